@@ -1,0 +1,51 @@
+# Language level, warnings, build types, sanitizers and the compiler launcher, for every target of this project.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+# Compiling is most of the waiting here and the library is not numerical code itself: -O2 builds a third faster.
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_FLAGS_RELEASE STREQUAL "-O3 -DNDEBUG")
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+endif()
+
+# Precompiled headers defeat ccache unless it is told that they hold no time and date macros that matter.
+find_program(CALQUE_CCACHE ccache)
+if(CALQUE_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CALQUE_CCACHE}")
+endif()
+
+# Usage requirements that every target of this project (and none of its users) compiles with.
+add_library(calque_flags INTERFACE)
+target_compile_features(calque_flags INTERFACE cxx_std_20)
+target_compile_options(
+  calque_flags
+  INTERFACE -Wall
+            -Wextra
+            -Wpedantic
+            # The reference evaluator and the constant folder round every operation by itself, on every target.
+            -ffp-contract=off
+            $<$<BOOL:${CALQUE_WERROR}>:-Werror>
+            $<$<AND:$<CXX_COMPILER_ID:Clang>,$<BOOL:${CALQUE_CCACHE}>>:SHELL:-Xclang -fno-pch-timestamp>)
+
+if(CALQUE_SANITIZE)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "CALQUE_SANITIZE needs clang (CMAKE_CXX_COMPILER=clang++-22)")
+  endif()
+  set(sanitize "-fsanitize=${CALQUE_SANITIZE}")
+  target_compile_options(calque_flags INTERFACE ${sanitize} -fno-omit-frame-pointer)
+  target_link_options(calque_flags INTERFACE ${sanitize})
+  if(CALQUE_SANITIZE MATCHES "undefined")
+    # -fsanitize=function reads the bytes before a function's entry: before generated code there may be no page.
+    target_compile_options(calque_flags INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=function)
+  endif()
+endif()
+if(CALQUE_FUZZ)
+  target_compile_options(calque_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,35 @@
+# Everything the library is built from. Only Eigen (its Core, for the 16-bit types) shows in public headers.
+
+find_package(Threads REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(TBB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/llvm)
+find_path(CALQUE_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+mark_as_advanced(CALQUE_XXHASH_INCLUDE_DIR)
+message(STATUS "Calque: LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+
+# What the private sources of every layer may include.
+add_library(calque_private_dependencies INTERFACE)
+target_link_libraries(calque_private_dependencies INTERFACE Eigen3::Eigen Threads::Threads TBB::tbb fmt::fmt
+                                                            spdlog::spdlog)
+target_include_directories(calque_private_dependencies SYSTEM INTERFACE ${CALQUE_XXHASH_INCLUDE_DIR})
+target_compile_definitions(calque_private_dependencies INTERFACE XXH_INLINE_ALL)
+
+# LLVM's headers, for the codegen layer alone.
+add_library(calque_llvm_headers INTERFACE)
+target_include_directories(calque_llvm_headers SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+separate_arguments(calque_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_definitions(calque_llvm_headers INTERFACE ${calque_llvm_definitions})
+if(NOT LLVM_ENABLE_RTTI)
+  target_compile_options(calque_llvm_headers INTERFACE -fno-rtti)
+endif()
+
+# What the joined library links: the shared libLLVM where there is one, else the component archives.
+if(TARGET LLVM AND NOT CALQUE_STATIC_LLVM)
+  set(CALQUE_LLVM_LIBRARIES LLVM)
+else()
+  llvm_map_components_to_libnames(CALQUE_LLVM_LIBRARIES core orcjit passes native nvptx asmparser bitreader bitwriter
+                                  instrumentation objcarcopts)
+endif()

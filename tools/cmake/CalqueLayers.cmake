@@ -1,0 +1,41 @@
+# calque_add_layer(<layer>): the object library calque_<layer> of lib/<layer>/**.cpp. A layer without sources has none.
+# calque_join_layers(): the library `calque` of all layers, alias calque::calque.
+
+function(calque_add_layer layer)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${layer}/*.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(calque_${layer} OBJECT ${sources})
+  target_include_directories(calque_${layer} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
+  target_link_libraries(calque_${layer} PRIVATE calque_flags calque_private_dependencies)
+  if(layer STREQUAL "codegen")
+    target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY CALQUE_LAYER_TARGETS calque_${layer})
+endfunction()
+
+function(calque_join_layers)
+  get_property(layers GLOBAL PROPERTY CALQUE_LAYER_TARGETS)
+  set(objects)
+  foreach(layer IN LISTS layers)
+    list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+  endforeach()
+  if(NOT objects)
+    message(FATAL_ERROR "no layer under lib/ has a source file")
+  endif()
+  add_library(calque ${objects})
+  add_library(calque::calque ALIAS calque)
+  set_target_properties(calque PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION
+                                                                                         ${PROJECT_VERSION_MAJOR})
+  target_compile_features(calque PUBLIC cxx_std_20)
+  target_include_directories(
+    calque PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(
+    calque
+    PUBLIC Eigen3::Eigen Threads::Threads
+    PRIVATE TBB::tbb fmt::fmt spdlog::spdlog ${CALQUE_LLVM_LIBRARIES} ${CMAKE_DL_LIBS})
+  if(CALQUE_SANITIZE)
+    target_link_options(calque PRIVATE "-fsanitize=${CALQUE_SANITIZE}")
+  endif()
+endfunction()

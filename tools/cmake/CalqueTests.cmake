@@ -1,0 +1,65 @@
+# test/<x>/*_test.cpp: the executable test_<x>. Its suites become tests of their own when ctest starts
+# (CalqueDiscoverSuites.cmake): a process for each single test would spend most of its time loading libLLVM.
+
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+find_package(nlohmann_json REQUIRED)
+set(CALQUE_TEST_TIMEOUT 900 CACHE STRING "Seconds that one test may take")
+option(CALQUE_TEST_PCH "Compile the tests with one precompiled header" ON)
+
+set(CALQUE_TEST_ENVIRONMENT
+    "CALQUE_GUARD=1" "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/sanitize/lsan.supp:print_suppressions=0"
+    "UBSAN_OPTIONS=print_stacktrace=1"
+    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/sanitize/tsan.supp:second_deadlock_stack=1")
+
+function(calque_set_test_environment)
+  set_tests_properties(${ARGV} PROPERTIES ENVIRONMENT "${CALQUE_TEST_ENVIRONMENT}" TIMEOUT ${CALQUE_TEST_TIMEOUT})
+endfunction()
+
+# What a test program sees: the private headers, the data folder, GoogleTest and RapidCheck.
+add_library(calque_test_usage INTERFACE)
+target_include_directories(calque_test_usage INTERFACE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/test")
+target_compile_definitions(calque_test_usage INTERFACE CALQUE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/test")
+target_link_libraries(calque_test_usage INTERFACE calque_flags calque::calque calque_private_dependencies GTest::gtest
+                                                  GTest::gmock rapidcheck nlohmann_json::nlohmann_json)
+if(NOT CALQUE_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(calque_test_usage INTERFACE -O1)
+endif()
+
+add_library(calque_test_main STATIC "${PROJECT_SOURCE_DIR}/tools/cmake/test_main.cpp")
+target_link_libraries(calque_test_main PRIVATE calque_test_usage)
+# A precompiled header serves only objects of the same flags: neither -fPIC nor -fPIE here or in the programs.
+set_target_properties(calque_test_main PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+if(CALQUE_TEST_PCH)
+  target_precompile_headers(calque_test_main PRIVATE "${PROJECT_SOURCE_DIR}/tools/cmake/test_pch.h")
+endif()
+
+file(GLOB calque_test_folders LIST_DIRECTORIES true CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/*")
+foreach(folder IN LISTS calque_test_folders)
+  cmake_path(GET folder FILENAME name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*_test.cpp")
+  if(NOT sources)
+    continue()
+  endif()
+  # Files beside the tests that are no tests are helpers of that folder.
+  file(GLOB helpers CONFIGURE_DEPENDS "${folder}/*_helpers.cpp")
+  add_executable(test_${name} ${sources} ${helpers})
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test"
+                                               POSITION_INDEPENDENT_CODE OFF)
+  target_link_libraries(test_${name} PRIVATE calque_test_main calque_test_usage)
+  if(CALQUE_TEST_PCH)
+    target_precompile_headers(test_${name} REUSE_FROM calque_test_main)
+  endif()
+  set(script "${PROJECT_BINARY_DIR}/test/test_${name}_suites.cmake")
+  file(
+    CONFIGURE OUTPUT "${script}" @ONLY
+    CONTENT [[
+set(executable "@PROJECT_BINARY_DIR@/test/test_@name@")
+set(prefix "@name@")
+set(environment "@CALQUE_TEST_ENVIRONMENT@")
+set(timeout @CALQUE_TEST_TIMEOUT@)
+include("@PROJECT_SOURCE_DIR@/tools/cmake/CalqueDiscoverSuites.cmake")
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
+endforeach()

@@ -1,0 +1,12 @@
+# The command-line tool: tools/calque/*.cpp -> bin/calque.
+
+file(GLOB_RECURSE calque_cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/calque/*.cpp")
+if(calque_cli_sources)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  add_executable(calque_cli ${calque_cli_sources})
+  set_target_properties(calque_cli PROPERTIES OUTPUT_NAME calque RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  target_include_directories(calque_cli PRIVATE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/tools")
+  target_link_libraries(calque_cli PRIVATE calque_flags calque::calque calque_private_dependencies CLI11::CLI11
+                                           nlohmann_json::nlohmann_json)
+endif()
