@@ -1,0 +1,139 @@
+#pragma once
+// AnyArray is an immutable array whose element type is known at run time: what graphs hold as constants,
+// what the evaluator computes with, what Array<T> wraps. Copies share the storage.
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "calque/ir/dtype.h"
+#include "calque/ir/shape.h"
+
+namespace calque {
+
+/// A place that computes. Value-comparable; prints as `cpu`, `gpu:0`, `gpu_sim`.
+struct Device {
+  enum class Kind : uint8_t { cpu, gpu, gpu_sim };
+  Kind kind = Kind::cpu;
+  int index = 0;
+  friend bool operator==(const Device&, const Device&) = default;
+};
+std::string to_string(const Device& device);
+std::ostream& operator<<(std::ostream& out, const Device& device);
+
+namespace detail {
+
+/// Reference-counted bytes. 64-byte aligned when allocated here; borrowed memory keeps its owner's alignment.
+class Storage {
+ public:
+  Storage() = default;
+  /// Uninitialised bytes of the host, 64-byte aligned. Under CALQUE_GUARD=1 the last byte is followed by an
+  /// unmapped page (the start is then aligned as well as the size allows).
+  static Storage allocate(size_t bytes);
+  /// Memory of somebody else; `release` (may be empty) runs when the last reference goes.
+  static Storage borrow(void* data, size_t bytes, std::function<void()> release);
+
+  Storage(const Storage& o) : block_(o.block_) { retain(); }
+  Storage(Storage&& o) noexcept : block_(std::exchange(o.block_, nullptr)) {}
+  Storage& operator=(Storage o) noexcept {
+    std::swap(block_, o.block_);
+    return *this;
+  }
+  ~Storage() { release(); }
+
+  explicit operator bool() const { return block_ != nullptr; }
+  void* data() const { return block_ ? block_->data : nullptr; }
+  size_t bytes() const { return block_ ? block_->bytes : 0; }
+  /// True when this is the only reference and the memory was allocated here, so that it may be reused in place.
+  bool unique() const { return block_ && block_->owned && block_->references.load(std::memory_order_acquire) == 1; }
+  bool owned() const { return block_ && block_->owned; }
+  friend bool operator==(const Storage& a, const Storage& b) { return a.block_ == b.block_; }
+
+  struct Block {
+    std::atomic<uint32_t> references{1};
+    bool owned = true;
+    void* data = nullptr;
+    size_t bytes = 0;
+    std::function<void()> on_release;
+  };
+
+ private:
+  void retain() const {
+    if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  void release() {
+    if (block_ && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(block_);
+  }
+  static void destroy(Block* block);
+  Block* block_ = nullptr;
+};
+
+}  // namespace detail
+
+template <class T>
+class Array;
+
+/// An immutable array of run-time element type. A default-constructed one is empty: it has no elements and no type.
+class AnyArray {
+ public:
+  AnyArray() = default;
+  /// Row-major array over `storage`, which holds at least as many bytes as the type needs.
+  AnyArray(Type type, detail::Storage storage, Device device = {})
+      : type_(std::move(type)), storage_(std::move(storage)), device_(device) {}
+  /// A typed array without its static type. (Defined with Array<T>.)
+  template <Elem T>
+  AnyArray(const Array<T>& array);
+
+  /// Uninitialised; fill it through `mutable_data` before sharing it.
+  static AnyArray uninitialized(const Type& type);
+  /// A rank-0 array, or a splat of any shape.
+  template <Elem T>
+  static AnyArray full(const Shape& shape, T value) {
+    AnyArray a = uninitialized({dtype_of<T>, shape});
+    T* p = static_cast<T*>(a.mutable_data());
+    for (int64_t i = 0, n = shape.num_elements(); i < n; ++i) p[i] = value;
+    return a;
+  }
+  /// Copies row-major elements.
+  template <Elem T>
+  static AnyArray from(std::span<const T> elements, const Shape& shape) {
+    AnyArray a = uninitialized({dtype_of<T>, shape});
+    std::copy(elements.begin(), elements.end(), static_cast<T*>(a.mutable_data()));
+    return a;
+  }
+
+  bool empty() const { return !storage_; }
+  const Type& type() const { return type_; }
+  DType dtype() const { return type_.dtype; }
+  const Shape& shape() const { return type_.shape; }
+  int rank() const { return type_.shape.rank(); }
+  int64_t size() const { return type_.shape.num_elements(); }
+  size_t bytes() const { return static_cast<size_t>(size()) * size_of(type_.dtype); }
+  Device device() const { return device_; }
+  const void* data() const { return storage_.data(); }
+  template <Elem T>
+  const T* data_as() const {
+    return static_cast<const T*>(storage_.data());
+  }
+  /// For whoever has just made the array and not shared it yet.
+  void* mutable_data() { return storage_.data(); }
+  const detail::Storage& storage() const { return storage_; }
+
+  /// The typed view. Throws DTypeError when T is not the element type. (Defined with Array<T>.)
+  template <Elem T>
+  Array<T> as() const;
+
+  friend std::ostream& operator<<(std::ostream& out, const AnyArray& array);
+
+ private:
+  Type type_;
+  detail::Storage storage_;
+  Device device_;
+};
+
+/// Same type and the same bits.
+bool identical(const AnyArray& a, const AnyArray& b);
+
+}  // namespace calque

@@ -1,0 +1,139 @@
+#pragma once
+// Element types and the promotion lattice. The lattice is one constexpr function that the C++ types of
+// tracers and the run-time dtypes of graphs share.
+#include <Eigen/Core>
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace calque {
+
+using float16 = Eigen::half;
+using bfloat16 = Eigen::bfloat16;
+
+/// An element type at run time. Prints as its name: `f32`, `bool`, `c64` ...
+enum class DType : uint8_t { bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128 };
+
+inline constexpr int kDTypeCount = 15;
+
+constexpr bool is_bool(DType d) { return d == DType::bool_; }
+constexpr bool is_signed_integer(DType d) { return d >= DType::i8 && d <= DType::i64; }
+constexpr bool is_unsigned_integer(DType d) { return d >= DType::u8 && d <= DType::u64; }
+/// Integers of either sign, without bool.
+constexpr bool is_integer(DType d) { return d >= DType::i8 && d <= DType::u64; }
+constexpr bool is_floating(DType d) { return d >= DType::f16 && d <= DType::f64; }
+constexpr bool is_complex(DType d) { return d >= DType::c64; }
+/// Floating point or complex.
+constexpr bool is_inexact(DType d) { return d >= DType::f16; }
+
+/// Bytes of one element.
+constexpr size_t size_of(DType d) {
+  constexpr uint8_t kSizes[kDTypeCount] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+  return kSizes[static_cast<int>(d)];
+}
+
+/// `bool`, `i8`, ... `c128`.
+std::string_view name(DType d);
+/// The dtype of that name, or nothing.
+std::optional<DType> dtype_from_name(std::string_view name);
+std::ostream& operator<<(std::ostream& out, DType d);
+
+/// The least upper bound of two element types in the promotion lattice (docs: semantics).
+constexpr DType promote(DType a, DType b) {
+  if (a == b) return a;
+  if (a > b) {
+    DType t = a;
+    a = b;
+    b = t;
+  }
+  if (is_bool(a)) return b;
+  if (is_signed_integer(a) && is_signed_integer(b)) return b;
+  if (is_unsigned_integer(a) && is_unsigned_integer(b)) return b;
+  if (is_signed_integer(a) && is_unsigned_integer(b)) {
+    const int s = static_cast<int>(a) - static_cast<int>(DType::i8);
+    const int u = static_cast<int>(b) - static_cast<int>(DType::u8);
+    if (u < s) return a;
+    return u == 3 ? DType::f32 : static_cast<DType>(static_cast<int>(DType::i8) + u + 1);
+  }
+  if (is_integer(a)) return b;
+  if (is_floating(a) && is_floating(b)) return a == DType::f16 && b == DType::bf16 ? DType::f32 : b;
+  if (a == DType::f64 && is_complex(b)) return DType::c128;
+  return b;
+}
+
+/// The result type of functions like `exp` or `mean`: inexact types stay, bool and integers give f32.
+constexpr DType to_inexact(DType d) { return is_inexact(d) ? d : DType::f32; }
+/// The type of the real part.
+constexpr DType real_of(DType d) { return d == DType::c64 ? DType::f32 : d == DType::c128 ? DType::f64 : d; }
+/// The type that `sum` and `prod` return.
+constexpr DType sum_result(DType d) { return is_bool(d) ? DType::i32 : d; }
+
+/// How a C++ literal takes part in promotion: it never widens an operand of its own kind.
+enum class WeakKind : uint8_t { integer, floating, complex };
+
+/// The type in which a literal of kind `weak` meets an operand of type `d`.
+constexpr DType promote_weak(DType d, WeakKind weak) {
+  switch (weak) {
+    case WeakKind::integer: return is_bool(d) ? DType::i32 : d;
+    case WeakKind::floating: return to_inexact(d);
+    case WeakKind::complex: return is_complex(d) ? d : d == DType::f64 ? DType::c128 : DType::c64;
+  }
+  return d;
+}
+
+namespace detail {
+template <class T>
+struct DTypeOf {
+  static constexpr bool known = false;
+};
+template <DType D>
+struct TypeOf;
+#define CALQUE_ELEMENT_TYPES(X)                                                                                     \
+  X(bool, bool_)                                                                                                   \
+  X(int8_t, i8) X(int16_t, i16) X(int32_t, i32) X(int64_t, i64) X(uint8_t, u8) X(uint16_t, u16) X(uint32_t, u32)    \
+  X(uint64_t, u64) X(::calque::float16, f16) X(::calque::bfloat16, bf16) X(float, f32) X(double, f64)              \
+  X(std::complex<float>, c64) X(std::complex<double>, c128)
+#define CALQUE_X(T, D)                           \
+  template <>                                    \
+  struct DTypeOf<T> {                            \
+    static constexpr bool known = true;          \
+    static constexpr DType value = DType::D;     \
+  };                                             \
+  template <>                                    \
+  struct TypeOf<DType::D> {                      \
+    using type = T;                              \
+  };
+CALQUE_ELEMENT_TYPES(CALQUE_X)
+#undef CALQUE_X
+}  // namespace detail
+
+/// A C++ type that is an element type of arrays.
+template <class T>
+concept Elem = detail::DTypeOf<T>::known;
+template <Elem T>
+inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
+template <DType D>
+using type_of = typename detail::TypeOf<D>::type;
+
+/// The C++ type to which elements of T and U promote.
+template <Elem T, Elem U>
+using promote_t = type_of<promote(dtype_of<T>, dtype_of<U>)>;
+
+/// Calls `f.template operator()<T>()` with the C++ type of `d`.
+template <class F>
+decltype(auto) visit_dtype(DType d, F&& f) {
+  switch (d) {
+#define CALQUE_X(T, D) \
+  case DType::D: return f.template operator()<T>();
+    CALQUE_ELEMENT_TYPES(CALQUE_X)
+#undef CALQUE_X
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace calque

@@ -1,0 +1,124 @@
+#pragma once
+// A vector of trivially copyable elements that keeps the first N in place: types, operands and shapes are
+// almost always short, and tracing must not allocate for them.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace calque::detail {
+
+template <class T, size_t N>
+class InlineVector {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  using value_type = T;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  InlineVector() = default;
+  InlineVector(std::initializer_list<T> items) { append(items.begin(), items.size()); }
+  InlineVector(std::span<const T> items) { append(items.data(), items.size()); }
+  InlineVector(const std::vector<T>& items) { append(items.data(), items.size()); }
+  InlineVector(size_t count, T value) { resize(count, value); }
+  InlineVector(const InlineVector& o) { append(o.data(), o.size()); }
+  InlineVector(InlineVector&& o) noexcept { take(o); }
+  InlineVector& operator=(const InlineVector& o) {
+    if (this != &o) {
+      size_ = 0;
+      append(o.data(), o.size());
+    }
+    return *this;
+  }
+  InlineVector& operator=(InlineVector&& o) noexcept {
+    if (this != &o) {
+      release();
+      take(o);
+    }
+    return *this;
+  }
+  ~InlineVector() { release(); }
+
+  T* data() { return heap_ ? heap_ : reinterpret_cast<T*>(inline_); }
+  const T* data() const { return heap_ ? heap_ : reinterpret_cast<const T*>(inline_); }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
+  T& front() { return data()[0]; }
+  const T& front() const { return data()[0]; }
+  T& back() { return data()[size_ - 1]; }
+  const T& back() const { return data()[size_ - 1]; }
+
+  void reserve(size_t capacity) {
+    if (capacity <= capacity_) return;
+    capacity = std::max<size_t>(capacity, size_t{2} * capacity_);
+    T* fresh = static_cast<T*>(::operator new(capacity * sizeof(T)));
+    if (size_ != 0) std::memcpy(static_cast<void*>(fresh), data(), size_ * sizeof(T));
+    ::operator delete(heap_);
+    heap_ = fresh;
+    capacity_ = static_cast<uint32_t>(capacity);
+  }
+  void push_back(T value) {
+    reserve(size_ + size_t{1});
+    data()[size_++] = value;
+  }
+  void pop_back() { --size_; }
+  void clear() { size_ = 0; }
+  void resize(size_t count, T value = T{}) {
+    reserve(count);
+    for (size_t i = size_; i < count; ++i) data()[i] = value;
+    size_ = static_cast<uint32_t>(count);
+  }
+  void insert(size_t position, T value) {
+    push_back(value);
+    std::rotate(begin() + position, end() - 1, end());
+  }
+  void erase(size_t position) {
+    std::copy(begin() + position + 1, end(), begin() + position);
+    --size_;
+  }
+  operator std::span<const T>() const { return {data(), size_}; }
+  operator std::vector<T>() const { return std::vector<T>(begin(), end()); }
+  friend bool operator==(const InlineVector& a, const InlineVector& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  void append(const T* items, size_t count) {
+    reserve(size_ + count);
+    if (count != 0) std::memcpy(static_cast<void*>(data() + size_), items, count * sizeof(T));
+    size_ += static_cast<uint32_t>(count);
+  }
+  void release() {
+    ::operator delete(heap_);
+    heap_ = nullptr;
+    capacity_ = N;
+    size_ = 0;
+  }
+  void take(InlineVector& o) {
+    heap_ = o.heap_;
+    size_ = o.size_;
+    capacity_ = o.capacity_;
+    if (!heap_ && size_ != 0) std::memcpy(inline_, o.inline_, size_ * sizeof(T));
+    o.heap_ = nullptr;
+    o.size_ = 0;
+    o.capacity_ = N;
+  }
+
+  T* heap_ = nullptr;
+  uint32_t size_ = 0;
+  uint32_t capacity_ = N;
+  alignas(T) std::byte inline_[N * sizeof(T)];
+};
+
+}  // namespace calque::detail

@@ -1,0 +1,45 @@
+#pragma once
+// A location names a line of the user's program. File names are static or interned strings, so a location is copied freely.
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+namespace calque {
+
+/// The spelling of default arguments that capture the caller's line.
+using Loc = std::source_location;
+
+/// A place in a source file: what an equation records of the user's line. Line 0 means unknown.
+class Location {
+ public:
+  constexpr Location() = default;
+  constexpr Location(const Loc& loc) : file_(loc.file_name()), line_(loc.line()), column_(loc.column()) {}
+  /// `file` must outlive the program; use `intern_file` for computed names.
+  constexpr Location(const char* file, uint32_t line, uint32_t column = 0)
+      : file_(file), line_(line), column_(column) {}
+
+  /// The file's name as the compiler (or the text) gave it; empty when unknown.
+  constexpr const char* file_name() const { return file_; }
+  /// 1-based; 0 when unknown.
+  constexpr uint32_t line() const { return line_; }
+  /// 1-based; compilers differ in it, so nothing but messages may depend on it.
+  constexpr uint32_t column() const { return column_; }
+  constexpr bool known() const { return line_ != 0; }
+
+ private:
+  const char* file_ = "";
+  uint32_t line_ = 0;
+  uint32_t column_ = 0;
+};
+
+/// A copy of `name` that lives as long as the program; equal names give the same pointer. Thread-safe.
+const char* intern_file(std::string_view name);
+
+/// `file.cpp:42` with the file's base name, as error messages show it; empty when unknown.
+std::string to_string(const Location& location);
+
+/// ` (file.cpp:42)`, or nothing when unknown: the tail of an error message.
+std::string where_text(const Location& location);
+
+}  // namespace calque

@@ -1,0 +1,87 @@
+#pragma once
+// A shape is a list of dimensions, row-major order being implied. Dimensions are `Dim`, constant today.
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calque/ir/dtype.h"
+#include "calque/ir/inline_vector.h"
+
+namespace calque {
+
+/// The extent of one dimension. Constant today; a place for symbolic extents later.
+class Dim {
+ public:
+  constexpr Dim() = default;
+  template <std::integral I>
+  constexpr Dim(I value) : value_(static_cast<int64_t>(value)) {}
+  constexpr int64_t value() const { return value_; }
+  friend constexpr bool operator==(const Dim&, const Dim&) = default;
+
+ private:
+  int64_t value_ = 0;
+};
+
+/// The extents of an array, outermost first. Rank 0 is a scalar of one element.
+class Shape {
+ public:
+  using Dims = detail::InlineVector<int64_t, 5>;
+
+  Shape() = default;
+  /// `Shape{n, 3}` with integers of any type. Throws ShapeError for a negative extent.
+  Shape(std::initializer_list<Dim> dims);
+  explicit Shape(std::span<const int64_t> dims);
+  explicit Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
+
+  int rank() const { return static_cast<int>(dims_.size()); }
+  /// Number of dimensions, as the standard containers count.
+  size_t size() const { return dims_.size(); }
+  bool empty() const { return dims_.empty(); }
+  /// Extent of dimension `axis`, 0 <= axis < rank().
+  int64_t operator[](size_t axis) const { return dims_[axis]; }
+  Dim dim(size_t axis) const { return Dim(dims_[axis]); }
+  /// The product of the extents: 1 for rank 0.
+  int64_t num_elements() const;
+
+  auto begin() const { return dims_.begin(); }
+  auto end() const { return dims_.end(); }
+  std::span<const int64_t> dims() const { return dims_; }
+
+  /// A shape with one more dimension before `axis`.
+  Shape with_inserted(size_t axis, Dim extent) const;
+  Shape without(size_t axis) const;
+  Shape with(size_t axis, Dim extent) const;
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+  /// `[2,3]`.
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+ private:
+  Dims dims_;
+};
+
+/// `[2,3]`, `[]`.
+std::string to_string(const Shape& shape);
+
+/// Elements of row-major strides: the step in elements along each dimension.
+Shape::Dims row_major_strides(const Shape& shape);
+
+/// The shape to which both broadcast by NumPy's rules, or false in `ok`.
+Shape broadcast_shapes(const Shape& a, const Shape& b, bool& ok);
+
+/// dtype and shape of a value.
+struct Type {
+  DType dtype = DType::f32;
+  Shape shape;
+  friend bool operator==(const Type&, const Type&) = default;
+};
+
+/// `f32[2,3]`; a scalar is `f32[]`.
+std::string to_string(const Type& type);
+std::ostream& operator<<(std::ostream& out, const Type& type);
+
+}  // namespace calque
