@@ -1,0 +1,93 @@
+# Tests that are no GoogleTest programs: scripts, snippets that must not compile, text tests, conformance, fuzzers.
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(calque_tools "${PROJECT_SOURCE_DIR}/tools")
+
+# test/tools/*_test.py: tests of the scripts under tools/.
+file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/tools/*_test.py")
+foreach(script IN LISTS scripts)
+  cmake_path(GET script STEM name)
+  add_test(NAME tools.${name} COMMAND Python3::Interpreter "${script}")
+  calque_set_test_environment(tools.${name})
+endforeach()
+
+# test/compile_fail/*.cpp: each must fail to compile, its first error matching its `// EXPECT: regex` lines.
+get_target_property(eigen_includes Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
+list(TRANSFORM eigen_includes PREPEND -isystem)
+set(calque_compile_command "${CMAKE_CXX_COMPILER}" -std=c++20 "-I${PROJECT_SOURCE_DIR}/include" ${eigen_includes})
+
+# calque_add_compile_fail(<name> <source> [EXPECT regex...] [FLAGS flag...])
+function(calque_add_compile_fail name source)
+  cmake_parse_arguments(PARSE_ARGV 2 fail "" "" "EXPECT;FLAGS")
+  list(TRANSFORM fail_EXPECT PREPEND "--expect;")
+  add_test(NAME compile_fail.${name}
+           COMMAND Python3::Interpreter "${calque_tools}/check_compile_fail" ${fail_EXPECT} "${source}" --
+                   ${calque_compile_command} ${fail_FLAGS})
+  calque_set_test_environment(compile_fail.${name})
+endfunction()
+
+file(GLOB snippets CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/compile_fail/*.cpp")
+foreach(snippet IN LISTS snippets)
+  cmake_path(GET snippet STEM name)
+  calque_add_compile_fail(${name} "${snippet}")
+endforeach()
+
+# test/spellings: every spelling of the interface with its type. With NEG=n it must not compile.
+set(spellings "${PROJECT_SOURCE_DIR}/test/spellings/spellings.cpp")
+if(EXISTS "${spellings}")
+  add_executable(test_spellings "${spellings}")
+  set_target_properties(test_spellings PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+  target_link_libraries(test_spellings PRIVATE calque::calque)
+  include("${PROJECT_SOURCE_DIR}/test/spellings/negatives.cmake")
+endif()
+
+# test/**/*.jaxpr with `RUN:` lines: each line is a shell command (%s the file, %t a scratch file, calque and FileCheck
+# by name) that has to succeed.
+if(TARGET calque_cli)
+  find_program(CALQUE_FILECHECK NAMES FileCheck-22 FileCheck HINTS "${LLVM_TOOLS_BINARY_DIR}" REQUIRED)
+  file(GLOB_RECURSE texts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/*.jaxpr")
+  foreach(text IN LISTS texts)
+    file(STRINGS "${text}" run_lines REGEX "RUN: ")
+    if(run_lines)
+      cmake_path(RELATIVE_PATH text BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/test" OUTPUT_VARIABLE name)
+      add_test(NAME text.${name} COMMAND Python3::Interpreter "${calque_tools}/run_text_test" "${text}"
+                                         $<TARGET_FILE:calque_cli> "${CALQUE_FILECHECK}")
+      calque_set_test_environment(text.${name})
+    endif()
+  endforeach()
+
+  # test/conformance/*.jsonl: every case, on the reference evaluator and on the CPU.
+  file(GLOB cases CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/conformance/*.jsonl")
+  foreach(file IN LISTS cases)
+    cmake_path(GET file STEM name)
+    foreach(device reference cpu)
+      add_test(NAME conformance.${name}.${device} COMMAND calque_cli conformance --device ${device} "${file}")
+      calque_set_test_environment(conformance.${name}.${device})
+    endforeach()
+  endforeach()
+endif()
+
+# test/fuzz/<x>_fuzz.cpp: a libFuzzer program, run for a bounded time on the seeds in test/fuzz/corpus/<x>.
+if(CALQUE_FUZZ)
+  set(CALQUE_FUZZ_SECONDS 20 CACHE STRING "Seconds that each fuzzer runs in a test")
+  file(GLOB fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/fuzz/*_fuzz.cpp")
+  foreach(source IN LISTS fuzzers)
+    cmake_path(GET source STEM stem)
+    string(REGEX REPLACE "_fuzz$" "" name "${stem}")
+    add_executable(fuzz_${name} "${source}")
+    set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+    target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    target_include_directories(fuzz_${name} PRIVATE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/test")
+    target_link_libraries(fuzz_${name} PRIVATE calque_flags calque::calque calque_private_dependencies)
+    set(found "${PROJECT_BINARY_DIR}/test/corpus/${name}")
+    file(MAKE_DIRECTORY "${found}")
+    set(seeds "${PROJECT_SOURCE_DIR}/test/fuzz/corpus/${name}")
+    if(NOT IS_DIRECTORY "${seeds}")
+      set(seeds)
+    endif()
+    add_test(NAME fuzz.${name} COMMAND fuzz_${name} -max_total_time=${CALQUE_FUZZ_SECONDS} -timeout=30 -seed=1
+                                       -print_final_stats=1 -verbosity=0 "${found}" ${seeds})
+    calque_set_test_environment(fuzz.${name})
+  endforeach()
+endif()
