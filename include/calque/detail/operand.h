@@ -1,0 +1,90 @@
+#pragma once
+// What the type-erased functions of the library work on. Tracer<T>, Array<T> and C++ literals become operands; the
+// public templates only compute result types and forward, so that everything else is compiled once.
+#include <complex>
+#include <concepts>
+#include <type_traits>
+
+#include "calque/ir/any_array.h"
+#include "calque/ir/graph.h"
+#include "calque/ir/location.h"
+
+namespace calque {
+template <class T>
+class Tracer;
+template <class T>
+class Array;
+}  // namespace calque
+
+namespace calque::detail {
+
+/// All that a tracer is: a value of a running trace. Trace 0 is none, as of a default-constructed tracer.
+struct Handle {
+  uint32_t value = UINT32_MAX;
+  uint32_t trace = 0;
+};
+
+/// A C++ literal beside an array: it takes the array's dtype where that can hold it.
+struct WeakLiteral {
+  WeakKind kind = WeakKind::integer;
+  bool is_unsigned = false;
+  int64_t integer = 0;  ///< the bits of a uint64_t when is_unsigned
+  double real = 0, imaginary = 0;
+};
+
+/// One operand of a type-erased function. Refers to arrays, does not own them.
+class Operand {
+ public:
+  enum class Kind : uint8_t { tracer, array, weak, scalar };
+
+  Operand(Handle handle) : kind_(Kind::tracer), handle_(handle) {}
+  Operand(const AnyArray& array) : kind_(Kind::array), array_(&array) {}
+  Operand(WeakLiteral literal) : kind_(Kind::weak), weak_(literal) {}
+  /// A strongly typed rank-0 value: bool, and element types that are no C++ arithmetic type.
+  Operand(DType dtype, Literal scalar) : kind_(Kind::scalar), dtype_(dtype), scalar_(scalar) {}
+
+  Kind kind() const { return kind_; }
+  Handle handle() const { return handle_; }
+  const AnyArray& array() const { return *array_; }
+  const WeakLiteral& weak() const { return weak_; }
+  DType scalar_dtype() const { return dtype_; }
+  const Literal& scalar() const { return scalar_; }
+
+ private:
+  Kind kind_;
+  DType dtype_ = DType::bool_;
+  Handle handle_;
+  const AnyArray* array_ = nullptr;
+  WeakLiteral weak_;
+  Literal scalar_;
+};
+
+/// The operand of a C++ literal: bool is a strong scalar, other arithmetic types are weak, half types are strong.
+template <class L>
+  requires(std::is_arithmetic_v<L> || Elem<L>)
+Operand literal_operand(L value) {
+  if constexpr (std::same_as<L, bool>) {
+    return Operand(DType::bool_, Literal::of<bool>(value));
+  } else if constexpr (std::integral<L>) {
+    WeakLiteral w;
+    w.is_unsigned = std::is_unsigned_v<L>;
+    w.integer = static_cast<int64_t>(value);
+    w.real = static_cast<double>(value);
+    return Operand(w);
+  } else if constexpr (std::floating_point<L>) {
+    WeakLiteral w;
+    w.kind = WeakKind::floating;
+    w.real = static_cast<double>(value);
+    return Operand(w);
+  } else if constexpr (std::same_as<L, std::complex<float>> || std::same_as<L, std::complex<double>>) {
+    WeakLiteral w;
+    w.kind = WeakKind::complex;
+    w.real = static_cast<double>(value.real());
+    w.imaginary = static_cast<double>(value.imag());
+    return Operand(w);
+  } else {
+    return Operand(dtype_of<L>, Literal::of<L>(value));
+  }
+}
+
+}  // namespace calque::detail

@@ -1,0 +1,59 @@
+#pragma once
+// From a program to native code. No LLVM name appears here.
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernel/program.h"
+
+namespace calque::codegen {
+
+/// What calls out of generated code go through: one versioned table of noexcept functions, which the runtime fills in.
+/// A generated entry receives its context first and passes it on.
+struct RuntimeTable {
+  uint32_t version = 1;
+  /// Runs host function `index` of the program on the given argument and result pointers. Returns 0, or 1 after storing
+  /// an exception in the context.
+  int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
+  /// Runs body(environment, begin, end) over [0, count) in pieces of at least `grain`, on several threads.
+  void (*parallel_for)(void* context, int64_t count, int64_t grain,
+                       void (*body)(void* environment, int64_t begin, int64_t end), void* environment) noexcept = nullptr;
+};
+
+/// The first member of every context passed to an entry.
+struct ContextHeader {
+  const RuntimeTable* table = nullptr;
+};
+
+struct TargetOptions {
+  /// LLVM CPU name; empty or "native": the host's. `CALQUE_CPU` overrides it when empty.
+  std::string cpu;
+  std::string triple;  ///< empty: the host's
+};
+
+struct CodegenOptions {
+  TargetOptions target;
+  bool strict = false;     ///< no contraction, no reassociation beyond the documented reductions
+  bool fast_math = false;
+  bool sanitize = false;   ///< run LLVM's AddressSanitizer pass over the module
+};
+
+/// Native code in memory. Keeps itself alive while it is referenced.
+class CompiledProgram {
+ public:
+  using Entry = int32_t (*)(void* context, void* const* buffers);
+  virtual ~CompiledProgram() = default;
+  virtual Entry entry() const = 0;
+};
+
+/// Compiles for this process. Thread-safe. Throws CompileError.
+std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options);
+/// The texts that `lower` shows: optimised LLVM IR, and assembly of the target.
+std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options);
+std::string assembly(const kernel::Program& program, const CodegenOptions& options);
+/// An object file's bytes.
+std::string object(const kernel::Program& program, const CodegenOptions& options);
+/// The resolved CPU name and feature string: part of every cache key.
+std::string target_description(const TargetOptions& options);
+
+}  // namespace calque::codegen

@@ -1,0 +1,106 @@
+#pragma once
+// The kernel IR: a tree of structured regions over scalar instructions. It knows loops, loads, stores and scalar
+// arithmetic; a schedule adds vectors and threads as marks on loops. Every instruction defines its results before the
+// instructions after it use them; a nested region may use whatever the regions around it have defined.
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "calque/ir/graph.h"
+#include "calque/ir/inline_vector.h"
+
+namespace calque::kernel {
+
+/// An SSA value of one kernel: an index into Kernel::values.
+using Id = int32_t;
+using Ids = detail::InlineVector<Id, 3>;
+inline constexpr Id kNone = -1;
+
+enum class Op : uint8_t {
+  constant,  ///< results[0] = `literal` of the result's dtype
+  scalar,    ///< results[0] = `primitive`(operands): an elementwise basic primitive, semantics.md's corner cases included.
+             ///< Operand dtypes as its typing rule; attributes (convert, bitcast) follow from the result's dtype
+  load,      ///< results[0] = buffers[buffer][operands[0]] (index in elements, i64); operands[1], if there, is a
+             ///< bool predicate: where false nothing is read and the result is zero
+  store,     ///< buffers[buffer][operands[0]] = operands[1]; operands[2], if there, is a bool predicate
+  loop,      ///< see LoopKind
+  while_,    ///< operands: initial carries. regions[0](carries) yields one bool; regions[1](carries) yields the next
+             ///< carries. results: last carries. In a vectorised loop every lane has its own trip count: finished lanes
+             ///< keep their carries and neither load, store nor divide
+  if_,       ///< operands[0]: bool. regions[0] (then) and regions[1] (else), without parameters, yield the results.
+             ///< In a vectorised loop a region runs if some lane needs it, under that mask
+  yield,     ///< last instruction of a region that gives values: operands
+};
+
+enum class LoopKind : uint8_t {
+  parallel,    ///< iterations are independent; regions[0](index); no results
+  sequential,  ///< in order; operands: initial carries; regions[0](index, carries...) yields the next carries
+  reduction,   ///< operands: initial values; regions[0](index) yields one contribution each; result k is the fold of
+               ///< initial and contributions by combiners[k], in the fixed order that the code generator documents
+};
+
+/// How a reduction combines. The arg forms take two results each: (value, index i64), lowest index on ties, NaN wins.
+enum class Combiner : uint8_t { add, mul, max, min, and_, or_, argmax, argmin };
+
+/// The value that leaves any contribution unchanged, as a reduction's lanes start (arg forms: of their value).
+Literal identity(Combiner combiner, DType dtype);
+
+struct Region;
+
+struct Instruction {
+  Op op = Op::constant;
+  PrimitiveId primitive = 0;
+  LoopKind loop = LoopKind::parallel;
+  int32_t buffer = -1;
+  Ids operands;
+  Ids results;
+  Literal literal;
+  // ---- loops
+  int64_t extent = 0;
+  detail::InlineVector<Combiner, 4> combiners;
+  /// Schedule: iterations run in vectors of the target's width with a masked tail. At most one loop on any path from the
+  /// root is vectorised. A reduction that is vectorised may reassociate (fixed by extent and width alone).
+  bool vectorize = false;
+  /// Schedule: may be split over threads (outermost parallel loops only).
+  bool threads = false;
+  std::vector<Region> regions;
+};
+
+struct Region {
+  Ids parameters;
+  std::vector<Instruction> instructions;
+};
+
+/// What a kernel reads or writes: a pointer parameter with static type and strides already folded into the indices.
+struct Buffer {
+  DType dtype = DType::f32;
+  /// Elements from the lowest to one past the highest that may be touched; 0 when empty.
+  int64_t extent = 0;
+  bool written = false;
+  /// Guaranteed alignment in bytes.
+  int64_t alignment = 1;
+};
+
+/// One fused computation over one parallel index space.
+struct Kernel {
+  std::string name;  ///< `fused_mul_sin_sum_1a2b3c4d`
+  std::vector<Buffer> buffers;
+  std::vector<DType> values;  ///< dtype of every Id
+  Region body;                ///< no parameters, no yield
+  /// Per call: for `explain`.
+  int64_t bytes_read = 0, bytes_written = 0, flops = 0;
+
+  Id add_value(DType dtype) {
+    values.push_back(dtype);
+    return static_cast<Id>(values.size() - 1);
+  }
+};
+
+/// Readable text, as `plan` shows it.
+std::ostream& operator<<(std::ostream& out, const Kernel& kernel);
+
+/// Checks structure, dtypes, definition before use, loop marks. Throws CompileError naming the kernel and the rule.
+void verify(const Kernel& kernel);
+
+}  // namespace calque::kernel

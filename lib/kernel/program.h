@@ -1,0 +1,79 @@
+#pragma once
+// A program is a whole compiled graph: buffers, kernels, and the steps of its entry function. Control flow is native:
+// steps are branches and loops of the entry, never a list walked at run time.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernel/kernel.h"
+
+namespace calque::kernel {
+
+enum class BufferKind : uint8_t { input, output, constant, workspace };
+
+/// Memory of the entry function. Inputs have their caller's strides; everything else is dense row-major.
+struct ProgramBuffer {
+  BufferKind kind = BufferKind::workspace;
+  int32_t index = 0;    ///< position among inputs, outputs or constants
+  int64_t offset = 0;   ///< bytes into the workspace (64-byte aligned)
+  Type type;
+  Shape::Dims strides;  ///< in elements
+};
+
+/// Part of a buffer: from `offset` bytes, plus, for each enclosing counted loop named, step bytes per iteration.
+struct View {
+  int32_t buffer = -1;
+  int64_t offset = 0;
+  struct Term {
+    int32_t loop = 0;   ///< Step::loop_id of an enclosing `repeat`
+    int64_t bytes = 0;  ///< times the iteration number (which counts down when `reverse`)
+  };
+  std::vector<Term> terms;
+};
+
+enum class StepKind : uint8_t {
+  kernel,     ///< call kernels[kernel] with `views` bound to its buffers in order
+  copy,       ///< `bytes` bytes from views[1] to views[0] (no overlap, or identical)
+  while_,     ///< do blocks[0] (condition); if the bool at views[0] is false leave; do blocks[1]; again
+  branch,     ///< i32 (or bool) at views[0], clamped to the blocks; run that block. A bool: true is blocks[0]
+  repeat,     ///< `count` times blocks[0], iteration numbers 0..count-1, or count-1..0 when `reverse`
+  iota_i32,   ///< store the current iteration number of loop_id at views[0] (dtype of the buffer)
+  host_call,  ///< call `function` with views: first its arguments, then its results; also debug_print
+};
+
+/// A call back into C++: host_call and debug_print. Types of the arguments, then of the results, all dense row-major.
+struct HostFunctionRef {
+  std::shared_ptr<const Opaque> function;  ///< the Opaque of the equation; a DebugPrint opaque for debug_print
+  std::vector<Type> arguments, results;
+  Location location;
+};
+
+struct Step {
+  StepKind kind = StepKind::kernel;
+  int32_t kernel = -1;
+  std::vector<View> views;
+  int64_t bytes = 0;
+  int64_t count = 0;
+  bool reverse = false;
+  int32_t loop_id = -1;
+  int32_t host_function = -1;
+  std::vector<std::vector<Step>> blocks;
+};
+
+/// What the code generator takes. The entry is `int32_t entry(Context*, void* const* buffers)`, where `buffers` holds the
+/// inputs, the outputs, the constants and last the workspace; it returns 0, or 1 when a callback failed.
+struct Program {
+  std::string name;
+  std::vector<ProgramBuffer> buffers;
+  std::vector<Kernel> kernels;
+  std::vector<Step> steps;
+  std::vector<HostFunctionRef> host_functions;
+  std::vector<AnyArray> constants;
+  int32_t num_inputs = 0, num_outputs = 0;
+  int64_t workspace_bytes = 0;
+  int32_t num_loops = 0;
+};
+
+std::ostream& operator<<(std::ostream& out, const Program& program);
+
+}  // namespace calque::kernel
