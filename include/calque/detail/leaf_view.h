@@ -1,0 +1,27 @@
+#pragma once
+// Memory of the caller that is read where it lies: how an argument that is no Array (an Eigen matrix, a map, a block)
+// enters a compiled function without a copy.
+#include "calque/ir/any_array.h"
+
+namespace calque::detail {
+
+/// Elements of the caller, alive for the length of the call. Strides are in elements and may be any (column-major
+/// matrices, blocks, transposed views); `data` points to the element of index zero.
+struct LeafView {
+  DType dtype = DType::f32;
+  const void* data = nullptr;
+  Shape shape;
+  Shape::Dims strides;
+
+  /// True when the elements lie as in a row-major array.
+  bool row_major() const;
+};
+
+/// The view of an array.
+LeafView view_of(const AnyArray& array);
+/// A row-major copy of the elements.
+AnyArray copy_of(const LeafView& view);
+/// Copies a row-major array into strided memory of the same shape and dtype: `data` and `strides` as in a view.
+void copy_to(const AnyArray& array, void* data, const Shape::Dims& strides);
+
+}  // namespace calque::detail

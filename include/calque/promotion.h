@@ -1,0 +1,155 @@
+#pragma once
+// The C++ side of promotion: which types are operands, and the element type and class that their combination has.
+// These types must be those that the type-erased functions compute at run time (calque/ir/dtype.h: promote,
+// promote_weak).
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "calque/detail/operand.h"
+#include "calque/ir/dtype.h"
+#include "calque/ir/shape.h"
+
+namespace calque {
+
+/// A base of Array and Tracer, so that argument-dependent lookup finds functions whose names namespace calque itself
+/// needs for objects: `all(x)` finds `ops::all` while `cq::all` is the index and, called, the same reduction.
+namespace ops {
+struct Base {};
+}  // namespace ops
+
+/// What a C++ type is to a graph: `any` for arrays and tracers, with `type` their element type, `tracer` for tracers.
+template <class X>
+struct leaf {
+  static constexpr bool any = false, tracer = false;
+};
+template <class T>
+struct leaf<Tracer<T>> {
+  static constexpr bool any = true, tracer = true;
+  using type = T;
+};
+template <class T>
+struct leaf<Array<T>> {
+  static constexpr bool any = true, tracer = false;
+  using type = T;
+};
+
+/// Matrices of another library as leaves of trees. `calque/eigen.h` specialises it for dense Eigen types with
+///   scalar, of_tracers, owns (can be made from an array), and
+///   detail::LeafView view(const E&)        where the scalars are element types and the storage can be read in place,
+///   E make(const Array<T>&) / make(const Tracer<T>&),    Tracer<T> pack(const E&) for matrices of tracers.
+template <class E>
+struct dense : std::false_type {
+  using scalar = void;
+  static constexpr bool of_tracers = false, owns = false;
+};
+
+/// Array<T> or Tracer<T>.
+template <class X>
+concept ArrayLike = leaf<std::remove_cvref_t<X>>::any;
+/// Tracer<T>.
+template <class X>
+concept TracerLike = leaf<std::remove_cvref_t<X>>::tracer;
+/// A C++ arithmetic value, which takes the element type of what it stands beside.
+template <class X>
+concept ArithmeticLike = std::is_arithmetic_v<X>;
+/// What a function takes beside an array: arrays, tracers, arithmetic values, values of element types.
+template <class X>
+concept OperandLike = ArrayLike<X> || ArithmeticLike<std::remove_cvref_t<X>> || Elem<std::remove_cvref_t<X>>;
+
+/// Element types by kind. bool counts as an integer, as in C++.
+template <class T>
+concept InexactElem = Elem<T> && is_inexact(dtype_of<T>);
+template <class T>
+concept IntegerElem = Elem<T> && !is_inexact(dtype_of<T>);
+template <class T>
+concept ComplexElem = Elem<T> && is_complex(dtype_of<T>);
+template <class T>
+concept RealElem = Elem<T> && !is_complex(dtype_of<T>);
+
+/// The element type of an Array or a Tracer.
+template <ArrayLike X>
+using elem_t = typename leaf<std::remove_cvref_t<X>>::type;
+/// T where it is floating point or complex, else float: what `exp` or `mean` return.
+template <Elem T>
+using floaty_t = type_of<to_inexact(dtype_of<T>)>;
+/// The type of the real part.
+template <Elem T>
+using real_t = type_of<calque::real_of(dtype_of<T>)>;
+/// What `sum` and `prod` return: int32_t for bool, else T.
+template <Elem T>
+using sum_t = type_of<sum_result(dtype_of<T>)>;
+
+namespace detail {
+
+template <class T>
+constexpr auto canonical() {
+  if constexpr (Elem<T>) {
+    return std::type_identity<T>{};
+  } else if constexpr (std::integral<T>) {
+    constexpr int width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    constexpr int first = static_cast<int>(std::is_signed_v<T> ? DType::i8 : DType::u8);
+    return std::type_identity<type_of<static_cast<DType>(first + width)>>{};
+  } else {
+    return std::type_identity<double>{};  // long double
+  }
+}
+
+/// How one operand takes part in promotion.
+struct Rank {
+  bool weak = false;
+  DType dtype = DType::bool_;         // of a strong operand
+  WeakKind kind = WeakKind::integer;  // of a weak one
+};
+template <class A>
+constexpr Rank rank_of() {
+  if constexpr (ArrayLike<A>) {
+    return {false, dtype_of<elem_t<A>>, {}};
+  } else if constexpr (std::same_as<A, bool>) {
+    return {false, DType::bool_, {}};
+  } else if constexpr (std::integral<A>) {
+    return {true, {}, WeakKind::integer};
+  } else if constexpr (std::floating_point<A>) {
+    return {true, {}, WeakKind::floating};
+  } else if constexpr (ComplexElem<A>) {
+    return {true, {}, WeakKind::complex};
+  } else {
+    static_assert(Elem<A>, "calque: this type cannot be an operand beside an array");
+    return {false, dtype_of<A>, {}};
+  }
+}
+/// Strong types join left to right, then the widest literal kind meets them; literals alone are i32, f32 or c64.
+template <class... A>
+constexpr DType join_dtypes() {
+  bool strong = false, weak = false;
+  DType dtype = DType::bool_;
+  WeakKind kind = WeakKind::integer;
+  for (Rank r : {rank_of<A>()...}) {
+    if (r.weak) {
+      kind = !weak || r.kind > kind ? r.kind : kind;
+      weak = true;
+    } else {
+      dtype = strong ? promote(dtype, r.dtype) : r.dtype;
+      strong = true;
+    }
+  }
+  return weak ? promote_weak(strong ? dtype : DType::bool_, kind) : dtype;
+}
+
+}  // namespace detail
+
+/// The element type of the width and signedness of a C++ arithmetic type: `long long` is int64_t, `char` int8_t or
+/// uint8_t.
+template <class T>
+using canon_t = typename decltype(detail::canonical<T>())::type;
+
+/// The element type in which operands meet: arrays, tracers, C++ values in any mix.
+template <class... A>
+using join_t = type_of<detail::join_dtypes<std::remove_cvref_t<A>...>()>;
+
+/// Tracer<T> if any operand is a Tracer, else Array<T>.
+template <class T, class... A>
+using out_t = std::conditional_t<(TracerLike<A> || ...), Tracer<T>, Array<T>>;
+
+}  // namespace calque
