@@ -29,7 +29,7 @@ void expect(bool holds, const char* what) {
 int main() {
   auto f = cq::jit([](auto x, auto w) { return tanh(matmul(x, w)); });
   cq::Array<float> a = {{1, 2, 3}, {4, 5, 6}};
-  cq::Array<float> b = {{0.1f}, {-0.2f}, {0.3f}};
+  auto b = cq::Array<float>{0.1f, -0.2f, 0.3f}.reshape({3, 1});
   cq::Array<float> y = f(a, b);
   expect(y.shape() == cq::Shape{2, 1}, "shape of tanh(matmul(a, b))");
   expect(std::abs(y(0, 0) - std::tanh(0.6f)) < 1e-6f, "tanh(matmul(a, b))");

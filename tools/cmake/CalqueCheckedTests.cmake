@@ -34,7 +34,7 @@ endforeach()
 
 # test/spellings: every spelling of the interface with its type. With NEG=n it must not compile.
 set(spellings "${PROJECT_SOURCE_DIR}/test/spellings/spellings.cpp")
-if(EXISTS "${spellings}")
+if(EXISTS "${spellings}" AND EXISTS "${PROJECT_SOURCE_DIR}/include/calque/calque.h")
   add_executable(test_spellings "${spellings}")
   set_target_properties(test_spellings PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
   target_link_libraries(test_spellings PRIVATE calque::calque)
