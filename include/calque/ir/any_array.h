@@ -1,11 +1,16 @@
 #pragma once
 // AnyArray is an immutable array whose element type is known at run time: what graphs hold as constants,
 // what the evaluator computes with, what Array<T> wraps. Copies share the storage.
+#include <algorithm>
 #include <atomic>
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "calque/ir/dtype.h"
@@ -23,7 +28,24 @@ struct Device {
 std::string to_string(const Device& device);
 std::ostream& operator<<(std::ostream& out, const Device& device);
 
+/// 128 bits that identify the bytes of an array.
+struct ContentHash {
+  uint64_t low = 0, high = 0;
+  friend auto operator<=>(const ContentHash&, const ContentHash&) = default;
+};
+
 namespace detail {
+
+/// Where the bytes of `Storage::allocate` come from. Both functions are called from any thread.
+struct StorageAllocator {
+  /// At least `bytes` bytes, 64-byte aligned, or null when there are none.
+  void* (*allocate)(size_t bytes);
+  void (*release)(void* memory, size_t bytes) noexcept;
+};
+
+/// Allocations from now on come from `allocator`, which lives as long as the program; null brings the default back.
+/// Under CALQUE_GUARD=1 it is not asked.
+void set_storage_allocator(const StorageAllocator* allocator);
 
 /// Reference-counted bytes. 64-byte aligned when allocated here; borrowed memory keeps its owner's alignment.
 class Storage {
@@ -34,6 +56,8 @@ class Storage {
   static Storage allocate(size_t bytes);
   /// Memory of somebody else; `release` (may be empty) runs when the last reference goes.
   static Storage borrow(void* data, size_t bytes, std::function<void()> release);
+  /// Bytes of which only the hash is known (a large constant of a text). `data()` is null.
+  static Storage absent(size_t bytes, ContentHash hash);
 
   Storage(const Storage& o) : block_(o.block_) { retain(); }
   Storage(Storage&& o) noexcept : block_(std::exchange(o.block_, nullptr)) {}
@@ -49,13 +73,21 @@ class Storage {
   /// True when this is the only reference and the memory was allocated here, so that it may be reused in place.
   bool unique() const { return block_ && block_->owned && block_->references.load(std::memory_order_acquire) == 1; }
   bool owned() const { return block_ && block_->owned; }
+  /// The bytes are not here, only their hash.
+  bool is_absent() const { return block_ && block_->absent; }
+  /// XXH3 of the first `bytes` bytes; of absent storage, the hash that it was made with.
+  ContentHash content_hash(size_t bytes) const;
   friend bool operator==(const Storage& a, const Storage& b) { return a.block_ == b.block_; }
 
   struct Block {
     std::atomic<uint32_t> references{1};
     bool owned = true;
+    bool absent = false;
     void* data = nullptr;
     size_t bytes = 0;
+    ContentHash hash;                             // of absent bytes
+    const StorageAllocator* allocator = nullptr;  // null: the default one, or a guarded mapping
+    size_t chunk = 0;                             // bytes that the allocator gave; 0 when guarded
     std::function<void()> on_release;
   };
 
@@ -105,6 +137,8 @@ class AnyArray {
   }
 
   bool empty() const { return !storage_; }
+  /// False for a constant whose text gave only a hash: it has a type, but no elements that can be read.
+  bool has_data() const { return storage_ && !storage_.is_absent(); }
   const Type& type() const { return type_; }
   DType dtype() const { return type_.dtype; }
   const Shape& shape() const { return type_.shape; }
@@ -133,7 +167,7 @@ class AnyArray {
   Device device_;
 };
 
-/// Same type and the same bits.
+/// Same type and the same bits (or, where the bytes are absent, the same hash).
 bool identical(const AnyArray& a, const AnyArray& b);
 
 }  // namespace calque

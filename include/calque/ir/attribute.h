@@ -14,11 +14,33 @@
 
 namespace calque {
 
-/// An object that only C++ knows (a host function). Compared by identity; prints as `<label>`; cannot be parsed back
-/// into something that runs.
-struct Opaque {
+/// An object that only C++ knows (a host function). Compared by identity; prints as `<label>`; a text gives back an
+/// UnboundOpaque, which cannot run.
+class Opaque {
+ public:
   virtual ~Opaque() = default;
   virtual std::string label() const = 0;
+  /// A number that no other opaque of this process has, or had: what hashes and caches may keep.
+  uint64_t identity() const { return identity_; }
+
+ protected:
+  Opaque() : identity_(next_identity()) {}
+  Opaque(const Opaque&) : identity_(next_identity()) {}
+  Opaque& operator=(const Opaque&) { return *this; }
+
+ private:
+  static uint64_t next_identity();
+  uint64_t identity_;
+};
+
+/// What `parse` makes of `<label>`: it prints as the text had it, and evaluating or compiling it is an error.
+class UnboundOpaque final : public Opaque {
+ public:
+  explicit UnboundOpaque(std::string label) : label_(std::move(label)) {}
+  std::string label() const override { return label_; }
+
+ private:
+  std::string label_;
 };
 
 /// bool `true`, integer `3`, float `0.5`, string `"x"`, dtype `f32`, integer list `[1,2]`, type list `(f32[2], i32[])`,

@@ -1,7 +1,6 @@
 #pragma once
 // Element types and the promotion lattice. The lattice is one constexpr function that the C++ types of
 // tracers and the run-time dtypes of graphs share.
-#include <Eigen/Core>
 #include <complex>
 #include <concepts>
 #include <cstddef>
@@ -10,6 +9,8 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+
+#include <Eigen/Core>
 
 namespace calque {
 
@@ -79,9 +80,12 @@ enum class WeakKind : uint8_t { integer, floating, complex };
 /// The type in which a literal of kind `weak` meets an operand of type `d`.
 constexpr DType promote_weak(DType d, WeakKind weak) {
   switch (weak) {
-    case WeakKind::integer: return is_bool(d) ? DType::i32 : d;
-    case WeakKind::floating: return to_inexact(d);
-    case WeakKind::complex: return is_complex(d) ? d : d == DType::f64 ? DType::c128 : DType::c64;
+    case WeakKind::integer:
+      return is_bool(d) ? DType::i32 : d;
+    case WeakKind::floating:
+      return to_inexact(d);
+    case WeakKind::complex:
+      return is_complex(d) ? d : d == DType::f64 ? DType::c128 : DType::c64;
   }
   return d;
 }
@@ -93,20 +97,21 @@ struct DTypeOf {
 };
 template <DType D>
 struct TypeOf;
-#define CALQUE_ELEMENT_TYPES(X)                                                                                     \
-  X(bool, bool_)                                                                                                   \
-  X(int8_t, i8) X(int16_t, i16) X(int32_t, i32) X(int64_t, i64) X(uint8_t, u8) X(uint16_t, u16) X(uint32_t, u32)    \
-  X(uint64_t, u64) X(::calque::float16, f16) X(::calque::bfloat16, bf16) X(float, f32) X(double, f64)              \
-  X(std::complex<float>, c64) X(std::complex<double>, c128)
-#define CALQUE_X(T, D)                           \
-  template <>                                    \
-  struct DTypeOf<T> {                            \
-    static constexpr bool known = true;          \
-    static constexpr DType value = DType::D;     \
-  };                                             \
-  template <>                                    \
-  struct TypeOf<DType::D> {                      \
-    using type = T;                              \
+#define CALQUE_ELEMENT_TYPES(X)                                                                                      \
+  X(bool, bool_)                                                                                                     \
+  X(int8_t, i8)                                                                                                      \
+  X(int16_t, i16) X(int32_t, i32) X(int64_t, i64) X(uint8_t, u8) X(uint16_t, u16) X(uint32_t, u32) X(uint64_t, u64)  \
+      X(::calque::float16, f16) X(::calque::bfloat16, bf16) X(float, f32) X(double, f64) X(std::complex<float>, c64) \
+          X(std::complex<double>, c128)
+#define CALQUE_X(T, D)                       \
+  template <>                                \
+  struct DTypeOf<T> {                        \
+    static constexpr bool known = true;      \
+    static constexpr DType value = DType::D; \
+  };                                         \
+  template <>                                \
+  struct TypeOf<DType::D> {                  \
+    using type = T;                          \
   };
 CALQUE_ELEMENT_TYPES(CALQUE_X)
 #undef CALQUE_X
@@ -129,7 +134,8 @@ template <class F>
 decltype(auto) visit_dtype(DType d, F&& f) {
   switch (d) {
 #define CALQUE_X(T, D) \
-  case DType::D: return f.template operator()<T>();
+  case DType::D:       \
+    return f.template operator()<T>();
     CALQUE_ELEMENT_TYPES(CALQUE_X)
 #undef CALQUE_X
   }

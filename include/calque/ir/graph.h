@@ -1,9 +1,13 @@
 #pragma once
 // A graph is a function: typed inputs, equations in an order that defines before it uses, outputs. Values are SSA.
 // Sub-graphs of equations are closed: what they take from around them comes through the equation's operands.
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <deque>
-#include <functional>
 #include <iosfwd>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +34,9 @@ class Value {
   uint32_t id_ = UINT32_MAX;
 };
 
+/// `%7`, by its id. (The text form numbers values anew, in order.)
+std::ostream& operator<<(std::ostream& out, Value value);
+
 using ValueList = detail::InlineVector<Value, 3>;
 
 enum class ValueKind : uint8_t { input, result, literal, constant };
@@ -46,7 +53,7 @@ struct Literal {
   template <Elem T>
   T as() const {
     T value;
-    std::memcpy(&value, bytes, sizeof(T));
+    std::memcpy(static_cast<void*>(&value), bytes, sizeof(T));
     return value;
   }
   friend bool operator==(const Literal& a, const Literal& b) { return std::memcmp(a.bytes, b.bytes, 16) == 0; }
@@ -54,6 +61,10 @@ struct Literal {
 /// `value` converted to `dtype` (as C++ converts; saturating from float to integer).
 Literal make_literal(DType dtype, double value);
 Literal make_literal(DType dtype, int64_t value);
+
+namespace detail {
+struct GraphAccess;
+}
 
 /// One step: results = primitive[attributes](operands) with its sub-graphs.
 class Equation {
@@ -73,6 +84,7 @@ class Equation {
 
  private:
   friend class Graph;
+  friend struct detail::GraphAccess;
   const Primitive* primitive_ = nullptr;
   ValueList operands_;
   ValueList results_;
@@ -136,6 +148,13 @@ class Graph {
   /// Appends an equation; infers and checks its result types. Throws the typing rule's error with `location` appended.
   Equation& append(const Primitive& primitive, ValueList operands, Attributes attributes = {},
                    std::vector<Graph> subgraphs = {}, Location location = {});
+  /// Appends a copy of an equation of `from` (which may be another graph) on operands that have the types of its own:
+  /// nothing is inferred again. What passes use for the equations that they leave alone.
+  Equation& append_copy(const Graph& from, const Equation& e, ValueList operands);
+  /// The same, with other sub-graphs of the same signatures.
+  Equation& append_copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs);
+  /// A literal or constant of `from`, made a value of this graph too.
+  Value add_copy(const Graph& from, Value v);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
 
   // ---- editing
@@ -159,13 +178,14 @@ class Graph {
   /// Graphviz.
   void to_dot(std::ostream& out) const;
 
-  /// Equal up to the numbering of values: same equations in the same order, attributes, literals (bits), constants (type
-  /// and contents), inputs and outputs. Names and locations are no part of it.
+  /// Equal up to the numbering of values: same equations in the same order, attributes, literals (bits), constants
+  /// (type and contents), inputs and outputs. Names and locations are no part of it.
   friend bool operator==(const Graph& a, const Graph& b);
   /// The text form, see `print`.
   friend std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
  private:
+  friend struct detail::GraphAccess;
   struct ValueInfo {
     Type type;
     ValueKind kind = ValueKind::input;
@@ -174,9 +194,13 @@ class Graph {
   const ValueInfo& info(Value v) const { return values_[v.id()]; }
   Equation& make(const Primitive& primitive, ValueList operands, Attributes attributes, std::vector<Graph> subgraphs,
                  Location location);
+  Equation& add(const Primitive& primitive, ValueList operands, Attributes attributes, std::vector<Graph> subgraphs,
+                Location location, const Type* const* results, size_t num_results);
+  Value insert(const Equation& e, uint32_t before, std::string_view primitive, std::vector<Value> operands,
+               Attributes attributes, std::vector<Graph> subgraphs);
   void link(Equation& e, uint32_t before);
-  void check_operands(std::string_view primitive, const std::vector<Value>& operands) const;
-  Equation& own(const Equation& e);
+  const Equation& own(const Equation& e, std::string_view operation) const;
+  void swap(Graph& other) noexcept;
 
   std::string name_;
   std::vector<ValueInfo> values_;
@@ -245,9 +269,9 @@ class Graph::EquationRange {
 inline Graph::EquationRange<false> Graph::equations() { return EquationRange<false>(*this); }
 inline Graph::EquationRange<true> Graph::equations() const { return EquationRange<true>(*this); }
 
-/// The text form: a version header, the function with its inputs, one equation a line with typed attributes and trailing
-/// `loc("file":line:col)`, sub-graphs indented inside braces, floats that round-trip, constants as named sections at the
-/// end. `parse(print(g)) == g`.
+/// The text form: a version header, the function with its inputs, one equation a line with typed attributes and
+/// trailing `loc("file":line:col)`, sub-graphs indented inside braces, floats that round-trip, constants as named
+/// sections at the end. `parse(print(g)) == g`.
 std::string print(const Graph& graph);
 /// The graph of a text. Throws ParseError with line and column, and what was expected there.
 Graph parse(std::string_view text);

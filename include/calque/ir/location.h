@@ -1,5 +1,6 @@
 #pragma once
-// A location names a line of the user's program. File names are static or interned strings, so a location is copied freely.
+// A location names a line of the user's program. File names are static or interned strings, so a location is copied
+// freely.
 #include <cstdint>
 #include <source_location>
 #include <string>

@@ -1,0 +1,130 @@
+// A block and its bytes are one allocation. Guarded ones (CALQUE_GUARD=1) are mappings of their own whose bytes end at
+// a page that cannot be touched, so that reading or writing past the end is caught where it happens.
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "calque/ir/any_array.h"
+#include "calque/ir/errors.h"
+
+#include "xxhash.h"
+
+namespace calque::detail {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kHeader = (sizeof(Storage::Block) + kAlignment - 1) / kAlignment * kAlignment;
+
+std::atomic<const StorageAllocator*> installed_allocator{nullptr};
+
+bool guarded() {
+  static const bool on = [] {
+    const char* value = std::getenv("CALQUE_GUARD");
+    return value != nullptr && std::string_view(value) == "1";
+  }();
+  return on;
+}
+
+size_t page_size() {
+  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+[[noreturn]] void out_of_memory(size_t bytes) {
+  throw DeviceError("allocate: the host is out of memory, " + std::to_string(bytes) + " bytes asked for");
+}
+
+void* map_guarded(size_t bytes) {
+  const size_t body = round_up(bytes, page_size());
+  void* base = mmap(nullptr, body + page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) out_of_memory(bytes);
+  auto* guard = static_cast<std::byte*>(base) + body;
+  if (mprotect(guard, page_size(), PROT_NONE) != 0) {
+    munmap(base, body + page_size());
+    out_of_memory(bytes);
+  }
+  return guard - bytes;
+}
+
+void unmap_guarded(void* data, size_t bytes) {
+  const size_t body = round_up(bytes, page_size());
+  munmap(static_cast<std::byte*>(data) + bytes - body, body + page_size());
+}
+
+}  // namespace
+
+void set_storage_allocator(const StorageAllocator* allocator) {
+  installed_allocator.store(allocator, std::memory_order_release);
+}
+
+Storage Storage::allocate(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
+  Storage storage;
+  if (guarded()) {
+    void* data = map_guarded(bytes);
+    storage.block_ = new Block;
+    storage.block_->data = data;
+  } else {
+    const StorageAllocator* allocator = installed_allocator.load(std::memory_order_acquire);
+    const size_t chunk = round_up(kHeader + bytes, kAlignment);
+    void* memory = allocator ? allocator->allocate(chunk) : std::aligned_alloc(kAlignment, chunk);
+    if (memory == nullptr) out_of_memory(bytes);
+    storage.block_ = new (memory) Block;
+    storage.block_->data = static_cast<std::byte*>(memory) + kHeader;
+    storage.block_->allocator = allocator;
+    storage.block_->chunk = chunk;
+  }
+  storage.block_->bytes = bytes;
+  return storage;
+}
+
+Storage Storage::borrow(void* data, size_t bytes, std::function<void()> release) {
+  Storage storage;
+  storage.block_ = new Block;
+  storage.block_->owned = false;
+  storage.block_->data = data;
+  storage.block_->bytes = bytes;
+  storage.block_->on_release = std::move(release);
+  return storage;
+}
+
+Storage Storage::absent(size_t bytes, ContentHash hash) {
+  Storage storage = borrow(nullptr, bytes, {});
+  storage.block_->absent = true;
+  storage.block_->hash = hash;
+  return storage;
+}
+
+void Storage::destroy(Block* block) {
+  if (!block->owned) {
+    if (block->on_release) block->on_release();
+    delete block;
+  } else if (block->chunk == 0) {
+    unmap_guarded(block->data, block->bytes);
+    delete block;
+  } else {
+    const StorageAllocator* allocator = block->allocator;
+    const size_t chunk = block->chunk;
+    block->~Block();
+    if (allocator) {
+      allocator->release(block, chunk);
+    } else {
+      std::free(block);
+    }
+  }
+}
+
+ContentHash Storage::content_hash(size_t bytes) const {
+  if (is_absent()) return block_->hash;
+  const XXH128_hash_t hash = XXH3_128bits(data(), bytes);
+  return {hash.low64, hash.high64};
+}
+
+}  // namespace calque::detail
