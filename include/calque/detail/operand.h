@@ -18,10 +18,11 @@ class Array;
 
 namespace calque::detail {
 
-/// All that a tracer is: a value of a running trace. Trace 0 is none, as of a default-constructed tracer.
+/// All that a tracer is: a value of a running trace. Trace 0 is none, as of a default-constructed tracer. Numbers of
+/// traces are never used again.
 struct Handle {
   uint32_t value = UINT32_MAX;
-  uint32_t trace = 0;
+  uint64_t trace = 0;
 };
 
 /// A C++ literal beside an array: it takes the array's dtype where that can hold it.

@@ -1,0 +1,87 @@
+#pragma once
+// The small parameter types of the named functions: axes, permutations, counts, modes, padding.
+#include <concepts>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "calque/ir/shape.h"
+
+namespace calque {
+
+/// The axes of a reduction or a view: all of them (the default), one, or a list. Negative ones count from the end.
+struct Axes {
+  bool every = true;
+  std::vector<int> list;
+
+  Axes() = default;
+  Axes(int axis) : every(false), list{axis} {}
+  Axes(std::initializer_list<int> axes) : every(false), list(axes) {}
+  Axes(std::vector<int> axes) : every(false), list(std::move(axes)) {}
+};
+
+/// An order of dimensions: dimension i of the result is dimension `list[i]` of the operand.
+struct Perm {
+  std::vector<int> list;
+
+  Perm(std::initializer_list<int> axes) : list(axes) {}
+  Perm(std::vector<int> axes) : list(std::move(axes)) {}
+};
+
+struct keepdims_t {};
+/// `sum(x, {-1}, cq::keepdims)`: reduced dimensions stay, with extent 1.
+inline constexpr keepdims_t keepdims{};
+/// Whether reduced dimensions stay.
+struct KeepDims {
+  bool value = false;
+
+  KeepDims() = default;
+  KeepDims(keepdims_t) : value(true) {}
+  template <std::same_as<bool> B>
+  explicit KeepDims(B keep) : value(keep) {}
+};
+
+/// One integer a dimension, as for `pad`.
+struct Counts {
+  std::vector<int64_t> list;
+
+  Counts() = default;
+  Counts(std::initializer_list<Dim> counts) {
+    for (Dim count : counts) list.push_back(count.value());
+  }
+  Counts(std::vector<int64_t> counts) : list(std::move(counts)) {}
+};
+
+/// What an index outside its dimension reads: a fill value (NaN, the minimum of signed and the maximum of unsigned
+/// integers, true), the nearest element (negative indices the first), or the element at the index modulo the extent.
+enum class mode { fill, clip, wrap };
+
+struct same_t {};
+/// Padding of `conv` that gives ceil(extent / stride) positions.
+inline constexpr same_t same{};
+struct valid_t {};
+/// No padding: only positions where the whole window lies inside.
+inline constexpr valid_t valid{};
+
+/// Padding of a convolution: `cq::valid` (the default), `cq::same`, or (before, after) for each spatial dimension.
+struct Padding {
+  enum class Kind { valid, same, pairs };
+  Kind kind = Kind::valid;
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+
+  Padding() = default;
+  Padding(same_t) : kind(Kind::same) {}
+  Padding(valid_t) {}
+  Padding(std::initializer_list<std::pair<int64_t, int64_t>> each) : kind(Kind::pairs), pairs(each) {}
+  Padding(std::vector<std::pair<int64_t, int64_t>> each) : kind(Kind::pairs), pairs(std::move(each)) {}
+};
+
+/// Parameters of `conv`; empty lists mean 1 for every spatial dimension.
+struct ConvOptions {
+  std::vector<int64_t> strides{};
+  Padding padding{};
+  std::vector<int64_t> dilation{};
+  int groups = 1;
+};
+
+}  // namespace calque

@@ -1,0 +1,63 @@
+#pragma once
+// The type-erased core of control flow. Bodies work on flat lists of leaves; the templates above flatten trees. Under
+// an ordinary trace a body runs once and becomes a closed sub-graph, its captures unified and passed as operands. Under
+// an eager trace it runs for every iteration in the trace itself, and only the branch taken runs.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calque/detail/trace.h"
+
+namespace calque::detail {
+
+/// What messages need: the user's line and the path of each leaf of the carry (or of a branch's results) in its tree,
+/// as `.velocity` or `[1].w`; may be empty.
+struct ControlSite {
+  Location location;
+  std::span<const std::string> paths;
+};
+
+/// The results of the branch that `predicate` (bool, rank 0) selects. Branches receive `operands`.
+/// ShapeError or DTypeError where the branches' results differ or the predicate is no bool scalar.
+std::vector<Handle> cond(const Operand& predicate, const TraceBody& on_true, const TraceBody& on_false,
+                         std::span<const Handle> operands, const ControlSite& site);
+
+/// The results of branches[clamp(index)]. `index`: an integer scalar.
+std::vector<Handle> switch_(const Operand& index, std::span<const TraceBody> branches, std::span<const Handle> operands,
+                            const ControlSite& site);
+
+/// Repeats `body` (carry -> carry) while `condition` (carry -> bool scalar) holds. The carry keeps its types, else
+/// ShapeError or DTypeError with the path of the leaf. `per_element` admits a condition of any shape S: every leaf's
+/// shape must then start with S, and elements whose condition is false keep their carry.
+std::vector<Handle> while_loop(const TraceBody& condition, const TraceBody& body, std::span<const Handle> initial,
+                               const ControlSite& site, bool per_element = false);
+
+/// carry = body(i, carry) for i from lower to upper - 1; `i` has dtype `index`. Bounds are integer scalars; where both
+/// are known while tracing (literals) the loop is a scan, else a while.
+std::vector<Handle> fori_loop(const Operand& lower, const Operand& upper, DType index, const TraceBody& body,
+                              std::span<const Handle> initial, const ControlSite& site);
+
+struct ScanParameters {
+  int64_t length = -1;  ///< needed when there are no xs; -1: that of the xs
+  bool reverse = false;
+  int64_t unroll = 1;
+};
+/// (carry, y) = body(carry, x) along the leading dimension of each x. Returns the last carry, then the stacked ys;
+///
+std::vector<Handle> scan(const TraceBody& body, std::span<const Handle> carry, std::span<const Handle> xs,
+                         const ScanParameters& parameters, const ControlSite& site);
+
+/// body of each slice along the leading dimension of the xs, results stacked.
+std::vector<Handle> map(const TraceBody& body, std::span<const Handle> xs, const ControlSite& site);
+
+/// Prefix combinations along `axis` by the associative `combine`, which receives the leaves of left, then those of
+/// right operands (whole arrays whose extent along `axis` is that of the pairs combined). log-depth: at most 2 log2(n)
+/// calls.
+std::vector<Handle> associative_scan(const TraceBody& combine, std::span<const Handle> xs, bool reverse, int axis,
+                                     const ControlSite& site);
+
+/// Makes graphs of one signature of several traced bodies: each then takes its `num_inputs` own inputs followed by the
+/// union of all captures, which is returned. Captures come first when `captures_first`.
+std::vector<Handle> unify_captures(std::span<TraceResult* const> results, bool captures_first = false);
+
+}  // namespace calque::detail

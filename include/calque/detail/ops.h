@@ -1,0 +1,142 @@
+#pragma once
+// Every named function, type-erased: one call each. Operands of any dtype promote by the lattice (literals are weak)
+// and broadcast as in NumPy; the result is a value of the innermost trace. The result's dtype is what the public
+// templates compute from the C++ types of their arguments (calque/promotion.h). Errors (ShapeError, DTypeError,
+// ParseError) start with the public name and end with the user's line. Semantics: the docstrings of the public
+// templates.
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "calque/axes.h"
+#include "calque/detail/trace.h"
+#include "calque/ir/host_function.h"
+
+namespace calque::detail::ops {
+
+// ---- elementwise, one operand
+// clang-format off
+// Integers and bool are converted to f32 first.
+#define CALQUE_FLOATY_UNARY(X) \
+  X(sqrt) X(rsqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) \
+  X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(erf) X(erfc) \
+  X(erfinv) X(lgamma) X(tgamma) X(digamma)
+// The operand's dtype is kept.
+#define CALQUE_SAME_UNARY(X) \
+  X(negative) X(positive) X(sign) X(floor) X(ceil) X(trunc) X(round) X(rint) X(nearbyint) X(round_half_away) \
+  X(square) X(relu) X(conj) X(stop_gradient) X(popcount) X(clz) X(bitwise_not)
+// Complex operands give their real type.
+#define CALQUE_REAL_UNARY(X) X(abs) X(real) X(imag)
+#define CALQUE_BOOL_UNARY(X) X(isnan) X(isinf) X(isfinite) X(signbit) X(logical_not)
+// clang-format on
+
+#define CALQUE_X(f) Handle f(const Operand& x, Location at);
+CALQUE_FLOATY_UNARY(CALQUE_X)
+CALQUE_SAME_UNARY(CALQUE_X)
+CALQUE_REAL_UNARY(CALQUE_X)
+CALQUE_BOOL_UNARY(CALQUE_X)
+#undef CALQUE_X
+
+// ---- elementwise, two operands
+// clang-format off
+#define CALQUE_SAME_BINARY(X) \
+  X(add) X(subtract) X(multiply) X(divide) X(rem) X(fmod) X(mod) X(floor_divide) X(remainder) X(pow) X(minimum) \
+  X(maximum) X(fmin) X(fmax) X(fdim) X(gcd) X(lcm) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) \
+  X(right_shift)
+#define CALQUE_FLOATY_BINARY(X) X(atan2) X(hypot) X(copysign) X(nextafter) X(xlogy) X(logaddexp)
+#define CALQUE_COMPARISON(X) X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal)
+#define CALQUE_LOGICAL(X) X(logical_and) X(logical_or)
+// clang-format on
+
+#define CALQUE_X(f) Handle f(const Operand& x, const Operand& y, Location at);
+CALQUE_SAME_BINARY(CALQUE_X)
+CALQUE_FLOATY_BINARY(CALQUE_X)
+CALQUE_COMPARISON(CALQUE_X)
+CALQUE_LOGICAL(CALQUE_X)
+#undef CALQUE_X
+/// x * 2^exponent, of x's dtype (f32 for integers); the exponent is an integer.
+Handle ldexp(const Operand& x, const Operand& exponent, Location at);
+
+// ---- elementwise, three operands
+Handle fma(const Operand& x, const Operand& y, const Operand& z, Location at);
+Handle where(const Operand& condition, const Operand& x, const Operand& y, Location at);
+/// Of x's dtype; the bounds must promote to it.
+Handle clip(const Operand& x, const Operand& low, const Operand& high, Location at);
+/// real + i imaginary, of c64 for f32 parts and c128 for f64 parts.
+Handle complex(const Operand& real, const Operand& imaginary, Location at);
+
+// ---- casts
+Handle cast(const Operand& x, DType dtype, Location at);
+Handle bitcast(const Operand& x, DType dtype, Location at);
+
+// ---- reductions
+#define CALQUE_REDUCTION(X) X(sum) X(prod) X(mean) X(var) X(stddev) X(amax) X(amin) X(norm) X(logsumexp) X(all) X(any)
+#define CALQUE_X(f) Handle f(const Operand& x, const Axes& axes, bool keepdims, Location at);
+CALQUE_REDUCTION(CALQUE_X)
+#undef CALQUE_X
+// ---- along one axis: argmax and argmin give i32 without the axis, the others keep the shape
+#define CALQUE_ALONG_AXIS(X) X(argmax) X(argmin) X(cumsum) X(cumprod) X(cummax) X(cummin) X(softmax) X(log_softmax)
+#define CALQUE_X(f) Handle f(const Operand& x, int axis, Location at);
+CALQUE_ALONG_AXIS(CALQUE_X)
+#undef CALQUE_X
+Handle layer_norm(const Operand& x, int axis, double eps, Location at);
+Handle layer_norm(const Operand& x, const Operand& gamma, const Operand& beta, int axis, double eps, Location at);
+
+// ---- shapes
+Handle reshape(const Operand& x, std::span<const int64_t> shape, Location at);
+Handle transpose(const Operand& x, Location at);
+Handle transpose(const Operand& x, std::span<const int> perm, Location at);
+Handle broadcast_to(const Operand& x, const Shape& shape, Location at);
+/// `axes`: positions of the new dimensions in the result.
+Handle expand_dims(const Operand& x, std::span<const int> axes, Location at);
+/// All axes: every dimension of extent 1.
+Handle squeeze(const Operand& x, const Axes& axes, Location at);
+Handle flip(const Operand& x, const Axes& axes, Location at);
+/// `interior` may be empty.
+Handle pad(const Operand& x, const Operand& value, std::span<const int64_t> low, std::span<const int64_t> high,
+           std::span<const int64_t> interior, Location at);
+Handle concatenate(std::span<const Operand> xs, int axis, Location at);
+Handle stack(std::span<const Operand> xs, int axis, Location at);
+std::vector<Handle> split(const Operand& x, int64_t sections, int axis, Location at);
+std::vector<Handle> split_at(const Operand& x, std::span<const int64_t> cuts, int axis, Location at);
+Handle tile(const Operand& x, std::span<const int64_t> repetitions, Location at);
+Handle repeat(const Operand& x, int64_t count, int axis, Location at);
+Handle roll(const Operand& x, int64_t shift, int axis, Location at);
+
+// ---- contractions
+Handle matmul(const Operand& a, const Operand& b, Location at);
+Handle dot(const Operand& a, const Operand& b, Location at);
+Handle outer(const Operand& a, const Operand& b, Location at);
+Handle einsum(std::string_view spec, std::span<const Operand> xs, Location at);
+Handle tensordot(const Operand& a, const Operand& b, int count, Location at);
+Handle tensordot(const Operand& a, const Operand& b, std::span<const int> a_axes, std::span<const int> b_axes,
+                 Location at);
+Handle conv(const Operand& x, const Operand& w, const ConvOptions& options, Location at);
+
+// ---- indexing by arrays
+Handle take(const Operand& x, const Operand& indices, int axis, mode out_of_bounds, Location at);
+Handle take_along_axis(const Operand& x, const Operand& indices, int axis, mode out_of_bounds, Location at);
+Handle gather(const Operand& x, std::span<const Operand> indices, Location at);
+Handle scatter_add(const Operand& x, const Operand& indices, const Operand& updates, Location at);
+Handle dynamic_slice(const Operand& x, std::span<const Operand> starts, std::span<const int64_t> sizes, Location at);
+Handle dynamic_update_slice(const Operand& x, const Operand& update, std::span<const Operand> starts, Location at);
+
+// ---- creation
+Handle zeros(DType dtype, const Shape& shape, Location at);
+Handle ones(DType dtype, const Shape& shape, Location at);
+/// `value` of rank 0, converted to `dtype`.
+Handle full(DType dtype, const Shape& shape, const Operand& value, Location at);
+Handle iota(DType dtype, int64_t n, Location at);
+Handle arange(DType dtype, double start, double stop, double step, Location at);
+Handle eye(DType dtype, int64_t n, Location at);
+Handle linspace(DType dtype, double low, double high, int64_t n, Location at);
+
+// ---- effects
+/// Prints `format`, whose `{}` stand for the operands, when the graph runs.
+void debug_print(std::string_view format, std::span<const Operand> xs, Location at);
+/// Calls `function` with the operands when the graph runs; its results have the types `results`.
+std::vector<Handle> host_call(std::shared_ptr<const HostFunction> function, std::span<const Type> results,
+                              std::span<const Operand> xs, Location at);
+
+}  // namespace calque::detail::ops
