@@ -1,13 +1,14 @@
 # bench/<case>/*.cpp: one Google Benchmark executable bench_<case> a folder; bench/common is linked into each.
-# Files named rival_*.cpp are compiled as their experts would, and see none of our headers.
+# Files named rival_*.cpp are compiled as their experts would (probe_*.cpp too), and see none of our headers.
 
 find_package(benchmark QUIET)
+find_package(nlohmann_json QUIET)
 file(GLOB calque_bench_folders LIST_DIRECTORIES true CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*")
-if(NOT benchmark_FOUND)
-  message(STATUS "Calque: Google Benchmark not found, no benchmarks")
+if(NOT benchmark_FOUND OR NOT nlohmann_json_FOUND)
+  message(STATUS "Calque: Google Benchmark or nlohmann_json not found, no benchmarks")
   set(calque_bench_folders)
 endif()
-set(calque_native_flags -O3 -march=native)
+set(calque_native_flags -O3 -march=native -ffp-contract=fast)
 
 foreach(folder IN LISTS calque_bench_folders)
   cmake_path(GET folder FILENAME name)
@@ -17,7 +18,8 @@ foreach(folder IN LISTS calque_bench_folders)
   endif()
   if(name STREQUAL "common")
     add_library(bench_common STATIC EXCLUDE_FROM_ALL ${sources})
-    target_link_libraries(bench_common PUBLIC calque_flags benchmark::benchmark Eigen3::Eigen)
+    target_link_libraries(bench_common PUBLIC calque_flags benchmark::benchmark Eigen3::Eigen
+                          PRIVATE nlohmann_json::nlohmann_json)
     target_include_directories(bench_common PUBLIC "${PROJECT_SOURCE_DIR}/bench")
   else()
     add_executable(bench_${name} EXCLUDE_FROM_ALL ${sources})
@@ -29,6 +31,10 @@ foreach(folder IN LISTS calque_bench_folders)
     cmake_path(GET source FILENAME file)
     if(file MATCHES "^(rival|probe)_")
       set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "${calque_native_flags}")
+    endif()
+    if(file MATCHES "^rival_eigen")
+      # Code for this machine and for the least one must not share Eigen's inline functions in one program.
+      set_source_files_properties("${source}" PROPERTIES COMPILE_DEFINITIONS Eigen=EigenNative)
     endif()
     if(file MATCHES "fast_math")
       set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS -ffast-math)

@@ -1,0 +1,69 @@
+// The benchmarks' harness. A task's variants (ours and the rivals) run interleaved in one process, and a figure is a
+// ratio of medians of that run: to the task's physical floor, and to the best rival.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+namespace bench {
+
+/// What a task at one size cannot beat: seconds a call, and the formula they came from. Zero where there is none.
+struct Floor {
+  double seconds = 0;
+  std::string formula = {};
+};
+
+/// One task at one size, to which variants are added.
+struct Task {
+  std::string name;
+  std::string size;
+  Floor floor = {};
+};
+
+/// Notes a variant for the report. Called by `add`.
+void describe(const Task& task, const std::string& variant);
+
+/// Adds a variant: one call of `body` is one call of the task. Names of our own variants start with "calque"; all
+/// others are rivals.
+template <class Body>
+void add(const Task& task, const std::string& variant, Body body) {
+  describe(task, variant);
+  std::string name = task.name + "/" + task.size + "/" + variant;
+  benchmark::RegisterBenchmark(name.c_str(), [body = std::move(body)](benchmark::State& state) mutable {
+    for (auto _ : state) body();
+  });
+}
+
+/// Stops the program unless `got` is within `rtol * |expected| + atol` of the reference everywhere: no variant with a
+/// wrong result is ever timed.
+void check(const std::string& what, std::span<const float> got, std::span<const float> expected, double rtol,
+           double atol = 0);
+void check(const std::string& what, double got, double expected, double rtol, double atol = 0);
+
+/// `n` floats, uniform in [low, high), the same in every run.
+std::vector<float> random_floats(size_t n, float low, float high, uint64_t seed);
+
+/// The sizes that a task runs at: those of `--sizes=a,b,...`, else the defaults.
+const std::vector<int64_t>& sizes(const std::vector<int64_t>& defaults);
+
+/// A power of ten as "10^5", other numbers in digits.
+std::string size_name(int64_t n);
+
+/// Notes a figure of the machine for the report.
+void note(const std::string& what, double value, const std::string& unit);
+
+/// Runs the program: `--sizes=`, `--json=FILE` and Google Benchmark's own flags; `declare` registers the variants.
+int run(int argc, char** argv, const std::function<void()>& declare);
+
+}  // namespace bench
+
+/// The main function of a benchmark program; the body declares the tasks.
+#define CALQUE_BENCH_MAIN(declare) \
+  int main(int argc, char** argv) { return bench::run(argc, argv, declare); }

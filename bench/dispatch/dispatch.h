@@ -1,0 +1,15 @@
+// Case 19: what a call costs when the work is next to nothing.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+/// A fresh array of x[i] * y[i] + x[i].
+std::unique_ptr<float[]> small_plain(const float* x, const float* y, size_t n);
+
+using Scalar = double (*)(double, double);
+
+/// x * y + x, behind a pointer and behind std::function.
+Scalar scalar_pointer();
+std::function<double(double, double)> scalar_function();
