@@ -1,7 +1,6 @@
 // Extents are never negative; their product is only taken where it fits (see `addressable`).
 #include "calque/ir/shape.h"
 
-#include <charconv>
 #include <ostream>
 
 #include "calque/ir/errors.h"
