@@ -1,0 +1,204 @@
+#pragma once
+// Arithmetic of one element. Integers wrap and never trap; 16-bit floats compute in f32 and round; every definition
+// here is exact, so that generated code in strict mode gives the same bits.
+#include "primitives/rule.h"
+#include "primitives/scalar.h"
+
+namespace calque::primitives {
+
+struct Neg : Elementwise<Neg, 1, kNumber> {
+  static constexpr std::string_view name = "neg";
+  static constexpr std::string_view doc = "-x; flips the sign bit of floats, NaN included; integers wrap";
+  template <class T>
+  static T element(T x) {
+    return scalar::neg(x);
+  }
+};
+
+struct Abs : Elementwise<Abs, 1, kNumber> {
+  static constexpr std::string_view name = "abs";
+  static constexpr std::string_view doc =
+      "|x|; clears the sign bit of floats, NaN included; the least signed integer stays; complex gives the modulus";
+  static constexpr DType result_dtype(DType d) { return real_of(d); }
+  template <class T>
+  static auto element(T x) {
+    return scalar::abs(x);
+  }
+};
+
+struct Sign : Elementwise<Sign, 1, kReal> {
+  static constexpr std::string_view name = "sign";
+  static constexpr std::string_view doc = "-1, 0 or 1; sign(-0) = -0, NaN gives NaN";
+  template <class T>
+  static T element(T x) {
+    return scalar::sign(x);
+  }
+};
+
+struct Floor : Elementwise<Floor, 1, kReal> {
+  static constexpr std::string_view name = "floor";
+  static constexpr std::string_view doc = "the greatest integral value not above x; identity on integers";
+  template <class T>
+  static T element(T x) {
+    return scalar::round_with(x, [](auto v) { return std::floor(v); });
+  }
+};
+
+struct Ceil : Elementwise<Ceil, 1, kReal> {
+  static constexpr std::string_view name = "ceil";
+  static constexpr std::string_view doc = "the least integral value not below x; identity on integers";
+  template <class T>
+  static T element(T x) {
+    return scalar::round_with(x, [](auto v) { return std::ceil(v); });
+  }
+};
+
+struct Trunc : Elementwise<Trunc, 1, kReal> {
+  static constexpr std::string_view name = "trunc";
+  static constexpr std::string_view doc = "x rounded toward zero; identity on integers";
+  template <class T>
+  static T element(T x) {
+    return scalar::round_with(x, [](auto v) { return std::trunc(v); });
+  }
+};
+
+struct Round : Elementwise<Round, 1, kReal> {
+  static constexpr std::string_view name = "round";
+  static constexpr std::string_view doc = "the nearest integral value, ties to even; identity on integers";
+  template <class T>
+  static T element(T x) {
+    return scalar::round_with(x, [](auto v) { return std::nearbyint(v); });
+  }
+};
+
+struct RoundHalfAway : Elementwise<RoundHalfAway, 1, kReal> {
+  static constexpr std::string_view name = "round_half_away";
+  static constexpr std::string_view doc = "the nearest integral value, ties away from zero; identity on integers";
+  template <class T>
+  static T element(T x) {
+    return scalar::round_with(x, [](auto v) { return std::round(v); });
+  }
+};
+
+struct Sqrt : Elementwise<Sqrt, 1, kFloat> {
+  static constexpr std::string_view name = "sqrt";
+  static constexpr std::string_view doc = "the square root, correctly rounded; NaN below zero, sqrt(-0) = -0";
+  template <class T>
+  static T element(T x) {
+    return std::sqrt(x);
+  }
+};
+
+struct Add : Elementwise<Add, 2, kNumber> {
+  static constexpr std::string_view name = "add";
+  static constexpr std::string_view doc = "x + y; integers wrap";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::add(x, y);
+  }
+};
+
+struct Sub : Elementwise<Sub, 2, kNumber> {
+  static constexpr std::string_view name = "sub";
+  static constexpr std::string_view doc = "x - y; integers wrap";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::sub(x, y);
+  }
+};
+
+struct Mul : Elementwise<Mul, 2, kNumber> {
+  static constexpr std::string_view name = "mul";
+  static constexpr std::string_view doc = "x * y; integers wrap; complex is (ac - bd) + (ad + bc)i";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::mul(x, y);
+  }
+};
+
+struct Div : Elementwise<Div, 2, kNumber> {
+  static constexpr std::string_view name = "div";
+  static constexpr std::string_view doc =
+      "x / y; integers truncate toward zero, x / 0 has all bits set, the least one / -1 is itself";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::div(x, y);
+  }
+};
+
+struct Rem : Elementwise<Rem, 2, kReal> {
+  static constexpr std::string_view name = "rem";
+  static constexpr std::string_view doc =
+      "the remainder of truncated division, with the dividend's sign; integers: x rem 0 = x, the least one rem -1 = 0; "
+      "floats: fmod, which is exact, NaN for y = 0 or infinite x, and x for infinite y";
+  /// Of floats it is a loop, which lib/math writes down.
+  static constexpr LowerKind lower_kind(DType d) {
+    return is_floating(d) ? LowerKind::expanded_by_math : LowerKind::elementwise;
+  }
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::rem(x, y);
+  }
+};
+
+struct Max : Elementwise<Max, 2, kReal | kBool> {
+  static constexpr std::string_view name = "max";
+  static constexpr std::string_view doc = "the greater; NaN if either is NaN, max(-0, +0) = +0, or on bool";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::max(x, y);
+  }
+};
+
+struct Min : Elementwise<Min, 2, kReal | kBool> {
+  static constexpr std::string_view name = "min";
+  static constexpr std::string_view doc = "the lesser; NaN if either is NaN, min(-0, +0) = -0, and on bool";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::min(x, y);
+  }
+};
+
+struct Copysign : Elementwise<Copysign, 2, kFloat> {
+  static constexpr std::string_view name = "copysign";
+  static constexpr std::string_view doc = "x with the sign bit of y";
+  template <class T>
+  static T element(T x, T y) {
+    return std::copysign(x, y);
+  }
+};
+
+struct Fma : Elementwise<Fma, 3, kFloat> {
+  static constexpr std::string_view name = "fma";
+  static constexpr std::string_view doc =
+      "x * y + z with one rounding; 16-bit floats are the f32 fma rounded to 16 bits";
+  template <class T>
+  static T element(T x, T y, T z) {
+    return std::fma(x, y, z);
+  }
+};
+
+struct Clamp : Elementwise<Clamp, 3, kReal> {
+  static constexpr std::string_view name = "clamp";
+  static constexpr std::string_view doc = "clamp(lo, x, hi) = min(max(x, lo), hi) with this library's max and min";
+  template <class T>
+  static T element(T lo, T x, T hi) {
+    return scalar::min(scalar::max(x, lo), hi);
+  }
+};
+
+struct Pow : MathFunction<Pow, 2, kReal> {
+  static constexpr std::string_view name = "pow";
+  static constexpr std::string_view doc =
+      "x to the power y; floats as C's pow; integers wrap, a negative exponent gives the power of 1 / x truncated, so "
+      "0 for |x| > 1 and all bits set for x = 0";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::pow(x, y);
+  }
+};
+
+using ArithmeticList = TypeList<Neg, Abs, Sign, Floor, Ceil, Trunc, Round, RoundHalfAway, Sqrt, Add, Sub, Mul, Div, Rem,
+                                Max, Min, Copysign, Fma, Clamp, Pow>;
+
+}  // namespace calque::primitives

@@ -1,0 +1,87 @@
+#pragma once
+// Conversions between element types, and the parts of complex numbers. One conversion is one rounding, except that
+// integers reach the 16-bit floats by way of f32.
+#include "primitives/rule.h"
+#include "primitives/scalar.h"
+
+namespace calque::primitives {
+
+struct Convert : Rule {
+  static constexpr std::string_view name = "convert";
+  static constexpr std::string_view doc =
+      "x as `dtype`: integers wrap; floats round once to nearest even (f64 to a 16-bit float too), integers to a "
+      "16-bit "
+      "float by way of f32; float to integer truncates and saturates, NaN gives 0; to bool is x != 0; complex to real "
+      "drops the imaginary part";
+  static constexpr int min_operands = 1;
+  static constexpr int max_operands = 1;
+  static constexpr std::array attributes{AttributeSpec{"dtype", AttributeKind::dtype}};
+  static constexpr LowerKind kind = LowerKind::elementwise;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+};
+
+struct Bitcast : Rule {
+  static constexpr std::string_view name = "bitcast";
+  static constexpr std::string_view doc = "the same bits read as `dtype` of the same width; neither bool nor complex";
+  static constexpr int min_operands = 1;
+  static constexpr int max_operands = 1;
+  static constexpr std::array attributes{AttributeSpec{"dtype", AttributeKind::dtype}};
+  static constexpr LowerKind kind = LowerKind::elementwise;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+};
+
+struct StopGradient : Rule {
+  static constexpr std::string_view name = "stop_gradient";
+  static constexpr std::string_view doc = "x itself, constant to derivatives";
+  static constexpr int min_operands = 1;
+  static constexpr int max_operands = 1;
+  static constexpr LowerKind kind = LowerKind::mapped;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
+};
+
+struct Real : Elementwise<Real, 1, kComplex> {
+  static constexpr std::string_view name = "real";
+  static constexpr std::string_view doc = "the real part";
+  static constexpr DType result_dtype(DType d) { return real_of(d); }
+  template <class T>
+  static auto element(T x) {
+    return x.real();
+  }
+};
+
+struct Imag : Elementwise<Imag, 1, kComplex> {
+  static constexpr std::string_view name = "imag";
+  static constexpr std::string_view doc = "the imaginary part";
+  static constexpr DType result_dtype(DType d) { return real_of(d); }
+  template <class T>
+  static auto element(T x) {
+    return x.imag();
+  }
+};
+
+struct Conj : Elementwise<Conj, 1, kComplex> {
+  static constexpr std::string_view name = "conj";
+  static constexpr std::string_view doc = "the complex conjugate";
+  template <class T>
+  static T element(T x) {
+    return {x.real(), -x.imag()};
+  }
+};
+
+struct Complex : Elementwise<Complex, 2, set_of(DType::f32) | set_of(DType::f64)> {
+  static constexpr std::string_view name = "complex";
+  static constexpr std::string_view doc = "re + im i";
+  static constexpr DType result_dtype(DType d) { return d == DType::f64 ? DType::c128 : DType::c64; }
+  template <class T>
+  static auto element(T re, T im) {
+    return std::complex<T>(re, im);
+  }
+};
+
+using ConvertList = TypeList<Convert, Bitcast, StopGradient, Real, Imag, Conj, Complex>;
+
+}  // namespace calque::primitives

@@ -1,0 +1,53 @@
+#pragma once
+// The registry: every primitive once. A primitive's id is its place in this list, so it is a constant that a switch
+// can name, and no number that may be stored.
+#include "primitives/arithmetic.h"
+#include "primitives/compare_logic.h"
+#include "primitives/control.h"
+#include "primitives/convert.h"
+#include "primitives/effects.h"
+#include "primitives/indexing.h"
+#include "primitives/math.h"
+#include "primitives/reduction.h"
+#include "primitives/shape.h"
+
+namespace calque::primitives {
+
+/// All primitives, family by family.
+using PrimitiveList = join_lists<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList,
+                                 ReductionList, ControlList, EffectsList>;
+
+namespace detail {
+template <class P, class... All>
+constexpr PrimitiveId position(TypeList<All...>) {
+  constexpr bool kIs[] = {std::is_same_v<P, All>...};
+  for (PrimitiveId i = 0; i < sizeof...(All); ++i) {
+    if (kIs[i]) return i;
+  }
+  return UINT16_MAX;
+}
+template <class... All>
+constexpr size_t count(TypeList<All...>) {
+  return sizeof...(All);
+}
+}  // namespace detail
+
+/// How many primitives there are.
+inline constexpr size_t kPrimitiveCount = detail::count(PrimitiveList{});
+
+/// The id of a primitive, for `switch (equation.id()) { case id_of<Add>: ...`.
+template <class P>
+inline constexpr PrimitiveId id_of = [] {
+  constexpr PrimitiveId kId = detail::position<P>(PrimitiveList{});
+  static_assert(kId != UINT16_MAX, "this primitive is in no family's list");
+  return kId;
+}();
+
+/// The descriptor of a primitive, for Graph::append.
+template <class P>
+const Primitive& get() {
+  static const Primitive& p = primitive(id_of<P>);
+  return p;
+}
+
+}  // namespace calque::primitives

@@ -1,0 +1,83 @@
+#pragma once
+// Transcendental and special functions. The reference computes them in a wider type and rounds once, so it is the
+// correctly rounded value but for the rarest cases; generated code runs the expansions of lib/math.
+#include "primitives/rule.h"
+#include "primitives/special.h"
+
+namespace calque::primitives {
+
+/// A function of one float: `name_`, its sentence, and its value for x of a wide type W.
+#define CALQUE_MATH_1(Struct, name_, doc_, value_)  \
+  struct Struct : MathFunction<Struct> {            \
+    static constexpr std::string_view name = name_; \
+    static constexpr std::string_view doc = doc_;   \
+    template <class W>                              \
+    static W element(W x) {                         \
+      return value_;                                \
+    }                                               \
+  }
+#define CALQUE_MATH_2(Struct, name_, doc_, value_)  \
+  struct Struct : MathFunction<Struct, 2> {         \
+    static constexpr std::string_view name = name_; \
+    static constexpr std::string_view doc = doc_;   \
+    template <class W>                              \
+    static W element(W x, W y) {                    \
+      return value_;                                \
+    }                                               \
+  }
+
+CALQUE_MATH_1(Rsqrt, "rsqrt", "1 / sqrt(x)", 1 / std::sqrt(x));
+CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x));
+CALQUE_MATH_1(Exp, "exp", "e to the power x", std::exp(x));
+CALQUE_MATH_1(Exp2, "exp2", "2 to the power x", std::exp2(x));
+CALQUE_MATH_1(Expm1, "expm1", "exp(x) - 1 without cancellation", std::expm1(x));
+CALQUE_MATH_1(Log, "log", "the natural logarithm; -inf at 0, NaN below", std::log(x));
+CALQUE_MATH_1(Log2, "log2", "the logarithm to base 2", std::log2(x));
+CALQUE_MATH_1(Log10, "log10", "the logarithm to base 10", std::log10(x));
+CALQUE_MATH_1(Log1p, "log1p", "log(1 + x) without cancellation", std::log1p(x));
+CALQUE_MATH_1(Sin, "sin", "sine of x in radians, over the whole range", std::sin(x));
+CALQUE_MATH_1(Cos, "cos", "cosine of x in radians, over the whole range", std::cos(x));
+CALQUE_MATH_1(Tan, "tan", "tangent of x in radians, over the whole range", std::tan(x));
+CALQUE_MATH_1(Asin, "asin", "arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]", std::asin(x));
+CALQUE_MATH_1(Acos, "acos", "arc cosine in [0, pi]; NaN outside [-1, 1]", std::acos(x));
+CALQUE_MATH_1(Atan, "atan", "arc tangent in [-pi/2, pi/2]", std::atan(x));
+CALQUE_MATH_1(Sinh, "sinh", "hyperbolic sine", std::sinh(x));
+CALQUE_MATH_1(Cosh, "cosh", "hyperbolic cosine", std::cosh(x));
+CALQUE_MATH_1(Tanh, "tanh", "hyperbolic tangent", std::tanh(x));
+CALQUE_MATH_1(Asinh, "asinh", "inverse hyperbolic sine", std::asinh(x));
+CALQUE_MATH_1(Acosh, "acosh", "inverse hyperbolic cosine; NaN below 1", std::acosh(x));
+CALQUE_MATH_1(Atanh, "atanh", "inverse hyperbolic tangent; infinite at -1 and 1, NaN outside", std::atanh(x));
+CALQUE_MATH_1(Logistic, "logistic", "1 / (1 + exp(-x))", 1 / (1 + std::exp(-x)));
+CALQUE_MATH_1(Erf, "erf", "the error function", std::erf(x));
+CALQUE_MATH_1(Erfc, "erfc", "1 - erf(x) without cancellation", std::erfc(x));
+CALQUE_MATH_1(ErfInv, "erf_inv", "the inverse of erf; infinite at -1 and 1, NaN outside", special::erf_inv(x));
+CALQUE_MATH_1(Lgamma, "lgamma", "log |gamma(x)|; +inf at 0 and the negative integers", special::lgamma(x));
+CALQUE_MATH_1(Tgamma, "tgamma", "gamma(x); NaN at the negative integers", std::tgamma(x));
+CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative integers", special::digamma(x));
+
+CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C", std::atan2(x, y));
+CALQUE_MATH_2(Hypot, "hypot", "sqrt(x^2 + y^2) without overflow; inf if either is infinite", std::hypot(x, y));
+CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x / y, ties to even",
+              std::remainder(x, y));
+
+#undef CALQUE_MATH_1
+#undef CALQUE_MATH_2
+
+struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
+  static constexpr std::string_view name = "nextafter";
+  static constexpr std::string_view doc =
+      "the representable number of the operands' dtype next to x toward y; y where they are equal";
+  static constexpr LowerKind kind = LowerKind::expanded_by_math;
+  /// The neighbours of a 16-bit float are those of its own type: `element` sees that type.
+  static constexpr bool computes_in_own_type = true;
+  template <class T>
+  static T element(T x, T y) {
+    return special::nextafter(x, y);
+  }
+};
+
+using MathList = TypeList<Rsqrt, Cbrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh,
+                          Cosh, Tanh, Asinh, Acosh, Atanh, Logistic, Erf, Erfc, ErfInv, Lgamma, Tgamma, Digamma, Atan2,
+                          Hypot, Remainder, Nextafter>;
+
+}  // namespace calque::primitives

@@ -1,0 +1,131 @@
+#pragma once
+// What passes ask of a primitive whose struct they do not know: a table of rules by id, built from the structs.
+#include <concepts>
+
+#include "calque/ir/graph.h"
+
+#include "primitives/list.h"
+#include "primitives/rule.h"
+
+namespace calque::primitives {
+
+/// The rules of one primitive beyond what `Primitive` tells.
+struct Rules {
+  /// How the equation is lowered, by the dtype of its first operand (of its result where there is none).
+  LowerKind (*kind)(DType dtype) = nullptr;
+  /// One element of a result at `index`, as scalar expressions. Null unless the kind is elementwise or mapped.
+  Scalar (*lower)(Lowering& lowering, const Equation& equation, size_t result, std::span<const Scalar> index) = nullptr;
+  void (*evaluate)(Evaluation& evaluation) = nullptr;
+  std::span<const AttributeSpec> attributes;
+};
+
+/// The rules of the primitive with that id.
+const Rules& rules(PrimitiveId id);
+
+/// How an equation of this graph is lowered.
+LowerKind lower_kind(const Graph& graph, const Equation& equation);
+
+template <class P>
+concept HasName = requires {
+  { P::name } -> std::convertible_to<std::string_view>;
+};
+template <class P>
+concept HasDoc = requires {
+  { P::doc } -> std::convertible_to<std::string_view>;
+};
+template <class P>
+concept HasArity = requires {
+  { P::min_operands } -> std::convertible_to<int>;
+  { P::max_operands } -> std::convertible_to<int>;
+};
+template <class P>
+concept HasTyping = requires(Typing& t) { P::infer(t); };
+template <class P>
+concept HasEvaluation = requires(Evaluation& e) { P::evaluate(e); };
+template <class P>
+concept HasLowerKind = requires {
+  { P::kind } -> std::convertible_to<LowerKind>;
+};
+template <class P>
+concept HasIndexMap = requires(Lowering& l, const Equation& e, std::span<const Scalar> index) {
+  { P::lower(l, e, size_t{0}, index) } -> std::same_as<Scalar>;
+};
+
+/// The typing rule behind Primitive::infer: arity and attributes are checked before P::infer sees them.
+void check_form(Typing& t, const TypingInput& input, const Primitive& primitive, std::span<const AttributeSpec> specs);
+
+/// The scalar operation itself on the operands' elements at `index`.
+Scalar lower_elementwise(Lowering& lowering, const Equation& equation, size_t result, std::span<const Scalar> index);
+
+/// What one family's source file fills in: one entry for each of its primitives.
+struct Registration {
+  Primitive* primitive;
+  Rules* rules;
+};
+
+namespace detail {
+
+template <class P>
+void infer(const TypingInput& input, std::vector<Type>& results) {
+  Typing t(P::name, input, results);
+  check_form(t, input, get<P>(), P::attributes);
+  P::infer(t);
+}
+
+template <class P>
+LowerKind kind(DType dtype) {
+  if constexpr (requires { P::lower_kind(dtype); }) {
+    return P::lower_kind(dtype);
+  } else {
+    return P::kind;
+  }
+}
+
+template <class P>
+void register_primitive(std::span<const Registration> table) {
+  static_assert(HasName<P>, "this primitive has no name");
+  static_assert(HasDoc<P>, "this primitive has no doc sentence");
+  static_assert(HasArity<P>, "this primitive has no min_operands and max_operands");
+  static_assert(HasTyping<P>, "this primitive has no typing rule `static void infer(Typing&)`");
+  static_assert(HasEvaluation<P>, "this primitive has no evaluation rule `static void evaluate(Evaluation&)`");
+  static_assert(HasLowerKind<P>, "this primitive has no lowering kind `static constexpr LowerKind kind`");
+  static_assert(P::kind != LowerKind::mapped || HasIndexMap<P>,
+                "this primitive is mapped and has no lowering rule `static Scalar lower(Lowering&, const Equation&, "
+                "size_t result, std::span<const Scalar> index)`");
+  const Registration& entry = table[id_of<P>];
+  entry.primitive->name = P::name;
+  entry.primitive->id = id_of<P>;
+  entry.primitive->doc = P::doc;
+  entry.primitive->min_operands = P::min_operands;
+  entry.primitive->max_operands = P::max_operands;
+  entry.primitive->min_subgraphs = P::min_subgraphs;
+  entry.primitive->max_subgraphs = P::max_subgraphs;
+  entry.primitive->has_effect = P::has_effect;
+  entry.primitive->infer = &infer<P>;
+  entry.rules->kind = &kind<P>;
+  entry.rules->evaluate = &P::evaluate;
+  entry.rules->attributes = P::attributes;
+  if constexpr (HasIndexMap<P>) {
+    entry.rules->lower = &P::lower;
+  } else if constexpr (P::kind == LowerKind::elementwise) {
+    entry.rules->lower = &lower_elementwise;
+  }
+}
+
+}  // namespace detail
+
+/// Fills the entries of the listed primitives. Called once by each family's source file, where the evaluation rules
+/// are instantiated.
+template <class... P>
+void register_primitives(TypeList<P...>, std::span<const Registration> table) {
+  (detail::register_primitive<P>(table), ...);
+}
+
+void register_arithmetic(std::span<const Registration> table);
+void register_compare_logic(std::span<const Registration> table);
+void register_math(std::span<const Registration> table);
+void register_convert(std::span<const Registration> table);
+/// Shapes, indexing, reductions, control flow and effects, whose rules are ordinary functions.
+void register_structural(std::span<const Registration> table);
+
+}  // namespace calque::primitives

@@ -1,0 +1,119 @@
+#pragma once
+// A primitive is one struct: its name, arity, accepted dtypes, typing, evaluation and lowering stand together in its
+// family's header, and the registry is built from the structs alone. A rule that is missing is a compile error that
+// names the struct and the rule (registry.h).
+//
+// What a struct P has:
+//   name, doc                        its name in graphs, and one sentence that defines it to the bit
+//   min_operands, max_operands       -1: any number
+//   attributes                       name and kind of each static parameter, all of them required
+//   infer(Typing&)                   types of the results, or an error in the user's words
+//   evaluate(Evaluation&)            the obvious loops; elementwise ones give `element` for one element instead
+//   kind, lower(...)                 how one element of a result is computed (LowerKind)
+//
+// Where the rules of transformations go: as further static members beside these, once there are transformations to
+// test them: `jvp(Jvp&)`, `transpose(Transposition&)` for the linear ones and `batch(Batching&)`. Each gets a concept
+// in registry.h as `infer` and `evaluate` have, so that the compiler lists what is still to be written; a primitive
+// without derivative says `using jvp = NotDifferentiable<"reason">`. Elementwise supplies `batch` to everything that
+// derives from it, and MathFunction nothing more: a derivative belongs beside the function.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "calque/ir/any_array.h"
+#include "calque/ir/attribute.h"
+#include "calque/ir/graph.h"
+#include "calque/ir/primitive.h"
+
+#include "primitives/lowering.h"
+#include "primitives/typing.h"
+
+namespace calque::primitives {
+
+/// What the planner does with an equation.
+enum class LowerKind : uint8_t {
+  elementwise,       ///< a scalar operation on elements of the same index: Lowering::op with its own id
+  mapped,            ///< P::lower says which elements of which operands an element of the result is made from
+  expanded_by_math,  ///< lib/math rewrites it into basic primitives before planning
+  structural,        ///< loops, reductions, calls and effects: the planner knows each
+};
+
+/// Kind of a static parameter, in the order of AttributeValue's alternatives.
+enum class AttributeKind : uint8_t { boolean, integer, floating, text, dtype, integers, types, opaque };
+
+/// A required static parameter.
+struct AttributeSpec {
+  std::string_view name;
+  AttributeKind kind;
+};
+
+/// What the evaluation of one equation sees, and where its results go.
+struct Evaluation {
+  const Attributes& attributes;
+  std::span<const Graph> subgraphs;
+  std::span<const AnyArray> operands;
+  std::span<const Type> result_types;
+  /// Evaluates a sub-graph.
+  const std::function<std::vector<AnyArray>(const Graph&, std::span<const AnyArray>)>& call;
+  std::vector<AnyArray> results;
+
+  /// Adds result number results.size(), uninitialised. Throws Error when it would not fit in memory.
+  AnyArray& add_result();
+};
+
+/// An array to be filled. Throws Error, naming the operation, when it would not fit into the machine's memory.
+AnyArray make_array(const Type& type);
+
+/// Defaults of everything that most primitives do not have.
+struct Rule {
+  static constexpr std::array<AttributeSpec, 0> attributes{};
+  static constexpr int min_subgraphs = 0;
+  static constexpr int max_subgraphs = 0;
+  static constexpr bool has_effect = false;
+};
+
+/// `N` operands of one type from `Accepted`, result of the same shape. P gives `element`, a template over the type
+/// that the element is computed in: f32 for 16-bit floats (whose result is rounded), else the element type itself.
+template <class P, int N, DTypeSet Accepted>
+struct Elementwise : Rule {
+  static constexpr int min_operands = N;
+  static constexpr int max_operands = N;
+  static constexpr DTypeSet accepted = Accepted;
+  static constexpr LowerKind kind = LowerKind::elementwise;
+  static constexpr DType result_dtype(DType operand) { return operand; }
+  static void infer(Typing& t) { infer_elementwise(t, Accepted, &P::result_dtype); }
+  /// Defined in elementwise_evaluation.h, from P::element.
+  static void evaluate(Evaluation& e);
+};
+
+/// A transcendental or special function of floating-point numbers. The reference computes it in a wider type (f64 for
+/// 16 and 32 bits, long double for f64) and rounds once; lib/math expands it into basic primitives for everybody else.
+template <class P, int N = 1, DTypeSet Accepted = kFloat>
+struct MathFunction : Elementwise<P, N, Accepted> {
+  static constexpr LowerKind kind = LowerKind::expanded_by_math;
+  static void evaluate(Evaluation& e);
+};
+
+/// A list of primitives.
+template <class... P>
+struct TypeList {};
+
+namespace detail {
+template <class... Lists>
+struct Joined;
+template <class... A>
+struct Joined<TypeList<A...>> {
+  using type = TypeList<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct Joined<TypeList<A...>, TypeList<B...>, Rest...> : Joined<TypeList<A..., B...>, Rest...> {};
+}  // namespace detail
+
+/// The lists one after the other.
+template <class... Lists>
+using join_lists = typename detail::Joined<Lists...>::type;
+
+}  // namespace calque::primitives

@@ -1,0 +1,93 @@
+#pragma once
+// Functions that <cmath> lacks, for the reference evaluator: accurate rather than fast.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <type_traits>
+
+#include "calque/ir/dtype.h"
+
+namespace calque::primitives::special {
+
+/// log |gamma(x)|, thread-safe (std::lgamma writes the global signgam).
+inline double lgamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+inline long double lgamma(long double x) {
+  int sign = 0;
+  return ::lgammal_r(x, &sign);
+}
+
+/// The inverse of erf. Start: the approximation of M. Giles, "Approximating the erfinv function" (GPU Computing Gems,
+/// 2011) in its leading terms; then Halley steps on erf, or on erfc where 1 - |x| is small, which converge cubically.
+template <class W>
+W erf_inv(W x) {
+  const W a = std::fabs(x);
+  if (!(a < 1))
+    return a == 1 ? std::copysign(std::numeric_limits<W>::infinity(), x) : std::numeric_limits<W>::quiet_NaN();
+  if (x == 0) return x;
+  const W q = 1 - a;  // exact for a >= 1/2
+  const W w = -std::log(q * (1 + a));
+  W y;
+  if (w < 5) {
+    const W v = w - W(2.5);
+    y = a * (W(1.50140941) + v * (W(0.246640727) + v * (W(-0.00417768164) + v * W(-0.00125372503))));
+  } else {
+    const W v = std::sqrt(w) - 3;
+    y = a * (W(2.83297682) + v * (W(1.00167406) + v * (W(0.00943887047) + v * W(-0.0076224613))));
+  }
+  const W slope = 2 * std::numbers::inv_sqrtpi_v<W>;
+  for (int step = 0; step < 4; ++step) {
+    const W f = a < W(0.5) ? std::erf(y) - a : q - std::erfc(y);
+    const W u = f / (slope * std::exp(-y * y));
+    y -= u / (1 + y * u);
+  }
+  return std::copysign(y, x);
+}
+
+/// The derivative of log gamma. Reflection below 0 (Abramowitz & Stegun 6.3.7), the recurrence psi(x) = psi(x + 1) - 1
+/// / x up to 20, then the asymptotic series (6.3.18) with ten Bernoulli terms, whose error there is below 1e-24.
+template <class W>
+W digamma(W x) {
+  if (x == 0) return std::copysign(std::numeric_limits<W>::infinity(), -x);
+  if (x < 0) {
+    const W fraction = x - std::nearbyint(x);
+    if (fraction == 0 || std::isinf(x)) return std::numeric_limits<W>::quiet_NaN();
+    return digamma(1 - x) - std::numbers::pi_v<W> / std::tan(std::numbers::pi_v<W> * fraction);
+  }
+  W sum = 0;
+  for (; x < 20; x += 1) sum -= 1 / x;
+  if (std::isinf(x)) return x;
+  // B_2k / (2k)
+  static constexpr W kTerms[] = {W(1) / 12,       W(-1) / 120, W(1) / 252,      W(-1) / 240,      W(1) / 132,
+                                 W(-691) / 32760, W(1) / 12,   W(-3617) / 8160, W(43867) / 14364, W(-174611) / 6600};
+  const W z = 1 / (x * x);
+  W series = 0;
+  for (int k = 9; k >= 0; --k) series = z * (kTerms[k] + series);
+  return sum + (std::log(x) - 1 / (2 * x) - series);
+}
+
+/// C's nextafter, for 16-bit floats as well.
+template <class T>
+T nextafter(T x, T y) {
+  if constexpr (sizeof(T) >= 4) {
+    return std::nextafter(x, y);
+  } else {
+    const float fx = static_cast<float>(x);
+    const float fy = static_cast<float>(y);
+    if (std::isnan(fx) || std::isnan(fy)) return T(std::numeric_limits<float>::quiet_NaN());
+    if (fx == fy) return y;
+    auto bits = std::bit_cast<uint16_t>(x);
+    if (fx == 0) {
+      bits = static_cast<uint16_t>(fy < 0 ? 0x8001 : 0x0001);
+    } else {
+      bits = static_cast<uint16_t>((fx < fy) == (fx > 0) ? bits + 1 : bits - 1);
+    }
+    return std::bit_cast<T>(bits);
+  }
+}
+
+}  // namespace calque::primitives::special
