@@ -30,6 +30,7 @@ endif()
 if(TARGET LLVM AND NOT CALQUE_STATIC_LLVM)
   set(CALQUE_LLVM_LIBRARIES LLVM)
 else()
-  llvm_map_components_to_libnames(CALQUE_LLVM_LIBRARIES core orcjit passes native nvptx asmparser bitreader bitwriter
-                                  instrumentation objcarcopts)
+  llvm_map_components_to_libnames(
+    CALQUE_LLVM_LIBRARIES core orcjit passes instrumentation asmparser bitreader bitwriter AllTargetsCodeGens
+    AllTargetsAsmParsers AllTargetsDescs AllTargetsInfos)
 endif()
