@@ -1,0 +1,86 @@
+#pragma once
+// A running trace. Traces of a thread form a stack; a builder's graph is closed, so a value of an enclosing trace enters
+// it as one more input (a capture), or again as a literal or constant.
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "calque/detail/trace.h"
+
+namespace calque::detail {
+
+class Builder {
+ public:
+  Builder(std::string_view name, std::span<const Type> inputs, const TraceOptions& options, Builder* parent);
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  uint64_t id() const { return id_; }
+  Builder* parent() const { return parent_; }
+  bool eager() const { return eager_; }
+  Graph& graph() { return graph_; }
+  const std::vector<Handle>& captures() const { return captures_; }
+  size_t num_inputs() const { return num_inputs_; }
+  Handle handle(Value v) const { return {v.id(), id_}; }
+
+  /// The value of this trace for any living tracer. Throws LeakedTracerError.
+  Value resolve(Handle h, Location at) {
+    if (h.trace == id_) return Value(h.value);
+    return capture(h, at);
+  }
+  /// Appends an equation at the user's line; under an eager trace, evaluates it.
+  Equation& record(const Primitive& primitive, ValueList operands, Attributes attributes, std::vector<Graph> subgraphs,
+                   Location at);
+  Value literal(const Literal& element, const Type& type);
+  Value constant(const AnyArray& array);
+  /// The concrete value in an eager trace.
+  const AnyArray& value(Value v) const { return values_[v.id()]; }
+  /// "argument 0 .w[1]", or nothing.
+  std::string input_path(Value v) const;
+
+ private:
+  Value capture(Handle h, Location at);
+  void evaluate(const Equation& e);
+  void set_value(Value v, AnyArray array);
+
+  uint64_t id_;
+  Builder* parent_;
+  bool eager_;
+  bool warned_ = false;
+  Graph graph_;
+  size_t num_inputs_;
+  std::vector<AnyArray> values_;  // by value id; only when eager
+  std::vector<std::string> paths_;
+  std::vector<Handle> captures_;
+  struct Key {
+    uint64_t trace;
+    uint32_t value;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& k) const { return static_cast<size_t>((k.trace * 0x9e3779b97f4a7c15u) ^ k.value); }
+  };
+  std::unordered_map<Key, Value, KeyHash> captured_;
+  std::unordered_map<const void*, Value> constants_;  // by the elements' address, which the graph keeps alive
+};
+
+/// The innermost trace of this thread, or null.
+Builder* innermost();
+/// The innermost trace. Throws LeakedTracerError, naming `operation`, when none runs.
+Builder& innermost(std::string_view operation, Location at);
+/// The running trace that a tracer belongs to. Throws LeakedTracerError.
+Builder& owner(Handle h, Location at);
+
+/// The line to blame: `at`, or near it the last line of the user's own when `at` lies in a header of the system, of
+/// Eigen or of this library (then without a column).
+Location user_location(Location at);
+
+/// The same graph with other inputs: those of `types`, of which position[i] takes the place of the old input i
+/// (UINT32_MAX: the old input is unused and goes).
+Graph with_inputs(const Graph& graph, std::span<const Type> types, std::span<const uint32_t> position);
+
+/// The values of one equation's results.
+std::vector<AnyArray> evaluate_equation(const Graph& graph, const Equation& e, std::span<const AnyArray> operands);
+
+}  // namespace calque::detail

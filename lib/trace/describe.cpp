@@ -1,0 +1,51 @@
+// What users read of tracers: how they print, and why they have no value.
+#include <sstream>
+
+#include "trace/builder.h"
+
+namespace calque::detail {
+namespace {
+
+std::string remedy(std::string_view wanted) {
+  if (wanted.find("bool") != std::string_view::npos) {
+    return "; use where, cond or while_loop, or pass what decides it as static_arg";
+  }
+  return "; keep it a tracer, or pass it as static_arg";
+}
+
+/// The value that the tracer had where it entered this trace: captures know no path.
+std::string origin(Builder& b, Value v, Location& where) {
+  if (const Equation* e = b.graph().definition(v)) {
+    if (e->location().known()) where = e->location();
+    return " made by " + e->primitive();
+  }
+  const std::string path = b.input_path(v);
+  return path.empty() ? "" : " (" + path + ")";
+}
+
+}  // namespace
+
+std::string describe(Handle handle) {
+  for (Builder* b = innermost(); b != nullptr; b = b->parent()) {
+    if (b->id() != handle.trace) continue;
+    const Value v(handle.value);
+    std::ostringstream out;
+    out << b->graph().type(v) << " %" << v.id();
+    if (b->eager()) out << " = " << b->value(v);
+    return out.str();
+  }
+  return handle.trace == 0 ? "tracer without a value" : "tracer of a trace that has ended";
+}
+
+AnyArray concrete(Handle handle, std::string_view wanted, Location location) {
+  Builder& b = owner(handle, location);
+  const Value v(handle.value);
+  if (b.eager() && !b.value(v).empty()) return b.value(v);
+  Location where = user_location(location);
+  const std::string made = origin(b, v, where);
+  throw ConcretizationError("concretization: " + std::string(wanted) +
+                            " was wanted of a tracer, which has no value while tracing, got " +
+                            to_string(b.graph().type(v)) + made + remedy(wanted) + where_text(where));
+}
+
+}  // namespace calque::detail

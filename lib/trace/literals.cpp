@@ -1,0 +1,78 @@
+// Literals meet a dtype exactly or not at all where integers are concerned; floating-point literals round to nearest.
+#include "trace/literals.h"
+
+#include <limits>
+
+#include "trace/builder.h"
+
+namespace calque::detail {
+namespace {
+
+template <class T>
+bool holds(const WeakLiteral& w) {
+  if (w.is_unsigned) return static_cast<uint64_t>(w.integer) <= static_cast<uint64_t>(std::numeric_limits<T>::max());
+  if constexpr (std::is_unsigned_v<T>) {
+    return w.integer >= 0 && static_cast<uint64_t>(w.integer) <= static_cast<uint64_t>(std::numeric_limits<T>::max());
+  } else {
+    return w.integer >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
+           w.integer <= static_cast<int64_t>(std::numeric_limits<T>::max());
+  }
+}
+
+std::string text(const WeakLiteral& w) {
+  return w.is_unsigned ? std::to_string(static_cast<uint64_t>(w.integer)) : std::to_string(w.integer);
+}
+
+/// To 16 bits in one rounding, from an integer of 64.
+template <class T>
+T rounded(const WeakLiteral& w) {
+  if (w.kind != WeakKind::integer) return static_cast<T>(w.real);
+  return w.is_unsigned ? static_cast<T>(static_cast<uint64_t>(w.integer)) : static_cast<T>(w.integer);
+}
+
+}  // namespace
+
+Literal weak_literal(const WeakLiteral& w, DType dtype, Location at, std::string_view operation) {
+  return visit_dtype(dtype, [&]<class T>() -> Literal {
+    if constexpr (std::same_as<T, bool>) {
+      return Literal::of<bool>(w.kind == WeakKind::integer ? w.integer != 0 : w.real != 0 || w.imaginary != 0);
+    } else if constexpr (std::integral<T>) {
+      if (w.kind != WeakKind::integer) {
+        throw DTypeError(std::string(operation) + ": a floating-point literal cannot be of " + std::string(name(dtype)) +
+                         where_text(user_location(at)));
+      }
+      if (!holds<T>(w)) {
+        throw DTypeError(std::string(operation) + ": the literal " + text(w) + " does not fit " +
+                         std::string(name(dtype)) + "; cast the array, or write the literal as an Array" +
+                         where_text(user_location(at)));
+      }
+      return Literal::of<T>(static_cast<T>(w.integer));
+    } else if constexpr (is_complex(dtype_of<T>)) {
+      using R = typename T::value_type;
+      return Literal::of<T>(T(rounded<R>(w), static_cast<R>(w.imaginary)));
+    } else if constexpr (sizeof(T) == 2) {
+      return make_literal(dtype, w.real);
+    } else {
+      return Literal::of<T>(rounded<T>(w));
+    }
+  });
+}
+
+Literal number(DType dtype, double value) {
+  if (dtype == DType::c64) return Literal::of(std::complex<float>(static_cast<float>(value), 0));
+  if (dtype == DType::c128) return Literal::of(std::complex<double>(value, 0));
+  if (dtype == DType::bool_) return Literal::of(value != 0);
+  return make_literal(dtype, value);
+}
+
+Literal literal_of(const AnyArray& array) {
+  Literal l;
+  std::memcpy(l.bytes, array.data(), size_of(array.dtype()));
+  return l;
+}
+
+AnyArray splat(const Literal& element, const Type& type) {
+  return visit_dtype(type.dtype, [&]<class T>() { return AnyArray::full<T>(type.shape, element.as<T>()); });
+}
+
+}  // namespace calque::detail

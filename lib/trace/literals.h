@@ -1,0 +1,17 @@
+#pragma once
+// Single elements known while tracing.
+#include "calque/detail/operand.h"
+#include "calque/ir/graph.h"
+
+namespace calque::detail {
+
+/// The element that a C++ literal is in `dtype`. Throws DTypeError for an integer that `dtype` cannot hold.
+Literal weak_literal(const WeakLiteral& w, DType dtype, Location at, std::string_view operation = "literal");
+/// `value` in any dtype, complex ones included (rounded; integers truncate).
+Literal number(DType dtype, double value);
+/// The element of a rank-0 array of the host.
+Literal literal_of(const AnyArray& array);
+/// An array with all elements equal.
+AnyArray splat(const Literal& element, const Type& type);
+
+}  // namespace calque::detail

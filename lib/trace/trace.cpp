@@ -1,0 +1,307 @@
+// Tracers hold the number of their trace. A number that is not on the thread's stack is that of a trace which is over:
+// its tracers have leaked.
+#include "calque/detail/trace.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "trace/builder.h"
+#include "trace/literals.h"
+
+namespace calque::detail {
+namespace {
+
+constexpr size_t kManyEquations = 100'000;
+
+std::atomic<uint64_t> next_trace{1};
+thread_local Builder* top = nullptr;
+
+/// Puts a builder on the stack for a scope.
+struct Scope {
+  explicit Scope(Builder& b) { top = &b; }
+  ~Scope() { top = top->parent(); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+};
+
+/// The order in which captures are first used differs between compilers; in the canonical graph it does not. Captures
+/// that nothing uses go.
+void order_captures(TraceResult& result, size_t num_inputs) {
+  Graph& g = result.graph;
+  if (g.inputs().size() == num_inputs) return;
+  std::vector<uint32_t> position(g.inputs().size(), UINT32_MAX);
+  std::vector<Type> types;
+  for (size_t i = 0; i < num_inputs; ++i) {
+    position[i] = static_cast<uint32_t>(i);
+    types.push_back(g.type(g.inputs()[i]));
+  }
+  std::vector<Handle> captures;
+  const auto use = [&](Value v) {
+    if (g.kind(v) != ValueKind::input || position[g.input_index(v)] != UINT32_MAX) return;
+    position[g.input_index(v)] = static_cast<uint32_t>(types.size());
+    types.push_back(g.type(v));
+    captures.push_back(result.captures[g.input_index(v) - num_inputs]);
+  };
+  for (const Equation& e : std::as_const(g).equations()) {
+    for (Value v : e.operands()) use(v);
+  }
+  for (Value v : g.outputs()) use(v);
+  result.captures = std::move(captures);
+  if (types.size() != position.size() || !std::ranges::is_sorted(position)) g = with_inputs(g, types, position);
+}
+
+[[noreturn]] void throw_leaked(Handle h, Location at) {
+  if (h.trace == 0) {
+    throw LeakedTracerError("tracer: a default-constructed tracer has no value" + where_text(at));
+  }
+  throw LeakedTracerError(
+      "tracer: used after its trace ended, or on another thread; return it from the lambda instead of storing it" +
+      where_text(at));
+}
+
+}  // namespace
+
+Builder* innermost() { return top; }
+
+Builder& innermost(std::string_view operation, Location at) {
+  if (top != nullptr) return *top;
+  throw LeakedTracerError(std::string(operation) + ": needs a running trace, such as the body of a function that jit wraps" +
+                          where_text(user_location(at)));
+}
+
+Builder& owner(Handle h, Location at) {
+  for (Builder* b = top; b != nullptr; b = b->parent()) {
+    if (b->id() == h.trace) return *b;
+  }
+  throw_leaked(h, user_location(at));
+}
+
+TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+                        const TraceOptions& options) {
+  Builder builder(name, inputs, options, top);
+  TraceResult result;
+  {
+    const Scope scope(builder);
+    std::vector<Handle> handles;
+    handles.reserve(inputs.size());
+    for (Value v : builder.graph().inputs()) handles.push_back(builder.handle(v));
+    std::vector<Handle> outputs;
+    body(handles, outputs);
+    std::vector<Value> values;
+    values.reserve(outputs.size());
+    for (Handle h : outputs) {
+      values.push_back(builder.resolve(h, {}));
+      if (builder.eager()) result.values.push_back(builder.value(values.back()));
+    }
+    builder.graph().set_outputs(std::move(values));
+  }
+  result.captures = builder.captures();
+  result.graph = canonicalize(builder.graph());
+  order_captures(result, inputs.size());
+  return result;
+}
+
+bool tracing() { return top != nullptr; }
+
+const Type& type_of(Handle handle, Location location) {
+  if (top != nullptr && top->id() == handle.trace) return top->graph().type(Value(handle.value));
+  return owner(handle, location).graph().type(Value(handle.value));
+}
+
+void emit(const Primitive& primitive, std::span<const Handle> operands, Attributes attributes,
+          std::vector<Graph> subgraphs, Location location, std::vector<Handle>& results) {
+  Builder& b = innermost(primitive.name, location);
+  ValueList values;
+  values.reserve(operands.size());
+  for (Handle h : operands) values.push_back(b.resolve(h, location));
+  const Equation& e =
+      b.record(primitive, std::move(values), std::move(attributes), std::move(subgraphs), location);
+  for (Value v : e.results()) results.push_back(b.handle(v));
+}
+
+Handle emit(const Primitive& primitive, std::span<const Handle> operands, Attributes attributes, Location location) {
+  Builder& b = innermost(primitive.name, location);
+  ValueList values;
+  values.reserve(operands.size());
+  for (Handle h : operands) values.push_back(b.resolve(h, location));
+  return b.handle(b.record(primitive, std::move(values), std::move(attributes), {}, location).result());
+}
+
+Handle emit(const Primitive& primitive, std::initializer_list<Handle> operands, Attributes attributes,
+            Location location) {
+  return emit(primitive, std::span<const Handle>(operands.begin(), operands.size()), std::move(attributes), location);
+}
+
+std::vector<Handle> emit_graph(const Graph& graph, std::span<const Handle> inputs) {
+  Builder& b = innermost(graph.name().empty() ? "graph" : graph.name(), {});
+  if (inputs.size() != graph.inputs().size()) {
+    throw ShapeError(graph.name() + ": expected " + std::to_string(graph.inputs().size()) + " inputs, got " +
+                     std::to_string(inputs.size()));
+  }
+  std::vector<Value> renamed(graph.num_values());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value v = graph.inputs()[i];
+    renamed[v.id()] = b.resolve(inputs[i], {});
+    const Type& got = b.graph().type(renamed[v.id()]);
+    if (got == graph.type(v)) continue;
+    const std::string text = graph.name() + ": input " + std::to_string(i) + " is " + to_string(graph.type(v)) +
+                             ", got " + to_string(got);
+    if (got.dtype != graph.dtype(v)) throw DTypeError(text);
+    throw ShapeError(text);
+  }
+  const auto rename = [&](Value v) {
+    Value& to = renamed[v.id()];
+    if (to.valid()) return to;
+    return to = graph.is_literal(v) ? b.literal(graph.literal(v), graph.type(v)) : b.constant(graph.constant(v));
+  };
+  for (const Equation& e : graph.equations()) {
+    ValueList operands;
+    operands.reserve(e.operands().size());
+    for (Value v : e.operands()) operands.push_back(rename(v));
+    const Equation& copy =
+        b.record(e.definition(), std::move(operands), e.attributes(), e.subgraphs(), e.location());
+    for (size_t i = 0; i < e.results().size(); ++i) renamed[e.result(i).id()] = copy.result(i);
+  }
+  std::vector<Handle> outputs;
+  outputs.reserve(graph.outputs().size());
+  for (Value v : graph.outputs()) outputs.push_back(b.handle(rename(v)));
+  return outputs;
+}
+
+Handle literal(const Literal& element, const Type& type, Location location) {
+  Builder& b = innermost("literal", location);
+  return b.handle(b.literal(element, type));
+}
+
+Handle constant(const AnyArray& array, Location location) {
+  Builder& b = innermost("constant", location);
+  if (array.empty()) throw ShapeError("array: used before it was given a value" + where_text(user_location(location)));
+  return b.handle(b.constant(array));
+}
+
+Handle lift(const Operand& operand, DType dtype, Location location) {
+  switch (operand.kind()) {
+    case Operand::Kind::tracer: {
+      Builder& b = innermost("tracer", location);
+      return b.handle(b.resolve(operand.handle(), location));
+    }
+    case Operand::Kind::array: return constant(operand.array(), location);
+    case Operand::Kind::weak: return literal(weak_literal(operand.weak(), dtype, location), {dtype, {}}, location);
+    case Operand::Kind::scalar: return literal(operand.scalar(), {operand.scalar_dtype(), {}}, location);
+  }
+  __builtin_unreachable();
+}
+
+// ---- Builder
+
+Builder::Builder(std::string_view name, std::span<const Type> inputs, const TraceOptions& options, Builder* parent)
+    : id_(next_trace.fetch_add(1, std::memory_order_relaxed)),
+      parent_(parent),
+      eager_(options.eager),
+      num_inputs_(inputs.size()),
+      paths_(options.paths.begin(), options.paths.end()) {
+  graph_.set_name(std::string(name));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value v = graph_.add_input(inputs[i]);
+    if (eager_) set_value(v, options.values[i]);
+  }
+}
+
+Value Builder::capture(Handle h, Location at) {
+  Builder& from = owner(h, at);
+  const Value outer(h.value);
+  switch (from.graph_.kind(outer)) {
+    case ValueKind::literal: return literal(from.graph_.literal(outer), Type(from.graph_.type(outer)));
+    case ValueKind::constant: return constant(AnyArray(from.graph_.constant(outer)));
+    default: break;
+  }
+  const auto [entry, fresh] = captured_.try_emplace(Key{h.trace, h.value});
+  if (fresh) {
+    entry->second = graph_.add_input(from.graph_.type(outer));
+    captures_.push_back(h);
+    if (eager_) set_value(entry->second, from.eager_ ? from.value(outer) : AnyArray());
+  }
+  return entry->second;
+}
+
+Equation& Builder::record(const Primitive& primitive, ValueList operands, Attributes attributes,
+                          std::vector<Graph> subgraphs, Location at) {
+  const Location where = user_location(at);
+  Equation& e = graph_.append(primitive, std::move(operands), std::move(attributes), std::move(subgraphs), where);
+  if (eager_) evaluate(e);
+  if (graph_.num_equations() > kManyEquations && !warned_) {
+    warned_ = true;
+    spdlog::warn(
+        "calque: the trace of '{}' has recorded more than {} equations{}; a matrix of tracers or a long loop in C++ "
+        "records one equation per scalar operation: use matmul and array operations, fori_loop or scan",
+        graph_.name(), kManyEquations, where_text(where));
+  }
+  return e;
+}
+
+Value Builder::literal(const Literal& element, const Type& type) {
+  const Value v = graph_.add_literal(element, type);
+  if (eager_) set_value(v, splat(element, type));
+  return v;
+}
+
+Value Builder::constant(const AnyArray& array) {
+  if (array.rank() == 0 && array.device() == Device{}) return literal(literal_of(array), array.type());
+  Value& v = constants_[array.data()];
+  // Arrays of different shapes may share their elements.
+  if (array.size() == 0 || !v.valid() || graph_.type(v) != array.type()) {
+    v = graph_.add_constant(array);
+    if (eager_) set_value(v, array);
+  }
+  return v;
+}
+
+void Builder::set_value(Value v, AnyArray array) {
+  if (values_.size() <= v.id()) values_.resize(std::max<size_t>(graph_.num_values(), v.id() + size_t{1}));
+  values_[v.id()] = std::move(array);
+}
+
+void Builder::evaluate(const Equation& e) {
+  std::vector<AnyArray> operands;
+  operands.reserve(e.operands().size());
+  for (Value v : e.operands()) operands.push_back(values_[v.id()]);
+  std::vector<AnyArray> results = evaluate_equation(graph_, e, operands);
+  for (size_t i = 0; i < results.size(); ++i) set_value(e.result(i), std::move(results[i]));
+}
+
+std::string Builder::input_path(Value v) const {
+  if (graph_.kind(v) != ValueKind::input) return {};
+  const size_t i = graph_.input_index(v);
+  if (i < paths_.size()) return paths_[i];
+  return i < num_inputs_ ? "argument " + std::to_string(i) : std::string();
+}
+
+Graph with_inputs(const Graph& graph, std::span<const Type> types, std::span<const uint32_t> position) {
+  Graph out;
+  out.set_name(graph.name());
+  for (const Type& t : types) out.add_input(t);
+  std::vector<Value> renamed(graph.num_values());
+  for (size_t i = 0; i < position.size(); ++i) {
+    if (position[i] != UINT32_MAX) renamed[graph.inputs()[i].id()] = out.inputs()[position[i]];
+  }
+  const auto rename = [&](Value v) {
+    Value& to = renamed[v.id()];
+    if (!to.valid()) to = out.add_copy(graph, v);
+    return to;
+  };
+  for (const Equation& e : graph.equations()) {
+    ValueList operands;
+    operands.reserve(e.operands().size());
+    for (Value v : e.operands()) operands.push_back(rename(v));
+    const Equation& copy = out.append_copy(graph, e, std::move(operands));
+    for (size_t i = 0; i < e.results().size(); ++i) renamed[e.result(i).id()] = copy.result(i);
+  }
+  std::vector<Value> outputs;
+  for (Value v : graph.outputs()) outputs.push_back(rename(v));
+  out.set_outputs(std::move(outputs));
+  return out;
+}
+
+}  // namespace calque::detail
