@@ -1,0 +1,350 @@
+#pragma once
+// Array<T> is data: immutable, reference-counted, row-major, on a device. An operation on arrays alone runs at once;
+// one that a tracer takes part in is recorded, with the array as a constant of the graph.
+#include <array>
+#include <functional>
+#include <initializer_list>
+#include <ostream>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "calque/braces.h"
+#include "calque/detail/array_data.h"
+#include "calque/tracer.h"
+
+namespace calque {
+
+/// A typed array. Copies share the data; a default-constructed one is empty, and using it is a ShapeError that says so.
+/// Operators and functions are those of Tracer<T> and give Arrays unless a Tracer takes part.
+template <class T>
+class Array : public ops::Base, public detail::Transposed<Array<T>>, public detail::MixedBases<detail::MixedArrays, T> {
+  static_assert(Elem<T>, "calque: not an element type");
+  using Mask = Array<detail::dependent_bool<T>>;
+  template <class L>
+  using Beside = Array<join_t<Array, L>>;
+
+ public:
+  using value_type = T;
+
+  /// Empty.
+  Array() = default;
+  /// Rank 0. Throws DTypeError when an integer type cannot hold the value.
+  template <detail::BraceElement<T> U>
+  Array(U value, Loc loc = Loc::current()) : any_(AnyArray::full<T>(Shape(), detail::checked_element<T>(value, loc))) {}
+  /// `{{1, 2, 3}, {4, 5, 6}}`: a dimension for each level. Throws ShapeError for rows of different lengths.
+  Array(std::initializer_list<Braces<T>> parts, Loc loc = Loc::current()) {
+    Braces<T> braces(parts);
+    any_ = AnyArray::uninitialized({dtype_of<T>, Shape(braces.shape(loc))});
+    braces.copy_to(static_cast<T*>(any_.mutable_data()));
+  }
+  /// The typed view of an array (or of an empty one). Throws DTypeError when its element type is not T.
+  explicit Array(AnyArray any) : any_(detail::require_dtype(std::move(any), dtype_of<T>)) {}
+
+  static Array zeros(const Shape& shape) { return full(shape, T(0)); }
+  static Array ones(const Shape& shape) { return full(shape, T(1)); }
+  static Array full(const Shape& shape, T value) { return Array(AnyArray::full<T>(shape, value)); }
+  /// 0, 1, ..., n - 1.
+  static Array arange(int64_t n, Loc loc = Loc::current()) { return Array(detail::arange(dtype_of<T>, 0, 1, n, loc)); }
+  /// The n by n identity.
+  static Array eye(int64_t n, Loc loc = Loc::current()) { return Array(detail::eye(dtype_of<T>, n, loc)); }
+  /// n evenly spaced values from `low` to `high`, both included; computed in double.
+  static Array linspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
+    return Array(detail::linspace(dtype_of<T>, low, high, n, loc));
+  }
+  /// Copies row-major elements. Throws ShapeError when their number is not that of the shape.
+  static Array from(std::span<const T> elements, const Shape& shape, Loc loc = Loc::current()) {
+    detail::check_count("from", elements.size(), shape, loc);
+    return Array(AnyArray::from<T>(elements, shape));
+  }
+  /// Copies a vector.
+  static Array from(const std::vector<T>& elements, const Shape& shape, Loc loc = Loc::current())
+    requires(!std::same_as<T, bool>)
+  {
+    return from(std::span<const T>(elements), shape, loc);
+  }
+  /// Copies a dense Eigen object.
+  template <class E>
+    requires(dense<E>::value && std::same_as<typename dense<E>::scalar, T>)
+  static Array from(const E& matrix) {
+    return Array(dense<E>::copy(matrix));
+  }
+  /// Borrows row-major elements, which must not change while an array refers to them; `deleter(data)` runs when the
+  /// last one is gone.
+  template <std::invocable<T*> D>
+  static Array wrap(T* data, const Shape& shape, D deleter) {
+    const size_t bytes = static_cast<size_t>(shape.num_elements()) * sizeof(T);
+    return Array(AnyArray({dtype_of<T>, shape}, detail::Storage::borrow(data, bytes, [data, deleter]() mutable {
+                            std::invoke(deleter, data);
+                          })));
+  }
+
+  /// False for a default-constructed array, which nothing but assignment can be done with.
+  bool has_value() const { return !any_.empty(); }
+  /// The array without its static type. Throws ShapeError when empty.
+  const AnyArray& any(const Location& location = {}) const {
+    if (any_.empty()) [[unlikely]]
+      detail::throw_empty_array(location);
+    return any_;
+  }
+
+  const Shape& shape(Loc loc = Loc::current()) const& { return any(loc).shape(); }
+  Shape shape(Loc loc = Loc::current()) && { return any(loc).shape(); }
+  int rank(Loc loc = Loc::current()) const { return any(loc).rank(); }
+  /// The number of elements.
+  int64_t size(Loc loc = Loc::current()) const { return any(loc).size(); }
+  DType dtype() const { return dtype_of<T>; }
+  Device device(Loc loc = Loc::current()) const { return any(loc).device(); }
+
+  /// The elements, row-major, fetched from the device if they are elsewhere. Valid while the array (or a copy) lives.
+  std::span<const T> host(Loc loc = Loc::current()) const {
+    const AnyArray& a = any(loc);
+    return {static_cast<const T*>(detail::host_data(a, loc)), static_cast<size_t>(a.size())};
+  }
+  /// The one element. Throws ShapeError when there are more, or none.
+  T item(Loc loc = Loc::current()) const { return *static_cast<const T*>(detail::only_element(any(loc), loc)); }
+  /// The one element, as exactly T. Throws ShapeError when there are more, or none.
+  template <std::same_as<T> U>
+  operator U() const {
+    return item(Loc());
+  }
+  /// The elements as a matrix. Throws ShapeError when rank or extents do not fit.
+  template <class E>
+    requires(dense<E>::owns && std::same_as<typename dense<E>::scalar, T>)
+  operator E() const {
+    return dense<E>::make(*this);
+  }
+  /// One element on the host. Throws ShapeError for a wrong number of indices, or one that is negative or too great.
+  template <std::integral... I>
+  T operator()(I... indices) const {
+    const AnyArray& a = any();
+    const std::array<int64_t, sizeof...(I)> list{static_cast<int64_t>(indices)...};
+    return static_cast<const T*>(detail::host_data(a, {}))[detail::element_offset(a.type(), list, {})];
+  }
+  /// The same elements (not copied) under another shape. Throws ShapeError when the counts differ.
+  Array reshape(const Shape& shape, Loc loc = Loc::current()) const {
+    return Array(detail::reshaped(any(loc), shape, loc));
+  }
+  /// The array on another device. Throws DeviceError when it is not there.
+  Array to(Device device, Loc loc = Loc::current()) const { return Array(detail::to_device(any(loc), device, loc)); }
+
+  /// Indexing as of Tracer<T>. With a tracer among the indices the result is one.
+  Array operator[](detail::ArrayIndex i) const {
+    return Array(detail::run_index_at(any(i.location), std::span(&i.item, 1), i.location));
+  }
+  Tracer<T> operator[](detail::TracerIndex i) const {
+    return Tracer<T>(detail::index_at(any(i.location), std::span(&i.item, 1), i.location));
+  }
+  template <class... R>
+  out_t<T, R...> at(detail::ArrayIndex first, const R&... rest) const {
+    return index<out_t<T, R...>>(first, rest...);
+  }
+  template <class... R>
+  Tracer<T> at(detail::TracerIndex first, const R&... rest) const {
+    return index<Tracer<T>>(first, rest...);
+  }
+  template <class... R>
+  out_t<T, R...> set(detail::ArrayIndex first, const R&... rest) const {
+    return update<out_t<T, R...>>(&detail::index_set, &detail::run_index_set, first, rest...);
+  }
+  template <class... R>
+  Tracer<T> set(detail::TracerIndex first, const R&... rest) const {
+    return update<Tracer<T>>(&detail::index_set, &detail::run_index_set, first, rest...);
+  }
+  template <class... R>
+  out_t<T, R...> add(detail::ArrayIndex first, const R&... rest) const {
+    return update<out_t<T, R...>>(&detail::index_add, &detail::run_index_add, first, rest...);
+  }
+  template <class... R>
+  Tracer<T> add(detail::TracerIndex first, const R&... rest) const {
+    return update<Tracer<T>>(&detail::index_add, &detail::run_index_add, first, rest...);
+  }
+
+  // ---- operators. Those with a C++ number have exact parameters: a converting one would tie with the built-in
+  // operator for the number and the array's element; likewise for elements that have operators of their own (the 16-bit
+  // floats).
+#define CALQUE_X(R, L_result, op, f, ok, why)                                                                  \
+  friend R operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                                 \
+    static_assert(ok, why);                                                                                    \
+    return R(detail::run_binary(#f, &detail::ops::f, a.operand, b.operand, a.location));                       \
+  }                                                                                                            \
+  template <std::same_as<Array> A>                                                                             \
+    requires detail::HasOwnOperators<T>                                                                        \
+  friend R operator op(const A& a, const A& b) {                                                               \
+    return R(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location()));                           \
+  }                                                                                                            \
+  template <detail::Number L>                                                                                  \
+  friend L_result operator op(const Array& a, L b) {                                                           \
+    static_assert(detail::WideningLiteral<L, T> || (ok), why);                                                 \
+    return L_result(detail::run_binary(#f, &detail::ops::f, a.any(), detail::literal_operand(b), Location())); \
+  }                                                                                                            \
+  template <detail::Number L>                                                                                  \
+  friend L_result operator op(L a, const Array& b) {                                                           \
+    static_assert(detail::WideningLiteral<L, T> || (ok), why);                                                 \
+    return L_result(detail::run_binary(#f, &detail::ops::f, detail::literal_operand(a), b.any(), Location())); \
+  }                                                                                                            \
+  friend Tracer<typename R::value_type> operator op(detail::ArrayExact<T> a, detail::NarrowerTracer<T> b) {    \
+    static_assert(ok, why);                                                                                    \
+    return Tracer<typename R::value_type>(detail::ops::f(a.operand, b.operand, a.location));                   \
+  }                                                                                                            \
+  friend Tracer<typename R::value_type> operator op(detail::NarrowerTracer<T> a, detail::ArrayExact<T> b) {    \
+    static_assert(ok, why);                                                                                    \
+    return Tracer<typename R::value_type>(detail::ops::f(a.operand, b.operand, a.location));                   \
+  }
+#define CALQUE_Y(op, f, ok, why) CALQUE_X(Array, Beside<L>, op, f, ok, why)
+  CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+#define CALQUE_Y(op, f, ok, why) CALQUE_X(Mask, Mask, op, f, ok, why)
+  CALQUE_COMPARISON_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+#undef CALQUE_X
+#define CALQUE_Y(op, f)                                                                                         \
+  friend Array operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b)                                \
+    requires IntegerElem<T>                                                                                     \
+  {                                                                                                             \
+    return Array(detail::run_binary(#f, &detail::ops::f, a.operand, b.operand, a.location));                    \
+  }                                                                                                             \
+  template <std::integral L>                                                                                    \
+    requires IntegerElem<T>                                                                                     \
+  friend Beside<L> operator op(const Array& a, L b) {                                                           \
+    return Beside<L>(detail::run_binary(#f, &detail::ops::f, a.any(), detail::literal_operand(b), Location())); \
+  }                                                                                                             \
+  template <std::integral L>                                                                                    \
+    requires IntegerElem<T>                                                                                     \
+  friend Beside<L> operator op(L a, const Array& b) {                                                           \
+    return Beside<L>(detail::run_binary(#f, &detail::ops::f, detail::literal_operand(a), b.any(), Location())); \
+  }
+  CALQUE_BITWISE_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+
+  friend Array operator-(detail::ArrayExact<T> a) {
+    static_assert(!std::same_as<T, bool>, "calque: bool has no operator -; use !");
+    return Array(detail::run_unary("negative", &detail::ops::negative, a.operand, a.location));
+  }
+  template <std::same_as<Array> A>
+    requires detail::HasOwnOperators<T>
+  friend Array operator-(const A& a) {
+    return Array(detail::run_unary("negative", &detail::ops::negative, a.any(), Location()));
+  }
+  friend Array operator+(detail::ArrayExact<T> a) {
+    return Array(detail::run_unary("positive", &detail::ops::positive, a.operand, a.location));
+  }
+  friend Array operator~(detail::ArrayExact<T> a)
+    requires IntegerElem<T>
+  {
+    return Array(detail::run_unary("bitwise_not", &detail::ops::bitwise_not, a.operand, a.location));
+  }
+  template <std::same_as<Array> A>
+    requires std::same_as<T, bool>
+  friend Array operator!(const A& a) {
+    return Array(detail::run_unary("logical_not", &detail::ops::logical_not, a.any(), Location()));
+  }
+#define CALQUE_Y(op, f)                                                                  \
+  template <std::same_as<Array> A>                                                       \
+    requires std::same_as<T, bool>                                                       \
+  friend Array operator op(const A& a, const A& b) {                                     \
+    return Array(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location())); \
+  }
+  CALQUE_Y(&&, logical_and)
+  CALQUE_Y(||, logical_or)
+#undef CALQUE_Y
+
+#define CALQUE_X(op, f)                                                                                    \
+  Array& operator op## = (detail::ArrayAssigned<T> b) {                                                    \
+    any_ = detail::run_binary(#f, &detail::ops::f, any(b.location), b.operand, b.location);                \
+    return *this;                                                                                          \
+  }                                                                                                        \
+  template <OperandLike U>                                                                                 \
+    requires(TracerLike<U> || !detail::keeps_type<T, U>)                                                   \
+  Array& operator op## = (const U&) {                                                                      \
+    static_assert(!TracerLike<U>,                                                                          \
+                  "calque: an Array cannot hold a Tracer; start the accumulator as a tracer, as in "       \
+                  "cq::zeros<float>(shape)");                                                              \
+    static_assert(TracerLike<U> || detail::keeps_type<T, U>,                                               \
+                  "calque: " #op "= would change the element type, as float " #op                          \
+                  "= double would; cast the right side: x " #op "= cast<float>(y)");                       \
+    return *this;                                                                                          \
+  }                                                                                                        \
+  template <ArithmeticLike S>                                                                              \
+  friend S& operator op## = (S & s, const Array&) {                                                        \
+    static_assert(sizeof(S) == 0, "calque: add the array's element to a C++ number, s " #op "= a.item()"); \
+    return s;                                                                                              \
+  }
+#define CALQUE_Y(op, f, ok, why) CALQUE_X(op, f)
+  CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+#undef CALQUE_X
+#define CALQUE_Y(op, f)                                                                     \
+  Array& operator op## = (detail::ArrayAssigned<T> b)                                       \
+    requires IntegerElem<T>                                                                 \
+  {                                                                                         \
+    any_ = detail::run_binary(#f, &detail::ops::f, any(b.location), b.operand, b.location); \
+    return *this;                                                                           \
+  }
+  CALQUE_BITWISE_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+
+  /// As NumPy prints: nested brackets, long arrays summarised.
+  friend std::ostream& operator<<(std::ostream& out, const Array& array) { return out << array.any_; }
+
+ private:
+  friend class AnyArray;
+
+  template <class Out, class... R>
+  Out index(const Index& first, const R&... rest) const {
+    const std::vector<detail::IndexItem> items = detail::index_items(first, rest...);
+    if constexpr (TracerLike<Out>) {
+      return Out(detail::index_at(any(first.location), items, first.location));
+    } else {
+      return Out(detail::run_index_at(any(first.location), items, first.location));
+    }
+  }
+  template <class Out, class Record, class Run, class... R>
+  Out update(Record record, Run run, const Index& first, const R&... rest) const {
+    detail::Update<T, R...> u(first, rest...);
+    if constexpr (TracerLike<Out>) {
+      return Out(record(any(first.location), u.items, u.value, first.location));
+    } else {
+      return Out(run(any(first.location), u.items, u.value, first.location));
+    }
+  }
+
+  AnyArray any_;
+};
+
+template <Elem T>
+AnyArray::AnyArray(const Array<T>& array) : AnyArray(array.any_) {}
+
+template <Elem T>
+Array<T> AnyArray::as() const {
+  return Array<T>(*this);
+}
+
+/// True when the shapes broadcast and |a - b| <= atol + rtol * |b| for all elements, infinities being equal to
+/// themselves alone. NaN equals nothing unless `equal_nan`. Throws ShapeError when the shapes do not broadcast.
+template <Elem T>
+bool allclose(const Array<T>& a, const Array<T>& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
+              Loc loc = Loc::current()) {
+  return detail::allclose(a.any(loc), b.any(loc), rtol, atol, equal_nan, loc);
+}
+/// True when shapes and all elements are equal. NaN equals nothing unless `equal_nan`.
+template <Elem T>
+bool array_equal(const Array<T>& a, const Array<T>& b, bool equal_nan = false, Loc loc = Loc::current()) {
+  return detail::array_equal(a.any(loc), b.any(loc), equal_nan, loc);
+}
+
+/// Writes NumPy's format 1.0 (bf16 as 2-byte void, as NumPy knows no such type). Throws Error when the file cannot be
+/// written.
+template <Elem T>
+void save_npy(const std::string& path, const Array<T>& array, Loc loc = Loc::current()) {
+  detail::save_npy(path, array.any(loc), loc);
+}
+/// Reads NumPy's formats 1.0, 2.0 and 3.0, either byte order and either element order. Throws Error when the file
+/// cannot be read, ParseError when it is damaged, DTypeError when its elements are not T.
+template <Elem T>
+Array<T> load_npy(const std::string& path, Loc loc = Loc::current()) {
+  return Array<T>(detail::load_npy(path, dtype_of<T>, loc));
+}
+
+}  // namespace calque

@@ -1,0 +1,43 @@
+#pragma once
+// What Array<T> does with its data on the host, type-erased: checks, creation, comparison, files.
+#include <span>
+#include <string>
+
+#include "calque/detail/leaf_view.h"
+#include "calque/ir/any_array.h"
+#include "calque/ir/errors.h"
+#include "calque/ir/location.h"
+
+namespace calque::detail {
+
+/// Throws ShapeError: a default-constructed array was used.
+[[noreturn]] void throw_empty_array(Location location);
+/// `array`, checked to be of `dtype` or empty. Throws DTypeError.
+AnyArray require_dtype(AnyArray array, DType dtype);
+/// Row-major elements on the host. Throws DeviceError where they cannot be read.
+const void* host_data(const AnyArray& array, Location location);
+/// The one element. Throws ShapeError when there are more or none.
+const void* only_element(const AnyArray& array, Location location);
+/// Row-major position of an element. Throws ShapeError for a wrong number of indices or one out of bounds.
+int64_t element_offset(const Type& type, std::span<const int64_t> indices, Location location);
+/// The same elements under another shape. Throws ShapeError when the counts differ.
+AnyArray reshaped(const AnyArray& array, const Shape& shape, Location location);
+/// The array on `device`. Throws DeviceError for a device that is not there.
+AnyArray to_device(const AnyArray& array, Device device, Location location);
+/// Throws ShapeError unless `count` elements make up `shape`.
+void check_count(std::string_view operation, size_t count, const Shape& shape, Location location);
+
+/// start, start + step, ... as `dtype`, n elements. Throws ShapeError for a negative n.
+AnyArray arange(DType dtype, double start, double step, int64_t n, Location location);
+/// n evenly spaced elements, both ends included.
+AnyArray linspace(DType dtype, double low, double high, int64_t n, Location location);
+/// The identity matrix.
+AnyArray eye(DType dtype, int64_t n, Location location);
+
+bool allclose(const AnyArray& a, const AnyArray& b, double rtol, double atol, bool equal_nan, Location location);
+bool array_equal(const AnyArray& a, const AnyArray& b, bool equal_nan, Location location);
+void save_npy(const std::string& path, const AnyArray& array, Location location);
+/// The array of a file, whose elements have to be of `wanted`.
+AnyArray load_npy(const std::string& path, DType wanted, Location location);
+
+}  // namespace calque::detail

@@ -1,0 +1,97 @@
+#pragma once
+// The parameters of operators: types that convert from what may stand beside an array of T and that capture the user's
+// line while converting. Hidden friends with such parameters are the one form of operator that knows its caller.
+#include <concepts>
+#include <type_traits>
+
+#include "calque/detail/array_data.h"
+#include "calque/detail/ops.h"
+#include "calque/promotion.h"
+
+namespace calque::detail {
+
+/// A C++ value beside arrays.
+template <class L>
+concept Number = ArithmeticLike<L> || Elem<L>;
+/// Element types that are classes with operators which are no templates.
+template <class T>
+concept HasOwnOperators = std::same_as<T, float16> || std::same_as<T, bfloat16>;
+/// A C++ value that meets an array of T without changing its element type.
+template <class L, class T>
+concept LiteralBeside = Number<L> && std::same_as<join_t<Array<T>, L>, T>;
+/// A C++ value that changes it: a float beside integers, an integer beside bool, a complex value beside real ones.
+template <class L, class T>
+concept WideningLiteral = Number<L> && !std::same_as<join_t<Array<T>, L>, T>;
+/// U promotes to T.
+template <class U, class T>
+concept PromotesTo = std::same_as<promote_t<T, U>, T>;
+
+/// An operand of type-erased functions and the line where it was written. Lives as long as the call.
+struct LocatedOperand {
+  Operand operand;
+  Location location;
+};
+
+/// Beside an Array<T>, with no tracer in sight.
+template <class T>
+struct ArrayOperand : LocatedOperand {
+  template <PromotesTo<T> U>
+  ArrayOperand(const Array<U>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
+};
+/// Exactly Array<T>.
+template <class T>
+struct ArrayExact : LocatedOperand {
+  ArrayExact(const Array<T>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
+};
+/// The right side of a compound assignment to an Array<T>.
+template <class T>
+struct ArrayAssigned : LocatedOperand {
+  template <PromotesTo<T> U>
+  ArrayAssigned(const Array<U>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
+  template <LiteralBeside<T> L>
+  ArrayAssigned(L value, Loc loc = Loc::current()) : LocatedOperand{literal_operand(value), loc} {}
+};
+/// Beside a Tracer<T>.
+template <class T>
+struct TracerOperand : LocatedOperand {
+  template <PromotesTo<T> U>
+  TracerOperand(const Tracer<U>& t, Loc loc = Loc::current()) : LocatedOperand{t.handle(), loc} {}
+  template <PromotesTo<T> U>
+  TracerOperand(const Array<U>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
+  template <LiteralBeside<T> L>
+  TracerOperand(L value, Loc loc = Loc::current()) : LocatedOperand{literal_operand(value), loc} {}
+};
+/// Exactly Tracer<T> or Array<T>.
+template <class T>
+struct Exact : LocatedOperand {
+  Exact(const Tracer<T>& t, Loc loc = Loc::current()) : LocatedOperand{t.handle(), loc} {}
+  Exact(const Array<T>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
+};
+/// A tracer that promotes to T and is not of T: beside an Array<T>.
+template <class T>
+struct NarrowerTracer : LocatedOperand {
+  template <PromotesTo<T> U>
+    requires(!std::same_as<U, T>)
+  NarrowerTracer(const Tracer<U>& t, Loc loc = Loc::current()) : LocatedOperand{t.handle(), loc} {}
+};
+
+/// Any operand: a tracer, an array (referred to, not owned) or a C++ value. Throws ShapeError for an empty array.
+template <OperandLike X>
+Operand operand_of(const X& x, const Location& location) {
+  if constexpr (TracerLike<X>) {
+    return Operand(x.handle());
+  } else if constexpr (ArrayLike<X>) {
+    return Operand(x.any(location));
+  } else {
+    return literal_operand(x);
+  }
+}
+
+using UnaryFunction = Handle (*)(const Operand&, Location);
+using BinaryFunction = Handle (*)(const Operand&, const Operand&, Location);
+/// Runs a function on arrays and literals at once.
+AnyArray run_unary(std::string_view name, UnaryFunction function, const Operand& a, Location location);
+AnyArray run_binary(std::string_view name, BinaryFunction function, const Operand& a, const Operand& b,
+                    Location location);
+
+}  // namespace calque::detail

@@ -1,0 +1,30 @@
+#pragma once
+// Where arrays live and functions run. An operation runs on its arguments' device; mixing devices is a DeviceError.
+#include <string_view>
+#include <vector>
+
+#include "calque/ir/any_array.h"
+#include "calque/ir/location.h"
+
+namespace calque {
+
+/// The processor that runs the program.
+inline Device cpu() { return {Device::Kind::cpu, 0}; }
+/// The i-th GPU of the system. Naming one that is not there is no error; using it is a DeviceError.
+inline Device gpu(int index = 0) { return {Device::Kind::gpu, index}; }
+/// The simulator of a GPU on the CPU.
+inline Device gpu_sim() { return {Device::Kind::gpu_sim, 0}; }
+
+/// The devices that can be used, the CPU first.
+std::vector<Device> devices();
+/// True when `gpu(0)` can be used.
+bool gpu_available();
+/// Waits until all computations that were started are done, on every device.
+void synchronize();
+
+namespace detail {
+/// Throws DeviceError in words, beginning with `operation`, unless `device` can be used.
+void require_device(std::string_view operation, Device device, Location location);
+}  // namespace detail
+
+}  // namespace calque

@@ -1,0 +1,145 @@
+#pragma once
+// What stands between the brackets of `x.at(...)`. Every item becomes a detail::IndexItem; the rules that turn a list
+// of items into equations are compiled once, in lib/trace/indexing.cpp.
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "calque/detail/indexing.h"
+#include "calque/detail/typed_operand.h"
+#include "calque/promotion.h"
+
+namespace calque {
+
+/// An absent end of a range, or "not this argument" in options.
+struct none_t {};
+inline constexpr none_t none{};
+
+/// A new dimension of extent 1 in an index list.
+struct newaxis_t {};
+inline constexpr newaxis_t newaxis{};
+
+/// The type of `cq::all`: a whole dimension in an index list, and, called, the reduction.
+struct all_t;
+
+/// An end of a range: an integer or `none`.
+struct Bound {
+  std::optional<int64_t> value;
+  Bound(none_t) {}
+  template <std::integral I>
+  Bound(I i) : value(static_cast<int64_t>(i)) {}
+};
+
+/// Python's slice start:stop:step: negative ends count from the back, ends beyond the dimension are cut off, a negative
+/// step walks backwards.
+struct Range {
+  Bound start, stop;
+  int64_t step;
+};
+inline Range range(Bound start, Bound stop, int64_t step = 1) { return {start, stop, step}; }
+
+/// One item of an index list with the line that wrote it: an integer (negative: from the back), an integer array or
+/// tracer, `all`, `newaxis` or a `range`.
+struct Index {
+  detail::IndexItem item;
+  Location location;
+
+  template <std::integral I>
+  Index(I i, Loc loc = Loc::current()) : location(loc) {
+    static_assert(!std::same_as<I, bool>, "calque: an index cannot be a bool");
+    item.kind = detail::IndexItem::Kind::integer;
+    item.start = static_cast<int64_t>(i);
+  }
+  template <class I>
+  Index(const Tracer<I>& indices, Loc loc = Loc::current()) : location(loc) {
+    check_integer<I>();
+    item.kind = detail::IndexItem::Kind::array;
+    item.handle = indices.handle();
+  }
+  template <class I>
+  Index(const Array<I>& indices, Loc loc = Loc::current()) : location(loc) {
+    check_integer<I>();
+    item.kind = detail::IndexItem::Kind::array;
+    item.array = indices.any(loc);
+  }
+  Index(const all_t&, Loc loc = Loc::current()) : location(loc) { item.kind = detail::IndexItem::Kind::all; }
+  Index(newaxis_t, Loc loc = Loc::current()) : location(loc) { item.kind = detail::IndexItem::Kind::newaxis; }
+  Index(Range range, Loc loc = Loc::current()) : location(loc) {
+    item.kind = detail::IndexItem::Kind::range;
+    item.has_start = range.start.value.has_value();
+    item.start = range.start.value.value_or(0);
+    item.has_stop = range.stop.value.has_value();
+    item.stop = range.stop.value.value_or(0);
+    item.step = range.step;
+  }
+
+ private:
+  template <class I>
+  static constexpr void check_integer() {
+    static_assert(
+        !std::same_as<I, bool>,
+        "calque: a mask cannot be an index, since how many elements it selects is not known while tracing; use "
+        "where(mask, x, other)");
+    static_assert(std::same_as<I, bool> || (IntegerElem<I>), "calque: indices must be integers; cast them");
+  }
+};
+
+namespace detail {
+
+/// A first index that is no tracer, so that an array indexed with it stays an array.
+struct ArrayIndex : Index {
+  template <class X>
+    requires(!TracerLike<X> && std::convertible_to<const X&, Index>)
+  ArrayIndex(const X& x, Loc loc = Loc::current()) : Index(x, loc) {}
+};
+/// A first index that is a tracer, so that an array indexed with it becomes one.
+struct TracerIndex : Index {
+  template <class I>
+  TracerIndex(const Tracer<I>& x, Loc loc = Loc::current()) : Index(x, loc) {}
+};
+
+/// Appends the items of an index list.
+template <class... R>
+void add_index_items(std::vector<IndexItem>& items, const R&... rest) {
+  static_assert((std::convertible_to<const R&, Index> && ...),
+                "calque: an index is an integer, an integer array, cq::all, cq::range(...) or cq::newaxis");
+  (items.push_back(Index(rest, Loc()).item), ...);
+}
+template <class... R>
+std::vector<IndexItem> index_items(const Index& first, const R&... rest) {
+  std::vector<IndexItem> items;
+  items.reserve(1 + sizeof...(R));
+  items.push_back(first.item);
+  add_index_items(items, rest...);
+  return items;
+}
+
+/// The arguments of `x.set(index..., value)` behind the first index, taken apart.
+template <class T, class... R>
+struct Update {
+  static_assert(sizeof...(R) > 0, "calque: set and add take the indices and then the value");
+  using Value = std::tuple_element_t<sizeof...(R) - 1, std::tuple<R...>>;
+  static_assert(OperandLike<Value>, "calque: the last argument of set and add is the value: an array or a number");
+  static_assert(!OperandLike<Value> || std::same_as<join_t<Array<T>, Value>, T>,
+                "calque: the value's type does not promote to the array's; cast it");
+
+  std::vector<IndexItem> items;
+  Operand value;
+
+  Update(const Index& first, const R&... rest)
+      : items(collect(first, std::tie(rest...), std::make_index_sequence<sizeof...(R) - 1>())),
+        value(operand_of(std::get<sizeof...(R) - 1>(std::tie(rest...)), first.location)) {}
+
+ private:
+  template <size_t... I>
+  static std::vector<IndexItem> collect(const Index& first, const std::tuple<const R&...>& rest,
+                                        std::index_sequence<I...>) {
+    return index_items(first, std::get<I>(rest)...);
+  }
+};
+
+}  // namespace detail
+}  // namespace calque

@@ -1,0 +1,199 @@
+#pragma once
+// Tracer<T> is a value of a running trace: eight bytes that name it. Its element type is in its C++ type, so that a
+// mismatch is a compile error; its shape is known while tracing, its elements are not.
+#include <iosfwd>
+#include <ostream>
+
+#include "calque/detail/mixed.h"
+#include "calque/index.h"
+
+namespace calque {
+namespace detail {
+
+/// The truth value of a tracer in an eager trace. Throws ConcretizationError in an ordinary one, ShapeError when it has
+/// more than one element.
+bool truth_of(Handle handle);
+/// Says how to add operands of different types in place.
+template <class T, class U>
+constexpr bool keeps_type = std::same_as<join_t<Tracer<T>, U>, T>;
+
+}  // namespace detail
+
+/// What a lambda computes with. Operators broadcast as NumPy does and promote by the lattice; a C++ number takes the
+/// tracer's element type where that can hold its kind. All operators record the line where they are written.
+/// Errors of operators: ShapeError (operands do not broadcast), DTypeError (an integer literal does not fit),
+/// LeakedTracerError (a tracer of a trace that is over).
+template <class T>
+class Tracer : public ops::Base,
+               public detail::Transposed<Tracer<T>>,
+               public detail::MixedBases<detail::MixedTracers, T> {
+  static_assert(Elem<T>, "calque: not an element type");
+  using Mask = Tracer<detail::dependent_bool<T>>;
+
+ public:
+  using value_type = T;
+
+  /// No value: using it is a LeakedTracerError.
+  Tracer() = default;
+  explicit Tracer(detail::Handle handle) : handle_(handle) {}
+  /// A captured array becomes a constant of the graph.
+  Tracer(const Array<T>& array, Loc loc = Loc::current()) : handle_(detail::constant(array.any(loc), loc)) {}
+  /// A number becomes a literal of the graph.
+  template <detail::LiteralBeside<T> L>
+  Tracer(L value, Loc loc = Loc::current()) : handle_(detail::lift(detail::literal_operand(value), dtype_of<T>, loc)) {}
+  /// A matrix of tracers becomes one tracer. Explicit: else Eigen would take every such matrix for a scalar as well.
+  template <class E>
+    requires(dense<E>::of_tracers && std::same_as<typename dense<E>::scalar, Tracer>)
+  explicit Tracer(const E& matrix, Loc loc = Loc::current()) : handle_(dense<E>::pack(matrix, loc).handle_) {}
+
+  detail::Handle handle() const { return handle_; }
+  /// The shape, a plain value. Throws LeakedTracerError when the trace is over.
+  Shape shape(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape; }
+  int rank(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape.rank(); }
+  /// The number of elements.
+  int64_t size(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape.num_elements(); }
+  DType dtype() const { return dtype_of<T>; }
+
+  /// x[i] along the leading dimension. `i`: an integer, an integer array or tracer, `all`, `newaxis`, a `range`.
+  Tracer operator[](Index i) const { return Tracer(detail::index_at(handle_, std::span(&i.item, 1), i.location)); }
+  /// x[i, j, ...] as in NumPy; indices of arrays out of bounds read a fill value. Throws ShapeError for a static index
+  /// out of bounds.
+  template <class... R>
+  Tracer at(Index first, const R&... rest) const {
+    return Tracer(detail::index_at(handle_, detail::index_items(first, rest...), first.location));
+  }
+  /// x with x[indices] replaced: `x.set(0, cq::all, value)`. The value broadcasts to the selected shape; what is out of
+  /// bounds is dropped.
+  template <class... R>
+  Tracer set(Index first, const R&... rest) const {
+    detail::Update<T, R...> update(first, rest...);
+    return Tracer(detail::index_set(handle_, update.items, update.value, first.location));
+  }
+  /// x with the value added to x[indices]; repeated indices add repeatedly.
+  template <class... R>
+  Tracer add(Index first, const R&... rest) const {
+    detail::Update<T, R...> update(first, rest...);
+    return Tracer(detail::index_add(handle_, update.items, update.value, first.location));
+  }
+
+  /// Under CALQUE_DISABLE_JIT=1 the value; otherwise a ConcretizationError that names the line which made the value.
+  template <std::same_as<bool> B>
+  explicit(!std::same_as<T, bool>) operator B() const {
+    return detail::truth_of(handle_);
+  }
+  /// The elements as a matrix of tracers. Throws ShapeError when the shape does not fit.
+  template <class E>
+    requires(dense<E>::owns && dense<E>::of_tracers && std::same_as<typename dense<E>::scalar, Tracer>)
+  operator E() const {
+    return dense<E>::make(*this);
+  }
+
+  // ---- operators
+#define CALQUE_X(R, op, f, ok, why)                                              \
+  friend R operator op(detail::TracerOperand<T> a, detail::TracerOperand<T> b) { \
+    static_assert(ok, why);                                                      \
+    return R(detail::ops::f(a.operand, b.operand, a.location));                  \
+  }
+#define CALQUE_WIDENING(R, op, f)                                                \
+  template <detail::WideningLiteral<T> L>                                        \
+  friend R operator op(detail::Exact<T> a, L b) {                                \
+    return R(detail::ops::f(a.operand, detail::literal_operand(b), a.location)); \
+  }                                                                              \
+  template <detail::WideningLiteral<T> L>                                        \
+  friend R operator op(L a, detail::Exact<T> b) {                                \
+    return R(detail::ops::f(detail::literal_operand(a), b.operand, b.location)); \
+  }
+#define CALQUE_W Tracer<join_t<Array<T>, L>>
+#define CALQUE_Y(op, f, ok, why)   \
+  CALQUE_X(Tracer, op, f, ok, why) \
+  CALQUE_WIDENING(CALQUE_W, op, f)
+  CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+#define CALQUE_Y(op, f, ok, why) \
+  CALQUE_X(Mask, op, f, ok, why) \
+  CALQUE_WIDENING(Mask, op, f)
+  CALQUE_COMPARISON_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+#define CALQUE_Y(op, f)                                                             \
+  friend Tracer operator op(detail::TracerOperand<T> a, detail::TracerOperand<T> b) \
+    requires IntegerElem<T>                                                         \
+  {                                                                                 \
+    return Tracer(detail::ops::f(a.operand, b.operand, a.location));                \
+  }
+  CALQUE_BITWISE_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+#undef CALQUE_W
+#undef CALQUE_WIDENING
+#undef CALQUE_X
+
+  friend Tracer operator-(detail::Exact<T> a) {
+    static_assert(!std::same_as<T, bool>, "calque: bool has no operator -; use !");
+    return Tracer(detail::ops::negative(a.operand, a.location));
+  }
+  friend Tracer operator+(detail::Exact<T> a) { return Tracer(detail::ops::positive(a.operand, a.location)); }
+  friend Tracer operator~(detail::Exact<T> a)
+    requires IntegerElem<T>
+  {
+    return Tracer(detail::ops::bitwise_not(a.operand, a.location));
+  }
+
+  // Exact parameters, which no conversion reaches: with others they would tie with the built-in operators. They cannot
+  // capture a line of their own, the trace gives them the last one of the user's.
+  template <std::same_as<Tracer> A>
+    requires std::same_as<T, bool>
+  friend Tracer operator!(const A& a) {
+    return Tracer(detail::ops::logical_not(a.handle(), Location()));
+  }
+#define CALQUE_Y(op, f)                                                \
+  template <std::same_as<Tracer> A>                                    \
+    requires std::same_as<T, bool>                                     \
+  friend Tracer operator op(const A& a, const A& b) {                  \
+    return Tracer(detail::ops::f(a.handle(), b.handle(), Location())); \
+  }                                                                    \
+  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>          \
+    requires std::same_as<T, bool>                                     \
+  friend Tracer operator op(const A& a, const B& b) {                  \
+    return Tracer(detail::ops::f(a.handle(), b.any(), Location()));    \
+  }                                                                    \
+  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>          \
+    requires std::same_as<T, bool>                                     \
+  friend Tracer operator op(const B& a, const A& b) {                  \
+    return Tracer(detail::ops::f(a.any(), b.handle(), Location()));    \
+  }
+  CALQUE_Y(&&, logical_and)
+  CALQUE_Y(||, logical_or)
+#undef CALQUE_Y
+
+#define CALQUE_Y(op, f, ok, why)                                                                               \
+  Tracer& operator op## = (detail::TracerOperand<T> b) {                                                       \
+    static_assert(ok, why);                                                                                    \
+    handle_ = detail::ops::f(handle_, b.operand, b.location);                                                  \
+    return *this;                                                                                              \
+  }                                                                                                            \
+  template <OperandLike U>                                                                                     \
+    requires(!detail::keeps_type<T, U>)                                                                        \
+  Tracer& operator op## = (const U&) {                                                                         \
+    static_assert(detail::keeps_type<T, U>, "calque: " #op "= would change the element type, as float " #op    \
+                                            "= double would; cast the right side: x " #op "= cast<float>(y)"); \
+    return *this;                                                                                              \
+  }
+  CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+#define CALQUE_Y(op, f)                                       \
+  Tracer& operator op## = (detail::TracerOperand<T> b)        \
+    requires IntegerElem<T>                                   \
+  {                                                           \
+    handle_ = detail::ops::f(handle_, b.operand, b.location); \
+    return *this;                                             \
+  }
+  CALQUE_BITWISE_OPERATORS(CALQUE_Y)
+#undef CALQUE_Y
+
+  /// Type and name, `f32[3,4] %7`; under CALQUE_DISABLE_JIT=1 the value as well.
+  friend std::ostream& operator<<(std::ostream& out, const Tracer& x) { return out << detail::describe(x.handle_); }
+
+ private:
+  detail::Handle handle_;
+};
+
+}  // namespace calque
