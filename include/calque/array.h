@@ -40,7 +40,8 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
     braces.copy_to(static_cast<T*>(any_.mutable_data()));
   }
   /// The typed view of an array (or of an empty one). Throws DTypeError when its element type is not T.
-  explicit Array(AnyArray any) : any_(detail::require_dtype(std::move(any), dtype_of<T>)) {}
+  template <std::same_as<AnyArray> A>
+  explicit Array(A any) : any_(detail::require_dtype(std::move(any), dtype_of<T>)) {}
 
   static Array zeros(const Shape& shape) { return full(shape, T(0)); }
   static Array ones(const Shape& shape) { return full(shape, T(1)); }

@@ -35,10 +35,10 @@ struct leaf<Array<T>> {
   using type = T;
 };
 
-/// Matrices of another library as leaves of trees. `calque/eigen.h` specialises it for dense Eigen types with
+/// Matrices of another library as leaves of trees. `calque/eigen.h` specialises it for dense Eigen types, with
 ///   scalar, of_tracers, owns (can be made from an array), and
-///   detail::LeafView view(const E&)        where the scalars are element types and the storage can be read in place,
-///   E make(const Array<T>&) / make(const Tracer<T>&),    Tracer<T> pack(const E&) for matrices of tracers.
+///   for elements that are numbers   detail::LeafView view(const E&), E make(const Array<T>&), AnyArray copy(const E&),
+///   for elements that are tracers   Tracer<T> pack(const E&), E make(const Tracer<T>&).
 template <class E>
 struct dense : std::false_type {
   using scalar = void;

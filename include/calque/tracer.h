@@ -138,27 +138,27 @@ class Tracer : public ops::Base,
   }
 
   // Exact parameters, which no conversion reaches: with others they would tie with the built-in operators. They cannot
-  // capture a line of their own, the trace gives them the last one of the user's.
+  // capture the user's line; for this header's own the trace takes the last one of the user's.
   template <std::same_as<Tracer> A>
     requires std::same_as<T, bool>
   friend Tracer operator!(const A& a) {
-    return Tracer(detail::ops::logical_not(a.handle(), Location()));
+    return Tracer(detail::ops::logical_not(a.handle(), Loc::current()));
   }
-#define CALQUE_Y(op, f)                                                \
-  template <std::same_as<Tracer> A>                                    \
-    requires std::same_as<T, bool>                                     \
-  friend Tracer operator op(const A& a, const A& b) {                  \
-    return Tracer(detail::ops::f(a.handle(), b.handle(), Location())); \
-  }                                                                    \
-  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>          \
-    requires std::same_as<T, bool>                                     \
-  friend Tracer operator op(const A& a, const B& b) {                  \
-    return Tracer(detail::ops::f(a.handle(), b.any(), Location()));    \
-  }                                                                    \
-  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>          \
-    requires std::same_as<T, bool>                                     \
-  friend Tracer operator op(const B& a, const A& b) {                  \
-    return Tracer(detail::ops::f(a.any(), b.handle(), Location()));    \
+#define CALQUE_Y(op, f)                                                    \
+  template <std::same_as<Tracer> A>                                        \
+    requires std::same_as<T, bool>                                         \
+  friend Tracer operator op(const A& a, const A& b) {                      \
+    return Tracer(detail::ops::f(a.handle(), b.handle(), Loc::current())); \
+  }                                                                        \
+  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>              \
+    requires std::same_as<T, bool>                                         \
+  friend Tracer operator op(const A& a, const B& b) {                      \
+    return Tracer(detail::ops::f(a.handle(), b.any(), Loc::current()));    \
+  }                                                                        \
+  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>              \
+    requires std::same_as<T, bool>                                         \
+  friend Tracer operator op(const B& a, const A& b) {                      \
+    return Tracer(detail::ops::f(a.any(), b.handle(), Loc::current()));    \
   }
   CALQUE_Y(&&, logical_and)
   CALQUE_Y(||, logical_or)

@@ -1,0 +1,189 @@
+// Arrays on the host: what Array<T> does without a graph.
+#include "calque/detail/array_data.h"
+
+#include <cmath>
+#include <string>
+
+#include "calque/braces.h"
+#include "calque/detail/run.h"
+#include "calque/detail/typed_operand.h"
+#include "calque/device.h"
+#include "calque/tracer.h"
+
+namespace calque::detail {
+namespace {
+
+std::string elements_text(int64_t count) { return std::to_string(count) + (count == 1 ? " element" : " elements"); }
+
+void require_extent(std::string_view operation, int64_t n, Location location) {
+  if (n < 0) {
+    throw ShapeError(std::string(operation) + ": the number of elements cannot be negative, got " + std::to_string(n) +
+                     where_text(location));
+  }
+}
+
+template <class T>
+T element_from(double value) {
+  if constexpr (std::same_as<T, bool>) {
+    return value != 0;
+  } else if constexpr (is_complex(dtype_of<T>)) {
+    return T(static_cast<typename T::value_type>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+/// An array of n elements f(0), f(1), ...
+template <class F>
+AnyArray generate(DType dtype, int64_t n, F&& f) {
+  AnyArray array = AnyArray::uninitialized({dtype, Shape{n}});
+  visit_dtype(dtype, [&]<class T>() {
+    T* out = static_cast<T*>(array.mutable_data());
+    for (int64_t i = 0; i < n; ++i) out[i] = element_from<T>(f(i));
+  });
+  return array;
+}
+
+/// Runs `record` on inputs in place of the arrays among the operands.
+AnyArray run(std::string_view name, std::span<const Operand> operands,
+             const std::function<Handle(std::span<const Operand>)>& record) {
+  std::vector<const AnyArray*> arrays;
+  for (const Operand& o : operands) {
+    if (o.kind() == Operand::Kind::array) arrays.push_back(&o.array());
+  }
+  const auto body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    std::vector<Operand> lifted;
+    size_t next = 0;
+    for (const Operand& o : operands) {
+      lifted.push_back(o.kind() == Operand::Kind::array ? Operand(inputs[next++]) : o);
+    }
+    outputs.push_back(record(lifted));
+  };
+  return std::move(run_arrays(name, arrays, body).front());
+}
+
+}  // namespace
+
+void throw_empty_array(Location location) {
+  throw ShapeError("array: it is empty, having been default-constructed; give it elements before it is used" +
+                   where_text(location));
+}
+
+AnyArray require_dtype(AnyArray array, DType dtype) {
+  if (!array.empty() && array.dtype() != dtype) {
+    throw DTypeError("array: elements of " + std::string(name(dtype)) + " were expected, got " +
+                     to_string(array.type()));
+  }
+  return array;
+}
+
+const void* host_data(const AnyArray& array, Location location) {
+  if (!array.has_data()) {
+    throw DeviceError("host: only the hash of " + to_string(array.type()) + " is known, not its elements" +
+                      where_text(location));
+  }
+  if (array.device() != cpu()) require_device("host", array.device(), location);
+  return array.data();
+}
+
+const void* only_element(const AnyArray& array, Location location) {
+  if (array.size() != 1) {
+    throw ShapeError("item: an array of one element was expected, got " + to_string(array.type()) + " with " +
+                     elements_text(array.size()) + (is_bool(array.dtype()) ? "; use all(x) or any(x)" : "") +
+                     where_text(location));
+  }
+  return host_data(array, location);
+}
+
+int64_t element_offset(const Type& type, std::span<const int64_t> indices, Location location) {
+  if (indices.size() != type.shape.size()) {
+    throw ShapeError("array: " + to_string(type) + " takes " + std::to_string(type.shape.size()) +
+                     (type.shape.size() == 1 ? " index" : " indices") + ", got " + std::to_string(indices.size()) +
+                     where_text(location));
+  }
+  int64_t offset = 0;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] < 0 || indices[i] >= type.shape[i]) {
+      throw ShapeError("array: index " + std::to_string(indices[i]) + " is out of bounds for dimension " +
+                       std::to_string(i) + " of " + to_string(type) + where_text(location));
+    }
+    offset = offset * type.shape[i] + indices[i];
+  }
+  return offset;
+}
+
+AnyArray reshaped(const AnyArray& array, const Shape& shape, Location location) {
+  if (shape.num_elements() != array.size()) {
+    throw ShapeError("reshape: " + elements_text(array.size()) + " of " + to_string(array.type()) +
+                     " do not fit shape " + to_string(shape) + where_text(location));
+  }
+  return AnyArray({array.dtype(), shape}, array.storage(), array.device());
+}
+
+AnyArray to_device(const AnyArray& array, Device device, Location location) {
+  require_device("to", device, location);
+  if (array.device() == device) return array;
+  require_device("to", array.device(), location);
+  throw DeviceError("to: cannot copy from " + to_string(array.device()) + " to " + to_string(device) +
+                    where_text(location));
+}
+
+void check_count(std::string_view operation, size_t count, const Shape& shape, Location location) {
+  if (static_cast<int64_t>(count) != shape.num_elements()) {
+    throw ShapeError(std::string(operation) + ": shape " + to_string(shape) + " takes " +
+                     elements_text(shape.num_elements()) + ", got " + std::to_string(count) + where_text(location));
+  }
+}
+
+AnyArray arange(DType dtype, double start, double step, int64_t n, Location location) {
+  require_extent("arange", n, location);
+  return generate(dtype, n, [&](int64_t i) { return start + step * static_cast<double>(i); });
+}
+
+AnyArray linspace(DType dtype, double low, double high, int64_t n, Location location) {
+  require_extent("linspace", n, location);
+  const double step = n > 1 ? (high - low) / static_cast<double>(n - 1) : 0;
+  return generate(dtype, n,
+                  [&](int64_t i) { return i != 0 && i == n - 1 ? high : low + step * static_cast<double>(i); });
+}
+
+AnyArray eye(DType dtype, int64_t n, Location location) {
+  require_extent("eye", n, location);
+  const Shape shape{n, n};
+  const AnyArray flat = generate(dtype, shape.num_elements(), [&](int64_t i) { return i % (n + 1) == 0; });
+  return AnyArray({dtype, shape}, flat.storage());
+}
+
+AnyArray run_unary(std::string_view name, UnaryFunction function, const Operand& a, Location location) {
+  return run(name, std::span(&a, 1), [&](std::span<const Operand> x) { return function(x[0], location); });
+}
+
+AnyArray run_binary(std::string_view name, BinaryFunction function, const Operand& a, const Operand& b,
+                    Location location) {
+  const Operand both[] = {a, b};
+  return run(name, both, [&](std::span<const Operand> x) { return function(x[0], x[1], location); });
+}
+
+bool truth_of(Handle handle) {
+  const AnyArray value = concrete(handle, "bool", {});
+  if (value.size() != 1) {
+    throw ShapeError("bool: a tracer of one element was expected, got " + to_string(value.type()) +
+                     "; use all(x) or any(x)");
+  }
+  return visit_dtype(value.dtype(), [&]<class T>() { return *value.data_as<T>() != T(0); });
+}
+
+void throw_unrepresentable(const std::string& value, DType dtype, Location location) {
+  throw DTypeError("array: " + value + " is no value of " + std::string(name(dtype)) + where_text(location));
+}
+
+void throw_ragged(const std::vector<int64_t>& first, const std::vector<int64_t>& other, size_t position,
+                  Location location) {
+  const auto part = [](const std::vector<int64_t>& dims) {
+    return dims.empty() ? std::string("a number") : "a list of shape " + to_string(Shape(dims));
+  };
+  throw ShapeError("array: the parts of a braced list differ, part 0 is " + part(first) + " and part " +
+                   std::to_string(position) + " is " + part(other) + where_text(location));
+}
+
+}  // namespace calque::detail
