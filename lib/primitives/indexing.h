@@ -1,6 +1,7 @@
 #pragma once
 // Indexing by values that are known only at run time. No index, whatever its value, reads or writes outside an array.
 #include "primitives/rule.h"
+#include "primitives/scalar.h"
 #include "primitives/shape.h"
 
 namespace calque::primitives {
@@ -94,7 +95,9 @@ struct ScatterAdd : ScatterRule<ScatterAdd, kNumber> {
   static constexpr std::string_view name = "scatter_add";
   static constexpr std::string_view doc = "x with updates added; 16-bit floats accumulate in f32 and round once";
   template <class T>
-  static T combine(T x, T update);
+  static T combine(T x, T update) {
+    return scalar::add(x, update);
+  }
 };
 
 struct ScatterMul : ScatterRule<ScatterMul, kNumber> {
@@ -102,21 +105,27 @@ struct ScatterMul : ScatterRule<ScatterMul, kNumber> {
   static constexpr std::string_view doc =
       "x with updates multiplied in; 16-bit floats accumulate in f32 and round once";
   template <class T>
-  static T combine(T x, T update);
+  static T combine(T x, T update) {
+    return scalar::mul(x, update);
+  }
 };
 
 struct ScatterMin : ScatterRule<ScatterMin, kReal | kBool> {
   static constexpr std::string_view name = "scatter_min";
   static constexpr std::string_view doc = "the min of x and its updates";
   template <class T>
-  static T combine(T x, T update);
+  static T combine(T x, T update) {
+    return scalar::min(x, update);
+  }
 };
 
 struct ScatterMax : ScatterRule<ScatterMax, kReal | kBool> {
   static constexpr std::string_view name = "scatter_max";
   static constexpr std::string_view doc = "the max of x and its updates";
   template <class T>
-  static T combine(T x, T update);
+  static T combine(T x, T update) {
+    return scalar::max(x, update);
+  }
 };
 
 using IndexingList =

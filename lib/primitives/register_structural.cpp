@@ -4,7 +4,6 @@ namespace calque::primitives {
 
 void register_structural(std::span<const Registration> table) {
   register_primitives(ShapeList{}, table);
-  register_primitives(IndexingList{}, table);
   register_primitives(ReductionList{}, table);
   register_primitives(ControlList{}, table);
   register_primitives(EffectsList{}, table);

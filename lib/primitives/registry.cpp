@@ -23,6 +23,7 @@ struct Registry {
     register_compare_logic(table);
     register_math(table);
     register_convert(table);
+    register_indexing(table);
     register_structural(table);
     for (const Primitive& p : primitives) by_name.emplace(p.name, &p);
   }
@@ -53,6 +54,9 @@ void check_form(Typing& t, const TypingInput& input, const Primitive& primitive,
   if (count < primitive.min_operands || (primitive.max_operands >= 0 && count > primitive.max_operands)) {
     t.rule_error(fmt::format("expects {}{} operands, got {}", primitive.max_operands < 0 ? "at least " : "",
                              primitive.min_operands, count));
+  }
+  for (const Type* type : input.operands) {
+    if (!indexable(type->shape)) t.shape_error(fmt::format("{} has too many elements", to_string(*type)));
   }
   const auto graphs = static_cast<int64_t>(input.subgraphs.size());
   if (graphs < primitive.min_subgraphs || (primitive.max_subgraphs >= 0 && graphs > primitive.max_subgraphs)) {

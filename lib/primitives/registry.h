@@ -125,7 +125,8 @@ void register_arithmetic(std::span<const Registration> table);
 void register_compare_logic(std::span<const Registration> table);
 void register_math(std::span<const Registration> table);
 void register_convert(std::span<const Registration> table);
-/// Shapes, indexing, reductions, control flow and effects, whose rules are ordinary functions.
+void register_indexing(std::span<const Registration> table);
+/// Shapes, reductions, control flow and effects, whose rules are ordinary functions.
 void register_structural(std::span<const Registration> table);
 
 }  // namespace calque::primitives

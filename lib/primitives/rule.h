@@ -67,6 +67,9 @@ struct Evaluation {
 /// An array to be filled. Throws Error, naming the operation, when it would not fit into the machine's memory.
 AnyArray make_array(const Type& type);
 
+/// The elements as bytes.
+inline const char* bytes_of(const AnyArray& array) { return static_cast<const char*>(array.data()); }
+
 /// Defaults of everything that most primitives do not have.
 struct Rule {
   static constexpr std::array<AttributeSpec, 0> attributes{};

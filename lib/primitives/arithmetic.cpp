@@ -1,0 +1,10 @@
+#include "primitives/arithmetic.h"
+
+#include "primitives/elementwise_evaluation.h"
+#include "primitives/registry.h"
+
+namespace calque::primitives {
+
+void register_arithmetic(std::span<const Registration> table) { register_primitives(ArithmeticList{}, table); }
+
+}  // namespace calque::primitives
