@@ -14,8 +14,8 @@ enum class BufferKind : uint8_t { input, output, constant, workspace };
 /// Memory of the entry function. Inputs have their caller's strides; everything else is dense row-major.
 struct ProgramBuffer {
   BufferKind kind = BufferKind::workspace;
-  int32_t index = 0;    ///< position among inputs, outputs or constants
-  int64_t offset = 0;   ///< bytes into the workspace (64-byte aligned)
+  int32_t index = 0;   ///< position among inputs, outputs or constants
+  int64_t offset = 0;  ///< bytes into the workspace (64-byte aligned)
   Type type;
   Shape::Dims strides;  ///< in elements
 };
@@ -43,7 +43,9 @@ enum class StepKind : uint8_t {
 
 /// A call back into C++: host_call and debug_print. Types of the arguments, then of the results, all dense row-major.
 struct HostFunctionRef {
-  std::shared_ptr<const Opaque> function;  ///< the Opaque of the equation; a DebugPrint opaque for debug_print
+  std::string primitive;                   ///< host_call or debug_print
+  Attributes equation_attributes;          ///< of the equation: debug_print's format
+  std::shared_ptr<const Opaque> function;  ///< host_call's function
   std::vector<Type> arguments, results;
   Location location;
 };
@@ -60,8 +62,8 @@ struct Step {
   std::vector<std::vector<Step>> blocks;
 };
 
-/// What the code generator takes. The entry is `int32_t entry(Context*, void* const* buffers)`, where `buffers` holds the
-/// inputs, the outputs, the constants and last the workspace; it returns 0, or 1 when a callback failed.
+/// What the code generator takes. The entry is `int32_t entry(Context*, void* const* buffers)`, where `buffers` holds
+/// the inputs, the outputs, the constants and last the workspace; it returns 0, or 1 when a callback failed.
 struct Program {
   std::string name;
   std::vector<ProgramBuffer> buffers;

@@ -1,0 +1,20 @@
+#pragma once
+// From a graph to a program: plans each graph, builds a kernel for each group, lays out control flow as steps of the
+// entry function and gives every intermediate value its place in one workspace.
+#include <string>
+#include <vector>
+
+#include "kernel/program.h"
+
+namespace calque::kernel {
+
+struct BuildOptions {
+  /// Strides of the inputs in elements; empty, or an empty entry, means row-major.
+  std::vector<Shape::Dims> input_strides;
+};
+
+/// Builds the program of a simplified, math-expanded graph without call-like equations. Throws CompileError for what
+/// the CPU cannot run (complex numbers).
+Program build_program(const Graph& graph, const BuildOptions& options = {});
+
+}  // namespace calque::kernel

@@ -1,0 +1,444 @@
+#include "kernel/group.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kernel/schedule.h"
+#include "primitives/registry.h"
+
+namespace calque::kernel {
+
+using namespace primitives;
+using plan::Role;
+using plan::role_of;
+
+bool is_dense(const Shape& shape, const Shape::Dims& strides) {
+  int64_t expected = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 1) continue;
+    if (strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+namespace {
+
+/// The values of the planned graph as its kernels see them: loads of what is in memory, computation of the rest.
+class MemoryFrame final : public Frame {
+ public:
+  MemoryFrame(const Memory& memory, BoundKernel& out, std::span<const Value> roots)
+      : Frame(memory.graph), memory_(memory), out_(out) {
+    for (Value v : roots) roots_.push_back(v);
+  }
+
+  std::optional<Id> element(Elements& elements, Value v, const Index& index) override {
+    const Binding& b = binding(v);
+    if (!b.valid) return std::nullopt;
+    return elements.load(bind(b), b.type.shape, index);
+  }
+  bool reads_flat(Value v) const override {
+    const Binding& b = memory_.bindings[v.id()];
+    return graph().kind(v) == ValueKind::constant || (b.valid && is_dense(b.type.shape, b.strides));
+  }
+  bool computes(Value v) const override {
+    if (graph().kind(v) != ValueKind::result) return false;
+    return !memory_.plan.in_memory[v.id()] || std::find(roots_.begin(), roots_.end(), v) != roots_.end();
+  }
+  Operand constant(const AnyArray& array) override { return bind(memory_.constant(array)); }
+
+  Operand bind(const Binding& b) {
+    Operand o;
+    o.strides = b.strides;
+    o.dense = is_dense(b.type.shape, b.strides);
+    for (size_t i = 0; i < out_.views.size(); ++i) {
+      const View& v = out_.views[i];
+      const bool same = v.buffer == b.view.buffer && v.offset == b.view.offset &&
+                        v.terms.size() == b.view.terms.size() &&
+                        std::equal(v.terms.begin(), v.terms.end(), b.view.terms.begin(),
+                                   [](const auto& x, const auto& y) { return x.loop == y.loop && x.bytes == y.bytes; });
+      if (same && out_.kernel.buffers[i].dtype == b.type.dtype) {
+        o.buffer = static_cast<int32_t>(i);
+        return o;
+      }
+    }
+    Buffer buffer;
+    buffer.dtype = b.type.dtype;
+    buffer.alignment = b.alignment;
+    buffer.extent = b.type.shape.num_elements() == 0 ? 0 : 1;
+    for (size_t i = 0; i < b.strides.size() && buffer.extent != 0; ++i)
+      buffer.extent += (b.type.shape[i] - 1) * b.strides[i];
+    out_.kernel.buffers.push_back(buffer);
+    out_.views.push_back(b.view);
+    o.buffer = static_cast<int32_t>(out_.kernel.buffers.size()) - 1;
+    return o;
+  }
+
+ private:
+  Binding binding(Value v) const {
+    if (graph().kind(v) == ValueKind::constant) return memory_.constant(graph().constant(v));
+    return memory_.bindings[v.id()];
+  }
+  const Memory& memory_;
+  BoundKernel& out_;
+  std::vector<Value> roots_;
+};
+
+/// A value and where its elements go.
+struct Item {
+  Value value;
+  Operand to;
+};
+
+class GroupBuilder {
+ public:
+  GroupBuilder(const Memory& memory, BoundKernel& out, std::span<const Value> roots)
+      : memory_(memory), emitter_(out.kernel), elements_(emitter_), frame_(memory, out, roots) {}
+
+  Operand destination(Value v) { return frame_.bind(memory_.bindings[v.id()]); }
+  MemoryFrame& frame() { return frame_; }
+
+  /// One loop nest a shape, with everything of that shape inside.
+  void map(std::vector<Item> items) {
+    std::vector<Item> parts;
+    for (const Item& i : items) split(i, parts);
+    for (size_t begin = 0; begin < parts.size();) {
+      const Shape& shape = memory_.graph.shape(parts[begin].value);
+      size_t end = begin + 1;
+      while (end < parts.size() && memory_.graph.shape(parts[end].value) == shape) ++end;
+      nest(shape, std::span(parts).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+
+  void per_element_loop(const Equation& e, const Shape& space, std::span<const Value> roots) {
+    if (e.id() == id_of<Scan>) return scan(e, space, roots);
+    std::vector<Item> items;
+    bool flat = true;
+    for (Value v : roots) {
+      items.push_back({v, destination(v)});
+      flat = flat && items.back().to.dense;
+    }
+    for (Value v : e.operands())
+      flat =
+          flat && (memory_.graph.shape(v).rank() == 0 || memory_.graph.shape(v) != space || elements_.flat(frame_, v));
+    over(space, flat, [&](const Index& index) {
+      const Ids results = elements_.control(frame_, e, index);
+      for (size_t i = 0; i < items.size(); ++i) put(items[i].to, space, index, results[i]);
+    });
+  }
+
+  void cumulative(const Equation& e) {
+    const Graph& g = memory_.graph;
+    const Value x = e.operand(0);
+    const Shape& shape = g.shape(x);
+    const auto axis = static_cast<size_t>(e.attributes().integer("axis"));
+    const bool reverse = e.attributes().get<bool>("reverse");
+    const Operand to = destination(e.result());
+    const DType dtype = g.dtype(x), acc = Elements::accumulator(dtype);
+    PrimitiveId combine = id_of<Add>;
+    Combiner start = Combiner::add;
+    switch (e.id()) {
+      case id_of<Cumprod>:
+        combine = id_of<Mul>, start = Combiner::mul;
+        break;
+      case id_of<Cummax>:
+        combine = id_of<Max>, start = Combiner::max;
+        break;
+      case id_of<Cummin>:
+        combine = id_of<Min>, start = Combiner::min;
+        break;
+      default:
+        break;
+    }
+    over(shape.without(axis), false, [&](const Index& outer) {
+      Literal first = identity(start, acc);
+      // -0 + x is x for every x, +0 + -0 is not.
+      if (start == Combiner::add && is_floating(acc)) first = make_literal(acc, -0.0);
+      const Id initial = emitter_.constant(acc, first);
+      emitter_.loop(LoopKind::sequential, shape[axis], Ids{initial}, {}, emitter_.depth(),
+                    [&](Id counter, std::span<const Id> state) {
+                      const Id at = reverse ? emitter_.sub(emitter_.index(shape[axis] - 1), counter) : counter;
+                      Ids parts = outer.parts;
+                      parts.insert(axis, at);
+                      const Index index = Index::of_parts(parts);
+                      const Id element = elements_.convert(elements_.element(frame_, x, index), acc);
+                      const Id next = emitter_.scalar(combine, acc, {state[0], element});
+                      put(to, shape, index, elements_.convert(next, dtype));
+                      return Ids{next};
+                    });
+    });
+  }
+
+  void scatter(const Equation& e);
+
+ private:
+  /// A concatenation is written operand by operand, each into its part of the result.
+  void split(const Item& item, std::vector<Item>& parts) {
+    const Graph& g = memory_.graph;
+    if (g.kind(item.value) == ValueKind::result && frame_.computes(item.value)) {
+      const Equation& e = *g.definition(item.value);
+      if (e.id() == id_of<Concatenate>) {
+        const auto axis = static_cast<size_t>(e.attributes().integer("axis"));
+        int64_t start = 0;
+        for (Value o : e.operands()) {
+          Item part{o, item.to};
+          part.to.first += start * item.to.strides[axis];
+          part.to.dense = is_dense(g.shape(o), item.to.strides);
+          start += g.shape(o)[axis];
+          split(part, parts);
+        }
+        return;
+      }
+    }
+    parts.push_back(item);
+  }
+
+  void nest(const Shape& shape, std::span<const Item> items) {
+    bool flat = true;
+    std::vector<Value> values;
+    for (const Item& i : items) {
+      flat = flat && i.to.dense && elements_.flat(frame_, i.value);
+      values.push_back(i.value);
+    }
+    over(shape, flat, [&](const Index& index) {
+      elements_.prepare(frame_, values, index);
+      for (const Item& i : items) put(i.to, shape, index, elements_.element(frame_, i.value, index));
+    });
+  }
+
+  void put(const Operand& to, const Shape& shape, const Index& index, Id value) {
+    emitter_.store(to.buffer, elements_.linear(to, shape, index), value);
+  }
+
+  /// Parallel loops over a space, the body given each index: one loop over positions, or one for each dimension.
+  void over(const Shape& space, bool flat, const std::function<void(const Index&)>& body) {
+    if (flat || space.rank() == 0) {
+      const int64_t n = space.num_elements();
+      if (n == 1) {
+        Index index = Index::of_parts(Ids(space.size(), emitter_.index(0)));
+        index.flat = emitter_.index(0);
+        return body(index);
+      }
+      emitter_.loop(LoopKind::parallel, n, {}, {}, emitter_.depth(), [&](Id i, std::span<const Id>) {
+        if (space.rank() == 1) {
+          Index index = Index::of_parts({i});
+          index.flat = i;
+          body(index);
+        } else {
+          body(Index::of_flat(i));
+        }
+        return Ids{};
+      });
+      return;
+    }
+    Ids parts;
+    std::function<void(size_t)> level = [&](size_t i) {
+      if (i == space.size()) return body(Index::of_parts(parts));
+      if (space[i] == 1) {
+        parts.push_back(emitter_.index(0));
+        level(i + 1);
+        parts.pop_back();
+        return;
+      }
+      emitter_.loop(LoopKind::parallel, space[i], {}, {}, emitter_.depth(), [&](Id at, std::span<const Id>) {
+        parts.push_back(at);
+        level(i + 1);
+        parts.pop_back();
+        return Ids{};
+      });
+    };
+    level(0);
+  }
+
+  void scan(const Equation& e, const Shape& space, std::span<const Value> roots) {
+    const auto carry = static_cast<size_t>(e.attributes().integer("carry"));
+    std::vector<Operand> to;
+    for (Value v : roots) to.push_back(destination(v));
+    over(space, false, [&](const Index& index) {
+      const Index full = elements_.with_parts(index, space);
+      const Ids last = elements_.scan(frame_, e, index, [&](Id step, std::span<const Id> ys) {
+        for (size_t i = 0; i < ys.size(); ++i) {
+          Ids parts{step};
+          for (Id p : full.parts) parts.push_back(p);
+          put(to[carry + i], memory_.graph.shape(roots[carry + i]), Index::of_parts(parts), ys[i]);
+        }
+      });
+      for (size_t i = 0; i < last.size(); ++i) put(to[i], space, index, last[i]);
+    });
+  }
+
+  const Memory& memory_;
+  Emitter emitter_;
+  Elements elements_;
+  MemoryFrame frame_;
+};
+
+void GroupBuilder::scatter(const Equation& e) {
+  const Graph& g = memory_.graph;
+  const Value x = e.operand(0), indices = e.operand(1), updates = e.operand(2);
+  const Shape& shape = g.shape(x);
+  const Shape& update_shape = g.shape(updates);
+  const auto& window_dims = e.attributes().ints("update_window_dims");
+  const auto& inserted = e.attributes().ints("inserted_window_dims");
+  const auto& targets = e.attributes().ints("scatter_dims_to_operand_dims");
+  const auto& operand_batch = e.attributes().ints("operand_batching_dims");
+  const auto& index_batch = e.attributes().ints("indices_batching_dims");
+  const auto has = [](const std::vector<int64_t>& list, size_t v) {
+    return std::find(list.begin(), list.end(), static_cast<int64_t>(v)) != list.end();
+  };
+  const Operand to = destination(e.result());
+  // The operand first, then the updates one after the other.
+  over(shape, to.dense && elements_.flat(frame_, x),
+       [&](const Index& index) { put(to, shape, index, elements_.element(frame_, x, index)); });
+  PrimitiveId combine = id_of<Add>;
+  switch (e.id()) {
+    case id_of<ScatterMul>:
+      combine = id_of<Mul>;
+      break;
+    case id_of<ScatterMin>:
+      combine = id_of<Min>;
+      break;
+    case id_of<ScatterMax>:
+      combine = id_of<Max>;
+      break;
+    default:
+      break;
+  }
+  std::vector<size_t> batch_dims;  // of the updates
+  for (size_t i = 0; i < update_shape.size(); ++i)
+    if (!has(window_dims, i)) batch_dims.push_back(i);
+  std::vector<size_t> window_operand_dims;  // operand dimensions that the window runs over
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!has(inserted, i) && !has(operand_batch, i)) window_operand_dims.push_back(i);
+
+  Ids at(update_shape.size(), emitter_.index(0));
+  const auto body = [&] {
+    Ids parts(shape.size(), emitter_.index(0));
+    Id inside = kNone;
+    // Batch dimensions of the indices are those of the updates in order, the index vector being the last one.
+    Ids index_parts;
+    for (size_t d : batch_dims) index_parts.push_back(at[d]);
+    for (size_t i = 0; i < operand_batch.size(); ++i)
+      parts[static_cast<size_t>(operand_batch[i])] = index_parts[static_cast<size_t>(index_batch[i])];
+    const auto both = [&](Id condition) {
+      inside = inside == kNone ? condition : emitter_.scalar(id_of<And>, DType::bool_, {inside, condition});
+    };
+    Ids window(shape.size(), kNone);
+    for (size_t i = 0; i < window_operand_dims.size(); ++i)
+      window[window_operand_dims[i]] = at[static_cast<size_t>(window_dims[i])];
+    for (size_t k = 0; k < targets.size(); ++k) {
+      Ids place = index_parts;
+      place.push_back(emitter_.index(static_cast<int64_t>(k)));
+      const auto d = static_cast<size_t>(targets[k]);
+      Id raw = elements_.element(frame_, indices, Index::of_parts(place));
+      int64_t extent = shape[d];
+      for (size_t i = 0; i < window_operand_dims.size(); ++i)
+        if (window_operand_dims[i] == d) extent -= update_shape[static_cast<size_t>(window_dims[i])] - 1;
+      // A window that is not wholly inside is dropped. A huge unsigned index converts to a negative one.
+      raw = elements_.convert(raw, DType::i64);
+      both(emitter_.scalar(id_of<Ge>, DType::bool_, {raw, emitter_.index(0)}));
+      both(emitter_.scalar(id_of<Lt>, DType::bool_, {raw, emitter_.index(extent)}));
+      parts[d] = raw;
+    }
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (window[i] != kNone) parts[i] = emitter_.add(parts[i], window[i]);
+    const Id update = elements_.element(frame_, updates, Index::of_parts(at));
+    const auto write = [&] {
+      Id value = update;
+      const Id where = elements_.linear(to, shape, Index::of_parts(parts));
+      if (e.id() != id_of<primitives::Scatter>) {
+        const Id current = emitter_.load(to.buffer, where, true);
+        value = emitter_.scalar(combine, g.dtype(x), {current, update});
+      }
+      emitter_.store(to.buffer, where, value);
+      return 0;
+    };
+    inside == kNone ? write() : emitter_.under(inside, write);
+  };
+  // Windows of one update do not overlap themselves: its loops are parallel. Updates follow each other in row-major
+  // order.
+  std::vector<size_t> order = batch_dims;
+  for (int64_t d : window_dims) order.push_back(static_cast<size_t>(d));
+  std::function<void(size_t)> level = [&](size_t i) {
+    if (i == order.size()) return body();
+    const size_t d = order[i];
+    if (update_shape[d] == 1) return level(i + 1);
+    const LoopKind kind = i < batch_dims.size() ? LoopKind::sequential : LoopKind::parallel;
+    emitter_.loop(kind, update_shape[d], {}, {}, emitter_.depth(), [&](Id index, std::span<const Id>) {
+      const Id saved = at[d];
+      at[d] = index;
+      level(i + 1);
+      at[d] = saved;
+      return Ids{};
+    });
+  };
+  level(0);
+}
+
+std::string kernel_name(const Memory& memory, const plan::Group& group) {
+  std::string name = "fused";
+  if (group.around) return name + "_" + group.around->primitive();
+  const Graph& g = memory.graph;
+  std::vector<Value> stack(group.roots.rbegin(), group.roots.rend());
+  std::vector<std::string> parts;
+  std::vector<Value> seen;
+  while (!stack.empty() && parts.size() < 5) {
+    const Value v = stack.back();
+    stack.pop_back();
+    if (g.kind(v) != ValueKind::result || std::find(seen.begin(), seen.end(), v) != seen.end()) continue;
+    const bool root = std::find(group.roots.begin(), group.roots.end(), v) != group.roots.end();
+    if (!root && memory.plan.in_memory[v.id()]) continue;
+    seen.push_back(v);
+    const Equation& e = *g.definition(v);
+    if (role_of(e) != Role::view || root) parts.push_back(e.primitive());
+    for (size_t i = e.operands().size(); i-- > 0;) stack.push_back(e.operand(i));
+  }
+  std::reverse(parts.begin(), parts.end());
+  for (const std::string& p : parts) name += "_" + p;
+  return name;
+}
+
+}  // namespace
+
+BoundKernel build_group(const Memory& memory, const plan::Group& group) {
+  BoundKernel out;
+  out.kernel.name = kernel_name(memory, group);
+  {
+    GroupBuilder builder(memory, out, group.roots);
+    if (!group.around) {
+      std::vector<Item> items;
+      for (Value v : group.roots) items.push_back({v, builder.destination(v)});
+      builder.map(std::move(items));
+    } else {
+      switch (role_of(*group.around)) {
+        case Role::cumulative:
+          builder.cumulative(*group.around);
+          break;
+        case Role::scatter:
+          builder.scatter(*group.around);
+          break;
+        default:
+          builder.per_element_loop(*group.around, group.space, group.roots);
+          break;
+      }
+    }
+  }
+  schedule(out.kernel);
+  return out;
+}
+
+BoundKernel build_copy(const Memory& memory, std::span<const Value> values, std::span<const Binding> destinations) {
+  BoundKernel out;
+  out.kernel.name = "copy";
+  {
+    GroupBuilder builder(memory, out, {});
+    std::vector<Item> items;
+    for (size_t i = 0; i < values.size(); ++i) items.push_back({values[i], builder.frame().bind(destinations[i])});
+    builder.map(std::move(items));
+  }
+  schedule(out.kernel);
+  return out;
+}
+
+}  // namespace calque::kernel

@@ -1,0 +1,230 @@
+// A loop nest is vectorised along its innermost parallel loop or along the reductions inside it, whichever touches
+// memory in fewer and longer pieces. The choice depends on the kernel alone, so it is the same on every machine.
+#include "kernel/schedule.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "primitives/registry.h"
+
+namespace calque::kernel {
+
+using namespace primitives;
+
+namespace {
+
+/// Lanes that the estimates assume.
+constexpr double kLanes = 8;
+constexpr double kGather = 1.0;   // a lane of a gather or scatter costs about a scalar access
+constexpr int64_t kShortest = 4;  // loops below this many iterations gain nothing from vectors
+
+class Scheduler {
+ public:
+  explicit Scheduler(Kernel& kernel) : k_(kernel), defined_(kernel.values.size(), nullptr) {}
+
+  void run() {
+    index(k_.body);
+    visit(k_.body);
+    count(k_.body, 1);
+  }
+
+ private:
+  void index(Region& r) {
+    for (Instruction& i : r.instructions) {
+      for (Id id : i.results) defined_[static_cast<size_t>(id)] = &i;
+      for (Region& inner : i.regions) index(inner);
+    }
+  }
+
+  /// Step of `id` for one step of `variable`; nothing when it is not a fixed one.
+  std::optional<int64_t> stride(Id id, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) {
+    if (id == variable) return 1;
+    const auto at = known.find(id);
+    if (at != known.end()) return at->second;
+    std::optional<int64_t> result = 0;
+    if (const Instruction* i = defined_[static_cast<size_t>(id)]) {
+      if (i->op == Op::loop || i->op == Op::while_ || i->op == Op::if_) {
+        result = std::nullopt;
+      } else if (i->op == Op::scalar && k_.values[static_cast<size_t>(id)] == DType::i64 && i->operands.size() == 2 &&
+                 (i->primitive == id_of<Add> || i->primitive == id_of<Sub> || i->primitive == id_of<Mul>)) {
+        const auto a = stride(i->operands[0], variable, known), b = stride(i->operands[1], variable, known);
+        if (!a || !b) {
+          result = std::nullopt;
+        } else if (i->primitive == id_of<Mul>) {
+          const auto c = constant(i->operands[1]);
+          result = *a == 0 && *b == 0 ? std::optional<int64_t>(0) : c ? std::optional<int64_t>(*a * *c) : std::nullopt;
+        } else {
+          result = i->primitive == id_of<Add> ? *a + *b : *a - *b;
+        }
+      } else {
+        for (Id o : i->operands) {
+          const auto s = stride(o, variable, known);
+          if (!s || *s != 0) {
+            result = std::nullopt;
+            break;
+          }
+        }
+      }
+    }
+    known.emplace(id, result);
+    return result;
+  }
+
+  std::optional<int64_t> constant(Id id) const {
+    const Instruction* i = defined_[static_cast<size_t>(id)];
+    if (i && i->op == Op::constant) return i->literal.as<int64_t>();
+    return std::nullopt;
+  }
+
+  static bool contains(const Region& r, bool (*wanted)(const Instruction&)) {
+    for (const Instruction& i : r.instructions) {
+      if (wanted(i)) return true;
+      for (const Region& inner : i.regions)
+        if (contains(inner, wanted)) return true;
+    }
+    return false;
+  }
+  static bool is_parallel(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::parallel; }
+  static bool is_reduction(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::reduction; }
+  static bool is_any_loop(const Instruction& i) { return i.op == Op::loop || i.op == Op::while_; }
+
+  /// Estimated cycles of one run of a region when `variable`'s loop runs in vectors (its iterations counted once a
+  /// vector).
+  double cost(Region& r, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) {
+    double c = 0;
+    for (Instruction& i : r.instructions) {
+      switch (i.op) {
+        case Op::load:
+        case Op::store: {
+          const auto s = stride(i.operands[0], variable, known);
+          c += !s                            ? kGather * kLanes
+               : *s == 0 && i.op == Op::load ? 0.5
+               : *s == 1                     ? 1
+               : *s == -1                    ? 1.5
+                                             : kGather * kLanes;
+          break;
+        }
+        case Op::scalar:
+          c += 0.5;
+          break;
+        case Op::loop:
+          c += static_cast<double>(i.extent) * cost(i.regions[0], variable, known);
+          break;
+        case Op::while_:
+          c += 10 * (cost(i.regions[0], variable, known) + cost(i.regions[1], variable, known));
+          break;
+        case Op::if_:
+          c += cost(i.regions[0], variable, known) + cost(i.regions[1], variable, known);
+          break;
+        default:
+          break;
+      }
+    }
+    return c;
+  }
+
+  double vector_cost(Instruction& loop) {
+    std::unordered_map<Id, std::optional<int64_t>> known;
+    const double trips =
+        static_cast<double>((loop.extent + static_cast<int64_t>(kLanes) - 1) / static_cast<int64_t>(kLanes));
+    return trips * cost(loop.regions[0], loop.regions[0].parameters[0], known);
+  }
+
+  /// The region run without vectors except in innermost reductions.
+  double reduction_cost(Region& r) {
+    double c = 0;
+    for (Instruction& i : r.instructions) {
+      switch (i.op) {
+        case Op::load:
+        case Op::store:
+          c += 1;
+          break;
+        case Op::scalar:
+          c += 0.5;
+          break;
+        case Op::loop:
+          if (i.loop == LoopKind::reduction && !contains(i.regions[0], is_any_loop) && i.extent >= kShortest) {
+            c += vector_cost(i) + 4;
+          } else {
+            c += static_cast<double>(i.extent) * reduction_cost(i.regions[0]);
+          }
+          break;
+        case Op::while_:
+          c += 10 * (reduction_cost(i.regions[0]) + reduction_cost(i.regions[1]));
+          break;
+        case Op::if_:
+          c += reduction_cost(i.regions[0]) + reduction_cost(i.regions[1]);
+          break;
+        default:
+          break;
+      }
+    }
+    return c;
+  }
+
+  void vectorize_reductions(Region& r) {
+    for (Instruction& i : r.instructions) {
+      if (is_reduction(i) && !contains(i.regions[0], is_any_loop)) {
+        i.vectorize = i.extent >= kShortest;
+      } else {
+        for (Region& inner : i.regions) vectorize_reductions(inner);
+      }
+    }
+  }
+
+  void visit(Region& r) {
+    for (Instruction& i : r.instructions) {
+      if (is_parallel(i) && !contains(i.regions[0], is_parallel)) {
+        const double along = i.extent >= kShortest ? vector_cost(i) : 1e300;
+        const double inside =
+            contains(i.regions[0], is_reduction) ? static_cast<double>(i.extent) * reduction_cost(i.regions[0]) : 1e299;
+        if (along <= inside) {
+          i.vectorize = i.extent >= kShortest;
+        } else {
+          vectorize_reductions(i.regions[0]);
+        }
+      } else if (is_reduction(i) && !contains(i.regions[0], is_any_loop)) {
+        i.vectorize = i.extent >= kShortest;
+      } else {
+        for (Region& inner : i.regions) visit(inner);
+      }
+    }
+  }
+
+  /// Bytes and operations of one call; loops of unknown length count as one iteration.
+  void count(Region& r, int64_t times) {
+    for (Instruction& i : r.instructions) {
+      switch (i.op) {
+        case Op::load:
+        case Op::store: {
+          const Buffer& b = k_.buffers[static_cast<size_t>(i.buffer)];
+          const int64_t bytes = std::min(times, b.extent) * static_cast<int64_t>(size_of(b.dtype));
+          (i.op == Op::load ? k_.bytes_read : k_.bytes_written) += bytes;
+          break;
+        }
+        case Op::scalar:
+          if (is_floating(k_.values[static_cast<size_t>(i.results[0])]))
+            k_.flops += times * (i.primitive == id_of<Fma> ? 2 : 1);
+          break;
+        default:
+          break;
+      }
+      for (Region& inner : i.regions) count(inner, i.op == Op::loop ? saturating(times, i.extent) : times);
+      if (is_reduction(i)) k_.flops += saturating(times, i.extent);
+    }
+  }
+  static int64_t saturating(int64_t a, int64_t b) {
+    int64_t r = 0;
+    return __builtin_mul_overflow(a, b, &r) ? INT64_MAX / 1024 : r;
+  }
+
+  Kernel& k_;
+  std::vector<Instruction*> defined_;
+};
+
+}  // namespace
+
+void schedule(Kernel& kernel) { Scheduler(kernel).run(); }
+
+}  // namespace calque::kernel

@@ -1,0 +1,10 @@
+#pragma once
+// Chooses which loops of a kernel run in vectors, and counts what a call of it moves and computes.
+#include "kernel/kernel.h"
+
+namespace calque::kernel {
+
+/// Marks loops and fills in bytes_read, bytes_written and flops.
+void schedule(Kernel& kernel);
+
+}  // namespace calque::kernel

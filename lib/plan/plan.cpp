@@ -1,0 +1,407 @@
+// Decisions are taken in one backward pass (who must be in memory, which reductions join the kernel that uses them) and
+// one forward pass (which roots share a kernel). Both look at each equation a bounded number of times.
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+namespace {
+
+/// Recomputing a chain of this many operations costs about as much as a load and a store of its value.
+constexpr double kDear = 8;
+constexpr double kDearScalar = 200;
+/// More roots than this in a kernel over a large space would compete for registers and memory streams.
+constexpr size_t kMaxLargeRoots = 8;
+constexpr int64_t kSmallSpace = 4096;
+
+using Extents = ::calque::detail::InlineVector<int64_t, 5>;
+
+Extents without_units(const Shape& shape) {
+  Extents e;
+  for (int64_t d : shape)
+    if (d != 1) e.push_back(d);
+  return e;
+}
+
+struct Planner {
+  const Graph& g;
+  Plan plan;
+  std::vector<uint32_t> uses;  // by value
+  std::vector<std::vector<const Equation*>> users;
+  std::vector<const Equation*> order;  // equations in order
+  std::vector<Role> roles;             // by position in `order`
+  std::unordered_map<const Equation*, size_t> position;
+  std::vector<double> cost;  // by value: operations to recompute it from memory
+  std::vector<char> fixed;   // by value: must be in memory whatever fusion would like
+
+  explicit Planner(const Graph& graph) : g(graph) {}
+
+  bool inlined(Value v) const { return g.kind(v) == ValueKind::result && !plan.in_memory[v.id()]; }
+
+  void collect() {
+    plan.in_memory.assign(g.num_values(), false);
+    fixed.assign(g.num_values(), 0);
+    uses.assign(g.num_values(), 0);
+    users.resize(g.num_values());
+    cost.assign(g.num_values(), 0);
+    for (const Equation& e : g.equations()) {
+      position[&e] = order.size();
+      order.push_back(&e);
+      roles.push_back(role_of(e));
+      for (Value v : e.operands()) {
+        ++uses[v.id()];
+        if (users[v.id()].empty() || users[v.id()].back() != &e) users[v.id()].push_back(&e);
+      }
+    }
+    for (uint32_t i = 0; i < g.num_values(); ++i) {
+      const ValueKind k = g.kind(Value(i));
+      plan.in_memory[i] = k == ValueKind::input || k == ValueKind::constant;
+    }
+  }
+
+  void need(Value v) {
+    if (g.kind(v) != ValueKind::result) return;
+    plan.in_memory[v.id()] = true;
+    fixed[v.id()] = 1;
+  }
+
+  /// Nothing but views and conversions between it and memory: as cheap to read through as a copy would be.
+  bool reads_through(Value v) const {
+    for (int depth = 0; depth < 8; ++depth) {
+      if (g.kind(v) != ValueKind::result || plan.in_memory[v.id()]) return true;
+      const Equation* e = g.definition(v);
+      switch (e->id()) {
+        case id_of<Broadcast>:
+        case id_of<Reshape>:
+        case id_of<Transpose>:
+        case id_of<Slice>:
+        case id_of<Reverse>:
+        case id_of<Convert>:
+          v = e->operand(0);
+          break;
+        default:
+          return e->operands().empty();
+      }
+    }
+    return false;
+  }
+
+  void fix_memory() {
+    for (Value v : g.outputs()) need(v);
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Equation& e = *order[i];
+      switch (roles[i]) {
+        case Role::elementwise:
+        case Role::view:
+          break;
+        case Role::reduction:
+          plan.in_memory[e.result().id()] = true;
+          break;  // unless joined to its user below
+        case Role::contraction:
+          need(e.result());
+          for (Value v : e.operands())
+            if (!reads_through(v)) need(v);
+          break;
+        case Role::cumulative:
+          need(e.result());
+          break;
+        case Role::scatter:
+          need(e.result());
+          need(e.operand(0));
+          need(e.operand(1));
+          break;
+        case Role::loop:
+        case Role::branch: {
+          std::string reason;
+          const bool inside = roles[i] == Role::loop && runs_per_element(g, e, &reason);
+          if (!inside) {
+            for (Value v : e.operands()) need(v);
+            if (roles[i] == Role::loop) plan.notes.push_back(e.primitive() + " runs in the entry function: " + reason);
+          }
+          for (Value v : e.results()) need(v);
+          break;
+        }
+        case Role::effect:
+          for (Value v : e.operands()) need(v);
+          for (Value v : e.results()) need(v);
+          break;
+      }
+    }
+  }
+
+  /// The kernel a value would be computed in, seen from one root: the loops around it (extents other than 1) and how
+  /// many of them, from the outside, index the value. -1: not a prefix of the loops.
+  struct Place {
+    Value root;
+    Extents loops;
+    int prefix = -1;
+    bool conflict = false;  ///< reached from several roots or in several ways
+  };
+
+  /// Walks what is computed inside the kernel of `root` from `start` on and tells candidates where they are used.
+  void walk(Value start, const Place& place, std::vector<Place>& places, std::vector<char>& reached) {
+    struct Item {
+      Value v;
+      int prefix;
+    };
+    std::vector<Item> stack{{start, place.prefix}};
+    std::map<std::pair<uint32_t, int>, bool> seen;
+    while (!stack.empty()) {
+      auto [v, prefix] = stack.back();
+      stack.pop_back();
+      if (g.kind(v) != ValueKind::result || !seen.emplace(std::pair{v.id(), prefix}, true).second) continue;
+      const Equation& e = *g.definition(v);
+      if (plan.in_memory[v.id()]) {
+        if (fixed[v.id()] || roles[position.at(&e)] != Role::reduction) continue;
+        Place& p = places[v.id()];
+        if (!reached[v.id()]) {
+          reached[v.id()] = 1;
+          p = place;
+          p.prefix = prefix;
+        } else if (p.root != place.root || p.prefix != prefix || !(p.loops == place.loops)) {
+          // The same loops around it from the outside are enough: it is computed once, outside the inner ones.
+          const bool same = p.root == place.root && p.prefix == prefix && prefix >= 0 &&
+                            std::equal(p.loops.begin(), p.loops.begin() + prefix, place.loops.begin());
+          if (!same) p.conflict = true;
+        }
+        continue;
+      }
+      for (Value o : e.operands()) stack.push_back({o, operand_prefix(e, o, prefix, place.loops)});
+    }
+  }
+
+  int operand_prefix(const Equation& e, Value operand, int prefix, const Extents& loops) const {
+    if (g.shape(operand).num_elements() == 1) return 0;
+    if (prefix < 0) return -1;
+    switch (e.id()) {
+      case id_of<Broadcast>: {
+        const auto& axes = e.attributes().ints("axes");
+        const Shape& to = g.shape(e.result());
+        const Shape& from = g.shape(operand);
+        // The operand's dimensions must be the outermost ones of the result.
+        int next = 0;
+        size_t i = 0;
+        for (int axis = 0; axis < to.rank(); ++axis) {
+          const bool mapped = i < axes.size() && axes[i] == axis;
+          const int64_t extent = mapped ? from[i] : 1;
+          if (mapped) ++i;
+          if (to[static_cast<size_t>(axis)] == 1) continue;
+          if (extent == 1) break;
+          ++next;
+        }
+        return without_units(from).size() == static_cast<size_t>(next) && next <= prefix ? next : -1;
+      }
+      case id_of<Reshape>:
+        return without_units(g.shape(operand)) == without_units(g.shape(e.result())) ? prefix : -1;
+      default:
+        break;
+    }
+    (void)loops;
+    return role_of(e) == Role::elementwise ? prefix : -1;
+  }
+
+  /// Reductions whose every use is inside one kernel, under loops that run once for each of their elements, are
+  /// computed there: softmax becomes one kernel.
+  void join_reductions() {
+    size_t candidates = 0;
+    size_t roots = 0;
+    for (size_t i = 0; i < order.size(); ++i) {
+      candidates += roles[i] == Role::reduction;
+      for (Value v : order[i]->results()) roots += plan.in_memory[v.id()];
+    }
+    if (candidates == 0 || candidates * roots > 4'000'000 / std::max<size_t>(1, order.size() / 64)) return;
+    std::vector<Place> places(g.num_values());
+    std::vector<char> reached(g.num_values(), 0);
+    for (size_t i = order.size(); i-- > 0;) {
+      const Equation& e = *order[i];
+      for (Value v : e.results()) {
+        if (!plan.in_memory[v.id()]) continue;
+        if (roles[i] == Role::reduction) {
+          const Extents kept = without_units(g.shape(v));
+          const Place& p = places[v.id()];
+          const bool join = !fixed[v.id()] && reached[v.id()] && !p.conflict && p.prefix >= 0 &&
+                            kept.size() == static_cast<size_t>(p.prefix) &&
+                            p.prefix <= static_cast<int>(p.loops.size()) &&
+                            std::equal(kept.begin(), kept.end(), p.loops.begin());
+          Place inner;
+          inner.root = join ? p.root : v;
+          inner.loops = kept;
+          const Shape& operand = g.shape(e.operand(0));
+          for (int64_t d : without_units(reduced_extents(e, operand))) inner.loops.push_back(d);
+          // Nested values are on a prefix of the loops only when the reduced dimensions are the last ones.
+          inner.prefix = inner.loops == without_units(operand) ? static_cast<int>(inner.loops.size()) : -1;
+          if (join) plan.in_memory[v.id()] = false;
+          walk(e.operand(0), inner, places, reached);
+          continue;
+        }
+        Place at;
+        at.root = v;
+        if (roles[i] == Role::elementwise || roles[i] == Role::view) {
+          at.loops = without_units(g.shape(v));
+          at.prefix = static_cast<int>(at.loops.size());
+          // From the operands on: the root itself is in memory, where the walk would stop.
+          for (Value o : e.operands()) {
+            Place from = at;
+            from.prefix = operand_prefix(e, o, at.prefix, at.loops);
+            walk(o, from, places, reached);
+          }
+        } else {
+          for (Value o : e.operands()) walk(o, at, places, reached);  // prefix -1: nothing joins
+        }
+      }
+      if (e.results().empty())
+        for (Value o : e.operands()) walk(o, Place{}, places, reached);
+    }
+  }
+
+  static Shape reduced_extents(const Equation& e, const Shape& operand) {
+    std::vector<int64_t> extents;
+    if (const AttributeValue* axes = e.attributes().find("axes")) {
+      for (int64_t a : std::get<std::vector<int64_t>>(*axes)) extents.push_back(operand[static_cast<size_t>(a)]);
+    } else {
+      extents.push_back(operand[static_cast<size_t>(e.attributes().integer("axis"))]);
+    }
+    return Shape(extents);
+  }
+
+  /// Elementwise values that several kernels, or several elements of one, would compute again are stored when that is
+  /// cheaper.
+  void store_dear() {
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Equation& e = *order[i];
+      double c = roles[i] == Role::view ? 0 : 1;
+      if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rem>) c = 4;
+      if (roles[i] == Role::reduction) c = 64;
+      for (Value o : e.operands())
+        if (inlined(o)) c += cost[o.id()];
+      c = std::min(c, 1e12);
+      for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
+      if (e.results().size() != 1 || plan.in_memory[e.result().id()]) continue;
+      const Value v = e.result();
+      const int64_t elements = g.shape(v).num_elements();
+      // A scalar is computed once in each kernel that wants it, whatever the kernel's space.
+      if (c < (elements == 1 ? kDearScalar : kDear)) continue;
+      bool store = false;
+      size_t elsewhere = 0, same = 0;
+      for (const Equation* user : users[v.id()]) {
+        const Role role = role_of(*user);
+        if (role == Role::elementwise) {
+          ++same;
+        } else if (role == Role::reduction) {
+          plan.in_memory[user->result().id()] ? ++elsewhere : ++same;
+        } else {
+          if (elements == 1 && role == Role::view && g.shape(user->result()).num_elements() <= kSmallSpace) {
+            ++same;
+            continue;
+          }
+          ++elsewhere;
+          if (user->results().empty()) continue;
+          const int64_t reads = g.shape(user->result()).num_elements();
+          const bool outer_loop =
+              user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank(), {}) >= 0;
+          if (reads > 2 * elements && elements > 1 && !outer_loop) store = true;
+        }
+      }
+      if (elsewhere > 1 || (elsewhere == 1 && same > 0)) store = true;
+      if (store) {
+        plan.in_memory[v.id()] = true;
+        cost[v.id()] = 0;
+      }
+    }
+  }
+
+  void form_groups() {
+    // The last step whose results a value reads at its own index, and at any other index.
+    std::vector<int32_t> same(g.num_values(), -1), other(g.num_values(), -1);
+    std::map<std::vector<int64_t>, int32_t> open;  // space -> step of the last map kernel
+    const auto add_step = [&](Step s) {
+      plan.steps.push_back(s);
+      return static_cast<int32_t>(plan.steps.size()) - 1;
+    };
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Equation& e = *order[i];
+      int32_t s = -1, o = -1;
+      for (Value v : e.operands()) {
+        const bool aligned = roles[i] == Role::elementwise;
+        if (aligned) {
+          s = std::max(s, same[v.id()]);
+          o = std::max(o, other[v.id()]);
+        } else {
+          o = std::max({o, same[v.id()], other[v.id()]});
+        }
+      }
+      if (e.results().size() == 1 && !plan.in_memory[e.result().id()]) {
+        same[e.result().id()] = s;
+        other[e.result().id()] = o;
+        continue;
+      }
+      int32_t at = -1;
+      switch (roles[i]) {
+        case Role::elementwise:
+        case Role::view:
+        case Role::reduction: {
+          const Shape& space = g.shape(e.result());
+          const std::vector<int64_t> key(space.begin(), space.end());
+          const auto it = open.find(key);
+          if (it != open.end() && it->second >= s && it->second > o) {
+            Group& group = plan.groups[static_cast<size_t>(plan.steps[static_cast<size_t>(it->second)].group)];
+            if (space.num_elements() <= kSmallSpace || group.roots.size() < kMaxLargeRoots) {
+              group.roots.push_back(e.result());
+              at = it->second;
+            }
+          }
+          if (at < 0) {
+            plan.groups.push_back({space, {e.result()}, nullptr});
+            at = add_step({static_cast<int32_t>(plan.groups.size()) - 1, nullptr});
+            open[key] = at;
+          }
+          break;
+        }
+        case Role::contraction:
+          plan.groups.push_back({g.shape(e.result()), {e.result()}, nullptr});
+          at = add_step({static_cast<int32_t>(plan.groups.size()) - 1, nullptr});
+          break;
+        case Role::cumulative:
+        case Role::scatter:
+          plan.groups.push_back({g.shape(e.result()), {e.result()}, &e});
+          at = add_step({static_cast<int32_t>(plan.groups.size()) - 1, nullptr});
+          break;
+        case Role::loop:
+          if (runs_per_element(g, e)) {
+            const Graph& body = e.subgraphs().back();
+            plan.groups.push_back({body.shape(body.outputs()[0]), {e.results().begin(), e.results().end()}, &e});
+            at = add_step({static_cast<int32_t>(plan.groups.size()) - 1, nullptr});
+            break;
+          }
+          [[fallthrough]];
+        case Role::branch:
+        case Role::effect:
+          at = add_step({-1, &e});
+          break;
+      }
+      for (Value v : e.results()) same[v.id()] = at;
+    }
+  }
+
+  Plan run() {
+    collect();
+    fix_memory();
+    join_reductions();
+    store_dear();
+    form_groups();
+    return std::move(plan);
+  }
+};
+
+}  // namespace
+
+Plan make_plan(const Graph& graph) { return Planner(graph).run(); }
+
+}  // namespace calque::plan

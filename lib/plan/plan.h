@@ -1,0 +1,58 @@
+#pragma once
+// The plan of one graph: which values live in memory, and which kernels compute them. A kernel has one parallel index
+// space; its roots are values on that space. Everything between its roots and the values in memory is computed inside
+// it, element by element, where it is needed. Sub-graphs of control flow that stays outside kernels have plans of their
+// own.
+#include <string>
+#include <vector>
+
+#include "calque/ir/graph.h"
+
+namespace calque::plan {
+
+/// How an equation takes part in planning.
+enum class Role : uint8_t {
+  elementwise,  ///< one element of the result from the same element of each operand
+  view,         ///< an element of the result is some element of some operand
+  reduction,    ///< reduce_*, argmax, argmin
+  contraction,  ///< dot_general
+  cumulative,   ///< cumsum and its like
+  scatter,      ///< starts a kernel that updates a copy
+  loop,         ///< while, scan
+  branch,       ///< cond, switch
+  effect,       ///< debug_print, host_call
+};
+Role role_of(const Equation& equation);
+
+/// Whether a loop or branch can run inside a kernel: its condition, body and carries are functions on its own index
+/// space, so that the state of each element stays in registers. `reason`, if given, receives why not.
+bool runs_per_element(const Graph& graph, const Equation& equation, std::string* reason = nullptr);
+
+/// One kernel: computes its roots for every index of the space.
+struct Group {
+  Shape space;
+  std::vector<Value> roots;
+  /// The scan, cumulative operation, scatter or per-element loop that the kernel is built around; null for a map or
+  /// reduction.
+  const Equation* around = nullptr;
+};
+
+/// Steps in execution order.
+struct Step {
+  int32_t group = -1;                  ///< a kernel, or
+  const Equation* equation = nullptr;  ///< control flow outside kernels, or an effect
+};
+
+struct Plan {
+  /// By value id: lives in memory. Inputs and constants are; literals never.
+  std::vector<bool> in_memory;
+  std::vector<Group> groups;
+  std::vector<Step> steps;
+  /// What was not fused, and why: for `explain`.
+  std::vector<std::string> notes;
+};
+
+/// Plans a simplified, math-expanded graph without call-like equations.
+Plan make_plan(const Graph& graph);
+
+}  // namespace calque::plan

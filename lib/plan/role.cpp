@@ -1,0 +1,166 @@
+#include <array>
+
+#include "plan/plan.h"
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+namespace {
+
+Role find_role(PrimitiveId id) {
+  switch (id) {
+    case id_of<Broadcast>:
+    case id_of<Reshape>:
+    case id_of<Transpose>:
+    case id_of<Slice>:
+    case id_of<Pad>:
+    case id_of<Concatenate>:
+    case id_of<Reverse>:
+    case id_of<DynamicSlice>:
+    case id_of<DynamicUpdateSlice>:
+    case id_of<Gather>:
+    case id_of<Iota>:
+      return Role::view;
+    case id_of<ReduceSum>:
+    case id_of<ReduceProd>:
+    case id_of<ReduceMax>:
+    case id_of<ReduceMin>:
+    case id_of<ReduceAnd>:
+    case id_of<ReduceOr>:
+    case id_of<Argmax>:
+    case id_of<Argmin>:
+      return Role::reduction;
+    case id_of<Cumsum>:
+    case id_of<Cumprod>:
+    case id_of<Cummax>:
+    case id_of<Cummin>:
+      return Role::cumulative;
+    case id_of<DotGeneral>:
+      return Role::contraction;
+    case id_of<Scatter>:
+    case id_of<ScatterAdd>:
+    case id_of<ScatterMul>:
+    case id_of<ScatterMin>:
+    case id_of<ScatterMax>:
+      return Role::scatter;
+    case id_of<While>:
+    case id_of<Scan>:
+      return Role::loop;
+    case id_of<Cond>:
+    case id_of<Switch>:
+      return Role::branch;
+    case id_of<DebugPrint>:
+    case id_of<HostCall>:
+      return Role::effect;
+    default:
+      return Role::elementwise;
+  }
+}
+
+/// Shapes equal but for dimensions of extent 1.
+bool same_elements(const Shape& a, const Shape& b) { return a == b; }
+
+struct PerElement {
+  const Shape& space;
+  std::string* reason;
+
+  bool fail(const Equation& e, const char* why) const {
+    if (reason) *reason = e.primitive() + " " + why;
+    return false;
+  }
+
+  /// Equations of a body: those that depend on per-element state must be functions of one element.
+  bool body(const Graph& g, size_t first_state) const {
+    std::vector<bool> state(g.num_values(), false);
+    for (size_t i = first_state; i < g.inputs().size(); ++i) state[g.inputs()[i].id()] = true;
+    for (const Equation& e : g.equations()) {
+      bool depends = false;
+      for (Value v : e.operands()) depends = depends || state[v.id()];
+      for (Value v : e.results()) state[v.id()] = depends;
+      switch (role_of(e)) {
+        case Role::elementwise:
+          if (depends && !same_elements(g.shape(e.result()), space))
+            return fail(e, "works on another shape than the loop's state");
+          break;
+        case Role::view:
+          // A scalar's only element is at every index, so any view of it is a function of it.
+          if (depends && space.rank() != 0) return fail(e, "moves elements of the loop's state");
+          if (depends && g.shape(e.result()).num_elements() > 64)
+            return fail(e, "spreads the loop's state over an array");
+          break;
+        case Role::branch:
+        case Role::loop:
+          if (space.rank() != 0) return fail(e, "is nested in a loop over elements");
+          for (Value v : e.results())
+            if (g.shape(v).rank() != 0) return fail(e, "inside has an array as its result");
+          if (!runs_per_element(g, e, reason)) return false;
+          break;
+        default:
+          return fail(e, "works across elements");
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+Role role_of(const Equation& equation) {
+  static const std::vector<Role> table = [] {
+    std::vector<Role> t(num_primitives());
+    for (size_t i = 0; i < t.size(); ++i) t[i] = find_role(static_cast<PrimitiveId>(i));
+    return t;
+  }();
+  return table[equation.id()];
+}
+
+bool runs_per_element(const Graph& graph, const Equation& e, std::string* reason) {
+  const auto say = [&](const char* why) {
+    if (reason) *reason = e.primitive() + " " + why;
+    return false;
+  };
+  switch (e.id()) {
+    case id_of<While>: {
+      const size_t cond_consts = static_cast<size_t>(e.attributes().integer("cond_consts"));
+      const size_t body_consts = static_cast<size_t>(e.attributes().integer("body_consts"));
+      const Graph& cond = e.subgraphs()[0];
+      const Shape& space = cond.shape(cond.outputs()[0]);
+      for (Value v : e.results())
+        if (!same_elements(graph.shape(v), space)) return say("carries an array larger than its condition");
+      const PerElement check{space, reason};
+      return check.body(cond, cond_consts) && check.body(e.subgraphs()[1], body_consts);
+    }
+    case id_of<Scan>: {
+      const size_t consts = static_cast<size_t>(e.attributes().integer("consts"));
+      const size_t carry = static_cast<size_t>(e.attributes().integer("carry"));
+      const Graph& body = e.subgraphs()[0];
+      if (body.outputs().empty()) return say("has no results");
+      const Shape space = body.shape(body.outputs()[0]);
+      for (Value v : body.outputs())
+        if (!same_elements(body.shape(v), space)) return say("carries and stacks values of different shapes");
+      for (size_t i = consts; i < body.inputs().size(); ++i) {
+        // Slices of xs need not be of the loop's shape when the space is a scalar: they are then read by index.
+        const Shape& s = body.shape(body.inputs()[i]);
+        if (i < consts + carry ? !same_elements(s, space) : space.rank() != 0 && !same_elements(s, space))
+          return say("steps over slices of another shape than its carry");
+      }
+      return PerElement{space, reason}.body(body, consts);
+    }
+    case id_of<Cond>:
+    case id_of<Switch>: {
+      // Inside kernels branches serve scalar code; outside, a branch of the entry function is as cheap.
+      for (Value v : e.results())
+        if (graph.shape(v).rank() != 0) return say("has an array as its result");
+      const Shape scalar{};
+      for (const Graph& branch : e.subgraphs())
+        if (!PerElement{scalar, reason}.body(branch, 0)) return false;
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace calque::plan
