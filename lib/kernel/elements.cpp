@@ -157,7 +157,8 @@ bool Elements::flat(Frame& frame, Value v) {
       continue;
     }
     const Equation& e = *g.definition(top);
-    const Role role = role_of(e);
+    // A while inside a kernel is a loop over elements.
+    const Role role = e.id() == id_of<While> ? Role::elementwise : role_of(e);
     if (role == Role::view && e.id() != id_of<Reshape>) {
       known[top.id()] = e.id() == id_of<Broadcast> && g.shape(e.operand(0)).num_elements() == 1;
       continue;
@@ -168,6 +169,7 @@ bool Elements::flat(Frame& frame, Value v) {
     }
     bool ready = true, all = true;
     for (Value o : e.operands()) {
+      if (e.id() == id_of<While> && g.shape(o) != g.shape(top)) continue;  // a table, read by its own index
       const auto it = known.find(o.id());
       if (it == known.end()) {
         stack.push_back(o);
@@ -190,9 +192,10 @@ void Elements::prepare(Frame& frame, std::span<const Value> values, const Index&
     stack.pop_back();
     if (g.kind(v) != ValueKind::result || !frame.computes(v) || !seen.insert(v.id()).second) continue;
     const Equation& e = *g.definition(v);
-    if (role_of(e) != Role::elementwise) continue;
+    if (role_of(e) != Role::elementwise && e.id() != id_of<While>) continue;
     found.push_back(v);
-    for (Value o : e.operands()) stack.push_back(o);
+    for (Value o : e.operands())
+      if (g.shape(o) == g.shape(v)) stack.push_back(o);
   }
   std::sort(found.begin(), found.end());  // ids grow in canonical order, which defines before it uses
   for (Value v : found) element(frame, v, index);

@@ -111,23 +111,6 @@ class GroupBuilder {
     }
   }
 
-  void per_element_loop(const Equation& e, const Shape& space, std::span<const Value> roots) {
-    if (e.id() == id_of<Scan>) return scan(e, space, roots);
-    std::vector<Item> items;
-    bool flat = true;
-    for (Value v : roots) {
-      items.push_back({v, destination(v)});
-      flat = flat && items.back().to.dense;
-    }
-    for (Value v : e.operands())
-      flat =
-          flat && (memory_.graph.shape(v).rank() == 0 || memory_.graph.shape(v) != space || elements_.flat(frame_, v));
-    over(space, flat, [&](const Index& index) {
-      const Ids results = elements_.control(frame_, e, index);
-      for (size_t i = 0; i < items.size(); ++i) put(items[i].to, space, index, results[i]);
-    });
-  }
-
   void cumulative(const Equation& e) {
     const Graph& g = memory_.graph;
     const Value x = e.operand(0);
@@ -167,6 +150,23 @@ class GroupBuilder {
                       put(to, shape, index, elements_.convert(next, dtype));
                       return Ids{next};
                     });
+    });
+  }
+
+  void scan(const Equation& e, const Shape& space, std::span<const Value> roots) {
+    const auto carry = static_cast<size_t>(e.attributes().integer("carry"));
+    std::vector<Operand> to;
+    for (Value v : roots) to.push_back(destination(v));
+    over(space, false, [&](const Index& index) {
+      const Index full = elements_.with_parts(index, space);
+      const Ids last = elements_.scan(frame_, e, index, [&](Id step, std::span<const Id> ys) {
+        for (size_t i = 0; i < ys.size(); ++i) {
+          Ids parts{step};
+          for (Id p : full.parts) parts.push_back(p);
+          put(to[carry + i], memory_.graph.shape(roots[carry + i]), Index::of_parts(parts), ys[i]);
+        }
+      });
+      for (size_t i = 0; i < last.size(); ++i) put(to[i], space, index, last[i]);
     });
   }
 
@@ -249,23 +249,6 @@ class GroupBuilder {
       });
     };
     level(0);
-  }
-
-  void scan(const Equation& e, const Shape& space, std::span<const Value> roots) {
-    const auto carry = static_cast<size_t>(e.attributes().integer("carry"));
-    std::vector<Operand> to;
-    for (Value v : roots) to.push_back(destination(v));
-    over(space, false, [&](const Index& index) {
-      const Index full = elements_.with_parts(index, space);
-      const Ids last = elements_.scan(frame_, e, index, [&](Id step, std::span<const Id> ys) {
-        for (size_t i = 0; i < ys.size(); ++i) {
-          Ids parts{step};
-          for (Id p : full.parts) parts.push_back(p);
-          put(to[carry + i], memory_.graph.shape(roots[carry + i]), Index::of_parts(parts), ys[i]);
-        }
-      });
-      for (size_t i = 0; i < last.size(); ++i) put(to[i], space, index, last[i]);
-    });
   }
 
   const Memory& memory_;
@@ -419,7 +402,7 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
           builder.scatter(*group.around);
           break;
         default:
-          builder.per_element_loop(*group.around, group.space, group.roots);
+          builder.scan(*group.around, group.space, group.roots);
           break;
       }
     }

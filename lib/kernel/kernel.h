@@ -20,18 +20,18 @@ inline constexpr Id kNone = -1;
 enum class Op : uint8_t {
   constant,  ///< results[0] = `literal` of the result's dtype
   scalar,    ///< results[0] = `primitive`(operands): an elementwise basic primitive, semantics.md's corner cases
-           ///< included. Operand dtypes as its typing rule; attributes (convert, bitcast) follow from the result's
-           ///< dtype
-  load,    ///< results[0] = buffers[buffer][operands[0]] (index in elements, i64); operands[1], if there, is a
-           ///< bool predicate: where false nothing is read and the result is zero
-  store,   ///< buffers[buffer][operands[0]] = operands[1]; operands[2], if there, is a bool predicate
-  loop,    ///< see LoopKind
-  while_,  ///< operands: initial carries. regions[0](carries) yields one bool; regions[1](carries) yields the next
-           ///< carries. results: last carries. In a vectorised loop every lane has its own trip count: finished lanes
-           ///< keep their carries and neither load, store nor divide
-  if_,     ///< operands[0]: bool. regions[0] (then) and regions[1] (else), without parameters, yield the results.
-           ///< In a vectorised loop a region runs if some lane needs it, under that mask
-  yield,   ///< last instruction of a region that gives values: operands
+             ///< included. Operand dtypes as its typing rule; attributes (convert, bitcast) follow from the result's
+             ///< dtype
+  load,      ///< results[0] = buffers[buffer][operands[0]] (index in elements, i64); operands[1], if there, is a
+             ///< bool predicate: where false nothing is read and the result is zero
+  store,     ///< buffers[buffer][operands[0]] = operands[1]; operands[2], if there, is a bool predicate
+  loop,      ///< see LoopKind
+  while_,    ///< operands: initial carries. regions[0](carries) yields one bool; regions[1](carries) yields the next
+             ///< carries. results: last carries. In a vectorised loop every lane has its own trip count: finished lanes
+             ///< keep their carries and neither load, store nor divide
+  if_,       ///< operands[0]: bool. regions[0] (then) and regions[1] (else), without parameters, yield the results.
+             ///< In a vectorised loop a region runs if some lane needs it, under that mask
+  yield,     ///< last instruction of a region that gives values: operands
 };
 
 enum class LoopKind : uint8_t {

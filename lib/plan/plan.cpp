@@ -54,7 +54,7 @@ struct Planner {
     for (const Equation& e : g.equations()) {
       position[&e] = order.size();
       order.push_back(&e);
-      roles.push_back(role_of(e));
+      roles.push_back(is_elementwise_loop(g, e) ? Role::elementwise : role_of(e));
       for (Value v : e.operands()) {
         ++uses[v.id()];
         if (users[v.id()].empty() || users[v.id()].back() != &e) users[v.id()].push_back(&e);
@@ -120,9 +120,11 @@ struct Planner {
         case Role::loop:
         case Role::branch: {
           std::string reason;
-          const bool inside = roles[i] == Role::loop && runs_per_element(g, e, &reason);
+          // A scan that runs per element still writes and reads along its steps; a while is elementwise by now.
+          const bool inside = e.id() == id_of<Scan> && runs_per_element(g, e, &reason);
           if (!inside) {
             for (Value v : e.operands()) need(v);
+            if (e.id() == id_of<While>) runs_per_element(g, e, &reason);
             if (roles[i] == Role::loop) plan.notes.push_back(e.primitive() + " runs in the entry function: " + reason);
           }
           for (Value v : e.results()) need(v);
@@ -204,7 +206,9 @@ struct Planner {
         break;
     }
     (void)loops;
-    return role_of(e) == Role::elementwise ? prefix : -1;
+    if (roles[position.at(&e)] != Role::elementwise) return -1;
+    // A loop over elements reads tables besides the elements of its own index.
+    return g.shape(operand) == g.shape(e.result()) ? prefix : -1;
   }
 
   /// Reductions whose every use is inside one kernel, under loops that run once for each of their elements, are
@@ -278,42 +282,45 @@ struct Planner {
       const Equation& e = *order[i];
       double c = roles[i] == Role::view ? 0 : 1;
       if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rem>) c = 4;
-      if (roles[i] == Role::reduction) c = 64;
+      if (roles[i] == Role::reduction || e.id() == id_of<While>) c = 64;
       for (Value o : e.operands())
         if (inlined(o)) c += cost[o.id()];
       c = std::min(c, 1e12);
       for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
-      if (e.results().size() != 1 || plan.in_memory[e.result().id()]) continue;
-      const Value v = e.result();
-      const int64_t elements = g.shape(v).num_elements();
-      // A scalar is computed once in each kernel that wants it, whatever the kernel's space.
-      if (c < (elements == 1 ? kDearScalar : kDear)) continue;
-      bool store = false;
-      size_t elsewhere = 0, same = 0;
-      for (const Equation* user : users[v.id()]) {
-        const Role role = role_of(*user);
-        if (role == Role::elementwise) {
+      for (Value v : e.results())
+        if (!plan.in_memory[v.id()]) store_if_dear(v, c);
+    }
+  }
+
+  void store_if_dear(Value v, double c) {
+    const int64_t elements = g.shape(v).num_elements();
+    // A scalar is computed once in each kernel that wants it, whatever the kernel's space.
+    if (c < (elements == 1 ? kDearScalar : kDear)) return;
+    bool store = false;
+    size_t elsewhere = 0, same = 0;
+    for (const Equation* user : users[v.id()]) {
+      const Role role = roles[position.at(user)];
+      if (role == Role::elementwise) {
+        ++same;
+      } else if (role == Role::reduction) {
+        plan.in_memory[user->result().id()] ? ++elsewhere : ++same;
+      } else {
+        if (elements == 1 && role == Role::view && g.shape(user->result()).num_elements() <= kSmallSpace) {
           ++same;
-        } else if (role == Role::reduction) {
-          plan.in_memory[user->result().id()] ? ++elsewhere : ++same;
-        } else {
-          if (elements == 1 && role == Role::view && g.shape(user->result()).num_elements() <= kSmallSpace) {
-            ++same;
-            continue;
-          }
-          ++elsewhere;
-          if (user->results().empty()) continue;
-          const int64_t reads = g.shape(user->result()).num_elements();
-          const bool outer_loop =
-              user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank(), {}) >= 0;
-          if (reads > 2 * elements && elements > 1 && !outer_loop) store = true;
+          continue;
         }
+        ++elsewhere;
+        if (user->results().empty()) continue;
+        const int64_t reads = g.shape(user->result()).num_elements();
+        const bool outer_loop =
+            user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank(), {}) >= 0;
+        if (reads > 2 * elements && elements > 1 && !outer_loop) store = true;
       }
-      if (elsewhere > 1 || (elsewhere == 1 && same > 0)) store = true;
-      if (store) {
-        plan.in_memory[v.id()] = true;
-        cost[v.id()] = 0;
-      }
+    }
+    if (elsewhere > 1 || (elsewhere == 1 && same > 0)) store = true;
+    if (store) {
+      plan.in_memory[v.id()] = true;
+      cost[v.id()] = 0;
     }
   }
 
@@ -337,11 +344,16 @@ struct Planner {
           o = std::max({o, same[v.id()], other[v.id()]});
         }
       }
-      if (e.results().size() == 1 && !plan.in_memory[e.result().id()]) {
-        same[e.result().id()] = s;
-        other[e.result().id()] = o;
-        continue;
+      bool any_root = e.results().empty();
+      for (Value v : e.results()) {
+        if (plan.in_memory[v.id()]) any_root = true;
+        same[v.id()] = s;
+        other[v.id()] = o;
       }
+      if (!any_root) continue;
+      std::vector<Value> roots;
+      for (Value v : e.results())
+        if (plan.in_memory[v.id()]) roots.push_back(v);
       int32_t at = -1;
       switch (roles[i]) {
         case Role::elementwise:
@@ -353,12 +365,12 @@ struct Planner {
           if (it != open.end() && it->second >= s && it->second > o) {
             Group& group = plan.groups[static_cast<size_t>(plan.steps[static_cast<size_t>(it->second)].group)];
             if (space.num_elements() <= kSmallSpace || group.roots.size() < kMaxLargeRoots) {
-              group.roots.push_back(e.result());
+              group.roots.insert(group.roots.end(), roots.begin(), roots.end());
               at = it->second;
             }
           }
           if (at < 0) {
-            plan.groups.push_back({space, {e.result()}, nullptr});
+            plan.groups.push_back({space, roots, nullptr});
             at = add_step({static_cast<int32_t>(plan.groups.size()) - 1, nullptr});
             open[key] = at;
           }
@@ -374,7 +386,7 @@ struct Planner {
           at = add_step({static_cast<int32_t>(plan.groups.size()) - 1, nullptr});
           break;
         case Role::loop:
-          if (runs_per_element(g, e)) {
+          if (e.id() == id_of<Scan> && runs_per_element(g, e)) {
             const Graph& body = e.subgraphs().back();
             plan.groups.push_back({body.shape(body.outputs()[0]), {e.results().begin(), e.results().end()}, &e});
             at = add_step({static_cast<int32_t>(plan.groups.size()) - 1, nullptr});
@@ -386,7 +398,10 @@ struct Planner {
           at = add_step({-1, &e});
           break;
       }
-      for (Value v : e.results()) same[v.id()] = at;
+      for (Value v : roots) {
+        same[v.id()] = at;
+        other[v.id()] = -1;
+      }
     }
   }
 

@@ -24,6 +24,9 @@ enum class Role : uint8_t {
 };
 Role role_of(const Equation& equation);
 
+/// A while loop over the elements of its own results: to its kernel an operation like any other elementwise one.
+bool is_elementwise_loop(const Graph& graph, const Equation& equation);
+
 /// Whether a loop or branch can run inside a kernel: its condition, body and carries are functions on its own index
 /// space, so that the state of each element stays in registers. `reason`, if given, receives why not.
 bool runs_per_element(const Graph& graph, const Equation& equation, std::string* reason = nullptr);
@@ -32,8 +35,7 @@ bool runs_per_element(const Graph& graph, const Equation& equation, std::string*
 struct Group {
   Shape space;
   std::vector<Value> roots;
-  /// The scan, cumulative operation, scatter or per-element loop that the kernel is built around; null for a map or
-  /// reduction.
+  /// The scan, cumulative operation or scatter that the kernel is built around; null for maps and reductions.
   const Equation* around = nullptr;
 };
 

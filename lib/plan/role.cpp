@@ -59,9 +59,6 @@ Role find_role(PrimitiveId id) {
   }
 }
 
-/// Shapes equal but for dimensions of extent 1.
-bool same_elements(const Shape& a, const Shape& b) { return a == b; }
-
 struct PerElement {
   const Shape& space;
   std::string* reason;
@@ -69,6 +66,24 @@ struct PerElement {
   bool fail(const Equation& e, const char* why) const {
     if (reason) *reason = e.primitive() + " " + why;
     return false;
+  }
+
+  /// A reshape between the space and the space with dimensions of extent 1, or a gather of one element of a fixed table
+  /// for each element of the space.
+  bool looks_up(const Graph& g, const Equation& e, const std::vector<bool>& state) const {
+    if (e.id() == id_of<Reshape>)
+      return same_but_units(g.shape(e.result()), space) && same_but_units(g.shape(e.operand(0)), space);
+    return e.id() == id_of<Gather> && !state[e.operand(0).id()] && g.shape(e.result()) == space &&
+           same_but_units(g.shape(e.operand(1)), space);
+  }
+  static bool same_but_units(const Shape& a, const Shape& b) {
+    const auto units_out = [](const Shape& s) {
+      std::vector<int64_t> d;
+      for (int64_t x : s)
+        if (x != 1) d.push_back(x);
+      return d;
+    };
+    return units_out(a) == units_out(b);
   }
 
   /// Equations of a body: those that depend on per-element state must be functions of one element.
@@ -81,8 +96,7 @@ struct PerElement {
       for (Value v : e.results()) state[v.id()] = depends;
       switch (role_of(e)) {
         case Role::elementwise:
-          if (depends && !same_elements(g.shape(e.result()), space))
-            return fail(e, "works on another shape than the loop's state");
+          if (depends && g.shape(e.result()) != space) return fail(e, "works on another shape than the loop's state");
           break;
         case Role::view:
           // A scalar's only element is at every index, so any view of it is a function of it.
@@ -116,6 +130,10 @@ Role role_of(const Equation& equation) {
   return table[equation.id()];
 }
 
+bool is_elementwise_loop(const Graph& graph, const Equation& e) {
+  return e.id() == id_of<While> && runs_per_element(graph, e);
+}
+
 bool runs_per_element(const Graph& graph, const Equation& e, std::string* reason) {
   const auto say = [&](const char* why) {
     if (reason) *reason = e.primitive() + " " + why;
@@ -128,7 +146,7 @@ bool runs_per_element(const Graph& graph, const Equation& e, std::string* reason
       const Graph& cond = e.subgraphs()[0];
       const Shape& space = cond.shape(cond.outputs()[0]);
       for (Value v : e.results())
-        if (!same_elements(graph.shape(v), space)) return say("carries an array larger than its condition");
+        if (graph.shape(v) != space) return say("carries an array larger than its condition");
       const PerElement check{space, reason};
       return check.body(cond, cond_consts) && check.body(e.subgraphs()[1], body_consts);
     }
@@ -139,11 +157,11 @@ bool runs_per_element(const Graph& graph, const Equation& e, std::string* reason
       if (body.outputs().empty()) return say("has no results");
       const Shape space = body.shape(body.outputs()[0]);
       for (Value v : body.outputs())
-        if (!same_elements(body.shape(v), space)) return say("carries and stacks values of different shapes");
+        if (body.shape(v) != space) return say("carries and stacks values of different shapes");
       for (size_t i = consts; i < body.inputs().size(); ++i) {
         // Slices of xs need not be of the loop's shape when the space is a scalar: they are then read by index.
         const Shape& s = body.shape(body.inputs()[i]);
-        if (i < consts + carry ? !same_elements(s, space) : space.rank() != 0 && !same_elements(s, space))
+        if (i < consts + carry ? s != space : space.rank() != 0 && s != space)
           return say("steps over slices of another shape than its carry");
       }
       return PerElement{space, reason}.body(body, consts);
