@@ -1,0 +1,208 @@
+// Building blocks of the algorithms: polynomials, powers of two, and numbers kept as unevaluated sums of two floats.
+//
+// Invariant: a Pair's parts satisfy |low| <= ulp(high); whatever combines them relies on no operation being contracted.
+#pragma once
+
+#include <limits>
+#include <utility>
+
+#include "math/lane.h"
+
+namespace calque::math {
+
+/// high + low, about twice the precision of F.
+template <FloatLane F>
+struct Pair {
+  F high;
+  F low;
+};
+
+template <class T>
+inline constexpr T kInfinity = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+
+// Polynomials.
+
+/// coefficients[0] + coefficients[1] x + ..., by Horner's rule.
+template <FloatLane F, std::size_t N>
+F horner(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
+  F sum(coefficients[N - 1]);
+  for (std::size_t i = N - 1; i-- > 0;) {
+    sum = fma(sum, x, coefficients[i]);
+  }
+  return sum;
+}
+
+/// The same by Horner's rule from two halves (even and odd powers) when long: a shorter chain, but one rounding more
+/// when the halves cancel.
+template <FloatLane F, std::size_t N>
+F polynomial(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
+  if constexpr (N < 8) {
+    return horner(x, coefficients);
+  } else {
+    const F square = x * x;
+    F odd(coefficients[(N - 2) | 1]);
+    F even(coefficients[(N - 1) & ~std::size_t{1}]);
+    for (std::size_t i = (N - 2) | 1; i > 1; i -= 2) {
+      odd = fma(odd, square, coefficients[i - 2]);
+    }
+    for (std::size_t i = (N - 1) & ~std::size_t{1}; i > 0; i -= 2) {
+      even = fma(even, square, coefficients[i - 2]);
+    }
+    return fma(odd, x, even);
+  }
+}
+
+// Exact sums and products (Knuth, Dekker; with fma).
+
+/// a + b exactly, where |a| >= |b| or a == 0.
+template <FloatLane F>
+Pair<F> quick_two_sum(const F& a, const F& b) {
+  const F s = a + b;
+  return {s, b - (s - a)};
+}
+
+/// a + b exactly.
+template <FloatLane F>
+Pair<F> two_sum(const F& a, const F& b) {
+  const F s = a + b;
+  const F t = s - a;
+  return {s, (a - (s - t)) + (b - t)};
+}
+
+/// a * b exactly, unless the low part underflows.
+template <FloatLane F>
+Pair<F> two_product(const F& a, const F& b) {
+  const F p = a * b;
+  return {p, fma(a, b, -p)};
+}
+
+/// a * b to about twice the precision.
+template <FloatLane F>
+Pair<F> multiply(const Pair<F>& a, const Pair<F>& b) {
+  const Pair<F> p = two_product(a.high, b.high);
+  const F low = fma(a.high, b.low, fma(a.low, b.high, p.low));
+  return quick_two_sum(p.high, low);
+}
+
+template <FloatLane F>
+Pair<F> multiply(const Pair<F>& a, const F& b) {
+  const Pair<F> p = two_product(a.high, b);
+  return quick_two_sum(p.high, fma(a.low, b, p.low));
+}
+
+/// a + b to about twice the precision; the sum must not cancel much.
+template <FloatLane F>
+Pair<F> add(const Pair<F>& a, const Pair<F>& b) {
+  const Pair<F> s = two_sum(a.high, b.high);
+  return quick_two_sum(s.high, s.low + (a.low + b.low));
+}
+
+template <FloatLane F>
+Pair<F> add(const Pair<F>& a, const F& b) {
+  const Pair<F> s = two_sum(a.high, b);
+  return quick_two_sum(s.high, s.low + a.low);
+}
+
+template <FloatLane F>
+Pair<F> negate(const Pair<F>& a) {
+  return {-a.high, -a.low};
+}
+
+template <FloatLane F>
+Pair<F> where(const mask_t<F>& mask, const Pair<F>& a, const Pair<F>& b) {
+  return {where(mask, a.high, b.high), where(mask, a.low, b.low)};
+}
+
+/// numerator / denominator, unevaluated: high is within an ulp and high + low about twice as precise. One division.
+template <FloatLane F>
+Pair<F> divide(const Pair<F>& numerator, const Pair<F>& denominator) {
+  const F reciprocal = F(1) / denominator.high;
+  const F q = numerator.high * reciprocal;
+  const F rest = fma(-q, denominator.high, numerator.high) + fma(-q, denominator.low, numerator.low);
+  return {q, rest * reciprocal};
+}
+
+/// The square root of a, unevaluated, for a.high 0 or a normal number.
+template <FloatLane F>
+Pair<F> square_root(const Pair<F>& a) {
+  const F r = sqrt(a.high);
+  const F rest = fma(-r, r, a.high) + a.low;
+  return {r, rest / where(r > F(0), r + r, F(1))};
+}
+
+// Bits.
+
+/// x with the sign of `sign`.
+template <FloatLane F>
+F copysign(const F& x, const F& sign) {
+  using Format = FloatFormat<scalar_t<F>>;
+  const uint_t<F> magnitude = to_unsigned_bits(x) & uint_t<F>(Format::kSignMask - 1);
+  return from_bits(magnitude | (to_unsigned_bits(sign) & uint_t<F>(Format::kSignMask)));
+}
+
+/// x with its sign flipped where that of `sign` is set.
+template <FloatLane F>
+F flip_sign(const F& x, const F& sign) {
+  using Format = FloatFormat<scalar_t<F>>;
+  return from_bits(to_unsigned_bits(x) ^ (to_unsigned_bits(sign) & uint_t<F>(Format::kSignMask)));
+}
+
+template <FloatLane F>
+mask_t<F> is_nan(const F& x) {
+  return x != x;
+}
+
+/// An integer of small absolute value (below 2^22 or 2^51) as a float.
+template <FloatLane F>
+F small_integer(const int_t<F>& k) {
+  using Format = FloatFormat<scalar_t<F>>;
+  return from_bits(k + int_t<F>(Format::kRoundingShiftBits)) - F(Format::kRoundingShift);
+}
+
+/// 2^n for n in the range of normal exponents.
+template <FloatLane F>
+F power_of_two(const int_t<F>& n) {
+  using Format = FloatFormat<scalar_t<F>>;
+  return from_bits((n + int_t<F>(Format::kBias)) << int_t<F>(Format::kMantissaBits));
+}
+
+/// x * 2^n rounded once, for |n| up to twice the largest exponent and |x| in [1/4, 4) or so.
+template <FloatLane F>
+F scale(const F& x, const int_t<F>& n) {
+  const int_t<F> half = n >> int_t<F>(1);
+  return (x * power_of_two<F>(half)) * power_of_two<F>(n - half);
+}
+
+/// x * 2^n rounded once, for every x and n.
+template <FloatLane F>
+F scale_exactly(const F& x, const int_t<F>& n) {
+  using Format = FloatFormat<scalar_t<F>>;
+  using I = int_t<F>;
+  constexpr int kUp = Format::kBias;
+  constexpr int kDown = Format::kBias - 1;
+  // A step down that may round a subnormal leaves at least kMantissaBits + 2 more to go, which give 0: nothing rounds
+  // twice.
+  constexpr int kStep = kDown - Format::kMantissaBits - 1;
+  F y = x;
+  I left = n;
+  for (int i = 0; i < 2; ++i) {
+    const I now = where(left > I(kUp), I(kUp), where(left < I(-kDown), I(-kStep), I(0)));
+    y = y * power_of_two<F>(now);
+    left = left - now;
+  }
+  left = where(left > I(kUp), I(kUp), where(left < I(-kDown), I(-kDown), left));
+  return y * power_of_two<F>(left);
+}
+
+/// x = mantissa * 2^exponent with mantissa in [low, 2 low), for normal x > 0; `low_bits` are the bits of low.
+template <FloatLane F>
+std::pair<F, int_t<F>> split_exponent(const F& x, const int_t<F>& low_bits) {
+  using Format = FloatFormat<scalar_t<F>>;
+  const int_t<F> bits = to_bits(x);
+  const int_t<F> exponent = (bits - low_bits) >> int_t<F>(Format::kMantissaBits);
+  return {from_bits(bits - (exponent << int_t<F>(Format::kMantissaBits))), exponent};
+}
+
+}  // namespace calque::math

@@ -1,0 +1,86 @@
+// The functions under test, on plain numbers, with their oracles and the error allowed to each.
+#pragma once
+
+#include <vector>
+
+#include "math/math.h"
+#include "math/scalar_backend.h"
+#include "oracle.h"
+
+namespace calque::math::test {
+
+template <class T>
+using Scalar = Lane<T, ScalarBackend>;
+
+/// A function of one argument.
+struct UnaryFunction {
+  const char* name;
+  float (*single)(float);
+  double (*twice)(double);
+  /// More precise than the results under test; null where the C library has none.
+  double (*library)(double);
+  long double (*long_library)(long double);
+  Unary exact;
+  /// Largest error allowed, in ulp of the exact value.
+  double single_ulp;
+  double double_ulp;
+  /// Besides, this much absolute error (near zeros of lgamma and digamma), in units of the epsilon of the type.
+  double absolute = 0;
+};
+
+/// A function of two.
+struct BinaryFunction {
+  const char* name;
+  float (*single)(float, float);
+  double (*twice)(double, double);
+  double (*library)(double, double);
+  long double (*long_library)(long double, long double);
+  Binary exact;
+  double single_ulp;
+  double double_ulp;
+};
+
+#define CALQUE_SINGLE(f) [](float v) { return f(Scalar<float>(v)).raw(); }
+#define CALQUE_DOUBLE(f) [](double v) { return f(Scalar<double>(v)).raw(); }
+#define CALQUE_EXACT(f) [](mpfr_ptr r, mpfr_srcptr v) { f(r, v, MPFR_RNDN); }
+#define CALQUE_LIBM(f) [](double v) { return std::f(v); }, [](long double v) { return std::f(v); }
+#define CALQUE_UNARY(f, m, l, s, d) \
+  UnaryFunction { #f, CALQUE_SINGLE(math::f), CALQUE_DOUBLE(math::f), CALQUE_LIBM(l), CALQUE_EXACT(m), s, d }
+
+template <class T>
+T library_sigmoid(T v) {
+  return v > 0 ? 1 / (1 + std::exp(-v)) : std::exp(v) / (1 + std::exp(v));
+}
+
+inline const std::vector<UnaryFunction>& unary_functions() {
+  static const std::vector<UnaryFunction> list = {
+      CALQUE_UNARY(exp, mpfr_exp, exp, 1, 1),
+      CALQUE_UNARY(exp2, mpfr_exp2, exp2, 1, 1),
+      CALQUE_UNARY(expm1, mpfr_expm1, expm1, 1, 1),
+      UnaryFunction{"sigmoid", CALQUE_SINGLE(math::sigmoid), CALQUE_DOUBLE(math::sigmoid), library_sigmoid<double>,
+                    library_sigmoid<long double>, exact_sigmoid, 1, 1},
+      CALQUE_UNARY(log, mpfr_log, log, 1, 1),
+      CALQUE_UNARY(log2, mpfr_log2, log2, 1, 1),
+      CALQUE_UNARY(log10, mpfr_log10, log10, 1, 1),
+      CALQUE_UNARY(log1p, mpfr_log1p, log1p, 1, 1),
+      CALQUE_UNARY(sin, mpfr_sin, sin, 1, 1),
+      CALQUE_UNARY(cos, mpfr_cos, cos, 1, 1),
+      CALQUE_UNARY(tan, mpfr_tan, tan, 1, 1),
+      CALQUE_UNARY(asin, mpfr_asin, asin, 1, 1),
+      CALQUE_UNARY(acos, mpfr_acos, acos, 1, 1),
+      CALQUE_UNARY(atan, mpfr_atan, atan, 1, 1),
+      CALQUE_UNARY(sinh, mpfr_sinh, sinh, 1, 1),
+      CALQUE_UNARY(cosh, mpfr_cosh, cosh, 1, 1),
+      CALQUE_UNARY(tanh, mpfr_tanh, tanh, 1, 1),
+      CALQUE_UNARY(asinh, mpfr_asinh, asinh, 1, 1),
+      CALQUE_UNARY(acosh, mpfr_acosh, acosh, 1, 1),
+      CALQUE_UNARY(atanh, mpfr_atanh, atanh, 1, 1),
+      CALQUE_UNARY(cbrt, mpfr_cbrt, cbrt, 1, 1),
+      UnaryFunction{"rsqrt", CALQUE_SINGLE(math::rsqrt), CALQUE_DOUBLE(math::rsqrt),
+                    [](double v) { return 1 / std::sqrt(v); }, [](long double v) { return 1 / std::sqrt(v); },
+                    exact_rsqrt, 1, 1},
+  };
+  return list;
+}
+
+}  // namespace calque::math::test

@@ -1,0 +1,159 @@
+// What the functions of lib/math are measured against: MPFR for the truth, the C library in more precision for speed.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <mpfr.h>
+
+namespace calque::math::test {
+
+/// Representable values between two numbers; -0 and +0 are the same, NaN equals NaN and is far from all else.
+template <class T>
+double representable_distance(T a, T b) {
+  using I = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  if (std::isnan(a) || std::isnan(b)) {
+    return std::isnan(a) && std::isnan(b) ? 0 : std::numeric_limits<double>::infinity();
+  }
+  const auto ordered = [](T v) {
+    const I bits = std::bit_cast<I>(v);
+    return bits < 0 ? std::numeric_limits<I>::min() - bits : bits;
+  };
+  const I x = std::max(ordered(a), ordered(b));
+  const I y = std::min(ordered(a), ordered(b));
+  return static_cast<double>(static_cast<std::make_unsigned_t<I>>(x) - static_cast<std::make_unsigned_t<I>>(y));
+}
+
+/// The distance of `got` from `exact` in units of the last place of `exact`, subnormals included.
+/// Overflow is right where `exact` rounds to infinity.
+template <class T, class Wide>
+double ulp_error(T got, Wide exact) {
+  const T nearest = static_cast<T>(exact);
+  if (std::isnan(got) || std::isnan(nearest) || std::isinf(nearest) || std::isinf(got)) {
+    return representable_distance(got, nearest);
+  }
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  const int least = std::numeric_limits<T>::min_exponent;
+  const int place = std::max(exponent, least) - std::numeric_limits<T>::digits;
+  return static_cast<double>(std::fabs(std::ldexp(static_cast<Wide>(got) - exact, -place)));
+}
+
+/// A number of MPFR's with the precision that the truth is computed to.
+class Number {
+ public:
+  static constexpr int kPrecision = 160;
+  Number() { mpfr_init2(value_, kPrecision); }
+  ~Number() { mpfr_clear(value_); }
+  Number(const Number&) = delete;
+  Number& operator=(const Number&) = delete;
+  operator mpfr_ptr() { return value_; }
+  operator mpfr_srcptr() const { return value_; }
+
+ private:
+  mpfr_t value_;
+};
+
+/// The error of `got` in ulp of the exact value.
+template <class T>
+double ulp_error_exact(T got, mpfr_srcptr exact) {
+  const T nearest =
+      sizeof(T) == 4 ? static_cast<T>(mpfr_get_flt(exact, MPFR_RNDN)) : static_cast<T>(mpfr_get_d(exact, MPFR_RNDN));
+  if (std::isnan(got) || std::isnan(nearest) || std::isinf(nearest) || std::isinf(got)) {
+    return representable_distance(got, nearest);
+  }
+  if (mpfr_zero_p(exact)) {
+    return got == 0 ? 0 : std::fabs(static_cast<double>(got / std::numeric_limits<T>::denorm_min()));
+  }
+  const long exponent = static_cast<long>(mpfr_get_exp(exact));
+  const long least = std::numeric_limits<T>::min_exponent;
+  const long place = std::max(exponent, least) - std::numeric_limits<T>::digits;
+  Number difference;
+  mpfr_set_d(difference, static_cast<double>(got), MPFR_RNDN);
+  mpfr_sub(difference, difference, exact, MPFR_RNDN);
+  mpfr_mul_2si(difference, difference, -place, MPFR_RNDN);
+  return std::fabs(mpfr_get_d(difference, MPFR_RNDN));
+}
+
+// MPFR's functions in one form.
+
+using Unary = void (*)(mpfr_ptr, mpfr_srcptr);
+using Binary = void (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr);
+
+inline void exact_sigmoid(mpfr_ptr y, mpfr_srcptr x) {
+  mpfr_neg(y, x, MPFR_RNDN);
+  mpfr_exp(y, y, MPFR_RNDN);
+  mpfr_add_ui(y, y, 1, MPFR_RNDN);
+  mpfr_ui_div(y, 1, y, MPFR_RNDN);
+}
+
+/// 1 / sqrt(x), -inf at -0 as IEEE 754 has it.
+inline void exact_rsqrt(mpfr_ptr y, mpfr_srcptr x) {
+  mpfr_rec_sqrt(y, x, MPFR_RNDN);
+  if (mpfr_zero_p(x)) {
+    mpfr_copysign(y, y, x, MPFR_RNDN);
+  }
+}
+
+inline void exact_lgamma(mpfr_ptr y, mpfr_srcptr x) {
+  int sign = 0;
+  mpfr_lgamma(y, &sign, x, MPFR_RNDN);
+}
+
+/// erf^-1 by Newton's iteration on erf or, near 1, erfc.
+inline void exact_erf_inv(mpfr_ptr y, mpfr_srcptr x) {
+  if (mpfr_nan_p(x) || mpfr_cmpabs_ui(x, 1) > 0) {
+    mpfr_set_nan(y);
+    return;
+  }
+  if (mpfr_cmpabs_ui(x, 1) == 0) {
+    mpfr_set_inf(y, mpfr_sgn(x));
+    return;
+  }
+  if (mpfr_zero_p(x)) {
+    mpfr_set(y, x, MPFR_RNDN);
+    return;
+  }
+  mpfr_t a, c, t, u, w;
+  mpfr_inits2(400, a, c, t, u, w, static_cast<mpfr_ptr>(nullptr));
+  mpfr_abs(a, x, MPFR_RNDN);
+  mpfr_ui_sub(c, 1, a, MPFR_RNDN);
+  // Start: sqrt(-log((1 - a)(1 + a))), within a factor of 1.2.
+  mpfr_mul(t, a, a, MPFR_RNDN);
+  mpfr_ui_sub(t, 1, t, MPFR_RNDN);
+  mpfr_log(t, t, MPFR_RNDN);
+  mpfr_neg(t, t, MPFR_RNDN);
+  mpfr_sqrt(t, t, MPFR_RNDN);
+  const bool tail = mpfr_cmp_d(a, 0.5) > 0;
+  for (int i = 0; i < 60; ++i) {
+    // t -= (erf t - a) / (2 / sqrt(pi) e^(-t^2)), with Halley's correction.
+    if (tail) {
+      mpfr_erfc(u, t, MPFR_RNDN);
+      mpfr_sub(u, c, u, MPFR_RNDN);
+    } else {
+      mpfr_erf(u, t, MPFR_RNDN);
+      mpfr_sub(u, u, a, MPFR_RNDN);
+    }
+    mpfr_sqr(w, t, MPFR_RNDN);
+    mpfr_exp(w, w, MPFR_RNDN);
+    mpfr_mul(u, u, w, MPFR_RNDN);
+    mpfr_const_pi(w, MPFR_RNDN);
+    mpfr_sqrt(w, w, MPFR_RNDN);
+    mpfr_mul(u, u, w, MPFR_RNDN);
+    mpfr_div_2ui(u, u, 1, MPFR_RNDN);
+    mpfr_mul(w, u, t, MPFR_RNDN);
+    mpfr_add_ui(w, w, 1, MPFR_RNDN);
+    mpfr_div(u, u, w, MPFR_RNDN);
+    mpfr_sub(t, t, u, MPFR_RNDN);
+    if (mpfr_zero_p(u) || mpfr_get_exp(u) < mpfr_get_exp(t) - 250) {
+      break;
+    }
+  }
+  mpfr_copysign(y, t, x, MPFR_RNDN);
+  mpfr_clears(a, c, t, u, w, static_cast<mpfr_ptr>(nullptr));
+}
+
+}  // namespace calque::math::test
