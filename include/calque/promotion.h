@@ -37,8 +37,9 @@ struct leaf<Array<T>> {
 
 /// Matrices of another library as leaves of trees. `calque/eigen.h` specialises it for dense Eigen types, with
 ///   scalar, of_tracers, owns (can be made from an array), and
-///   for elements that are numbers   detail::LeafView view(const E&), E make(const Array<T>&), AnyArray copy(const E&),
-///   for elements that are tracers   Tracer<T> pack(const E&), E make(const Tracer<T>&).
+///   for elements that are numbers   AnyArray copy(const E&), E make(const Array<T>&), and where the elements can be read
+///                                   in place also detail::LeafView view(const E&);
+///   for elements that are tracers   Tracer<T> pack(const E&, Location), E make(const Tracer<T>&).
 template <class E>
 struct dense : std::false_type {
   using scalar = void;
@@ -90,7 +91,7 @@ constexpr auto canonical() {
   } else if constexpr (std::integral<T>) {
     constexpr int width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
     constexpr int first = static_cast<int>(std::is_signed_v<T> ? DType::i8 : DType::u8);
-    return std::type_identity<type_of<static_cast<DType>(first + width)>>{};
+    return std::type_identity<calque::type_of<static_cast<DType>(first + width)>>{};
   } else {
     return std::type_identity<double>{};  // long double
   }

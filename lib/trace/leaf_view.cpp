@@ -85,11 +85,10 @@ bool LeafView::row_major() const {
 }
 
 LeafView view_of(const AnyArray& array) {
-  return {array.dtype(), array.data(), array.shape(), row_major_strides(array.shape()), {}};
+  return {array.dtype(), array.data(), array.shape(), row_major_strides(array.shape())};
 }
 
 AnyArray copy_of(const LeafView& view) {
-  if (!view.owner.empty() && view.row_major()) return view.owner;
   const Type type{view.dtype, view.shape};
   AnyArray array = AnyArray::uninitialized(type);
   copy_strided(view.data, view.strides, array.mutable_data(), row_major_strides(view.shape), type);

@@ -250,7 +250,7 @@ AnyArray load_npy(const std::string& path, DType wanted, Location location) {
     std::transform(bytes, bytes + *count, bytes, [](unsigned char b) -> unsigned char { return b != 0; });
   }
   if (!header.fortran_order) return array;
-  LeafView view{wanted, array.data(), shape, row_major_strides(shape), {}};
+  LeafView view{wanted, array.data(), shape, row_major_strides(shape)};
   int64_t step = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     view.strides[i] = step;

@@ -12,7 +12,6 @@ struct LeafView {
   const void* data = nullptr;
   Shape shape;
   Shape::Dims strides;
-  AnyArray owner;  ///< of what was evaluated for the view; empty when the elements are the caller's
 
   /// True when the elements lie as in a row-major array.
   bool row_major() const;

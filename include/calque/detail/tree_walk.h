@@ -166,7 +166,7 @@ To trace_leaf(const X& x, Location location) {
     if constexpr (dense<X>::of_tracers) {
       return dense<X>::pack(x);
     } else {
-      return To(constant(copy_of(dense<X>::view(x)), location));
+      return To(constant(dense<X>::copy(x), location));
     }
   } else {
     static_assert(is_spec<X>::value && sizeof(X) == 0, "calque: spec<T>(shape) serves trace and lower only");

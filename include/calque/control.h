@@ -1,0 +1,212 @@
+#pragma once
+// Control flow that depends on values. It belongs to a trace: lambdas are traced once each, operands that are arrays or
+// scalars become constants, results are trees of tracers. Lambdas may capture tracers of the enclosing trace.
+// Under CALQUE_DISABLE_JIT=1 the branch taken, and each iteration, runs as ordinary C++.
+#include <tuple>
+#include <utility>
+
+#include "calque/detail/control_trees.h"
+
+namespace calque {
+
+/// The condition of `cond` and the line where it was written.
+struct Predicate : detail::LocatedOperand {
+  Predicate(const Tracer<bool>& t, Loc loc = Loc::current()) : LocatedOperand{t.handle(), loc} {}
+  Predicate(const Array<bool>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
+  template <std::same_as<bool> B>
+  Predicate(B b, Loc loc = Loc::current()) : LocatedOperand{detail::literal_operand(b), loc} {}
+};
+
+/// The index of `switch_` and the line where it was written: any integer scalar.
+struct BranchIndex : detail::LocatedOperand {
+  template <IntegerElem I>
+    requires(!std::same_as<I, bool>)
+  BranchIndex(const Tracer<I>& t, Loc loc = Loc::current()) : LocatedOperand{t.handle(), loc} {}
+  template <IntegerElem I>
+    requires(!std::same_as<I, bool>)
+  BranchIndex(const Array<I>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
+  template <std::integral I>
+    requires(!std::same_as<I, bool>)
+  BranchIndex(I i, Loc loc = Loc::current()) : LocatedOperand{detail::literal_operand(i), loc} {}
+};
+
+/// on_true(x...) where the predicate, a bool scalar, holds, else on_false(x...). Both must return the same type
+/// (compile error) and the same shapes. Throws ShapeError, or DTypeError, with the path of the leaf that differs.
+template <class F, class G, class... X>
+auto cond(Predicate predicate, const F& on_true, const G& on_false, const X&... x) {
+  using R = detail::body_t<F, X...>;
+  static_assert(std::same_as<R, detail::body_t<G, X...>>,
+                "calque: cond: the two branches return different types; cast, so that they agree");
+  if constexpr (std::same_as<R, detail::body_t<G, X...>>) {
+    const Location at = predicate.location;
+    detail::require_trace("cond", at);
+    const std::vector<detail::Handle> operands = detail::operand_handles(at, x...);
+    detail::ResultTree<R> result("cond", at);
+    const auto branch = [&](const auto& f) {
+      return [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+        result.put(detail::call_with_handles(f, std::tie(x...), inputs), "the branches' results", outputs);
+      };
+    };
+    const std::vector<detail::Handle> handles =
+        detail::cond(predicate.operand, branch(on_true), branch(on_false), operands, {at, {}});
+    return result.rebuild(handles);
+  }
+}
+
+/// branches[index](x...), the index clamped to the branches there are. All must return the same type and shapes.
+template <class... F, class... X>
+auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x) {
+  static_assert(sizeof...(F) > 0, "calque: switch_: there are no branches");
+  using R = detail::body_t<std::tuple_element_t<0, std::tuple<F...>>, X...>;
+  static_assert((std::same_as<R, detail::body_t<F, X...>> && ...),
+                "calque: switch_: the branches return different types; cast, so that they agree");
+  if constexpr ((std::same_as<R, detail::body_t<F, X...>> && ...)) {
+    const Location at = index.location;
+    detail::require_trace("switch_", at);
+    const std::vector<detail::Handle> operands = detail::operand_handles(at, x...);
+    detail::ResultTree<R> result("switch_", at);
+    std::vector<detail::TraceBody> bodies;
+    std::apply(
+        [&](const auto&... f) {
+          (bodies.push_back([&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+            result.put(detail::call_with_handles(f, std::tie(x...), inputs), "the branches' results", outputs);
+          }),
+           ...);
+        },
+        branches);
+    return result.rebuild(detail::switch_(index.operand, bodies, operands, {at, {}}));
+  }
+}
+
+/// Repeats carry = body(carry) while condition(carry), a bool scalar, holds, and returns the last carry. The carry, any
+/// tree, keeps the types (compile error) and shapes (ShapeError with the leaf's path) of its initial value.
+template <class C, class B, class S>
+to_tracer_t<S> while_loop(const C& condition, const B& body, const S& init, Loc loc = Loc::current()) {
+  static_assert(std::same_as<detail::body_t<C, S>, Tracer<bool>>,
+                "calque: while_loop: the condition must return a bool");
+  static_assert(std::same_as<detail::body_t<B, S>, to_tracer_t<S>>,
+                "calque: while_loop: the body returns another type than the carry; mind that 0.0 is f64");
+  using Carry = to_tracer_t<S>;
+  detail::require_trace("while_loop", loc);
+  detail::ResultTree<Carry> result("while_loop", loc);
+  std::vector<detail::Handle> carry;
+  result.put(detail::traced(init, loc), "carry and result", carry);
+  const auto traced_condition = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+    outputs.push_back(detail::call_with_handles(condition, std::tie(init), inputs).handle());
+  };
+  const auto traced_body = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+    result.put(detail::call_with_handles(body, std::tie(init), inputs), "the carry before and after the body", outputs);
+  };
+  const std::vector<std::string> paths = detail::leaf_paths(init);
+  return result.rebuild(detail::while_loop(traced_condition, traced_body, carry, {loc, paths}));
+}
+
+/// carry = body(i, carry) for i = lower, ..., upper - 1, and returns the last carry. `i` is a Tracer<int32_t> if both
+/// bounds are C++ integers, else of the bounds' promoted type. The carry keeps its types and shapes.
+template <OperandLike L, OperandLike U, class B, class S>
+to_tracer_t<S> fori_loop(const L& lower, const U& upper, const B& body, const S& init, Loc loc = Loc::current()) {
+  using I = typename detail::loop_index<L, U>::type;
+  constexpr bool integers = is_integer(dtype_of<join_t<L, U>>);
+  static_assert(integers, "calque: fori_loop: the bounds must be integers");
+  if constexpr (integers) {
+    static_assert(std::same_as<detail::body_t<B, Tracer<I>, S>, to_tracer_t<S>>,
+                  "calque: fori_loop: the body returns another type than the carry; mind that 0.0 is f64");
+    using Carry = to_tracer_t<S>;
+    detail::require_trace("fori_loop", loc);
+    detail::ResultTree<Carry> result("fori_loop", loc);
+    std::vector<detail::Handle> carry;
+    result.put(detail::traced(init, loc), "carry and result", carry);
+    const auto traced_body = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+      result.put(detail::call_with_handles(body, std::tie(init), inputs.subspan(1), Tracer<I>(inputs[0])),
+                 "the carry before and after the body", outputs);
+    };
+    const std::vector<std::string> paths = detail::leaf_paths(init);
+    return result.rebuild(detail::fori_loop(detail::operand_of(lower, loc), detail::operand_of(upper, loc), dtype_of<I>,
+                                            traced_body, carry, {loc, paths}));
+  }
+}
+
+/// How `scan` runs.
+struct ScanOptions {
+  /// From the last slice to the first; ys stay in the order of the xs.
+  bool reverse = false;
+  /// Iterations of the compiled loop that are written out together.
+  int unroll = 1;
+  /// The number of iterations; needed when `xs` holds no arrays.
+  int64_t length = -1;
+};
+
+/// [carry, y] = body(carry, x) for each slice x along the leading dimension of the leaves of xs. Returns the last carry
+/// and the ys stacked along a new leading dimension. The body returns std::pair{carry, y}; the carry keeps its types
+/// and shapes. Throws ShapeError when the leaves of xs differ in their leading extent.
+template <class F, class S, class X>
+auto scan(const F& body, const S& init, const X& xs, ScanOptions options = {}, Loc loc = Loc::current()) {
+  using R = detail::body_t<F, S, X>;
+  static_assert(detail::is_pair<R>, "calque: scan: the body must return std::pair{carry, y}");
+  if constexpr (detail::is_pair<R>) {
+    constexpr bool same = std::same_as<typename R::first_type, to_tracer_t<S>>;
+    static_assert(same, "calque: scan: the body returns another carry type than that of init; mind that 0.0 is f64");
+    if constexpr (same) {
+      detail::require_trace("scan", loc);
+      const std::vector<detail::Handle> slices = detail::operand_handles(loc, xs);
+      detail::ResultTree<to_tracer_t<S>> last("scan", loc);
+      detail::ResultTree<typename R::second_type> ys("scan", loc);
+      std::vector<detail::Handle> carry;
+      last.put(detail::traced(init, loc), "carry and result", carry);
+      const auto traced_body = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+        R result = detail::call_with_handles(body, std::tie(init, xs), inputs);
+        last.put(std::move(result.first), "the carry before and after the body", outputs);
+        ys.put(std::move(result.second), "the results of two iterations", outputs);
+      };
+      const std::vector<std::string> paths = detail::leaf_paths(init);
+      const std::vector<detail::Handle> handles =
+          detail::scan(traced_body, carry, slices,
+                       {options.length, options.reverse, static_cast<int64_t>(options.unroll)}, {loc, paths});
+      std::span<const detail::Handle> rest(handles);
+      to_tracer_t<S> carried = last.rebuild(rest);
+      return std::pair{std::move(carried), ys.rebuild(rest)};
+    }
+  }
+}
+
+/// f of each slice along the leading dimension of the leaves of xs, the results stacked along a new leading dimension.
+template <class F, class X>
+auto map(const F& f, const X& xs, Loc loc = Loc::current()) {
+  using R = detail::body_t<F, X>;
+  detail::require_trace("map", loc);
+  const std::vector<detail::Handle> slices = detail::operand_handles(loc, xs);
+  detail::ResultTree<R> result("map", loc);
+  const auto body = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+    result.put(detail::call_with_handles(f, std::tie(xs), inputs), "the results of two iterations", outputs);
+  };
+  const std::vector<std::string> paths = detail::leaf_paths(xs);
+  const std::vector<detail::Handle> handles = detail::map(body, slices, {loc, paths});
+  return result.rebuild(handles);
+}
+
+/// How `associative_scan` runs.
+struct AssociativeOptions {
+  /// Suffixes instead of prefixes.
+  bool reverse = false;
+  /// The dimension along which elements are combined.
+  int axis = 0;
+};
+
+/// The prefixes x0, op(x0, x1), op(op(x0, x1), x2), ... of an associative operation along an axis, in about 2 log2(n)
+/// calls of op on whole arrays. `op` takes two trees like xs and returns one.
+template <class F, class X>
+to_tracer_t<X> associative_scan(const F& op, const X& xs, AssociativeOptions options = {}, Loc loc = Loc::current()) {
+  static_assert(std::same_as<detail::body_t<F, X, X>, to_tracer_t<X>>,
+                "calque: associative_scan: the operation returns another type than its operands");
+  detail::require_trace("associative_scan", loc);
+  detail::ResultTree<to_tracer_t<X>> result("associative_scan", loc);
+  std::vector<detail::Handle> operands;
+  result.put(detail::traced(xs, loc), "operands and result", operands);
+  const auto combine = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+    result.put(detail::call_with_handles(op, std::tie(xs, xs), inputs), "operands and result", outputs);
+  };
+  const std::vector<std::string> paths = detail::leaf_paths(xs);
+  return result.rebuild(detail::associative_scan(combine, operands, options.reverse, options.axis, {loc, paths}));
+}
+
+}  // namespace calque

@@ -1,0 +1,95 @@
+#pragma once
+// Functions for what in Eigen branches on values, which tracers have none of. The same functions serve matrices of
+// numbers, so that a lambda can be called with either.
+#include "calque/eigen.h"
+
+namespace calque {
+namespace detail {
+
+template <class E>
+concept EigenDense = std::derived_from<E, Eigen::DenseBase<E>>;
+
+/// b where the condition holds, else c, for tracers and numbers.
+template <class C, class S>
+S choose(const C& condition, const S& b, const S& c) {
+  if constexpr (TracerLike<S>) {
+    return where(condition, b, c);
+  } else {
+    return condition ? b : c;
+  }
+}
+
+}  // namespace detail
+
+/// v / |v|, and v itself where |v|^2 is 0 (Eigen: `v.normalized()`).
+template <class E>
+  requires std::derived_from<E, Eigen::MatrixBase<E>>
+typename E::PlainObject normalized(const E& v) {
+  using S = typename E::Scalar;
+  const typename E::PlainObject value(v);
+  const S square = value.squaredNorm();
+  using std::sqrt;
+  // The divisor is made harmless before the root, so that neither value nor derivative is a NaN in the branch not
+  // taken.
+  const S safe = detail::choose(square > S(0), square, S(1));
+  return value * (S(1) / sqrt(safe));
+}
+
+/// x / |x| along the last axis, and x itself where |x| is 0.
+template <ArrayLike X>
+  requires InexactElem<elem_t<X>>
+X normalized(const X& x, Loc loc = Loc::current()) {
+  const auto square = sum(x * x, {-1}, keepdims, loc);
+  return x / sqrt(where(square > 0, square, 1, loc), loc);
+}
+
+/// The elements of `a` where those of `condition` hold, else of `b` (Eigen: `condition.select(a, b)`).
+template <detail::EigenDense C, detail::EigenDense A, detail::EigenDense B>
+  requires(std::same_as<typename A::Scalar, typename B::Scalar>)
+typename A::PlainObject where(const C& condition, const A& a, const B& b, Loc loc = Loc::current()) {
+  if (condition.rows() != a.rows() || condition.cols() != a.cols() || a.rows() != b.rows() || a.cols() != b.cols()) {
+    throw ShapeError("where: the matrices differ in size" + where_text(loc));
+  }
+  const typename C::PlainObject mask(condition);
+  typename A::PlainObject result(a);
+  const typename B::PlainObject other(b);
+  for (Eigen::Index j = 0; j < result.cols(); ++j) {
+    for (Eigen::Index i = 0; i < result.rows(); ++i) {
+      result(i, j) = detail::choose(mask(i, j), typename A::Scalar(result(i, j)), typename A::Scalar(other(i, j)));
+    }
+  }
+  return result;
+}
+
+/// True when all elements are equal (Eigen: `a == b`).
+template <detail::EigenDense A, detail::EigenDense B>
+  requires TracerLike<typename A::Scalar>
+Tracer<bool> equal(const A& a, const B& b, Loc loc = Loc::current()) {
+  if (a.rows() != b.rows() || a.cols() != b.cols()) return Tracer<bool>(false, loc);
+  const typename A::PlainObject x(a);
+  const typename B::PlainObject y(b);
+  Tracer<bool> result(true, loc);
+  for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    for (Eigen::Index i = 0; i < x.rows(); ++i) result = result & (x(i, j) == y(i, j));
+  }
+  return result;
+}
+
+/// Spherical interpolation between unit quaternions, the shorter way round (Eigen: `a.slerp(t, b)`).
+template <class S>
+Eigen::Quaternion<S> slerp(const S& t, const Eigen::Quaternion<S>& a, const Eigen::Quaternion<S>& b) {
+  using std::abs;
+  using std::acos;
+  using std::sin;
+  const S cosine = a.dot(b);
+  const S magnitude = abs(cosine);
+  // Almost parallel quaternions are interpolated linearly; there the angle is made harmless for the other branch.
+  const auto apart = magnitude < S(1) - Eigen::NumTraits<S>::epsilon();
+  const S angle = acos(detail::choose(apart, magnitude, S(0)));
+  const S sine = sin(angle);
+  const S from = detail::choose(apart, S(sin((S(1) - t) * angle) / sine), S(S(1) - t));
+  const S to = detail::choose(apart, S(sin(t * angle) / sine), t);
+  return Eigen::Quaternion<S>(from * a.coeffs() + detail::choose(cosine < S(0), S(-to), to) * b.coeffs());
+}
+
+}  // namespace calque

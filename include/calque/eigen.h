@@ -1,0 +1,174 @@
+#pragma once
+// Eigen in and out: dense matrices are leaves of trees, read where they lie; arrays become matrices; matrices of
+// tracers compute with Eigen's own arithmetic. Eigen needs calque::Tracer to look like a real number, which these
+// traits say.
+#include <limits>
+#include <vector>
+
+#include <Eigen/Dense>
+#include <Eigen/Geometry>
+
+#include "calque/calque.h"
+#include "calque/detail/pack.h"
+
+/// A tracer has the limits of its elements' type.
+template <class T>
+struct std::numeric_limits<calque::Tracer<T>> : std::numeric_limits<T> {};
+
+namespace Eigen {
+
+template <class T>
+struct NumTraits<calque::Tracer<T>> : GenericNumTraits<calque::Tracer<T>> {
+  using Real = calque::Tracer<T>;
+  using NonInteger = Real;
+  using Nested = Real;
+  using Literal = T;
+  enum {
+    IsComplex = 0,
+    IsInteger = 0,
+    IsSigned = 1,
+    RequireInitialization = 1,
+    ReadCost = 1,
+    AddCost = 3,
+    MulCost = 3
+  };
+  static Real epsilon() { return NumTraits<T>::epsilon(); }
+  static Real dummy_precision() { return NumTraits<T>::dummy_precision(); }
+  static Real highest() { return NumTraits<T>::highest(); }
+  static Real lowest() { return NumTraits<T>::lowest(); }
+  static Real infinity() { return NumTraits<T>::infinity(); }
+  static Real quiet_NaN() { return NumTraits<T>::quiet_NaN(); }
+  static int digits10() { return NumTraits<T>::digits10(); }
+};
+template <class T, class Operation>
+struct ScalarBinaryOpTraits<calque::Tracer<T>, T, Operation> {
+  using ReturnType = calque::Tracer<T>;
+};
+template <class T, class Operation>
+struct ScalarBinaryOpTraits<T, calque::Tracer<T>, Operation> {
+  using ReturnType = calque::Tracer<T>;
+};
+
+}  // namespace Eigen
+
+namespace calque {
+
+namespace detail {
+template <class S>
+concept EigenElement = TracerLike<S> || std::is_arithmetic_v<S> || Elem<S>;
+template <class S>
+struct eigen_scalar {
+  using type = canon_t<S>;
+};
+template <class T>
+struct eigen_scalar<Tracer<T>> {
+  using type = Tracer<T>;
+};
+}  // namespace detail
+
+/// Any dense Eigen expression is a leaf: a type that is a vector at compile time has shape [n], any other [rows,
+/// columns]. Objects, maps, references and blocks are read in place; what has to be computed is evaluated first. Matrix
+/// and Array can be made from an array.
+template <class E>
+  requires(std::derived_from<E, Eigen::DenseBase<E>> && detail::EigenElement<typename E::Scalar>)
+struct dense<E> : std::true_type {
+  using scalar = typename detail::eigen_scalar<typename E::Scalar>::type;
+  static constexpr bool of_tracers = TracerLike<scalar>;
+  static constexpr bool owns = std::derived_from<E, Eigen::PlainObjectBase<E>>;
+  static constexpr bool in_place = (static_cast<int>(E::Flags) & Eigen::DirectAccessBit) != 0;
+  static constexpr bool vector = E::IsVectorAtCompileTime;
+
+  static Shape shape(const E& e) {
+    if constexpr (vector) {
+      return Shape{e.size()};
+    } else {
+      return Shape{e.rows(), e.cols()};
+    }
+  }
+
+  // ---- elements that are numbers
+
+  static detail::LeafView view(const E& e)
+    requires(!of_tracers && in_place)
+  {
+    detail::LeafView v;
+    v.dtype = dtype_of<scalar>;
+    v.data = e.data();
+    v.shape = shape(e);
+    v.strides = strides(e);
+    return v;
+  }
+  static AnyArray copy(const E& e)
+    requires(!of_tracers)
+  {
+    if constexpr (in_place) {
+      return detail::copy_of(view(e));
+    } else {
+      return dense<typename E::PlainObject>::copy(e.eval());
+    }
+  }
+  static E make(const Array<scalar>& array)
+    requires(owns && !of_tracers)
+  {
+    const AnyArray& any = array.any();
+    detail::host_data(any, {});
+    E e = sized(any.type());
+    detail::copy_to(any, e.data(), any.rank() == 2 ? strides_of_matrix(e) : strides(e));
+    return e;
+  }
+
+  // ---- elements that are tracers
+
+  static scalar pack(const E& e, Location location = {})
+    requires of_tracers
+  {
+    const typename E::PlainObject value(e);
+    std::vector<detail::Handle> elements;
+    elements.reserve(static_cast<size_t>(value.size()));
+    for (Eigen::Index i = 0; i < value.rows(); ++i) {
+      for (Eigen::Index j = 0; j < value.cols(); ++j) elements.push_back(value(i, j).handle());
+    }
+    return scalar(detail::pack_elements(elements, {dtype_of<elem_t<scalar>>, shape(e)}, location));
+  }
+  static E make(const scalar& tracer, Location location = {})
+    requires(owns && of_tracers)
+  {
+    E e = sized(detail::type_of(tracer.handle(), location));
+    const std::vector<detail::Handle> elements = detail::unpack_elements(tracer.handle(), location);
+    for (Eigen::Index i = 0; i < e.rows(); ++i) {
+      for (Eigen::Index j = 0; j < e.cols(); ++j) {
+        e(i, j) = scalar(elements[static_cast<size_t>(i * e.cols() + j)]);
+      }
+    }
+    return e;
+  }
+
+ private:
+  static E sized(const Type& type) {
+    constexpr detail::MatrixLimits limits{E::RowsAtCompileTime, E::ColsAtCompileTime, E::MaxRowsAtCompileTime,
+                                          E::MaxColsAtCompileTime, vector};
+    const detail::MatrixShape shape = detail::matrix_shape(type, limits, {});
+    E e;
+    e.resize(static_cast<Eigen::Index>(shape.rows), static_cast<Eigen::Index>(shape.columns));
+    return e;
+  }
+  static Shape::Dims strides_of_matrix(const E& e) {
+    Shape::Dims strides;
+    strides.push_back(e.rowStride());
+    strides.push_back(e.colStride());
+    return strides;
+  }
+  static Shape::Dims strides(const E& e) {
+    if constexpr (vector) {
+      Shape::Dims strides;
+      strides.push_back(e.innerStride());
+      return strides;
+    } else {
+      return strides_of_matrix(e);
+    }
+  }
+};
+
+}  // namespace calque
+
+#include "calque/detail/eigen_functions.h"
