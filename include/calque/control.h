@@ -78,8 +78,10 @@ auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x)
   }
 }
 
-/// Repeats carry = body(carry) while condition(carry), a bool scalar, holds, and returns the last carry. The carry, any
-/// tree, keeps the types (compile error) and shapes (ShapeError with the leaf's path) of its initial value.
+/// Repeats carry = body(carry) while condition(carry) holds, and returns the last carry. The carry, any tree, keeps the
+/// types (compile error) and shapes (ShapeError with the leaf's path) of its initial value.
+/// A condition that is an array makes a loop for each of its elements: an element whose condition is false keeps its
+/// carry. The shape of every leaf of the carry must then start with the condition's (ShapeError).
 template <class C, class B, class S>
 to_tracer_t<S> while_loop(const C& condition, const B& body, const S& init, Loc loc = Loc::current()) {
   static_assert(std::same_as<detail::body_t<C, S>, Tracer<bool>>,
@@ -98,7 +100,7 @@ to_tracer_t<S> while_loop(const C& condition, const B& body, const S& init, Loc 
     result.put(detail::call_with_handles(body, std::tie(init), inputs), "the carry before and after the body", outputs);
   };
   const std::vector<std::string> paths = detail::leaf_paths(init);
-  return result.rebuild(detail::while_loop(traced_condition, traced_body, carry, {loc, paths}));
+  return result.rebuild(detail::while_loop(traced_condition, traced_body, carry, {loc, paths}, /*per_element=*/true));
 }
 
 /// carry = body(i, carry) for i = lower, ..., upper - 1, and returns the last carry. `i` is a Tracer<int32_t> if both

@@ -31,7 +31,8 @@ void check_condition(const ops::Site& s, std::span<const Type> out, std::span<co
     for (size_t i = 0; fits && i < lanes.size(); ++i) fits = t.shape[i] == lanes[i];
     if (!fits) {
       s.shape_error("with a condition of " + to_string(out[0]) + " every carry must have a shape that starts with " +
-                    to_string(lanes) + ", got " + to_string(t));
+                    to_string(lanes) + ", got " + to_string(t) +
+                    "; for one loop over all, reduce the condition with any or all");
     }
   }
 }
