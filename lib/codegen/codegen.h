@@ -17,7 +17,8 @@ struct RuntimeTable {
   int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
   /// Runs body(environment, begin, end) over [0, count) in pieces of at least `grain`, on several threads.
   void (*parallel_for)(void* context, int64_t count, int64_t grain,
-                       void (*body)(void* environment, int64_t begin, int64_t end), void* environment) noexcept = nullptr;
+                       void (*body)(void* environment, int64_t begin, int64_t end),
+                       void* environment) noexcept = nullptr;
 };
 
 /// The first member of every context passed to an entry.
@@ -33,9 +34,9 @@ struct TargetOptions {
 
 struct CodegenOptions {
   TargetOptions target;
-  bool strict = false;     ///< no contraction, no reassociation beyond the documented reductions
+  bool strict = false;  ///< no contraction, no reassociation beyond the documented reductions
   bool fast_math = false;
-  bool sanitize = false;   ///< run LLVM's AddressSanitizer pass over the module
+  bool sanitize = false;  ///< run LLVM's AddressSanitizer pass over the module
 };
 
 /// Native code in memory. Keeps itself alive while it is referenced.

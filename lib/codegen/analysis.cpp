@@ -1,0 +1,261 @@
+// Varying-ness is a fixpoint over loop carries; everything else is one walk. Definitions come before uses, so one
+// forward walk settles straight lines.
+#include "codegen/analysis.h"
+
+#include <algorithm>
+
+namespace calque::codegen {
+
+using kernel::Id;
+using kernel::Instruction;
+using kernel::Kernel;
+using kernel::LoopKind;
+using kernel::Op;
+using kernel::Region;
+
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+bool is_wide_integer(DType d) { return d == DType::i64 || d == DType::u64; }
+
+const Instruction* yield_of(const Region& region) {
+  return region.instructions.empty() || region.instructions.back().op != Op::yield ? nullptr
+                                                                                   : &region.instructions.back();
+}
+
+}  // namespace
+
+int64_t instruction_count(const Region& region) {
+  int64_t n = 0;
+  for (const Instruction& i : region.instructions) {
+    ++n;
+    for (const Region& r : i.regions) n += instruction_count(r);
+  }
+  return n;
+}
+
+Analysis::Analysis(const Kernel& kernel)
+    : kernel_(kernel),
+      varying_(kernel.values.size()),
+      data_(kernel.values.size()),
+      loaded_(kernel.buffers.size()),
+      stored_(kernel.buffers.size()),
+      ranges_(kernel.values.size()) {
+  size_ = instruction_count(kernel.body);
+  while (walk(kernel.body, false)) {
+  }
+  mark_data(kernel.body);
+  record(kernel.body);
+}
+
+bool Analysis::set(Id id, bool varying) {
+  if (!varying || varying_[id]) return false;
+  varying_[id] = true;
+  return true;
+}
+
+// True when a carry became varying after the body that uses it was visited.
+bool Analysis::walk(const Region& region, bool vector) {
+  bool again = false;
+  for (const Instruction& i : region.instructions) again |= visit(i, vector);
+  return again;
+}
+
+bool Analysis::visit(const Instruction& i, bool vector) {
+  bool any = false;
+  for (const Id o : i.operands) any = any || varying_[o];
+  bool again = false;
+  switch (i.op) {
+    case Op::constant:
+    case Op::scalar:
+    case Op::load:
+      for (const Id r : i.results) set(r, any);
+      compute_range(i);
+      if (i.op == Op::load) loaded_[i.buffer] = true;
+      break;
+    case Op::store:
+      stored_[i.buffer] = true;
+      break;
+    case Op::yield:
+      break;
+    case Op::loop: {
+      const Region& body = i.regions[0];
+      const bool inside = vector || i.vectorize;
+      if (!body.parameters.empty()) {
+        set(body.parameters[0], i.vectorize);
+        ranges_[body.parameters[0]] = {0, std::max<int64_t>(i.extent - 1, 0)};
+      }
+      if (i.loop == LoopKind::sequential)
+        for (size_t c = 0; c < i.operands.size(); ++c) set(body.parameters[c + 1], varying_[i.operands[c]]);
+      again |= walk(body, inside);
+      const Instruction* yield = yield_of(body);
+      for (size_t c = 0; c < i.results.size(); ++c) {
+        if (i.loop == LoopKind::sequential) {
+          again |= set(body.parameters[c + 1], varying_[yield->operands[c]]);
+          set(i.results[c], varying_[body.parameters[c + 1]]);
+        } else {
+          set(i.results[c], (!i.vectorize && varying_[yield->operands[c]]) || varying_[i.operands[c]]);
+        }
+      }
+      break;
+    }
+    case Op::while_: {
+      const Region &cond = i.regions[0], &body = i.regions[1];
+      for (size_t c = 0; c < i.operands.size(); ++c) {
+        set(cond.parameters[c], varying_[i.operands[c]]);
+        set(body.parameters[c], varying_[cond.parameters[c]]);
+      }
+      again |= walk(cond, vector);
+      again |= walk(body, vector);
+      const bool diverges = varying_[yield_of(cond)->operands[0]];
+      for (size_t c = 0; c < i.operands.size(); ++c) {
+        const bool varies = diverges || varying_[yield_of(body)->operands[c]];
+        again |= set(cond.parameters[c], varies);
+        again |= set(body.parameters[c], varying_[cond.parameters[c]]);
+        set(i.results[c], varying_[cond.parameters[c]]);
+      }
+      break;
+    }
+    case Op::if_: {
+      again |= walk(i.regions[0], vector);
+      again |= walk(i.regions[1], vector);
+      for (size_t c = 0; c < i.results.size(); ++c)
+        set(i.results[c], varying_[i.operands[0]] || varying_[yield_of(i.regions[0])->operands[c]] ||
+                              varying_[yield_of(i.regions[1])->operands[c]]);
+      break;
+    }
+  }
+  return again;
+}
+
+void Analysis::compute_range(const Instruction& i) {
+  if (i.results.empty() || kernel_.values[i.results[0]] != DType::i64) return;
+  Range& out = ranges_[i.results[0]];
+  if (i.op == Op::constant) {
+    const auto v = i.literal.as<int64_t>();
+    out = {v, v};
+    return;
+  }
+  if (i.op != Op::scalar || i.operands.empty()) return;
+  const ScalarOp op = scalar_op(i.primitive);
+  if (op == ScalarOp::convert) {
+    if (kernel_.values[i.operands[0]] == DType::i32) out = {INT32_MIN, INT32_MAX};
+    return;
+  }
+  if (i.operands.size() != 2 || kernel_.values[i.operands[0]] != DType::i64) return;
+  const Range a = ranges_[i.operands[0]], b = ranges_[i.operands[1]];
+  Wide low = INT64_MIN, high = INT64_MAX;
+  switch (op) {
+    case ScalarOp::add:
+      low = Wide{a.low} + b.low;
+      high = Wide{a.high} + b.high;
+      break;
+    case ScalarOp::sub:
+      low = Wide{a.low} - b.high;
+      high = Wide{a.high} - b.low;
+      break;
+    case ScalarOp::mul: {
+      const Wide p[4] = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low, Wide{a.high} * b.high};
+      low = *std::min_element(p, p + 4);
+      high = *std::max_element(p, p + 4);
+      break;
+    }
+    case ScalarOp::div:
+      if (b.low != b.high || b.low <= 0) return;
+      low = a.low / b.low;
+      high = a.high / b.low;
+      break;
+    case ScalarOp::rem:
+      if (b.low != b.high || b.low <= 0) return;
+      low = a.low < 0 ? 1 - b.low : 0;
+      high = a.high > 0 ? std::min(a.high, b.low - 1) : 0;
+      break;
+    case ScalarOp::max:
+      low = std::max(a.low, b.low);
+      high = std::max(a.high, b.high);
+      break;
+    case ScalarOp::min:
+      low = std::min(a.low, b.low);
+      high = std::min(a.high, b.high);
+      break;
+    default:
+      return;
+  }
+  if (low < INT64_MIN || high > INT64_MAX) return;
+  out = {static_cast<int64_t>(low), static_cast<int64_t>(high)};
+}
+
+// Backwards: a 64-bit integer is data when it is stored, carried, or makes another that is.
+void Analysis::mark_data(const Region& region) {
+  for (auto it = region.instructions.rbegin(); it != region.instructions.rend(); ++it) {
+    const Instruction& i = *it;
+    switch (i.op) {
+      case Op::store:
+        data_[i.operands[1]] = true;
+        break;
+      case Op::scalar:
+        if (data_[i.results[0]])
+          for (const Id o : i.operands) data_[o] = true;
+        break;
+      case Op::yield:
+      case Op::loop:
+      case Op::while_:
+        for (size_t c = 0; c < i.operands.size(); ++c) data_[i.operands[c]] = true;
+        break;
+      default:
+        break;
+    }
+    for (auto r = i.regions.rbegin(); r != i.regions.rend(); ++r) mark_data(*r);
+  }
+}
+
+LoopFacts Analysis::measure(const Region& region) {
+  LoopFacts facts;
+  for (const Instruction& i : region.instructions) {
+    ++facts.cost;
+    if (i.op == Op::loop || i.op == Op::while_) facts.nested = true;
+    const auto widen = [&](DType d, bool arithmetic) {
+      int bytes = static_cast<int>(size_of(d));
+      if (bytes == 2 && is_floating(d) && arithmetic) bytes = 4;
+      facts.element_bytes = std::max(facts.element_bytes, bytes);
+    };
+    if (i.op == Op::store) {
+      widen(kernel_.buffers[i.buffer].dtype, false);
+    } else if (i.op == Op::scalar || i.op == Op::load) {
+      const Id r = i.results[0];
+      const DType d = kernel_.values[r];
+      const ScalarOp op = i.op == Op::scalar ? scalar_op(i.primitive) : ScalarOp::select;
+      if (varying_[r] && (!is_wide_integer(d) || data_[r]))
+        widen(d, op != ScalarOp::select && op != ScalarOp::bitcast && op != ScalarOp::convert);
+      // A comparison works at the width of what it compares.
+      if (i.op == Op::scalar && is_bool(d))
+        for (const Id o : i.operands)
+          if (varying_[o] && !is_wide_integer(kernel_.values[o])) widen(kernel_.values[o], true);
+      if (op == ScalarOp::convert && is_floating(d) && size_of(d) == 2) widen(DType::f32, true);
+    }
+    for (const Region& r : i.regions) {
+      const LoopFacts inner = measure(r);
+      facts.cost += inner.cost;
+      facts.nested |= inner.nested;
+      facts.element_bytes = std::max(facts.element_bytes, inner.element_bytes);
+      facts.idempotent &= inner.idempotent;
+    }
+    if (i.op == Op::store && loaded_[i.buffer]) facts.idempotent = false;
+  }
+  return facts;
+}
+
+void Analysis::record(const Region& region) {
+  for (const Instruction& i : region.instructions) {
+    if (i.op == Op::loop && (i.vectorize || i.loop == LoopKind::reduction)) {
+      LoopFacts facts = measure(i.regions[0]);
+      for (const Id r : i.results)
+        facts.element_bytes = std::max<int>(facts.element_bytes, static_cast<int>(size_of(kernel_.values[r])));
+      facts_.emplace(&i, facts);
+    }
+    for (const Region& r : i.regions) record(r);
+  }
+}
+
+}  // namespace calque::codegen

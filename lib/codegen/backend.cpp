@@ -1,0 +1,380 @@
+// From LLVM IR to running code. Back ends (a target machine with its pass pipeline) are dear to make, so they wait in a
+// pool between compilations; every compilation has an LLVMContext of its own. Linked code belongs to a JITDylib that is
+// removed with its CompiledProgram. One ORC session serves the process and is never destroyed.
+#define CALQUE_LLVM_BACKEND
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "calque/ir/errors.h"
+
+#include "codegen/codegen.h"
+#include "codegen/emitter.h"
+#include "codegen/llvm.h"
+#include "codegen/target.h"
+
+namespace calque::codegen {
+
+namespace {
+
+// Functions longer than this are compiled with less effort: register allocation and scheduling grow faster than linear.
+constexpr size_t kLongFunction = 40000;
+
+void initialize_llvm(bool all_targets) {
+  static std::once_flag native, all;
+  std::call_once(native, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  if (all_targets) {
+    std::call_once(all, [] {
+      llvm::InitializeAllTargetInfos();
+      llvm::InitializeAllTargets();
+      llvm::InitializeAllTargetMCs();
+      llvm::InitializeAllAsmPrinters();
+    });
+  }
+}
+
+std::string host_triple() { return llvm::sys::getProcessTriple(); }
+
+const llvm::Target& find_target(const std::string& triple) {
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(llvm::Triple(triple), error);
+  if (!target) throw CompileError("compile: unknown target triple " + triple);
+  return *target;
+}
+
+TargetInfo make_target(const std::string& cpu, const std::string& triple) {
+  TargetInfo info;
+  info.triple = triple.empty() ? host_triple() : triple;
+  initialize_llvm(info.triple != host_triple());
+  const llvm::Target& target = find_target(info.triple);
+  const llvm::Triple parsed(info.triple);
+  if (cpu.empty() || cpu == "native") {
+    if (info.triple == host_triple()) {
+      info.cpu = llvm::sys::getHostCPUName().str();
+      llvm::SubtargetFeatures features;
+      for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
+      info.features = features.getString();
+    } else {
+      info.cpu = parsed.isX86() ? "x86-64" : "generic";
+    }
+  } else {
+    info.cpu = cpu;
+  }
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target.createMCSubtargetInfo(parsed, "", ""));
+  if (!known || !known->isCPUStringValid(info.cpu))
+    throw CompileError("compile: unknown CPU " + info.cpu + " for " + info.triple);
+  const std::unique_ptr<llvm::MCSubtargetInfo> chip(target.createMCSubtargetInfo(parsed, info.cpu, info.features));
+  const auto has = [&](const char* feature) { return chip->checkFeatures(feature); };
+  info.x86 = parsed.getArch() == llvm::Triple::x86_64;
+  if (info.x86) {
+    info.avx2 = has("+avx2");
+    info.avx512 = info.avx2 && has("+avx512f") && has("+avx512bw") && has("+avx512dq") && has("+avx512vl");
+    info.half_conversion = has("+f16c");
+    info.fma = has("+fma");
+    info.vector_bits = info.avx512 ? 512 : info.avx2 ? 256 : 128;
+  }
+  return info;
+}
+
+// A target machine and the passes run before it.
+class Backend {
+ public:
+  explicit Backend(const TargetInfo& info, bool sanitize);
+  void optimize(llvm::Module& module);
+  llvm::SmallVector<char, 0> emit(llvm::Module& module, llvm::CodeGenFileType type);
+  llvm::TargetMachine& machine() { return *machine_; }
+
+ private:
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  llvm::LoopAnalysisManager loops_;
+  llvm::FunctionAnalysisManager functions_;
+  llvm::CGSCCAnalysisManager components_;
+  llvm::ModuleAnalysisManager modules_;
+  llvm::ModulePassManager passes_;
+};
+
+Backend::Backend(const TargetInfo& info, bool sanitize) {
+  llvm::TargetOptions options;
+  machine_.reset(find_target(info.triple)
+                     .createTargetMachine(llvm::Triple(info.triple), info.cpu, info.features, options,
+                                          llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
+                                          true));
+  if (!machine_) throw CompileError("compile: no code generator for " + info.triple);
+  llvm::PassBuilder builder(machine_.get());
+  builder.registerModuleAnalyses(modules_);
+  builder.registerCGSCCAnalyses(components_);
+  builder.registerFunctionAnalyses(functions_);
+  builder.registerLoopAnalyses(loops_);
+  builder.crossRegisterProxies(loops_, functions_, components_, modules_);
+  // The emitter makes SSA form and rotated loops; what is left is redundancy: index arithmetic, splats of invariants.
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+  passes.addPass(llvm::EarlyCSEPass(true));
+  passes_.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  if (sanitize) {
+    llvm::AddressSanitizerOptions asan;
+    asan.UseAfterReturn = llvm::AsanDetectStackUseAfterReturnMode::Never;
+    passes_.addPass(llvm::AddressSanitizerPass(asan));
+  }
+}
+
+void Backend::optimize(llvm::Module& module) {
+  passes_.run(module, modules_);
+  modules_.clear();
+  components_.clear();
+  functions_.clear();
+  loops_.clear();
+}
+
+llvm::SmallVector<char, 0> Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
+  size_t longest = 0;
+  for (const llvm::Function& f : module) longest = std::max<size_t>(longest, f.getInstructionCount());
+  machine_->setOptLevel(longest > kLongFunction ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine_->addPassesToEmitFile(passes, out, nullptr, type))
+    throw CompileError("compile: the target cannot emit such a file");
+  passes.run(module);
+  return bytes;
+}
+
+// Back ends that nobody uses just now, by target.
+class Pool {
+ public:
+  static Pool& instance() {
+    static Pool* pool = new Pool;
+    return *pool;
+  }
+  std::unique_ptr<Backend> take(const TargetInfo& info, bool sanitize) {
+    {
+      const std::lock_guard lock(mutex_);
+      auto& idle = idle_[key(info, sanitize)];
+      if (!idle.empty()) {
+        auto backend = std::move(idle.back());
+        idle.pop_back();
+        return backend;
+      }
+    }
+    return std::make_unique<Backend>(info, sanitize);
+  }
+  void give(const TargetInfo& info, bool sanitize, std::unique_ptr<Backend> backend) {
+    const std::lock_guard lock(mutex_);
+    auto& idle = idle_[key(info, sanitize)];
+    if (idle.size() < kKept) idle.push_back(std::move(backend));
+  }
+
+ private:
+  static constexpr size_t kKept = 4;
+  static std::string key(const TargetInfo& info, bool sanitize) {
+    return info.triple + '|' + info.cpu + '|' + info.features + (sanitize ? "|asan" : "");
+  }
+  std::mutex mutex_;
+  std::map<std::string, std::vector<std::unique_ptr<Backend>>> idle_;
+};
+
+// The process's linker.
+class Session {
+ public:
+  static Session& instance() {
+    static Session* session = new Session;
+    return *session;
+  }
+  llvm::orc::JITDylib& link(llvm::SmallVector<char, 0> object, llvm::orc::ExecutorAddr& entry);
+  void unlink(llvm::orc::JITDylib& library) { report(session_->removeJITDylib(library)); }
+  void add_sanitizer();
+
+ private:
+  Session();
+  static void report(llvm::Error error) {
+    if (error) llvm::logAllUnhandledErrors(std::move(error), llvm::errs(), "calque: ");
+  }
+  template <class F>
+  void define(llvm::orc::SymbolMap& symbols, const char* name, F* function) {
+    symbols[session_->intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                                       llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  }
+
+  std::unique_ptr<llvm::orc::ExecutionSession> session_;
+  std::unique_ptr<llvm::orc::ObjectLinkingLayer> layer_;
+  llvm::orc::JITDylib* runtime_ = nullptr;
+  std::atomic<uint64_t> count_{0};
+  std::once_flag sanitizer_;
+};
+
+[[noreturn]] void fail(llvm::Error error, const char* what) {
+  throw CompileError("compile: " + std::string(what) + ": " + llvm::toString(std::move(error)));
+}
+
+// What generated code may call: block copies, and the few functions of libm that a target without the instruction
+// needs.
+Session::Session() {
+  auto control =
+      llvm::orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
+  if (!control) fail(control.takeError(), "no executor");
+  session_ = std::make_unique<llvm::orc::ExecutionSession>(std::move(*control));
+  layer_ = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session_);
+  runtime_ = &session_->createBareJITDylib("calque.runtime");
+  llvm::orc::SymbolMap symbols;
+  define(symbols, "memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
+  define(symbols, "memmove", static_cast<void* (*)(void*, const void*, size_t)>(std::memmove));
+  define(symbols, "memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
+  using Single1 = float (*)(float);
+  using Double1 = double (*)(double);
+  define(symbols, "fma", static_cast<double (*)(double, double, double)>(::fma));
+  define(symbols, "fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
+  define(symbols, "fmod", static_cast<double (*)(double, double)>(::fmod));
+  define(symbols, "fmodf", static_cast<float (*)(float, float)>(::fmodf));
+  define(symbols, "floor", static_cast<Double1>(::floor));
+  define(symbols, "floorf", static_cast<Single1>(::floorf));
+  define(symbols, "ceil", static_cast<Double1>(::ceil));
+  define(symbols, "ceilf", static_cast<Single1>(::ceilf));
+  define(symbols, "trunc", static_cast<Double1>(::trunc));
+  define(symbols, "truncf", static_cast<Single1>(::truncf));
+  define(symbols, "roundeven", static_cast<Double1>(::rint));
+  define(symbols, "roundevenf", static_cast<Single1>(::rintf));
+  define(symbols, "round", static_cast<Double1>(::round));
+  define(symbols, "roundf", static_cast<Single1>(::roundf));
+  report(runtime_->define(llvm::orc::absoluteSymbols(std::move(symbols))));
+}
+
+void Session::add_sanitizer() {
+  std::call_once(sanitizer_, [this] {
+    auto generator = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+        '\0', [](const llvm::orc::SymbolStringPtr& name) { return (*name).starts_with("__asan_"); });
+    if (!generator) fail(generator.takeError(), "sanitize");
+    runtime_->addGenerator(std::move(*generator));
+  });
+}
+
+llvm::orc::JITDylib& Session::link(llvm::SmallVector<char, 0> object, llvm::orc::ExecutorAddr& entry) {
+  llvm::orc::JITDylib& library = session_->createBareJITDylib("calque." + std::to_string(count_++));
+  library.addToLinkOrder(*runtime_);
+  auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), "calque", false);
+  llvm::Error error = layer_->add(library, std::move(buffer));
+  if (!error) {
+    auto found = session_->lookup({&library}, session_->intern(kEntryName));
+    if (found) {
+      entry = found->getAddress();
+      return library;
+    }
+    error = found.takeError();
+  }
+  unlink(library);
+  fail(std::move(error), "linking failed");
+}
+
+class LinkedProgram final : public CompiledProgram {
+ public:
+  explicit LinkedProgram(llvm::SmallVector<char, 0> object) {
+    llvm::orc::ExecutorAddr address;
+    library_ = &Session::instance().link(std::move(object), address);
+    entry_ = address.toPtr<Entry>();
+  }
+  LinkedProgram(const LinkedProgram&) = delete;
+  LinkedProgram& operator=(const LinkedProgram&) = delete;
+  ~LinkedProgram() override { Session::instance().unlink(*library_); }
+  Entry entry() const override { return entry_; }
+
+ private:
+  llvm::orc::JITDylib* library_ = nullptr;
+  Entry entry_ = nullptr;
+};
+
+// One compilation: emits and optimises the module, and hands the back end back.
+class Compilation {
+ public:
+  Compilation(const kernel::Program& program, const CodegenOptions& options)
+      : target_(resolve_target(options.target)),
+        sanitize_(options.sanitize),
+        backend_(Pool::instance().take(target_, sanitize_)),
+        module_(program.name, context_) {
+    context_.setDiscardValueNames(true);
+    module_.setTargetTriple(llvm::Triple(target_.triple));
+    module_.setDataLayout(backend_->machine().createDataLayout());
+    emit_program(module_, target_, options, program);
+#ifndef NDEBUG
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    if (llvm::verifyModule(module_, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
+#endif
+    backend_->optimize(module_);
+  }
+  ~Compilation() { Pool::instance().give(target_, sanitize_, std::move(backend_)); }
+  llvm::Module& module() { return module_; }
+  llvm::SmallVector<char, 0> emit(llvm::CodeGenFileType type) { return backend_->emit(module_, type); }
+
+ private:
+  TargetInfo target_;
+  bool sanitize_;
+  std::unique_ptr<Backend> backend_;
+  llvm::LLVMContext context_;
+  llvm::Module module_;
+};
+
+std::string emitted(const kernel::Program& program, const CodegenOptions& options, llvm::CodeGenFileType type) {
+  const auto bytes = Compilation(program, options).emit(type);
+  return {bytes.data(), bytes.size()};
+}
+
+// Code for a processor that this one is not would end in an illegal instruction.
+void check_runs_here(const TargetInfo& target) {
+  const TargetInfo host = resolve_target({"native", ""});
+  if (target.triple != host.triple) throw CompileError("compile: code for " + target.triple + " cannot run here");
+  if ((target.avx512 && !host.avx512) || (target.avx2 && !host.avx2) || (target.fma && !host.fma) ||
+      (target.half_conversion && !host.half_conversion))
+    throw CompileError("compile: this processor (" + host.cpu + ") lacks instructions of " + target.cpu);
+}
+
+}  // namespace
+
+TargetInfo resolve_target(const TargetOptions& options) {
+  std::string cpu = options.cpu;
+  if (cpu.empty())
+    if (const char* chosen = std::getenv("CALQUE_CPU")) cpu = chosen;
+  static std::mutex mutex;
+  static auto* known = new std::map<std::pair<std::string, std::string>, TargetInfo>;
+  const std::lock_guard lock(mutex);
+  const auto key = std::make_pair(cpu, options.triple);
+  auto it = known->find(key);
+  if (it == known->end()) it = known->emplace(key, make_target(cpu, options.triple)).first;
+  return it->second;
+}
+
+std::string target_description(const TargetOptions& options) {
+  const TargetInfo info = resolve_target(options);
+  return info.triple + ' ' + info.cpu + ' ' + info.features;
+}
+
+std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options) {
+  check_runs_here(resolve_target(options.target));
+  if (options.sanitize) Session::instance().add_sanitizer();
+  Compilation compilation(program, options);
+  return std::make_shared<LinkedProgram>(compilation.emit(llvm::CodeGenFileType::ObjectFile));
+}
+
+std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options) {
+  Compilation compilation(program, options);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  compilation.module().print(out, nullptr);
+  return text;
+}
+
+std::string assembly(const kernel::Program& program, const CodegenOptions& options) {
+  return emitted(program, options, llvm::CodeGenFileType::AssemblyFile);
+}
+
+std::string object(const kernel::Program& program, const CodegenOptions& options) {
+  return emitted(program, options, llvm::CodeGenFileType::ObjectFile);
+}
+
+}  // namespace calque::codegen

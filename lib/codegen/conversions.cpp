@@ -1,0 +1,111 @@
+// Conversions between element types: saturating from floats to integers (NaN gives 0), one rounding to 16-bit floats.
+// Where the target has no instruction for f16, integer arithmetic does it: no library call that may be missing.
+#include "codegen/scalar_ops.h"
+
+namespace calque::codegen {
+
+using llvm::Type;
+using llvm::Value;
+
+Value* ScalarOps::convert(Value* v, DType from, DType to) {
+  if (from == to) return v;
+  Type* type = same_lanes(register_type(to), v);
+  if (is_bool(to)) {
+    return is_floating(from) ? b_.CreateFCmpUNE(v, real(v, 0.0)) : b_.CreateICmpNE(v, integer(v, 0));
+  }
+  if (is_floating(from)) {
+    if (is_floating(to)) {
+      return size_of(to) > size_of(from) ? b_.CreateFPExt(v, type) : b_.CreateFPTrunc(v, type);
+    }
+    const auto id = is_signed_integer(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+    return b_.CreateIntrinsic(id, {type, v->getType()}, {v});
+  }
+  if (is_floating(to)) return is_signed_integer(from) ? b_.CreateSIToFP(v, type) : b_.CreateUIToFP(v, type);
+  return is_signed_integer(from) ? b_.CreateSExtOrTrunc(v, type) : b_.CreateZExtOrTrunc(v, type);
+}
+
+Value* ScalarOps::bitcast(Value* v, DType to) { return b_.CreateBitCast(v, same_lanes(register_type(to), v)); }
+
+Value* ScalarOps::from_memory(Value* v, DType dtype) { return is_bool(dtype) ? b_.CreateICmpNE(v, integer(v, 0)) : v; }
+
+Value* ScalarOps::to_memory(Value* v, DType dtype) {
+  return is_bool(dtype) ? b_.CreateZExt(v, same_lanes(b_.getInt8Ty(), v)) : v;
+}
+
+Value* ScalarOps::widen(Value* bits, DType half) {
+  llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  Type* const word = same_lanes(b_.getInt32Ty(), bits);
+  Type* const single = same_lanes(b_.getFloatTy(), bits);
+  if (half == DType::bf16) return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(bits, word), 16), single);
+  if (target_.half_conversion) return b_.CreateFPExt(b_.CreateBitCast(bits, same_lanes(b_.getHalfTy(), bits)), single);
+  // The exponent is moved by a product that is exact, subnormals included; what was infinity or NaN is set apart.
+  Value* x = b_.CreateZExt(bits, word);
+  Value* sign = b_.CreateShl(b_.CreateAnd(x, integer(x, 0x8000)), 16);
+  Value* magnitude = b_.CreateAnd(x, integer(x, 0x7fff));
+  Value* shifted = b_.CreateShl(magnitude, 13);
+  Value* scaled = b_.CreateBitCast(shifted, single);
+  scaled = b_.CreateBitCast(b_.CreateFMul(scaled, real(scaled, 0x1p112)), word);
+  Value* quiet =
+      b_.CreateSelect(b_.CreateICmpUGT(magnitude, integer(x, 0x7c00)), integer(x, 0x7fc00000), integer(x, 0x7f800000));
+  Value* special = b_.CreateICmpUGE(magnitude, integer(x, 0x7c00));
+  Value* value = b_.CreateSelect(special, b_.CreateOr(shifted, quiet), scaled);
+  return b_.CreateBitCast(b_.CreateOr(value, sign), single);
+}
+
+Value* ScalarOps::narrow(Value* v, DType half) {
+  llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  return half == DType::bf16 ? narrow_bfloat(v) : narrow_half(v);
+}
+
+Value* ScalarOps::narrow_bfloat(Value* v) {
+  Type* const word = same_lanes(b_.getInt32Ty(), v);
+  Value* x = b_.CreateBitCast(v, word);
+  Value* high = b_.CreateLShr(x, 16);
+  Value* odd = b_.CreateAnd(high, integer(x, 1));
+  Value* rounded = b_.CreateLShr(b_.CreateAdd(x, b_.CreateAdd(odd, integer(x, 0x7fff))), 16);
+  Value* nan = b_.CreateICmpUGT(b_.CreateAnd(x, integer(x, 0x7fffffff)), integer(x, 0x7f800000));
+  Value* result = b_.CreateSelect(nan, b_.CreateOr(high, integer(x, 0x40)), rounded);
+  return b_.CreateTrunc(result, same_lanes(b_.getInt16Ty(), v));
+}
+
+Value* ScalarOps::narrow_half(Value* v) {
+  Type* const bits16 = same_lanes(b_.getInt16Ty(), v);
+  if (target_.half_conversion) return b_.CreateBitCast(b_.CreateFPTrunc(v, same_lanes(b_.getHalfTy(), v)), bits16);
+  Type* const word = same_lanes(b_.getInt32Ty(), v);
+  Value* x = b_.CreateBitCast(v, word);
+  Value* sign = b_.CreateLShr(b_.CreateAnd(x, integer(x, 0x80000000)), 16);
+  Value* magnitude = b_.CreateAnd(x, integer(x, 0x7fffffff));
+  // Normal results: the exponent is moved and half a unit, less one when even, is added below the kept bits.
+  Value* odd = b_.CreateAnd(b_.CreateLShr(x, 13), integer(x, 1));
+  Value* normal = b_.CreateAdd(magnitude, b_.CreateAdd(odd, integer(x, 0xfff - (112LL << 23))));
+  normal = b_.CreateLShr(normal, 13);
+  // Subnormal results: adding 0.5 aligns the unit of f16's subnormals with f32's last bit, and the sum rounds.
+  Value* sum = b_.CreateBitCast(magnitude, same_lanes(b_.getFloatTy(), v));
+  sum = b_.CreateFAdd(sum, real(sum, 0.5));
+  Value* subnormal = b_.CreateSub(b_.CreateBitCast(sum, word), integer(x, 0x3f000000));
+  Value* nan = b_.CreateOr(b_.CreateAnd(b_.CreateLShr(x, 13), integer(x, 0x3ff)), integer(x, 0x7e00));
+  Value* r = b_.CreateSelect(b_.CreateICmpULT(magnitude, integer(x, 0x38800000)), subnormal, normal);
+  r = b_.CreateSelect(b_.CreateICmpUGE(magnitude, integer(x, 0x477ff000)), integer(x, 0x7c00), r);
+  r = b_.CreateSelect(b_.CreateICmpUGT(magnitude, integer(x, 0x7f800000)), nan, r);
+  return b_.CreateTrunc(b_.CreateOr(r, sign), bits16);
+}
+
+Value* ScalarOps::round_to_odd(Value* v) {
+  llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  Type* const single = same_lanes(b_.getFloatTy(), v);
+  Type* const word = same_lanes(b_.getInt32Ty(), v);
+  Value* nearest = b_.CreateFPTrunc(v, single);
+  Value* back = b_.CreateFPExt(nearest, v->getType());
+  const auto magnitude = [&](Value* x) { return b_.CreateIntrinsic(llvm::Intrinsic::fabs, {x->getType()}, {x}); };
+  Value* inexact = b_.CreateFCmpONE(back, v);
+  Value* too_large = b_.CreateFCmpOGT(magnitude(back), magnitude(v));
+  Value* bits = b_.CreateBitCast(nearest, word);
+  bits = b_.CreateAdd(bits, b_.CreateSExt(too_large, word));
+  bits = b_.CreateOr(bits, b_.CreateZExt(inexact, word));
+  return b_.CreateBitCast(bits, single);
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,147 @@
+#pragma once
+// From one kernel to one LLVM function. Inside a vectorised loop every kernel value is in one of three forms: uniform
+// (an LLVM scalar), varying (a vector of `lanes_` elements), or linear (lane l is v + l * stride, v an LLVM scalar:
+// most index expressions). Whatever is emitted under a mask is emitted where at least one lane is active.
+#include <functional>
+
+#include "codegen/analysis.h"
+#include "codegen/scalar_ops.h"
+
+namespace calque::codegen {
+
+/// A kernel value in registers.
+struct Reg {
+  enum class Form : uint8_t { none, uniform, varying, linear };
+  llvm::Value* v = nullptr;
+  Form form = Form::none;
+  bool wide = false;    ///< a 16-bit float held as f32
+  bool rounded = true;  ///< what is wide is representable in 16 bits
+  int64_t stride = 0;   ///< linear: the step from lane to lane
+  bool uniform() const { return form == Form::uniform; }
+};
+
+using Values = llvm::SmallVector<llvm::Value*, 8>;
+
+class KernelEmitter {
+ public:
+  /// `overlaps[i]`: memory of buffer i may be that of another buffer of the kernel, and one of them is written.
+  KernelEmitter(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
+                const kernel::Kernel& kernel, std::vector<bool> overlaps);
+  /// `void kernel(ptr context, ptr buffer...)`.
+  llvm::Function* emit();
+
+ private:
+  using Region = kernel::Region;
+  using Instruction = kernel::Instruction;
+  using Id = kernel::Id;
+
+  // ---- kernel_emitter.cpp
+  const Instruction* run(const Region& region);
+  void emit(const Instruction& i);
+  Reg constant(const Instruction& i);
+  Reg scalar(const Instruction& i);
+  Reg convert(const Instruction& i);
+  Reg bitcast(const Instruction& i);
+  Reg half_op(ScalarOp op, const Instruction& i);
+  bool linear_op(ScalarOp op, const Instruction& i, Reg& out);
+  bool index_division(ScalarOp op, const Instruction& i, Reg& out);
+  [[noreturn]] void refuse(const std::string& what) const;
+
+  // ---- forms
+  const Reg& get(Id id) const { return env_[id]; }
+  DType dtype(Id id) const { return kernel_.values[id]; }
+  Reg uniform(llvm::Value* v) const { return {v, Reg::Form::uniform}; }
+  Reg varying(llvm::Value* v) const { return {v, Reg::Form::varying}; }
+  /// A value that is a vector is varying.
+  Reg of(llvm::Value* v) const { return v->getType()->isVectorTy() ? varying(v) : uniform(v); }
+  llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(lanes_, v); }
+  /// 0, 1, 2 ... times `stride` in the given integer type.
+  llvm::Constant* iota(llvm::Type* element, int64_t stride) const;
+  /// The lanes of a register (16-bit floats as they are held).
+  llvm::Value* as_vector(const Reg& r);
+  /// In the form in which `like` is: a scalar stays one only when it is uniform and `vector` false.
+  llvm::Value* as_value(const Reg& r, bool vector) { return vector ? as_vector(r) : r.v; }
+  /// f16 and bf16: to f32, and to bits.
+  Reg widened(const Reg& r, DType half);
+  Reg bits(const Reg& r, DType half);
+  Reg rounded(const Reg& r, DType half);
+  /// How carries of a dtype are held: one LLVM value, fixed in form. `vector` as the analysis says.
+  llvm::Value* to_carry(const Reg& r, DType d, bool vector);
+  Reg from_carry(llvm::Value* v, DType d) const;
+  bool is_vector(Id id) const { return lanes_ != 0 && analysis_.varying(id); }
+
+  // ---- masks
+  llvm::Value* all_lanes() { return llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_)); }
+  llvm::Value* mask_or_all() { return mask_ ? mask_ : all_lanes(); }
+  llvm::Value* and_mask(llvm::Value* a, llvm::Value* b) { return !a ? b : !b ? a : b_.CreateAnd(a, b); }
+  llvm::Value* any(llvm::Value* mask) { return b_.CreateOrReduce(mask); }
+  /// Lane l is active when l < count (clamped to the lanes).
+  llvm::Value* first_lanes(llvm::Value* count);
+
+  // ---- memory.cpp
+  Reg load(const Instruction& i);
+  void store(const Instruction& i);
+  llvm::Value* address(int32_t buffer, llvm::Value* index);
+  llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask);
+  void store_lanes(int32_t buffer, const Reg& index, llvm::Value* value, llvm::Value* mask);
+  llvm::Value* gather(int32_t buffer, llvm::Value* index, llvm::Value* mask);
+  void scatter(int32_t buffer, llvm::Value* index, llvm::Value* value, llvm::Value* mask);
+  llvm::Value* reverse(llvm::Value* v);
+  llvm::Value* zeros();
+  llvm::Value* sink();
+  llvm::Type* element(int32_t buffer) { return ops_.memory_type(kernel_.buffers[buffer].dtype); }
+  llvm::Align alignment(int32_t buffer) const;
+
+  // ---- loops.cpp
+  void loop(const Instruction& i);
+  void parallel(const Instruction& i);
+  void sequential(const Instruction& i);
+  void vectorised(const Instruction& i);
+  void while_loop(const Instruction& i);
+  void branch(const Instruction& i);
+  void branch_lanes(const Instruction& i);
+  unsigned choose_lanes(const Instruction& i) const;
+  /// for (i = begin; i < end; i += step) carries = body(i, carries); at least one iteration. One is emitted straight.
+  Values counted(llvm::Value* begin, llvm::Value* end, int64_t step, const Values& initial,
+                 const std::function<Values(llvm::Value*, const Values&)>& body);
+  llvm::Value* to_phi(llvm::Value* v);
+  llvm::Value* from_phi(llvm::Value* v, llvm::Type* type);
+  llvm::BasicBlock* block(const char* name);
+  llvm::AllocaInst* local(llvm::Type* type);
+
+  // ---- reduction.cpp
+  void reduction(const Instruction& i);
+  void sequential_reduction(const Instruction& i);
+  void blocked_reduction(const Instruction& i, unsigned step);
+  Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);
+  Values identities(const Instruction& i, bool vectorised);
+  Values combine(const Instruction& i, const Values& a, const Values& b);
+  llvm::Value* combine_one(kernel::Combiner c, DType d, llvm::Value* a, llvm::Value* b);
+  Values fold_lanes(const Instruction& i, Values v);
+  Values masked(const Instruction& i, const Values& v, llvm::Value* mask);
+
+  llvm::Module& module_;
+  const TargetInfo& target_;
+  const CodegenOptions& options_;
+  const kernel::Kernel& kernel_;
+  std::vector<bool> overlaps_;
+  Analysis analysis_;
+  llvm::IRBuilder<> b_;
+  ScalarOps ops_;
+  llvm::Function* function_ = nullptr;
+  std::vector<Reg> env_;
+  unsigned lanes_ = 0;           ///< 0 outside vectorised loops
+  llvm::Value* mask_ = nullptr;  ///< active lanes; null: all
+  llvm::Value* zeros_ = nullptr;
+  llvm::Value* sink_ = nullptr;
+};
+
+/// Sets what every generated function has: target, no unwinding, vector width.
+void set_function_attributes(llvm::Function& function, const TargetInfo& target, const CodegenOptions& options);
+
+/// entry.cpp: the program's entry function `calque_entry` and, before it, its kernels.
+void emit_program(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
+                  const kernel::Program& program);
+inline constexpr const char* kEntryName = "calque_entry";
+
+}  // namespace calque::codegen

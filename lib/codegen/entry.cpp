@@ -1,0 +1,282 @@
+// The entry function: steps become branches, loops and calls. Its pointers to buffers are loaded once, at the start.
+#include <algorithm>
+#include <cstddef>
+
+#include "calque/ir/errors.h"
+
+#include "codegen/emitter.h"
+
+namespace calque::codegen {
+
+using kernel::BufferKind;
+using kernel::Program;
+using kernel::Step;
+using kernel::StepKind;
+using kernel::View;
+using llvm::Value;
+
+namespace {
+
+// Bytes of the enclosing buffer that a view of a step may touch.
+struct Span {
+  int kind = 0;
+  int32_t index = 0;
+  int64_t begin = 0, end = 0;
+};
+
+int64_t dense_bytes(const kernel::ProgramBuffer& b) {
+  int64_t last = 0;
+  for (size_t axis = 0; axis < b.type.shape.size(); ++axis) {
+    if (b.type.shape[axis] == 0) return 0;
+    last += (b.type.shape[axis] - 1) * (axis < b.strides.size() ? std::abs(b.strides[axis]) : 0);
+  }
+  return (last + 1) * static_cast<int64_t>(size_of(b.type.dtype));
+}
+
+class EntryEmitter {
+ public:
+  EntryEmitter(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options, const Program& program)
+      : module_(module), target_(target), options_(options), program_(program), b_(module.getContext()) {}
+
+  void emit();
+
+ private:
+  void emit_kernels();
+  std::vector<bool> overlaps(int32_t kernel) const;
+  void collect(const std::vector<Step>& steps, int32_t kernel, std::vector<bool>& out) const;
+  Span span(const View& view, int64_t bytes) const;
+  void run(const std::vector<Step>& steps);
+  void emit(const Step& step);
+  void branch(const Step& step);
+  void repeat(const Step& step);
+  void while_loop(const Step& step);
+  void host_call(const Step& step);
+  Value* address(const View& view);
+  DType dtype(const View& view) const { return program_.buffers[static_cast<size_t>(view.buffer)].type.dtype; }
+  llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(module_.getContext(), name, entry_); }
+
+  llvm::Module& module_;
+  const TargetInfo& target_;
+  const CodegenOptions& options_;
+  const Program& program_;
+  llvm::IRBuilder<> b_;
+  llvm::Function* entry_ = nullptr;
+  llvm::BasicBlock* failed_ = nullptr;
+  std::vector<llvm::Function*> kernels_;
+  std::vector<Value*> buffers_;
+  std::vector<Value*> iterations_;
+};
+
+Span EntryEmitter::span(const View& view, int64_t bytes) const {
+  const kernel::ProgramBuffer& b = program_.buffers[static_cast<size_t>(view.buffer)];
+  Span s{static_cast<int>(b.kind), b.kind == BufferKind::workspace ? 0 : b.index, view.offset, view.offset + bytes};
+  if (!view.terms.empty()) {
+    s.begin = 0;
+    s.end = dense_bytes(b);
+  }
+  if (b.kind == BufferKind::workspace) {
+    s.begin += b.offset;
+    s.end += b.offset;
+  }
+  return s;
+}
+
+void EntryEmitter::collect(const std::vector<Step>& steps, int32_t kernel, std::vector<bool>& out) const {
+  for (const Step& step : steps) {
+    for (const auto& inner : step.blocks) collect(inner, kernel, out);
+    if (step.kind != StepKind::kernel || step.kernel != kernel) continue;
+    const kernel::Kernel& k = program_.kernels[static_cast<size_t>(kernel)];
+    const auto bytes = [&](size_t i) {
+      return k.buffers[i].extent * static_cast<int64_t>(size_of(k.buffers[i].dtype));
+    };
+    for (size_t a = 0; a < step.views.size(); ++a)
+      for (size_t b = a + 1; b < step.views.size(); ++b) {
+        if (!k.buffers[a].written && !k.buffers[b].written) continue;
+        const Span x = span(step.views[a], bytes(a)), y = span(step.views[b], bytes(b));
+        if (x.kind == y.kind && x.index == y.index && x.begin < y.end && y.begin < x.end) out[a] = out[b] = true;
+      }
+  }
+}
+
+std::vector<bool> EntryEmitter::overlaps(int32_t kernel) const {
+  std::vector<bool> out(program_.kernels[static_cast<size_t>(kernel)].buffers.size());
+  collect(program_.steps, kernel, out);
+  return out;
+}
+
+void EntryEmitter::emit_kernels() {
+  for (size_t k = 0; k < program_.kernels.size(); ++k) {
+    KernelEmitter emitter(module_, target_, options_, program_.kernels[k], overlaps(static_cast<int32_t>(k)));
+    kernels_.push_back(emitter.emit());
+  }
+}
+
+void EntryEmitter::emit() {
+  emit_kernels();
+  llvm::Type* pointer = b_.getPtrTy();
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer, pointer}, false);
+  entry_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kEntryName, module_);
+  set_function_attributes(*entry_, target_, options_);
+  b_.SetInsertPoint(block("start"));
+  for (const kernel::ProgramBuffer& buffer : program_.buffers) {
+    int64_t position = buffer.index;
+    const auto constants = static_cast<int64_t>(program_.constants.size());
+    if (buffer.kind == BufferKind::output) position += program_.num_inputs;
+    if (buffer.kind == BufferKind::constant) position += program_.num_inputs + program_.num_outputs;
+    if (buffer.kind == BufferKind::workspace) position = program_.num_inputs + program_.num_outputs + constants;
+    Value* slot = b_.CreateConstInBoundsGEP1_64(pointer, entry_->getArg(1), static_cast<uint64_t>(position));
+    Value* base = b_.CreateLoad(pointer, slot);
+    if (buffer.kind == BufferKind::workspace && buffer.offset != 0)
+      base = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, static_cast<uint64_t>(buffer.offset));
+    buffers_.push_back(base);
+  }
+  iterations_.assign(static_cast<size_t>(program_.num_loops), nullptr);
+  run(program_.steps);
+  b_.CreateRet(b_.getInt32(0));
+  if (failed_) {
+    b_.SetInsertPoint(failed_);
+    b_.CreateRet(b_.getInt32(1));
+  }
+}
+
+Value* EntryEmitter::address(const View& view) {
+  Value* p = buffers_[static_cast<size_t>(view.buffer)];
+  Value* offset = b_.getInt64(static_cast<uint64_t>(view.offset));
+  for (const View::Term& term : view.terms) {
+    Value* iteration = iterations_[static_cast<size_t>(term.loop)];
+    if (!iteration) throw CompileError("compile: a view depends on a loop that does not enclose it");
+    offset = b_.CreateAdd(offset, b_.CreateMul(iteration, b_.getInt64(static_cast<uint64_t>(term.bytes))));
+  }
+  return b_.CreateInBoundsGEP(b_.getInt8Ty(), p, offset);
+}
+
+void EntryEmitter::run(const std::vector<Step>& steps) {
+  for (const Step& step : steps) emit(step);
+}
+
+void EntryEmitter::emit(const Step& step) {
+  switch (step.kind) {
+    case StepKind::kernel: {
+      std::vector<Value*> arguments{entry_->getArg(0)};
+      for (const View& view : step.views) arguments.push_back(address(view));
+      b_.CreateCall(kernels_[static_cast<size_t>(step.kernel)], arguments);
+      break;
+    }
+    case StepKind::copy:
+      if (step.bytes > 0) {
+        Value *to = address(step.views[0]), *from = address(step.views[1]);
+        b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), static_cast<uint64_t>(step.bytes));
+      }
+      break;
+    case StepKind::while_:
+      while_loop(step);
+      break;
+    case StepKind::branch:
+      branch(step);
+      break;
+    case StepKind::repeat:
+      repeat(step);
+      break;
+    case StepKind::iota_i32: {
+      Value* v = iterations_[static_cast<size_t>(step.loop_id)];
+      const DType d = dtype(step.views[0]);
+      v = b_.CreateIntCast(v, b_.getIntNTy(static_cast<unsigned>(8 * size_of(d))), false);
+      b_.CreateAlignedStore(v, address(step.views[0]), llvm::Align(size_of(d)));
+      break;
+    }
+    case StepKind::host_call:
+      host_call(step);
+      break;
+  }
+}
+
+void EntryEmitter::while_loop(const Step& step) {
+  llvm::BasicBlock *head = block("while"), *body = block("body"), *exit = block("left");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  run(step.blocks[0]);
+  Value* flag = b_.CreateLoad(b_.getInt8Ty(), address(step.views[0]));
+  b_.CreateCondBr(b_.CreateICmpNE(flag, b_.getInt8(0)), body, exit);
+  b_.SetInsertPoint(body);
+  run(step.blocks[1]);
+  b_.CreateBr(head);
+  b_.SetInsertPoint(exit);
+}
+
+void EntryEmitter::branch(const Step& step) {
+  const DType d = dtype(step.views[0]);
+  llvm::Type* type = b_.getIntNTy(static_cast<unsigned>(8 * size_of(d)));
+  Value* selector = b_.CreateAlignedLoad(type, address(step.views[0]), llvm::Align(size_of(d)));
+  const size_t n = step.blocks.size();
+  if (n == 0) return;
+  std::vector<llvm::BasicBlock*> blocks;
+  for (size_t i = 0; i < n; ++i) blocks.push_back(block("branch"));
+  llvm::BasicBlock* join = block("join");
+  if (is_bool(d)) {
+    b_.CreateCondBr(b_.CreateICmpNE(selector, llvm::ConstantInt::get(type, 0)), blocks[0], blocks[n - 1]);
+  } else {
+    // Clamped: what is negative takes the first block, what is too large the last.
+    auto* type_max = llvm::ConstantInt::get(type, n - 1);
+    if (is_signed_integer(d))
+      selector = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, selector, llvm::ConstantInt::get(type, 0));
+    selector = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, selector, type_max);
+    auto* choice = b_.CreateSwitch(selector, blocks[n - 1], static_cast<unsigned>(n));
+    for (size_t i = 0; i + 1 < n; ++i)
+      choice->addCase(llvm::cast<llvm::ConstantInt>(llvm::ConstantInt::get(type, i)), blocks[i]);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    b_.SetInsertPoint(blocks[i]);
+    run(step.blocks[i]);
+    b_.CreateBr(join);
+  }
+  b_.SetInsertPoint(join);
+}
+
+void EntryEmitter::repeat(const Step& step) {
+  if (step.count <= 0) return;
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("repeat"), *exit = block("done");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* number = b_.CreatePHI(b_.getInt64Ty(), 2);
+  number->addIncoming(b_.getInt64(0), before);
+  Value* iteration = number;
+  if (step.reverse) iteration = b_.CreateSub(b_.getInt64(static_cast<uint64_t>(step.count - 1)), number);
+  if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = iteration;
+  run(step.blocks[0]);
+  if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = nullptr;
+  Value* next = b_.CreateAdd(number, b_.getInt64(1), "", true, true);
+  number->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, b_.getInt64(static_cast<uint64_t>(step.count))), head, exit);
+  b_.SetInsertPoint(exit);
+}
+
+void EntryEmitter::host_call(const Step& step) {
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::BasicBlock& start = entry_->getEntryBlock();
+  llvm::IRBuilder<> at(&start, start.begin());
+  const size_t n = step.views.size();
+  Value* pointers = at.CreateAlloca(llvm::ArrayType::get(pointer, std::max<size_t>(n, 1)));
+  for (size_t i = 0; i < n; ++i)
+    b_.CreateStore(address(step.views[i]), b_.CreateConstInBoundsGEP1_64(pointer, pointers, i));
+  const auto field = [&](Value* base, size_t offset) {
+    return b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset));
+  };
+  Value* context = entry_->getArg(0);
+  Value* function = field(field(context, offsetof(ContextHeader, table)), offsetof(RuntimeTable, host_call));
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer, b_.getInt32Ty(), pointer}, false);
+  Value* status =
+      b_.CreateCall(type, function, {context, b_.getInt32(static_cast<uint32_t>(step.host_function)), pointers});
+  if (!failed_) failed_ = block("failed");
+  llvm::BasicBlock* next = block("called");
+  b_.CreateCondBr(b_.CreateICmpEQ(status, b_.getInt32(0)), next, failed_);
+  b_.SetInsertPoint(next);
+}
+
+}  // namespace
+
+void emit_program(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
+                  const Program& program) {
+  EntryEmitter(module, target, options, program).emit();
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,307 @@
+// Reductions combine in an order that the extent and the number of lanes fix. Let a unit be one vector of contributions
+// (one contribution in a loop that is not vectorised). Unit j goes to accumulator j mod 4; sums and products of floats
+// fold the four after every 64 units, (a0+a1)+(a2+a3), and combine these blocks pairwise, as a binary counter carries;
+// the units past the last multiple of four go to an accumulator of their own, combined after the blocks; then the upper
+// half of the lanes is combined with the lower until one is left, and the initial value comes first of all. With at
+// most 15 additions in a row inside a block, the error of a sum of n terms stays below that of log2(n) + 19 roundings.
+// Reductions of up to 16 terms that are not vectorised run in order from the initial value.
+#include <bit>
+
+#include "codegen/emitter.h"
+
+namespace calque::codegen {
+
+using kernel::Combiner;
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t kAccumulators = 4;
+constexpr int64_t kBlockUnits = 64;
+constexpr int64_t kInOrder = 16;
+// Larger bodies are not repeated for each accumulator; the accumulators rotate instead.
+constexpr int64_t kRepeatedBody = 40;
+
+bool is_arg(Combiner c) { return c == Combiner::argmax || c == Combiner::argmin; }
+
+// f16 and bf16 accumulate in f32.
+DType held(DType d) { return is_half(d) ? DType::f32 : d; }
+
+}  // namespace
+
+void KernelEmitter::reduction(const Instruction& i) {
+  if (const unsigned lanes = choose_lanes(i)) {
+    blocked_reduction(i, lanes);
+    return;
+  }
+  bool rounds = false;
+  for (size_t r = 0; r < i.results.size(); ++r)
+    rounds |= is_floating(dtype(i.results[r])) && (i.combiners[r] == Combiner::add || i.combiners[r] == Combiner::mul);
+  if (rounds && i.extent > kInOrder)
+    blocked_reduction(i, 1);
+  else
+    sequential_reduction(i);
+}
+
+// What one iteration contributes, one LLVM value for each result.
+Values KernelEmitter::contributions(const Instruction& i, Value* index, bool vectorised) {
+  const Region& body = i.regions[0];
+  if (!body.parameters.empty()) {
+    env_[body.parameters[0]] = uniform(index);
+    if (vectorised) env_[body.parameters[0]] = {index, Reg::Form::linear, false, true, 1};
+  }
+  const Instruction* yield = run(body);
+  Values v;
+  for (size_t r = 0; r < i.results.size(); ++r) {
+    const DType d = dtype(i.results[r]);
+    Reg c = get(yield->operands[r]);
+    if (is_half(d)) c = widened(c, d);
+    v.push_back(as_value(c, vectorised || is_vector(i.results[r])));
+  }
+  return v;
+}
+
+Values KernelEmitter::identities(const Instruction& i, bool vectorised) {
+  Values v;
+  const auto add = [&](size_t r, const Literal& literal) {
+    const DType d = held(dtype(i.results[r]));
+    llvm::Type* type = ops_.register_type(d);
+    llvm::Constant* c;
+    if (d == DType::f32)
+      c = llvm::ConstantFP::get(type, llvm::APFloat(literal.as<float>()));
+    else if (d == DType::f64)
+      c = llvm::ConstantFP::get(type, llvm::APFloat(literal.as<double>()));
+    else
+      c = llvm::ConstantInt::get(type, literal.as<uint64_t>() & (~uint64_t{0} >> (64 - 8 * size_of(d))), false, true);
+    v.push_back(vectorised || is_vector(i.results[r]) ? splat(c) : c);
+  };
+  for (size_t r = 0; r < i.results.size(); ++r) {
+    add(r, kernel::identity(i.combiners[r], held(dtype(i.results[r]))));
+    // The index that comes with a value loses every tie.
+    if (is_arg(i.combiners[r])) add(++r, Literal::of<int64_t>(INT64_MAX));
+  }
+  return v;
+}
+
+Value* KernelEmitter::combine_one(Combiner c, DType d, Value* a, Value* b) {
+  switch (c) {
+    case Combiner::add:
+      return ops_.emit(ScalarOp::add, d, {a, b});
+    case Combiner::mul:
+      return ops_.emit(ScalarOp::mul, d, {a, b});
+    case Combiner::max:
+      return ops_.emit(ScalarOp::max, d, {a, b});
+    case Combiner::min:
+      return ops_.emit(ScalarOp::min, d, {a, b});
+    case Combiner::and_:
+      return ops_.emit(ScalarOp::and_, d, {a, b});
+    case Combiner::or_:
+      return ops_.emit(ScalarOp::or_, d, {a, b});
+    default:
+      refuse("argmax and argmin come in pairs");
+  }
+}
+
+Values KernelEmitter::combine(const Instruction& i, const Values& a, const Values& b) {
+  Values out;
+  for (size_t r = 0; r < i.results.size(); ++r) {
+    const DType d = held(dtype(i.results[r]));
+    const Combiner c = i.combiners[r];
+    if (!is_arg(c)) {
+      out.push_back(combine_one(c, d, a[r], b[r]));
+      continue;
+    }
+    // b replaces a when it is better, or as good and earlier. A NaN is better than any number, as good as another NaN.
+    Value* better = ops_.emit(c == Combiner::argmax ? ScalarOp::gt : ScalarOp::lt, d, {b[r], a[r]});
+    Value* equal = ops_.emit(ScalarOp::eq, d, {b[r], a[r]});
+    if (is_floating(d)) {
+      Value* a_nan = b_.CreateFCmpUNO(a[r], a[r]);
+      Value* b_nan = b_.CreateFCmpUNO(b[r], b[r]);
+      better = b_.CreateOr(better, b_.CreateAnd(b_nan, b_.CreateNot(a_nan)));
+      equal = b_.CreateOr(equal, b_.CreateAnd(a_nan, b_nan));
+    }
+    Value* earlier = ops_.emit(ScalarOp::lt, DType::i64, {b[r + 1], a[r + 1]});
+    Value* takes = b_.CreateOr(better, b_.CreateAnd(equal, earlier));
+    out.push_back(b_.CreateSelect(takes, b[r], a[r]));
+    out.push_back(b_.CreateSelect(takes, b[r + 1], a[r + 1]));
+    ++r;
+  }
+  return out;
+}
+
+Values KernelEmitter::masked(const Instruction& i, const Values& v, Value* mask) {
+  if (!mask) return v;
+  const Values nothing = identities(i, true);
+  Values out;
+  for (size_t r = 0; r < v.size(); ++r) out.push_back(b_.CreateSelect(mask, v[r], nothing[r]));
+  return out;
+}
+
+Values KernelEmitter::fold_lanes(const Instruction& i, Values v) {
+  for (unsigned half = lanes_ / 2; half >= 1; half /= 2) {
+    llvm::SmallVector<int, 64> low, high;
+    for (unsigned l = 0; l < half; ++l) {
+      low.push_back(static_cast<int>(l));
+      high.push_back(static_cast<int>(l + half));
+    }
+    Values a, b;
+    for (Value* x : v) {
+      a.push_back(b_.CreateShuffleVector(x, low));
+      b.push_back(b_.CreateShuffleVector(x, high));
+    }
+    v = combine(i, a, b);
+  }
+  for (Value*& x : v) x = b_.CreateExtractElement(x, uint64_t{0});
+  return v;
+}
+
+void KernelEmitter::sequential_reduction(const Instruction& i) {
+  Values initial;
+  for (size_t r = 0; r < i.results.size(); ++r) {
+    const DType d = dtype(i.results[r]);
+    Reg v = get(i.operands[r]);
+    if (is_half(d)) v = widened(v, d);
+    initial.push_back(as_value(v, is_vector(i.results[r])));
+  }
+  const Values last =
+      counted(b_.getInt64(0), b_.getInt64(i.extent), 1, initial,
+              [&](Value* index, const Values& carries) { return combine(i, carries, contributions(i, index, false)); });
+  for (size_t r = 0; r < last.size(); ++r) {
+    Reg& out = env_[i.results[r]];
+    out = of(last[r]);
+    out.wide = is_half(dtype(i.results[r]));
+    out.rounded = !out.wide;
+  }
+}
+
+void KernelEmitter::blocked_reduction(const Instruction& i, unsigned step) {
+  const bool vectorised = step > 1;
+  if (vectorised) lanes_ = step;
+  const LoopFacts& facts = analysis_.facts(i);
+  const size_t n = i.results.size();
+  const int64_t extent = i.extent, units = extent / step, groups = units / kAccumulators;
+  const int64_t grouped = groups * kAccumulators * step;
+  bool rounds = false;
+  for (size_t r = 0; r < n; ++r) rounds |= is_floating(dtype(i.results[r]));
+  const int64_t block_extent = rounds ? kBlockUnits * step : std::max<int64_t>(grouped, 1);
+  const int64_t blocks = (grouped + block_extent - 1) / block_extent;
+  const bool repeat = facts.cost <= kRepeatedBody && !facts.nested;
+
+  // One block: units from `begin` to `end` into four accumulators, then folded.
+  const auto run_block = [&](Value* begin, Value* end) {
+    Values start;
+    for (int64_t a = 0; a < kAccumulators; ++a) start.append(identities(i, vectorised));
+    const int64_t copies = repeat ? kAccumulators : 1;
+    const Values sums = counted(begin, end, copies * step, start, [&](Value* index, const Values& carries) {
+      Values next = carries;
+      for (int64_t c = 0; c < copies; ++c) {
+        Value* at = c == 0 ? index : b_.CreateAdd(index, b_.getInt64(c * step), "", true, true);
+        const Values v = contributions(i, at, vectorised);
+        // The front accumulator takes it and goes to the back: after four units all are in their places again.
+        const Values front(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(n));
+        const Values sum = combine(i, front, v);
+        next.erase(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(n));
+        next.append(sum);
+      }
+      return next;
+    });
+    Values part[kAccumulators];
+    for (size_t a = 0; a < kAccumulators; ++a)
+      for (size_t r = 0; r < n; ++r) part[a].push_back(sums[a * n + r]);
+    return combine(i, combine(i, part[0], part[1]), combine(i, part[2], part[3]));
+  };
+
+  Values total;
+  if (blocks == 1) {
+    total = run_block(b_.getInt64(0), b_.getInt64(grouped));
+  } else if (blocks > 1) {
+    // The partial sums of 2^k blocks wait on level k.
+    const Values types = identities(i, vectorised);
+    llvm::SmallVector<llvm::AllocaInst*, 4> stacks;
+    for (Value* v : types)
+      stacks.push_back(local(
+          llvm::ArrayType::get(v->getType(), static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(blocks))))));
+    const auto slot = [&](size_t r, Value* level) {
+      return b_.CreateInBoundsGEP(types[r]->getType(), stacks[r], level);
+    };
+    counted(b_.getInt64(0), b_.getInt64(blocks), 1, {}, [&](Value* number, const Values&) {
+      Value* begin = b_.CreateMul(number, b_.getInt64(block_extent), "", true, true);
+      Value* end = b_.CreateAdd(begin, b_.getInt64(block_extent), "", true, true);
+      if (grouped % block_extent != 0) end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b_.getInt64(grouped));
+      const Values sum = run_block(begin, end);
+      llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("carry"), *up = block("up"), *rest = block("rest");
+      b_.CreateBr(head);
+      b_.SetInsertPoint(head);
+      llvm::PHINode* level = b_.CreatePHI(b_.getInt64Ty(), 2);
+      level->addIncoming(b_.getInt64(0), before);
+      Values running;
+      for (Value* v : sum) {
+        llvm::PHINode* phi = b_.CreatePHI(v->getType(), 2);
+        phi->addIncoming(v, before);
+        running.push_back(phi);
+      }
+      Value* bit = b_.CreateAnd(b_.CreateLShr(number, level), b_.getInt64(1));
+      b_.CreateCondBr(b_.CreateICmpNE(bit, b_.getInt64(0)), up, rest);
+      b_.SetInsertPoint(up);
+      Values waiting;
+      for (size_t r = 0; r < n; ++r) waiting.push_back(b_.CreateLoad(types[r]->getType(), slot(r, level)));
+      const Values joined = combine(i, waiting, running);
+      for (size_t r = 0; r < n; ++r) llvm::cast<llvm::PHINode>(running[r])->addIncoming(joined[r], b_.GetInsertBlock());
+      level->addIncoming(b_.CreateAdd(level, b_.getInt64(1)), b_.GetInsertBlock());
+      b_.CreateBr(head);
+      b_.SetInsertPoint(rest);
+      for (size_t r = 0; r < n; ++r) b_.CreateStore(running[r], slot(r, level));
+      return Values{};
+    });
+    for (int64_t level = 0; (blocks >> level) != 0; ++level) {
+      if (((blocks >> level) & 1) == 0) continue;
+      Values waiting;
+      for (size_t r = 0; r < n; ++r) waiting.push_back(b_.CreateLoad(types[r]->getType(), slot(r, b_.getInt64(level))));
+      total = total.empty() ? waiting : combine(i, waiting, total);
+    }
+  }
+
+  if (grouped < extent) {
+    const bool ragged = extent % step != 0, repeatable = units > 0 && facts.idempotent;
+    const Values rest =
+        counted(b_.getInt64(grouped), b_.getInt64(extent), step, identities(i, vectorised),
+                [&](Value* index, const Values& carries) {
+                  if (!ragged) return combine(i, carries, contributions(i, index, vectorised));
+                  Value* valid;
+                  Values v;
+                  if (repeatable) {
+                    // The last vector starts earlier; its lanes below `index` have been counted.
+                    Value* base = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.getInt64(extent - step));
+                    valid = b_.CreateNot(first_lanes(b_.CreateSub(index, base)));
+                    v = contributions(i, base, vectorised);
+                  } else {
+                    valid = first_lanes(b_.CreateSub(b_.getInt64(extent), index));
+                    mask_ = valid;
+                    v = contributions(i, index, vectorised);
+                    mask_ = nullptr;
+                  }
+                  return combine(i, carries, masked(i, v, valid));
+                });
+    total = total.empty() ? rest : combine(i, total, rest);
+  }
+  if (vectorised) {
+    total = fold_lanes(i, total);
+    lanes_ = 0;
+  }
+  Values first;
+  for (size_t r = 0; r < n; ++r) {
+    const DType d = dtype(i.results[r]);
+    Reg v = get(i.operands[r]);
+    if (is_half(d)) v = widened(v, d);
+    first.push_back(as_value(v, is_vector(i.results[r])));
+  }
+  total = combine(i, first, total);
+  for (size_t r = 0; r < n; ++r) {
+    Reg& out = env_[i.results[r]];
+    out = of(total[r]);
+    out.wide = is_half(dtype(i.results[r]));
+    out.rounded = !out.wide;
+  }
+}
+
+}  // namespace calque::codegen

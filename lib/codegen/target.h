@@ -1,0 +1,31 @@
+#pragma once
+// What the emitter must know of a target. No LLVM name appears here.
+#include <string>
+
+#include "codegen/codegen.h"
+
+namespace calque::codegen {
+
+struct TargetInfo {
+  std::string triple, cpu, features;
+  /// Width of the vectors that the emitter makes.
+  int vector_bits = 128;
+  bool x86 = false;
+  bool avx2 = false;
+  /// AVX-512 F, BW, DQ and VL: lane masks are registers of their own and every load and store can take one.
+  bool avx512 = false;
+  /// Conversion between f16 and f32 in hardware, to nearest even.
+  bool half_conversion = false;
+  bool fma = false;
+
+  /// Masked vector loads and stores of elements of that many bytes are single instructions.
+  bool masked_memory(int element_bytes) const { return avx512 || (avx2 && element_bytes >= 4); }
+  bool gathers(int element_bytes) const { return avx2 && element_bytes >= 4; }
+  bool scatters(int element_bytes) const { return avx512 && element_bytes >= 4; }
+};
+
+/// The target that the options name: its CPU is the options', else $CALQUE_CPU, else the host's. Throws CompileError
+/// for names that LLVM does not know.
+TargetInfo resolve_target(const TargetOptions& options);
+
+}  // namespace calque::codegen
