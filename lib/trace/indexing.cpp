@@ -85,7 +85,7 @@ Handle wrapped(const Operand& operand, int64_t extent, DType wide, const Site& s
 IndexVectors index_vectors(const Selection& s, std::span<const IndexItem> items, const Site& site) {
   DType wide = DType::i32;
   for (size_t k = 0; k < s.arrays.size(); ++k) {
-    const DType d = ops::dtype_of(items[s.arrays[k]].operand(), site);
+    const DType d = ops::operand_dtype(items[s.arrays[k]].operand(), site);
     if (!is_integer(d)) site.dtype_error("indices must be integers, got " + std::string(name(d)));
     const int64_t extent = s.kept[static_cast<size_t>(s.array_dims[k])];
     if (size_of(d) == 8 || d == DType::u32 || extent > INT32_MAX) wide = DType::i64;
