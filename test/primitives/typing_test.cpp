@@ -1,0 +1,268 @@
+// What typing rules refuse, and in which words.
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "primitives/list.h"
+
+namespace calque::primitives {
+namespace {
+
+using List = std::vector<int64_t>;
+
+Type f32(std::initializer_list<Dim> shape) { return {DType::f32, Shape(shape)}; }
+Type i32(std::initializer_list<Dim> shape) { return {DType::i32, Shape(shape)}; }
+
+/// Types of the results of P for operands of these types.
+template <class P>
+std::vector<Type> infer(std::vector<Type> operands, Attributes attributes = {}, std::vector<Graph> subgraphs = {}) {
+  std::vector<const Type*> pointers;
+  for (const Type& t : operands) pointers.push_back(&t);
+  std::vector<Type> results;
+  get<P>().infer({pointers, attributes, subgraphs}, results);
+  return results;
+}
+
+/// The message of the E that the call throws.
+template <class E>
+std::string message(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  } catch (const std::exception& e) {
+    return std::string("another exception: ") + e.what();
+  }
+  return "no exception";
+}
+
+TEST(Typing, OperandsOfDifferentShapeAreRefused) {
+  EXPECT_EQ(message<ShapeError>([] { infer<Add>({f32({3}), f32({4})}); }),
+            "add: operands differ in shape, got f32[3] and f32[4]");
+}
+
+TEST(Typing, OperandsOfDifferentDTypeAreRefused) {
+  EXPECT_EQ(message<DTypeError>([] { infer<Add>({f32({3}), i32({3})}); }),
+            "add: operands differ in dtype, got f32[3] and i32[3]");
+}
+
+TEST(Typing, WrongDTypesAreNamed) {
+  EXPECT_EQ(message<DTypeError>([] { infer<Exp>({i32({3})}); }), "exp: expects float, got i32[3]");
+  EXPECT_EQ(message<DTypeError>([] { infer<And>({f32({}), f32({})}); }), "and: expects bool or integer, got f32[]");
+  EXPECT_EQ(message<DTypeError>([] { infer<Lt>({{DType::c64, {}}, {DType::c64, {}}}); }),
+            "lt: expects bool, integer or float, got c64[]");
+}
+
+TEST(Typing, NumberOfOperandsIsChecked) {
+  EXPECT_EQ(message<CompileError>([] { infer<Add>({f32({})}); }), "add: expects 2 operands, got 1");
+  EXPECT_EQ(message<CompileError>([] { infer<Concatenate>({}, {{"axis", int64_t{0}}}); }),
+            "concatenate: expects at least 1 operands, got 0");
+}
+
+TEST(Typing, AttributesAreChecked) {
+  EXPECT_EQ(message<CompileError>([] { infer<Transpose>({f32({2})}); }),
+            "transpose: expects the attribute perm, a list of integers, got none");
+  EXPECT_EQ(message<CompileError>([] { infer<Convert>({f32({})}, {{"dtype", int64_t{3}}}); }),
+            "convert: expects the attribute dtype, a dtype, got 3");
+  EXPECT_EQ(message<CompileError>([] { infer<Add>({f32({}), f32({})}, {{"axis", int64_t{3}}}); }),
+            "add: has no attribute axis");
+}
+
+TEST(Typing, ComparisonsGiveBool) {
+  EXPECT_EQ(infer<Lt>({f32({2}), f32({2})}), (std::vector{Type{DType::bool_, {2}}}));
+}
+
+TEST(Typing, AbsOfComplexGivesTheRealType) { EXPECT_EQ(infer<Abs>({{DType::c64, {2}}}), (std::vector{f32({2})})); }
+
+TEST(Typing, BroadcastNamesTheDimension) {
+  EXPECT_EQ(infer<Broadcast>({f32({3, 1})}, {{"axes", List{1, 2}}, {"shape", List{2, 3, 4}}}),
+            (std::vector{f32({2, 3, 4})}));
+  EXPECT_EQ(message<ShapeError>([] { infer<Broadcast>({f32({3})}, {{"axes", List{0}}, {"shape", List{4}}}); }),
+            "broadcast: f32[3] does not broadcast to [4], dimension 0 has extent 3 and not 4");
+  EXPECT_EQ(message<ShapeError>([] { infer<Broadcast>({f32({2, 2})}, {{"axes", List{1, 0}}, {"shape", List{2, 2}}}); }),
+            "broadcast: expects sorted axes, got [1,0]");
+}
+
+TEST(Typing, ReshapeCountsElements) {
+  EXPECT_EQ(message<ShapeError>([] { infer<Reshape>({f32({2, 3})}, {{"shape", List{4}}}); }),
+            "reshape: expects 6 elements, got f32[2,3] for shape [4]");
+  EXPECT_EQ(message<ShapeError>([] { infer<Reshape>({f32({1})}, {{"shape", List{-1, -1}}}); }),
+            "reshape: expects extents that are not negative, got [-1,-1]");
+}
+
+TEST(Typing, AbsurdSizesAreRefused) {
+  const int64_t big = int64_t{1} << 40;
+  EXPECT_EQ(message<ShapeError>([&] { infer<Broadcast>({f32({})}, {{"axes", List{}}, {"shape", List{big, big}}}); }),
+            "broadcast: the result f32[1099511627776,1099511627776] has too many elements");
+  EXPECT_EQ(message<ShapeError>([&] {
+              infer<Pad>({f32({2}), f32({})},
+                         {{"low", List{INT64_MAX}}, {"high", List{INT64_MAX}}, {"interior", List{INT64_MAX}}});
+            }),
+            "pad: dimension 0 of f32[2] is padded too far");
+  EXPECT_EQ(message<ShapeError>([&] { infer<Neg>({f32({0, big, big})}); }),
+            "neg: f32[0,1099511627776,1099511627776] has too many elements");
+}
+
+TEST(Typing, SliceStaysInside) {
+  const auto slice = [](int64_t start, int64_t limit, int64_t stride) {
+    return infer<Slice>({f32({5})}, {{"start", List{start}}, {"limit", List{limit}}, {"stride", List{stride}}});
+  };
+  EXPECT_EQ(slice(1, 5, 3), (std::vector{f32({2})}));
+  EXPECT_EQ(slice(5, 5, 1), (std::vector{f32({0})}));
+  EXPECT_EQ(message<ShapeError>([&] { slice(1, 6, 1); }),
+            "slice: expects 0 <= start <= limit <= extent, got 1:6 in dimension 0 of f32[5]");
+  EXPECT_EQ(message<ShapeError>([&] { slice(0, 5, 0); }), "slice: expects a positive stride, got [0]");
+}
+
+TEST(Typing, PadMayCut) {
+  EXPECT_EQ(infer<Pad>({f32({5}), f32({})}, {{"low", List{-2}}, {"high", List{1}}, {"interior", List{1}}}),
+            (std::vector{f32({8})}));
+  EXPECT_EQ(message<ShapeError>(
+                [] { infer<Pad>({f32({2}), f32({})}, {{"low", List{-3}}, {"high", List{0}}, {"interior", List{0}}}); }),
+            "pad: low -3 and high 0 cut more than dimension 0 of f32[2] has");
+}
+
+TEST(Typing, ConcatenateWantsEqualExtentsElsewhere) {
+  EXPECT_EQ(infer<Concatenate>({f32({2, 3}), f32({5, 3})}, {{"axis", int64_t{0}}}), (std::vector{f32({7, 3})}));
+  EXPECT_EQ(message<ShapeError>([] { infer<Concatenate>({f32({2, 3}), f32({2, 4})}, {{"axis", int64_t{0}}}); }),
+            "concatenate: operands differ in shape besides axis 0, got f32[2,3] and f32[2,4]");
+}
+
+TEST(Typing, BitcastKeepsTheWidth) {
+  EXPECT_EQ(message<DTypeError>([] { infer<Bitcast>({f32({})}, {{"dtype", DType::f64}}); }),
+            "bitcast: expects a dtype of the width of f32, got f64");
+  EXPECT_THROW(infer<Bitcast>({{DType::bool_, {}}}, {{"dtype", DType::u8}}), DTypeError);
+}
+
+TEST(Typing, ArgmaxOfNothingIsAShapeError) {
+  EXPECT_EQ(message<ShapeError>([] { infer<Argmax>({f32({3, 0})}, {{"axis", int64_t{1}}, {"dtype", DType::i32}}); }),
+            "argmax: axis 1 of f32[3,0] is empty");
+  EXPECT_EQ(message<ShapeError>([] { infer<Argmax>({f32({129})}, {{"axis", int64_t{0}}, {"dtype", DType::i8}}); }),
+            "argmax: axis 0 of f32[129] is too long for indices of i8");
+  EXPECT_NO_THROW(infer<Argmax>({f32({128})}, {{"axis", int64_t{0}}, {"dtype", DType::i8}}));
+}
+
+TEST(Typing, DotGeneralNamesTheDimensions) {
+  const auto dot = [](const Type& a, const Type& b) {
+    return infer<DotGeneral>(
+        {a, b}, {{"lhs_contract", List{2}}, {"rhs_contract", List{1}}, {"lhs_batch", List{0}}, {"rhs_batch", List{0}}});
+  };
+  EXPECT_EQ(dot(f32({2, 3, 4}), f32({2, 4, 5})), (std::vector{f32({2, 3, 5})}));
+  EXPECT_EQ(message<ShapeError>([&] { dot(f32({2, 3, 4}), f32({2, 5, 5})); }),
+            "dot_general: contracted dimensions 2 of f32[2,3,4] and 1 of f32[2,5,5] differ");
+  EXPECT_EQ(message<DTypeError>([&] { dot(f32({2, 3, 4}), i32({2, 4, 5})); }),
+            "dot_general: operands differ in dtype, got f32[2,3,4] and i32[2,4,5]");
+}
+
+TEST(Typing, DynamicSliceWantsAStartForEachDimension) {
+  EXPECT_EQ(message<ShapeError>([] { infer<DynamicSlice>({f32({4, 4}), i32({})}, {{"sizes", List{1, 1}}}); }),
+            "dynamic_slice: expects a start for each dimension of f32[4,4], got 1");
+  EXPECT_EQ(message<ShapeError>([] { infer<DynamicSlice>({f32({4}), i32({})}, {{"sizes", List{5}}}); }),
+            "dynamic_slice: sizes [5] do not fit into f32[4]");
+  EXPECT_EQ(message<DTypeError>([] { infer<DynamicSlice>({f32({4}), f32({})}, {{"sizes", List{1}}}); }),
+            "dynamic_slice: expects integer, got f32[]");
+}
+
+Attributes row_gather(int64_t size, const std::string& mode = "fill") {
+  return {{"offset_dims", List{1}},
+          {"collapsed_slice_dims", List{0}},
+          {"start_index_map", List{0}},
+          {"operand_batching_dims", List{}},
+          {"indices_batching_dims", List{}},
+          {"slice_sizes", List{1, size}},
+          {"mode", mode}};
+}
+
+TEST(Typing, GatherOfRows) {
+  EXPECT_EQ(infer<Gather>({f32({5, 3}), i32({7, 1})}, row_gather(3)), (std::vector{f32({7, 3})}));
+  EXPECT_EQ(message<ShapeError>([] { infer<Gather>({f32({5, 3}), i32({7, 1})}, row_gather(4)); }),
+            "gather: slice_sizes [1,4] do not fit into f32[5,3]");
+  EXPECT_EQ(message<ShapeError>([] { infer<Gather>({f32({5, 3}), i32({7, 2})}, row_gather(3)); }),
+            "gather: expects index vectors of 1 components for start_index_map [0], got i32[7,2]");
+  EXPECT_EQ(message<CompileError>([] { infer<Gather>({f32({5, 3}), i32({7, 1})}, row_gather(3, "wrap")); }),
+            "gather: expects mode fill or clip, got wrap");
+}
+
+TEST(Typing, ScatterWantsUpdatesOfTheIndicesShape) {
+  const Attributes rows{{"update_window_dims", List{1}},
+                        {"inserted_window_dims", List{0}},
+                        {"scatter_dims_to_operand_dims", List{0}},
+                        {"operand_batching_dims", List{}},
+                        {"indices_batching_dims", List{}}};
+  EXPECT_EQ(infer<ScatterAdd>({f32({5, 3}), i32({7, 1}), f32({7, 3})}, rows), (std::vector{f32({5, 3})}));
+  EXPECT_EQ(message<ShapeError>([&] { infer<ScatterAdd>({f32({5, 3}), i32({7, 1}), f32({6, 3})}, rows); }),
+            "scatter_add: updates f32[6,3] and indices i32[7,1] differ in dimension 0");
+  EXPECT_EQ(message<ShapeError>([&] { infer<ScatterAdd>({f32({5, 3}), i32({7, 1}), f32({7, 4})}, rows); }),
+            "scatter_add: windows of f32[7,4] do not fit into f32[5,3]");
+}
+
+/// Returns the inputs number `outputs`.
+Graph pass(const std::vector<Type>& inputs, const std::vector<size_t>& outputs) {
+  Graph g;
+  std::vector<Value> values;
+  for (const Type& t : inputs) values.push_back(g.add_input(t));
+  std::vector<Value> results;
+  for (const size_t i : outputs) results.push_back(values[i]);
+  g.set_outputs(results);
+  return g;
+}
+
+TEST(Typing, CondWantsBranchesThatAgree) {
+  const std::vector<Type> types{f32({2}), f32({3})};
+  EXPECT_EQ(infer<Cond>({{DType::bool_, {}}, types[0], types[1]}, {}, {pass(types, {1}), pass(types, {1})}),
+            (std::vector{f32({3})}));
+  EXPECT_EQ(message<ShapeError>([&] {
+              infer<Cond>({{DType::bool_, {}}, types[0], types[1]}, {}, {pass(types, {0}), pass(types, {1})});
+            }),
+            "cond: branches differ, result of branch 1, 0: expects f32[2], got f32[3]");
+  EXPECT_EQ(message<DTypeError>([&] { infer<Cond>({f32({})}, {}, {pass({}, {}), pass({}, {})}); }),
+            "cond: expects a predicate bool[], got f32[]");
+}
+
+TEST(Typing, ScanCarryKeepsItsType) {
+  const Attributes attributes{{"consts", int64_t{0}},
+                              {"carry", int64_t{1}},
+                              {"length", int64_t{4}},
+                              {"reverse", false},
+                              {"unroll", int64_t{1}}};
+  const std::vector<Type> body{f32({3}), {DType::f64, {3}}};
+  EXPECT_EQ(message<DTypeError>([&] { infer<Scan>({f32({3}), {DType::f64, {4, 3}}}, attributes, {pass(body, {1})}); }),
+            "scan: carry changes type, f32[3] in and f64[3] out (carry 0)");
+  EXPECT_EQ(infer<Scan>({f32({3}), {DType::f64, {4, 3}}}, attributes, {pass(body, {0, 1})}),
+            (std::vector<Type>{f32({3}), {DType::f64, {4, 3}}}));
+  EXPECT_EQ(message<ShapeError>([&] { infer<Scan>({f32({3}), {DType::f64, {5, 3}}}, attributes, {pass(body, {0})}); }),
+            "scan: expects xs of leading extent 4, got f64[5,3]");
+}
+
+TEST(Typing, WhileWantsOneBoolOverTheLanes) {
+  const Attributes attributes{{"cond_consts", int64_t{0}}, {"body_consts", int64_t{0}}};
+  const std::vector<Type> carry{{DType::bool_, {3}}, f32({2})};
+  EXPECT_EQ(message<ShapeError>([&] { infer<While>(carry, attributes, {pass(carry, {0}), pass(carry, {0, 1})}); }),
+            "while: a condition bool[3] expects carries whose shape starts with [3], got f32[2]");
+  EXPECT_EQ(message<DTypeError>([&] { infer<While>(carry, attributes, {pass(carry, {1}), pass(carry, {0, 1})}); }),
+            "while: expects a condition that gives one bool, got f32[2]");
+  EXPECT_EQ(message<ShapeError>([&] {
+              const std::vector<Type> two{f32({2}), f32({3})};
+              infer<While>(two, attributes, {pass(two, {0}), pass(two, {1, 0})});
+            }),
+            "while: carry changes type, f32[2] in and f32[3] out (carry 0)");
+}
+
+TEST(Typing, CustomVjpCotangentsHaveTheTypesOfResultsAndOperands) {
+  const std::vector<Type> x{f32({2})};
+  EXPECT_EQ(infer<CustomVjp>(x, {}, {pass(x, {0}), pass(x, {0, 0}), pass({x[0], x[0]}, {1})}), x);
+  EXPECT_EQ(message<CompileError>([&] { infer<CustomVjp>(x, {}, {pass(x, {0}), pass(x, {0, 0}), pass(x, {0})}); }),
+            "custom_vjp: input of bwd: expects 2 values, got 1");
+}
+
+TEST(Typing, DebugPrintCountsItsPlaceholders) {
+  const auto print = [](const std::string& format) { infer<DebugPrint>({f32({})}, {{"format", format}}); };
+  EXPECT_NO_THROW(print("{{x}} = {}"));
+  EXPECT_EQ(message<CompileError>([&] { print("{} {}"); }),
+            "debug_print: the format has 2 placeholders for 1 operands");
+  EXPECT_EQ(message<CompileError>([&] { print("{0}"); }),
+            "debug_print: expects only {} in the format (write {{ for a brace), got \"{0}\"");
+}
+
+}  // namespace
+}  // namespace calque::primitives
