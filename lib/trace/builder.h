@@ -1,6 +1,6 @@
 #pragma once
-// A running trace. Traces of a thread form a stack; a builder's graph is closed, so a value of an enclosing trace enters
-// it as one more input (a capture), or again as a literal or constant.
+// A running trace. Traces of a thread form a stack; a builder's graph is closed, so a value of an enclosing trace
+// enters it as one more input (a capture), or again as a literal or constant.
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,7 +29,7 @@ class Builder {
     if (h.trace == id_) return Value(h.value);
     return capture(h, at);
   }
-  /// Appends an equation at the user's line; under an eager trace, evaluates it.
+  /// Appends an equation; under an eager trace, evaluates it.
   Equation& record(const Primitive& primitive, ValueList operands, Attributes attributes, std::vector<Graph> subgraphs,
                    Location at);
   Value literal(const Literal& element, const Type& type);
@@ -72,15 +72,12 @@ Builder& innermost(std::string_view operation, Location at);
 /// The running trace that a tracer belongs to. Throws LeakedTracerError.
 Builder& owner(Handle h, Location at);
 
-/// The line to blame: `at`, or near it the last line of the user's own when `at` lies in a header of the system, of
-/// Eigen or of this library (then without a column).
+/// The line to blame: `at`, or near it the last line of the user's own (without a column) when `at` is unknown or lies
+/// in a header of the system, of Eigen or of this library.
 Location user_location(Location at);
 
 /// The same graph with other inputs: those of `types`, of which position[i] takes the place of the old input i
 /// (UINT32_MAX: the old input is unused and goes).
 Graph with_inputs(const Graph& graph, std::span<const Type> types, std::span<const uint32_t> position);
-
-/// The values of one equation's results.
-std::vector<AnyArray> evaluate_equation(const Graph& graph, const Equation& e, std::span<const AnyArray> operands);
 
 }  // namespace calque::detail

@@ -9,7 +9,8 @@ namespace calque::detail {
 namespace {
 
 bool is_foreign(std::string_view file) {
-  for (std::string_view part : {"/Eigen/", "/eigen3/", "/usr/include/", "/usr/lib/", "/include/c++/", "/include/calque/"}) {
+  for (std::string_view part :
+       {"/Eigen/", "/eigen3/", "/usr/include/", "/usr/lib/", "/include/c++/", "/include/calque/"}) {
     if (file.find(part) != std::string_view::npos) return true;
   }
   return false;
@@ -27,12 +28,15 @@ thread_local uint64_t last_trace = 0;
 }  // namespace
 
 Location user_location(Location at) {
-  if (!at.known()) return at;
-  const char* file = at.file_name();
-  Known& k = known_files[(reinterpret_cast<uintptr_t>(file) >> 3) % known_files.size()];
-  if (k.file != file) k = {file, is_foreign(file)};
   const Builder* b = innermost();
-  if (!k.foreign) {
+  bool foreign = true;
+  if (at.known()) {
+    const char* file = at.file_name();
+    Known& k = known_files[(reinterpret_cast<uintptr_t>(file) >> 3) % known_files.size()];
+    if (k.file != file) k = {file, is_foreign(file)};
+    foreign = k.foreign;
+  }
+  if (!foreign) {
     last = at;
     last_trace = b == nullptr ? 0 : b->id();
     return at;

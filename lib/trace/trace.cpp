@@ -2,11 +2,12 @@
 // its tracers have leaked.
 #include "calque/detail/trace.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <atomic>
 
+#include <spdlog/spdlog.h>
+
+#include "reference/evaluate.h"
 #include "trace/builder.h"
 #include "trace/literals.h"
 
@@ -67,7 +68,8 @@ Builder* innermost() { return top; }
 
 Builder& innermost(std::string_view operation, Location at) {
   if (top != nullptr) return *top;
-  throw LeakedTracerError(std::string(operation) + ": needs a running trace, such as the body of a function that jit wraps" +
+  throw LeakedTracerError(std::string(operation) +
+                          ": needs a running trace, such as the body of a function that jit wraps" +
                           where_text(user_location(at)));
 }
 
@@ -117,7 +119,7 @@ void emit(const Primitive& primitive, std::span<const Handle> operands, Attribut
   values.reserve(operands.size());
   for (Handle h : operands) values.push_back(b.resolve(h, location));
   const Equation& e =
-      b.record(primitive, std::move(values), std::move(attributes), std::move(subgraphs), location);
+      b.record(primitive, std::move(values), std::move(attributes), std::move(subgraphs), user_location(location));
   for (Value v : e.results()) results.push_back(b.handle(v));
 }
 
@@ -126,7 +128,7 @@ Handle emit(const Primitive& primitive, std::span<const Handle> operands, Attrib
   ValueList values;
   values.reserve(operands.size());
   for (Handle h : operands) values.push_back(b.resolve(h, location));
-  return b.handle(b.record(primitive, std::move(values), std::move(attributes), {}, location).result());
+  return b.handle(b.record(primitive, std::move(values), std::move(attributes), {}, user_location(location)).result());
 }
 
 Handle emit(const Primitive& primitive, std::initializer_list<Handle> operands, Attributes attributes,
@@ -146,8 +148,8 @@ std::vector<Handle> emit_graph(const Graph& graph, std::span<const Handle> input
     renamed[v.id()] = b.resolve(inputs[i], {});
     const Type& got = b.graph().type(renamed[v.id()]);
     if (got == graph.type(v)) continue;
-    const std::string text = graph.name() + ": input " + std::to_string(i) + " is " + to_string(graph.type(v)) +
-                             ", got " + to_string(got);
+    const std::string text =
+        graph.name() + ": input " + std::to_string(i) + " is " + to_string(graph.type(v)) + ", got " + to_string(got);
     if (got.dtype != graph.dtype(v)) throw DTypeError(text);
     throw ShapeError(text);
   }
@@ -160,8 +162,7 @@ std::vector<Handle> emit_graph(const Graph& graph, std::span<const Handle> input
     ValueList operands;
     operands.reserve(e.operands().size());
     for (Value v : e.operands()) operands.push_back(rename(v));
-    const Equation& copy =
-        b.record(e.definition(), std::move(operands), e.attributes(), e.subgraphs(), e.location());
+    const Equation& copy = b.record(e.definition(), std::move(operands), e.attributes(), e.subgraphs(), e.location());
     for (size_t i = 0; i < e.results().size(); ++i) renamed[e.result(i).id()] = copy.result(i);
   }
   std::vector<Handle> outputs;
@@ -187,9 +188,12 @@ Handle lift(const Operand& operand, DType dtype, Location location) {
       Builder& b = innermost("tracer", location);
       return b.handle(b.resolve(operand.handle(), location));
     }
-    case Operand::Kind::array: return constant(operand.array(), location);
-    case Operand::Kind::weak: return literal(weak_literal(operand.weak(), dtype, location), {dtype, {}}, location);
-    case Operand::Kind::scalar: return literal(operand.scalar(), {operand.scalar_dtype(), {}}, location);
+    case Operand::Kind::array:
+      return constant(operand.array(), location);
+    case Operand::Kind::weak:
+      return literal(weak_literal(operand.weak(), dtype, location), {dtype, {}}, location);
+    case Operand::Kind::scalar:
+      return literal(operand.scalar(), {operand.scalar_dtype(), {}}, location);
   }
   __builtin_unreachable();
 }
@@ -213,9 +217,12 @@ Value Builder::capture(Handle h, Location at) {
   Builder& from = owner(h, at);
   const Value outer(h.value);
   switch (from.graph_.kind(outer)) {
-    case ValueKind::literal: return literal(from.graph_.literal(outer), Type(from.graph_.type(outer)));
-    case ValueKind::constant: return constant(AnyArray(from.graph_.constant(outer)));
-    default: break;
+    case ValueKind::literal:
+      return literal(from.graph_.literal(outer), Type(from.graph_.type(outer)));
+    case ValueKind::constant:
+      return constant(AnyArray(from.graph_.constant(outer)));
+    default:
+      break;
   }
   const auto [entry, fresh] = captured_.try_emplace(Key{h.trace, h.value});
   if (fresh) {
@@ -228,22 +235,21 @@ Value Builder::capture(Handle h, Location at) {
 
 Equation& Builder::record(const Primitive& primitive, ValueList operands, Attributes attributes,
                           std::vector<Graph> subgraphs, Location at) {
-  const Location where = user_location(at);
-  Equation& e = graph_.append(primitive, std::move(operands), std::move(attributes), std::move(subgraphs), where);
+  Equation& e = graph_.append(primitive, std::move(operands), std::move(attributes), std::move(subgraphs), at);
   if (eager_) evaluate(e);
   if (graph_.num_equations() > kManyEquations && !warned_) {
     warned_ = true;
     spdlog::warn(
         "calque: the trace of '{}' has recorded more than {} equations{}; a matrix of tracers or a long loop in C++ "
         "records one equation per scalar operation: use matmul and array operations, fori_loop or scan",
-        graph_.name(), kManyEquations, where_text(where));
+        graph_.name(), kManyEquations, where_text(at));
   }
   return e;
 }
 
 Value Builder::literal(const Literal& element, const Type& type) {
   const Value v = graph_.add_literal(element, type);
-  if (eager_) set_value(v, splat(element, type));
+  if (eager_) set_value(v, reference::materialize(element, type));
   return v;
 }
 
@@ -267,7 +273,7 @@ void Builder::evaluate(const Equation& e) {
   std::vector<AnyArray> operands;
   operands.reserve(e.operands().size());
   for (Value v : e.operands()) operands.push_back(values_[v.id()]);
-  std::vector<AnyArray> results = evaluate_equation(graph_, e, operands);
+  std::vector<AnyArray> results = reference::evaluate_equation(graph_, e, operands);
   for (size_t i = 0; i < results.size(); ++i) set_value(e.result(i), std::move(results[i]));
 }
 

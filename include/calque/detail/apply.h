@@ -1,0 +1,73 @@
+#pragma once
+// How every named function forwards to its type-erased one: recorded when an argument is a tracer, else run at once.
+// The public templates only compute result types.
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "calque/array.h"
+#include "calque/tracer.h"
+
+namespace calque::detail {
+
+/// A type-erased function of some operands.
+using Erased = std::function<Handle(std::span<const Operand>)>;
+using ErasedMany = std::function<std::vector<Handle>(std::span<const Operand>)>;
+
+/// Runs a function of arrays and literals at once (run_arrays). Tracers among the operands are a ConcretizationError.
+AnyArray run_operands(std::string_view name, std::span<const Operand> operands, const Erased& function, Location at);
+std::vector<AnyArray> run_operands_many(std::string_view name, std::span<const Operand> operands,
+                                        const ErasedMany& function, Location at);
+
+/// The function of these operands, of element type R: Out is Tracer<R> or Array<R>.
+template <class Out, class F>
+Out apply_to(std::string_view name, Location at, std::span<const Operand> operands, const F& function) {
+  if constexpr (TracerLike<Out>) {
+    return Out(function(operands));
+  } else {
+    return Out(run_operands(name, operands, function, at));
+  }
+}
+
+/// The same for arguments as they come.
+template <class Out, class F, class... A>
+Out apply(std::string_view name, Location at, const F& function, const A&... arguments) {
+  const Operand operands[] = {operand_of(arguments, at)...};
+  return apply_to<Out>(name, at, operands, function);
+}
+
+/// For functions with any number of results of one type.
+template <class Out, class F>
+std::vector<Out> apply_many(std::string_view name, Location at, std::span<const Operand> operands, const F& function) {
+  std::vector<Out> out;
+  if constexpr (TracerLike<Out>) {
+    for (Handle h : function(operands)) out.push_back(Out(h));
+  } else {
+    for (AnyArray& a : run_operands_many(name, operands, function, at)) out.push_back(Out(std::move(a)));
+  }
+  return out;
+}
+
+/// A function of one operand without parameters.
+template <class Out, class X>
+Out apply_unary(std::string_view name, UnaryFunction function, const X& x, Location at) {
+  if constexpr (TracerLike<Out>) {
+    return Out(function(x.handle(), at));
+  } else {
+    return Out(run_unary(name, function, operand_of(x, at), at));
+  }
+}
+
+/// A function of two operands without parameters.
+template <class Out, class X, class Y>
+Out apply_binary(std::string_view name, BinaryFunction function, const X& x, const Y& y, Location at) {
+  const Operand a = operand_of(x, at), b = operand_of(y, at);
+  if constexpr (TracerLike<Out>) {
+    return Out(function(a, b, at));
+  } else {
+    return Out(run_binary(name, function, a, b, at));
+  }
+}
+
+}  // namespace calque::detail
