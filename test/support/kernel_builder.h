@@ -219,7 +219,7 @@ class Guarded {
     if (bytes > 0 && mprotect(map_ + page, bytes, PROT_READ | PROT_WRITE) != 0) throw std::runtime_error("mprotect");
     data_ = reinterpret_cast<T*>(side == Side::end ? map_ + page + bytes - count * sizeof(T) : map_ + page);
   }
-  Guarded(const std::vector<T>& values) : Guarded(values.size()) {
+  explicit Guarded(const std::vector<T>& values) : Guarded(values.size()) {
     if (!values.empty()) std::memcpy(static_cast<void*>(data_), values.data(), values.size() * sizeof(T));
   }
   Guarded(const Guarded&) = delete;
