@@ -150,7 +150,7 @@ class Printer {
     const auto use = [&](Value v) {
       if (v.id() >= g.num_values() || g.kind(v) != ValueKind::constant || names.contains(v.id())) return;
       const AnyArray& array = g.constant(v);
-      names.emplace(v.id(), constants_.number(array, occurrences[array.data()]++));
+      names.emplace(v.id(), constants_.number(array, occurrences[array.has_data() ? array.data() : nullptr]++));
     };
     for (const Equation& e : g.equations()) {
       for (const Value v : e.operands()) use(v);

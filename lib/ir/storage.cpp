@@ -102,12 +102,29 @@ Storage Storage::absent(size_t bytes, ContentHash hash) {
   return storage;
 }
 
+void Storage::give_away(const char* to) const {
+  if (block_->given_to != nullptr) return;
+  block_->given_to = to;
+  if (block_->chunk == 0) unmap_guarded(block_->data, block_->bytes);
+  block_->data = nullptr;
+}
+
+void* Storage::not_here() const {
+  if (block_->given_to != nullptr) {
+    throw DeviceError("array: used after it was donated, as " + std::string(block_->given_to));
+  }
+  if (block_->absent) {
+    throw Error("array: its elements are not here, the text that it was read from holds only their hash");
+  }
+  return nullptr;
+}
+
 void Storage::destroy(Block* block) {
   if (!block->owned) {
     if (block->on_release) block->on_release();
     delete block;
   } else if (block->chunk == 0) {
-    unmap_guarded(block->data, block->bytes);
+    if (block->data != nullptr) unmap_guarded(block->data, block->bytes);
     delete block;
   } else {
     const StorageAllocator* allocator = block->allocator;

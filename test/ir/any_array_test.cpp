@@ -81,6 +81,7 @@ TEST(AnyArray, AbsentBytesCompareByTheirHash) {
   const AnyArray c(a.type(), detail::Storage::absent(a.bytes(), ContentHash{1, 2}));
   EXPECT_FALSE(b.has_data());
   EXPECT_FALSE(b.empty());
+  EXPECT_THROW(b.data(), Error);
   EXPECT_TRUE(identical(a, b));
   EXPECT_FALSE(identical(a, c));
 }

@@ -56,7 +56,7 @@ class Storage {
   static Storage allocate(size_t bytes);
   /// Memory of somebody else; `release` (may be empty) runs when the last reference goes.
   static Storage borrow(void* data, size_t bytes, std::function<void()> release);
-  /// Bytes of which only the hash is known (a large constant of a text). `data()` is null.
+  /// Bytes of which only the hash is known (a large constant of a text). Asking for `data()` is an error.
   static Storage absent(size_t bytes, ContentHash hash);
 
   Storage(const Storage& o) : block_(o.block_) { retain(); }
@@ -68,13 +68,17 @@ class Storage {
   ~Storage() { release(); }
 
   explicit operator bool() const { return block_ != nullptr; }
-  void* data() const { return block_ ? block_->data : nullptr; }
+  /// Throws DeviceError when the bytes were given away, Error when they are absent.
+  void* data() const { return block_ ? (block_->data ? block_->data : not_here()) : nullptr; }
   size_t bytes() const { return block_ ? block_->bytes : 0; }
   /// True when this is the only reference and the memory was allocated here, so that it may be reused in place.
   bool unique() const { return block_ && block_->owned && block_->references.load(std::memory_order_acquire) == 1; }
   bool owned() const { return block_ && block_->owned; }
   /// The bytes are not here, only their hash.
   bool is_absent() const { return block_ && block_->absent; }
+  /// Ends the use of these bytes through any reference: `data()` then throws an error that says `to`, which lives as long
+  /// as the program ("argument 0 of step (model.cpp:42)").
+  void give_away(const char* to) const;
   /// XXH3 of the first `bytes` bytes; of absent storage, the hash that it was made with.
   ContentHash content_hash(size_t bytes) const;
   friend bool operator==(const Storage& a, const Storage& b) { return a.block_ == b.block_; }
@@ -84,6 +88,7 @@ class Storage {
     bool owned = true;
     bool absent = false;
     void* data = nullptr;
+    const char* given_to = nullptr;               // where the bytes were given away
     size_t bytes = 0;
     ContentHash hash;                             // of absent bytes
     const StorageAllocator* allocator = nullptr;  // null: the default one, or a guarded mapping
@@ -99,6 +104,8 @@ class Storage {
     if (block_ && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(block_);
   }
   static void destroy(Block* block);
+  /// Null for borrowed nothing; throws for bytes that are absent or were given away.
+  void* not_here() const;
   Block* block_ = nullptr;
 };
 
