@@ -38,8 +38,8 @@ Literal weak_literal(const WeakLiteral& w, DType dtype, Location at, std::string
       return Literal::of<bool>(w.kind == WeakKind::integer ? w.integer != 0 : w.real != 0 || w.imaginary != 0);
     } else if constexpr (std::integral<T>) {
       if (w.kind != WeakKind::integer) {
-        throw DTypeError(std::string(operation) + ": a floating-point literal cannot be of " + std::string(name(dtype)) +
-                         where_text(user_location(at)));
+        throw DTypeError(std::string(operation) + ": a floating-point literal cannot be of " +
+                         std::string(name(dtype)) + where_text(user_location(at)));
       }
       if (!holds<T>(w)) {
         throw DTypeError(std::string(operation) + ": the literal " + text(w) + " does not fit " +
@@ -69,10 +69,6 @@ Literal literal_of(const AnyArray& array) {
   Literal l;
   std::memcpy(l.bytes, array.data(), size_of(array.dtype()));
   return l;
-}
-
-AnyArray splat(const Literal& element, const Type& type) {
-  return visit_dtype(type.dtype, [&]<class T>() { return AnyArray::full<T>(type.shape, element.as<T>()); });
 }
 
 }  // namespace calque::detail

@@ -11,7 +11,5 @@ Literal weak_literal(const WeakLiteral& w, DType dtype, Location at, std::string
 Literal number(DType dtype, double value);
 /// The element of a rank-0 array of the host.
 Literal literal_of(const AnyArray& array);
-/// An array with all elements equal.
-AnyArray splat(const Literal& element, const Type& type);
 
 }  // namespace calque::detail
