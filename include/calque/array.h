@@ -170,9 +170,14 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
     static_assert(ok, why);                                                                                    \
     return R(detail::run_binary(#f, &detail::ops::f, a.operand, b.operand, a.location));                       \
   }                                                                                                            \
-  template <std::same_as<Array> A>                                                                             \
+  template <std::same_as<Array> A, detail::PromotesTo<T> U>                                                    \
     requires detail::HasOwnOperators<T>                                                                        \
-  friend R operator op(const A& a, const A& b) {                                                               \
+  friend R operator op(const A& a, const Array<U>& b) {                                                        \
+    return R(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location()));                           \
+  }                                                                                                            \
+  template <std::same_as<Array> A, detail::PromotesTo<T> U>                                                    \
+    requires(detail::HasOwnOperators<T> && !std::same_as<T, U>)                                                \
+  friend R operator op(const Array<U>& a, const A& b) {                                                        \
     return R(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location()));                           \
   }                                                                                                            \
   template <detail::Number L>                                                                                  \
@@ -311,7 +316,7 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
     }
   }
 
-  AnyArray any_;
+  AnyArray any_{};
 };
 
 template <Elem T>

@@ -193,7 +193,7 @@ class Tracer : public ops::Base,
   friend std::ostream& operator<<(std::ostream& out, const Tracer& x) { return out << detail::describe(x.handle_); }
 
  private:
-  detail::Handle handle_;
+  detail::Handle handle_{};
 };
 
 }  // namespace calque
