@@ -4,6 +4,7 @@
 
 #include "kernel/group.h"
 #include "kernel/workspace.h"
+#include "plan/prepare.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
@@ -265,6 +266,7 @@ void ProgramBuilder::scan(Scope& s, const Equation& e) {
 void ProgramBuilder::branch(Scope& s, const Equation& e) {
   std::vector<Binding> inputs, outputs;
   const Binding selector = operand(s, e.operand(0), false);
+  touch(selector);
   for (size_t i = 1; i < e.operands().size(); ++i) inputs.push_back(operand(s, e.operand(i), false));
   for (Value v : e.results()) outputs.push_back(s.bindings[v.id()]);
   Step step;
@@ -309,8 +311,9 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
 
 }  // namespace
 
-Program build_program(const Graph& graph, const BuildOptions& options) {
-  refuse_complex(graph);
+Program build_program(const Graph& original, const BuildOptions& options) {
+  refuse_complex(original);
+  const Graph graph = canonicalize(plan::prepare(original));
   Program p;
   p.name = graph.name().empty() ? "graph" : graph.name();
   p.num_inputs = static_cast<int32_t>(graph.inputs().size());

@@ -27,6 +27,11 @@ if(NOT CALQUE_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(calque_test_usage INTERFACE -O1)
 endif()
 
+# test/support/*.cpp: what tests of several folders share (random graphs, running graphs natively).
+file(GLOB calque_test_support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/support/*.cpp")
+add_library(calque_test_support STATIC ${calque_test_support_sources})
+target_link_libraries(calque_test_support PRIVATE calque_test_usage)
+
 add_library(calque_test_main STATIC "${PROJECT_SOURCE_DIR}/tools/cmake/test_main.cpp")
 target_link_libraries(calque_test_main PRIVATE calque_test_usage)
 # A precompiled header serves only objects of the same flags: neither -fPIC nor -fPIE here or in the programs.
@@ -47,7 +52,7 @@ foreach(folder IN LISTS calque_test_folders)
   add_executable(test_${name} ${sources} ${helpers})
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test"
                                                POSITION_INDEPENDENT_CODE OFF)
-  target_link_libraries(test_${name} PRIVATE calque_test_main calque_test_usage)
+  target_link_libraries(test_${name} PRIVATE calque_test_main calque_test_support calque_test_usage)
   if(CALQUE_TEST_PCH)
     target_precompile_headers(test_${name} REUSE_FROM calque_test_main)
   endif()

@@ -1,0 +1,107 @@
+#include "support/native.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "kernel/build.h"
+#include "math/expand.h"
+#include "reference/evaluate.h"
+#include "transform/inline_calls.h"
+
+namespace calque::test {
+
+namespace {
+
+struct TestContext {
+  codegen::ContextHeader header;
+};
+
+int32_t no_host_call(void*, int32_t, void* const*) noexcept { return 0; }
+void serial_for(void*, int64_t count, int64_t, void (*body)(void*, int64_t, int64_t), void* environment) noexcept {
+  body(environment, 0, count);
+}
+
+template <class T>
+double as_double(const void* data, int64_t i) {
+  const T v = static_cast<const T*>(data)[i];
+  if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+    return static_cast<double>(v.real());
+  } else {
+    return static_cast<double>(v);
+  }
+}
+
+double element(const AnyArray& a, int64_t i) {
+  return visit_dtype(a.dtype(), [&]<class T>() { return as_double<T>(a.data(), i); });
+}
+
+std::string describe(const AnyArray& got, const AnyArray& want, int64_t i) {
+  std::ostringstream out;
+  out.precision(17);
+  out << "element " << i << " of " << got.type() << ": got " << element(got, i) << ", want " << element(want, i);
+  return out.str();
+}
+
+}  // namespace
+
+std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
+                                 const codegen::CodegenOptions& options) {
+  const Graph g = canonicalize(math::expand(transform::inline_calls(graph)));
+  const kernel::Program program = kernel::build_program(g);
+  const auto compiled = codegen::compile(program, options);
+  static const codegen::RuntimeTable table{1, &no_host_call, &serial_for};
+  TestContext context{{&table}};
+  std::vector<AnyArray> outputs;
+  std::vector<void*> pointers;
+  for (const AnyArray& a : inputs) pointers.push_back(const_cast<void*>(a.data()));
+  for (const Type& t : g.output_types()) outputs.push_back(AnyArray::uninitialized(t));
+  for (AnyArray& a : outputs) pointers.push_back(a.mutable_data());
+  for (const AnyArray& a : program.constants) pointers.push_back(const_cast<void*>(a.data()));
+  const auto workspace = detail::Storage::allocate(static_cast<size_t>(program.workspace_bytes) + 1);
+  pointers.push_back(workspace.data());
+  if (compiled->entry()(&context, pointers.data()) != 0) throw Error("the entry failed");
+  return outputs;
+}
+
+std::string difference(const AnyArray& got, const AnyArray& want) {
+  if (!(got.type() == want.type())) return "types " + to_string(got.type()) + " and " + to_string(want.type());
+  const size_t size = size_of(got.dtype());
+  for (int64_t i = 0; i < got.size(); ++i) {
+    const auto* a = static_cast<const char*>(got.data()) + static_cast<size_t>(i) * size;
+    const auto* b = static_cast<const char*>(want.data()) + static_cast<size_t>(i) * size;
+    if (std::memcmp(a, b, size) == 0) continue;
+    if (is_floating(got.dtype()) && std::isnan(element(got, i)) && std::isnan(element(want, i))) continue;
+    return describe(got, want, i);
+  }
+  return {};
+}
+
+std::string difference(const AnyArray& got, const AnyArray& want, double rtol, double atol) {
+  if (!(got.type() == want.type())) return "types " + to_string(got.type()) + " and " + to_string(want.type());
+  if (!is_floating(got.dtype())) return difference(got, want);
+  for (int64_t i = 0; i < got.size(); ++i) {
+    const double a = element(got, i), b = element(want, i);
+    if (std::isnan(a) && std::isnan(b)) continue;
+    if (a == b || std::abs(a - b) <= atol + rtol * std::abs(b)) continue;
+    return describe(got, want, i);
+  }
+  return {};
+}
+
+std::string compare_strictly(const Graph& graph, const std::vector<AnyArray>& inputs, const std::string& cpu) {
+  codegen::CodegenOptions options;
+  options.strict = true;
+  options.target.cpu = cpu;
+  const std::vector<AnyArray> want = reference::evaluate(math::expand(transform::inline_calls(graph)), inputs);
+  const std::vector<AnyArray> got = run_native(graph, inputs, options);
+  for (size_t i = 0; i < want.size(); ++i) {
+    const std::string d = difference(got[i], want[i]);
+    if (d.empty()) continue;
+    std::ostringstream out;
+    out << "output " << i << ": " << d << "\n" << graph;
+    return out.str();
+  }
+  return {};
+}
+
+}  // namespace calque::test

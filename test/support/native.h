@@ -1,0 +1,25 @@
+#pragma once
+// Runs graphs on the CPU back end directly, and compares the results with the reference evaluator's.
+#include <string>
+#include <vector>
+
+#include "calque/ir/graph.h"
+
+#include "codegen/codegen.h"
+
+namespace calque::test {
+
+/// Outputs of the graph compiled with these options (mathematics is expanded first).
+std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
+                                 const codegen::CodegenOptions& options = {});
+
+/// Bit for bit, any NaN being equal to any NaN. Otherwise the first difference in words.
+std::string difference(const AnyArray& got, const AnyArray& want);
+/// Floats within `rtol` relative and `atol` absolute, or both the same infinity or NaN; everything else equal.
+std::string difference(const AnyArray& got, const AnyArray& want, double rtol, double atol);
+
+/// Both results of a graph, by the reference (on the expanded graph) and natively in strict mode: "" when they have the
+/// same bits, else what differs and the graph's text.
+std::string compare_strictly(const Graph& graph, const std::vector<AnyArray>& inputs, const std::string& cpu = {});
+
+}  // namespace calque::test
