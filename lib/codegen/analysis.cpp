@@ -90,13 +90,6 @@ bool Analysis::visit(const Instruction& i, bool vector) {
         for (size_t c = 0; c < i.operands.size(); ++c) set(body.parameters[c + 1], varying_[i.operands[c]]);
       again |= walk(body, inside);
       const Instruction* yield = yield_of(body);
-      // The index of an arg reduction follows its value: where one differs between lanes, so does the other.
-      bool arg_varies = false;
-      for (size_t c = 0; c < i.results.size() && i.loop == LoopKind::reduction; ++c)
-        arg_varies |= (!i.vectorize && varying_[yield->operands[c]]) || varying_[i.operands[c]];
-      for (const Combiner combiner : i.combiners)
-        if (arg_varies && (combiner == Combiner::argmax || combiner == Combiner::argmin))
-          for (const Id r : i.results) set(r, true);
       for (size_t c = 0; c < i.results.size(); ++c) {
         if (i.loop == LoopKind::sequential) {
           again |= set(body.parameters[c + 1], varying_[yield->operands[c]]);
