@@ -82,6 +82,8 @@ void arrays() {
   SAME(F, sin(a));
   SAME(F, sum(a, {0, 1}));
   SAME(F, a.T());
+  SAME(D, D{}.T());
+  SAME(cq::Array<uint16_t>, cq::Array<uint16_t>{}.T());
   SAME(F, min(a, b));
   SAME(D, max(a, s));
   a += b;
@@ -182,6 +184,8 @@ void tracers() {
     SAME(TF, x.at(0, cq::all, cq::range(0, n, 2), cq::newaxis));
     SAME(TF, x.set(0, cq::range(0, n), 1.0));
     SAME(TF, x.T());
+    SAME(TD, cq::Tracer<double>{}.T());
+    SAME(cq::Tracer<int8_t>, cq::Tracer<int8_t>{}.T());
     SAME(TF, x.at(cq::Array<int32_t>{1, 2}));
     SAME(TF, cq::zeros<float>({2}));
     SAME(TF, cq::zeros<float>({}) * w);

@@ -11,10 +11,10 @@ namespace calque::detail {
 template <class T>
 using dependent_bool = std::conditional_t<sizeof(T) != 0, bool, void>;
 
-/// Tracers, and tracers beside arrays.
-template <class U, class V>
-struct MixedTracers {
-  using T = promote_t<U, V>;
+/// Tracers, and tracers beside arrays. T, what U and V promote to, is a parameter: a member of that name would hide
+/// x.T().
+template <class U, class V, class T>
+struct MixedTracersTo {
   using Result = Tracer<T>;
   using Mask = Tracer<dependent_bool<U>>;
 #define CALQUE_X(R, op, f, ok, why)                     \
@@ -34,11 +34,12 @@ struct MixedTracers {
 #undef CALQUE_Y
 #undef CALQUE_X
 };
-
-/// Arrays alone.
 template <class U, class V>
-struct MixedArrays {
-  using T = promote_t<U, V>;
+using MixedTracers = MixedTracersTo<U, V, promote_t<U, V>>;
+
+/// Arrays alone. T, what U and V promote to, is a parameter: a member of that name would hide x.T().
+template <class U, class V, class T>
+struct MixedArraysTo {
   using Result = Array<T>;
   using Mask = Array<dependent_bool<U>>;
 #define CALQUE_X(R, op, f, ok, why)                                      \
@@ -58,6 +59,8 @@ struct MixedArrays {
 #undef CALQUE_Y
 #undef CALQUE_X
 };
+template <class U, class V>
+using MixedArrays = MixedArraysTo<U, V, promote_t<U, V>>;
 
 /// The bases of an array or tracer of T: one for each U with which T promotes to a third type.
 template <template <class, class> class M, class T>
