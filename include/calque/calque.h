@@ -1,5 +1,19 @@
 #pragma once
 // The whole public interface but Eigen's matrices of tracers and conversions, which are in <calque/eigen.h>.
+// With it come the standard headers whose types and streams programs use beside it.
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "calque/array.h"
 #include "calque/control.h"
 #include "calque/device.h"

@@ -5,6 +5,7 @@
 #include <complex>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 
 #include "calque/detail/operand.h"
@@ -126,7 +127,7 @@ constexpr DType join_dtypes() {
   bool strong = false, weak = false;
   DType dtype = DType::bool_;
   WeakKind kind = WeakKind::integer;
-  for (Rank r : {rank_of<A>()...}) {
+  for (Rank r : std::initializer_list<Rank>{rank_of<A>()...}) {
     if (r.weak) {
       kind = !weak || r.kind > kind ? r.kind : kind;
       weak = true;
