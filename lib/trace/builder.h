@@ -75,6 +75,11 @@ Builder& owner(Handle h, Location at);
 /// The line to blame: `at`, or near it the last line of the user's own (without a column) when `at` is unknown or lies
 /// in a header of the system, of Eigen or of this library.
 Location user_location(Location at);
+/// The header in which the last operation was recorded, when it lies in the system, Eigen or this library.
+std::string_view last_foreign_header();
+/// What to use instead of the algorithm of Eigen that has just branched on a tracer: "cq::normalized(v)". Empty when it
+/// was not Eigen.
+std::string_view instead_of_eigen();
 
 /// The same graph with other inputs: those of `types`, of which position[i] takes the place of the old input i
 /// (UINT32_MAX: the old input is unused and goes).

@@ -7,6 +7,9 @@ namespace calque::detail {
 namespace {
 
 std::string remedy(std::string_view wanted) {
+  if (const std::string_view instead = instead_of_eigen(); !instead.empty()) {
+    return "; Eigen branches on it here: use " + std::string(instead);
+  }
   if (wanted.find("bool") != std::string_view::npos) {
     return "; use where, cond or while_loop, or pass what decides it as static_arg";
   }

@@ -24,6 +24,8 @@ struct Known {
 thread_local std::array<Known, 64> known_files;
 thread_local Location last;
 thread_local uint64_t last_trace = 0;
+/// The header of the last operation where that was no line of the user's.
+thread_local const char* last_header = nullptr;
 
 }  // namespace
 
@@ -35,6 +37,7 @@ Location user_location(Location at) {
     Known& k = known_files[(reinterpret_cast<uintptr_t>(file) >> 3) % known_files.size()];
     if (k.file != file) k = {file, is_foreign(file)};
     foreign = k.foreign;
+    last_header = foreign ? file : nullptr;
   }
   if (!foreign) {
     last = at;
@@ -46,5 +49,7 @@ Location user_location(Location at) {
   while (b->parent() != nullptr) b = b->parent();
   return last_trace >= b->id() ? Location(last.file_name(), last.line()) : at;
 }
+
+std::string_view last_foreign_header() { return last_header == nullptr ? std::string_view() : last_header; }
 
 }  // namespace calque::detail

@@ -43,22 +43,18 @@ X normalized(const X& x, Loc loc = Loc::current()) {
   return x / sqrt(where(square > 0, square, 1, loc), loc);
 }
 
-/// The elements of `a` where those of `condition` hold, else of `b` (Eigen: `condition.select(a, b)`).
-template <detail::EigenDense C, detail::EigenDense A, detail::EigenDense B>
-  requires(std::same_as<typename A::Scalar, typename B::Scalar>)
-typename A::PlainObject where(const C& condition, const A& a, const B& b, Loc loc = Loc::current()) {
-  if (condition.rows() != a.rows() || condition.cols() != a.cols() || a.rows() != b.rows() || a.cols() != b.cols()) {
+/// The elements of `a` where the condition holds, else of `b` (Eigen: `condition.select(a, b)`). The condition is one
+/// bool, or has the shape of the matrices: Eigen's own comparisons give C++ bools, so compare arrays, `Tracer<T>(m) >
+/// 0`. Throws ShapeError when sizes differ.
+template <detail::EigenDense A, detail::EigenDense B>
+  requires(std::same_as<typename A::Scalar, typename B::Scalar> && TracerLike<typename A::Scalar>)
+typename A::PlainObject where(const Tracer<bool>& condition, const A& a, const B& b, Loc loc = Loc::current()) {
+  using S = typename A::Scalar;
+  if (a.rows() != b.rows() || a.cols() != b.cols()) {
     throw ShapeError("where: the matrices differ in size" + where_text(loc));
   }
-  const typename C::PlainObject mask(condition);
-  typename A::PlainObject result(a);
-  const typename B::PlainObject other(b);
-  for (Eigen::Index j = 0; j < result.cols(); ++j) {
-    for (Eigen::Index i = 0; i < result.rows(); ++i) {
-      result(i, j) = detail::choose(mask(i, j), typename A::Scalar(result(i, j)), typename A::Scalar(other(i, j)));
-    }
-  }
-  return result;
+  const S chosen = where(condition, dense<A>::pack(a, loc), dense<B>::pack(b, loc), loc);
+  return dense<typename A::PlainObject>::make(chosen, loc);
 }
 
 /// True when all elements are equal (Eigen: `a == b`).

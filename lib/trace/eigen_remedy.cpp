@@ -1,0 +1,47 @@
+// Which of Eigen's algorithms branch on values, known by the header in which they compare, and what to call instead.
+#include <array>
+
+#include "trace/builder.h"
+
+namespace calque::detail {
+namespace {
+
+struct Remedy {
+  std::string_view header, instead;
+};
+constexpr std::array kRemedies{
+    Remedy{"/src/Core/Dot.h", "cq::normalized(v) in place of v.normalized()"},
+    Remedy{"/src/Core/StableNorm.h", "v.norm(), or cq::norm of the array"},
+    Remedy{"/src/Core/Visitor.h",
+           "cq::argmax or cq::argmin of the array in place of maxCoeff(&i), cq::linalg::solve in place of a pivoted "
+           "decomposition"},
+    Remedy{"/src/Core/Select.h", "cq::where(condition, a, b) in place of condition.select(a, b)"},
+    Remedy{"/src/Core/BooleanRedux.h", "cq::all or cq::any of the array, cq::equal(a, b) in place of a == b"},
+    Remedy{"/src/Core/functors/",
+           "cq::equal(a, b) in place of a == b; element by element compare arrays, as in cq::Tracer<double>(m) > 0"},
+    Remedy{"/src/Core/Fuzzy.h", "cq::all(abs(a - b) <= tolerance) of the arrays in place of isApprox"},
+    Remedy{"/src/Geometry/Quaternion.h", "cq::slerp(t, a, b) in place of a.slerp(t, b)"},
+    Remedy{"/src/Cholesky/", "cq::linalg::cholesky, or cq::linalg::solve, of the array"},
+    Remedy{"/src/LU/", "cq::linalg::solve, cq::linalg::inv or cq::linalg::det of the array"},
+    Remedy{"/src/Householder/", "cq::linalg::qr of the array"},
+    Remedy{"/src/QR/", "cq::linalg::qr of the array"},
+    Remedy{"/src/SVD/", "cq::linalg::svd of the array"},
+    Remedy{"/src/Jacobi/", "cq::linalg::eigh or cq::linalg::svd of the array"},
+    Remedy{"/src/Eigenvalues/", "cq::linalg::eigh of the array"},
+    Remedy{"/src/", "functions of arrays, such as cq::where, cq::normalized and those of cq::linalg"},
+};
+
+}  // namespace
+
+std::string_view instead_of_eigen() {
+  const std::string_view header = last_foreign_header();
+  const size_t eigen = header.rfind("Eigen/src/");
+  if (eigen == std::string_view::npos) return {};
+  const std::string_view part = header.substr(eigen + 5);
+  for (const Remedy& r : kRemedies) {
+    if (part.starts_with(r.header)) return r.instead;
+  }
+  return {};
+}
+
+}  // namespace calque::detail
