@@ -132,6 +132,7 @@ void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std
                             std::vector<Step>& steps) {
   Scope s{g, plan::make_plan(g), std::vector<Binding>(g.num_values()), steps};
   for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];
+  p_.notes.insert(p_.notes.end(), s.plan.notes.begin(), s.plan.notes.end());
   // A result that is an output is computed in its place; every other output is a copy.
   std::vector<Value> copied;
   std::vector<Binding> copied_to;

@@ -74,6 +74,8 @@ struct Program {
   int32_t num_inputs = 0, num_outputs = 0;
   int64_t workspace_bytes = 0;
   int32_t num_loops = 0;
+  /// What was not fused, and why.
+  std::vector<std::string> notes;
 };
 
 std::ostream& operator<<(std::ostream& out, const Program& program);

@@ -1,0 +1,68 @@
+#include "runtime/pipeline.h"
+
+#include <sstream>
+
+#include "kernel/build.h"
+#include "math/expand.h"
+#include "runtime/environment.h"
+#include "transform/inline_calls.h"
+
+namespace calque::runtime {
+
+Graph simplified_graph(const Graph& graph, const CompileOptions&) {
+  return canonicalize(math::expand(transform::inline_calls(graph)));
+}
+
+kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions&) {
+  kernel::BuildOptions options;
+  options.input_strides.assign(strides.begin(), strides.end());
+  return kernel::build_program(simplified, options);
+}
+
+std::string explain_plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {
+  const kernel::Program program = plan_graph(simplified, strides, options);
+  std::ostringstream out;
+  out << program.kernels.size() << (program.kernels.size() == 1 ? " kernel, " : " kernels, ") << program.workspace_bytes
+      << " bytes of workspace\n";
+  for (const kernel::Kernel& k : program.kernels) {
+    out << "  " << k.name << ": reads " << k.bytes_read << " bytes, writes " << k.bytes_written << " bytes, " << k.flops
+        << " flops\n";
+  }
+  for (const std::string& note : program.notes) out << "  not fused: " << note << "\n";
+  return out.str();
+}
+
+codegen::CodegenOptions codegen_options(const CompileOptions& options) {
+  codegen::CodegenOptions o;
+  o.strict = options.strict;
+  o.fast_math = options.fast_math;
+  o.sanitize = environment().sanitize;
+  return o;
+}
+
+std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
+                                                         const CompileOptions& options) {
+  kernel::Program program = plan_graph(simplified_graph(graph, options), strides, options);
+  auto executable = std::make_shared<Executable>();
+  executable->code = codegen::compile(program, codegen_options(options));
+  executable->entry = executable->code->entry();
+  executable->inputs = graph.input_types();
+  executable->outputs = graph.output_types();
+  for (size_t i = 0; i < executable->inputs.size(); ++i) {
+    executable->input_strides.push_back(i < strides.size() && !strides[i].empty()
+                                            ? strides[i]
+                                            : row_major_strides(executable->inputs[i].shape));
+  }
+  executable->workspace_bytes = program.workspace_bytes;
+  executable->host_functions = std::move(program.host_functions);
+  executable->constant_arrays = std::move(program.constants);
+  for (const AnyArray& a : executable->constant_arrays) executable->constants.push_back(a.data());
+  return executable;
+}
+
+const std::string& target_key() {
+  static const std::string key = codegen::target_description({});
+  return key;
+}
+
+}  // namespace calque::runtime

@@ -1,0 +1,209 @@
+// How many kernels a graph becomes, and what they keep in memory between them.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "kernel/build.h"
+#include "math/expand.h"
+#include "plan/plan.h"
+#include "support/native.h"
+#include "support/random_graph.h"
+
+namespace calque::test {
+namespace {
+
+struct Built {
+  size_t kernels = 0;
+  int64_t workspace = 0;
+  std::string text;
+};
+
+/// Builds a graph's program, having checked that it computes what the reference does (reductions within rounding).
+Built build(const std::string& text) {
+  const Graph g = parse("calque 1\n" + text);
+  const kernel::Program p = kernel::build_program(canonicalize(math::expand(g)));
+  std::ostringstream out;
+  out << p;
+  return {p.kernels.size(), p.workspace_bytes, out.str()};
+}
+
+TEST(Fusion, ChainOfElementwiseOperationsIsOneKernelWithoutTemporaries) {
+  const Built b = build(R"(graph g(%0: f32[100], %1: f32[100]) {
+    %2: f32[100] = mul %0 %1
+    %3: f32[100] = add %2 %0
+    %4: f32[100] = sub %3 1.5:f32[100]
+    %5: f32[100] = neg %4
+    %6: f32[100] = max %5 %1
+    return %6
+  })");
+  EXPECT_EQ(b.kernels, 1u);
+  EXPECT_EQ(b.workspace, 0);
+}
+
+TEST(Fusion, TranscendentalsStayInTheKernelOfTheirNeighbours) {
+  const Built b = build(R"(graph g(%0: f32[1000]) {
+    %1: f32[1000] = exp %0
+    %2: f32[1000] = sin %1
+    %3: f32[1000] = mul %2 %0
+    return %3
+  })");
+  EXPECT_EQ(b.kernels, 1u) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+}
+
+TEST(Fusion, ViewsCostNoKernelOfTheirOwn) {
+  const Built b = build(R"(graph g(%0: f32[6,4], %1: f32[4]) {
+    %2: f32[4,6] = transpose[perm=[1,0]] %0
+    %3: f32[2,6] = slice[limit=[4,6], start=[0,0], stride=[2,1]] %2
+    %4: f32[2,6] = reverse[axes=[1]] %3
+    %5: f32[2] = slice[limit=[2], start=[0], stride=[1]] %1
+    %6: f32[2,6] = broadcast[axes=[0], shape=[2,6]] %5
+    %7: f32[2,6] = add %4 %6
+    %8: f32[3,4] = reshape[shape=[3,4]] %7
+    return %8
+  })");
+  EXPECT_EQ(b.kernels, 1u) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+}
+
+TEST(Fusion, SoftmaxOfRowsIsOneKernel) {
+  const Built b = build(R"(graph g(%0: f32[64,100]) {
+    %1: f32[64] = reduce_max[axes=[1]] %0
+    %2: f32[64,100] = broadcast[axes=[0], shape=[64,100]] %1
+    %3: f32[64,100] = sub %0 %2
+    %4: f32[64,100] = exp %3
+    %5: f32[64] = reduce_sum[axes=[1]] %4
+    %6: f32[64,100] = broadcast[axes=[0], shape=[64,100]] %5
+    %7: f32[64,100] = div %4 %6
+    return %7
+  })");
+  EXPECT_EQ(b.kernels, 1u) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+}
+
+TEST(Fusion, ReductionsTakeInWhatComesBeforeAndAfter) {
+  const Built b = build(R"(graph g(%0: f64[37,50], %1: f64[37,50]) {
+    %2: f64[37,50] = sub %0 %1
+    %3: f64[37,50] = mul %2 %2
+    %4: f64[37] = reduce_sum[axes=[1]] %3
+    %5: f64[37] = div %4 50.0:f64[37]
+    %6: f64[37] = sqrt %5
+    return %6
+  })");
+  EXPECT_EQ(b.kernels, 1u) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+}
+
+TEST(Fusion, SumsOverDifferentAxesAreTwoKernels) {
+  const Built b = build(R"(graph g(%0: f32[20,30]) {
+    %1: f32[30] = reduce_sum[axes=[0]] %0
+    %2: f32[20] = reduce_sum[axes=[1]] %0
+    return %1, %2
+  })");
+  EXPECT_EQ(b.kernels, 2u) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+}
+
+TEST(Fusion, ReductionOfABroadcastDifferenceNeedsNoTemporary) {
+  const Built b = build(R"(graph g(%0: f32[300], %1: f32[400]) {
+    %2: f32[300,400] = broadcast[axes=[0], shape=[300,400]] %0
+    %3: f32[300,400] = broadcast[axes=[1], shape=[300,400]] %1
+    %4: f32[300,400] = sub %2 %3
+    %5: f32[300,400] = mul %4 %4
+    %6: f32[300] = reduce_sum[axes=[1]] %5
+    return %6
+  })");
+  EXPECT_EQ(b.kernels, 1u) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+}
+
+TEST(Fusion, AColumnReductionIsStoredBeforeRowsUseIt) {
+  const Built b = build(R"(graph g(%0: f32[64,100]) {
+    %1: f32[100] = reduce_sum[axes=[0]] %0
+    %2: f32[64,100] = broadcast[axes=[1], shape=[64,100]] %1
+    %3: f32[64,100] = sub %0 %2
+    return %3
+  })");
+  EXPECT_EQ(b.kernels, 2u) << b.text;
+  EXPECT_EQ(b.workspace, 448);  // 400 bytes, aligned
+}
+
+TEST(Fusion, LoopOverElementsRunsInsideItsKernel) {
+  const Built b = build(R"(graph g(%0: f32[1000]) {
+    %1: i32[1000], %2: f32[1000] = while[body_consts=1, cond_consts=0] %0 0:i32[1000] 1.0:f32[1000] {
+      (%0: i32[1000], %1: f32[1000]) {
+        %2: bool[1000] = lt %1 100.0:f32[1000]
+        return %2
+      }
+      (%0: f32[1000], %1: i32[1000], %2: f32[1000]) {
+        %3: i32[1000] = add %1 1:i32[1000]
+        %4: f32[1000] = mul %2 2.0:f32[1000]
+        %5: f32[1000] = max %4 %0
+        return %3, %5
+      }
+    }
+    return %1
+  })");
+  EXPECT_EQ(b.kernels, 1u) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+  EXPECT_NE(b.text.find("while"), std::string::npos);
+}
+
+TEST(Fusion, ScalarLoopIsOneKernel) {
+  const Built b = build(R"(graph g(%0: f64[]) {
+    %1: i32[], %2: f64[] = while[body_consts=1, cond_consts=0] %0 0:i32[] 1.0:f64[] {
+      (%0: i32[], %1: f64[]) {
+        %2: bool[] = lt %0 10000:i32[]
+        return %2
+      }
+      (%0: f64[], %1: i32[], %2: f64[]) {
+        %3: i32[] = add %1 1:i32[]
+        %4: f64[] = fma %2 0.5:f64[] %0
+        return %3, %4
+      }
+    }
+    return %2
+  })");
+  EXPECT_EQ(b.kernels, 1u) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+}
+
+TEST(Fusion, ManyScalarsStackedAreOneKernelThatStoresEachOnce) {
+  std::string text = "graph g(%0: f64[]) {\n  %1: f64[] = mul %0 1.5:f64[]\n";
+  for (int i = 2; i <= 200; ++i) text += "  %" + std::to_string(i) + ": f64[] = add %" + std::to_string(i - 1) + " %0\n";
+  for (int i = 1; i <= 200; ++i)
+    text += "  %" + std::to_string(200 + i) + ": f64[1] = reshape[shape=[1]] %" + std::to_string(i) + "\n";
+  text += "  %401: f64[200] = concatenate[axis=0]";
+  for (int i = 1; i <= 200; ++i) text += " %" + std::to_string(200 + i);
+  text += "\n  return %401\n}";
+  const Graph g = parse("calque 1\n" + text);
+  const kernel::Program p = kernel::build_program(canonicalize(g));
+  ASSERT_EQ(p.kernels.size(), 1u);
+  size_t stores = 0, adds = 0;
+  for (const kernel::Instruction& i : p.kernels[0].body.instructions) {
+    stores += i.op == kernel::Op::store;
+    adds += i.op == kernel::Op::scalar;
+  }
+  EXPECT_EQ(stores, 200u);
+  EXPECT_EQ(adds, 200u);
+  EXPECT_EQ(p.workspace_bytes, 0);
+}
+
+TEST(Workspace, ValuesWhoseLivesDoNotMeetShareMemory) {
+  // Four column sums in a chain: each needs the one before and nothing older.
+  std::string text = "graph g(%0: f32[8,256]) {\n";
+  std::string x = "%0";
+  int next = 1;
+  for (int step = 0; step < 4; ++step) {
+    const std::string sum = "%" + std::to_string(next++), wide = "%" + std::to_string(next++), diff = "%" + std::to_string(next++);
+    text += "  " + sum + ": f32[256] = reduce_sum[axes=[0]] " + x + "\n";
+    text += "  " + wide + ": f32[8,256] = broadcast[axes=[1], shape=[8,256]] " + sum + "\n";
+    text += "  " + diff + ": f32[8,256] = cumsum[axis=0, reverse=false] " + wide + "\n";
+    x = diff;
+  }
+  const Built b = build(text + "  return " + x + "\n}");
+  EXPECT_LE(b.workspace, 2 * 8 * 256 * 4 + 2 * 256 * 4) << b.text;
+}
+
+}  // namespace
+}  // namespace calque::test
