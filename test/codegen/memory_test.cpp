@@ -9,7 +9,7 @@
 namespace calque::test {
 namespace {
 
-const std::vector<int64_t> kExtents{1, 2, 5, 16, 17, 67, 130};
+const std::vector<int64_t> kExtents{1, 5, 16, 17, 67};
 
 template <class T>
 std::vector<T> counting(int64_t n, int first = 1) {
@@ -27,7 +27,7 @@ TYPED_TEST(Memory, ReadsAndWritesAtEveryStride) {
   using T = TypeParam;
   for (const std::string& level : cpu_levels())
     for (const int64_t n : kExtents)
-      for (const int64_t stride : {1, -1, 2, 3, -2, 7}) {
+      for (const int64_t stride : {1, -1, 2, -3}) {
         const int64_t span = (n - 1) * std::abs(stride) + 1;
         const int64_t start = stride < 0 ? span - 1 : 0;
         const std::vector<T> x = counting<T>(span);

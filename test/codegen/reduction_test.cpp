@@ -149,7 +149,7 @@ TEST(Reduction, MaximaOfFloatsPropagateNaN) {
 TEST(Reduction, ArgmaxTakesTheLowestIndexAndNaNFirst) {
   for (const std::string& level : cpu_levels())
     for (const bool vectorize : {true, false})
-      for (const int64_t n : {1, 4, 16, 17, 67, 1009})
+      for (const int64_t n : {1, 16, 67, 1009})
         for (const int kind : {0, 1, 2, 3}) {
           std::vector<float> x = random_values<float>(n, 11);
           for (float& v : x) v = std::round(v * 4);  // many ties

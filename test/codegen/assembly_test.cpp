@@ -1,0 +1,177 @@
+// The code itself: vectors of the target's full width, fused products and sums only where they are allowed, texts and
+// object files, errors of targets.
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/kernel_builder.h"
+
+namespace calque::test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+Program triad(DType dtype) {
+  KernelBuilder k("triad");
+  const int32_t a = k.input(dtype, 1), x = k.input(dtype, 4000), y = k.input(dtype, 4000), out = k.output(dtype, 4000);
+  const Id scale = k.load(a, k.index(0));
+  k.parallel(4000, true, [&](Id i) { k.store(out, i, k.add(k.mul(scale, k.load(x, i)), k.load(y, i))); });
+  return k.program();
+}
+
+Program sum(DType dtype) {
+  KernelBuilder k("sum");
+  const int32_t in = k.input(dtype, 100000), out = k.output(dtype, 1);
+  const Ids r = k.reduction(100000, true, {k.constant(dtype, Literal{})}, {Combiner::add},
+                            [&](Id i) { return Ids{k.load(in, i)}; });
+  k.store(out, k.index(0), r[0]);
+  return k.program();
+}
+
+TEST(Assembly, TriadUsesFullVectorsAndFma) {
+  EXPECT_THAT(codegen::assembly(triad(DType::f32), cpu("x86-64-v4")), ContainsRegex("vfmadd[0-9]+ps[^\n]*%zmm"));
+  EXPECT_THAT(codegen::assembly(triad(DType::f64), cpu("x86-64-v4")), ContainsRegex("vfmadd[0-9]+pd[^\n]*%zmm"));
+  EXPECT_THAT(codegen::assembly(triad(DType::f32), cpu("x86-64-v3")), ContainsRegex("vfmadd[0-9]+ps[^\n]*%ymm"));
+  EXPECT_THAT(codegen::assembly(triad(DType::f64), cpu("x86-64-v3")), ContainsRegex("vfmadd[0-9]+pd[^\n]*%ymm"));
+  EXPECT_THAT(codegen::assembly(triad(DType::f32), cpu("x86-64-v2")), ContainsRegex("mulps[^\n]*%xmm"));
+}
+
+TEST(Assembly, SumHasFourVectorAccumulators) {
+  const std::string text = codegen::assembly(sum(DType::f32), cpu("x86-64-v4"));
+  for (const char* offset : {"\\(%rsi", "64\\(%rsi", "128\\(%rsi", "192\\(%rsi"})
+    EXPECT_THAT(text, ContainsRegex(std::string("vaddps\t") + offset + "[^\n]*%zmm")) << text;
+  EXPECT_THAT(codegen::assembly(sum(DType::f64), cpu("x86-64-v3")), ContainsRegex("vaddpd\t96\\(%rsi[^\n]*%ymm"));
+}
+
+TEST(Assembly, MatchesTheHost) {
+  const auto options = cpu("native");
+  const std::string width = __builtin_cpu_supports("avx512vl") ? "%zmm"
+                            : __builtin_cpu_supports("avx2")   ? "%ymm"
+                                                               : "%xmm";
+  EXPECT_THAT(codegen::assembly(triad(DType::f32), options), HasSubstr(width));
+}
+
+TEST(Assembly, StrictModeDoesNotContract) {
+  auto options = cpu("x86-64-v4");
+  options.strict = true;
+  const std::string text = codegen::assembly(triad(DType::f32), options);
+  EXPECT_THAT(text, Not(HasSubstr("vfmadd")));
+  EXPECT_THAT(text, ContainsRegex("vmulps[^\n]*%zmm"));
+  EXPECT_THAT(codegen::llvm_ir(triad(DType::f32), options), Not(ContainsRegex("fmul (contract|fast)")));
+}
+
+TEST(Assembly, FlagsBelongToModes) {
+  EXPECT_THAT(codegen::llvm_ir(triad(DType::f32), {}), HasSubstr("fmul contract <"));
+  codegen::CodegenOptions fast;
+  fast.fast_math = true;
+  EXPECT_THAT(codegen::llvm_ir(triad(DType::f32), fast), HasSubstr("fmul fast <"));
+}
+
+// 64-bit index arithmetic does not halve the vectors of 32-bit data.
+TEST(Assembly, IndicesDoNotNarrowVectors) {
+  KernelBuilder k("gather");
+  const int32_t in = k.input(DType::f32, 4000), index = k.input(DType::i64, 4000), out = k.output(DType::f32, 4000);
+  k.parallel(4000, true, [&](Id i) { k.store(out, i, k.mul(k.load(in, k.load(index, i)), k.constant(2.0f))); });
+  EXPECT_THAT(codegen::llvm_ir(k.program(), cpu("x86-64-v4")), HasSubstr("fmul contract <16 x float>"));
+  KernelBuilder m("iota");
+  const int32_t o = m.output(DType::f32, 4000);
+  m.parallel(4000, true, [&](Id i) { m.store(o, i, m.convert(DType::f32, i)); });
+  EXPECT_THAT(codegen::assembly(m.program(), cpu("x86-64-v4")), ContainsRegex("vcvtdq2ps[^\n]*%zmm"));
+}
+
+TEST(Object, IsAnElfFile) { EXPECT_EQ(codegen::object(triad(DType::f32), {}).substr(1, 3), "ELF"); }
+
+TEST(Target, IsDescribedByNameAndFeatures) {
+  codegen::TargetOptions options;
+  options.cpu = "x86-64-v3";
+  EXPECT_THAT(codegen::target_description(options), HasSubstr("x86-64-v3"));
+  EXPECT_THAT(codegen::target_description({"native", ""}), HasSubstr("+sse2"));
+}
+
+TEST(Target, TextsExistForOtherProcessors) {
+  codegen::CodegenOptions options;
+  options.target.triple = "aarch64-unknown-linux-gnu";
+  options.target.cpu = "generic";
+  EXPECT_THAT(codegen::assembly(triad(DType::f32), options), ContainsRegex("fml[as]\tv[0-9]+.4s"));
+}
+
+std::string message(const codegen::CodegenOptions& options) {
+  try {
+    codegen::compile(triad(DType::f32), options);
+  } catch (const CompileError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Target, UnknownNamesAreErrors) {
+  EXPECT_THAT(message(cpu("pentium-9")), HasSubstr("compile: unknown CPU pentium-9 for x86_64"));
+  codegen::CodegenOptions options;
+  options.target.triple = "nosuch-unknown-elf";
+  EXPECT_EQ(message(options), "compile: unknown target triple nosuch-unknown-elf");
+  options.target.triple = "aarch64-unknown-linux-gnu";
+  EXPECT_EQ(message(options), "compile: code for aarch64-unknown-linux-gnu cannot run here");
+}
+
+TEST(Compile, ManyThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(8);
+  for (size_t t = 0; t < wrong.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (int64_t n = 1; n <= 6; ++n) {
+        KernelBuilder k("k" + std::to_string(t));
+        const int32_t in = k.input(DType::f32, n), out = k.output(DType::f32, n);
+        k.parallel(n, true, [&](Id i) { k.store(out, i, k.add(k.load(in, i), k.constant(static_cast<float>(t)))); });
+        std::vector<float> x(static_cast<size_t>(n), 1.0f), y(x.size());
+        run(k.program(), {x.data(), y.data()});
+        for (const float v : y) wrong[t] += v != static_cast<float>(t) + 1.0f;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, std::vector<int>(8));
+}
+
+// The same program twice: its code is its own, and lives as long as it is held.
+TEST(Compile, ProgramsDoNotShareTheirCode) {
+  const auto a = codegen::compile(triad(DType::f32), {});
+  auto b = codegen::compile(triad(DType::f32), {});
+  EXPECT_NE(a->entry(), b->entry());
+  b.reset();
+  std::vector<float> s{2}, x(4000, 3), y(4000, 4), z(4000);
+  void* pointers[] = {s.data(), x.data(), y.data(), z.data()};
+  codegen::RuntimeTable table;
+  codegen::ContextHeader context{&table};
+  EXPECT_EQ(a->entry()(&context, pointers), 0);
+  EXPECT_EQ(z[3999], 10.0f);
+}
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
+TEST(SanitizeDeathTest, GeneratedCodeIsInstrumented) {
+  KernelBuilder k("beyond");
+  const int32_t in = k.input(DType::f32, 101), out = k.output(DType::f32, 101);
+  k.parallel(101, true, [&](Id i) { k.store(out, i, k.load(in, i)); });
+  codegen::CodegenOptions options;
+  options.sanitize = true;
+  std::vector<float> x(101), y(101), shorter(90);
+  run(k.program(), {x.data(), y.data()}, options);
+  EXPECT_DEATH(run(k.program(), {shorter.data(), y.data()}, options), "heap-buffer-overflow");
+}
+#else
+TEST(Sanitize, NeedsASanitizedProcess) {
+  codegen::CodegenOptions options;
+  options.sanitize = true;
+  EXPECT_EQ(message(options), "compile: sanitize: this process does not contain AddressSanitizer");
+}
+#endif
+
+}  // namespace
+}  // namespace calque::test
