@@ -3,8 +3,14 @@
 
 namespace calque::transform {
 
-/// The same graph with every call-like equation (call, checkpoint, custom_jvp, custom_vjp) replaced by its body,
-/// sub-graphs of control flow included. Equations keep their locations.
-Graph inline_calls(const Graph& graph);
+/// Which call-like equations to replace.
+enum class InlineScope : uint8_t {
+  calls,  ///< `call` alone: the graph may still be differentiated
+  all,    ///< checkpoint, custom_jvp and custom_vjp too, whose rules for derivatives are lost
+};
+
+/// The same graph with call-like equations replaced by their bodies, sub-graphs of control flow included. Equations
+/// keep their locations.
+Graph inline_calls(const Graph& graph, InlineScope scope = InlineScope::all);
 
 }  // namespace calque::transform

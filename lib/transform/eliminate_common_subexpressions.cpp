@@ -1,0 +1,9 @@
+#include "transform/eliminate_common_subexpressions.h"
+
+#include "transform/sweep.h"
+
+namespace calque::transform {
+
+Graph eliminate_common_subexpressions(const Graph& graph) { return Sweep({.merge = true}).run(graph); }
+
+}  // namespace calque::transform
