@@ -80,11 +80,13 @@ out_t<elem_t<X>, X, V> pad(const X& x, const V& value, Counts low, Counts high, 
   return detail::apply<out_t<elem_t<X>, X, V>>("pad", loc, f, x, value);
 }
 
-/// Equal parts along the axis.
-template <ArrayLike X>
-std::vector<out_t<elem_t<X>, X>> split(const X& x, int sections, int axis, Loc loc = Loc::current()) {
+/// Equal parts along the axis. (Deduced, so that `{1}` is a list of one cut.)
+template <ArrayLike X, std::integral I>
+std::vector<out_t<elem_t<X>, X>> split(const X& x, I sections, int axis, Loc loc = Loc::current()) {
   const detail::Operand operand = detail::operand_of(x, loc);
-  const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::split(o[0], sections, axis, loc); };
+  const auto f = [&](std::span<const detail::Operand> o) {
+    return detail::ops::split(o[0], static_cast<int64_t>(sections), axis, loc);
+  };
   return detail::apply_many<out_t<elem_t<X>, X>>("split", loc, std::span(&operand, 1), f);
 }
 /// The parts between these places along the axis, which count from the back when negative.

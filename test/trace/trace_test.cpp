@@ -1,0 +1,326 @@
+// Builders, captures, leaked tracers, canonical order.
+#include <chrono>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include "calque/elementwise.h"
+
+#include "support/trace_eval.h"
+
+namespace calque::test {
+namespace {
+
+namespace ops = detail::ops;
+using detail::literal_operand;
+using testing::HasSubstr;
+
+const Type kScalar{DType::f32, {}};
+
+TEST(Trace, RecordsEquationsAtTheUsersLine) {
+  const auto r = trace({kScalar}, [](std::span<const Handle> in) { return Handles{ops::sin(in[0], kHere)}; });
+  ASSERT_EQ(r.graph.num_equations(), 1u);
+  const Equation& e = r.graph.equations().front();
+  EXPECT_EQ(e.primitive(), "sin");
+  EXPECT_EQ(to_string(e.location()), "model.cpp:42");
+  EXPECT_TRUE(r.captures.empty());
+}
+
+TEST(Trace, OrderDoesNotDependOnTheOrderOfRecording) {
+  const auto left_first = trace({kScalar, kScalar}, [](std::span<const Handle> in) {
+    const Handle a = ops::sin(in[0], kHere), b = ops::cos(in[1], kHere);
+    return Handles{ops::add(a, b, kHere)};
+  });
+  const auto right_first = trace({kScalar, kScalar}, [](std::span<const Handle> in) {
+    const Handle b = ops::cos(in[1], kHere);
+    ops::exp(b, kHere);  // nothing needs it
+    const Handle a = ops::sin(in[0], kHere);
+    return Handles{ops::add(a, b, kHere)};
+  });
+  EXPECT_EQ(print(left_first.graph), print(right_first.graph));
+  EXPECT_EQ(left_first.graph.num_equations(), 3u);
+}
+
+TEST(Trace, CapturesEnterEveryLevelBetween) {
+  const auto outer = trace({kScalar, kScalar}, [](std::span<const Handle> x) {
+    std::vector<Handle> results;
+    const auto middle = trace({kScalar}, [&](std::span<const Handle> y) {
+      const auto inner = trace({kScalar}, [&](std::span<const Handle> z) {
+        return Handles{ops::add(ops::multiply(x[1], y[0], kHere), ops::subtract(z[0], x[0], kHere), kHere)};
+      });
+      // In canonical order: x[1] and y[0] of the left operand, then x[0].
+      EXPECT_EQ(inner.captures.size(), 3u);
+      EXPECT_EQ(inner.captures[0].value, x[1].value);
+      EXPECT_EQ(inner.captures[1].trace, y[0].trace);
+      EXPECT_EQ(inner.captures[2].value, x[0].value);
+      EXPECT_EQ(inner.graph.inputs().size(), 4u);
+      Handles all{y[0]};
+      all.insert(all.end(), inner.captures.begin(), inner.captures.end());
+      return detail::emit_graph(inner.graph, all);
+    });
+    EXPECT_EQ(middle.captures.size(), 2u);
+    EXPECT_EQ(middle.captures[0].trace, x[0].trace);
+    Handles all{x[0]};
+    all.insert(all.end(), middle.captures.begin(), middle.captures.end());
+    return detail::emit_graph(middle.graph, all);
+  });
+  EXPECT_TRUE(outer.captures.empty());
+  // x1 * x0 + (x0 - x0)
+  EXPECT_EQ(elements<float>(reference::evaluate(outer.graph, std::vector{scalar(3.f), scalar(5.f)})[0])[0], 15.f);
+}
+
+TEST(Trace, CapturesThatNothingUsesAreNoInputs) {
+  trace({kScalar, kScalar}, [](std::span<const Handle> x) {
+    const auto inner = trace({kScalar}, [&](std::span<const Handle> y) {
+      ops::sin(x[0], kHere);
+      return Handles{ops::add(y[0], x[1], kHere)};
+    });
+    EXPECT_EQ(inner.captures.size(), 1u);
+    EXPECT_EQ(inner.captures[0].value, x[1].value);
+    EXPECT_EQ(inner.graph.inputs().size(), 2u);
+    return Handles{};
+  });
+}
+
+TEST(Trace, LiteralsAndConstantsOfAnEnclosingTraceAreNoCaptures) {
+  const AnyArray w = vec<float>({1, 2, 3});
+  trace({kScalar}, [&](std::span<const Handle>) {
+    const Handle two = detail::lift(literal_operand(2.0), DType::f32, kHere), c = detail::constant(w, kHere);
+    const auto inner = trace({{DType::f32, Shape{3}}}, [&](std::span<const Handle> y) {
+      return Handles{ops::multiply(ops::add(y[0], c, kHere), two, kHere)};
+    });
+    EXPECT_TRUE(inner.captures.empty());
+    EXPECT_EQ(elements<float>(reference::evaluate(inner.graph, std::vector{w})[0]), (std::vector<float>{4, 8, 12}));
+    return Handles{};
+  });
+}
+
+TEST(Trace, OneArrayIsOneConstant) {
+  const AnyArray w = vec<float>({1, 2, 3});
+  const auto r = trace({}, [&](std::span<const Handle>) {
+    const Handle a = detail::constant(w, kHere), b = detail::constant(w, kHere);
+    EXPECT_EQ(a.value, b.value);
+    return Handles{ops::add(a, b, kHere)};
+  });
+  EXPECT_EQ(elements<float>(reference::evaluate(r.graph, {})[0]), (std::vector<float>{2, 4, 6}));
+}
+
+TEST(Trace, ArraysOfOneStorageAndSeveralShapesStayApart) {
+  const AnyArray w = vec<float>({1, 2, 3, 4});
+  const AnyArray m({DType::f32, Shape{2, 2}}, w.storage());
+  const auto r = trace(
+      {}, [&](std::span<const Handle>) { return Handles{detail::constant(w, kHere), detail::constant(m, kHere)}; });
+  EXPECT_EQ(r.graph.output_types()[0].shape, Shape{4});
+  EXPECT_EQ(r.graph.output_types()[1].shape, (Shape{2, 2}));
+}
+
+TEST(Trace, ALeakedTracerIsAnError) {
+  Handle leaked;
+  trace({kScalar}, [&](std::span<const Handle> in) {
+    leaked = ops::sin(in[0], kHere);
+    return Handles{};
+  });
+  EXPECT_FALSE(detail::tracing());
+  EXPECT_THAT(words_of<LeakedTracerError>({kScalar}, [&](const auto& x) { ops::add(x[0], leaked, kHere); }),
+              testing::StartsWith("tracer: used after its trace ended"));
+  EXPECT_THAT(words_of<LeakedTracerError>({kScalar}, [&](const auto& x) { ops::add(x[0], leaked, kHere); }),
+              HasSubstr("(model.cpp:42)"));
+  EXPECT_THROW(detail::type_of(leaked, kHere), LeakedTracerError);
+  EXPECT_THROW(ops::sin(leaked, kHere), LeakedTracerError);
+}
+
+TEST(Trace, ALeakIsSeenInATraceOfTheSameShape) {
+  Handle leaked;
+  for (int round = 0; round < 2; ++round) {
+    const auto use = [&](const auto& x) {
+      if (round == 0) {
+        leaked = x[0].handle();
+      } else {
+        ops::sin(leaked, kHere);
+      }
+    };
+    EXPECT_THAT(words_of<LeakedTracerError>({kScalar}, use),
+                testing::StartsWith(round == 0 ? "no error" : "tracer: used after"));
+  }
+}
+
+TEST(Trace, ADefaultConstructedTracerIsAnError) {
+  EXPECT_THAT(words_of<LeakedTracerError>({kScalar}, [&](const auto& x) { ops::add(x[0], Handle{}, kHere); }),
+              testing::StrEq("tracer: a default-constructed tracer has no value (model.cpp:42)"));
+}
+
+TEST(Trace, AnExceptionOfTheBodyLeavesTheEnclosingTraceAsItWas) {
+  const auto r = trace({kScalar}, [](std::span<const Handle> x) {
+    EXPECT_THROW(detail::trace_graph("inner", std::vector{kScalar},
+                                     [](std::span<const Handle>, Handles&) { throw std::runtime_error("mine"); }),
+                 std::runtime_error);
+    return Handles{ops::sin(x[0], kHere)};
+  });
+  EXPECT_EQ(r.graph.num_equations(), 1u);
+  EXPECT_FALSE(detail::tracing());
+}
+
+TEST(Trace, OperationsWithoutATraceAreAnError) {
+  const AnyArray w = vec<float>({1});
+  EXPECT_THROW(ops::sin(w, kHere), LeakedTracerError);
+  try {
+    ops::zeros(DType::f32, Shape{3}, kHere);
+    FAIL();
+  } catch (const LeakedTracerError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("Array<float>::zeros"));
+    EXPECT_THAT(e.what(), HasSubstr("(model.cpp:42)"));
+  }
+}
+
+TEST(Trace, OtherThreadsHaveTheirOwnTraces) {
+  trace({kScalar}, [](std::span<const Handle> x) {
+    std::thread([&] {
+      EXPECT_FALSE(detail::tracing());
+      EXPECT_THROW(ops::sin(x[0], kHere), LeakedTracerError);
+    }).join();
+    return Handles{};
+  });
+}
+
+TEST(Location, OfAHeaderOfEigenIsNearTheUsersLast) {
+  const Location eigen("/usr/include/eigen3/Eigen/src/Core/CoreEvaluators.h", 99);
+  const auto r = trace({kScalar}, [&](std::span<const Handle> x) {
+    const Handle a = ops::sin(x[0], kHere);
+    const Handle b = ops::cos(a, eigen);
+    return Handles{ops::exp(b, Location())};
+  });
+  for (const Equation& e : r.graph.equations()) EXPECT_EQ(to_string(e.location()), "model.cpp:42");
+  EXPECT_EQ(r.graph.equations()[0].location().column(), 7u);
+  EXPECT_EQ(r.graph.equations()[1].location().column(), 0u) << "near, not at";
+}
+
+TEST(Location, OfAnEarlierTraceIsNotNear) {
+  const Location eigen("/usr/include/eigen3/Eigen/src/Core/CoreEvaluators.h", 99);
+  trace({kScalar}, [&](std::span<const Handle> x) { return Handles{ops::sin(x[0], kHere)}; });
+  const auto r = trace({kScalar}, [&](std::span<const Handle> x) { return Handles{ops::sin(x[0], eigen)}; });
+  EXPECT_EQ(to_string(r.graph.equations().front().location()), "CoreEvaluators.h:99");
+}
+
+TEST(EmitGraph, ChecksTheInputs) {
+  const auto r = trace({kScalar}, [](std::span<const Handle> x) { return Handles{ops::sin(x[0], kHere)}; });
+  EXPECT_THAT(words_of<ShapeError>({{DType::f32, Shape{2}}},
+                                   [&](const auto& x) {
+                                     const Handle in[] = {x[0].handle()};
+                                     detail::emit_graph(r.graph, in);
+                                   }),
+              testing::StrEq("test: input 0 is f32[], got f32[2]"));
+  EXPECT_THAT(words_of<DTypeError>({{DType::f64, {}}},
+                                   [&](const auto& x) {
+                                     const Handle in[] = {x[0].handle()};
+                                     detail::emit_graph(r.graph, in);
+                                   }),
+              testing::StrEq("test: input 0 is f32[], got f64[]"));
+  EXPECT_THAT(words_of<ShapeError>({kScalar}, [&](const auto&) { detail::emit_graph(r.graph, {}); }),
+              testing::StrEq("test: expected 1 inputs, got 0"));
+}
+
+TEST(Describe, NamesTypeAndValue) {
+  trace({{DType::f32, Shape{3, 4}}}, [](std::span<const Handle> x) {
+    EXPECT_EQ(detail::describe(x[0]), "f32[3,4] %" + std::to_string(x[0].value));
+    return Handles{};
+  });
+  EXPECT_EQ(detail::describe(Handle{}), "tracer without a value");
+}
+
+TEST(Concrete, NamesTheLineThatMadeTheValue) {
+  trace({kScalar}, [](std::span<const Handle> x) {
+    const Handle positive = ops::greater(x[0], literal_operand(0), kHere);
+    try {
+      detail::concrete(positive, "a bool", {});
+      ADD_FAILURE();
+    } catch (const ConcretizationError& e) {
+      EXPECT_STREQ(
+          e.what(),
+          "concretization: a bool was wanted of a tracer, which has no value while tracing, got bool[] made by "
+          "gt; use where, cond or while_loop, or pass what decides it as static_arg (model.cpp:42)");
+    }
+    return Handles{};
+  });
+}
+
+TEST(Concrete, NamesTheArgumentsPath) {
+  const std::string paths[] = {"argument 0 .w[1]"};
+  detail::TraceOptions options;
+  options.paths = paths;
+  const Type types[] = {kScalar};
+  const auto body = [](std::span<const Handle> x, Handles&) {
+    try {
+      detail::concrete(x[0], "an integer", kHere);
+      ADD_FAILURE();
+    } catch (const ConcretizationError& e) {
+      EXPECT_THAT(e.what(), HasSubstr("got f32[] (argument 0 .w[1]); keep it a tracer"));
+    }
+  };
+  detail::trace_graph("f", types, body, options);
+}
+
+TEST(Eager, TracersHaveValues) {
+  const AnyArray inputs[] = {vec<float>({1, 2})};
+  detail::TraceOptions options;
+  options.eager = true;
+  options.values = inputs;
+  const Type types[] = {inputs[0].type()};
+  const auto r = detail::trace_graph(
+      "f", types,
+      [](std::span<const Handle> x, Handles& out) {
+        const Handle y = ops::multiply(x[0], literal_operand(3.0), kHere);
+        EXPECT_EQ(elements<float>(detail::concrete(y, "values", kHere)), (std::vector<float>{3, 6}));
+        EXPECT_THAT(detail::describe(y), testing::MatchesRegex("f32\\[2\\] %[0-9]+ = .*3.*6.*"));
+        out.push_back(y);
+      },
+      options);
+  EXPECT_EQ(elements<float>(r.values[0]), (std::vector<float>{3, 6}));
+  EXPECT_EQ(elements<float>(reference::evaluate(r.graph, inputs)[0]), (std::vector<float>{3, 6}));
+}
+
+TEST(Eager, AnOrdinaryTraceInsideHasNoValues) {
+  const AnyArray inputs[] = {scalar(1.f)};
+  detail::TraceOptions options;
+  options.eager = true;
+  options.values = inputs;
+  const Type types[] = {kScalar};
+  detail::trace_graph(
+      "f", types,
+      [](std::span<const Handle> x, Handles&) {
+        const auto inner = trace({kScalar}, [&](std::span<const Handle> y) {
+          EXPECT_THROW(detail::concrete(y[0], "a bool", kHere), ConcretizationError);
+          EXPECT_NO_THROW(detail::concrete(x[0], "a bool", kHere));
+          return Handles{ops::add(x[0], y[0], kHere)};
+        });
+        EXPECT_EQ(inner.captures.size(), 1u);
+      },
+      options);
+}
+
+TEST(Trace, WarnsOnceOfVeryManyEquations) {
+  std::ostringstream log;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_st>(log)));
+  const auto start = std::chrono::steady_clock::now();
+  const Type types[] = {kScalar};
+  constexpr int kCount = 100'050;
+  detail::trace_graph("many", types, [](std::span<const Handle> x, Handles& out) {
+    Tracer<float> y(x[0]);
+    for (int i = 0; i < kCount; ++i) y = y + y;
+    out.push_back(y.handle());
+  });
+  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
+  spdlog::set_default_logger(before);
+  const std::string text = log.str();
+  EXPECT_THAT(text, HasSubstr("matmul"));
+  EXPECT_THAT(text, HasSubstr("trace_test.cpp:"));
+  EXPECT_EQ(text.find("equations"), text.rfind("equations", text.size())) << text;
+  std::cout << "tracing one scalar operation, canonical order included: " << time.count() / kCount << " ns\n";
+}
+
+}  // namespace
+}  // namespace calque::test
