@@ -1,0 +1,24 @@
+// A tour on real input, in three parts: a first program with its graph, plan and assembly; handwritten digits learned
+// by gradient descent with Eigen matrices in and out; the Mandelbrot set as a picture. The exit status says whether the
+// results are right. Writes mandelbrot.png into the current folder.
+//   tour [DIGITS.csv]
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+
+#include "tour/digits.h"
+#include "tour/mandelbrot.h"
+#include "tour/program.h"
+
+int main(int argc, char** argv) {
+  try {
+    bool right = tour::program();
+    right &= tour::digits(argc > 1 ? argv[1] : CALQUE_EXAMPLE_DATA_DIR "/digits.csv");
+    right &= tour::mandelbrot("mandelbrot.png");
+    std::cout << (right ? "\nThe tour's results are right.\n" : "\nThe tour's results are WRONG.\n");
+    return right ? EXIT_SUCCESS : EXIT_FAILURE;
+  } catch (const std::exception& error) {
+    std::cerr << "tour: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}
