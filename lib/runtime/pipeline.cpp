@@ -5,12 +5,13 @@
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "runtime/environment.h"
-#include "transform/inline_calls.h"
+#include "transform/simplify.h"
 
 namespace calque::runtime {
 
 Graph simplified_graph(const Graph& graph, const CompileOptions&) {
-  return canonicalize(math::expand(transform::inline_calls(graph)));
+  // Transcendental functions fold only once they are expanded, so that folded and computed values have the same bits.
+  return transform::simplify(math::expand(transform::simplify(graph)));
 }
 
 kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions&) {

@@ -1,0 +1,332 @@
+#pragma once
+// How a call of a wrapped function reaches the runtime: arguments flattened to leaves beside one flat signature, and a
+// function state that is asked for the compiled form of that signature. Everything here works on one thread's stack:
+// a warm call takes no lock and allocates nothing but its outputs.
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "calque/detail/tree_walk.h"
+
+namespace calque {
+
+/// How a function is compiled and called.
+struct JitOptions {
+  /// For messages, graphs and kernels.
+  std::string name{};
+  /// Where it runs; absent: where its arguments are.
+  std::optional<Device> device{};
+  /// Positions of arguments whose memory the call may take over. Using such an array again is an error.
+  std::vector<int> donate{};
+  /// Reassociation, reciprocals and approximate functions; no promises about NaN and infinities.
+  bool fast_math = false;
+  /// Bit-identical to the reference evaluator, reassociated reductions and contractions excepted.
+  bool strict = false;
+  /// On a GPU: no result depends on the order of threads.
+  bool deterministic = false;
+};
+
+/// Calls answered without and with tracing, and signatures kept.
+struct CacheInfo {
+  uint64_t hits = 0, misses = 0;
+  size_t entries = 0;
+};
+
+namespace detail {
+
+/// One leaf of the arguments: where its elements are. Trivially copied; refers to what the caller keeps alive.
+struct LeafRef {
+  enum class Kind : uint8_t { array, view, scalar, spec };
+  Kind kind = Kind::scalar;
+  DType dtype = DType::f32;
+  uint8_t rank = 0;
+  bool dense_rows = true;            ///< row-major; else `strides` hold
+  const AnyArray* array = nullptr;   ///< kind array
+  const void* data = nullptr;        ///< kinds array and view
+  calque::Literal bits;              ///< kind scalar
+  const int64_t* extents = nullptr;  ///< kinds array and spec; views keep theirs in `dims`
+  int64_t dims[4] = {};              ///< kind view: extents, then strides in elements
+
+  const int64_t* shape() const { return kind == Kind::view ? dims : extents; }
+  const int64_t* strides() const { return dims + 2; }
+  Type type() const { return {dtype, Shape(std::span<const int64_t>(shape(), rank))}; }
+};
+
+/// The flattened arguments of one call.
+class Arguments {
+ public:
+  using Words = InlineVector<uint64_t, 40>;
+
+  /// `tree` identifies the C++ types that the lambda sees.
+  explicit Arguments(const void* tree) {
+    words_.push_back(reinterpret_cast<uintptr_t>(tree));
+    words_.push_back(0);  // options, filled in by the call
+  }
+
+  /// Flattens the next top-level argument.
+  template <class X>
+  void add(const X& argument) {
+    ends_.push_back(0);
+    walk_tree<to_tracer_t<X>>(argument, *this);
+    ends_.back() = static_cast<uint32_t>(leaves_.size());
+  }
+
+  /// An array of run-time element type as a top-level argument.
+  void add_any(const AnyArray& array) {
+    if (array.empty()) {
+      add_empty();
+    } else {
+      add_array(array);
+    }
+    ends_.push_back(static_cast<uint32_t>(leaves_.size()));
+  }
+
+  // ---- what walk_tree calls
+  template <class To, class X>
+  void leaf(const X& x) {
+    if constexpr (ArrayLike<X>) {
+      if (!x.has_value()) [[unlikely]] {
+        add_empty();
+      } else {
+        add_array(x.any());
+      }
+    } else if constexpr (ScalarLeaf<X>) {
+      using T = elem_t<To>;
+      add_scalar(dtype_of<T>, calque::Literal::of<T>(static_cast<T>(x)));
+    } else if constexpr (is_spec<X>::value) {
+      add_spec(dtype_of<elem_t<To>>, x.shape);
+    } else if constexpr (requires { dense<X>::view(x); }) {
+      add_view(dense<X>::view(x));
+    } else {
+      add_owned(dense<X>::copy(x));
+    }
+  }
+  template <class V>
+  void value(const V& v) {
+    if constexpr (std::is_floating_point_v<V> && sizeof(V) <= 8) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, &v, sizeof(V));
+      words_.push_back(bits);
+    } else if constexpr (std::is_integral_v<V>) {
+      words_.push_back(static_cast<uint64_t>(v));
+    } else if constexpr (std::is_enum_v<V>) {
+      words_.push_back(static_cast<uint64_t>(static_cast<std::underlying_type_t<V>>(v)));
+    } else if constexpr (std::same_as<V, std::string>) {
+      add_bytes(v.data(), v.size());
+    } else if constexpr (std::is_floating_point_v<V> || Elem<V>) {
+      add_bytes(&v, sizeof(V) > 10 && std::is_floating_point_v<V> ? 10 : sizeof(V));  // x87 pads its ten bytes
+    } else {
+      walk_tree<V>(v, *this);
+    }
+  }
+  void enter_index(size_t) {}
+  template <class K>
+  void enter_key(const K&) {}
+  template <class X, size_t I>
+  void enter_field() {}
+  void leave() {}
+
+  // ---- what the runtime reads
+  std::span<const LeafRef> leaves() const { return {leaves_.data(), leaves_.size()}; }
+  std::span<const uint64_t> words() const { return {words_.data(), words_.size()}; }
+  void set_options(uint64_t options) { words_[1] = options; }
+  /// One past the last leaf of each top-level argument.
+  std::span<const uint32_t> ends() const { return {ends_.data(), ends_.size()}; }
+  bool has_empty() const { return empty_leaf_ >= 0; }
+  int empty_leaf() const { return empty_leaf_; }
+  bool has_spec() const { return has_spec_; }
+  /// There is an empty array or a spec among the leaves.
+  bool irregular() const { return has_spec_ || empty_leaf_ >= 0; }
+
+  void add_array(const AnyArray& array) {
+    LeafRef& leaf = next(LeafRef::Kind::array, array.dtype(), array.rank());
+    leaf.array = &array;
+    leaf.data = array.data();
+    leaf.extents = array.shape().begin();
+    const Device device = array.device();
+    words_.push_back(head(leaf) | uint64_t(device.kind) << 32 | uint64_t(device.index) << 40);
+    for (int i = 0; i < leaf.rank; ++i) words_.push_back(static_cast<uint64_t>(leaf.extents[i]));
+  }
+  void add_scalar(DType dtype, const calque::Literal& bits) {
+    LeafRef& leaf = next(LeafRef::Kind::scalar, dtype, 0);
+    leaf.bits = bits;
+    words_.push_back(head(leaf));
+  }
+  void add_spec(DType dtype, const Shape& shape);
+  void add_view(const LeafView& view);
+  void add_owned(AnyArray array);
+  void add_empty();
+
+ private:
+  LeafRef& next(LeafRef::Kind kind, DType dtype, int rank) {
+    leaves_.push_back(LeafRef{});
+    LeafRef& leaf = leaves_.back();
+    leaf.kind = kind;
+    leaf.dtype = dtype;
+    leaf.rank = static_cast<uint8_t>(rank);
+    return leaf;
+  }
+  static uint64_t head(const LeafRef& leaf) {
+    return uint64_t(leaf.dtype) | uint64_t(leaf.rank) << 8 | uint64_t(leaf.dense_rows) << 16;
+  }
+  void add_bytes(const void* data, size_t size);
+
+  InlineVector<LeafRef, 4> leaves_;
+  InlineVector<uint32_t, 6> ends_;
+  Words words_;
+  std::vector<std::unique_ptr<AnyArray>> owned_;
+  int empty_leaf_ = -1;
+  bool has_spec_ = false;
+};
+
+/// The template's side of a call: runs the lambda, names the leaves. Lives for the length of the call.
+struct CallSite {
+  const void* context = nullptr;
+  /// Runs the lambda on the inputs of a new trace, fills in the outputs and returns the result's tree of tracers, which
+  /// keeps structure and static values.
+  std::shared_ptr<const void> (*trace)(const void* context, std::span<const Handle> inputs,
+                                       std::vector<Handle>& outputs) = nullptr;
+  /// Paths of the leaves of the arguments.
+  std::vector<std::string> (*paths)(const void* context) = nullptr;
+};
+
+/// A few AnyArrays without a heap allocation.
+class OutputArrays {
+ public:
+  OutputArrays() = default;
+  OutputArrays(const OutputArrays&) = delete;
+  OutputArrays& operator=(const OutputArrays&) = delete;
+  ~OutputArrays() {
+    for (size_t i = 0; i < size_; ++i) data_[i].~AnyArray();
+    if (data_ != inline_data()) ::operator delete(data_);
+  }
+  void reserve(size_t count) {
+    if (count <= kInline) return;
+    data_ = static_cast<AnyArray*>(::operator new(count * sizeof(AnyArray)));
+  }
+  /// After reserve.
+  template <class... A>
+  AnyArray& emplace_back(A&&... a) {
+    return *new (data_ + size_++) AnyArray(std::forward<A>(a)...);
+  }
+  size_t size() const { return size_; }
+  AnyArray& operator[](size_t i) { return data_[i]; }
+
+ private:
+  static constexpr size_t kInline = 3;
+  AnyArray* inline_data() { return reinterpret_cast<AnyArray*>(inline_); }
+  alignas(AnyArray) std::byte inline_[kInline * sizeof(AnyArray)];
+  AnyArray* data_ = inline_data();
+  size_t size_ = 0;
+};
+
+/// What a call gives back: output leaves, and the tree that they belong in. Keeps that tree alive.
+class CallResult {
+ public:
+  CallResult() = default;
+  CallResult(const CallResult&) = delete;
+  CallResult& operator=(const CallResult&) = delete;
+  ~CallResult() {
+    if (pin_) unpin();
+  }
+  OutputArrays outputs;
+  const void* structure = nullptr;
+
+  // ---- for the runtime
+  void set_pin(void* pin) { pin_ = pin; }
+  void unpin();
+  std::shared_ptr<const void> keep;
+
+ private:
+  void* pin_ = nullptr;
+};
+
+class FunctionState;
+class LoweredState;
+
+/// The state of one wrapped function: options and the table of its compiled forms. `key`: what callables that compute
+/// the same share a table by (the address of a tag of a captureless lambda's type, the value of a function pointer);
+/// null for a table of its own.
+std::shared_ptr<const FunctionState> make_function_state(JitOptions options, const void* key, Location location);
+
+/// Runs the function on data.
+void call_function(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result);
+/// Traces and keeps the graph, ready to be shown or compiled.
+std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const FunctionState>& function,
+                                                   Arguments& arguments, const CallSite& site);
+Graph trace_function(const FunctionState& function, Arguments& arguments, const CallSite& site);
+std::string explain_function(const FunctionState& function, Arguments& arguments, const CallSite& site);
+CacheInfo cache_info_of(const FunctionState& function);
+void clear_cache_of(const FunctionState& function);
+
+// ---- a lowered function
+const Graph& lowered_graph(const LoweredState& lowered);
+std::string lowered_plan(const LoweredState& lowered);
+std::string lowered_llvm_ir(const LoweredState& lowered);
+std::string lowered_assembly(const LoweredState& lowered);
+std::string lowered_ptx(const LoweredState& lowered);
+/// Compiles now.
+void compile_lowered(const LoweredState& lowered);
+/// Runs the compiled form. Throws ShapeError or DTypeError when the arguments have another signature.
+void call_lowered(const LoweredState& lowered, Arguments& arguments, CallResult& result);
+
+template <class T>
+inline constexpr char type_tag = 0;
+
+/// The context behind CallSite for a lambda and its arguments.
+template <class F, class... A>
+struct CallContext {
+  using Result = out_of<F, A...>;
+  const F* function;
+  std::tuple<const A&...> arguments;
+
+  static std::shared_ptr<const void> trace(const void* context, std::span<const Handle> inputs,
+                                           std::vector<Handle>& outputs) {
+    const auto& self = *static_cast<const CallContext*>(context);
+    using Inputs = std::tuple<to_tracer_t<A>...>;
+    Inputs seen = [&]<size_t... I>(std::index_sequence<I...>) {
+      return Inputs{rebuild_handles(std::get<I>(self.arguments), inputs)...};  // braces: left to right
+    }(std::index_sequence_for<A...>{});
+    auto result =
+        traced(std::apply([&](auto&... part) { return call_traced(*self.function, std::move(part)...); }, seen));
+    append_handles(result, outputs);
+    return std::make_shared<const decltype(result)>(std::move(result));
+  }
+  static std::vector<std::string> paths(const void* context) {
+    const auto& self = *static_cast<const CallContext*>(context);
+    std::vector<std::string> all;
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (
+          [&] {
+            std::vector<std::string> some = leaf_paths(std::get<I>(self.arguments), "argument " + std::to_string(I));
+            all.insert(all.end(), some.begin(), some.end());
+          }(),
+          ...);
+    }(std::index_sequence_for<A...>{});
+    return all;
+  }
+  CallSite site() const { return {this, &CallContext::trace, &CallContext::paths}; }
+};
+
+/// The result of a call as the tree of arrays that its type says.
+template <class R>
+to_array_t<R> arrays_of(CallResult& result) {
+  size_t next = 0;
+  auto leaf = [&]<class To>(const auto&) { return To(std::move(result.outputs[next++])); };
+  return map_leaves<to_array_t<R>>(*static_cast<const to_tracer_t<R>*>(result.structure), leaf);
+}
+
+/// Flattens all arguments of a call.
+template <class... A>
+Arguments flatten(const A&... arguments) {
+  Arguments flat(&type_tag<std::tuple<to_tracer_t<A>...>>);
+  (flat.add(arguments), ...);
+  return flat;
+}
+
+}  // namespace detail
+}  // namespace calque

@@ -1,0 +1,124 @@
+// The path of a call: the form used last, the table, or trace and compile.
+#include <mutex>
+#include <unordered_map>
+
+#include "runtime/environment.h"
+#include "runtime/function_state.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+namespace calque::detail {
+namespace {
+
+using runtime::CallEntry;
+using runtime::CallTable;
+
+std::shared_ptr<CallTable> shared_table(const void* key) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& tables = *new std::unordered_map<const void*, std::shared_ptr<CallTable>>;
+  std::lock_guard lock(mutex);
+  std::shared_ptr<CallTable>& table = tables[key];
+  if (!table) table = std::make_shared<CallTable>();
+  return table;
+}
+
+void run(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
+  runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                   result.outputs);
+  result.structure = entry.structure.get();
+  if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
+}
+
+void run_eagerly(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result) {
+  runtime::check_leaves(function, arguments, site);
+  runtime::Traced traced = runtime::trace_call(function, arguments, site, true);
+  result.outputs.reserve(traced.values.size());
+  for (AnyArray& value : traced.values) result.outputs.emplace_back(std::move(value));
+  result.structure = traced.structure.get();
+  result.keep = std::move(traced.structure);
+  if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
+}
+
+std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Arguments& arguments,
+                                         const CallSite& site) {
+  const Device device = runtime::check_leaves(function, arguments, site);
+  runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
+  std::shared_ptr<CallEntry> entry = runtime::make_entry(arguments, traced, device);
+  entry->executable = runtime::executable_of(function, arguments, traced.graph);
+  return entry;
+}
+
+[[gnu::noinline]] void call_slowly(const FunctionState& function, Arguments& arguments, const CallSite& site,
+                                   CallResult& result) {
+  if (arguments.has_spec()) {
+    throw ShapeError(function.title() + ": spec stands for a type and cannot be run on; trace and lower take it" +
+                     where_text(function.location));
+  }
+  if (runtime::eager_mode()) {
+    run_eagerly(function, arguments, site, result);
+    return;
+  }
+  std::shared_ptr<const CallEntry> entry;
+  try {
+    entry = function.table->get(arguments.words(), [&] { return compile(function, arguments, site); });
+  } catch (const runtime::RecursiveFlight&) {
+    throw CompileError(function.title() +
+                       ": the function calls itself on data of the same types while it is traced, without end" +
+                       where_text(function.location));
+  }
+  result.keep = entry;
+  run(function, *entry, arguments, result);
+}
+
+}  // namespace
+
+void CallResult::unpin() { runtime::unpin(pin_); }
+
+std::shared_ptr<const FunctionState> make_function_state(JitOptions options, const void* key, Location location) {
+  runtime::install_pool();
+  auto state = std::make_shared<FunctionState>();
+  const Device device = options.device.value_or(Device{});
+  state->options_word = uint64_t(options.fast_math) | uint64_t(options.strict) << 1 |
+                        uint64_t(options.deterministic) << 2 | uint64_t(options.device.has_value()) << 3 |
+                        uint64_t(device.kind) << 8 | uint64_t(device.index) << 16;
+  state->options = std::move(options);
+  state->location = location;
+  state->table = key ? shared_table(key) : std::make_shared<CallTable>();
+  return state;
+}
+
+void call_function(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result) {
+  arguments.set_options(function.options_word);
+  if (arguments.irregular()) [[unlikely]] {
+    call_slowly(function, arguments, site, result);
+    return;
+  }
+  void* pin = nullptr;
+  if (const CallEntry* entry = function.table->last(arguments.words(), pin)) [[likely]] {
+    result.set_pin(pin);
+    run(function, *entry, arguments, result);
+    return;
+  }
+  call_slowly(function, arguments, site, result);
+}
+
+CacheInfo cache_info_of(const FunctionState& function) {
+  return {function.table->hits(), function.table->misses(), function.table->size()};
+}
+
+void clear_cache_of(const FunctionState& function) { function.table->clear(); }
+
+}  // namespace calque::detail
+
+namespace calque::runtime {
+
+std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
+                                                const detail::Arguments& arguments, const Graph& graph) {
+  bool compiled = false;
+  auto executable = find_executable(graph, input_strides(arguments, graph), compile_options(function), &compiled);
+  log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
+              compiled ? "compiled" : "code was there");
+  return executable;
+}
+
+}  // namespace calque::runtime

@@ -1,0 +1,96 @@
+#pragma once
+// One callable's compiled forms by signature. The form used last is found by comparing words, without a lock; the
+// others through a hash table under one.
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "runtime/dispatch.h"
+#include "runtime/flight_cache.h"
+#include "runtime/hazard.h"
+
+namespace calque::runtime {
+
+/// A signature as flat words, see detail::Arguments.
+struct Signature {
+  std::vector<uint64_t> words;
+  explicit Signature(std::span<const uint64_t> w) : words(w.begin(), w.end()) {}
+  friend bool operator==(const Signature& a, std::span<const uint64_t> b) {
+    return a.words.size() == b.size() && std::equal(a.words.begin(), a.words.end(), b.begin());
+  }
+};
+uint64_t hash_of(std::span<const uint64_t> words);
+
+/// The compiled form for one signature.
+struct CallEntry {
+  explicit CallEntry(std::span<const uint64_t> words) : signature(words) {}
+  Signature signature;
+  std::vector<Type> leaves;  ///< of the arguments, for messages
+  std::shared_ptr<const Executable> executable;
+  std::vector<AnyArray> hidden;     ///< captured arrays that are inputs of the executable
+  std::vector<AnyArray> constants;  ///< captured arrays that are outputs
+  std::vector<OutputSource> sources;
+  std::shared_ptr<const void> structure;  ///< the result's tree of tracers
+  Device device;
+  mutable bool retired = false;  ///< guarded by the table's lock
+};
+
+class CallTable {
+ public:
+  /// Signatures kept per callable.
+  static constexpr size_t kCapacity = 512;
+
+  CallTable() : entries_(kCapacity) {}
+
+  /// The entry used last, announced through `pin`, if it has this signature.
+  const CallEntry* last(std::span<const uint64_t> words, void*& pin) {
+    const auto* entry = static_cast<const CallEntry*>(runtime::pin(last_, pin));
+    if (entry == nullptr) return nullptr;
+    if (entry->signature == words) {
+      hits_.fetch_add(1, std::memory_order_relaxed);
+      return entry;
+    }
+    unpin(pin);
+    pin = nullptr;
+    return nullptr;
+  }
+  /// The entry of this signature, made by `make` if it is not there.
+  template <class Make>
+  std::shared_ptr<const CallEntry> get(std::span<const uint64_t> words, Make&& make) {
+    bool made = false;
+    std::vector<std::shared_ptr<const CallEntry>> evicted;
+    auto entry = entries_.get(SignatureView{words}, hash_of(words), make, made, evicted);
+    (made ? misses_ : hits_).fetch_add(1, std::memory_order_relaxed);
+    publish(entry, evicted);
+    return entry;
+  }
+  std::shared_ptr<const CallEntry> find(std::span<const uint64_t> words) {
+    return entries_.find_ready(SignatureView{words}, hash_of(words));
+  }
+  std::vector<std::shared_ptr<const CallEntry>> entries() const { return entries_.values(); }
+  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
+  uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
+  size_t size() const { return entries_.size(); }
+  /// Forgets every entry and its executable, and sets the counts to zero.
+  void clear();
+
+ private:
+  struct SignatureView {
+    std::span<const uint64_t> words;
+    explicit operator Signature() const { return Signature(words); }
+    friend bool operator==(const Signature& a, const SignatureView& b) { return a == b.words; }
+  };
+  void publish(const std::shared_ptr<const CallEntry>& entry,
+               const std::vector<std::shared_ptr<const CallEntry>>& evicted);
+  void retire(const std::vector<std::shared_ptr<const CallEntry>>& entries);
+
+  std::atomic<const void*> last_{nullptr};
+  std::atomic<uint64_t> hits_{0}, misses_{0};
+  FlightCache<Signature, CallEntry> entries_;
+  std::mutex retiring_;
+  Retired retired_;
+};
+
+}  // namespace calque::runtime

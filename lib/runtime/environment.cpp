@@ -1,0 +1,62 @@
+// Reads the environment once. A variable that is set to something unknown is reported, never guessed at.
+#include "runtime/environment.h"
+
+#include <cstdlib>
+
+#include <spdlog/spdlog.h>
+
+#include "calque/ir/errors.h"
+
+#include "runtime/log.h"
+
+namespace calque::runtime {
+namespace {
+
+constexpr Variable kTable[] = {
+    {"CALQUE_DISABLE_JIT", "0, 1",
+     "1: the outermost lambda runs eagerly, each operation evaluated as it is recorded; tracers have values"},
+    {"CALQUE_BACKEND", "cpu, reference", "reference: compiled graphs run on the reference evaluator"},
+    {"CALQUE_STRICT", "0, 1", "1: every function is compiled as with .strict = true"},
+    {"CALQUE_GUARD", "0, 1", "1: every buffer ends at an unmapped page"},
+    {"CALQUE_SANITIZE_CODE", "0, 1", "1: LLVM's AddressSanitizer pass runs over generated code"},
+    {"CALQUE_CPU", "an LLVM CPU name", "the CPU that code is generated for, in place of the host's"},
+    {"CALQUE_LOG", "off, error, warn, info, debug, trace", "how much is logged to standard error (default: warn)"},
+};
+
+bool flag(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return false;
+  const std::string_view value(text);
+  if (value == "1") return true;
+  if (value != "0") log().warn("{}={} is neither 0 nor 1; taken as 0", name, value);
+  return false;
+}
+
+Environment read() {
+  Environment e;
+  if (const char* text = std::getenv("CALQUE_LOG"); text != nullptr && *text != '\0') e.log = text;
+  set_log_level(e.log);
+  e.disable_jit = flag("CALQUE_DISABLE_JIT");
+  e.strict = flag("CALQUE_STRICT");
+  e.guard = flag("CALQUE_GUARD");
+  e.sanitize = flag("CALQUE_SANITIZE_CODE");
+  if (const char* text = std::getenv("CALQUE_BACKEND"); text != nullptr && *text != '\0') {
+    const std::string_view value(text);
+    e.reference_backend = value == "reference";
+    if (value != "reference" && value != "cpu") log().warn("CALQUE_BACKEND={} is neither cpu nor reference", value);
+  }
+  return e;
+}
+
+}  // namespace
+
+Environment& mutable_environment() {
+  static Environment environment = read();
+  return environment;
+}
+
+const Environment& environment() { return mutable_environment(); }
+
+std::span<const Variable> environment_table() { return kTable; }
+
+}  // namespace calque::runtime

@@ -1,0 +1,33 @@
+#pragma once
+// Every environment variable that the library reads, in one place. docs/environment.md is the same table for users;
+// `calque info` prints it with the values in force.
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace calque::runtime {
+
+/// The variables, read once when the first function is called. CALQUE_GUARD and CALQUE_CPU are read by the layers below
+/// (storage, code generation) and are listed here for `calque info`.
+struct Environment {
+  bool disable_jit = false;        ///< CALQUE_DISABLE_JIT=1
+  bool strict = false;             ///< CALQUE_STRICT=1
+  bool reference_backend = false;  ///< CALQUE_BACKEND=reference
+  bool guard = false;              ///< CALQUE_GUARD=1
+  bool sanitize = false;           ///< CALQUE_SANITIZE_CODE=1
+  std::string log = "warn";        ///< CALQUE_LOG
+};
+
+/// The environment in force. Tests change it through `mutable_environment` before they start threads.
+const Environment& environment();
+Environment& mutable_environment();
+
+struct Variable {
+  std::string_view name;
+  std::string_view values;
+  std::string_view meaning;
+};
+/// One row for each variable.
+std::span<const Variable> environment_table();
+
+}  // namespace calque::runtime

@@ -1,0 +1,109 @@
+// The process-wide table. Its key holds everything that the code depends on: the graph up to names, the contents of
+// constants that were not made inputs, the layouts of the inputs, options and target.
+#include "runtime/executable.h"
+
+#include <atomic>
+#include <tuple>
+
+#include <xxhash.h>
+
+#include "calque/ir/errors.h"
+
+#include "runtime/constants.h"
+#include "runtime/dispatch.h"
+#include "runtime/environment.h"
+#include "runtime/flight_cache.h"
+#include "runtime/log.h"
+#include "runtime/pipeline.h"
+
+namespace calque::runtime {
+namespace {
+
+constexpr size_t kCapacity = 2048;
+
+struct Key {
+  GraphHash graph, constants;
+  std::vector<int64_t> strides;
+  CompileOptions options;
+  std::string target;
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+uint64_t hash_of(const Key& key) {
+  uint64_t hash = XXH3_64bits_withSeed(key.strides.data(), key.strides.size() * sizeof(int64_t), key.graph.low);
+  hash = XXH3_64bits_withSeed(&key.constants, sizeof(key.constants), hash);
+  return hash ^
+         (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 | uint64_t(key.options.reference) << 2);
+}
+
+struct Entry {
+  Key key;
+  uint64_t hash = 0;
+  std::shared_ptr<const Executable> executable;
+};
+
+using Table = FlightCache<Key, Entry>;
+Table& table() {
+  static Table& one = *new Table(kCapacity);  // calls may still run while the program ends
+  return one;
+}
+std::atomic<uint64_t> compilations{0};
+
+std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
+                                       const CompileOptions& options) {
+  compilations.fetch_add(1, std::memory_order_relaxed);
+  if (options.reference) return make_reference_executable(graph, strides);
+  if (const auto reason = needs_reference(graph)) {
+    log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
+    return make_reference_executable(graph, strides);
+  }
+  return make_native_executable(graph, strides, options);
+}
+
+}  // namespace
+
+std::optional<std::string> needs_reference(const Graph& graph) {
+  for (Value v : graph.inputs()) {
+    if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
+  }
+  for (const Equation& e : graph.equations()) {
+    for (Value v : e.results()) {
+      if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
+    }
+    for (const Graph& inner : e.subgraphs()) {
+      if (auto reason = needs_reference(inner)) return reason;
+    }
+  }
+  for (Value v : graph.outputs()) {
+    if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
+                                                  const CompileOptions& options, bool* compiled) {
+  Key key{canonical_hash(graph), large_constants_hash(graph), {}, options, {}};
+  for (const Strides& s : strides) key.strides.insert(key.strides.end(), s.begin(), s.end());
+  if (!options.reference) key.target = target_key();
+  const uint64_t hash = hash_of(key);
+  bool made = false;
+  std::vector<std::shared_ptr<const Entry>> evicted;
+  const auto entry = table().get(
+      key, hash, [&] { return std::make_shared<const Entry>(Entry{key, hash, make(graph, strides, options)}); }, made,
+      evicted);
+  if (compiled) *compiled = made;
+  return entry->executable;
+}
+
+void forget_executable(const std::shared_ptr<const Executable>& executable) {
+  std::vector<std::shared_ptr<const Entry>> erased;
+  for (const auto& entry : table().values()) {
+    if (entry->executable == executable) table().erase(entry->key, entry->hash, erased);
+  }
+}
+
+void clear_executables() { table().clear(); }
+size_t num_executables() { return table().size(); }
+uint64_t num_compilations() { return compilations.load(std::memory_order_relaxed); }
+
+}  // namespace calque::runtime

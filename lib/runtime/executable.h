@@ -1,0 +1,76 @@
+#pragma once
+// An executable is what the process-wide table holds: a graph without large constants, compiled for given input
+// layouts, options and target, with everything that a call needs ready as plain pointers.
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calque/ir/graph.h"
+
+#include "codegen/codegen.h"
+#include "kernel/program.h"
+
+namespace calque::runtime {
+
+/// What changes the code that is made of a graph.
+struct CompileOptions {
+  bool strict = false;
+  bool fast_math = false;
+  /// Run on the reference evaluator.
+  bool reference = false;
+  friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
+};
+
+/// How the elements of an input lie: its strides in elements.
+using Strides = Shape::Dims;
+
+struct Executable {
+  codegen::CompiledProgram::Entry entry = nullptr;
+  std::vector<Type> inputs;
+  std::vector<Strides> input_strides;
+  std::vector<Type> outputs;
+  std::vector<const void*> constants;  ///< in the entry's order
+  int64_t workspace_bytes = 0;
+  std::vector<kernel::HostFunctionRef> host_functions;
+
+  // ---- what the pointers above refer to
+  std::vector<AnyArray> constant_arrays;
+  std::shared_ptr<const codegen::CompiledProgram> code;
+  std::shared_ptr<const Graph> graph;  ///< of the reference backend
+};
+
+/// What an entry receives and passes on to every callback.
+struct Context {
+  codegen::ContextHeader header;
+  const Executable* executable = nullptr;
+  std::exception_ptr exception;
+};
+
+/// The stages between a traced graph and native code, for `lower` and `explain`.
+Graph simplified_graph(const Graph& graph, const CompileOptions& options);
+kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options);
+/// Kernels, what was not fused and why, bytes and operations, as text.
+std::string explain_plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options);
+codegen::CodegenOptions codegen_options(const CompileOptions& options);
+/// The reason why the graph cannot become native code yet (complex numbers), or nothing.
+std::optional<std::string> needs_reference(const Graph& graph);
+
+/// The executable of a graph from the process-wide table, compiled if it is not there. `compiled` tells which.
+/// Throws CompileError.
+std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
+                                                  const CompileOptions& options, bool* compiled = nullptr);
+/// Drops one executable, or all, from the table. Those in use live on.
+void forget_executable(const std::shared_ptr<const Executable>& executable);
+void clear_executables();
+size_t num_executables();
+/// How many were compiled since the program started.
+uint64_t num_compilations();
+
+/// The executable that evaluates `graph` with the reference evaluator.
+std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides);
+
+}  // namespace calque::runtime

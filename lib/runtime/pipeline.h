@@ -1,0 +1,13 @@
+#pragma once
+// From a graph to native code: simplify, expand mathematics, plan, generate.
+#include "runtime/executable.h"
+
+namespace calque::runtime {
+
+/// Throws CompileError.
+std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
+                                                         const CompileOptions& options);
+/// CPU name and features, and what else of the environment changes code: part of every key.
+const std::string& target_key();
+
+}  // namespace calque::runtime

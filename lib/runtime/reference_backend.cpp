@@ -1,0 +1,54 @@
+// The reference evaluator behind the same native interface as compiled code: CALQUE_BACKEND=reference, and graphs of
+// complex numbers. Inputs are read through their strides, outputs are copied where the caller wants them.
+#include <cstring>
+
+#include "calque/detail/leaf_view.h"
+
+#include "reference/evaluate.h"
+#include "runtime/executable.h"
+
+namespace calque::runtime {
+namespace {
+
+AnyArray input_array(const Type& type, const Strides& strides, void* data) {
+  detail::LeafView view{type.dtype, data, type.shape, strides};
+  if (!view.row_major()) return detail::copy_of(view);
+  const size_t bytes = static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype);
+  return AnyArray(type, detail::Storage::borrow(data, bytes, {}));
+}
+
+int32_t run_reference(void* context, void* const* buffers) {
+  auto& call = *static_cast<Context*>(context);
+  const Executable& executable = *call.executable;
+  try {
+    std::vector<AnyArray> inputs;
+    inputs.reserve(executable.inputs.size());
+    for (size_t i = 0; i < executable.inputs.size(); ++i) {
+      inputs.push_back(input_array(executable.inputs[i], executable.input_strides[i], buffers[i]));
+    }
+    const std::vector<AnyArray> outputs = reference::evaluate(*executable.graph, inputs);
+    void* const* destination = buffers + executable.inputs.size();
+    for (const AnyArray& output : outputs) {
+      if (output.bytes() != 0) std::memcpy(*destination, output.data(), output.bytes());
+      ++destination;
+    }
+    return 0;
+  } catch (...) {
+    call.exception = std::current_exception();
+    return 1;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides) {
+  auto executable = std::make_shared<Executable>();
+  executable->entry = &run_reference;
+  executable->inputs = graph.input_types();
+  executable->input_strides.assign(strides.begin(), strides.end());
+  executable->outputs = graph.output_types();
+  executable->graph = std::make_shared<const Graph>(graph);
+  return executable;
+}
+
+}  // namespace calque::runtime

@@ -1,0 +1,71 @@
+// An operation on arrays alone is a small graph: traced each time, since only tracing knows what the operation is, and
+// found by its canonical hash.
+#include "calque/detail/run.h"
+
+#include "calque/device.h"
+#include "calque/ir/errors.h"
+
+#include "runtime/constants.h"
+#include "runtime/dispatch.h"
+#include "runtime/environment.h"
+#include "runtime/memory.h"
+
+namespace calque::detail {
+
+std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray* const> arrays,
+                                 const TraceBody& body) {
+  runtime::install_pool();
+  std::vector<Type> types;
+  std::vector<AnyArray> values;
+  const bool eager = runtime::environment().disable_jit;
+  for (const AnyArray* array : arrays) {
+    if (array->empty()) throw ShapeError(std::string(name) + ": an operand is an empty array");
+    if (array->device() != arrays.front()->device()) {
+      throw DeviceError(std::string(name) + ": operands are on different devices, " +
+                        to_string(arrays.front()->device()) + " and " + to_string(array->device()) +
+                        "; move one with to()");
+    }
+    types.push_back(array->type());
+    if (eager) values.push_back(*array);
+  }
+  if (!arrays.empty()) require_device(name, arrays.front()->device(), {});
+  TraceOptions options;
+  options.eager = eager;
+  options.values = values;
+  TraceResult traced = trace_graph(name, types, body, options);
+  if (!traced.captures.empty()) {
+    throw ConcretizationError(std::string(name) +
+                              ": runs at once on arrays, but uses a tracer; pass the tracer as an operand");
+  }
+  if (eager) return std::move(traced.values);
+
+  // Outputs that are inputs or constants need no code.
+  std::vector<AnyArray> results(traced.graph.outputs().size());
+  std::vector<size_t> computed;
+  std::vector<Value> outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Value v = traced.graph.outputs()[i];
+    if (traced.graph.kind(v) == ValueKind::input) {
+      results[i] = *arrays[traced.graph.input_index(v)];
+    } else if (traced.graph.kind(v) == ValueKind::constant) {
+      results[i] = traced.graph.constant(v);
+    } else {
+      computed.push_back(i);
+      outputs.push_back(v);
+    }
+  }
+  if (computed.empty() && traced.graph.num_equations() == 0) return results;
+  traced.graph.set_outputs(std::move(outputs));
+  const std::vector<AnyArray> hidden = runtime::hoist_constants(traced.graph);
+  std::vector<const AnyArray*> inputs(arrays.begin(), arrays.end());
+  for (const AnyArray& array : hidden) inputs.push_back(&array);
+  std::vector<runtime::Strides> strides;
+  for (const Value v : traced.graph.inputs()) strides.push_back(row_major_strides(traced.graph.shape(v)));
+  const runtime::CompileOptions compile{runtime::environment().strict, false, runtime::environment().reference_backend};
+  const auto executable = runtime::find_executable(traced.graph, strides, compile);
+  std::vector<AnyArray> made = runtime::execute(*executable, inputs);
+  for (size_t k = 0; k < computed.size(); ++k) results[computed[k]] = std::move(made[k]);
+  return results;
+}
+
+}  // namespace calque::detail

@@ -1,0 +1,154 @@
+// From flattened arguments to a traced graph, and from that to what has to be compiled: outputs that are arguments or
+// captured arrays are taken out, large captured arrays become inputs.
+#include <algorithm>
+
+#include "calque/device.h"
+
+#include "runtime/constants.h"
+#include "runtime/environment.h"
+#include "runtime/function_state.h"
+
+namespace calque::runtime {
+namespace {
+
+using detail::LeafRef;
+
+std::string path_of(const detail::CallSite& site, size_t leaf) {
+  if (site.paths == nullptr) return "input " + std::to_string(leaf);
+  const std::vector<std::string> paths = site.paths(site.context);
+  return leaf < paths.size() ? paths[leaf] : "argument";
+}
+
+AnyArray value_of(const LeafRef& leaf) {
+  switch (leaf.kind) {
+    case LeafRef::Kind::array:
+      return *leaf.array;
+    case LeafRef::Kind::view:
+      return detail::copy_of(
+          {leaf.dtype, leaf.data, leaf.type().shape, Shape::Dims(std::span<const int64_t>(leaf.strides(), leaf.rank))});
+    default: {
+      AnyArray scalar = AnyArray::uninitialized({leaf.dtype, Shape()});
+      std::memcpy(scalar.mutable_data(), leaf.bits.bytes, size_of(leaf.dtype));
+      return scalar;
+    }
+  }
+}
+
+}  // namespace
+
+bool eager_mode() { return environment().disable_jit; }
+
+CompileOptions compile_options(const detail::FunctionState& function) {
+  return {function.options.strict || environment().strict, function.options.fast_math, environment().reference_backend};
+}
+
+Device check_leaves(const detail::FunctionState& function, const detail::Arguments& arguments,
+                    const detail::CallSite& site) {
+  if (arguments.has_empty()) {
+    throw ShapeError(function.title() + ": " + path_of(site, static_cast<size_t>(arguments.empty_leaf())) +
+                     " is an empty array" + where_text(function.location));
+  }
+  for (int position : function.options.donate) {
+    if (position >= 0 && static_cast<size_t>(position) < arguments.ends().size()) continue;
+    throw ShapeError(function.title() + ": donates argument " + std::to_string(position) + ", but is called with " +
+                     std::to_string(arguments.ends().size()) + where_text(function.location));
+  }
+  std::optional<Device> device;
+  size_t first = 0;
+  const auto leaves = arguments.leaves();
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (leaves[i].kind != LeafRef::Kind::array) continue;
+    const Device its = leaves[i].array->device();
+    if (!device) {
+      device = its;
+      first = i;
+    } else if (*device != its) {
+      throw DeviceError(function.title() + ": arguments are on different devices, " + path_of(site, first) + " on " +
+                        to_string(*device) + " and " + path_of(site, i) + " on " + to_string(its) +
+                        "; move one with to()" + where_text(function.location));
+    }
+  }
+  if (function.options.device) {
+    if (device && *device != *function.options.device) {
+      throw DeviceError(function.title() + ": runs on " + to_string(*function.options.device) + ", but " +
+                        path_of(site, first) + " is on " + to_string(*device) + "; move it with to()" +
+                        where_text(function.location));
+    }
+    device = function.options.device;
+  }
+  const Device chosen = device.value_or(cpu());
+  detail::require_device(function.title(), chosen, function.location);
+  return chosen;
+}
+
+Traced trace_call(const detail::FunctionState& function, const detail::Arguments& arguments,
+                  const detail::CallSite& site, bool eager) {
+  std::vector<Type> types;
+  std::vector<AnyArray> values;
+  for (const LeafRef& leaf : arguments.leaves()) {
+    types.push_back(leaf.type());
+    if (eager) values.push_back(value_of(leaf));
+  }
+  std::vector<std::string> paths;
+  if (site.paths != nullptr) paths = site.paths(site.context);
+  Traced traced;
+  detail::TraceOptions options;
+  options.eager = eager;
+  options.values = values;
+  options.paths = paths;
+  detail::TraceResult result = detail::trace_graph(
+      function.name(), types,
+      [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+        traced.structure = site.trace(site.context, inputs, outputs);
+      },
+      options);
+  if (!result.captures.empty()) {
+    throw ConcretizationError(function.title() +
+                              ": the lambda uses a tracer of an enclosing function, but is called on data alone and "
+                              "runs at once; pass the tracer as an argument" +
+                              where_text(function.location));
+  }
+  traced.graph = std::move(result.graph);
+  traced.values = std::move(result.values);
+  return traced;
+}
+
+std::shared_ptr<CallEntry> make_entry(const detail::Arguments& arguments, Traced& traced, Device device) {
+  auto entry = std::make_shared<CallEntry>(arguments.words());
+  for (const LeafRef& leaf : arguments.leaves()) entry->leaves.push_back(leaf.type());
+  entry->structure = std::move(traced.structure);
+  entry->device = device;
+  Graph& graph = traced.graph;
+  std::vector<Value> computed;
+  for (Value v : graph.outputs()) {
+    OutputSource source;
+    if (graph.kind(v) == ValueKind::input) {
+      source = {OutputSource::Kind::argument, static_cast<uint32_t>(graph.input_index(v))};
+    } else if (graph.kind(v) == ValueKind::constant) {
+      source = {OutputSource::Kind::constant, static_cast<uint32_t>(entry->constants.size())};
+      entry->constants.push_back(graph.constant(v));
+    } else {
+      source = {OutputSource::Kind::computed, static_cast<uint32_t>(computed.size())};
+      computed.push_back(v);
+    }
+    entry->sources.push_back(source);
+  }
+  graph.set_outputs(std::move(computed));
+  entry->hidden = hoist_constants(graph);
+  return entry;
+}
+
+std::vector<Strides> input_strides(const detail::Arguments& arguments, const Graph& graph) {
+  std::vector<Strides> strides;
+  const auto leaves = arguments.leaves();
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    if (i < leaves.size() && leaves[i].kind == LeafRef::Kind::view) {
+      strides.emplace_back(std::span<const int64_t>(leaves[i].strides(), leaves[i].rank));
+    } else {
+      strides.push_back(row_major_strides(graph.shape(graph.inputs()[i])));
+    }
+  }
+  return strides;
+}
+
+}  // namespace calque::runtime
