@@ -9,4 +9,5 @@ if(calque_cli_sources)
   target_include_directories(calque_cli PRIVATE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/tools")
   target_link_libraries(calque_cli PRIVATE calque_flags calque::calque calque_private_dependencies CLI11::CLI11
                                            nlohmann_json::nlohmann_json)
+  target_compile_definitions(calque_cli PRIVATE CALQUE_VERSION="${PROJECT_VERSION}")
 endif()

@@ -1,0 +1,19 @@
+#pragma once
+// A case's computation as a trace: one function call, or a program of statements with sub-programs.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calque/case.h"
+#include "calque/detail/trace.h"
+
+namespace calque::cli {
+
+/// Why a case cannot be evaluated (a transformation or a function that is not there), or nothing where it can.
+std::optional<std::string> why_unsupported_case(const Json& json);
+
+/// The graph of a case, whose inputs are the arrays among the case's inputs. Throws what tracing throws, CaseError and
+/// Unsupported.
+Graph trace_case(const Json& json, const std::vector<Type>& inputs, Location at);
+
+}  // namespace calque::cli

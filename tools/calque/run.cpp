@@ -1,0 +1,198 @@
+// `calque run`: a text graph on data from files or from a seed. `--check` compares with the reference evaluator.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <random>
+
+#include "calque/array.h"
+#include "calque/commands.h"
+#include "calque/compare.h"
+#include "calque/files.h"
+
+#include "reference/evaluate.h"
+#include "runtime/dispatch.h"
+#include "runtime/executable.h"
+
+namespace calque::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string file, device = "cpu";
+  std::vector<std::string> inputs;
+  uint64_t seed = 0;
+  bool check = false, time = false, quiet = false;
+  runtime::CompileOptions compile;
+  double rtol = -1, atol = -1;
+};
+
+/// Numbers of the seed: floats in [-1, 1), integers in [0, 8), bools.
+AnyArray random_array(const Type& type, std::mt19937_64& bits) {
+  AnyArray array = AnyArray::uninitialized(type);
+  const auto unit = [&] { return static_cast<double>(bits() >> 11) * 0x1p-52 - 1; };
+  visit_dtype(type.dtype, [&]<class T>() {
+    T* to = static_cast<T*>(array.mutable_data());
+    for (int64_t i = 0, n = array.size(); i < n; ++i) {
+      if constexpr (is_complex(dtype_of<T>)) {
+        const double re = unit();
+        to[i] = T(static_cast<typename T::value_type>(re), static_cast<typename T::value_type>(unit()));
+      } else if constexpr (is_floating(dtype_of<T>)) {
+        to[i] = static_cast<T>(unit());
+      } else {
+        to[i] = static_cast<T>(bits() >> 32 & (dtype_of<T> == DType::bool_ ? 1 : 7));
+      }
+    }
+  });
+  return array;
+}
+
+std::vector<AnyArray> inputs_of(const Graph& graph, const Options& options) {
+  if (options.inputs.size() > graph.inputs().size()) {
+    throw Error("run: the graph has " + std::to_string(graph.inputs().size()) + " inputs, got " +
+                std::to_string(options.inputs.size()) + " files");
+  }
+  std::mt19937_64 bits(options.seed);
+  std::vector<AnyArray> arrays;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Type& type = graph.type(graph.inputs()[i]);
+    if (i >= options.inputs.size()) {
+      arrays.push_back(random_array(type, bits));
+      continue;
+    }
+    arrays.push_back(detail::load_npy(options.inputs[i], type.dtype, {}));
+    if (arrays.back().type() != type) {
+      throw ShapeError("run: input " + std::to_string(i) + " is " + to_string(type) + ", got " +
+                       to_string(arrays.back().type()) + " from " + options.inputs[i]);
+    }
+  }
+  return arrays;
+}
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string time_text(double seconds) {
+  char text[32];
+  if (seconds < 1e-3) {
+    std::snprintf(text, sizeof text, "%.2f us", seconds * 1e6);
+  } else if (seconds < 1) {
+    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  } else {
+    std::snprintf(text, sizeof text, "%.2f s", seconds);
+  }
+  return text;
+}
+
+class Runner {
+ public:
+  Runner(const Graph& graph, const Options& options) {
+    runtime::CompileOptions compile = options.compile;
+    compile.reference = options.device == "reference";
+    const auto reason = runtime::needs_reference(graph);
+    if (reason && !compile.reference) {
+      throw CompileError("run: " + *reason + "; --device=reference evaluates this graph");
+    }
+    std::vector<runtime::Strides> strides;
+    for (const Value v : graph.inputs()) strides.push_back(row_major_strides(graph.shape(v)));
+    executable_ = runtime::find_executable(graph, strides, compile);
+  }
+
+  std::vector<AnyArray> operator()(const std::vector<AnyArray>& inputs) const {
+    std::vector<const AnyArray*> pointers;
+    for (const AnyArray& a : inputs) pointers.push_back(&a);
+    return runtime::execute(*executable_, pointers);
+  }
+
+ private:
+  std::shared_ptr<const runtime::Executable> executable_;
+};
+
+/// The median time of a run, over half a second and at least five runs.
+void print_times(const Runner& runner, const std::vector<AnyArray>& inputs, double compile_seconds) {
+  std::vector<double> times;
+  for (const auto start = Clock::now(); times.size() < 5 || (seconds_since(start) < 0.5 && times.size() < 100'000);) {
+    const auto begin = Clock::now();
+    runner(inputs);
+    times.push_back(seconds_since(begin));
+  }
+  std::ranges::nth_element(times, times.begin() + static_cast<ptrdiff_t>(times.size() / 2));
+  std::cout << "compiled in " << time_text(compile_seconds) << ", runs in " << time_text(times[times.size() / 2])
+            << " (median of " << times.size() << ")\n";
+}
+
+/// What separates float results of two orders of evaluation, for results of ordinary size.
+Tolerance check_tolerance(DType dtype, const Options& options) {
+  Tolerance t;
+  t.kind = Tolerance::Kind::relative;
+  switch (real_of(dtype)) {
+    case DType::f64:
+      t.rtol = 1e-10, t.atol = 1e-12;
+      break;
+    case DType::f16:
+      t.rtol = 4e-3, t.atol = 1e-3;
+      break;
+    case DType::bf16:
+      t.rtol = 3e-2, t.atol = 1e-2;
+      break;
+    default:
+      t.rtol = 2e-5, t.atol = 5e-6;
+  }
+  if (options.rtol >= 0) t.rtol = options.rtol;
+  if (options.atol >= 0) t.atol = options.atol;
+  return t;
+}
+
+int check(const Graph& graph, const std::vector<AnyArray>& inputs, const std::vector<AnyArray>& results,
+          const Options& options) {
+  const std::vector<AnyArray> expected = reference::evaluate(graph, inputs);
+  int wrong = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const std::string text = difference(results[i], expected[i], check_tolerance(expected[i].dtype(), options));
+    if (text.empty()) continue;
+    std::cout << "check: output " << i << ": " << text << "\n";
+    ++wrong;
+  }
+  if (wrong == 0) std::cout << "check: agrees with the reference evaluator\n";
+  return wrong == 0 ? 0 : 1;
+}
+
+int run(const Options& options) {
+  const Graph graph = read_graph(options.file);
+  const std::vector<AnyArray> inputs = inputs_of(graph, options);
+  const auto start = Clock::now();
+  const Runner runner(graph, options);
+  const double compile_seconds = seconds_since(start);
+  const std::vector<AnyArray> results = runner(inputs);
+  if (!options.quiet) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      std::cout << "output " << i << ", " << results[i].type() << ":\n" << results[i] << "\n";
+    }
+  }
+  if (options.time) print_times(runner, inputs, compile_seconds);
+  return options.check ? check(graph, inputs, results, options) : 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("run", "Runs a text graph on numbers of a seed, or from files");
+  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input")->required();
+  command->add_option("--device", options->device, "Where it runs")
+      ->check(CLI::IsMember({"reference", "cpu"}))
+      ->capture_default_str();
+  command->add_option("--input", options->inputs, "NumPy files (.npy) for the first inputs, separated by commas")
+      ->delimiter(',');
+  command->add_option("--seed", options->seed, "What the other inputs are drawn from")->capture_default_str();
+  command->add_flag("--check", options->check, "Compare the results with the reference evaluator's");
+  command->add_option("--rtol", options->rtol, "Relative tolerance of --check, in place of one for each dtype");
+  command->add_option("--atol", options->atol, "Absolute tolerance of --check");
+  command->add_flag("--time", options->time, "Print how long it takes to compile and to run");
+  command->add_flag("--quiet", options->quiet, "Do not print the results");
+  command->add_flag("--strict", options->compile.strict, "Compile without contraction");
+  command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math");
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace calque::cli
