@@ -89,12 +89,10 @@ F atan(const F& x) {
   return flip_sign(atan_from(r, low, base), x);
 }
 
-/// atan2 for 0 <= numerator <= denominator of the reduced quotient, neither 0, infinite, nor near the ends of the
-/// range.
+/// The angle whose tangent, of the smaller coordinate by the larger, is t.
 template <FloatLane F>
-F atan2_reduced(const F& numerator, const F& denominator, const mask_t<F>& swapped, const mask_t<F>& left) {
+F atan2_from(const Pair<F>& t, const mask_t<F>& swapped, const mask_t<F>& left) {
   using C = TrigConstants<scalar_t<F>>;
-  const Pair<F> t = divide(Pair<F>{numerator, F(0)}, Pair<F>{denominator, F(0)});
   const mask_t<F> subtract = swapped ^ left;
   const Pair<F> base{where(swapped, F(C::kPiOver2_0), where(left, F(C::kPi_0), F(0))),
                      where(swapped, F(C::kPiOver2_1), where(left, F(C::kPi_1), F(0)))};
@@ -105,17 +103,21 @@ F atan2_reduced(const F& numerator, const F& denominator, const mask_t<F>& swapp
 template <FloatLane F>
 F atan2(const F& y, const F& x) {
   using T = scalar_t<F>;
+  // Within these limits neither the reciprocal of the larger nor the residual of the quotient leaves the normal
+  // numbers.
+  constexpr T kTiny = sizeof(T) == 4 ? T(0x1p-100) : T(0x1p-950);
   constexpr T kLow = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-800);
   constexpr T kHigh = sizeof(T) == 4 ? T(0x1p100) : T(0x1p900);
   const F ax = abs(x);
   const F ay = abs(y);
   const mask_t<F> swapped = ay > ax;
-  const F denominator = where(swapped, ay, ax);
-  const F numerator = where(swapped, ax, ay);
-  const mask_t<F> left = to_bits(x) < int_t<F>(0);
-  const F fast = flip_sign(atan2_reduced(numerator, denominator, swapped, left), y);
+  const F larger = where(swapped, ay, ax);
+  const F smaller = where(swapped, ax, ay);
+  const Pair<F> quotient = divide(Pair<F>{smaller, F(0)}, Pair<F>{larger, F(0)});
+  const F fast = flip_sign(atan2_from(quotient, swapped, to_bits(x) < int_t<F>(0)), y);
+  const mask_t<F> tame = (larger >= F(kLow)) & (larger <= F(kHigh)) & ((smaller >= F(kTiny)) | (smaller == F(0)));
   return rarely(
-      !((denominator >= F(kLow)) & (denominator <= F(kHigh))), fast,
+      !tame, fast,
       [](const F& b, const F& a) {
         const F aa = abs(a);
         const F ab = abs(b);
@@ -123,10 +125,12 @@ F atan2(const F& y, const F& x) {
         const F large = where(exchanged, ab, aa);
         const F small = where(exchanged, aa, ab);
         const mask_t<F> infinite = large == F(kInfinity<T>);
-        const F factor = where(large > F(1), F(1 / kHigh), F(1 / kLow));
+        const F factor = where(large > F(kHigh), F(1 / kHigh), where(large < F(1), F(1 / kLow), F(1)));
         const F top = where(infinite, where(small == large, F(1), small * T(0)), small * factor);
         const F bottom = where(infinite | (large == F(0)), F(1), large * factor);
-        return flip_sign(atan2_reduced(top, bottom, exchanged, to_bits(a) < int_t<F>(0)), b);
+        const F q = top / bottom;
+        const Pair<F> t{q, fma(-q, bottom, top) / bottom};
+        return flip_sign(atan2_from(t, exchanged, to_bits(a) < int_t<F>(0)), b);
       },
       y, x);
 }

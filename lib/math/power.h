@@ -160,10 +160,10 @@ PowParts<B> pow_parts(const Lane<double, B>& x, const Lane<double, B>& y) {
   const F limited = where(product > F(1100), F(1100), where(product < F(-1100), F(-1100), product));
   const F product_low = where(abs(product) < F(1100), fma(y, l.low, fma(y, l.high, -product)), F(0));
   const F shifted = limited + Format::kRoundingShift;
-  const F r = limited - (shifted - Format::kRoundingShift);
-  // 2^(r + low) = e^((r + low) ln 2)
-  const F t = r * E::kLn2_0;
-  const F t_low = fma(product_low, E::kLn2_0, fma(r, E::kLn2_1, fma(r, E::kLn2_0, -t)));
+  const Pair<F> r = quick_two_sum(limited - (shifted - Format::kRoundingShift), product_low);
+  // 2^(r.high + r.low) = e^((r.high + r.low) ln 2)
+  const F t = r.high * E::kLn2_0;
+  const F t_low = fma(r.low, E::kLn2_0, fma(r.high, E::kLn2_1, fma(r.high, E::kLn2_0, -t)));
   const F tail = fma(t * t, polynomial(t, E::kExp), fma(t_low, t, t_low));
   const Pair<F> sum = quick_two_sum(F(1), t);
   return {to_bits(shifted) - I(Format::kRoundingShiftBits), sum.high + (sum.low + tail),
