@@ -1,5 +1,5 @@
 #pragma once
-// Tracer<T> is a value of a running trace: eight bytes that name it. Its element type is in its C++ type, so that a
+// Tracer<T> is a value of a running trace: no more than its name. Its element type is in its C++ type, so that a
 // mismatch is a compile error; its shape is known while tracing, its elements are not.
 #include <iosfwd>
 #include <ostream>

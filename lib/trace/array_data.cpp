@@ -5,7 +5,7 @@
 #include <string>
 
 #include "calque/braces.h"
-#include "calque/detail/run.h"
+#include "calque/detail/apply.h"
 #include "calque/detail/typed_operand.h"
 #include "calque/device.h"
 #include "calque/tracer.h"
@@ -42,24 +42,6 @@ AnyArray generate(DType dtype, int64_t n, F&& f) {
     for (int64_t i = 0; i < n; ++i) out[i] = element_from<T>(f(i));
   });
   return array;
-}
-
-/// Runs `record` on inputs in place of the arrays among the operands.
-AnyArray run(std::string_view name, std::span<const Operand> operands,
-             const std::function<Handle(std::span<const Operand>)>& record) {
-  std::vector<const AnyArray*> arrays;
-  for (const Operand& o : operands) {
-    if (o.kind() == Operand::Kind::array) arrays.push_back(&o.array());
-  }
-  const auto body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
-    std::vector<Operand> lifted;
-    size_t next = 0;
-    for (const Operand& o : operands) {
-      lifted.push_back(o.kind() == Operand::Kind::array ? Operand(inputs[next++]) : o);
-    }
-    outputs.push_back(record(lifted));
-  };
-  return std::move(run_arrays(name, arrays, body).front());
 }
 
 }  // namespace
@@ -155,13 +137,14 @@ AnyArray eye(DType dtype, int64_t n, Location location) {
 }
 
 AnyArray run_unary(std::string_view name, UnaryFunction function, const Operand& a, Location location) {
-  return run(name, std::span(&a, 1), [&](std::span<const Operand> x) { return function(x[0], location); });
+  return run_operands(
+      name, std::span(&a, 1), [&](std::span<const Operand> x) { return function(x[0], location); }, location);
 }
 
 AnyArray run_binary(std::string_view name, BinaryFunction function, const Operand& a, const Operand& b,
                     Location location) {
   const Operand both[] = {a, b};
-  return run(name, both, [&](std::span<const Operand> x) { return function(x[0], x[1], location); });
+  return run_operands(name, both, [&](std::span<const Operand> x) { return function(x[0], x[1], location); }, location);
 }
 
 bool truth_of(Handle handle) {
