@@ -10,7 +10,7 @@
 
 namespace calque::math {
 
-/// n and the part of x that is left: x + x_low = n ln 2 + high + low.
+/// n and the part of x that is left: x = n ln 2 + high + low.
 template <FloatLane F>
 struct ExpReduction {
   F n;
@@ -20,14 +20,14 @@ struct ExpReduction {
 };
 
 template <FloatLane F>
-ExpReduction<F> reduce_exp(const F& x, const F& x_low) {
+ExpReduction<F> reduce_exp(const F& x) {
   using C = ExpConstants<scalar_t<F>>;
   using Format = FloatFormat<scalar_t<F>>;
   const F shifted = fma(x, C::kLog2E, Format::kRoundingShift);
   const F n = shifted - Format::kRoundingShift;
   const F first = fma(n, -C::kLn2_0, x);
   const F high = fma(n, -C::kLn2_1, first);
-  const F low = fma(n, -C::kLn2_1, first - high) + x_low;
+  const F low = fma(n, -C::kLn2_1, first - high);
   return {n, to_bits(shifted) - int_t<F>(Format::kRoundingShiftBits), high, low};
 }
 
@@ -41,12 +41,24 @@ struct ExpPair {
 };
 
 template <FloatLane F>
-ExpPair<F> exp_pair(const F& x, const F& x_low) {
-  const ExpReduction<F> r = reduce_exp(x, x_low);
+ExpPair<F> exp_pair_reduced(const ExpReduction<F>& r) {
   const F tail = fma(r.high * r.high, polynomial(r.high, ExpConstants<scalar_t<F>>::kExp), fma(r.low, r.high, r.low));
   const Pair<F> sum = quick_two_sum(F(1), r.high);
   const Pair<F> result = quick_two_sum(sum.high, sum.low + tail);
   return {r.exponent, result.high, result.low};
+}
+
+template <FloatLane F>
+ExpPair<F> exp_pair(const F& x) {
+  return exp_pair_reduced(reduce_exp(x));
+}
+
+template <FloatLane F>
+ExpPair<F> exp_pair(const F& x, const F& x_low) {
+  ExpReduction<F> r = reduce_exp(x);
+  // x_low may be far above the last place of what is left of x.
+  const Pair<F> sum = quick_two_sum(r.high, r.low + x_low);
+  return exp_pair_reduced(ExpReduction<F>{r.n, r.exponent, sum.high, sum.low});
 }
 
 /// e^(x + x_low), for the same x; rounded once more where it is subnormal.
@@ -76,7 +88,8 @@ F exp(const F& x) {
         constexpr T kTop = sizeof(T) == 4 ? T(89) : T(710);
         constexpr T kBottom = sizeof(T) == 4 ? T(-104) : T(-746);
         const F limited = where(v > F(kTop), F(kTop), where(v < F(kBottom), F(kBottom), v));
-        return exp_of_pair(limited, F(0));
+        const ExpPair<F> e = exp_pair(limited);
+        return scale(e.high + e.low, e.exponent);
       },
       x);
 }
@@ -117,7 +130,7 @@ F expm1(const F& x) {
   constexpr T kBottom = sizeof(T) == 4 ? T(-20) : T(-40);
   constexpr T kTiny = sizeof(T) == 4 ? T(0x1p-25) : T(0x1p-54);
   const F limited = where(x > F(kTop), F(kTop), where(x < F(kBottom), F(kBottom), x));
-  const ExpReduction<F> r = reduce_exp(limited, F(0));
+  const ExpReduction<F> r = reduce_exp(limited);
   const F tail = fma(r.high * r.high, polynomial(r.high, ExpConstants<T>::kExp), fma(r.low, r.high, r.low));
   // Halved, since 2^n itself overflows a little before the result does.
   const F power = power_of_two<F>(r.exponent - int_t<F>(1));
@@ -130,7 +143,7 @@ F expm1(const F& x) {
 template <FloatLane F>
 Pair<F> expm1_pair(const F& x) {
   using T = scalar_t<F>;
-  const ExpReduction<F> r = reduce_exp(x, F(0));
+  const ExpReduction<F> r = reduce_exp(x);
   const F tail = fma(r.high * r.high, polynomial(r.high, ExpConstants<T>::kExp), fma(r.low, r.high, r.low));
   const F power = power_of_two<F>(r.exponent);
   const Pair<F> sum = quick_two_sum(power - T(1), power * r.high);
@@ -144,7 +157,7 @@ F sigmoid(const F& x) {
   // e = e^-|x|; the result is 1 / (1 + e) or e / (1 + e). Below kBottom e^x is the result.
   constexpr T kBottom = sizeof(T) == 4 ? T(-104) : T(-746);
   const F magnitude = -abs(x);
-  const ExpPair<F> e = exp_pair(where(magnitude < F(kBottom), F(kBottom), magnitude), F(0));
+  const ExpPair<F> e = exp_pair(where(magnitude < F(kBottom), F(kBottom), magnitude));
   const int_t<F> half = e.exponent >> int_t<F>(1);
   const F near = power_of_two<F>(half);
   const F far = power_of_two<F>(e.exponent - half);

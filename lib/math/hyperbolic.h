@@ -19,7 +19,7 @@ HyperbolicParts<F> hyperbolic_parts(const F& a) {
   using T = scalar_t<F>;
   using I = int_t<F>;
   constexpr T kTop = sizeof(T) == 4 ? T(89.5) : T(710.5);
-  const ExpPair<F> e = exp_pair(where(a > F(kTop), F(kTop), a), F(0));
+  const ExpPair<F> e = exp_pair(where(a > F(kTop), F(kTop), a));
   const F reciprocal = T(1) / e.high;
   const F reciprocal_low = reciprocal * fma(-e.low, reciprocal, fma(-e.high, reciprocal, T(1)));
   const F up = power_of_two<F>(e.exponent - I(2));

@@ -47,9 +47,29 @@ struct BinaryFunction {
 #define CALQUE_UNARY(f, m, l, s, d) \
   UnaryFunction { #f, CALQUE_SINGLE(math::f), CALQUE_DOUBLE(math::f), CALQUE_LIBM(l), CALQUE_EXACT(m), s, d }
 
+#define CALQUE_BINARY(f, m, l, s, d)                                                                                \
+  BinaryFunction {                                                                                                  \
+    #f, [](float a, float b) { return math::f(Scalar<float>(a), Scalar<float>(b)).raw(); },                         \
+        [](double a, double b) { return math::f(Scalar<double>(a), Scalar<double>(b)).raw(); },                     \
+        [](double a, double b) { return std::l(a, b); }, [](long double a, long double b) { return std::l(a, b); }, \
+        [](mpfr_ptr r, mpfr_srcptr a, mpfr_srcptr b) { m(r, a, b, MPFR_RNDN); }, s, d                               \
+  }
+
 template <class T>
 T library_sigmoid(T v) {
   return v > 0 ? 1 / (1 + std::exp(-v)) : std::exp(v) / (1 + std::exp(v));
+}
+
+template <class T>
+T library_lgamma(T v) {
+  int sign = 0;
+  return sizeof(T) == 8 ? static_cast<T>(::lgamma_r(static_cast<double>(v), &sign))
+                        : static_cast<T>(::lgammal_r(v, &sign));
+}
+
+template <class T>
+T library_tgamma(T v) {
+  return v < 0 && std::trunc(v) == v ? std::numeric_limits<T>::quiet_NaN() : std::tgamma(v);
 }
 
 inline const std::vector<UnaryFunction>& unary_functions() {
@@ -79,6 +99,27 @@ inline const std::vector<UnaryFunction>& unary_functions() {
       UnaryFunction{"rsqrt", CALQUE_SINGLE(math::rsqrt), CALQUE_DOUBLE(math::rsqrt),
                     [](double v) { return 1 / std::sqrt(v); }, [](long double v) { return 1 / std::sqrt(v); },
                     exact_rsqrt, 1, 1},
+      CALQUE_UNARY(erf, mpfr_erf, erf, 1, 1),
+      CALQUE_UNARY(erfc, mpfr_erfc, erfc, 4, 4),
+      UnaryFunction{"erf_inv", CALQUE_SINGLE(math::erf_inv), CALQUE_DOUBLE(math::erf_inv),
+                    [](double v) { return math::erf_inv(Scalar<double>(v)).raw(); }, nullptr, exact_erf_inv, 4, 4},
+      UnaryFunction{"lgamma", CALQUE_SINGLE(math::lgamma), CALQUE_DOUBLE(math::lgamma), library_lgamma<double>,
+                    library_lgamma<long double>, exact_lgamma, 4, 4, 16},
+      UnaryFunction{"tgamma", CALQUE_SINGLE(math::tgamma), CALQUE_DOUBLE(math::tgamma), library_tgamma<double>,
+                    library_tgamma<long double>, exact_tgamma, 4, 4},
+      UnaryFunction{"digamma", CALQUE_SINGLE(math::digamma), CALQUE_DOUBLE(math::digamma),
+                    [](double v) { return math::digamma(Scalar<double>(v)).raw(); }, nullptr, exact_digamma, 4, 4, 16},
+  };
+  return list;
+}
+
+inline const std::vector<BinaryFunction>& binary_functions() {
+  static const std::vector<BinaryFunction> list = {
+      CALQUE_BINARY(pow, mpfr_pow, pow, 1, 1),
+      CALQUE_BINARY(atan2, mpfr_atan2, atan2, 1, 1.1),
+      CALQUE_BINARY(hypot, mpfr_hypot, hypot, 1, 1),
+      CALQUE_BINARY(fmod, mpfr_fmod, fmod, 0, 0),
+      CALQUE_BINARY(remainder, mpfr_remainder, remainder, 0, 0),
   };
   return list;
 }

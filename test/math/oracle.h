@@ -103,6 +103,26 @@ inline void exact_lgamma(mpfr_ptr y, mpfr_srcptr x) {
   mpfr_lgamma(y, &sign, x, MPFR_RNDN);
 }
 
+/// NaN at -1, -2, ... and -inf.
+inline void exact_tgamma(mpfr_ptr y, mpfr_srcptr x) {
+  if (mpfr_sgn(x) < 0 && (mpfr_inf_p(x) || mpfr_integer_p(x))) {
+    mpfr_set_nan(y);
+  } else {
+    mpfr_gamma(y, x, MPFR_RNDN);
+  }
+}
+
+/// -inf at 0, inf at -0, NaN at the other poles and at -inf.
+inline void exact_digamma(mpfr_ptr y, mpfr_srcptr x) {
+  if (mpfr_zero_p(x)) {
+    mpfr_set_inf(y, mpfr_signbit(x) ? 1 : -1);
+  } else if (mpfr_sgn(x) < 0 && (mpfr_inf_p(x) || mpfr_integer_p(x))) {
+    mpfr_set_nan(y);
+  } else {
+    mpfr_digamma(y, x, MPFR_RNDN);
+  }
+}
+
 /// erf^-1 by Newton's iteration on erf or, near 1, erfc.
 inline void exact_erf_inv(mpfr_ptr y, mpfr_srcptr x) {
   if (mpfr_nan_p(x) || mpfr_cmpabs_ui(x, 1) > 0) {

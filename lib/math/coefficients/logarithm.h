@@ -14,6 +14,9 @@ struct LogConstants<float> {
   // ln 2 in two parts; an integer of up to 9 (12) bits times the first is exact
   static constexpr float kLn2_0 = 0x1.62e4p-1f;
   static constexpr float kLn2_1 = 0x1.7f7d1cp-20f;
+  // ln 2 in two full parts
+  static constexpr float kFullLn2_0 = 0x1.62e43p-1f;
+  static constexpr float kFullLn2_1 = -0x1.05c61p-29f;
   // 1 / ln 2
   static constexpr float kInvLn2_0 = 0x1.715476p0f;
   static constexpr float kInvLn2_1 = 0x1.4ae0cp-26f;
@@ -35,6 +38,9 @@ struct LogConstants<double> {
   // ln 2 in two parts; an integer of up to 9 (12) bits times the first is exact
   static constexpr double kLn2_0 = 0x1.62e42fefa4p-1;
   static constexpr double kLn2_1 = -0x1.8432a1b0e2634p-43;
+  // ln 2 in two full parts
+  static constexpr double kFullLn2_0 = 0x1.62e42fefa39efp-1;
+  static constexpr double kFullLn2_1 = 0x1.abc9e3b39803fp-56;
   // 1 / ln 2
   static constexpr double kInvLn2_0 = 0x1.71547652b82fep0;
   static constexpr double kInvLn2_1 = 0x1.777d0ffda0d24p-56;

@@ -6,6 +6,7 @@ from remez import Header
 h = Header("logarithm.py", "LogConstants")
 ln2 = log(mpf(2))
 h.split("kLn2_", ln2, 2, {"float": 15, "double": 41}, "ln 2 in two parts; an integer of up to 9 (12) bits times the first is exact")
+h.split("kFullLn2_", ln2, 2, None, "ln 2 in two full parts")
 h.split("kInvLn2_", 1 / ln2, 2, None, "1 / ln 2")
 h.split("kInvLn10_", 1 / log(mpf(10)), 2, None, "1 / ln 10")
 h.split("kLog10Of2_", log(mpf(2)) / log(mpf(10)), 2, {"float": 15, "double": 41}, "log10 2, split as ln 2 is")

@@ -108,7 +108,9 @@ def fit(f, a, b, count, kind, weight, grid=900):
     best = None
     # Lowest first, since their rounding weighs most; the reverse where 0 is inside the interval, since without the constant the
     # remaining powers all vanish there and the best approximation no longer alternates. The better of the two is taken.
-    orders = [powers, powers[::-1], powers[:1] + powers[:0:-1]] if a < 0 < b else [powers]
+    orders = [powers[::-1], powers[:1] + powers[:0:-1]] if a < 0 < b else [powers]
+    if a < 0 < b and count <= 12:
+        orders.append(powers)
     for order in orders:
         c, fixed, left = dict(start), {}, list(order)
         while left:
@@ -200,21 +202,23 @@ class Header:
             self.members[kind].append("  // " + comment)
         self.members[kind].append("  static constexpr %s %s = %s;" % (ctype, name, text))
 
-    def table(self, kind, name, values, comment=""):
+    def table(self, kind, name, values, comment="", format=None):
+        """An array in the struct of `kind`, its elements of type `format` (absent: the same)."""
+        format = format or kind
         if comment:
             self.members[kind].append("  // " + comment)
-        self.members[kind].append("  static constexpr std::array<%s, %d> %s = {" % (kind, len(values), name))
+        self.members[kind].append("  static constexpr std::array<%s, %d> %s = {" % (format, len(values), name))
         for v in values:
-            self.members[kind].append("      %s," % hexadecimal(v, kind))
+            self.members[kind].append("      %s," % hexadecimal(v, format))
         self.members[kind].append("  };")
 
-    def polynomial(self, name, f, a, b, counts, weight, what, grid=900, kinds=("float", "double")):
+    def polynomial(self, name, f, a, b, counts, weight, what, grid=900, kinds=("float", "double"), format=None):
         for kind in kinds:
-            c, error, ideal = fit(f, a, b, counts[kind], kind, weight, grid)
+            c, error, ideal = fit(f, a, b, counts[kind], format or kind, weight, grid)
             bits = -mp.log(error, 2)
             print("%s %s: %d coefficients, 2^-%.2f (unrounded 2^-%.2f)"
                   % (kind, name, len(c), bits, -mp.log(ideal, 2)), file=sys.stderr)
-            self.table(kind, name, c, "%s; error 2^-%.1f" % (what, bits))
+            self.table(kind, name, c, "%s; error 2^-%.1f" % (what, bits), format)
 
     def print(self):
         print("// Printed by lib/math/coefficients/%s; do not edit." % self.script)
