@@ -27,12 +27,20 @@ std::string to_string(const AttributeValue& value) {
 
 std::ostream& operator<<(std::ostream& out, const AttributeValue& value) { return out << to_string(value); }
 
+namespace {
+struct Hash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+}  // namespace
+
 std::string_view intern(std::string_view text) {
   // Never destroyed: static destructors may still hold locations.
   static auto* mutex = new std::mutex;
-  static auto* texts = new std::unordered_set<std::string>;
+  static auto* texts = new std::unordered_set<std::string, Hash, std::equal_to<>>;
   const std::lock_guard lock(*mutex);
-  return *texts->emplace(text).first;
+  const auto known = texts->find(text);
+  return known != texts->end() ? *known : *texts->emplace(text).first;
 }
 
 Attributes::Attributes(std::initializer_list<Attribute> items) {

@@ -1,3 +1,4 @@
+// Merging is what every sweep can do; here it does nothing else.
 #include "transform/eliminate_common_subexpressions.h"
 
 #include "transform/sweep.h"

@@ -1,3 +1,4 @@
+// One walk backwards finds what is needed, one forwards copies it.
 #include "transform/eliminate_dead_code.h"
 
 #include "ir/effects.h"

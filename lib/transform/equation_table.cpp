@@ -1,8 +1,5 @@
-// Open addressing, at most half full; sizes are powers of two.
+// Equal equations hash alike; `find` compares everything, so that a collision costs time and nothing else.
 #include "transform/equation_table.h"
-
-#include <algorithm>
-#include <bit>
 
 #include "primitives/list.h"
 
@@ -72,37 +69,12 @@ uint64_t EquationTable::hash(const Primitive& primitive, std::span<const Value> 
   return h;
 }
 
-void EquationTable::reserve(size_t equations) {
-  const size_t size = std::bit_ceil(std::max<size_t>(16, 2 * equations));
-  if (size <= slots_.size()) return;
-  std::vector<Slot> old(size);
-  old.swap(slots_);
-  used_ = 0;
-  for (const Slot& s : old) {
-    if (s.equation != nullptr) insert(s.hash, *s.equation);
-  }
-}
-
 const Equation* EquationTable::find(uint64_t hash, const Primitive& primitive, std::span<const Value> operands,
                                     const Attributes& attributes, std::span<const Graph> subgraphs) const {
-  if (slots_.empty()) return nullptr;
-  for (size_t at = hash & (slots_.size() - 1); slots_[at].equation != nullptr; at = (at + 1) & (slots_.size() - 1)) {
-    if (slots_[at].hash != hash) continue;
-    const Equation& e = *slots_[at].equation;
-    if (e.id() == primitive.id && same_operands(e, operands) && e.attributes() == attributes &&
-        std::equal(subgraphs.begin(), subgraphs.end(), e.subgraphs().begin(), e.subgraphs().end())) {
-      return &e;
-    }
-  }
-  return nullptr;
-}
-
-void EquationTable::insert(uint64_t hash, const Equation& equation) {
-  if (2 * (used_ + 1) > slots_.size()) reserve(slots_.size() + 8);
-  size_t at = hash & (slots_.size() - 1);
-  while (slots_[at].equation != nullptr) at = (at + 1) & (slots_.size() - 1);
-  slots_[at] = {hash, &equation};
-  ++used_;
+  return table_.find(hash, [&](const Equation* e) {
+    return e->id() == primitive.id && same_operands(*e, operands) && e->attributes() == attributes &&
+           std::equal(subgraphs.begin(), subgraphs.end(), e->subgraphs().begin(), e->subgraphs().end());
+  });
 }
 
 }  // namespace calque::transform

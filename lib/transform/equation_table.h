@@ -1,5 +1,7 @@
 #pragma once
 // Equations by what they compute: a hash table over those already in a graph.
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,24 +18,61 @@ inline uint64_t mix(uint64_t h, uint64_t value) {
   return h ^ (h >> 29);
 }
 
+/// A hash table of small items, empty ones being T(): open addressing, at most half full.
+template <class T>
+class FlatTable {
+ public:
+  void reserve(size_t items) {
+    const size_t size = std::bit_ceil(std::max<size_t>(16, 2 * items));
+    if (size <= slots_.size()) return;
+    std::vector<Slot> old(size);
+    old.swap(slots_);
+    used_ = 0;
+    for (const Slot& s : old) {
+      if (s.item != T()) insert(s.hash, s.item);
+    }
+  }
+  /// The item of that hash that `is` holds for, or T().
+  template <class Predicate>
+  T find(uint64_t hash, Predicate&& is) const {
+    if (slots_.empty()) return T();
+    const size_t mask = slots_.size() - 1;
+    for (size_t at = hash & mask; slots_[at].item != T(); at = (at + 1) & mask) {
+      if (slots_[at].hash == hash && is(slots_[at].item)) return slots_[at].item;
+    }
+    return T();
+  }
+  void insert(uint64_t hash, T item) {
+    if (2 * (used_ + 1) > slots_.size()) reserve(slots_.size());
+    const size_t mask = slots_.size() - 1;
+    size_t at = hash & mask;
+    while (slots_[at].item != T()) at = (at + 1) & mask;
+    slots_[at] = {hash, item};
+    ++used_;
+  }
+
+ private:
+  struct Slot {
+    uint64_t hash = 0;
+    T item = T();
+  };
+  std::vector<Slot> slots_;
+  size_t used_ = 0;
+};
+
 class EquationTable {
  public:
   /// Equations of commutative primitives hash alike in both orders.
   static uint64_t hash(const Primitive& primitive, std::span<const Value> operands, const Attributes& attributes,
                        std::span<const Graph> subgraphs);
-  void reserve(size_t equations);
+  void reserve(size_t equations) { table_.reserve(equations); }
   const Equation* find(uint64_t hash, const Primitive& primitive, std::span<const Value> operands,
                        const Attributes& attributes, std::span<const Graph> subgraphs) const;
   /// The equation stays where it is as long as the table is used.
-  void insert(uint64_t hash, const Equation& equation);
+  void insert(uint64_t hash, const Equation& equation) { table_.insert(hash, &equation); }
 
  private:
-  struct Slot {
-    uint64_t hash = 0;
-    const Equation* equation = nullptr;
-  };
-  std::vector<Slot> slots_;
-  size_t used_ = 0;
+  FlatTable<const Equation*> table_;
 };
 
 }  // namespace calque::transform

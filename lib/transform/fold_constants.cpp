@@ -1,3 +1,4 @@
+// A folded value has the bits that the compiled graph would compute: that, and not what can be evaluated, is the limit.
 #include "transform/fold_constants.h"
 
 #include <cstring>

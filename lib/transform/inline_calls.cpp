@@ -1,3 +1,4 @@
+// Inlining is what every sweep can do; a graph without calls is returned as it is.
 #include "transform/inline_calls.h"
 
 #include "transform/sweep.h"

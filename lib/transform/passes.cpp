@@ -1,3 +1,4 @@
+// A pass that is listed here is run by the tests that hold for every pass.
 #include "transform/passes.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Dead code goes first, so that nothing is rewritten in vain, and last, since rewriting leaves operands unused.
 #include "transform/simplify.h"
 
 #include "transform/eliminate_dead_code.h"
@@ -7,17 +8,17 @@
 namespace calque::transform {
 
 Graph simplify(const Graph& graph, InlineScope scope) {
-  // One walk sees every operand simplified; a second one only catches what the bound on emitted equations left.
-  constexpr int kMaxRounds = 3;
   const SweepOptions options{
       .inline_calls = true, .inline_rules = scope == InlineScope::all, .fold = true, .algebra = true, .merge = true};
   Graph current = eliminate_dead_code(graph);
+  // One walk sees every operand simplified and leaves nothing to do, but where it stopped at its bound.
+  constexpr int kMaxRounds = 3;
   for (int round = 0; round < kMaxRounds; ++round) {
     Sweep sweep(options);
     Graph next = sweep.run(current);
     if (sweep.rewrites() == 0 && sweep.merges() == 0) break;
     current = eliminate_dead_code(next);
-    if (sweep.rewrites() == 0) break;
+    if (!sweep.reached_bound()) break;
   }
   return verified("simplify", std::move(current));
 }

@@ -1,3 +1,4 @@
+// Literals are recognised by value, so that one spelling of a law serves every element type.
 #include "transform/simplify_algebra.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Rules see operands of the graph being built and types of the graph being read; what they emit is rewritten at once.
 #include "transform/sweep.h"
 
 #include <cstring>
@@ -69,12 +70,10 @@ Value Sweep::value(const Graph& from, Value v, Map& map) {
 
 Value Sweep::literal(const Literal& element, const Type& type) {
   const uint64_t h = hash_literal(element, type);
-  const auto [begin, end] = literals_.equal_range(h);
-  for (auto at = begin; at != end; ++at) {
-    if (out_.literal(at->second) == element && out_.type(at->second) == type) return at->second;
-  }
+  const Value known = literals_.find(h, [&](Value v) { return out_.literal(v) == element && out_.type(v) == type; });
+  if (known.valid()) return known;
   const Value v = out_.add_literal(element, Type(type));
-  literals_.emplace(h, v);
+  literals_.insert(h, v);
   return v;
 }
 
@@ -129,6 +128,7 @@ void Sweep::with_subgraphs(const Graph& from, const Equation& e, ValueList opera
     subgraphs.push_back(inner.run(g));
     rewrites_ += inner.rewrites_;
     merges_ += inner.merges_;
+    reached_bound_ |= inner.reached_bound_;
   }
   const bool pure = options_.merge && !has_effect(e);
   copy(from, e, std::move(operands), std::move(subgraphs), pure, map);
@@ -170,7 +170,10 @@ Value Sweep::emit(const Primitive& primitive, ValueList operands, Attributes att
 }
 
 std::optional<Value> Sweep::rewrite(const Draft& draft) {
-  if (depth_ == kMaxDepth) return std::nullopt;
+  if (depth_ == kMaxDepth) {
+    reached_bound_ = true;
+    return std::nullopt;
+  }
   ++depth_;
   std::optional<Value> v;
   if (options_.fold) v = fold(*this, draft);

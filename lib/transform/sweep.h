@@ -44,6 +44,8 @@ class Sweep {
   /// How many equations rules have replaced, in sub-graphs too. Merging does not count.
   size_t rewrites() const { return rewrites_; }
   size_t merges() const { return merges_; }
+  /// Whether rules emitted equations deeper than they may: another walk goes on from there.
+  bool reached_bound() const { return reached_bound_; }
 
   // ---- for rules
   const SweepOptions& options() const { return options_; }
@@ -81,11 +83,12 @@ class Sweep {
   SweepOptions options_;
   Graph out_;
   EquationTable known_;
-  std::unordered_multimap<uint64_t, Value> literals_;
+  FlatTable<Value> literals_;
   std::unordered_multimap<const void*, Value> constants_;
   Location location_;
   int depth_ = 0;
   size_t rewrites_ = 0, merges_ = 0;
+  bool reached_bound_ = false;
 };
 
 }  // namespace calque::transform

@@ -76,8 +76,8 @@ class Storage {
   bool owned() const { return block_ && block_->owned; }
   /// The bytes are not here, only their hash.
   bool is_absent() const { return block_ && block_->absent; }
-  /// Ends the use of these bytes through any reference: `data()` then throws an error that says `to`, which lives as long
-  /// as the program ("argument 0 of step (model.cpp:42)").
+  /// Ends the use of these bytes through any reference: `data()` then throws an error that says `to`, which lives as
+  /// long as the program ("argument 0 of step (model.cpp:42)").
   void give_away(const char* to) const;
   /// XXH3 of the first `bytes` bytes; of absent storage, the hash that it was made with.
   ContentHash content_hash(size_t bytes) const;
@@ -88,7 +88,7 @@ class Storage {
     bool owned = true;
     bool absent = false;
     void* data = nullptr;
-    const char* given_to = nullptr;               // where the bytes were given away
+    const char* given_to = nullptr;  // where the bytes were given away
     size_t bytes = 0;
     ContentHash hash;                             // of absent bytes
     const StorageAllocator* allocator = nullptr;  // null: the default one, or a guarded mapping

@@ -97,12 +97,14 @@ struct DTypeOf {
 };
 template <DType D>
 struct TypeOf;
-#define CALQUE_ELEMENT_TYPES(X)                                                                                      \
-  X(bool, bool_)                                                                                                     \
-  X(int8_t, i8)                                                                                                      \
-  X(int16_t, i16) X(int32_t, i32) X(int64_t, i64) X(uint8_t, u8) X(uint16_t, u16) X(uint32_t, u32) X(uint64_t, u64)  \
-      X(::calque::float16, f16) X(::calque::bfloat16, bf16) X(float, f32) X(double, f64) X(std::complex<float>, c64) \
-          X(std::complex<double>, c128)
+// clang-format off
+#define CALQUE_ELEMENT_TYPES(X)                                                                                   \
+  X(bool, bool_)                                                                                                  \
+  X(int8_t, i8) X(int16_t, i16) X(int32_t, i32) X(int64_t, i64)                                                   \
+  X(uint8_t, u8) X(uint16_t, u16) X(uint32_t, u32) X(uint64_t, u64)                                               \
+  X(::calque::float16, f16) X(::calque::bfloat16, bf16) X(float, f32) X(double, f64)                              \
+  X(std::complex<float>, c64) X(std::complex<double>, c128)
+// clang-format on
 #define CALQUE_X(T, D)                       \
   template <>                                \
   struct DTypeOf<T> {                        \

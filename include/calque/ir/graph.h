@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <iosfwd>
 #include <iterator>
 #include <string>
@@ -17,6 +16,7 @@
 #include "calque/ir/errors.h"
 #include "calque/ir/location.h"
 #include "calque/ir/primitive.h"
+#include "calque/ir/stable_pool.h"
 
 namespace calque {
 
@@ -37,7 +37,7 @@ class Value {
 /// `%7`, by its id. (The text form numbers values anew, in order.)
 std::ostream& operator<<(std::ostream& out, Value value);
 
-using ValueList = detail::InlineVector<Value, 3>;
+using ValueList = detail::InlineVector<Value, 4>;
 
 enum class ValueKind : uint8_t { input, result, literal, constant };
 
@@ -207,14 +207,14 @@ class Graph {
   std::vector<Value> inputs_, outputs_;
   std::vector<Literal> literals_;
   std::vector<AnyArray> constants_;
-  std::deque<Equation> pool_;
+  detail::StablePool<Equation> pool_;
   uint32_t first_ = UINT32_MAX, last_ = UINT32_MAX;
   size_t live_ = 0;
 };
 
 template <bool Const>
 class Graph::EquationIterator {
-  using Pool = std::conditional_t<Const, const std::deque<Equation>, std::deque<Equation>>;
+  using Pool = std::conditional_t<Const, const detail::StablePool<Equation>, detail::StablePool<Equation>>;
 
  public:
   using value_type = Equation;

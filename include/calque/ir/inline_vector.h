@@ -3,11 +3,13 @@
 // almost always short, and tracing must not allocate for them.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace calque::detail {
@@ -44,8 +46,8 @@ class InlineVector {
   }
   ~InlineVector() { release(); }
 
-  T* data() { return heap_ ? heap_ : reinterpret_cast<T*>(inline_); }
-  const T* data() const { return heap_ ? heap_ : reinterpret_cast<const T*>(inline_); }
+  T* data() { return capacity_ > N ? heap() : reinterpret_cast<T*>(memory_); }
+  const T* data() const { return capacity_ > N ? heap() : reinterpret_cast<const T*>(memory_); }
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   T* begin() { return data(); }
@@ -64,8 +66,8 @@ class InlineVector {
     capacity = std::max<size_t>(capacity, size_t{2} * capacity_);
     T* fresh = static_cast<T*>(::operator new(capacity * sizeof(T)));
     if (size_ != 0) std::memcpy(static_cast<void*>(fresh), data(), size_ * sizeof(T));
-    ::operator delete(heap_);
-    heap_ = fresh;
+    if (capacity_ > N) ::operator delete(heap());
+    std::memcpy(memory_, &fresh, sizeof fresh);
     capacity_ = static_cast<uint32_t>(capacity);
   }
   void push_back(T value) {
@@ -100,25 +102,25 @@ class InlineVector {
     size_ += static_cast<uint32_t>(count);
   }
   void release() {
-    ::operator delete(heap_);
-    heap_ = nullptr;
+    if (capacity_ > N) ::operator delete(heap());
     capacity_ = N;
     size_ = 0;
   }
   void take(InlineVector& o) {
-    heap_ = o.heap_;
-    size_ = o.size_;
-    capacity_ = o.capacity_;
-    if (!heap_ && size_ != 0) std::memcpy(inline_, o.inline_, size_ * sizeof(T));
-    o.heap_ = nullptr;
-    o.size_ = 0;
-    o.capacity_ = N;
+    size_ = std::exchange(o.size_, 0);
+    capacity_ = std::exchange(o.capacity_, static_cast<uint32_t>(N));
+    std::memcpy(memory_, o.memory_, sizeof memory_);
+  }
+  T* heap() const {
+    T* pointer;
+    std::memcpy(&pointer, memory_, sizeof pointer);
+    return pointer;
   }
 
-  T* heap_ = nullptr;
   uint32_t size_ = 0;
   uint32_t capacity_ = N;
-  alignas(T) std::byte inline_[N * sizeof(T)];
+  /// The elements, or, when there are more than N, the address where they are.
+  alignas(std::max(alignof(T), alignof(T*))) std::byte memory_[std::max(N * sizeof(T), sizeof(T*))];
 };
 
 }  // namespace calque::detail
