@@ -120,7 +120,7 @@ class InlineVector {
   uint32_t size_ = 0;
   uint32_t capacity_ = N;
   /// The elements, or, when there are more than N, the address where they are.
-  alignas(std::max(alignof(T), alignof(T*))) std::byte memory_[std::max(N * sizeof(T), sizeof(T*))];
+  alignas(std::max(alignof(T), alignof(T*))) std::byte memory_[std::max(N * sizeof(T), sizeof(T*))] = {};
 };
 
 }  // namespace calque::detail
