@@ -1,6 +1,7 @@
 // `calque info`: what decides about the code that is generated here.
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 
 #include "calque/commands.h"
 #include "calque/device.h"
@@ -13,19 +14,29 @@
 namespace calque::cli {
 namespace {
 
+/// The features that are there, of LLVM's list of all: `+avx,-avx10.1,+avx2` becomes `avx avx2`.
+std::string present(const std::string& features) {
+  std::istringstream list(features);
+  std::string all;
+  for (std::string feature; std::getline(list, feature, ',');) {
+    if (feature.starts_with('+')) all += " " + feature.substr(1);
+  }
+  return all;
+}
+
 int info() {
   std::cout << "calque " << CALQUE_VERSION << "\n";
   std::cout << "LLVM " << codegen::llvm_version() << "\n";
   const codegen::TargetInfo target = codegen::resolve_target({});
   std::cout << "target " << target.triple << "\nCPU " << target.cpu << ", vectors of " << target.vector_bits
-            << " bits\nfeatures " << target.features << "\n";
+            << " bits\nfeatures" << present(target.features) << "\n";
   std::cout << "devices";
   for (const Device& device : devices()) std::cout << " " << device;
   std::cout << "\nenvironment\n";
   for (const runtime::Variable& v : runtime::environment_table()) {
     const char* value = std::getenv(std::string(v.name).c_str());
-    std::cout << "  " << v.name << (value ? "=" + std::string(value) : " (not set)") << "\n      " << v.values << ": "
-              << v.meaning << "\n";
+    std::cout << "  " << v.name << (value ? "=" + std::string(value) : "") << "\n      " << v.meaning
+              << "\n      values: " << v.values << (value ? "" : "; not set") << "\n";
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "calque/commands.h"
 #include "calque/files.h"
+#include "calque/ir/errors.h"
 
 #include "math/expand.h"
 #include "transform/passes.h"
@@ -19,25 +20,36 @@ struct Options {
 /// Of the layer above the other passes.
 constexpr transform::Pass kExpand{"expand", "writes transcendental functions as basic primitives", &math::expand};
 
+std::vector<transform::Pass> all_passes() {
+  std::vector<transform::Pass> all(transform::passes().begin(), transform::passes().end());
+  all.push_back(kExpand);
+  return all;
+}
+
 std::string list_of_passes() {
   std::ostringstream out;
-  const auto row = [&](const transform::Pass& pass) {
+  for (const transform::Pass& pass : all_passes()) {
     out << "\n  " << pass.name << std::string(pass.name.size() < 14 ? 14 - pass.name.size() : 1, ' ') << pass.doc;
-  };
-  for (const transform::Pass& pass : transform::passes()) row(pass);
-  row(kExpand);
+  }
   return out.str();
 }
 
-int opt(const Options& options) {
-  std::vector<const transform::Pass*> passes;
-  for (const std::string& name : options.passes) {
-    passes.push_back(name == kExpand.name ? &kExpand : &transform::find_pass(name));
+transform::Pass pass_named(const std::string& name) {
+  std::string names;
+  for (const transform::Pass& pass : all_passes()) {
+    if (pass.name == name) return pass;
+    names += (names.empty() ? "" : ", ") + std::string(pass.name);
   }
+  throw Error("opt: there is no pass " + name + ", expected one of " + names);
+}
+
+int opt(const Options& options) {
+  std::vector<transform::Pass> passes;
+  for (const std::string& name : options.passes) passes.push_back(pass_named(name));
   Graph graph = read_graph(options.file);
-  for (const transform::Pass* pass : passes) {
-    graph = transform::run_pass(*pass, graph);
-    graph.verify(pass->name);
+  for (const transform::Pass& pass : passes) {
+    graph = transform::run_pass(pass, graph);
+    graph.verify(pass.name);
   }
   std::ostringstream out;
   if (options.table) {
