@@ -339,15 +339,14 @@ void GroupBuilder::scatter(const Equation& e) {
     };
     inside == kNone ? write() : emitter_.under(inside, write);
   };
-  // Windows of one update do not overlap themselves: its loops are parallel. Updates follow each other in row-major
-  // order.
-  std::vector<size_t> order = batch_dims;
-  for (int64_t d : window_dims) order.push_back(static_cast<size_t>(d));
+  // Updates follow each other in row-major order. One window does not overlap itself: window dimensions inside all
+  // others may run in any order.
+  const size_t parallel_from = batch_dims.empty() ? 0 : batch_dims.back() + 1;
   std::function<void(size_t)> level = [&](size_t i) {
-    if (i == order.size()) return body();
-    const size_t d = order[i];
+    if (i == update_shape.size()) return body();
+    const size_t d = i;
     if (update_shape[d] == 1) return level(i + 1);
-    const LoopKind kind = i < batch_dims.size() ? LoopKind::sequential : LoopKind::parallel;
+    const LoopKind kind = d < parallel_from ? LoopKind::sequential : LoopKind::parallel;
     emitter_.loop(kind, update_shape[d], {}, {}, emitter_.depth(), [&](Id index, std::span<const Id>) {
       const Id saved = at[d];
       at[d] = index;

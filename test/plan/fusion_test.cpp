@@ -1,7 +1,7 @@
 // How many kernels a graph becomes, and what they keep in memory between them.
-#include <gtest/gtest.h>
-
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 #include "kernel/build.h"
 #include "math/expand.h"
@@ -170,7 +170,8 @@ TEST(Fusion, ScalarLoopIsOneKernel) {
 
 TEST(Fusion, ManyScalarsStackedAreOneKernelThatStoresEachOnce) {
   std::string text = "graph g(%0: f64[]) {\n  %1: f64[] = mul %0 1.5:f64[]\n";
-  for (int i = 2; i <= 200; ++i) text += "  %" + std::to_string(i) + ": f64[] = add %" + std::to_string(i - 1) + " %0\n";
+  for (int i = 2; i <= 200; ++i)
+    text += "  %" + std::to_string(i) + ": f64[] = add %" + std::to_string(i - 1) + " %0\n";
   for (int i = 1; i <= 200; ++i)
     text += "  %" + std::to_string(200 + i) + ": f64[1] = reshape[shape=[1]] %" + std::to_string(i) + "\n";
   text += "  %401: f64[200] = concatenate[axis=0]";
@@ -195,7 +196,8 @@ TEST(Workspace, ValuesWhoseLivesDoNotMeetShareMemory) {
   std::string x = "%0";
   int next = 1;
   for (int step = 0; step < 4; ++step) {
-    const std::string sum = "%" + std::to_string(next++), wide = "%" + std::to_string(next++), diff = "%" + std::to_string(next++);
+    const std::string sum = "%" + std::to_string(next++), wide = "%" + std::to_string(next++),
+                      diff = "%" + std::to_string(next++);
     text += "  " + sum + ": f32[256] = reduce_sum[axes=[0]] " + x + "\n";
     text += "  " + wide + ": f32[8,256] = broadcast[axes=[1], shape=[8,256]] " + sum + "\n";
     text += "  " + diff + ": f32[8,256] = cumsum[axis=0, reverse=false] " + wide + "\n";

@@ -1,0 +1,81 @@
+// Every primitive, dtype and a range of shapes: compiled code against the reference, on several CPU levels.
+#include "support/op_table.h"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "math/expand.h"
+#include "reference/evaluate.h"
+#include "support/native.h"
+
+namespace calque::test {
+namespace {
+
+using primitives::id_of;
+
+bool has_complex(const Graph& g) {
+  for (uint32_t i = 0; i < g.num_values(); ++i)
+    if (is_complex(g.dtype(Value(i)))) return true;
+  return false;
+}
+
+/// Sums and products of floats, whose order is the code generator's.
+bool reassociates(const OpRow& row, DType d) {
+  if (!is_floating(d)) return false;
+  switch (row.id) {
+    case id_of<primitives::ReduceSum>:
+    case id_of<primitives::ReduceProd>:
+    case id_of<primitives::DotGeneral>:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Bit for bit; where the order of a sum is free, within 64 roundings of the dtype.
+std::string check(const OpRow& row, DType dtype, const OpCase& c, const std::string& cpu) {
+  const Graph g = graph_of(row, c);
+  std::string d;
+  if (reassociates(row, dtype)) {
+    codegen::CodegenOptions options;
+    options.strict = true;
+    options.target.cpu = cpu;
+    const auto want = reference::evaluate(g, c.operands);
+    const auto got = run_native(g, c.operands, options);
+    const DType t = want[0].dtype();
+    const double eps = t == DType::f64 ? 0x1p-52 : t == DType::f32 ? 0x1p-23 : t == DType::f16 ? 0x1p-10 : 0x1p-7;
+    d = difference(got[0], want[0], 64 * eps, t == DType::f64 ? 1e-10 : 1e-3);
+  } else {
+    d = compare_strictly(g, c.operands, cpu);
+  }
+  if (d.empty()) return d;
+  std::ostringstream out;
+  out << d << "\n" << g << "\n";
+  for (const AnyArray& a : c.operands) out << a << "\n";
+  return out.str();
+}
+
+class CompiledOp : public testing::TestWithParam<const char*> {};
+
+TEST_P(CompiledOp, EqualsTheReference) {
+  int count = 0;
+  for_each_op_case(1, [&](const OpRow& row, const OpRequest& request, const OpCase& c) {
+    if (row.primitive().has_effect || HasFailure()) return;
+    if (has_complex(graph_of(row, c))) return;
+    ASSERT_EQ(check(row, request.dtype, c, GetParam()), "") << row.primitive().name;
+    ++count;
+  });
+  EXPECT_GT(count, 2000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, CompiledOp, testing::Values("", "x86-64-v2", "x86-64-v3", "x86-64-v4"),
+                         [](const auto& level) {
+                           std::string name = *level.param ? level.param : "native";
+                           for (char& c : name)
+                             if (c == '-') c = '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace calque::test
