@@ -29,6 +29,15 @@ class Builder {
     if (h.trace == id_) return Value(h.value);
     return capture(h, at);
   }
+  /// `user_location` in this trace.
+  Location locate(Location at) {
+    // Lines of one file follow each other, so one comparison of addresses settles nearly all.
+    if (!at.known() || at.file_name() != last_.file_name()) return locate_elsewhere(at);
+    header_ = nullptr;
+    return last_ = at;
+  }
+  /// The file of the last operation with a known line, when it was no file of the user's; else null.
+  const char* foreign_header() const { return header_; }
   /// Appends an equation; under an eager trace, evaluates it.
   Equation& record(const Primitive& primitive, ValueList operands, Attributes attributes, std::vector<Graph> subgraphs,
                    Location at);
@@ -41,6 +50,7 @@ class Builder {
 
  private:
   Value capture(Handle h, Location at);
+  Location locate_elsewhere(Location at);
   void evaluate(const Equation& e);
   void set_value(Value v, AnyArray array);
 
@@ -48,6 +58,8 @@ class Builder {
   Builder* parent_;
   bool eager_;
   bool warned_ = false;
+  Location last_;                 // of the user's own lines, here or in an enclosing trace
+  const char* header_ = nullptr;  // of the last operation, when its line is not the user's
   Graph graph_;
   size_t num_inputs_;
   std::vector<AnyArray> values_;  // by value id; only when eager

@@ -22,34 +22,28 @@ struct Known {
   bool foreign = false;
 };
 thread_local std::array<Known, 64> known_files;
-thread_local Location last;
-thread_local uint64_t last_trace = 0;
-/// The header of the last operation where that was no line of the user's.
-thread_local const char* last_header = nullptr;
 
 }  // namespace
 
-Location user_location(Location at) {
-  const Builder* b = innermost();
-  bool foreign = true;
+Location Builder::locate_elsewhere(Location at) {
   if (at.known()) {
     const char* file = at.file_name();
     Known& k = known_files[(reinterpret_cast<uintptr_t>(file) >> 3) % known_files.size()];
     if (k.file != file) k = {file, is_foreign(file)};
-    foreign = k.foreign;
-    last_header = foreign ? file : nullptr;
+    header_ = k.foreign ? file : nullptr;
+    if (!k.foreign) return last_ = at;
   }
-  if (!foreign) {
-    last = at;
-    last_trace = b == nullptr ? 0 : b->id();
-    return at;
-  }
-  // A line of a trace that is over says nothing of this one.
-  if (last_trace == 0 || b == nullptr) return at;
-  while (b->parent() != nullptr) b = b->parent();
-  return last_trace >= b->id() ? Location(last.file_name(), last.line()) : at;
+  return last_.known() ? Location(last_.file_name(), last_.line()) : at;
 }
 
-std::string_view last_foreign_header() { return last_header == nullptr ? std::string_view() : last_header; }
+Location user_location(Location at) {
+  Builder* b = innermost();
+  return b == nullptr ? at : b->locate(at);
+}
+
+std::string_view last_foreign_header() {
+  const Builder* b = innermost();
+  return b == nullptr || b->foreign_header() == nullptr ? std::string_view() : b->foreign_header();
+}
 
 }  // namespace calque::detail

@@ -50,7 +50,7 @@ bool record_plain(const Operand& x, const Operand& y, const Site& s, Handle& res
   } else {
     return false;
   }
-  result = b->handle(b->record(prim::get<P>(), {vx, vy}, {}, {}, user_location(s.at)).result());
+  result = b->handle(b->record(prim::get<P>(), {vx, vy}, {}, {}, b->locate(s.at)).result());
   return true;
 }
 

@@ -119,7 +119,7 @@ void emit(const Primitive& primitive, std::span<const Handle> operands, Attribut
   values.reserve(operands.size());
   for (Handle h : operands) values.push_back(b.resolve(h, location));
   const Equation& e =
-      b.record(primitive, std::move(values), std::move(attributes), std::move(subgraphs), user_location(location));
+      b.record(primitive, std::move(values), std::move(attributes), std::move(subgraphs), b.locate(location));
   for (Value v : e.results()) results.push_back(b.handle(v));
 }
 
@@ -128,7 +128,7 @@ Handle emit(const Primitive& primitive, std::span<const Handle> operands, Attrib
   ValueList values;
   values.reserve(operands.size());
   for (Handle h : operands) values.push_back(b.resolve(h, location));
-  return b.handle(b.record(primitive, std::move(values), std::move(attributes), {}, user_location(location)).result());
+  return b.handle(b.record(primitive, std::move(values), std::move(attributes), {}, b.locate(location)).result());
 }
 
 Handle emit(const Primitive& primitive, std::initializer_list<Handle> operands, Attributes attributes,
@@ -206,6 +206,7 @@ Builder::Builder(std::string_view name, std::span<const Type> inputs, const Trac
       eager_(options.eager),
       num_inputs_(inputs.size()),
       paths_(options.paths.begin(), options.paths.end()) {
+  if (parent != nullptr) last_ = parent->last_;
   graph_.set_name(std::string(name));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value v = graph_.add_input(inputs[i]);
