@@ -38,7 +38,8 @@ struct leaf<Array<T>> {
 
 /// Matrices of another library as leaves of trees. `calque/eigen.h` specialises it for dense Eigen types, with
 ///   scalar, of_tracers, owns (can be made from an array), and
-///   for elements that are numbers   AnyArray copy(const E&), E make(const Array<T>&), and where the elements can be read
+///   for elements that are numbers   AnyArray copy(const E&), E make(const Array<T>&), and where the elements can be
+///   read
 ///                                   in place also detail::LeafView view(const E&);
 ///   for elements that are tracers   Tracer<T> pack(const E&, Location), E make(const Tracer<T>&).
 template <class E>
