@@ -2,6 +2,9 @@
 // compared with the C library in more precision and the worst ones confirmed by MPFR. Prints a table in Markdown.
 //
 //   exhaustive [--stride N] [--f64-points N] [--f32-only | --f64-only] [FUNCTION...]
+//   exhaustive --equations
+//
+// --equations prints the number of operations of each function, on the common and on the rare path, instead.
 
 #include <algorithm>
 #include <cinttypes>
@@ -12,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "counting_backend.h"
 #include "functions.h"
 #include "points.h"
 
@@ -156,6 +160,60 @@ void measure_pairs(const BinaryFunction& f, std::uint64_t points) {
   std::fflush(stdout);
 }
 
+template <class T, class Function>
+void print_equations(const char* name, Function function) {
+  CountingBackend::common = 0;
+  CountingBackend::rare = 0;
+  function(Lane<T, CountingBackend>(1));
+  std::printf("| %s | %s | %d | %d |\n", name, sizeof(T) == 4 ? "f32" : "f64", CountingBackend::common,
+              CountingBackend::rare);
+}
+
+int print_all_equations() {
+  std::printf("| function | type | common | rare |\n|---|---|---|---|\n");
+#define CALQUE_EQUATIONS(f)                                             \
+  print_equations<float>(#f, [](const auto& x) { return math::f(x); }); \
+  print_equations<double>(#f, [](const auto& x) { return math::f(x); });
+#define CALQUE_PAIR_EQUATIONS(f)                                           \
+  print_equations<float>(#f, [](const auto& x) { return math::f(x, x); }); \
+  print_equations<double>(#f, [](const auto& x) { return math::f(x, x); });
+  CALQUE_EQUATIONS(exp)
+  CALQUE_EQUATIONS(exp2)
+  CALQUE_EQUATIONS(expm1)
+  CALQUE_EQUATIONS(sigmoid)
+  CALQUE_EQUATIONS(log)
+  CALQUE_EQUATIONS(log2)
+  CALQUE_EQUATIONS(log10)
+  CALQUE_EQUATIONS(log1p)
+  CALQUE_EQUATIONS(sin)
+  CALQUE_EQUATIONS(cos)
+  CALQUE_EQUATIONS(tan)
+  CALQUE_EQUATIONS(asin)
+  CALQUE_EQUATIONS(acos)
+  CALQUE_EQUATIONS(atan)
+  CALQUE_EQUATIONS(sinh)
+  CALQUE_EQUATIONS(cosh)
+  CALQUE_EQUATIONS(tanh)
+  CALQUE_EQUATIONS(asinh)
+  CALQUE_EQUATIONS(acosh)
+  CALQUE_EQUATIONS(atanh)
+  CALQUE_EQUATIONS(cbrt)
+  CALQUE_EQUATIONS(rsqrt)
+  CALQUE_EQUATIONS(erf)
+  CALQUE_EQUATIONS(erfc)
+  CALQUE_EQUATIONS(erf_inv)
+  CALQUE_EQUATIONS(lgamma)
+  CALQUE_EQUATIONS(tgamma)
+  CALQUE_EQUATIONS(digamma)
+  CALQUE_PAIR_EQUATIONS(pow)
+  CALQUE_PAIR_EQUATIONS(atan2)
+  CALQUE_PAIR_EQUATIONS(hypot)
+  CALQUE_PAIR_EQUATIONS(fmod)
+  CALQUE_PAIR_EQUATIONS(remainder)
+  CALQUE_PAIR_EQUATIONS(nextafter)
+  return 0;
+}
+
 int run(const Options& options) {
   std::printf("| function | type | max error (ulp) | at | max distance | at |\n|---|---|---|---|---|---|\n");
   for (const UnaryFunction& f : unary_functions()) {
@@ -191,6 +249,9 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   calque::math::test::Options options;
   for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--equations") == 0) {
+      return calque::math::test::print_all_equations();
+    }
     if (std::strcmp(argv[i], "--stride") == 0 && i + 1 < argc) {
       options.stride = static_cast<std::uint32_t>(std::strtoul(argv[++i], nullptr, 10));
     } else if (std::strcmp(argv[i], "--f64-points") == 0 && i + 1 < argc) {

@@ -69,4 +69,14 @@ include("@PROJECT_SOURCE_DIR@/tools/cmake/CalqueDiscoverSuites.cmake")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endforeach()
 
+# lib/math is measured against MPFR; the program that does so over every float is built on request.
+if(TARGET test_math)
+  find_library(CALQUE_MPFR mpfr REQUIRED)
+  find_library(CALQUE_GMP gmp REQUIRED)
+  add_executable(math_exhaustive EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/test/math/exhaustive.cpp")
+  target_include_directories(math_exhaustive PRIVATE "${PROJECT_SOURCE_DIR}/lib")
+  target_link_libraries(math_exhaustive PRIVATE calque_flags "${CALQUE_MPFR}" "${CALQUE_GMP}")
+  target_link_libraries(test_math PRIVATE "${CALQUE_MPFR}" "${CALQUE_GMP}")
+endif()
+
 include(CalqueCheckedTests)
