@@ -1,6 +1,7 @@
 #pragma once
 // Equality of results: to the bit, but that any NaN equals any other.
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
