@@ -134,8 +134,10 @@ F expm1(const F& x) {
   const F tail = fma(r.high * r.high, polynomial(r.high, ExpConstants<T>::kExp), fma(r.low, r.high, r.low));
   // Halved, since 2^n itself overflows a little before the result does.
   const F power = power_of_two<F>(r.exponent - int_t<F>(1));
-  const Pair<F> sum = quick_two_sum(power - T(0.5), power * r.high);
-  const F half = sum.high + fma(power, tail, sum.low);
+  const F start = power - T(0.5);
+  const F start_low = (power - start) - T(0.5);
+  const Pair<F> sum = quick_two_sum(start, power * r.high);
+  const F half = sum.high + fma(power, tail, sum.low + start_low);
   return where(abs(x) < F(kTiny), x, half + half);
 }
 

@@ -68,21 +68,18 @@ void confirm(const UnaryFunction& f, T x, T got, Worst<T>& worst) {
   }
 }
 
+/// Passes x on to MPFR if the library, in more precision, sees an error near the worst so far.
 template <class T>
 void consider(const UnaryFunction& f, T x, T got, Worst<T>& worst) {
-  double error = 0;
+  double error = std::numeric_limits<double>::infinity();
+  const auto judge = [&](auto exact) {
+    // Rightly rounded results, most of all, need no arithmetic.
+    error = got == static_cast<T>(exact) ? 0 : ulp_error(got, exact);
+  };
   if constexpr (sizeof(T) == 4) {
-    if (f.library != nullptr) {
-      error = ulp_error(got, f.library(static_cast<double>(x)));
-    } else {
-      error = std::numeric_limits<double>::infinity();
-    }
-  } else {
-    if (f.long_library != nullptr) {
-      error = ulp_error(got, f.long_library(static_cast<long double>(x)));
-    } else {
-      error = std::numeric_limits<double>::infinity();
-    }
+    judge(f.library(static_cast<double>(x)));
+  } else if (f.long_library != nullptr) {
+    judge(f.long_library(static_cast<long double>(x)));
   }
   if (error > worst.error * 0.999 && error > 0.5) {
     confirm(f, x, got, worst);
