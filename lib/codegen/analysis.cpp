@@ -39,6 +39,7 @@ Analysis::Analysis(const Kernel& kernel)
     : kernel_(kernel),
       varying_(kernel.values.size()),
       data_(kernel.values.size()),
+      never_(kernel.values.size()),
       loaded_(kernel.buffers.size()),
       stored_(kernel.buffers.size()),
       ranges_(kernel.values.size()) {
@@ -73,6 +74,7 @@ bool Analysis::visit(const Instruction& i, bool vector) {
       for (const Id r : i.results) set(r, any);
       compute_range(i);
       if (i.op == Op::load) loaded_[i.buffer] = true;
+      if (i.op == Op::constant && is_bool(kernel_.values[i.results[0]])) never_[i.results[0]] = i.literal.bytes[0] == 0;
       break;
     case Op::store:
       stored_[i.buffer] = true;
@@ -134,6 +136,15 @@ bool Analysis::visit(const Instruction& i, bool vector) {
     }
   }
   return again;
+}
+
+int Analysis::once(const Instruction& i) const {
+  const Region &condition = i.regions[0], &body = i.regions[1];
+  if (condition.instructions.size() != 1) return -1;
+  const Id flag = condition.instructions[0].operands[0];
+  for (size_t c = 0; c < condition.parameters.size(); ++c)
+    if (condition.parameters[c] == flag) return never_[yield_of(body)->operands[c]] ? static_cast<int>(c) : -1;
+  return -1;
 }
 
 void Analysis::compute_range(const Instruction& i) {
@@ -221,7 +232,7 @@ LoopFacts Analysis::measure(const Region& region) {
   LoopFacts facts;
   for (const Instruction& i : region.instructions) {
     ++facts.cost;
-    if (i.op == Op::loop || i.op == Op::while_) facts.nested = true;
+    if (i.op == Op::loop || (i.op == Op::while_ && once(i) < 0)) facts.nested = true;
     const auto widen = [&](DType d, bool arithmetic) {
       int bytes = static_cast<int>(size_of(d));
       if (bytes == 2 && is_floating(d) && arithmetic) bytes = 4;

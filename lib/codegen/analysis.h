@@ -36,6 +36,8 @@ class Analysis {
   /// Bounds of an i64 value; everything when unknown.
   Range range(kernel::Id id) const { return ranges_[id]; }
   const LoopFacts& facts(const kernel::Instruction& loop) const { return facts_.at(&loop); }
+  /// The position of a while's carry that is its condition and false after the first iteration; -1 when there is none.
+  int once(const kernel::Instruction& i) const;
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
   bool stored(int32_t buffer) const { return stored_[buffer]; }
   /// Instructions of the whole kernel.
@@ -51,7 +53,7 @@ class Analysis {
   void compute_range(const kernel::Instruction& i);
 
   const kernel::Kernel& kernel_;
-  std::vector<bool> varying_, data_, loaded_, stored_;
+  std::vector<bool> varying_, data_, never_, loaded_, stored_;
   std::vector<Range> ranges_;
   std::unordered_map<const kernel::Instruction*, LoopFacts> facts_;
   int64_t size_ = 0;

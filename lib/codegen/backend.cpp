@@ -79,6 +79,8 @@ TargetInfo make_target(const std::string& cpu, const std::string& triple) {
     info.half_conversion = has("+f16c");
     info.fma = has("+fma");
     info.vector_bits = info.avx512 ? 512 : info.avx2 ? 256 : 128;
+  } else if (parsed.isAArch64()) {
+    info.half_conversion = info.fma = true;
   }
   return info;
 }
@@ -95,6 +97,7 @@ class Backend {
   void add_passes(llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type,
                   bool straight);
 
+  TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   llvm::LoopAnalysisManager loops_;
   llvm::FunctionAnalysisManager functions_;
@@ -103,7 +106,7 @@ class Backend {
   llvm::ModulePassManager passes_;
 };
 
-Backend::Backend(const TargetInfo& info, bool sanitize) {
+Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
   llvm::TargetOptions options;
   machine_.reset(find_target(info.triple)
                      .createTargetMachine(llvm::Triple(info.triple), info.cpu, info.features, options,
@@ -123,6 +126,8 @@ Backend::Backend(const TargetInfo& info, bool sanitize) {
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
   passes.addPass(llvm::EarlyCSEPass(true));
+  // What only a rare branch needs is computed there.
+  passes.addPass(llvm::SinkingPass());
   passes_.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   if (sanitize) {
     llvm::AddressSanitizerOptions asan;
@@ -131,8 +136,85 @@ Backend::Backend(const TargetInfo& info, bool sanitize) {
   }
 }
 
+// Without mask registers a vector of i1 that lives across blocks would be packed at the end of one and unpacked in the
+// next. It travels as wide as the vectors it masks. (After InstCombine, which would undo this.)
+class MaskWidener {
+ public:
+  MaskWidener(llvm::Module& module, int vector_bits)
+      : b_(module.getContext()), vector_bits_(static_cast<unsigned>(vector_bits)) {}
+
+  void run(llvm::Function& function) {
+    llvm::SmallVector<llvm::Instruction*, 16> masks;
+    for (llvm::BasicBlock& block : function)
+      for (llvm::Instruction& i : block)
+        if (i.getType()->isVectorTy() && i.getType()->getScalarType()->isIntegerTy(1) && leaves_block(i))
+          masks.push_back(&i);
+    for (llvm::Instruction* i : masks)
+      if (auto* phi = llvm::dyn_cast<llvm::PHINode>(i)) {
+        b_.SetInsertPoint(phi);
+        wide_[phi] = b_.CreatePHI(wide_type(phi), phi->getNumIncomingValues());
+      }
+    for (llvm::Instruction* i : masks)
+      if (auto* phi = llvm::dyn_cast<llvm::PHINode>(i))
+        for (unsigned v = 0; v < phi->getNumIncomingValues(); ++v)
+          llvm::cast<llvm::PHINode>(wide_[phi])->addIncoming(wide(phi->getIncomingValue(v)), phi->getIncomingBlock(v));
+    for (llvm::Instruction* i : masks) {
+      // Every block that uses it makes its own vector of i1.
+      std::map<llvm::BasicBlock*, llvm::Value*> local;
+      llvm::Value* carried = wide(i);
+      for (llvm::Use& use : llvm::make_early_inc_range(i->uses())) {
+        auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+        llvm::BasicBlock* block = user->getParent();
+        if (llvm::isa<llvm::PHINode>(user) || (block == i->getParent() && !llvm::isa<llvm::PHINode>(i))) continue;
+        llvm::Value*& mask = local[block];
+        if (!mask) {
+          b_.SetInsertPoint(block, block->getFirstInsertionPt());
+          mask = b_.CreateICmpSLT(carried, llvm::Constant::getNullValue(carried->getType()));
+        }
+        use.set(mask);
+      }
+    }
+    for (llvm::Instruction* i : masks)
+      if (llvm::isa<llvm::PHINode>(i)) {
+        i->replaceAllUsesWith(llvm::PoisonValue::get(i->getType()));
+        i->eraseFromParent();
+      }
+    wide_.clear();
+  }
+
+ private:
+  static bool leaves_block(const llvm::Instruction& i) {
+    if (llvm::isa<llvm::PHINode>(i)) return true;
+    for (const llvm::User* user : i.users()) {
+      const auto* at = llvm::cast<llvm::Instruction>(user);
+      if (at->getParent() != i.getParent() || llvm::isa<llvm::PHINode>(at)) return true;
+    }
+    return false;
+  }
+  llvm::Type* wide_type(const llvm::Value* v) {
+    const unsigned lanes = llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
+    return llvm::FixedVectorType::get(b_.getIntNTy(std::clamp(vector_bits_ / lanes, 8u, 64u)), lanes);
+  }
+  llvm::Value* wide(llvm::Value* v) {
+    llvm::Value*& out = wide_[v];
+    if (!out) {
+      // Constants fold.
+      if (auto* i = llvm::dyn_cast<llvm::Instruction>(v))
+        b_.SetInsertPoint(i->getParent(), std::next(i->getIterator()));
+      out = b_.CreateSExt(v, wide_type(v));
+    }
+    return out;
+  }
+
+  llvm::IRBuilder<> b_;
+  unsigned vector_bits_;
+  std::map<llvm::Value*, llvm::Value*> wide_;
+};
+
 void Backend::optimize(llvm::Module& module) {
   passes_.run(module, modules_);
+  if (!info_.avx512)
+    for (llvm::Function& function : module) MaskWidener(module, info_.vector_bits).run(function);
   modules_.clear();
   components_.clear();
   functions_.clear();

@@ -36,7 +36,8 @@ struct CodegenOptions {
   TargetOptions target;
   bool strict = false;  ///< no contraction, no reassociation beyond the documented reductions
   bool fast_math = false;
-  bool sanitize = false;  ///< run LLVM's AddressSanitizer pass over the module
+  bool sanitize = false;   ///< run LLVM's AddressSanitizer pass over the module
+  std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` wants it
 };
 
 /// Native code in memory. Keeps itself alive while it is referenced.

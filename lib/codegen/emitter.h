@@ -100,17 +100,21 @@ class KernelEmitter {
   void while_loop(const Instruction& i);
   void branch(const Instruction& i);
   void branch_lanes(const Instruction& i);
+  void run_once(const Instruction& i, size_t flag);
+  Values where_any(llvm::Value* mask, bool rarely, const Values& otherwise, const std::function<Values()>& body);
   unsigned choose_lanes(const Instruction& i) const;
   /// for (i = begin; i < end; i += step) carries = body(i, carries); at least one iteration. One is emitted straight.
   Values counted(llvm::Value* begin, llvm::Value* end, int64_t step, const Values& initial,
                  const std::function<Values(llvm::Value*, const Values&)>& body);
-  llvm::Value* to_phi(llvm::Value* v);
-  llvm::Value* from_phi(llvm::Value* v, llvm::Type* type);
+  /// Phis at the insertion point that come in as `values` from one block, and as others from a second.
+  Values phis(const Values& values, llvm::BasicBlock* from);
+  static void join(const Values& phis, const Values& values, llvm::BasicBlock* from);
   llvm::BasicBlock* block(const char* name);
   llvm::AllocaInst* local(llvm::Type* type);
 
   // ---- reduction.cpp
   void reduction(const Instruction& i);
+  bool rounds(const Instruction& i) const;
   void sequential_reduction(const Instruction& i);
   void blocked_reduction(const Instruction& i, unsigned step);
   Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);

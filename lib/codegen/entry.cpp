@@ -115,7 +115,8 @@ void EntryEmitter::emit() {
   emit_kernels();
   llvm::Type* pointer = b_.getPtrTy();
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer, pointer}, false);
-  entry_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kEntryName, module_);
+  entry_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                  options_.entry_name.empty() ? kEntryName : options_.entry_name, module_);
   set_function_attributes(*entry_, target_, options_);
   b_.SetInsertPoint(block("start"));
   for (const kernel::ProgramBuffer& buffer : program_.buffers) {

@@ -61,11 +61,12 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const TargetInfo& target, con
       ops_(b_, target, options),
       env_(kernel.values.size()) {}
 
+// The prefix keeps a kernel that is called `round` or `memcpy` apart from the library's functions.
 llvm::Function* KernelEmitter::emit() {
   llvm::Type* pointer = b_.getPtrTy();
   const std::vector<llvm::Type*> parameters(kernel_.buffers.size() + 1, pointer);
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
-  function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, kernel_.name, module_);
+  function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel." + kernel_.name, module_);
   set_function_attributes(*function_, target_, options_);
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const kernel::Buffer& buffer = kernel_.buffers[i];

@@ -42,19 +42,6 @@ llvm::AllocaInst* KernelEmitter::local(llvm::Type* type) {
   return at.CreateAlloca(type);
 }
 
-// Without mask registers a vector of i1 that lives across blocks would be packed and unpacked: it travels as wide as
-// the vectors beside it.
-Value* KernelEmitter::to_phi(Value* v) {
-  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
-  if (!type || !type->getElementType()->isIntegerTy(1) || target_.avx512) return v;
-  const unsigned bits = std::clamp(static_cast<unsigned>(target_.vector_bits) / type->getNumElements(), 8u, 64u);
-  return b_.CreateSExt(v, llvm::FixedVectorType::get(b_.getIntNTy(bits), type->getNumElements()));
-}
-
-Value* KernelEmitter::from_phi(Value* v, llvm::Type* type) {
-  return v->getType() == type ? v : b_.CreateICmpSLT(v, llvm::Constant::getNullValue(v->getType()));
-}
-
 Value* KernelEmitter::first_lanes(Value* count) {
   const unsigned bits = std::clamp(static_cast<unsigned>(target_.vector_bits) / lanes_, 8u, 64u);
   auto* type = b_.getIntNTy(bits);
@@ -62,34 +49,38 @@ Value* KernelEmitter::first_lanes(Value* count) {
   return b_.CreateICmpULT(iota(type, 1), splat(b_.CreateTrunc(clamped, type)));
 }
 
+Values KernelEmitter::phis(const Values& values, llvm::BasicBlock* from) {
+  Values out;
+  for (Value* v : values) {
+    llvm::PHINode* phi = b_.CreatePHI(v->getType(), 2);
+    phi->addIncoming(v, from);
+    out.push_back(phi);
+  }
+  return out;
+}
+
+void KernelEmitter::join(const Values& phis, const Values& values, llvm::BasicBlock* from) {
+  for (size_t i = 0; i < phis.size(); ++i) llvm::cast<llvm::PHINode>(phis[i])->addIncoming(values[i], from);
+}
+
 Values KernelEmitter::counted(Value* begin, Value* end, int64_t step, const Values& initial,
                               const std::function<Values(Value*, const Values&)>& body) {
   auto *first = llvm::dyn_cast<llvm::ConstantInt>(begin), *last = llvm::dyn_cast<llvm::ConstantInt>(end);
   if (first && last && last->getSExtValue() - first->getSExtValue() <= step) return body(begin, initial);
   llvm::BasicBlock* before = b_.GetInsertBlock();
-  Values entering;
-  for (Value* v : initial) entering.push_back(to_phi(v));
   llvm::BasicBlock* head = block("loop");
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
   llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
   index->addIncoming(begin, before);
-  llvm::SmallVector<llvm::PHINode*, 8> phis;
-  for (Value* v : entering) {
-    phis.push_back(b_.CreatePHI(v->getType(), 2));
-    phis.back()->addIncoming(v, before);
-  }
-  Values carries;
-  for (size_t c = 0; c < phis.size(); ++c) carries.push_back(from_phi(phis[c], initial[c]->getType()));
+  const Values carries = phis(initial, before);
   const Values next = body(index, carries);
-  Values leaving;
-  for (Value* v : next) leaving.push_back(to_phi(v));
   Value* following = b_.CreateAdd(index, b_.getInt64(step), "", true, true);
   llvm::BasicBlock* exit = block("done");
   llvm::BasicBlock* latch = b_.GetInsertBlock();
   b_.CreateCondBr(b_.CreateICmpSLT(following, end), head, exit);
   index->addIncoming(following, latch);
-  for (size_t c = 0; c < phis.size(); ++c) phis[c]->addIncoming(leaving[c], latch);
+  join(carries, next, latch);
   b_.SetInsertPoint(exit);
   return next;
 }
@@ -195,29 +186,21 @@ void KernelEmitter::sequential(const Instruction& i) {
 }
 
 void KernelEmitter::while_loop(const Instruction& i) {
+  if (const int flag = analysis_.once(i); flag >= 0) return run_once(i, static_cast<size_t>(flag));
   const Region &condition = i.regions[0], &body = i.regions[1];
   const size_t n = i.operands.size();
   const bool diverges = is_vector(condition.instructions.back().operands[0]);
   Value* const outer_mask = mask_;
-  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("while"), *inside = block("body"),
-                   *exit = block("left");
+  llvm::BasicBlock *head = block("while"), *inside = block("body"), *exit = block("left");
   Values initial;
   for (size_t c = 0; c < n; ++c)
     initial.push_back(to_carry(get(i.operands[c]), dtype(i.results[c]), is_vector(i.results[c])));
   if (diverges) initial.push_back(mask_or_all());
-  Values entering;
-  for (Value* v : initial) entering.push_back(to_phi(v));
-  before = b_.GetInsertBlock();
+  llvm::BasicBlock* before = b_.GetInsertBlock();
   b_.CreateBr(head);
 
   b_.SetInsertPoint(head);
-  llvm::SmallVector<llvm::PHINode*, 8> phis;
-  for (Value* v : entering) {
-    phis.push_back(b_.CreatePHI(v->getType(), 2));
-    phis.back()->addIncoming(v, before);
-  }
-  Values carries;
-  for (size_t c = 0; c < phis.size(); ++c) carries.push_back(from_phi(phis[c], initial[c]->getType()));
+  const Values carries = phis(initial, before);
   if (diverges) mask_ = carries.back();
   for (size_t c = 0; c < n; ++c) env_[condition.parameters[c]] = from_carry(carries[c], dtype(i.results[c]));
   const Reg more = get(run(condition)->operands[0]);
@@ -239,11 +222,9 @@ void KernelEmitter::while_loop(const Instruction& i) {
     next.push_back(diverges ? b_.CreateSelect(active, v, carries[c]) : v);
   }
   if (diverges) next.push_back(active);
-  Values leaving;
-  for (Value* v : next) leaving.push_back(to_phi(v));
   llvm::BasicBlock* latch = b_.GetInsertBlock();
   b_.CreateBr(head);
-  for (size_t c = 0; c < phis.size(); ++c) phis[c]->addIncoming(leaving[c], latch);
+  join(carries, next, latch);
 
   b_.SetInsertPoint(exit);
   mask_ = outer_mask;
@@ -272,28 +253,66 @@ void KernelEmitter::branch(const Instruction& i) {
       env_[i.results[r]] = from_carry(b_.CreateSelect(condition.v, a[r], b[r]), dtype(i.results[r]));
     return;
   }
-  llvm::BasicBlock *then = block("then"), *otherwise = block("else"), *join = block("join");
+  llvm::BasicBlock *then = block("then"), *otherwise = block("else"), *end = block("join");
   b_.CreateCondBr(condition.v, then, otherwise);
   b_.SetInsertPoint(then);
   const Values a = yielded(i.regions[0]);
-  Values a_phi, b_phi;
-  for (Value* v : a) a_phi.push_back(to_phi(v));
   llvm::BasicBlock* then_end = b_.GetInsertBlock();
-  b_.CreateBr(join);
+  b_.CreateBr(end);
   b_.SetInsertPoint(otherwise);
   const Values b = yielded(i.regions[1]);
-  for (Value* v : b) b_phi.push_back(to_phi(v));
   llvm::BasicBlock* otherwise_end = b_.GetInsertBlock();
-  b_.CreateBr(join);
-  b_.SetInsertPoint(join);
-  llvm::SmallVector<llvm::PHINode*, 8> phis;
-  for (size_t r = 0; r < a.size(); ++r) {
-    phis.push_back(b_.CreatePHI(a_phi[r]->getType(), 2));
-    phis.back()->addIncoming(a_phi[r], then_end);
-    phis.back()->addIncoming(b_phi[r], otherwise_end);
-  }
-  for (size_t r = 0; r < a.size(); ++r)
-    env_[i.results[r]] = from_carry(from_phi(phis[r], a[r]->getType()), dtype(i.results[r]));
+  b_.CreateBr(end);
+  b_.SetInsertPoint(end);
+  const Values joined = phis(a, then_end);
+  join(joined, b, otherwise_end);
+  for (size_t r = 0; r < joined.size(); ++r) env_[i.results[r]] = from_carry(joined[r], dtype(i.results[r]));
+}
+
+// What `body` gives where some lane of `mask` is active, `otherwise` where none is. (In scalar code the mask is a
+// bool.)
+Values KernelEmitter::where_any(Value* mask, bool rarely, const Values& otherwise,
+                                const std::function<Values()>& body) {
+  llvm::BasicBlock *inside = block("some"), *after = block("join");
+  llvm::MDNode* weights = rarely ? llvm::MDBuilder(module_.getContext()).createUnlikelyBranchWeights() : nullptr;
+  b_.CreateCondBr(mask->getType()->isVectorTy() ? any(mask) : mask, inside, after, weights);
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  b_.SetInsertPoint(inside);
+  const Values values = body();
+  llvm::BasicBlock* end = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  const Values joined = phis(values, end);
+  join(joined, otherwise, before);
+  return joined;
+}
+
+// A while whose flag is false after the first iteration: a rare case set apart. As a branch, its code stays where it
+// is.
+void KernelEmitter::run_once(const Instruction& i, size_t flag) {
+  const Region& body = i.regions[1];
+  Value* const outer_mask = mask_;
+  const Reg condition = get(i.operands[flag]);
+  const bool diverges = !condition.uniform();
+  Value* active = diverges ? and_mask(outer_mask, condition.v) : condition.v;
+  const auto carry = [&](Id id, size_t c) {
+    return to_carry(get(id), dtype(i.results[c]), diverges || is_vector(i.results[c]));
+  };
+  Values initial;
+  for (size_t c = 0; c < i.operands.size(); ++c) initial.push_back(carry(i.operands[c], c));
+  const Values last = where_any(active, true, initial, [&] {
+    if (diverges) mask_ = active;
+    for (size_t c = 0; c < initial.size(); ++c) env_[body.parameters[c]] = from_carry(initial[c], dtype(i.results[c]));
+    const Instruction* yield = run(body);
+    Values next;
+    for (size_t c = 0; c < initial.size(); ++c) {
+      Value* v = carry(yield->operands[c], c);
+      next.push_back(diverges ? b_.CreateSelect(active, v, initial[c]) : v);
+    }
+    mask_ = outer_mask;
+    return next;
+  });
+  for (size_t c = 0; c < last.size(); ++c) env_[i.results[c]] = from_carry(last[c], dtype(i.results[c]));
 }
 
 // Lanes disagree: each side runs under its mask, when some lane is active there.
@@ -303,35 +322,23 @@ void KernelEmitter::branch_lanes(const Instruction& i) {
   Value* const masks[2] = {and_mask(outer_mask, condition), and_mask(outer_mask, b_.CreateNot(condition))};
   const bool flat = straight(i.regions[0], true) && straight(i.regions[1], true) &&
                     instruction_count(i.regions[0]) + instruction_count(i.regions[1]) <= kFlatten;
+  Values nothing;
+  for (const Id r : i.results) {
+    const DType d = is_half(dtype(r)) && !options_.strict ? DType::f32 : dtype(r);
+    nothing.push_back(llvm::Constant::getNullValue(llvm::FixedVectorType::get(ops_.register_type(d), lanes_)));
+  }
   Values sides[2];
-  for (int side = 0; side < 2; ++side) {
-    const Region& region = i.regions[static_cast<size_t>(side)];
-    llvm::BasicBlock *before = nullptr, *join = nullptr;
-    if (!flat) {
-      llvm::BasicBlock* inside = block("some");
-      join = block("join");
-      b_.CreateCondBr(any(masks[side]), inside, join);
-      before = b_.GetInsertBlock();
-      b_.SetInsertPoint(inside);
-    }
-    mask_ = masks[side];
-    const Instruction* yield = run(region);
-    for (size_t r = 0; r < i.results.size(); ++r)
-      sides[side].push_back(to_carry(get(yield->operands[r]), dtype(i.results[r]), true));
-    mask_ = outer_mask;
-    if (flat) continue;
-    Values leaving;
-    for (Value* v : sides[side]) leaving.push_back(to_phi(v));
-    llvm::BasicBlock* end = b_.GetInsertBlock();
-    b_.CreateBr(join);
-    b_.SetInsertPoint(join);
-    llvm::SmallVector<llvm::PHINode*, 8> phis;
-    for (Value* v : leaving) {
-      phis.push_back(b_.CreatePHI(v->getType(), 2));
-      phis.back()->addIncoming(v, end);
-      phis.back()->addIncoming(llvm::Constant::getNullValue(v->getType()), before);
-    }
-    for (size_t r = 0; r < phis.size(); ++r) sides[side][r] = from_phi(phis[r], sides[side][r]->getType());
+  for (size_t side = 0; side < 2; ++side) {
+    const auto body = [&] {
+      mask_ = masks[side];
+      const Instruction* yield = run(i.regions[side]);
+      Values values;
+      for (size_t r = 0; r < i.results.size(); ++r)
+        values.push_back(to_carry(get(yield->operands[r]), dtype(i.results[r]), true));
+      mask_ = outer_mask;
+      return values;
+    };
+    sides[side] = flat ? body() : where_any(masks[side], false, nothing, body);
   }
   for (size_t r = 0; r < i.results.size(); ++r)
     env_[i.results[r]] = from_carry(b_.CreateSelect(condition, sides[0][r], sides[1][r]), dtype(i.results[r]));

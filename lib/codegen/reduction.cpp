@@ -34,13 +34,20 @@ void KernelEmitter::reduction(const Instruction& i) {
     blocked_reduction(i, lanes);
     return;
   }
-  bool rounds = false;
-  for (size_t r = 0; r < i.results.size(); ++r)
-    rounds |= is_floating(dtype(i.results[r])) && (i.combiners[r] == Combiner::add || i.combiners[r] == Combiner::mul);
-  if (rounds && i.extent > kInOrder)
+  const LoopFacts& facts = analysis_.facts(i);
+  const bool small = facts.cost <= kRepeatedBody && !facts.nested;
+  if (i.extent > kInOrder && (rounds(i) || small))
     blocked_reduction(i, 1);
   else
     sequential_reduction(i);
+}
+
+// Whether the order of the terms shows in the result.
+bool KernelEmitter::rounds(const Instruction& i) const {
+  for (size_t r = 0; r < i.results.size(); ++r)
+    if (is_floating(dtype(i.results[r])) && (i.combiners[r] == Combiner::add || i.combiners[r] == Combiner::mul))
+      return true;
+  return false;
 }
 
 // What one iteration contributes, one LLVM value for each result.
@@ -181,9 +188,7 @@ void KernelEmitter::blocked_reduction(const Instruction& i, unsigned step) {
   const size_t n = i.results.size();
   const int64_t extent = i.extent, units = extent / step, groups = units / kAccumulators;
   const int64_t grouped = groups * kAccumulators * step;
-  bool rounds = false;
-  for (size_t r = 0; r < n; ++r) rounds |= is_floating(dtype(i.results[r]));
-  const int64_t block_extent = rounds ? kBlockUnits * step : std::max<int64_t>(grouped, 1);
+  const int64_t block_extent = rounds(i) ? kBlockUnits * step : std::max<int64_t>(grouped, 1);
   const int64_t blocks = (grouped + block_extent - 1) / block_extent;
   const bool repeat = facts.cost <= kRepeatedBody && !facts.nested;
 
@@ -232,22 +237,18 @@ void KernelEmitter::blocked_reduction(const Instruction& i, unsigned step) {
       llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("carry"), *up = block("up"), *rest = block("rest");
       b_.CreateBr(head);
       b_.SetInsertPoint(head);
-      llvm::PHINode* level = b_.CreatePHI(b_.getInt64Ty(), 2);
-      level->addIncoming(b_.getInt64(0), before);
-      Values running;
-      for (Value* v : sum) {
-        llvm::PHINode* phi = b_.CreatePHI(v->getType(), 2);
-        phi->addIncoming(v, before);
-        running.push_back(phi);
-      }
+      Values entering = sum;
+      entering.push_back(b_.getInt64(0));
+      Values running = phis(entering, before);
+      Value* level = running.back();
       Value* bit = b_.CreateAnd(b_.CreateLShr(number, level), b_.getInt64(1));
       b_.CreateCondBr(b_.CreateICmpNE(bit, b_.getInt64(0)), up, rest);
       b_.SetInsertPoint(up);
       Values waiting;
       for (size_t r = 0; r < n; ++r) waiting.push_back(b_.CreateLoad(types[r]->getType(), slot(r, level)));
-      const Values joined = combine(i, waiting, running);
-      for (size_t r = 0; r < n; ++r) llvm::cast<llvm::PHINode>(running[r])->addIncoming(joined[r], b_.GetInsertBlock());
-      level->addIncoming(b_.CreateAdd(level, b_.getInt64(1)), b_.GetInsertBlock());
+      Values joined = combine(i, waiting, running);
+      joined.push_back(b_.CreateAdd(level, b_.getInt64(1)));
+      join(running, joined, b_.GetInsertBlock());
       b_.CreateBr(head);
       b_.SetInsertPoint(rest);
       for (size_t r = 0; r < n; ++r) b_.CreateStore(running[r], slot(r, level));

@@ -166,6 +166,35 @@ TEST(While, NestsInAWhile) {
     }
 }
 
+// A flag that the first iteration clears: a branch for the rare lanes, out of the way of the others.
+TEST(While, ThatRunsOnceIsABranch) {
+  for (const std::string& level : cpu_levels())
+    for (const bool vectorize : {true, false})
+      for (const int64_t n : kExtents) {
+        KernelBuilder k("once");
+        const int32_t in = k.input(DType::f32, n), table = k.input(DType::f32, 10), out = k.output(DType::f32, n);
+        k.parallel(n, vectorize, [&](Id i) {
+          const Id x = k.load(in, i);
+          const Id rare = k.compare("gt", x, k.constant(90.0f));
+          const Ids r = k.while_loop(
+              {rare, k.mul(x, k.constant(2.0f))}, [&](const Ids& c) { return c[0]; },
+              [&](const Ids& c) {
+                const Id at = k.op("sub", {k.convert(DType::i64, x), k.index(91)});
+                return Ids{k.constant(false), k.add(c[1], k.load(table, at))};
+              });
+          const Id again = k.convert(DType::f32, r[0]);
+          k.store(out, i, k.add(r[1], again));
+        });
+        std::vector<float> x, t;
+        for (int64_t i = 0; i < n; ++i) x.push_back(static_cast<float>(i * 37 % 100));
+        for (int i = 0; i < 10; ++i) t.push_back(static_cast<float>(1000 * i));
+        Guarded<float> a(x), b(t), c(x.size());
+        run(k.program(), {a.data(), b.data(), c.data()}, cpu(level));
+        for (size_t i = 0; i < x.size(); ++i)
+          ASSERT_EQ(c[i], 2 * x[i] + (x[i] > 90 ? t[static_cast<size_t>(x[i]) - 91] : 0.0f)) << level << " n=" << n;
+      }
+}
+
 TEST(If, LanesTakeTheirSidesAndLoadOnlyThere) {
   for (const std::string& level : cpu_levels())
     for (const bool large : {false, true})
