@@ -176,6 +176,13 @@ class Tracer : public ops::Base,
     static_assert(detail::keeps_type<T, U>, "calque: " #op "= would change the element type, as float " #op    \
                                             "= double would; cast the right side: x " #op "= cast<float>(y)"); \
     return *this;                                                                                              \
+  }                                                                                                            \
+  template <ArithmeticLike S>                                                                                  \
+  friend S& operator op## = (S & s, const Tracer&) {                                                           \
+    static_assert(sizeof(S) == 0,                                                                              \
+                  "calque: a C++ number cannot hold a Tracer; start the accumulator as a tracer, as in "       \
+                  "cq::zeros<float>({})");                                                                     \
+    return s;                                                                                                  \
   }
   CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
