@@ -4,6 +4,10 @@
 #include <cstring>
 #include <ostream>
 
+#include "calque/ir/errors.h"
+
+#include "ir/text.h"
+
 namespace calque {
 
 std::string to_string(const Device& device) {
@@ -21,6 +25,7 @@ std::string to_string(const Device& device) {
 std::ostream& operator<<(std::ostream& out, const Device& device) { return out << to_string(device); }
 
 AnyArray AnyArray::uninitialized(const Type& type) {
+  if (!text::addressable(type)) throw ShapeError("array: " + to_string(type) + " is too large");
   return AnyArray(type,
                   detail::Storage::allocate(static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype)));
 }

@@ -1,4 +1,4 @@
-// Extents are never negative; their product is only taken where it fits (see `addressable`).
+// Extents are never negative; a product that does not fit is an error, never another number.
 #include "calque/ir/shape.h"
 
 #include <ostream>
@@ -30,7 +30,12 @@ Shape::Shape(std::span<const int64_t> dims) : dims_(dims) {
 
 int64_t Shape::num_elements() const {
   int64_t n = 1;
-  for (const int64_t d : dims_) n *= d;
+  bool fits = true;
+  for (const int64_t d : dims_) {
+    if (d == 0) return 0;
+    if (__builtin_mul_overflow(n, d, &n)) fits = false;
+  }
+  if (!fits) throw ShapeError("shape: " + to_string(*this) + " has too many elements");
   return n;
 }
 

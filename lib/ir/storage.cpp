@@ -35,6 +35,15 @@ size_t page_size() {
   return size;
 }
 
+/// The system promises more than it has, and ends programs that use it.
+size_t host_memory() {
+  static const size_t bytes = [] {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? static_cast<size_t>(pages) * page_size() : SIZE_MAX / 2;
+  }();
+  return bytes;
+}
+
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 [[noreturn]] void out_of_memory(size_t bytes) {
@@ -65,7 +74,7 @@ void set_storage_allocator(const StorageAllocator* allocator) {
 }
 
 Storage Storage::allocate(size_t bytes) {
-  if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
+  if (bytes > host_memory()) out_of_memory(bytes);
   Storage storage;
   if (guarded()) {
     void* data = map_guarded(bytes);

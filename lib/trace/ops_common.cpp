@@ -103,7 +103,7 @@ Handle broadcast_in(Handle x, const Shape& to, const Ints& axes, const Site& sit
   const Value v = b.resolve(x, site.at);
   const Graph& g = b.graph();
   if (g.shape(v) == to) return b.handle(v);
-  if (g.is_literal(v)) return b.handle(b.literal(Literal(g.literal(v)), {g.dtype(v), to}));
+  if (g.is_literal(v)) return literal(Literal(g.literal(v)), {g.dtype(v), to}, site.at);
   return emit<prim::Broadcast>(site, {x}, {{"axes", axes}, {"shape", Ints(to.begin(), to.end())}});
 }
 

@@ -58,6 +58,9 @@ Handle iota(DType d, int64_t n, Location at) {
   check_tracing(s);
   check_count(n, s);
   if (is_bool(d)) s.dtype_error("needs a dtype of numbers, got bool");
+  if (d == DType::i32 && n > INT32_MAX) {
+    s.shape_error(std::to_string(n) + " elements are too many for i32; count in i64");
+  }
   return counted(d, Shape{n}, 0, s);
 }
 

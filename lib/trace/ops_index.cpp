@@ -7,14 +7,18 @@
 namespace calque::detail::ops {
 namespace {
 
-/// Integers in i32 or i64 that name the same elements of a dimension of extent n (out of bounds stays so).
-Handle normal_indices(const Operand& indices, int64_t n, const Site& s) {
+/// Integers in i32 or i64 that name the same elements of a dimension of extent n (out of bounds stays so, unless they
+/// are to be wrapped).
+Handle normal_indices(const Operand& indices, int64_t n, const Site& s, bool wrap = false) {
   Handle i = value(indices, s);
   const Type t = type(i);
   if (!is_integer(t.dtype)) reject(t, "integer indices", s);
   const bool wide_type = size_of(t.dtype) > 4 || t.dtype == DType::u32;
-  // u64 does not fit i64: what is beyond the extent becomes the extent.
-  if (t.dtype == DType::u64) i = emit<prim::Min>(s, {i, splat(static_cast<double>(n), t, s)});
+  if (t.dtype == DType::u64) {
+    // Does not fit i64: what is beyond the extent becomes the extent, or is wrapped before.
+    const Handle extent = splat(static_cast<double>(n), t, s);
+    i = wrap && n > 0 ? emit<prim::Rem>(s, {i, extent}) : emit<prim::Min>(s, {i, extent});
+  }
   return convert(i, wide_type || n > INT32_MAX ? DType::i64 : DType::i32, s);
 }
 
@@ -31,7 +35,7 @@ Handle wrapped_always(Handle i, int64_t n, const Site& s) {
 }
 
 Handle bounded(const Operand& indices, int64_t n, mode m, const Site& s) {
-  const Handle i = normal_indices(indices, n, s);
+  const Handle i = normal_indices(indices, n, s, m == mode::wrap);
   switch (m) {
     case mode::fill:
       return wrapped_once(i, n, s);

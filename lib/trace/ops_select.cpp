@@ -144,12 +144,14 @@ Handle lcm(const Operand& x, const Operand& y, Location at) {
   const Site s{"lcm", at};
   Handle xs[2];
   meet_integers(x, y, xs, s);
+  if (is_signed_integer(dtype(xs[0]))) {
+    for (Handle& h : xs) h = emit<prim::Abs>(s, {h});
+  }
   const Handle divisor = greatest_common_divisor(xs[0], xs[1], s);
   const Handle zero = splat(0, type(divisor), s), none = emit<prim::Eq>(s, {divisor, zero});
   const Handle one = splat(1, type(divisor), s);
   const Handle quotient = emit<prim::Div>(s, {xs[0], select(none, one, divisor, s)});
-  const Handle product = emit<prim::Mul>(s, {quotient, xs[1]});
-  return is_signed_integer(dtype(product)) ? emit<prim::Abs>(s, {product}) : product;
+  return emit<prim::Mul>(s, {quotient, xs[1]});
 }
 
 }  // namespace calque::detail::ops

@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "ir/text.h"
 #include "reference/evaluate.h"
 #include "trace/builder.h"
 #include "trace/literals.h"
@@ -173,6 +174,9 @@ std::vector<Handle> emit_graph(const Graph& graph, std::span<const Handle> input
 
 Handle literal(const Literal& element, const Type& type, Location location) {
   Builder& b = innermost("literal", location);
+  if (!text::addressable(type)) {
+    throw ShapeError("array: " + to_string(type) + " is too large" + where_text(user_location(location)));
+  }
   return b.handle(b.literal(element, type));
 }
 

@@ -115,7 +115,11 @@ TEST(Storage, BorrowedMemoryIsReleasedOnceAndNeverUnique) {
   EXPECT_EQ(released, 1);
 }
 
-TEST(Storage, HugeRequestIsAnError) { EXPECT_THROW(detail::Storage::allocate(SIZE_MAX - 100), DeviceError); }
+TEST(Storage, HugeRequestIsAnError) {
+  EXPECT_THROW(detail::Storage::allocate(SIZE_MAX - 100), DeviceError);
+  // The system would promise this much; using it would end the program.
+  EXPECT_THROW(detail::Storage::allocate(size_t{1} << 46), DeviceError);
+}
 
 bool guarded() {
   const char* value = std::getenv("CALQUE_GUARD");

@@ -53,6 +53,14 @@ TEST(Shape, CountsElements) {
   EXPECT_EQ((Shape{2, 3, 4}).rank(), 3);
 }
 
+TEST(Shape, RefusesToCountWhatDoesNotFit) {
+  const int64_t huge = int64_t{1} << 40;
+  EXPECT_EQ((Shape{huge, huge, 0}.num_elements()), 0);
+  EXPECT_THROW((Shape{huge, huge}.num_elements()), ShapeError);
+  EXPECT_THROW(AnyArray::uninitialized({DType::f64, Shape{huge, huge}}), ShapeError);
+  EXPECT_THROW(AnyArray::uninitialized({DType::f64, Shape{int64_t{1} << 61}}), ShapeError);
+}
+
 TEST(Shape, RefusesNegativeExtents) {
   EXPECT_EQ(message_of<ShapeError>([] { Shape{2, -1}; }), "shape: an extent is at least 0, got -1");
   EXPECT_THROW(Shape(std::vector<int64_t>{-3}), ShapeError);

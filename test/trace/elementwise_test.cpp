@@ -139,6 +139,12 @@ TEST(Integers, GcdAndLcmAreThoseOfTheStandard) {
   for (size_t i = 0; i < l.size(); ++i) EXPECT_EQ(l[i], std::lcm(same_in.first[i], same_in.second[i]));
 }
 
+TEST(Integers, LcmWraps) {
+  const AnyArray got = result_of({vec<int8_t>({64, -100, -128, 127}), vec<int8_t>({-96, 127, 3, 0})},
+                                 [](const auto& o) { return ops::lcm(o[0], o[1], kHere); });
+  EXPECT_EQ(elements<int8_t>(got), (std::vector<int8_t>{-64, -100, -128, 0}));
+}
+
 TEST(Ldexp, IsScalbnWithOneRounding) {
   std::vector<double> x;
   std::vector<int64_t> n;

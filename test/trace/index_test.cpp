@@ -34,6 +34,7 @@ TEST(Take, ClipsAndWraps) {
   EXPECT_EQ(taken<int32_t>({-5, -1, 0, 2, 3, 9}, mode::clip), (std::vector<int32_t>{10, 10, 10, 12, 12, 12}));
   EXPECT_EQ(taken<uint64_t>({UINT64_MAX, 1}, mode::clip), (std::vector<int32_t>{12, 11}));
   EXPECT_EQ(taken<int32_t>({-5, -1, 0, 2, 3, 10}, mode::wrap), (std::vector<int32_t>{11, 12, 10, 12, 10, 11}));
+  EXPECT_EQ(taken<uint64_t>({4, 5, UINT64_MAX, uint64_t{1} << 63}, mode::wrap), (std::vector<int32_t>{11, 12, 10, 12}));
 }
 
 TEST(Take, PutsTheIndicesShapeInPlaceOfTheAxis) {

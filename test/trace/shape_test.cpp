@@ -147,5 +147,16 @@ TEST(Create, ArraysOfOneValue) {
   EXPECT_EQ(elements<double>(r[0]), (std::vector<double>{2.5, 2.5, 2.5}));
 }
 
+TEST(Create, RefusesWhatNoMemoryHolds) {
+  const int64_t huge = int64_t{1} << 40;
+  EXPECT_EQ(words_of<ShapeError>({}, [&](const auto&) { ops::zeros(DType::f32, {huge, huge}, kHere); }),
+            "array: f32[1099511627776,1099511627776] is too large (model.cpp:42)");
+  EXPECT_EQ(words_of<ShapeError>(
+                {}, [&](const auto&) { ops::full(DType::f32, {huge, huge}, detail::literal_operand(1), kHere); }),
+            "array: f32[1099511627776,1099511627776] is too large (model.cpp:42)");
+  EXPECT_EQ(words_of<ShapeError>({}, [](const auto&) { ops::iota(DType::i32, int64_t{1} << 31, kHere); }),
+            "iota: 2147483648 elements are too many for i32; count in i64 (model.cpp:42)");
+}
+
 }  // namespace
 }  // namespace calque::test
