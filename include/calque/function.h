@@ -68,7 +68,7 @@ Function<Signature> compile(F&& function, JitOptions options = {}, Loc loc = Loc
     const D f(std::forward<F>(function));
     const auto state = detail::make_function_state(std::move(options), nullptr, loc);
     return [&](const A&... samples) {
-      detail::Arguments flat = detail::flatten(samples...);
+      detail::Arguments flat(detail::tree_tag<A...>, samples...);
       const detail::CallContext<D, A...> context{&f, std::tie(samples...)};
       return Function<Signature>(
           detail::compile_scalar(state, flat, context.site(), Type{dtype_of<canon_t<R>>, Shape()}));

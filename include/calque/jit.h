@@ -49,7 +49,7 @@ class Compiled {
     static_assert(std::same_as<std::tuple<to_tracer_t<A>...>, std::tuple<to_tracer_t<B>...>>,
                   "calque: the arguments differ in type from those that the function was compiled for");
     static_assert(!(holds_tracer<B> || ...), "calque: a compiled function cannot be called with tracers");
-    detail::Arguments flat = detail::flatten(arguments...);
+    detail::Arguments flat(detail::tree_tag<B...>, arguments...);
     detail::CallResult result;
     detail::call_lowered(*state_, flat, result);
     return detail::arrays_of<detail::out_of<F, A...>>(result);
@@ -101,7 +101,7 @@ class Callable {
     if constexpr ((holds_tracer<A> || ...)) {
       return detail::inlined(function_, arguments...);
     } else {
-      detail::Arguments flat = detail::flatten(arguments...);
+      detail::Arguments flat(detail::tree_tag<A...>, arguments...);
       const detail::CallContext<F, A...> context{&function_, std::tie(arguments...)};
       detail::CallResult result;
       detail::call_function(*state_, flat, context.site(), result);
@@ -162,7 +162,7 @@ class Jitted : public Callable<F> {
     (detail::check_tree<A>(), ...);
     static_assert(!(holds_tracer<A> || ...), "calque: trace, lower and explain take data or cq::spec, not tracers");
     detail::check_tree<detail::out_of<F, A...>>();
-    detail::Arguments flat = detail::flatten(arguments...);
+    detail::Arguments flat(detail::tree_tag<A...>, arguments...);
     const detail::CallContext<F, A...> context{&this->function(), std::tie(arguments...)};
     return action(flat, context.site());
   }
@@ -188,6 +188,12 @@ class GraphFunction {
     (detail::check_tree<std::conditional_t<std::same_as<A, AnyArray>, int, A>>(), ...);
     detail::Arguments flat(nullptr);
     (add(flat, arguments), ...);
+    return run(flat);
+  }
+  /// The same with arguments whose number is known at run time.
+  std::vector<AnyArray> call(std::span<const AnyArray* const> arguments) const {
+    detail::Arguments flat(nullptr);
+    for (const AnyArray* argument : arguments) flat.add_any(*argument);
     return run(flat);
   }
   const Graph& graph() const;

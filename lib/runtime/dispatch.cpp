@@ -44,7 +44,7 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
   }
 }
 
-using Block = detail::InlineVector<void*, 24>;
+using Block = detail::StackList<void*, 24>;
 
 void run(const Executable& executable, Block& block) {
   for (const void* constant : executable.constants) block.push_back(const_cast<void*>(constant));

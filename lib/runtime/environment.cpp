@@ -19,6 +19,7 @@ constexpr Variable kTable[] = {
     {"CALQUE_STRICT", "0, 1", "1: every function is compiled as with .strict = true"},
     {"CALQUE_GUARD", "0, 1", "1: every buffer ends at an unmapped page"},
     {"CALQUE_SANITIZE_CODE", "0, 1", "1: LLVM's AddressSanitizer pass runs over generated code"},
+    {"CALQUE_VERIFY", "0, 1", "1: graphs are verified after every pass"},
     {"CALQUE_CPU", "an LLVM CPU name", "the CPU that code is generated for, in place of the host's"},
     {"CALQUE_LOG", "off, error, warn, info, debug, trace", "how much is logged to standard error (default: warn)"},
 };

@@ -7,8 +7,8 @@
 
 namespace calque::runtime {
 
-/// The variables, read once when the first function is called. CALQUE_GUARD and CALQUE_CPU are read by the layers below
-/// (storage, code generation) and are listed here for `calque info`.
+/// The variables, read once when the first function is called. CALQUE_GUARD, CALQUE_VERIFY and CALQUE_CPU are
+/// read by the layers below (storage, passes, code generation) and are listed here for `calque info`.
 struct Environment {
   bool disable_jit = false;        ///< CALQUE_DISABLE_JIT=1
   bool strict = false;             ///< CALQUE_STRICT=1

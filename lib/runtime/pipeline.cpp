@@ -50,9 +50,8 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   executable->inputs = graph.input_types();
   executable->outputs = graph.output_types();
   for (size_t i = 0; i < executable->inputs.size(); ++i) {
-    executable->input_strides.push_back(i < strides.size() && !strides[i].empty()
-                                            ? strides[i]
-                                            : row_major_strides(executable->inputs[i].shape));
+    executable->input_strides.push_back(
+        i < strides.size() && !strides[i].empty() ? strides[i] : row_major_strides(executable->inputs[i].shape));
   }
   executable->workspace_bytes = program.workspace_bytes;
   executable->host_functions = std::move(program.host_functions);

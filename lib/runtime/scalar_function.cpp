@@ -19,7 +19,7 @@ struct Scalar {
 void call_entry(const void* owner, const void* const* arguments, void* result) {
   const auto& scalar = *static_cast<const Scalar*>(owner);
   const runtime::Executable& executable = *scalar.entry->executable;
-  InlineVector<void*, 24> block;
+  StackList<void*, 24> block;
   for (size_t i = 0; i < scalar.arguments; ++i) block.push_back(const_cast<void*>(arguments[i]));
   for (const void* p : scalar.hidden) block.push_back(const_cast<void*>(p));
   block.push_back(result);

@@ -2,6 +2,7 @@
 // How a call of a wrapped function reaches the runtime: arguments flattened to leaves beside one flat signature, and a
 // function state that is asked for the compiled form of that signature. Everything here works on one thread's stack:
 // a warm call takes no lock and allocates nothing but its outputs.
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -56,15 +57,52 @@ struct LeafRef {
   Type type() const { return {dtype, Shape(std::span<const int64_t>(shape(), rank))}; }
 };
 
+/// A list that lives on the stack for one call: the first N elements are in place and start as they are.
+template <class T, size_t N>
+class StackList {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+ public:
+  StackList() {}
+  StackList(const StackList&) = delete;
+  StackList& operator=(const StackList&) = delete;
+  ~StackList() {
+    if (data_ != in_place()) ::operator delete(data_);
+  }
+  T& push_back(const T& value) {
+    if (size_ == capacity_) [[unlikely]]
+      grow();
+    return *new (data_ + size_++) T(value);
+  }
+  size_t size() const { return size_; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& operator[](size_t i) { return data_[i]; }
+  T& back() { return data_[size_ - 1]; }
+
+ private:
+  T* in_place() { return reinterpret_cast<T*>(memory_); }
+  [[gnu::noinline]] void grow() {
+    T* more = static_cast<T*>(::operator new(2 * capacity_ * sizeof(T)));
+    std::memcpy(static_cast<void*>(more), data_, size_ * sizeof(T));
+    if (data_ != in_place()) ::operator delete(data_);
+    data_ = more;
+    capacity_ *= 2;
+  }
+  alignas(T) std::byte memory_[N * sizeof(T)];
+  T* data_ = in_place();
+  size_t size_ = 0, capacity_ = N;
+};
+
 /// The flattened arguments of one call.
 class Arguments {
  public:
-  using Words = InlineVector<uint64_t, 40>;
-
   /// `tree` identifies the C++ types that the lambda sees.
-  explicit Arguments(const void* tree) {
+  template <class... A>
+  explicit Arguments(const void* tree, const A&... arguments) {
     words_.push_back(reinterpret_cast<uintptr_t>(tree));
     words_.push_back(0);  // options, filled in by the call
+    (add(arguments), ...);
   }
 
   /// Flattens the next top-level argument.
@@ -119,8 +157,22 @@ class Arguments {
       add_bytes(v.data(), v.size());
     } else if constexpr (std::is_floating_point_v<V> || Elem<V>) {
       add_bytes(&v, sizeof(V) > 10 && std::is_floating_point_v<V> ? 10 : sizeof(V));  // x87 pads its ten bytes
+    } else if constexpr (is_optional<V>) {
+      value(v.has_value());
+      if (v) value(*v);
+    } else if constexpr (is_map<V>) {
+      value(v.size());
+      for (const auto& [key, part] : v) {
+        value(key);
+        value(part);
+      }
+    } else if constexpr (container_part<V>::value) {
+      value(v.size());
+      for (const typename V::value_type& part : v) value(part);
+    } else if constexpr (is_product<V>) {
+      std::apply([this](const auto&... part) { (value(part), ...); }, v);
     } else {
-      walk_tree<V>(v, *this);
+      std::apply([this](const auto&... part) { (value(part), ...); }, tie_fields(v));
     }
   }
   void enter_index(size_t) {}
@@ -163,8 +215,7 @@ class Arguments {
 
  private:
   LeafRef& next(LeafRef::Kind kind, DType dtype, int rank) {
-    leaves_.push_back(LeafRef{});
-    LeafRef& leaf = leaves_.back();
+    LeafRef& leaf = leaves_.push_back(LeafRef{});
     leaf.kind = kind;
     leaf.dtype = dtype;
     leaf.rank = static_cast<uint8_t>(rank);
@@ -175,9 +226,9 @@ class Arguments {
   }
   void add_bytes(const void* data, size_t size);
 
-  InlineVector<LeafRef, 4> leaves_;
-  InlineVector<uint32_t, 6> ends_;
-  Words words_;
+  StackList<LeafRef, 6> leaves_;
+  StackList<uint32_t, 6> ends_;
+  StackList<uint64_t, 40> words_;
   std::vector<std::unique_ptr<AnyArray>> owned_;
   int empty_leaf_ = -1;
   bool has_spec_ = false;
@@ -320,13 +371,9 @@ to_array_t<R> arrays_of(CallResult& result) {
   return map_leaves<to_array_t<R>>(*static_cast<const to_tracer_t<R>*>(result.structure), leaf);
 }
 
-/// Flattens all arguments of a call.
+/// What tells trees of these argument types from others.
 template <class... A>
-Arguments flatten(const A&... arguments) {
-  Arguments flat(&type_tag<std::tuple<to_tracer_t<A>...>>);
-  (flat.add(arguments), ...);
-  return flat;
-}
+inline constexpr const char* tree_tag = &type_tag<std::tuple<to_tracer_t<A>...>>;
 
 }  // namespace detail
 }  // namespace calque

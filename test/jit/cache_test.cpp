@@ -1,0 +1,174 @@
+// When a function is traced and compiled again, and when it is not.
+#include <gtest/gtest.h>
+
+#include "calque/calque.h"
+
+#include "runtime/executable.h"
+
+namespace calque {
+namespace {
+
+using F = Array<float>;
+using D = Array<double>;
+
+TEST(JitCache, SecondCallOfASignatureOnlyRuns) {
+  int traces = 0;
+  const auto f = jit([&traces](auto x) {
+    ++traces;
+    return x * 2.0f;
+  });
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(array_equal(f(F{1, 2}), F{2, 4}));
+  EXPECT_EQ(traces, 1);
+  EXPECT_EQ(f.cache_info().hits, 4u);
+  EXPECT_EQ(f.cache_info().misses, 1u);
+  EXPECT_EQ(f.cache_info().entries, 1u);
+}
+
+TEST(JitCache, ShapeAndTypeAreTheSignature) {
+  int traces = 0;
+  const auto f = jit([&traces](auto x) {
+    ++traces;
+    return x + x;
+  });
+  f(F{1});
+  f(F{1, 2});
+  f(F{{1, 2}});
+  f(D{1, 2});
+  f(F{3});
+  f(D{3, 4});
+  EXPECT_EQ(traces, 4);
+  EXPECT_EQ(f.cache_info().hits, 2u);
+}
+
+TEST(JitCache, CallablesOfOneCapturelessLambdaShareTheirForms) {
+  static int traces;
+  traces = 0;
+  const auto make = [] {
+    return jit([](auto x) {
+      ++traces;
+      return x * 5.0f;
+    });
+  };
+  make()(F{1});
+  make()(F{2});
+  const auto f = make();
+  f(F{3});
+  EXPECT_EQ(traces, 1);
+  EXPECT_EQ(f.cache_info().hits, 2u);
+}
+
+TEST(JitCache, OptionsAreThatSignatureToo) {
+  static int traces;
+  traces = 0;
+  const auto lambda = [](auto x) {
+    ++traces;
+    return x / 3.0f;
+  };
+  jit(lambda)(F{1});
+  jit(lambda, {.fast_math = true})(F{1});
+  jit(lambda, {.strict = true})(F{1});
+  jit(lambda, {.name = "again"})(F{1});
+  EXPECT_EQ(traces, 3);
+}
+
+Tracer<float> doubled(Tracer<float> x) { return x * 2.0f; }
+Tracer<float> tripled(Tracer<float> x) { return x * 3.0f; }
+
+TEST(JitCache, FunctionPointersAreToldApartByValue) {
+  EXPECT_EQ(jit(&doubled)(1.5f).item(), 3);
+  EXPECT_EQ(jit(&tripled)(1.5f).item(), 4.5f);
+  EXPECT_EQ(jit(&doubled)(2.5f).item(), 5);
+  EXPECT_EQ(jit(&doubled).cache_info().misses, 1u);
+}
+
+TEST(JitCache, LambdaMadeAgainTracesAgainButIsNotCompiledAgain) {
+  const auto run = [](int k) {
+    return jit([k](auto x) { return tanh(x) * 17.25f + static_cast<float>(k - k); })(F{1, 2, 3});
+  };
+  run(1);
+  const uint64_t compiled = runtime::num_compilations();
+  run(2);
+  run(3);
+  EXPECT_EQ(runtime::num_compilations(), compiled);
+}
+
+TEST(JitCache, LargeCapturedArraysDoNotEnterTheCode) {
+  const auto dot_with = [](const F& w) { return jit([w](auto x) { return sum(x * w) * 1.0625f; }); };
+  const F x = F::ones({40});
+  EXPECT_EQ(dot_with(F::full({40}, 2.0f))(x).item(), 85);
+  const uint64_t compiled = runtime::num_compilations();
+  EXPECT_EQ(dot_with(F::full({40}, 3.0f))(x).item(), 127.5f);
+  EXPECT_EQ(runtime::num_compilations(), compiled);
+}
+
+TEST(JitCache, LargeConstantsInsideLoopBodiesAreToldApart) {
+  const auto loop_with = [](const F& w) {
+    return jit([w](auto x) { return fori_loop(0, 3, [w](auto, auto s) { return s + w; }, x); });
+  };
+  const F x = F::zeros({40});
+  EXPECT_TRUE(array_equal(loop_with(F::full({40}, 2.0f))(x), F::full({40}, 6.0f)));
+  EXPECT_TRUE(array_equal(loop_with(F::full({40}, 3.0f))(x), F::full({40}, 9.0f)));
+}
+
+TEST(JitCache, SmallCapturedArraysAreToldApart) {
+  const auto with = [](const F& w) { return jit([w](auto x) { return x * w; }); };
+  EXPECT_TRUE(array_equal(with({1, 2})(F{10, 10}), F{10, 20}));
+  EXPECT_TRUE(array_equal(with({3, 4})(F{10, 10}), F{30, 40}));
+}
+
+TEST(JitCache, CapturedArraysAreFixedWhenTraced) {
+  F w = {1, 2};
+  const auto f = jit([&w](auto x) { return x + w; });
+  EXPECT_TRUE(array_equal(f(F{0, 0}), F{1, 2}));
+  w = {5, 6};
+  EXPECT_TRUE(array_equal(f(F{0, 0}), F{1, 2}));
+}
+
+TEST(JitCache, ClearedFunctionTracesAgain) {
+  int traces = 0;
+  const auto f = jit([&traces](auto x) {
+    ++traces;
+    return x - 9.5f;
+  });
+  f(F{1});
+  f.clear_cache();
+  EXPECT_EQ(f.cache_info().entries, 0u);
+  EXPECT_EQ(f.cache_info().misses, 0u);
+  const uint64_t compiled = runtime::num_compilations();
+  EXPECT_TRUE(array_equal(f(F{1}), F{-8.5f}));
+  EXPECT_EQ(traces, 2);
+  EXPECT_EQ(runtime::num_compilations(), compiled + 1);
+}
+
+TEST(JitCache, FormsOfOneFunctionAreBounded) {
+  const auto f = jit([](auto x, int) { return x; });
+  for (int n = 0; n < 600; ++n) f(F{1}, static_arg(n));
+  EXPECT_EQ(f.cache_info().misses, 600u);
+  EXPECT_EQ(f.cache_info().entries, 512u);
+  f(F{1}, static_arg(599));
+  EXPECT_EQ(f.cache_info().hits, 1u);
+  f(F{1}, static_arg(0));  // dropped long ago
+  EXPECT_EQ(f.cache_info().misses, 601u);
+}
+
+TEST(JitCache, CapturedMemoryIsReleasedWithTheFunction) {
+  std::vector<float> buffer(100, 1.0f);
+  bool released = false;
+  {
+    const auto f = jit([w = F::wrap(buffer.data(), {100}, [&](float*) { released = true; })](auto x) { return x + w; });
+    f(F::zeros({100}));
+    EXPECT_FALSE(released);
+  }
+  EXPECT_TRUE(released);
+}
+
+TEST(JitCache, FunctionReturningOnlyItsArgumentsNeedsNoCode) {
+  const uint64_t compiled = runtime::num_compilations();
+  const auto [b, a] = jit([](auto x, auto y) { return std::pair{y, x}; })(F{1}, D{2});
+  EXPECT_EQ(a.item(), 1);
+  EXPECT_EQ(b.item(), 2);
+  EXPECT_EQ(runtime::num_compilations(), compiled);
+}
+
+}  // namespace
+}  // namespace calque

@@ -1,0 +1,83 @@
+// Ahead of time: the object and its header are compiled and run by the system's C compiler, without the library.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "calque/calque.h"
+
+namespace calque {
+namespace {
+
+using F = Array<float>;
+namespace fs = std::filesystem;
+
+class Export : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("calque_export_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  /// The exit status of the program made of `main` and f.o.
+  int run(const std::string& main) const {
+    std::ofstream(path("main.c")) << main;
+    const std::string build = "cc -o " + path("main") + " " + path("main.c") + " " + path("f.o") + " -lm";
+    if (std::system(build.c_str()) != 0) return -1;
+    return std::system(path("main").c_str());
+  }
+  fs::path folder_;
+};
+
+TEST_F(Export, ObjectRunsWithoutTheLibrary) {
+  const F w = F::full({40}, 0.5f);
+  const auto f = jit([w](auto x, auto k) { return std::pair{sum(exp(x * w) * k), x + w}; }, {.name = "f"});
+  f.lower(spec<float>({40}), spec<float>({})).export_object(path("f.o"), {.header = path("f.h"), .symbol = "my_f"});
+  EXPECT_EQ(run("#include <math.h>\n#include <stdlib.h>\n#include \"f.h\"\n"
+                "int main(void) {\n"
+                "  float x[40], k = 2, y, z[40];\n"
+                "  for (int i = 0; i < 40; ++i) x[i] = (float)i / 40;\n"
+                "  void* w = my_f_workspace_bytes ? aligned_alloc(64, my_f_workspace_bytes) : 0;\n"
+                "  my_f(x, &k, &y, z, w);\n"
+                "  double want = 0;\n"
+                "  for (int i = 0; i < 40; ++i) want += 2 * exp(x[i] * 0.5);\n"
+                "  return fabs(y - want) < 1e-3 && z[39] == x[39] + 0.5f ? 0 : 1;\n"
+                "}\n"),
+            0);
+}
+
+TEST_F(Export, ObjectForAnotherTargetIsWritten) {
+  jit([](auto x) { return x * 2.0f; })
+      .lower(spec<float>({4}))
+      .export_object(path("f.o"), {.triple = "aarch64-linux-gnu", .cpu = "cortex-a72"});
+  std::ifstream in(path("f.o"), std::ios::binary);
+  std::string head(20, '\0');
+  in.read(head.data(), 20);
+  EXPECT_EQ(head.substr(1, 3), "ELF");
+  EXPECT_EQ(static_cast<unsigned char>(head[18]), 183);  // EM_AARCH64
+}
+
+TEST_F(Export, CallbacksAreRefused) {
+  const auto f = jit(
+      [](auto x) {
+        debug_print("{}", x);
+        return x;
+      },
+      {.name = "f"});
+  EXPECT_THAT([&] { f.lower(F{1}).export_object(path("f.o")); },
+              testing::ThrowsMessage<CompileError>(
+                  testing::HasSubstr("export_object: f calls back into C++ (host_call, debug_print)")));
+}
+
+TEST_F(Export, FileThatCannotBeWrittenIsNamed) {
+  const auto f = jit([](auto x) { return x; });
+  EXPECT_THAT([&] { f.lower(F{1}).export_object(path("no/f.o")); },
+              testing::ThrowsMessage<CacheError>(testing::HasSubstr("export_object: cannot write ")));
+}
+
+}  // namespace
+}  // namespace calque

@@ -1,0 +1,287 @@
+// What goes through a wrapped function: every kind of tree, as an argument and as a result.
+#include <gtest/gtest.h>
+
+#include "calque/calque.h"
+#include "calque/eigen.h"
+
+namespace calque {
+namespace {
+
+using F = Array<float>;
+using D = Array<double>;
+
+template <class A>
+struct Layer {
+  A w, b;
+};
+template <class A, int N>
+struct Sized {
+  A w;
+  std::array<A, N> b;
+  int depth = N;
+};
+template <class A>
+struct Body {
+  A position;
+  Layer<A> inner;
+  std::optional<A> maybe;
+  std::map<std::string, A> named;
+  std::vector<int> sizes;
+  bool on = false;
+};
+enum class Mode { add, multiply };
+struct Plain {
+  int n;
+  double x;
+  std::string s;
+};
+template <class A>
+struct Configured {
+  A value;
+  Mode mode = Mode::add;
+  std::string label;
+};
+
+// A type in itself: what its results show is what the lambda saw.
+const auto identity = jit([](const auto& tree) { return tree; });
+
+TEST(Trees, TupleAndPairKeepTheirParts) {
+  const auto f = jit([](const auto& t) {
+    const auto& [a, p] = t;
+    return std::pair{p.second * 2.0f, std::tuple{a, p.first}};
+  });
+  const auto [doubled, rest] = f(std::tuple{F{1, 2}, std::pair{D{3, 4}, F{5}}});
+  EXPECT_TRUE(array_equal(doubled, F{10}));
+  EXPECT_TRUE(array_equal(std::get<0>(rest), F{1, 2}));
+  EXPECT_TRUE(array_equal(std::get<1>(rest), D{3, 4}));
+}
+
+TEST(Trees, AggregateIsReboundToTracers) {
+  const auto predict = jit([](const auto& layer, auto x) {
+    static_assert(std::same_as<std::remove_cvref_t<decltype(layer)>, Layer<Tracer<float>>>);
+    return matmul(x, layer.w) + layer.b;
+  });
+  const F y = predict(Layer<F>{{{1, 2}, {3, 4}}, {10, 20}}, F{1, 1});
+  EXPECT_TRUE(array_equal(y, F{14, 26}));
+}
+
+TEST(Trees, AggregateOfScalarsIsReboundToo) {
+  const Layer<D> l = jit([](const auto& l) { return Layer{l.w + l.b, l.w * l.b}; })(Layer<double>{2, 3});
+  EXPECT_EQ(l.w.item(), 5);
+  EXPECT_EQ(l.b.item(), 6);
+}
+
+TEST(Trees, NestedAggregateComesBackWithItsStaticMembers) {
+  Body<F> body{{1}, {{2}, {3}}, F{4}, {{"left", F{5}}, {"right", F{6}}}, {7, 8}, true};
+  const Body<F> back = identity(body);
+  EXPECT_EQ(back.position.item(), 1);
+  EXPECT_EQ(back.inner.w.item(), 2);
+  EXPECT_EQ(back.inner.b.item(), 3);
+  EXPECT_EQ(back.maybe->item(), 4);
+  EXPECT_EQ(back.named.at("left").item(), 5);
+  EXPECT_EQ(back.named.at("right").item(), 6);
+  EXPECT_EQ(back.sizes, (std::vector{7, 8}));
+  EXPECT_TRUE(back.on);
+}
+
+TEST(Trees, ValueParameterBesideTheLeafTypeIsKept) {
+  const Sized<F, 3> back = identity(Sized<F, 3>{{1}, {F{2}, F{3}, F{4}}, 9});
+  EXPECT_EQ(back.b[2].item(), 4);
+  EXPECT_EQ(back.depth, 9);
+}
+
+TEST(Trees, StructWithoutArraysIsSeenAsItIs) {
+  const auto f = jit([](const auto& plain, auto x) {
+    static_assert(std::same_as<std::remove_cvref_t<decltype(plain)>, Plain>);
+    return plain.s == "twice" ? x * plain.x : x + plain.n;
+  });
+  EXPECT_EQ(f(Plain{1, 2.0, "twice"}, D(5.0)).item(), 10);
+  EXPECT_EQ(f(Plain{1, 2.0, "plus"}, D(5.0)).item(), 6);
+}
+
+TEST(Trees, EmptyContainersAndAbsentOptionalsKeepTheirShape) {
+  const auto [v, o, m] = identity(std::tuple{std::vector<F>{}, std::optional<F>{}, std::map<std::string, F>{}});
+  EXPECT_TRUE(v.empty());
+  EXPECT_FALSE(o.has_value());
+  EXPECT_TRUE(m.empty());
+}
+
+TEST(Trees, VectorOfAnyLengthIsItsOwnSignature) {
+  const auto total = jit([](const auto& xs) {
+    auto sum = xs.at(0);
+    for (size_t i = 1; i < xs.size(); ++i) sum += xs[i];
+    return sum;
+  });
+  EXPECT_EQ(total(std::vector{F(1.0f), F(2.0f)}).item(), 3);
+  EXPECT_EQ(total(std::vector{F(1.0f), F(2.0f), F(3.0f)}).item(), 6);
+  EXPECT_EQ(total.cache_info().entries, 2u);
+}
+
+TEST(Trees, MapKeysArePartOfTheSignature) {
+  const auto f = jit([](const auto& m) { return m.contains("bias") ? m.at("bias") : m.begin()->second * 2.0f; });
+  EXPECT_EQ(f(std::map<std::string, F>{{"bias", F(3.0f)}}).item(), 3);
+  EXPECT_EQ(f(std::map<std::string, F>{{"scale", F(3.0f)}}).item(), 6);
+}
+
+TEST(Trees, OptionalIsSeenAsPresentOrAbsent) {
+  const auto f = jit([](auto x, const auto& bias) { return bias ? x + *bias : x; });
+  EXPECT_EQ(f(F(1.0f), std::optional<F>(F(2.0f))).item(), 3);
+  EXPECT_EQ(f(F(1.0f), std::optional<F>()).item(), 1);
+}
+
+TEST(Trees, ScalarsAreLeavesOfTheirOwnType) {
+  const auto [a, b, c, d, e] = identity(std::tuple{2, 2LL, 0.5f, 0.5, true});
+  static_assert(std::same_as<std::remove_cvref_t<decltype(a)>, Array<int32_t>>);
+  static_assert(std::same_as<std::remove_cvref_t<decltype(b)>, Array<int64_t>>);
+  static_assert(std::same_as<std::remove_cvref_t<decltype(c)>, F>);
+  static_assert(std::same_as<std::remove_cvref_t<decltype(d)>, D>);
+  static_assert(std::same_as<std::remove_cvref_t<decltype(e)>, Array<bool>>);
+  EXPECT_EQ(a.item(), 2);
+  EXPECT_EQ(b.item(), 2);
+  EXPECT_EQ(c.item(), 0.5f);
+  EXPECT_EQ(d.item(), 0.5);
+  EXPECT_TRUE(e.item());
+}
+
+TEST(Trees, ScalarArgumentIsNoPartOfTheSignature) {
+  const auto f = jit([](auto x, auto k) { return x * k; });
+  EXPECT_EQ(f(D(3.0), 2.0).item(), 6);
+  EXPECT_EQ(f(D(3.0), 5.0).item(), 15);
+  EXPECT_EQ(f.cache_info().entries, 1u);
+}
+
+TEST(Trees, VectorOfBoolIsAVectorOfLeaves) {
+  const std::vector<Array<bool>> back = identity(std::vector<bool>{true, false, true});
+  ASSERT_EQ(back.size(), 3u);
+  EXPECT_TRUE(back[0].item());
+  EXPECT_FALSE(back[1].item());
+}
+
+TEST(Trees, StaticArgumentIsSeenAsAValue) {
+  const auto power = jit([](auto x, int n) {
+    auto y = x;
+    for (int i = 1; i < n; ++i) y *= x;
+    return y;
+  });
+  EXPECT_EQ(power(D(2.0), static_arg(3)).item(), 8);
+  EXPECT_EQ(power(D(2.0), static_arg(5)).item(), 32);
+  EXPECT_EQ(power(D(3.0), static_arg(3)).item(), 27);
+  EXPECT_EQ(power.cache_info().entries, 2u);
+}
+
+TEST(Trees, StaticMembersChooseThePath) {
+  const auto f = jit([](const auto& c, auto x) { return c.mode == Mode::add ? c.value + x : c.value * x; });
+  EXPECT_EQ(f(Configured<D>{3.0, Mode::add, "a"}, 4.0).item(), 7);
+  EXPECT_EQ(f(Configured<D>{3.0, Mode::multiply, "a"}, 4.0).item(), 12);
+  EXPECT_EQ(f(Configured<D>{3.0, Mode::multiply, "b"}, 4.0).item(), 12);
+  EXPECT_EQ(f.cache_info().misses, 3u);
+}
+
+TEST(Trees, StaticValuesOfEqualBytesDoNotRunTogether) {
+  // "ab" + "c" against "a" + "bc": lengths are part of the signature.
+  const auto f = jit([](const auto& words, auto x) { return x * static_cast<double>(words.first.size()); });
+  EXPECT_EQ(f(std::pair{std::string("ab"), std::string("c")}, 1.0).item(), 2);
+  EXPECT_EQ(f(std::pair{std::string("a"), std::string("bc")}, 1.0).item(), 1);
+}
+
+TEST(Trees, StaticContainersAreComparedByTheirParts) {
+  struct Settings {
+    std::map<std::string, std::vector<int>> lists;
+    std::optional<double> scale;
+    std::pair<bool, float> last;
+  };
+  const auto f =
+      jit([](const auto& s, auto x) { return x * s.scale.value_or(1.0) + static_cast<double>(s.lists.size()); });
+  const Settings a{{{"k", {1, 2}}}, 2.0, {true, 1.0f}};
+  EXPECT_EQ(f(a, 3.0).item(), 7);
+  EXPECT_EQ(f(a, 4.0).item(), 9);
+  EXPECT_EQ(f.cache_info().misses, 1u);
+  Settings b = a;
+  b.lists["k"] = {1, 3};
+  EXPECT_EQ(f(b, 3.0).item(), 7);
+  b.scale.reset();
+  EXPECT_EQ(f(b, 3.0).item(), 4);
+  b.last.second = 2;
+  EXPECT_EQ(f(b, 3.0).item(), 4);
+  EXPECT_EQ(f.cache_info().misses, 4u);
+}
+
+TEST(Trees, ResultsMayMixArraysScalarsAndTracers) {
+  const F captured = {7, 8};
+  const auto [a, b, c] = jit([captured](auto x) { return std::tuple{x + 1.0f, captured, 2.5}; })(F{1});
+  EXPECT_TRUE(array_equal(a, F{2}));
+  EXPECT_TRUE(array_equal(b, captured));
+  EXPECT_EQ(c.item(), 2.5);
+}
+
+TEST(Trees, SameLeavesInAnotherTreeAreAnotherSignature) {
+  const auto f = jit([](const auto&... x) { return (x + ...); });
+  const auto g = jit([](const auto& t) { return std::get<0>(t) + std::get<1>(t); });
+  EXPECT_EQ(f(F(1.0f), F(2.0f)).item(), 3);
+  EXPECT_EQ(g(std::tuple{F(1.0f), F(2.0f)}).item(), 3);
+  EXPECT_EQ(g(std::pair{F(1.0f), F(2.0f)}).item(), 3);
+  EXPECT_EQ(g.cache_info().entries, 2u);
+}
+
+TEST(Trees, FunctionWithoutArgumentsRuns) {
+  const auto f = jit([] { return zeros<float>({2, 2}) + 3.0f; });
+  EXPECT_TRUE(array_equal(f(), F{{3, 3}, {3, 3}}));
+}
+
+TEST(Trees, NamesOfMembersAreThoseOfTheProgram) {
+  const Body<F> body{{1}, {{2}, {3}}, F{4}, {{"left", F{5}}}, {}, false};
+  const std::vector<std::string> paths = detail::leaf_paths(std::pair{body, std::vector{F{1}, F{2}}}, "argument 0");
+  EXPECT_EQ(paths, (std::vector<std::string>{"argument 0[0].position", "argument 0[0].inner.w", "argument 0[0].inner.b",
+                                             "argument 0[0].maybe", "argument 0[0].named[\"left\"]", "argument 0[1][0]",
+                                             "argument 0[1][1]"}));
+}
+
+TEST(Trees, MatricesAreReadThroughTheirStrides) {
+  Eigen::MatrixXf m(2, 3);  // column-major
+  m << 1, 2, 3, 4, 5, 6;
+  EXPECT_TRUE(array_equal(identity(m), F{{1, 2, 3}, {4, 5, 6}}));
+  EXPECT_TRUE(array_equal(jit([](auto x) { return x * 2.0f; })(m.block(0, 1, 2, 2)), F{{4, 6}, {10, 12}}));
+  EXPECT_TRUE(array_equal(jit([](auto x) { return x + 1.0f; })(m.transpose()), F{{2, 5}, {3, 6}, {4, 7}}));
+  EXPECT_TRUE(array_equal(identity(std::vector{m})[0], F{{1, 2, 3}, {4, 5, 6}}));
+}
+
+TEST(Trees, LayoutIsPartOfTheSignature) {
+  const auto f = jit([](auto x) { return x * 3.0f; });
+  Eigen::Matrix<float, 2, 3, Eigen::RowMajor> rows;
+  rows << 1, 2, 3, 4, 5, 6;
+  const Eigen::MatrixXf columns = rows;
+  const F expected = {{3, 6, 9}, {12, 15, 18}};
+  EXPECT_TRUE(array_equal(f(columns), expected));
+  EXPECT_TRUE(array_equal(f(rows), expected));
+  EXPECT_EQ(f.cache_info().entries, 2u);
+  EXPECT_TRUE(array_equal(f(columns), expected));
+  EXPECT_EQ(f.cache_info().hits, 1u);
+}
+
+TEST(Trees, ExpressionsAreEvaluated) {
+  Eigen::Matrix2f a, b;
+  a << 1, 2, 3, 4;
+  b << 0, 1, 1, 0;
+  EXPECT_TRUE(array_equal(jit([](auto x) { return x + 1.0f; })(a * b), F{{3, 2}, {5, 4}}));
+}
+
+TEST(Trees, ResultThatIsTheCallersMemoryIsACopy) {
+  Eigen::VectorXf v(3);
+  v << 1, 2, 3;
+  const F fromMatrix = identity(v);
+  float buffer[] = {4, 5, 6};
+  const F wrapped = F::wrap(buffer, {3}, [](float*) {});
+  const F fromWrapped = identity(wrapped);
+  v.setZero();
+  buffer[0] = 0;
+  EXPECT_TRUE(array_equal(fromMatrix, F{1, 2, 3}));
+  EXPECT_TRUE(array_equal(fromWrapped, F{4, 5, 6}));
+}
+
+TEST(Trees, ResultThatIsAnArrayOfTheLibraryIsShared) {
+  const F x = {1, 2, 3};
+  EXPECT_EQ(identity(x).host().data(), x.host().data());
+}
+
+}  // namespace
+}  // namespace calque

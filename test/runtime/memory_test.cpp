@@ -1,0 +1,109 @@
+// The pool: blocks come back to whoever asks for as much, and what it keeps is bounded.
+#include "runtime/memory.h"
+
+#include <fstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "calque/calque.h"
+
+#include "runtime/environment.h"
+#include "runtime/parallel.h"
+#include "runtime/workspace.h"
+
+namespace calque {
+namespace {
+
+TEST(Pool, AlignsEveryBlock) {
+  runtime::install_pool();
+  for (size_t bytes : {size_t{1}, size_t{63}, size_t{1000}, size_t{5000}, size_t{2} << 20, (size_t{9} << 20) + 5}) {
+    const auto storage = detail::Storage::allocate(bytes);
+    if (!runtime::environment().guard) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(storage.data()) % 64, 0u);
+    }
+    std::memset(storage.data(), 1, bytes);
+  }
+}
+
+TEST(Pool, LargeBlocksAreKeptAndTrimmed) {
+  runtime::install_pool();
+  if (runtime::environment().guard) GTEST_SKIP() << "guarded buffers are mappings of their own";
+  runtime::trim_pool();
+  const size_t before = runtime::kept_bytes();
+  const void* first = nullptr;
+  {
+    const auto storage = detail::Storage::allocate(size_t{8} << 20);
+    first = storage.data();
+  }
+  if (runtime::kept_bytes() == before) GTEST_SKIP() << "this build has no pool";
+  EXPECT_GE(runtime::kept_bytes(), size_t{8} << 20);
+  EXPECT_EQ(detail::Storage::allocate(size_t{8} << 20).data(), first);
+  runtime::trim_pool();
+  EXPECT_EQ(runtime::kept_bytes(), 0u);
+}
+
+TEST(Pool, ServesThreadsThatEnd) {
+  runtime::install_pool();
+  std::vector<Array<float>> kept;
+  for (int round = 0; round < 4; ++round) {
+    std::thread([&] {
+      for (int i = 1; i < 200; ++i) kept.push_back(Array<float>::full({i}, 1.0f));
+      kept.resize(kept.size() / 2);
+    }).join();
+  }
+  for (const auto& a : kept) EXPECT_EQ(a(0), 1);
+}
+
+TEST(Workspace, InsideAnotherIsItsOwn) {
+  const runtime::Workspace outer(1000);
+  std::memset(outer.data(), 1, 1000);
+  {
+    const runtime::Workspace inner(1000);
+    EXPECT_NE(inner.data(), outer.data());
+    std::memset(inner.data(), 2, 1000);
+  }
+  EXPECT_EQ(static_cast<const char*>(outer.data())[999], 1);
+  if (!runtime::environment().guard) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(outer.data()) % 64, 0u);
+  }
+}
+
+TEST(Workspace, OfNoBytesIsNothing) { EXPECT_EQ(runtime::Workspace(0).data(), nullptr); }
+
+TEST(ParallelFor, CoversTheRangeOnceInPiecesOfTheGrain) {
+  struct Seen {
+    std::vector<std::atomic<int>> counts = std::vector<std::atomic<int>>(1003);
+    std::atomic<int> wrong{0};
+  } seen;
+  runtime::parallel_for(
+      nullptr, 1003, 64,
+      [](void* environment, int64_t begin, int64_t end) {
+        auto& s = *static_cast<Seen*>(environment);
+        if (begin % 64 != 0 || end - begin > 64) ++s.wrong;
+        for (int64_t i = begin; i < end; ++i) ++s.counts[static_cast<size_t>(i)];
+      },
+      &seen);
+  EXPECT_EQ(seen.wrong, 0);
+  for (const auto& count : seen.counts) EXPECT_EQ(count, 1);
+}
+
+TEST(Environment, EveryVariableIsInTheTableOnce) {
+  std::map<std::string_view, int> names;
+  for (const auto& v : runtime::environment_table()) {
+    EXPECT_TRUE(v.name.starts_with("CALQUE_")) << v.name;
+    EXPECT_EQ(++names[v.name], 1) << v.name;
+    EXPECT_FALSE(v.meaning.empty()) << v.name;
+  }
+}
+
+TEST(Environment, EveryVariableIsDocumented) {
+  std::ifstream in(CALQUE_TEST_DATA_DIR "/../docs/environment.md");
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  for (const auto& v : runtime::environment_table()) {
+    EXPECT_NE(text.find("| `" + std::string(v.name) + "` |"), text.npos) << v.name;
+  }
+}
+
+}  // namespace
+}  // namespace calque
