@@ -4,7 +4,7 @@
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
 find_package(nlohmann_json REQUIRED)
-set(CALQUE_TEST_TIMEOUT 900 CACHE STRING "Seconds that one test may take")
+set(CALQUE_TEST_TIMEOUT 2400 CACHE STRING "Seconds that one test may take")
 option(CALQUE_TEST_PCH "Compile the tests with one precompiled header" ON)
 
 set(CALQUE_TEST_ENVIRONMENT
