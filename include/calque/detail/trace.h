@@ -32,8 +32,8 @@ struct TraceResult {
 /// Receives one handle for each input, fills in the outputs.
 using TraceBody = std::function<void(std::span<const Handle> inputs, std::vector<Handle>& outputs)>;
 
-/// Runs `body` in a new trace nested in those that run on this thread. An exception of the body propagates, the trace is
-/// discarded and the thread's stack of traces is as before.
+/// Runs `body` in a new trace nested in those that run on this thread. An exception of the body propagates, the trace
+/// is discarded and the thread's stack of traces is as before.
 TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                         const TraceOptions& options = {});
 
@@ -63,8 +63,8 @@ Handle lift(const Operand& operand, DType dtype, Location location);
 
 /// "f32[3,4] %7", for printing tracers; with values under an eager trace.
 std::string describe(Handle handle);
-/// The concrete value in an eager trace. Otherwise throws ConcretizationError naming the line of the operation that made
-/// the value (or the argument's path) and the remedy.
+/// The concrete value in an eager trace. Otherwise throws ConcretizationError naming the line of the operation that
+/// made the value (or the argument's path) and the remedy.
 AnyArray concrete(Handle handle, std::string_view wanted, Location location);
 
 }  // namespace calque::detail
