@@ -17,6 +17,15 @@
 #include "codegen/llvm.h"
 #include "codegen/target.h"
 
+#ifdef __x86_64__
+// Conversions of f16 from the compiler's own library; only their addresses are taken.
+extern "C" {
+void __truncdfhf2();
+void __truncsfhf2();
+void __extendhfsf2();
+}
+#endif
+
 namespace calque::codegen {
 
 namespace {
@@ -305,6 +314,10 @@ class Session {
 
  private:
   Session();
+  static std::string& reasons() {
+    thread_local std::string text;
+    return text;
+  }
   static void report(llvm::Error error) {
     if (error) llvm::logAllUnhandledErrors(std::move(error), llvm::errs(), "calque: ");
   }
@@ -332,7 +345,8 @@ Session::Session() {
       llvm::orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
   if (!control) fail(control.takeError(), "no executor");
   session_ = std::make_unique<llvm::orc::ExecutionSession>(std::move(*control));
-  session_->setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
+  // The linker's reasons arrive here, on the thread that links; what a lookup returns says only that it failed.
+  session_->setErrorReporter([](llvm::Error error) { reasons() += "; " + llvm::toString(std::move(error)); });
   layer_ = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session_);
   runtime_ = &session_->createBareJITDylib("calque.runtime");
   llvm::orc::SymbolMap symbols;
@@ -355,6 +369,11 @@ Session::Session() {
   define(symbols, "roundevenf", static_cast<Single1>(::rintf));
   define(symbols, "round", static_cast<Double1>(::round));
   define(symbols, "roundf", static_cast<Single1>(::roundf));
+#ifdef __x86_64__
+  define(symbols, "__truncdfhf2", __truncdfhf2);
+  define(symbols, "__truncsfhf2", __truncsfhf2);
+  define(symbols, "__extendhfsf2", __extendhfsf2);
+#endif
   report(runtime_->define(llvm::orc::absoluteSymbols(std::move(symbols))));
 }
 
@@ -373,6 +392,7 @@ llvm::orc::JITDylib& Session::link(llvm::SmallVector<char, 0> object, llvm::orc:
   llvm::orc::JITDylib& library = session_->createBareJITDylib("calque." + std::to_string(count_++));
   library.addToLinkOrder(*runtime_);
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), "calque", false);
+  reasons().clear();
   llvm::Error error = layer_->add(library, std::move(buffer));
   if (!error) {
     auto found = session_->lookup({&library}, session_->intern(kEntryName));
@@ -383,7 +403,7 @@ llvm::orc::JITDylib& Session::link(llvm::SmallVector<char, 0> object, llvm::orc:
     error = found.takeError();
   }
   unlink(library);
-  fail(std::move(error), "linking failed");
+  fail(std::move(error), ("linking failed" + reasons()).c_str());
 }
 
 class LinkedProgram final : public CompiledProgram {
@@ -474,6 +494,8 @@ std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, c
   Compilation compilation(program, options);
   return std::make_shared<LinkedProgram>(compilation.emit(llvm::CodeGenFileType::ObjectFile));
 }
+
+std::string llvm_version() { return LLVM_VERSION_STRING; }
 
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options) {
   Compilation compilation(program, options);

@@ -57,5 +57,7 @@ std::string assembly(const kernel::Program& program, const CodegenOptions& optio
 std::string object(const kernel::Program& program, const CodegenOptions& options);
 /// The resolved CPU name and feature string: part of every cache key.
 std::string target_description(const TargetOptions& options);
+/// The version of LLVM that generates code, as "22.1.0".
+std::string llvm_version();
 
 }  // namespace calque::codegen

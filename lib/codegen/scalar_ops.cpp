@@ -125,7 +125,7 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
       return call(intrinsic::fabs, v);
     case ScalarOp::sign: {
       // Zeros keep their sign, NaN stays NaN.
-      Value* one = call(intrinsic::copysign, {real(v[0], 1.0), v[0]});
+      Value* one = copysign(real(v[0], 1.0), v[0]);
       return b_.CreateSelect(b_.CreateFCmpUEQ(v[0], real(v[0], 0.0)), v[0], one);
     }
     case ScalarOp::floor:
@@ -155,7 +155,7 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
     case ScalarOp::min:
       return call(intrinsic::minimum, v);
     case ScalarOp::copysign:
-      return call(intrinsic::copysign, v);
+      return copysign(v[0], v[1]);
     case ScalarOp::fma:
       return call(intrinsic::fma, v);
     case ScalarOp::eq:
@@ -173,6 +173,17 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
     default:
       return nullptr;
   }
+}
+
+// LLVM folds conversions into the sign operand of its own copysign, and then asks for conversions (f64 to f16) that only
+// libraries have.
+Value* ScalarOps::copysign(Value* magnitude, Value* sign) {
+  Type* const word = same_lanes(b_.getIntNTy(magnitude->getType()->getScalarSizeInBits()), magnitude);
+  Value* m = b_.CreateBitCast(magnitude, word);
+  Value* s = b_.CreateBitCast(sign, word);
+  llvm::Constant* const top = integer(m, INT64_MIN >> (64 - word->getScalarSizeInBits()));
+  Value* bits = b_.CreateOr(b_.CreateAnd(m, b_.CreateNot(top)), b_.CreateAnd(s, top));
+  return b_.CreateBitCast(bits, magnitude->getType());
 }
 
 Value* ScalarOps::emit_integer(ScalarOp op, DType dtype, ArrayRef<Value*> v) {

@@ -45,6 +45,7 @@ class ScalarOps {
   llvm::Value* divide(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* quotient(DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* shift(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* count);
+  llvm::Value* copysign(llvm::Value* magnitude, llvm::Value* sign);
   llvm::Value* call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> v);
   llvm::Value* narrow_half(llvm::Value* v);
   llvm::Value* narrow_bfloat(llvm::Value* v);

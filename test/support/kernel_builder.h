@@ -237,9 +237,21 @@ class Guarded {
   T* data_ = nullptr;
 };
 
-/// Compiles and runs: pointers to the inputs, then to the outputs.
-inline void run(const Program& program, const std::vector<void*>& pointers,
-                const codegen::CodegenOptions& options = {}) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kAddressSanitizer = true;
+#else
+inline constexpr bool kAddressSanitizer = false;
+#endif
+
+/// Compiles and runs: pointers to the inputs, then to the outputs. Under AddressSanitizer the generated code is
+/// instrumented too.
+inline void run(const Program& program, const std::vector<void*>& pointers, codegen::CodegenOptions options = {}) {
+  options.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, options);
   codegen::RuntimeTable table;
   codegen::ContextHeader context{&table};

@@ -8,7 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/target.h"
-#include "codegen/version.h"
+#include "codegen/codegen.h"
 #include "runtime/environment.h"
 
 namespace calque::cli {
