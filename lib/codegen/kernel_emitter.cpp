@@ -211,7 +211,7 @@ Reg KernelEmitter::scalar(const Instruction& i) {
     const bool condition = op == ScalarOp::select && v.empty() && get(o).uniform();
     v.push_back(as_value(get(o), vector && !condition));
   }
-  return of(ops_.emit(op, d, v));
+  return of(ops_.emit(op, d, v, i.exact));
 }
 
 // Sums, differences and multiples of linear values are linear, in arithmetic modulo 2^bits.
@@ -297,7 +297,7 @@ Reg KernelEmitter::half_op(ScalarOp op, const Instruction& i) {
     const bool condition = op == ScalarOp::select && v.empty() && r.uniform();
     v.push_back(as_value(r, vector && !condition));
   }
-  Reg out = of(ops_.emit(op, keep_bits ? DType::u16 : DType::f32, v));
+  Reg out = of(ops_.emit(op, keep_bits ? DType::u16 : DType::f32, v, i.exact));
   if (is_comparison(op) || keep_bits) return out;
   out.wide = true;
   out.rounded = representable;

@@ -3,6 +3,8 @@
 // nothing in strict mode.
 #include "codegen/scalar_ops.h"
 
+#include <utility>
+
 #include "calque/ir/errors.h"
 
 namespace calque::codegen {
@@ -73,7 +75,15 @@ Value* ScalarOps::contracted(Value* v) const {
 
 Value* ScalarOps::call(ID id, ArrayRef<Value*> v) { return b_.CreateIntrinsic(id, {v[0]->getType()}, v); }
 
-Value* ScalarOps::emit(ScalarOp op, DType dtype, ArrayRef<Value*> v) {
+Value* ScalarOps::emit(ScalarOp op, DType dtype, ArrayRef<Value*> v, bool exact) {
+  if (exact) {
+    const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+    b_.clearFastMathFlags();
+    const bool contract = std::exchange(contract_, false);
+    Value* result = emit(op, dtype, v);
+    contract_ = contract;
+    return result;
+  }
   if (op == ScalarOp::select) return b_.CreateSelect(v[0], v[1], v[2]);
   if (op == ScalarOp::stop_gradient) return v[0];
   if (op == ScalarOp::clamp) {

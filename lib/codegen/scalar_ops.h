@@ -20,7 +20,8 @@ class ScalarOps {
   llvm::Type* same_lanes(llvm::Type* element, llvm::Value* like) const;
 
   /// `dtype` is that of the operands (of the last one, for select). Not for convert, bitcast and 16-bit floats.
-  llvm::Value* emit(ScalarOp op, DType dtype, llvm::ArrayRef<llvm::Value*> v);
+  /// `exact`: rounded as written, whatever the mode.
+  llvm::Value* emit(ScalarOp op, DType dtype, llvm::ArrayRef<llvm::Value*> v, bool exact = false);
   /// Between bool, integers, f32 and f64.
   llvm::Value* convert(llvm::Value* v, DType from, DType to);
   /// f16 or bf16 bits to f32: exact (signalling NaNs become quiet).

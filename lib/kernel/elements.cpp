@@ -14,6 +14,11 @@ using plan::role_of;
 
 namespace {
 
+bool is_exact(const Equation& e) {
+  const AttributeValue* value = e.attributes().find("exact");
+  return value != nullptr && std::get<bool>(*value);
+}
+
 /// The lowering interface of primitives over the emitter, for one equation.
 class EquationLowering final : public Lowering {
  public:
@@ -225,7 +230,7 @@ Id Elements::compute(Frame& frame, const Equation& eq, Value v, const Index& ind
       for (Value o : eq.operands()) ids.push_back(element(frame, o, index));
       if (eq.id() == id_of<Convert>) return convert(ids[0], g.dtype(v));
       if (eq.id() == id_of<StopGradient>) return ids[0];
-      return e_.scalar(eq.id(), g.dtype(v), ids);
+      return e_.scalar(eq.id(), g.dtype(v), ids, is_exact(eq));
     }
     case Role::view: {
       const Shape& shape = g.shape(v);

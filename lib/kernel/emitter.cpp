@@ -15,6 +15,7 @@ struct Emitter::Key {
   int32_t buffer;
   Ids operands;
   Literal literal;
+  bool exact;
   friend bool operator==(const Key&, const Key&) = default;
 };
 
@@ -30,7 +31,7 @@ struct Emitter::KeyHash {
   size_t operator()(const Key& k) const {
     size_t h = mix(static_cast<size_t>(k.op), k.primitive);
     h = mix(h, static_cast<uint64_t>(k.dtype));
-    h = mix(h, static_cast<uint64_t>(k.buffer));
+    h = mix(h, static_cast<uint64_t>(k.buffer) * 2 + (k.exact ? 1 : 0));
     for (Id o : k.operands) h = mix(h, static_cast<uint64_t>(o));
     uint64_t bits[2];
     std::memcpy(bits, k.literal.bytes, 16);
@@ -74,7 +75,7 @@ Id Emitter::emit_pure(Instruction instruction, DType dtype) {
   if (depth > this->depth()) throw CompileError("internal: a kernel instruction is placed outside its operands' scope");
   Scope& scope = *scopes_[static_cast<size_t>(depth)];
   const Key key{instruction.op,     instruction.primitive, dtype,
-                instruction.buffer, instruction.operands,  instruction.literal};
+                instruction.buffer, instruction.operands,  instruction.literal, instruction.exact};
   const auto [it, inserted] = scope.known.try_emplace(key, kNone);
   if (!inserted) return it->second;
   const Id id = fresh(dtype, depth);
@@ -99,10 +100,11 @@ bool Emitter::is_constant(Id id, int64_t& value) const {
   return r.low == r.high;
 }
 
-Id Emitter::scalar(PrimitiveId primitive, DType dtype, std::span<const Id> operands) {
+Id Emitter::scalar(PrimitiveId primitive, DType dtype, std::span<const Id> operands, bool exact) {
   Instruction i;
   i.op = Op::scalar;
   i.primitive = primitive;
+  i.exact = exact;
   i.operands = Ids(operands);
   return emit_pure(std::move(i), dtype);
 }

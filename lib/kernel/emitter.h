@@ -20,7 +20,7 @@ class Emitter {
   Id constant(DType dtype, const Literal& value);
   Id index(int64_t value) { return constant(DType::i64, Literal::of<int64_t>(value)); }
   /// An elementwise basic primitive; folds integer index arithmetic.
-  Id scalar(PrimitiveId primitive, DType dtype, std::span<const Id> operands);
+  Id scalar(PrimitiveId primitive, DType dtype, std::span<const Id> operands, bool exact = false);
   Id scalar(PrimitiveId primitive, DType dtype, std::initializer_list<Id> operands) {
     return scalar(primitive, dtype, std::span<const Id>(operands.begin(), operands.size()));
   }

@@ -53,6 +53,7 @@ struct Instruction {
   Op op = Op::constant;
   PrimitiveId primitive = 0;
   LoopKind loop = LoopKind::parallel;
+  bool exact = false;  ///< of scalar: neither contracted nor reassociated, in any mode
   int32_t buffer = -1;
   Ids operands;
   Ids results;

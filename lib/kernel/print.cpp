@@ -94,7 +94,7 @@ class KernelPrinter {
         out_ << literal_text(i.literal, kernel_.values[static_cast<size_t>(i.results[0])]);
         break;
       case Op::scalar:
-        out_ << primitive(i.primitive).name << ' ';
+        out_ << primitive(i.primitive).name << (i.exact ? ".exact " : " ");
         ids(i.operands, false);
         break;
       case Op::load:

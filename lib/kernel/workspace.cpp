@@ -37,7 +37,9 @@ int64_t Workspace::assign(Program& program) const {
   // Largest first, each at the lowest offset that is free throughout its life.
   std::vector<size_t> order(lives_.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lives_[a].bytes > lives_[b].bytes; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return lives_[a].bytes != lives_[b].bytes ? lives_[a].bytes > lives_[b].bytes : a < b;
+  });
   struct Placed {
     int64_t begin, end;
     size_t life;

@@ -49,21 +49,28 @@ struct GraphBackend {
     return c.graph->append(primitives::get<P>(), std::move(operands), std::move(attributes), {}, c.location).result();
   }
 
+  /// Error-free transformations live on roundings happening where they are written.
+  template <class T>
+  static Attributes as_written() {
+    if constexpr (std::is_floating_point_v<T>) return {{"exact", true}};
+    return {};
+  }
+
   template <class T>
   static V constant(T c) {
     return here().graph->add_literal(Literal::of<T>(c), {dtype_of<T>, here().shape});
   }
   template <class T>
   static V add(V a, V b) {
-    return emit<primitives::Add>({a, b});
+    return emit<primitives::Add>({a, b}, as_written<T>());
   }
   template <class T>
   static V sub(V a, V b) {
-    return emit<primitives::Sub>({a, b});
+    return emit<primitives::Sub>({a, b}, as_written<T>());
   }
   template <class T>
   static V mul(V a, V b) {
-    return emit<primitives::Mul>({a, b});
+    return emit<primitives::Mul>({a, b}, as_written<T>());
   }
   template <class T>
   static V div(V a, V b) {

@@ -92,6 +92,7 @@ struct Sqrt : Elementwise<Sqrt, 1, kFloat> {
 struct Add : Elementwise<Add, 2, kNumber> {
   static constexpr std::string_view name = "add";
   static constexpr std::string_view doc = "x + y; integers wrap";
+  static constexpr auto attributes = kExactAttribute;
   template <class T>
   static T element(T x, T y) {
     return scalar::add(x, y);
@@ -101,6 +102,7 @@ struct Add : Elementwise<Add, 2, kNumber> {
 struct Sub : Elementwise<Sub, 2, kNumber> {
   static constexpr std::string_view name = "sub";
   static constexpr std::string_view doc = "x - y; integers wrap";
+  static constexpr auto attributes = kExactAttribute;
   template <class T>
   static T element(T x, T y) {
     return scalar::sub(x, y);
@@ -110,6 +112,7 @@ struct Sub : Elementwise<Sub, 2, kNumber> {
 struct Mul : Elementwise<Mul, 2, kNumber> {
   static constexpr std::string_view name = "mul";
   static constexpr std::string_view doc = "x * y; integers wrap; complex is (ac - bd) + (ad + bc)i";
+  static constexpr auto attributes = kExactAttribute;
   template <class T>
   static T element(T x, T y) {
     return scalar::mul(x, y);

@@ -65,14 +65,19 @@ void check_form(Typing& t, const TypingInput& input, const Primitive& primitive,
   }
   static constexpr const char* kKinds[] = {"a bool",  "an integer",         "a float",         "a string",
                                            "a dtype", "a list of integers", "a list of types", "an object"};
+  size_t absent = 0;
   for (const AttributeSpec& spec : specs) {
     const AttributeValue* value = input.attributes.find(spec.name);
+    if (value == nullptr && spec.optional) {
+      ++absent;
+      continue;
+    }
     if (value == nullptr || value->index() != static_cast<size_t>(spec.kind)) {
       t.rule_error(fmt::format("expects the attribute {}, {}, got {}", spec.name,
                                kKinds[static_cast<size_t>(spec.kind)], value ? to_string(*value) : "none"));
     }
   }
-  if (input.attributes.size() == specs.size()) return;
+  if (input.attributes.size() + absent == specs.size()) return;
   for (const Attribute& a : input.attributes) {
     if (std::none_of(specs.begin(), specs.end(), [&](const AttributeSpec& s) { return s.name == a.name; })) {
       t.rule_error(fmt::format("has no attribute {}", a.name));

@@ -6,7 +6,7 @@
 // What a struct P has:
 //   name, doc                        its name in graphs, and one sentence that defines it to the bit
 //   min_operands, max_operands       -1: any number
-//   attributes                       name and kind of each static parameter, all of them required
+//   attributes                       name and kind of each static parameter
 //   infer(Typing&)                   types of the results, or an error in the user's words
 //   evaluate(Evaluation&)            the obvious loops; elementwise ones give `element` for one element instead
 //   kind, lower(...)                 how one element of a result is computed (LowerKind)
@@ -44,11 +44,16 @@ enum class LowerKind : uint8_t {
 /// Kind of a static parameter, in the order of AttributeValue's alternatives.
 enum class AttributeKind : uint8_t { boolean, integer, floating, text, dtype, integers, types, opaque };
 
-/// A required static parameter.
+/// A static parameter.
 struct AttributeSpec {
   std::string_view name;
   AttributeKind kind;
+  bool optional = false;
 };
+
+/// Sums and products that mean what they say to the last bit: compilers may round a product and a sum once, or
+/// reassociate where they are told to be fast, but not where `exact=true` stands. The expansions of lib/math rest on it.
+inline constexpr std::array kExactAttribute{AttributeSpec{"exact", AttributeKind::boolean, true}};
 
 /// What the evaluation of one equation sees, and where its results go.
 struct Evaluation {

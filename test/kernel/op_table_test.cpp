@@ -7,7 +7,9 @@
 
 #include "math/expand.h"
 #include "reference/evaluate.h"
+#include "support/kernel_builder.h"
 #include "support/native.h"
+#include "support/sanitizers.h"
 
 namespace calque::test {
 namespace {
@@ -56,7 +58,7 @@ std::string check(const OpRow& row, DType dtype, const OpCase& c, const std::str
   return out.str();
 }
 
-class CompiledOp : public testing::TestWithParam<const char*> {};
+class CompiledOp : public testing::TestWithParam<std::string> {};
 
 TEST_P(CompiledOp, EqualsTheReference) {
   int count = 0;
@@ -69,19 +71,14 @@ TEST_P(CompiledOp, EqualsTheReference) {
   EXPECT_GT(count, 2000);
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define CALQUE_SLOW_BUILD
-#endif
-#endif
-#ifdef CALQUE_SLOW_BUILD
-#define CALQUE_CPUS ""
-#else
-#define CALQUE_CPUS "", "x86-64-v2", "x86-64-v3", "x86-64-v4"
-#endif
+/// Under a sanitizer the host's own level alone: what is generated does not differ from that of the other builds.
+std::vector<std::string> levels() {
+  if (kAddressSanitizer || kThreadSanitizer) return {"native"};
+  return cpu_levels();
+}
 
-INSTANTIATE_TEST_SUITE_P(Cpus, CompiledOp, testing::Values(CALQUE_CPUS), [](const auto& level) {
-  std::string name = *level.param ? level.param : "native";
+INSTANTIATE_TEST_SUITE_P(Cpus, CompiledOp, testing::ValuesIn(levels()), [](const auto& level) {
+  std::string name = level.param;
   for (char& c : name)
     if (c == '-') c = '_';
   return name;

@@ -5,6 +5,7 @@
 
 #include "support/native.h"
 #include "support/random_graph.h"
+#include "support/sanitizers.h"
 
 namespace calque::test {
 namespace {
@@ -35,12 +36,7 @@ TEST_P(StrictMode, EqualsTheReferenceOnRandomGraphs) {
   }
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define CALQUE_SLOW_BUILD
-#endif
-#endif
-#ifdef CALQUE_SLOW_BUILD
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // The sanitizers look at the compiler; what it generates is the same as in the other builds.
 INSTANTIATE_TEST_SUITE_P(Seeds, StrictMode, testing::Range(0, 8));
 #else

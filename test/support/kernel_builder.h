@@ -12,6 +12,7 @@
 #include "codegen/codegen.h"
 #include "kernel/kernel.h"
 #include "kernel/program.h"
+#include "support/sanitizers.h"
 
 namespace calque::test {
 
@@ -236,17 +237,6 @@ class Guarded {
   char* map_ = nullptr;
   T* data_ = nullptr;
 };
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr bool kAddressSanitizer = true;
-#else
-inline constexpr bool kAddressSanitizer = false;
-#endif
 
 /// Compiles and runs: pointers to the inputs, then to the outputs. Under AddressSanitizer the generated code is
 /// instrumented too.

@@ -6,7 +6,9 @@
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "reference/evaluate.h"
+#include "support/sanitizers.h"
 #include "transform/inline_calls.h"
+#include "transform/simplify.h"
 
 namespace calque::test {
 
@@ -46,9 +48,11 @@ std::string describe(const AnyArray& got, const AnyArray& want, int64_t i) {
 
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
                                  const codegen::CodegenOptions& options) {
-  const Graph g = canonicalize(math::expand(transform::inline_calls(graph)));
+  const Graph g = transform::simplify(math::expand(transform::simplify(graph)));
   const kernel::Program program = kernel::build_program(g);
-  const auto compiled = codegen::compile(program, options);
+  codegen::CodegenOptions instrumented = options;
+  instrumented.sanitize = kAddressSanitizer;
+  const auto compiled = codegen::compile(program, instrumented);
   static const codegen::RuntimeTable table{1, &no_host_call, &serial_for};
   TestContext context{{&table}};
   std::vector<AnyArray> outputs;

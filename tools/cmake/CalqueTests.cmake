@@ -13,6 +13,10 @@ set(CALQUE_TEST_ENVIRONMENT
     "UBSAN_OPTIONS=print_stacktrace=1"
     "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/sanitize/tsan.supp:second_deadlock_stack=1")
 
+if(CALQUE_SANITIZE MATCHES "address")
+  list(APPEND CALQUE_TEST_ENVIRONMENT "CALQUE_SANITIZE_CODE=1")
+endif()
+
 function(calque_set_test_environment)
   set_tests_properties(${ARGV} PROPERTIES ENVIRONMENT "${CALQUE_TEST_ENVIRONMENT}" TIMEOUT ${CALQUE_TEST_TIMEOUT})
 endfunction()

@@ -1,0 +1,178 @@
+// Outside strict mode products and sums contract and 16-bit floats keep f32 between operations. How far that may move
+// a result is measured, not guessed: the reference runs again with every rounding disturbed at random, and the compiled
+// graph must stay within a few times what that does.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "calque/ir/interpreter.h"
+
+#include "math/expand.h"
+#include "reference/evaluate.h"
+#include "support/native.h"
+#include "support/op_table.h"
+#include "support/random_graph.h"
+#include "support/sanitizers.h"
+#include "transform/inline_calls.h"
+
+namespace calque::test {
+namespace {
+
+double epsilon(DType d) {
+  switch (d) {
+    case DType::f16:
+      return 0x1p-10;
+    case DType::bf16:
+      return 0x1p-7;
+    case DType::f32:
+      return 0x1p-23;
+    default:
+      return 0x1p-52;
+  }
+}
+
+/// Calls f with an array's elements as T, for the four floating-point types.
+template <class F>
+void visit_floats(DType d, F&& f) {
+  switch (d) {
+    case DType::f16:
+      return f.template operator()<float16>();
+    case DType::bf16:
+      return f.template operator()<bfloat16>();
+    case DType::f32:
+      return f.template operator()<float>();
+    case DType::f64:
+      return f.template operator()<double>();
+    default:
+      return;
+  }
+}
+
+std::vector<double> as_doubles(const AnyArray& a) {
+  std::vector<double> out;
+  visit_floats(a.dtype(), [&]<class T>() {
+    const T* p = static_cast<const T*>(a.data());
+    for (int64_t i = 0; i < a.size(); ++i) out.push_back(static_cast<double>(p[i]));
+  });
+  return out;
+}
+
+/// The reference, every rounding off by up to two units.
+class Disturbed : public Interpreter {
+ public:
+  explicit Disturbed(uint64_t seed) : rng_(seed) {}
+
+  std::vector<AnyArray> equation(const Equation& e, const std::vector<AnyArray>& operands) override {
+    std::vector<AnyArray> results = Interpreter::equation(e, operands);
+    if (!rounds(e.primitive())) return results;
+    for (AnyArray& r : results) {
+      visit_floats(r.dtype(), [&]<class T>() {
+        AnyArray moved = AnyArray::uninitialized(r.type());
+        const T* from = static_cast<const T*>(r.data());
+        T* to = static_cast<T*>(moved.mutable_data());
+        for (int64_t i = 0; i < r.size(); ++i) {
+          const double units = static_cast<double>(rng_.between(-2, 2));
+          to[i] = static_cast<T>(static_cast<double>(from[i]) * (1 + units * epsilon(r.dtype())));
+        }
+        r = std::move(moved);
+      });
+    }
+    return results;
+  }
+
+ private:
+  static bool rounds(std::string_view primitive) {
+    for (const char* name : {"add", "sub", "mul", "div", "fma", "sqrt", "dot_general", "reduce_sum", "reduce_prod",
+                             "cumsum", "cumprod", "scatter_add", "scatter_mul", "convert"}) {
+      if (primitive == name) return true;
+    }
+    return false;
+  }
+  Rng rng_;
+};
+
+struct Tally {
+  int64_t elements = 0, sharp = 0;  ///< sharp: held to better than one part in a hundred
+};
+
+/// What is wrong with `got`, or nothing.
+std::string judge(const AnyArray& got, const AnyArray& want, const std::vector<std::vector<double>>& disturbed,
+                  Tally& tally) {
+  const std::vector<double> g = as_doubles(got), w = as_doubles(want);
+  for (size_t i = 0; i < w.size(); ++i) {
+    double spread = 0;
+    bool settled = true;
+    for (const std::vector<double>& d : disturbed) {
+      if (std::isfinite(w[i]) != std::isfinite(d[i])) settled = false;
+      if (std::isfinite(w[i]) && std::isfinite(d[i])) spread = std::max(spread, std::fabs(d[i] - w[i]));
+      if (!std::isfinite(w[i]) && !(d[i] == w[i] || (std::isnan(d[i]) && std::isnan(w[i])))) settled = false;
+    }
+    ++tally.elements;
+    if (!settled) continue;
+    if (!std::isfinite(w[i])) {
+      if (g[i] == w[i] || (std::isnan(g[i]) && std::isnan(w[i]))) continue;
+    } else {
+      const double allowed = 8 * spread + 2 * epsilon(want.dtype()) * std::fabs(w[i]);
+      if (allowed <= 0.01 * std::fabs(w[i])) ++tally.sharp;
+      if (g[i] == w[i] || std::fabs(g[i] - w[i]) <= allowed) continue;
+      return "element " + std::to_string(i) + ": got " + std::to_string(g[i]) + ", want " + std::to_string(w[i]) +
+             " within " + std::to_string(allowed);
+    }
+    return "element " + std::to_string(i) + ": got " + std::to_string(g[i]) + ", want " + std::to_string(w[i]);
+  }
+  return {};
+}
+
+class DefaultMode : public testing::TestWithParam<int> {};
+
+TEST_P(DefaultMode, StaysWithinRoundingOnRandomGraphs) {
+  RandomGraphOptions options;
+  options.discontinuous = false;
+  options.corners = false;
+  constexpr uint64_t kBlock = 100;
+  const uint64_t first = 100000 + static_cast<uint64_t>(GetParam()) * kBlock;
+  Tally tally;
+  for (uint64_t seed = first; seed < first + kBlock; ++seed) {
+    const Graph g = random_graph(seed, options);
+    const std::vector<AnyArray> inputs = random_inputs(g, seed, false);
+    const Graph expanded = math::expand(transform::inline_calls(g));
+    const std::vector<AnyArray> want = reference::evaluate(expanded, inputs);
+    const std::vector<AnyArray> got = run_native(g, inputs);
+    std::vector<std::vector<AnyArray>> runs;
+    for (uint64_t k = 0; k < 5; ++k) runs.push_back(Disturbed(seed * 8 + k).run(g, inputs));
+    for (size_t o = 0; o < want.size(); ++o) {
+      if (!is_floating(want[o].dtype())) {
+        EXPECT_EQ(difference(got[o], want[o]), "") << "seed " << seed << "\n" << g;
+        continue;
+      }
+      std::vector<std::vector<double>> disturbed;
+      for (const std::vector<AnyArray>& run : runs) disturbed.push_back(as_doubles(run[o]));
+      EXPECT_EQ(judge(got[o], want[o], disturbed, tally), "") << "output " << o << " of seed " << seed << "\n" << g;
+    }
+    if (HasFailure()) break;
+  }
+  RecordProperty("elements", static_cast<int>(tally.elements));
+  RecordProperty("sharp", static_cast<int>(tally.sharp));
+  // Most of what is compared is held tightly: the test can fail.
+  EXPECT_GT(tally.sharp, tally.elements / 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, DefaultMode, testing::Range(0, kAddressSanitizer || kThreadSanitizer ? 2 : 10));
+
+TEST(DefaultModeMath, HasTheBitsOfStrictMode) {
+  int count = 0;
+  for_each_op_case(1, [&](const OpRow& row, const OpRequest&, const OpCase& c) {
+    if (HasFailure()) return;
+    const Graph g = graph_of(row, c);
+    if (c.operands.empty() || is_complex(c.operands[0].dtype()) || !math::needs_expansion(g)) return;
+    codegen::CodegenOptions strict;
+    strict.strict = true;
+    const std::vector<AnyArray> want = run_native(g, c.operands, strict), got = run_native(g, c.operands);
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_EQ(difference(got[i], want[i]), "") << g;
+    ++count;
+  });
+  EXPECT_GT(count, 200);
+}
+
+}  // namespace
+}  // namespace calque::test
