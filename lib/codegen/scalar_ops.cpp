@@ -185,8 +185,8 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
   }
 }
 
-// LLVM folds conversions into the sign operand of its own copysign, and then asks for conversions (f64 to f16) that only
-// libraries have.
+// LLVM folds conversions into the sign operand of its own copysign, and then asks for conversions (f64 to f16) that
+// only libraries have.
 Value* ScalarOps::copysign(Value* magnitude, Value* sign) {
   Type* const word = same_lanes(b_.getIntNTy(magnitude->getType()->getScalarSizeInBits()), magnitude);
   Value* m = b_.CreateBitCast(magnitude, word);

@@ -267,7 +267,6 @@ void ProgramBuilder::scan(Scope& s, const Equation& e) {
 void ProgramBuilder::branch(Scope& s, const Equation& e) {
   std::vector<Binding> inputs, outputs;
   const Binding selector = operand(s, e.operand(0), false);
-  touch(selector);
   for (size_t i = 1; i < e.operands().size(); ++i) inputs.push_back(operand(s, e.operand(i), false));
   for (Value v : e.results()) outputs.push_back(s.bindings[v.id()]);
   Step step;
@@ -277,6 +276,8 @@ void ProgramBuilder::branch(Scope& s, const Equation& e) {
     step.blocks.emplace_back();
     region(g, inputs, outputs, step.blocks.back());
   }
+  // Operands live until here: copies of later ones have moved the clock since the first was found.
+  touch(selector);
   for (const Binding& b : inputs) touch(b);
   for (const Binding& b : outputs) touch(b);
   s.steps.push_back(std::move(step));
@@ -292,11 +293,11 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
   if (const AttributeValue* function = e.attributes().find("function"))
     f.function = std::get<std::shared_ptr<const Opaque>>(*function);
   f.location = e.location();
+  std::vector<Binding> arguments;
   for (Value v : e.operands()) {
-    const Binding b = operand(s, v, true);
-    f.arguments.push_back(b.type);
-    step.views.push_back(b.view);
-    touch(b);
+    arguments.push_back(operand(s, v, true));
+    f.arguments.push_back(arguments.back().type);
+    step.views.push_back(arguments.back().view);
   }
   for (Value v : e.results()) {
     // Host functions write dense arrays.
@@ -304,6 +305,7 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
     step.views.push_back(s.bindings[v.id()].view);
     touch(s.bindings[v.id()]);
   }
+  for (const Binding& b : arguments) touch(b);
   step.host_function = static_cast<int32_t>(p_.host_functions.size());
   p_.host_functions.push_back(std::move(f));
   s.steps.push_back(std::move(step));

@@ -74,8 +74,8 @@ Id Emitter::emit_pure(Instruction instruction, DType dtype) {
   for (Id o : instruction.operands) depth = std::max(depth, depth_of(o));
   if (depth > this->depth()) throw CompileError("internal: a kernel instruction is placed outside its operands' scope");
   Scope& scope = *scopes_[static_cast<size_t>(depth)];
-  const Key key{instruction.op,     instruction.primitive, dtype,
-                instruction.buffer, instruction.operands,  instruction.literal, instruction.exact};
+  const Key key{instruction.op,      instruction.primitive, dtype, instruction.buffer, instruction.operands,
+                instruction.literal, instruction.exact};
   const auto [it, inserted] = scope.known.try_emplace(key, kNone);
   if (!inserted) return it->second;
   const Id id = fresh(dtype, depth);

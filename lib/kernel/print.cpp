@@ -202,12 +202,15 @@ class ProgramPrinter {
           out_ << "iota i" << s.loop_id << " to ";
           view(s.views[0]);
           break;
-        case StepKind::host_call:
-          out_ << "host_call " << program_.host_functions[static_cast<size_t>(s.host_function)].function->label()
-               << '(';
+        case StepKind::host_call: {
+          const HostFunctionRef& f = program_.host_functions[static_cast<size_t>(s.host_function)];
+          out_ << f.primitive;
+          if (f.function) out_ << ' ' << f.function->label();
+          out_ << '(';
           views(s.views);
           out_ << ')';
           break;
+        }
       }
       blocks(s, depth);
       out_ << '\n';

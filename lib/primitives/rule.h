@@ -52,7 +52,8 @@ struct AttributeSpec {
 };
 
 /// Sums and products that mean what they say to the last bit: compilers may round a product and a sum once, or
-/// reassociate where they are told to be fast, but not where `exact=true` stands. The expansions of lib/math rest on it.
+/// reassociate where they are told to be fast, but not where `exact=true` stands. The expansions of lib/math rest on
+/// it.
 inline constexpr std::array kExactAttribute{AttributeSpec{"exact", AttributeKind::boolean, true}};
 
 /// What the evaluation of one equation sees, and where its results go.

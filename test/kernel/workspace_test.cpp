@@ -1,0 +1,183 @@
+// Values that share bytes of the workspace: a program is walked step by step, and nothing may be read that was never
+// written or was written over since.
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "calque/ir/graph.h"
+
+#include "kernel/build.h"
+#include "math/expand.h"
+#include "support/random_graph.h"
+#include "transform/simplify.h"
+
+namespace calque::test {
+namespace {
+
+using namespace kernel;
+
+class Walk {
+ public:
+  explicit Walk(const Program& program) : p_(program), holds_(program.buffers.size(), false) {
+    for (size_t b = 0; b < holds_.size(); ++b) holds_[b] = p_.buffers[b].kind != BufferKind::workspace || bytes(b) == 0;
+  }
+
+  /// The first offence in words, or nothing.
+  std::string run() {
+    block(p_.steps);
+    return offence_;
+  }
+
+ private:
+  int64_t bytes(size_t b) const {
+    const Type& t = p_.buffers[b].type;
+    return t.shape.num_elements() * static_cast<int64_t>(size_of(t.dtype));
+  }
+  bool overlap(size_t a, size_t b) const {
+    const ProgramBuffer &x = p_.buffers[a], &y = p_.buffers[b];
+    return a != b && bytes(a) > 0 && bytes(b) > 0 && x.kind == BufferKind::workspace &&
+           y.kind == BufferKind::workspace && x.offset < y.offset + bytes(b) && y.offset < x.offset + bytes(a);
+  }
+  void read(const View& v, const char* by) {
+    const auto b = static_cast<size_t>(v.buffer);
+    if (!holds_[b] && offence_.empty()) offence_ = std::string(by) + " reads m" + std::to_string(b) + ", which is lost";
+  }
+  void write(const View& v) {
+    const auto b = static_cast<size_t>(v.buffer);
+    for (size_t other = 0; other < holds_.size(); ++other)
+      if (overlap(b, other)) holds_[other] = false;
+    if (bytes(b) > 0) holds_[b] = true;
+  }
+  void block(const std::vector<Step>& steps) {
+    for (const Step& s : steps) step(s);
+  }
+  /// What holds on every path.
+  void merge(const std::vector<bool>& other) {
+    for (size_t b = 0; b < holds_.size(); ++b) holds_[b] = holds_[b] && other[b];
+  }
+
+  void step(const Step& s) {
+    switch (s.kind) {
+      case StepKind::kernel: {
+        const Kernel& k = p_.kernels[static_cast<size_t>(s.kernel)];
+        for (size_t i = 0; i < s.views.size(); ++i)
+          if (!k.buffers[i].written) read(s.views[i], k.name.c_str());
+        for (size_t i = 0; i < s.views.size(); ++i) {
+          if (!k.buffers[i].written) continue;
+          for (size_t j = 0; j < s.views.size(); ++j)
+            if (overlap(static_cast<size_t>(s.views[i].buffer), static_cast<size_t>(s.views[j].buffer)))
+              offence_ = k.name + " writes where another of its buffers lies";
+          write(s.views[i]);
+        }
+        break;
+      }
+      case StepKind::copy:
+        read(s.views[1], "copy");
+        write(s.views[0]);
+        break;
+      case StepKind::while_: {
+        block(s.blocks[0]);
+        read(s.views[0], "while");
+        std::vector<bool> left = holds_;
+        for (int i = 0; i < 2; ++i) {
+          block(s.blocks[1]);
+          block(s.blocks[0]);
+          read(s.views[0], "while");
+        }
+        merge(left);
+        break;
+      }
+      case StepKind::branch: {
+        read(s.views[0], "branch");
+        const std::vector<bool> before = holds_;
+        std::vector<bool> after;
+        for (const auto& b : s.blocks) {
+          holds_ = before;
+          block(b);
+          if (!after.empty()) merge(after);
+          after = holds_;
+        }
+        break;
+      }
+      case StepKind::repeat:
+        for (int64_t i = 0; i < std::min<int64_t>(s.count, 3); ++i) block(s.blocks[0]);
+        break;
+      case StepKind::iota_i32:
+        write(s.views[0]);
+        break;
+      case StepKind::host_call: {
+        const auto& f = p_.host_functions[static_cast<size_t>(s.host_function)];
+        for (size_t i = 0; i < f.arguments.size(); ++i) read(s.views[i], "host_call");
+        for (size_t i = f.arguments.size(); i < s.views.size(); ++i) write(s.views[i]);
+        break;
+      }
+    }
+  }
+
+  const Program& p_;
+  std::vector<bool> holds_;
+  std::string offence_;
+};
+
+std::string offence(const Graph& g) {
+  const Program program = build_program(g);
+  std::string found = Walk(program).run();
+  if (!found.empty()) {
+    std::ostringstream out;
+    out << found << "\n" << g << program;
+    found = out.str();
+  }
+  return found;
+}
+
+TEST(Workspace, HoldsWhatIsReadOfRandomGraphs) {
+  RandomGraphOptions options;
+  options.effects = true;
+  int shared = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    const Graph g = transform::simplify(math::expand(transform::simplify(random_graph(seed, options))));
+    ASSERT_EQ(offence(g), "") << "seed " << seed;
+    const Program program = build_program(g);
+    int64_t apart = 0;
+    for (const ProgramBuffer& b : program.buffers)
+      if (b.kind == BufferKind::workspace)
+        apart += std::max<int64_t>(b.type.shape.num_elements() * static_cast<int64_t>(size_of(b.type.dtype)), 1);
+    shared += program.workspace_bytes < apart;
+  }
+  EXPECT_GT(shared, 100);
+}
+
+TEST(Workspace, KeepsAConditionWhileOperandsOfItsBranchesAreCopied) {
+  EXPECT_EQ(offence(parse(R"(calque 1
+graph f(%0: f32[]) {
+  %1: bool[] = lt 0.5:f32[] %0
+  %2: f64[5] = broadcast[axes=[], shape=[5]] 0.0:f64[]
+  %3: f64[17] = cumsum[axis=0, reverse=false] 1.0:f64[17]
+  %4: f64[5] = cond %1 0.0:f64[5] 2.0:f64[17] %3 {
+    (%0: f64[5], %1: f64[17], %2: f64[17]) {
+      %3: f64[5] = slice[limit=[5], start=[0], stride=[1]] %1
+      %4: f64[5] = cumsum[axis=0, reverse=false] %3
+      return %4
+    }
+    (%0: f64[5], %1: f64[17], %2: f64[17]) {
+      %3: f64[5] = cumsum[axis=0, reverse=false] %0
+      return %3
+    }
+  }
+  return %4
+})")),
+            "");
+}
+
+TEST(Workspace, KeepsArgumentsOfEffectsWhileLaterOnesAreCopied) {
+  EXPECT_EQ(offence(parse(R"(calque 1
+graph f(%0: f32[]) {
+  %1: f32[] = mul %0 %0
+  debug_print[format="{} {} {}"] %1 2.0:f32[] 3.0:f32[]
+  return %0
+})")),
+            "");
+}
+
+}  // namespace
+}  // namespace calque::test
