@@ -87,7 +87,7 @@ class Scheduler {
   }
   static bool is_parallel(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::parallel; }
   static bool is_reduction(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::reduction; }
-  static bool is_any_loop(const Instruction& i) { return i.op == Op::loop || i.op == Op::while_; }
+  static bool is_counted_loop(const Instruction& i) { return i.op == Op::loop; }
 
   /// Estimated cycles of one run of a region when `variable`'s loop runs in vectors (its iterations counted once a
   /// vector).
@@ -144,7 +144,7 @@ class Scheduler {
           c += 0.5;
           break;
         case Op::loop:
-          if (i.loop == LoopKind::reduction && !contains(i.regions[0], is_any_loop) && i.extent >= kShortest) {
+          if (i.loop == LoopKind::reduction && !contains(i.regions[0], is_counted_loop) && i.extent >= kShortest) {
             c += vector_cost(i) + 4;
           } else {
             c += static_cast<double>(i.extent) * reduction_cost(i.regions[0]);
@@ -165,7 +165,7 @@ class Scheduler {
 
   void vectorize_reductions(Region& r) {
     for (Instruction& i : r.instructions) {
-      if (is_reduction(i) && !contains(i.regions[0], is_any_loop)) {
+      if (is_reduction(i) && !contains(i.regions[0], is_counted_loop)) {
         i.vectorize = i.extent >= kShortest;
       } else {
         for (Region& inner : i.regions) vectorize_reductions(inner);
@@ -184,7 +184,7 @@ class Scheduler {
         } else {
           vectorize_reductions(i.regions[0]);
         }
-      } else if (is_reduction(i) && !contains(i.regions[0], is_any_loop)) {
+      } else if (is_reduction(i) && !contains(i.regions[0], is_counted_loop)) {
         i.vectorize = i.extent >= kShortest;
       } else {
         for (Region& inner : i.regions) visit(inner);
