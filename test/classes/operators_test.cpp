@@ -23,82 +23,142 @@ class Operators : public testing::Test {};
 using Numbers = testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, float, double>;
 TYPED_TEST_SUITE(Operators, Numbers);
 
-template <class R, class T, class F>
-void expect_as_cpp(const F& f) {
-  const std::vector<T> a = samples<T>(0), b = samples<T>(3);
-  const Array<T> x = Array<T>::from(a, {6}), y = Array<T>::from(b, {6});
-  const Array<R> got = evaluated_as<R>(f, x, y);
-  for (size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(got.host()[i], static_cast<R>(f(a[i], b[i]))) << +a[i] << " and " << +b[i];
+/// The results of all functions that one trace records, by the reference evaluator. No template: the lambdas that
+/// record are what differs.
+std::vector<AnyArray> all_evaluated(const std::vector<AnyArray>& inputs, const detail::TraceBody& body) {
+  std::vector<Type> types;
+  for (const AnyArray& a : inputs) types.push_back(a.type());
+  const detail::TraceResult result = detail::trace_graph("test", types, body);
+  EXPECT_TRUE(result.captures.empty());
+  result.graph.verify("test");
+  return reference::evaluate(result.graph, inputs);
+}
+
+/// Takes results by name; of tracers it records them.
+struct Recorded {
+  std::vector<detail::Handle>& out;
+
+  template <class T>
+  void operator()(const char*, const Tracer<T>& result) const {
+    out.push_back(result.handle());
+  }
+};
+
+struct Named {
+  std::string name;
+  AnyArray want;
+};
+/// Takes results by name, in the same order for every element; of numbers it keeps them as elements of arrays of T, or
+/// of bool.
+template <class T>
+struct Computed {
+  std::vector<Named>& out;
+  size_t element;
+  size_t next = 0;
+
+  template <class V>
+  void operator()(const char* name, V value) {
+    using R = std::conditional_t<std::same_as<V, bool>, bool, T>;
+    if (element == 0) out.push_back({name, AnyArray::uninitialized({dtype_of<R>, Shape{6}})});
+    static_cast<R*>(out[next++].want.mutable_data())[element] = static_cast<R>(value);
+  }
+};
+
+void expect_named(const std::vector<AnyArray>& inputs, const std::vector<Named>& named, const detail::TraceBody& body) {
+  const std::vector<AnyArray> got = all_evaluated(inputs, body);
+  ASSERT_EQ(got.size(), named.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_TRUE(identical(got[i], named[i].want)) << named[i].name << " of " << inputs[0] << " and " << inputs[1]
+                                                  << " gave " << got[i] << ", expected " << named[i].want;
   }
 }
 
+/// `f(out, x, y)` hands its results to `out`: on tracers and on the numbers themselves it gives the same.
+template <class T, class F>
+void expect_as_cpp(const F& f) {
+  const std::vector<T> a = samples<T>(0), b = samples<T>(3);
+  std::vector<Named> named;
+  for (size_t i = 0; i < a.size(); ++i) {
+    Computed<T> out{named, i};
+    f(out, a[i], b[i]);
+  }
+  expect_named({AnyArray::from<T>(a, {6}), AnyArray::from<T>(b, {6})}, named,
+               [&](std::span<const detail::Handle> in, std::vector<detail::Handle>& handles) {
+                 Recorded out{handles};
+                 f(out, Tracer<T>(in[0]), Tracer<T>(in[1]));
+               });
+}
+
 TYPED_TEST(Operators, ArithmeticIsThatOfCpp) {
-  using T = TypeParam;
-  expect_as_cpp<T, T>([](auto x, auto y) { return x + y; });
-  expect_as_cpp<T, T>([](auto x, auto y) { return x - y; });
-  expect_as_cpp<T, T>([](auto x, auto y) { return x * y; });
-  expect_as_cpp<T, T>([](auto x, auto y) { return x / y; });
-  expect_as_cpp<T, T>([](auto x, auto y) {
+  expect_as_cpp<TypeParam>([](auto& out, auto x, auto y) {
+    out("+", x + y);
+    out("-", x - y);
+    out("*", x * y);
+    out("/", x / y);
     if constexpr (std::floating_point<decltype(x)>) {
-      return std::fmod(x, y);
+      out("%", std::fmod(x, y));
     } else {
-      return x % y;
+      out("%", x % y);
     }
+    out("unary -", -x);
   });
-  expect_as_cpp<T, T>([](auto x, auto) { return -x; });
 }
 
 TYPED_TEST(Operators, ComparisonsAreThoseOfCpp) {
-  using T = TypeParam;
-  expect_as_cpp<bool, T>([](auto x, auto y) { return x < y; });
-  expect_as_cpp<bool, T>([](auto x, auto y) { return x > y; });
-  expect_as_cpp<bool, T>([](auto x, auto y) { return x <= y; });
-  expect_as_cpp<bool, T>([](auto x, auto y) { return x >= y; });
-  expect_as_cpp<bool, T>([](auto x, auto y) { return x == y; });
-  expect_as_cpp<bool, T>([](auto x, auto y) { return x != y; });
+  expect_as_cpp<TypeParam>([](auto& out, auto x, auto y) {
+    out("<", x < y);
+    out(">", x > y);
+    out("<=", x <= y);
+    out(">=", x >= y);
+    out("==", x == y);
+    out("!=", x != y);
+  });
 }
 
 TYPED_TEST(Operators, BitwiseIsThatOfCpp) {
-  using T = TypeParam;
-  if constexpr (std::integral<T>) {
-    expect_as_cpp<T, T>([](auto x, auto y) { return x & y; });
-    expect_as_cpp<T, T>([](auto x, auto y) { return x | y; });
-    expect_as_cpp<T, T>([](auto x, auto y) { return x ^ y; });
-    expect_as_cpp<T, T>([](auto x, auto) { return ~x; });
-    expect_as_cpp<T, T>([](auto x, auto) { return x << 2; });
-    expect_as_cpp<T, T>([](auto x, auto) { return x >> 1; });
+  if constexpr (std::integral<TypeParam>) {
+    expect_as_cpp<TypeParam>([](auto& out, auto x, auto y) {
+      out("&", x & y);
+      out("|", x | y);
+      out("^", x ^ y);
+      out("~", ~x);
+      out("<<", x << 2);
+      out(">>", x >> 1);
+    });
   }
 }
 
 TYPED_TEST(Operators, CompoundAssignmentsAreTheirOperators) {
-  using T = TypeParam;
-  expect_as_cpp<T, T>([](auto x, auto y) {
+  expect_as_cpp<TypeParam>([](auto& out, auto x, auto y) {
     x += y;
     x *= 2;
     x -= y;
     x /= y;
-    return x;
+    out("+= *= -= /=", x);
   });
 }
 
 TEST(OperatorsOfBool, AreLogical) {
   const Array<bool> p = {true, true, false, false}, q = {true, false, true, false};
-  const auto expect = [&](const auto& f, std::vector<int> want) {
-    const Array<bool> got = evaluated_as<bool>(f, p, q);
-    EXPECT_EQ(std::vector<int>(got.host().begin(), got.host().end()), want);
-  };
-  expect([](auto x, auto y) { return x && y; }, {1, 0, 0, 0});
-  expect([](auto x, auto y) { return x || y; }, {1, 1, 1, 0});
-  expect([](auto x, auto) { return !x; }, {0, 0, 1, 1});
-  expect([](auto x, auto y) { return x & y; }, {1, 0, 0, 0});
-  expect([](auto x, auto y) { return x ^ y; }, {0, 1, 1, 0});
-  expect([](auto x, auto y) { return x + y; }, {1, 1, 1, 0});
-  expect([](auto x, auto y) { return x * y; }, {1, 0, 0, 0});
-  expect([](auto x, auto) { return ~x; }, {0, 0, 1, 1});
-  expect([](auto x, auto) { return x & false; }, {0, 0, 0, 0});
-  expect([q](auto x, auto) { return x && q; }, {1, 0, 0, 0});
-  expect([q](auto x, auto) { return q || x; }, {1, 1, 1, 0});
+  const auto bools = [](bool a, bool b, bool c, bool d) { return Array<bool>{a, b, c, d}.any(); };
+  expect_named(
+      {p.any(), q.any()},
+      {{"x && y", bools(1, 0, 0, 0)},
+       {"x || y", bools(1, 1, 1, 0)},
+       {"!x", bools(0, 0, 1, 1)},
+       {"x & y", bools(1, 0, 0, 0)},
+       {"x ^ y", bools(0, 1, 1, 0)},
+       {"x + y", bools(1, 1, 1, 0)},
+       {"x * y", bools(1, 0, 0, 0)},
+       {"~x", bools(0, 0, 1, 1)},
+       {"x & false", bools(0, 0, 0, 0)},
+       {"x && an array", bools(1, 0, 0, 0)},
+       {"an array || x", bools(1, 1, 1, 0)}},
+      [&](std::span<const detail::Handle> in, std::vector<detail::Handle>& out) {
+        const Tracer<bool> x(in[0]), y(in[1]);
+        for (const Tracer<bool>& t : {x && y, x || y, !x, x & y, x ^ y, x + y, x * y, ~x, x & false, x && q, q || x})
+          out.push_back(t.handle());
+      });
 }
 
 TEST(OperatorsOfHalves, ComputeInTheirType) {
@@ -115,15 +175,26 @@ TEST(OperatorsOfHalves, ComputeInTheirType) {
 TEST(OperatorsMixed, PromoteAtRunTimeAsTheirTypesSay) {
   const Array<int8_t> a = {-3, 100};
   const Array<uint8_t> b = {200, 100};
-  EXPECT_EQ(evaluated_as<int16_t>([](auto x, auto y) { return x + y; }, a, b)(1), 200);
-  EXPECT_EQ(evaluated_as<int16_t>([](auto x, auto y) { return y * x; }, a, b)(0), -600);
-  EXPECT_EQ(evaluated_as<bool>([](auto x, auto y) { return x < y; }, a, b)(0), true);
-  EXPECT_EQ(evaluated_as<float>([](auto x) { return x * 0.5; }, a)(0), -1.5f);
-  EXPECT_EQ(evaluated_as<int16_t>([b](auto x) { return x - b; }, a)(0), -203);
-  EXPECT_EQ(evaluated_as<double>([](auto x, auto y) { return x * y; }, a, Array<double>{2, 0.25})(1), 25.);
+  const Array<double> d = {2, 0.25};
   const Array<bool> p = {true, false};
-  EXPECT_EQ(evaluated_as<int32_t>([](auto x) { return 3 - x; }, p)(0), 2);
-  EXPECT_EQ(evaluated_as<float>([](auto x) { return x * 2.0; }, p)(0), 2.f);
+  const std::vector<AnyArray> got =
+      all_evaluated({a.any(), b.any(), d.any(), p.any()},
+                    [&](std::span<const detail::Handle> in, std::vector<detail::Handle>& handles) {
+                      const Tracer<int8_t> x(in[0]);
+                      const Tracer<uint8_t> y(in[1]);
+                      const Tracer<double> z(in[2]);
+                      const Tracer<bool> t(in[3]);
+                      const auto out = [&](const auto&... results) { (handles.push_back(results.handle()), ...); };
+                      out(x + y, y * x, x < y, x * 0.5, x - b, x * z, 3 - t, t * 2.0);
+                    });
+  EXPECT_EQ(got[0].as<int16_t>()(1), 200);
+  EXPECT_EQ(got[1].as<int16_t>()(0), -600);
+  EXPECT_EQ(got[2].as<bool>()(0), true);
+  EXPECT_EQ(got[3].as<float>()(0), -1.5f);
+  EXPECT_EQ(got[4].as<int16_t>()(0), -203);
+  EXPECT_EQ(got[5].as<double>()(1), 25.);
+  EXPECT_EQ(got[6].as<int32_t>()(0), 2);
+  EXPECT_EQ(got[7].as<float>()(0), 2.f);
 }
 
 TEST(OperatorsMixed, BroadcastAsNumPyDoes) {

@@ -5,15 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "codegen/element_bytes.h"
 #include "support/kernel_builder.h"
 
 namespace calque::test {
 namespace {
-
-template <class T>
-constexpr bool kHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-template <class T>
-constexpr bool kFloat = std::is_floating_point_v<T> || kHalf<T>;
 
 /// x to nearest even in the format of H, as the double that H then holds.
 template <class H>
@@ -141,48 +137,57 @@ std::vector<T> inputs() {
   return v;
 }
 
-template <class T>
-bool same(T a, T b) {
-  if constexpr (kFloat<T>) {
-    const auto x = static_cast<double>(a), y = static_cast<double>(b);
-    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-    return x == y && std::signbit(x) == std::signbit(y);
-  } else {
-    return a == b;
-  }
-}
-
-template <class... T>
-struct List {};
-using All = List<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, float16, bfloat16,
-                 float, double>;
+/// The values of one dtype, and what plain C++ makes of each in every dtype, as bytes.
+struct Conversions {
+  DType from;
+  size_t count;
+  std::vector<uint8_t> values;
+  struct Target {
+    DType to;
+    std::vector<uint8_t> expected;
+  };
+  std::vector<Target> targets;
+};
 
 template <class From, class... To>
-void check(const std::string& level, bool vectorize, List<To...>) {
+Conversions conversions() {
   const std::vector<From> values = inputs<From>();
-  const auto n = static_cast<int64_t>(values.size());
+  Conversions all{dtype_of<From>, values.size(), bytes_of(values), {}};
+  const auto add = [&]<class T>(T (*f)(From)) {
+    std::vector<T> expected;
+    for (const From v : values) expected.push_back(f(v));
+    all.targets.push_back({dtype_of<T>, bytes_of(expected)});
+  };
+  (add(&expected<To, From>), ...);
+  return all;
+}
+
+void expect_conversions(const Conversions& all, const std::string& level, bool vectorize) {
+  const auto n = static_cast<int64_t>(all.count);
   KernelBuilder k("convert");
-  const int32_t in = k.input(dtype_of<From>, n);
-  const int32_t outs[] = {k.output(dtype_of<To>, n)...};
-  const DType dtypes[] = {dtype_of<To>...};
+  const int32_t in = k.input(all.from, n);
+  std::vector<int32_t> outs;
+  for (const auto& t : all.targets) outs.push_back(k.output(t.to, n));
   k.parallel(n, vectorize, [&](Id i) {
     const Id v = k.load(in, i);
-    for (size_t o = 0; o < sizeof...(To); ++o) k.store(outs[o], i, k.convert(dtypes[o], v));
+    for (size_t o = 0; o < outs.size(); ++o) k.store(outs[o], i, k.convert(all.targets[o].to, v));
   });
-  Guarded<From> x(values.size());
-  std::copy(values.begin(), values.end(), x.begin());
-  std::tuple<std::unique_ptr<Guarded<To>>...> results{std::make_unique<Guarded<To>>(values.size())...};
+  Guarded<uint8_t> x(all.values);
+  std::vector<std::unique_ptr<Guarded<uint8_t>>> results;
   std::vector<void*> pointers{x.data()};
-  (pointers.push_back(std::get<std::unique_ptr<Guarded<To>>>(results)->data()), ...);
+  for (const auto& t : all.targets)
+    pointers.push_back(results.emplace_back(std::make_unique<Guarded<uint8_t>>(t.expected.size()))->data());
   run(k.program(), pointers, cpu(level));
-  const auto compare = [&]<class T>(Guarded<T>& got) {
-    for (size_t e = 0; e < values.size(); ++e)
-      ASSERT_TRUE(same<T>(got[e], expected<T>(values[e])))
-          << level << (vectorize ? " vector " : " scalar ") << name(dtype_of<From>) << " to " << name(dtype_of<T>)
-          << " of " << std::to_string(static_cast<double>(values[e])) << " (input " << e << ") gave "
-          << static_cast<double>(got[e]) << ", expected " << static_cast<double>(expected<T>(values[e]));
-  };
-  (compare(*std::get<std::unique_ptr<Guarded<To>>>(results)), ...);
+  for (size_t o = 0; o < outs.size(); ++o) {
+    const auto& [to, expected] = all.targets[o];
+    for (size_t e = 0; e < all.count; ++e) {
+      const uint8_t *got = results[o]->data() + e * size_of(to), *want = expected.data() + e * size_of(to);
+      ASSERT_TRUE(same(to, got, want)) << level << (vectorize ? " vector " : " scalar ") << name(all.from) << " to "
+                                       << name(to) << " of "
+                                       << show(all.from, all.values.data() + e * size_of(all.from)) << " (input " << e
+                                       << ") gave " << show(to, got) << ", expected " << show(to, want);
+    }
+  }
 }
 
 template <class T>
@@ -192,8 +197,10 @@ using Types = testing::Types<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, u
 TYPED_TEST_SUITE(Convert, Types);
 
 TYPED_TEST(Convert, RoundsAndSaturatesAsDefined) {
+  const Conversions all = conversions<TypeParam, bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                                      uint64_t, float16, bfloat16, float, double>();
   for (const std::string& level : cpu_levels())
-    for (const bool vectorize : {true, false}) check<TypeParam>(level, vectorize, All{});
+    for (const bool vectorize : {true, false}) ASSERT_NO_FATAL_FAILURE(expect_conversions(all, level, vectorize));
 }
 
 /// Every f16 and bf16 there is, to f32 and back; and what lies halfway between neighbours.

@@ -8,18 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include "codegen/element_bytes.h"
 #include "support/kernel_builder.h"
 
 namespace calque::test {
 namespace {
-
-template <class T>
-constexpr bool kHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-template <class T>
-constexpr bool kFloat = std::is_floating_point_v<T> || kHalf<T>;
-/// What one operation is computed in.
-template <class T>
-using Wide = std::conditional_t<kHalf<T>, float, T>;
 
 template <class T>
 std::vector<T> corners() {
@@ -52,135 +45,153 @@ std::vector<T> corners() {
   return v;
 }
 
-template <class T>
+/// An operation and what plain C++ makes of every triple of operands.
 struct Case {
   std::string name;
-  int arity;
-  std::function<T(T, T, T)> oracle;
+  size_t arity;
+  std::vector<uint8_t> expected;
 };
+/// The operands and the cases of one dtype, as bytes. What compiles, runs and compares them is no template.
+struct Cases {
+  DType dtype;
+  std::vector<uint8_t> operands[3];
+  std::vector<Case> ops;
+  std::vector<Case> comparisons;
+  std::vector<uint8_t> selected;  ///< the second operand where the first equals the third, else the third
+};
+
+/// The oracles of the operations on T: lambdas without captures, by their types.
+template <class T>
+class Oracles {
+  using W = Wide<T>;
+
+ public:
+  Oracles(const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& c, Cases& out)
+      : a_(a), b_(b), c_(c), out_(out) {}
+
+  template <class F>
+  void unary(const char* name, F) {
+    add(name, 1, [](T a, T, T) { return static_cast<T>(F()(static_cast<W>(a))); });
+  }
+  template <class F>
+  void binary(const char* name, F) {
+    add(name, 2, [](T a, T b, T) { return static_cast<T>(F()(static_cast<W>(a), static_cast<W>(b))); });
+  }
+  template <class F>
+  void ternary(const char* name, F) {
+    add(name, 3,
+        [](T a, T b, T c) { return static_cast<T>(F()(static_cast<W>(a), static_cast<W>(b), static_cast<W>(c))); });
+  }
+  template <class F>
+  void comparison(const char* name, F) {
+    add_to<bool>(out_.comparisons, name, 2, [](T a, T b, T) -> bool { return F()(a, b); });
+  }
+
+ private:
+  void add(const char* name, size_t arity, T (*f)(T, T, T)) { add_to<T>(out_.ops, name, arity, f); }
+  template <class R>
+  void add_to(std::vector<Case>& cases, const char* name, size_t arity, R (*f)(T, T, T)) {
+    std::vector<uint8_t> expected(a_.size() * sizeof(R));
+    for (size_t i = 0; i < a_.size(); ++i) {
+      const R r = f(a_[i], b_[i], c_[i]);
+      std::memcpy(expected.data() + i * sizeof(R), &r, sizeof(R));
+    }
+    cases.push_back({name, arity, std::move(expected)});
+  }
+
+  const std::vector<T>&a_, &b_, &c_;
+  Cases& out_;
+};
+
+template <class W>
+W maximum(W a, W b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<W>::quiet_NaN();
+  return a == b ? (std::signbit(a) ? b : a) : a > b ? a : b;
+}
+template <class W>
+W minimum(W a, W b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<W>::quiet_NaN();
+  return a == b ? (std::signbit(a) ? a : b) : a < b ? a : b;
+}
+template <class T, class V>
+T wrap(V v) {
+  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(v));
+}
 
 // The inputs of floor and the like beyond this have no fraction.
 template <class T>
-std::vector<Case<T>> cases() {
+void add_ops(Oracles<T>& out) {
   using W = Wide<T>;
-  std::vector<Case<T>> out;
-  const auto unary = [&](const char* name, auto f) {
-    out.push_back({name, 1, [f](T a, T, T) { return static_cast<T>(f(static_cast<W>(a))); }});
-  };
-  const auto binary = [&](const char* name, auto f) {
-    out.push_back({name, 2, [f](T a, T b, T) { return static_cast<T>(f(static_cast<W>(a), static_cast<W>(b))); }});
-  };
   if constexpr (std::is_same_v<T, bool>) {
-    unary("not", [](bool a) { return !a; });
-    binary("and", [](bool a, bool b) { return a && b; });
-    binary("or", [](bool a, bool b) { return a || b; });
-    binary("xor", [](bool a, bool b) { return a != b; });
-    binary("max", [](bool a, bool b) { return a || b; });
-    binary("min", [](bool a, bool b) { return a && b; });
+    out.unary("not", [](bool a) { return !a; });
+    out.binary("and", [](bool a, bool b) { return a && b; });
+    out.binary("or", [](bool a, bool b) { return a || b; });
+    out.binary("xor", [](bool a, bool b) { return a != b; });
+    out.binary("max", [](bool a, bool b) { return a || b; });
+    out.binary("min", [](bool a, bool b) { return a && b; });
   } else if constexpr (kFloat<T>) {
-    const auto maximum = [](W a, W b) {
-      if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<W>::quiet_NaN();
-      return a == b ? (std::signbit(a) ? b : a) : a > b ? a : b;
-    };
-    const auto minimum = [](W a, W b) {
-      if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<W>::quiet_NaN();
-      return a == b ? (std::signbit(a) ? a : b) : a < b ? a : b;
-    };
-    unary("neg", [](W a) { return -a; });
-    unary("abs", [](W a) { return std::fabs(a); });
-    unary("sign", [](W a) { return a > 0 ? W(1) : a < 0 ? W(-1) : a; });
-    unary("floor", [](W a) { return std::floor(a); });
-    unary("ceil", [](W a) { return std::ceil(a); });
-    unary("trunc", [](W a) { return std::trunc(a); });
-    unary("round", [](W a) { return std::nearbyint(a); });
-    unary("round_half_away", [](W a) { return std::round(a); });
-    unary("sqrt", [](W a) { return std::sqrt(a); });
-    binary("add", [](W a, W b) { return a + b; });
-    binary("sub", [](W a, W b) { return a - b; });
-    binary("mul", [](W a, W b) { return a * b; });
-    binary("div", [](W a, W b) { return a / b; });
-    binary("rem", [](W a, W b) { return std::fmod(a, b); });
-    binary("max", maximum);
-    binary("min", minimum);
-    binary("copysign", [](W a, W b) { return std::copysign(a, b); });
-    out.push_back({"fma", 3, [](T a, T b, T c) {
-                     return static_cast<T>(std::fma(static_cast<W>(a), static_cast<W>(b), static_cast<W>(c)));
-                   }});
-    out.push_back({"clamp", 3, [=](T a, T b, T c) {
-                     return static_cast<T>(minimum(maximum(static_cast<W>(b), static_cast<W>(a)), static_cast<W>(c)));
-                   }});
+    out.unary("neg", [](W a) { return -a; });
+    out.unary("abs", [](W a) { return std::fabs(a); });
+    out.unary("sign", [](W a) { return a > 0 ? W(1) : a < 0 ? W(-1) : a; });
+    out.unary("floor", [](W a) { return std::floor(a); });
+    out.unary("ceil", [](W a) { return std::ceil(a); });
+    out.unary("trunc", [](W a) { return std::trunc(a); });
+    out.unary("round", [](W a) { return std::nearbyint(a); });
+    out.unary("round_half_away", [](W a) { return std::round(a); });
+    out.unary("sqrt", [](W a) { return std::sqrt(a); });
+    out.binary("add", [](W a, W b) { return a + b; });
+    out.binary("sub", [](W a, W b) { return a - b; });
+    out.binary("mul", [](W a, W b) { return a * b; });
+    out.binary("div", [](W a, W b) { return a / b; });
+    out.binary("rem", [](W a, W b) { return std::fmod(a, b); });
+    out.binary("max", [](W a, W b) { return maximum(a, b); });
+    out.binary("min", [](W a, W b) { return minimum(a, b); });
+    out.binary("copysign", [](W a, W b) { return std::copysign(a, b); });
+    out.ternary("fma", [](W a, W b, W c) { return std::fma(a, b, c); });
+    out.ternary("clamp", [](W a, W b, W c) { return minimum(maximum(b, a), c); });
   } else {
     using U = std::make_unsigned_t<T>;
-    constexpr unsigned kBits = 8 * sizeof(T);
-    const auto wrap = [](auto v) { return static_cast<T>(static_cast<U>(v)); };
-    const auto quotient = [=](T a, T b) {
-      if (b == 0) return wrap(-1);
-      return b == static_cast<T>(-1) && std::is_signed_v<T> ? wrap(uint64_t{0} - static_cast<uint64_t>(a))
-                                                            : wrap(a / b);
-    };
-    unary("neg", [=](T a) { return wrap(uint64_t{0} - static_cast<uint64_t>(a)); });
-    unary("abs", [=](T a) { return a < 0 ? wrap(uint64_t{0} - static_cast<uint64_t>(a)) : a; });
-    unary("sign", [](T a) { return a > 0 ? 1 : a < 0 ? -1 : 0; });
-    unary("floor", [](T a) { return a; });
-    unary("round", [](T a) { return a; });
-    unary("not", [=](T a) { return wrap(~a); });
-    unary("popcount", [](T a) { return std::popcount(static_cast<U>(a)); });
-    unary("clz", [](T a) { return std::countl_zero(static_cast<U>(a)); });
-    binary("add", [=](T a, T b) { return wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); });
-    binary("sub", [=](T a, T b) { return wrap(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); });
-    binary("mul", [=](T a, T b) { return wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); });
-    binary("div", quotient);
-    binary("rem", [=](T a, T b) {
+    out.unary("neg", [](T a) { return wrap<T>(uint64_t{0} - static_cast<uint64_t>(a)); });
+    out.unary("abs", [](T a) { return a < 0 ? wrap<T>(uint64_t{0} - static_cast<uint64_t>(a)) : a; });
+    out.unary("sign", [](T a) { return a > 0 ? 1 : a < 0 ? -1 : 0; });
+    out.unary("floor", [](T a) { return a; });
+    out.unary("round", [](T a) { return a; });
+    out.unary("not", [](T a) { return wrap<T>(~a); });
+    out.unary("popcount", [](T a) { return std::popcount(static_cast<U>(a)); });
+    out.unary("clz", [](T a) { return std::countl_zero(static_cast<U>(a)); });
+    out.binary("add", [](T a, T b) { return wrap<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); });
+    out.binary("sub", [](T a, T b) { return wrap<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); });
+    out.binary("mul", [](T a, T b) { return wrap<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); });
+    out.binary("div", [](T a, T b) {
+      if (b == 0) return wrap<T>(-1);
+      return b == static_cast<T>(-1) && std::is_signed_v<T> ? wrap<T>(uint64_t{0} - static_cast<uint64_t>(a))
+                                                            : wrap<T>(a / b);
+    });
+    out.binary("rem", [](T a, T b) {
       if (b == 0) return a;
-      return b == static_cast<T>(-1) && std::is_signed_v<T> ? T(0) : wrap(a % b);
+      return b == static_cast<T>(-1) && std::is_signed_v<T> ? T(0) : wrap<T>(a % b);
     });
-    binary("max", [](T a, T b) { return std::max(a, b); });
-    binary("min", [](T a, T b) { return std::min(a, b); });
-    binary("and", [](T a, T b) { return a & b; });
-    binary("or", [](T a, T b) { return a | b; });
-    binary("xor", [](T a, T b) { return a ^ b; });
-    binary("shl", [=](T a, T b) {
-      return static_cast<U>(b) >= kBits ? T(0) : wrap(static_cast<uint64_t>(a) << static_cast<unsigned>(b));
+    out.binary("max", [](T a, T b) { return std::max(a, b); });
+    out.binary("min", [](T a, T b) { return std::min(a, b); });
+    out.binary("and", [](T a, T b) { return a & b; });
+    out.binary("or", [](T a, T b) { return a | b; });
+    out.binary("xor", [](T a, T b) { return a ^ b; });
+    out.binary("shl", [](T a, T b) {
+      return static_cast<U>(b) >= 8 * sizeof(T) ? T(0) : wrap<T>(static_cast<uint64_t>(a) << static_cast<unsigned>(b));
     });
-    binary("shr_arithmetic", [](T a, T b) {
-      const bool wide = static_cast<U>(b) >= kBits;
+    out.binary("shr_arithmetic", [](T a, T b) {
+      const bool wide = static_cast<U>(b) >= 8 * sizeof(T);
       return wide ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> static_cast<unsigned>(b));
     });
-    binary("shr_logical", [=](T a, T b) {
-      return static_cast<U>(b) >= kBits ? T(0) : wrap(static_cast<U>(a) >> static_cast<unsigned>(b));
+    out.binary("shr_logical", [](T a, T b) {
+      return static_cast<U>(b) >= 8 * sizeof(T) ? T(0) : wrap<T>(static_cast<U>(a) >> static_cast<unsigned>(b));
     });
-    out.push_back({"clamp", 3, [](T a, T b, T c) { return std::min(std::max(b, a), c); }});
-  }
-  return out;
-}
-
-template <class T>
-bool same(T a, T b) {
-  if constexpr (kFloat<T>) {
-    const auto x = static_cast<Wide<T>>(a), y = static_cast<Wide<T>>(b);
-    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-    return x == y && std::signbit(x) == std::signbit(y);
-  } else {
-    return a == b;
+    out.ternary("clamp", [](T a, T b, T c) { return std::min(std::max(b, a), c); });
   }
 }
 
 template <class T>
-std::string show(T v) {
-  if constexpr (kFloat<T>)
-    return std::to_string(static_cast<double>(v)) + "/" + std::to_string(std::signbit(static_cast<Wide<T>>(v)));
-  else
-    return std::to_string(v);
-}
-
-template <class T>
-class ScalarOp : public testing::Test {};
-using Types = testing::Types<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, float16,
-                             bfloat16, float, double>;
-TYPED_TEST_SUITE(ScalarOp, Types);
-
-TYPED_TEST(ScalarOp, AgreesWithPlainCode) {
-  using T = TypeParam;
+Cases cases() {
   const std::vector<T> values = corners<T>();
   // All pairs, with a third operand that walks through the values at another pace.
   std::vector<T> a, b, c;
@@ -190,54 +201,77 @@ TYPED_TEST(ScalarOp, AgreesWithPlainCode) {
       b.push_back(values[j]);
       c.push_back(values[(3 * i + 5 * j + 1) % values.size()]);
     }
-  const auto n = static_cast<int64_t>(a.size());
-  Guarded<T> x(a.size()), y(a.size()), z(a.size());
-  std::copy(a.begin(), a.end(), x.begin());
-  std::copy(b.begin(), b.end(), y.begin());
-  std::copy(c.begin(), c.end(), z.begin());
-  const std::vector<Case<T>> all = cases<T>();
-  const std::vector<std::string> comparisons{"eq", "ne", "lt", "le", "gt", "ge"};
+  Cases all{dtype_of<T>, {bytes_of(a), bytes_of(b), bytes_of(c)}, {}, {}, {}};
+  Oracles<T> oracles(a, b, c, all);
+  add_ops(oracles);
+  oracles.comparison("eq", [](T p, T q) { return p == q; });
+  oracles.comparison("ne", [](T p, T q) { return p != q; });
+  oracles.comparison("lt", [](T p, T q) { return p < q; });
+  oracles.comparison("le", [](T p, T q) { return p <= q; });
+  oracles.comparison("gt", [](T p, T q) { return p > q; });
+  oracles.comparison("ge", [](T p, T q) { return p >= q; });
+  std::vector<T> selected;
+  for (size_t e = 0; e < a.size(); ++e) selected.push_back(a[e] == c[e] ? b[e] : c[e]);
+  all.selected = bytes_of(selected);
+  return all;
+}
+
+void expect_cases(const Cases& all, const std::string& level, bool vectorize) {
+  const size_t size = size_of(all.dtype), count = all.selected.size() / size;
+  const auto n = static_cast<int64_t>(count);
+  KernelBuilder k("ops");
+  const int32_t in[3] = {k.input(all.dtype, n), k.input(all.dtype, n), k.input(all.dtype, n)};
+  std::vector<int32_t> outs, flags;
+  for (size_t o = 0; o < all.ops.size(); ++o) outs.push_back(k.output(all.dtype, n));
+  for (size_t o = 0; o < all.comparisons.size(); ++o) flags.push_back(k.output(DType::bool_, n));
+  const int32_t chosen = k.output(all.dtype, n);
+  k.parallel(n, vectorize, [&](Id i) {
+    const Id v[3] = {k.load(in[0], i), k.load(in[1], i), k.load(in[2], i)};
+    for (size_t o = 0; o < all.ops.size(); ++o)
+      k.store(outs[o], i, k.op(all.ops[o].name, all.dtype, std::vector<Id>(v, v + all.ops[o].arity)));
+    for (size_t o = 0; o < all.comparisons.size(); ++o)
+      k.store(flags[o], i, k.compare(all.comparisons[o].name, v[0], v[1]));
+    k.store(chosen, i, k.op("select", {k.compare("eq", v[0], v[2]), v[1], v[2]}));
+  });
+  std::vector<std::unique_ptr<Guarded<uint8_t>>> memory;
+  std::vector<void*> pointers;
+  const auto guarded = [&](size_t bytes) {
+    pointers.push_back(memory.emplace_back(std::make_unique<Guarded<uint8_t>>(bytes))->data());
+    return static_cast<uint8_t*>(pointers.back());
+  };
+  for (const std::vector<uint8_t>& operand : all.operands)
+    std::memcpy(guarded(operand.size()), operand.data(), operand.size());
+  std::vector<const uint8_t*> results, bools;
+  for (size_t o = 0; o < all.ops.size(); ++o) results.push_back(guarded(count * size));
+  for (size_t o = 0; o < all.comparisons.size(); ++o) bools.push_back(guarded(count));
+  const uint8_t* const selected = guarded(count * size);
+  run(k.program(), pointers, cpu(level));
+  const auto expect = [&](const std::string& name, DType dtype, const uint8_t* got, const uint8_t* want, size_t e) {
+    const auto operand = [&](int o) { return show(all.dtype, all.operands[o].data() + e * size); };
+    const size_t at = e * size_of(dtype);
+    ASSERT_TRUE(same(dtype, got + at, want + at))
+        << level << (vectorize ? " vector " : " scalar ") << name << '(' << operand(0) << ", " << operand(1) << ", "
+        << operand(2) << ") gave " << show(dtype, got + at) << ", expected " << show(dtype, want + at);
+  };
+  for (size_t e = 0; e < count && !testing::Test::HasFatalFailure(); ++e) {
+    for (size_t o = 0; o < all.ops.size(); ++o)
+      expect(all.ops[o].name, all.dtype, results[o], all.ops[o].expected.data(), e);
+    for (size_t o = 0; o < all.comparisons.size(); ++o)
+      expect(all.comparisons[o].name, DType::bool_, bools[o], all.comparisons[o].expected.data(), e);
+    expect("select", all.dtype, selected, all.selected.data(), e);
+  }
+}
+
+template <class T>
+class ScalarOp : public testing::Test {};
+using Types = testing::Types<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, float16,
+                             bfloat16, float, double>;
+TYPED_TEST_SUITE(ScalarOp, Types);
+
+TYPED_TEST(ScalarOp, AgreesWithPlainCode) {
+  const Cases all = cases<TypeParam>();
   for (const std::string& level : cpu_levels())
-    for (const bool vectorize : {true, false}) {
-      KernelBuilder k("ops");
-      const int32_t in[3] = {k.input(dtype_of<T>, n), k.input(dtype_of<T>, n), k.input(dtype_of<T>, n)};
-      std::vector<int32_t> outs, flags;
-      for (size_t o = 0; o < all.size(); ++o) outs.push_back(k.output(dtype_of<T>, n));
-      for (size_t o = 0; o < comparisons.size(); ++o) flags.push_back(k.output(DType::bool_, n));
-      const int32_t chosen = k.output(dtype_of<T>, n);
-      k.parallel(n, vectorize, [&](Id i) {
-        const Id v[3] = {k.load(in[0], i), k.load(in[1], i), k.load(in[2], i)};
-        for (size_t o = 0; o < all.size(); ++o)
-          k.store(outs[o], i, k.op(all[o].name, dtype_of<T>, std::vector<Id>(v, v + all[o].arity)));
-        for (size_t o = 0; o < comparisons.size(); ++o) k.store(flags[o], i, k.compare(comparisons[o], v[0], v[1]));
-        k.store(chosen, i, k.op("select", {k.compare("eq", v[0], v[2]), v[1], v[2]}));
-      });
-      std::vector<std::unique_ptr<Guarded<T>>> results;
-      std::vector<std::unique_ptr<Guarded<uint8_t>>> bools;
-      std::vector<void*> pointers{x.data(), y.data(), z.data()};
-      for (size_t o = 0; o < all.size(); ++o)
-        pointers.push_back(results.emplace_back(std::make_unique<Guarded<T>>(a.size()))->data());
-      for (size_t o = 0; o < comparisons.size(); ++o)
-        pointers.push_back(bools.emplace_back(std::make_unique<Guarded<uint8_t>>(a.size()))->data());
-      Guarded<T> selected(a.size());
-      pointers.push_back(selected.data());
-      run(k.program(), pointers, cpu(level));
-      for (size_t e = 0; e < a.size(); ++e) {
-        for (size_t o = 0; o < all.size(); ++o) {
-          const T expected = all[o].oracle(a[e], b[e], c[e]);
-          ASSERT_TRUE(same<T>((*results[o])[e], expected))
-              << level << (vectorize ? " vector " : " scalar ") << all[o].name << '(' << show(a[e]) << ", "
-              << show(b[e]) << ", " << show(c[e]) << ") gave " << show((*results[o])[e]) << ", expected "
-              << show(expected);
-        }
-        const T p = a[e], q = b[e];
-        const bool expected[6] = {p == q, p != q, p<q, p <= q, p> q, p >= q};
-        for (size_t o = 0; o < 6; ++o)
-          ASSERT_EQ((*bools[o])[e], expected[o] ? 1 : 0)
-              << level << ' ' << comparisons[o] << ' ' << show(p) << ' ' << show(q);
-        ASSERT_TRUE(same<T>(selected[e], a[e] == c[e] ? b[e] : c[e])) << level << " select";
-      }
-    }
+    for (const bool vectorize : {true, false}) ASSERT_NO_FATAL_FAILURE(expect_cases(all, level, vectorize));
 }
 
 TEST(ScalarOpNames, AllExistAsPrimitives) {

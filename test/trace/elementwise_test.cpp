@@ -31,19 +31,31 @@ bool same(T a, T b) {
   }
 }
 
+using UnaryFunction = Handle (*)(const Operand&, Location);
+using BinaryFunction = Handle (*)(const Operand&, const Operand&, Location);
+
+/// The one result of a function of these inputs. Templates, as `result_of` is one, would be most of this file for the
+/// compiler.
+AnyArray computed(const AnyArray& x, UnaryFunction f) {
+  return result_of({x}, [f](const auto& o) { return f(o[0], kHere); });
+}
+AnyArray computed(const AnyArray& x, const AnyArray& y, BinaryFunction f) {
+  return result_of({x, y}, [f](const auto& o) { return f(o[0], o[1], kHere); });
+}
+
 /// f on all pairs of samples, as an outer broadcast, against `want`.
-template <class T, class R = T, class Want>
-void check_pairs(Handle (*f)(const Operand&, const Operand&, Location), Want want) {
+template <class T>
+void check_pairs(BinaryFunction f, T (*want)(T, T)) {
   const std::vector<T> s = samples<T>();
   const int64_t n = static_cast<int64_t>(s.size());
   const AnyArray x = AnyArray::from(std::span<const T>(s), Shape{n, 1}),
                  y = AnyArray::from(std::span<const T>(s), Shape{n});
-  const AnyArray got = result_of({x, y}, [&](const auto& o) { return f(o[0], o[1], kHere); });
-  ASSERT_EQ(got.type(), (Type{dtype_of<R>, Shape{n, n}}));
+  const AnyArray got = computed(x, y, f);
+  ASSERT_EQ(got.type(), (Type{dtype_of<T>, Shape{n, n}}));
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       const T a = s[static_cast<size_t>(i)], b = s[static_cast<size_t>(j)];
-      const R w = want(a, b), g = got.data_as<R>()[i * n + j];
+      const T w = want(a, b), g = got.data_as<T>()[i * n + j];
       EXPECT_TRUE(same(g, w)) << +a << ", " << +b << ": got " << +g << ", want " << +w;
     }
   }
@@ -121,7 +133,7 @@ TEST(Extremes, MinimumAndMaximumPropagateNaN) {
 }
 
 TEST(Integers, GcdAndLcmAreThoseOfTheStandard) {
-  const auto small = [](const auto& f) {
+  const auto small = [](BinaryFunction f) {
     std::vector<int32_t> x, y;
     for (int a = -12; a <= 12; ++a) {
       for (int b = -12; b <= 12; ++b) {
@@ -130,18 +142,17 @@ TEST(Integers, GcdAndLcmAreThoseOfTheStandard) {
       }
     }
     const Shape n{x.size()};
-    return std::pair{elements<int32_t>(result_of({AnyArray::from<int32_t>(x, n), AnyArray::from<int32_t>(y, n)}, f)),
+    return std::pair{elements<int32_t>(computed(AnyArray::from<int32_t>(x, n), AnyArray::from<int32_t>(y, n), f)),
                      std::pair{x, y}};
   };
-  const auto [g, in] = small([](const auto& o) { return ops::gcd(o[0], o[1], kHere); });
+  const auto [g, in] = small(&ops::gcd);
   for (size_t i = 0; i < g.size(); ++i) EXPECT_EQ(g[i], std::gcd(in.first[i], in.second[i]));
-  const auto [l, same_in] = small([](const auto& o) { return ops::lcm(o[0], o[1], kHere); });
+  const auto [l, same_in] = small(&ops::lcm);
   for (size_t i = 0; i < l.size(); ++i) EXPECT_EQ(l[i], std::lcm(same_in.first[i], same_in.second[i]));
 }
 
 TEST(Integers, LcmWraps) {
-  const AnyArray got = result_of({vec<int8_t>({64, -100, -128, 127}), vec<int8_t>({-96, 127, 3, 0})},
-                                 [](const auto& o) { return ops::lcm(o[0], o[1], kHere); });
+  const AnyArray got = computed(vec<int8_t>({64, -100, -128, 127}), vec<int8_t>({-96, 127, 3, 0}), &ops::lcm);
   EXPECT_EQ(elements<int8_t>(got), (std::vector<int8_t>{-64, -100, -128, 0}));
 }
 
@@ -155,21 +166,20 @@ TEST(Ldexp, IsScalbnWithOneRounding) {
     }
   }
   const Shape shape{x.size()};
-  const auto got = elements<double>(result_of({AnyArray::from<double>(x, shape), AnyArray::from<int64_t>(n, shape)},
-                                              [](const auto& o) { return ops::ldexp(o[0], o[1], kHere); }));
+  const auto got =
+      elements<double>(computed(AnyArray::from<double>(x, shape), AnyArray::from<int64_t>(n, shape), &ops::ldexp));
   for (size_t i = 0; i < x.size(); ++i) {
     EXPECT_TRUE(same(got[i], std::scalbln(x[i], n[i]))) << x[i] << " * 2^" << n[i] << " gave " << got[i];
   }
-  const auto narrow = elements<float>(result_of({vec<float>({1.5f, -3.f}), vec<int8_t>({-128, 127})},
-                                                [](const auto& o) { return ops::ldexp(o[0], o[1], kHere); }));
+  const auto narrow = elements<float>(computed(vec<float>({1.5f, -3.f}), vec<int8_t>({-128, 127}), &ops::ldexp));
   EXPECT_EQ(narrow, (std::vector<float>{std::ldexp(1.5f, -128), -std::numeric_limits<float>::infinity()}));
 }
 
 TEST(Tests, SeeTheBitsOfFloats) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const AnyArray x = vec<float>({0.f, -0.f, 1.f, -1.f, inf, -inf, nan, std::copysign(nan, -1.f)});
-  const auto check = [&](auto f, std::vector<bool> want) {
-    const AnyArray got = result_of({x}, [&](const auto& o) { return f(o[0], kHere); });
+  const auto check = [&](UnaryFunction f, std::vector<bool> want) {
+    const AnyArray got = computed(x, f);
     for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(got.data_as<bool>()[i], want[i]) << i;
   };
   check(&ops::isnan, {false, false, false, false, false, false, true, true});
@@ -180,26 +190,21 @@ TEST(Tests, SeeTheBitsOfFloats) {
 
 TEST(Tests, OfIntegersAreConstant) {
   const AnyArray x = vec<int32_t>({-1, 0, 1});
-  EXPECT_EQ(elements<bool>(result_of({x}, [](const auto& o) { return ops::isnan(o[0], kHere); })),
-            (std::vector<bool>{false, false, false}));
-  EXPECT_EQ(elements<bool>(result_of({x}, [](const auto& o) { return ops::isfinite(o[0], kHere); })),
-            (std::vector<bool>{true, true, true}));
-  EXPECT_EQ(elements<bool>(result_of({x}, [](const auto& o) { return ops::signbit(o[0], kHere); })),
-            (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(elements<bool>(computed(x, &ops::isnan)), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(elements<bool>(computed(x, &ops::isfinite)), (std::vector<bool>{true, true, true}));
+  EXPECT_EQ(elements<bool>(computed(x, &ops::signbit)), (std::vector<bool>{true, false, false}));
 }
 
 TEST(Relu, KeepsNaNAndDropsNegativeZero) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto got = elements<float>(
-      result_of({vec<float>({-1.f, -0.f, 2.f, nan})}, [](const auto& o) { return ops::relu(o[0], kHere); }));
+  const auto got = elements<float>(computed(vec<float>({-1.f, -0.f, 2.f, nan}), &ops::relu));
   EXPECT_TRUE(same(got[0], 0.f) && same(got[1], 0.f) && same(got[2], 2.f) && same(got[3], nan));
 }
 
 TEST(Xlogy, IsZeroAtZero) {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-  const auto got =
-      elements<double>(result_of({vec<double>({0, 0, 0, 2, 1}), vec<double>({0, inf, nan, std::exp(1.0), 0})},
-                                 [](const auto& o) { return ops::xlogy(o[0], o[1], kHere); }));
+  const auto got = elements<double>(
+      computed(vec<double>({0, 0, 0, 2, 1}), vec<double>({0, inf, nan, std::exp(1.0), 0}), &ops::xlogy));
   EXPECT_EQ(got[0], 0);
   EXPECT_EQ(got[1], 0);
   EXPECT_TRUE(std::isnan(got[2]));
@@ -209,8 +214,8 @@ TEST(Xlogy, IsZeroAtZero) {
 
 TEST(Logaddexp, DoesNotOverflow) {
   const double inf = std::numeric_limits<double>::infinity();
-  const auto got = elements<double>(result_of({vec<double>({1000, -inf, inf, 0}), vec<double>({1000, -inf, inf, -inf})},
-                                              [](const auto& o) { return ops::logaddexp(o[0], o[1], kHere); }));
+  const auto got = elements<double>(
+      computed(vec<double>({1000, -inf, inf, 0}), vec<double>({1000, -inf, inf, -inf}), &ops::logaddexp));
   EXPECT_NEAR(got[0], 1000 + std::log(2.0), 1e-12);
   EXPECT_EQ(got[1], -inf);
   EXPECT_EQ(got[2], inf);
@@ -270,10 +275,8 @@ TEST(Promotion, ALiteralAddsNoBroadcast) {
 
 TEST(Promotion, BoolsAddAsOrAndMultiplyAsAnd) {
   const AnyArray x = vec<bool>({false, false, true, true}), y = vec<bool>({false, true, false, true});
-  EXPECT_EQ(elements<bool>(result_of({x, y}, [](const auto& o) { return ops::add(o[0], o[1], kHere); })),
-            (std::vector<bool>{false, true, true, true}));
-  EXPECT_EQ(elements<bool>(result_of({x, y}, [](const auto& o) { return ops::multiply(o[0], o[1], kHere); })),
-            (std::vector<bool>{false, false, false, true}));
+  EXPECT_EQ(elements<bool>(computed(x, y, &ops::add)), (std::vector<bool>{false, true, true, true}));
+  EXPECT_EQ(elements<bool>(computed(x, y, &ops::multiply)), (std::vector<bool>{false, false, false, true}));
 }
 
 TEST(Clip, BoundsMustFitTheArray) {
@@ -292,8 +295,8 @@ TEST(Complex, FunctionsAreThoseOfTheStandard) {
   std::vector<C> z{{1, 1e-9}, {-1, 1e-9}, {0, 2}, {0, -2}, {-4, 0}, {30, 1}, {-30, -1}, {1e-3, 1e-3}};
   for (int i = 0; i < 60; ++i) z.push_back({uniform(generator), uniform(generator)});
   const AnyArray x = AnyArray::from<C>(z, Shape{z.size()});
-  const auto check = [&](auto f, auto want) {
-    const auto got = elements<C>(result_of({x}, [&](const auto& o) { return f(o[0], kHere); }));
+  const auto check = [&](UnaryFunction f, C (*want)(C)) {
+    const auto got = elements<C>(computed(x, f));
     for (size_t i = 0; i < z.size(); ++i) {
       EXPECT_LE(std::abs(got[i] - want(z[i])), 1e-14 * std::abs(want(z[i])) + 1e-300) << z[i] << " " << got[i];
     }
