@@ -45,7 +45,7 @@ class ProgramBuilder {
   }
 
   Binding workspace(const Type& type) {
-    return {View{workspace_.add(p_, type), 0, {}}, type, dense(type.shape), 64, true};
+    return {View{add_workspace(p_, type), 0, {}}, type, dense(type.shape), 64, true};
   }
 
   Binding constant(const AnyArray& array) {
@@ -61,7 +61,7 @@ class ProgramBuilder {
   void region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
               std::vector<Step>& steps);
 
-  void finish() { p_.workspace_bytes = workspace_.assign(p_); }
+  void finish() { place_workspace(p_); }
 
  private:
   struct Scope {
@@ -84,10 +84,8 @@ class ProgramBuilder {
   }
   /// Where an operand of control flow lives: literals and constants included.
   Binding operand(Scope& s, Value v, bool must_be_dense);
-  void touch(const Binding& b) { workspace_.touch(b.view.buffer); }
 
   Program& p_;
-  Workspace workspace_;
   std::vector<Binding> constants_;
 };
 
@@ -96,10 +94,8 @@ void ProgramBuilder::kernel(BoundKernel bound, std::vector<Step>& steps) {
   step.kind = StepKind::kernel;
   step.kernel = static_cast<int32_t>(p_.kernels.size());
   step.views = std::move(bound.views);
-  for (const View& v : step.views) workspace_.touch(v.buffer);
   p_.kernels.push_back(std::move(bound.kernel));
   steps.push_back(std::move(step));
-  workspace_.advance();
 }
 
 void ProgramBuilder::copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to) {
@@ -111,10 +107,7 @@ void ProgramBuilder::copy(const Binding& to, const Binding& from, std::vector<St
   step.kind = StepKind::copy;
   step.views = {to.view, from.view};
   step.bytes = bytes_of(to.type);
-  touch(to);
-  touch(from);
   steps.push_back(std::move(step));
-  workspace_.advance();
 }
 
 Binding ProgramBuilder::operand(Scope& s, Value v, bool must_be_dense) {
@@ -199,7 +192,6 @@ void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
   step.kind = StepKind::while_;
   step.views = {predicate.view};
   step.blocks.resize(2);
-  const int64_t begin = workspace_.now();
   const auto with = [&](size_t from, size_t count) {
     std::vector<Binding> in(consts.begin() + static_cast<std::ptrdiff_t>(from),
                             consts.begin() + static_cast<std::ptrdiff_t>(from + count));
@@ -207,14 +199,9 @@ void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
     return in;
   };
   region(cond, with(0, cond_consts), std::array{predicate}, step.blocks[0]);
-  touch(predicate);
   region(body, with(cond_consts, body_consts), next, step.blocks[1]);
   for (size_t i = 0; i < state.size(); ++i) copy(state[i], next[i], step.blocks[1]);
-  for (const Binding& b : consts) touch(b);
-  touch(predicate);
-  workspace_.close_loop(begin);
   s.steps.push_back(std::move(step));
-  workspace_.advance();
 }
 
 void ProgramBuilder::scan(Scope& s, const Equation& e) {
@@ -254,14 +241,9 @@ void ProgramBuilder::scan(Scope& s, const Equation& e) {
   for (const Binding& b : state) next.push_back(workspace(b.type));
   outputs = next;
   for (size_t i = carry; i < e.results().size(); ++i) outputs.push_back(slice(s.bindings[e.result(i).id()]));
-  const int64_t begin = workspace_.now();
   region(body, inputs, outputs, step.blocks[0]);
   for (size_t i = 0; i < carry; ++i) copy(state[i], next[i], step.blocks[0]);
-  for (const Binding& b : inputs) touch(b);
-  for (const Binding& b : outputs) touch(b);
-  workspace_.close_loop(begin);
   s.steps.push_back(std::move(step));
-  workspace_.advance();
 }
 
 void ProgramBuilder::branch(Scope& s, const Equation& e) {
@@ -276,12 +258,7 @@ void ProgramBuilder::branch(Scope& s, const Equation& e) {
     step.blocks.emplace_back();
     region(g, inputs, outputs, step.blocks.back());
   }
-  // Operands live until here: copies of later ones have moved the clock since the first was found.
-  touch(selector);
-  for (const Binding& b : inputs) touch(b);
-  for (const Binding& b : outputs) touch(b);
   s.steps.push_back(std::move(step));
-  workspace_.advance();
 }
 
 void ProgramBuilder::effect(Scope& s, const Equation& e) {
@@ -303,13 +280,10 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
     // Host functions write dense arrays.
     f.results.push_back(s.g.type(v));
     step.views.push_back(s.bindings[v.id()].view);
-    touch(s.bindings[v.id()]);
   }
-  for (const Binding& b : arguments) touch(b);
   step.host_function = static_cast<int32_t>(p_.host_functions.size());
   p_.host_functions.push_back(std::move(f));
   s.steps.push_back(std::move(step));
-  workspace_.advance();
 }
 
 }  // namespace

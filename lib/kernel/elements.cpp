@@ -188,6 +188,14 @@ bool Elements::flat(Frame& frame, Value v) {
   return known[v.id()];
 }
 
+// Computed here, from elements of its own index.
+bool Elements::in_run(const Frame& frame, Value v) const {
+  const Graph& g = frame.graph();
+  if (g.kind(v) != ValueKind::result || !frame.computes(v)) return false;
+  const Equation& e = *g.definition(v);
+  return role_of(e) == Role::elementwise || e.id() == id_of<While>;
+}
+
 void Elements::prepare(Frame& frame, std::span<const Value> values, const Index& index) {
   const Graph& g = frame.graph();
   std::vector<Value> stack(values.begin(), values.end()), found;
@@ -195,11 +203,9 @@ void Elements::prepare(Frame& frame, std::span<const Value> values, const Index&
   while (!stack.empty()) {
     const Value v = stack.back();
     stack.pop_back();
-    if (g.kind(v) != ValueKind::result || !frame.computes(v) || !seen.insert(v.id()).second) continue;
-    const Equation& e = *g.definition(v);
-    if (role_of(e) != Role::elementwise && e.id() != id_of<While>) continue;
+    if (!in_run(frame, v) || !seen.insert(v.id()).second || e_.find(key(frame, v, index)) != kNone) continue;
     found.push_back(v);
-    for (Value o : e.operands())
+    for (Value o : g.definition(v)->operands())
       if (g.shape(o) == g.shape(v)) stack.push_back(o);
   }
   std::sort(found.begin(), found.end());  // ids grow in canonical order, which defines before it uses
@@ -226,6 +232,12 @@ Id Elements::compute(Frame& frame, const Equation& eq, Value v, const Index& ind
   const Graph& g = frame.graph();
   switch (role_of(eq)) {
     case Role::elementwise: {
+      // Runs of elementwise operations are as long as their users like; the stack is not.
+      for (Value o : eq.operands()) {
+        if (!in_run(frame, o) || e_.find(key(frame, o, index)) != kNone) continue;
+        prepare(frame, eq.operands(), index);
+        break;
+      }
       Ids ids;
       for (Value o : eq.operands()) ids.push_back(element(frame, o, index));
       if (eq.id() == id_of<Convert>) return convert(ids[0], g.dtype(v));
@@ -339,7 +351,11 @@ Id Elements::reduce(Frame& frame, const Equation& eq, const Index& at) {
                                 });
     return results[0];
   };
-  return convert(nest(0, depth), g.dtype(eq.result()));
+  Id result = nest(0, depth);
+  // A sum of one element starts at zero as well: -0 becomes +0.
+  if (count == 1 && combiner == Combiner::add && is_floating(acc))
+    result = e_.scalar(id_of<Add>, acc, {initial, result});
+  return convert(result, g.dtype(eq.result()));
 }
 
 Id Elements::arg_reduce(Frame& frame, const Equation& eq, const Index& at) {
@@ -406,7 +422,10 @@ Id Elements::contract(Frame& frame, const Equation& eq, const Index& at) {
                      return Ids{nest(level + 1, e_.depth())};
                    })[0];
   };
-  return convert(nest(0, depth_of(index)), g.dtype(eq.result()));
+  Id result = nest(0, depth_of(index));
+  const bool loops = std::any_of(lc.begin(), lc.end(), [&](int64_t l) { return lhs[static_cast<size_t>(l)] != 1; });
+  if (!loops && is_floating(acc)) result = e_.scalar(id_of<Add>, acc, {initial, result});
+  return convert(result, g.dtype(eq.result()));
 }
 
 }  // namespace calque::kernel

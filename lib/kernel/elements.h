@@ -81,6 +81,7 @@ class Elements {
   Id convert(Id value, DType to);
 
  private:
+  bool in_run(const Frame& frame, Value v) const;
   Id compute(Frame& frame, const Equation& eq, Value v, const Index& index);
   Id reduce(Frame& frame, const Equation& eq, const Index& index);
   Id arg_reduce(Frame& frame, const Equation& eq, const Index& index);

@@ -6,59 +6,116 @@
 namespace calque::kernel {
 
 namespace {
-constexpr int64_t kAlignment = 64;
-}
 
-int32_t Workspace::add(Program& program, const Type& type) {
-  const auto id = static_cast<int32_t>(program.buffers.size());
+constexpr int64_t kAlignment = 64;
+
+struct Life {
+  int32_t buffer = -1;
+  int64_t bytes = 0;
+  int64_t first = -1, last = -1;  ///< steps, in program order; -1: touched by none
+};
+
+class Lives {
+ public:
+  explicit Lives(const Program& program) {
+    for (size_t b = 0; b < program.buffers.size(); ++b) {
+      const ProgramBuffer& buffer = program.buffers[b];
+      Life life;
+      if (buffer.kind == BufferKind::workspace) {
+        const int64_t bytes = buffer.type.shape.num_elements() * static_cast<int64_t>(size_of(buffer.type.dtype));
+        life.buffer = static_cast<int32_t>(b);
+        life.bytes = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+      }
+      by_buffer_.push_back(life);
+    }
+    walk(program.steps);
+  }
+
+  /// Of the buffers that steps touch, the largest first.
+  std::vector<Life> sorted() const {
+    std::vector<Life> lives;
+    for (const Life& l : by_buffer_)
+      if (l.buffer >= 0 && l.first >= 0) lives.push_back(l);
+    std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
+    });
+    return lives;
+  }
+
+ private:
+  void touch(const View& view) {
+    Life& life = by_buffer_[static_cast<size_t>(view.buffer)];
+    if (life.first < 0) life.first = now_;
+    life.last = now_;
+    touched_.push_back(&view);
+  }
+
+  void walk(const std::vector<Step>& steps) {
+    for (const Step& s : steps) {
+      const bool loops = s.kind == StepKind::while_ || s.kind == StepKind::repeat;
+      const int64_t begin = now_;
+      if (loops) ++now_;
+      const size_t before = touched_.size();
+      // The views of a loop or branch (a predicate, a selector) are read on entering a block.
+      for (size_t b = 0; b < s.blocks.size(); ++b) {
+        if (s.kind == StepKind::branch || b > 0) read_views(s);
+        walk(s.blocks[b]);
+      }
+      if (s.blocks.empty()) read_views(s);
+      if (!loops) continue;
+      // What was alive before the loop and is touched in it is wanted again in the next iteration, and what is read or
+      // written one slice an iteration is needed throughout.
+      ++now_;
+      for (size_t i = before; i < touched_.size(); ++i) {
+        const View& view = *touched_[i];
+        Life& life = by_buffer_[static_cast<size_t>(view.buffer)];
+        const bool sliced =
+            std::any_of(view.terms.begin(), view.terms.end(), [&](const View::Term& t) { return t.loop == s.loop_id; });
+        if (sliced) life.first = std::min(life.first, begin);
+        if (sliced || life.first < begin) life.last = now_;
+      }
+      ++now_;
+    }
+  }
+  void read_views(const Step& s) {
+    for (const View& v : s.views) touch(v);
+    ++now_;
+  }
+
+  std::vector<Life> by_buffer_;
+  std::vector<const View*> touched_;  // in order
+  int64_t now_ = 0;
+};
+
+}  // namespace
+
+int32_t add_workspace(Program& program, const Type& type) {
   ProgramBuffer b;
   b.kind = BufferKind::workspace;
   b.type = type;
   b.strides = row_major_strides(type.shape);
   program.buffers.push_back(std::move(b));
-  by_buffer_.resize(program.buffers.size(), -1);
-  by_buffer_[static_cast<size_t>(id)] = static_cast<int32_t>(lives_.size());
-  const int64_t bytes = type.shape.num_elements() * static_cast<int64_t>(size_of(type.dtype));
-  lives_.push_back({id, (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment, now_, now_});
-  return id;
+  return static_cast<int32_t>(program.buffers.size()) - 1;
 }
 
-void Workspace::touch(int32_t buffer) {
-  if (static_cast<size_t>(buffer) >= by_buffer_.size() || by_buffer_[static_cast<size_t>(buffer)] < 0) return;
-  lives_[static_cast<size_t>(by_buffer_[static_cast<size_t>(buffer)])].last = now_;
-}
-
-void Workspace::close_loop(int64_t begin) {
-  for (Life& l : lives_)
-    if (l.first < begin && l.last >= begin) l.last = now_;
-}
-
-int64_t Workspace::assign(Program& program) const {
-  // Largest first, each at the lowest offset that is free throughout its life.
-  std::vector<size_t> order(lives_.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return lives_[a].bytes != lives_[b].bytes ? lives_[a].bytes > lives_[b].bytes : a < b;
-  });
+void place_workspace(Program& program) {
+  // Each at the lowest offset that is free throughout its life.
   struct Placed {
-    int64_t begin, end;
-    size_t life;
+    int64_t begin, end, first, last;
   };
   std::vector<Placed> placed;  // sorted by begin
   int64_t total = 0;
   // Past this many buffers the search would dominate compilation; the rest is laid out one after the other.
   constexpr size_t kSearched = 2000;
-  for (size_t n = 0; n < order.size(); ++n) {
-    const Life& l = lives_[order[n]];
+  for (const Life& l : Lives(program).sorted()) {
     int64_t at = 0;
-    if (n < kSearched) {
+    if (placed.size() < kSearched) {
       for (const Placed& p : placed) {
-        const Life& other = lives_[p.life];
-        if (other.last < l.first || l.last < other.first) continue;
+        if (p.last < l.first || l.last < p.first) continue;
         if (p.begin >= at + l.bytes) break;
         at = std::max(at, p.end);
       }
-      const Placed mine{at, at + l.bytes, order[n]};
+      const Placed mine{at, at + l.bytes, l.first, l.last};
       placed.insert(std::upper_bound(placed.begin(), placed.end(), mine,
                                      [](const Placed& a, const Placed& b) { return a.begin < b.begin; }),
                     mine);
@@ -68,7 +125,7 @@ int64_t Workspace::assign(Program& program) const {
     program.buffers[static_cast<size_t>(l.buffer)].offset = at;
     total = std::max(total, at + l.bytes);
   }
-  return total;
+  program.workspace_bytes = total;
 }
 
 }  // namespace calque::kernel

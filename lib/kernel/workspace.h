@@ -1,35 +1,15 @@
 #pragma once
-// Places of intermediate values in one block of memory. Lifetimes are intervals of step numbers; values whose lifetimes
-// do not meet may share bytes.
-#include <cstdint>
-#include <vector>
-
+// Places of intermediate values in one block of memory. When a value lives follows from the finished steps alone: from
+// the first that touches it to the last, and to the end of every loop that it enters from outside. Values that never
+// live at the same time may share bytes.
 #include "kernel/program.h"
 
 namespace calque::kernel {
 
-class Workspace {
- public:
-  /// A new buffer, alive from now on.
-  int32_t add(Program& program, const Type& type);
-  /// The buffer is read or written now.
-  void touch(int32_t buffer);
-  /// Called after each step.
-  void advance() { ++now_; }
-  int64_t now() const { return now_; }
-  /// Everything that was alive before `begin` and was touched since lives to the end of the loop that ends now.
-  void close_loop(int64_t begin);
-  /// Assigns offsets and returns the bytes of the whole workspace.
-  int64_t assign(Program& program) const;
+/// A new workspace buffer of the program, dense, without a place yet.
+int32_t add_workspace(Program& program, const Type& type);
 
- private:
-  struct Life {
-    int32_t buffer;
-    int64_t bytes, first, last;
-  };
-  std::vector<Life> lives_;
-  std::vector<int32_t> by_buffer_;
-  int64_t now_ = 0;
-};
+/// Gives every workspace buffer its offset and the program its workspace_bytes. Steps and views are final.
+void place_workspace(Program& program);
 
 }  // namespace calque::kernel

@@ -20,6 +20,12 @@ constexpr double kDearScalar = 200;
 /// More roots than this in a kernel over a large space would compete for registers and memory streams.
 constexpr size_t kMaxLargeRoots = 8;
 constexpr int64_t kSmallSpace = 4096;
+/// Reductions of one kernel over a small space: each is a loop, and functions of very many loops compile slowly.
+constexpr size_t kMaxReductions = 32;
+/// A value is computed at no more than this many different indices of one element of a root, and behind no more than
+/// this many changes of index: beyond, chains of views would grow code exponentially.
+constexpr size_t kMaxIndices = 16;
+constexpr int kMaxIndexChanges = 64;
 
 using Extents = ::calque::detail::InlineVector<int64_t, 5>;
 
@@ -77,18 +83,8 @@ struct Planner {
     for (int depth = 0; depth < 8; ++depth) {
       if (g.kind(v) != ValueKind::result || plan.in_memory[v.id()]) return true;
       const Equation* e = g.definition(v);
-      switch (e->id()) {
-        case id_of<Broadcast>:
-        case id_of<Reshape>:
-        case id_of<Transpose>:
-        case id_of<Slice>:
-        case id_of<Reverse>:
-        case id_of<Convert>:
-          v = e->operand(0);
-          break;
-        default:
-          return e->operands().empty();
-      }
+      if (!always_reads(*e) && e->id() != id_of<Convert>) return e->operands().empty();
+      v = e->operand(0);
     }
     return false;
   }
@@ -324,10 +320,80 @@ struct Planner {
     }
   }
 
+  /// Where a value is wanted: at which index and under which condition, as hashes of the ways there.
+  struct Wanted {
+    uint64_t index = 0, condition = 0;
+    friend bool operator==(const Wanted&, const Wanted&) = default;
+  };
+
+  /// Follows every root back to memory, keeping for each value the places at which it is wanted, and stores what is
+  /// wanted at too many or too far from its root.
+  void bound_expansion() {
+    struct Demand {
+      ::calque::detail::InlineVector<Wanted, 2> at;
+      int changes = 0;
+    };
+    std::vector<Demand> demands(g.num_values());
+    const auto want = [&](Value v, const Wanted& place, int changes) {
+      Demand& d = demands[v.id()];
+      d.changes = std::max(d.changes, changes);
+      if (d.at.size() <= kMaxIndices && std::find(d.at.begin(), d.at.end(), place) == d.at.end()) d.at.push_back(place);
+    };
+    const auto mixed = [](uint64_t a, uint64_t b) {
+      a = (a ^ b) * 0x9e3779b97f4a7c15ULL;
+      return a ^ (a >> 29);
+    };
+    for (size_t i = order.size(); i-- > 0;) {
+      const Equation& e = *order[i];
+      Demand wanted;
+      for (Value v : e.results()) {
+        const Demand& d = demands[v.id()];
+        if (inlined(v) && (d.at.size() > kMaxIndices || d.changes > kMaxIndexChanges) && !reads_through(v))
+          plan.in_memory[v.id()] = true;
+        if (plan.in_memory[v.id()]) {
+          // The roots of one space share their kernel's index.
+          uint64_t space = 1;
+          for (const int64_t extent : g.shape(v)) space = mixed(space, static_cast<uint64_t>(extent) + 2);
+          wanted.at.push_back({space, 0});
+        } else {
+          wanted.changes = std::max(wanted.changes, d.changes);
+          for (const Wanted& place : d.at) wanted.at.push_back(place);
+        }
+      }
+      const bool conditional = roles[i] == Role::view && !always_reads(e);
+      for (size_t k = 0; k < e.operands().size(); ++k) {
+        const Value v = e.operand(k);
+        if (!inlined(v)) continue;
+        const bool same = roles[i] == Role::elementwise && g.shape(v) == g.shape(e.result());
+        const uint64_t way = mixed(i + 1, k + 1);
+        for (Wanted place : wanted.at) {
+          if (!same) place.index = g.shape(v).num_elements() == 1 ? 0 : mixed(place.index, way);
+          if (conditional) place.condition = mixed(mixed(place.condition, place.index), way);
+          want(v, place, wanted.changes + (same ? 0 : 1));
+        }
+      }
+    }
+  }
+
+  /// A view whose elements are elements of its operand, every one.
+  static bool always_reads(const Equation& e) {
+    switch (e.id()) {
+      case id_of<Broadcast>:
+      case id_of<Reshape>:
+      case id_of<Transpose>:
+      case id_of<Slice>:
+      case id_of<Reverse>:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   void form_groups() {
     // The last step whose results a value reads at its own index, and at any other index.
     std::vector<int32_t> same(g.num_values(), -1), other(g.num_values(), -1);
-    std::map<std::vector<int64_t>, int32_t> open;  // space -> step of the last map kernel
+    std::map<std::vector<int64_t>, int32_t> open;    // space -> step of the last map kernel
+    std::unordered_map<int32_t, size_t> reductions;  // by step
     const auto add_step = [&](Step s) {
       plan.steps.push_back(s);
       return static_cast<int32_t>(plan.steps.size()) - 1;
@@ -364,7 +430,10 @@ struct Planner {
           const auto it = open.find(key);
           if (it != open.end() && it->second >= s && it->second > o) {
             Group& group = plan.groups[static_cast<size_t>(plan.steps[static_cast<size_t>(it->second)].group)];
-            if (space.num_elements() <= kSmallSpace || group.roots.size() < kMaxLargeRoots) {
+            size_t& loops = reductions[it->second];
+            if (roles[i] == Role::reduction && ++loops > kMaxReductions) {
+              // A kernel of its own, which the next ones may join.
+            } else if (space.num_elements() <= kSmallSpace || group.roots.size() < kMaxLargeRoots) {
               group.roots.insert(group.roots.end(), roots.begin(), roots.end());
               at = it->second;
             }
@@ -410,6 +479,7 @@ struct Planner {
     fix_memory();
     join_reductions();
     store_dear();
+    bound_expansion();
     form_groups();
     return std::move(plan);
   }

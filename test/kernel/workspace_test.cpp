@@ -18,7 +18,7 @@ using namespace kernel;
 
 class Walk {
  public:
-  explicit Walk(const Program& program) : p_(program), holds_(program.buffers.size(), false) {
+  explicit Walk(const Program& program) : p_(program), holds_(program.buffers.size(), false), lost_(holds_) {
     for (size_t b = 0; b < holds_.size(); ++b) holds_[b] = p_.buffers[b].kind != BufferKind::workspace || bytes(b) == 0;
   }
 
@@ -45,8 +45,23 @@ class Walk {
   void write(const View& v) {
     const auto b = static_cast<size_t>(v.buffer);
     for (size_t other = 0; other < holds_.size(); ++other)
-      if (overlap(b, other)) holds_[other] = false;
+      if (overlap(b, other)) {
+        lost_[other] = lost_[other] || holds_[other];
+        holds_[other] = false;
+      }
+    // One slice does not bring back the others.
+    if (!v.terms.empty() && lost_[b]) return;
+    lost_[b] = false;
     if (bytes(b) > 0) holds_[b] = true;
+  }
+  /// Slices written by this loop start afresh.
+  void start(const std::vector<Step>& steps, int32_t loop) {
+    for (const Step& s : steps) {
+      for (const View& v : s.views)
+        for (const View::Term& t : v.terms)
+          if (t.loop == loop && !holds_[static_cast<size_t>(v.buffer)]) lost_[static_cast<size_t>(v.buffer)] = false;
+      for (const auto& b : s.blocks) start(b, loop);
+    }
   }
   void block(const std::vector<Step>& steps) {
     for (const Step& s : steps) step(s);
@@ -100,6 +115,7 @@ class Walk {
         break;
       }
       case StepKind::repeat:
+        start(s.blocks[0], s.loop_id);
         for (int64_t i = 0; i < std::min<int64_t>(s.count, 3); ++i) block(s.blocks[0]);
         break;
       case StepKind::iota_i32:
@@ -115,7 +131,7 @@ class Walk {
   }
 
   const Program& p_;
-  std::vector<bool> holds_;
+  std::vector<bool> holds_, lost_;  ///< by buffer: whole; written over since
   std::string offence_;
 };
 
