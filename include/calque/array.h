@@ -30,6 +30,7 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
 
   /// Empty.
   Array() = default;
+  CALQUE_NO_ELEMENT_ASSIGNMENT(Array)
   /// Rank 0. Throws DTypeError when an integer type cannot hold the value.
   template <detail::BraceElement<T> U>
   Array(U value, Loc loc = Loc::current()) : any_(AnyArray::full<T>(Shape(), detail::checked_element<T>(value, loc))) {}
@@ -43,8 +44,12 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   template <std::same_as<AnyArray> A>
   explicit Array(A any) : any_(detail::require_dtype(std::move(any), dtype_of<T>)) {}
 
-  static Array zeros(const Shape& shape) { return full(shape, T(0)); }
-  static Array ones(const Shape& shape) { return full(shape, T(1)); }
+  static Array zeros(const Counts& shape, Loc loc = Loc::current()) {
+    return full(detail::shape_of("zeros", shape, loc), T(0));
+  }
+  static Array ones(const Counts& shape, Loc loc = Loc::current()) {
+    return full(detail::shape_of("ones", shape, loc), T(1));
+  }
   static Array full(const Shape& shape, T value) { return Array(AnyArray::full<T>(shape, value)); }
   /// 0, 1, ..., n - 1.
   static Array arange(int64_t n, Loc loc = Loc::current()) { return Array(detail::arange(dtype_of<T>, 0, 1, n, loc)); }
@@ -118,14 +123,15 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   }
   /// One element on the host. Throws ShapeError for a wrong number of indices, or one that is negative or too great.
   template <std::integral... I>
-  T operator()(I... indices) const {
-    const AnyArray& a = any();
-    const std::array<int64_t, sizeof...(I)> list{static_cast<int64_t>(indices)...};
-    return static_cast<const T*>(detail::host_data(a, {}))[detail::element_offset(a.type(), list, {})];
+  T operator()(detail::ElementIndex first, I... rest) const {
+    const std::array<int64_t, 1 + sizeof...(I)> list{first.value, static_cast<int64_t>(rest)...};
+    return element(list, first.location);
   }
-  /// The same elements (not copied) under another shape. Throws ShapeError when the counts differ.
-  Array reshape(const Shape& shape, Loc loc = Loc::current()) const {
-    return Array(detail::reshaped(any(loc), shape, loc));
+  T operator()(Loc loc = Loc::current()) const { return element({}, loc); }
+  /// The same elements (not copied) under another shape; one extent may be -1, which is what the others leave. Throws
+  /// ShapeError when the counts differ.
+  Array reshape(const Counts& shape, Loc loc = Loc::current()) const {
+    return Array(detail::reshaped(any(loc), shape.list, loc));
   }
   /// The array on another device. Throws DeviceError when it is not there.
   Array to(Device device, Loc loc = Loc::current()) const { return Array(detail::to_device(any(loc), device, loc)); }
@@ -206,19 +212,18 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
 #undef CALQUE_Y
 #undef CALQUE_X
 #define CALQUE_Y(op, f)                                                                                         \
-  friend Array operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b)                                \
-    requires IntegerElem<T>                                                                                     \
-  {                                                                                                             \
+  friend Array operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                              \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                        \
     return Array(detail::run_binary(#f, &detail::ops::f, a.operand, b.operand, a.location));                    \
   }                                                                                                             \
   template <std::integral L>                                                                                    \
-    requires IntegerElem<T>                                                                                     \
   friend Beside<L> operator op(const Array& a, L b) {                                                           \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                        \
     return Beside<L>(detail::run_binary(#f, &detail::ops::f, a.any(), detail::literal_operand(b), Location())); \
   }                                                                                                             \
   template <std::integral L>                                                                                    \
-    requires IntegerElem<T>                                                                                     \
   friend Beside<L> operator op(L a, const Array& b) {                                                           \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                        \
     return Beside<L>(detail::run_binary(#f, &detail::ops::f, detail::literal_operand(a), b.any(), Location())); \
   }
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
@@ -236,34 +241,34 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   friend Array operator+(detail::ArrayExact<T> a) {
     return Array(detail::run_unary("positive", &detail::ops::positive, a.operand, a.location));
   }
-  friend Array operator~(detail::ArrayExact<T> a)
-    requires IntegerElem<T>
-  {
+  friend Array operator~(detail::ArrayExact<T> a) {
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(~));
     return Array(detail::run_unary("bitwise_not", &detail::ops::bitwise_not, a.operand, a.location));
   }
   template <std::same_as<Array> A>
-    requires std::same_as<T, bool>
-  friend Array operator!(const A& a) {
-    return Array(detail::run_unary("logical_not", &detail::ops::logical_not, a.any(), Location()));
+  friend Mask operator!(const A& a) {
+    static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(!));
+    return Mask(detail::run_unary("logical_not", &detail::ops::logical_not, a.any(), Location()));
   }
-#define CALQUE_Y(op, f)                                                                  \
-  template <std::same_as<Array> A>                                                       \
-    requires std::same_as<T, bool>                                                       \
-  friend Array operator op(const A& a, const A& b) {                                     \
-    return Array(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location())); \
+#define CALQUE_Y(op, f)                                                                 \
+  template <std::same_as<Array> A>                                                      \
+  friend Mask operator op(const A& a, const A& b) {                                     \
+    static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(op));                       \
+    return Mask(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location())); \
   }
   CALQUE_Y(&&, logical_and)
   CALQUE_Y(||, logical_or)
 #undef CALQUE_Y
 
 #define CALQUE_X(op, f)                                                                                    \
-  Array& operator op## = (detail::ArrayAssigned<T> b) {                                                    \
+  CALQUE_NO_ELEMENT_UPDATE(op)                                                                             \
+  Array& operator op## = (detail::ArrayAssigned<T> b) & {                                                  \
     any_ = detail::run_binary(#f, &detail::ops::f, any(b.location), b.operand, b.location);                \
     return *this;                                                                                          \
   }                                                                                                        \
   template <OperandLike U>                                                                                 \
     requires(TracerLike<U> || !detail::keeps_type<T, U>)                                                   \
-  Array& operator op## = (const U&) {                                                                      \
+  Array& operator op## = (const U&)& {                                                                     \
     static_assert(!TracerLike<U>,                                                                          \
                   "calque: an Array cannot hold a Tracer; start the accumulator as a tracer, as in "       \
                   "cq::zeros<float>(shape)");                                                              \
@@ -282,9 +287,9 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
 #undef CALQUE_Y
 #undef CALQUE_X
 #define CALQUE_Y(op, f)                                                                     \
-  Array& operator op## = (detail::ArrayAssigned<T> b)                                       \
-    requires IntegerElem<T>                                                                 \
-  {                                                                                         \
+  CALQUE_NO_ELEMENT_UPDATE(op)                                                              \
+  Array& operator op## = (detail::ArrayAssigned<T> b) & {                                   \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                    \
     any_ = detail::run_binary(#f, &detail::ops::f, any(b.location), b.operand, b.location); \
     return *this;                                                                           \
   }
@@ -297,6 +302,10 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
  private:
   friend class AnyArray;
 
+  T element(std::span<const int64_t> indices, const Location& location) const {
+    const AnyArray& a = any(location);
+    return static_cast<const T*>(detail::host_data(a, location))[detail::element_offset(a.type(), indices, location)];
+  }
   template <class Out, class... R>
   Out index(const Index& first, const R&... rest) const {
     const std::vector<detail::IndexItem> items = detail::index_items(first, rest...);

@@ -41,7 +41,7 @@ struct KeepDims {
   explicit KeepDims(B keep) : value(keep) {}
 };
 
-/// One integer a dimension, as for `pad`.
+/// One integer a dimension, as for `pad` and, with -1 for the extent that follows from the others, `reshape`.
 struct Counts {
   std::vector<int64_t> list;
 
@@ -50,6 +50,7 @@ struct Counts {
     for (Dim count : counts) list.push_back(count.value());
   }
   Counts(std::vector<int64_t> counts) : list(std::move(counts)) {}
+  Counts(const Shape& shape) : list(shape.begin(), shape.end()) {}
 };
 
 /// What an index outside its dimension reads: a fill value (NaN, the minimum of signed and the maximum of unsigned

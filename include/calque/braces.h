@@ -48,7 +48,7 @@ template <Elem T>
 class Braces {
  public:
   template <detail::BraceElement<T> U>
-  Braces(U value) : is_leaf_(true), value_(detail::checked_element<T>(value, Location())) {}
+  Braces(U value, Loc loc = Loc::current()) : is_leaf_(true), value_(detail::checked_element<T>(value, loc)) {}
   Braces(std::initializer_list<Braces> parts) : is_leaf_(false), parts_(parts) {}
 
   /// The extents. Throws ShapeError for a ragged list.

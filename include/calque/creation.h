@@ -7,18 +7,19 @@ namespace calque {
 
 /// All elements 0.
 template <Elem T>
-Tracer<T> zeros(const Shape& shape, Loc loc = Loc::current()) {
-  return Tracer<T>(detail::ops::zeros(dtype_of<T>, shape, loc));
+Tracer<T> zeros(const Counts& shape, Loc loc = Loc::current()) {
+  return Tracer<T>(detail::ops::zeros(dtype_of<T>, detail::shape_of("zeros", shape, loc), loc));
 }
 /// All elements 1.
 template <Elem T>
-Tracer<T> ones(const Shape& shape, Loc loc = Loc::current()) {
-  return Tracer<T>(detail::ops::ones(dtype_of<T>, shape, loc));
+Tracer<T> ones(const Counts& shape, Loc loc = Loc::current()) {
+  return Tracer<T>(detail::ops::ones(dtype_of<T>, detail::shape_of("ones", shape, loc), loc));
 }
 /// All elements `value`, a scalar that is converted to T.
 template <Elem T, OperandLike V>
-Tracer<T> full(const Shape& shape, const V& value, Loc loc = Loc::current()) {
-  return Tracer<T>(detail::ops::full(dtype_of<T>, shape, detail::operand_of(value, loc), loc));
+Tracer<T> full(const Counts& shape, const V& value, Loc loc = Loc::current()) {
+  return Tracer<T>(
+      detail::ops::full(dtype_of<T>, detail::shape_of("full", shape, loc), detail::operand_of(value, loc), loc));
 }
 /// 0, 1, ..., n - 1.
 template <Elem T = int32_t>

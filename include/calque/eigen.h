@@ -56,6 +56,25 @@ namespace calque {
 namespace detail {
 template <class S>
 concept EigenElement = TracerLike<S> || std::is_arithmetic_v<S> || Elem<S>;
+
+/// The class of Eigen that E is, or derives from: a segment of a vector derives from a block.
+template <class D>
+std::type_identity<D> eigen_base(const Eigen::DenseBase<D>*);
+template <class D>
+std::type_identity<D> eigen_matrix_base(const Eigen::MatrixBase<D>*);
+template <class E>
+concept EigenDense = std::is_class_v<E> && requires(const E* e) { detail::eigen_base(e); };
+template <class E>
+concept EigenMatrix = EigenDense<E> && requires(const E* e) { detail::eigen_matrix_base(e); };
+
+/// Its elements lie in memory, with strides. Eigen calls some expressions so that do not tell where, as those with
+/// index sequences.
+template <class E>
+concept EigenInPlace = (static_cast<int>(E::Flags) & Eigen::DirectAccessBit) != 0 && requires(const E& e) {
+  { e.data() } -> std::convertible_to<const typename E::Scalar*>;
+  e.innerStride();
+};
+
 template <class S>
 struct eigen_scalar {
   using type = canon_t<S>;
@@ -70,12 +89,12 @@ struct eigen_scalar<Tracer<T>> {
 /// columns]. Objects, maps, references and blocks are read in place; what has to be computed is evaluated first. Matrix
 /// and Array can be made from an array.
 template <class E>
-  requires(std::derived_from<E, Eigen::DenseBase<E>> && detail::EigenElement<typename E::Scalar>)
+  requires(detail::EigenDense<E> && detail::EigenElement<typename E::Scalar>)
 struct dense<E> : std::true_type {
   using scalar = typename detail::eigen_scalar<typename E::Scalar>::type;
   static constexpr bool of_tracers = TracerLike<scalar>;
   static constexpr bool owns = std::derived_from<E, Eigen::PlainObjectBase<E>>;
-  static constexpr bool in_place = (static_cast<int>(E::Flags) & Eigen::DirectAccessBit) != 0;
+  static constexpr bool in_place = detail::EigenInPlace<E>;
   static constexpr bool vector = E::IsVectorAtCompileTime;
 
   static Shape shape(const E& e) {

@@ -243,6 +243,15 @@ out_t<join_t<X, Y>, P, X, Y> where(const P& condition, const X& x, const Y& y, L
   return detail::apply<out_t<join_t<X, Y>, P, X, Y>>("where", loc, f, condition, x, y);
 }
 
+/// A condition that is not of bool.
+template <ArrayLike P, OperandLike X, OperandLike Y>
+  requires(!PredicateLike<P>)
+out_t<join_t<X, Y>, P, X, Y> where(const P& condition, const X&, const Y&) {
+  static_assert(PredicateLike<P>,
+                "calque: where: the condition must be of bool; compare it, as in where(x != 0, y, z)");
+  return out_t<join_t<X, Y>, P, X, Y>(condition);
+}
+
 // ---- casts
 
 /// x as elements of U: integers wrap, floats round to nearest even; float to integer truncates and saturates, NaN gives

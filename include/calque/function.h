@@ -15,11 +15,25 @@ class Function;
 
 namespace detail {
 
+/// Throws: the code of a function that has none.
+void call_nothing(const void* owner, const void* const* arguments, void* result);
+
 /// The entry of a compiled scalar function and what it needs. Arguments and result are single elements.
 struct ScalarCode {
+  using Call = void (*)(const void* owner, const void* const* arguments, void* result);
   std::shared_ptr<const void> owner;
   /// Reads the arguments, writes the result; throws what a callback threw.
-  void (*call)(const void* owner, const void* const* arguments, void* result) = nullptr;
+  Call call = &call_nothing;
+
+  ScalarCode() = default;
+  ScalarCode(std::shared_ptr<const void> o, Call c) : owner(std::move(o)), call(c) {}
+  ScalarCode(const ScalarCode&) = default;
+  ScalarCode(ScalarCode&& o) noexcept : owner(std::move(o.owner)), call(std::exchange(o.call, &call_nothing)) {}
+  ScalarCode& operator=(ScalarCode o) noexcept {
+    owner.swap(o.owner);
+    std::swap(call, o.call);
+    return *this;
+  }
 };
 ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, Arguments& arguments,
                           const CallSite& site, const Type& result);
@@ -37,7 +51,8 @@ struct ScalarSignature<R(A...)> {
 
 }  // namespace detail
 
-/// A compiled function of C++ scalars. Copies share the code; an empty one must not be called. Thread-safe.
+/// A compiled function of C++ scalars. Copies share the code; an empty or moved-from one throws Error when it is
+/// called. Thread-safe.
 template <class R, class... A>
 class Function<R(A...)> {
  public:
@@ -49,7 +64,7 @@ class Function<R(A...)> {
     code_.call(code_.owner.get(), block, &result);
     return result;
   }
-  explicit operator bool() const { return code_.call != nullptr; }
+  explicit operator bool() const { return code_.owner != nullptr; }
 
  private:
   detail::ScalarCode code_;

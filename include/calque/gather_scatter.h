@@ -31,14 +31,32 @@ out_t<elem_t<X>, X, I> take_along_axis(const X& x, const I& indices, int axis, m
   return detail::apply<out_t<elem_t<X>, X, I>>("take_along_axis", loc, f, x, indices);
 }
 
-/// x[i, j, ...] for index arrays that broadcast together, for the leading dimensions.
+namespace detail {
 template <ArrayLike X, ArrayLike... I>
-  requires(sizeof...(I) > 0)
+out_t<elem_t<X>, X, I...> gather_at(Location at, const X& x, const I&... indices) {
+  const auto f = [&](std::span<const Operand> o) { return ops::gather(o[0], o.subspan(1), at); };
+  return apply<out_t<elem_t<X>, X, I...>>("gather", at, f, x, indices...);
+}
+}  // namespace detail
+
+/// x[i, j, ...] for index arrays that broadcast together, for the leading dimensions.
+template <ArrayLike X, ArrayLike I>
+out_t<elem_t<X>, X, I> gather(const X& x, const I& i, Loc loc = Loc::current()) {
+  return detail::gather_at(loc, x, i);
+}
+template <ArrayLike X, ArrayLike I, ArrayLike J>
+out_t<elem_t<X>, X, I, J> gather(const X& x, const I& i, const J& j, Loc loc = Loc::current()) {
+  return detail::gather_at(loc, x, i, j);
+}
+template <ArrayLike X, ArrayLike I, ArrayLike J, ArrayLike K>
+out_t<elem_t<X>, X, I, J, K> gather(const X& x, const I& i, const J& j, const K& k, Loc loc = Loc::current()) {
+  return detail::gather_at(loc, x, i, j, k);
+}
+/// More indices; errors name the line of the operation before.
+template <ArrayLike X, ArrayLike... I>
+  requires(sizeof...(I) > 3)
 out_t<elem_t<X>, X, I...> gather(const X& x, const I&... indices) {
-  const auto f = [&](std::span<const detail::Operand> o) {
-    return detail::ops::gather(o[0], o.subspan(1), Location());
-  };
-  return detail::apply<out_t<elem_t<X>, X, I...>>("gather", Location(), f, x, indices...);
+  return detail::gather_at(Location(), x, indices...);
 }
 
 /// x with the updates added to its rows at these indices (axis 0); repeated indices add repeatedly. Updates broadcast

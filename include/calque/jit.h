@@ -50,8 +50,9 @@ class Compiled {
                   "calque: the arguments differ in type from those that the function was compiled for");
     static_assert(!(holds_tracer<B> || ...), "calque: a compiled function cannot be called with tracers");
     detail::Arguments flat(detail::tree_tag<B...>, arguments...);
+    const detail::CallContext<F, B...> context{nullptr, std::tie(arguments...)};
     detail::CallResult result;
-    detail::call_lowered(*state_, flat, result);
+    detail::call_lowered(detail::held(state_, "compiled"), flat, context.site_of_paths(), result);
     return detail::arrays_of<detail::out_of<F, A...>>(result);
   }
 
@@ -64,21 +65,22 @@ template <class F, class... A>
 class Lowered {
  public:
   explicit Lowered(std::shared_ptr<const detail::LoweredState> state) : state_(std::move(state)) {}
-  Graph graph() const { return detail::lowered_graph(*state_); }
-  Text plan() const { return Text(detail::lowered_plan(*state_)); }
-  Text llvm_ir() const { return Text(detail::lowered_llvm_ir(*state_)); }
-  Text assembly() const { return Text(detail::lowered_assembly(*state_)); }
-  Text ptx() const { return Text(detail::lowered_ptx(*state_)); }
+  Graph graph() const { return detail::lowered_graph(state()); }
+  Text plan() const { return Text(detail::lowered_plan(state())); }
+  Text llvm_ir() const { return Text(detail::lowered_llvm_ir(state())); }
+  Text assembly() const { return Text(detail::lowered_assembly(state())); }
+  Text ptx() const { return Text(detail::lowered_ptx(state())); }
   Compiled<F, A...> compile() const {
-    detail::compile_lowered(*state_);
+    detail::compile_lowered(state());
     return Compiled<F, A...>(state_);
   }
   /// Writes an object file that needs no Calque at run time, and a header when one is named.
   void export_object(const std::string& path, ExportOptions options = {}) const {
-    detail::export_lowered(*state_, path, options);
+    detail::export_lowered(state(), path, options);
   }
 
  private:
+  const detail::LoweredState& state() const { return detail::held(state_, "lowered"); }
   std::shared_ptr<const detail::LoweredState> state_;
 };
 
@@ -98,19 +100,23 @@ class Callable {
     (detail::check_tree<A>(), ...);
     using R = detail::out_of<F, A...>;
     detail::check_tree<R>();
+    const detail::FunctionState& state = detail::held(state_, "jit");
     if constexpr ((holds_tracer<A> || ...)) {
       return detail::inlined(function_, arguments...);
     } else {
       detail::Arguments flat(detail::tree_tag<A...>, arguments...);
       const detail::CallContext<F, A...> context{&function_, std::tie(arguments...)};
       detail::CallResult result;
-      detail::call_function(*state_, flat, context.site(), result);
+      detail::call_function(state, flat, context.site(), result);
       return detail::arrays_of<R>(result);
     }
   }
 
   const F& function() const { return function_; }
-  const std::shared_ptr<const detail::FunctionState>& state() const { return state_; }
+  const std::shared_ptr<const detail::FunctionState>& state() const {
+    detail::held(state_, "jit");
+    return state_;
+  }
 
  private:
   /// What decides whether two callables compute the same: the type of a captureless lambda, the value of a pointer.

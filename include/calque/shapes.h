@@ -14,10 +14,11 @@ namespace calque {
   const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::call; }; \
   return detail::apply<out_t<elem_t<X>, X>>(__VA_ARGS__, loc, erased, x)
 
-/// The elements in row-major order with another shape of as many elements.
+/// The elements in row-major order with another shape of as many elements. One extent may be -1: it is what the others
+/// leave.
 template <ArrayLike X>
-out_t<elem_t<X>, X> reshape(const X& x, const Shape& shape, Loc loc = Loc::current()) {
-  CALQUE_VIEW(reshape(o[0], shape.dims(), loc), "reshape");
+out_t<elem_t<X>, X> reshape(const X& x, const Counts& shape, Loc loc = Loc::current()) {
+  CALQUE_VIEW(reshape(o[0], shape.list, loc), "reshape");
 }
 /// Dimensions reversed.
 template <ArrayLike X>
@@ -31,8 +32,8 @@ out_t<elem_t<X>, X> transpose(const X& x, Perm perm, Loc loc = Loc::current()) {
 }
 /// x repeated along dimensions of extent 1 and along new leading ones.
 template <ArrayLike X>
-out_t<elem_t<X>, X> broadcast_to(const X& x, const Shape& shape, Loc loc = Loc::current()) {
-  CALQUE_VIEW(broadcast_to(o[0], shape, loc), "broadcast_to");
+out_t<elem_t<X>, X> broadcast_to(const X& x, const Counts& shape, Loc loc = Loc::current()) {
+  CALQUE_VIEW(broadcast_to(o[0], detail::shape_of("broadcast_to", shape, loc), loc), "broadcast_to");
 }
 /// New dimensions of extent 1 at these positions of the result.
 template <ArrayLike X>
@@ -55,8 +56,8 @@ out_t<elem_t<X>, X> flip(const X& x, Axes axes = {}, Loc loc = Loc::current()) {
 }
 /// x repeated `times[i]` times along dimension i; more numbers than dimensions add leading ones.
 template <ArrayLike X>
-out_t<elem_t<X>, X> tile(const X& x, const Shape& times, Loc loc = Loc::current()) {
-  CALQUE_VIEW(tile(o[0], times.dims(), loc), "tile");
+out_t<elem_t<X>, X> tile(const X& x, const Counts& times, Loc loc = Loc::current()) {
+  CALQUE_VIEW(tile(o[0], times.list, loc), "tile");
 }
 /// Each element n times along the axis.
 template <ArrayLike X>

@@ -35,6 +35,7 @@ class Tracer : public ops::Base,
 
   /// No value: using it is a LeakedTracerError.
   Tracer() = default;
+  CALQUE_NO_ELEMENT_ASSIGNMENT(Tracer)
   explicit Tracer(detail::Handle handle) : handle_(handle) {}
   /// A captured array becomes a constant of the graph.
   Tracer(const Array<T>& array, Loc loc = Loc::current()) : handle_(detail::constant(array.any(loc), loc)) {}
@@ -53,6 +54,12 @@ class Tracer : public ops::Base,
   /// The number of elements.
   int64_t size(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape.num_elements(); }
   DType dtype() const { return dtype_of<T>; }
+
+  /// The elements in row-major order with another shape; one extent may be -1, which is what the others leave. Throws
+  /// ShapeError when the counts differ.
+  Tracer reshape(const Counts& shape, Loc loc = Loc::current()) const {
+    return Tracer(detail::ops::reshape(handle_, shape.list, loc));
+  }
 
   /// x[i] along the leading dimension. `i`: an integer, an integer array or tracer, `all`, `newaxis`, a `range`.
   Tracer operator[](Index i) const { return Tracer(detail::index_at(handle_, std::span(&i.item, 1), i.location)); }
@@ -114,11 +121,10 @@ class Tracer : public ops::Base,
   CALQUE_WIDENING(Mask, op, f)
   CALQUE_COMPARISON_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
-#define CALQUE_Y(op, f)                                                             \
-  friend Tracer operator op(detail::TracerOperand<T> a, detail::TracerOperand<T> b) \
-    requires IntegerElem<T>                                                         \
-  {                                                                                 \
-    return Tracer(detail::ops::f(a.operand, b.operand, a.location));                \
+#define CALQUE_Y(op, f)                                                               \
+  friend Tracer operator op(detail::TracerOperand<T> a, detail::TracerOperand<T> b) { \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                              \
+    return Tracer(detail::ops::f(a.operand, b.operand, a.location));                  \
   }
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
@@ -131,48 +137,48 @@ class Tracer : public ops::Base,
     return Tracer(detail::ops::negative(a.operand, a.location));
   }
   friend Tracer operator+(detail::Exact<T> a) { return Tracer(detail::ops::positive(a.operand, a.location)); }
-  friend Tracer operator~(detail::Exact<T> a)
-    requires IntegerElem<T>
-  {
+  friend Tracer operator~(detail::Exact<T> a) {
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(~));
     return Tracer(detail::ops::bitwise_not(a.operand, a.location));
   }
 
   // Exact parameters, which no conversion reaches: with others they would tie with the built-in operators. They cannot
   // capture the user's line; for this header's own the trace takes the last one of the user's.
   template <std::same_as<Tracer> A>
-    requires std::same_as<T, bool>
-  friend Tracer operator!(const A& a) {
-    return Tracer(detail::ops::logical_not(a.handle(), Loc::current()));
+  friend Mask operator!(const A& a) {
+    static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(!));
+    return Mask(detail::ops::logical_not(a.handle(), Loc::current()));
   }
-#define CALQUE_Y(op, f)                                                    \
-  template <std::same_as<Tracer> A>                                        \
-    requires std::same_as<T, bool>                                         \
-  friend Tracer operator op(const A& a, const A& b) {                      \
-    return Tracer(detail::ops::f(a.handle(), b.handle(), Loc::current())); \
-  }                                                                        \
-  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>              \
-    requires std::same_as<T, bool>                                         \
-  friend Tracer operator op(const A& a, const B& b) {                      \
-    return Tracer(detail::ops::f(a.handle(), b.any(), Loc::current()));    \
-  }                                                                        \
-  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>              \
-    requires std::same_as<T, bool>                                         \
-  friend Tracer operator op(const B& a, const A& b) {                      \
-    return Tracer(detail::ops::f(a.any(), b.handle(), Loc::current()));    \
+#define CALQUE_Y(op, f)                                                  \
+  template <std::same_as<Tracer> A>                                      \
+  friend Mask operator op(const A& a, const A& b) {                      \
+    static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(op));        \
+    return Mask(detail::ops::f(a.handle(), b.handle(), Loc::current())); \
+  }                                                                      \
+  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>            \
+    requires std::same_as<T, bool>                                       \
+  friend Tracer operator op(const A& a, const B& b) {                    \
+    return Tracer(detail::ops::f(a.handle(), b.any(), Loc::current()));  \
+  }                                                                      \
+  template <std::same_as<Tracer> A, std::same_as<Array<T>> B>            \
+    requires std::same_as<T, bool>                                       \
+  friend Tracer operator op(const B& a, const A& b) {                    \
+    return Tracer(detail::ops::f(a.any(), b.handle(), Loc::current()));  \
   }
   CALQUE_Y(&&, logical_and)
   CALQUE_Y(||, logical_or)
 #undef CALQUE_Y
 
 #define CALQUE_Y(op, f, ok, why)                                                                               \
-  Tracer& operator op## = (detail::TracerOperand<T> b) {                                                       \
+  CALQUE_NO_ELEMENT_UPDATE(op)                                                                                 \
+  Tracer& operator op## = (detail::TracerOperand<T> b) & {                                                     \
     static_assert(ok, why);                                                                                    \
     handle_ = detail::ops::f(handle_, b.operand, b.location);                                                  \
     return *this;                                                                                              \
   }                                                                                                            \
   template <OperandLike U>                                                                                     \
     requires(!detail::keeps_type<T, U>)                                                                        \
-  Tracer& operator op## = (const U&) {                                                                         \
+  Tracer& operator op## = (const U&)& {                                                                        \
     static_assert(detail::keeps_type<T, U>, "calque: " #op "= would change the element type, as float " #op    \
                                             "= double would; cast the right side: x " #op "= cast<float>(y)"); \
     return *this;                                                                                              \
@@ -187,9 +193,9 @@ class Tracer : public ops::Base,
   CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #define CALQUE_Y(op, f)                                       \
-  Tracer& operator op## = (detail::TracerOperand<T> b)        \
-    requires IntegerElem<T>                                   \
-  {                                                           \
+  CALQUE_NO_ELEMENT_UPDATE(op)                                \
+  Tracer& operator op## = (detail::TracerOperand<T> b) & {    \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));      \
     handle_ = detail::ops::f(handle_, b.operand, b.location); \
     return *this;                                             \
   }

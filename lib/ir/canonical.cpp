@@ -1,6 +1,8 @@
 // Depth first with a stack of its own: graphs are deeper than the machine's stack.
 #include "ir/canonical.h"
 
+#include <utility>
+
 #include "ir/effects.h"
 #include "ir/graph_access.h"
 
@@ -54,6 +56,25 @@ std::vector<const Equation*> canonical_order(const Graph& graph) {
   }
   for (const Value v : graph.outputs()) visit(graph.definition(v));
   return order;
+}
+
+void order_canonically(Graph& graph) {
+  const std::vector<const Equation*> order = canonical_order(graph);
+  bool as_it_is = order.size() == graph.num_equations();
+  size_t next = 0;
+  for (const Equation& e : std::as_const(graph).equations()) {
+    if (!as_it_is) break;
+    as_it_is = order[next++] == &e;
+  }
+  if (!as_it_is) {
+    std::vector<uint32_t> indices;
+    indices.reserve(order.size());
+    for (const Equation* e : order) indices.push_back(GraphAccess::index(*e));
+    GraphAccess::reorder(graph, indices);
+  }
+  for (Equation& e : graph.equations()) {
+    for (Graph& g : GraphAccess::mutable_subgraphs(e)) order_canonically(g);
+  }
 }
 
 Graph canonicalize(const Graph& graph) {

@@ -209,50 +209,94 @@ void Graph::link(Equation& e, uint32_t before) {
   (previous == UINT32_MAX ? first_ : pool_[previous].next_) = e.index_;
   (before == UINT32_MAX ? last_ : pool_[before].previous_) = e.index_;
   ++live_;
+  constexpr uint64_t kGap = uint64_t{1} << 20;
+  const uint64_t low = previous == UINT32_MAX ? 0 : pool_[previous].place_;
+  const uint64_t high = before == UINT32_MAX ? low + 2 * kGap : pool_[before].place_;
+  e.place_ = low + (high - low) / 2;
+  if (e.place_ != low) return;
+  uint64_t place = 0;  // no number is left between the two
+  for (Equation& each : equations()) each.place_ = place += kGap;
 }
 
 void detail::GraphAccess::reorder(Graph& g, std::span<const uint32_t> order) {
+  for (Equation& e : g.equations()) e.erased_ = true;
   g.first_ = g.last_ = UINT32_MAX;
   g.live_ = 0;
-  for (const uint32_t index : order) g.link(g.pool_[index], UINT32_MAX);
+  for (const uint32_t index : order) {
+    g.pool_[index].erased_ = false;
+    g.link(g.pool_[index], UINT32_MAX);
+  }
 }
 
 // ---- editing
 
-const Equation& Graph::own(const Equation& e, std::string_view operation) const {
+const Equation& Graph::own(const Equation& e, std::string_view operation, const Location& location) const {
   if (e.index_ >= pool_.size() || &pool_[e.index_] != &e || e.erased_) {
-    throw CompileError(std::string(operation) + ": the equation is not of this graph, or was erased");
+    throw CompileError(std::string(operation) + ": the equation is not of this graph, or was erased" +
+                       where_text(location));
   }
   return e;
 }
 
-Value Graph::insert(const Equation& e, uint32_t before, std::string_view name, std::vector<Value> operands,
-                    Attributes attributes, std::vector<Graph> subgraphs) {
+void Graph::check_live(Value v, const std::string& what, const Location& location) const {
+  if (v.id() >= values_.size()) throw CompileError(what + " is not a value of this graph" + where_text(location));
+  if (kind(v) == ValueKind::result && definition(v) == nullptr) {
+    throw CompileError(what + " is a result of an equation that was erased" + where_text(location));
+  }
+}
+
+bool Graph::defined_before(Value v, uint64_t place) const {
+  const Equation* e = definition(v);
+  return e == nullptr || e->place_ < place;
+}
+
+Value Graph::insert(const Equation& e, uint32_t before, std::string_view operation, std::string_view name,
+                    std::vector<Value> operands, Attributes attributes, std::vector<Graph> subgraphs,
+                    const Location& location) {
   const Primitive* primitive = find_primitive(name);
-  if (primitive == nullptr) throw CompileError("insert: there is no primitive " + std::string(name));
-  Equation& fresh = make(*primitive, ValueList(operands), std::move(attributes), std::move(subgraphs), e.location_);
+  if (primitive == nullptr) {
+    throw CompileError(std::string(operation) + ": there is no primitive " + std::string(name) + where_text(location));
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const std::string what = std::string(operation) + ": operand " + std::to_string(i) + " of " + primitive->name;
+    check_live(operands[i], what, location);
+    if (before == UINT32_MAX || defined_before(operands[i], pool_[before].place_)) continue;
+    throw CompileError(what + " is defined only after that place, or is a value of another graph" +
+                       where_text(location));
+  }
+  Equation& fresh = make(*primitive, ValueList(operands), std::move(attributes), std::move(subgraphs),
+                         e.location_.known() ? e.location_ : location);
   link(fresh, before);
   return fresh.results_.empty() ? Value() : fresh.results_[0];
 }
 
 Value Graph::insert_before(const Equation& e, std::string_view primitive, std::vector<Value> operands,
-                           Attributes attributes, std::vector<Graph> subgraphs) {
-  return insert(e, own(e, "insert_before").index_, primitive, std::move(operands), std::move(attributes),
-                std::move(subgraphs));
+                           Attributes attributes, std::vector<Graph> subgraphs, Loc loc) {
+  return insert(e, own(e, "insert_before", loc).index_, "insert_before", primitive, std::move(operands),
+                std::move(attributes), std::move(subgraphs), loc);
 }
 
 Value Graph::insert_after(const Equation& e, std::string_view primitive, std::vector<Value> operands,
-                          Attributes attributes, std::vector<Graph> subgraphs) {
-  return insert(e, own(e, "insert_after").next_, primitive, std::move(operands), std::move(attributes),
-                std::move(subgraphs));
+                          Attributes attributes, std::vector<Graph> subgraphs, Loc loc) {
+  return insert(e, own(e, "insert_after", loc).next_, "insert_after", primitive, std::move(operands),
+                std::move(attributes), std::move(subgraphs), loc);
 }
 
-void Graph::replace_all_uses(Value from, Value to) {
-  if (from.id() >= values_.size() || to.id() >= values_.size()) {
-    throw CompileError("replace_all_uses: a value is not of this graph");
+void Graph::replace_all_uses(Value from, Value to, Loc loc) {
+  if (from.id() >= values_.size()) {
+    throw CompileError("replace_all_uses: the first value is not a value of this graph" + where_text(loc));
   }
+  check_live(to, "replace_all_uses: the second value", loc);
   if (type(from) != type(to)) {
-    throw CompileError("replace_all_uses: types differ, got " + to_string(type(from)) + " and " + to_string(type(to)));
+    throw CompileError("replace_all_uses: types differ, got " + to_string(type(from)) + " and " + to_string(type(to)) +
+                       where_text(loc));
+  }
+  if (from == to) return;
+  for (const Equation& e : equations()) {
+    if (std::find(e.operands_.begin(), e.operands_.end(), from) == e.operands_.end()) continue;
+    if (defined_before(to, e.place_)) continue;
+    throw CompileError("replace_all_uses: the second value is not defined yet where " + e.primitive() +
+                       where_text(e.location_) + " uses the first, or is a value of another graph" + where_text(loc));
   }
   for (Equation& e : equations()) {
     for (Value& v : e.operands_) {
@@ -264,19 +308,19 @@ void Graph::replace_all_uses(Value from, Value to) {
   }
 }
 
-void Graph::erase(const Equation& e) {
-  own(e, "erase");
+void Graph::erase(const Equation& e, Loc loc) {
+  own(e, "erase", loc);
   const auto is_result = [&e](Value v) {
     return std::find(e.results_.begin(), e.results_.end(), v) != e.results_.end();
   };
   for (const Equation& user : equations()) {
     if (std::any_of(user.operands_.begin(), user.operands_.end(), is_result)) {
       throw CompileError("erase: a result of " + e.primitive() + " is still used by " + user.primitive() +
-                         where_text(user.location_));
+                         where_text(user.location_) + where_text(loc));
     }
   }
   if (std::any_of(outputs_.begin(), outputs_.end(), is_result)) {
-    throw CompileError("erase: a result of " + e.primitive() + " is still an output");
+    throw CompileError("erase: a result of " + e.primitive() + " is still an output" + where_text(loc));
   }
   Equation& gone = pool_[e.index_];
   (gone.previous_ == UINT32_MAX ? first_ : pool_[gone.previous_].next_) = gone.next_;

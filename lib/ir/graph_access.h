@@ -14,7 +14,7 @@ struct GraphAccess {
   static const Equation& stored(const Graph& g, size_t index) { return g.pool_[index]; }
   /// For an input, result, literal or constant, its position in the graph's table of those.
   static uint32_t table_index(const Graph& g, Value v) { return g.info(v).index; }
-  /// Makes the equations' order the given one, which is a permutation of the live ones.
+  /// Makes the equations' order the given one; those that it leaves out, and nothing in it needs, are erased.
   static void reorder(Graph& g, std::span<const uint32_t> order);
 
   // ---- what only a test does: breaking a graph

@@ -10,16 +10,18 @@
 namespace calque {
 namespace {
 
-void check_extent(int64_t extent) {
-  if (extent < 0) throw ShapeError("shape: an extent is at least 0, got " + std::to_string(extent));
+void check_extent(int64_t extent, const Location& location = {}) {
+  if (extent < 0) {
+    throw ShapeError("shape: an extent is at least 0, got " + std::to_string(extent) + where_text(location));
+  }
 }
 
 }  // namespace
 
-Shape::Shape(std::initializer_list<Dim> dims) {
+Shape::Shape(std::initializer_list<Dim> dims, Loc loc) {
   dims_.reserve(dims.size());
   for (const Dim& d : dims) {
-    check_extent(d.value());
+    check_extent(d.value(), loc);
     dims_.push_back(d.value());
   }
 }

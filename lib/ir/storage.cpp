@@ -114,8 +114,21 @@ Storage Storage::absent(size_t bytes, ContentHash hash) {
 void Storage::give_away(const char* to) const {
   if (block_->given_to != nullptr) return;
   block_->given_to = to;
-  if (block_->chunk == 0) unmap_guarded(block_->data, block_->bytes);
+  if (block_->home == nullptr && block_->owned && block_->chunk == 0) unmap_guarded(block_->data, block_->bytes);
   block_->data = nullptr;
+}
+
+Storage Storage::hand_over(const char* to) const {
+  Storage storage;
+  storage.block_ = new Block;
+  storage.block_->bytes = block_->bytes;
+  storage.block_->data = std::exchange(block_->data, nullptr);
+  block_->given_to = to;
+  if (block_->home != nullptr || block_->chunk != 0) {
+    storage.block_->home = block_->home != nullptr ? block_->home : block_;
+    storage.block_->home->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  return storage;
 }
 
 void* Storage::not_here() const {
@@ -129,7 +142,11 @@ void* Storage::not_here() const {
 }
 
 void Storage::destroy(Block* block) {
-  if (!block->owned) {
+  if (block->home != nullptr) {
+    Storage home;
+    home.block_ = block->home;
+    delete block;
+  } else if (!block->owned) {
     if (block->on_release) block->on_release();
     delete block;
   } else if (block->chunk == 0) {

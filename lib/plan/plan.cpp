@@ -343,22 +343,38 @@ struct Planner {
       a = (a ^ b) * 0x9e3779b97f4a7c15ULL;
       return a ^ (a >> 29);
     };
+    // The roots of one space share their kernel's index.
+    const auto space_of = [&](Value v) {
+      uint64_t space = 1;
+      for (const int64_t extent : g.shape(v)) space = mixed(space, static_cast<uint64_t>(extent) + 2);
+      return space;
+    };
+    std::vector<char> part(g.num_values(), 0);  // by value: part of a concatenation that is a root
     for (size_t i = order.size(); i-- > 0;) {
       const Equation& e = *order[i];
       Demand wanted;
+      bool written_whole = false;
       for (Value v : e.results()) {
         const Demand& d = demands[v.id()];
         if (inlined(v) && (d.at.size() > kMaxIndices || d.changes > kMaxIndexChanges) && !reads_through(v))
           plan.in_memory[v.id()] = true;
         if (plan.in_memory[v.id()]) {
-          // The roots of one space share their kernel's index.
-          uint64_t space = 1;
-          for (const int64_t extent : g.shape(v)) space = mixed(space, static_cast<uint64_t>(extent) + 2);
-          wanted.at.push_back({space, 0});
+          written_whole = true;
+          wanted.at.push_back({space_of(v), 0});
         } else {
           wanted.changes = std::max(wanted.changes, d.changes);
           for (const Wanted& place : d.at) wanted.at.push_back(place);
+          written_whole = written_whole || part[v.id()];
         }
+      }
+      if (written_whole && e.id() == id_of<Concatenate>) {
+        // Each operand is written into its part of the result, over its own space.
+        for (const Value v : e.operands()) {
+          if (!inlined(v)) continue;
+          part[v.id()] = 1;
+          want(v, {space_of(v), 0}, wanted.changes + 1);
+        }
+        continue;
       }
       const bool conditional = roles[i] == Role::view && !always_reads(e);
       for (size_t k = 0; k < e.operands().size(); ++k) {

@@ -11,16 +11,18 @@ namespace {
 
 using Arrays = std::vector<AnyArray>;
 
-void check_inputs(const Graph& graph, const Arrays& inputs) {
+void check_inputs(const Graph& graph, const Arrays& inputs, const Location& location) {
+  const std::string where = where_text(location);
   if (inputs.size() != graph.inputs().size()) {
-    throw ShapeError(fmt::format("interpreter: expects {} inputs, got {}", graph.inputs().size(), inputs.size()));
+    throw ShapeError(
+        fmt::format("interpreter: expects {} inputs, got {}{}", graph.inputs().size(), inputs.size(), where));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& want = graph.type(graph.inputs()[i]);
-    if (inputs[i].empty()) throw ShapeError(fmt::format("interpreter: input {} is empty", i));
+    if (inputs[i].empty()) throw ShapeError(fmt::format("interpreter: input {} is empty{}", i, where));
     if (inputs[i].type() == want) continue;
-    const std::string text =
-        fmt::format("interpreter: input {} expects {}, got {}", i, to_string(want), to_string(inputs[i].type()));
+    const std::string text = fmt::format("interpreter: input {} expects {}, got {}{}", i, to_string(want),
+                                         to_string(inputs[i].type()), where);
     if (inputs[i].dtype() != want.dtype) throw DTypeError(text);
     throw ShapeError(text);
   }
@@ -65,8 +67,8 @@ class Current {
 
 }  // namespace
 
-std::vector<AnyArray> Interpreter::run(const Graph& graph, std::vector<AnyArray> inputs) {
-  check_inputs(graph, inputs);
+std::vector<AnyArray> Interpreter::run(const Graph& graph, std::vector<AnyArray> inputs, Location location) {
+  check_inputs(graph, inputs, location);
   const Current current(graph_, graph);
   std::vector<uint32_t> left = count_uses(graph);
   Arrays values(graph.num_values());
@@ -94,8 +96,10 @@ std::vector<AnyArray> Interpreter::run(const Graph& graph, std::vector<AnyArray>
 }
 
 std::vector<AnyArray> Interpreter::equation(const Equation& equation, const std::vector<AnyArray>& operands) {
-  const std::function<Arrays(const Graph&, std::span<const AnyArray>)> call =
-      [this](const Graph& g, std::span<const AnyArray> inputs) { return run(g, Arrays(inputs.begin(), inputs.end())); };
+  const std::function<Arrays(const Graph&, std::span<const AnyArray>)> call = [&](const Graph& g,
+                                                                                  std::span<const AnyArray> inputs) {
+    return run(g, Arrays(inputs.begin(), inputs.end()), equation.location());
+  };
   std::vector<Type> types;
   for (const Value v : equation.results()) types.push_back(graph().type(v));
   primitives::Evaluation evaluation{equation.attributes(), equation.subgraphs(), operands, types, call, {}};

@@ -72,6 +72,8 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
 
 }  // namespace
 
+void throw_moved_from(const char* what) { throw Error(std::string(what) + ": the function was moved from"); }
+
 void CallResult::unpin() { runtime::unpin(pin_); }
 
 std::shared_ptr<const FunctionState> make_function_state(JitOptions options, const void* key, Location location) {
@@ -83,6 +85,9 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
                         uint64_t(device.kind) << 8 | uint64_t(device.index) << 16;
   state->options = std::move(options);
   state->location = location;
+  if (state->options.fast_math && state->options.strict) {
+    throw CompileError(state->title() + ": .fast_math and .strict exclude each other" + where_text(location));
+  }
   state->table = key ? shared_table(key) : std::make_shared<CallTable>();
   return state;
 }

@@ -52,10 +52,10 @@ std::atomic<uint64_t> compilations{0};
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
                                        const CompileOptions& options) {
   compilations.fetch_add(1, std::memory_order_relaxed);
-  if (options.reference) return make_reference_executable(graph, strides);
+  if (options.reference) return make_reference_executable(graph, strides, options);
   if (const auto reason = needs_reference(graph)) {
     log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
-    return make_reference_executable(graph, strides);
+    return make_reference_executable(graph, strides, options);
   }
   return make_native_executable(graph, strides, options);
 }
@@ -67,6 +67,9 @@ std::optional<std::string> needs_reference(const Graph& graph) {
     if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
   }
   for (const Equation& e : graph.equations()) {
+    for (Value v : e.operands()) {
+      if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
+    }
     for (Value v : e.results()) {
       if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
     }

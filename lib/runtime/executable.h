@@ -41,6 +41,7 @@ struct Executable {
   std::vector<AnyArray> constant_arrays;
   std::shared_ptr<const codegen::CompiledProgram> code;
   std::shared_ptr<const Graph> graph;  ///< of the reference backend
+  bool copies_inputs = false;          ///< of the reference backend: a host function may keep them
 };
 
 /// What an entry receives and passes on to every callback.
@@ -70,7 +71,10 @@ size_t num_executables();
 /// How many were compiled since the program started.
 uint64_t num_compilations();
 
+/// What the reference evaluator evaluates in place of `graph`: strict mode promises the bits of the expanded graph.
+Graph reference_graph(const Graph& graph, const CompileOptions& options);
 /// The executable that evaluates `graph` with the reference evaluator.
-std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides);
+std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides,
+                                                            const CompileOptions& options);
 
 }  // namespace calque::runtime

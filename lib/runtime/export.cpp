@@ -1,8 +1,10 @@
 // Ahead-of-time export: an object file with the entry under a name of its own, and a C header with a function of plain
 // pointers over it. Captured arrays become data of the header, so the two files need nothing else.
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "calque/jit.h"
 
@@ -44,10 +46,29 @@ const char* c_type(DType dtype) {
   }
 }
 
+/// Of C and of C++: the header serves both.
+bool is_keyword(const std::string& word) {
+  static constexpr std::string_view kWords =
+      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
+      "compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype "
+      "default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline "
+      "int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
+      "reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch "
+      "template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using "
+      "virtual void volatile wchar_t while xor xor_eq ";
+  return kWords.find(" " + word + " ") != std::string_view::npos;
+}
+
+bool is_identifier(const std::string& text) {
+  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text.front())) &&
+         std::all_of(text.begin(), text.end(), part) && !is_keyword(text);
+}
+
 std::string identifier(const std::string& text) {
   std::string id;
   for (char c : text) id += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (id.empty() || std::isdigit(static_cast<unsigned char>(id.front()))) id.insert(0, "calque_");
+  if (!is_identifier(id)) id.insert(0, "calque_");
   return id;
 }
 
@@ -118,6 +139,9 @@ void export_lowered(const LoweredState& lowered, const std::string& path, const 
   const std::string where = where_text(lowered.function->location);
   if (const auto reason = runtime::needs_reference(lowered.graph)) {
     throw CompileError("export_object: " + *reason + where);
+  }
+  if (!options.symbol.empty() && !is_identifier(options.symbol)) {
+    throw CompileError("export_object: the symbol \"" + options.symbol + "\" is no name that C and C++ allow" + where);
   }
   // Captured arrays stay constants here: the object has no caller that knows them.
   const kernel::Program program =

@@ -13,8 +13,56 @@
 
 namespace calque::runtime {
 
-/// Thrown (and translated by callers, who know the name) when a thread asks for the value that it is making.
+/// Thrown (and translated by callers, who know the name) when a thread asks for the value that it is making, itself or
+/// through other threads that wait for it.
 struct RecursiveFlight {};
+
+/// Which threads wait for which, over all tables: a circle of them would wait forever. Only threads that must wait
+/// come here.
+class Waits {
+ public:
+  /// The calling thread is about to wait for what `maker` makes in `slot`. Throws RecursiveFlight when `maker` waits,
+  /// through however many others, for the calling thread.
+  static void enter(const void* slot, std::thread::id maker) {
+    const std::thread::id self = std::this_thread::get_id();
+    Waits& all = one();
+    std::lock_guard lock(all.mutex_);
+    for (std::thread::id at = maker; at != self;) {
+      const auto next = all.waits_.find(at);
+      if (next == all.waits_.end()) {
+        all.waits_[self] = {slot, maker};
+        return;
+      }
+      at = next->second.maker;
+    }
+    all.waits_.erase(self);
+    throw RecursiveFlight{};
+  }
+  /// The calling thread has woken.
+  static void leave() {
+    Waits& all = one();
+    std::lock_guard lock(all.mutex_);
+    all.waits_.erase(std::this_thread::get_id());
+  }
+  /// The value of the slot is there, or will not be: nobody waits for it any more, though some may not have woken yet.
+  static void landed(const void* slot) {
+    Waits& all = one();
+    std::lock_guard lock(all.mutex_);
+    std::erase_if(all.waits_, [slot](const auto& wait) { return wait.second.slot == slot; });
+  }
+
+ private:
+  struct Wait {
+    const void* slot;
+    std::thread::id maker;
+  };
+  static Waits& one() {
+    static Waits& all = *new Waits;  // calls may still run while the program ends
+    return all;
+  }
+  std::mutex mutex_;
+  std::unordered_map<std::thread::id, Wait> waits_;
+};
 
 template <class Key, class Value>
 class FlightCache {
@@ -37,8 +85,10 @@ class FlightCache {
         made = false;
         return slot->value;
       }
-      if (slot->maker == std::this_thread::get_id()) throw RecursiveFlight{};
+      slot->awaited = true;
+      Waits::enter(&*slot, slot->maker);
       ready_.wait(lock);
+      Waits::leave();
     }
     slots_.push_front(Slot{Key(key), hash, nullptr, std::this_thread::get_id()});
     const auto mine = slots_.begin();
@@ -49,11 +99,13 @@ class FlightCache {
       value = make();
     } catch (...) {
       lock.lock();
+      if (mine->awaited) Waits::landed(&*mine);
       remove(mine);
       ready_.notify_all();
       throw;
     }
     lock.lock();
+    if (mine->awaited) Waits::landed(&*mine);
     mine->value = value;
     ++ready_count_;
     made = true;
@@ -115,6 +167,7 @@ class FlightCache {
     Pointer value;
     std::thread::id maker;
     bool cleared = false;
+    bool awaited = false;
   };
   using Slots = std::list<Slot>;
 

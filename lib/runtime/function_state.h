@@ -47,6 +47,8 @@ struct Traced {
   std::vector<AnyArray> values;  ///< of eager traces
 };
 
+/// How messages name a leaf of the arguments: `argument 0[1]`.
+std::string path_of(const detail::CallSite& site, size_t leaf);
 /// Checks the leaves (empty arrays, devices) and says where the call runs. Throws ShapeError or DeviceError.
 Device check_leaves(const detail::FunctionState& function, const detail::Arguments& arguments,
                     const detail::CallSite& site);

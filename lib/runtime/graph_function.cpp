@@ -23,12 +23,12 @@ GraphFunction::GraphFunction(Graph graph, JitOptions options, Location location)
       State{std::move(graph), detail::make_function_state(std::move(options), nullptr, location)});
 }
 
-const Graph& GraphFunction::graph() const { return state_->graph; }
-CacheInfo GraphFunction::cache_info() const { return detail::cache_info_of(*state_->function); }
-void GraphFunction::clear_cache() const { detail::clear_cache_of(*state_->function); }
+const Graph& GraphFunction::graph() const { return detail::held(state_, "jit").graph; }
+CacheInfo GraphFunction::cache_info() const { return detail::cache_info_of(*detail::held(state_, "jit").function); }
+void GraphFunction::clear_cache() const { detail::clear_cache_of(*detail::held(state_, "jit").function); }
 
 std::vector<AnyArray> GraphFunction::run(detail::Arguments& arguments) const {
-  const detail::FunctionState& function = *state_->function;
+  const detail::FunctionState& function = *detail::held(state_, "jit").function;
   const std::vector<Value>& inputs = state_->graph.inputs();
   const auto leaves = arguments.leaves();
   if (leaves.size() != inputs.size()) {

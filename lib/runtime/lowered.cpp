@@ -68,16 +68,16 @@ void compile_lowered(const LoweredState& lowered) {
   });
 }
 
-void call_lowered(const LoweredState& lowered, Arguments& arguments, CallResult& result) {
+void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallSite& site, CallResult& result) {
   const FunctionState& function = *lowered.function;
   arguments.set_options(function.options_word);
   if (!(lowered.entry->signature == arguments.words())) {
-    runtime::check_leaves(function, arguments, CallSite{});
+    runtime::check_leaves(function, arguments, site);
     const auto leaves = arguments.leaves();
     const auto& wanted = lowered.entry->leaves;
     for (size_t i = 0; i < std::min(leaves.size(), wanted.size()); ++i) {
       if (leaves[i].type() == wanted[i]) continue;
-      const std::string text = function.title() + ": leaf " + std::to_string(i) + " was compiled as " +
+      const std::string text = function.title() + ": " + runtime::path_of(site, i) + " was compiled as " +
                                to_string(wanted[i]) + ", got " + to_string(leaves[i].type()) +
                                where_text(function.location);
       if (leaves[i].dtype != wanted[i].dtype) throw DTypeError(text);

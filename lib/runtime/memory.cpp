@@ -218,21 +218,33 @@ void trim_pool() {
 
 size_t kept_bytes() { return store().kept(); }
 
+namespace {
+
+detail::Storage copy_of(const AnyArray& array) {
+  const detail::Storage copy = detail::Storage::allocate(array.bytes());
+  if (array.bytes() != 0) std::memcpy(copy.data(), array.data(), array.bytes());
+  return copy;
+}
+
+}  // namespace
+
 void donate(const detail::FunctionState& function, const detail::Arguments& arguments, detail::OutputArrays& outputs) {
   const auto ends = arguments.ends();
   for (int position : function.options.donate) {
     const auto at = static_cast<size_t>(position);
     for (size_t i = at == 0 ? 0 : ends[at - 1]; i < ends[at]; ++i) {
       const detail::LeafRef& leaf = arguments.leaves()[i];
-      if (leaf.kind != detail::LeafRef::Kind::array || !leaf.array->storage().owned()) continue;
+      if (leaf.kind != detail::LeafRef::Kind::array) continue;
+      const std::string text = "argument " + std::to_string(position) + " of " + function.title();
+      const char* to = intern(text + where_text(function.location)).data();
+      const detail::Storage donated = leaf.array->storage();
+      detail::Storage taken;
       for (size_t k = 0; k < outputs.size(); ++k) {
-        if (!(outputs[k].storage() == leaf.array->storage())) continue;
-        AnyArray copy = AnyArray::uninitialized(outputs[k].type());
-        if (copy.bytes() != 0) std::memcpy(copy.mutable_data(), outputs[k].data(), copy.bytes());
-        outputs[k] = std::move(copy);
+        if (!(outputs[k].storage() == donated)) continue;
+        if (!taken) taken = donated.owned() ? donated.hand_over(to) : copy_of(outputs[k]);
+        outputs[k] = AnyArray(outputs[k].type(), taken, outputs[k].device());
       }
-      const std::string to = "argument " + std::to_string(position) + " of " + function.title();
-      leaf.array->storage().give_away(intern(to + where_text(function.location)).data());
+      donated.give_away(to);
     }
   }
 }

@@ -15,7 +15,7 @@ void trim_pool();
 size_t kept_bytes();
 
 /// Marks the memory of the donated arguments as given away: using those arrays again is an error that says so. Outputs
-/// that share it get memory of their own.
+/// that are such an argument take its memory over.
 void donate(const detail::FunctionState& function, const detail::Arguments& arguments, detail::OutputArrays& outputs);
 
 }  // namespace calque::runtime

@@ -4,15 +4,17 @@
 
 #include "calque/detail/leaf_view.h"
 
+#include "math/expand.h"
 #include "reference/evaluate.h"
 #include "runtime/executable.h"
 
 namespace calque::runtime {
 namespace {
 
-AnyArray input_array(const Type& type, const Strides& strides, void* data) {
+/// The caller's memory is lent to the evaluator, but for graphs whose host functions may keep their arrays.
+AnyArray input_array(const Type& type, const Strides& strides, void* data, bool copied) {
   detail::LeafView view{type.dtype, data, type.shape, strides};
-  if (!view.row_major()) return detail::copy_of(view);
+  if (copied || !view.row_major()) return detail::copy_of(view);
   const size_t bytes = static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype);
   return AnyArray(type, detail::Storage::borrow(data, bytes, {}));
 }
@@ -24,7 +26,8 @@ int32_t run_reference(void* context, void* const* buffers) {
     std::vector<AnyArray> inputs;
     inputs.reserve(executable.inputs.size());
     for (size_t i = 0; i < executable.inputs.size(); ++i) {
-      inputs.push_back(input_array(executable.inputs[i], executable.input_strides[i], buffers[i]));
+      inputs.push_back(
+          input_array(executable.inputs[i], executable.input_strides[i], buffers[i], executable.copies_inputs));
     }
     const std::vector<AnyArray> outputs = reference::evaluate(*executable.graph, inputs);
     void* const* destination = buffers + executable.inputs.size();
@@ -39,15 +42,31 @@ int32_t run_reference(void* context, void* const* buffers) {
   }
 }
 
+bool calls_host(const Graph& graph) {
+  for (const Equation& e : graph.equations()) {
+    if (e.primitive() == "host_call") return true;
+    for (const Graph& inner : e.subgraphs()) {
+      if (calls_host(inner)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides) {
+Graph reference_graph(const Graph& graph, const CompileOptions& options) {
+  return options.strict ? math::expand(graph) : graph;
+}
+
+std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides,
+                                                            const CompileOptions& options) {
   auto executable = std::make_shared<Executable>();
   executable->entry = &run_reference;
   executable->inputs = graph.input_types();
   executable->input_strides.assign(strides.begin(), strides.end());
   executable->outputs = graph.output_types();
-  executable->graph = std::make_shared<const Graph>(graph);
+  executable->graph = std::make_shared<const Graph>(reference_graph(graph, options));
+  executable->copies_inputs = calls_host(graph);
   return executable;
 }
 

@@ -45,6 +45,10 @@ void copy_result(const void* owner, const void* const* arguments, void* result) 
 
 }  // namespace
 
+void call_nothing(const void*, const void* const*, void*) {
+  throw Error("function: it is empty, having been default-constructed or moved from");
+}
+
 ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, Arguments& arguments,
                           const CallSite& site, const Type& result) {
   const Device device = runtime::check_leaves(*function, arguments, site);

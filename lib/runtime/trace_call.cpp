@@ -7,22 +7,18 @@
 #include "runtime/constants.h"
 #include "runtime/environment.h"
 #include "runtime/function_state.h"
+#include "trace/builder.h"
 
 namespace calque::runtime {
 namespace {
 
 using detail::LeafRef;
 
-std::string path_of(const detail::CallSite& site, size_t leaf) {
-  if (site.paths == nullptr) return "input " + std::to_string(leaf);
-  const std::vector<std::string> paths = site.paths(site.context);
-  return leaf < paths.size() ? paths[leaf] : "argument";
-}
-
 AnyArray value_of(const LeafRef& leaf) {
   switch (leaf.kind) {
     case LeafRef::Kind::array:
-      return *leaf.array;
+      // The caller's own memory may change after the call, while a result may be the argument itself.
+      return leaf.array->storage().owned() ? *leaf.array : detail::copy_of(detail::view_of(*leaf.array));
     case LeafRef::Kind::view:
       return detail::copy_of(
           {leaf.dtype, leaf.data, leaf.type().shape, Shape::Dims(std::span<const int64_t>(leaf.strides(), leaf.rank))});
@@ -36,10 +32,17 @@ AnyArray value_of(const LeafRef& leaf) {
 
 }  // namespace
 
+std::string path_of(const detail::CallSite& site, size_t leaf) {
+  if (site.paths == nullptr) return "input " + std::to_string(leaf);
+  const std::vector<std::string> paths = site.paths(site.context);
+  return leaf < paths.size() ? paths[leaf] : "argument";
+}
+
 bool eager_mode() { return environment().disable_jit; }
 
 CompileOptions compile_options(const detail::FunctionState& function) {
-  return {function.options.strict || environment().strict, function.options.fast_math, environment().reference_backend};
+  const bool strict = function.options.strict || environment().strict;
+  return {strict, function.options.fast_math && !strict, environment().reference_backend};
 }
 
 Device check_leaves(const detail::FunctionState& function, const detail::Arguments& arguments,
@@ -99,6 +102,7 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
   detail::TraceResult result = detail::trace_graph(
       function.name(), types,
       [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+        detail::user_location(function.location);  // to blame as long as the lambda has recorded no line of its own
         traced.structure = site.trace(site.context, inputs, outputs);
       },
       options);

@@ -10,6 +10,8 @@
 #include "calque/device.h"
 #include "calque/tracer.h"
 
+#include "trace/builder.h"
+
 namespace calque::detail {
 namespace {
 
@@ -45,6 +47,16 @@ AnyArray generate(DType dtype, int64_t n, F&& f) {
 }
 
 }  // namespace
+
+void require_counts(std::string_view operation, int64_t n, DType dtype, Location location) {
+  const bool fits = visit_dtype(dtype, [&]<class T>() {
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) return n == 0 || std::in_range<T>(n - 1);
+    return true;
+  });
+  if (fits) return;
+  throw DTypeError(std::string(operation) + ": " + std::to_string(n) + " numbers from 0 do not fit " +
+                   std::string(name(dtype)) + "; count in a wider type" + where_text(user_location(location)));
+}
 
 void throw_empty_array(Location location) {
   throw ShapeError("array: it is empty, having been default-constructed; give it elements before it is used" +
@@ -94,7 +106,44 @@ int64_t element_offset(const Type& type, std::span<const int64_t> indices, Locat
   return offset;
 }
 
-AnyArray reshaped(const AnyArray& array, const Shape& shape, Location location) {
+Shape shape_of(std::string_view operation, const Counts& extents, Location location) {
+  for (int64_t d : extents.list) {
+    if (d >= 0) continue;
+    throw ShapeError(std::string(operation) + ": an extent is at least 0, got " + std::to_string(d) +
+                     where_text(user_location(location)));
+  }
+  return Shape(extents.list);
+}
+
+std::vector<int64_t> inferred_extents(std::span<const int64_t> extents, const Type& type, Location location) {
+  std::vector<int64_t> all(extents.begin(), extents.end());
+  const auto fail = [&](const std::string& text) {
+    std::string list;
+    for (int64_t d : extents) list += (list.empty() ? "" : ",") + std::to_string(d);
+    throw ShapeError("reshape: " + text + ", got " + to_string(type) + " for shape [" + list + "]" +
+                     where_text(user_location(location)));
+  };
+  int64_t* unknown = nullptr;
+  int64_t known = 1;
+  bool fits = true;
+  for (int64_t& d : all) {
+    if (d < -1) fail("an extent is at least 0, or -1 where it follows from the others");
+    if (d == -1 && unknown != nullptr) fail("only one extent can be -1");
+    if (d == -1) {
+      unknown = &d;
+    } else if (__builtin_mul_overflow(known, d, &known)) {
+      fits = false;
+    }
+  }
+  if (unknown == nullptr) return all;
+  const int64_t count = type.shape.num_elements();
+  if (!fits || known == 0 || count % known != 0) fail("the extent for which -1 stands would not be a whole number");
+  *unknown = count / known;
+  return all;
+}
+
+AnyArray reshaped(const AnyArray& array, std::span<const int64_t> extents, Location location) {
+  const Shape shape(inferred_extents(extents, array.type(), location));
   if (shape.num_elements() != array.size()) {
     throw ShapeError("reshape: " + elements_text(array.size()) + " of " + to_string(array.type()) +
                      " do not fit shape " + to_string(shape) + where_text(location));
@@ -119,6 +168,7 @@ void check_count(std::string_view operation, size_t count, const Shape& shape, L
 
 AnyArray arange(DType dtype, double start, double step, int64_t n, Location location) {
   require_extent("arange", n, location);
+  require_counts("arange", n, dtype, location);
   return generate(dtype, n, [&](int64_t i) { return start + step * static_cast<double>(i); });
 }
 

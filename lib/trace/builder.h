@@ -18,6 +18,8 @@ class Builder {
 
   uint64_t id() const { return id_; }
   Builder* parent() const { return parent_; }
+  /// The number of traces around this one.
+  int depth() const { return depth_; }
   bool eager() const { return eager_; }
   Graph& graph() { return graph_; }
   const std::vector<Handle>& captures() const { return captures_; }
@@ -56,6 +58,7 @@ class Builder {
 
   uint64_t id_;
   Builder* parent_;
+  int depth_;
   bool eager_;
   bool warned_ = false;
   Location last_;                 // of the user's own lines, here or in an enclosing trace
@@ -76,6 +79,10 @@ class Builder {
   std::unordered_map<Key, Value, KeyHash> captured_;
   std::unordered_map<const void*, Value> constants_;  // by the elements' address, which the graph keeps alive
 };
+
+/// What the parser of graphs accepts as well: deeper nesting would only serve to exhaust the stack.
+inline constexpr int kMaxDepth = 200;
+inline constexpr size_t kMaxRank = 64;
 
 /// The innermost trace of this thread, or null.
 Builder* innermost();

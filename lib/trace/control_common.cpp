@@ -7,7 +7,12 @@
 namespace calque::detail {
 
 bool runs_eagerly(std::string_view operation, const ControlSite& site) {
-  return innermost(operation, site.location).eager();
+  const Builder& b = innermost(operation, site.location);
+  if (b.depth() >= kMaxDepth) {
+    throw CompileError(std::string(operation) + ": control flow is nested more than " + std::to_string(kMaxDepth) +
+                       " deep" + where_text(user_location(site.location)));
+  }
+  return b.eager();
 }
 
 Handles run_in_place(const TraceBody& body, std::span<const Handle> inputs) {

@@ -12,7 +12,7 @@ namespace calque::detail {
 
 using Handles = std::vector<Handle>;
 
-/// True where bodies run in place, iteration by iteration.
+/// True where bodies run in place, iteration by iteration. Throws CompileError where bodies are nested too deeply.
 bool runs_eagerly(std::string_view operation, const ControlSite& site);
 /// Runs a body in the trace itself.
 Handles run_in_place(const TraceBody& body, std::span<const Handle> inputs);

@@ -1,5 +1,7 @@
 #include "calque/detail/control_trees.h"
 
+#include <algorithm>
+
 #include "calque/ir/errors.h"
 
 #include "trace/builder.h"
@@ -13,12 +15,19 @@ void require_trace(std::string_view operation, Location location) {
                           where_text(user_location(location)));
 }
 
-void require_same_structure(std::string_view operation, std::string_view what, const std::string& expected,
-                            const std::string& got, Location location) {
-  if (expected == got) return;
-  throw ShapeError(std::string(operation) + ": " + std::string(what) +
-                   " differ in a size, a key or a value that is known while tracing" +
-                   where_text(user_location(location)));
+void require_same_structure(std::string_view operation, std::string_view what, const std::vector<StaticPart>& expected,
+                            const std::vector<StaticPart>& got, Location location) {
+  const size_t common = std::min(expected.size(), got.size());
+  size_t i = 0;
+  while (i < common && expected[i].bytes == got[i].bytes && expected[i].path == got[i].path) ++i;
+  if (i == common && expected.size() == got.size()) return;
+  std::string text = std::string(operation) + ": " + std::string(what) +
+                     " differ in a size, a key or a value that is known while tracing";
+  if (i < common && expected[i].path == got[i].path) {
+    text += ", " + expected[i].text + " and " + got[i].text;
+    if (!got[i].path.empty()) text += " at " + got[i].path;
+  }
+  throw ShapeError(text + where_text(user_location(location)));
 }
 
 }  // namespace calque::detail

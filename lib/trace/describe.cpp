@@ -16,11 +16,40 @@ std::string remedy(std::string_view wanted) {
   return "; keep it a tracer, or pass it as static_arg";
 }
 
+/// What users write for a primitive.
+std::string_view users_name(std::string_view primitive) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"gt", ">"},
+                                                                             {"lt", "<"},
+                                                                             {"ge", ">="},
+                                                                             {"le", "<="},
+                                                                             {"eq", "=="},
+                                                                             {"ne", "!="},
+                                                                             {"add", "+"},
+                                                                             {"sub", "-"},
+                                                                             {"mul", "*"},
+                                                                             {"div", "/"},
+                                                                             {"rem", "%"},
+                                                                             {"neg", "-"},
+                                                                             {"not", "!"},
+                                                                             {"and", "&&"},
+                                                                             {"or", "||"},
+                                                                             {"xor", "^"},
+                                                                             {"slice", "indexing"},
+                                                                             {"dynamic_slice", "indexing"},
+                                                                             {"gather", "indexing"},
+                                                                             {"reshape", "indexing or reshape"},
+                                                                             {"convert", "cast"}};
+  for (const auto& [name, operation] : kNames) {
+    if (name == primitive) return operation;
+  }
+  return primitive;
+}
+
 /// The value that the tracer had where it entered this trace: captures know no path.
 std::string origin(Builder& b, Value v, Location& where) {
   if (const Equation* e = b.graph().definition(v)) {
     if (e->location().known()) where = e->location();
-    return " made by " + e->primitive();
+    return " made by " + std::string(users_name(e->primitive()));
   }
   const std::string path = b.input_path(v);
   return path.empty() ? "" : " (" + path + ")";

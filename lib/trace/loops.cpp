@@ -217,9 +217,20 @@ std::optional<int64_t> known_bound(const Operand& x) {
   }
 }
 
+bool fits_i32(const WeakLiteral& w) {
+  return w.is_unsigned ? std::in_range<int32_t>(static_cast<uint64_t>(w.integer)) : std::in_range<int32_t>(w.integer);
+}
+
 Handle bound(const Operand& x, std::string_view what, DType index, const ops::Site& s) {
   const DType own = ops::operand_dtype(x, s);
   if (!is_integer(own)) s.dtype_error(std::string(what) + " must be an integer, got " + std::string(name(own)));
+  if (x.kind() == Operand::Kind::weak && index == DType::i32 && !fits_i32(x.weak())) {
+    const WeakLiteral& w = x.weak();
+    s.dtype_error(std::string(what) + " " +
+                  (w.is_unsigned ? std::to_string(static_cast<uint64_t>(w.integer)) : std::to_string(w.integer)) +
+                  " does not fit int32_t, in which bounds that are C++ integers count; pass an int64_t array or tracer "
+                  "as a bound, as in cq::Array<int64_t>(n)");
+  }
   const Handle h = x.kind() == Operand::Kind::weak ? ops::value(x, index, s) : scalar(x, what, s);
   return ops::convert(h, index, s);
 }

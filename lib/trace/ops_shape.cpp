@@ -1,6 +1,8 @@
 // Views: every one is a reshape, a broadcast, a transpose, a slice, a reversal, a pad or a concatenation.
 #include <algorithm>
 
+#include "calque/detail/array_data.h"
+
 #include "trace/ops_common.h"
 
 namespace calque::detail::ops {
@@ -44,13 +46,11 @@ std::vector<Handle> joined(std::span<const Operand> xs, const Site& s) {
 
 }  // namespace
 
-Handle reshape(const Operand& x, std::span<const int64_t> to, Location at) {
+Handle reshape(const Operand& x, std::span<const int64_t> extents, Location at) {
   const Site s{"reshape", at};
   const Handle v = value(x, s);
   const Type t = type(v);
-  for (int64_t d : to) {
-    if (d < 0) s.shape_error("extents must not be negative, got " + text(to));
-  }
+  const Ints to = inferred_extents(extents, t, at);
   int64_t n = 0;
   if (!count(to, n) || n != t.shape.num_elements()) {
     s.shape_error("needs " + std::to_string(t.shape.num_elements()) + " elements, got " + to_string(t) + " for shape " +

@@ -54,6 +54,13 @@ void order_captures(TraceResult& result, size_t num_inputs) {
   if (types.size() != position.size() || !std::ranges::is_sorted(position)) g = with_inputs(g, types, position);
 }
 
+void check_rank(std::string_view operation, const Type& type, Location at) {
+  if (type.shape.size() <= kMaxRank) [[likely]]
+    return;
+  throw ShapeError(std::string(operation) + ": arrays have at most " + std::to_string(kMaxRank) + " dimensions, got " +
+                   std::to_string(type.shape.size()) + where_text(user_location(at)));
+}
+
 [[noreturn]] void throw_leaked(Handle h, Location at) {
   if (h.trace == 0) {
     throw LeakedTracerError("tracer: a default-constructed tracer has no value" + where_text(at));
@@ -101,7 +108,8 @@ TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, con
     builder.graph().set_outputs(std::move(values));
   }
   result.captures = builder.captures();
-  result.graph = canonicalize(builder.graph());
+  order_canonically(builder.graph());
+  result.graph = std::move(builder.graph());
   order_captures(result, inputs.size());
   return result;
 }
@@ -174,6 +182,7 @@ std::vector<Handle> emit_graph(const Graph& graph, std::span<const Handle> input
 
 Handle literal(const Literal& element, const Type& type, Location location) {
   Builder& b = innermost("literal", location);
+  check_rank("array", type, location);
   if (!text::addressable(type)) {
     throw ShapeError("array: " + to_string(type) + " is too large" + where_text(user_location(location)));
   }
@@ -183,6 +192,7 @@ Handle literal(const Literal& element, const Type& type, Location location) {
 Handle constant(const AnyArray& array, Location location) {
   Builder& b = innermost("constant", location);
   if (array.empty()) throw ShapeError("array: used before it was given a value" + where_text(user_location(location)));
+  check_rank("array", array.type(), location);
   return b.handle(b.constant(array));
 }
 
@@ -207,6 +217,7 @@ Handle lift(const Operand& operand, DType dtype, Location location) {
 Builder::Builder(std::string_view name, std::span<const Type> inputs, const TraceOptions& options, Builder* parent)
     : id_(next_trace.fetch_add(1, std::memory_order_relaxed)),
       parent_(parent),
+      depth_(parent == nullptr ? 0 : parent->depth_ + 1),
       eager_(options.eager),
       num_inputs_(inputs.size()),
       paths_(options.paths.begin(), options.paths.end()) {
@@ -241,6 +252,7 @@ Value Builder::capture(Handle h, Location at) {
 Equation& Builder::record(const Primitive& primitive, ValueList operands, Attributes attributes,
                           std::vector<Graph> subgraphs, Location at) {
   Equation& e = graph_.append(primitive, std::move(operands), std::move(attributes), std::move(subgraphs), at);
+  for (Value v : e.results()) check_rank(primitive.name, graph_.type(v), at);
   if (eager_) evaluate(e);
   if (graph_.num_equations() > kManyEquations && !warned_) {
     warned_ = true;

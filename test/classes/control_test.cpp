@@ -224,5 +224,54 @@ TEST(Control, OutsideATraceNamesJit) {
                          at_line("control_test.cpp", line));
 }
 
+TEST(WhileLoop, WhoseCarryChangesSizeNamesThePart) {
+  const auto grows = [](TD x) {
+    return fori_loop(
+        0, 3,
+        [](auto, auto c) {
+          c.second.push_back(c.first);
+          return c;
+        },
+        std::pair{x, std::vector{x, x}});
+  };
+  std::string message =
+      message_of<ShapeError>([&] { evaluated([&](TD x) { return grows(x).first; }, Array<double>(1.)); });
+  EXPECT_NE(message.find("2 elements and 3 elements at [1]"), std::string::npos) << message;
+  const auto inserts = [](TD x) {
+    return fori_loop(
+        0, 3,
+        [](auto, auto c) {
+          c["b"] = c["a"];
+          return c;
+        },
+        std::map<std::string, TD>{{"a", x}});
+  };
+  message = message_of<ShapeError>([&] { evaluated([&](TD x) { return inserts(x)["a"]; }, Array<double>(1.)); });
+  EXPECT_NE(message.find("1 element and 2 elements"), std::string::npos) << message;
+}
+
+TEST(ForiLoop, WithABoundThatIsTooGreatNamesTheRemedy) {
+  const std::string message = message_of<DTypeError>([&] {
+    evaluated([](TD x) { return fori_loop(0, 5000000000LL, [](auto, auto c) { return c; }, x); }, Array<double>(1.));
+  });
+  EXPECT_TRUE(
+      message.starts_with("fori_loop: the upper bound 5000000000 does not fit int32_t, in which bounds that are "
+                          "C++ integers count; pass an int64_t array or tracer"))
+      << message;
+}
+
+TEST(Control, NestedTooDeeplyIsACompileErrorWithTheLine) {
+  int line = 0;
+  std::function<TD(TD, int)> nest = [&](TD x, int depth) -> TD {
+    if (depth == 0) return x * 2.0;
+    line = __LINE__ + 1;
+    return fori_loop(0, 1, [&](auto, TD c) { return nest(c, depth - 1); }, x);
+  };
+  EXPECT_EQ(evaluated_as<double>([&](TD x) { return nest(x, 50); }, Array<double>(1.)).item(), 2);
+  const std::string message =
+      message_of<CompileError>([&] { evaluated([&](TD x) { return nest(x, 2000); }, Array<double>(1.)); });
+  EXPECT_EQ(message, "fori_loop: control flow is nested more than 200 deep " + at_line("control_test.cpp", line));
+}
+
 }  // namespace
 }  // namespace calque::test

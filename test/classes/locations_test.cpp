@@ -1,4 +1,8 @@
 // Every operator records the line of the user that wrote it.
+#include "calque/creation.h"
+#include "calque/gather_scatter.h"
+#include "calque/shapes.h"
+
 #include "classes/traced.h"
 
 namespace calque::test {
@@ -81,6 +85,39 @@ TEST(Locations, OfLogicalOperatorsAreNearTheirLine) {
       },
       Array<float>::zeros({2}));
   EXPECT_EQ(line_of(g, "and"), first + 1);
+}
+
+TEST(Locations, OfErrorsOfIndicesAndBracesAreTheirLines) {
+  const Array<double> x = {1, 2, 3};
+  int line = __LINE__ + 1;
+  EXPECT_EQ(message_of<ShapeError>([&] { x(0, 0); }),
+            "array: f64[3] takes 1 index, got 2 " + at_line("locations_test.cpp", line));
+  line = __LINE__ + 1;
+  std::string message = message_of<ShapeError>([&] { x(5); });
+  EXPECT_TRUE(message.ends_with(at_line("locations_test.cpp", line))) << message;
+  line = __LINE__ + 1;
+  message = message_of<DTypeError>([] { Array<uint8_t> z{1, 300}; });
+  EXPECT_TRUE(message.ends_with(at_line("locations_test.cpp", line))) << message;
+}
+
+TEST(Locations, OfErrorsInLambdasAreTheirLines) {
+  const Array<float> x = Array<float>::zeros({3});
+  const Array<int> i = {0, 1};
+  int line = __LINE__ + 1;
+  std::string message = message_of<ShapeError>([&] { evaluated([&](auto t) { return gather(t, i, i); }, x); });
+  EXPECT_TRUE(message.ends_with(at_line("locations_test.cpp", line))) << message;
+  line = __LINE__ + 1;
+  message = message_of<ShapeError>([&] { evaluated([](auto t) { return t + calque::zeros<float>({-2}); }, x); });
+  EXPECT_EQ(message, "zeros: an extent is at least 0, got -2 " + at_line("locations_test.cpp", line));
+  line = __LINE__ + 1;
+  message = message_of<ShapeError>([&] { evaluated([](auto t) { return tile(t, {-1}); }, x); });
+  EXPECT_EQ(message, "tile: repetitions must not be negative, got [-1] " + at_line("locations_test.cpp", line));
+}
+
+TEST(Locations, OfNegativeExtentsAreTheirLines) {
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(message_of<ShapeError>([] { Array<float>::zeros({2, -1}); }),
+            "zeros: an extent is at least 0, got -1 " + at_line("locations_test.cpp", line));
 }
 
 }  // namespace

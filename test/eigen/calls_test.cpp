@@ -95,5 +95,69 @@ TEST(EigenCalls, CaptureMatricesAsConstants) {
   EXPECT_TRUE(got.isApprox(k.lazyProduct(v)));
 }
 
+TEST(EigenCalls, ReadSegmentsOfVectorsInPlace) {
+  const auto f = jit([](auto x) { return x * 2; });
+  Eigen::VectorXf v = sample(6, 1);
+  const Eigen::MatrixXf m = sample(4, 5);
+  const auto expect = [&](const auto& part) {
+    const Eigen::VectorXf got = f(part);
+    Eigen::VectorXf want(part.size());
+    for (Eigen::Index i = 0; i < part.size(); ++i) want(i) = 2 * part(i);
+    EXPECT_EQ(got, want);
+  };
+  expect(v.segment(1, 3));
+  expect(v.segment<2>(3));
+  expect(v.head(2));
+  expect(v.head<2>());
+  expect(v.tail(4));
+  expect(v(Eigen::seq(0, 2)));
+  expect(m.row(1).segment(1, 3));
+  expect(m.col(2).tail(2));
+  expect(std::as_const(v).head(3));
+  EXPECT_TRUE(array_equal(Array<float>::from(v.segment(1, 2)), Array<float>{v(1), v(2)}));
+  EXPECT_TRUE(normalized(v.head(3)).isApprox(v.head(3).normalized()));
+}
+
+TEST(EigenCalls, EvaluateWhatIndexSequencesChoose) {
+  const auto f = jit([](auto x) { return x * 2; });
+  const Eigen::MatrixXf m = sample(5, 4);
+  Eigen::MatrixXf got = f(m(Eigen::seq(0, 3, 2), Eigen::seq(0, 2)));
+  EXPECT_EQ(got, Eigen::MatrixXf(2 * m(Eigen::seq(0, 3, 2), Eigen::seq(0, 2))));
+  got = f(m(std::vector<int>{3, 0, 1}, Eigen::all));
+  EXPECT_EQ(got, Eigen::MatrixXf(2 * m(std::vector<int>{3, 0, 1}, Eigen::all)));
+  const Eigen::VectorXf v = m.col(1);
+  const Eigen::VectorXf some = f(v(Eigen::seq(0, 4, 2)));
+  EXPECT_EQ(some, Eigen::VectorXf(2 * v(Eigen::seq(0, 4, 2))));
+}
+
+struct Positions : Eigen::VectorXf {
+  using Eigen::VectorXf::VectorXf;
+};
+
+TEST(EigenCalls, TakeClassesThatDeriveFromMatrices) {
+  Positions p(3);
+  p << 1, 2, 3;
+  const Eigen::VectorXf got = jit([](auto x) { return x * 2; })(p);
+  EXPECT_EQ(got, Eigen::Vector3f(2, 4, 6));
+}
+
+TEST(EigenCalls, SegmentsOfTracersArePacked) {
+  const auto f = jit([](auto x) {
+    const Eigen::Matrix<Tracer<float>, 4, 1> v = x;
+    return Tracer<float>(v.segment(1, 2)) + Tracer<float>(v(Eigen::seq(0, 2, 2)));
+  });
+  EXPECT_TRUE(array_equal(f(Array<float>{1, 2, 3, 4}), Array<float>{3, 6}));
+}
+
+TEST(EigenCalls, ErrorsInsideEigenNameALineOfTheProgram) {
+  const auto f = jit([](auto x) {
+    const Eigen::Matrix<Tracer<float>, 3, 1> v = x;
+    return Tracer<float>(v.normalized());
+  });
+  const std::string message = message_of<ConcretizationError>([&] { f(Eigen::Vector3f(1, 2, 2)); });
+  EXPECT_NE(message.find("(calls_test.cpp:"), std::string::npos) << message;
+  EXPECT_EQ(message.find("Dot.h"), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace calque::test

@@ -205,5 +205,19 @@ TEST(CanonicalHash, IsTheSameInEveryProcess) {
   EXPECT_EQ(hash.high, 13448535545244907933u);
 }
 
+TEST(Canonicalize, InPlaceIsTheSame) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const Graph g = random_graph(seed, {.effects = true});
+    const Graph copied = canonicalize(g);
+    Graph moved = g;
+    order_canonically(moved);
+    moved.verify("order_canonically");
+    ASSERT_EQ(moved, copied) << "seed " << seed;
+    ASSERT_EQ(print(moved), print(copied)) << "seed " << seed;
+    ASSERT_EQ(canonical_hash(moved), canonical_hash(copied)) << "seed " << seed;
+    ASSERT_EQ(moved.num_equations(), copied.num_equations());
+  }
+}
+
 }  // namespace
 }  // namespace calque::test

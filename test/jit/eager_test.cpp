@@ -73,5 +73,14 @@ TEST_F(DisableJit, TreesAndInnerFunctionsWork) {
 
 TEST_F(DisableJit, ArraysComputeAtOnce) { EXPECT_TRUE(array_equal(F{1, 2} * 3.0f, F{3, 6})); }
 
+TEST_F(DisableJit, ResultsDoNotReferToTheMemoryOfTheCaller) {
+  std::vector<float> buffer = {1, 2};
+  const F x = F::wrap(buffer.data(), {2}, [](float*) {});
+  const auto [same, reshaped] = jit([](auto v) { return std::pair{v, reshape(v, {2, 1})}; })(x);
+  buffer = {3, 4};
+  EXPECT_EQ(same(0), 1);
+  EXPECT_EQ(reshaped(1, 0), 2);
+}
+
 }  // namespace
 }  // namespace calque

@@ -90,8 +90,67 @@ TEST(JitErrors, CompiledFunctionSaysWhatItWasCompiledFor) {
   const auto f = jit([](auto x) { return x * 2.0f; }, {.name = "step"});
   const auto compiled = f.lower(spec<float>({2, 3})).compile();
   EXPECT_THAT([&] { compiled(F{1}); },
-              ThrowsMessage<ShapeError>(HasSubstr("step: leaf 0 was compiled as f32[2,3], got f32[1]")));
+              ThrowsMessage<ShapeError>(HasSubstr("step: argument 0 was compiled as f32[2,3], got f32[1]")));
   EXPECT_TRUE(array_equal(compiled(F{{1, 2, 3}, {4, 5, 6}}), F{{2, 4, 6}, {8, 10, 12}}));
+}
+
+TEST(JitErrors, CompiledFunctionNamesTheLeafByItsPath) {
+  const auto f = jit([](auto k, const auto& t) { return t.second[1] * k; }, {.name = "step"});
+  const auto compiled = f.lower(2.0f, std::pair{1.0f, std::vector{F{1, 2}, F{3}}}).compile();
+  EXPECT_THAT([&] { compiled(2.0f, std::pair{1.0f, std::vector{F{1, 2}, F{3, 4}}}); },
+              ThrowsMessage<ShapeError>(HasSubstr("step: argument 1[1][1] was compiled as f32[1], got f32[2]")));
+  EXPECT_THAT([&] { compiled(2.0f, std::pair{1.0f, std::vector{F{1, 2}, F()}}); },
+              ThrowsMessage<ShapeError>(HasSubstr("step: argument 1[1][1] is an empty array")));
+}
+
+TEST(JitErrors, FunctionsThatWereMovedFromSaySo) {
+  auto f = jit([](auto x) { return x * 2.0f; });
+  const auto moved = std::move(f);
+  const auto refuses = [](const auto& call) {
+    EXPECT_THAT(call, ThrowsMessage<Error>(HasSubstr("the function was moved from")));
+  };
+  // NOLINTBEGIN(bugprone-use-after-move)
+  refuses([&] { f(F{1}); });
+  refuses([&] { f.trace(F{1}); });
+  refuses([&] { f.lower(F{1}); });
+  refuses([&] { f.explain(F{1}); });
+  refuses([&] { f.cache_info(); });
+  refuses([&] { f.clear_cache(); });
+  EXPECT_EQ(moved(F{2})(0), 4);
+  auto lowered = moved.lower(F{1});
+  auto compiled = lowered.compile();
+  const auto other = std::move(lowered);
+  const auto another = std::move(compiled);
+  refuses([&] { lowered.graph(); });
+  refuses([&] { lowered.compile(); });
+  refuses([&] { compiled(F{1}); });
+  EXPECT_EQ(another(F{3})(0), 6);
+  auto graph = jit(other.graph());
+  const auto kept = std::move(graph);
+  refuses([&] { graph(F{1}); });
+  refuses([&] { graph.graph(); });
+  EXPECT_EQ(kept(F{3})[0].as<float>()(0), 6);
+  // NOLINTEND(bugprone-use-after-move)
+}
+
+TEST(JitErrors, EmptyFunctionSaysSo) {
+  Function<double(double)> f;
+  EXPECT_FALSE(f);
+  EXPECT_THAT([&] { f(1); }, ThrowsMessage<Error>(HasSubstr("function: it is empty")));
+  f = compile<double(double)>([](auto x) { return x * 2.0; });
+  EXPECT_TRUE(f);
+  Function<double(double)> other = std::move(f);
+  EXPECT_EQ(other(4), 8);
+  EXPECT_FALSE(f);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(f(1), Error);
+  const Function<double(double)> copy = other;
+  EXPECT_EQ(copy(4) + other(1), 10);
+}
+
+TEST(JitErrors, FastMathAndStrictExcludeEachOther) {
+  const auto make = [] { jit([](auto x) { return x; }, {.name = "step", .fast_math = true, .strict = true}); };
+  EXPECT_THAT(make, ThrowsMessage<CompileError>(
+                        MatchesRegex("step: .fast_math and .strict exclude each other \\(errors_test.cpp:[0-9]+\\)")));
 }
 
 TEST(JitErrors, GraphSaysHowManyInputsAndOfWhichTypes) {

@@ -73,6 +73,24 @@ TEST_F(Export, CallbacksAreRefused) {
                   testing::HasSubstr("export_object: f calls back into C++ (host_call, debug_print)")));
 }
 
+TEST_F(Export, SymbolMustBeAName) {
+  const auto lowered = jit([](auto x) { return x * 2.0f; }, {.name = "double"}).lower(spec<float>({4}));
+  for (const char* symbol : {"my-f", "2f", "a b", "double", "namespace", "f()"}) {
+    EXPECT_THAT([&] { lowered.export_object(path("f.o"), {.header = path("f.h"), .symbol = symbol}); },
+                testing::ThrowsMessage<CompileError>(
+                    testing::HasSubstr("export_object: the symbol \"" + std::string(symbol) + "\" is no name")));
+  }
+  EXPECT_FALSE(fs::exists(path("f.h")));
+  lowered.export_object(path("f.o"), {.header = path("f.h")});
+  EXPECT_EQ(run("#include \"f.h\"\n"
+                "int main(void) {\n"
+                "  float x[4] = {1, 2, 3, 4}, y[4];\n"
+                "  calque_double(x, y, 0);\n"
+                "  return y[3] == 8 ? 0 : 1;\n"
+                "}\n"),
+            0);
+}
+
 TEST_F(Export, FileThatCannotBeWrittenIsNamed) {
   const auto f = jit([](auto x) { return x; });
   EXPECT_THAT([&] { f.lower(F{1}).export_object(path("no/f.o")); },

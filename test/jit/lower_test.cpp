@@ -140,11 +140,32 @@ TEST(Donate, ResultThatIsTheArgumentLivesOn) {
   EXPECT_THROW(x.host(), DeviceError);
 }
 
+TEST(Donate, ResultThatIsTheArgumentKeepsItsMemory) {
+  const auto f = jit([](auto x, auto y) { return std::tuple{x, y + 1.0f, x}; }, {.donate = {0}});
+  F x = F::full({1000}, 3.0f);
+  const float* memory = x.host().data();
+  for (int i = 0; i < 3; ++i) {
+    const F before = x;
+    auto [same, other, again] = f(x, 1.0f);
+    EXPECT_EQ(same.host().data(), memory);
+    EXPECT_EQ(again.host().data(), memory);
+    EXPECT_THROW(before.host(), DeviceError);
+    x = std::move(same);
+  }
+  EXPECT_EQ(x(999), 3);
+  const auto twice = jit([](auto a, auto b) { return a + b; }, {.donate = {0, 1}});
+  EXPECT_EQ(twice(x, x)(0), 6);
+  EXPECT_THROW(x.host(), DeviceError);
+}
+
 TEST(Donate, MemoryOfTheCallerIsNotTakenOver) {
   std::vector<float> buffer = {1, 2};
   const F x = F::wrap(buffer.data(), {2}, [](float*) {});
-  jit([](auto v) { return v + 1.0f; }, {.donate = {0}})(x);
-  EXPECT_EQ(x(0), 1);
+  const auto [more, same] = jit([](auto v) { return std::pair{v + 1.0f, v}; }, {.donate = {0}})(x);
+  EXPECT_EQ(buffer, (std::vector<float>{1, 2}));
+  EXPECT_NE(same.host().data(), buffer.data());
+  EXPECT_EQ(more(0) + same(1), 4);
+  EXPECT_THROW(x.host(), DeviceError);
 }
 
 }  // namespace

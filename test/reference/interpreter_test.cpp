@@ -75,11 +75,16 @@ TEST(Interpreter, ErrorsNameWhatWasExpected) {
             "interpreter: neg has 1 results, the hook gave 0 (m.cpp:4)");
   EXPECT_EQ(message_of<CompileError>([&] { Wrong().run(g, {x}); }),
             "interpreter: result 0 of neg is f32[], the hook gave i32[] (m.cpp:4)");
-  EXPECT_EQ(message_of<ShapeError>([&] { Interpreter().run(g, {}); }), "interpreter: expects 1 inputs, got 0");
-  EXPECT_EQ(message_of<DTypeError>([&] { Interpreter().run(g, {AnyArray::full<int32_t>({}, 1)}); }),
-            "interpreter: input 0 expects f32[], got i32[]");
-  EXPECT_EQ(message_of<ShapeError>([&] { Interpreter().run(g, {AnyArray::full<float>({2}, 1)}); }),
-            "interpreter: input 0 expects f32[], got f32[2]");
+  const Location at("m.cpp", 9);
+  EXPECT_EQ(message_of<ShapeError>([&] { Interpreter().run(g, {}, at); }),
+            "interpreter: expects 1 inputs, got 0 (m.cpp:9)");
+  EXPECT_TRUE(message_of<ShapeError>([&] {
+                Interpreter().run(g, {});
+              }).starts_with("interpreter: expects 1 inputs, got 0 (interpreter_test.cpp:"));
+  EXPECT_EQ(message_of<DTypeError>([&] { Interpreter().run(g, {AnyArray::full<int32_t>({}, 1)}, at); }),
+            "interpreter: input 0 expects f32[], got i32[] (m.cpp:9)");
+  EXPECT_EQ(message_of<ShapeError>([&] { Interpreter().run(g, {AnyArray::full<float>({2}, 1)}, at); }),
+            "interpreter: input 0 expects f32[], got f32[2] (m.cpp:9)");
 }
 
 TEST(Interpreter, ConstantsWithoutElementsAreAnError) {

@@ -1,6 +1,11 @@
 // One function, many signatures, sixteen threads: right results, one trace and one compilation for each signature.
 #include <atomic>
 #include <barrier>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <future>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -121,6 +126,48 @@ TEST(Concurrency, ArraysMayDieInOtherThreadsThanTheyWereMadeIn) {
       x = F();
     }
   });
+}
+
+TEST(Concurrency, FunctionsThatCallEachOtherOnDataAreRefusedAndDoNotHang) {
+  // Each thread traces one of them, whose lambda calls the other's: neither could ever end.
+  std::function<float(float)> first, second;
+  std::atomic<int> inside{0};
+  const auto meet = [&] {
+    ++inside;
+    for (int i = 0; i < 2000 && inside < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  const auto f = jit(
+      [&](auto x) {
+        meet();
+        return x + second(1.0f);
+      },
+      {.name = "f"});
+  const auto g = jit(
+      [&](auto x) {
+        meet();
+        return x + first(1.0f);
+      },
+      {.name = "g"});
+  first = [&](float x) { return f(x).item(); };
+  second = [&](float x) { return g(x).item(); };
+  std::atomic<int> refused{0};
+  const auto call = [&](const std::function<float(float)>& function) {
+    try {
+      function(1.0f);
+    } catch (const CompileError& e) {
+      refused += std::string(e.what()).find("the function calls itself on data") != std::string::npos;
+    }
+  };
+  auto done = std::async(std::launch::async, [&] {
+    std::thread a([&] { call(first); }), b([&] { call(second); });
+    a.join();
+    b.join();
+  });
+  if (done.wait_for(std::chrono::seconds(60)) != std::future_status::ready) {
+    ADD_FAILURE() << "the threads wait for each other";
+    std::abort();
+  }
+  EXPECT_EQ(refused, 2);
 }
 
 }  // namespace

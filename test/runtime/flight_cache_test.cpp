@@ -4,6 +4,7 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -164,6 +165,64 @@ TEST(FlightCache, ValueClearedWhileItIsMadeIsNotKept) {
       made, evicted);
   EXPECT_EQ(*value, 1);
   EXPECT_EQ(table.size(), 0u);
+}
+
+TEST(FlightCache, ThreadsThatWaitForEachOtherAreTold) {
+  constexpr int kThreads = 3;
+  for (int round = 0; round < 20; ++round) {
+    Table tables[kThreads] = {Table(8), Table(8), Table(8)};
+    std::atomic<int> told{0}, made_all{0};
+    std::barrier all_make(kThreads);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        bool made = false, arrived = false;
+        Evicted evicted;
+        const auto make = [&] {
+          if (!arrived) all_make.arrive_and_wait();
+          arrived = true;
+          bool m = false;
+          Evicted e;
+          // What the next thread makes, which in turn asks for what the one after it makes.
+          return tables[(t + 1) % kThreads].get(
+              std::string("a"), 1, [] { return std::make_shared<const int>(7); }, m, e);
+        };
+        try {
+          made_all += *tables[t].get(std::string("a"), 1, make, made, evicted) == 7;
+        } catch (const RecursiveFlight&) {
+          ++told;
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_GE(told, 1);
+    EXPECT_EQ(told + made_all, kThreads);
+  }
+}
+
+TEST(FlightCache, WaitingOneBehindTheOtherIsNoCircle) {
+  Table table(64);
+  std::vector<std::thread> threads;
+  std::atomic<int> sum{0};
+  // Each value needs the one before it; threads ask for them from either end.
+  const std::function<int(int)> value = [&](int i) -> int {
+    bool made = false;
+    Evicted evicted;
+    return *table.get(
+        std::to_string(i), static_cast<uint64_t>(i),
+        [&] {
+          std::this_thread::yield();
+          return std::make_shared<const int>(i == 0 ? 1 : value(i - 1));
+        },
+        made, evicted);
+  };
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 40; ++i) sum += value(t % 2 == 0 ? i : 39 - i);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(sum, 8 * 40);
 }
 
 }  // namespace

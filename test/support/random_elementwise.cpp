@@ -12,12 +12,16 @@ struct Operation {
   const Primitive* primitive;
   int operands;
   DTypeSet accepted;
-  bool math;
+  bool math, may_be_exact;
 };
+
+constexpr bool all_optional(std::span<const primitives::AttributeSpec> specs) {
+  return std::all_of(specs.begin(), specs.end(), [](const primitives::AttributeSpec& s) { return s.optional; });
+}
 
 template <class P>
 concept PlainElementwise =
-    requires { P::accepted; } && P::attributes.size() == 0 && P::min_operands == P::max_operands &&
+    requires { P::accepted; } && all_optional(P::attributes) && P::min_operands == P::max_operands &&
     (P::kind == primitives::LowerKind::elementwise || P::kind == primitives::LowerKind::expanded_by_math);
 
 template <class... P>
@@ -25,8 +29,9 @@ std::vector<Operation> list_operations(primitives::TypeList<P...>) {
   std::vector<Operation> operations;
   const auto add = [&]<class Q>() {
     if constexpr (PlainElementwise<Q>) {
-      operations.push_back(
-          {&primitives::get<Q>(), Q::min_operands, Q::accepted, Q::kind == primitives::LowerKind::expanded_by_math});
+      operations.push_back({&primitives::get<Q>(), Q::min_operands, Q::accepted,
+                            Q::kind == primitives::LowerKind::expanded_by_math,
+                            !std::span<const primitives::AttributeSpec>(Q::attributes).empty()});
     }
   };
   (add.template operator()<P>(), ...);
@@ -74,7 +79,9 @@ void Generator::elementwise() {
   ValueList operands;
   for (int i = 0; i < op.operands; ++i) operands.push_back(i == 0 ? *first : like(type));
   if (rng_.chance(50)) std::reverse(operands.begin(), operands.end());
-  emit(*op.primitive, std::move(operands));
+  Attributes attributes;
+  if (op.may_be_exact && rng_.chance(20)) attributes = {{"exact", true}};
+  emit(*op.primitive, std::move(operands), std::move(attributes));
 }
 
 void Generator::convert() {

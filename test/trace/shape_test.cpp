@@ -158,5 +158,39 @@ TEST(Create, RefusesWhatNoMemoryHolds) {
             "iota: 2147483648 elements are too many for i32; count in i64 (model.cpp:42)");
 }
 
+TEST(Shape, ReshapeInfersOneExtent) {
+  const AnyArray x = counting({2, 6});
+  const auto shape_of = [&](std::vector<int64_t> to) {
+    return result_of({x}, [&](const auto& o) { return ops::reshape(o[0], to, kHere); }).shape();
+  };
+  EXPECT_EQ(shape_of({4, -1}), (Shape{4, 3}));
+  EXPECT_EQ(shape_of({-1}), (Shape{12}));
+  EXPECT_THROW(shape_of({5, -1}), ShapeError);
+  EXPECT_THROW(shape_of({-1, -1}), ShapeError);
+}
+
+TEST(Shape, OfTooManyDimensionsIsAShapeError) {
+  const AnyArray x = vec<int32_t>({1});
+  const auto reshaped = [&](size_t rank) {
+    return result_of({x}, [&](const auto& o) { return ops::reshape(o[0], std::vector<int64_t>(rank, 1), kHere); });
+  };
+  EXPECT_EQ(reshaped(64).rank(), 64);
+  try {
+    reshaped(65);
+    ADD_FAILURE();
+  } catch (const ShapeError& e) {
+    EXPECT_STREQ(e.what(), "reshape: arrays have at most 64 dimensions, got 65 (model.cpp:42)");
+  }
+}
+
+TEST(Creation, OutsideATraceNamesTheFactoryOfTheType) {
+  try {
+    ops::iota(DType::i32, 3, kHere);
+    ADD_FAILURE();
+  } catch (const LeakedTracerError& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("Array<int32_t>::arange"));
+  }
+}
+
 }  // namespace
 }  // namespace calque::test

@@ -240,7 +240,7 @@ TEST(Concrete, NamesTheLineThatMadeTheValue) {
       EXPECT_STREQ(
           e.what(),
           "concretization: a bool was wanted of a tracer, which has no value while tracing, got bool[] made by "
-          "gt; use where, cond or while_loop, or pass what decides it as static_arg (model.cpp:42)");
+          ">; use where, cond or while_loop, or pass what decides it as static_arg (model.cpp:42)");
     }
     return Handles{};
   });

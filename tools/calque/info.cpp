@@ -8,7 +8,6 @@
 
 #include "codegen/codegen.h"
 #include "codegen/target.h"
-#include "codegen/codegen.h"
 #include "runtime/environment.h"
 
 namespace calque::cli {

@@ -145,7 +145,7 @@ Tolerance check_tolerance(DType dtype, const Options& options) {
 
 int check(const Graph& graph, const std::vector<AnyArray>& inputs, const std::vector<AnyArray>& results,
           const Options& options) {
-  const std::vector<AnyArray> expected = reference::evaluate(graph, inputs);
+  const std::vector<AnyArray> expected = reference::evaluate(runtime::reference_graph(graph, options.compile), inputs);
   int wrong = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
     const std::string text = difference(results[i], expected[i], check_tolerance(expected[i].dtype(), options));
@@ -190,8 +190,8 @@ void add_run(CLI::App& app, int& status) {
   command->add_option("--atol", options->atol, "Absolute tolerance of --check");
   command->add_flag("--time", options->time, "Print how long it takes to compile and to run");
   command->add_flag("--quiet", options->quiet, "Do not print the results");
-  command->add_flag("--strict", options->compile.strict, "Compile without contraction");
-  command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math");
+  CLI::Option* strict = command->add_flag("--strict", options->compile.strict, "Compile without contraction");
+  command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math")->excludes(strict);
   command->callback([options, &status] { status = run(*options); });
 }
 

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "calque/axes.h"
 #include "calque/detail/leaf_view.h"
 #include "calque/ir/any_array.h"
 #include "calque/ir/errors.h"
@@ -20,13 +21,20 @@ const void* host_data(const AnyArray& array, Location location);
 const void* only_element(const AnyArray& array, Location location);
 /// Row-major position of an element. Throws ShapeError for a wrong number of indices or one out of bounds.
 int64_t element_offset(const Type& type, std::span<const int64_t> indices, Location location);
-/// The same elements under another shape. Throws ShapeError when the counts differ.
-AnyArray reshaped(const AnyArray& array, const Shape& shape, Location location);
+/// The extents as a shape. Throws ShapeError for one that is negative.
+Shape shape_of(std::string_view operation, const Counts& extents, Location location);
+/// The extents that `reshape` gives an array of this type: one may be -1, which is what the others leave. Throws
+/// ShapeError when it is not a whole number, and for other negative extents.
+std::vector<int64_t> inferred_extents(std::span<const int64_t> extents, const Type& type, Location location);
+/// The same elements under another shape, of which one extent may be -1. Throws ShapeError when the counts differ.
+AnyArray reshaped(const AnyArray& array, std::span<const int64_t> extents, Location location);
 /// The array on `device`. Throws DeviceError for a device that is not there.
 AnyArray to_device(const AnyArray& array, Device device, Location location);
 /// Throws ShapeError unless `count` elements make up `shape`.
 void check_count(std::string_view operation, size_t count, const Shape& shape, Location location);
 
+/// Throws DTypeError unless 0, ..., n - 1 are numbers of an integer `dtype`. Other types pass.
+void require_counts(std::string_view operation, int64_t n, DType dtype, Location location);
 /// start, start + step, ... as `dtype`, n elements. Throws ShapeError for a negative n.
 AnyArray arange(DType dtype, double start, double step, int64_t n, Location location);
 /// n evenly spaced elements, both ends included.

@@ -322,8 +322,19 @@ std::string lowered_assembly(const LoweredState& lowered);
 std::string lowered_ptx(const LoweredState& lowered);
 /// Compiles now.
 void compile_lowered(const LoweredState& lowered);
-/// Runs the compiled form. Throws ShapeError or DTypeError when the arguments have another signature.
-void call_lowered(const LoweredState& lowered, Arguments& arguments, CallResult& result);
+/// Runs the compiled form. Throws ShapeError or DTypeError when the arguments have another signature; of the site only
+/// the paths are asked.
+void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallSite& site, CallResult& result);
+
+/// Throws the error of a function that was moved from.
+[[noreturn]] void throw_moved_from(const char* what);
+/// What a function object holds, as long as it was not moved from.
+template <class T>
+const T& held(const std::shared_ptr<T>& state, const char* what) {
+  if (state == nullptr) [[unlikely]]
+    throw_moved_from(what);
+  return *state;
+}
 
 template <class T>
 inline constexpr char type_tag = 0;
@@ -361,6 +372,8 @@ struct CallContext {
     return all;
   }
   CallSite site() const { return {this, &CallContext::trace, &CallContext::paths}; }
+  /// Of a function that is compiled already.
+  CallSite site_of_paths() const { return {this, nullptr, &CallContext::paths}; }
 };
 
 /// The result of a call as the tree of arrays that its type says.

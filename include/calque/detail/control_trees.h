@@ -1,6 +1,6 @@
 #pragma once
 // Between the trees that control-flow lambdas see and the flat lists of leaves that the type-erased core works on.
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -16,42 +16,52 @@ namespace calque::detail {
 
 /// Throws LeakedTracerError that names `jit` when no trace runs.
 void require_trace(std::string_view operation, Location location);
-/// Throws ShapeError: static parts of two trees that have to be equal (sizes of vectors, keys, values) differ.
-void require_same_structure(std::string_view operation, std::string_view what, const std::string& expected,
-                            const std::string& got, Location location);
+/// A static part of a tree: the size of a container, a key, or a value that is no leaf.
+struct StaticPart {
+  std::string path;
+  std::string bytes;  ///< equal for equal values of one type
+  std::string text;   ///< for messages
+};
 
-/// The static parts of a tree as bytes: equal trees of one type give equal bytes.
-class StructureWriter {
+/// Throws ShapeError that names the first static part in which two trees of one type differ, if they do.
+void require_same_structure(std::string_view operation, std::string_view what, const std::vector<StaticPart>& expected,
+                            const std::vector<StaticPart>& got, Location location);
+
+/// Collects the static parts of a tree: equal trees of one type have equal ones.
+class StructureWriter : public PathCollector {
  public:
+  StructureWriter() : PathCollector({}, unused_) {}
   template <class To, class X>
-  void leaf(const X&) {
-    bytes_ += '.';
-  }
+  void leaf(const X&) {}
+  void size(size_t n) { put(std::to_string(n), (n == 1 ? "1 element" : std::to_string(n) + " elements")); }
   template <class V>
   void value(const V& v) {
+    const auto raw = [&](size_t bytes) { return std::string(reinterpret_cast<const char*>(&v), bytes); };
     if constexpr (std::same_as<V, std::string>) {
-      bytes_ += std::to_string(v.size()) + ':' + v;
+      put(v, '"' + v + '"');
+    } else if constexpr (std::same_as<V, bool>) {
+      put(raw(1), v ? "true" : "false");
     } else if constexpr (std::is_same_v<V, long double>) {
-      bytes_.append(reinterpret_cast<const char*>(&v), 10);  // the rest is padding
-    } else if constexpr (std::is_arithmetic_v<V> || std::is_enum_v<V> || Elem<V>) {
-      bytes_.append(reinterpret_cast<const char*>(&v), sizeof(V));
+      put(raw(10), std::to_string(v));  // the rest is padding
+    } else if constexpr (std::is_arithmetic_v<V>) {
+      put(raw(sizeof(V)), std::to_string(v));
+    } else if constexpr (std::is_enum_v<V>) {
+      put(raw(sizeof(V)), std::to_string(static_cast<long long>(v)));
+    } else if constexpr (Elem<V>) {
+      put(raw(sizeof(V)), "a value");
     } else {
       walk_tree<V>(v, *this);
     }
   }
-  void enter_index(size_t) {}
-  template <class K>
-  void enter_key(const K&) {}
-  template <class X, size_t I>
-  void enter_field() {}
-  void leave() {}
-  std::string take() { return std::move(bytes_); }
+  std::vector<StaticPart> take() { return std::move(parts_); }
 
  private:
-  std::string bytes_;
+  void put(std::string bytes, std::string text) { parts_.push_back({path(), std::move(bytes), std::move(text)}); }
+  std::vector<std::string> unused_;
+  std::vector<StaticPart> parts_;
 };
 template <class X>
-std::string structure_of(const X& tracers) {
+std::vector<StaticPart> structure_of(const X& tracers) {
   StructureWriter writer;
   walk_tree<X>(tracers, writer);
   return writer.take();
@@ -66,14 +76,12 @@ class ResultTree {
   /// Keeps the structure; a later result must have the same, `what` says which of them differ.
   void put(R result, std::string_view what, std::vector<Handle>& outputs) {
     append_handles(result, outputs);
-    std::string structure = structure_of(result);
+    std::vector<StaticPart> structure = structure_of(result);
     if (tree_) require_same_structure(operation_, what, structure_, structure, location_);
     structure_ = std::move(structure);
-    tree_.reset();
-    tree_.emplace(std::move(result));
+    tree_ = std::make_unique<const R>(std::move(result));
   }
-  bool has_value() const { return tree_.has_value(); }
-  const std::string& structure() const { return structure_; }
+  bool has_value() const { return tree_ != nullptr; }
   /// The tree with other tracers; `handles` advances.
   R rebuild(std::span<const Handle>& handles) const {
     auto leaf = [&]<class To>(const auto&) {
@@ -91,8 +99,9 @@ class ResultTree {
  private:
   std::string_view operation_;
   Location location_;
-  std::optional<R> tree_;
-  std::string structure_;
+  /// Not an optional: g++ 12 cannot see that one of a map is not read before it is written.
+  std::unique_ptr<const R> tree_;
+  std::vector<StaticPart> structure_;
 };
 
 /// The handles of the arguments of a control-flow function: tracers of the innermost trace, in order.

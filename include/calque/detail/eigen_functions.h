@@ -6,9 +6,6 @@
 namespace calque {
 namespace detail {
 
-template <class E>
-concept EigenDense = std::derived_from<E, Eigen::DenseBase<E>>;
-
 /// b where the condition holds, else c, for tracers and numbers.
 template <class C, class S>
 S choose(const C& condition, const S& b, const S& c) {
@@ -22,8 +19,7 @@ S choose(const C& condition, const S& b, const S& c) {
 }  // namespace detail
 
 /// v / |v|, and v itself where |v|^2 is 0 (Eigen: `v.normalized()`).
-template <class E>
-  requires std::derived_from<E, Eigen::MatrixBase<E>>
+template <detail::EigenMatrix E>
 typename E::PlainObject normalized(const E& v) {
   using S = typename E::Scalar;
   const typename E::PlainObject value(v);

@@ -20,3 +20,30 @@
   X(>=, greater_equal, (!calque::ComplexElem<T>), "calque: complex numbers are not ordered") \
   X(==, equal, true, "")                                                                     \
   X(!=, not_equal, true, "")
+
+/// What bitwise operators say of floating-point operands.
+#define CALQUE_BITS_NEED(op) \
+  "calque: operator " #op " needs integers or bool; cast the operand, or compare it first, as in x != 0"
+/// What logical ones say of anything but bool.
+#define CALQUE_LOGIC_NEEDS(op) "calque: operator " #op " needs bool operands; compare them first, as in x != 0"
+
+/// Assignment to a temporary of class Self, as in `x[0] = 5`, which would change nothing.
+#define CALQUE_NO_ELEMENT_ASSIGNMENT(Self)                                                                       \
+  Self(const Self&) = default;                                                                                   \
+  Self(Self&&) noexcept = default;                                                                               \
+  Self& operator=(const Self&) & = default;                                                                      \
+  Self& operator=(Self&&) & noexcept = default;                                                                  \
+  template <class U>                                                                                             \
+  void operator=(const U&) && {                                                                                  \
+    static_assert(sizeof(U) == 0,                                                                                \
+                  "calque: x[i] = y assigns to a copy and would be lost, since arrays do not change; write x = " \
+                  "x.set(i, y)");                                                                                \
+  }
+/// The same of `x[0] += 5`.
+#define CALQUE_NO_ELEMENT_UPDATE(op)                                                                 \
+  template <class U>                                                                                 \
+  void operator op## = (const U&) && {                                                               \
+    static_assert(sizeof(U) == 0, "calque: x[i] " #op                                                \
+                                  "= y changes a copy and would be lost, since arrays do not "       \
+                                  "change; write x = x.add(i, y), or x = x.set(i, x[i] " #op " y)"); \
+  }

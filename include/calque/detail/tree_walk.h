@@ -51,6 +51,16 @@ To map_leaves(const X& x, F& leaf) {
   }
 }
 
+/// The number of parts of a container: `visitor.size(n)` where the visitor tells sizes from other values.
+template <class V>
+void walk_size(size_t n, V& visitor) {
+  if constexpr (requires { visitor.size(n); }) {
+    visitor.size(n);
+  } else {
+    visitor.value(n);
+  }
+}
+
 /// Visits the leaves and static values of `x`, seen as To: `visitor.template leaf<T>(part)`, `visitor.value(v)` for
 /// static values, sizes, keys and presence; `visitor.enter_index(i)`, `enter_key(k)`, `enter_field(name function)` and
 /// `leave()` around parts.
@@ -66,7 +76,7 @@ void walk_tree(const X& x, V& visitor) {
     visitor.value(x.has_value());
     if (x) walk_tree<typename To::value_type>(*x, visitor);
   } else if constexpr (is_vector<X>) {
-    visitor.value(x.size());
+    walk_size(x.size(), visitor);
     size_t i = 0;
     for (const typename X::value_type& part : x) {
       visitor.enter_index(i++);
@@ -74,7 +84,7 @@ void walk_tree(const X& x, V& visitor) {
       visitor.leave();
     }
   } else if constexpr (is_map<X>) {
-    visitor.value(x.size());
+    walk_size(x.size(), visitor);
     for (const auto& [key, part] : x) {
       visitor.value(key);
       visitor.enter_key(key);
@@ -130,6 +140,7 @@ class PathCollector {
     path_.resize(starts_.back());
     starts_.pop_back();
   }
+  const std::string& path() const { return path_; }
 
  private:
   void enter(const std::string& part) {

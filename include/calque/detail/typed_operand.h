@@ -75,6 +75,14 @@ struct NarrowerTracer : LocatedOperand {
   NarrowerTracer(const Tracer<U>& t, Loc loc = Loc::current()) : LocatedOperand{t.handle(), loc} {}
 };
 
+/// The first of the indices of one element, and the line where it was written.
+struct ElementIndex {
+  int64_t value;
+  Location location;
+  template <std::integral I>
+  ElementIndex(I i, Loc loc = Loc::current()) : value(static_cast<int64_t>(i)), location(loc) {}
+};
+
 /// Any operand: a tracer, an array (referred to, not owned) or a C++ value. Throws ShapeError for an empty array.
 template <OperandLike X>
 Operand operand_of(const X& x, const Location& location) {

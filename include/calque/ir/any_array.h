@@ -79,6 +79,8 @@ class Storage {
   /// Ends the use of these bytes through any reference: `data()` then throws an error that says `to`, which lives as
   /// long as the program ("argument 0 of step (model.cpp:42)").
   void give_away(const char* to) const;
+  /// The same, but the bytes go to the storage that is returned. Only for `owned()` ones that are here.
+  Storage hand_over(const char* to) const;
   /// XXH3 of the first `bytes` bytes; of absent storage, the hash that it was made with.
   ContentHash content_hash(size_t bytes) const;
   friend bool operator==(const Storage& a, const Storage& b) { return a.block_ == b.block_; }
@@ -93,6 +95,7 @@ class Storage {
     ContentHash hash;                             // of absent bytes
     const StorageAllocator* allocator = nullptr;  // null: the default one, or a guarded mapping
     size_t chunk = 0;                             // bytes that the allocator gave; 0 when guarded
+    Block* home = nullptr;                        // the block that was allocated with these bytes, when not this one
     std::function<void()> on_release;
   };
 

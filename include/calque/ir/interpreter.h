@@ -26,7 +26,7 @@ class Interpreter {
 
   /// The graph's outputs for these inputs. Throws ShapeError or DTypeError when the inputs are not of the graph's
   /// types, CompileError when `equation` returns results of other types than the graph says, and what equations throw.
-  std::vector<AnyArray> run(const Graph& graph, std::vector<AnyArray> inputs);
+  std::vector<AnyArray> run(const Graph& graph, std::vector<AnyArray> inputs, Location location = Loc::current());
 
   /// Computes one equation. Literals and constants come as arrays. The default asks the reference evaluator, and runs
   /// sub-graphs through `run`.

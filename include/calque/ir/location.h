@@ -2,6 +2,7 @@
 // A location names a line of the user's program. File names are static or interned strings, so a location is copied
 // freely.
 #include <cstdint>
+#include <iosfwd>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -39,6 +40,9 @@ const char* intern_file(std::string_view name);
 
 /// `file.cpp:42` with the file's base name, as error messages show it; empty when unknown.
 std::string to_string(const Location& location);
+
+/// `file.cpp:42`, or `unknown`.
+std::ostream& operator<<(std::ostream& out, const Location& location);
 
 /// ` (file.cpp:42)`, or nothing when unknown: the tail of an error message.
 std::string where_text(const Location& location);

@@ -10,6 +10,7 @@
 
 #include "calque/ir/dtype.h"
 #include "calque/ir/inline_vector.h"
+#include "calque/ir/location.h"
 
 namespace calque {
 
@@ -33,7 +34,7 @@ class Shape {
 
   Shape() = default;
   /// `Shape{n, 3}` with integers of any type. Throws ShapeError for a negative extent.
-  Shape(std::initializer_list<Dim> dims);
+  Shape(std::initializer_list<Dim> dims, Loc loc = Loc::current());
   explicit Shape(std::span<const int64_t> dims);
   explicit Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
 

@@ -1,0 +1,7 @@
+// EXPECT: x = x.add\(i, y\)
+#include <calque/calque.h>
+namespace cq = calque;
+void f(cq::Tracer<float> x, cq::Array<float> a) {
+  (void)a;
+  x[1] += 10;
+}

@@ -1,0 +1,8 @@
+// EXPECT: operator && needs bool
+#include <calque/calque.h>
+namespace cq = calque;
+void f(cq::Tracer<float> x, cq::Array<float> a) {
+  (void)x;
+  (void)a;
+  (void)(x && x);
+}
