@@ -73,6 +73,17 @@ include("@PROJECT_SOURCE_DIR@/tools/cmake/CalqueDiscoverSuites.cmake")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endforeach()
 
+# Guarded buffers pass by the pool of buffers, so what it does is tested without them.
+foreach(name IN ITEMS ir runtime)
+  if(TARGET test_${name})
+    set(unguarded "${CALQUE_TEST_ENVIRONMENT}")
+    list(REMOVE_ITEM unguarded "CALQUE_GUARD=1")
+    add_test(NAME ${name}.Unguarded COMMAND test_${name} --gtest_brief=1)
+    set_tests_properties(${name}.Unguarded PROPERTIES ENVIRONMENT "${unguarded}" TIMEOUT ${CALQUE_TEST_TIMEOUT} LABELS
+                                                                                                           ${name})
+  endif()
+endforeach()
+
 # lib/math is measured against MPFR; the program that does so over every float is built on request.
 if(TARGET test_math)
   find_library(CALQUE_MPFR mpfr REQUIRED)
