@@ -7,10 +7,14 @@
 namespace calque::detail::ops {
 namespace {
 
+/// Letters, and kEllipsis for `...`.
 struct Spec {
   std::vector<std::string> inputs;
   std::string output;
 };
+constexpr char kEllipsis = '.';
+/// The label of a dimension under `...`, counted from the last one.
+constexpr int ellipsis_label(size_t from_last) { return 256 + static_cast<int>(from_last); }
 
 [[noreturn]] void parse_error(std::string_view spec, size_t column, const std::string& text, const Site& s) {
   throw ParseError("einsum: " + text + " at column " + std::to_string(column + 1) + " of \"" + std::string(spec) +
@@ -29,6 +33,12 @@ Spec parse(std::string_view text, const Site& s) {
         parse_error(text, i, std::string("the output has '") + c + "' twice", s);
       }
       (after_arrow ? spec.output : spec.inputs.back()) += c;
+    } else if (c == '.') {
+      std::string& letters = after_arrow ? spec.output : spec.inputs.back();
+      if (text.substr(i, 3) != "...") parse_error(text, i, "expected '...'", s);
+      if (letters.find(kEllipsis) != std::string::npos) parse_error(text, i, "'...' stands twice in one array", s);
+      letters += kEllipsis;
+      i += 2;
     } else if (c == ',' && !after_arrow) {
       spec.inputs.emplace_back();
     } else if (c == '-' && !after_arrow && i + 1 < text.size() && text[i + 1] == '>') {
@@ -43,13 +53,16 @@ Spec parse(std::string_view text, const Site& s) {
     for (char c : input) ++uses[c];
   }
   if (!after_arrow) {
+    if (uses.contains(kEllipsis)) spec.output += kEllipsis;
     for (const auto& [c, n] : uses) {
-      if (n == 1) spec.output += c;
+      if (n == 1 && c != kEllipsis) spec.output += c;
     }
     // Sorted as letters: capital letters come before small ones, as in NumPy.
   }
   for (char c : spec.output) {
-    if (!uses.contains(c)) parse_error(text, text.rfind(c), std::string("the output's '") + c + "' is in no input", s);
+    if (uses.contains(c)) continue;
+    const std::string what = c == kEllipsis ? "..." : std::string(1, c);
+    parse_error(text, text.rfind(what), "the output's '" + what + "' is in no input", s);
   }
   return spec;
 }
@@ -85,6 +98,30 @@ Labelled without_repeats(Labelled x, const Site& s) {
   return x;
 }
 
+/// `letters` with the dimensions under `...` in its place.
+Labels expanded(const std::string& letters, size_t under_ellipsis) {
+  Labels labels;
+  for (const char c : letters) {
+    if (c != kEllipsis) labels.push_back(c);
+    for (size_t i = under_ellipsis; c == kEllipsis && i-- > 0;) labels.push_back(ellipsis_label(i));
+  }
+  return labels;
+}
+
+/// Without the dimensions of extent 1 that others broadcast against: what lacks a label is the same all along it.
+Labelled without_broadcast(const Labelled& x, const std::map<int, int64_t>& extents, const Site& s) {
+  const Shape own = shape(x.value);
+  Labelled out;
+  Ints dims;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i] == 1 && extents.at(x.labels[i]) != 1) continue;
+    out.labels.push_back(x.labels[i]);
+    dims.push_back(own[i]);
+  }
+  out.value = dims.size() == own.size() ? x.value : reshape(x.value, Shape(dims), s);
+  return out;
+}
+
 /// What must outlive the contraction of operands i and j.
 Labels needed(const std::vector<Labelled>& xs, size_t i, size_t j, const Labels& output) {
   Labels keep = output;
@@ -108,15 +145,30 @@ Handle einsum(std::string_view text, std::span<const Operand> operands, Location
   const DType d = join(pointers, s);
   std::map<int, int64_t> extents;
   std::vector<Labelled> xs;
+  size_t most = 0;  // dimensions under `...`
   for (size_t k = 0; k < operands.size(); ++k) {
-    Labelled x{value(operands[k], d, s), {spec.inputs[k].begin(), spec.inputs[k].end()}};
+    const std::string& letters = spec.inputs[k];
+    const bool ellipsis = letters.find(kEllipsis) != std::string::npos;
+    Labelled x{value(operands[k], d, s), {}};
     const Type t = type(x.value);
-    if (t.shape.size() != x.labels.size()) {
-      s.shape_error("\"" + spec.inputs[k] + "\" is for an array of rank " + std::to_string(x.labels.size()) + ", got " +
+    const size_t named = letters.size() - (ellipsis ? 1 : 0);
+    if (ellipsis ? t.shape.size() < named : t.shape.size() != named) {
+      s.shape_error("\"" + (ellipsis ? std::string(letters).replace(letters.find(kEllipsis), 1, "...") : letters) +
+                    "\" is for an array of rank " + std::to_string(named) + (ellipsis ? " or more" : "") + ", got " +
                     to_string(t));
     }
+    x.labels = expanded(letters, t.shape.size() - named);
+    if (ellipsis) most = std::max(most, t.shape.size() - named);
     for (size_t i = 0; i < x.labels.size(); ++i) {
       const auto [entry, fresh] = extents.try_emplace(x.labels[i], t.shape[i]);
+      if (x.labels[i] >= ellipsis_label(0)) {
+        if (entry->second == 1) entry->second = t.shape[i];
+        if (t.shape[i] != 1 && t.shape[i] != entry->second) {
+          s.shape_error("dimensions under '...' do not broadcast, " + std::to_string(entry->second) + " and, in " +
+                        to_string(t) + ", " + std::to_string(t.shape[i]));
+        }
+        continue;
+      }
       if (!fresh && entry->second != t.shape[i]) {
         s.shape_error(std::string("'") + static_cast<char>(x.labels[i]) + "' has extent " +
                       std::to_string(entry->second) + " and, in " + to_string(t) + ", " + std::to_string(t.shape[i]));
@@ -124,7 +176,12 @@ Handle einsum(std::string_view text, std::span<const Operand> operands, Location
     }
     xs.push_back(without_repeats(std::move(x), s));
   }
-  const Labels output(spec.output.begin(), spec.output.end());
+  if (most > 0 && spec.output.find(kEllipsis) == std::string::npos) {
+    s.shape_error("the output of \"" + std::string(text) + "\" lacks '...' for " + std::to_string(most) +
+                  (most == 1 ? " dimension" : " dimensions"));
+  }
+  const Labels output = expanded(spec.output, most);
+  for (Labelled& x : xs) x = without_broadcast(x, extents, s);
   // The pair whose product takes the fewest multiplications, the first of equals.
   while (xs.size() > 1) {
     size_t best_i = 0, best_j = 1;

@@ -79,6 +79,46 @@ TEST(Einsum, WithoutAnOutputKeepsSingleLettersSorted) {
   expect_close(got, brute_force({"zb", "az"}, "ab", xs), "zb,az");
 }
 
+TEST(Einsum, BroadcastsWhatStandsUnderDots) {
+  std::mt19937 generator(13);
+  const auto reshaped = [](const AnyArray& a, const Shape& shape) {
+    AnyArray out = AnyArray::uninitialized({a.dtype(), shape});
+    std::copy_n(a.data_as<double>(), a.size(), static_cast<double*>(out.mutable_data()));
+    return out;
+  };
+  const auto expect = [&](const std::string& spec, const std::vector<AnyArray>& xs, const AnyArray& want) {
+    expect_close(result_of(xs, [&](const auto& o) { return ops::einsum(spec, o, kHere); }), want, spec);
+  };
+  const AnyArray x = random_array<double>({2, 3, 4}, generator), y = random_array<double>({5, 4, 2}, generator);
+  const AnyArray thin = reshaped(x, {2, 1, 3, 4});
+  expect("...ij,...jk->...ik", {thin, y}, brute_force({"aij", "bjk"}, "abik", {x, y}));
+  expect("...ij,...jk", {thin, y}, brute_force({"aij", "bjk"}, "abik", {x, y}));
+  expect("i...->...", {x}, brute_force({"iab"}, "ab", {x}));
+  expect("...", {x}, x);
+  expect("a...b,bc->a...c", {x, reshaped(y, {4, 10})}, brute_force({"aib", "bc"}, "aic", {x, reshaped(y, {4, 10})}));
+  expect("ijk...->kji...", {x}, brute_force({"ijk"}, "kji", {x}));
+}
+
+TEST(Einsum, SaysWhatIsWrongUnderDots) {
+  const auto shape_words = [](const char* spec, Shape a, Shape b) {
+    return words_of<ShapeError>({{DType::f32, a}, {DType::f32, b}},
+                                [&](const auto& o) { ops::einsum(spec, o, kHere); });
+  };
+  EXPECT_EQ(shape_words("...i,...i->...i", {2, 4}, {3, 4}),
+            "einsum: dimensions under '...' do not broadcast, 2 and, in f32[3,4], 3 (model.cpp:42)");
+  EXPECT_EQ(shape_words("...i,i->i", {2, 4}, {4}),
+            "einsum: the output of \"...i,i->i\" lacks '...' for 1 dimension (model.cpp:42)");
+  EXPECT_EQ(shape_words("...ij,i->i", {2}, {2}),
+            "einsum: \"...ij\" is for an array of rank 2 or more, got f32[2] (model.cpp:42)");
+  const auto words = [](const char* spec) {
+    return words_of<ParseError>({{DType::f32, Shape{2, 2}}}, [&](const auto& o) { ops::einsum(spec, o, kHere); });
+  };
+  EXPECT_EQ(words("..i->i"), "einsum: expected '...' at column 1 of \"..i->i\" (model.cpp:42)");
+  EXPECT_EQ(words("...i...->i"),
+            "einsum: '...' stands twice in one array at column 5 of \"...i...->i\" (model.cpp:42)");
+  EXPECT_EQ(words("ij->...i"), "einsum: the output's '...' is in no input at column 5 of \"ij->...i\" (model.cpp:42)");
+}
+
 TEST(Einsum, ReadsItsTextWithCare) {
   const auto words = [](const char* spec) {
     return words_of<ParseError>({{DType::f32, Shape{2, 2}}}, [&](const auto& o) { ops::einsum(spec, o, kHere); });
