@@ -1,5 +1,5 @@
-// compile<Signature>: a function of scalars whose arguments and result stay in registers. A call costs about as much as
-// one through a function pointer, so it can stand in the innermost loop of other code.
+// compile<Signature>: a function of scalars, traced and compiled once, that is called like any other C++ function: no
+// signature to look up, no allocation. A call costs some tens of nanoseconds.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
