@@ -170,9 +170,9 @@ class Arguments {
       value(v.size());
       for (const typename V::value_type& part : v) value(part);
     } else if constexpr (is_product<V>) {
-      std::apply([this](const auto&... part) { (value(part), ...); }, v);
+      std::apply([this](const auto&... part) { (this->value(part), ...); }, v);
     } else {
-      std::apply([this](const auto&... part) { (value(part), ...); }, tie_fields(v));
+      std::apply([this](const auto&... part) { (this->value(part), ...); }, tie_fields(v));
     }
   }
   void enter_index(size_t) {}
