@@ -11,15 +11,20 @@ namespace calque::detail {
 
 inline constexpr size_t kMaxFields = 32;
 
-/// Converts to whatever a member of X may be, except X itself and its bases.
+/// Converts to whatever a member of X may be, except X itself and its bases. Never run; defined because clang warns of
+/// what the constructor of an optional member mentions.
 template <class X>
 struct AnyField {
   template <class T>
     requires(!std::is_base_of_v<T, X>)
-  operator T&() const& noexcept;
+  operator T&() const& noexcept {
+    __builtin_unreachable();
+  }
   template <class T>
     requires(!std::is_base_of_v<T, X>)
-  operator T&() const&& noexcept;
+  operator T&() const&& noexcept {
+    __builtin_unreachable();
+  }
 };
 
 template <class X, size_t>
