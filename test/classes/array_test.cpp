@@ -237,7 +237,8 @@ TEST(Array, ArangeThatDoesNotFitItsTypeIsADTypeError) {
   EXPECT_EQ(Array<int8_t>::arange(128)(127), 127);
   EXPECT_EQ(Array<uint8_t>::arange(256)(255), 255);
   const int line = __LINE__ + 1;
-  EXPECT_EQ(message_of<DTypeError>([] { Array<int8_t>::arange(200); }),
+  const std::string message = message_of<DTypeError>([] { Array<int8_t>::arange(200); });
+  EXPECT_EQ(message,
             "arange: 200 numbers from 0 do not fit i8; count in a wider type " + at_line("array_test.cpp", line));
 }
 

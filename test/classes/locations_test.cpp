@@ -90,10 +90,10 @@ TEST(Locations, OfLogicalOperatorsAreNearTheirLine) {
 TEST(Locations, OfErrorsOfIndicesAndBracesAreTheirLines) {
   const Array<double> x = {1, 2, 3};
   int line = __LINE__ + 1;
-  EXPECT_EQ(message_of<ShapeError>([&] { x(0, 0); }),
-            "array: f64[3] takes 1 index, got 2 " + at_line("locations_test.cpp", line));
+  std::string message = message_of<ShapeError>([&] { x(0, 0); });
+  EXPECT_EQ(message, "array: f64[3] takes 1 index, got 2 " + at_line("locations_test.cpp", line));
   line = __LINE__ + 1;
-  std::string message = message_of<ShapeError>([&] { x(5); });
+  message = message_of<ShapeError>([&] { x(5); });
   EXPECT_TRUE(message.ends_with(at_line("locations_test.cpp", line))) << message;
   line = __LINE__ + 1;
   message = message_of<DTypeError>([] { Array<uint8_t> z{1, 300}; });
@@ -116,8 +116,8 @@ TEST(Locations, OfErrorsInLambdasAreTheirLines) {
 
 TEST(Locations, OfNegativeExtentsAreTheirLines) {
   const int line = __LINE__ + 1;
-  EXPECT_EQ(message_of<ShapeError>([] { Array<float>::zeros({2, -1}); }),
-            "zeros: an extent is at least 0, got -1 " + at_line("locations_test.cpp", line));
+  const std::string message = message_of<ShapeError>([] { Array<float>::zeros({2, -1}); });
+  EXPECT_EQ(message, "zeros: an extent is at least 0, got -1 " + at_line("locations_test.cpp", line));
 }
 
 }  // namespace
