@@ -35,7 +35,8 @@ struct EinsumSpec {
 
 /// Einstein's summation: `einsum("bij,bjk->bik", a, b)`. A letter is a dimension; letters that the output lacks are
 /// summed over; a letter twice in one array is its diagonal; `...` are the dimensions not named, which broadcast as in
-/// NumPy; without `->` the output has `...` and the letters that occur once, sorted. ParseError for malformed text, ShapeError where it does not fit the arrays.
+/// NumPy; without `->` the output has `...` and the letters that occur once, sorted. ParseError for malformed text,
+/// ShapeError where it does not fit the arrays.
 template <ArrayLike... X>
   requires(sizeof...(X) > 0)
 out_t<join_t<X...>, X...> einsum(EinsumSpec spec, const X&... xs) {
