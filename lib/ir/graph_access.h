@@ -17,7 +17,7 @@ struct GraphAccess {
   /// Makes the equations' order the given one; those that it leaves out, and nothing in it needs, are erased.
   static void reorder(Graph& g, std::span<const uint32_t> order);
 
-  // ---- what only a test does: breaking a graph
+  // ---- what rearrange.cpp does, and tests, which break a graph
   static Type& mutable_type(Graph& g, Value v) { return g.values_[v.id()].type; }
   static ValueKind& mutable_kind(Graph& g, Value v) { return g.values_[v.id()].kind; }
   static uint32_t& mutable_table_index(Graph& g, Value v) { return g.values_[v.id()].index; }

@@ -26,7 +26,8 @@ bool is_16_bit_scatter(const Graph& g, const Equation& e) {
 
 bool needs_work(const Graph& g) {
   for (const Equation& e : g.equations()) {
-    if (is_uneven_loop(g, e) || is_16_bit_scatter(g, e)) return true;
+    if (is_uneven_loop(g, e) || is_16_bit_scatter(g, e) || e.id() == id_of<OptimizationBarrier>) return true;
+    if (e.id() == id_of<CustomLinear>) throw CompileError("custom_linear: " + std::string(CustomLinear::reason));
     for (const Graph& s : e.subgraphs())
       if (needs_work(s)) return true;
   }
@@ -56,6 +57,8 @@ class Preparer {
         results = uneven_loop(e, operands);
       } else if (is_16_bit_scatter(from, e)) {
         results = {wide_scatter(from, e, operands)};
+      } else if (e.id() == id_of<OptimizationBarrier>) {
+        results = {operands[0]};  // it has kept passes from merging what is computed again; none comes any more
       } else {
         std::vector<Graph> subgraphs;
         for (const Graph& s : e.subgraphs()) subgraphs.push_back(prepare(s));

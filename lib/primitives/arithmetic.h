@@ -13,6 +13,8 @@ struct Neg : Elementwise<Neg, 1, kNumber> {
   static T element(T x) {
     return scalar::neg(x);
   }
+  static Term tangent(Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y) { return -t; }
+  static void transpose(Transposition& t) { t.add(0, -t.cotangent()); }
 };
 
 struct Abs : Elementwise<Abs, 1, kNumber> {
@@ -24,6 +26,10 @@ struct Abs : Elementwise<Abs, 1, kNumber> {
   static auto element(T x) {
     return scalar::abs(x);
   }
+  static Term tangent(Term t, Term x, Term y) {
+    if (!is_complex(element_dtype(x))) return t * sign(x);
+    return real(t * (conj(x) / convert(nonzero(y), element_dtype(x))));
+  }
 };
 
 struct Sign : Elementwise<Sign, 1, kReal> {
@@ -33,6 +39,7 @@ struct Sign : Elementwise<Sign, 1, kReal> {
   static T element(T x) {
     return scalar::sign(x);
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Floor : Elementwise<Floor, 1, kReal> {
@@ -42,6 +49,7 @@ struct Floor : Elementwise<Floor, 1, kReal> {
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::floor(v); });
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Ceil : Elementwise<Ceil, 1, kReal> {
@@ -51,6 +59,7 @@ struct Ceil : Elementwise<Ceil, 1, kReal> {
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::ceil(v); });
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Trunc : Elementwise<Trunc, 1, kReal> {
@@ -60,6 +69,7 @@ struct Trunc : Elementwise<Trunc, 1, kReal> {
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::trunc(v); });
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Round : Elementwise<Round, 1, kReal> {
@@ -69,6 +79,7 @@ struct Round : Elementwise<Round, 1, kReal> {
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::nearbyint(v); });
   }
+  using jvp = ZeroDerivative;
 };
 
 struct RoundHalfAway : Elementwise<RoundHalfAway, 1, kReal> {
@@ -78,6 +89,7 @@ struct RoundHalfAway : Elementwise<RoundHalfAway, 1, kReal> {
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::round(v); });
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Sqrt : Elementwise<Sqrt, 1, kFloat> {
@@ -87,6 +99,7 @@ struct Sqrt : Elementwise<Sqrt, 1, kFloat> {
   static T element(T x) {
     return std::sqrt(x);
   }
+  static Term tangent(Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y) { return t * (0.5 / y); }
 };
 
 struct Add : Elementwise<Add, 2, kNumber> {
@@ -96,6 +109,11 @@ struct Add : Elementwise<Add, 2, kNumber> {
   template <class T>
   static T element(T x, T y) {
     return scalar::add(x, y);
+  }
+  static Term tangent(int, Term t, Term, Term, Term) { return t; }
+  static void transpose(Transposition& t) {
+    if (t.linear(0)) t.add(0, t.cotangent());
+    if (t.linear(1)) t.add(1, t.cotangent());
   }
 };
 
@@ -107,6 +125,11 @@ struct Sub : Elementwise<Sub, 2, kNumber> {
   static T element(T x, T y) {
     return scalar::sub(x, y);
   }
+  static Term tangent(int i, Term t, Term, Term, Term) { return i == 0 ? t : -t; }
+  static void transpose(Transposition& t) {
+    if (t.linear(0)) t.add(0, t.cotangent());
+    if (t.linear(1)) t.add(1, -t.cotangent());
+  }
 };
 
 struct Mul : Elementwise<Mul, 2, kNumber> {
@@ -117,6 +140,11 @@ struct Mul : Elementwise<Mul, 2, kNumber> {
   static T element(T x, T y) {
     return scalar::mul(x, y);
   }
+  static Term tangent(int i, Term t, Term x, Term y, Term) { return i == 0 ? t * y : x * t; }
+  static void transpose(Transposition& t) {
+    if (t.linear(0) && t.linear(1)) refuse(t.equation, NotLinear::reason);
+    t.add(t.linear(0) ? 0 : 1, t.cotangent() * t.operand(t.linear(0) ? 1 : 0));
+  }
 };
 
 struct Div : Elementwise<Div, 2, kNumber> {
@@ -126,6 +154,11 @@ struct Div : Elementwise<Div, 2, kNumber> {
   template <class T>
   static T element(T x, T y) {
     return scalar::div(x, y);
+  }
+  static Term tangent(int i, Term t, Term, Term y, Term z) { return i == 0 ? t / y : -(t * (z / y)); }
+  static void transpose(Transposition& t) {
+    if (t.linear(1)) refuse(t.equation, NotLinear::reason);
+    t.add(0, t.cotangent() / t.operand(1));
   }
 };
 
@@ -142,6 +175,7 @@ struct Rem : Elementwise<Rem, 2, kReal> {
   static T element(T x, T y) {
     return scalar::rem(x, y);
   }
+  static Term tangent(int i, Term t, Term x, Term y, Term) { return i == 0 ? t : -(t * trunc(x / y)); }
 };
 
 struct Max : Elementwise<Max, 2, kReal | kBool> {
@@ -151,6 +185,8 @@ struct Max : Elementwise<Max, 2, kReal | kBool> {
   static T element(T x, T y) {
     return scalar::max(x, y);
   }
+  /// Equal operands share.
+  static Term tangent(int i, Term t, Term x, Term y, Term) { return t * share(i == 0 ? x > y : y > x, x == y, t); }
 };
 
 struct Min : Elementwise<Min, 2, kReal | kBool> {
@@ -160,6 +196,8 @@ struct Min : Elementwise<Min, 2, kReal | kBool> {
   static T element(T x, T y) {
     return scalar::min(x, y);
   }
+  /// Equal operands share.
+  static Term tangent(int i, Term t, Term x, Term y, Term) { return t * share(i == 0 ? x < y : y < x, x == y, t); }
 };
 
 struct Copysign : Elementwise<Copysign, 2, kFloat> {
@@ -168,6 +206,9 @@ struct Copysign : Elementwise<Copysign, 2, kFloat> {
   template <class T>
   static T element(T x, T y) {
     return std::copysign(x, y);
+  }
+  static Term tangent(int i, Term t, Term x, Term y, Term) {
+    return i == 0 ? t * (copysign(constant(x, 1), x) * copysign(constant(x, 1), y)) : constant(t, 0);
   }
 };
 
@@ -179,6 +220,7 @@ struct Fma : Elementwise<Fma, 3, kFloat> {
   static T element(T x, T y, T z) {
     return std::fma(x, y, z);
   }
+  static Term tangent(int i, Term t, Term x, Term y, Term, Term) { return i == 0 ? t * y : i == 1 ? x * t : t; }
 };
 
 struct Clamp : Elementwise<Clamp, 3, kReal> {
@@ -187,6 +229,10 @@ struct Clamp : Elementwise<Clamp, 3, kReal> {
   template <class T>
   static T element(T lo, T x, T hi) {
     return scalar::min(scalar::max(x, lo), hi);
+  }
+  /// One strictly inside the bounds; a bound has the derivative where it is what comes out.
+  static Term tangent(int i, Term t, Term lo, Term x, Term hi, Term) {
+    return where(i == 0 ? (lo > x) & (lo < hi) : i == 1 ? (x > lo) & (x < hi) : x > hi, t);
   }
 };
 
@@ -198,6 +244,11 @@ struct Pow : MathFunction<Pow, 2, kReal> {
   template <class T>
   static T element(T x, T y) {
     return scalar::pow(x, y);
+  }
+  /// By x it is y x^(y-1), zero for y = 0; by y it is x^y log(x), zero for x = 0.
+  static Term tangent(int i, Term t, Term x, Term y, Term z) {
+    if (i == 0) return t * select(y == 0.0, constant(x, 0), y * pow(x, y - 1.0));
+    return t * (log(nonzero(x)) * z);
   }
 };
 

@@ -9,6 +9,7 @@ namespace calque::primitives {
 template <class P, DTypeSet Accepted>
 struct Comparison : Elementwise<P, 2, Accepted> {
   static constexpr DType result_dtype(DType) { return DType::bool_; }
+  using jvp = ZeroDerivative;
 };
 
 struct Eq : Comparison<Eq, kAny> {
@@ -76,6 +77,7 @@ struct Not : Elementwise<Not, 1, kBool | kInteger> {
       return static_cast<T>(~x);
     }
   }
+  using jvp = ZeroDerivative;
 };
 
 struct And : Elementwise<And, 2, kBool | kInteger> {
@@ -85,6 +87,7 @@ struct And : Elementwise<And, 2, kBool | kInteger> {
   static T element(T x, T y) {
     return static_cast<T>(x & y);
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Or : Elementwise<Or, 2, kBool | kInteger> {
@@ -94,6 +97,7 @@ struct Or : Elementwise<Or, 2, kBool | kInteger> {
   static T element(T x, T y) {
     return static_cast<T>(x | y);
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Xor : Elementwise<Xor, 2, kBool | kInteger> {
@@ -103,6 +107,7 @@ struct Xor : Elementwise<Xor, 2, kBool | kInteger> {
   static T element(T x, T y) {
     return static_cast<T>(x ^ y);
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Shl : Elementwise<Shl, 2, kInteger> {
@@ -113,6 +118,7 @@ struct Shl : Elementwise<Shl, 2, kInteger> {
   static T element(T x, T y) {
     return scalar::shl(x, y);
   }
+  using jvp = ZeroDerivative;
 };
 
 struct ShrArithmetic : Elementwise<ShrArithmetic, 2, kInteger> {
@@ -124,6 +130,7 @@ struct ShrArithmetic : Elementwise<ShrArithmetic, 2, kInteger> {
   static T element(T x, T y) {
     return scalar::shr_arithmetic(x, y);
   }
+  using jvp = ZeroDerivative;
 };
 
 struct ShrLogical : Elementwise<ShrLogical, 2, kInteger> {
@@ -134,6 +141,7 @@ struct ShrLogical : Elementwise<ShrLogical, 2, kInteger> {
   static T element(T x, T y) {
     return scalar::shr_logical(x, y);
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Popcount : Elementwise<Popcount, 1, kInteger> {
@@ -143,6 +151,7 @@ struct Popcount : Elementwise<Popcount, 1, kInteger> {
   static T element(T x) {
     return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
   }
+  using jvp = ZeroDerivative;
 };
 
 struct Clz : Elementwise<Clz, 1, kInteger> {
@@ -152,6 +161,7 @@ struct Clz : Elementwise<Clz, 1, kInteger> {
   static T element(T x) {
     return static_cast<T>(std::countl_zero(static_cast<std::make_unsigned_t<T>>(x)));
   }
+  using jvp = ZeroDerivative;
 };
 
 /// select(pred, on_true, on_false).
@@ -163,6 +173,9 @@ struct Select : Rule {
   static constexpr LowerKind kind = LowerKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+  static void batch(Batching& b) { batch_elementwise(b); }
 };
 
 using CompareLogicList =

@@ -8,7 +8,8 @@ namespace calque::primitives {
 #define CALQUE_STRUCTURAL_RULES                            \
   static constexpr LowerKind kind = LowerKind::structural; \
   static void infer(Typing& t);                            \
-  static void evaluate(Evaluation& e)
+  static void evaluate(Evaluation& e);                     \
+  static void batch(Batching& b)
 
 struct Cond : Rule {
   static constexpr std::string_view name = "cond";
@@ -18,6 +19,9 @@ struct Cond : Rule {
   static constexpr int min_subgraphs = 2;
   static constexpr int max_subgraphs = 2;
   CALQUE_STRUCTURAL_RULES;
+  static constexpr bool jvp_computes_results = true;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Switch : Rule {
@@ -29,6 +33,9 @@ struct Switch : Rule {
   static constexpr int min_subgraphs = 1;
   static constexpr int max_subgraphs = -1;
   CALQUE_STRUCTURAL_RULES;
+  static constexpr bool jvp_computes_results = true;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 /// Operands: cond_consts of the condition, body_consts of the body, then the carry.
@@ -45,6 +52,11 @@ struct While : Rule {
   static constexpr std::array attributes{AttributeSpec{"body_consts", AttributeKind::integer},
                                          AttributeSpec{"cond_consts", AttributeKind::integer}};
   CALQUE_STRUCTURAL_RULES;
+  static constexpr bool jvp_computes_results = true;
+  static void jvp(Jvp& j);
+  using transpose = NotTransposable<
+      "has no reverse-mode derivative, since the number of its steps is not known; use scan or fori_loop with static "
+      "bounds, or give the function a custom_vjp">;
 };
 
 /// Operands: consts, the initial carry, then arrays whose leading dimension has extent `length`.
@@ -62,6 +74,9 @@ struct Scan : Rule {
       AttributeSpec{"length", AttributeKind::integer}, AttributeSpec{"reverse", AttributeKind::boolean},
       AttributeSpec{"unroll", AttributeKind::integer}};
   CALQUE_STRUCTURAL_RULES;
+  static constexpr bool jvp_computes_results = true;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Call : Rule {
@@ -73,6 +88,9 @@ struct Call : Rule {
   static constexpr int max_subgraphs = 1;
   static constexpr std::array attributes{AttributeSpec{"name", AttributeKind::text}};
   CALQUE_STRUCTURAL_RULES;
+  static constexpr bool jvp_computes_results = true;
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct Checkpoint : Rule {
@@ -84,6 +102,9 @@ struct Checkpoint : Rule {
   static constexpr int min_subgraphs = 1;
   static constexpr int max_subgraphs = 1;
   CALQUE_STRUCTURAL_RULES;
+  static constexpr bool jvp_computes_results = true;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 /// The tangent of a value has the value's type, integers included.
@@ -97,6 +118,9 @@ struct CustomJvp : Rule {
   static constexpr int min_subgraphs = 2;
   static constexpr int max_subgraphs = 2;
   CALQUE_STRUCTURAL_RULES;
+  static constexpr bool jvp_computes_results = true;
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct CustomVjp : Rule {
@@ -109,8 +133,46 @@ struct CustomVjp : Rule {
   static constexpr int min_subgraphs = 3;
   static constexpr int max_subgraphs = 3;
   CALQUE_STRUCTURAL_RULES;
+  static constexpr bool jvp_computes_results = true;
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
-using ControlList = TypeList<Cond, Switch, While, Scan, Call, Checkpoint, CustomJvp, CustomVjp>;
+/// What forward mode makes of custom_vjp, for reverse mode to take up. It has no value of its own.
+struct CustomLinear : Rule {
+  static constexpr std::string_view name = "custom_linear";
+  static constexpr std::string_view doc =
+      "custom_linear(residuals..., tangents...) {bwd}: the linear function whose transposed is bwd of (residuals, "
+      "cotangents) to cotangents of the operands; it cannot be evaluated";
+  static constexpr int min_operands = 0;
+  static constexpr int max_operands = -1;
+  static constexpr int min_subgraphs = 1;
+  static constexpr int max_subgraphs = 1;
+  static constexpr std::array attributes{AttributeSpec{"residuals", AttributeKind::integer}};
+  static constexpr std::string_view reason =
+      "a function with a custom_vjp rule has no forward-mode derivative; give it a custom_jvp rule instead";
+  using jvp = NotDifferentiable<"a function with a custom_vjp rule has no forward-mode derivative">;
+  static void transpose(Transposition& t);
+  CALQUE_STRUCTURAL_RULES;
+};
+
+/// optimization_barrier(x, after...): keeps what is computed again from being merged with what was computed before.
+struct OptimizationBarrier : Rule {
+  static constexpr std::string_view name = "optimization_barrier";
+  static constexpr std::string_view doc =
+      "optimization_barrier(x, after...): x itself, as if it were not known to be, once the others are there";
+  static constexpr int min_operands = 1;
+  static constexpr int max_operands = -1;
+  static constexpr LowerKind kind = LowerKind::mapped;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+  static void batch(Batching& b);
+};
+
+using ControlList =
+    TypeList<Cond, Switch, While, Scan, Call, Checkpoint, CustomJvp, CustomVjp, CustomLinear, OptimizationBarrier>;
 
 }  // namespace calque::primitives

@@ -19,6 +19,9 @@ struct Convert : Rule {
   static constexpr LowerKind kind = LowerKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+  static void batch(Batching& b) { batch_same(b); }
 };
 
 struct Bitcast : Rule {
@@ -30,6 +33,9 @@ struct Bitcast : Rule {
   static constexpr LowerKind kind = LowerKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
+  using jvp = ZeroDerivative;
+  using transpose = NotLinear;
+  static void batch(Batching& b) { batch_same(b); }
 };
 
 struct StopGradient : Rule {
@@ -41,6 +47,9 @@ struct StopGradient : Rule {
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
   static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
+  using jvp = ZeroDerivative;
+  using transpose = NotLinear;
+  static void batch(Batching& b) { batch_same(b); }
 };
 
 struct Real : Elementwise<Real, 1, kComplex> {
@@ -51,6 +60,8 @@ struct Real : Elementwise<Real, 1, kComplex> {
   static auto element(T x) {
     return x.real();
   }
+  static Term tangent(Term t, Term, Term) { return real(t); }
+  static void transpose(Transposition& t) { t.add(0, complex(t.cotangent(), constant(t.cotangent(), 0))); }
 };
 
 struct Imag : Elementwise<Imag, 1, kComplex> {
@@ -61,6 +72,8 @@ struct Imag : Elementwise<Imag, 1, kComplex> {
   static auto element(T x) {
     return x.imag();
   }
+  static Term tangent(Term t, Term, Term) { return imag(t); }
+  static void transpose(Transposition& t) { t.add(0, complex(constant(t.cotangent(), 0), -t.cotangent())); }
 };
 
 struct Conj : Elementwise<Conj, 1, kComplex> {
@@ -70,6 +83,8 @@ struct Conj : Elementwise<Conj, 1, kComplex> {
   static T element(T x) {
     return {x.real(), -x.imag()};
   }
+  static Term tangent(Term t, Term, Term) { return conj(t); }
+  static void transpose(Transposition& t) { t.add(0, conj(t.cotangent())); }
 };
 
 struct Complex : Elementwise<Complex, 2, set_of(DType::f32) | set_of(DType::f64)> {
@@ -79,6 +94,13 @@ struct Complex : Elementwise<Complex, 2, set_of(DType::f32) | set_of(DType::f64)
   template <class T>
   static auto element(T re, T im) {
     return std::complex<T>(re, im);
+  }
+  static Term tangent(int i, Term t, Term, Term, Term) {
+    return i == 0 ? complex(t, constant(t, 0)) : complex(constant(t, 0), t);
+  }
+  static void transpose(Transposition& t) {
+    if (t.linear(0)) t.add(0, real(t.cotangent()));
+    if (t.linear(1)) t.add(1, -imag(t.cotangent()));
   }
 };
 

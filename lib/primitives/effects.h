@@ -18,6 +18,8 @@ struct DebugPrint : Rule {
   static constexpr bool has_effect = true;
   static constexpr std::array attributes{AttributeSpec{"format", AttributeKind::text}};
   CALQUE_STRUCTURAL_RULES;
+  using jvp = ZeroDerivative;
+  using transpose = NotLinear;
 };
 
 struct HostCall : Rule {
@@ -29,6 +31,9 @@ struct HostCall : Rule {
   static constexpr std::array attributes{AttributeSpec{"function", AttributeKind::opaque},
                                          AttributeSpec{"results", AttributeKind::types}};
   CALQUE_STRUCTURAL_RULES;
+  using jvp = NotDifferentiable<
+      "calls a C++ function that the library cannot see; give it a derivative by custom_jvp or custom_vjp">;
+  using transpose = NotLinear;
 };
 
 /// How many `{}` a format has; `{{` and `}}` are braces. -1 when another brace stands in it.

@@ -15,6 +15,8 @@ struct DynamicSlice : Rule {
   static constexpr int max_operands = -1;
   static constexpr std::array attributes{AttributeSpec{"sizes", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct DynamicUpdateSlice : Rule {
@@ -25,6 +27,8 @@ struct DynamicUpdateSlice : Rule {
   static constexpr int min_operands = 2;
   static constexpr int max_operands = -1;
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 /// Windows of x at the positions that the vectors along the last dimension of the indices give.
@@ -33,13 +37,14 @@ struct DynamicUpdateSlice : Rule {
 /// slice_sizes; its dimensions but the collapsed ones (extent 1) and the batching ones become the result's offset_dims,
 /// in order; the other result dimensions are those of the indices without the last. Dimension operand_batching_dims[k]
 /// of x moves together with dimension indices_batching_dims[k] of the indices. A window that does not lie wholly inside
-/// is filled (mode "fill") or moved inside by clamping its start (mode "clip"). Negative starts are outside.
+/// is filled (mode "fill"), is all zeros (mode "zero"), or is moved inside by clamping its start (mode "clip").
+/// Negative starts are outside.
 struct Gather : Rule {
   static constexpr std::string_view name = "gather";
   static constexpr std::string_view doc =
       "gather(x, indices): windows of x at index vectors; mode fill: a window not wholly inside gives NaN, the least "
       "of "
-      "signed, the greatest of unsigned integers, true; mode clip: it is moved inside";
+      "signed, the greatest of unsigned integers, true; mode zero: zeros; mode clip: it is moved inside";
   static constexpr int min_operands = 2;
   static constexpr int max_operands = 2;
   static constexpr std::array attributes{AttributeSpec{"collapsed_slice_dims", AttributeKind::integers},
@@ -50,14 +55,21 @@ struct Gather : Rule {
                                          AttributeSpec{"slice_sizes", AttributeKind::integers},
                                          AttributeSpec{"start_index_map", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 /// The element that a gather in mode "fill" gives for a window outside: NaN (in both parts if complex), the least
-/// signed, the greatest unsigned integer, true.
+/// signed, the greatest unsigned integer, true; in mode "zero" a zero.
+Literal gather_fill(const Attributes& attributes, DType dtype);
+/// The same in mode "fill".
 Literal gather_fill(DType dtype);
 
 /// Typing of all scatters: (x, indices, updates) to x's type.
 void infer_scatter(Typing& t, DTypeSet accepted);
+
+/// Batching of all scatters.
+void batch_scatter(Batching& b);
 
 /// Windows of updates combined into x at the positions that index vectors give, in row-major order of the updates.
 ///
@@ -80,6 +92,7 @@ struct ScatterRule : Rule {
   static void infer(Typing& t) { infer_scatter(t, Accepted); }
   /// Defined in scatter_evaluation.cpp from P::combine.
   static void evaluate(Evaluation& e);
+  static void batch(Batching& b) { batch_scatter(b); }
 };
 
 struct Scatter : ScatterRule<Scatter, kAny> {
@@ -89,6 +102,8 @@ struct Scatter : ScatterRule<Scatter, kAny> {
   static T combine(T, T update) {
     return update;
   }
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct ScatterAdd : ScatterRule<ScatterAdd, kNumber> {
@@ -98,6 +113,8 @@ struct ScatterAdd : ScatterRule<ScatterAdd, kNumber> {
   static T combine(T x, T update) {
     return scalar::add(x, update);
   }
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct ScatterMul : ScatterRule<ScatterMul, kNumber> {
@@ -108,6 +125,8 @@ struct ScatterMul : ScatterRule<ScatterMul, kNumber> {
   static T combine(T x, T update) {
     return scalar::mul(x, update);
   }
+  using jvp = NotDifferentiable<"has no derivative; write the product as exp of a scatter_add of logarithms">;
+  using transpose = NotLinear;
 };
 
 struct ScatterMin : ScatterRule<ScatterMin, kReal | kBool> {
@@ -117,6 +136,8 @@ struct ScatterMin : ScatterRule<ScatterMin, kReal | kBool> {
   static T combine(T x, T update) {
     return scalar::min(x, update);
   }
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct ScatterMax : ScatterRule<ScatterMax, kReal | kBool> {
@@ -126,6 +147,8 @@ struct ScatterMax : ScatterRule<ScatterMax, kReal | kBool> {
   static T combine(T x, T update) {
     return scalar::max(x, update);
   }
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 using IndexingList =

@@ -96,6 +96,10 @@ struct WindowStrides {
 
 }  // namespace
 
+Literal gather_fill(const Attributes& attributes, DType dtype) {
+  return attributes.get<std::string>("mode") == "zero" ? make_literal(dtype, int64_t{0}) : gather_fill(dtype);
+}
+
 Literal gather_fill(DType dtype) {
   return visit_dtype(dtype, []<class T>() {
     constexpr auto kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -146,7 +150,7 @@ void Gather::evaluate(Evaluation& e) {
                         a.ints("slice_sizes"), a.get<std::string>("mode") == "clip");
   AnyArray& out = e.add_result();
   const WindowStrides strides(out.shape(), a.ints("offset_dims"), x.shape(), a.ints("collapsed_slice_dims"), batching);
-  const Literal fill = gather_fill(x.dtype());
+  const Literal fill = gather_fill(a, x.dtype());
   const size_t width = size_of(x.dtype());
   auto* to = static_cast<char*>(out.mutable_data());
   IndexWalk walk(out.shape().dims());

@@ -69,7 +69,7 @@ Scalar Gather::lower(Lowering& l, const Equation& e, size_t, std::span<const Sca
   const auto& operand_batching = a.ints("operand_batching_dims");
   const auto& indices_batching = a.ints("indices_batching_dims");
   const auto& sizes = a.ints("slice_sizes");
-  const bool fill = a.get<std::string>("mode") == "fill";
+  const bool fill = a.get<std::string>("mode") != "clip";
 
   Indices batch;
   Indices window;
@@ -101,7 +101,7 @@ Scalar Gather::lower(Lowering& l, const Equation& e, size_t, std::span<const Sca
   }
   const DType dtype = l.graph().dtype(e.operand(0));
   if (!fill) return l.operand(0, in);
-  return inside.guard([&] { return l.operand(0, in); }, l.constant(dtype, gather_fill(dtype)));
+  return inside.guard([&] { return l.operand(0, in); }, l.constant(dtype, gather_fill(a, dtype)));
 }
 
 }  // namespace calque::primitives

@@ -102,7 +102,9 @@ void Gather::infer(Typing& t) {
   const List& offset_dims = t.ints("offset_dims");
   const std::string& mode = t.attributes().get<std::string>("mode");
   check_indices(t, "start_index_map", t.ints("start_index_map"), "collapsed_slice_dims", collapsed);
-  if (mode != "fill" && mode != "clip") t.rule_error(fmt::format("expects mode fill or clip, got {}", mode));
+  if (mode != "fill" && mode != "zero" && mode != "clip") {
+    t.rule_error(fmt::format("expects mode fill, zero or clip, got {}", mode));
+  }
   t.check_length("slice_sizes", sizes, x.shape.size());
   List window;
   for (size_t d = 0; d < sizes.size(); ++d) {

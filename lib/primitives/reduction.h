@@ -7,6 +7,10 @@
 
 namespace calque::primitives {
 
+/// Batching of reductions, and of what goes along `axis`.
+void batch_reduction(Batching& b);
+void batch_along_axis(Batching& b);
+
 /// Typing of reductions over `axes`.
 void infer_reduction(Typing& t, DTypeSet accepted);
 
@@ -18,42 +22,55 @@ struct ReductionRule : Rule {
   static constexpr std::array attributes{AttributeSpec{"axes", AttributeKind::integers}};
   static constexpr LowerKind kind = LowerKind::structural;
   static void infer(Typing& t) { infer_reduction(t, Accepted); }
+  static void batch(Batching& b) { batch_reduction(b); }
 };
 
 struct ReduceSum : ReductionRule<kNumber> {
   static constexpr std::string_view name = "reduce_sum";
   static constexpr std::string_view doc = "the sum over `axes`; 0 if empty; integers wrap";
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct ReduceProd : ReductionRule<kNumber> {
   static constexpr std::string_view name = "reduce_prod";
   static constexpr std::string_view doc = "the product over `axes`; 1 if empty; integers wrap";
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct ReduceMax : ReductionRule<kReal | kBool> {
   static constexpr std::string_view name = "reduce_max";
   static constexpr std::string_view doc = "the max over `axes`; -inf, the least integer or false if empty";
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct ReduceMin : ReductionRule<kReal | kBool> {
   static constexpr std::string_view name = "reduce_min";
   static constexpr std::string_view doc = "the min over `axes`; +inf, the greatest integer or true if empty";
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct ReduceAnd : ReductionRule<kBool | kInteger> {
   static constexpr std::string_view name = "reduce_and";
   static constexpr std::string_view doc = "the bitwise and over `axes`; all bits set if empty";
   static void evaluate(Evaluation& e);
+  using jvp = ZeroDerivative;
+  using transpose = NotLinear;
 };
 
 struct ReduceOr : ReductionRule<kBool | kInteger> {
   static constexpr std::string_view name = "reduce_or";
   static constexpr std::string_view doc = "the bitwise or over `axes`; 0 if empty";
   static void evaluate(Evaluation& e);
+  using jvp = ZeroDerivative;
+  using transpose = NotLinear;
 };
 
 struct ArgRule : Rule {
@@ -63,6 +80,9 @@ struct ArgRule : Rule {
                                          AttributeSpec{"dtype", AttributeKind::dtype}};
   static constexpr LowerKind kind = LowerKind::structural;
   static void infer(Typing& t);
+  using jvp = ZeroDerivative;
+  using transpose = NotLinear;
+  static void batch(Batching& b) { batch_along_axis(b); }
 };
 
 struct Argmax : ArgRule {
@@ -91,6 +111,7 @@ struct CumulativeRule : Rule {
                                          AttributeSpec{"reverse", AttributeKind::boolean}};
   static constexpr LowerKind kind = LowerKind::structural;
   static void infer(Typing& t) { infer_cumulative(t, Accepted); }
+  static void batch(Batching& b) { batch_along_axis(b); }
 };
 
 struct Cumsum : CumulativeRule<kNumber> {
@@ -100,24 +121,32 @@ struct Cumsum : CumulativeRule<kNumber> {
       "accumulator's "
       "type";
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Cumprod : CumulativeRule<kNumber> {
   static constexpr std::string_view name = "cumprod";
   static constexpr std::string_view doc = "products of all elements up to each along `axis`, from the end if `reverse`";
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct Cummax : CumulativeRule<kReal | kBool> {
   static constexpr std::string_view name = "cummax";
   static constexpr std::string_view doc = "max of all elements up to each along `axis`, from the end if `reverse`";
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct Cummin : CumulativeRule<kReal | kBool> {
   static constexpr std::string_view name = "cummin";
   static constexpr std::string_view doc = "min of all elements up to each along `axis`, from the end if `reverse`";
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
 };
 
 struct DotGeneral : Rule {
@@ -133,6 +162,9 @@ struct DotGeneral : Rule {
   static constexpr LowerKind kind = LowerKind::structural;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+  static void batch(Batching& b);
 };
 
 using ReductionList = TypeList<ReduceSum, ReduceProd, ReduceMax, ReduceMin, ReduceAnd, ReduceOr, Argmax, Argmin, Cumsum,

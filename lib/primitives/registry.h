@@ -16,6 +16,14 @@ struct Rules {
   /// One element of a result at `index`, as scalar expressions. Null unless the kind is elementwise or mapped.
   Scalar (*lower)(Lowering& lowering, const Equation& equation, size_t result, std::span<const Scalar> index) = nullptr;
   void (*evaluate)(Evaluation& evaluation) = nullptr;
+  /// Null where the derivative is zero, or where `no_jvp` says why there is none.
+  void (*jvp)(Jvp& jvp) = nullptr;
+  std::string_view no_jvp;
+  bool jvp_computes_results = false;
+  /// Null where `no_transpose` says why there is none.
+  void (*transpose)(Transposition& transposition) = nullptr;
+  std::string_view no_transpose;
+  void (*batch)(Batching& batching) = nullptr;
   std::span<const AttributeSpec> attributes;
 };
 
@@ -50,6 +58,24 @@ template <class P>
 concept HasIndexMap = requires(Lowering& l, const Equation& e, std::span<const Scalar> index) {
   { P::lower(l, e, size_t{0}, index) } -> std::same_as<Scalar>;
 };
+
+template <class P>
+concept HasJvp = requires(Jvp& j) { P::jvp(j); };
+/// A type in the place of a rule says why there is none.
+template <class P>
+concept HasZeroDerivative = std::same_as<typename P::jvp, ZeroDerivative>;
+template <class P>
+concept RefusesJvp = requires {
+  { P::jvp::reason } -> std::convertible_to<std::string_view>;
+};
+template <class P>
+concept HasTranspose = requires(Transposition& t) { P::transpose(t); };
+template <class P>
+concept RefusesTranspose = requires {
+  { P::transpose::reason } -> std::convertible_to<std::string_view>;
+};
+template <class P>
+concept HasBatching = requires(Batching& b) { P::batch(b); };
 
 /// The typing rule behind Primitive::infer: arity and attributes are checked before P::infer sees them.
 void check_form(Typing& t, const TypingInput& input, const Primitive& primitive, std::span<const AttributeSpec> specs);
@@ -92,6 +118,13 @@ void register_primitive(std::span<const Registration> table) {
   static_assert(P::kind != LowerKind::mapped || HasIndexMap<P>,
                 "this primitive is mapped and has no lowering rule `static Scalar lower(Lowering&, const Equation&, "
                 "size_t result, std::span<const Scalar> index)`");
+  static_assert(HasJvp<P> || HasZeroDerivative<P> || RefusesJvp<P>,
+                "this primitive has no derivative `static void jvp(Jvp&)` and no reason, such as `using jvp = "
+                "ZeroDerivative` or `NotDifferentiable<\"...\">`");
+  static_assert(HasTranspose<P> || RefusesTranspose<P>,
+                "this primitive has no rule `static void transpose(Transposition&)` and no reason, such as `using "
+                "transpose = NotLinear`");
+  static_assert(HasBatching<P>, "this primitive has no batching rule `static void batch(Batching&)`");
   const Registration& entry = table[id_of<P>];
   entry.primitive->name = P::name;
   entry.primitive->id = id_of<P>;
@@ -105,6 +138,18 @@ void register_primitive(std::span<const Registration> table) {
   entry.rules->kind = &kind<P>;
   entry.rules->evaluate = &P::evaluate;
   entry.rules->attributes = P::attributes;
+  if constexpr (HasJvp<P>) {
+    entry.rules->jvp = &P::jvp;
+    entry.rules->jvp_computes_results = P::jvp_computes_results;
+  } else if constexpr (RefusesJvp<P>) {
+    entry.rules->no_jvp = P::jvp::reason;
+  }
+  if constexpr (HasTranspose<P>) {
+    entry.rules->transpose = &P::transpose;
+  } else if constexpr (RefusesTranspose<P>) {
+    entry.rules->no_transpose = P::transpose::reason;
+  }
+  if constexpr (HasBatching<P>) entry.rules->batch = &P::batch;
   if constexpr (HasIndexMap<P>) {
     entry.rules->lower = &P::lower;
   } else if constexpr (P::kind == LowerKind::elementwise) {

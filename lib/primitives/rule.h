@@ -11,11 +11,11 @@
 //   evaluate(Evaluation&)            the obvious loops; elementwise ones give `element` for one element instead
 //   kind, lower(...)                 how one element of a result is computed (LowerKind)
 //
-// Where the rules of transformations go: as further static members beside these, once there are transformations to
-// test them: `jvp(Jvp&)`, `transpose(Transposition&)` for the linear ones and `batch(Batching&)`. Each gets a concept
-// in registry.h as `infer` and `evaluate` have, so that the compiler lists what is still to be written; a primitive
-// without derivative says `using jvp = NotDifferentiable<"reason">`. Elementwise supplies `batch` to everything that
-// derives from it, and MathFunction nothing more: a derivative belongs beside the function.
+//   jvp(Jvp&)                        forward mode: tangents of the results (transformation.h), or a type that says
+//                                    why not: ZeroDerivative, NotDifferentiable<"reason">; elementwise primitives give
+//                                    `tangent`, one expression, instead
+//   transpose(Transposition&)        reverse mode of what is linear, or NotTransposable<"reason">
+//   batch(Batching&)                 many examples at once
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -29,6 +29,7 @@
 #include "calque/ir/primitive.h"
 
 #include "primitives/lowering.h"
+#include "primitives/transformation.h"
 #include "primitives/typing.h"
 
 namespace calque::primitives {
@@ -82,6 +83,8 @@ struct Rule {
   static constexpr int min_subgraphs = 0;
   static constexpr int max_subgraphs = 0;
   static constexpr bool has_effect = false;
+  /// The rule `jvp` computes the results too; else they are computed before it is called.
+  static constexpr bool jvp_computes_results = false;
 };
 
 /// `N` operands of one type from `Accepted`, result of the same shape. P gives `element`, a template over the type
@@ -96,6 +99,29 @@ struct Elementwise : Rule {
   static void infer(Typing& t) { infer_elementwise(t, Accepted, &P::result_dtype); }
   /// Defined in elementwise_evaluation.h, from P::element.
   static void evaluate(Evaluation& e);
+  /// From P::tangent, which gives what the tangent t of one operand adds to that of the result. It is linear in t:
+  ///   1 operand:  Term tangent(Term t, Term x, Term result)
+  ///   2 and 3:    Term tangent(int operand, Term t, Term x, Term y, [Term z,] Term result)
+  static void jvp(Jvp& j) {
+    for (size_t i = 0; i < N; ++i) {
+      if (j.active(i)) j.add(tangent_by(j, i).value);
+    }
+  }
+  using transpose = NotLinear;
+  static void batch(Batching& b) { batch_elementwise(b); }
+
+ private:
+  static Term tangent_by(const Jvp& j, size_t i) {
+    const Term t = j.tangent(i), x = j.primal(0);
+    [[maybe_unused]] const int operand = static_cast<int>(i);
+    if constexpr (N == 1) {
+      return P::tangent(t, x, j.result());
+    } else if constexpr (N == 2) {
+      return P::tangent(operand, t, x, j.primal(1), j.result());
+    } else {
+      return P::tangent(operand, t, x, j.primal(1), j.primal(2), j.result());
+    }
+  }
 };
 
 /// A transcendental or special function of floating-point numbers. The reference computes it in a wider type (f64 for

@@ -5,11 +5,12 @@
 namespace calque::primitives {
 
 /// What all views have: typing, evaluation and index map of their own.
-#define CALQUE_VIEW_RULES                              \
-  static constexpr LowerKind kind = LowerKind::mapped; \
-  static void infer(Typing& t);                        \
-  static void evaluate(Evaluation& e);                 \
-  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index)
+#define CALQUE_VIEW_RULES                                                                            \
+  static constexpr LowerKind kind = LowerKind::mapped;                                               \
+  static void infer(Typing& t);                                                                      \
+  static void evaluate(Evaluation& e);                                                               \
+  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index); \
+  static void batch(Batching& b)
 
 struct Iota : Rule {
   static constexpr std::string_view name = "iota";
@@ -20,6 +21,8 @@ struct Iota : Rule {
                                          AttributeSpec{"dtype", AttributeKind::dtype},
                                          AttributeSpec{"shape", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  using jvp = ZeroDerivative;
+  using transpose = NotLinear;
 };
 
 struct Broadcast : Rule {
@@ -32,6 +35,8 @@ struct Broadcast : Rule {
   static constexpr std::array attributes{AttributeSpec{"axes", AttributeKind::integers},
                                          AttributeSpec{"shape", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Reshape : Rule {
@@ -41,6 +46,8 @@ struct Reshape : Rule {
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"shape", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Transpose : Rule {
@@ -50,6 +57,8 @@ struct Transpose : Rule {
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"perm", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Reverse : Rule {
@@ -59,6 +68,8 @@ struct Reverse : Rule {
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"axes", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Slice : Rule {
@@ -71,6 +82,8 @@ struct Slice : Rule {
                                          AttributeSpec{"start", AttributeKind::integers},
                                          AttributeSpec{"stride", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Pad : Rule {
@@ -84,6 +97,8 @@ struct Pad : Rule {
                                          AttributeSpec{"interior", AttributeKind::integers},
                                          AttributeSpec{"low", AttributeKind::integers}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 struct Concatenate : Rule {
@@ -93,6 +108,8 @@ struct Concatenate : Rule {
   static constexpr int max_operands = -1;
   static constexpr std::array attributes{AttributeSpec{"axis", AttributeKind::integer}};
   CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
 };
 
 using ShapeList = TypeList<Iota, Broadcast, Reshape, Transpose, Reverse, Slice, Pad, Concatenate>;

@@ -180,7 +180,7 @@ TEST(Typing, GatherOfRows) {
   EXPECT_EQ(message<ShapeError>([] { infer<Gather>({f32({5, 3}), i32({7, 2})}, row_gather(3)); }),
             "gather: expects index vectors of 1 components for start_index_map [0], got i32[7,2]");
   EXPECT_EQ(message<CompileError>([] { infer<Gather>({f32({5, 3}), i32({7, 1})}, row_gather(3, "wrap")); }),
-            "gather: expects mode fill or clip, got wrap");
+            "gather: expects mode fill, zero or clip, got wrap");
 }
 
 TEST(Typing, ScatterWantsUpdatesOfTheIndicesShape) {

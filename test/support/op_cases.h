@@ -43,6 +43,9 @@ std::optional<OpCase> elementwise(const OpRequest& r, Rng& rng) {
   return c;
 }
 
+/// A primitive that stands for something and has no value.
+inline std::optional<OpCase> not_evaluated(const OpRequest&, Rng&) { return std::nullopt; }
+
 inline std::optional<OpCase> select(const OpRequest& r, Rng& rng) {
   return OpCase{{sample_array({DType::bool_, r.shape}, rng), main_operand(r, rng), main_operand(r, rng)}, {}, {}};
 }

@@ -138,6 +138,8 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Checkpoint, &cases::checkpoint>(kAny),
     row<primitives::CustomJvp, &cases::custom_jvp>(kAny),
     row<primitives::CustomVjp, &cases::custom_vjp>(kAny),
+    row<primitives::CustomLinear, &cases::not_evaluated>(kAny),
+    row<primitives::OptimizationBarrier, &cases::elementwise<2>>(kAny),
     row<primitives::DebugPrint, &cases::debug_print>(kAny),
     row<primitives::HostCall, &cases::host_call>(kAny),
 };

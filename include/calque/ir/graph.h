@@ -79,6 +79,8 @@ class Equation {
   Value result(size_t i = 0) const { return results_[i]; }
   const Attributes& attributes() const { return attributes_; }
   const std::vector<Graph>& subgraphs() const { return subgraphs_; }
+  /// To edit them. Their signatures must stay those that the operands and results need, which `verify` checks.
+  std::vector<Graph>& subgraphs() { return subgraphs_; }
   /// The line of the user's program that recorded it.
   const Location& location() const { return location_; }
 
