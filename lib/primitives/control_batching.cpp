@@ -37,30 +37,48 @@ Value spread_over(const Writer& w, Value lanes, const Shape& shape) {
   return w.broadcast(lanes, shape, std::move(axes));
 }
 
-/// All branches run; the selector, one of each example, chooses among their results.
+/// Which examples take the branch of that number.
+Value takes_branch(const Batching& b, size_t branch) {
+  const Writer& w = b.writer;
+  const Value selector = b.operands[0];
+  if (b.equation.id() == id_of<Cond>) return branch == 0 ? selector : w.emit(id_of<Not>, {selector});
+  const size_t last = b.equation.subgraphs().size() - 1;
+  const Value number = w.splat(static_cast<double>(branch), w.type(selector));
+  // The index is clamped: the first and the last branch take what lies outside.
+  const PrimitiveId relation = branch == 0 ? id_of<Le> : branch == last ? id_of<Ge> : id_of<Eq>;
+  return w.emit(relation, {selector, number});
+}
+
+/// All branches run; the selector, one of each example, chooses among their results. An example that does not take a
+/// branch is a constant to it, so that no NaN of a derivative there reaches it.
 void select_branches(Batching& b) {
   const Writer& w = b.writer;
-  const size_t results = b.equation.results().size();
   const std::vector<Graph>& branches = b.equation.subgraphs();
-  std::vector<bool> outputs(results, true);
-  const std::vector<bool> inputs = slice_of(b.batched, 1, b.batched.size() - 1);
-  const bool is_cond = b.equation.id() == id_of<Cond>;
+  std::vector<bool> inputs = slice_of(b.batched, 1, b.batched.size() - 1);
+  std::vector<Value> constants(inputs.size());
+  for (size_t i = 0; i < inputs.size() && branches.size() > 1; ++i) {
+    const DType dtype = b.operand_type(i + 1).dtype;
+    if (!is_floating(dtype) && !is_complex(dtype)) continue;
+    inputs[i] = true;
+    constants[i] = b.emit<StopGradient>({b.batched_operand(i + 1)});
+  }
   std::vector<Value> chosen;
-  // From the last branch to the first. cond's first branch is that of true; a switch's index is clamped, so the first
-  // branch takes what lies at or below it.
-  for (size_t i = branches.size(); i-- > 0;) {
-    const Graph batched = b.subgraphs.batch(branches[i], inputs, b.size, outputs);
-    const std::vector<Value> its = w.inline_graph(batched, b.operands.subspan(1));
+  for (size_t branch = branches.size(); branch-- > 0;) {
+    const Value mine = takes_branch(b, branch);
+    std::vector<Value> operands;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Value x = constants[i].valid() ? b.batched_operand(i + 1) : b.operands[i + 1];
+      const bool apart = constants[i].valid();
+      operands.push_back(apart ? w.select(spread_over(w, mine, w.shape(x)), x, constants[i]) : x);
+    }
+    std::vector<bool> outputs(b.equation.results().size(), true);
+    const std::vector<Value> its =
+        w.inline_graph(b.subgraphs.batch(branches[branch], inputs, b.size, outputs), operands);
     if (chosen.empty()) {
       chosen = its;
       continue;
     }
-    Value mine = b.operands[0];
-    if (!is_cond) {
-      const Type type = w.type(mine);
-      mine = w.emit(id_of<Le>, {mine, w.splat(static_cast<double>(i), type)});
-    }
-    for (size_t r = 0; r < results; ++r) {
+    for (size_t r = 0; r < its.size(); ++r) {
       chosen[r] = w.select(spread_over(w, mine, w.shape(its[r])), its[r], chosen[r]);
     }
   }

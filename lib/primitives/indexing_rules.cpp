@@ -177,6 +177,16 @@ Attributes gather_of(const Attributes& scatter, const Shape& x, const Shape& upd
           {"start_index_map", scatter.ints("scatter_dims_to_operand_dims")}};
 }
 
+/// What a scatter wrote, taken again; where no window fits into x, zeros.
+Value take_windows(const Writer& w, Value x, Value indices, const Attributes& scatter, const Shape& updates) {
+  const Attributes gather = gather_of(scatter, w.shape(x), updates);
+  const List& sizes = gather.ints("slice_sizes");
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] > w.shape(x)[d]) return w.zeros({w.dtype(x), updates});
+  }
+  return w.emit(id_of<Gather>, {x, indices}, gather);
+}
+
 /// Index vectors moved so that every window lies inside, as mode "clip" does.
 Value clipped_indices(const Writer& w, Value indices, const Attributes& gather, const Shape& x) {
   const List& map = gather.ints("start_index_map");
@@ -280,12 +290,11 @@ void Scatter::transpose(Transposition& t) {
   if (t.linear(0)) t.add(0, w.emit(id_of<Scatter>, {ct, indices, w.zeros(updates)}, t.attributes()));
   if (!t.linear(2)) return;
   // Of several updates of one element the last one stayed: numbers scattered in their place tell which.
-  const Attributes gather = gather_of(t.attributes(), x.shape, updates.shape);
-  const Value taken = w.emit(id_of<Gather>, {ct, indices}, gather);
+  const auto take = [&](Value v) { return take_windows(w, v, indices, t.attributes(), updates.shape); };
   const Value numbers = w.reshape(w.iota(DType::i64, Shape{updates.shape.num_elements()}, 0), updates.shape);
   const Value stayed = w.emit(id_of<Scatter>, {w.zeros({DType::i64, x.shape}), indices, numbers}, t.attributes());
-  const Value mine = w.emit(id_of<Eq>, {w.emit(id_of<Gather>, {stayed, indices}, gather), numbers});
-  t.add(2, w.select(mine, taken, w.zeros(updates)));
+  const Value mine = w.emit(id_of<Eq>, {take(stayed), numbers});
+  t.add(2, w.select(mine, take(ct), w.zeros(updates)));
 }
 
 void ScatterAdd::jvp(Jvp& j) {
@@ -300,8 +309,7 @@ void ScatterAdd::jvp(Jvp& j) {
 void ScatterAdd::transpose(Transposition& t) {
   if (t.linear(0)) t.add(0, t.cotangents[0]);
   if (!t.linear(2)) return;
-  t.add(2, t.emit<Gather>({t.cotangents[0], t.operands[1]},
-                          gather_of(t.attributes(), t.operand_type(0).shape, t.operand_type(2).shape)));
+  t.add(2, take_windows(t.writer, t.cotangents[0], t.operands[1], t.attributes(), t.operand_type(2).shape));
 }
 
 namespace {
@@ -313,7 +321,7 @@ void jvp_scatter_extremum(Jvp& j) {
   const Type& updates = j.operand_type(2);
   if (!j.active(0) && !j.active(2)) return;
   const Value indices = j.primals[1], result = j.results[0];
-  const Value taken = w.emit(id_of<Gather>, {result, indices}, gather_of(j.attributes(), x.shape, updates.shape));
+  const Value taken = take_windows(w, result, indices, j.attributes(), updates.shape);
   const Value of_x = w.convert(w.emit(id_of<Eq>, {j.primals[0], result}), x.dtype);
   const Value of_updates = w.convert(w.emit(id_of<Eq>, {j.primals[2], taken}), x.dtype);
   const auto gathered = [&](Value a, Value b) { return w.emit(id_of<ScatterAdd>, {a, indices, b}, j.attributes()); };

@@ -28,6 +28,7 @@ void jvp_extremum(Jvp& j) {
   const List& axes = j.attributes().ints("axes");
   const Writer& w = j.writer;
   const Type& x = j.operand_type(0);
+  if (x.shape.num_elements() == 0) return;  // the extremum of nothing is a constant
   const Value at = w.emit(id_of<Eq>, {j.primals[0], spread_back(w, j.results[0], x.shape, axes)});
   const Value ones = w.convert(at, x.dtype);
   const Value sum = w.reduce_sum(w.mul(j.tangents[0], ones), axes);

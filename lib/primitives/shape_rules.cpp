@@ -110,7 +110,7 @@ void Slice::transpose(Transposition& t) {
     // The last element taken lies at start + (taken - 1) stride.
     const int64_t span = taken[d] == 0 ? 0 : (taken[d] - 1) * stride[d] + 1;
     high.push_back(x[d] - start[d] - span);
-    interior.push_back(stride[d] - 1);
+    interior.push_back(taken[d] > 1 ? stride[d] - 1 : 0);  // a stride may be of any size where it takes no step
   }
   t.add(0, pad(t.writer, t.cotangents[0], start, std::move(high), std::move(interior)));
 }

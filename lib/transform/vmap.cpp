@@ -54,6 +54,7 @@ class Batcher {
       for (size_t i = 0; i < e.results().size(); ++i) bind(e.result(i), copy.result(i), false);
       return;
     }
+    if (size_ == 0) return no_examples(e);
     Batching b{{from_, e, Writer(out_, e.location()), subgraph_transforms()},
                size_,
                {operands.begin(), operands.size()},
@@ -62,6 +63,15 @@ class Batcher {
                {}};
     rules(e.id()).batch(b);
     for (size_t i = 0; i < e.results().size(); ++i) bind(e.result(i), b.results[i], b.results_batched[i]);
+  }
+
+  /// Results for no examples have no elements, and no effects.
+  void no_examples(const Equation& e) {
+    const Writer w(out_, e.location());
+    for (const Value v : e.results()) {
+      const Type& type = from_.type(v);
+      bind(v, w.zeros({type.dtype, type.shape.with_inserted(0, 0)}), true);
+    }
   }
 
   const Graph& from_;

@@ -1,0 +1,70 @@
+// What checkpoints are for: the memory that a gradient keeps between its forward and its backward part.
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "kernel/build.h"
+#include "math/expand.h"
+#include "support/arrays.h"
+#include "support/native.h"
+#include "support/samples.h"
+#include "transform/simplify.h"
+#include "transform/vjp.h"
+
+namespace calque::test {
+namespace {
+
+constexpr int kRegions = 8, kLayers = 8;
+constexpr int64_t kWidth = 64;
+
+/// Layers tanh(w h) from %h<first> to %h<first + kLayers>.
+void write_layers(std::ostream& out, int first) {
+  for (int i = first; i < first + kLayers; ++i) {
+    out << "  %d" << i << " = dot_general[lhs_batch=[], lhs_contract=[0], rhs_batch=[], rhs_contract=[0]] %h" << i
+        << " %w\n  %h" << i + 1 << " = tanh %d" << i << "\n";
+  }
+}
+
+/// The gradient of a deep network, of which each region is a checkpoint or none is.
+Graph gradient(bool checkpoints) {
+  std::ostringstream text;
+  text << "calque 1\ngraph net(%h0: f64[64], %w: f64[64,64]) {\n";
+  for (int r = 0; r < kRegions; ++r) {
+    const int first = r * kLayers, last = first + kLayers;
+    if (checkpoints) {
+      text << "  %h" << last << " = checkpoint %h" << first << " %w {\n region(%h" << first
+           << ": f64[64], %w: f64[64,64]) {\n";
+    }
+    write_layers(text, first);
+    if (checkpoints) text << "  return %h" << last << "\n}\n}\n";
+  }
+  text << "  %s = reduce_sum[axes=[0]] %h" << kRegions * kLayers << "\n  return %s\n}\n";
+  return transform::vjp(parse(text.str()), {true, false});
+}
+
+kernel::Program program_of(const Graph& g) {
+  return kernel::build_program(transform::simplify(math::expand(transform::simplify(g))));
+}
+
+TEST(Checkpoint, KeepsWhatEntersItsRegionsAndComputesTheRestAgain) {
+  const kernel::Program plain = program_of(gradient(false)), saving = program_of(gradient(true));
+  constexpr int64_t kLayerBytes = kWidth * 8;
+  // Without checkpoints every layer's value waits for the backward part. With them one value of each region does, and
+  // those of the region that is being computed again.
+  EXPECT_GE(plain.workspace_bytes, kRegions * kLayers * kLayerBytes);
+  EXPECT_LE(saving.workspace_bytes, (kRegions + kLayers + 4) * kLayerBytes);
+  EXPECT_GT(saving.kernels.size(), plain.kernels.size());
+}
+
+TEST(Checkpoint, ChangesNoBitOfTheGradient) {
+  Rng rng(3);
+  const std::vector<AnyArray> inputs = {sample_array({DType::f64, {kWidth}}, rng, Domain::unit),
+                                        sample_array({DType::f64, {kWidth, kWidth}}, rng, Domain::unit),
+                                        sample_array({DType::f64, {}}, rng, Domain::unit)};
+  const std::vector<AnyArray> plain = run_native(gradient(false), inputs), saving = run_native(gradient(true), inputs);
+  ASSERT_EQ(plain.size(), saving.size());
+  for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(difference(saving[i], plain[i]), "") << "output " << i;
+}
+
+}  // namespace
+}  // namespace calque::test
