@@ -26,6 +26,13 @@ void refuse_complex(const Graph& g) {
 
 Shape::Dims dense(const Shape& shape) { return row_major_strides(shape); }
 
+/// The same memory, row-major, under another shape.
+Binding reshaped(Binding b, const Type& type) {
+  b.type = type;
+  b.strides = dense(type.shape);
+  return b;
+}
+
 int64_t bytes_of(const Type& t) { return t.shape.num_elements() * static_cast<int64_t>(size_of(t.dtype)); }
 
 class ProgramBuilder {
@@ -132,16 +139,27 @@ void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value v = g.outputs()[i];
     Binding& b = s.bindings[v.id()];
-    if (g.kind(v) == ValueKind::result && !b.valid) {
+    const Value whole = s.plan.shares[v.id()];
+    const bool in_place =
+        !whole.valid() || (!s.bindings[whole.id()].valid && is_dense(outputs[i].type.shape, outputs[i].strides));
+    if (g.kind(v) == ValueKind::result && !b.valid && in_place) {
       b = outputs[i];
+      if (whole.valid()) s.bindings[whole.id()] = reshaped(b, g.type(whole));
     } else {
       copied.push_back(v);
       copied_to.push_back(outputs[i]);
     }
   }
+  std::vector<std::vector<Value>> sharers(g.num_values());
+  for (uint32_t i = 0; i < g.num_values(); ++i) {
+    if (s.plan.shares[i].valid()) sharers[s.plan.shares[i].id()].push_back(Value(i));
+  }
   for (const plan::Step& step : s.plan.steps) {
     const auto allocate = [&](Value v) {
       if (!s.bindings[v.id()].valid) s.bindings[v.id()] = workspace(g.type(v));
+      for (const Value sharer : sharers[v.id()]) {
+        if (!s.bindings[sharer.id()].valid) s.bindings[sharer.id()] = reshaped(s.bindings[v.id()], g.type(sharer));
+      }
     };
     if (step.group >= 0) {
       const plan::Group& group = s.plan.groups[static_cast<size_t>(step.group)];

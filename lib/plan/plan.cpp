@@ -53,6 +53,7 @@ struct Planner {
 
   void collect() {
     plan.in_memory.assign(g.num_values(), false);
+    plan.shares.assign(g.num_values(), Value());
     fixed.assign(g.num_values(), 0);
     uses.assign(g.num_values(), 0);
     users.resize(g.num_values());
@@ -74,8 +75,30 @@ struct Planner {
 
   void need(Value v) {
     if (g.kind(v) != ValueKind::result) return;
-    plan.in_memory[v.id()] = true;
+    store(v);
     fixed[v.id()] = 1;
+  }
+
+  /// Puts a value in memory. A reshaped concatenation lives where the concatenation does, which is written part by
+  /// part; on its own index space every element would have to ask which part it comes from.
+  void store(Value v) {
+    plan.in_memory[v.id()] = true;
+    const Value whole = reshaped_concatenation(v);
+    if (!whole.valid()) return;
+    plan.in_memory[whole.id()] = true;
+    plan.shares[v.id()] = whole;
+  }
+
+  /// The concatenation of several parts that v is a reshape of. Invalid when it is none.
+  Value reshaped_concatenation(Value v) const {
+    constexpr size_t kFewParts = 4;
+    const Equation* e = g.definition(v);
+    if (e->id() != id_of<Reshape>) return {};
+    while (e->id() == id_of<Reshape> && g.kind(e->operand(0)) == ValueKind::result) {
+      v = e->operand(0);
+      e = g.definition(v);
+    }
+    return e->id() == id_of<Concatenate> && e->operands().size() >= kFewParts ? v : Value();
   }
 
   /// Nothing but views and conversions between it and memory: as cheap to read through as a copy would be.
@@ -292,7 +315,7 @@ struct Planner {
     const int64_t elements = g.shape(v).num_elements();
     // A scalar is computed once in each kernel that wants it, whatever the kernel's space.
     if (c < (elements == 1 ? kDearScalar : kDear)) return;
-    bool store = false;
+    bool again = false;
     size_t elsewhere = 0, same = 0;
     for (const Equation* user : users[v.id()]) {
       const Role role = roles[position.at(user)];
@@ -310,12 +333,12 @@ struct Planner {
         const int64_t reads = g.shape(user->result()).num_elements();
         const bool outer_loop =
             user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank(), {}) >= 0;
-        if (reads > 2 * elements && elements > 1 && !outer_loop) store = true;
+        if (reads > 2 * elements && elements > 1 && !outer_loop) again = true;
       }
     }
-    if (elsewhere > 1 || (elsewhere == 1 && same > 0)) store = true;
-    if (store) {
-      plan.in_memory[v.id()] = true;
+    if (elsewhere > 1 || (elsewhere == 1 && same > 0)) again = true;
+    if (again) {
+      store(v);
       cost[v.id()] = 0;
     }
   }
@@ -356,8 +379,7 @@ struct Planner {
       bool written_whole = false;
       for (Value v : e.results()) {
         const Demand& d = demands[v.id()];
-        if (inlined(v) && (d.at.size() > kMaxIndices || d.changes > kMaxIndexChanges) && !reads_through(v))
-          plan.in_memory[v.id()] = true;
+        if (inlined(v) && (d.at.size() > kMaxIndices || d.changes > kMaxIndexChanges) && !reads_through(v)) store(v);
         if (plan.in_memory[v.id()]) {
           written_whole = true;
           wanted.at.push_back({space_of(v), 0});
@@ -427,15 +449,15 @@ struct Planner {
         }
       }
       bool any_root = e.results().empty();
+      std::vector<Value> roots;
       for (Value v : e.results()) {
-        if (plan.in_memory[v.id()]) any_root = true;
         same[v.id()] = s;
         other[v.id()] = o;
+        if (!plan.in_memory[v.id()] || plan.shares[v.id()].valid()) continue;
+        any_root = true;
+        roots.push_back(v);
       }
       if (!any_root) continue;
-      std::vector<Value> roots;
-      for (Value v : e.results())
-        if (plan.in_memory[v.id()]) roots.push_back(v);
       int32_t at = -1;
       switch (roles[i]) {
         case Role::elementwise:

@@ -48,6 +48,8 @@ struct Step {
 struct Plan {
   /// By value id: lives in memory. Inputs and constants are; literals never.
   std::vector<bool> in_memory;
+  /// By value id, where valid: lives in the memory of that value, row-major, and is computed by no kernel.
+  std::vector<Value> shares;
   std::vector<Group> groups;
   std::vector<Step> steps;
   /// What was not fused, and why: for `explain`.

@@ -232,7 +232,7 @@ struct Clamp : Elementwise<Clamp, 3, kReal> {
   }
   /// One strictly inside the bounds; a bound has the derivative where it is what comes out.
   static Term tangent(int i, Term t, Term lo, Term x, Term hi, Term) {
-    return where(i == 0 ? (lo > x) & (lo < hi) : i == 1 ? (x > lo) & (x < hi) : x > hi, t);
+    return where(i == 0 ? (lo > x) & (lo < hi) : i == 1 ? (x > lo) & (x < hi) : (x > hi) | (lo > hi), t);
   }
 };
 

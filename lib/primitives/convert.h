@@ -33,8 +33,9 @@ struct Bitcast : Rule {
   static constexpr LowerKind kind = LowerKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
-  using jvp = ZeroDerivative;
-  using transpose = NotLinear;
+  /// Zero, but for the identity.
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
   static void batch(Batching& b) { batch_same(b); }
 };
 

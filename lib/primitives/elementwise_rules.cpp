@@ -37,6 +37,14 @@ void Convert::jvp(Jvp& j) { j.add(j.writer.convert(j.tangents[0], j.result_type(
 
 void Convert::transpose(Transposition& t) { t.add(0, t.writer.convert(t.cotangents[0], t.operand_type(0).dtype)); }
 
+// ---- bitcast
+
+void Bitcast::jvp(Jvp& j) {
+  if (j.operand_type(0) == j.result_type()) j.add(j.tangents[0]);
+}
+
+void Bitcast::transpose(Transposition& t) { t.add(0, t.cotangents[0]); }
+
 // ---- optimization_barrier
 
 void OptimizationBarrier::infer(Typing& t) { t.result(t.operand(0)); }

@@ -35,7 +35,7 @@ namespace calque::primitives {
   }
 
 CALQUE_MATH_1(Rsqrt, "rsqrt", "1 / sqrt(x)", 1 / std::sqrt(x), -0.5 * t * (y / x));
-CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x), t*(y / (3.0 * x)));
+CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x), t / (3.0 * (y * y)));
 CALQUE_MATH_1(Exp, "exp", "e to the power x", std::exp(x), t* y);
 CALQUE_MATH_1(Exp2, "exp2", "2 to the power x", std::exp2(x), t*(std::numbers::ln2* y));
 CALQUE_MATH_1(Expm1, "expm1", "exp(x) - 1 without cancellation", std::expm1(x), t*(y + 1.0));

@@ -130,6 +130,7 @@ Term operator==(Term x, double y) { return x == constant(x, y); }
 Term operator<(Term x, Term y) { return binary(id_of<Lt>, x, y); }
 Term operator>(Term x, Term y) { return binary(id_of<Gt>, x, y); }
 Term operator&(Term x, Term y) { return binary(id_of<And>, x, y); }
+Term operator|(Term x, Term y) { return binary(id_of<Or>, x, y); }
 Term select(Term predicate, Term on_true, Term on_false) {
   return {on_true.writer, on_true.writer->select(predicate.value, on_true.value, on_false.value)};
 }

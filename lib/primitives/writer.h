@@ -82,6 +82,7 @@ Term operator==(Term x, double y);
 Term operator<(Term x, Term y);
 Term operator>(Term x, Term y);
 Term operator&(Term x, Term y);
+Term operator|(Term x, Term y);
 Term select(Term predicate, Term on_true, Term on_false);
 /// x where the predicate holds, else zero.
 Term where(Term predicate, Term x);

@@ -66,9 +66,9 @@ std::optional<Value> simplify_convert(Sweep& sweep, const Draft& d) {
     case id_of<Convert>:
       return simplify_conversion(sweep, d);
     case id_of<Bitcast>:
-      // bitcast[T](x: T) = x, bitcast[T](bitcast[U](x)) = bitcast[T](x)
+      // bitcast[T](x: T) = x, bitcast[T](bitcast[U](x)) = bitcast[T](x); the way through bits has no derivative
       if (sweep.dtype(d.operands[0]) == d.type.dtype) return d.operands[0];
-      if (const Equation* e = sweep.definition<Bitcast>(d.operands[0])) {
+      if (const Equation* e = sweep.definition<Bitcast>(d.operands[0]); e != nullptr && sweep.options().inline_rules) {
         return sweep.emit<Bitcast>({e->operand(0)}, {{"dtype", d.type.dtype}});
       }
       return std::nullopt;
