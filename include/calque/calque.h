@@ -24,4 +24,5 @@
 #include "calque/ir/interpreter.h"
 #include "calque/jit.h"
 #include "calque/tracer.h"
+#include "calque/transform.h"
 #include "calque/tree.h"

@@ -119,12 +119,15 @@ class Callable {
   }
 
  private:
-  /// What decides whether two callables compute the same: the type of a captureless lambda, the value of a pointer.
+  /// What decides whether two callables compute the same: the type of a captureless lambda, or of a transformation of
+  /// one (which says that it `shares_compiled_forms()`), the value of a pointer.
   static const void* shared_key(const F& function) {
     if constexpr (std::is_empty_v<F>) {
       return &detail::type_tag<F>;
     } else if constexpr (std::is_pointer_v<F>) {
       return reinterpret_cast<const void*>(function);
+    } else if constexpr (requires { function.shares_compiled_forms(); }) {
+      return function.shares_compiled_forms() ? &detail::type_tag<F> : nullptr;
     } else {
       return nullptr;
     }

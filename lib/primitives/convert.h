@@ -49,7 +49,8 @@ struct StopGradient : Rule {
   static void evaluate(Evaluation& e);
   static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
   using jvp = ZeroDerivative;
-  using transpose = NotLinear;
+  /// A cotangent goes no further.
+  static void transpose(Transposition&) {}
   static void batch(Batching& b) { batch_same(b); }
 };
 

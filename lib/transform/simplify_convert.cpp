@@ -59,6 +59,19 @@ std::optional<Value> simplify_conversion(Sweep& sweep, const Draft& d) {
   return std::nullopt;
 }
 
+/// bitcast[T](x: T) = x, bitcast[T](bitcast[U](x)) = bitcast[T](x).
+std::optional<Value> simplify_bitcast(Sweep& sweep, const Draft& d) {
+  const Value x = d.operands[0];
+  if (sweep.dtype(x) == d.type.dtype) return x;
+  const Equation* e = sweep.definition<Bitcast>(x);
+  if (e == nullptr) return std::nullopt;
+  // The way through bits has no derivative, which the identity would have.
+  const auto differentiable = [](DType dtype) { return is_floating(dtype) || is_complex(dtype); };
+  const bool loses = differentiable(sweep.dtype(e->operand(0))) && differentiable(d.type.dtype);
+  if (loses && !sweep.options().inline_rules) return std::nullopt;
+  return sweep.emit<Bitcast>({e->operand(0)}, {{"dtype", d.type.dtype}});
+}
+
 }  // namespace
 
 std::optional<Value> simplify_convert(Sweep& sweep, const Draft& d) {
@@ -66,12 +79,7 @@ std::optional<Value> simplify_convert(Sweep& sweep, const Draft& d) {
     case id_of<Convert>:
       return simplify_conversion(sweep, d);
     case id_of<Bitcast>:
-      // bitcast[T](x: T) = x, bitcast[T](bitcast[U](x)) = bitcast[T](x); the way through bits has no derivative
-      if (sweep.dtype(d.operands[0]) == d.type.dtype) return d.operands[0];
-      if (const Equation* e = sweep.definition<Bitcast>(d.operands[0]); e != nullptr && sweep.options().inline_rules) {
-        return sweep.emit<Bitcast>({e->operand(0)}, {{"dtype", d.type.dtype}});
-      }
-      return std::nullopt;
+      return simplify_bitcast(sweep, d);
     default:
       return std::nullopt;
   }

@@ -1,7 +1,6 @@
 // Every spelling of the interface with the type that must come out: this file has to compile, and to link. With -DNEG=n
 // (1..9, not 3) it must not; negatives.cmake holds what the compiler has to say then. Parts whose functions a version
-// of the library lacks are compiled when their macro is defined: SPELL_SORT, SPELL_TRANSFORMS, SPELL_RANDOM,
-// SPELL_LINALG.
+// of the library lacks are compiled when their macro is defined: SPELL_SORT, SPELL_RANDOM, SPELL_LINALG.
 #include <algorithm>
 
 #include <calque/calque.h>
@@ -302,13 +301,12 @@ void trees() {
   })(w);
 #elif NEG == 7
   id(CArray<F>{{w, w}, 1});
-#elif NEG == 8 && defined(SPELL_TRANSFORMS)
+#elif NEG == 8
   cq::grad([](auto x) { return std::tuple{x, x}; })(w);
 #elif NEG == 9
   id(Beside<F>{w, {}});
 #endif
 }
-#ifdef SPELL_TRANSFORMS
 void transforms() {
   D x = {1};
   F w = {1};
@@ -357,7 +355,6 @@ void transforms() {
   (void)y3;
   (void)y4;
 }
-#endif
 void control_flow() {
   D x = {1};
   auto cg = cq::jit([](auto x, auto n) {

@@ -13,10 +13,10 @@
 namespace calque::detail {
 
 /// The tree `x` re-bound to the type To: `leaf.template operator()<T>(part)` gives each leaf of type T, in order;
-/// static values are copied.
+/// static values are copied. A tracer may become a whole tree.
 template <class To, class X, class F>
 To map_leaves(const X& x, F& leaf) {
-  if constexpr (is_leaf<X, To>) {
+  if constexpr (is_leaf<X, To> || TracerLike<X>) {
     return leaf.template operator()<To>(x);
   } else if constexpr (is_static_wrapper<X>::value) {
     return x.value;

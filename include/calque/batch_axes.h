@@ -1,0 +1,30 @@
+#pragma once
+// Where the examples of a batch lie in the arguments and results of a function.
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "calque/index.h"
+
+namespace calque {
+
+/// Where the batch lies in a tree: an axis for all its leaves (negative: from the end), `none` where the tree is the
+/// same for all examples, or a list with one entry for each part of the tree that holds arrays.
+struct AxisSpec {
+  std::optional<int> axis;
+  std::vector<AxisSpec> sub;
+  AxisSpec(int a) : axis(a) {}
+  AxisSpec(none_t) {}
+  AxisSpec(std::initializer_list<AxisSpec> parts) : sub(parts) {}
+};
+
+/// Axes of the arguments and results of `vmap`.
+struct VmapOptions {
+  /// One for each argument; empty: 0 for all. Those of arguments without arrays are ignored.
+  std::vector<AxisSpec> in_axes{};
+  /// One for the whole result, or one for each of its parts; empty: 0. A leaf with `none` must be the same for all
+  /// examples.
+  std::vector<AxisSpec> out_axes{};
+};
+
+}  // namespace calque

@@ -1,0 +1,6 @@
+#pragma once
+// The transformations: functions from functions to functions.
+#include "calque/custom_rules.h"
+#include "calque/derivatives.h"
+#include "calque/jacobians.h"
+#include "calque/vmap.h"

@@ -1,0 +1,21 @@
+#pragma once
+// vmap: a function of one example becomes one of a batch.
+#include <type_traits>
+#include <utility>
+
+#include "calque/batch_axes.h"
+#include "calque/detail/batched.h"
+
+namespace calque {
+
+/// f for each example of a batch at once, without a loop: arguments gain a dimension at `in_axes`, results at
+/// `out_axes`. Inside f shapes are those of one example.
+/// Throws ShapeError where batched leaves differ in their extent (naming both), an axis is out of range, the entries do
+/// not fit the arguments, no argument is batched, or a result with `none` depends on the example.
+template <class F>
+auto vmap(F&& function, VmapOptions options = {}, Loc loc = Loc::current()) {
+  return detail::make_transformation(
+      detail::Batched<std::decay_t<F>>{{std::forward<F>(function), loc}, std::move(options)}, "vmap");
+}
+
+}  // namespace calque

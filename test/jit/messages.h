@@ -1,0 +1,33 @@
+#pragma once
+// Messages of errors, whole and with the line that they name.
+#include <source_location>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "calque/ir/location.h"
+
+namespace calque {
+
+/// What the call throws as an E says; fails the test when it throws none.
+template <class E, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const E& e) {
+    return e.what();
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << "another exception came: " << e.what();
+    return {};
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+/// ` (file.cpp:line)`, `below` lines under the caller's.
+inline std::string line_below(uint32_t below = 1, Loc loc = Loc::current()) {
+  return where_text(Location(loc.file_name(), loc.line() + below));
+}
+
+}  // namespace calque
