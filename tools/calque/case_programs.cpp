@@ -6,8 +6,12 @@
 #include <unordered_map>
 
 #include "calque/case_functions.h"
+#include "calque/case_transforms.h"
 #include "calque/detail/control.h"
 #include "calque/detail/ops.h"
+#include "calque/ir/errors.h"
+
+#include "primitives/list.h"
 
 namespace calque::cli {
 namespace {
@@ -16,6 +20,19 @@ using detail::Handle;
 using detail::Operand;
 using detail::TraceBody;
 using Handles = std::vector<Handle>;
+using Types = std::vector<Type>;
+
+template <class T>
+std::vector<T> joined(std::vector<T> a, const std::vector<T>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Types types_of(const Handles& handles, Location at) {
+  Types types;
+  for (const Handle h : handles) types.push_back(detail::type_of(h, at));
+  return types;
+}
 
 /// A value of its own dtype: literals are i32, f32 or c64, as where nothing stands beside them.
 Handle strong(const Operand& x, Location at) {
@@ -77,6 +94,10 @@ class Scope {
   Handles evaluate_control(const std::string& fn, const Params& params, const Json& arguments);
   Handles fori(const Params& params, const Json& arguments);
   Handles scan(const Params& params, const Json& arguments);
+  Handles checkpoint(const Params& params, const Json& arguments);
+  Handles custom_jvp(const Params& params, const Json& arguments);
+  Handles custom_vjp(const Params& params, const Json& arguments);
+  Handles call(const Json& statement, const Json& arguments);
 
   /// A sub-program as a body; it may be run several times.
   TraceBody body(const Json& sub) const {
@@ -93,10 +114,9 @@ class Scope {
     };
   }
 
-  Handles run_body(const Json& sub, const Json& arguments) {
-    Handles outputs;
-    body(sub)(resolve_strong(arguments), outputs);
-    return outputs;
+  /// A sub-program as a graph of its inputs and of what it takes from the programs around it.
+  detail::TraceResult traced(std::string_view name, const Json& sub, const Types& types) const {
+    return detail::trace_graph(name, types, body(sub));
   }
 
   const Scope* parent_;
@@ -105,7 +125,7 @@ class Scope {
   std::deque<AnyArray> constants_;
 };
 
-/// Control flow, and what wraps functions. Derivative rules are not used without a transformation.
+/// Control flow, and what wraps functions.
 constexpr std::string_view kControl[] = {"cond", "switch_",          "while_loop", "fori_loop",  "scan",
                                          "map",  "associative_scan", "checkpoint", "custom_jvp", "custom_vjp",
                                          "call"};
@@ -117,6 +137,7 @@ Handles Scope::evaluate(const Json& statement) {
   const Json none = Json::array();
   const Json& arguments = statement.contains("args") ? statement["args"] : none;
   const Params params(statement);
+  if (fn == "call") return call(statement, arguments);
   if (is_control(fn)) return evaluate_control(fn, params, arguments);
   std::vector<Operand> operands;
   for (const Json& a : arguments) operands.push_back(resolve(a));
@@ -147,7 +168,9 @@ Handles Scope::evaluate_control(const std::string& fn, const Params& params, con
     return detail::associative_scan(body(params.get("body")), resolve_strong(arguments), params.flag("reverse"), 0,
                                     site);
   }
-  return run_body(params.get("body"), arguments);
+  if (fn == "checkpoint") return checkpoint(params, arguments);
+  if (fn == "custom_jvp") return custom_jvp(params, arguments);
+  return custom_vjp(params, arguments);
 }
 
 Handles Scope::fori(const Params& params, const Json& arguments) {
@@ -174,16 +197,106 @@ Handles Scope::scan(const Params& params, const Json& arguments) {
                       parameters, {at_, {}});
 }
 
-// ---- what cannot be done
+// ---- functions with rules of their own
 
-std::optional<std::string> why_unsupported_transform(const Json& holder) {
-  if (!holder.contains("transform")) return std::nullopt;
-  for (const Json& transform : holder["transform"]) {
-    const auto kind = transform.at("kind").get<std::string>();
-    if (kind != "jit" && kind != "checkpoint") return "transformation " + kind;
+/// What a rule gives must be of these types. GradError for another number of values.
+void check_rule(const std::string& rule, const Types& expected, const Types& got, Location at) {
+  if (expected.size() != got.size()) {
+    throw GradError(rule + ": expected " + std::to_string(expected.size()) + " values, got " +
+                    std::to_string(got.size()) + where_text(at));
   }
-  return std::nullopt;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (expected[i] == got[i]) continue;
+    const std::string text = rule + ": value " + std::to_string(i) + " must be " + to_string(expected[i]) + ", got " +
+                             to_string(got[i]) + where_text(at);
+    if (expected[i].dtype != got[i].dtype) throw DTypeError(text);
+    throw ShapeError(text);
+  }
 }
+
+template <class P>
+Handles emit_rules(const Handles& operands, std::vector<Graph> graphs, Location at) {
+  Handles results;
+  detail::emit(primitives::get<P>(), operands, {}, std::move(graphs), at, results);
+  return results;
+}
+
+Handles Scope::checkpoint(const Params& params, const Json& arguments) {
+  const Handles operands = resolve_strong(arguments);
+  detail::TraceResult sub = traced("checkpoint", params.get("body"), types_of(operands, at_));
+  return emit_rules<primitives::Checkpoint>(joined(operands, sub.captures), {std::move(sub.graph)}, at_);
+}
+
+/// Values that the body or the rule takes from around it are operands whose tangents the rule ignores.
+Handles Scope::custom_jvp(const Params& params, const Json& arguments) {
+  const Handles operands = resolve_strong(arguments);
+  const Types types = types_of(operands, at_);
+  detail::TraceResult body = traced("custom_jvp", params.get("body"), types);
+  const Types results = body.graph.output_types();
+  detail::TraceResult rule = traced("jvp", params.get("jvp"), joined(types, types));
+  check_rule("custom_jvp: jvp", joined(results, results), rule.graph.output_types(), at_);
+  detail::TraceResult* both[] = {&body, &rule};
+  const Handles captures = detail::unify_captures(both);
+  const Types all = joined(types, types_of(captures, at_));
+  const auto jvp = [&](std::span<const Handle> in, Handles& outputs) {
+    const size_t n = types.size(), m = all.size();
+    Handles given(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
+    for (size_t i = m; i < m + n; ++i) given.push_back(in[i]);
+    for (size_t i = n; i < m; ++i) given.push_back(in[i]);
+    outputs = detail::emit_graph(rule.graph, given);
+  };
+  Graph graph = detail::trace_graph("jvp", joined(all, all), jvp).graph;
+  return emit_rules<primitives::CustomJvp>(joined(operands, captures), {std::move(body.graph), std::move(graph)}, at_);
+}
+
+/// Values that the sub-programs take from around them are operands with zero cotangents, and residuals for the backward
+/// one.
+Handles Scope::custom_vjp(const Params& params, const Json& arguments) {
+  const Handles operands = resolve_strong(arguments);
+  const Types types = types_of(operands, at_);
+  detail::TraceResult body = traced("custom_vjp", params.get("body"), types);
+  const Types results = body.graph.output_types();
+  detail::TraceResult forward = traced("fwd", params.get("fwd"), types);
+  const Types saved = forward.graph.output_types();
+  const auto outputs = static_cast<size_t>(params.integer("outputs"));
+  if (outputs != results.size() || outputs > saved.size()) {
+    throw GradError("custom_vjp: fwd must give " + std::to_string(results.size()) + " results, then residuals, got " +
+                    std::to_string(saved.size()) + " values" + where_text(at_));
+  }
+  const auto residuals_at = saved.begin() + static_cast<std::ptrdiff_t>(outputs);
+  check_rule("custom_vjp: fwd", results, {saved.begin(), residuals_at}, at_);
+  const Types residuals(residuals_at, saved.end());
+  detail::TraceResult backward = traced("bwd", params.get("bwd"), joined(residuals, results));
+  check_rule("custom_vjp: bwd", types, backward.graph.output_types(), at_);
+  detail::TraceResult* all[] = {&body, &forward, &backward};
+  const Handles captures = detail::unify_captures(all);
+  const Types captured = types_of(captures, at_);
+  const auto fwd = [&](std::span<const Handle> in, Handles& out) {
+    out = joined(detail::emit_graph(forward.graph, in), Handles(in.begin() + std::ssize(types), in.end()));
+  };
+  const auto bwd = [&](std::span<const Handle> in, Handles& out) {
+    Handles given(in.begin(), in.begin() + std::ssize(residuals));
+    given.insert(given.end(), in.end() - std::ssize(results), in.end());
+    given.insert(given.end(), in.begin() + std::ssize(residuals), in.end() - std::ssize(results));
+    out = detail::emit_graph(backward.graph, given);
+    for (const Type& t : captured) out.push_back(detail::literal(Literal(), t, at_));
+  };
+  Graph first = detail::trace_graph("fwd", joined(types, captured), fwd).graph;
+  Graph second = detail::trace_graph("bwd", joined(joined(residuals, captured), results), bwd).graph;
+  return emit_rules<primitives::CustomVjp>(joined(operands, captures),
+                                           {std::move(body.graph), std::move(first), std::move(second)}, at_);
+}
+
+Handles Scope::call(const Json& statement, const Json& arguments) {
+  const Json& params = statement.at("params");
+  const Handles operands = resolve_strong(arguments);
+  const CaseTransforms transforms(params, types_of(operands, at_), at_);
+  detail::TraceResult sub = traced("call", params.at("body"), transforms.innermost());
+  const CaseFunction function = transforms.apply({std::move(sub.graph), sub.captures.size()});
+  return detail::emit_graph(function.graph, joined(operands, sub.captures));
+}
+
+// ---- what cannot be done
 
 std::optional<std::string> why_unsupported_program(const Json& program);
 
@@ -204,7 +317,7 @@ std::optional<std::string> why_unsupported_program(const Json& program) {
       if (auto reason = why_unsupported(fn)) return reason;
     }
     if (!statement.contains("params")) continue;
-    if (auto reason = why_unsupported_transform(statement["params"])) return reason;
+    if (auto reason = why_unsupported_transforms(statement["params"])) return reason;
     if (auto reason = why_unsupported_params(statement["params"])) return reason;
   }
   return std::nullopt;
@@ -213,15 +326,19 @@ std::optional<std::string> why_unsupported_program(const Json& program) {
 }  // namespace
 
 std::optional<std::string> why_unsupported_case(const Json& json) {
-  if (auto reason = why_unsupported_transform(json)) return reason;
+  if (auto reason = why_unsupported_transforms(json)) return reason;
   if (json.contains("program")) return why_unsupported_program(json["program"]);
   return why_unsupported(json.at("fn").get<std::string>());
 }
 
 Graph trace_case(const Json& json, const std::vector<Type>& types, Location at) {
+  const CaseTransforms transforms(json, types, at);
+  const bool transformed = json.contains("transform") && !json["transform"].empty();
   const TraceBody body = [&](std::span<const Handle> handles, Handles& outputs) {
     std::vector<Operand> operands;
+    if (transformed) operands.assign(handles.begin(), handles.end());
     for (const Json& input : json.at("inputs")) {
+      if (transformed) break;
       if (is_array(input)) {
         operands.emplace_back(handles.front());
         handles = handles.subspan(1);
@@ -238,8 +355,8 @@ Graph trace_case(const Json& json, const std::vector<Type>& types, Location at) 
     scope.run(json.at("program"));
     outputs = scope.resolve_strong(json.at("results"));
   };
-  detail::TraceResult result = detail::trace_graph("case", types, body);
-  return std::move(result.graph);
+  detail::TraceResult result = detail::trace_graph("case", transforms.innermost(), body);
+  return transforms.apply({std::move(result.graph), 0}).graph;
 }
 
 }  // namespace calque::cli

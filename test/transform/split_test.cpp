@@ -1,0 +1,173 @@
+// Splitting a graph by dependence on some of its inputs changes nothing that it computes, whatever is unknown; of
+// derivatives, the second part is linear in what is unknown and its transposed is its transposed.
+#include "transform/split.h"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "reference/evaluate.h"
+#include "support/control_programs.h"
+#include "support/random_graph.h"
+#include "support/same_arrays.h"
+#include "support/samples.h"
+#include "support/transforms.h"
+#include "transform/jvp.h"
+#include "transform/simplify.h"
+#include "transform/transpose.h"
+
+namespace calque::transform {
+namespace {
+
+using Arrays = std::vector<AnyArray>;
+using namespace calque::test;
+
+Arrays joined(Arrays a, const Arrays& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string describe(const Graph& g, const Split& s) {
+  std::ostringstream out;
+  out << "\n" << g << "became\n" << s.known << "and\n" << s.unknown;
+  return out.str();
+}
+
+/// What the two parts give, one after the other.
+Arrays composed(const Split& s, const std::vector<bool>& unknown, const Arrays& x) {
+  std::vector<bool> known = unknown;
+  known.flip();
+  const Arrays first = reference::evaluate(s.known, select(x, known));
+  const auto residuals = first.end() - static_cast<std::ptrdiff_t>(s.num_residuals);
+  const Arrays second = reference::evaluate(s.unknown, joined({residuals, first.end()}, select(x, unknown)));
+  Arrays all;
+  size_t from_first = 0, from_second = 0;
+  for (const bool late : s.unknown_outputs) all.push_back(late ? second[from_second++] : first[from_first++]);
+  EXPECT_EQ(from_first + s.num_residuals, first.size());
+  EXPECT_EQ(from_second, second.size());
+  return all;
+}
+
+void expect_same(const Graph& g, const std::vector<bool>& unknown, const Arrays& x) {
+  Split s;
+  ASSERT_NO_THROW(s = split(g, unknown)) << g;
+  ASSERT_NO_THROW(s.known.verify("split")) << describe(g, s);
+  ASSERT_NO_THROW(s.unknown.verify("split")) << describe(g, s);
+  ASSERT_EQ(s.unknown_outputs.size(), g.outputs().size());
+  ASSERT_EQ(difference(composed(s, unknown, x), reference::evaluate(g, x)), "") << describe(g, s);
+}
+
+TEST(Split, OfRandomGraphsComputesTheSame) {
+  RandomGraphOptions options;
+  options.max_equations = 25;
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    const Graph g = random_graph(seed, options);
+    Rng rng(seed);
+    std::vector<bool> unknown(g.inputs().size());
+    for (size_t i = 0; i < unknown.size(); ++i) unknown[i] = rng.chance(50);
+    expect_same(simplify(g, InlineScope::calls), unknown, random_inputs(g, seed));
+    if (testing::Test::HasFatalFailure()) {
+      ADD_FAILURE() << "seed " << seed;
+      return;
+    }
+  }
+}
+
+TEST(Split, OfControlFlowComputesTheSame) {
+  for (const ControlProgram& p : control_programs()) {
+    const Graph g = simplify(parse("calque 1\n" + std::string(p.text)), InlineScope::calls);
+    Rng rng(3);
+    for (int repeat = 0; repeat < 8; ++repeat) {
+      Arrays x;
+      std::vector<bool> unknown;
+      for (const Type& t : g.input_types()) {
+        x.push_back(is_inexact(t.dtype) ? uniform(t, rng) : sample_array(t, rng, Domain::index));
+        unknown.push_back(rng.chance(50));
+      }
+      expect_same(g, unknown, x);
+      if (testing::Test::HasFatalFailure()) {
+        ADD_FAILURE() << p.name;
+        return;
+      }
+    }
+  }
+}
+
+TEST(Split, PutsWhatIsKnownIntoTheFirstPart) {
+  const Graph g = parse(R"(calque 1
+graph (%x: f64[3], %t: f64[3]) {
+  %a = sin %x
+  %b = cos %x
+  %c = mul %t %b
+  return %a, %c
+})");
+  const Split s = split(g, {false, true});
+  EXPECT_EQ(s.unknown_outputs, (std::vector<bool>{false, true}));
+  ASSERT_EQ(s.unknown.num_equations(), 1U);
+  EXPECT_EQ(s.unknown.equations().front().primitive(), "mul");
+  EXPECT_EQ(s.num_residuals, 1U);
+  EXPECT_EQ(s.known.num_equations(), 2U);
+}
+
+/// The dear is kept, chains of the cheap are computed again.
+TEST(Split, KeepsTheDearAndComputesTheCheapAgain) {
+  const Graph g = parse(R"(calque 1
+graph (%x: f64[1000], %t: f64[1000]) {
+  %e = exp %x
+  %a = add %e 1.0:f64[1000]
+  %b = mul %a 2.0:f64[1000]
+  %c = sub %b %e
+  %r = mul %t %a
+  %s = mul %t %b
+  %u = mul %t %c
+  return %r, %s, %u
+})");
+  const Split s = split(g, {false, true});
+  EXPECT_EQ(s.num_residuals, 1U) << describe(g, s);
+  EXPECT_EQ(s.known.num_equations(), 1U) << describe(g, s);
+}
+
+/// The second part of a derivative alone: known cotangents times what it does to tangents.
+TEST(Split, OfDerivativesIsLinearAndTransposes) {
+  for (const ControlProgram& p : control_programs()) {
+    if (!p.reverse) continue;
+    const Graph g = simplify(parse("calque 1\n" + std::string(p.text)), InlineScope::calls);
+    const Graph pushed = jvp(g, inexact_inputs(g));
+    std::vector<bool> unknown(pushed.inputs().size(), true);
+    std::fill_n(unknown.begin(), g.inputs().size(), false);
+    const Split s = split(pushed, unknown);
+    Rng rng(5);
+    Arrays x;
+    for (const Type& t : g.input_types()) {
+      x.push_back(is_inexact(t.dtype) ? uniform(t, rng) : sample_array(t, rng, Domain::index));
+    }
+    const Arrays first = reference::evaluate(s.known, x);
+    const Arrays residuals(first.end() - static_cast<std::ptrdiff_t>(s.num_residuals), first.end());
+    const Arrays t = select(uniform(g.input_types(), rng), inexact_inputs(g));
+    const Arrays ct = uniform(s.unknown.output_types(), rng);
+    const Graph backward = transpose(s.unknown, s.num_residuals);
+    ASSERT_NO_THROW(backward.verify("transpose")) << p.name << describe(pushed, s) << backward;
+    const Arrays forward = reference::evaluate(s.unknown, joined(residuals, t));
+    const Arrays back = reference::evaluate(backward, joined(residuals, ct));
+    const double a = pairing(ct, forward), b = pairing(back, t);
+    EXPECT_NEAR(a, b, 1e-12 * (pairing_size(ct, forward) + pairing_size(back, t)))
+        << p.name << describe(pushed, s) << backward;
+  }
+}
+
+/// Straight lines of any length: neither deep recursion nor more than linear work.
+TEST(Split, TakesLongGraphs) {
+  Graph g;
+  const Value w = g.add_input({DType::f64, {}});
+  Value v = g.add_input({DType::f64, {}});
+  for (int i = 0; i < 100'000; ++i) v = g.append(*::calque::find_primitive(i % 2 ? "mul" : "add"), {v, w}).result();
+  g.set_outputs({v});
+  const Graph pushed = jvp(g, {true, true});
+  EXPECT_LT(pushed.num_equations(), 500'000U);
+  const Split s = split(pushed, {false, false, true, true});
+  EXPECT_NO_THROW(s.known.verify());
+  EXPECT_NO_THROW(transpose(s.unknown, s.num_residuals).verify());
+}
+
+}  // namespace
+}  // namespace calque::transform
