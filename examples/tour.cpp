@@ -1,5 +1,5 @@
 // A tour on real input, in three parts: a first program with its graph, plan and assembly; handwritten digits learned
-// by gradient descent with Eigen matrices in and out; the Mandelbrot set as a picture. The exit status says whether the
+// by gradient descent, whose gradients are derived; the Mandelbrot set as a picture. The exit status says whether the
 // results are right. Writes mandelbrot.png into the current folder.
 //   tour [DIGITS.csv]
 #include <cstdlib>

@@ -6,6 +6,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "plan/cuts.h"
+#include "plan/equations.h"
 #include "primitives/registry.h"
 
 namespace calque::plan {
@@ -27,14 +29,9 @@ constexpr size_t kMaxReductions = 32;
 constexpr size_t kMaxIndices = 16;
 constexpr int kMaxIndexChanges = 64;
 
-using Extents = ::calque::detail::InlineVector<int64_t, 5>;
-
-Extents without_units(const Shape& shape) {
-  Extents e;
-  for (int64_t d : shape)
-    if (d != 1) e.push_back(d);
-  return e;
-}
+/// Single elements are computed in kernels of about this many operations: time to compile one grows faster than its
+/// size.
+constexpr uint64_t kScalarPiece = 1500;
 
 struct Planner {
   const Graph& g;
@@ -46,6 +43,7 @@ struct Planner {
   std::unordered_map<const Equation*, size_t> position;
   std::vector<double> cost;  // by value: operations to recompute it from memory
   std::vector<char> fixed;   // by value: must be in memory whatever fusion would like
+  std::vector<size_t> cuts;  // positions at which new kernels of single elements begin
 
   explicit Planner(const Graph& graph) : g(graph) {}
 
@@ -284,16 +282,6 @@ struct Planner {
     }
   }
 
-  static Shape reduced_extents(const Equation& e, const Shape& operand) {
-    std::vector<int64_t> extents;
-    if (const AttributeValue* axes = e.attributes().find("axes")) {
-      for (int64_t a : std::get<std::vector<int64_t>>(*axes)) extents.push_back(operand[static_cast<size_t>(a)]);
-    } else {
-      extents.push_back(operand[static_cast<size_t>(e.attributes().integer("axis"))]);
-    }
-    return Shape(extents);
-  }
-
   /// Elementwise values that several kernels, or several elements of one, would compute again are stored when that is
   /// cheaper.
   void store_dear() {
@@ -306,9 +294,23 @@ struct Planner {
         if (inlined(o)) c += cost[o.id()];
       c = std::min(c, 1e12);
       for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
-      for (Value v : e.results())
+      for (Value v : e.results()) {
+        if (!plan.in_memory[v.id()] && compared_with_extremum(v)) store(v);
         if (!plan.in_memory[v.id()]) store_if_dear(v, c);
+      }
     }
+  }
+
+  /// An extremum is taken of the value, which is then searched for it, as the extremum's derivative does: it must be
+  /// the same to the last bit in both places, hence computed once. Computed twice, a product and a sum may be rounded
+  /// together in one place alone, and a 16-bit float in none.
+  bool compared_with_extremum(Value v) const {
+    bool extremum = false, compared = false;
+    for (const Equation* user : users[v.id()]) {
+      extremum = extremum || takes_extremum(*user);
+      compared = compared || compares(*user);
+    }
+    return extremum && compared && !reads_through(v);
   }
 
   void store_if_dear(Value v, double c) {
@@ -413,17 +415,35 @@ struct Planner {
     }
   }
 
-  /// A view whose elements are elements of its operand, every one.
-  static bool always_reads(const Equation& e) {
-    switch (e.id()) {
-      case id_of<Broadcast>:
-      case id_of<Reshape>:
-      case id_of<Transpose>:
-      case id_of<Slice>:
-      case id_of<Reverse>:
-        return true;
-      default:
-        return false;
+  bool is_scalar(Value v) const { return g.shape(v).num_elements() == 1; }
+
+  /// Long straight code of single elements is cut into several kernels; what crosses a cut goes through memory.
+  void cut_scalars() {
+    std::vector<uint32_t> weight(order.size(), 0), live(order.size() + 1, 0);
+    std::vector<size_t> last(g.num_values(), 0);
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Equation& e = *order[i];
+      if (roles[i] == Role::elementwise && is_scalar(e.result())) weight[i] = operations(e);
+      for (const Value v : e.operands()) last[v.id()] = i;
+    }
+    const auto crosses = [&](Value v) { return inlined(v) && is_scalar(v) && !reads_through(v); };
+    int64_t now = 0;
+    std::vector<int64_t> change(order.size() + 1, 0);
+    for (size_t i = 0; i < order.size(); ++i) {
+      for (const Value v : order[i]->results()) {
+        if (!crosses(v) || last[v.id()] <= i) continue;
+        ++change[i + 1];
+        --change[last[v.id()] + 1];
+      }
+    }
+    for (size_t i = 0; i < order.size(); ++i) live[i] = static_cast<uint32_t>(now += change[i]);
+    cuts = choose_cuts(weight, live, kScalarPiece);
+    for (size_t i = 0; i < order.size() && !cuts.empty(); ++i) {
+      const auto next = std::upper_bound(cuts.begin(), cuts.end(), i);
+      if (next == cuts.end()) break;
+      for (const Value v : order[i]->results()) {
+        if (last[v.id()] >= *next && crosses(v)) plan.in_memory[v.id()] = true;
+      }
     }
   }
 
@@ -436,7 +456,12 @@ struct Planner {
       plan.steps.push_back(s);
       return static_cast<int32_t>(plan.steps.size()) - 1;
     };
+    auto next_cut = cuts.begin();
     for (size_t i = 0; i < order.size(); ++i) {
+      if (next_cut != cuts.end() && *next_cut == i) {
+        ++next_cut;
+        std::erase_if(open, [](const auto& entry) { return Shape(entry.first).num_elements() == 1; });
+      }
       const Equation& e = *order[i];
       int32_t s = -1, o = -1;
       for (Value v : e.operands()) {
@@ -518,6 +543,7 @@ struct Planner {
     join_reductions();
     store_dear();
     bound_expansion();
+    cut_scalars();
     form_groups();
     return std::move(plan);
   }

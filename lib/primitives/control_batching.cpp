@@ -13,7 +13,8 @@ std::vector<bool> ors(std::vector<bool> a, const std::vector<bool>& b) {
   return a;
 }
 
-/// Equations with an effect happen once for each example, in order: a scan over the examples.
+/// Equations with an effect happen once for each example, one after the other: a scan over the examples. Of several
+/// effects, the first happens for all examples before the next does.
 void batch_one_by_one(Batching& b);
 
 /// Every branch batches the same results.

@@ -80,6 +80,16 @@ class Builder {
   std::unordered_map<const void*, Value> constants_;  // by the elements' address, which the graph keeps alive
 };
 
+/// While one lives, eager traces record what is printed and do not print: what a transformation traces is recorded once
+/// more, as the transformed graph.
+class QuietTraces {
+ public:
+  QuietTraces();
+  ~QuietTraces();
+  QuietTraces(const QuietTraces&) = delete;
+  QuietTraces& operator=(const QuietTraces&) = delete;
+};
+
 /// What the parser of graphs accepts as well: deeper nesting would only serve to exhaust the stack.
 inline constexpr int kMaxDepth = 200;
 inline constexpr size_t kMaxRank = 64;

@@ -4,8 +4,8 @@
 namespace calque::transform {
 
 /// The same graph without equations that neither an output nor an effect needs, and without results of loops and
-/// branches that are not needed: their carries, constants, slices and stacked results go. Sub-graphs likewise. The order
-/// stays.
+/// branches that are not needed: their carries, constants, slices and stacked results go. Sub-graphs likewise. The
+/// order stays.
 Graph eliminate_dead_code(const Graph& graph);
 
 }  // namespace calque::transform

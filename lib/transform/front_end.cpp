@@ -41,6 +41,7 @@ TraceResult trace_function(const TraceBody& body, std::span<const Handle> operan
   options.eager = b.eager() && values.size() == operands.size();
   options.values = values;
   options.paths = site.paths;
+  const QuietTraces quiet;
   return trace_graph(site.name, types, body, options);
 }
 

@@ -30,6 +30,11 @@ class LinearMap {
       : name_(std::move(name)), graph_(std::move(graph)), arrays_(std::move(residuals)) {}
 
   const Graph& graph() const { return graph_; }
+  void require_trace(Location at) const {
+    if (tracing()) return;
+    throw LeakedTracerError(name_ + ": the function that it returned was made in a trace that has ended; return its " +
+                            "results from the lambda instead of storing it" + where_text(at));
+  }
 
   std::vector<Handle> record(std::span<const Handle> arguments, const LeafPaths& paths, Location at) const {
     std::vector<Handle> inputs = handles_;
@@ -76,6 +81,7 @@ class LinearMap {
 };
 
 const Graph& graph_of(const LinearMap& map) { return map.graph(); }
+void require_trace_of(const LinearMap& map, Location location) { map.require_trace(location); }
 
 std::vector<Handle> emit_linear_map(const LinearMap& map, std::span<const Handle> arguments, const LeafPaths& paths,
                                     Location location) {

@@ -70,8 +70,9 @@ std::optional<Graph> scalar_jacobian(const Graph& graph, std::span<const uint32_
   for (const uint32_t i : selected) {
     if (is_selected[i]) continue;
     is_selected[i] = true;
-    if (graph.shape(graph.inputs()[i]).num_elements() > kMaxElements) return std::nullopt;
-    count += graph.shape(graph.inputs()[i]).num_elements();
+    const int64_t elements = graph.shape(graph.inputs()[i]).num_elements();
+    if (elements == 0 || elements > kMaxElements) return std::nullopt;
+    count += elements;
   }
   if (count < 2 || count > kMaxElements) return std::nullopt;
   for (const Value v : graph.outputs()) {

@@ -2,10 +2,14 @@
 // turning cotangents of its results into cotangents of its operands.
 #include "transform/transpose.h"
 
+#include <algorithm>
+#include <unordered_map>
+
 #include "primitives/registry.h"
 #include "transform/dependence.h"
 #include "transform/separate.h"
 #include "transform/subgraphs.h"
+#include "transform/windows.h"
 
 namespace calque::transform {
 namespace {
@@ -29,8 +33,19 @@ class Backward {
     Value& sum = cotangents_[v.id()];
     sum = sum.valid() ? Writer(out_, location).add(sum, cotangent) : cotangent;
   }
-  Value cotangent_or_zero(Value v) const {
-    const Value ct = cotangents_[v.id()];
+  /// The sum of all that was added; invalid where nothing was. Nothing may be added any more.
+  Value cotangent(Value v) {
+    const auto windows = windows_.find(v.id());
+    if (windows != windows_.end()) {
+      const Equation* e = from_.definition(v);
+      const Location at = e != nullptr ? e->location() : Location();
+      add(v, sum_of_windows(Writer(out_, at), std::move(windows->second), from_.type(v)), at);
+      windows_.erase(windows);
+    }
+    return cotangents_[v.id()];
+  }
+  Value cotangent_or_zero(Value v) {
+    const Value ct = cotangent(v);
     return ct.valid() ? ct : Writer(out_, {}).zeros(from_.type(v));
   }
 
@@ -60,10 +75,15 @@ class Backward {
     std::vector<Value> cotangents, operands;
     bool any = false;
     for (const Value v : e.results()) {
-      cotangents.push_back(cotangents_[v.id()]);
+      cotangents.push_back(cotangent(v));
       any = any || cotangents.back().valid();
     }
     if (!any) return;
+    if (e.id() == id_of<Slice> && takes_every_element(e)) {
+      const Attributes& a = e.attributes();
+      windows_[e.operand(0).id()].push_back({a.ints("start"), a.ints("limit"), cotangents[0]});
+      return;
+    }
     for (const Value v : e.operands()) operands.push_back(is_linear(v) ? Value() : known(v));
     const Rules& rule = rules(e.id());
     if (rule.transpose == nullptr) refuse(e, rule.no_transpose);
@@ -77,9 +97,15 @@ class Backward {
     }
   }
 
+  static bool takes_every_element(const Equation& slice) {
+    const std::vector<int64_t>& stride = slice.attributes().ints("stride");
+    return std::all_of(stride.begin(), stride.end(), [](int64_t s) { return s == 1; });
+  }
+
   const Graph& from_;
   Graph& out_;
-  std::vector<bool> linear_;  // by value
+  std::vector<bool> linear_;                                   // by value
+  std::unordered_map<uint32_t, std::vector<Window>> windows_;  // cotangents of slices of a value, not yet added
   std::vector<Value> known_, cotangents_;
   std::vector<const Equation*> rest_;
 };

@@ -127,6 +127,18 @@ TEST_F(Adbench, ReplicatesGmmsOnePoint) {
   expect_agreement(once, results("gmm", write("all.txt", head + point + point + point + tail)), 1e-14);
 }
 
+TEST_F(Adbench, TakesMorePointsThanAreComputedAtOnce) {
+  const auto repeated = [&](const std::string& times) {
+    const std::string head = "2 2 " + times + "\n0.1\n0.2\n1 2\n3 4\n0.1 0.2 0.3\n0.4 0.5 0.6\n";
+    return results("gmm", write("input.txt", head + "1.5 2.5\n1.25 2\n"), "--replicate");
+  };
+  const double times = 1100003;
+  const auto once = repeated("1"), twice = repeated("2");
+  std::vector<double> expected;  // all are affine in the number of points
+  for (size_t i = 0; i < once.size(); ++i) expected.push_back(once[i] + (times - 1) * (twice[i] - once[i]));
+  expect_agreement(repeated("1100003"), expected);
+}
+
 TEST_F(Adbench, TakesGmmOfOneDimensionAndOneComponent) {
   // -log(2 pi) / 2 - 1/2 + gamma^2 / 2 - C with a point one deviation from the mean; gamma = 1, m = 0, so n = 2.
   const auto got = results("gmm", write("input.txt", "1 1 1\n0.5\n2\n0\n3\n1 0\n"));

@@ -25,6 +25,7 @@ foreach(folder IN LISTS calque_bench_folders)
     add_executable(bench_${name} EXCLUDE_FROM_ALL ${sources})
     set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
     target_link_libraries(bench_${name} PRIVATE calque_flags calque::calque bench_common)
+    target_include_directories(bench_${name} PRIVATE "${PROJECT_SOURCE_DIR}/examples")  # whose models some cases time
     list(APPEND calque_bench_targets bench_${name})
   endif()
   foreach(source IN LISTS sources)

@@ -1,5 +1,5 @@
-# examples/*.cpp: one program each, run as the test example.<name>. Data files lie in examples/data, the parts of the
-# tour in examples/tour.
+# examples/*.cpp: one program each, run as the test example.<name>; but for adbench_*, which want arguments and which
+# test/adbench runs. Data files lie in examples/data, parts of programs in folders.
 
 file(GLOB calque_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
 find_package(PNG QUIET)
@@ -18,8 +18,14 @@ foreach(source IN LISTS calque_examples)
   if(PNG_FOUND)
     target_link_libraries(example_${name} PRIVATE PNG::PNG)
   endif()
-  if(CALQUE_TESTS)
+  if(name MATCHES "^adbench_")
+    list(APPEND calque_adbench_programs example_${name})
+  elseif(CALQUE_TESTS)
     add_test(NAME example.${name} COMMAND example_${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
     calque_set_test_environment(example.${name})
   endif()
 endforeach()
+if(TARGET test_adbench)
+  add_dependencies(test_adbench ${calque_adbench_programs})
+  target_compile_definitions(test_adbench PRIVATE CALQUE_EXAMPLE_PROGRAMS="${PROJECT_BINARY_DIR}/examples")
+endif()

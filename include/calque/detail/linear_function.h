@@ -122,6 +122,7 @@ class LinearFunction {
   auto with_leaves(const Build& build, const LeafPaths& paths, Location location, const B&... arguments) const {
     const LinearMap& map = held(map_, "linear function");
     if constexpr (Traced) {
+      require_trace_of(map, location);
       std::vector<Handle> leaves = emit_linear_map(map, operand_handles(location, arguments...), paths, location);
       return build.template operator()<true>(leaves);
     } else {

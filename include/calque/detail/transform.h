@@ -51,6 +51,8 @@ enum class LinearMode : uint8_t {
 /// The linear function that is left of a function at a point: a graph of residuals and (co)tangents, and the residuals.
 class LinearMap;
 const Graph& graph_of(const LinearMap& map);
+/// Throws LeakedTracerError where a map that was made in a trace is called after that.
+void require_trace_of(const LinearMap& map, Location location);
 /// Paths of the arguments of a linear map, asked for when a message needs them.
 using LeafPaths = std::function<std::vector<std::string>()>;
 /// The map applied in the running trace. ShapeError where an argument has another shape than what it is a (co)tangent

@@ -1,0 +1,239 @@
+#pragma once
+// ADBench's HAND: how far the skin of a posed hand is from measured points, and the Jacobian by the pose. The skeleton
+// is written with Eigen's small matrices, the skin as one vertex that vmap makes all of. In the simple problem each
+// measured point belongs to a vertex; in the complicated one to a place on a triangle, whose two coordinates are
+// unknowns too.
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <calque/calque.h>
+#include <calque/eigen.h>
+
+#include "adbench/hand_model.h"
+#include "adbench/reader.h"
+
+namespace adbench::hand {
+
+using D = cq::Tracer<double>;
+using Vector3 = Eigen::Matrix<D, 3, 1>;
+using Matrix3 = Eigen::Matrix<D, 3, 3>;
+using Rigid = adbench::Rigid<D>;
+
+/// The rotation about r by the angle |r|; none below 1e-4.
+inline Matrix3 rotation(const Vector3& r) {
+  const D squared = r.squaredNorm();
+  const auto still = squared < 1e-8;
+  const D angle = sqrt(where(still, 1.0, squared));  // its derivative is finite everywhere
+  const Vector3 axis = r / angle;
+  Matrix3 cross;
+  cross << D(0.0), -axis[2], axis[1], axis[2], D(0.0), -axis[0], -axis[1], axis[0], D(0.0);
+  const D sine = where(still, 0.0, sin(angle)), versine = where(still, 0.0, 1.0 - cos(angle));
+  return Matrix3::Identity() + sine * cross + versine * (cross * cross);
+}
+
+/// The rotation of a joint, about x: by the flexion, given as cosine and sine.
+inline Matrix3 flexed(const D& c, const D& s) {
+  const D zero = 0.0, one = 1.0;
+  Matrix3 m;
+  m << one, zero, zero, zero, c, -s, zero, s, c;
+  return m;
+}
+
+/// After it about z: by the abduction.
+inline Matrix3 abducted(const D& c, const D& s) {
+  const D zero = 0.0, one = 1.0;
+  Matrix3 m;
+  m << c, -s, zero, s, c, zero, zero, zero, one;
+  return m;
+}
+
+/// A pose: rotation and translation of the whole hand [3], and of each finger [4] the flexion and abduction of the
+/// first joint, the flexions of the second and third.
+template <class A>
+struct Pose {
+  A rotation, translation;
+  std::array<A, Hand::kFingers> fingers;
+};
+
+/// Something of every bone: of wrist and forearm in one array, of the four bones of each finger in another. A finger's
+/// angles move its own bones alone, so derivatives by them are of four bones and not of all.
+template <class A>
+struct Bones {
+  A outer;
+  std::array<A, Hand::kFingers> fingers;
+};
+/// The places in a list of all bones.
+inline Bones<std::vector<int32_t>> places_of_bones() {
+  Bones<std::vector<int32_t>> places{{0, 4 * Hand::kFingers + 1}, {}};
+  for (int32_t f = 0; f < Hand::kFingers; ++f) places.fingers[f] = {4 * f + 1, 4 * f + 2, 4 * f + 3, 4 * f + 4};
+  return places;
+}
+/// The same of what a function makes of each part.
+template <class F, class A>
+auto for_parts(const F& f, const Bones<A>& of) {
+  Bones<decltype(f(of.outer))> result{f(of.outer), {}};
+  for (size_t i = 0; i < Hand::kFingers; ++i) result.fingers[i] = f(of.fingers[i]);
+  return result;
+}
+
+/// What a pose does to points of the hand at rest.
+template <class A>
+struct Posed {
+  Bones<A> movements;  // [bones, 3, 4]: rotations and, in the last column, translations
+  A turn, shift;       // of the whole hand: [3, 3], [3]
+};
+
+inline Posed<D> posed(const std::vector<Bone>& bones, const Pose<D>& pose) {
+  std::vector<Rigid> absolute;
+  std::vector<D> movements;
+  Eigen::Matrix<D, 4, 1> c, s;
+  for (size_t i = 0; i < bones.size(); ++i) {
+    Rigid bone = bones[i].base.cast<D>();
+    const size_t finger = (i - 1) / 4, joint = (i - 1) % 4;
+    if (i > 0 && finger < Hand::kFingers) {  // neither wrist nor forearm
+      if (joint == 0) {
+        c = cos(pose.fingers[finger]);
+        s = sin(pose.fingers[finger]);
+      }
+      const Eigen::Index angle = joint == 1 ? 0 : static_cast<Eigen::Index>(joint);
+      if (joint == 1) bone.rotation = bone.rotation * abducted(c[1], s[1]);
+      if (joint >= 1) bone.rotation = bone.rotation * flexed(c[angle], s[angle]);
+    }
+    absolute.push_back(bones[i].parent < 0 ? bone : absolute[static_cast<size_t>(bones[i].parent)] * bone);
+    const Rigid moved = absolute.back() * bones[i].inverse.cast<D>();
+    Eigen::Matrix<D, 3, 4> movement;
+    movement << moved.rotation, moved.translation;
+    movements.push_back(D(movement));
+  }
+  const auto stacked = [&](const std::vector<int32_t>& places) {
+    std::vector<D> part;
+    for (const int32_t place : places) part.push_back(movements[static_cast<size_t>(place)]);
+    return cq::stack(part, 0);
+  };
+  return {for_parts(stacked, places_of_bones()), D(rotation(Vector3(pose.rotation))), pose.translation};
+}
+
+/// One vertex of the hand, when its bones have moved it: with the hand as a whole.
+inline const auto kVertex = [](auto turn, auto shift, auto vertex) {
+  return Vector3(Matrix3(turn) * Vector3(vertex) + Vector3(shift));
+};
+
+/// The vertices of the posed hand [3, N]. `rest` [bones, 4, N] is where they are at rest, (x, y, z, 1), times each
+/// bone's weight. Vertices lie along the last dimension here and in all results: what is done to each is done to
+/// vectors of them.
+template <class A>
+D skin(const Posed<D>& hand, const Bones<A>& rest) {
+  const auto moved = [](const auto& movements, const auto& at) { return tensordot(movements, at, {0, 2}, {0, 1}); };
+  D blended = moved(hand.movements.outer, rest.outer);
+  for (size_t i = 0; i < Hand::kFingers; ++i) blended += moved(hand.movements.fingers[i], rest.fingers[i]);
+  return cq::vmap(kVertex, {.in_axes = {cq::none, cq::none, 1}, .out_axes = {1}})(hand.turn, hand.shift, blended);
+}
+
+/// `rest` of points at the places u [2, N] of triangles, from that of their corners [3, bones, 4, N].
+inline Bones<D> on_triangles(const Bones<cq::Array<double>>& corners, const D& u) {
+  const auto between = [&](const auto& at) { return at[0] * u[0] + at[1] * u[1] + at[2] * (1.0 - u[0] - u[1]); };
+  return for_parts(between, corners);
+}
+
+/// What is measured, N points; in the complicated problem they are on triangles, else they are vertices.
+struct Problem {
+  std::vector<Bone> bones;
+  bool complicated = false;
+  Bones<cq::Array<double>> rest;     // [bones, 4, N], or [3, bones, 4, N]: of the vertices, or of the corners
+  cq::Array<double> points, places;  // [3, N], [2, N]
+  Pose<cq::Array<double>> pose;
+};
+
+/// The errors [3, N] of the simple problem.
+inline auto simple_errors(const Problem& problem) {
+  return [bones = problem.bones, rest = problem.rest](const auto& pose, auto points) {
+    return points - skin(posed(bones, pose), rest);
+  };
+}
+
+/// The errors [3, N] of the complicated problem.
+inline auto complicated_errors(const Problem& problem) {
+  return [bones = problem.bones, rest = problem.rest](const auto& pose, auto points, auto places) {
+    return points - skin(posed(bones, pose), on_triangles(rest, places));
+  };
+}
+
+/// Derivatives [3, N, k] as the columns of a Jacobian, one after the other: [k, 3, N].
+inline D columns(const D& derivative) { return transpose(derivative, {2, 0, 1}); }
+inline D columns(const Pose<D>& by) {
+  std::vector<D> parts{columns(by.rotation), columns(by.translation)};
+  for (const D& finger : by.fingers) parts.push_back(columns(finger));
+  return cq::concatenate(parts, 0);
+}
+
+/// The Jacobian of the simple problem, column by column: [26, 3, N].
+inline auto simple_jacobian(const Problem& problem) {
+  return [errors = simple_errors(problem)](const auto& pose, auto points) {
+    return columns(cq::jacfwd(errors)(pose, points));
+  };
+}
+
+/// The Jacobian of the complicated problem, column by column: [28, 3, N], by each point's own place, then by the pose.
+inline auto complicated_jacobian(const Problem& problem) {
+  return [errors = complicated_errors(problem)](const auto& pose, auto points, auto places) {
+    // A point depends on no other's place: one tangent serves all points.
+    const auto by_place = [&](auto tangent) {
+      const auto of_places = [&](auto u) { return errors(pose, points, u); };
+      return cq::jvp(of_places, std::tuple{places}, std::tuple{broadcast_to(tangent, places.shape())}).second;
+    };
+    auto by_places = cq::vmap(by_place)(D(cq::Array<double>{{{1}, {0}}, {{0}, {1}}}));
+    return cq::concatenate({by_places, columns(cq::jacfwd(errors)(pose, points, places))}, 0);
+  };
+}
+
+/// What skin needs of these vertices [N], or on_triangles of these corners [3, N].
+inline Bones<cq::Array<double>> at_rest(const Hand& hand, const cq::Array<int32_t>& vertices) {
+  const auto ones = cq::Array<double>::ones({hand.vertices.shape()[0], 1});
+  const auto homogeneous = take(cq::concatenate({hand.vertices, ones}, 1), vertices, 0);
+  const auto weights = take(hand.weights, vertices, 0);
+  const auto part = [&](const std::vector<int32_t>& bones) {
+    const auto places = cq::Array<int32_t>::from(bones, cq::Shape{static_cast<int64_t>(bones.size())});
+    return einsum("...nb,...nk->...bkn", take(weights, places, -1), homogeneous);
+  };
+  return for_parts(part, places_of_bones());
+}
+
+inline Problem read(const std::string& path) {
+  constexpr int64_t kPose = 26;
+  Reader file(path);
+  Problem problem;
+  const int64_t n = file.integer("N, the number of points", 1);
+  file.integer("the size of the pose", kPose, kPose);
+  const int64_t simple = file.expect("the points", {n, 4}) + kPose, complicated = simple + 2 * n;
+  if (file.left() != simple && file.left() != complicated) {
+    file.fail("expected " + std::to_string(simple) + " numbers (" + std::to_string(complicated) +
+              " in a complicated problem) to follow, got " + std::to_string(file.left()));
+  }
+  problem.complicated = file.left() == complicated;
+  const Hand hand = read_hand((std::filesystem::path(path).parent_path() / "model").string());
+  problem.bones = hand.bones;
+
+  const int64_t choices = problem.complicated ? hand.triangles.shape()[0] : hand.vertices.shape()[0];
+  std::vector<int32_t> correspondences;
+  std::vector<double> points;
+  for (int64_t i = 0; i < n; ++i) {
+    correspondences.push_back(static_cast<int32_t>(file.integer("a correspondence", 0, choices - 1)));
+    for (int k = 0; k < 3; ++k) points.push_back(file.number("a point"));
+  }
+  problem.points = transpose(cq::Array<double>::from(points, cq::Shape{n, 3}));
+  auto vertices = cq::Array<int32_t>::from(correspondences, cq::Shape{n});
+  if (problem.complicated) vertices = transpose(take(hand.triangles, vertices, 0));
+  problem.rest = at_rest(hand, vertices);
+  if (problem.complicated) problem.places = transpose(file.numbers("the places", {n, 2}));
+  problem.pose.rotation = file.numbers("the pose", {3});
+  problem.pose.translation = file.numbers("the pose", {3});
+  for (auto& finger : problem.pose.fingers) finger = file.numbers("the pose", {Hand::kJoints});
+  file.finish();
+  return problem;
+}
+
+}  // namespace adbench::hand

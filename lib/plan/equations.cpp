@@ -1,0 +1,79 @@
+#include "plan/equations.h"
+
+#include <algorithm>
+
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+Extents without_units(const Shape& shape) {
+  Extents e;
+  for (int64_t d : shape)
+    if (d != 1) e.push_back(d);
+  return e;
+}
+
+Shape reduced_extents(const Equation& e, const Shape& operand) {
+  std::vector<int64_t> extents;
+  if (const AttributeValue* axes = e.attributes().find("axes")) {
+    for (int64_t a : std::get<std::vector<int64_t>>(*axes)) extents.push_back(operand[static_cast<size_t>(a)]);
+  } else {
+    extents.push_back(operand[static_cast<size_t>(e.attributes().integer("axis"))]);
+  }
+  return Shape(extents);
+}
+
+bool always_reads(const Equation& e) {
+  switch (e.id()) {
+    case id_of<Broadcast>:
+    case id_of<Reshape>:
+    case id_of<Transpose>:
+    case id_of<Slice>:
+    case id_of<Reverse>:
+      return true;
+    default:
+      return false;
+  }
+}
+
+uint32_t operations(const Equation& e) {
+  size_t n = 1;
+  for (const Graph& body : e.subgraphs()) {
+    for (const Equation& inner : body.equations()) n += operations(inner);
+  }
+  return static_cast<uint32_t>(std::min<size_t>(n, 1'000'000));
+}
+
+bool takes_extremum(const Equation& e) {
+  switch (e.id()) {
+    case id_of<ReduceMax>:
+    case id_of<ReduceMin>:
+    case id_of<Argmax>:
+    case id_of<Argmin>:
+    case id_of<Cummax>:
+    case id_of<Cummin>:
+    case id_of<ScatterMax>:
+    case id_of<ScatterMin>:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool compares(const Equation& e) {
+  switch (e.id()) {
+    case id_of<Eq>:
+    case id_of<Ne>:
+    case id_of<Lt>:
+    case id_of<Le>:
+    case id_of<Gt>:
+    case id_of<Ge>:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace calque::plan

@@ -1,0 +1,25 @@
+#pragma once
+// What the planner asks of single equations.
+#include "calque/ir/graph.h"
+
+namespace calque::plan {
+
+/// Extents other than 1.
+using Extents = ::calque::detail::InlineVector<int64_t, 5>;
+Extents without_units(const Shape& shape);
+
+/// Extents of the dimensions that a reduction takes out of its operand's shape.
+Shape reduced_extents(const Equation& e, const Shape& operand);
+
+/// A view whose elements are elements of its operand, every one.
+bool always_reads(const Equation& e);
+
+/// About how many operations the equation is for a code generator, those of its sub-graphs included.
+uint32_t operations(const Equation& e);
+
+/// Reductions, cumulative operations and scatters whose results are some of the elements that they see.
+bool takes_extremum(const Equation& e);
+/// Comparisons of two values.
+bool compares(const Equation& e);
+
+}  // namespace calque::plan

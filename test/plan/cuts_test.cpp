@@ -1,0 +1,64 @@
+// Long straight code of single elements becomes several kernels, cut where little crosses.
+#include "plan/cuts.h"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "kernel/build.h"
+#include "support/native.h"
+#include "support/samples.h"
+
+namespace calque::test {
+namespace {
+
+TEST(Cuts, PiecesWeighAboutTheLimit) {
+  const std::vector<uint32_t> weight(1000, 1);
+  const std::vector<size_t> cuts = plan::choose_cuts(weight, std::vector<uint32_t>(1001, 3), 100);
+  ASSERT_GE(cuts.size(), 9u);
+  size_t before = 0;
+  for (const size_t cut : cuts) {
+    EXPECT_GT(cut, before + 70);
+    EXPECT_LE(cut, before + 101);
+    before = cut;
+  }
+}
+
+TEST(Cuts, AreWhereLittleCrosses) {
+  std::vector<uint32_t> live(200, 9);
+  live[83] = 1;
+  const std::vector<size_t> cuts = plan::choose_cuts(std::vector<uint32_t>(200, 1), live, 100);
+  ASSERT_FALSE(cuts.empty());
+  EXPECT_EQ(cuts[0], 83u);
+}
+
+TEST(Cuts, AreNoneInShortCode) {
+  EXPECT_TRUE(plan::choose_cuts(std::vector<uint32_t>(90, 1), std::vector<uint32_t>(91, 1), 100).empty());
+  EXPECT_TRUE(plan::choose_cuts({}, {0}, 100).empty());
+}
+
+/// x and y of a chain of `steps` steps x = x y + x, y = y - x x.
+Graph chain(int steps) {
+  std::ostringstream text;
+  text << "calque 1\ngraph f(%x0: f64[], %y0: f64[]) {\n";
+  for (int i = 0; i < steps; ++i) {
+    text << "  %a" << i << " = mul %x" << i << " %y" << i << "\n  %x" << i + 1 << " = add %a" << i << " %x" << i
+         << "\n  %b" << i << " = mul %x" << i + 1 << " %x" << i + 1 << "\n  %y" << i + 1 << " = sub %y" << i << " %b"
+         << i << "\n";
+  }
+  text << "  return %x" << steps << ", %y" << steps << "\n}\n";
+  return parse(text.str());
+}
+
+TEST(Cuts, OfAChainOfScalarsKeepItsBits) {
+  const Graph g = chain(2000);
+  const kernel::Program program = kernel::build_program(g);
+  EXPECT_GE(program.kernels.size(), 5u);
+  EXPECT_LE(program.kernels.size(), 8u);
+  EXPECT_LE(program.workspace_bytes, 64 * 4 * 8);
+  const std::vector<AnyArray> inputs = {AnyArray::full<double>(Shape(), 1e-3), AnyArray::full<double>(Shape(), -2e-4)};
+  EXPECT_EQ(compare_strictly(g, inputs), "");
+}
+
+}  // namespace
+}  // namespace calque::test
