@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernel/schedule.h"
+#include "kernel/split_loops.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
@@ -406,6 +407,7 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
       }
     }
   }
+  split_loops(out.kernel);
   schedule(out.kernel);
   return out;
 }
@@ -419,6 +421,7 @@ BoundKernel build_copy(const Memory& memory, std::span<const Value> values, std:
     for (size_t i = 0; i < values.size(); ++i) items.push_back({values[i], builder.frame().bind(destinations[i])});
     builder.map(std::move(items));
   }
+  split_loops(out.kernel);
   schedule(out.kernel);
   return out;
 }

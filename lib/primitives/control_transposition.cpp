@@ -39,9 +39,9 @@ void transpose_branches(Transposition& t) {
 }
 
 /// A sum in place of the cotangents that a step gives its constants.
-void accumulate(Graph& body, size_t first_output, size_t first_input, size_t count) {
+void accumulate(const Location& location, Graph& body, size_t first_output, size_t first_input, size_t count) {
   std::vector<Value> outputs = body.outputs();
-  const Writer w(body, {});
+  const Writer w(body, location);
   for (size_t i = 0; i < count; ++i) {
     outputs[first_output + i] = w.add(body.inputs()[first_input + i], outputs[first_output + i]);
   }
@@ -77,7 +77,7 @@ void Scan::transpose(Transposition& t) {
     if (linear[i]) backward.add_input(t.operand_type(i));
   }
   const size_t ct = rc + rx, sums = ct + parts.carry + gy;
-  accumulate(backward, 0, sums, lc);
+  accumulate(t.writer.location(), backward, 0, sums, lc);
   permute_inputs(
       backward,
       Positions().range(0, rc).range(sums, lc).range(ct, parts.carry).range(rc, rx).range(ct + parts.carry, gy));
