@@ -2,24 +2,13 @@
 // with the example become gathers and scatters with batching dimensions.
 #include <algorithm>
 
+#include "primitives/batched_axes.h"
 #include "primitives/emit.h"
 
 namespace calque::primitives {
 namespace {
 
 using List = std::vector<int64_t>;
-
-List shifted(const List& axes) {
-  List out;
-  for (const int64_t a : axes) out.push_back(a + 1);
-  return out;
-}
-
-List prepended(int64_t first, const List& rest) {
-  List out{first};
-  out.insert(out.end(), rest.begin(), rest.end());
-  return out;
-}
 
 List all_axes(const Shape& shape) {
   List axes;

@@ -1,5 +1,6 @@
 // Transformations of views. All are linear: the tangent is the same view of the tangent, and the transposed moves
 // cotangents back to where they came from.
+#include "primitives/batched_axes.h"
 #include "primitives/emit.h"
 
 namespace calque::primitives {
@@ -11,20 +12,6 @@ using List = std::vector<int64_t>;
 void same_view(Jvp& j) {
   const Equation& e = j.equation;
   j.add(j.writer.emit(e.id(), {j.tangents[0]}, e.attributes()));
-}
-
-/// Every dimension one further, behind the batch's.
-List shifted(const List& axes) {
-  List out;
-  for (const int64_t a : axes) out.push_back(a + 1);
-  return out;
-}
-
-/// The list with one more entry in front.
-List prepended(int64_t first, const List& rest) {
-  List out{first};
-  out.insert(out.end(), rest.begin(), rest.end());
-  return out;
 }
 
 /// pad of one value by a rank-0 zero.

@@ -2,7 +2,7 @@
 
 #include "transform/dependence.h"
 #include "transform/inline_calls.h"
-#include "transform/separate.h"
+#include "transform/part.h"
 #include "transform/simplify.h"
 
 namespace calque::transform {

@@ -40,8 +40,9 @@ std::vector<Window> join_along(const Writer& w, const std::vector<Window>& windo
   }
   std::vector<Window> all;
   for (auto& [key, group] : groups) {
-    std::stable_sort(group.begin(), group.end(),
-                     [&](const Window* a, const Window* b) { return a->start[axis] < b->start[axis]; });
+    std::sort(group.begin(), group.end(), [&](const Window* a, const Window* b) {
+      return a->start[axis] != b->start[axis] ? a->start[axis] < b->start[axis] : a < b;  // of one vector
+    });
     // Each goes behind the row that ended last before it begins.
     std::multimap<int64_t, size_t> ends;
     std::vector<std::vector<const Window*>> rows;

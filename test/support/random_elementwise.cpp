@@ -88,8 +88,12 @@ void Generator::convert() {
   const Value v = any();
   const DType from = graph_.dtype(v);
   const size_t kind = rng_.below(100);
-  if (kind < 20) {
+  if (kind < 12) {
     if (enabled("stop_gradient")) emit<primitives::StopGradient>({v});
+    return;
+  }
+  if (kind < 20) {
+    if (enabled("optimization_barrier")) emit<primitives::OptimizationBarrier>({v, any()});
     return;
   }
   if (kind < 45) {
