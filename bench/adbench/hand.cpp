@@ -124,7 +124,7 @@ void declare(const std::shared_ptr<const Instance>& x) {
 }  // namespace
 
 void declare_hand() {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const auto root = std::filesystem::path(CALQUE_SOURCE_DIR);
   const Hand model = read_hand((root / "test" / "adbench" / "data" / "hand" / "model").string());
   const auto flat = std::make_shared<const Flat>(model);
   for (int64_t n : {100, 800}) {

@@ -26,6 +26,7 @@ foreach(folder IN LISTS calque_bench_folders)
     set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
     target_link_libraries(bench_${name} PRIVATE calque_flags calque::calque bench_common)
     target_include_directories(bench_${name} PRIVATE "${PROJECT_SOURCE_DIR}/examples")  # whose models some cases time
+    target_compile_definitions(bench_${name} PRIVATE CALQUE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # and their data
     list(APPEND calque_bench_targets bench_${name})
   endif()
   foreach(source IN LISTS sources)
