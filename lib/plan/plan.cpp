@@ -192,11 +192,11 @@ struct Planner {
         }
         continue;
       }
-      for (Value o : e.operands()) stack.push_back({o, operand_prefix(e, o, prefix, place.loops)});
+      for (Value o : e.operands()) stack.push_back({o, operand_prefix(e, o, prefix)});
     }
   }
 
-  int operand_prefix(const Equation& e, Value operand, int prefix, const Extents& loops) const {
+  int operand_prefix(const Equation& e, Value operand, int prefix) const {
     if (g.shape(operand).num_elements() == 1) return 0;
     if (prefix < 0) return -1;
     switch (e.id()) {
@@ -222,7 +222,6 @@ struct Planner {
       default:
         break;
     }
-    (void)loops;
     if (roles[position.at(&e)] != Role::elementwise) return -1;
     // A loop over elements reads tables besides the elements of its own index.
     return g.shape(operand) == g.shape(e.result()) ? prefix : -1;
@@ -270,7 +269,7 @@ struct Planner {
           // From the operands on: the root itself is in memory, where the walk would stop.
           for (Value o : e.operands()) {
             Place from = at;
-            from.prefix = operand_prefix(e, o, at.prefix, at.loops);
+            from.prefix = operand_prefix(e, o, at.prefix);
             walk(o, from, places, reached);
           }
         } else {
@@ -334,7 +333,7 @@ struct Planner {
         if (user->results().empty()) continue;
         const int64_t reads = g.shape(user->result()).num_elements();
         const bool outer_loop =
-            user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank(), {}) >= 0;
+            user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank()) >= 0;
         if (reads > 2 * elements && elements > 1 && !outer_loop) again = true;
       }
     }

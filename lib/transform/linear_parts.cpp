@@ -88,9 +88,8 @@ LinearParts take_apart(const Graph& function, const Graph& derivative, size_t fi
   parts.num_results = function.outputs().size();
   std::vector<bool> unknown(derivative.inputs().size(), true);
   for (size_t i = 0; i < first_unknown; ++i) unknown[i] = false;
-  const transform::Split s = transform::split(derivative, unknown);
-  Graph known = transform::simplify(s.known, transform::InlineScope::calls);
-  Graph linear = transform::simplify(s.unknown, transform::InlineScope::calls);
+  transform::Split s = transform::split(derivative, unknown);
+  Graph known = std::move(s.known), linear = std::move(s.unknown);
   std::vector<Value> residuals(known.outputs().end() - static_cast<ptrdiff_t>(s.num_residuals), known.outputs().end());
   complete_outputs(s, parts.num_results, known, linear, residuals);
   linear = with_needed_residuals(linear, known, residuals);
