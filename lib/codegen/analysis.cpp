@@ -126,6 +126,16 @@ bool Analysis::visit(const Instruction& i, bool vector) {
       }
       break;
     }
+    case Op::contraction: {
+      const int64_t extents[3][2] = {{i.rows, i.extent}, {i.extent, i.columns}, {i.rows, i.columns}};
+      for (size_t r = 0; r < 3; ++r) {
+        const Region& region = i.regions[r];
+        for (const Id p : region.parameters) set(p, true);
+        for (size_t p = 0; p < 2; ++p) ranges_[region.parameters[p]] = {0, std::max<int64_t>(extents[r][p] - 1, 0)};
+        again |= walk(region, true);
+      }
+      break;
+    }
     case Op::if_: {
       again |= walk(i.regions[0], vector);
       again |= walk(i.regions[1], vector);
@@ -232,7 +242,7 @@ LoopFacts Analysis::measure(const Region& region) {
   LoopFacts facts;
   for (const Instruction& i : region.instructions) {
     ++facts.cost;
-    if (i.op == Op::loop || (i.op == Op::while_ && once(i) < 0)) facts.nested = true;
+    if (i.op == Op::loop || i.op == Op::contraction || (i.op == Op::while_ && once(i) < 0)) facts.nested = true;
     const auto widen = [&](DType d, bool arithmetic) {
       int bytes = static_cast<int>(size_of(d));
       if (bytes == 2 && is_floating(d) && arithmetic) bytes = 4;

@@ -87,6 +87,7 @@ TargetInfo make_target(const std::string& cpu, const std::string& triple) {
     info.avx512 = info.avx2 && has("+avx512f") && has("+avx512bw") && has("+avx512dq") && has("+avx512vl");
     info.half_conversion = has("+f16c");
     info.fma = has("+fma");
+    info.bf16_pairs = info.avx512 && has("+avx512bf16");
     info.vector_bits = info.avx512 ? 512 : info.avx2 ? 256 : 128;
   } else if (parsed.isAArch64()) {
     info.half_conversion = info.fma = true;

@@ -11,7 +11,7 @@ namespace calque::codegen {
 /// What calls out of generated code go through: one versioned table of noexcept functions, which the runtime fills in.
 /// A generated entry receives its context first and passes it on.
 struct RuntimeTable {
-  uint32_t version = 1;
+  uint32_t version = 2;
   /// Runs host function `index` of the program on the given argument and result pointers. Returns 0, or 1 after storing
   /// an exception in the context.
   int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
@@ -19,6 +19,8 @@ struct RuntimeTable {
   void (*parallel_for)(void* context, int64_t count, int64_t grain,
                        void (*body)(void* environment, int64_t begin, int64_t end),
                        void* environment) noexcept = nullptr;
+  /// Memory of this thread, 64-byte aligned, until the function that asked for it returns. Null when there is none.
+  void* (*scratch)(void* context, int64_t bytes) noexcept = nullptr;
 };
 
 /// The first member of every context passed to an entry.

@@ -124,6 +124,11 @@ class KernelEmitter {
   Values fold_lanes(const Instruction& i, Values v);
   Values masked(const Instruction& i, const Values& v, llvm::Value* mask);
 
+  // ---- contraction.cpp
+  friend class ContractionEmitter;
+  void contraction(const Instruction& i);
+  llvm::Value* scratch(int64_t bytes);
+
   llvm::Module& module_;
   const TargetInfo& target_;
   const CodegenOptions& options_;

@@ -126,6 +126,9 @@ void KernelEmitter::emit(const Instruction& i) {
     case Op::if_:
       branch(i);
       break;
+    case Op::contraction:
+      contraction(i);
+      break;
     case Op::yield:
       break;
   }

@@ -17,6 +17,8 @@ struct TargetInfo {
   /// Conversion between f16 and f32 in hardware, to nearest even.
   bool half_conversion = false;
   bool fma = false;
+  /// Sums of two products of bf16 in f32, in one instruction.
+  bool bf16_pairs = false;
 
   /// Masked vector loads and stores of elements of that many bytes are single instructions.
   bool masked_memory(int element_bytes) const { return avx512 || (avx2 && element_bytes >= 4); }

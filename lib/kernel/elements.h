@@ -46,6 +46,8 @@ class Frame {
   virtual bool computes(Value v) const = 0;
   /// Memory that holds a captured array.
   virtual Operand constant(const AnyArray& array) = 0;
+  /// Memory that holds all of `v`, where there is such.
+  virtual std::optional<Operand> memory(Value) { return std::nullopt; }
 
  private:
   const Graph* graph_;

@@ -1,5 +1,6 @@
 #include "kernel/emitter.h"
 
+#include <array>
 #include <cstring>
 
 #include "primitives/registry.h"
@@ -285,6 +286,38 @@ Ids Emitter::if_else(Id predicate, std::span<const DType> results, int depth, co
   const Ids ids = i.results;
   scopes_[static_cast<size_t>(depth)]->region.instructions.push_back(std::move(i));
   return ids;
+}
+
+void Emitter::contraction(const Product& product, const Factor& lhs, const Factor& rhs, const Epilogue& epilogue) {
+  Instruction i;
+  i.op = Op::contraction;
+  i.rows = product.rows;
+  i.columns = product.columns;
+  i.extent = product.depth;
+  i.regions.resize(3);
+  const auto bounded = [&](Id id, int64_t extent) { range(id, 0, std::max<int64_t>(extent - 1, 0)); };
+  const auto factor = [&](int64_t first, int64_t second, const Factor& element, Region& out) {
+    build_region(
+        depth(), std::array{DType::i64, DType::i64},
+        [&](std::span<const Id> p) {
+          bounded(p[0], first);
+          bounded(p[1], second);
+          return Ids{element(p[0], p[1])};
+        },
+        out);
+  };
+  factor(product.rows, product.depth, lhs, i.regions[0]);
+  factor(product.depth, product.columns, rhs, i.regions[1]);
+  build_region(
+      depth(), std::array{DType::i64, DType::i64, product.sum},
+      [&](std::span<const Id> p) {
+        bounded(p[0], product.rows);
+        bounded(p[1], product.columns);
+        epilogue(p[0], p[1], p[2]);
+        return Ids{};
+      },
+      i.regions[2]);
+  scopes_.back()->region.instructions.push_back(std::move(i));
 }
 
 Id Emitter::find(const MemoKey& key) const {

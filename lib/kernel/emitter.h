@@ -67,6 +67,15 @@ class Emitter {
   Ids if_else(Id predicate, std::span<const DType> results, int depth, const RegionBody& then_body,
               const RegionBody& else_body);
 
+  /// A contraction in the innermost scope: rows x depth times depth x columns.
+  struct Product {
+    int64_t rows = 0, columns = 0, depth = 0;
+    DType factor, sum;
+  };
+  using Factor = std::function<Id(Id, Id)>;
+  using Epilogue = std::function<void(Id m, Id n, Id sum)>;
+  void contraction(const Product& product, const Factor& lhs, const Factor& rhs, const Epilogue& epilogue);
+
   // ---- memo of the values of graphs, kept in the scope where they stay valid
   struct MemoKey {
     uint64_t frame;

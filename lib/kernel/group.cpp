@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernel/contraction.h"
 #include "kernel/schedule.h"
 #include "kernel/split_loops.h"
 #include "primitives/registry.h"
@@ -34,19 +35,30 @@ class MemoryFrame final : public Frame {
   }
 
   std::optional<Id> element(Elements& elements, Value v, const Index& index) override {
+    if (v == given_) return given_element_;
     const Binding& b = binding(v);
     if (!b.valid) return std::nullopt;
     return elements.load(bind(b), b.type.shape, index);
   }
   bool reads_flat(Value v) const override {
     const Binding& b = memory_.bindings[v.id()];
-    return graph().kind(v) == ValueKind::constant || (b.valid && is_dense(b.type.shape, b.strides));
+    return v == given_ || graph().kind(v) == ValueKind::constant || (b.valid && is_dense(b.type.shape, b.strides));
   }
   bool computes(Value v) const override {
-    if (graph().kind(v) != ValueKind::result) return false;
+    if (graph().kind(v) != ValueKind::result || v == given_) return false;
     return !memory_.plan.in_memory[v.id()] || std::find(roots_.begin(), roots_.end(), v) != roots_.end();
   }
   Operand constant(const AnyArray& array) override { return bind(memory_.constant(array)); }
+  std::optional<Operand> memory(Value v) override {
+    if (computes(v)) return std::nullopt;
+    const Binding b = binding(v);
+    return b.valid ? std::optional(bind(b)) : std::nullopt;
+  }
+  /// From now on the element of `v` is `element`, wherever it is asked for.
+  void give(Value v, Id element) {
+    given_ = v;
+    given_element_ = element;
+  }
 
   Operand bind(const Binding& b) {
     Operand o;
@@ -83,6 +95,8 @@ class MemoryFrame final : public Frame {
   const Memory& memory_;
   BoundKernel& out_;
   std::vector<Value> roots_;
+  Value given_;
+  Id given_element_ = kNone;
 };
 
 /// A value and where its elements go.
@@ -154,6 +168,25 @@ class GroupBuilder {
     });
   }
 
+  /// A tiled product and what is computed of its elements: each root at the product's own position.
+  void contraction(const Equation& e, std::span<const Value> roots) {
+    const Graph& g = memory_.graph;
+    const Shape& shape = g.shape(e.result());
+    std::vector<Operand> to;
+    for (Value v : roots) to.push_back(destination(v));
+    build_contraction(elements_, frame_, e, [&](const Index& at, Id sum) {
+      frame_.give(e.result(), elements_.convert(sum, g.dtype(e.result())));
+      const bool reshaped = std::any_of(roots.begin(), roots.end(), [&](Value v) { return g.shape(v) != shape; });
+      const Index flat = reshaped ? Index::of_flat(elements_.linear(row_major(shape), shape, at)) : at;
+      for (size_t i = 0; i < roots.size(); ++i) {
+        const Shape& own = g.shape(roots[i]);
+        const Index index = own == shape ? at : elements_.with_parts(flat, own);
+        elements_.prepare(frame_, roots.subspan(i, 1), index);
+        put(to[i], own, index, elements_.element(frame_, roots[i], index));
+      }
+    });
+  }
+
   void scan(const Equation& e, const Shape& space, std::span<const Value> roots) {
     const auto carry = static_cast<size_t>(e.attributes().integer("carry"));
     std::vector<Operand> to;
@@ -206,6 +239,12 @@ class GroupBuilder {
       elements_.prepare(frame_, values, index);
       for (const Item& i : items) put(i.to, shape, index, elements_.element(frame_, i.value, index));
     });
+  }
+
+  static Operand row_major(const Shape& shape) {
+    Operand o;
+    o.strides = row_major_strides(shape);
+    return o;
   }
 
   void put(const Operand& to, const Shape& shape, const Index& index, Id value) {
@@ -361,7 +400,7 @@ void GroupBuilder::scatter(const Equation& e) {
 
 std::string kernel_name(const Memory& memory, const plan::Group& group) {
   std::string name = "fused";
-  if (group.around) return name + "_" + group.around->primitive();
+  if (group.around && role_of(*group.around) != Role::contraction) return name + "_" + group.around->primitive();
   const Graph& g = memory.graph;
   std::vector<Value> stack(group.roots.rbegin(), group.roots.rend());
   std::vector<std::string> parts;
@@ -400,6 +439,9 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
           break;
         case Role::scatter:
           builder.scatter(*group.around);
+          break;
+        case Role::contraction:
+          builder.contraction(*group.around, group.roots);
           break;
         default:
           builder.scan(*group.around, group.space, group.roots);

@@ -31,7 +31,11 @@ enum class Op : uint8_t {
              ///< keep their carries and neither load, store nor divide
   if_,       ///< operands[0]: bool. regions[0] (then) and regions[1] (else), without parameters, yield the results.
              ///< In a vectorised loop a region runs if some lane needs it, under that mask
-  yield,     ///< last instruction of a region that gives values: operands
+  contraction,  ///< sums[m, n] = sum over k of regions[0](m, k) * regions[1](k, n) for all m < rows, n < columns,
+                ///< k < extent; regions[2](m, n, sum) stores what is wanted of each. The factors have one dtype, 16-bit
+                ///< floats included; the sum's is theirs, f32 for 16-bit floats. Sums run over k in order, in blocks
+                ///< that the code generator documents. Never inside a vectorised loop
+  yield,  ///< last instruction of a region that gives values: operands
 };
 
 enum class LoopKind : uint8_t {
@@ -61,6 +65,7 @@ struct Instruction {
   // ---- loops
   int64_t extent = 0;
   detail::InlineVector<Combiner, 4> combiners;
+  int64_t rows = 0, columns = 0;  ///< of a contraction, whose depth is `extent`
   /// Schedule: iterations run in vectors of the target's width with a masked tail. At most one loop on any path from
   /// the root is vectorised. A reduction that is vectorised may reassociate (fixed by extent and width alone).
   bool vectorize = false;

@@ -119,6 +119,12 @@ class KernelPrinter {
         nested(i.regions[0], " then ", depth);
         nested(i.regions[1], " else ", depth);
         break;
+      case Op::contraction:
+        out_ << "contraction " << i.rows << " x " << i.columns << " over " << i.extent;
+        nested(i.regions[0], " lhs ", depth);
+        nested(i.regions[1], " rhs ", depth);
+        nested(i.regions[2], " then ", depth);
+        break;
       case Op::yield:
         out_ << "yield ";
         ids(i.operands, false);

@@ -86,6 +86,8 @@ class Scheduler {
     return false;
   }
   static bool is_parallel(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::parallel; }
+  /// Has vectors of its own, or loops that may.
+  static bool is_nest(const Instruction& i) { return is_parallel(i) || i.op == Op::contraction; }
   static bool is_reduction(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::reduction; }
   static bool is_counted_loop(const Instruction& i) { return i.op == Op::loop; }
 
@@ -175,7 +177,8 @@ class Scheduler {
 
   void visit(Region& r) {
     for (Instruction& i : r.instructions) {
-      if (is_parallel(i) && !contains(i.regions[0], is_parallel)) {
+      if (i.op == Op::contraction) continue;
+      if (is_parallel(i) && !contains(i.regions[0], is_nest)) {
         const double along = i.extent >= kShortest ? vector_cost(i) : 1e300;
         const double inside =
             contains(i.regions[0], is_reduction) ? static_cast<double>(i.extent) * reduction_cost(i.regions[0]) : 1e299;
@@ -209,6 +212,13 @@ class Scheduler {
           break;
         default:
           break;
+      }
+      if (i.op == Op::contraction) {
+        count(i.regions[0], saturating(times, saturating(i.rows, i.extent)));
+        count(i.regions[1], saturating(times, saturating(i.extent, i.columns)));
+        count(i.regions[2], saturating(times, saturating(i.rows, i.columns)));
+        k_.flops += saturating(2 * times, saturating(saturating(i.rows, i.columns), i.extent));
+        continue;
       }
       for (Region& inner : i.regions) count(inner, i.op == Op::loop ? saturating(times, i.extent) : times);
       if (is_reduction(i)) k_.flops += saturating(times, i.extent);

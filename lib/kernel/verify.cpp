@@ -25,7 +25,8 @@ class Verifier {
                                    at_ ? fmt::format(" (instruction {})", describe(*at_)) : ""));
   }
   std::string describe(const Instruction& i) const {
-    constexpr std::string_view kOps[] = {"constant", "scalar", "load", "store", "loop", "while", "if", "yield"};
+    constexpr std::string_view kOps[] = {"constant", "scalar", "load",        "store", "loop",
+                                         "while",    "if",     "contraction", "yield"};
     std::string text(kOps[static_cast<size_t>(i.op)]);
     if (i.op == Op::scalar && i.primitive < num_primitives()) text += " " + primitive(i.primitive).name;
     for (size_t r = 0; r < i.results.size(); ++r) text += fmt::format("{}%{}", r ? ", " : " of ", i.results[r]);
@@ -141,9 +142,34 @@ class Verifier {
         for (const Region& r : i.regions) region(r, {}, &results, vector, true);
         break;
       }
+      case Op::contraction:
+        contraction(i, vector);
+        break;
       case Op::yield:
         break;
     }
+  }
+
+  void contraction(const Instruction& i, bool vector) {
+    require(i.regions.size() == 3 && i.operands.empty() && i.results.empty(),
+            "a contraction has two factors, what is done with its sums, and no operands or results");
+    require(i.rows >= 0 && i.columns >= 0 && i.extent >= 0, "a contraction's extents are not negative");
+    require(!vector, "a contraction inside a vectorised loop");
+    require(i.regions[2].parameters.size() == 3, "a contraction's sums come with their row and column");
+    check_id(i.regions[2].parameters[2]);
+    const DType sum = dtype(i.regions[2].parameters[2]);
+    for (size_t r = 0; r < 2; ++r) {
+      require(!i.regions[r].instructions.empty() && i.regions[r].instructions.back().operands.size() == 1,
+              "a factor is one value");
+      const Id id = i.regions[r].instructions.back().operands[0];
+      check_id(id);
+      const DType factor = dtype(id);
+      const bool half = factor == DType::f16 || factor == DType::bf16;
+      require(sum == (half ? DType::f32 : factor), "a contraction sums in its factors' dtype, 16-bit floats in f32");
+      const std::vector<DType> yields{factor};
+      region(i.regions[r], {DType::i64, DType::i64}, &yields, true, true);
+    }
+    region(i.regions[2], {DType::i64, DType::i64, sum}, nullptr, true, true);
   }
 
   void loop(const Instruction& i, bool vector, bool nested) {

@@ -6,7 +6,9 @@
 #include <map>
 #include <unordered_map>
 
+#include "plan/contraction.h"
 #include "plan/cuts.h"
+#include "plan/epilogues.h"
 #include "plan/equations.h"
 #include "primitives/registry.h"
 
@@ -41,9 +43,11 @@ struct Planner {
   std::vector<const Equation*> order;  // equations in order
   std::vector<Role> roles;             // by position in `order`
   std::unordered_map<const Equation*, size_t> position;
-  std::vector<double> cost;  // by value: operations to recompute it from memory
-  std::vector<char> fixed;   // by value: must be in memory whatever fusion would like
-  std::vector<size_t> cuts;  // positions at which new kernels of single elements begin
+  std::vector<double> cost;                              // by value: operations to recompute it from memory
+  std::vector<char> fixed;                               // by value: must be in memory whatever fusion would like
+  std::vector<Group> products;                           // kernels of tiled products
+  std::unordered_map<uint32_t, size_t> product_of_root;  // by value id
+  std::vector<size_t> cuts;                              // positions at which new kernels of single elements begin
 
   explicit Planner(const Graph& graph) : g(graph) {}
 
@@ -110,6 +114,14 @@ struct Planner {
     return false;
   }
 
+  /// An elementwise operand of a tiled product, computed while it is packed. (Dear ones are stored all the same.)
+  bool is_prologue(const Equation& product, Value v) const {
+    if (g.kind(v) != ValueKind::result || users[v.id()].size() != 1 || uses[v.id()] != 1) return false;
+    const Equation& e = *g.definition(v);
+    return roles[position.at(&e)] == Role::elementwise && e.id() != id_of<While> &&
+           product_of(g, product) != Product::sums;
+  }
+
   void fix_memory() {
     for (Value v : g.outputs()) need(v);
     for (size_t i = 0; i < order.size(); ++i) {
@@ -124,7 +136,7 @@ struct Planner {
         case Role::contraction:
           need(e.result());
           for (Value v : e.operands())
-            if (!reads_through(v)) need(v);
+            if (!reads_through(v) && !is_prologue(e, v)) need(v);
           break;
         case Role::cumulative:
           need(e.result());
@@ -446,14 +458,51 @@ struct Planner {
     }
   }
 
+  /// Finds what is computed together with tiled products. Such a product's group is formed where its first root is.
+  void fuse_epilogues() {
+    const Surroundings around{g, order, roles, position, users, plan.in_memory, plan.shares};
+    std::vector<bool> claimed(g.num_values(), false);
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Equation& e = *order[i];
+      if (roles[i] != Role::contraction || product_of(g, e) == Product::sums || plan.shares[e.result().id()].valid()) {
+        continue;
+      }
+      const Epilogue epilogue = find_epilogue(around, e, claimed);
+      Group group{g.shape(e.result()), epilogue.roots, &e};
+      for (Value v : group.roots) claimed[v.id()] = true;
+      if (epilogue.result_in_memory) group.roots.insert(group.roots.begin(), e.result());
+      plan.in_memory[e.result().id()] = epilogue.result_in_memory;
+      for (Value v : group.roots) product_of_root[v.id()] = products.size();
+      products.push_back(std::move(group));
+    }
+  }
+
   void form_groups() {
     // The last step whose results a value reads at its own index, and at any other index.
     std::vector<int32_t> same(g.num_values(), -1), other(g.num_values(), -1);
     std::map<std::vector<int64_t>, int32_t> open;    // space -> step of the last map kernel
     std::unordered_map<int32_t, size_t> reductions;  // by step
+    std::unordered_map<size_t, int32_t> at_product;  // the step of each product
     const auto add_step = [&](Step s) {
       plan.steps.push_back(s);
       return static_cast<int32_t>(plan.steps.size()) - 1;
+    };
+    const auto place = [&](const std::vector<Value>& roots, int32_t at) {
+      for (Value v : roots) {
+        same[v.id()] = at;
+        other[v.id()] = -1;
+      }
+    };
+    // The step that computes the roots with a tiled product; it is added where the first of them is.
+    const auto product_step = [&](const std::vector<Value>& roots) {
+      const auto product = roots.empty() ? product_of_root.end() : product_of_root.find(roots[0].id());
+      if (product == product_of_root.end()) return -1;
+      const auto [at, first] = at_product.try_emplace(product->second, -1);
+      if (first) {
+        at->second = add_step({static_cast<int32_t>(plan.groups.size()), nullptr});
+        plan.groups.push_back(std::move(products[product->second]));
+      }
+      return at->second;
     };
     auto next_cut = cuts.begin();
     for (size_t i = 0; i < order.size(); ++i) {
@@ -483,6 +532,10 @@ struct Planner {
       }
       if (!any_root) continue;
       int32_t at = -1;
+      if (at = product_step(roots); at >= 0) {
+        place(roots, at);
+        continue;
+      }
       switch (roles[i]) {
         case Role::elementwise:
         case Role::view:
@@ -529,10 +582,7 @@ struct Planner {
           at = add_step({-1, &e});
           break;
       }
-      for (Value v : roots) {
-        same[v.id()] = at;
-        other[v.id()] = -1;
-      }
+      place(roots, at);
     }
   }
 
@@ -543,6 +593,7 @@ struct Planner {
     store_dear();
     bound_expansion();
     cut_scalars();
+    fuse_epilogues();
     form_groups();
     return std::move(plan);
   }

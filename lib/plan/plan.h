@@ -35,7 +35,8 @@ bool runs_per_element(const Graph& graph, const Equation& equation, std::string*
 struct Group {
   Shape space;
   std::vector<Value> roots;
-  /// The scan, cumulative operation or scatter that the kernel is built around; null for maps and reductions.
+  /// The scan, cumulative operation, scatter or tiled product that the kernel is built around; null for maps and
+  /// reductions, and for products whose elements are sums of their own.
   const Equation* around = nullptr;
 };
 

@@ -1,0 +1,646 @@
+// Products of matrices. The result is computed tile by tile: a tile's sums stay in registers while the terms run, each
+// term a row of the right factor (vectors) times a column of the left (broadcasts). Around that are the loops that keep
+// factors in caches: blocks of the result (tasks), blocks of terms, rows of tiles, tiles. A factor that is used again
+// and again is packed first, which is where transposed, converted and computed factors become plain vectors. Sums run
+// over the terms in order, in blocks whose length the depth alone decides; block sums are added in order.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "codegen/emitter.h"
+#include "codegen/tiling.h"
+
+namespace calque::codegen {
+
+using kernel::Op;
+using llvm::Value;
+
+namespace {
+
+/// Multiplications of vectors that are written out one after the other, without a loop.
+constexpr int64_t kStraightTerms = 384;
+constexpr int64_t kUnroll = 4;
+/// What is done with sums is written out for each register up to this many instructions; beyond, in a loop.
+constexpr int64_t kShortEpilogue = 12;
+/// Packed factors up to this size live on the stack.
+constexpr int64_t kStackBytes = 48 * 1024;
+constexpr uint64_t kLine = 64;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+}  // namespace
+
+class ContractionEmitter {
+ public:
+  ContractionEmitter(KernelEmitter& kernel, const kernel::Instruction& i)
+      : k_(kernel),
+        b_(kernel.b_),
+        i_(i),
+        t_(choose_tiling(kernel.kernel_, i, kernel.target_, kernel.options_.strict)),
+        lhs_(access_of(kernel.kernel_, i.regions[0])),
+        rhs_(access_of(kernel.kernel_, i.regions[1])),
+        factor_(kernel.dtype(i.regions[0].instructions.back().operands[0])),
+        sum_(kernel.dtype(i.regions[2].parameters[2])),
+        element_(kernel.ops_.register_type(sum_)),
+        unit_(t_.pairs ? static_cast<llvm::Type*>(kernel.b_.getInt32Ty()) : element_),
+        lanes_(t_.lanes),
+        panel_(t_.tile.vectors * t_.lanes),
+        blocks_(ceil_div(i.extent, t_.depth_block)) {}
+
+  void emit();
+
+ private:
+  using Body = std::function<void(Value*)>;
+
+  // ---- small parts
+  Value* integer(int64_t v) { return b_.getInt64(static_cast<uint64_t>(v)); }
+  Value* add(Value* a, Value* b) { return b_.CreateAdd(a, b, "", true, true); }
+  Value* add(Value* a, int64_t b) { return b == 0 ? a : add(a, integer(b)); }
+  Value* mul(Value* a, int64_t b) { return b == 1 ? a : b_.CreateMul(a, integer(b), "", true, true); }
+  Value* sub(Value* a, Value* b) { return b_.CreateSub(a, b); }
+  Value* smaller(Value* a, Value* b) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); }
+  Value* at(llvm::Type* type, Value* base, Value* offset) { return b_.CreateInBoundsGEP(type, base, offset); }
+  Value* at(llvm::Type* type, Value* base, int64_t offset) {
+    return offset == 0 ? base : at(type, base, integer(offset));
+  }
+  llvm::Type* vector(llvm::Type* type, unsigned lanes) { return llvm::FixedVectorType::get(type, lanes); }
+  /// for (i = begin; i < end; i += step): perhaps never.
+  void loop(Value* begin, Value* end, int64_t step, const Body& body);
+  /// What runs only under a condition.
+  void when(Value* condition, const std::function<void()>& body);
+  static bool constant(Value* v, int64_t& out);
+
+  // ---- factors
+  struct Lanes {
+    unsigned count;
+    Value* mask = nullptr;
+  };
+  /// An element of a factor (lanes 0), or a vector of them along one of its two parameters.
+  Value* factor(size_t which, Value* first, Value* second, int along, const Lanes& lanes);
+  /// The address of a plain factor's element.
+  Value* address(size_t which, Value* first, Value* second);
+  Value* widened(Value* v) { return is_half(factor_) && !t_.pairs ? k_.ops_.widen(v, factor_) : v; }
+  Value* zip(Value* a, Value* b, unsigned lanes);
+  Values transposed(Values rows);
+
+  // ---- memory
+  void allocate();
+  void pack_rhs(Value* n0, Value* full, Value* k0, Value* depth);
+  void pack_rhs_panel(Value* panel, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* depth);
+  void pack_rows(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* from, Value* depth);
+  void pack_turned(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* depth);
+  void pack_lhs(Value* m, int64_t rows, Value* k0, Value* depth);
+  void pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value* depth);
+  void pack_lhs_columns(Value* m, int64_t rows, Value* k0, Value* depth);
+  bool lhs_by_columns() const { return lhs_.plain && lhs_.stride[0] == 1 && lhs_.stride[1] != 1; }
+  bool rhs_turned() const { return rhs_.plain && rhs_.stride[0] == 1 && rhs_.stride[1] != 1; }
+
+  // ---- tiles
+  struct Place {
+    Value *m, *n;        ///< the tile's first row and column
+    Value *k0, *depth;   ///< its terms
+    Value *row, *panel;  ///< its number in its block
+    int64_t rows, vectors;
+    unsigned rest;  ///< lanes of the last vector that exist; 0: all
+  };
+  struct Source {
+    Value* base;
+    int64_t by_row, by_term;  ///< in elements
+    llvm::Type* type;
+  };
+  void block(Value* m0, Value* n0);
+  void terms_block(Value* m0, Value* n0, Value* number);
+  void row_of_tiles(Place place, Value* full);
+  void tile(const Place& p);
+  Values run_terms(const Place& p, const Values& start);
+  Values term(const Source& a, const Source& b, const Place& p, Value* k, int64_t ahead, const Values& sums);
+  Value* lhs_at(const Source& a, Value* k, int64_t ahead, int64_t row);
+  Value* rhs_at(const Source& b, const Place& p, Value* k, int64_t ahead, int64_t vector);
+  Value* multiply_add(Value* a, Value* b, Value* sum);
+  Values start(const Place& p);
+  Value* waiting(const Place& p);
+  void keep(const Place& p, const Values& sums);
+  void finish(const Place& p, const Values& sums);
+  void epilogue(Value* m, Value* n, Value* sum, unsigned rest);
+  Value* first_lanes(unsigned count, unsigned lanes);
+
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  const kernel::Instruction& i_;
+  const Tiling t_;
+  const Access lhs_, rhs_;
+  const DType factor_, sum_;
+  llvm::Type *element_, *unit_;  ///< of sums, and of packed factors
+  const unsigned lanes_;
+  const int64_t panel_;   ///< columns of a tile
+  const int64_t blocks_;  ///< of terms
+  int64_t row_step_ = 0;  ///< from row to row of the packed left factor, in elements of the factor
+  Value *packed_lhs_ = nullptr, *packed_rhs_ = nullptr, *waiting_ = nullptr, *spill_ = nullptr;
+  Value* number_ = nullptr;  ///< of the block of terms
+};
+
+bool ContractionEmitter::constant(Value* v, int64_t& out) {
+  const auto* c = llvm::dyn_cast<llvm::ConstantInt>(v);
+  if (c) out = c->getSExtValue();
+  return c != nullptr;
+}
+
+void ContractionEmitter::when(Value* condition, const std::function<void()>& body) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+    if (!known->isZero()) body();
+    return;
+  }
+  llvm::BasicBlock *inside = k_.block("then"), *after = k_.block("join");
+  b_.CreateCondBr(condition, inside, after);
+  b_.SetInsertPoint(inside);
+  body();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void ContractionEmitter::loop(Value* begin, Value* end, int64_t step, const Body& body) {
+  when(b_.CreateICmpSLT(begin, end), [&] {
+    k_.counted(begin, end, step, {}, [&](Value* i, const Values&) {
+      body(i);
+      return Values{};
+    });
+  });
+}
+
+Value* ContractionEmitter::first_lanes(unsigned count, unsigned lanes) {
+  if (count == 0 || count >= lanes) return nullptr;
+  llvm::SmallVector<llvm::Constant*, 64> bits;
+  for (unsigned l = 0; l < lanes; ++l) bits.push_back(b_.getInt1(l < count));
+  return llvm::ConstantVector::get(bits);
+}
+
+// ---- factors
+
+Value* ContractionEmitter::factor(size_t which, Value* first, Value* second, int along, const Lanes& lanes) {
+  const kernel::Region& region = i_.regions[which];
+  Value* const at[2] = {first, second};
+  k_.lanes_ = lanes.count;
+  k_.mask_ = lanes.mask;
+  for (size_t p = 0; p < 2; ++p) {
+    Reg& r = k_.env_[region.parameters[p]];
+    r = k_.uniform(at[p]);
+    if (lanes.count != 0 && static_cast<int>(p) == along) r = {at[p], Reg::Form::linear, false, true, 1};
+  }
+  const kernel::Instruction* yield = k_.run(region);
+  Reg value = k_.get(yield->operands[0]);
+  if (is_half(factor_)) value = t_.pairs ? k_.bits(value, factor_) : k_.widened(value, factor_);
+  Value* out = k_.as_value(value, lanes.count != 0);
+  k_.lanes_ = 0;
+  k_.mask_ = nullptr;
+  return out;
+}
+
+Value* ContractionEmitter::address(size_t which, Value* first, Value* second) {
+  const kernel::Region& region = i_.regions[which];
+  const Access& access = which == 0 ? lhs_ : rhs_;
+  k_.env_[region.parameters[0]] = k_.uniform(first);
+  k_.env_[region.parameters[1]] = k_.uniform(second);
+  for (const kernel::Instruction& i : region.instructions)
+    if (i.op != Op::load && i.op != Op::yield) k_.emit(i);
+  return k_.address(access.buffer, k_.get(access.index).v);
+}
+
+// a0 b0 a1 b1 ...: pairs of 16-bit values as 32-bit units.
+Value* ContractionEmitter::zip(Value* a, Value* b, unsigned lanes) {
+  llvm::SmallVector<int, 64> order;
+  for (unsigned l = 0; l < lanes; ++l) {
+    order.push_back(static_cast<int>(l));
+    order.push_back(static_cast<int>(l + lanes));
+  }
+  return b_.CreateBitCast(b_.CreateShuffleVector(a, b, order), vector(b_.getInt32Ty(), lanes));
+}
+
+// A square of registers turned, by exchanging ever smaller squares.
+Values ContractionEmitter::transposed(Values rows) {
+  const auto n = static_cast<unsigned>(rows.size());
+  for (unsigned step = n / 2; step >= 1; step /= 2) {
+    llvm::SmallVector<int, 64> upper, lower;
+    for (unsigned l = 0; l < n; ++l) {
+      const bool high = (l & step) != 0;
+      upper.push_back(static_cast<int>(high ? n + l - step : l));
+      lower.push_back(static_cast<int>(high ? n + l : l + step));
+    }
+    for (unsigned r = 0; r < n; ++r) {
+      if (r & step) continue;
+      Value *a = rows[r], *b = rows[r + step];
+      rows[r] = b_.CreateShuffleVector(a, b, upper);
+      rows[r + step] = b_.CreateShuffleVector(a, b, lower);
+    }
+  }
+  return rows;
+}
+
+// ---- packing
+
+void ContractionEmitter::allocate() {
+  const auto bytes = static_cast<int64_t>(size_of(sum_));
+  const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+  const int64_t padded_rows = round_up(t_.tile.rows, k_.target_.vector_bits / 8 / bytes);
+  // An odd number of lines from row to row, lest the rows meet in one set of the cache.
+  const int64_t per_line = static_cast<int64_t>(kLine) / (t_.pairs ? 2 : bytes);
+  row_step_ = (ceil_div(t_.depth_block, per_line) | 1) * per_line;
+  int64_t size = 0;
+  const auto reserve = [&](int64_t n) {
+    const int64_t from = size;
+    size = round_up(size + n * bytes, static_cast<int64_t>(kLine));
+    return from;
+  };
+  const int64_t panels = ceil_div(t_.column_block, panel_);
+  int64_t lhs = -1, rhs = -1, sums = -1;
+  if (t_.pack_lhs)
+    lhs = reserve(lhs_by_columns() ? units * padded_rows : t_.tile.rows * (t_.pairs ? row_step_ / 2 : row_step_));
+  if (t_.pack_rhs) rhs = reserve(panels * panel_ * units);
+  if (blocks_ > 1) sums = reserve(ceil_div(t_.row_block, t_.tile.rows) * t_.tile.rows * panels * panel_);
+  if (size == 0) return;
+  Value* memory = nullptr;
+  if (size <= kStackBytes || !k_.options_.entry_name.empty()) {
+    llvm::AllocaInst* local = k_.local(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(size)));
+    local->setAlignment(llvm::Align(kLine));
+    memory = local;
+  } else {
+    memory = k_.scratch(size);
+  }
+  const auto part = [&](int64_t from) { return from < 0 ? nullptr : at(b_.getInt8Ty(), memory, from); };
+  packed_lhs_ = part(lhs);
+  packed_rhs_ = part(rhs);
+  waiting_ = part(sums);
+}
+
+// Panels of the right factor one after the other, each term's row of a panel in one piece.
+void ContractionEmitter::pack_rhs(Value* n0, Value* full, Value* k0, Value* depth) {
+  const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+  const auto panel_at = [&](Value* number) { return at(unit_, packed_rhs_, mul(number, units * panel_)); };
+  loop(integer(0), full, 1,
+       [&](Value* p) { pack_rhs_panel(panel_at(p), add(n0, mul(p, panel_)), t_.tile.vectors, 0, k0, depth); });
+  const int64_t left = i_.columns % panel_;
+  if (left == 0) return;
+  Value* n = add(n0, mul(full, panel_));
+  when(b_.CreateICmpEQ(n, integer(i_.columns - left)), [&] {
+    pack_rhs_panel(panel_at(full), n, ceil_div(left, lanes_), static_cast<unsigned>(left % lanes_), k0, depth);
+  });
+}
+
+void ContractionEmitter::pack_rhs_panel(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* depth) {
+  if (!rhs_turned() || lanes_ < 2) return pack_rows(to, n, vectors, rest, k0, integer(0), depth);
+  const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
+  Value* whole = b_.CreateAnd(depth, integer(-step));
+  pack_turned(to, n, vectors, rest, k0, whole);
+  pack_rows(to, n, vectors, rest, k0, whole, depth);
+}
+
+// Vectors along the columns. Lanes past the last column hold anything: nobody looks at their sums.
+void ContractionEmitter::pack_rows(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* from,
+                                   Value* depth) {
+  loop(from, depth, t_.pairs ? 2 : 1, [&](Value* k) {
+    Value* row = at(unit_, to, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, panel_));
+    for (int64_t v = 0; v < vectors; ++v) {
+      const Lanes lanes{lanes_, v + 1 == vectors ? first_lanes(rest, lanes_) : nullptr};
+      Value* x = factor(1, add(k0, k), add(n, v * lanes_), 1, lanes);
+      if (t_.pairs) {
+        Value* next = add(k, 1);
+        Value* second = factor(1, add(k0, smaller(next, sub(depth, integer(1)))), add(n, v * lanes_), 1, lanes);
+        Value* exists = b_.CreateICmpSLT(next, depth);
+        second = b_.CreateSelect(exists, second, llvm::Constant::getNullValue(second->getType()));
+        x = zip(x, second, lanes_);
+      }
+      b_.CreateAlignedStore(x, at(unit_, row, v * lanes_), llvm::Align(size_of(sum_)));
+    }
+  });
+}
+
+// The factor lies along the terms: squares of it are turned.
+void ContractionEmitter::pack_turned(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* depth) {
+  const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
+  const auto bytes = static_cast<uint64_t>(size_of(factor_));
+  loop(integer(0), depth, step, [&](Value* k) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      const unsigned exist = v + 1 == vectors && rest != 0 ? rest : lanes_;
+      Values rows;
+      for (unsigned l = 0; l < lanes_; ++l) {
+        if (l >= exist) {
+          rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
+          continue;
+        }
+        Value* from = address(1, add(k0, k), add(n, v * lanes_ + l));
+        auto* type = t_.pairs ? vector(b_.getInt32Ty(), lanes_) : vector(k_.element(rhs_.buffer), lanes_);
+        Value* x = b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
+        rows.push_back(t_.pairs ? x : widened(k_.ops_.from_memory(x, factor_)));
+      }
+      rows = transposed(rows);
+      Value* first = t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k;
+      for (unsigned l = 0; l < lanes_; ++l)
+        b_.CreateAlignedStore(rows[l], at(unit_, to, add(mul(add(first, l), panel_), v * lanes_)),
+                              llvm::Align(size_of(sum_)));
+    }
+  });
+}
+
+void ContractionEmitter::pack_lhs(Value* m, int64_t rows, Value* k0, Value* depth) {
+  lhs_by_columns() ? pack_lhs_columns(m, rows, k0, depth) : pack_lhs_rows(m, rows, k0, depth);
+}
+
+// Row by row, vectors along the terms.
+void ContractionEmitter::pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value* depth) {
+  auto* narrow = t_.pairs ? b_.getInt16Ty() : element_;
+  const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
+  const auto width = static_cast<uint64_t>(t_.pairs ? 2 : size_of(sum_));
+  loop(integer(0), integer(rows), 1, [&](Value* row) {
+    Value* to = at(narrow, packed_lhs_, mul(row, row_step_));
+    Value* whole = b_.CreateAnd(depth, integer(-static_cast<int64_t>(lanes)));
+    const auto piece = [&](Value* k, Value* mask) {
+      Value* x = factor(0, add(m, row), add(k0, k), 1, {lanes, mask});
+      // Of a pair the second may not exist: zero.
+      if (mask && t_.pairs) x = b_.CreateSelect(mask, x, llvm::Constant::getNullValue(x->getType()));
+      b_.CreateAlignedStore(x, at(narrow, to, k), llvm::Align(width));
+    };
+    loop(integer(0), whole, lanes, [&](Value* k) { piece(k, nullptr); });
+    when(b_.CreateICmpSLT(whole, depth), [&] {
+      k_.lanes_ = lanes;
+      Value* mask = k_.first_lanes(sub(depth, whole));
+      k_.lanes_ = 0;
+      piece(whole, mask);
+    });
+  });
+}
+
+// Term by term, vectors along the rows.
+void ContractionEmitter::pack_lhs_columns(Value* m, int64_t rows, Value* k0, Value* depth) {
+  const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
+  const int64_t padded = round_up(t_.tile.rows, lanes);
+  loop(integer(0), depth, t_.pairs ? 2 : 1, [&](Value* k) {
+    Value* to = at(unit_, packed_lhs_, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, padded));
+    for (int64_t r = 0; r < rows; r += lanes) {
+      const auto exist = static_cast<unsigned>(std::min<int64_t>(lanes, rows - r));
+      const Lanes some{lanes, first_lanes(exist, lanes)};
+      Value* x = factor(0, add(m, r), add(k0, k), 0, some);
+      if (t_.pairs) {
+        Value* next = add(k, 1);
+        Value* second = factor(0, add(m, r), add(k0, smaller(next, sub(depth, integer(1)))), 0, some);
+        Value* exists = b_.CreateICmpSLT(next, depth);
+        second = b_.CreateSelect(exists, second, llvm::Constant::getNullValue(second->getType()));
+        x = zip(x, second, lanes);
+      }
+      b_.CreateAlignedStore(x, at(unit_, to, r), llvm::Align(size_of(sum_)));
+    }
+  });
+}
+
+// ---- tiles
+
+void ContractionEmitter::emit() {
+  allocate();
+  const int64_t row_block = blocks_ == 1 ? i_.rows : t_.row_block;
+  loop(integer(0), integer(i_.columns), t_.column_block,
+       [&](Value* n0) { loop(integer(0), integer(i_.rows), row_block, [&](Value* m0) { block(m0, n0); }); });
+}
+
+void ContractionEmitter::block(Value* m0, Value* n0) {
+  loop(integer(0), integer(blocks_), 1, [&](Value* number) { terms_block(m0, n0, number); });
+}
+
+void ContractionEmitter::terms_block(Value* m0, Value* n0, Value* number) {
+  number_ = number;
+  Value* k0 = mul(number, t_.depth_block);
+  Value* depth = blocks_ == 1 ? integer(i_.extent) : smaller(integer(t_.depth_block), sub(integer(i_.extent), k0));
+  Value* columns = smaller(integer(t_.column_block), sub(integer(i_.columns), n0));
+  Value* full = b_.CreateUDiv(columns, integer(panel_));
+  if (t_.pack_rhs) pack_rhs(n0, full, k0, depth);
+  const int64_t row_block = blocks_ == 1 ? i_.rows : t_.row_block;
+  Value* rows = smaller(integer(row_block), sub(integer(i_.rows), m0));
+  Value* tiles = b_.CreateUDiv(rows, integer(t_.tile.rows));
+  Place place{m0, n0, k0, depth, nullptr, nullptr, t_.tile.rows, t_.tile.vectors, 0};
+  loop(integer(0), tiles, 1, [&](Value* row) {
+    place.row = row;
+    place.m = add(m0, mul(row, t_.tile.rows));
+    row_of_tiles(place, full);
+  });
+  const int64_t left = i_.rows % t_.tile.rows;
+  if (left == 0) return;
+  place.row = tiles;
+  place.m = add(m0, mul(tiles, t_.tile.rows));
+  place.rows = left;
+  when(b_.CreateICmpEQ(place.m, integer(i_.rows - left)), [&] { row_of_tiles(place, full); });
+}
+
+void ContractionEmitter::row_of_tiles(Place place, Value* full) {
+  if (t_.pack_lhs) pack_lhs(place.m, place.rows, place.k0, place.depth);
+  Value* const n0 = place.n;
+  loop(integer(0), full, 1, [&](Value* panel) {
+    place.panel = panel;
+    place.n = add(n0, mul(panel, panel_));
+    tile(place);
+  });
+  const int64_t left = i_.columns % panel_;
+  if (left == 0) return;
+  place.panel = full;
+  place.n = add(n0, mul(full, panel_));
+  place.vectors = ceil_div(left, lanes_);
+  place.rest = static_cast<unsigned>(left % lanes_);
+  when(b_.CreateICmpEQ(place.n, integer(i_.columns - left)), [&] { tile(place); });
+}
+
+void ContractionEmitter::tile(const Place& p) {
+  const Values sums = run_terms(p, start(p));
+  if (blocks_ == 1) return finish(p, sums);
+  llvm::BasicBlock *last = k_.block("last"), *more = k_.block("more"), *after = k_.block("join");
+  b_.CreateCondBr(b_.CreateICmpEQ(number_, integer(blocks_ - 1)), last, more);
+  b_.SetInsertPoint(more);
+  keep(p, sums);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(last);
+  finish(p, sums);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+// Where the sums of a tile wait for the next block of terms.
+Value* ContractionEmitter::waiting(const Place& p) {
+  const int64_t panels = ceil_div(t_.column_block, panel_);
+  Value* number = add(mul(p.row, panels), p.panel);
+  return at(element_, waiting_, mul(number, t_.tile.rows * panel_));
+}
+
+Values ContractionEmitter::start(const Place& p) {
+  auto* type = vector(element_, lanes_);
+  Values zeros(static_cast<size_t>(p.rows * p.vectors), llvm::Constant::getNullValue(type));
+  if (blocks_ == 1) return zeros;
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *again = k_.block("again"), *ready = k_.block("ready");
+  b_.CreateCondBr(b_.CreateICmpEQ(number_, integer(0)), ready, again);
+  b_.SetInsertPoint(again);
+  Value* from = waiting(p);
+  Values loaded;
+  for (int64_t n = 0; n < p.rows * p.vectors; ++n)
+    loaded.push_back(b_.CreateAlignedLoad(type, at(element_, from, n * lanes_), llvm::Align(size_of(sum_))));
+  b_.CreateBr(ready);
+  b_.SetInsertPoint(ready);
+  const Values out = k_.phis(zeros, before);
+  KernelEmitter::join(out, loaded, again);
+  return out;
+}
+
+void ContractionEmitter::keep(const Place& p, const Values& sums) {
+  Value* to = waiting(p);
+  for (size_t n = 0; n < sums.size(); ++n)
+    b_.CreateAlignedStore(sums[n], at(element_, to, static_cast<int64_t>(n) * lanes_), llvm::Align(size_of(sum_)));
+}
+
+Values ContractionEmitter::run_terms(const Place& p, const Values& start) {
+  Source a{packed_lhs_, t_.pairs ? row_step_ / 2 : row_step_, 1, unit_}, b{packed_rhs_, 0, panel_, unit_};
+  if (t_.pack_lhs && lhs_by_columns())
+    a = {packed_lhs_, 1, round_up(t_.tile.rows, k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_))), unit_};
+  if (!t_.pack_lhs) a = {address(0, p.m, p.k0), lhs_.stride[0], lhs_.stride[1], k_.element(lhs_.buffer)};
+  const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+  if (t_.pack_rhs) {
+    b.base = at(unit_, packed_rhs_, mul(p.panel, units * panel_));
+  } else {
+    b = {address(1, p.k0, p.n), 0, rhs_.stride[0], k_.element(rhs_.buffer)};
+  }
+  Value* end = t_.pairs ? b_.CreateLShr(add(p.depth, 1), uint64_t{1}) : p.depth;
+  int64_t known = 0;
+  Values sums = start;
+  if (constant(end, known) && known * p.rows * p.vectors <= kStraightTerms) {
+    for (int64_t k = 0; k < known; ++k) sums = term(a, b, p, integer(0), k, sums);
+    return sums;
+  }
+  const auto several = [&](Value* begin, Value* stop, int64_t step) {
+    if (constant(b_.CreateICmpSLT(begin, stop), known) && known == 0) return;
+    const auto body = [&](Value* k, const Values& from) {
+      Values next = from;
+      for (int64_t u = 0; u < step; ++u) next = term(a, b, p, k, u, next);
+      return next;
+    };
+    if (llvm::isa<llvm::Constant>(begin) && llvm::isa<llvm::Constant>(stop)) {
+      sums = k_.counted(begin, stop, step, sums, body);
+      return;
+    }
+    const Values before = sums;
+    llvm::BasicBlock *from = b_.GetInsertBlock(), *inside = k_.block("terms"), *after = k_.block("join");
+    b_.CreateCondBr(b_.CreateICmpSLT(begin, stop), inside, after);
+    b_.SetInsertPoint(inside);
+    const Values next = k_.counted(begin, stop, step, sums, body);
+    llvm::BasicBlock* end_block = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    sums = k_.phis(before, from);
+    KernelEmitter::join(sums, next, end_block);
+  };
+  Value* whole = b_.CreateAnd(end, integer(-kUnroll));
+  several(integer(0), whole, kUnroll);
+  several(whole, end, 1);
+  return sums;
+}
+
+Values ContractionEmitter::term(const Source& a, const Source& b, const Place& p, Value* k, int64_t ahead,
+                                const Values& sums) {
+  Values row, out = sums;
+  for (int64_t v = 0; v < p.vectors; ++v) row.push_back(rhs_at(b, p, k, ahead, v));
+  for (int64_t r = 0; r < p.rows; ++r) {
+    Value* x = b_.CreateVectorSplat(lanes_, lhs_at(a, k, ahead, r));
+    for (int64_t v = 0; v < p.vectors; ++v) {
+      const auto n = static_cast<size_t>(r * p.vectors + v);
+      out[n] = multiply_add(x, row[static_cast<size_t>(v)], out[n]);
+    }
+  }
+  return out;
+}
+
+Value* ContractionEmitter::lhs_at(const Source& a, Value* k, int64_t ahead, int64_t row) {
+  Value* p = at(a.type, at(a.type, a.base, mul(k, a.by_term)), ahead * a.by_term + row * a.by_row);
+  if (t_.pack_lhs) return b_.CreateAlignedLoad(a.type, p, llvm::Align(t_.pairs ? 2 : size_of(sum_)));
+  return widened(k_.ops_.from_memory(b_.CreateAlignedLoad(a.type, p, k_.alignment(lhs_.buffer)), factor_));
+}
+
+Value* ContractionEmitter::rhs_at(const Source& b, const Place& p, Value* k, int64_t ahead, int64_t v) {
+  Value* from = at(b.type, at(b.type, b.base, mul(k, b.by_term)), ahead * b.by_term + v * lanes_);
+  auto* type = vector(b.type, lanes_);
+  if (t_.pack_rhs) return b_.CreateAlignedLoad(type, from, llvm::Align(size_of(sum_)));
+  Value* mask = v + 1 == p.vectors ? first_lanes(p.rest, lanes_) : nullptr;
+  Value* x;
+  if (!mask) {
+    x = b_.CreateAlignedLoad(type, from, k_.alignment(rhs_.buffer));
+  } else if (k_.target_.masked_memory(static_cast<int>(size_of(factor_)))) {
+    x = b_.CreateMaskedLoad(type, from, k_.alignment(rhs_.buffer), mask, llvm::Constant::getNullValue(type));
+  } else {
+    x = llvm::Constant::getNullValue(type);
+    for (unsigned l = 0; l < p.rest; ++l)
+      x = b_.CreateInsertElement(x, b_.CreateAlignedLoad(b.type, at(b.type, from, l), k_.alignment(rhs_.buffer)),
+                                 uint64_t{l});
+  }
+  return widened(k_.ops_.from_memory(x, factor_));
+}
+
+Value* ContractionEmitter::multiply_add(Value* a, Value* b, Value* sum) {
+  if (t_.pairs) {
+    auto* type = vector(b_.getBFloatTy(), 2 * lanes_);
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                              {sum, b_.CreateBitCast(a, type), b_.CreateBitCast(b, type)});
+  }
+  if (!is_floating(sum_)) return b_.CreateAdd(sum, b_.CreateMul(a, b));
+  if (k_.options_.strict || !k_.target_.fma) return b_.CreateFAdd(sum, b_.CreateFMul(a, b));
+  return b_.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {a, b, sum});
+}
+
+// ---- what is done with the sums
+
+void ContractionEmitter::epilogue(Value* m, Value* n, Value* sum, unsigned rest) {
+  const kernel::Region& region = i_.regions[2];
+  k_.lanes_ = lanes_;
+  k_.mask_ = first_lanes(rest, lanes_);
+  k_.env_[region.parameters[0]] = k_.uniform(m);
+  k_.env_[region.parameters[1]] = {n, Reg::Form::linear, false, true, 1};
+  k_.env_[region.parameters[2]] = k_.varying(sum);
+  k_.run(region);
+  k_.lanes_ = 0;
+  k_.mask_ = nullptr;
+}
+
+void ContractionEmitter::finish(const Place& p, const Values& sums) {
+  const auto rest_of = [&](int64_t v) { return v + 1 == p.vectors ? p.rest : 0; };
+  if (instruction_count(i_.regions[2]) <= kShortEpilogue || sums.size() == 1) {
+    for (int64_t r = 0; r < p.rows; ++r)
+      for (int64_t v = 0; v < p.vectors; ++v)
+        epilogue(add(p.m, r), add(p.n, v * lanes_), sums[static_cast<size_t>(r * p.vectors + v)], rest_of(v));
+    return;
+  }
+  auto* type = vector(element_, lanes_);
+  if (!spill_) {
+    llvm::AllocaInst* local =
+        k_.local(llvm::ArrayType::get(type, static_cast<uint64_t>(t_.tile.rows * t_.tile.vectors)));
+    local->setAlignment(llvm::Align(kLine));
+    spill_ = local;
+  }
+  for (size_t n = 0; n < sums.size(); ++n)
+    b_.CreateAlignedStore(sums[n], at(type, spill_, static_cast<int64_t>(n)), llvm::Align(size_of(sum_)));
+  const int64_t whole = p.rest == 0 ? p.vectors : p.vectors - 1;
+  loop(integer(0), integer(p.rows), 1, [&](Value* r) {
+    const auto one = [&](Value* v, unsigned rest) {
+      Value* sum = b_.CreateAlignedLoad(type, at(type, spill_, add(mul(r, p.vectors), v)), llvm::Align(size_of(sum_)));
+      epilogue(add(p.m, r), add(p.n, mul(v, lanes_)), sum, rest);
+    };
+    loop(integer(0), integer(whole), 1, [&](Value* v) { one(v, 0); });
+    if (p.rest != 0) one(integer(whole), p.rest);
+  });
+}
+
+void KernelEmitter::contraction(const Instruction& i) {
+  if (i.rows == 0 || i.columns == 0) return;
+  ContractionEmitter(*this, i).emit();
+}
+
+// Memory of the thread that runs the kernel.
+Value* KernelEmitter::scratch(int64_t bytes) {
+  llvm::Type* pointer = b_.getPtrTy();
+  const auto field = [&](Value* base, size_t offset) {
+    return b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset));
+  };
+  Value* context = function_->getArg(0);
+  Value* function = field(field(context, offsetof(ContextHeader, table)), offsetof(RuntimeTable, scratch));
+  auto* type = llvm::FunctionType::get(pointer, {pointer, b_.getInt64Ty()}, false);
+  return b_.CreateCall(type, function, {context, b_.getInt64(static_cast<uint64_t>(bytes))});
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,43 @@
+#pragma once
+// How a contraction is cut into tiles: sizes of the tile that lives in registers, of the blocks that live in caches,
+// and what is packed. No LLVM name appears here.
+#include <cstdint>
+
+#include "codegen/target.h"
+#include "kernel/kernel.h"
+
+namespace calque::codegen {
+
+/// What a factor of a contraction reads.
+struct Access {
+  /// One load without predicate at an index that is affine in both parameters, and nothing else.
+  bool plain = false;
+  int64_t stride[2] = {0, 0};  ///< of a plain load, in elements, by parameter
+  /// Some load steps by one element along the parameter, and none along the other.
+  bool along[2] = {false, false};
+  int32_t buffer = -1;
+  kernel::Id index = kernel::kNone;
+};
+Access access_of(const kernel::Kernel& kernel, const kernel::Region& factor);
+
+/// Rows of a tile: elements broadcast; its columns: vectors.
+struct Tile {
+  int64_t rows = 1, vectors = 1;
+};
+
+struct Tiling {
+  unsigned lanes = 1;
+  Tile tile;
+  /// Sums are cut into blocks of so many terms, which are added in order; the last one may be shorter. Fixed by the
+  /// depth alone.
+  int64_t depth_block = 0;
+  /// Elements of the result that one task computes. The last ones may be smaller.
+  int64_t row_block = 0, column_block = 0;
+  bool pack_lhs = false, pack_rhs = false;
+  /// bf16 pairs are multiplied and added by one instruction.
+  bool pairs = false;
+};
+Tiling choose_tiling(const kernel::Kernel& kernel, const kernel::Instruction& contraction, const TargetInfo& target,
+                     bool strict);
+
+}  // namespace calque::codegen

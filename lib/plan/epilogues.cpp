@@ -1,0 +1,148 @@
+#include "plan/epilogues.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "plan/equations.h"
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+namespace {
+
+/// More results than this would compete for registers.
+constexpr size_t kMaxRoots = 4;
+/// Equations between a product and its roots that are looked through.
+constexpr size_t kFar = 4096;
+
+class Finder {
+ public:
+  Finder(const Surroundings& s, const Equation& product, const std::vector<bool>& claimed)
+      : s_(s), g_(s.graph), product_(product), claimed_(claimed), result_(product.result()) {}
+
+  Epilogue find() {
+    std::vector<Value> roots = reach();
+    std::sort(roots.begin(), roots.end(), [&](Value a, Value b) { return position(a) < position(b); });
+    if (needed_ || roots.size() > kMaxRoots) return accept(roots, s_.position.at(&product_), true);
+    if (roots.empty()) return {};
+    // If one of them has to wait for the product's result in memory, the others may still be computed with it.
+    const Epilogue all = accept(roots, position(roots[0]), false);
+    return all.roots.size() == roots.size() ? all : accept(roots, s_.position.at(&product_), true);
+  }
+
+ private:
+  size_t position(Value v) const { return s_.position.at(g_.definition(v)); }
+
+  /// An operation on single elements, each at its own row-major position.
+  bool keeps_position(const Equation& e, Value operand) const {
+    if (e.id() == id_of<Reshape>) return true;
+    return s_.roles[s_.position.at(&e)] == Role::elementwise && e.id() != id_of<While> &&
+           g_.shape(operand) == g_.shape(e.result());
+  }
+
+  /// The values in memory that the result reaches through such operations; notes whether anything else wants it.
+  std::vector<Value> reach() {
+    std::vector<Value> roots, stack{result_};
+    std::unordered_set<uint32_t> seen;
+    for (const Value v : g_.outputs()) needed_ = needed_ || v == result_;
+    while (!stack.empty()) {
+      const Value v = stack.back();
+      stack.pop_back();
+      for (const Equation* user : s_.users[v.id()]) {
+        const Value next = user->results().empty() ? Value() : user->result();
+        const bool fits =
+            next.valid() && keeps_position(*user, v) && !s_.shares[next.id()].valid() && !claimed_[next.id()];
+        if (!fits) {
+          needed_ = true;
+        } else if (seen.insert(next.id()).second) {
+          if (s_.in_memory[next.id()]) {
+            roots.push_back(next);
+          } else {
+            stack.push_back(next);
+          }
+        }
+      }
+    }
+    return roots;
+  }
+
+  /// Those of the roots that can be computed in a kernel that runs before the equation at `first`.
+  Epilogue accept(const std::vector<Value>& roots, size_t first, bool result_in_memory) {
+    Epilogue out;
+    out.result_in_memory = result_in_memory;
+    for (const Value root : roots) {
+      if (out.roots.size() < kMaxRoots && computable(root, first)) out.roots.push_back(root);
+    }
+    return out;
+  }
+
+  bool computable(Value root, size_t first) {
+    struct Item {
+      Value v;
+      bool same;
+    };
+    std::vector<Item> stack;
+    std::set<std::pair<uint32_t, bool>> seen;
+    const auto operands = [&](const Equation& e, bool same) {
+      for (const Value o : e.operands()) stack.push_back({o, same && keeps_position(e, o)});
+    };
+    operands(*g_.definition(root), true);
+    while (!stack.empty()) {
+      const auto [v, same] = stack.back();
+      stack.pop_back();
+      if (v == result_) {
+        if (!same) return false;
+        continue;
+      }
+      if (g_.kind(v) != ValueKind::result || !seen.emplace(v.id(), same).second) continue;
+      const Equation& e = *g_.definition(v);
+      if (s_.in_memory[v.id()]) {
+        if (position(v) >= first || depends(v, first)) return false;
+        continue;
+      }
+      const Role role = s_.roles[s_.position.at(&e)];
+      if ((role != Role::elementwise && role != Role::view) || e.id() == id_of<While>) return false;
+      operands(e, same);
+    }
+    return true;
+  }
+
+  /// Whether a value computed after the product, before `first`, needs its result.
+  bool depends(Value v, size_t first) {
+    const size_t from = s_.position.at(&product_);
+    if (position(v) < from) return false;
+    if (first - from > kFar) return true;
+    if (tainted_to_ < first) {
+      tainted_.insert(result_.id());
+      for (size_t i = std::max(from + 1, tainted_to_); i < first; ++i) {
+        const Equation& e = *s_.order[i];
+        const bool any =
+            std::any_of(e.operands().begin(), e.operands().end(), [&](Value o) { return tainted_.count(o.id()) != 0; });
+        if (!any) continue;
+        for (const Value r : e.results()) tainted_.insert(r.id());
+      }
+      tainted_to_ = first;
+    }
+    return tainted_.count(v.id()) != 0;
+  }
+
+  const Surroundings& s_;
+  const Graph& g_;
+  const Equation& product_;
+  const std::vector<bool>& claimed_;
+  const Value result_;
+  bool needed_ = false;
+  size_t tainted_to_ = 0;
+  std::unordered_set<uint32_t> tainted_;
+};
+
+}  // namespace
+
+Epilogue find_epilogue(const Surroundings& s, const Equation& product, const std::vector<bool>& claimed) {
+  return Finder(s, product, claimed).find();
+}
+
+}  // namespace calque::plan
