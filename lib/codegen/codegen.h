@@ -15,11 +15,13 @@ struct RuntimeTable {
   /// Runs host function `index` of the program on the given argument and result pointers. Returns 0, or 1 after storing
   /// an exception in the context.
   int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
-  /// Runs body(environment, begin, end) over [0, count) in pieces of at least `grain`, on several threads.
+  /// Runs body(environment, begin, end) over [0, count) on several threads, in pieces that begin at multiples of
+  /// `grain`, and returns when all are done. How the range is cut must not show in what `body` computes.
   void (*parallel_for)(void* context, int64_t count, int64_t grain,
                        void (*body)(void* environment, int64_t begin, int64_t end),
                        void* environment) noexcept = nullptr;
-  /// Memory of this thread, 64-byte aligned, until the function that asked for it returns. Null when there is none.
+  /// At least `bytes` bytes of the calling thread, 64-byte aligned, with any contents: valid until the thread asks
+  /// again or the body of parallel_for (outside one: the kernel) that asked returns.
   void* (*scratch)(void* context, int64_t bytes) noexcept = nullptr;
 };
 

@@ -44,7 +44,8 @@ class ContractionEmitter {
         unit_(t_.pairs ? static_cast<llvm::Type*>(kernel.b_.getInt32Ty()) : element_),
         lanes_(t_.lanes),
         panel_(t_.tile.vectors * t_.lanes),
-        blocks_(ceil_div(i.extent, t_.depth_block)) {}
+        blocks_(ceil_div(i.extent, t_.depth_block)),
+        row_block_(i.threads || blocks_ > 1 ? t_.row_block : i.rows) {}
 
   void emit();
 
@@ -133,6 +134,7 @@ class ContractionEmitter {
   const unsigned lanes_;
   const int64_t panel_;   ///< columns of a tile
   const int64_t blocks_;  ///< of terms
+  const int64_t row_block_;
   int64_t row_step_ = 0;  ///< from row to row of the packed left factor, in elements of the factor
   Value *packed_lhs_ = nullptr, *packed_rhs_ = nullptr, *waiting_ = nullptr, *spill_ = nullptr;
   Value* number_ = nullptr;  ///< of the block of terms
@@ -254,7 +256,7 @@ void ContractionEmitter::allocate() {
   if (t_.pack_lhs)
     lhs = reserve(lhs_by_columns() ? units * padded_rows : t_.tile.rows * (t_.pairs ? row_step_ / 2 : row_step_));
   if (t_.pack_rhs) rhs = reserve(panels * panel_ * units);
-  if (blocks_ > 1) sums = reserve(ceil_div(t_.row_block, t_.tile.rows) * t_.tile.rows * panels * panel_);
+  if (blocks_ > 1) sums = reserve(ceil_div(row_block_, t_.tile.rows) * t_.tile.rows * panels * panel_);
   if (size == 0) return;
   Value* memory = nullptr;
   if (size <= kStackBytes || !k_.options_.entry_name.empty()) {
@@ -409,8 +411,7 @@ void ContractionEmitter::terms_block(Value* m0, Value* n0, Value* number) {
   Value* columns = smaller(integer(t_.column_block), sub(integer(i_.columns), n0));
   Value* full = b_.CreateUDiv(columns, integer(panel_));
   if (t_.pack_rhs) pack_rhs(n0, full, k0, depth);
-  const int64_t row_block = blocks_ == 1 ? i_.rows : t_.row_block;
-  Value* rows = smaller(integer(row_block), sub(integer(i_.rows), m0));
+  Value* rows = smaller(integer(row_block_), sub(integer(i_.rows), m0));
   Value* tiles = b_.CreateUDiv(rows, integer(t_.tile.rows));
   Place place{m0, n0, k0, depth, nullptr, nullptr, t_.tile.rows, t_.tile.vectors, 0};
   loop(integer(0), tiles, 1, [&](Value* row) {
@@ -629,18 +630,6 @@ void ContractionEmitter::finish(const Place& p, const Values& sums) {
 void KernelEmitter::contraction(const Instruction& i) {
   if (i.rows == 0 || i.columns == 0) return;
   ContractionEmitter(*this, i).emit();
-}
-
-// Memory of the thread that runs the kernel.
-Value* KernelEmitter::scratch(int64_t bytes) {
-  llvm::Type* pointer = b_.getPtrTy();
-  const auto field = [&](Value* base, size_t offset) {
-    return b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset));
-  };
-  Value* context = function_->getArg(0);
-  Value* function = field(field(context, offsetof(ContextHeader, table)), offsetof(RuntimeTable, scratch));
-  auto* type = llvm::FunctionType::get(pointer, {pointer, b_.getInt64Ty()}, false);
-  return b_.CreateCall(type, function, {context, b_.getInt64(static_cast<uint64_t>(bytes))});
 }
 
 }  // namespace calque::codegen

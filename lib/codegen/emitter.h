@@ -95,8 +95,10 @@ class KernelEmitter {
   // ---- loops.cpp
   void loop(const Instruction& i);
   void parallel(const Instruction& i);
+  void split(const Instruction& i);
+  void iterate(const Instruction& i, llvm::Value* begin, llvm::Value* end);
   void sequential(const Instruction& i);
-  void vectorised(const Instruction& i);
+  void vectorised(const Instruction& i, llvm::Value* begin, llvm::Value* end);
   void while_loop(const Instruction& i);
   void branch(const Instruction& i);
   void branch_lanes(const Instruction& i);
@@ -111,6 +113,16 @@ class KernelEmitter {
   static void join(const Values& phis, const Values& values, llvm::BasicBlock* from);
   llvm::BasicBlock* block(const char* name);
   llvm::AllocaInst* local(llvm::Type* type);
+
+  // ---- entry.cpp
+  /// Emits `body(begin, end)` as a function of its own that several threads run on pieces of [0, count): pieces begin
+  /// at multiples of `grain` and end at one, or at `count`; the runtime chooses them (see RuntimeTable). The body may
+  /// use every value that is defined at the insertion point, vectors and masks too; what it defines ends with it.
+  void parallel_for(int64_t count, int64_t grain,
+                    const std::function<void(llvm::Value* begin, llvm::Value* end)>& body);
+  /// 64-byte aligned memory of the running thread, valid as RuntimeTable::scratch says.
+  llvm::Value* scratch(int64_t bytes);
+  llvm::Function* with_arguments(llvm::Function* draft, const Values& live);
 
   // ---- reduction.cpp
   void reduction(const Instruction& i);
@@ -127,7 +139,6 @@ class KernelEmitter {
   // ---- contraction.cpp
   friend class ContractionEmitter;
   void contraction(const Instruction& i);
-  llvm::Value* scratch(int64_t bytes);
 
   llvm::Module& module_;
   const TargetInfo& target_;
@@ -137,7 +148,11 @@ class KernelEmitter {
   Analysis analysis_;
   llvm::IRBuilder<> b_;
   ScalarOps ops_;
-  llvm::Function* function_ = nullptr;
+  llvm::Function* function_ = nullptr;  ///< the one being emitted: the kernel, or a part that threads run
+  llvm::Value* context_ = nullptr;
+  std::vector<llvm::Value*> buffers_;
+  /// Loops of which a part runs: its first iteration, and the one past its last (null: that one alone).
+  std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> parts_;
   std::vector<Reg> env_;
   unsigned lanes_ = 0;           ///< 0 outside vectorised loops
   llvm::Value* mask_ = nullptr;  ///< active lanes; null: all

@@ -84,10 +84,14 @@ llvm::Function* KernelEmitter::emit() {
                                                         llvm::Align(static_cast<uint64_t>(buffer.alignment))));
     }
   }
-  b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", function_));
+  context_ = function_->getArg(0);
+  for (size_t i = 0; i < kernel_.buffers.size(); ++i)
+    buffers_.push_back(function_->getArg(static_cast<unsigned>(i) + 1));
+  llvm::Function* const whole = function_;
+  b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", whole));
   run(kernel_.body);
   b_.CreateRetVoid();
-  return function_;
+  return whole;
 }
 
 void KernelEmitter::refuse(const std::string& what) const {

@@ -115,55 +115,117 @@ void KernelEmitter::loop(const Instruction& i) {
 }
 
 void KernelEmitter::parallel(const Instruction& i) {
-  if (const unsigned lanes = choose_lanes(i)) {
+  if (const auto part = parts_.find(&i); part != parts_.end())
+    return iterate(i, part->second.first, part->second.second);
+  if (i.threads) return split(i);
+  iterate(i, b_.getInt64(0), b_.getInt64(i.extent));
+}
+
+// Loops without a grain share the pieces of the loop inside them: the last loop's pieces count fastest. The last piece
+// of a loop is longer than the others by what is left, so that none is too short for vectors.
+void KernelEmitter::split(const Instruction& i) {
+  std::vector<const Instruction*> nest{&i};
+  while (nest.back()->grain == 0)
+    for (const Instruction& inner : nest.back()->regions[0].instructions)
+      if (inner.op == Op::loop) {
+        nest.push_back(&inner);
+        break;
+      }
+  const Instruction& last = *nest.back();
+  const int64_t pieces = std::max<int64_t>(1, last.extent / last.grain);
+  int64_t count = pieces;
+  for (size_t l = 0; l + 1 < nest.size(); ++l) count *= nest[l]->extent;
+  const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+  const auto first = [&](Value* piece) { return b_.CreateMul(piece, number(last.grain), "", true, true); };
+  const auto limit = [&](Value* piece) {
+    return b_.CreateSelect(b_.CreateICmpEQ(piece, number(pieces)), number(last.extent), first(piece));
+  };
+  parallel_for(count, 1, [&](Value* begin, Value* end) {
+    if (nest.size() == 1) {
+      parts_[&i] = {first(begin), limit(end)};
+      return parallel(i);
+    }
+    counted(begin, end, 1, {}, [&](Value* index, const Values&) {
+      Value* piece = b_.CreateURem(index, number(pieces));
+      Value* rest = b_.CreateUDiv(index, number(pieces));
+      parts_[&last] = {first(piece), limit(b_.CreateAdd(piece, number(1)))};
+      for (size_t l = nest.size() - 1; l-- > 0;) {
+        parts_[nest[l]] = {l == 0 ? rest : b_.CreateURem(rest, number(nest[l]->extent)), nullptr};
+        rest = b_.CreateUDiv(rest, number(nest[l]->extent));
+      }
+      parallel(i);
+      return Values{};
+    });
+  });
+  parts_.clear();
+}
+
+void KernelEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
+  if (const unsigned lanes = end ? choose_lanes(i) : 0) {
     lanes_ = lanes;
-    vectorised(i);
+    vectorised(i, begin, end);
     lanes_ = 0;
     return;
   }
   const Region& body = i.regions[0];
-  counted(b_.getInt64(0), b_.getInt64(i.extent), 1, {}, [&](Value* index, const Values&) {
+  const auto iteration = [&](Value* index, const Values&) {
     env_[body.parameters[0]] = uniform(index);
     run(body);
     return Values{};
-  });
+  };
+  if (end)
+    counted(begin, end, 1, {}, iteration);
+  else
+    iteration(begin, {});
 }
 
-void KernelEmitter::vectorised(const Instruction& i) {
+// From `begin` to `end`: all of the loop, or a piece of it that is no shorter than its unrolled vectors.
+void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   const Region& body = i.regions[0];
   const LoopFacts& facts = analysis_.facts(i);
   const auto iteration = [&](Value* base) {
     env_[body.parameters[0]] = {base, Reg::Form::linear, false, true, 1};
     run(body);
   };
+  const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
   const int64_t lanes = lanes_, full = i.extent / lanes, rest = i.extent % lanes;
   bool overlapping = false;
   for (size_t buffer = 0; buffer < overlaps_.size(); ++buffer) overlapping |= overlaps_[buffer];
   const bool repeatable = facts.idempotent && !overlapping && full > 0;
   int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
   unroll = std::max<int64_t>(1, std::min(unroll, full));
-  int64_t main = full / unroll * unroll;
-  if (rest != 0 && facts.cost > kLargeBody && (repeatable || target_.avx512)) main = 0;
-  if (main > 0) {
-    counted(b_.getInt64(0), b_.getInt64(main * lanes), unroll * lanes, {}, [&](Value* index, const Values&) {
+  const bool once = full == 0 || (rest != 0 && facts.cost > kLargeBody && (repeatable || target_.avx512));
+  Value* middle = begin;
+  if (!once) {
+    Value* const steps = b_.CreateUDiv(b_.CreateSub(end, begin), number(unroll * lanes));
+    middle = b_.CreateAdd(begin, b_.CreateMul(steps, number(unroll * lanes)), "", true, true);
+    counted(begin, middle, unroll * lanes, {}, [&](Value* index, const Values&) {
       for (int64_t u = 0; u < unroll; ++u)
-        iteration(u == 0 ? index : b_.CreateAdd(index, b_.getInt64(u * lanes), "", true, true));
+        iteration(u == 0 ? index : b_.CreateAdd(index, number(u * lanes), "", true, true));
       return Values{};
     });
   }
-  if (main * lanes == i.extent) return;
-  counted(b_.getInt64(main * lanes), b_.getInt64(i.extent), lanes, {}, [&](Value* index, const Values&) {
-    if (rest == 0) {
-      iteration(index);
-    } else if (repeatable) {
-      iteration(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.getInt64(i.extent - lanes)));
-    } else {
-      mask_ = first_lanes(b_.CreateSub(b_.getInt64(i.extent), index));
-      iteration(index);
-      mask_ = nullptr;
-    }
+  const auto remainder = [&] {
+    counted(middle, end, lanes, {}, [&](Value* index, const Values&) {
+      if (rest == 0) {
+        iteration(index);
+      } else if (repeatable) {
+        iteration(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.CreateSub(end, number(lanes))));
+      } else {
+        mask_ = first_lanes(b_.CreateSub(end, index));
+        iteration(index);
+        mask_ = nullptr;
+      }
+      return Values{};
+    });
     return Values{};
-  });
+  };
+  Value* const more = b_.CreateICmpSLT(middle, end);
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(more);
+  if (!known)
+    where_any(more, false, {}, remainder);
+  else if (known->isOne())
+    remainder();
 }
 
 void KernelEmitter::sequential(const Instruction& i) {

@@ -11,7 +11,7 @@ llvm::Align KernelEmitter::alignment(int32_t buffer) const {
 }
 
 Value* KernelEmitter::address(int32_t buffer, Value* index) {
-  return b_.CreateInBoundsGEP(element(buffer), function_->getArg(static_cast<unsigned>(buffer) + 1), index);
+  return b_.CreateInBoundsGEP(element(buffer), buffers_[static_cast<size_t>(buffer)], index);
 }
 
 namespace {

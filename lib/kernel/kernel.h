@@ -69,8 +69,11 @@ struct Instruction {
   /// Schedule: iterations run in vectors of the target's width with a masked tail. At most one loop on any path from
   /// the root is vectorised. A reduction that is vectorised may reassociate (fixed by extent and width alone).
   bool vectorize = false;
-  /// Schedule: may be split over threads (outermost parallel loops only).
+  /// Schedule: split over threads, in pieces of at least `grain` iterations. A reduction's pieces are whole blocks of
+  /// its order of summation. A parallel loop with grain 0 is split together with the one loop inside it, piece by
+  /// piece.
   bool threads = false;
+  int64_t grain = 0;
   std::vector<Region> regions;
 };
 

@@ -76,6 +76,7 @@ class KernelPrinter {
     out_ << kKinds[static_cast<size_t>(i.loop)] << ' ' << i.extent;
     if (i.vectorize) out_ << " vectorize";
     if (i.threads) out_ << " threads";
+    if (i.grain > 0) out_ << '(' << i.grain << ')';
     for (size_t c = 0; c < i.combiners.size(); ++c) out_ << (c ? ", " : " ") << combiner_name(i.combiners[c]);
     if (!i.operands.empty()) {
       out_ << " from ";

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "kernel/threads.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
@@ -235,6 +236,9 @@ class Scheduler {
 
 }  // namespace
 
-void schedule(Kernel& kernel) { Scheduler(kernel).run(); }
+void schedule(Kernel& kernel) {
+  Scheduler(kernel).run();
+  split_over_threads(kernel);
+}
 
 }  // namespace calque::kernel

@@ -1,5 +1,6 @@
 #pragma once
-// Chooses which loops of a kernel run in vectors, and counts what a call of it moves and computes.
+// Chooses which loops of a kernel run in vectors and which are split over threads, and counts what a call of it moves
+// and computes.
 #include "kernel/kernel.h"
 
 namespace calque::kernel {

@@ -56,7 +56,7 @@ class Verifier {
 
   // `yields`: the dtypes that the region must yield; null when it must not.
   void region(const Region& r, const std::vector<DType>& parameters, const std::vector<DType>* yields, bool vector,
-              bool nested) {
+              bool split) {
     std::vector<Id> scope;
     if (r.parameters.size() != parameters.size())
       fail(fmt::format("a region has {} parameters, expected {}", r.parameters.size(), parameters.size()));
@@ -73,7 +73,7 @@ class Verifier {
         require(i.operands.size() == yields->size(), "the region yields another number of values than is asked for");
         for (size_t y = 0; y < yields->size(); ++y) use(i.operands[y], (*yields)[y]);
       } else {
-        instruction(i, vector, nested);
+        instruction(i, vector, split);
         for (const Id id : i.results) define(id, scope);
       }
       at_ = outer;
@@ -98,7 +98,7 @@ class Verifier {
     return kernel_.buffers[static_cast<size_t>(i.buffer)];
   }
 
-  void instruction(const Instruction& i, bool vector, bool nested) {
+  void instruction(const Instruction& i, bool vector, bool split) {
     for (const Id id : i.operands) use(id);
     for (const Id id : i.results) check_id(id);
     switch (i.op) {
@@ -124,22 +124,22 @@ class Verifier {
         require(buffer(i).written, "only a buffer that is marked as written is stored to");
         break;
       case Op::loop:
-        loop(i, vector, nested);
+        loop(i, vector, split);
         break;
       case Op::while_: {
         require(i.regions.size() == 2 && i.results.size() == i.operands.size(),
                 "a while has a condition, a body, carries");
         const std::vector<DType> carries = dtypes(i.operands), flag{DType::bool_};
         require(dtypes(i.results) == carries, "the results of a while have its carries' dtypes");
-        region(i.regions[0], carries, &flag, vector, true);
-        region(i.regions[1], carries, &carries, vector, true);
+        region(i.regions[0], carries, &flag, vector, split);
+        region(i.regions[1], carries, &carries, vector, split);
         break;
       }
       case Op::if_: {
         require(i.regions.size() == 2 && i.operands.size() == 1, "an if has a condition and two regions");
         use(i.operands[0], DType::bool_);
         const std::vector<DType> results = dtypes(i.results);
-        for (const Region& r : i.regions) region(r, {}, &results, vector, true);
+        for (const Region& r : i.regions) region(r, {}, &results, vector, split);
         break;
       }
       case Op::contraction:
@@ -172,13 +172,15 @@ class Verifier {
     region(i.regions[2], {DType::i64, DType::i64, sum}, nullptr, true, true);
   }
 
-  void loop(const Instruction& i, bool vector, bool nested) {
+  void loop(const Instruction& i, bool vector, bool split) {
     require(i.regions.size() == 1, "a loop has one region");
     require(i.extent >= 0, "a loop's extent is not negative");
     require(!(i.vectorize && vector), "a vectorised loop inside another");
     require(!(i.vectorize && i.loop == LoopKind::sequential), "a sequential loop cannot be vectorised");
-    require(!i.threads || (i.loop == LoopKind::parallel && !nested),
-            "only outermost parallel loops are split over threads");
+    require(!i.threads || i.loop != LoopKind::sequential, "a sequential loop cannot be split over threads");
+    require(!(i.threads && split), "a loop is split over threads inside another");
+    require(i.grain >= 0 && (i.threads || i.grain == 0), "only loops that are split over threads have a grain");
+    require(!i.threads || i.grain > 0 || is_split_inside(i), "a loop without a grain is split with the one inside it");
     const std::vector<DType> results = dtypes(i.results);
     std::vector<DType> parameters{DType::i64};
     require(dtypes(i.operands) == results, "a loop's results have the dtypes of its initial values");
@@ -201,7 +203,18 @@ class Verifier {
         break;
       }
     }
-    region(i.regions[0], parameters, results.empty() ? nullptr : &results, vector || i.vectorize, true);
+    region(i.regions[0], parameters, results.empty() ? nullptr : &results, vector || i.vectorize, split || i.grain > 0);
+  }
+
+  static bool is_split_inside(const Instruction& i) {
+    int loops = 0;
+    for (const Instruction& inner : i.regions[0].instructions) {
+      if (inner.op == Op::loop && inner.loop == LoopKind::parallel && inner.threads)
+        ++loops;
+      else if (inner.op != Op::constant && inner.op != Op::scalar && inner.op != Op::load)
+        return false;
+    }
+    return i.loop == LoopKind::parallel && loops == 1;
   }
 
   void scalar(const Instruction& i) {

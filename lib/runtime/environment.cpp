@@ -1,6 +1,7 @@
 // Reads the environment once. A variable that is set to something unknown is reported, never guessed at.
 #include "runtime/environment.h"
 
+#include <charconv>
 #include <cstdlib>
 
 #include <spdlog/spdlog.h>
@@ -21,6 +22,7 @@ constexpr Variable kTable[] = {
     {"CALQUE_SANITIZE_CODE", "0, 1", "1: LLVM's AddressSanitizer pass runs over generated code"},
     {"CALQUE_VERIFY", "0, 1", "1: graphs are verified after every pass"},
     {"CALQUE_CPU", "an LLVM CPU name", "the CPU that code is generated for, in place of the host's"},
+    {"CALQUE_NUM_THREADS", "1 to 1024", "how many threads work on one kernel at most (default: all processors)"},
     {"CALQUE_LOG", "off, error, warn, info, debug, trace", "how much is logged to standard error (default: warn)"},
 };
 
@@ -33,6 +35,17 @@ bool flag(const char* name) {
   return false;
 }
 
+int number_of_threads() {
+  const char* text = std::getenv("CALQUE_NUM_THREADS");
+  if (text == nullptr || *text == '\0') return 0;
+  const std::string_view value(text);
+  int n = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+  if (error == std::errc() && end == value.data() + value.size() && n >= 1 && n <= 1024) return n;
+  log().warn("CALQUE_NUM_THREADS={} is no number from 1 to 1024; all processors are used", value);
+  return 0;
+}
+
 Environment read() {
   Environment e;
   if (const char* text = std::getenv("CALQUE_LOG"); text != nullptr && *text != '\0') e.log = text;
@@ -41,6 +54,7 @@ Environment read() {
   e.strict = flag("CALQUE_STRICT");
   e.guard = flag("CALQUE_GUARD");
   e.sanitize = flag("CALQUE_SANITIZE_CODE");
+  e.num_threads = number_of_threads();
   if (const char* text = std::getenv("CALQUE_BACKEND"); text != nullptr && *text != '\0') {
     const std::string_view value(text);
     e.reference_backend = value == "reference";

@@ -1,12 +1,21 @@
-// Pieces are cut by count and grain alone, never by how many threads there are.
+// Pieces begin at multiples of the grain; how many of them a thread takes at once shows in nothing that they compute.
 #include "runtime/parallel.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
+
+#include "runtime/environment.h"
 
 #ifdef CALQUE_THREAD_SANITIZER
 extern "C" {
@@ -33,33 +42,86 @@ void observe([[maybe_unused]] char& place) {
 #endif
 }
 
-}  // namespace
+using Body = void (*)(void* environment, int64_t begin, int64_t end);
 
-void parallel_for(void*, int64_t count, int64_t grain, void (*body)(void* environment, int64_t begin, int64_t end),
-                  void* environment) noexcept {
-  if (count <= 0) return;
-  grain = std::max<int64_t>(grain, 1);
-  if (count <= grain) {
-    body(environment, 0, count);
-    return;
-  }
+void run_pieces(int64_t count, int64_t grain, Body body, void* environment) {
   // Static: the places themselves are handed over through nothing that would have to be observed first.
   static char started, finished;
   publish(started);
   tbb::this_task_arena::isolate([&] {
-    const int64_t pieces = (count + grain - 1) / grain;
+    tbb::task_group_context context(tbb::task_group_context::isolated);
     tbb::parallel_for(
-        tbb::blocked_range<int64_t>(0, pieces),
+        tbb::blocked_range<int64_t>(0, (count + grain - 1) / grain),
         [&](const tbb::blocked_range<int64_t>& range) {
           observe(started);
-          for (int64_t piece = range.begin(); piece < range.end(); ++piece) {
-            body(environment, piece * grain, std::min(count, (piece + 1) * grain));
-          }
+          body(environment, range.begin() * grain, std::min(count, range.end() * grain));
           publish(finished);
         },
-        tbb::auto_partitioner{});
+        tbb::auto_partitioner{}, context);
   });
   observe(finished);
+}
+
+/// The arena of that many threads. Never destroyed: calls may still run while the program ends.
+tbb::task_arena& arena(int threads) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& arenas = *new std::map<int, std::unique_ptr<tbb::task_arena>>;
+  static std::unique_ptr<tbb::global_control>& more = *new std::unique_ptr<tbb::global_control>;
+  static int most = tbb::info::default_concurrency();
+  const std::lock_guard lock(mutex);
+  auto& found = arenas[threads];
+  if (!found) {
+    if (threads > most) {
+      more.reset();
+      most = threads;
+      more = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                   static_cast<size_t>(threads));
+    }
+    found = std::make_unique<tbb::task_arena>(threads);
+  }
+  return *found;
+}
+
+/// Memory of one thread for parts of kernels.
+struct Scratch {
+  // More than this is not kept from one kernel to the next once less is asked for.
+  static constexpr int64_t kKept = int64_t{16} << 20;
+  void* data = nullptr;
+  int64_t bytes = 0;
+  ~Scratch() { std::free(data); }
+
+  void* get(int64_t wanted) {
+    wanted = (std::max<int64_t>(wanted, 1) + 4095) / 4096 * 4096;
+    if (wanted > bytes || (bytes > kKept && wanted <= bytes / 2)) {
+      std::free(data);
+      bytes = 0;
+      data = std::aligned_alloc(4096, static_cast<size_t>(wanted));
+      if (data == nullptr) throw std::bad_alloc();
+      bytes = wanted;
+    }
+    return data;
+  }
+};
+
+}  // namespace
+
+void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) noexcept {
+  if (count <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  const int threads = environment().num_threads;
+  if (count <= grain || threads == 1) return body(record, 0, count);
+  if (threads == 0) return run_pieces(count, grain, body, record);
+  arena(threads).execute([&] { run_pieces(count, grain, body, record); });
+}
+
+void* scratch(void*, int64_t bytes) noexcept {
+  static thread_local Scratch one;
+  return one.get(bytes);
+}
+
+int num_threads() {
+  const int threads = environment().num_threads;
+  return threads > 0 ? threads : tbb::this_task_arena::max_concurrency();
 }
 
 }  // namespace calque::runtime

@@ -4,8 +4,15 @@
 
 namespace calque::runtime {
 
-/// See codegen::RuntimeTable. A thread that waits here never starts another call on its stack.
+/// See codegen::RuntimeTable. A thread that waits here never starts another call on its stack; cancelling the caller's
+/// own tasks does not cancel these.
 void parallel_for(void* context, int64_t count, int64_t grain,
                   void (*body)(void* environment, int64_t begin, int64_t end), void* environment) noexcept;
+
+/// See codegen::RuntimeTable.
+void* scratch(void* context, int64_t bytes) noexcept;
+
+/// How many threads work on one kernel at most: CALQUE_NUM_THREADS, else all that oneTBB has.
+int num_threads();
 
 }  // namespace calque::runtime

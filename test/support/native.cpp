@@ -6,6 +6,7 @@
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "reference/evaluate.h"
+#include "runtime/parallel.h"
 #include "support/sanitizers.h"
 #include "transform/inline_calls.h"
 #include "transform/simplify.h"
@@ -53,7 +54,7 @@ std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
-  static const codegen::RuntimeTable table{1, &no_host_call, &serial_for};
+  static const codegen::RuntimeTable table{2, &no_host_call, &serial_for, &runtime::scratch};
   TestContext context{{&table}};
   std::vector<AnyArray> outputs;
   std::vector<void*> pointers;
