@@ -137,7 +137,8 @@ class ContractionEmitter {
   const int64_t row_block_;
   int64_t row_step_ = 0;  ///< from row to row of the packed left factor, in elements of the factor
   Value *packed_lhs_ = nullptr, *packed_rhs_ = nullptr, *waiting_ = nullptr, *spill_ = nullptr;
-  Value* number_ = nullptr;  ///< of the block of terms
+  Value* number_ = nullptr;       ///< of the block of terms
+  Value* last_column_ = nullptr;  ///< one past the last of the block of the result
 };
 
 bool ContractionEmitter::constant(Value* v, int64_t& out) {
@@ -281,7 +282,7 @@ void ContractionEmitter::pack_rhs(Value* n0, Value* full, Value* k0, Value* dept
   const int64_t left = i_.columns % panel_;
   if (left == 0) return;
   Value* n = add(n0, mul(full, panel_));
-  when(b_.CreateICmpEQ(n, integer(i_.columns - left)), [&] {
+  when(b_.CreateICmpSLT(n, last_column_), [&] {
     pack_rhs_panel(panel_at(full), n, ceil_div(left, lanes_), static_cast<unsigned>(left % lanes_), k0, depth);
   });
 }
@@ -410,6 +411,7 @@ void ContractionEmitter::terms_block(Value* m0, Value* n0, Value* number) {
   Value* depth = blocks_ == 1 ? integer(i_.extent) : smaller(integer(t_.depth_block), sub(integer(i_.extent), k0));
   Value* columns = smaller(integer(t_.column_block), sub(integer(i_.columns), n0));
   Value* full = b_.CreateUDiv(columns, integer(panel_));
+  last_column_ = add(n0, columns);
   if (t_.pack_rhs) pack_rhs(n0, full, k0, depth);
   Value* rows = smaller(integer(row_block_), sub(integer(i_.rows), m0));
   Value* tiles = b_.CreateUDiv(rows, integer(t_.tile.rows));
@@ -424,7 +426,7 @@ void ContractionEmitter::terms_block(Value* m0, Value* n0, Value* number) {
   place.row = tiles;
   place.m = add(m0, mul(tiles, t_.tile.rows));
   place.rows = left;
-  when(b_.CreateICmpEQ(place.m, integer(i_.rows - left)), [&] { row_of_tiles(place, full); });
+  when(b_.CreateICmpSLT(place.m, add(m0, rows)), [&] { row_of_tiles(place, full); });
 }
 
 void ContractionEmitter::row_of_tiles(Place place, Value* full) {
@@ -441,7 +443,7 @@ void ContractionEmitter::row_of_tiles(Place place, Value* full) {
   place.n = add(n0, mul(full, panel_));
   place.vectors = ceil_div(left, lanes_);
   place.rest = static_cast<unsigned>(left % lanes_);
-  when(b_.CreateICmpEQ(place.n, integer(i_.columns - left)), [&] { tile(place); });
+  when(b_.CreateICmpSLT(place.n, last_column_), [&] { tile(place); });
 }
 
 void ContractionEmitter::tile(const Place& p) {
