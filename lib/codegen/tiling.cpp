@@ -23,13 +23,23 @@ namespace {
 
 /// Terms a block, at most: the left factor of a row of tiles takes half of a first-level cache of 32 KiB.
 constexpr int64_t kDepthBlock = 320;
-/// Bytes of the right factor's block: half of a small second-level cache.
-constexpr int64_t kBlockBytes = 256 * 1024;
+/// Bytes of the right factor's block: less than half of a second-level cache of 1 MiB.
+constexpr int64_t kBlockBytes = 384 * 1024;
 /// Factors that fit here are read where they are.
 constexpr int64_t kSmallFactor = 16 * 1024;
-constexpr int64_t kRowBlock = 448;
+/// Rows for which the right factor's block is packed once.
+constexpr int64_t kRowBlock = 1024;
+/// Tasks that keep threads busy, where the product is large enough for so many.
+constexpr int64_t kTasks = 32;
+constexpr int64_t kTaskRows = 64;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The length of parts of about equal length, none longer than `most`, in whole units.
+int64_t equal_parts(int64_t length, int64_t most, int64_t unit) {
+  const int64_t parts = ceil_div(length, std::max(unit, most / unit * unit));
+  return std::min(length, ceil_div(ceil_div(length, parts), unit) * unit);
+}
 
 /// An index as a * first parameter + b * second + what is the same throughout.
 struct Affine {
@@ -40,6 +50,7 @@ struct Affine {
 class AccessFinder {
  public:
   AccessFinder(const Kernel& kernel, const Region& region) : kernel_(kernel), region_(region) {
+    constants(kernel.body);
     forms_[region.parameters[0]] = {1, 0, std::nullopt};
     forms_[region.parameters[1]] = {0, 1, std::nullopt};
   }
@@ -50,8 +61,6 @@ class AccessFinder {
     for (const Instruction& i : region_.instructions) {
       switch (i.op) {
         case Op::constant:
-          if (kernel_.values[static_cast<size_t>(i.results[0])] == DType::i64)
-            forms_[i.results[0]] = {0, 0, i.literal.as<int64_t>()};
           break;
         case Op::scalar:
           if (!index(i)) ++others;
@@ -74,6 +83,14 @@ class AccessFinder {
   }
 
  private:
+  void constants(const Region& r) {
+    for (const Instruction& i : r.instructions) {
+      if (i.op == Op::constant && kernel_.values[static_cast<size_t>(i.results[0])] == DType::i64)
+        forms_[i.results[0]] = {0, 0, i.literal.as<int64_t>()};
+      for (const Region& inner : i.regions) constants(inner);
+    }
+  }
+
   /// What comes from around the region is the same throughout.
   std::optional<Affine> form(Id id) const {
     if (const auto at = forms_.find(id); at != forms_.end()) return at->second;
@@ -128,10 +145,10 @@ struct Registers {
 };
 
 /// Cycles of one term of a tile, roughly: two multiplications and two loads a cycle, four cycles from one term to the
-/// next.
+/// next, half a vector a cycle from the second-level cache.
 double cycles(const Tile& t) {
   const auto r = static_cast<double>(t.rows), v = static_cast<double>(t.vectors);
-  return std::max({r * v / 2, (r + v) / 2, 4.0});
+  return std::max({r * v / 2, (r + v) / 2, 2 * v, 4.0});
 }
 
 /// Cycles of one term of all tiles that cover the result.
@@ -187,9 +204,10 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
   const int64_t blocks = ceil_div(i.extent, kDepthBlock);
   t.depth_block = std::min(i.extent, ceil_div(ceil_div(i.extent, blocks), 8) * 8);
   const int64_t panel = t.tile.vectors * t.lanes;
-  const int64_t block_columns = std::max(panel, kBlockBytes / (t.depth_block * bytes) / panel * panel);
-  t.column_block = std::min(i.columns, block_columns);
-  t.row_block = std::min(i.rows, ceil_div(kRowBlock, t.tile.rows) * t.tile.rows);
+  t.column_block = equal_parts(i.columns, std::max(panel, kBlockBytes / (t.depth_block * bytes)), panel);
+  int64_t row_block = kRowBlock;
+  if (i.threads) row_block = std::clamp(i.rows * ceil_div(i.columns, t.column_block) / kTasks, kTaskRows, kRowBlock);
+  t.row_block = equal_parts(i.rows, row_block, t.tile.rows);
 
   const Access lhs = access_of(kernel, i.regions[0]), rhs = access_of(kernel, i.regions[1]);
   const int64_t lhs_bytes = i.rows * i.extent * bytes, rhs_bytes = i.columns * i.extent * bytes;
