@@ -395,10 +395,21 @@ void ContractionEmitter::pack_lhs_columns(Value* m, int64_t rows, Value* k0, Val
 // ---- tiles
 
 void ContractionEmitter::emit() {
-  allocate();
-  const int64_t row_block = blocks_ == 1 ? i_.rows : t_.row_block;
-  loop(integer(0), integer(i_.columns), t_.column_block,
-       [&](Value* n0) { loop(integer(0), integer(i_.rows), row_block, [&](Value* m0) { block(m0, n0); }); });
+  if (!i_.threads) {
+    allocate();
+    loop(integer(0), integer(i_.columns), t_.column_block,
+         [&](Value* n0) { loop(integer(0), integer(i_.rows), row_block_, [&](Value* m0) { block(m0, n0); }); });
+    return;
+  }
+  // Tasks that use the same block of the right factor follow each other.
+  const int64_t down = ceil_div(i_.rows, row_block_), across = ceil_div(i_.columns, t_.column_block);
+  k_.parallel_for(down * across, 1, [&](Value* begin, Value* end) {
+    allocate();
+    loop(begin, end, 1, [&](Value* task) {
+      Value* n0 = mul(b_.CreateUDiv(task, integer(down)), t_.column_block);
+      block(mul(b_.CreateURem(task, integer(down)), row_block_), n0);
+    });
+  });
 }
 
 void ContractionEmitter::block(Value* m0, Value* n0) {

@@ -25,8 +25,12 @@ namespace {
 constexpr int64_t kDepthBlock = 320;
 /// Bytes of the right factor's block: less than half of a second-level cache of 1 MiB.
 constexpr int64_t kBlockBytes = 384 * 1024;
+/// Terms and columns of a block when the right factor is not packed and passes by from memory.
+constexpr int64_t kPassingDepth = 8, kPassingColumns = 4096;
 /// Factors that fit here are read where they are.
 constexpr int64_t kSmallFactor = 16 * 1024;
+/// With fewer rows bf16 is not worth packing in pairs.
+constexpr int64_t kPairedRows = 4;
 /// Rows for which the right factor's block is packed once.
 constexpr int64_t kRowBlock = 1024;
 /// Tasks that keep threads busy, where the product is large enough for so many.
@@ -197,22 +201,26 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
   const bool masks = target.masked_memory(static_cast<int>(bytes));
   const uint64_t fitting = masks ? std::bit_ceil(columns) : std::bit_floor(columns);
   t.lanes = static_cast<unsigned>(std::min(static_cast<uint64_t>(widest), fitting));
-  t.pairs = factor == DType::bf16 && target.bf16_pairs && t.lanes == 16 && !strict;
+  t.pairs = factor == DType::bf16 && target.bf16_pairs && t.lanes == 16 && i.rows >= kPairedRows && !strict;
   const Registers registers{target.avx512 || !target.x86 ? 32 : 16, target.avx512};
   t.tile = choose_tile(i.rows, ceil_div(i.columns, t.lanes), registers);
 
-  const int64_t blocks = ceil_div(i.extent, kDepthBlock);
-  t.depth_block = std::min(i.extent, ceil_div(ceil_div(i.extent, blocks), 8) * 8);
   const int64_t panel = t.tile.vectors * t.lanes;
-  t.column_block = equal_parts(i.columns, std::max(panel, kBlockBytes / (t.depth_block * bytes)), panel);
-  int64_t row_block = kRowBlock;
-  if (i.threads) row_block = std::clamp(i.rows * ceil_div(i.columns, t.column_block) / kTasks, kTaskRows, kRowBlock);
-  t.row_block = equal_parts(i.rows, row_block, t.tile.rows);
-
   const Access lhs = access_of(kernel, i.regions[0]), rhs = access_of(kernel, i.regions[1]);
   const int64_t lhs_bytes = i.rows * i.extent * bytes, rhs_bytes = i.columns * i.extent * bytes;
   t.pack_lhs = t.pairs || !lhs.plain || (i.columns > 2 * panel && lhs_bytes > kSmallFactor);
   t.pack_rhs = t.pairs || !rhs.plain || rhs.stride[1] != 1 || (i.rows > 2 * t.tile.rows && rhs_bytes > kSmallFactor);
+
+  // Of a few rows each element of the right factor is used so often as well: it passes by once, in whole rows.
+  const bool passes = !t.pack_rhs && rhs_bytes > kBlockBytes;
+  const int64_t blocks = ceil_div(i.extent, passes ? kPassingDepth : kDepthBlock);
+  t.depth_block = std::min(i.extent, ceil_div(ceil_div(i.extent, blocks), 8) * 8);
+  t.column_block =
+      equal_parts(i.columns, passes ? kPassingColumns : std::max(panel, kBlockBytes / (t.depth_block * bytes)), panel);
+  int64_t row_block = kRowBlock;
+  if (i.threads) row_block = std::clamp(i.rows * ceil_div(i.columns, t.column_block) / kTasks, kTaskRows, kRowBlock);
+  t.row_block = equal_parts(i.rows, row_block, t.tile.rows);
+
   return t;
 }
 

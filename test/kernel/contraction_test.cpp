@@ -81,9 +81,9 @@ std::string compare(const std::string& text, const codegen::CodegenOptions& opti
 
 std::vector<Case> cases() {
   std::vector<Case> out;
-  for (const int64_t n : {4, 5, 7, 8, 16, 17, 31, 33})
-    for (const int64_t m : {1, 2, 4, 13, 14, 15, 29})
-      for (const int64_t k : {2, 3, 8, 37}) out.push_back({0, m, n, k});
+  for (const int64_t n : {4, 7, 16, 33})
+    for (const int64_t m : {1, 4, 13, 29})
+      for (const int64_t k : {2, 8, 37}) out.push_back({0, m, n, k});
   // Several blocks of terms, of columns, of rows; sizes on both sides of them.
   for (const Case& c :
        {Case{0, 3, 40, 1000}, {0, 30, 300, 321}, {0, 460, 37, 330}, {0, 1, 2000, 700}, {0, 129, 1030, 65}})

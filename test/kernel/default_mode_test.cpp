@@ -2,6 +2,7 @@
 // a result is measured, not guessed: the reference runs again with every rounding disturbed at random, and the compiled
 // graph must stay within a few times what that does.
 #include <cmath>
+#include <cstring>
 
 #include <gtest/gtest.h>
 
@@ -57,7 +58,7 @@ std::vector<double> as_doubles(const AnyArray& a) {
   return out;
 }
 
-/// The reference, every rounding off by up to two units.
+/// The reference, every rounding off by up to two units: those inside a sum of the sum of its terms' magnitudes.
 class Disturbed : public Interpreter {
  public:
   explicit Disturbed(uint64_t seed) : rng_(seed) {}
@@ -65,14 +66,18 @@ class Disturbed : public Interpreter {
   std::vector<AnyArray> equation(const Equation& e, const std::vector<AnyArray>& operands) override {
     std::vector<AnyArray> results = Interpreter::equation(e, operands);
     if (!rounds(e.primitive())) return results;
-    for (AnyArray& r : results) {
+    const std::vector<AnyArray> sizes = sums(e.primitive()) ? Interpreter::equation(e, magnitudes(operands)) : results;
+    for (size_t k = 0; k < results.size(); ++k) {
+      AnyArray& r = results[k];
       visit_floats(r.dtype(), [&]<class T>() {
         AnyArray moved = AnyArray::uninitialized(r.type());
         const T* from = static_cast<const T*>(r.data());
+        const T* size = static_cast<const T*>(sizes[k].data());
         T* to = static_cast<T*>(moved.mutable_data());
         for (int64_t i = 0; i < r.size(); ++i) {
           const double units = static_cast<double>(rng_.between(-2, 2));
-          to[i] = static_cast<T>(static_cast<double>(from[i]) * (1 + units * epsilon(r.dtype())));
+          const double x = static_cast<double>(from[i]), scale = static_cast<double>(size[i]);
+          to[i] = std::isfinite(scale) ? static_cast<T>(x + scale * units * epsilon(r.dtype())) : from[i];
         }
         r = std::move(moved);
       });
@@ -81,6 +86,21 @@ class Disturbed : public Interpreter {
   }
 
  private:
+  static bool sums(std::string_view primitive) {
+    return primitive == "dot_general" || primitive == "reduce_sum" || primitive == "cumsum";
+  }
+  static std::vector<AnyArray> magnitudes(const std::vector<AnyArray>& operands) {
+    std::vector<AnyArray> out;
+    for (const AnyArray& a : operands) {
+      out.push_back(AnyArray::uninitialized(a.type()));
+      if (a.bytes() != 0) std::memcpy(out.back().mutable_data(), a.data(), a.bytes());
+      visit_floats(a.dtype(), [&]<class T>() {
+        T* p = static_cast<T*>(out.back().mutable_data());
+        for (int64_t i = 0; i < a.size(); ++i) p[i] = static_cast<T>(std::fabs(static_cast<double>(p[i])));
+      });
+    }
+    return out;
+  }
   static bool rounds(std::string_view primitive) {
     for (const char* name : {"add", "sub", "mul", "div", "fma", "sqrt", "dot_general", "reduce_sum", "reduce_prod",
                              "cumsum", "cumprod", "scatter_add", "scatter_mul", "convert"}) {
