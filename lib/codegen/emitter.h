@@ -128,7 +128,21 @@ class KernelEmitter {
   void reduction(const Instruction& i);
   bool rounds(const Instruction& i) const;
   void sequential_reduction(const Instruction& i);
+  /// How the terms of a reduction are grouped: see reduction.cpp.
+  struct Blocks {
+    int64_t step = 1;     ///< terms in a unit
+    int64_t grouped = 0;  ///< terms that are in blocks; the rest follows
+    int64_t extent = 1, count = 0, in_piece = 1, pieces = 1;
+    bool repeat = false;  ///< the body is repeated for each accumulator
+  };
   void blocked_reduction(const Instruction& i, unsigned step);
+  Blocks blocks_of(const Instruction& i, unsigned step) const;
+  Values sum_block(const Instruction& i, const Blocks& blocks, llvm::Value* begin, llvm::Value* end);
+  Values sum_blocks(const Instruction& i, const Blocks& blocks, llvm::Value* first, llvm::Value* count, int64_t most);
+  Values sum_pieces(const Instruction& i, const Blocks& blocks);
+  Values pairwise(const Instruction& i, const Blocks& blocks, llvm::Value* count, int64_t most,
+                  const std::function<Values(llvm::Value*)>& part);
+  Values sum_rest(const Instruction& i, const Blocks& blocks);
   Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);
   Values identities(const Instruction& i, bool vectorised);
   Values combine(const Instruction& i, const Values& a, const Values& b);
