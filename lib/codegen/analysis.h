@@ -21,6 +21,8 @@ struct LoopFacts {
   int element_bytes = 1;
   /// Instructions of the body, nested ones included.
   int64_t cost = 0;
+  /// Vectors that one iteration of a vectorised loop works on at once.
+  int vectors = 1;
   /// The body has loops of its own.
   bool nested = false;
   /// Running an iteration twice leaves the same memory: no buffer is both loaded and stored.
@@ -49,6 +51,7 @@ class Analysis {
   void mark_data(const kernel::Region& region);
   LoopFacts measure(const kernel::Region& region);
   void record(const kernel::Region& region);
+  static int vectors(const kernel::Instruction& loop);
   bool set(kernel::Id id, bool varying);
   void compute_range(const kernel::Instruction& i);
 

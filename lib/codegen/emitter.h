@@ -150,6 +150,23 @@ class KernelEmitter {
   Values fold_lanes(const Instruction& i, Values v);
   Values masked(const Instruction& i, const Values& v, llvm::Value* mask);
 
+  // ---- scan.cpp
+  /// A cumulative loop: which carry each instruction of its body makes (-1: none), and which instructions need carries
+  /// or have effects.
+  struct Scan {
+    const Instruction& loop;
+    std::vector<int> carry;
+    std::vector<bool> late;
+  };
+  void scan(const Instruction& i, unsigned lanes);
+  Scan scan_of(const Instruction& i) const;
+  llvm::Value* nothing(const Instruction& i, size_t carry);
+  llvm::Value* prefixes(const Instruction& i, size_t carry, llvm::Value* v);
+  Values scan_vector(const Scan& scan, llvm::Value* index, const Values& before, const Values& offsets, bool whole);
+  Values scan_block(const Scan& scan, llvm::Value* begin, llvm::Value* end, const Values& offsets, bool whole);
+  Values scan_chunks(const Scan& scan, int64_t full, const Values& initial);
+  Values join_all(const Instruction& i, const Values& a, const Values& b);
+
   llvm::Module& module_;
   const TargetInfo& target_;
   const CodegenOptions& options_;

@@ -88,6 +88,10 @@ class Scheduler {
   }
   static bool is_parallel(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::parallel; }
   static bool is_reduction(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::reduction; }
+  /// What runs in vectors along itself.
+  static bool is_fold(const Instruction& i) {
+    return is_reduction(i) || (i.op == Op::loop && i.loop == LoopKind::sequential && !i.combiners.empty());
+  }
   static bool is_counted_loop(const Instruction& i) { return i.op == Op::loop; }
 
   /// Estimated cycles of one run of a region when `variable`'s loop runs in vectors (its iterations counted once a
@@ -145,8 +149,8 @@ class Scheduler {
           c += 0.5;
           break;
         case Op::loop:
-          if (i.loop == LoopKind::reduction && !contains(i.regions[0], is_counted_loop) && i.extent >= kShortest) {
-            c += vector_cost(i) + 4;
+          if (is_fold(i) && !contains(i.regions[0], is_counted_loop) && i.extent >= kShortest) {
+            c += vector_cost(i) * (is_reduction(i) ? 1 : 2) + 4;
           } else {
             c += static_cast<double>(i.extent) * reduction_cost(i.regions[0]);
           }
@@ -166,7 +170,7 @@ class Scheduler {
 
   void vectorize_reductions(Region& r) {
     for (Instruction& i : r.instructions) {
-      if (is_reduction(i) && !contains(i.regions[0], is_counted_loop)) {
+      if (is_fold(i) && !contains(i.regions[0], is_counted_loop)) {
         i.vectorize = i.extent >= kShortest;
       } else {
         for (Region& inner : i.regions) vectorize_reductions(inner);
@@ -179,13 +183,13 @@ class Scheduler {
       if (is_parallel(i) && !contains(i.regions[0], is_parallel)) {
         const double along = i.extent >= kShortest ? vector_cost(i) : 1e300;
         const double inside =
-            contains(i.regions[0], is_reduction) ? static_cast<double>(i.extent) * reduction_cost(i.regions[0]) : 1e299;
+            contains(i.regions[0], is_fold) ? static_cast<double>(i.extent) * reduction_cost(i.regions[0]) : 1e299;
         if (along <= inside) {
           i.vectorize = i.extent >= kShortest;
         } else {
           vectorize_reductions(i.regions[0]);
         }
-      } else if (is_reduction(i) && !contains(i.regions[0], is_counted_loop)) {
+      } else if (is_fold(i) && !contains(i.regions[0], is_counted_loop)) {
         i.vectorize = i.extent >= kShortest;
       } else {
         for (Region& inner : i.regions) visit(inner);

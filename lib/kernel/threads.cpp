@@ -87,7 +87,10 @@ class Splitter {
     const double pieces = std::min(work / options_.piece, kEnoughPieces);
     if (i.loop == LoopKind::parallel) return split_nest(i, work, pieces);
     if (i.loop == LoopKind::reduction) return split_reduction(i, vector, work, pieces);
-    return false;
+    // The code generator fixes the blocks that a cumulative loop is split into.
+    i.threads = i.vectorize && !vector;
+    if (i.threads) i.grain = 1;
+    return i.threads;
   }
 
   static int64_t unit(const Instruction& i) {

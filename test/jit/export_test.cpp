@@ -53,7 +53,7 @@ TEST_F(Export, ObjectRunsWithoutTheLibrary) {
 TEST_F(Export, ObjectRunsLargeKernelsOnTheCallingThread) {
   const auto f = jit([](auto x) { return std::pair{sum(x), x + x}; }, {.name = "f"});
   const auto lowered = f.lower(spec<float>({3000000}));
-  EXPECT_THAT(lowered.plan(), testing::HasSubstr("threads"));
+  EXPECT_THAT(lowered.plan().str(), testing::HasSubstr("threads"));
   lowered.export_object(path("f.o"), {.header = path("f.h")});
   EXPECT_EQ(run("#include \"f.h\"\n"
                 "static float x[3000000], z[3000000];\n"
