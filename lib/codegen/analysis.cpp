@@ -19,6 +19,7 @@ __extension__ typedef __int128 Wide;
 
 // A body this short needs few registers.
 constexpr int64_t kFewInstructions = 8;
+constexpr int64_t kWideRow = 256, kLongColumn = 32;
 
 bool is_wide_integer(DType d) { return d == DType::i64 || d == DType::u64; }
 
@@ -282,6 +283,22 @@ int Analysis::vectors(const Instruction& loop) {
     vectors = 4;
   }
   return vectors;
+}
+
+const Instruction* Analysis::column_sum(const Instruction& loop) const {
+  if (loop.extent < kWideRow || vectors(loop) == 1) return nullptr;
+  const Instruction* sum = nullptr;
+  for (const Instruction& i : loop.regions[0].instructions) {
+    if (i.op != Op::loop) continue;
+    if (sum || i.loop != LoopKind::reduction || i.threads || i.extent < kLongColumn) return nullptr;
+    sum = &i;
+  }
+  bool reads = false;
+  for (const Instruction& i : sum->regions[0].instructions) {
+    if (!i.regions.empty()) return nullptr;
+    reads |= i.op == Op::load && varying_[i.results[0]];
+  }
+  return reads ? sum : nullptr;
 }
 
 void Analysis::record(const Region& region) {

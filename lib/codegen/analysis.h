@@ -40,6 +40,9 @@ class Analysis {
   const LoopFacts& facts(const kernel::Instruction& loop) const { return facts_.at(&loop); }
   /// The position of a while's carry that is its condition and false after the first iteration; -1 when there is none.
   int once(const kernel::Instruction& i) const;
+  /// The reduction that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
+  /// memory row by row; null for others.
+  const kernel::Instruction* column_sum(const kernel::Instruction& loop) const;
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
   bool stored(int32_t buffer) const { return stored_[buffer]; }
   /// Instructions of the whole kernel.

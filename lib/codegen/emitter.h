@@ -143,6 +143,16 @@ class KernelEmitter {
   Values pairwise(const Instruction& i, const Blocks& blocks, llvm::Value* count, int64_t most,
                   const std::function<Values(llvm::Value*)>& part);
   Values sum_rest(const Instruction& i, const Blocks& blocks);
+  void finish(const Instruction& i, Values total);
+  /// Where result r of the sum of 2^level parts waits.
+  using Slot = std::function<llvm::Value*(size_t r, llvm::Value* level)>;
+  Values waiting(const Values& types, llvm::Value* level, const Slot& slot);
+  void carry_up(const Instruction& i, llvm::Value* number, const Values& part, const Slot& slot);
+  Values fold_levels(const Instruction& i, int64_t count, const Values& types, const Slot& slot);
+
+  // ---- columns.cpp
+  void columns(const Instruction& i, const Instruction& sum, llvm::Value* begin, llvm::Value* end);
+
   Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);
   Values identities(const Instruction& i, bool vectorised);
   Values combine(const Instruction& i, const Values& a, const Values& b);

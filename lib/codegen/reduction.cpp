@@ -197,6 +197,11 @@ void KernelEmitter::blocked_reduction(const Instruction& i, unsigned step) {
     total = fold_lanes(i, total);
     lanes_ = 0;
   }
+  finish(i, total);
+}
+
+// The initial value and all terms make the result.
+void KernelEmitter::finish(const Instruction& i, Values total) {
   Values first;
   for (size_t r = 0; r < i.results.size(); ++r) {
     const DType d = dtype(i.results[r]);
@@ -304,47 +309,54 @@ Values KernelEmitter::pairwise(const Instruction& i, const Blocks& blocks, Value
   const int64_t levels = std::bit_width(static_cast<uint64_t>(most));
   Values stacks;
   for (Value* v : types) stacks.push_back(local(llvm::ArrayType::get(v->getType(), static_cast<uint64_t>(levels))));
-  const auto slot = [&](size_t r, Value* level) { return b_.CreateInBoundsGEP(types[r]->getType(), stacks[r], level); };
-  const auto waiting = [&](Value* level) {
-    Values v;
-    for (size_t r = 0; r < types.size(); ++r) v.push_back(b_.CreateLoad(types[r]->getType(), slot(r, level)));
-    return v;
-  };
-  const auto is_set = [&](Value* bits, Value* level) {
-    return b_.CreateTrunc(b_.CreateLShr(bits, level), b_.getInt1Ty());
-  };
+  const Slot slot = [&](size_t r, Value* level) { return b_.CreateInBoundsGEP(types[r]->getType(), stacks[r], level); };
   counted(b_.getInt64(0), count, 1, {}, [&](Value* number, const Values&) {
-    Values entering = part(number);
-    llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("carry"), *up = block("up"), *rest = block("rest");
-    b_.CreateBr(head);
-    b_.SetInsertPoint(head);
-    entering.push_back(b_.getInt64(0));
-    Values running = phis(entering, before);
-    Value* level = running.back();
-    b_.CreateCondBr(is_set(number, level), up, rest);
-    b_.SetInsertPoint(up);
-    Values joined = combine(i, waiting(level), running);
-    joined.push_back(b_.CreateAdd(level, b_.getInt64(1)));
-    join(running, joined, b_.GetInsertBlock());
-    b_.CreateBr(head);
-    b_.SetInsertPoint(rest);
-    for (size_t r = 0; r < types.size(); ++r) b_.CreateStore(running[r], slot(r, level));
+    carry_up(i, number, part(number), slot);
     return Values{};
   });
-  if (llvm::isa<llvm::ConstantInt>(count)) {
-    Values total;
-    for (int64_t level = 0; level < levels; ++level) {
-      if (((most >> level) & 1) == 0) continue;
-      const Values sum = waiting(b_.getInt64(static_cast<uint64_t>(level)));
-      total = total.empty() ? sum : combine(i, sum, total);
-    }
-    return total;
-  }
+  if (llvm::isa<llvm::ConstantInt>(count)) return fold_levels(i, most, types, slot);
   // Nothing that waits is a negative zero, so that an identity below it changes no bit.
-  return counted(
-      b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(levels)), 1, types, [&](Value* level, const Values& total) {
-        return where_any(is_set(count, level), false, total, [&] { return combine(i, waiting(level), total); });
-      });
+  return counted(b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(levels)), 1, types,
+                 [&](Value* level, const Values& total) {
+                   Value* const set = b_.CreateTrunc(b_.CreateLShr(count, level), b_.getInt1Ty());
+                   return where_any(set, false, total, [&] { return combine(i, waiting(types, level, slot), total); });
+                 });
+}
+
+Values KernelEmitter::waiting(const Values& types, Value* level, const Slot& slot) {
+  Values v;
+  for (size_t r = 0; r < types.size(); ++r) v.push_back(b_.CreateLoad(types[r]->getType(), slot(r, level)));
+  return v;
+}
+
+// Part `number` joins those that wait for it.
+void KernelEmitter::carry_up(const Instruction& i, Value* number, const Values& part, const Slot& slot) {
+  Values entering = part;
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("carry"), *up = block("up"), *rest = block("rest");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  entering.push_back(b_.getInt64(0));
+  Values running = phis(entering, before);
+  Value* const level = running.pop_back_val();
+  b_.CreateCondBr(b_.CreateTrunc(b_.CreateLShr(number, level), b_.getInt1Ty()), up, rest);
+  b_.SetInsertPoint(up);
+  const Values joined = combine(i, waiting(part, level, slot), running);
+  llvm::cast<llvm::PHINode>(level)->addIncoming(b_.CreateAdd(level, b_.getInt64(1)), b_.GetInsertBlock());
+  join(running, joined, b_.GetInsertBlock());
+  b_.CreateBr(head);
+  b_.SetInsertPoint(rest);
+  for (size_t r = 0; r < running.size(); ++r) b_.CreateStore(running[r], slot(r, level));
+}
+
+// All that waits after `count` parts.
+Values KernelEmitter::fold_levels(const Instruction& i, int64_t count, const Values& types, const Slot& slot) {
+  Values total;
+  for (int64_t level = 0; (count >> level) != 0; ++level) {
+    if (((count >> level) & 1) == 0) continue;
+    const Values sum = waiting(types, b_.getInt64(static_cast<uint64_t>(level)), slot);
+    total = total.empty() ? sum : combine(i, sum, total);
+  }
+  return total;
 }
 
 // What follows the last whole group of units.

@@ -26,7 +26,7 @@ constexpr double kEnoughPieces = 32;
 constexpr int64_t kMostPartials = 512;
 // Pieces of vectorised loops are multiples of this many iterations: whole unrolled vectors and cache lines. Bodies that
 // have loops of their own are not unrolled.
-constexpr int64_t kVectorPiece = 256, kNestedPiece = 64;
+constexpr int64_t kVectorPiece = 256, kNestedPiece = 512;
 // Units that a reduction sums before it combines pairwise (codegen/reduction.cpp), and lanes of a unit.
 constexpr int64_t kBlock = 64, kLanes = 16;
 
