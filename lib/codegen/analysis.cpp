@@ -19,7 +19,7 @@ __extension__ typedef __int128 Wide;
 
 // A body this short needs few registers.
 constexpr int64_t kFewInstructions = 8;
-constexpr int64_t kWideRow = 256, kLongColumn = 32;
+constexpr int64_t kWideRow = 256, kLongColumn = 32, kColumnBody = 60;
 
 bool is_wide_integer(DType d) { return d == DType::i64 || d == DType::u64; }
 
@@ -286,13 +286,17 @@ int Analysis::vectors(const Instruction& loop) {
 }
 
 const Instruction* Analysis::column_sum(const Instruction& loop) const {
-  if (loop.extent < kWideRow || vectors(loop) == 1) return nullptr;
+  if (!loop.vectorize || loop.loop != LoopKind::parallel || loop.extent < kWideRow) return nullptr;
   const Instruction* sum = nullptr;
   for (const Instruction& i : loop.regions[0].instructions) {
-    if (i.op != Op::loop) continue;
+    if (i.op != Op::loop) {
+      if (!i.regions.empty() && !sum) return nullptr;
+      continue;
+    }
     if (sum || i.loop != LoopKind::reduction || i.threads || i.extent < kLongColumn) return nullptr;
     sum = &i;
   }
+  if (!sum || sum->results.size() > 4 || instruction_count(sum->regions[0]) > kColumnBody) return nullptr;
   bool reads = false;
   for (const Instruction& i : sum->regions[0].instructions) {
     if (!i.regions.empty()) return nullptr;

@@ -122,6 +122,7 @@ class KernelEmitter {
                     const std::function<void(llvm::Value* begin, llvm::Value* end)>& body);
   /// 64-byte aligned memory of the running thread, valid as RuntimeTable::scratch says.
   llvm::Value* scratch(int64_t bytes);
+  llvm::Value* num_threads();
   llvm::Function* with_arguments(llvm::Function* draft, const Values& live);
 
   // ---- reduction.cpp

@@ -119,15 +119,31 @@ void KernelEmitter::scan(const Instruction& i, unsigned lanes) {
   const int64_t full = i.extent / lanes * lanes, block = kBlockVectors * lanes, blocks = (full + block - 1) / block;
   Values offsets;
   for (size_t c = 0; c < i.results.size(); ++c) offsets.push_back(as_vector(get(i.operands[c])));
-  if (i.threads && blocks > kGrainBlocks) {
-    offsets = scan_chunks(scan, full, offsets);
-  } else if (full > 0) {
-    offsets = counted(number(0), number(blocks), 1, offsets, [&](Value* at, const Values& sums) {
+  const auto in_order = [&] {
+    return counted(number(0), number(blocks), 1, offsets, [&](Value* at, const Values& sums) {
       Value* begin = b_.CreateMul(at, number(block), "", true, true);
       Value* end = b_.CreateAdd(begin, number(block), "", true, true);
       if (full % block != 0) end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, number(full));
       return join_all(i, sums, scan_block(scan, begin, end, sums, true));
     });
+  };
+  if (i.threads && blocks > kGrainBlocks) {
+    llvm::BasicBlock *several = KernelEmitter::block("threads"), *one = KernelEmitter::block("thread"),
+                     *after = KernelEmitter::block("scanned");
+    b_.CreateCondBr(b_.CreateICmpSGT(num_threads(), b_.getInt32(1)), several, one);
+    b_.SetInsertPoint(several);
+    const Values apart = scan_chunks(scan, full, offsets);
+    llvm::BasicBlock* const apart_end = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(one);
+    const Values together = in_order();
+    llvm::BasicBlock* const together_end = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    offsets = phis(apart, apart_end);
+    join(offsets, together, together_end);
+  } else if (full > 0) {
+    offsets = in_order();
   }
   if (full != i.extent) {
     mask_ = first_lanes(number(i.extent - full));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "kernel/keep_terms.h"
 #include "kernel/threads.h"
 #include "primitives/registry.h"
 
@@ -232,6 +233,7 @@ class Scheduler {
 
 void schedule(Kernel& kernel) {
   Scheduler(kernel).run();
+  keep_terms(kernel);
   split_over_threads(kernel);
 }
 

@@ -105,6 +105,7 @@ void write_context(std::ostream& out, const std::string& symbol) {
   void (*parallel_for)(void* context, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t),
                        void* environment);
   void* (*scratch)(void* context, int64_t bytes);
+  int32_t (*num_threads)(void* context);
 };
 struct $_context {
   const struct $_table* table;
@@ -116,6 +117,10 @@ static inline void $_for(void* context, int64_t count, int64_t grain, void (*bod
   (void)context;
   (void)grain;
   body(environment, 0, count);
+}
+static inline int32_t $_threads(void* context) {
+  (void)context;
+  return 1;
 }
 static inline void* $_scratch(void* context, int64_t bytes) {
   struct $_context* call = (struct $_context*)context;

@@ -50,7 +50,8 @@ std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
-  static const codegen::RuntimeTable table{2, &no_host_call, &runtime::parallel_for, &runtime::scratch};
+  static const codegen::RuntimeTable table{2, &no_host_call, &runtime::parallel_for, &runtime::scratch,
+                                           &runtime::num_threads};
   TestContext context{{&table}};
   std::vector<AnyArray> outputs;
   std::vector<void*> pointers;

@@ -4,11 +4,14 @@
 #include "calque/calque.h"
 
 #include "kernel/threads.h"
+#include "math/expand.h"
+#include "reference/evaluate.h"
 #include "runtime/environment.h"
 #include "support/native.h"
 #include "support/random.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
+#include "transform/inline_calls.h"
 
 namespace calque::test {
 namespace {
@@ -117,6 +120,36 @@ TEST(Split, CumulativeSums) {
   expect_same<float>("cumsum", [](auto x) { return cumsum(x, 0); }, kVectors);
   expect_same<float>("along", [](auto x) { return std::pair{cumsum(x, 0), cumprod(x, 1)}; },
                      {{61, 1031}, {1031, 61}, {1, 70001}, {70001, 1}});
+}
+
+/// Split and unsplit alike against plain loops.
+template <class T, class F>
+void expect_right(const char* what, const F& f, const std::vector<Shape>& shapes, double rtol) {
+  for (const Shape& shape : shapes) {
+    Rng rng(uint64_t(shape.num_elements()) + 29);
+    const AnyArray x = random_array({dtype_of<T>, shape}, rng, false);
+    std::vector<T> small(static_cast<const T*>(x.data()), static_cast<const T*>(x.data()) + x.size());
+    for (size_t i = 0; i < small.size(); ++i) small[i] = static_cast<T>(static_cast<int>(i * 7919 % 23) - 3);
+    const AnyArray values = Array<T>::from(small, shape).any();
+    const Graph g = jit(f).trace(Array<T>(values));
+    const std::vector<AnyArray> want = reference::evaluate(math::expand(transform::inline_calls(g)), {values});
+    for (const bool split : {false, true}) {
+      const std::vector<AnyArray> got = run(g, {values}, split, 2);
+      for (size_t i = 0; i < want.size(); ++i)
+        EXPECT_EQ(difference(got[i], want[i], rtol, 1e-300), "") << what << " of " << values.type() << ' ' << split;
+    }
+  }
+}
+
+TEST(Split, LongSumsAreRight) {
+  const std::vector<Shape> wide = {{33, 256}, {67, 1031}, {700, 300}, {259, 2100}};
+  expect_right<double>("columns", [](auto x) { return std::pair{sum(x, {0}), mean(x * x, {0})}; }, wide, 1e-13);
+  expect_right<int>("columns", [](auto x) { return std::pair{sum(x, {0}), amax(x, {0})}; }, wide, 0);
+  expect_right<float>("columns", [](auto x) { return var(x, {0}); }, wide, 1e-5);
+  const std::vector<Shape> lines = {{7, 9}, {67, 1031}, {3, 70001}, {70001, 3}};
+  expect_right<double>("along", [](auto x) { return std::pair{cumsum(x, 0), cumsum(x, 1)}; }, lines, 1e-13);
+  expect_right<int>("along", [](auto x) { return std::tuple{cumsum(x, 1), cummax(x, 1), cumprod(x, 0)}; }, lines, 0);
+  expect_right<float>("softmax", [](auto x) { return softmax(x, 1); }, lines, 1e-5);
 }
 
 class RandomGraphs : public testing::TestWithParam<int> {};
