@@ -195,6 +195,8 @@ std::string size_name(int64_t n) {
 }
 
 int run(int argc, char** argv, const std::function<void()>& declare) {
+  // Rivals have one thread.
+  setenv("CALQUE_NUM_THREADS", "1", 0);
   // Our own defaults come first, so that flags of the command line win.
   std::vector<std::string> arguments = {argv[0], "--benchmark_repetitions=9", "--benchmark_min_time=0.05",
                                         "--benchmark_enable_random_interleaving=true"};

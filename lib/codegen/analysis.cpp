@@ -17,6 +17,10 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
+// A body this short needs few registers.
+constexpr int64_t kFewInstructions = 8;
+constexpr int64_t kWideRow = 256, kLongColumn = 32, kColumnBody = 60;
+
 bool is_wide_integer(DType d) { return d == DType::i64 || d == DType::u64; }
 
 const Instruction* yield_of(const Region& region) {
@@ -95,7 +99,7 @@ bool Analysis::visit(const Instruction& i, bool vector) {
       for (size_t c = 0; c < i.results.size(); ++c) {
         if (i.loop == LoopKind::sequential) {
           again |= set(body.parameters[c + 1], varying_[yield->operands[c]]);
-          set(i.results[c], varying_[body.parameters[c + 1]]);
+          set(i.results[c], varying_[i.vectorize ? i.operands[c] : body.parameters[c + 1]]);
         } else {
           bool varies = (!i.vectorize && varying_[yield->operands[c]]) || varying_[i.operands[c]];
           set(i.results[c], varies);
@@ -274,12 +278,50 @@ LoopFacts Analysis::measure(const Region& region) {
   return facts;
 }
 
+// Columns that are summed or cumulated side by side: short rows of memory would cost more than what is in them.
+int Analysis::vectors(const Instruction& loop) {
+  if (!loop.vectorize || loop.loop != LoopKind::parallel) return 1;
+  int vectors = 1;
+  for (const Instruction& i : loop.regions[0].instructions) {
+    if (i.op != Op::loop) {
+      if (!i.regions.empty()) return 1;
+      continue;
+    }
+    // Four accumulators of four vectors, and as many terms, fill the registers.
+    if (i.loop == LoopKind::parallel || i.results.size() != 1 || instruction_count(i.regions[0]) > kFewInstructions)
+      return 1;
+    vectors = 4;
+  }
+  return vectors;
+}
+
+const Instruction* Analysis::column_sum(const Instruction& loop) const {
+  if (!loop.vectorize || loop.loop != LoopKind::parallel || loop.extent < kWideRow) return nullptr;
+  const Instruction* sum = nullptr;
+  for (const Instruction& i : loop.regions[0].instructions) {
+    if (i.op != Op::loop) {
+      if (!i.regions.empty() && !sum) return nullptr;
+      continue;
+    }
+    if (sum || i.loop != LoopKind::reduction || i.threads || i.extent < kLongColumn) return nullptr;
+    sum = &i;
+  }
+  if (!sum || sum->results.size() > 4 || instruction_count(sum->regions[0]) > kColumnBody) return nullptr;
+  bool reads = false;
+  for (const Instruction& i : sum->regions[0].instructions) {
+    if (!i.regions.empty()) return nullptr;
+    reads |= i.op == Op::load && varying_[i.results[0]];
+  }
+  return reads ? sum : nullptr;
+}
+
 void Analysis::record(const Region& region) {
   for (const Instruction& i : region.instructions) {
     if (i.op == Op::loop && (i.vectorize || i.loop == LoopKind::reduction)) {
       LoopFacts facts = measure(i.regions[0]);
       for (const Id r : i.results)
         facts.element_bytes = std::max<int>(facts.element_bytes, static_cast<int>(size_of(kernel_.values[r])));
+      facts.vectors = vectors(i);
       facts_.emplace(&i, facts);
     }
     for (const Region& r : i.regions) record(r);

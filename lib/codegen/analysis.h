@@ -21,6 +21,8 @@ struct LoopFacts {
   int element_bytes = 1;
   /// Instructions of the body, nested ones included.
   int64_t cost = 0;
+  /// Vectors that one iteration of a vectorised loop works on at once.
+  int vectors = 1;
   /// The body has loops of its own.
   bool nested = false;
   /// Running an iteration twice leaves the same memory: no buffer is both loaded and stored.
@@ -38,6 +40,9 @@ class Analysis {
   const LoopFacts& facts(const kernel::Instruction& loop) const { return facts_.at(&loop); }
   /// The position of a while's carry that is its condition and false after the first iteration; -1 when there is none.
   int once(const kernel::Instruction& i) const;
+  /// The reduction that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
+  /// memory row by row; null for others.
+  const kernel::Instruction* column_sum(const kernel::Instruction& loop) const;
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
   bool stored(int32_t buffer) const { return stored_[buffer]; }
   /// Instructions of the whole kernel.
@@ -49,6 +54,7 @@ class Analysis {
   void mark_data(const kernel::Region& region);
   LoopFacts measure(const kernel::Region& region);
   void record(const kernel::Region& region);
+  static int vectors(const kernel::Instruction& loop);
   bool set(kernel::Id id, bool varying);
   void compute_range(const kernel::Instruction& i);
 

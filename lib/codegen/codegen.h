@@ -23,6 +23,8 @@ struct RuntimeTable {
   /// At least `bytes` bytes of the calling thread, 64-byte aligned, with any contents: valid until the thread asks
   /// again or the body of parallel_for (outside one: the kernel) that asked returns.
   void* (*scratch)(void* context, int64_t bytes) noexcept = nullptr;
+  /// How many threads parallel_for has. Decides which way something is computed, never what.
+  int32_t (*num_threads)(void* context) noexcept = nullptr;
 };
 
 /// The first member of every context passed to an entry.

@@ -122,13 +122,38 @@ class KernelEmitter {
                     const std::function<void(llvm::Value* begin, llvm::Value* end)>& body);
   /// 64-byte aligned memory of the running thread, valid as RuntimeTable::scratch says.
   llvm::Value* scratch(int64_t bytes);
+  llvm::Value* num_threads();
   llvm::Function* with_arguments(llvm::Function* draft, const Values& live);
 
   // ---- reduction.cpp
   void reduction(const Instruction& i);
   bool rounds(const Instruction& i) const;
   void sequential_reduction(const Instruction& i);
+  /// How the terms of a reduction are grouped: see reduction.cpp.
+  struct Blocks {
+    int64_t step = 1;     ///< terms in a unit
+    int64_t grouped = 0;  ///< terms that are in blocks; the rest follows
+    int64_t extent = 1, count = 0, in_piece = 1, pieces = 1;
+    bool repeat = false;  ///< the body is repeated for each accumulator
+  };
   void blocked_reduction(const Instruction& i, unsigned step);
+  Blocks blocks_of(const Instruction& i, unsigned step) const;
+  Values sum_block(const Instruction& i, const Blocks& blocks, llvm::Value* begin, llvm::Value* end);
+  Values sum_blocks(const Instruction& i, const Blocks& blocks, llvm::Value* first, llvm::Value* count, int64_t most);
+  Values sum_pieces(const Instruction& i, const Blocks& blocks);
+  Values pairwise(const Instruction& i, const Blocks& blocks, llvm::Value* count, int64_t most,
+                  const std::function<Values(llvm::Value*)>& part);
+  Values sum_rest(const Instruction& i, const Blocks& blocks);
+  void finish(const Instruction& i, Values total);
+  /// Where result r of the sum of 2^level parts waits.
+  using Slot = std::function<llvm::Value*(size_t r, llvm::Value* level)>;
+  Values waiting(const Values& types, llvm::Value* level, const Slot& slot);
+  void carry_up(const Instruction& i, llvm::Value* number, const Values& part, const Slot& slot);
+  Values fold_levels(const Instruction& i, int64_t count, const Values& types, const Slot& slot);
+
+  // ---- columns.cpp
+  void columns(const Instruction& i, const Instruction& sum, llvm::Value* begin, llvm::Value* end);
+
   Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);
   Values identities(const Instruction& i, bool vectorised);
   Values combine(const Instruction& i, const Values& a, const Values& b);
@@ -139,6 +164,23 @@ class KernelEmitter {
   // ---- contraction.cpp
   friend class ContractionEmitter;
   void contraction(const Instruction& i);
+
+  // ---- scan.cpp
+  /// A cumulative loop: which carry each instruction of its body makes (-1: none), and which instructions need carries
+  /// or have effects.
+  struct Scan {
+    const Instruction& loop;
+    std::vector<int> carry;
+    std::vector<bool> late;
+  };
+  void scan(const Instruction& i, unsigned lanes);
+  Scan scan_of(const Instruction& i) const;
+  llvm::Value* nothing(const Instruction& i, size_t carry);
+  llvm::Value* prefixes(const Instruction& i, size_t carry, llvm::Value* v);
+  Values scan_vector(const Scan& scan, llvm::Value* index, const Values& before, const Values& offsets, bool whole);
+  Values scan_block(const Scan& scan, llvm::Value* begin, llvm::Value* end, const Values& offsets, bool whole);
+  Values scan_chunks(const Scan& scan, int64_t full, const Values& initial);
+  Values join_all(const Instruction& i, const Values& a, const Values& b);
 
   llvm::Module& module_;
   const TargetInfo& target_;

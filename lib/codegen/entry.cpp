@@ -361,6 +361,11 @@ llvm::Function* KernelEmitter::with_arguments(llvm::Function* draft, const Value
   return f;
 }
 
+Value* KernelEmitter::num_threads() {
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false);
+  return b_.CreateCall(type, runtime_function(b_, context_, offsetof(RuntimeTable, num_threads)), {context_});
+}
+
 Value* KernelEmitter::scratch(int64_t bytes) {
   auto* type = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getInt64Ty()}, false);
   llvm::CallInst* memory = b_.CreateCall(type, runtime_function(b_, context_, offsetof(RuntimeTable, scratch)),

@@ -90,9 +90,10 @@ Values KernelEmitter::counted(Value* begin, Value* end, int64_t step, const Valu
 unsigned KernelEmitter::choose_lanes(const Instruction& i) const {
   if (!i.vectorize || lanes_ != 0) return 0;
   const int64_t widest = target_.vector_bits / 8 / analysis_.facts(i).element_bytes;
+  const int vectors = target_.avx512 ? analysis_.facts(i).vectors : (analysis_.facts(i).vectors + 1) / 2;
   const auto extent = static_cast<uint64_t>(i.extent);
   const uint64_t fitting = target_.avx512 ? std::bit_ceil(extent) : std::bit_floor(extent);
-  const uint64_t lanes = std::min<uint64_t>(static_cast<uint64_t>(widest), fitting);
+  const uint64_t lanes = std::min<uint64_t>(static_cast<uint64_t>(widest * vectors), fitting);
   return lanes > 1 ? static_cast<unsigned>(lanes) : 0;
 }
 
@@ -192,6 +193,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   bool overlapping = false;
   for (size_t buffer = 0; buffer < overlaps_.size(); ++buffer) overlapping |= overlaps_[buffer];
   const bool repeatable = facts.idempotent && !overlapping && full > 0;
+  if (const Instruction* sum = repeatable ? analysis_.column_sum(i) : nullptr) return columns(i, *sum, begin, end);
   int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
   unroll = std::max<int64_t>(1, std::min(unroll, full));
   const bool once = full == 0 || (rest != 0 && facts.cost > kLargeBody && (repeatable || target_.avx512));
@@ -229,6 +231,8 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
 }
 
 void KernelEmitter::sequential(const Instruction& i) {
+  // In strict mode what rounds is summed as it is written.
+  if (const unsigned lanes = options_.strict && rounds(i) ? 0 : choose_lanes(i)) return scan(i, lanes);
   const Region& body = i.regions[0];
   Values initial;
   for (size_t c = 0; c < i.operands.size(); ++c)

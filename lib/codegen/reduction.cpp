@@ -182,127 +182,207 @@ void KernelEmitter::sequential_reduction(const Instruction& i) {
 }
 
 void KernelEmitter::blocked_reduction(const Instruction& i, unsigned step) {
-  const bool vectorised = step > 1;
-  if (vectorised) lanes_ = step;
-  const LoopFacts& facts = analysis_.facts(i);
-  const size_t n = i.results.size();
-  const int64_t extent = i.extent, units = extent / step, groups = units / kAccumulators;
-  const int64_t grouped = groups * kAccumulators * step;
-  const int64_t block_extent = rounds(i) ? kBlockUnits * step : std::max<int64_t>(grouped, 1);
-  const int64_t blocks = (grouped + block_extent - 1) / block_extent;
-  const bool repeat = facts.cost <= kRepeatedBody && !facts.nested;
-
-  // One block: units from `begin` to `end` into four accumulators, then folded.
-  const auto run_block = [&](Value* begin, Value* end) {
-    Values start;
-    for (int64_t a = 0; a < kAccumulators; ++a) start.append(identities(i, vectorised));
-    const int64_t copies = repeat ? kAccumulators : 1;
-    const Values sums = counted(begin, end, copies * step, start, [&](Value* index, const Values& carries) {
-      Values next = carries;
-      for (int64_t c = 0; c < copies; ++c) {
-        Value* at = c == 0 ? index : b_.CreateAdd(index, b_.getInt64(c * step), "", true, true);
-        const Values v = contributions(i, at, vectorised);
-        // The front accumulator takes it and goes to the back: after four units all are in their places again.
-        const Values front(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(n));
-        const Values sum = combine(i, front, v);
-        next.erase(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(n));
-        next.append(sum);
-      }
-      return next;
-    });
-    Values part[kAccumulators];
-    for (size_t a = 0; a < kAccumulators; ++a)
-      for (size_t r = 0; r < n; ++r) part[a].push_back(sums[a * n + r]);
-    return combine(i, combine(i, part[0], part[1]), combine(i, part[2], part[3]));
-  };
-
+  if (step > 1) lanes_ = step;
+  const Blocks blocks = blocks_of(i, step);
   Values total;
-  if (blocks == 1) {
-    total = run_block(b_.getInt64(0), b_.getInt64(grouped));
-  } else if (blocks > 1) {
-    // The partial sums of 2^k blocks wait on level k.
-    const Values types = identities(i, vectorised);
-    llvm::SmallVector<llvm::AllocaInst*, 4> stacks;
-    for (Value* v : types)
-      stacks.push_back(local(
-          llvm::ArrayType::get(v->getType(), static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(blocks))))));
-    const auto slot = [&](size_t r, Value* level) {
-      return b_.CreateInBoundsGEP(types[r]->getType(), stacks[r], level);
-    };
-    counted(b_.getInt64(0), b_.getInt64(blocks), 1, {}, [&](Value* number, const Values&) {
-      Value* begin = b_.CreateMul(number, b_.getInt64(block_extent), "", true, true);
-      Value* end = b_.CreateAdd(begin, b_.getInt64(block_extent), "", true, true);
-      if (grouped % block_extent != 0) end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b_.getInt64(grouped));
-      const Values sum = run_block(begin, end);
-      llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("carry"), *up = block("up"), *rest = block("rest");
-      b_.CreateBr(head);
-      b_.SetInsertPoint(head);
-      Values entering = sum;
-      entering.push_back(b_.getInt64(0));
-      Values running = phis(entering, before);
-      Value* level = running.back();
-      Value* bit = b_.CreateAnd(b_.CreateLShr(number, level), b_.getInt64(1));
-      b_.CreateCondBr(b_.CreateICmpNE(bit, b_.getInt64(0)), up, rest);
-      b_.SetInsertPoint(up);
-      Values waiting;
-      for (size_t r = 0; r < n; ++r) waiting.push_back(b_.CreateLoad(types[r]->getType(), slot(r, level)));
-      Values joined = combine(i, waiting, running);
-      joined.push_back(b_.CreateAdd(level, b_.getInt64(1)));
-      join(running, joined, b_.GetInsertBlock());
-      b_.CreateBr(head);
-      b_.SetInsertPoint(rest);
-      for (size_t r = 0; r < n; ++r) b_.CreateStore(running[r], slot(r, level));
-      return Values{};
-    });
-    for (int64_t level = 0; (blocks >> level) != 0; ++level) {
-      if (((blocks >> level) & 1) == 0) continue;
-      Values waiting;
-      for (size_t r = 0; r < n; ++r) waiting.push_back(b_.CreateLoad(types[r]->getType(), slot(r, b_.getInt64(level))));
-      total = total.empty() ? waiting : combine(i, waiting, total);
-    }
-  }
-
-  if (grouped < extent) {
-    const bool ragged = extent % step != 0, repeatable = units > 0 && facts.idempotent;
-    const Values rest =
-        counted(b_.getInt64(grouped), b_.getInt64(extent), step, identities(i, vectorised),
-                [&](Value* index, const Values& carries) {
-                  if (!ragged) return combine(i, carries, contributions(i, index, vectorised));
-                  Value* valid;
-                  Values v;
-                  if (repeatable) {
-                    // The last vector starts earlier; its lanes below `index` have been counted.
-                    Value* base = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.getInt64(extent - step));
-                    valid = b_.CreateNot(first_lanes(b_.CreateSub(index, base)));
-                    v = contributions(i, base, vectorised);
-                  } else {
-                    valid = first_lanes(b_.CreateSub(b_.getInt64(extent), index));
-                    mask_ = valid;
-                    v = contributions(i, index, vectorised);
-                    mask_ = nullptr;
-                  }
-                  return combine(i, carries, masked(i, v, valid));
-                });
+  if (blocks.pieces > 1)
+    total = sum_pieces(i, blocks);
+  else if (blocks.count > 0)
+    total = sum_blocks(i, blocks, b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(blocks.count)), blocks.count);
+  if (blocks.grouped < i.extent) {
+    const Values rest = sum_rest(i, blocks);
     total = total.empty() ? rest : combine(i, total, rest);
   }
-  if (vectorised) {
+  if (step > 1) {
     total = fold_lanes(i, total);
     lanes_ = 0;
   }
+  finish(i, total);
+}
+
+// The initial value and all terms make the result.
+void KernelEmitter::finish(const Instruction& i, Values total) {
   Values first;
-  for (size_t r = 0; r < n; ++r) {
+  for (size_t r = 0; r < i.results.size(); ++r) {
     const DType d = dtype(i.results[r]);
     Reg v = get(i.operands[r]);
     if (is_half(d)) v = widened(v, d);
     first.push_back(as_value(v, is_vector(i.results[r])));
   }
   total = combine(i, first, total);
-  for (size_t r = 0; r < n; ++r) {
+  for (size_t r = 0; r < i.results.size(); ++r) {
     Reg& out = env_[i.results[r]];
     out = of(total[r]);
     out.wide = is_half(dtype(i.results[r]));
     out.rounded = !out.wide;
   }
+}
+
+KernelEmitter::Blocks KernelEmitter::blocks_of(const Instruction& i, unsigned step) const {
+  Blocks b;
+  b.step = step;
+  const LoopFacts& facts = analysis_.facts(i);
+  b.repeat = facts.cost <= kRepeatedBody && !facts.nested;
+  b.grouped = i.extent / (kAccumulators * b.step) * kAccumulators * b.step;
+  const auto divide = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
+  // Where the order does not show, there is one block, or one for each piece.
+  b.extent = rounds(i)   ? kBlockUnits * b.step
+             : i.threads ? divide(i.grain, kAccumulators * b.step) * kAccumulators * b.step
+                         : std::max<int64_t>(b.grouped, 1);
+  b.count = divide(b.grouped, b.extent);
+  // Pieces of 2^k blocks are nodes of the tree that sums all blocks pairwise.
+  if (i.threads) b.in_piece = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(divide(i.grain, b.extent))));
+  if (i.threads) b.pieces = divide(b.count, b.in_piece);
+  return b;
+}
+
+// One block: units from `begin` to `end` into four accumulators, then folded.
+Values KernelEmitter::sum_block(const Instruction& i, const Blocks& blocks, Value* begin, Value* end) {
+  const bool vectorised = blocks.step > 1;
+  const auto n = static_cast<std::ptrdiff_t>(i.results.size());
+  Values start;
+  for (int64_t a = 0; a < kAccumulators; ++a) start.append(identities(i, vectorised));
+  const int64_t copies = blocks.repeat ? kAccumulators : 1;
+  const Values sums = counted(begin, end, copies * blocks.step, start, [&](Value* index, const Values& carries) {
+    Values next = carries;
+    for (int64_t c = 0; c < copies; ++c) {
+      Value* at =
+          c == 0 ? index : b_.CreateAdd(index, b_.getInt64(static_cast<uint64_t>(c * blocks.step)), "", true, true);
+      const Values v = contributions(i, at, vectorised);
+      // The front accumulator takes it and goes to the back: after four units all are in their places again.
+      const Values sum = combine(i, Values(next.begin(), next.begin() + n), v);
+      next.erase(next.begin(), next.begin() + n);
+      next.append(sum);
+    }
+    return next;
+  });
+  Values part[kAccumulators];
+  for (std::ptrdiff_t a = 0; a < kAccumulators; ++a) part[a].append(sums.begin() + a * n, sums.begin() + (a + 1) * n);
+  return combine(i, combine(i, part[0], part[1]), combine(i, part[2], part[3]));
+}
+
+// `count` blocks (at most `most`) from block `first`, which is a multiple of the next power of two.
+Values KernelEmitter::sum_blocks(const Instruction& i, const Blocks& blocks, Value* first, Value* count, int64_t most) {
+  const auto block = [&](Value* number) {
+    const auto constant = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+    Value* begin = b_.CreateMul(b_.CreateAdd(first, number, "", true, true), constant(blocks.extent), "", true, true);
+    Value* end = b_.CreateAdd(begin, constant(blocks.extent), "", true, true);
+    if (blocks.grouped % blocks.extent != 0)
+      end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, constant(blocks.grouped));
+    return sum_block(i, blocks, begin, end);
+  };
+  if (most == 1) return block(b_.getInt64(0));
+  return pairwise(i, blocks, count, most, block);
+}
+
+// Pieces of the blocks, on several threads; their sums wait on the kernel's stack.
+Values KernelEmitter::sum_pieces(const Instruction& i, const Blocks& blocks) {
+  const auto constant = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+  const Values types = identities(i, blocks.step > 1);
+  Values partials;
+  for (Value* v : types)
+    partials.push_back(local(llvm::ArrayType::get(v->getType(), static_cast<uint64_t>(blocks.pieces))));
+  const auto slot = [&](size_t r, Value* piece) {
+    return b_.CreateInBoundsGEP(types[r]->getType(), partials[r], piece);
+  };
+  parallel_for(blocks.pieces, 1, [&](Value* begin, Value* end) {
+    counted(begin, end, 1, {}, [&](Value* piece, const Values&) {
+      Value* first = b_.CreateMul(piece, constant(blocks.in_piece), "", true, true);
+      Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, constant(blocks.in_piece),
+                                              b_.CreateSub(constant(blocks.count), first));
+      const Values sums = sum_blocks(i, blocks, first, count, blocks.in_piece);
+      for (size_t r = 0; r < sums.size(); ++r) b_.CreateStore(sums[r], slot(r, piece));
+      return Values{};
+    });
+  });
+  return pairwise(i, blocks, constant(blocks.pieces), blocks.pieces, [&](Value* piece) {
+    Values sums;
+    for (size_t r = 0; r < types.size(); ++r) sums.push_back(b_.CreateLoad(types[r]->getType(), slot(r, piece)));
+    return sums;
+  });
+}
+
+// Combines part(0), part(1) ... as a binary counter carries: the sum of 2^k parts waits on level k.
+Values KernelEmitter::pairwise(const Instruction& i, const Blocks& blocks, Value* count, int64_t most,
+                               const std::function<Values(Value*)>& part) {
+  const Values types = identities(i, blocks.step > 1);
+  const int64_t levels = std::bit_width(static_cast<uint64_t>(most));
+  Values stacks;
+  for (Value* v : types) stacks.push_back(local(llvm::ArrayType::get(v->getType(), static_cast<uint64_t>(levels))));
+  const Slot slot = [&](size_t r, Value* level) { return b_.CreateInBoundsGEP(types[r]->getType(), stacks[r], level); };
+  counted(b_.getInt64(0), count, 1, {}, [&](Value* number, const Values&) {
+    carry_up(i, number, part(number), slot);
+    return Values{};
+  });
+  if (llvm::isa<llvm::ConstantInt>(count)) return fold_levels(i, most, types, slot);
+  // Nothing that waits is a negative zero, so that an identity below it changes no bit.
+  return counted(b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(levels)), 1, types,
+                 [&](Value* level, const Values& total) {
+                   Value* const set = b_.CreateTrunc(b_.CreateLShr(count, level), b_.getInt1Ty());
+                   return where_any(set, false, total, [&] { return combine(i, waiting(types, level, slot), total); });
+                 });
+}
+
+Values KernelEmitter::waiting(const Values& types, Value* level, const Slot& slot) {
+  Values v;
+  for (size_t r = 0; r < types.size(); ++r) v.push_back(b_.CreateLoad(types[r]->getType(), slot(r, level)));
+  return v;
+}
+
+// Part `number` joins those that wait for it.
+void KernelEmitter::carry_up(const Instruction& i, Value* number, const Values& part, const Slot& slot) {
+  Values entering = part;
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("carry"), *up = block("up"), *rest = block("rest");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  entering.push_back(b_.getInt64(0));
+  Values running = phis(entering, before);
+  Value* const level = running.pop_back_val();
+  b_.CreateCondBr(b_.CreateTrunc(b_.CreateLShr(number, level), b_.getInt1Ty()), up, rest);
+  b_.SetInsertPoint(up);
+  const Values joined = combine(i, waiting(part, level, slot), running);
+  llvm::cast<llvm::PHINode>(level)->addIncoming(b_.CreateAdd(level, b_.getInt64(1)), b_.GetInsertBlock());
+  join(running, joined, b_.GetInsertBlock());
+  b_.CreateBr(head);
+  b_.SetInsertPoint(rest);
+  for (size_t r = 0; r < running.size(); ++r) b_.CreateStore(running[r], slot(r, level));
+}
+
+// All that waits after `count` parts.
+Values KernelEmitter::fold_levels(const Instruction& i, int64_t count, const Values& types, const Slot& slot) {
+  Values total;
+  for (int64_t level = 0; (count >> level) != 0; ++level) {
+    if (((count >> level) & 1) == 0) continue;
+    const Values sum = waiting(types, b_.getInt64(static_cast<uint64_t>(level)), slot);
+    total = total.empty() ? sum : combine(i, sum, total);
+  }
+  return total;
+}
+
+// What follows the last whole group of units.
+Values KernelEmitter::sum_rest(const Instruction& i, const Blocks& blocks) {
+  const bool vectorised = blocks.step > 1;
+  const int64_t step = blocks.step, extent = i.extent;
+  const bool ragged = extent % step != 0, repeatable = extent >= step && analysis_.facts(i).idempotent;
+  const auto constant = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+  return counted(constant(blocks.grouped), constant(extent), step, identities(i, vectorised),
+                 [&](Value* index, const Values& carries) {
+                   if (!ragged) return combine(i, carries, contributions(i, index, vectorised));
+                   Value* valid;
+                   Values v;
+                   if (repeatable) {
+                     // The last vector starts earlier; its lanes below `index` have been counted.
+                     Value* base = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, constant(extent - step));
+                     valid = b_.CreateNot(first_lanes(b_.CreateSub(index, base)));
+                     v = contributions(i, base, vectorised);
+                   } else {
+                     valid = first_lanes(b_.CreateSub(constant(extent), index));
+                     mask_ = valid;
+                     v = contributions(i, index, vectorised);
+                     mask_ = nullptr;
+                   }
+                   return combine(i, carries, masked(i, v, valid));
+                 });
 }
 
 }  // namespace calque::codegen

@@ -154,7 +154,7 @@ class GroupBuilder {
       // -0 + x is x for every x, +0 + -0 is not.
       if (start == Combiner::add && is_floating(acc)) first = make_literal(acc, -0.0);
       const Id initial = emitter_.constant(acc, first);
-      emitter_.loop(LoopKind::sequential, shape[axis], Ids{initial}, {}, emitter_.depth(),
+      emitter_.loop(LoopKind::sequential, shape[axis], Ids{initial}, std::span(&start, 1), emitter_.depth(),
                     [&](Id counter, std::span<const Id> state) {
                       const Id at = reverse ? emitter_.sub(emitter_.index(shape[axis] - 1), counter) : counter;
                       Ids parts = outer.parts;

@@ -40,7 +40,9 @@ enum class Op : uint8_t {
 
 enum class LoopKind : uint8_t {
   parallel,    ///< iterations are independent; regions[0](index); no results
-  sequential,  ///< in order; operands: initial carries; regions[0](index, carries...) yields the next carries
+  sequential,  ///< in order; operands: initial carries; regions[0](index, carries...) yields the next carries. With
+               ///< `combiners` it is cumulative: the next carry k is combiners[k] of carry k and of what depends on no
+               ///< carry, and may be reassociated as the code generator documents
   reduction,   ///< operands: initial values; regions[0](index) yields one contribution each; result k is the fold of
                ///< initial and contributions by combiners[k], in the fixed order that the code generator documents
 };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "kernel/keep_terms.h"
 #include "kernel/threads.h"
 #include "primitives/registry.h"
 
@@ -90,6 +91,10 @@ class Scheduler {
   /// Has vectors of its own, or loops that may.
   static bool is_nest(const Instruction& i) { return is_parallel(i) || i.op == Op::contraction; }
   static bool is_reduction(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::reduction; }
+  /// What runs in vectors along itself.
+  static bool is_fold(const Instruction& i) {
+    return is_reduction(i) || (i.op == Op::loop && i.loop == LoopKind::sequential && !i.combiners.empty());
+  }
   static bool is_counted_loop(const Instruction& i) { return i.op == Op::loop; }
 
   /// Estimated cycles of one run of a region when `variable`'s loop runs in vectors (its iterations counted once a
@@ -147,8 +152,8 @@ class Scheduler {
           c += 0.5;
           break;
         case Op::loop:
-          if (i.loop == LoopKind::reduction && !contains(i.regions[0], is_counted_loop) && i.extent >= kShortest) {
-            c += vector_cost(i) + 4;
+          if (is_fold(i) && !contains(i.regions[0], is_counted_loop) && i.extent >= kShortest) {
+            c += vector_cost(i) * (is_reduction(i) ? 1 : 2) + 4;
           } else {
             c += static_cast<double>(i.extent) * reduction_cost(i.regions[0]);
           }
@@ -168,7 +173,7 @@ class Scheduler {
 
   void vectorize_reductions(Region& r) {
     for (Instruction& i : r.instructions) {
-      if (is_reduction(i) && !contains(i.regions[0], is_counted_loop)) {
+      if (is_fold(i) && !contains(i.regions[0], is_counted_loop)) {
         i.vectorize = i.extent >= kShortest;
       } else {
         for (Region& inner : i.regions) vectorize_reductions(inner);
@@ -182,13 +187,13 @@ class Scheduler {
       if (is_parallel(i) && !contains(i.regions[0], is_nest)) {
         const double along = i.extent >= kShortest ? vector_cost(i) : 1e300;
         const double inside =
-            contains(i.regions[0], is_reduction) ? static_cast<double>(i.extent) * reduction_cost(i.regions[0]) : 1e299;
+            contains(i.regions[0], is_fold) ? static_cast<double>(i.extent) * reduction_cost(i.regions[0]) : 1e299;
         if (along <= inside) {
           i.vectorize = i.extent >= kShortest;
         } else {
           vectorize_reductions(i.regions[0]);
         }
-      } else if (is_reduction(i) && !contains(i.regions[0], is_counted_loop)) {
+      } else if (is_fold(i) && !contains(i.regions[0], is_counted_loop)) {
         i.vectorize = i.extent >= kShortest;
       } else {
         for (Region& inner : i.regions) visit(inner);
@@ -238,6 +243,7 @@ class Scheduler {
 
 void schedule(Kernel& kernel) {
   Scheduler(kernel).run();
+  keep_terms(kernel);
   split_over_threads(kernel);
 }
 

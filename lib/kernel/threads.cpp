@@ -22,11 +22,12 @@ constexpr double kProduct = 0.003;    // a byte of a term of a tile
 constexpr double kDearFactor = 6;     // divisions, square roots
 constexpr double kUnknownTrips = 10;  // of a while loop
 // More pieces than this are not needed to keep threads busy.
-constexpr double kEnoughPieces = 64;
+constexpr double kEnoughPieces = 32;
 // Partial results of a reduction lie on the stack.
 constexpr int64_t kMostPartials = 512;
-// Pieces of vectorised loops are multiples of this many iterations: whole vectors and cache lines.
-constexpr int64_t kVectorPiece = 256;
+// Pieces of vectorised loops are multiples of this many iterations: whole unrolled vectors and cache lines. Bodies that
+// have loops of their own are not unrolled.
+constexpr int64_t kVectorPiece = 256, kNestedPiece = 512;
 // Units that a reduction sums before it combines pairwise (codegen/reduction.cpp), and lanes of a unit.
 constexpr int64_t kBlock = 64, kLanes = 16;
 
@@ -96,10 +97,18 @@ class Splitter {
     const double pieces = std::min(work / options_.piece, kEnoughPieces);
     if (i.loop == LoopKind::parallel) return split_nest(i, work, pieces);
     if (i.loop == LoopKind::reduction) return split_reduction(i, vector, work, pieces);
-    return false;
+    // The code generator fixes the blocks that a cumulative loop is split into.
+    i.threads = i.vectorize && !vector;
+    if (i.threads) i.grain = 1;
+    return i.threads;
   }
 
-  static int64_t unit(const Instruction& i) { return i.vectorize ? kVectorPiece : 1; }
+  static int64_t unit(const Instruction& i) {
+    if (!i.vectorize) return 1;
+    for (const Instruction& inner : i.regions[0].instructions)
+      if (inner.op == Op::loop) return kNestedPiece;
+    return kVectorPiece;
+  }
   /// Iterations that make `share` of the loop's work, in whole units.
   static int64_t grain(const Instruction& i, double share, int64_t unit) {
     const auto n = static_cast<int64_t>(std::ceil(static_cast<double>(i.extent) * std::min(share, 1.0)));

@@ -176,8 +176,9 @@ class Verifier {
     require(i.regions.size() == 1, "a loop has one region");
     require(i.extent >= 0, "a loop's extent is not negative");
     require(!(i.vectorize && vector), "a vectorised loop inside another");
-    require(!(i.vectorize && i.loop == LoopKind::sequential), "a sequential loop cannot be vectorised");
-    require(!i.threads || i.loop != LoopKind::sequential, "a sequential loop cannot be split over threads");
+    const bool ordered = i.loop == LoopKind::sequential && i.combiners.empty();
+    require(!(i.vectorize && ordered), "a sequential loop cannot be vectorised");
+    require(!i.threads || !ordered, "a sequential loop cannot be split over threads");
     require(!(i.threads && split), "a loop is split over threads inside another");
     require(i.grain >= 0 && (i.threads || i.grain == 0), "only loops that are split over threads have a grain");
     require(!i.threads || i.grain > 0 || is_split_inside(i), "a loop without a grain is split with the one inside it");
@@ -190,6 +191,7 @@ class Verifier {
         break;
       case LoopKind::sequential:
         parameters.insert(parameters.end(), results.begin(), results.end());
+        require(ordered || i.combiners.size() == results.size(), "a cumulative loop has a combiner for each carry");
         break;
       case LoopKind::reduction: {
         require(i.combiners.size() == results.size() && !results.empty(), "a reduction has a combiner for each result");

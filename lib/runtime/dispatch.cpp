@@ -74,7 +74,7 @@ AnyArray leaf_array(const detail::LeafRef& leaf) {
 }  // namespace
 
 const codegen::RuntimeTable& runtime_table() {
-  static const codegen::RuntimeTable table{2, &host_call, &parallel_for, &scratch};
+  static const codegen::RuntimeTable table{2, &host_call, &parallel_for, &scratch, &num_threads};
   return table;
 }
 

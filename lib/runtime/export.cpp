@@ -96,6 +96,47 @@ void describe(std::ostream& out, const Type& type, const runtime::Strides& strid
   out << "]";
 }
 
+/// What the entry asks of a runtime (codegen::RuntimeTable): everything on the calling thread, scratch memory for the
+/// time of a call.
+void write_context(std::ostream& out, const std::string& symbol) {
+  std::string text = R"(struct $_table {
+  uint32_t version;
+  int32_t (*host_call)(void* context, int32_t index, void* const* pointers);
+  void (*parallel_for)(void* context, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t),
+                       void* environment);
+  void* (*scratch)(void* context, int64_t bytes);
+  int32_t (*num_threads)(void* context);
+};
+struct $_context {
+  const struct $_table* table;
+  void* memory;
+  int64_t bytes;
+};
+static inline void $_for(void* context, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t),
+                         void* environment) {
+  (void)context;
+  (void)grain;
+  body(environment, 0, count);
+}
+static inline int32_t $_threads(void* context) {
+  (void)context;
+  return 1;
+}
+static inline void* $_scratch(void* context, int64_t bytes) {
+  struct $_context* call = (struct $_context*)context;
+  if (bytes > call->bytes) {
+    free(call->memory);
+    call->bytes = (bytes + 63) / 64 * 64;
+    call->memory = aligned_alloc(64, (size_t)call->bytes);
+    if (!call->memory) abort();
+  }
+  return call->memory;
+}
+)";
+  for (size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at)) text.replace(at, 1, symbol);
+  out << text;
+}
+
 /// `f(x0, x1, ..., y0, ..., workspace)` over the entry's argument block.
 std::string header_text(const LoweredState& lowered, const kernel::Program& program, const std::string& symbol) {
   const std::vector<Type> inputs = lowered.graph.input_types(), outputs = lowered.graph.output_types();
@@ -108,7 +149,8 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
   out << " -> ";
   for (size_t i = 0; i < outputs.size(); ++i) out << (i ? ", " : "") << outputs[i];
   out << "\n   Row-major unless strides (in elements) are given. 16-bit floats are passed as their bits. */\n"
-      << "#pragma once\n#include <stdint.h>\n#ifdef __cplusplus\n#define " << symbol << "_ALIGNAS alignas(64)\n"
+      << "#pragma once\n#include <stdint.h>\n#include <stdlib.h>\n#ifdef __cplusplus\n#define " << symbol
+      << "_ALIGNAS alignas(64)\n"
       << "extern \"C\" {\n#else\n#define " << symbol << "_ALIGNAS _Alignas(64)\n#endif\n"
       << "/* Bytes that `workspace` points to, 64-byte aligned; null will do where it is 0. */\n"
       << "enum { " << symbol << "_workspace_bytes = " << program.workspace_bytes << " };\n"
@@ -118,6 +160,7 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
     data.replace(0, std::string("_Alignas(64)").size(), symbol + "_ALIGNAS");
     out << data;
   }
+  write_context(out, symbol);
   out << "static inline void " << symbol << "(";
   for (size_t i = 0; i < inputs.size(); ++i) {
     out << "const " << c_type(inputs[i].dtype) << "* x" << i << ", ";
@@ -128,8 +171,13 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
     block << "(void*)y" << i << ", ";
   }
   for (size_t i = 0; i < program.constants.size(); ++i) block << "(void*)" << symbol << "_constant" << i << ", ";
-  out << "void* workspace) {\n  void* buffers[] = {" << block.str() << "workspace};\n  (void)" << symbol
-      << "_entry(0, buffers);\n}\n#ifdef __cplusplus\n}\n#endif\n#undef " << symbol << "_ALIGNAS\n";
+  out << "void* workspace) {\n  void* buffers[] = {" << block.str() << "workspace};\n"
+      << "  static const struct " << symbol << "_table table = {2, 0, " << symbol << "_for, " << symbol
+      << "_scratch};\n"
+      << "  struct " << symbol << "_context context = {&table, 0, 0};\n"
+      << "  (void)" << symbol
+      << "_entry(&context, buffers);\n  free(context.memory);\n}\n#ifdef __cplusplus\n}\n#endif\n#undef " << symbol
+      << "_ALIGNAS\n";
   return out.str();
 }
 

@@ -119,6 +119,8 @@ void* scratch(void*, int64_t bytes) noexcept {
   return one.get(bytes);
 }
 
+int32_t num_threads(void*) noexcept { return num_threads(); }
+
 int num_threads() {
   const int threads = environment().num_threads;
   return threads > 0 ? threads : tbb::this_task_arena::max_concurrency();

@@ -14,5 +14,6 @@ void* scratch(void* context, int64_t bytes) noexcept;
 
 /// How many threads work on one kernel at most: CALQUE_NUM_THREADS, else all that oneTBB has.
 int num_threads();
+int32_t num_threads(void* context) noexcept;
 
 }  // namespace calque::runtime

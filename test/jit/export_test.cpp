@@ -50,6 +50,22 @@ TEST_F(Export, ObjectRunsWithoutTheLibrary) {
             0);
 }
 
+TEST_F(Export, ObjectRunsLargeKernelsOnTheCallingThread) {
+  const auto f = jit([](auto x) { return std::pair{sum(x), x + x}; }, {.name = "f"});
+  const auto lowered = f.lower(spec<float>({3000000}));
+  EXPECT_THAT(lowered.plan().str(), testing::HasSubstr("threads"));
+  lowered.export_object(path("f.o"), {.header = path("f.h")});
+  EXPECT_EQ(run("#include \"f.h\"\n"
+                "static float x[3000000], z[3000000];\n"
+                "int main(void) {\n"
+                "  float y;\n"
+                "  for (int i = 0; i < 3000000; ++i) x[i] = (float)(i % 3);\n"
+                "  f(x, &y, z, f_workspace_bytes ? aligned_alloc(64, f_workspace_bytes) : 0);\n"
+                "  return y == 3000000.0f && z[2999999] == 4.0f ? 0 : 1;\n"
+                "}\n"),
+            0);
+}
+
 TEST_F(Export, ObjectForAnotherTargetIsWritten) {
   jit([](auto x) { return x * 2.0f; })
       .lower(spec<float>({4}))

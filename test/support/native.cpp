@@ -20,10 +20,6 @@ struct TestContext {
 };
 
 int32_t no_host_call(void*, int32_t, void* const*) noexcept { return 0; }
-void serial_for(void*, int64_t count, int64_t, void (*body)(void*, int64_t, int64_t), void* environment) noexcept {
-  body(environment, 0, count);
-}
-
 template <class T>
 double as_double(const void* data, int64_t i) {
   const T v = static_cast<const T*>(data)[i];
@@ -54,7 +50,8 @@ std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
-  static const codegen::RuntimeTable table{2, &no_host_call, &serial_for, &runtime::scratch};
+  static const codegen::RuntimeTable table{2, &no_host_call, &runtime::parallel_for, &runtime::scratch,
+                                           &runtime::num_threads};
   TestContext context{{&table}};
   std::vector<AnyArray> outputs;
   std::vector<void*> pointers;
