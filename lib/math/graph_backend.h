@@ -183,27 +183,26 @@ struct GraphBackend {
   }
 
   /// A loop that every element leaves at once unless its mask is set: vectors of lanes skip it together.
-  template <class T, class Slow, class... In>
-  static Lane<T, GraphBackend> rarely(const Lane<bool, GraphBackend>& mask, const Lane<T, GraphBackend>& fast,
-                                      Slow slow, const In&... inputs) {
+  template <class Mask, class... Out, class Slow, class... In>
+  static std::tuple<Out...> rarely(const Mask& mask, const std::tuple<Out...>& fast, Slow slow, const In&... inputs) {
     GraphContext& c = here();
-    const Type flag{DType::bool_, c.shape}, value{dtype_of<T>, c.shape};
+    const Type flag{DType::bool_, c.shape};
     Graph cond, body;
     cond.set_outputs({cond.add_input(flag)});
-    cond.add_input(value);
+    (cond.add_input({dtype_of<typename Out::Scalar>, c.shape}), ...);
     {
       const GraphScope scope(body, c.shape, c.location);
       std::tuple<In...> arguments{In::from_raw(body.add_input({dtype_of<typename In::Scalar>, here().shape}))...};
       body.add_input(flag);
-      body.add_input(value);
-      const Lane<T, GraphBackend> result = std::apply(slow, arguments);
-      body.set_outputs({constant<bool>(false), result.raw()});
+      (body.add_input({dtype_of<typename Out::Scalar>, here().shape}), ...);
+      const std::tuple<Out...> results = std::apply(slow, arguments);
+      std::apply([&](const auto&... r) { body.set_outputs({constant<bool>(false), r.raw()...}); }, results);
     }
     ValueList operands{inputs.raw()...};
     operands.push_back(mask.raw());
-    operands.push_back(fast.raw());
-    return Lane<T, GraphBackend>::from_raw(
-        emit_while(std::move(cond), std::move(body), 0, sizeof...(In), operands).result(1));
+    std::apply([&](const auto&... f) { (operands.push_back(f.raw()), ...); }, fast);
+    const Equation& e = emit_while(std::move(cond), std::move(body), 0, sizeof...(In), operands);
+    return results<Out...>(e, std::index_sequence_for<Out...>{}, 1);
   }
 
   template <class Cond, class Body, class... Carry>
@@ -237,8 +236,8 @@ struct GraphBackend {
                            {{"cond_consts", cond_consts}, {"body_consts", body_consts}}, std::move(graphs), c.location);
   }
   template <class... Carry, std::size_t... I>
-  static std::tuple<Carry...> results(const Equation& e, std::index_sequence<I...>) {
-    return {Carry::from_raw(e.result(I))...};
+  static std::tuple<Carry...> results(const Equation& e, std::index_sequence<I...>, std::size_t first = 0) {
+    return {Carry::from_raw(e.result(first + I))...};
   }
   /// One array a table, so that compiled code shares it.
   template <class T, std::size_t N>

@@ -203,6 +203,13 @@ Lane<T, B> lookup(const std::array<T, N>& table, const Lane<Index, B>& i) {
 /// where(mask, slow(inputs...), fast), the slow part being evaluated only where it is needed.
 template <class T, class B, class Slow, class... In>
 Lane<T, B> rarely(const Lane<bool, B>& mask, const Lane<T, B>& fast, Slow slow, const In&... inputs) {
+  return std::get<0>(
+      B::rarely(mask, std::tuple{fast}, [slow](const In&... v) { return std::tuple{slow(v...)}; }, inputs...));
+}
+
+/// The same for several values at once.
+template <class B, class... Out, class Slow, class... In>
+std::tuple<Out...> rarely(const Lane<bool, B>& mask, const std::tuple<Out...>& fast, Slow slow, const In&... inputs) {
   return B::rarely(mask, fast, slow, inputs...);
 }
 

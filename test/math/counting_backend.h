@@ -66,9 +66,8 @@ struct CountingBackend {
   static Nothing lookup(const std::array<T, N>&, Nothing) {
     return count();
   }
-  template <class T, class Slow, class... In>
-  static Lane<T, CountingBackend> rarely(const Lane<bool, CountingBackend>&, const Lane<T, CountingBackend>& fast,
-                                         Slow slow, const In&... inputs) {
+  template <class Out, class Slow, class... In>
+  static Out rarely(const Lane<bool, CountingBackend>&, const Out& fast, Slow slow, const In&... inputs) {
     const bool outer = std::exchange(inside_rare, true);
     slow(inputs...);
     inside_rare = outer;
