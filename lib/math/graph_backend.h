@@ -18,6 +18,7 @@ struct GraphContext {
   Graph* graph = nullptr;
   Shape shape;
   Location location;
+  bool fused = true;  ///< the target multiplies and adds in one instruction
   static GraphContext& current() {
     thread_local GraphContext context;
     return context;
@@ -27,8 +28,8 @@ struct GraphContext {
 /// Makes another graph the receiver for a scope.
 class GraphScope {
  public:
-  GraphScope(Graph& graph, const Shape& shape, const Location& location)
-      : saved_(std::exchange(GraphContext::current(), GraphContext{&graph, shape, location})) {}
+  GraphScope(Graph& graph, const Shape& shape, const Location& location, bool fused = GraphContext::current().fused)
+      : saved_(std::exchange(GraphContext::current(), GraphContext{&graph, shape, location, fused})) {}
   ~GraphScope() { GraphContext::current() = std::move(saved_); }
   GraphScope(const GraphScope&) = delete;
   GraphScope& operator=(const GraphScope&) = delete;
@@ -103,6 +104,10 @@ struct GraphBackend {
   template <class T>
   static V fma(V a, V b, V c) {
     return emit<primitives::Fma>({a, b, c});
+  }
+  template <class T>
+  static V multiply_add(V a, V b, V c) {
+    return here().fused ? fma<T>(a, b, c) : add<T>(mul<T>(a, b), c);
   }
   template <class T>
   static V bit_and(V a, V b) {
@@ -249,6 +254,11 @@ struct GraphBackend {
     if (a.empty()) a = AnyArray::from(std::span<const T>(table), Shape{static_cast<int64_t>(N)});
     return a;
   }
+};
+
+/// The same; functions take their fast forms.
+struct FastGraphBackend : GraphBackend {
+  using Approximate = void;
 };
 
 }  // namespace calque::math

@@ -88,6 +88,10 @@ struct ScalarBackend {
       return __builtin_fma(a, b, c);
     }
   }
+  template <class T>
+  static T multiply_add(T a, T b, T c) {
+    return fma(a, b, c);
+  }
 
   template <class T>
   static T bit_and(T a, T b) {

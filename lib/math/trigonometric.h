@@ -21,7 +21,7 @@ TrigReduction<F> reduce_trig_moderate(const F& x) {
   using T = scalar_t<F>;
   using C = TrigConstants<T>;
   using Format = FloatFormat<T>;
-  const F shifted = fma(x, C::kTwoOverPi, Format::kRoundingShift);
+  const F shifted = multiply_add(x, C::kTwoOverPi, Format::kRoundingShift);
   const F n = shifted - Format::kRoundingShift;
   const F first = fma(n, -C::kPiOver2_0, x);
   // first - n P1 exactly but for the last product with P2. first is 0 or a multiple of the last place of 1/2 (x, where
@@ -105,22 +105,58 @@ F tan_of(const TrigReduction<F>& r, const F& sign) {
   return flip_sign(y.high + y.low, sign);
 }
 
+/// sin(x) or, for shift = 1/2, cos(x), with errors of about 4 ulp: x = (n + shift) pi + r with |r| <= pi/2, so that an
+/// odd polynomial is enough. Beyond the limit the result is `exact` of x.
+template <FloatLane F, class Exact>
+F sin_fast(const F& x, scalar_t<F> shift, Exact exact) {
+  using T = scalar_t<F>;
+  using C = TrigConstants<T>;
+  using Format = FloatFormat<T>;
+  using I = int_t<F>;
+  const F turns = fma(x, C::kTwoOverPi * T(0.5), -shift);
+  const F shifted = turns + Format::kRoundingShift;
+  // In units of pi / 2: an integer.
+  const F n = fma(shifted - Format::kRoundingShift, T(2), T(2) * shift);
+  const F r = fma(n, -C::kPiOver2_2, fma(n, -C::kPiOver2_1, fma(n, -C::kPiOver2_0, x)));
+  const F square = r * r;
+  const F y = fma(r * square, horner(square, C::kSinFast), r);
+  // cos(x) = sin(x + pi / 2): the angle is a quarter turn ahead.
+  constexpr int kBitZeroToSign = static_cast<int>(8 * sizeof(T)) - 1;
+  const I sign = (to_bits(shifted) + I(shift == T(0) ? 0 : 1)) << I(kBitZeroToSign);
+  const F fast = from_bits(to_bits(y) ^ sign);
+  return rarely(abs(x) > F(kTrigLimit<T>), fast, [exact](const F& v) { return exact(v); }, x);
+}
+
 /// The sine of x (radians).
 template <FloatLane F>
 F sin(const F& x) {
+  const auto exact = [](const F& v) { return sin_of(reduce_trig_huge(abs(v)), v); };
+  if constexpr (kApproximate<F>) return sin_fast(x, scalar_t<F>(0), exact);
   return sin_of(reduce_trig(abs(x)), x);
 }
 
 /// The cosine of x (radians).
 template <FloatLane F>
 F cos(const F& x) {
+  const auto exact = [](const F& v) { return cos_of(reduce_trig_huge(abs(v))); };
+  if constexpr (kApproximate<F>) return sin_fast(x, scalar_t<F>(0.5), exact);
   return cos_of(reduce_trig(abs(x)));
 }
 
 /// The tangent of x (radians).
 template <FloatLane F>
 F tan(const F& x) {
-  return tan_of(reduce_trig(abs(x)), x);
+  const TrigReduction<F> r = reduce_trig(abs(x));
+  if constexpr (!kApproximate<F>) return tan_of(r, x);
+  using T = scalar_t<F>;
+  using C = TrigConstants<T>;
+  using I = int_t<F>;
+  const F angle = r.high + r.low;
+  const F square = angle * angle;
+  const F s = fma(angle * square, polynomial(square, C::kSin), angle);
+  const F c = fma(square, fma(square, polynomial(square, C::kCos), T(-0.5)), T(1));
+  const mask_t<F> even = (r.quadrant & I(1)) == I(0);
+  return flip_sign(where(even, s, c) / where(even, c, -s), x);
 }
 
 }  // namespace calque::math
