@@ -270,7 +270,8 @@ LoopFacts Analysis::measure(const Region& region) {
       const LoopFacts inner = measure(r);
       facts.cost += inner.cost;
       facts.nested |= inner.nested;
-      facts.element_bytes = std::max(facts.element_bytes, inner.element_bytes);
+      // A rare case set apart does not narrow the vectors of the common one.
+      if (i.op != Op::while_ || once(i) < 0) facts.element_bytes = std::max(facts.element_bytes, inner.element_bytes);
       facts.idempotent &= inner.idempotent;
     }
     if (i.op == Op::store && loaded_[i.buffer]) facts.idempotent = false;

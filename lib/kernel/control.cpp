@@ -52,6 +52,16 @@ Ids outputs(Elements& elements, Frame& frame, const Index& index) {
   return ids;
 }
 
+/// Whether a while's body runs once at most, where a flag is set: how functions treat arguments that are rare.
+bool runs_once(const Equation& eq) {
+  const Graph &condition = eq.subgraphs()[0], &body = eq.subgraphs()[1];
+  const Value flag = condition.outputs()[0];
+  const auto cond_consts = static_cast<size_t>(eq.attributes().integer("cond_consts"));
+  if (condition.kind(flag) != ValueKind::input || condition.input_index(flag) < cond_consts) return false;
+  const Value next = body.outputs()[condition.input_index(flag) - cond_consts];
+  return body.kind(next) == ValueKind::literal && body.literal(next).bytes[0] == 0;
+}
+
 }  // namespace
 
 Ids Elements::control(Frame& frame, const Equation& eq, const Index& index) {
@@ -81,7 +91,7 @@ Ids Elements::while_loop(Frame& frame, const Equation& eq, const Index& index) {
   };
   return e_.while_loop(
       initial, e_.depth(), [&](std::span<const Id> s) { return run(eq.subgraphs()[0], 0, cond_consts, s); },
-      [&](std::span<const Id> s) { return run(eq.subgraphs()[1], cond_consts, body_consts, s); });
+      [&](std::span<const Id> s) { return run(eq.subgraphs()[1], cond_consts, body_consts, s); }, runs_once(eq));
 }
 
 Ids Elements::scan(Frame& frame, const Equation& eq, const Index& index,

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "primitives/registry.h"
 
@@ -74,9 +75,15 @@ Id Emitter::emit_pure(Instruction instruction, DType dtype) {
   int depth = 0;
   for (Id o : instruction.operands) depth = std::max(depth, depth_of(o));
   if (depth > this->depth()) throw CompileError("internal: a kernel instruction is placed outside its operands' scope");
-  Scope& scope = *scopes_[static_cast<size_t>(depth)];
   const Key key{instruction.op,      instruction.primitive, dtype, instruction.buffer, instruction.operands,
                 instruction.literal, instruction.exact};
+  if (instruction.op != Op::constant) {
+    for (const int least = std::min(least_depth_, this->depth()); depth < least; ++depth) {
+      const auto& known = scopes_[static_cast<size_t>(depth)]->known;
+      if (const auto it = known.find(key); it != known.end()) return it->second;
+    }
+  }
+  Scope& scope = *scopes_[static_cast<size_t>(depth)];
   const auto [it, inserted] = scope.known.try_emplace(key, kNone);
   if (!inserted) return it->second;
   const Id id = fresh(dtype, depth);
@@ -259,7 +266,8 @@ Ids Emitter::loop(LoopKind kind, int64_t extent, std::span<const Id> initial, st
   return results;
 }
 
-Ids Emitter::while_loop(std::span<const Id> initial, int depth, const RegionBody& condition, const RegionBody& body) {
+Ids Emitter::while_loop(std::span<const Id> initial, int depth, const RegionBody& condition, const RegionBody& body,
+                        bool rare) {
   Instruction i;
   i.op = Op::while_;
   i.operands = Ids(initial);
@@ -267,7 +275,9 @@ Ids Emitter::while_loop(std::span<const Id> initial, int depth, const RegionBody
   for (Id id : initial) parameters.push_back(dtype(id));
   i.regions.resize(2);
   build_region(depth, parameters, condition, i.regions[0]);
+  const int outer = std::exchange(least_depth_, rare ? depth + 1 : least_depth_);
   build_region(depth, parameters, body, i.regions[1]);
+  least_depth_ = outer;
   for (Id id : initial) i.results.push_back(fresh(dtype(id), depth));
   const Ids results = i.results;
   scopes_[static_cast<size_t>(depth)]->region.instructions.push_back(std::move(i));

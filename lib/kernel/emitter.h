@@ -63,7 +63,9 @@ class Emitter {
   Ids loop(LoopKind kind, int64_t extent, std::span<const Id> initial, std::span<const Combiner> combiners, int depth,
            const LoopBody& body);
   using RegionBody = std::function<Ids(std::span<const Id> carries)>;
-  Ids while_loop(std::span<const Id> initial, int depth, const RegionBody& condition, const RegionBody& body);
+  /// `rare`: the body runs once at most and seldom, so nothing of it is computed before the loop.
+  Ids while_loop(std::span<const Id> initial, int depth, const RegionBody& condition, const RegionBody& body,
+                 bool rare = false);
   Ids if_else(Id predicate, std::span<const DType> results, int depth, const RegionBody& then_body,
               const RegionBody& else_body);
 
@@ -113,6 +115,7 @@ class Emitter {
   };
   std::vector<Range> ranges_;
   Id predicate_ = kNone;
+  int least_depth_ = 0;  ///< where an instruction goes whose operands would let it go further out
 };
 
 }  // namespace calque::kernel

@@ -7,20 +7,38 @@
 
 namespace calque::math {
 
-/// The error function: x + x q(x^2) up to 1, beyond 1 - e^(log erfc |x|) with the logarithm from a polynomial.
+/// The error function: x + x q(x^2) up to 1, beyond 1 - 2^(log2 erfc |x|) with the logarithm, + 3, from a
+/// polynomial in |x| - 1: so it is small where erfc is large, and its rounding error does not count.
 template <FloatLane F>
 F erf(const F& x) {
   using T = scalar_t<F>;
   using C = ErrorFunctionConstants<T>;
+  using Format = FloatFormat<T>;
   // Where the result is 1.
   constexpr T kTop = sizeof(T) == 4 ? T(4) : T(6);
   const F a = abs(x);
-  const F small = fma(a, horner(a * a, C::kErf), a);
-  const F logarithm = horner(where(a > F(kTop), F(kTop), a), C::kLogErfc);
-  const ExpReduction<F> r = reduce_exp(where(a < F(1), F(-1), logarithm));
-  const F e = fma(fma(polynomial(r.high, ExpConstants<T>::kExp), r.high, T(1)), r.high, T(1));
-  const F large = fma(e, -power_of_two<F>(r.exponent), T(1));
-  return flip_sign(where(a < F(1), small, where(is_nan(x), x, large)), x);
+  const mask_t<F> small = a < F(1);
+  const F v = where(small, a * a, where(a > F(kTop), F(kTop), a) - T(1));
+  const F q = [&] {
+    if constexpr (kApproximate<F>) {
+      return either_polynomial(small, v, C::kErfFast, C::kLog2ErfcFast);
+    } else {
+      return either_polynomial(small, v, C::kErf, C::kLog2Erfc);
+    }
+  }();
+  const F shifted = q + Format::kRoundingShift;
+  const F r = q - (shifted - Format::kRoundingShift);
+  const F e = fma(
+      [&] {
+        if constexpr (kApproximate<F>) {
+          return polynomial(r, C::kExp2Fast);
+        } else {
+          return polynomial(r, C::kExp2);
+        }
+      }(),
+      r, T(1));
+  const F power = power_of_two<F>(to_bits(shifted) - int_t<F>(Format::kRoundingShiftBits + 3));
+  return flip_sign(where(small, fma(a, q, a), fma(e, -power, T(1))), x);
 }
 
 /// 1 - erf(x), accurate where it is small: e^(-x^2) (1 + P((x - 3) / (x + 3))) / (1 + 2 x) from 1/2 on.

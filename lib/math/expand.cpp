@@ -12,7 +12,7 @@ bool expands(const Graph& g, const Equation& e) { return lower_kind(g, e) == Low
 
 class Expander {
  public:
-  explicit Expander(const Graph& from) : from_(from), map_(from.num_values()) {}
+  Expander(const Graph& from, const ExpandOptions& options) : from_(from), options_(options), map_(from.num_values()) {}
 
   Graph run() {
     to_.set_name(from_.name());
@@ -25,7 +25,7 @@ class Expander {
         continue;
       }
       std::vector<Graph> subgraphs;
-      for (const Graph& s : e.subgraphs()) subgraphs.push_back(expand(s));
+      for (const Graph& s : e.subgraphs()) subgraphs.push_back(expand(s, options_));
       const Equation& copy = to_.append(e.definition(), operands, e.attributes(), std::move(subgraphs), e.location());
       for (size_t i = 0; i < e.results().size(); ++i) map_[e.result(i).id()] = copy.result(i);
     }
@@ -47,19 +47,26 @@ class Expander {
 
   Value expansion(const Equation& e, const ValueList& operands) {
     const Type& type = from_.type(e.result());
-    const GraphScope scope(to_, type.shape, e.location());
+    const GraphScope scope(to_, type.shape, e.location(), options_.fused);
     const bool small = type.dtype == DType::f16 || type.dtype == DType::bf16;
     if (small && e.id() == id_of<Nextafter>) return nextafter16(type.dtype, operands[0], operands[1]);
     ValueList wide = operands;
     if (small)
       for (Value& v : wide) v = GraphBackend::emit<Convert>({v}, {{"dtype", DType::f32}});
-    const Value result = is_integer(type.dtype)     ? expand_integer_power(type.dtype, wide[0], wide[1])
-                         : type.dtype == DType::f64 ? expand_f64(e.id(), wide)
-                                                    : expand_f32(e.id(), wide);
+    const Value result = is_integer(type.dtype) ? expand_integer_power(type.dtype, wide[0], wide[1])
+                                                : expand_float(type.dtype == DType::f64, e.id(), wide);
     if (!result.valid())
       throw CompileError("compile: " + e.primitive() + " of " + to_string(type) + " has no expansion" +
                          where_text(e.location()));
     return small ? GraphBackend::emit<Convert>({result}, {{"dtype", type.dtype}}) : result;
+  }
+
+  Value expand_float(bool twice, PrimitiveId id, const ValueList& operands) const {
+    if (options_.fast_math) {
+      const Value fast = twice ? expand_f64_fast(id, operands) : expand_f32_fast(id, operands);
+      if (fast.valid()) return fast;
+    }
+    return twice ? expand_f64(id, operands) : expand_f32(id, operands);
   }
 
   /// The neighbour among 16-bit floats, by their bits: sign and magnitude order is integer order.
@@ -80,6 +87,7 @@ class Expander {
   }
 
   const Graph& from_;
+  const ExpandOptions& options_;
   Graph to_;
   std::vector<Value> map_;
 };
@@ -95,6 +103,8 @@ bool needs_expansion(const Graph& graph) {
   return false;
 }
 
-Graph expand(const Graph& graph) { return needs_expansion(graph) ? Expander(graph).run() : graph; }
+Graph expand(const Graph& graph, const ExpandOptions& options) {
+  return needs_expansion(graph) ? Expander(graph, options).run() : graph;
+}
 
 }  // namespace calque::math

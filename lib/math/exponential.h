@@ -23,7 +23,7 @@ template <FloatLane F>
 ExpReduction<F> reduce_exp(const F& x) {
   using C = ExpConstants<scalar_t<F>>;
   using Format = FloatFormat<scalar_t<F>>;
-  const F shifted = fma(x, C::kLog2E, Format::kRoundingShift);
+  const F shifted = multiply_add(x, C::kLog2E, Format::kRoundingShift);
   const F n = shifted - Format::kRoundingShift;
   const F first = fma(n, -C::kLn2_0, x);
   const F high = fma(n, -C::kLn2_1, first);
@@ -68,6 +68,17 @@ F exp_of_pair(const F& x, const F& x_low) {
   return scale(e.high + e.low, e.exponent);
 }
 
+/// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, where only e^r matters.
+template <FloatLane F>
+F exp_polynomial(const F& r) {
+  using C = ExpConstants<scalar_t<F>>;
+  if constexpr (kApproximate<F>) {
+    return polynomial(r, C::kExpFast);
+  } else {
+    return polynomial(r, C::kExpAlone);
+  }
+}
+
 /// e^x.
 template <FloatLane F>
 F exp(const F& x) {
@@ -77,10 +88,10 @@ F exp(const F& x) {
   using I = int_t<F>;
   // Within the limit the result is normal and 2^n can be added to the exponent field.
   constexpr T kLimit = sizeof(T) == 4 ? T(87) : T(708);
-  const F shifted = fma(x, C::kLog2E, Format::kRoundingShift);
+  const F shifted = multiply_add(x, C::kLog2E, Format::kRoundingShift);
   const F n = shifted - Format::kRoundingShift;
   const F r = fma(n, -C::kLn2_1, fma(n, -C::kLn2_0, x));
-  const F y = fma(fma(polynomial(r, C::kExp), r, T(1)), r, T(1));
+  const F y = fma(fma(exp_polynomial(r), r, T(1)), r, T(1));
   const F fast = from_bits(to_bits(y) + (to_bits(shifted) << I(Format::kMantissaBits)));
   return rarely(
       !(abs(x) <= F(kLimit)), fast,
@@ -152,9 +163,22 @@ Pair<F> expm1_pair(const F& x) {
   return quick_two_sum(sum.high, fma(power, tail, sum.low));
 }
 
+/// 1 / (1 + e^-x) with errors of about 4 ulp.
+template <FloatLane F>
+F sigmoid_fast(const F& x) {
+  using T = scalar_t<F>;
+  // Where e^-x is still a number.
+  constexpr T kLimit = sizeof(T) == 4 ? T(88) : T(709);
+  const F limited = where(x < F(-kLimit), F(-kLimit), where(x > F(kLimit), F(kLimit), x));
+  const ExpReduction<F> r = reduce_exp(-limited);
+  const F e = fma(fma(exp_polynomial(r.high), r.high, T(1)), r.high, T(1));
+  return T(1) / fma(e, power_of_two<F>(r.exponent), T(1));
+}
+
 /// 1 / (1 + e^-x), the logistic function.
 template <FloatLane F>
 F sigmoid(const F& x) {
+  if constexpr (kApproximate<F>) return sigmoid_fast(x);
   using T = scalar_t<F>;
   // e = e^-|x|; the result is 1 / (1 + e) or e / (1 + e). Below kBottom e^x is the result.
   constexpr T kBottom = sizeof(T) == 4 ? T(-104) : T(-746);

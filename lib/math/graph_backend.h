@@ -18,6 +18,7 @@ struct GraphContext {
   Graph* graph = nullptr;
   Shape shape;
   Location location;
+  bool fused = true;  ///< the target multiplies and adds in one instruction
   static GraphContext& current() {
     thread_local GraphContext context;
     return context;
@@ -27,8 +28,8 @@ struct GraphContext {
 /// Makes another graph the receiver for a scope.
 class GraphScope {
  public:
-  GraphScope(Graph& graph, const Shape& shape, const Location& location)
-      : saved_(std::exchange(GraphContext::current(), GraphContext{&graph, shape, location})) {}
+  GraphScope(Graph& graph, const Shape& shape, const Location& location, bool fused = GraphContext::current().fused)
+      : saved_(std::exchange(GraphContext::current(), GraphContext{&graph, shape, location, fused})) {}
   ~GraphScope() { GraphContext::current() = std::move(saved_); }
   GraphScope(const GraphScope&) = delete;
   GraphScope& operator=(const GraphScope&) = delete;
@@ -103,6 +104,10 @@ struct GraphBackend {
   template <class T>
   static V fma(V a, V b, V c) {
     return emit<primitives::Fma>({a, b, c});
+  }
+  template <class T>
+  static V multiply_add(V a, V b, V c) {
+    return here().fused ? fma<T>(a, b, c) : add<T>(mul<T>(a, b), c);
   }
   template <class T>
   static V bit_and(V a, V b) {
@@ -183,27 +188,26 @@ struct GraphBackend {
   }
 
   /// A loop that every element leaves at once unless its mask is set: vectors of lanes skip it together.
-  template <class T, class Slow, class... In>
-  static Lane<T, GraphBackend> rarely(const Lane<bool, GraphBackend>& mask, const Lane<T, GraphBackend>& fast,
-                                      Slow slow, const In&... inputs) {
+  template <class Mask, class... Out, class Slow, class... In>
+  static std::tuple<Out...> rarely(const Mask& mask, const std::tuple<Out...>& fast, Slow slow, const In&... inputs) {
     GraphContext& c = here();
-    const Type flag{DType::bool_, c.shape}, value{dtype_of<T>, c.shape};
+    const Type flag{DType::bool_, c.shape};
     Graph cond, body;
     cond.set_outputs({cond.add_input(flag)});
-    cond.add_input(value);
+    (cond.add_input({dtype_of<typename Out::Scalar>, c.shape}), ...);
     {
       const GraphScope scope(body, c.shape, c.location);
       std::tuple<In...> arguments{In::from_raw(body.add_input({dtype_of<typename In::Scalar>, here().shape}))...};
       body.add_input(flag);
-      body.add_input(value);
-      const Lane<T, GraphBackend> result = std::apply(slow, arguments);
-      body.set_outputs({constant<bool>(false), result.raw()});
+      (body.add_input({dtype_of<typename Out::Scalar>, here().shape}), ...);
+      const std::tuple<Out...> results = std::apply(slow, arguments);
+      std::apply([&](const auto&... r) { body.set_outputs({constant<bool>(false), r.raw()...}); }, results);
     }
     ValueList operands{inputs.raw()...};
     operands.push_back(mask.raw());
-    operands.push_back(fast.raw());
-    return Lane<T, GraphBackend>::from_raw(
-        emit_while(std::move(cond), std::move(body), 0, sizeof...(In), operands).result(1));
+    std::apply([&](const auto&... f) { (operands.push_back(f.raw()), ...); }, fast);
+    const Equation& e = emit_while(std::move(cond), std::move(body), 0, sizeof...(In), operands);
+    return results<Out...>(e, std::index_sequence_for<Out...>{}, 1);
   }
 
   template <class Cond, class Body, class... Carry>
@@ -237,8 +241,8 @@ struct GraphBackend {
                            {{"cond_consts", cond_consts}, {"body_consts", body_consts}}, std::move(graphs), c.location);
   }
   template <class... Carry, std::size_t... I>
-  static std::tuple<Carry...> results(const Equation& e, std::index_sequence<I...>) {
-    return {Carry::from_raw(e.result(I))...};
+  static std::tuple<Carry...> results(const Equation& e, std::index_sequence<I...>, std::size_t first = 0) {
+    return {Carry::from_raw(e.result(first + I))...};
   }
   /// One array a table, so that compiled code shares it.
   template <class T, std::size_t N>
@@ -250,6 +254,11 @@ struct GraphBackend {
     if (a.empty()) a = AnyArray::from(std::span<const T>(table), Shape{static_cast<int64_t>(N)});
     return a;
   }
+};
+
+/// The same; functions take their fast forms.
+struct FastGraphBackend : GraphBackend {
+  using Approximate = void;
 };
 
 }  // namespace calque::math

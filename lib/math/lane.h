@@ -133,6 +133,10 @@ class Lane {
   friend Lane fma(const Lane& a, const Lane& b, const Lane& c) {
     return make(B::template fma<T>(a.raw_, b.raw_, c.raw_));
   }
+  /// a * b + c, rounded once where the target does so in one instruction, else twice.
+  friend Lane multiply_add(const Lane& a, const Lane& b, const Lane& c) {
+    return make(B::template multiply_add<T>(a.raw_, b.raw_, c.raw_));
+  }
   friend Lane sqrt(const Lane& a) { return make(B::template sqrt<T>(a.raw_)); }
   friend Lane abs(const Lane& a) { return make(B::template abs<T>(a.raw_)); }
   friend Lane floor(const Lane& a) { return make(B::template floor<T>(a.raw_)); }
@@ -173,6 +177,11 @@ using int_t = typename F::template Rebind<typename FloatFormat<scalar_t<F>>::Int
 template <class F>
 using uint_t = typename F::template Rebind<typename FloatFormat<scalar_t<F>>::Uint>;
 
+/// Whether functions of F may take forms with errors of about 4 ulp and without care for infinities and NaN: the
+/// backend says so by a member type `Approximate`.
+template <class F>
+inline constexpr bool kApproximate = requires { typename F::Backend::Approximate; };
+
 /// The same bits as a lane of type To.
 template <class To, class From, class B>
 Lane<To, B> bitcast(const Lane<From, B>& a) {
@@ -203,6 +212,13 @@ Lane<T, B> lookup(const std::array<T, N>& table, const Lane<Index, B>& i) {
 /// where(mask, slow(inputs...), fast), the slow part being evaluated only where it is needed.
 template <class T, class B, class Slow, class... In>
 Lane<T, B> rarely(const Lane<bool, B>& mask, const Lane<T, B>& fast, Slow slow, const In&... inputs) {
+  return std::get<0>(
+      B::rarely(mask, std::tuple{fast}, [slow](const In&... v) { return std::tuple{slow(v...)}; }, inputs...));
+}
+
+/// The same for several values at once.
+template <class B, class... Out, class Slow, class... In>
+std::tuple<Out...> rarely(const Lane<bool, B>& mask, const std::tuple<Out...>& fast, Slow slow, const In&... inputs) {
   return B::rarely(mask, fast, slow, inputs...);
 }
 

@@ -101,6 +101,18 @@ mask_t<F> is_not_positive_normal(const F& x) {
   return to_unsigned_bits(x) - U(kLeast) >= U(Format::kExponentMask - kLeast);
 }
 
+/// scale * k + f P(f), the logarithm of 2^k (1 + f) to some base, with errors of about 4 ulp.
+template <FloatLane F, std::size_t N>
+F log_fast(const F& x, const int_t<F>& extra, scalar_t<F> scale, const std::array<scalar_t<F>, N>& coefficients) {
+  const auto [m, exponent] = split_exponent(x, int_t<F>(kLogReductionBits<scalar_t<F>>));
+  const F f = m - scalar_t<F>(1);
+  return fma(small_integer<F>(exponent + extra), scale, f * polynomial(f, coefficients));
+}
+
+/// Whether there is a shorter form of the logarithms, and it will do.
+template <FloatLane F>
+inline constexpr bool kFastLog = kApproximate<F> && sizeof(scalar_t<F>) == 4;
+
 /// A logarithm by `normal(x, extra exponent)` for all x: -inf at 0, NaN below, inf at inf, subnormals scaled.
 template <FloatLane F, class Normal>
 F logarithm(const F& x, Normal normal) {
@@ -122,19 +134,40 @@ F logarithm(const F& x, Normal normal) {
 /// The natural logarithm.
 template <FloatLane F>
 F log(const F& x) {
-  return logarithm(x, [](const F& v, const int_t<F>& extra) { return log_normal(v, extra); });
+  return logarithm(x, [](const F& v, const int_t<F>& extra) {
+    if constexpr (kFastLog<F>) {
+      using T = scalar_t<F>;
+      return log_fast(v, extra, T(0.693147180559945309), LogConstants<T>::kLogFast);
+    } else {
+      return log_normal(v, extra);
+    }
+  });
 }
 
 /// The logarithm to base 2; exact for powers of 2.
 template <FloatLane F>
 F log2(const F& x) {
-  return logarithm(x, [](const F& v, const int_t<F>& extra) { return log2_normal(v, extra); });
+  return logarithm(x, [](const F& v, const int_t<F>& extra) {
+    if constexpr (kFastLog<F>) {
+      using T = scalar_t<F>;
+      return log_fast(v, extra, T(1), LogConstants<T>::kLog2Fast);
+    } else {
+      return log2_normal(v, extra);
+    }
+  });
 }
 
 /// The logarithm to base 10.
 template <FloatLane F>
 F log10(const F& x) {
-  return logarithm(x, [](const F& v, const int_t<F>& extra) { return log10_normal(v, extra); });
+  return logarithm(x, [](const F& v, const int_t<F>& extra) {
+    if constexpr (kFastLog<F>) {
+      using T = scalar_t<F>;
+      return log_fast(v, extra, LogConstants<T>::kLog10Of2, LogConstants<T>::kLog10Fast);
+    } else {
+      return log10_normal(v, extra);
+    }
+  });
 }
 
 /// log(1 + f.high + f.low) as a pair, accurate near 0; 1 + f must be positive and finite, |f.high| >= 2^-1000 or 0 low

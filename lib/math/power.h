@@ -3,6 +3,7 @@
 
 #include "math/coefficients/exponential.h"
 #include "math/coefficients/power.h"
+#include "math/logarithm.h"
 #include "math/support.h"
 
 namespace calque::math {
@@ -11,6 +12,7 @@ namespace calque::math {
 template <FloatLane F>
 F rsqrt(const F& x) {
   using T = scalar_t<F>;
+  if constexpr (kApproximate<F>) return T(1) / sqrt(x);
   using Format = FloatFormat<T>;
   // Subnormals are scaled, so that the residual of the root is a number.
   constexpr T kUp = sizeof(T) == 4 ? T(0x1p48) : T(0x1p108);
@@ -116,58 +118,69 @@ F pow_special(const F& x, const F& y, const Value& value, const Exponent& expone
 }
 
 /// log2 of a normal positive number to 2^-66 of it, as a pair.
+///
+/// log2 m = c s (1 + T), c = 2 / ln 2, s = (m - 1) / (m + 1), T = z / 3 + z^2 / 5 + ... with z = s^2 < 0.03: all but
+/// T's last terms as pairs.
 template <class B>
 Pair<Lane<double, B>> log2_pair(const Lane<double, B>& x, const int_t<Lane<double, B>>& extra) {
   using F = Lane<double, B>;
   using C = PowerConstants<double>;
   const auto [m, exponent] = split_exponent(x, int_t<F>(0x3fe6a09e667f3bcd));
   const F k = small_integer<F>(exponent + extra);
-  // atanh(s) = s (1 + z (1/3 + z (1/5 + z tail(z)))) with z = s^2 < 0.03 and s = (m - 1) / (m + 1).
-  const Pair<F> s = divide(Pair<F>{m - 1.0, F(0)}, two_sum(m, F(1)));
-  const Pair<F> sn = quick_two_sum(s.high, s.low);
-  const Pair<F> z = multiply(sn, sn);
-  const F fifth = fma(z.high, polynomial(z.high, C::kAtanhTail), C::kFifth_0);
-  const F third = fma(z.high, fifth, C::kThird_0);
-  const F third_low = fma(z.high, fifth, C::kThird_0 - third) + fma(z.low, fifth, C::kThird_1);
-  const Pair<F> series = multiply(z, Pair<F>{third, third_low});
-  const Pair<F> scaled = multiply(sn, Pair<F>{F(2 * C::kInvLn2_0), F(2 * C::kInvLn2_1)});
-  const Pair<F> more = multiply(scaled, series);
-  const Pair<F> fraction = add(scaled, more);
-  const Pair<F> sum = two_sum(k, fraction.high);
-  return quick_two_sum(sum.high, sum.low + fraction.low);
+  // 1 is a multiple of m's last place.
+  const Pair<F> s = divide(Pair<F>{m - 1.0, F(0)}, quick_two_sum(F(1), m));
+  const F z = s.high * s.high;
+  const F z_low = fma(s.high + s.high, s.low, fma(s.high, s.high, -z));
+  const F fifth = fma(z, polynomial(z, C::kAtanhTail), C::kFifth_0);
+  const F third = fma(z, fifth, C::kThird_0);
+  const F third_low = fma(z, fifth, C::kThird_0 - third) + C::kThird_1;
+  const F t = z * third;
+  const F t_low = fma(z_low, third, fma(z, third_low, fma(z, third, -t)));
+  const F u = s.high * (2 * C::kInvLn2_0);
+  const F u_low = fma(s.low, 2 * C::kInvLn2_0, fma(s.high, 2 * C::kInvLn2_1, fma(s.high, 2 * C::kInvLn2_0, -u)));
+  const F v = u * t;
+  const F v_low = fma(u_low, t, fma(u, t_low, fma(u, t, -v)));
+  const Pair<F> fraction = quick_two_sum(u, v);
+  // k is 0 or a multiple of the fraction's last place.
+  const Pair<F> sum = quick_two_sum(k, fraction.high);
+  return quick_two_sum(sum.high, sum.low + (fraction.low + (u_low + v_low)));
 }
 
-/// 2^exponent * value = |x|^y.
-template <class B>
-struct PowParts {
-  int_t<Lane<double, B>> exponent;
-  Lane<double, B> value;
-  /// Whether x is positive and finite and the exponent that of a normal number.
-  Lane<bool, B> ordinary;
+/// 2^exponent * value.
+template <FloatLane F>
+struct Scaled {
+  int_t<F> exponent;
+  F value;
 };
 
-template <class B>
-PowParts<B> pow_parts(const Lane<double, B>& x, const Lane<double, B>& y) {
-  using F = Lane<double, B>;
-  using E = ExpConstants<double>;
-  using Format = FloatFormat<double>;
-  using I = int_t<F>;
-  const F ax = abs(x);
-  const mask_t<F> subnormal = ax < F(Format::kMinNormal);
-  const Pair<F> l = log2_pair(where(subnormal, ax * 0x1p53, ax), where(subnormal, I(-53), I(0)));
-  const F product = y * l.high;
-  const mask_t<F> moderate = abs(product) < F(1020);
-  const F limited = where(product > F(1100), F(1100), where(product < F(-1100), F(-1100), product));
-  const F product_low = where(abs(product) < F(1100), fma(y, l.low, fma(y, l.high, -product)), F(0));
-  const F shifted = limited + Format::kRoundingShift;
-  const Pair<F> r = quick_two_sum(limited - (shifted - Format::kRoundingShift), product_low);
-  // 2^(r.high + r.low) = e^((r.high + r.low) ln 2)
+/// 2^(high + low) for |high| < 2^20, as e^((high + low) ln 2).
+template <FloatLane F>
+Scaled<F> exp2_of_pair(const F& high, const F& low) {
+  using E = ExpConstants<scalar_t<F>>;
+  using Format = FloatFormat<scalar_t<F>>;
+  const F shifted = high + Format::kRoundingShift;
+  // The difference is a multiple of high's last place, so low may be above it.
+  const Pair<F> r = quick_two_sum(high - (shifted - Format::kRoundingShift), low);
   const F t = r.high * E::kLn2_0;
   const F t_low = fma(r.low, E::kLn2_0, fma(r.high, E::kLn2_1, fma(r.high, E::kLn2_0, -t)));
   const F tail = fma(t * t, polynomial(t, E::kExp), fma(t_low, t, t_low));
   const Pair<F> sum = quick_two_sum(F(1), t);
-  return {to_bits(shifted) - I(Format::kRoundingShiftBits), sum.high + (sum.low + tail),
-          moderate & (x > F(0)) & (x < F(kInfinity<double>))};
+  return {to_bits(shifted) - int_t<F>(Format::kRoundingShiftBits), sum.high + (sum.low + tail)};
+}
+
+/// x^y for all arguments.
+template <class B>
+Lane<double, B> pow_slowly(const Lane<double, B>& x, const Lane<double, B>& y) {
+  using F = Lane<double, B>;
+  using I = int_t<F>;
+  const F ax = abs(x);
+  const mask_t<F> subnormal = ax < F(FloatFormat<double>::kMinNormal);
+  const Pair<F> l = log2_pair(where(subnormal, ax * 0x1p53, ax), where(subnormal, I(-53), I(0)));
+  const F product = y * l.high;
+  const F limited = where(product > F(1100), F(1100), where(product < F(-1100), F(-1100), product));
+  const F product_low = where(abs(product) < F(1100), fma(y, l.low, fma(y, l.high, -product)), F(0));
+  const Scaled<F> p = exp2_of_pair(limited, product_low);
+  return pow_special(x, y, p.value, p.exponent, [](const F& v, const I& e) { return scale(v, e); });
 }
 
 /// x^y: log2 |x| to 2^-66, times y, then the exponential of the pair.
@@ -175,14 +188,13 @@ template <class B>
 Lane<double, B> pow(const Lane<double, B>& x, const Lane<double, B>& y) {
   using F = Lane<double, B>;
   using I = int_t<F>;
-  const PowParts<B> p = pow_parts(x, y);
+  const Pair<F> l = log2_pair(x, I(0));
+  const F product = y * l.high;
+  const Scaled<F> p = exp2_of_pair(product, fma(y, l.low, fma(y, l.high, -product)));
   const F fast = from_bits(to_bits(p.value) + (p.exponent << I(52)));
   return rarely(
-      !p.ordinary, fast,
-      [](const F& a, const F& b, const F& value, const I& exponent) {
-        return pow_special(a, b, value, exponent, [](const F& v, const I& e) { return scale(v, e); });
-      },
-      x, y, p.value, p.exponent);
+      is_not_positive_normal(x) | !(abs(product) < F(1020)), fast,
+      [](const F& a, const F& b) { return pow_slowly(a, b); }, x, y);
 }
 
 /// x^y, computed in f64.

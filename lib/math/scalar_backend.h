@@ -88,6 +88,10 @@ struct ScalarBackend {
       return __builtin_fma(a, b, c);
     }
   }
+  template <class T>
+  static T multiply_add(T a, T b, T c) {
+    return fma(a, b, c);
+  }
 
   template <class T>
   static T bit_and(T a, T b) {
@@ -160,9 +164,8 @@ struct ScalarBackend {
     return table[static_cast<std::size_t>(i)];
   }
 
-  template <class T, class Slow, class... In>
-  static Lane<T, ScalarBackend> rarely(const Lane<bool, ScalarBackend>& mask, const Lane<T, ScalarBackend>& fast,
-                                       Slow slow, const In&... inputs) {
+  template <class Mask, class Out, class Slow, class... In>
+  static Out rarely(const Mask& mask, const Out& fast, Slow slow, const In&... inputs) {
     return mask.raw() ? slow(inputs...) : fast;
   }
 

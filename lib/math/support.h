@@ -29,7 +29,7 @@ template <FloatLane F, std::size_t N>
 F horner(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
   F sum(coefficients[N - 1]);
   for (std::size_t i = N - 1; i-- > 0;) {
-    sum = fma(sum, x, coefficients[i]);
+    sum = multiply_add(sum, x, coefficients[i]);
   }
   return sum;
 }
@@ -45,12 +45,36 @@ F polynomial(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
     F odd(coefficients[(N - 2) | 1]);
     F even(coefficients[(N - 1) & ~std::size_t{1}]);
     for (std::size_t i = (N - 2) | 1; i > 1; i -= 2) {
-      odd = fma(odd, square, coefficients[i - 2]);
+      odd = multiply_add(odd, square, coefficients[i - 2]);
     }
     for (std::size_t i = (N - 1) & ~std::size_t{1}; i > 0; i -= 2) {
-      even = fma(even, square, coefficients[i - 2]);
+      even = multiply_add(even, square, coefficients[i - 2]);
     }
-    return fma(odd, x, even);
+    return multiply_add(odd, x, even);
+  }
+}
+
+/// `polynomial` of a where the mask is set, of b (which has as many coefficients or more) elsewhere, in one evaluation.
+template <FloatLane F, std::size_t M, std::size_t N>
+F either_polynomial(const mask_t<F>& mask, const F& x, const std::array<scalar_t<F>, M>& a,
+                    const std::array<scalar_t<F>, N>& b) {
+  static_assert(M <= N && M >= 2);
+  const auto chain = [&](const F& z, std::size_t first, std::size_t step) {
+    std::size_t i = (N - 1 - first) / step * step + first;
+    F sum = i < M ? where(mask, F(a[i]), F(b[i])) : F(b[i]);
+    while (i >= step + first) {
+      const bool ends = i >= M && i - step < M;
+      i -= step;
+      sum = i < M ? multiply_add(ends ? where(mask, F(0), sum) : sum, z, where(mask, F(a[i]), F(b[i])))
+                  : multiply_add(sum, z, F(b[i]));
+    }
+    return sum;
+  };
+  if constexpr (N < 8) {
+    return chain(x, 0, 1);
+  } else {
+    const F square = x * x;
+    return multiply_add(chain(square, 1, 2), x, chain(square, 0, 2));
   }
 }
 

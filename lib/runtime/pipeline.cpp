@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "codegen/target.h"
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "runtime/environment.h"
@@ -9,9 +10,12 @@
 
 namespace calque::runtime {
 
-Graph simplified_graph(const Graph& graph, const CompileOptions&) {
+Graph simplified_graph(const Graph& graph, const CompileOptions& options) {
   // Transcendental functions fold only once they are expanded, so that folded and computed values have the same bits.
-  return transform::simplify(math::expand(transform::simplify(graph)));
+  // In strict mode the forms do not depend on the target.
+  const math::ExpandOptions forms{.fused = options.strict || codegen::resolve_target({}).fma,
+                                  .fast_math = options.fast_math};
+  return transform::simplify(math::expand(transform::simplify(graph), forms));
 }
 
 kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions&) {

@@ -16,10 +16,13 @@ struct EagerBackend : ScalarBackend {
     EXPECT_LT(i, static_cast<Index>(N));
     return table[static_cast<std::size_t>(i) % N];
   }
-  template <class T, class Slow, class... In>
-  static Lane<T, EagerBackend> rarely(const Lane<bool, EagerBackend>& mask, const Lane<T, EagerBackend>& fast,
-                                      Slow slow, const In&... inputs) {
-    return where(mask, slow(inputs...), fast);
+  template <class... Out, class Slow, class... In>
+  static std::tuple<Out...> rarely(const Lane<bool, EagerBackend>& mask, const std::tuple<Out...>& fast, Slow slow,
+                                   const In&... inputs) {
+    const std::tuple<Out...> instead = slow(inputs...);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<Out...>{where(mask, std::get<I>(instead), std::get<I>(fast))...};
+    }(std::index_sequence_for<Out...>{});
   }
 };
 

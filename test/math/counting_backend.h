@@ -38,6 +38,7 @@ struct CountingBackend {
   CALQUE_COUNTED(trunc)
   CALQUE_COUNTED(rint)
   CALQUE_COUNTED(fma)
+  CALQUE_COUNTED(multiply_add)
   CALQUE_COUNTED(bit_and)
   CALQUE_COUNTED(bit_or)
   CALQUE_COUNTED(bit_xor)
@@ -66,9 +67,8 @@ struct CountingBackend {
   static Nothing lookup(const std::array<T, N>&, Nothing) {
     return count();
   }
-  template <class T, class Slow, class... In>
-  static Lane<T, CountingBackend> rarely(const Lane<bool, CountingBackend>&, const Lane<T, CountingBackend>& fast,
-                                         Slow slow, const In&... inputs) {
+  template <class Out, class Slow, class... In>
+  static Out rarely(const Lane<bool, CountingBackend>&, const Out& fast, Slow slow, const In&... inputs) {
     const bool outer = std::exchange(inside_rare, true);
     slow(inputs...);
     inside_rare = outer;

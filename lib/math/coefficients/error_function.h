@@ -20,10 +20,25 @@ struct ErrorFunctionConstants<float> {
   static constexpr std::array<float, 5> kErfSmall = {
       0x1.06eba8p-3f, -0x1.812734p-2f, 0x1.ce2544p-4f, -0x1.b66846p-6f, 0x1.35465ep-8f,
   };
-  // log(erfc(x)) on [1, 4.0], erfc absolute; error 2^-29.8
-  static constexpr std::array<float, 7> kLogErfc = {
-      -0x1.72f308p-12f, -0x1.2085aep0f,  -0x1.46c596p-1f, -0x1.a609e4p-4f,
-      0x1.6540a6p-6f,   -0x1.81493ap-9f, 0x1.852636p-13f,
+  // log2(8 erfc(1 + t)) on [0, 3.0], erfc absolute; error 2^-29.4
+  static constexpr std::array<float, 7> kLog2Erfc = {
+      0x1.538a92p-2f, -0x1.e7531ep1f, -0x1.3763d4p0f, -0x1.ea4fc4p-5f, 0x1.d248bp-7f, -0x1.54f384p-9f, 0x1.0e60a4p-12f,
+  };
+  // erf(x) / x - 1 as above, for 4 ulp; error 2^-24.5
+  static constexpr std::array<float, 6> kErfFast = {
+      0x1.06eba2p-3f, -0x1.81267p-2f, 0x1.ce0884p-4f, -0x1.b59996p-6f, 0x1.42140cp-8f, -0x1.268a6ep-11f,
+  };
+  // log2(8 erfc(1 + t)) as above, for 4 ulp; error 2^-25.9
+  static constexpr std::array<float, 6> kLog2ErfcFast = {
+      0x1.538a8ap-2f, -0x1.e752bep1f, -0x1.376dc4p0f, -0x1.e4e2bp-5f, 0x1.aada28p-7f, -0x1.b3bfa4p-10f,
+  };
+  // (2^r - 1) / r on |r| <= 1/2, weighted so that 2^r is relative; error 2^-27.5
+  static constexpr std::array<float, 6> kExp2 = {
+      0x1.62e432p-1f, 0x1.ebfbe6p-3f, 0x1.c6ada8p-5f, 0x1.3b21cap-7f, 0x1.5fbcfap-10f, 0x1.4be50cp-13f,
+  };
+  // the same, for 4 ulp; error 2^-21.1
+  static constexpr std::array<float, 5> kExp2Fast = {
+      0x1.62e39ep-1f, 0x1.ebfa4ep-3f, 0x1.c74312p-5f, 0x1.3cbe4cp-7f, 0x1.23affp-10f,
   };
   // (1 + 2 x) e^(x^2) erfc(x) - 1 in (x - 3) / (x + 3) on [1/2, 10.2], relative; error 2^-26.6
   static constexpr std::array<float, 10> kErfcScaled = {
@@ -56,13 +71,37 @@ struct ErrorFunctionConstants<double> {
       -0x1.b82ce30a7ea0ep-6, 0x1.565bcacb3abc8p-8,   -0x1.c02cfd22bf22ep-11,
       0x1.f9814c7b3f59fp-14, -0x1.f12c578b24808p-17, 0x1.8368058387b2bp-20,
   };
-  // log(erfc(x)) on [1, 6.0], erfc absolute; error 2^-57.1
-  static constexpr std::array<double, 18> kLogErfc = {
-      -0x1.13acb11a921b4p-21, -0x1.20dd1e2617b5dp0,   -0x1.45f63600433a5p-1,  -0x1.a4ab2067e106bp-4,
-      0x1.371965698c864p-6,   0x1.b1b3d0d1021c8p-12,  -0x1.f70f82139712bp-10, 0x1.9554a50c78567p-11,
-      -0x1.1e75de088f327p-13, -0x1.4735cbb4ad7bap-16, 0x1.79e87dac28ab9p-16,  -0x1.1fc64d1ea3e32p-17,
-      0x1.1bc3cd1ddbd7bp-19,  -0x1.8cb3cf484fccep-22, 0x1.8a70793451959p-25,  -0x1.0b3a59a1b9883p-28,
-      0x1.bc1c5f450809ep-33,  -0x1.5635affd3687cp-38,
+  // log2(8 erfc(1 + t)) on [0, 5.0], erfc absolute; error 2^-56.8
+  static constexpr std::array<double, 18> kLog2Erfc = {
+      0x1.538a92cce4068p-2,   -0x1.e75328fe78c2cp1,   -0x1.37627e9b5d8efp0,   -0x1.eb313685d8032p-5,
+      0x1.da57640ceab5cp-7,   -0x1.7603d9878a028p-9,  0x1.6701a9dff3047p-12,  0x1.3e3e2ad8ee459p-15,
+      -0x1.492a990821171p-15, 0x1.d42ca21628a74p-17,  -0x1.9ccc24ff15ab1p-19, 0x1.3d2521a0b14f8p-22,
+      0x1.67bd74514d7d6p-24,  -0x1.9e0a57104da5cp-25, 0x1.a68f0ab5de53ap-27,  -0x1.05c6995036f6ap-29,
+      0x1.7afb27198a90ap-33,  -0x1.ee9b0dd3fbcb7p-38,
+  };
+  // erf(x) / x - 1 as above, for 4 ulp; error 2^-51.2
+  static constexpr std::array<double, 11> kErfFast = {
+      0x1.06eba8214db59p-3,  -0x1.812746b0372b3p-2,  0x1.ce2f219ffbcbfp-4,  -0x1.b82ce3016d34dp-6,
+      0x1.565bcaeec2c89p-8,  -0x1.c02d64f4b4d8fp-11, 0x1.f99bf4887e284p-14, -0x1.f465fa3057e5bp-17,
+      0x1.b5c461003387cp-20, -0x1.45f05a9ca79cbp-23, 0x1.433dfebd31669p-27,
+  };
+  // log2(8 erfc(1 + t)) as above, for 4 ulp; error 2^-52.5
+  static constexpr std::array<double, 16> kLog2ErfcFast = {
+      0x1.538a92cce4057p-2,   -0x1.e75328fe78982p1,   -0x1.37627e9b6ec79p0,   -0x1.eb31365b240b3p-5,
+      0x1.da575d4afadb3p-7,   -0x1.7603384911e6ep-9,  0x1.66ee682222204p-12,  0x1.3fcc085de6adep-15,
+      -0x1.4bf9aa519fd2ap-15, 0x1.e2b4595252dacp-17,  -0x1.d342c49369edap-19, 0x1.3315675fa6376p-21,
+      -0x1.c5412dc45da1ap-25, -0x1.6e0dfcdd501d2p-33, 0x1.516b2f82d6e26p-31,  -0x1.a49eff6d80d23p-35,
+  };
+  // (2^r - 1) / r on |r| <= 1/2, weighted so that 2^r is relative; error 2^-55.5
+  static constexpr std::array<double, 11> kExp2 = {
+      0x1.62e42fefa39f3p-1,  0x1.ebfbdff82c599p-3,  0x1.c6b08d7048dc4p-5,  0x1.3b2ab6fba1bp-7,
+      0x1.5d87fe7bf7c43p-10, 0x1.4309130a3350bp-13, 0x1.ffcbed3c062d6p-17, 0x1.62bfd21eb335ep-20,
+      0x1.b5433f9c81f7p-24,  0x1.e60af7ed4c699p-28, 0x1.bdecc6617b132p-32,
+  };
+  // the same, for 4 ulp; error 2^-51.6
+  static constexpr std::array<double, 10> kExp2Fast = {
+      0x1.62e42fefa3a28p-1,  0x1.ebfbdff82c61fp-3,  0x1.c6b08d703956cp-5,  0x1.3b2ab6fb8214cp-7,  0x1.5d87fea4a45e2p-10,
+      0x1.43091387911c6p-13, 0x1.ffcb3f2612a4bp-17, 0x1.62be691f35c3ap-20, 0x1.b689a791e3f3dp-24, 0x1.e8b5adb25bad2p-28,
   };
   // (1 + 2 x) e^(x^2) erfc(x) - 1 in (x - 3) / (x + 3) on [1/2, 27.5], relative; error 2^-56.6
   static constexpr std::array<double, 23> kErfcScaled = {

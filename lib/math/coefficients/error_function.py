@@ -17,8 +17,25 @@ h.polynomial("kErf", q, mpf(2) ** -40, mpf(1), {"float": 7, "double": 12}, lambd
 h.polynomial("kErfSmall", q, mpf(2) ** -40, mpf(1) / 4, {"float": 5, "double": 9}, lambda z: sqrt(z) / erf(sqrt(z)),
              "the same for |x| <= 1/2", 400)
 for kind, top, count in (("float", mpf(4), 7), ("double", mpf(6), 18)):
-    h.polynomial("kLogErfc", lambda x: log(erfc(x)), mpf(1), top, {kind: count}, lambda x: erfc(x),
-                 "log(erfc(x)) on [1, %s], erfc absolute" % nstr(top, 2), 400, (kind,))
+    h.polynomial("kLog2Erfc", lambda t: log(erfc(1 + t), 2) + 3, mpf(0), top - 1, {kind: count}, lambda t: erfc(1 + t) * log(mpf(2)),
+                 "log2(8 erfc(1 + t)) on [0, %s], erfc absolute" % nstr(top - 1, 2), 400, (kind,))
+
+h.polynomial("kErfFast", q, mpf(2) ** -40, mpf(1), {"float": 6, "double": 11}, lambda z: sqrt(z) / erf(sqrt(z)),
+             "erf(x) / x - 1 as above, for 4 ulp", 400)
+for kind, top, count in (("float", mpf(4), 6), ("double", mpf(6), 16)):
+    h.polynomial("kLog2ErfcFast", lambda t: log(erfc(1 + t), 2) + 3, mpf(0), top - 1, {kind: count}, lambda t: erfc(1 + t) * log(mpf(2)),
+                 "log2(8 erfc(1 + t)) as above, for 4 ulp", 400, (kind,))
+
+
+def power(r):
+    return expm1(r * log(mpf(2))) / r
+
+
+# Of 2^r - 1 = r P(r), which is multiplied by erfc <= 0.16, a larger error is allowed than exp2 has.
+h.polynomial("kExp2", power, mpf("-0.5"), mpf("0.5"), {"float": 6, "double": 11}, lambda r: r / mpf(2) ** r,
+             "(2^r - 1) / r on |r| <= 1/2, weighted so that 2^r is relative")
+h.polynomial("kExp2Fast", power, mpf("-0.5"), mpf("0.5"), {"float": 5, "double": 10}, lambda r: r / mpf(2) ** r,
+             "the same, for 4 ulp")
 
 k = mpf(3)
 

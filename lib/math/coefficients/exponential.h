@@ -19,6 +19,17 @@ struct ExpConstants<float> {
   static constexpr std::array<float, 6> kExp = {
       0x1p-1f, 0x1.555554p-3f, 0x1.5554eap-5f, 0x1.1113aap-7f, 0x1.6d4c84p-10f, 0x1.9c622cp-13f,
   };
+  // the same, e^t relative; error 2^-28.2
+  static constexpr std::array<float, 5> kExpAlone = {
+      0x1.fffffcp-2f, 0x1.55548cp-3f, 0x1.55585ap-5f, 0x1.123d72p-7f, 0x1.6ab8bap-10f,
+  };
+  // the same, for 4 ulp; error 2^-23.2
+  static constexpr std::array<float, 4> kExpFast = {
+      0x1.fffdfap-2f,
+      0x1.5557bp-3f,
+      0x1.572adep-5f,
+      0x1.1061c4p-7f,
+  };
   // (2^r - 1) / r on |r| <= 1/2, weighted so that 2^r is relative; error 2^-27.5
   static constexpr std::array<float, 6> kExp2 = {
       0x1.62e432p-1f, 0x1.ebfbe6p-3f, 0x1.c6ada8p-5f, 0x1.3b21cap-7f, 0x1.5fbcfap-10f, 0x1.4be50cp-13f,
@@ -36,6 +47,16 @@ struct ExpConstants<double> {
       0x1.0000000000001p-1,  0x1.5555555555557p-3,  0x1.5555555554affp-5,  0x1.111111110fda3p-7,
       0x1.6c16c16fd2e8p-10,  0x1.a01a01adbddc9p-13, 0x1.a019f00288522p-16, 0x1.71ddfc6841cd6p-19,
       0x1.280948706c5bbp-22, 0x1.af59e15aa8b99p-26, 0x1.d184de4b196cbp-30,
+  };
+  // the same, e^t relative; error 2^-57.7
+  static constexpr std::array<double, 10> kExpAlone = {
+      0x1.000000000000ap-1,  0x1.5555555555501p-3,  0x1.55555555505f1p-5,  0x1.1111111125aaap-7,  0x1.6c16c184bbd42p-10,
+      0x1.a01a01385b347p-13, 0x1.a019987634decp-16, 0x1.71defff4def51p-19, 0x1.28aef3db62a48p-22, 0x1.adc2c3a5793b9p-26,
+  };
+  // the same, for 4 ulp; error 2^-51.6
+  static constexpr std::array<double, 9> kExpFast = {
+      0x1.ffffffffffecfp-2,  0x1.5555555550727p-3, 0x1.55555555897dp-5,   0x1.11111125d3bap-7,  0x1.6c16c0c71b1bap-10,
+      0x1.a0198ce0ab0a9p-13, 0x1.a01b7e1eb31bp-16, 0x1.72e9a4476564cp-19, 0x1.2706ec96ceaap-22,
   };
   // (2^r - 1) / r on |r| <= 1/2, weighted so that 2^r is relative; error 2^-59.6
   static constexpr std::array<double, 12> kExp2 = {

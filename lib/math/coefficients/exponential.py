@@ -19,6 +19,8 @@ def s(t):
 
 h.polynomial("kExp", s, -half, half, {"float": 6, "double": 11}, lambda t: t * t / expm1(t),
              "(e^t - 1 - t) / t^2 on |t| < 0.347, weighted so that e^t - 1 is relative")
+h.polynomial("kExpAlone", s, -half, half, {"float": 5, "double": 10}, lambda t: t * t / exp(t), "the same, e^t relative")
+h.polynomial("kExpFast", s, -half, half, {"float": 4, "double": 9}, lambda t: t * t / exp(t), "the same, for 4 ulp")
 
 
 def q(r):

@@ -31,6 +31,23 @@ struct LogConstants<float> {
       0x1.555506p-2f, -0x1.fffefp-3f,  0x1.99d034p-3f, -0x1.559ddp-3f,
       0x1.1ed724p-3f, -0x1.f3111ep-4f, 0x1.1e66b4p-3f, -0x1.0805dp-3f,
   };
+  // log10 2
+  static constexpr float kLog10Of2 = 0x1.344136p-2f;
+  // log(1 + f) / f on |f| < 1/3, relative, for 4 ulp; error 2^-25.0
+  static constexpr std::array<float, 9> kLogFast = {
+      0x1p0f,          -0x1.ffffd2p-2f, 0x1.5554eap-2f,  -0x1.001512p-2f, 0x1.99d844p-3f,
+      -0x1.502268p-3f, 0x1.1e7738p-3f,  -0x1.3b74fep-3f, 0x1.1fdf96p-3f,
+  };
+  // log2(1 + f) / f on |f| < 1/3, relative, for 4 ulp; error 2^-24.6
+  static constexpr std::array<float, 9> kLog2Fast = {
+      0x1.715476p0f,   -0x1.71544ap-1f, 0x1.ec720ap-2f,  -0x1.7179fcp-2f, 0x1.274118p-2f,
+      -0x1.e3db9ap-3f, 0x1.a8f8acp-3f,  -0x1.ccf0dap-3f, 0x1.68d472p-3f,
+  };
+  // log10(1 + f) / f on |f| < 1/3, relative, for 4 ulp; error 2^-24.5
+  static constexpr std::array<float, 9> kLog10Fast = {
+      0x1.bcb7b2p-2f,  -0x1.bcb78cp-3f, 0x1.287a08p-3f,  -0x1.bcdc38p-4f, 0x1.63fc94p-4f,
+      -0x1.23f66ep-4f, 0x1.f1a452p-5f,  -0x1.1200a2p-4f, 0x1.f41658p-5f,
+  };
 };
 
 template <>
@@ -50,6 +67,8 @@ struct LogConstants<double> {
   // log10 2, split as ln 2 is
   static constexpr double kLog10Of2_0 = 0x1.34413509f8p-2;
   static constexpr double kLog10Of2_1 = -0x1.80433b83b532ap-44;
+  // log10 2
+  static constexpr double kLog10Of2 = 0x1.34413509f79ffp-2;
   // (2 atanh(s) / s - 2) / z with z = s^2 on |s| < 0.1716; error 2^-59.0
   static constexpr std::array<double, 7> kLogAtanh = {
       0x1.5555555555592p-1, 0x1.999999997ff1bp-2, 0x1.24924941e58c8p-2, 0x1.c71c520c4edbbp-3,

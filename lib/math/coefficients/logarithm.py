@@ -21,6 +21,11 @@ def p(f):
 h.polynomial("kLog1p", p, mpf(-1) / 3 - mpf(2) ** -20, mpf(1) / 3 + mpf(2) ** -20, {"float": 8},
              lambda f: f**3 / log1p(f), "(log(1 + f) - f + f^2 / 2) / f^3 on |f| < 1/3, weighted so that log is relative",
              kinds=("float",))
+third = mpf(1) / 3 + mpf(2) ** -20
+h.constant("kLog10Of2", log(mpf(2)) / log(mpf(10)), "log10 2")
+for name, scale, what in (("kLogFast", mpf(1), "log"), ("kLog2Fast", 1 / ln2, "log2"), ("kLog10Fast", 1 / log(mpf(10)), "log10")):
+    h.polynomial(name, lambda f: scale * (log1p(f) / f if f else 1), -third, third, {"float": 9}, lambda f: 1 / (scale * (log1p(f) / f if f else 1)),
+                 "%s(1 + f) / f on |f| < 1/3, relative, for 4 ulp" % what, kinds=("float",))
 
 
 def r(z):

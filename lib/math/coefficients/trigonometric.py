@@ -26,6 +26,8 @@ def c(z):
 
 h.polynomial("kSin", s, tiny, top, {"float": 3, "double": 6}, lambda z: z * sqrt(z) / sin(sqrt(z)),
              "(sin r - r) / r^3 in r^2, |r| <= pi/4, sin relative")
+h.polynomial("kSinFast", s, tiny, (pi / 2 * mpf("1.002")) ** 2, {"float": 4, "double": 7}, lambda z: z * sqrt(z) / sin(sqrt(z)),
+             "the same for |r| <= pi/2, for 4 ulp")
 h.polynomial("kCos", c, tiny, top, {"float": 3, "double": 6}, lambda z: z**2 / cos(sqrt(z)),
              "(cos r - 1 + r^2 / 2) / r^4 in r^2, |r| <= pi/4, cos relative")
 
