@@ -186,8 +186,10 @@ std::string roofline(const Rows& rows, const Json& probes) {
     if (!row.ours() || row.flops <= 0 || row.bytes <= 0) continue;
     if (const BenchRow* rival = best_rival(rows, row)) body += point(*rival, "open");
     body += point(row, "ours");
-    body += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", p.x(row.flops / row.bytes) + 8,
-                        p.y(std::max(row.flops / row.seconds, p.low_y)) + 4, label(row));
+    const double x = p.x(row.flops / row.bytes), y = p.y(std::max(row.flops / row.seconds, p.low_y)) + 4;
+    const bool to_the_left = x > 850;
+    body += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x + (to_the_left ? -8 : 8), y,
+                        to_the_left ? "end" : "start", label(row));
   }
   return svg(kWidth, Plane::kHeight, body) +
          fmt::format(
