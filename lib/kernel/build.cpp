@@ -124,7 +124,10 @@ void ProgramBuilder::kernel(BoundKernel bound, std::vector<Step>& steps) {
 }
 
 void ProgramBuilder::copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to) {
-  if (!values.empty()) kernel(build_copy(memory(s), values, to), s.steps);
+  if (values.empty()) return;
+  Memory whole = memory(s);
+  whole.updated.clear();
+  kernel(build_copy(whole, values, to), s.steps);
 }
 
 void ProgramBuilder::copy(const Binding& to, const Binding& from, std::vector<Step>& steps) {
@@ -225,6 +228,9 @@ struct ProgramBuilder::Loop {
   Value update(size_t carry) const {
     const Value v = body.outputs()[carry];
     if (body.kind(v) != ValueKind::result) return {};
+    // A value that several outputs want lives where the first one does.
+    const auto& wanted = body.outputs();
+    if (std::find(wanted.begin(), wanted.end(), v) - wanted.begin() != static_cast<std::ptrdiff_t>(carry)) return {};
     const Equation& e = *body.definition(v);
     const bool updates = e.id() == id_of<DynamicUpdateSlice> || role_of(e) == Role::scatter;
     return updates && e.operand(0) == body.inputs()[first + carry] ? v : Value();
