@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "kernel/schedule.h"
+
 namespace calque::kernel {
 
 namespace {
@@ -158,22 +160,25 @@ void rename(Region& region, int32_t from, int32_t to) {
   }
 }
 
-/// Takes out stores of what was loaded from the very same element.
-void drop_idle_stores(Kernel& kernel, int32_t buffer) {
+/// Takes out stores of what was loaded from the very same element. True when there were such.
+bool drop_idle_stores(Kernel& kernel, int32_t buffer) {
+  size_t dropped = 0;
   std::vector<std::pair<Id, Id>> loaded;  // index and value
   const std::function<void(Region&)> walk = [&](Region& region) {
-    std::erase_if(region.instructions, [&](const Instruction& i) {
-      return i.op == Op::store && i.buffer == buffer &&
-             std::find(loaded.begin(), loaded.end(), std::pair(i.operands[0], i.operands[1])) != loaded.end();
-    });
-    for (Instruction& i : region.instructions) {
+    for (const Instruction& i : region.instructions) {
       // A load behind a condition is zero where that does not hold.
       if (i.op == Op::load && i.buffer == buffer && i.operands.size() == 1)
         loaded.emplace_back(i.operands[0], i.results[0]);
-      for (Region& r : i.regions) walk(r);
     }
+    dropped += std::erase_if(region.instructions, [&](const Instruction& i) {
+      return i.op == Op::store && i.buffer == buffer &&
+             std::find(loaded.begin(), loaded.end(), std::pair(i.operands[0], i.operands[1])) != loaded.end();
+    });
+    for (Instruction& i : region.instructions)
+      for (Region& r : i.regions) walk(r);
   };
   walk(kernel.body);
+  return dropped > 0;
 }
 
 bool stores(const Region& region) {
@@ -203,8 +208,11 @@ void merge(Program& program, std::vector<Step>& steps, int32_t from, int32_t to)
         step.views.erase(step.views.begin() + t);
         const int32_t kept = f > t ? f - 1 : f;
         rename(kernel.body, f, t);
-        drop_idle_stores(kernel, kept);
-        drop_idle_loops(kernel.body);
+        if (drop_idle_stores(kernel, kept)) {
+          drop_idle_loops(kernel.body);
+          kernel.bytes_read = kernel.bytes_written = kernel.flops = 0;
+          schedule(kernel);
+        }
       }
     }
     for (View& v : step.views)

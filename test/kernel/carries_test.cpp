@@ -31,6 +31,7 @@ void in_loops(const std::vector<Step>& steps, bool inside, const std::function<v
   }
 }
 
+/// Of arrays: single numbers may move as is convenient.
 struct InLoops {
   int copies = 0;       ///< steps that copy, and kernels that do nothing else
   int turns = 0;        ///< views that alternate
@@ -40,11 +41,12 @@ struct InLoops {
 InLoops count(const Program& p) {
   InLoops n;
   in_loops(p.steps, false, [&](const Step& s) {
-    n.copies += s.kind == StepKind::copy;
-    for (const View& v : s.views) n.turns += !v.choices.empty();
+    n.copies += s.kind == StepKind::copy && s.bytes > 8;
+    for (const View& v : s.views)
+      n.turns += !v.choices.empty() && p.buffers[static_cast<size_t>(v.buffer)].type.shape.rank() > 0;
     if (s.kind != StepKind::kernel) return;
     const Kernel& k = p.kernels[static_cast<size_t>(s.kernel)];
-    n.copies += k.name == "copy";
+    n.copies += k.name == "copy" && k.bytes_written > 8;
     n.written += k.bytes_written;
   });
   return n;
