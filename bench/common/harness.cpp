@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace bench {
 namespace {
@@ -35,6 +36,8 @@ struct State {
   std::vector<int64_t> sizes;
   std::string json_file;
   nlohmann::ordered_json probes = nlohmann::ordered_json::object();
+  nlohmann::ordered_json versions = nlohmann::ordered_json::object();
+  nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
 };
 
 State& state() {
@@ -105,7 +108,7 @@ std::string cpu_name() {
 
 void report() {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  std::cout << std::left << std::setw(14) << "task" << std::setw(10) << "size" << std::setw(26) << "variant"
+  std::cout << std::left << std::setw(20) << "task" << std::setw(12) << "size" << std::setw(26) << "variant"
             << std::right << std::setw(12) << "median" << std::setw(10) << "of floor" << std::setw(14) << "x best rival"
             << '\n';
   for (const Entry& entry : state().entries) {
@@ -115,7 +118,7 @@ void report() {
     std::optional<double> of_floor, of_rival;
     if (entry.task.floor.seconds > 0) of_floor = entry.task.floor.seconds / median;
     if (rival) of_rival = *rival / median;
-    std::cout << std::left << std::setw(14) << entry.task.name << std::setw(10) << entry.task.size << std::setw(26)
+    std::cout << std::left << std::setw(20) << entry.task.name << std::setw(12) << entry.task.size << std::setw(26)
               << entry.variant << std::right << std::setw(12) << show_seconds(median) << std::setw(10)
               << show_ratio(of_floor) << std::setw(14) << show_ratio(of_rival) << '\n';
     nlohmann::ordered_json row = {{"task", entry.task.name},
@@ -126,13 +129,17 @@ void report() {
     if (of_floor) {
       row["of_floor"] = *of_floor;
       row["floor"] = entry.task.floor.formula;
+      row["floor_seconds"] = entry.task.floor.seconds;
     }
+    if (entry.task.work.flops > 0) row["flops"] = entry.task.work.flops;
+    if (entry.task.work.bytes > 0) row["bytes"] = entry.task.work.bytes;
     if (of_rival) row["speed_relative_to_best_rival"] = *of_rival;
     results.push_back(row);
   }
   if (state().json_file.empty()) return;
-  nlohmann::ordered_json document = {
-      {"machine", cpu_name()}, {"compiler", __VERSION__}, {"probes", state().probes}, {"results", results}};
+  nlohmann::ordered_json document = {{"machine", cpu_name()},        {"compiler", __VERSION__},
+                                     {"versions", state().versions}, {"probes", state().probes},
+                                     {"skipped", state().skipped},   {"results", results}};
   std::ofstream out(state().json_file);
   out << document.dump(2) << '\n';
   if (!out.flush()) {
@@ -151,16 +158,40 @@ bool close(double got, double expected, double rtol, double atol) {
   return std::abs(got - expected) <= rtol * std::abs(expected) + atol;
 }
 
+template <class T>
+void check_all(const std::string& what, std::span<const T> got, std::span<const T> expected, double rtol, double atol) {
+  if (got.size() != expected.size())
+    fail(what + " (number of elements)", 0, double(got.size()), double(expected.size()));
+  for (size_t i = 0; i < got.size(); ++i)
+    if (!close(double(got[i]), double(expected[i]), rtol, atol)) fail(what, i, double(got[i]), double(expected[i]));
+}
+
+/// Libraries read these when they are loaded, so a program that lacks them starts itself once more.
+void set_up_rivals(char** argv) {
+  constexpr const char* kReady = "CALQUE_BENCH_RIVALS_READY";
+  if (std::getenv(kReady) != nullptr) return;
+  setenv(kReady, "1", 0);
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "CALQUE_NUM_THREADS"}) setenv(name, "1", 0);
+#if defined(__x86_64__)
+  // OpenBLAS before 0.3.26 takes AMD's processors with AVX-512 for those without.
+  __builtin_cpu_init();
+  if (__builtin_cpu_is("amd") && __builtin_cpu_supports("avx512bw")) setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0);
+#endif
+  execv("/proc/self/exe", argv);
+}
+
 }  // namespace
 
 void describe(const Task& task, const std::string& variant) { state().entries.push_back({task, variant, {}}); }
 
 void check(const std::string& what, std::span<const float> got, std::span<const float> expected, double rtol,
            double atol) {
-  if (got.size() != expected.size())
-    fail(what + " (number of elements)", 0, double(got.size()), double(expected.size()));
-  for (size_t i = 0; i < got.size(); ++i)
-    if (!close(got[i], expected[i], rtol, atol)) fail(what, i, got[i], expected[i]);
+  check_all(what, got, expected, rtol, atol);
+}
+
+void check(const std::string& what, std::span<const double> got, std::span<const double> expected, double rtol,
+           double atol) {
+  check_all(what, got, expected, rtol, atol);
 }
 
 void check(const std::string& what, double got, double expected, double rtol, double atol) {
@@ -177,6 +208,20 @@ std::vector<float> random_floats(size_t n, float low, float high, uint64_t seed)
   std::vector<float> values(n);
   for (float& value : values) value = low + (high - low) * (float(bits() >> 40) * 0x1p-24f);
   return values;
+}
+
+std::vector<double> random_doubles(size_t n, double low, double high, uint64_t seed) {
+  std::mt19937_64 bits(seed);
+  std::vector<double> values(n);
+  for (double& value : values) value = low + (high - low) * (double(bits() >> 11) * 0x1p-53);
+  return values;
+}
+
+void version(const std::string& library, const std::string& version) { state().versions[library] = version; }
+
+void skip(const Task& task, const std::string& variant, const std::string& why) {
+  std::cout << task.name << '/' << task.size << '/' << variant << ": skipped, " << why << '\n';
+  state().skipped.push_back({{"task", task.name}, {"size", task.size}, {"variant", variant}, {"reason", why}});
 }
 
 const std::vector<int64_t>& sizes(const std::vector<int64_t>& defaults) {
@@ -197,6 +242,7 @@ std::string size_name(int64_t n) {
 int run(int argc, char** argv, const std::function<void()>& declare) {
   // Rivals have one thread.
   setenv("CALQUE_NUM_THREADS", "1", 0);
+  set_up_rivals(argv);
   // Our own defaults come first, so that flags of the command line win.
   std::vector<std::string> arguments = {argv[0], "--benchmark_repetitions=9", "--benchmark_min_time=0.05",
                                         "--benchmark_enable_random_interleaving=true"};

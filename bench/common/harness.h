@@ -20,11 +20,18 @@ struct Floor {
   std::string formula = {};
 };
 
+/// What one call computes and moves at the least, which places it on a roofline. Zero where it is not told.
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+
 /// One task at one size, to which variants are added.
 struct Task {
   std::string name;
   std::string size;
   Floor floor = {};
+  Work work = {};
 };
 
 /// Notes a variant for the report. Called by `add`.
@@ -45,10 +52,13 @@ void add(const Task& task, const std::string& variant, Body body) {
 /// wrong result is ever timed.
 void check(const std::string& what, std::span<const float> got, std::span<const float> expected, double rtol,
            double atol = 0);
+void check(const std::string& what, std::span<const double> got, std::span<const double> expected, double rtol,
+           double atol = 0);
 void check(const std::string& what, double got, double expected, double rtol, double atol = 0);
 
-/// `n` floats, uniform in [low, high), the same in every run.
+/// `n` numbers, uniform in [low, high), the same in every run.
 std::vector<float> random_floats(size_t n, float low, float high, uint64_t seed);
+std::vector<double> random_doubles(size_t n, double low, double high, uint64_t seed);
 
 /// The sizes that a task runs at: those of `--sizes=a,b,...`, else the defaults.
 const std::vector<int64_t>& sizes(const std::vector<int64_t>& defaults);
@@ -59,7 +69,14 @@ std::string size_name(int64_t n);
 /// Notes a figure of the machine for the report.
 void note(const std::string& what, double value, const std::string& unit);
 
-/// Runs the program: `--sizes=`, `--json=FILE` and Google Benchmark's own flags; `declare` registers the variants.
+/// Notes the version of a library that the program measures.
+void version(const std::string& library, const std::string& version);
+
+/// Notes a rival that cannot run, and why: it is not installed, or has no such operation.
+void skip(const Task& task, const std::string& variant, const std::string& why);
+
+/// Runs the program, each library on one thread (unless OMP_NUM_THREADS or CALQUE_NUM_THREADS say otherwise):
+/// `--sizes=`, `--json=FILE` and Google Benchmark's own flags; `declare` registers the variants.
 int run(int argc, char** argv, const std::function<void()>& declare);
 
 }  // namespace bench

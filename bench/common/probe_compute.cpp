@@ -2,9 +2,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "common/harness.h"
 #include "common/probes.h"
+
+#if defined(__AVX512BF16__)
+#include <immintrin.h>
+#endif
 
 namespace bench {
 namespace {
@@ -18,54 +23,99 @@ constexpr size_t kBytes = 32;
 #else
 constexpr size_t kBytes = 16;
 #endif
-typedef float Vector __attribute__((vector_size(kBytes)));
+typedef float Floats __attribute__((vector_size(kBytes)));
+typedef double Doubles __attribute__((vector_size(kBytes)));
+
+template <class Work>
+double best_seconds(Work work) {
+  double best = 1e30;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    auto start = Clock::now();
+    work();
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return best;
+}
 
 /// Seconds of one of many steps x <- step(x, a, b) that wait for each other.
 template <class Step>
 double latency_of_step(Step step) {
   constexpr int steps = 100000;
-  double best = 1e30;
-  for (int attempt = 0; attempt < 20; ++attempt) {
-    double x = 0.5, a = 0.75, b = 0.25;
-    asm volatile("" : "+x"(a), "+x"(b));
-    auto start = Clock::now();
-    for (int i = 0; i < steps; ++i) {
-      x = step(x, a, b);
-      asm volatile("" : "+x"(x));
-    }
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  return best / steps;
+  double x = 0.5, a = 0.75, b = 0.25;
+  asm volatile("" : "+x"(a), "+x"(b));
+  return best_seconds([&] {
+           for (int i = 0; i < steps; ++i) {
+             x = step(x, a, b);
+             asm volatile("" : "+x"(x));
+           }
+         }) /
+         steps;
 }
 
-/// Twelve chains of vector multiply-adds, enough to hide the latency of two units. Each chain is a variable of its own:
-/// an array of them would live in memory.
-[[gnu::noinline]] void independent_fmas(int steps) {
-  Vector a = Vector{} + 0.999f, b = Vector{} + 0.001f;
-  Vector c0{}, c1{}, c2{}, c3{}, c4{}, c5{}, c6{}, c7{}, c8{}, c9{}, c10{}, c11{};
+/// Twelve chains of vector steps, enough to hide the latency of two units. Each chain is a variable of its own: an
+/// array of them would live in memory.
+template <class Vector, class Step>
+double seconds_of_independent(int steps, Step step) {
+  return best_seconds([&] {
+    Vector c0{}, c1{}, c2{}, c3{}, c4{}, c5{}, c6{}, c7{}, c8{}, c9{}, c10{}, c11{};
+    for (int i = 0; i < steps; ++i) {
+      c0 = step(c0), c1 = step(c1), c2 = step(c2), c3 = step(c3), c4 = step(c4), c5 = step(c5);
+      c6 = step(c6), c7 = step(c7), c8 = step(c8), c9 = step(c9), c10 = step(c10), c11 = step(c11);
+      asm volatile("" : "+x"(c0), "+x"(c1), "+x"(c2), "+x"(c3), "+x"(c4), "+x"(c5));
+      asm volatile("" : "+x"(c6), "+x"(c7), "+x"(c8), "+x"(c9), "+x"(c10), "+x"(c11));
+    }
+  });
+}
+
+constexpr int kSteps = 200000;
+
+template <class Vector, class T>
+double fma_peak(T factor, T addend) {
+  Vector a = Vector{} + factor, b = Vector{} + addend;
   asm volatile("" : "+x"(a), "+x"(b));
-  for (int i = 0; i < steps; ++i) {
-    c0 = c0 * a + b, c1 = c1 * a + b, c2 = c2 * a + b, c3 = c3 * a + b;
-    c4 = c4 * a + b, c5 = c5 * a + b, c6 = c6 * a + b, c7 = c7 * a + b;
-    c8 = c8 * a + b, c9 = c9 * a + b, c10 = c10 * a + b, c11 = c11 * a + b;
-    asm volatile("" : "+x"(c0), "+x"(c1), "+x"(c2), "+x"(c3), "+x"(c4), "+x"(c5));
-    asm volatile("" : "+x"(c6), "+x"(c7), "+x"(c8), "+x"(c9), "+x"(c10), "+x"(c11));
-  }
+  double seconds = seconds_of_independent<Vector>(kSteps, [&](Vector c) { return c * a + b; });
+  return 2.0 * 12 * kSteps * double(kBytes / sizeof(T)) / seconds;
 }
 
 }  // namespace
 
 double fma_peak_f32() {
-  constexpr int steps = 200000;
-  double best = 1e30;
-  for (int attempt = 0; attempt < 20; ++attempt) {
-    auto start = Clock::now();
-    independent_fmas(steps);
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  double peak = 2.0 * 12 * steps * (kBytes / sizeof(float)) / best;
+  double peak = fma_peak<Floats>(0.999f, 0.001f);
   note("f32 FMA peak (F)", peak / 1e9, "GFLOP/s");
   return peak;
+}
+
+double fma_peak_f64() {
+  double peak = fma_peak<Doubles>(0.999, 0.001);
+  note("f64 FMA peak", peak / 1e9, "GFLOP/s");
+  return peak;
+}
+
+double dot_peak_bf16() {
+#if defined(__AVX512BF16__)
+  __m512bh a = (__m512bh)_mm512_set1_epi32(0x3c003c00), b = (__m512bh)_mm512_set1_epi32(0x3c003c00);
+  asm volatile("" : "+x"(a), "+x"(b));
+  double seconds = seconds_of_independent<__m512>(kSteps, [&](__m512 c) { return _mm512_dpbf16_ps(c, a, b); });
+  double peak = 4.0 * 12 * kSteps * 16 / seconds;
+  note("bf16 dot product peak", peak / 1e9, "GFLOP/s");
+  return peak;
+#else
+  return 0;
+#endif
+}
+
+double clock_rate() {
+  constexpr int steps = 1000000;
+  double seconds = best_seconds([&] {
+    int64_t x = 0;
+    for (int i = 0; i < steps; i += 10) {
+#pragma GCC unroll 10
+      for (int k = 0; k < 10; ++k) asm volatile("add $1, %0" : "+r"(x));
+    }
+  });
+  double rate = steps / seconds;
+  note("clock", rate / 1e9, "GHz");
+  return rate;
 }
 
 double chain_latency_f64() {

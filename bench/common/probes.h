@@ -11,8 +11,16 @@ double memory_bandwidth();
 /// Bytes per second, read and written, of a copy between two buffers of 256 KiB, which lie in the second-level cache.
 double l2_bandwidth();
 
-/// Floating-point operations per second of independent f32 fused multiply-adds (two operations a lane).
+/// Floating-point operations per second of independent fused multiply-adds (two operations a lane).
 double fma_peak_f32();
+double fma_peak_f64();
+
+/// Floating-point operations per second of the machine's products of pairs of bf16 that add to f32; 0 where it has
+/// none.
+double dot_peak_bf16();
+
+/// Cycles per second, from integer additions that depend on each other.
+double clock_rate();
 
 /// Seconds from an f64 operand to the result of a multiplication and an addition that depend on each other, halved: the
 /// latency of one operation in a chain.

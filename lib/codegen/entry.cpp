@@ -53,7 +53,9 @@ class EntryEmitter {
   void emit_kernels();
   std::vector<bool> overlaps(int32_t kernel) const;
   void collect(const std::vector<Step>& steps, int32_t kernel, std::vector<bool>& out) const;
-  Span span(const View& view, int64_t bytes) const;
+  Span span(int32_t buffer, int64_t offset, bool whole, int64_t bytes) const;
+  std::vector<Span> spans(const View& view, int64_t bytes) const;
+  bool overlap(const View& a, int64_t a_bytes, const View& b, int64_t b_bytes) const;
   void run(const std::vector<Step>& steps);
   void emit(const Step& step);
   void branch(const Step& step);
@@ -61,6 +63,9 @@ class EntryEmitter {
   void while_loop(const Step& step);
   void host_call(const Step& step);
   Value* address(const View& view);
+  Value* place(int32_t buffer, int64_t first, const std::vector<View::Term>& terms);
+  Value* iteration(int32_t loop) const;
+  void copy(const Step& step);
   DType dtype(const View& view) const { return program_.buffers[static_cast<size_t>(view.buffer)].type.dtype; }
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(module_.getContext(), name, entry_); }
 
@@ -76,10 +81,10 @@ class EntryEmitter {
   std::vector<Value*> iterations_;
 };
 
-Span EntryEmitter::span(const View& view, int64_t bytes) const {
-  const kernel::ProgramBuffer& b = program_.buffers[static_cast<size_t>(view.buffer)];
-  Span s{static_cast<int>(b.kind), b.kind == BufferKind::workspace ? 0 : b.index, view.offset, view.offset + bytes};
-  if (!view.terms.empty()) {
+Span EntryEmitter::span(int32_t buffer, int64_t offset, bool whole, int64_t bytes) const {
+  const kernel::ProgramBuffer& b = program_.buffers[static_cast<size_t>(buffer)];
+  Span s{static_cast<int>(b.kind), b.kind == BufferKind::workspace ? 0 : b.index, offset, offset + bytes};
+  if (whole) {
     s.begin = 0;
     s.end = dense_bytes(b);
   }
@@ -88,6 +93,26 @@ Span EntryEmitter::span(const View& view, int64_t bytes) const {
     s.end += b.offset;
   }
   return s;
+}
+
+std::vector<Span> EntryEmitter::spans(const View& view, int64_t bytes) const {
+  std::vector<Span> all{span(view.buffer, view.offset, !view.terms.empty(), bytes)};
+  for (const View::Choice& c : view.choices) all.push_back(span(c.buffer, c.offset, !c.terms.empty(), bytes));
+  return all;
+}
+
+/// Two views that change places with each other never meet.
+bool EntryEmitter::overlap(const View& a, int64_t a_bytes, const View& b, int64_t b_bytes) const {
+  if (!a.choices.empty() && a.choices.size() == b.choices.size()) {
+    const View::Choice &x = a.choices[0], &y = b.choices[0];
+    View swapped = b;
+    swapped.choices[0].phase = x.phase;
+    if (x.phase != y.phase && a == swapped) return false;
+  }
+  for (const Span& x : spans(a, a_bytes))
+    for (const Span& y : spans(b, b_bytes))
+      if (x.kind == y.kind && x.index == y.index && x.begin < y.end && y.begin < x.end) return true;
+  return false;
 }
 
 void EntryEmitter::collect(const std::vector<Step>& steps, int32_t kernel, std::vector<bool>& out) const {
@@ -101,8 +126,7 @@ void EntryEmitter::collect(const std::vector<Step>& steps, int32_t kernel, std::
     for (size_t a = 0; a < step.views.size(); ++a)
       for (size_t b = a + 1; b < step.views.size(); ++b) {
         if (!k.buffers[a].written && !k.buffers[b].written) continue;
-        const Span x = span(step.views[a], bytes(a)), y = span(step.views[b], bytes(b));
-        if (x.kind == y.kind && x.index == y.index && x.begin < y.end && y.begin < x.end) out[a] = out[b] = true;
+        if (overlap(step.views[a], bytes(a), step.views[b], bytes(b))) out[a] = out[b] = true;
       }
   }
 }
@@ -149,15 +173,28 @@ void EntryEmitter::emit() {
   }
 }
 
-Value* EntryEmitter::address(const View& view) {
-  Value* p = buffers_[static_cast<size_t>(view.buffer)];
-  Value* offset = b_.getInt64(static_cast<uint64_t>(view.offset));
-  for (const View::Term& term : view.terms) {
-    Value* iteration = iterations_[static_cast<size_t>(term.loop)];
-    if (!iteration) throw CompileError("compile: a view depends on a loop that does not enclose it");
-    offset = b_.CreateAdd(offset, b_.CreateMul(iteration, b_.getInt64(static_cast<uint64_t>(term.bytes))));
-  }
+Value* EntryEmitter::iteration(int32_t loop) const {
+  Value* number = iterations_[static_cast<size_t>(loop)];
+  if (!number) throw CompileError("compile: a view depends on a loop that does not enclose it");
+  return number;
+}
+
+Value* EntryEmitter::place(int32_t buffer, int64_t first, const std::vector<View::Term>& terms) {
+  Value* p = buffers_[static_cast<size_t>(buffer)];
+  Value* offset = b_.getInt64(static_cast<uint64_t>(first));
+  for (const View::Term& term : terms)
+    offset = b_.CreateAdd(offset, b_.CreateMul(iteration(term.loop), b_.getInt64(static_cast<uint64_t>(term.bytes))));
   return b_.CreateInBoundsGEP(b_.getInt8Ty(), p, offset);
+}
+
+Value* EntryEmitter::address(const View& view) {
+  Value* p = place(view.buffer, view.offset, view.terms);
+  for (auto c = view.choices.rbegin(); c != view.choices.rend(); ++c) {
+    Value* odd = b_.CreateTrunc(iteration(c->loop), b_.getInt1Ty());
+    if (c->phase != 0) odd = b_.CreateNot(odd);
+    p = b_.CreateSelect(odd, place(c->buffer, c->offset, c->terms), p);
+  }
+  return p;
 }
 
 void EntryEmitter::run(const std::vector<Step>& steps) {
@@ -173,10 +210,7 @@ void EntryEmitter::emit(const Step& step) {
       break;
     }
     case StepKind::copy:
-      if (step.bytes > 0) {
-        Value *to = address(step.views[0]), *from = address(step.views[1]);
-        b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), static_cast<uint64_t>(step.bytes));
-      }
+      if (step.bytes > 0) copy(step);
       break;
     case StepKind::while_:
       while_loop(step);
@@ -200,15 +234,32 @@ void EntryEmitter::emit(const Step& step) {
   }
 }
 
+void EntryEmitter::copy(const Step& step) {
+  Value *to = address(step.views[0]), *from = address(step.views[1]);
+  llvm::BasicBlock *differs = block("copy"), *next = block("copied");
+  b_.CreateCondBr(b_.CreateICmpNE(to, from), differs, next);
+  b_.SetInsertPoint(differs);
+  b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), static_cast<uint64_t>(step.bytes));
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+}
+
 void EntryEmitter::while_loop(const Step& step) {
-  llvm::BasicBlock *head = block("while"), *body = block("body"), *exit = block("left");
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("while"), *body = block("body"), *exit = block("left");
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
+  llvm::PHINode* number = nullptr;
+  if (step.loop_id >= 0) {
+    number = b_.CreatePHI(b_.getInt64Ty(), 2);
+    number->addIncoming(b_.getInt64(0), before);
+    iterations_[static_cast<size_t>(step.loop_id)] = number;
+  }
   run(step.blocks[0]);
   Value* flag = b_.CreateLoad(b_.getInt8Ty(), address(step.views[0]));
   b_.CreateCondBr(b_.CreateICmpNE(flag, b_.getInt8(0)), body, exit);
   b_.SetInsertPoint(body);
   run(step.blocks[1]);
+  if (number) number->addIncoming(b_.CreateAdd(number, b_.getInt64(1)), b_.GetInsertBlock());
   b_.CreateBr(head);
   b_.SetInsertPoint(exit);
 }

@@ -65,12 +65,7 @@ class MemoryFrame final : public Frame {
     o.strides = b.strides;
     o.dense = is_dense(b.type.shape, b.strides);
     for (size_t i = 0; i < out_.views.size(); ++i) {
-      const View& v = out_.views[i];
-      const bool same = v.buffer == b.view.buffer && v.offset == b.view.offset &&
-                        v.terms.size() == b.view.terms.size() &&
-                        std::equal(v.terms.begin(), v.terms.end(), b.view.terms.begin(),
-                                   [](const auto& x, const auto& y) { return x.loop == y.loop && x.bytes == y.bytes; });
-      if (same && out_.kernel.buffers[i].dtype == b.type.dtype) {
+      if (out_.views[i] == b.view && out_.kernel.buffers[i].dtype == b.type.dtype) {
         o.buffer = static_cast<int32_t>(i);
         return o;
       }
@@ -115,8 +110,8 @@ class GroupBuilder {
 
   /// One loop nest a shape, with everything of that shape inside.
   void map(std::vector<Item> items) {
-    std::vector<Item> parts;
-    for (const Item& i : items) split(i, parts);
+    std::vector<Item> parts, updates;
+    for (const Item& i : items) memory_.is_updated(i.value) ? updates.push_back(i) : split(i, parts);
     for (size_t begin = 0; begin < parts.size();) {
       const Shape& shape = memory_.graph.shape(parts[begin].value);
       size_t end = begin + 1;
@@ -124,6 +119,29 @@ class GroupBuilder {
       nest(shape, std::span(parts).subspan(begin, end - begin));
       begin = end;
     }
+    for (const Item& i : updates) window(i);
+  }
+
+  /// A dynamic_update_slice into the place of its operand: the slice alone.
+  void window(const Item& item) {
+    const Graph& g = memory_.graph;
+    const Equation& e = *g.definition(item.value);
+    const Shape &whole = g.shape(item.value), &slice = g.shape(e.operand(1));
+    Ids starts;
+    for (size_t d = 0; d < whole.size(); ++d) {
+      const Id zero = emitter_.index(0), last = emitter_.index(whole[d] - slice[d]);
+      if (whole[d] == slice[d]) {
+        starts.push_back(zero);
+        continue;
+      }
+      const Id start = elements_.convert(elements_.element(frame_, e.operand(2 + d), Index::of_parts({})), DType::i64);
+      starts.push_back(emitter_.scalar(id_of<Clamp>, DType::i64, {zero, start, last}));
+    }
+    over(slice, false, [&](const Index& index) {
+      Ids parts;
+      for (size_t d = 0; d < whole.size(); ++d) parts.push_back(emitter_.add(starts[d], index.parts[d]));
+      put(item.to, whole, Index::of_parts(parts), elements_.element(frame_, e.operand(1), index));
+    });
   }
 
   void cumulative(const Equation& e) {
@@ -312,8 +330,9 @@ void GroupBuilder::scatter(const Equation& e) {
   };
   const Operand to = destination(e.result());
   // The operand first, then the updates one after the other.
-  over(shape, to.dense && elements_.flat(frame_, x),
-       [&](const Index& index) { put(to, shape, index, elements_.element(frame_, x, index)); });
+  if (!memory_.is_updated(e.result()))
+    over(shape, to.dense && elements_.flat(frame_, x),
+         [&](const Index& index) { put(to, shape, index, elements_.element(frame_, x, index)); });
   PrimitiveId combine = id_of<Add>;
   switch (e.id()) {
     case id_of<ScatterMul>:

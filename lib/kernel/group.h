@@ -1,5 +1,6 @@
 #pragma once
 // Builds the kernel of one group of a plan.
+#include <algorithm>
 #include <functional>
 
 #include "kernel/elements.h"
@@ -28,6 +29,10 @@ struct Memory {
   const std::vector<Binding>& bindings;
   /// Memory of a captured array.
   std::function<Binding(const AnyArray&)> constant;
+  /// Results of dynamic_update_slice and scatter whose place already holds their first operand: only what changes is
+  /// written.
+  std::vector<Value> updated = {};
+  bool is_updated(Value v) const { return std::find(updated.begin(), updated.end(), v) != updated.end(); }
 };
 
 /// A kernel and what its buffers are bound to.

@@ -161,10 +161,18 @@ class ProgramPrinter {
   }
 
  private:
+  void place(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) {
+    out_ << 'm' << buffer;
+    if (offset != 0) out_ << '+' << offset;
+    for (const View::Term& t : terms) out_ << '+' << t.bytes << "*i" << t.loop;
+  }
   void view(const View& v) {
-    out_ << 'm' << v.buffer;
-    if (v.offset != 0) out_ << '+' << v.offset;
-    for (const View::Term& t : v.terms) out_ << '+' << t.bytes << "*i" << t.loop;
+    for (const View::Choice& c : v.choices) {
+      out_ << "i" << c.loop << (c.phase ? " even" : " odd") << " ? ";
+      place(c.buffer, c.offset, c.terms);
+      out_ << " : ";
+    }
+    place(v.buffer, v.offset, v.terms);
   }
   void views(const std::vector<View>& list, size_t from = 0) {
     for (size_t i = from; i < list.size(); ++i) {
@@ -197,6 +205,7 @@ class ProgramPrinter {
         case StepKind::while_:
           out_ << "while ";
           view(s.views[0]);
+          if (s.loop_id >= 0) out_ << " i" << s.loop_id;
           break;
         case StepKind::branch:
           out_ << "branch ";

@@ -20,21 +20,34 @@ struct ProgramBuffer {
   Shape::Dims strides;  ///< in elements
 };
 
-/// Part of a buffer: from `offset` bytes, plus, for each enclosing counted loop named, step bytes per iteration.
+/// Part of a buffer: from `offset` bytes, plus, for each enclosing counted loop named, step bytes per iteration. A view
+/// may take turns: the first choice whose loop is in an odd iteration stands for it, else its own place.
 struct View {
   int32_t buffer = -1;
   int64_t offset = 0;
   struct Term {
     int32_t loop = 0;   ///< Step::loop_id of an enclosing `repeat`
     int64_t bytes = 0;  ///< times the iteration number (which counts down when `reverse`)
+    friend bool operator==(const Term&, const Term&) = default;
   };
   std::vector<Term> terms;
+  struct Choice {
+    int32_t loop = 0;   ///< Step::loop_id of a `repeat` or `while_` around, or of a `while_` before
+    int64_t phase = 0;  ///< added to the iteration number
+    int32_t buffer = -1;
+    int64_t offset = 0;
+    std::vector<Term> terms;
+    friend bool operator==(const Choice&, const Choice&) = default;
+  };
+  std::vector<Choice> choices = {};
+  friend bool operator==(const View&, const View&) = default;
 };
 
 enum class StepKind : uint8_t {
   kernel,     ///< call kernels[kernel] with `views` bound to its buffers in order
-  copy,       ///< `bytes` bytes from views[1] to views[0] (no overlap, or identical)
-  while_,     ///< do blocks[0] (condition); if the bool at views[0] is false leave; do blocks[1]; again
+  copy,       ///< `bytes` bytes from views[1] to views[0] (no overlap); nothing when they are the same place
+  while_,     ///< do blocks[0] (condition); if the bool at views[0] is false leave; do blocks[1]; again. Iterations are
+              ///< numbered from 0 when there is a loop_id, and the last number stays known behind the loop
   branch,     ///< i32 (or bool) at views[0], clamped to the blocks; run that block. A bool: true is blocks[0]
   repeat,     ///< `count` times blocks[0], iteration numbers 0..count-1, or count-1..0 when `reverse`
   iota_i32,   ///< store the current iteration number of loop_id at views[0] (dtype of the buffer)

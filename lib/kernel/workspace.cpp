@@ -43,11 +43,26 @@ class Lives {
   }
 
  private:
-  void touch(const View& view) {
-    Life& life = by_buffer_[static_cast<size_t>(view.buffer)];
+  /// A place that a view may stand for, and the loops that it depends on.
+  struct Touch {
+    int32_t buffer;
+    const std::vector<View::Term>* terms;
+    const std::vector<View::Choice>* choices;
+    bool depends_on(int32_t loop) const {
+      return std::any_of(terms->begin(), terms->end(), [&](const View::Term& t) { return t.loop == loop; }) ||
+             std::any_of(choices->begin(), choices->end(), [&](const View::Choice& c) { return c.loop == loop; });
+    }
+  };
+
+  void touch(int32_t buffer, const std::vector<View::Term>& terms, const View& view) {
+    Life& life = by_buffer_[static_cast<size_t>(buffer)];
     if (life.first < 0) life.first = now_;
     life.last = now_;
-    touched_.push_back(&view);
+    touched_.push_back({buffer, &terms, &view.choices});
+  }
+  void touch(const View& view) {
+    touch(view.buffer, view.terms, view);
+    for (const View::Choice& c : view.choices) touch(c.buffer, c.terms, view);
   }
 
   void walk(const std::vector<Step>& steps) {
@@ -64,13 +79,11 @@ class Lives {
       if (s.blocks.empty()) read_views(s);
       if (!loops) continue;
       // What was alive before the loop and is touched in it is wanted again in the next iteration, and what is read or
-      // written one slice an iteration is needed throughout.
+      // written one slice an iteration, or every other iteration, is needed throughout.
       ++now_;
       for (size_t i = before; i < touched_.size(); ++i) {
-        const View& view = *touched_[i];
-        Life& life = by_buffer_[static_cast<size_t>(view.buffer)];
-        const bool sliced =
-            std::any_of(view.terms.begin(), view.terms.end(), [&](const View::Term& t) { return t.loop == s.loop_id; });
+        Life& life = by_buffer_[static_cast<size_t>(touched_[i].buffer)];
+        const bool sliced = s.loop_id >= 0 && touched_[i].depends_on(s.loop_id);
         if (sliced) life.first = std::min(life.first, begin);
         if (sliced || life.first < begin) life.last = now_;
       }
@@ -83,7 +96,7 @@ class Lives {
   }
 
   std::vector<Life> by_buffer_;
-  std::vector<const View*> touched_;  // in order
+  std::vector<Touch> touched_;  // in order
   int64_t now_ = 0;
 };
 

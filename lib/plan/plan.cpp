@@ -122,13 +122,34 @@ struct Planner {
            product_of(g, product) != Product::sums;
   }
 
+  /// An update of an input, as of a loop's carry, can be written into the input's own memory when it does not read the
+  /// input on the way: computed from it, a small update goes through memory of its own.
+  void store_updates(const Equation& e, Value updates) {
+    constexpr size_t kFar = 256;
+    const Value x = e.operand(0);
+    const int64_t size = g.shape(updates).num_elements();
+    if (g.kind(x) != ValueKind::input || g.kind(updates) != ValueKind::result || size <= 1) return;
+    const auto& outputs = g.outputs();
+    if (std::find(outputs.begin(), outputs.end(), e.result()) == outputs.end()) return;
+    if (size > g.shape(x).num_elements() / 2) return;
+    std::vector<Value> found{updates};
+    for (size_t i = 0; i < found.size() && found.size() < kFar; ++i) {
+      if (found[i] == x) return need(updates);
+      if (!inlined(found[i])) continue;
+      for (const Value o : g.definition(found[i])->operands())
+        if (std::find(found.begin(), found.end(), o) == found.end()) found.push_back(o);
+    }
+  }
+
   void fix_memory() {
     for (Value v : g.outputs()) need(v);
     for (size_t i = 0; i < order.size(); ++i) {
       const Equation& e = *order[i];
       switch (roles[i]) {
         case Role::elementwise:
+          break;
         case Role::view:
+          if (e.id() == id_of<DynamicUpdateSlice>) store_updates(e, e.operand(1));
           break;
         case Role::reduction:
           plan.in_memory[e.result().id()] = true;
@@ -145,6 +166,7 @@ struct Planner {
           need(e.result());
           need(e.operand(0));
           need(e.operand(1));
+          store_updates(e, e.operand(2));
           break;
         case Role::loop:
         case Role::branch: {

@@ -39,11 +39,20 @@ class Walk {
     return a != b && bytes(a) > 0 && bytes(b) > 0 && x.kind == BufferKind::workspace &&
            y.kind == BufferKind::workspace && x.offset < y.offset + bytes(b) && y.offset < x.offset + bytes(a);
   }
-  void read(const View& v, const char* by) {
+  /// The place that a view stands for in this iteration.
+  View resolve(const View& v) const {
+    for (const View::Choice& c : v.choices) {
+      if ((iteration_[static_cast<size_t>(c.loop)] + c.phase) % 2 != 0) return {c.buffer, c.offset, c.terms, {}};
+    }
+    return v;
+  }
+  void read(const View& view, const char* by) {
+    const View v = resolve(view);
     const auto b = static_cast<size_t>(v.buffer);
     if (!holds_[b] && offence_.empty()) offence_ = std::string(by) + " reads m" + std::to_string(b) + ", which is lost";
   }
-  void write(const View& v) {
+  void write(const View& view) {
+    const View v = resolve(view);
     const auto b = static_cast<size_t>(v.buffer);
     for (size_t other = 0; other < holds_.size(); ++other)
       if (overlap(b, other)) {
@@ -58,14 +67,17 @@ class Walk {
   /// Slices written by this loop start afresh.
   void start(const std::vector<Step>& steps, int32_t loop) {
     for (const Step& s : steps) {
-      for (const View& v : s.views)
-        for (const View::Term& t : v.terms)
+      for (const View& view : s.views)
+        for (const View v = resolve(view); const View::Term& t : v.terms)
           if (t.loop == loop && !holds_[static_cast<size_t>(v.buffer)]) lost_[static_cast<size_t>(v.buffer)] = false;
       for (const auto& b : s.blocks) start(b, loop);
     }
   }
   void block(const std::vector<Step>& steps) {
     for (const Step& s : steps) step(s);
+  }
+  void number(int32_t loop, int64_t iteration) {
+    if (loop >= 0) iteration_[static_cast<size_t>(loop)] = iteration;
   }
   /// What holds on every path.
   void merge(const std::vector<bool>& other) {
@@ -81,22 +93,27 @@ class Walk {
         for (size_t i = 0; i < s.views.size(); ++i) {
           if (!k.buffers[i].written) continue;
           for (size_t j = 0; j < s.views.size(); ++j)
-            if (overlap(static_cast<size_t>(s.views[i].buffer), static_cast<size_t>(s.views[j].buffer)))
+            if (overlap(static_cast<size_t>(resolve(s.views[i]).buffer),
+                        static_cast<size_t>(resolve(s.views[j]).buffer)))
               offence_ = k.name + " writes where another of its buffers lies";
           write(s.views[i]);
         }
         break;
       }
       case StepKind::copy:
+        if (resolve(s.views[0]) == resolve(s.views[1])) break;
         read(s.views[1], "copy");
         write(s.views[0]);
         break;
       case StepKind::while_: {
+        number(s.loop_id, 0);
         block(s.blocks[0]);
         read(s.views[0], "while");
         std::vector<bool> left = holds_;
         for (int i = 0; i < 2; ++i) {
+          number(s.loop_id, i);
           block(s.blocks[1]);
+          number(s.loop_id, i + 1);
           block(s.blocks[0]);
           read(s.views[0], "while");
         }
@@ -117,7 +134,11 @@ class Walk {
       }
       case StepKind::repeat:
         start(s.blocks[0], s.loop_id);
-        for (int64_t i = 0; i < std::min<int64_t>(s.count, 3); ++i) block(s.blocks[0]);
+        // Few iterations tell as much as many when they are as even or odd in number.
+        for (int64_t n = s.count < 4 ? s.count : 2 + s.count % 2, i = 0; i < n; ++i) {
+          number(s.loop_id, s.reverse ? n - 1 - i : i);
+          block(s.blocks[0]);
+        }
         break;
       case StepKind::iota_i32:
         write(s.views[0]);
@@ -132,6 +153,7 @@ class Walk {
   }
 
   const Program& p_;
+  std::vector<int64_t> iteration_ = std::vector<int64_t>(static_cast<size_t>(p_.num_loops));
   std::vector<bool> holds_, lost_;  ///< by buffer: whole; written over since
   std::string offence_;
 };

@@ -9,5 +9,6 @@ void add_opt(CLI::App& app, int& status);
 void add_run(CLI::App& app, int& status);
 void add_lower(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
+void add_bench(CLI::App& app, int& status);
 
 }  // namespace calque::cli

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   calque::cli::add_lower(app, status);
   calque::cli::add_conformance(app, status);
   calque::cli::add_info(app, status);
+  calque::cli::add_bench(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

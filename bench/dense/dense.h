@@ -1,0 +1,12 @@
+// Case 14: y = gelu(x w + bias), square matrices of f32, or of bf16 with sums in f32.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+using Dense = std::function<void(const void* x, const void* w, const void* bias, void* y)>;
+
+/// Empty when the machine has no such products.
+Dense dense_onednn(int64_t n, bool bf16);
+std::string onednn_version();

@@ -1,0 +1,365 @@
+"""The tasks of bench/ as users of JAX, PyTorch, Numba and Dr.Jit write them; run by rivals.py.
+
+A case is a function that returns [(task, size, reference result, {variant: call})]; a call runs once and waits for its
+result. Names of tasks and sizes are those of bench/.
+"""
+import argparse
+import importlib
+import json
+import statistics
+import sys
+import time
+import traceback
+
+import numpy as np
+
+
+def load(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+class Libraries:
+    def __init__(self, names):
+        self.jax = load("jax") if "jax" in names else None
+        self.numba = load("numba") if "numba" in names else None
+        self.torch = load("torch") if "torch" in names else None
+        self.drjit = load("drjit") if "drjit" in names else None
+        if self.torch:
+            self.torch.set_num_threads(1)
+        if self.drjit:
+            self.drjit.set_thread_count(0)
+
+    def versions(self):
+        loaded = {"JAX": self.jax, "Numba": self.numba, "PyTorch": self.torch, "Dr.Jit": self.drjit}
+        return {name: module.__version__ for name, module in loaded.items() if module}
+
+
+def jax_call(lib, f, *arguments):
+    arguments = [lib.jax.numpy.asarray(a) for a in arguments]
+    compiled = lib.jax.jit(f)
+    return lambda: lib.jax.block_until_ready(compiled(*arguments))
+
+
+def torch_call(lib, f, *arguments):
+    arguments = [lib.torch.from_numpy(np.ascontiguousarray(a)) for a in arguments]
+    compiled = lib.torch.compile(f)
+
+    def call():
+        with lib.torch.no_grad():
+            return compiled(*arguments)
+    return call
+
+
+def floats(shape, low, high, seed, dtype=np.float32):
+    return np.random.default_rng(seed).uniform(low, high, shape).astype(dtype)
+
+
+def triad(lib):
+    for power in (3, 4, 5, 6, 7):
+        n = 10**power
+        x, y = floats(n, -1, 1, 1), floats(n, -1, 1, 2)
+        a = np.float32(3)
+        calls = {}
+        if lib.jax:
+            calls["jax"] = jax_call(lib, lambda a, x, y: a * x + y, a, x, y)
+        if lib.torch:
+            calls["torch.compile"] = torch_call(lib, lambda x, y: 3.0 * x + y, x, y)
+        if lib.numba:
+            @lib.numba.njit(fastmath=True)
+            def fused(a, x, y):
+                out = np.empty_like(x)
+                for i in range(x.size):
+                    out[i] = a * x[i] + y[i]
+                return out
+            calls["numba"] = lambda fused=fused, x=x, y=y: fused(a, x, y)
+        if lib.drjit:
+            dr = lib.drjit
+            dx, dy, da = dr.llvm.Float(x), dr.llvm.Float(y), dr.llvm.Float(a)
+
+            @dr.freeze
+            def frozen(a, x, y):
+                return dr.fma(a, x, y)
+
+            def call(frozen=frozen, da=da, dx=dx, dy=dy):
+                result = frozen(da, dx, dy)
+                dr.eval(result)
+                dr.sync_thread()
+                return result
+            calls["dr.jit"] = call
+        yield "triad", f"10^{power}", a * x + y, calls
+
+
+def total(lib):
+    n = 10**8
+    x = floats(n, 0, 1, 1)
+    calls = {"numpy": lambda: np.sum(x)}
+    if lib.jax:
+        calls["jax"] = jax_call(lib, lambda x: lib.jax.numpy.sum(x), x)
+    if lib.torch:
+        calls["torch.compile"] = torch_call(lib, lambda x: lib.torch.sum(x), x)
+    if lib.numba:
+        @lib.numba.njit(fastmath=True)
+        def added(x):
+            s = np.float32(0)
+            for i in range(x.size):
+                s += x[i]
+            return s
+        calls["numba"] = lambda: added(x)
+    yield "sum", "10^8", np.float32(np.sum(x, dtype=np.float64)), calls
+
+
+def matmul(lib):
+    for dtype, name in ((np.float32, "f32"), (np.float64, "f64")):
+        for n in (512, 1024, 2048):
+            a, b = floats((n, n), -1, 1, 1, dtype), floats((n, n), -1, 1, 2, dtype)
+            calls = {}
+            if lib.jax:
+                calls["jax"] = jax_call(lib, lambda a, b: a @ b, a, b)
+            if lib.torch:
+                calls["torch.compile"] = torch_call(lib, lambda a, b: a @ b, a, b)
+            yield f"matmul {name}", str(n), a @ b, calls
+
+
+def small_matmul(lib):
+    for task, sizes in (("small matmul", (4, 8, 16, 32, 64)), ("batched matmul", (4, 8))):
+        for n in sizes:
+            count = 100000 if task == "batched matmul" else max(1, 32768 // (n * n))
+            a, b = floats((count, n, n), -1, 1, 1), floats((count, n, n), -1, 1, 2)
+            calls = {}
+            if lib.jax:
+                calls["jax"] = jax_call(lib, lambda a, b: a @ b, a, b)
+            if lib.torch:
+                calls["torch.compile"] = torch_call(lib, lambda a, b: a @ b, a, b)
+            yield task, str(n), a @ b, calls
+
+
+def dense(lib):
+    n = 1024
+    x, w, b = floats((n, n), -1, 1, 1), floats((n, n), -0.1, 0.1, 2), floats(n, -1, 1, 3)
+    calls = {}
+    if lib.jax:
+        calls["jax"] = jax_call(lib, lambda x, w, b: lib.jax.nn.gelu(x @ w + b, approximate=False), x, w, b)
+    if lib.torch:
+        calls["torch.compile"] = torch_call(lib, lambda x, w, b: lib.torch.nn.functional.gelu(x @ w + b), x, w, b)
+    yield "dense gelu f32", str(n), None, calls
+
+
+def black_scholes(lib):
+    n, rate = 10**6, 0.03
+    columns = [floats(n, *span, seed, np.float64)
+               for seed, span in enumerate(((80, 120), (80, 120), (0.1, 2), (0.1, 0.5)))]
+    calls = {}
+    if lib.jax:
+        jax, jnp = lib.jax, lib.jax.numpy
+
+        def price(s, k, t, v, r):
+            normal = lambda x: 0.5 * jax.scipy.special.erfc(-x * 0.5**0.5)
+            spread = v * jnp.sqrt(t)
+            d1 = (jnp.log(s / k) + (r + 0.5 * v * v) * t) / spread
+            return s * normal(d1) - k * jnp.exp(-r * t) * normal(d1 - spread)
+
+        def greeks(s, k, t, v, r):
+            one = lambda *a: (jax.value_and_grad(price, (0, 2, 3, 4))(*a), jax.grad(jax.grad(price))(*a))
+            return jax.vmap(one, (0, 0, 0, 0, None))(s, k, t, v, r)
+        calls["jax"] = jax_call(lib, greeks, *columns, rate)
+    yield "black_scholes", "10^6", None, calls
+
+
+def nbody(lib):
+    n = 8192
+    x, y, z = (floats(n, -1, 1, seed) for seed in (1, 2, 3))
+    mass = floats(n, 0, 1, 4)
+    soft = np.float32(1e-2)
+    calls = {}
+
+    def whole(rsqrt):
+        def f(x, y, z, m):
+            dx, dy, dz = (p[None, :] - p[:, None] for p in (x, y, z))
+            inverse = rsqrt(dx * dx + dy * dy + dz * dz + soft)
+            weight = m * inverse * inverse * inverse
+            return (weight * dx).sum(1), (weight * dy).sum(1), (weight * dz).sum(1)
+        return f
+    if lib.jax:
+        calls["jax"] = jax_call(lib, whole(lib.jax.lax.rsqrt), x, y, z, mass)
+    if lib.torch:
+        calls["torch.compile"] = torch_call(lib, whole(lib.torch.rsqrt), x, y, z, mass)
+    if lib.numba:
+        @lib.numba.njit(fastmath=True)
+        def pairs(x, y, z, m):
+            ax, ay, az = np.empty_like(x), np.empty_like(x), np.empty_like(x)
+            for i in range(x.size):
+                sx = sy = sz = np.float32(0)
+                for j in range(x.size):
+                    dx, dy, dz = x[j] - x[i], y[j] - y[i], z[j] - z[i]
+                    inverse = np.float32(1) / np.sqrt(dx * dx + dy * dy + dz * dz + soft)
+                    weight = m[j] * inverse * inverse * inverse
+                    sx += weight * dx
+                    sy += weight * dy
+                    sz += weight * dz
+                ax[i], ay[i], az[i] = sx, sy, sz
+            return ax, ay, az
+        calls["numba"] = lambda: pairs(x, y, z, mass)
+    yield "nbody", str(n), None, calls
+
+
+def heat(lib):
+    k = np.float32(0.2)
+    for n, steps in ((1024, 200), (4096, 20)):
+        u = floats((n, n), 0, 1, 1)
+        u[0] = u[-1] = 0
+        u[:, 0] = u[:, -1] = 0
+        calls = {}
+        if lib.jax:
+            jnp = lib.jax.numpy
+
+            def run(u, steps=steps):
+                def step(_, v):
+                    c = v[1:-1, 1:-1]
+                    around = v[:-2, 1:-1] + v[2:, 1:-1] + v[1:-1, :-2] + v[1:-1, 2:]
+                    return jnp.pad(c + k * (around - 4 * c), 1)
+                return lib.jax.lax.fori_loop(0, steps, step, u)
+            calls["jax"] = jax_call(lib, run, u)
+        if lib.numba:
+            @lib.numba.njit(fastmath=True)
+            def turns(u, steps):
+                a, b = u.copy(), np.zeros_like(u)
+                for _ in range(steps):
+                    for i in range(1, a.shape[0] - 1):
+                        for j in range(1, a.shape[1] - 1):
+                            around = a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]
+                            b[i, j] = a[i, j] + k * (around - np.float32(4) * a[i, j])
+                    a, b = b, a
+                return a
+            calls["numba"] = lambda turns=turns, u=u, steps=steps: turns(u, steps)
+        yield "heat", str(n), None, calls
+
+
+def mlp(lib):
+    widths, batch = (784, 512, 512, 10), 128
+    parameters = [(floats((i, o), -0.05, 0.05, i + o), floats(o, -0.05, 0.05, o))
+                  for i, o in zip(widths, widths[1:])]
+    x, labels = floats((batch, 784), 0, 1, 2), np.random.default_rng(3).integers(0, 10, batch)
+    wanted = np.eye(10, dtype=np.float32)[labels]
+    calls = {}
+    if lib.jax:
+        jax, jnp = lib.jax, lib.jax.numpy
+
+        def loss(p, x, wanted):
+            h = jax.nn.relu(x @ p[0][0] + p[0][1])
+            h = jax.nn.relu(h @ p[1][0] + p[1][1])
+            return -(jax.nn.log_softmax(h @ p[2][0] + p[2][1]) * wanted).sum(1).mean()
+        compiled = jax.jit(lambda p, x, w: jax.tree.map(lambda a, g: a - np.float32(0.1) * g, p, jax.grad(loss)(p, x, w)))
+        arguments = jax.tree.map(jnp.asarray, (parameters, x, wanted))
+        calls["jax"] = lambda: jax.block_until_ready(compiled(*arguments))
+    yield "mlp step", str(batch), None, calls
+
+
+def loop(lib):
+    n = 10**4
+    calls = {}
+    if lib.jax:
+        lax, jnp = lib.jax.lax, lib.jax.numpy
+        calls["jax"] = jax_call(lib, lambda x, r: lax.while_loop(lambda s: s[1] < n, lambda s: (r * s[0] * (1 - s[0]), s[1] + 1),
+                                                                 (x, 0))[0], np.float64(0.3), np.float64(3.2))
+    if lib.numba:
+        @lib.numba.njit
+        def logistic(x, r):
+            i = 0
+            while i < n:
+                x = r * x * (1 - x)
+                i += 1
+            return x
+        calls["numba"] = lambda: logistic(0.3, 3.2)
+    x = 0.3
+    for _ in range(n):
+        x = 3.2 * x * (1 - x)
+    yield "while", "10^4", np.float64(x), calls
+    xs = floats(n, -1, 1, 1, np.float64)
+    calls = {}
+    if lib.jax:
+        def body(c, v):
+            c = 0.9 * c + v
+            return c, c
+        calls["jax"] = jax_call(lib, lambda xs: lib.jax.lax.scan(body, 0.0, xs)[1], xs)
+    if lib.numba:
+        @lib.numba.njit
+        def filtered(xs):
+            out, c = np.empty_like(xs), 0.0
+            for i in range(xs.size):
+                c = 0.9 * c + xs[i]
+                out[i] = c
+            return out
+        calls["numba"] = lambda: filtered(xs)
+    yield "scan", "10^4", None, calls
+
+
+CASES = {"triad": triad, "sum": total, "matmul": matmul, "small_matmul": small_matmul, "dense": dense,
+         "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop}
+
+
+def leaves(result):
+    if isinstance(result, (tuple, list)):
+        return [leaf for part in result for leaf in leaves(part)]
+    return [np.asarray(result, dtype=np.float64)]
+
+
+def differs(got, expected):
+    if len(got) != len(expected):
+        return False  # another arrangement of the same results
+    scale = max(float(np.max(np.abs(e))) for e in expected) + 1e-30
+    return any(float(np.max(np.abs(g - e))) > 1e-3 * scale for g, e in zip(got, expected))
+
+
+def median_seconds(call, repetitions=9):
+    call()
+    start = time.perf_counter()
+    call()
+    once = time.perf_counter() - start
+    times = max(1, int(0.05 / max(once, 1e-7)))
+    seconds = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        for _ in range(times):
+            call()
+        seconds.append((time.perf_counter() - start) / times)
+    return statistics.median(seconds), seconds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*")
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--libraries", required=True)
+    options = parser.parse_args()
+    libraries = Libraries(options.libraries.split(","))
+    results, skipped = [], []
+    for name in options.cases or CASES:
+        if name not in CASES:
+            continue
+        for task, size, expected, calls in CASES[name](libraries):
+            reference = None if expected is None else leaves(expected)
+            for variant, call in calls.items():
+                try:
+                    got = leaves(call())
+                    if reference is None:
+                        reference = got  # the rivals check each other
+                    if differs(got, reference):
+                        raise ArithmeticError("wrong result")
+                    median, seconds = median_seconds(call)
+                except Exception as e:
+                    traceback.print_exc(limit=1)
+                    skipped.append({"task": task, "size": size, "variant": variant, "reason": f"failed: {type(e).__name__}"})
+                    continue
+                print(f"{task:20}{size:12}{variant:16}{median:.4g} s", flush=True)
+                results.append({"task": task, "size": size, "variant": variant, "median_seconds": median,
+                                "seconds": seconds, "process": "python"})
+    document = {"versions": libraries.versions(), "skipped": skipped, "results": results}
+    with open(options.output, "w") as out:
+        json.dump(document, out, indent=1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
