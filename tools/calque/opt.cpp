@@ -28,7 +28,8 @@ struct Options {
 };
 
 /// Of the layer above the other passes.
-constexpr transform::Pass kExpand{"expand", "writes transcendental functions as basic primitives", &math::expand};
+constexpr transform::Pass kExpand{"expand", "writes transcendental functions as basic primitives",
+                                  [](const Graph& g) { return math::expand(g); }};
 
 /// Kind, what stands for it when it is given without `=` (empty: it takes nothing), and what it does.
 struct Transformation {
