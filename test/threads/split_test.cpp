@@ -132,7 +132,8 @@ void expect_right(const char* what, const F& f, const std::vector<Shape>& shapes
     for (size_t i = 0; i < small.size(); ++i) small[i] = static_cast<T>(static_cast<int>(i * 7919 % 23) - 3);
     const AnyArray values = Array<T>::from(small, shape).any();
     const Graph g = jit(f).trace(Array<T>(values));
-    const std::vector<AnyArray> want = reference::evaluate(math::expand(transform::inline_calls(g)), {values});
+    const std::vector<AnyArray> want =
+        reference::evaluate(math::expand(transform::inline_calls(g)), std::vector{values});
     for (const bool split : {false, true}) {
       const std::vector<AnyArray> got = run(g, {values}, split, 2);
       for (size_t i = 0; i < want.size(); ++i)
