@@ -193,7 +193,10 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   bool overlapping = false;
   for (size_t buffer = 0; buffer < overlaps_.size(); ++buffer) overlapping |= overlaps_[buffer];
   const bool repeatable = facts.idempotent && !overlapping && full > 0;
-  if (const Instruction* sum = repeatable ? analysis_.column_sum(i) : nullptr) return columns(i, *sum, begin, end);
+  if (repeatable) {
+    const auto sums = analysis_.column_sums(i);
+    if (!sums.empty()) return columns(i, sums, begin, end);
+  }
   int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
   unroll = std::max<int64_t>(1, std::min(unroll, full));
   const bool once = full == 0 || (rest != 0 && facts.cost > kLargeBody && (repeatable || target_.avx512));

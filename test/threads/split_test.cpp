@@ -144,7 +144,9 @@ void expect_right(const char* what, const F& f, const std::vector<Shape>& shapes
 
 TEST(Split, LongSumsAreRight) {
   const std::vector<Shape> wide = {{33, 256}, {67, 1031}, {700, 300}, {259, 2100}};
-  expect_right<double>("columns", [](auto x) { return std::pair{sum(x, {0}), mean(x * x, {0})}; }, wide, 1e-13);
+  expect_right<double>(
+      "columns", [](auto x) { return std::tuple{sum(x, {0}), mean(x * x, {0}), amax(x, {0}) - amin(x, {0})}; }, wide,
+      1e-13);
   expect_right<int>("columns", [](auto x) { return std::pair{sum(x, {0}), amax(x, {0})}; }, wide, 0);
   expect_right<float>("columns", [](auto x) { return var(x, {0}); }, wide, 1e-5);
   const std::vector<Shape> lines = {{7, 9}, {67, 1031}, {3, 70001}, {70001, 3}};
