@@ -32,23 +32,6 @@ bool straight(const kernel::Region& region, bool memory) {
 
 }  // namespace
 
-llvm::BasicBlock* KernelEmitter::block(const char* name) {
-  return llvm::BasicBlock::Create(module_.getContext(), name, function_);
-}
-
-llvm::AllocaInst* KernelEmitter::local(llvm::Type* type) {
-  llvm::BasicBlock& start = function_->getEntryBlock();
-  llvm::IRBuilder<> at(&start, start.begin());
-  return at.CreateAlloca(type);
-}
-
-Value* KernelEmitter::first_lanes(Value* count) {
-  const unsigned bits = std::clamp(static_cast<unsigned>(target_.vector_bits) / lanes_, 8u, 64u);
-  auto* type = b_.getIntNTy(bits);
-  Value* clamped = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b_.getInt64(lanes_));
-  return b_.CreateICmpULT(iota(type, 1), splat(b_.CreateTrunc(clamped, type)));
-}
-
 Values KernelEmitter::phis(const Values& values, llvm::BasicBlock* from) {
   Values out;
   for (Value* v : values) {

@@ -1,4 +1,5 @@
 // What threads compute is what one thread computes, bit for bit, however small the pieces are.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"
@@ -90,6 +91,19 @@ TEST(Split, ShortOuterLoops) {
   const std::vector<Shape> shapes = {{4, 30011}, {2, 3, 5003}, {2, 2, 2, 2049}, {1, 1, 70001}, {7, 1, 10007}};
   expect_same<float>("reversed", [](auto x) { return transpose(x) + 1.0f; }, shapes);
   expect_same<float>("centred", [](auto x) { return x - mean(x, {-1}, keepdims); }, shapes);
+}
+
+TEST(Split, PlanShowsThePieces) {
+  const auto plan = [](const auto& f, const Shape& shape) { return jit(f).lower(spec<float>(shape)).plan().str(); };
+  const auto nested = plan([](auto x) { return transpose(x) + 1.0f; }, {3000000, 4});
+  EXPECT_THAT(nested, testing::ContainsRegex("parallel 4 threads \\(.*\n.*\n *parallel 3000000 vectorize threads\\("));
+  EXPECT_THAT(plan([](auto x) { return sum(x); }, {3000000}), testing::ContainsRegex("reduction 3000000.* threads\\("));
+  EXPECT_THAT(plan([](auto x) { return softmax(x, 1); }, {512, 2000}),
+              testing::ContainsRegex("parallel 512 threads\\("));
+  EXPECT_THAT(plan([](auto x) { return cumsum(x, 0); }, {3000000}),
+              testing::HasSubstr("sequential 3000000 vectorize threads"));
+  // Less than 50 us of work.
+  EXPECT_THAT(plan([](auto x) { return sum(x + 1.0f); }, {10000}), testing::Not(testing::HasSubstr("threads")));
 }
 
 TEST(Split, SumsAreThoseOfOneThread) {
