@@ -296,24 +296,35 @@ int Analysis::vectors(const Instruction& loop) {
   return vectors;
 }
 
-const Instruction* Analysis::column_sum(const Instruction& loop) const {
-  if (!loop.vectorize || loop.loop != LoopKind::parallel || loop.extent < kWideRow) return nullptr;
-  const Instruction* sum = nullptr;
+std::vector<const Instruction*> Analysis::column_sums(const Instruction& loop) const {
+  std::vector<const Instruction*> sums;
+  if (!loop.vectorize || loop.loop != LoopKind::parallel || loop.extent < kWideRow) return {};
+  std::vector<bool> later(kernel_.values.size());
   for (const Instruction& i : loop.regions[0].instructions) {
-    if (i.op != Op::loop) {
-      if (!i.regions.empty() && !sum) return nullptr;
-      continue;
+    if (i.op == Op::loop) {
+      if (!is_column_sum(i) || (!sums.empty() && i.extent != sums[0]->extent)) return {};
+      for (const Instruction& inner : i.regions[0].instructions)
+        for (const Id o : inner.operands)
+          if (later[o]) return {};
+      sums.push_back(&i);
+    } else if (!i.regions.empty() && sums.empty()) {
+      return {};
     }
-    if (sum || i.loop != LoopKind::reduction || i.threads || i.extent < kLongColumn) return nullptr;
-    sum = &i;
+    if (!sums.empty())
+      for (const Id r : i.results) later[r] = true;
   }
-  if (!sum || sum->results.size() > 4 || instruction_count(sum->regions[0]) > kColumnBody) return nullptr;
+  return sums;
+}
+
+bool Analysis::is_column_sum(const Instruction& i) const {
+  if (i.loop != LoopKind::reduction || i.threads || i.extent < kLongColumn) return false;
+  if (i.results.size() > 4 || instruction_count(i.regions[0]) > kColumnBody) return false;
   bool reads = false;
-  for (const Instruction& i : sum->regions[0].instructions) {
-    if (!i.regions.empty()) return nullptr;
-    reads |= i.op == Op::load && varying_[i.results[0]];
+  for (const Instruction& inner : i.regions[0].instructions) {
+    if (!inner.regions.empty()) return false;
+    reads |= inner.op == Op::load && varying_[inner.results[0]];
   }
-  return reads ? sum : nullptr;
+  return reads;
 }
 
 void Analysis::record(const Region& region) {

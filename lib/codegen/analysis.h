@@ -40,9 +40,9 @@ class Analysis {
   const LoopFacts& facts(const kernel::Instruction& loop) const { return facts_.at(&loop); }
   /// The position of a while's carry that is its condition and false after the first iteration; -1 when there is none.
   int once(const kernel::Instruction& i) const;
-  /// The reduction that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
-  /// memory row by row; null for others.
-  const kernel::Instruction* column_sum(const kernel::Instruction& loop) const;
+  /// The reductions that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
+  /// memory row by row; none for others. They have one extent and do not depend on each other.
+  std::vector<const kernel::Instruction*> column_sums(const kernel::Instruction& loop) const;
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
   bool stored(int32_t buffer) const { return stored_[buffer]; }
   /// Instructions of the whole kernel.
@@ -55,6 +55,7 @@ class Analysis {
   LoopFacts measure(const kernel::Region& region);
   void record(const kernel::Region& region);
   static int vectors(const kernel::Instruction& loop);
+  bool is_column_sum(const kernel::Instruction& i) const;
   bool set(kernel::Id id, bool varying);
   void compute_range(const kernel::Instruction& i);
 

@@ -155,7 +155,8 @@ class KernelEmitter {
   Values fold_levels(const Instruction& i, int64_t count, const Values& types, const Slot& slot);
 
   // ---- columns.cpp
-  void columns(const Instruction& i, const Instruction& sum, llvm::Value* begin, llvm::Value* end);
+  void columns(const Instruction& loop, const std::vector<const Instruction*>& sums, llvm::Value* begin,
+               llvm::Value* end);
 
   Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);
   Values identities(const Instruction& i, bool vectorised);

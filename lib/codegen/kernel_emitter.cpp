@@ -1,5 +1,7 @@
 // Straight-line instructions: constants and scalar operations in their three forms. 16-bit floats compute in f32;
 // strict mode rounds every result, the default keeps f32 until a value is stored or converted.
+#include <algorithm>
+
 #include "calque/ir/errors.h"
 
 #include "codegen/emitter.h"
@@ -92,6 +94,23 @@ llvm::Function* KernelEmitter::emit() {
   run(kernel_.body);
   b_.CreateRetVoid();
   return whole;
+}
+
+llvm::BasicBlock* KernelEmitter::block(const char* name) {
+  return llvm::BasicBlock::Create(module_.getContext(), name, function_);
+}
+
+llvm::AllocaInst* KernelEmitter::local(llvm::Type* type) {
+  llvm::BasicBlock& start = function_->getEntryBlock();
+  llvm::IRBuilder<> at(&start, start.begin());
+  return at.CreateAlloca(type);
+}
+
+Value* KernelEmitter::first_lanes(Value* count) {
+  const unsigned bits = std::clamp(static_cast<unsigned>(target_.vector_bits) / lanes_, 8u, 64u);
+  auto* type = b_.getIntNTy(bits);
+  Value* clamped = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b_.getInt64(lanes_));
+  return b_.CreateICmpULT(iota(type, 1), splat(b_.CreateTrunc(clamped, type)));
 }
 
 void KernelEmitter::refuse(const std::string& what) const {

@@ -32,23 +32,6 @@ bool straight(const kernel::Region& region, bool memory) {
 
 }  // namespace
 
-llvm::BasicBlock* KernelEmitter::block(const char* name) {
-  return llvm::BasicBlock::Create(module_.getContext(), name, function_);
-}
-
-llvm::AllocaInst* KernelEmitter::local(llvm::Type* type) {
-  llvm::BasicBlock& start = function_->getEntryBlock();
-  llvm::IRBuilder<> at(&start, start.begin());
-  return at.CreateAlloca(type);
-}
-
-Value* KernelEmitter::first_lanes(Value* count) {
-  const unsigned bits = std::clamp(static_cast<unsigned>(target_.vector_bits) / lanes_, 8u, 64u);
-  auto* type = b_.getIntNTy(bits);
-  Value* clamped = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b_.getInt64(lanes_));
-  return b_.CreateICmpULT(iota(type, 1), splat(b_.CreateTrunc(clamped, type)));
-}
-
 Values KernelEmitter::phis(const Values& values, llvm::BasicBlock* from) {
   Values out;
   for (Value* v : values) {
@@ -193,7 +176,10 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   bool overlapping = false;
   for (size_t buffer = 0; buffer < overlaps_.size(); ++buffer) overlapping |= overlaps_[buffer];
   const bool repeatable = facts.idempotent && !overlapping && full > 0;
-  if (const Instruction* sum = repeatable ? analysis_.column_sum(i) : nullptr) return columns(i, *sum, begin, end);
+  if (repeatable) {
+    const auto sums = analysis_.column_sums(i);
+    if (!sums.empty()) return columns(i, sums, begin, end);
+  }
   int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
   unroll = std::max<int64_t>(1, std::min(unroll, full));
   const bool once = full == 0 || (rest != 0 && facts.cost > kLargeBody && (repeatable || target_.avx512));

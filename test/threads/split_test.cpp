@@ -1,4 +1,5 @@
 // What threads compute is what one thread computes, bit for bit, however small the pieces are.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"
@@ -92,6 +93,19 @@ TEST(Split, ShortOuterLoops) {
   expect_same<float>("centred", [](auto x) { return x - mean(x, {-1}, keepdims); }, shapes);
 }
 
+TEST(Split, PlanShowsThePieces) {
+  const auto plan = [](const auto& f, const Shape& shape) { return jit(f).lower(spec<float>(shape)).plan().str(); };
+  const auto nested = plan([](auto x) { return transpose(x) + 1.0f; }, {3000000, 4});
+  EXPECT_THAT(nested, testing::ContainsRegex("parallel 4 threads \\(.*\n.*\n *parallel 3000000 vectorize threads\\("));
+  EXPECT_THAT(plan([](auto x) { return sum(x); }, {3000000}), testing::ContainsRegex("reduction 3000000.* threads\\("));
+  EXPECT_THAT(plan([](auto x) { return softmax(x, 1); }, {512, 2000}),
+              testing::ContainsRegex("parallel 512 threads\\("));
+  EXPECT_THAT(plan([](auto x) { return cumsum(x, 0); }, {3000000}),
+              testing::HasSubstr("sequential 3000000 vectorize threads"));
+  // Less than 50 us of work.
+  EXPECT_THAT(plan([](auto x) { return sum(x + 1.0f); }, {10000}), testing::Not(testing::HasSubstr("threads")));
+}
+
 TEST(Split, SumsAreThoseOfOneThread) {
   expect_same<float>("nothing", [](auto x) { return std::pair{sum(x), x + 1.0f}; }, {{0}});
   expect_same<float>("sum", [](auto x) { return sum(x); }, kVectors);
@@ -132,7 +146,8 @@ void expect_right(const char* what, const F& f, const std::vector<Shape>& shapes
     for (size_t i = 0; i < small.size(); ++i) small[i] = static_cast<T>(static_cast<int>(i * 7919 % 23) - 3);
     const AnyArray values = Array<T>::from(small, shape).any();
     const Graph g = jit(f).trace(Array<T>(values));
-    const std::vector<AnyArray> want = reference::evaluate(math::expand(transform::inline_calls(g)), {values});
+    const std::vector<AnyArray> want =
+        reference::evaluate(math::expand(transform::inline_calls(g)), std::vector{values});
     for (const bool split : {false, true}) {
       const std::vector<AnyArray> got = run(g, {values}, split, 2);
       for (size_t i = 0; i < want.size(); ++i)
@@ -143,7 +158,9 @@ void expect_right(const char* what, const F& f, const std::vector<Shape>& shapes
 
 TEST(Split, LongSumsAreRight) {
   const std::vector<Shape> wide = {{33, 256}, {67, 1031}, {700, 300}, {259, 2100}};
-  expect_right<double>("columns", [](auto x) { return std::pair{sum(x, {0}), mean(x * x, {0})}; }, wide, 1e-13);
+  expect_right<double>(
+      "columns", [](auto x) { return std::tuple{sum(x, {0}), mean(x * x, {0}), amax(x, {0}) - amin(x, {0})}; }, wide,
+      1e-13);
   expect_right<int>("columns", [](auto x) { return std::pair{sum(x, {0}), amax(x, {0})}; }, wide, 0);
   expect_right<float>("columns", [](auto x) { return var(x, {0}); }, wide, 1e-5);
   const std::vector<Shape> lines = {{7, 9}, {67, 1031}, {3, 70001}, {70001, 3}};
