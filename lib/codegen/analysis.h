@@ -38,6 +38,8 @@ class Analysis {
   const LoopFacts& facts(const kernel::Instruction& loop) const { return facts_.at(&loop); }
   /// The position of a while's carry that is its condition and false after the first iteration; -1 when there is none.
   int once(const kernel::Instruction& i) const;
+  /// Some instruction has it as an operand.
+  bool used(kernel::Id id) const { return used_[id]; }
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
   bool stored(int32_t buffer) const { return stored_[buffer]; }
   /// Instructions of the whole kernel.
@@ -47,13 +49,14 @@ class Analysis {
   bool walk(const kernel::Region& region, bool vector);
   bool visit(const kernel::Instruction& i, bool vector);
   void mark_data(const kernel::Region& region);
+  void mark_used(const kernel::Region& region);
   LoopFacts measure(const kernel::Region& region);
   void record(const kernel::Region& region);
   bool set(kernel::Id id, bool varying);
   void compute_range(const kernel::Instruction& i);
 
   const kernel::Kernel& kernel_;
-  std::vector<bool> varying_, data_, never_, loaded_, stored_;
+  std::vector<bool> varying_, data_, never_, used_, loaded_, stored_;
   std::vector<Range> ranges_;
   std::unordered_map<const kernel::Instruction*, LoopFacts> facts_;
   int64_t size_ = 0;
