@@ -34,6 +34,13 @@ Binding reshaped(Binding b, const Type& type) {
   return b;
 }
 
+/// A root of a kernel that is built around no scan, scatter or cumulative operation.
+bool computed_alone(const plan::Plan& plan, Value v) {
+  return std::any_of(plan.groups.begin(), plan.groups.end(), [&](const plan::Group& group) {
+    return !group.around && std::find(group.roots.begin(), group.roots.end(), v) != group.roots.end();
+  });
+}
+
 int64_t bytes_of(const Type& t) { return t.shape.num_elements() * static_cast<int64_t>(size_of(t.dtype)); }
 
 class ProgramBuilder {
@@ -81,6 +88,7 @@ class ProgramBuilder {
     std::vector<Binding> bindings;
     std::vector<Step>& steps;
     std::vector<Value> updated;
+    std::vector<std::pair<Value, Binding>> also = {};
   };
 
   void control(Scope& s, const Equation& e);
@@ -105,7 +113,7 @@ class ProgramBuilder {
   void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to);
   void copy(const Binding& to, const Binding& from, std::vector<Step>& steps);
   Memory memory(Scope& s) {
-    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, s.updated};
+    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, s.updated, s.also};
   }
   /// Where an operand of control flow lives: literals and constants included.
   Binding operand(Scope& s, Value v, bool must_be_dense);
@@ -166,6 +174,9 @@ void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std
     if (g.kind(v) == ValueKind::result && !b.valid && in_place) {
       b = outputs[i];
       if (whole.valid()) s.bindings[whole.id()] = reshaped(b, g.type(whole));
+    } else if (g.kind(v) == ValueKind::result && computed_alone(s.plan, v) &&
+               std::find(s.updated.begin(), s.updated.end(), v) == s.updated.end()) {
+      s.also.emplace_back(v, outputs[i]);  // the kernel that computes it stores it twice
     } else if (!b.valid || b.view != outputs[i].view) {
       copied.push_back(v);
       copied_to.push_back(outputs[i]);
