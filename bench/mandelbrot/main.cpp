@@ -39,7 +39,8 @@ void declare() {
     std::vector<int32_t> expected(n);
     mandelbrot_scalar(real->data(), imaginary->data(), expected.data(), n);
     double steps = std::accumulate(expected.begin(), expected.end(), 0.0);
-    bench::Task task{"mandelbrot", std::to_string(side), {8 * steps / peak, "8 flops a step / F"}, {8 * steps, 12.0 * double(n)}};
+    bench::Task task{
+        "mandelbrot", std::to_string(side), {8 * steps / peak, "8 flops a step / F"}, {8 * steps, 12.0 * double(n)}};
 
     auto f = cq::jit([](auto cr, auto ci) {
       auto [x, y, counts] = cq::while_loop(

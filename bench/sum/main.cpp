@@ -17,7 +17,8 @@ void declare() {
     auto x = std::make_shared<std::vector<float>>(bench::random_floats(n, 0, 1, 1));
     double expected = 0;
     for (float v : *x) expected += double(v);
-    bench::Task task{"sum", bench::size_name(size), {4.0 * double(n) / bandwidth, "4n/B"}, {double(n), 4.0 * double(n)}};
+    bench::Task task{
+        "sum", bench::size_name(size), {4.0 * double(n) / bandwidth, "4n/B"}, {double(n), 4.0 * double(n)}};
 
     auto f = cq::jit([](auto v) { return sum(v); });
     auto ax = cq::Array<float>::wrap(x->data(), cq::Shape{size}, [x](float*) {});

@@ -44,6 +44,7 @@ Analysis::Analysis(const Kernel& kernel)
       varying_(kernel.values.size()),
       data_(kernel.values.size()),
       never_(kernel.values.size()),
+      used_(kernel.values.size()),
       loaded_(kernel.buffers.size()),
       stored_(kernel.buffers.size()),
       ranges_(kernel.values.size()) {
@@ -51,7 +52,15 @@ Analysis::Analysis(const Kernel& kernel)
   while (walk(kernel.body, false)) {
   }
   mark_data(kernel.body);
+  mark_used(kernel.body);
   record(kernel.body);
+}
+
+void Analysis::mark_used(const Region& region) {
+  for (const Instruction& i : region.instructions) {
+    for (const Id o : i.operands) used_[o] = true;
+    for (const Region& r : i.regions) mark_used(r);
+  }
 }
 
 bool Analysis::set(Id id, bool varying) {

@@ -43,6 +43,8 @@ class Analysis {
   /// The reductions that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
   /// memory row by row; none for others. They have one extent and do not depend on each other.
   std::vector<const kernel::Instruction*> column_sums(const kernel::Instruction& loop) const;
+  /// Some instruction has it as an operand.
+  bool used(kernel::Id id) const { return used_[id]; }
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
   bool stored(int32_t buffer) const { return stored_[buffer]; }
   /// Instructions of the whole kernel.
@@ -52,6 +54,7 @@ class Analysis {
   bool walk(const kernel::Region& region, bool vector);
   bool visit(const kernel::Instruction& i, bool vector);
   void mark_data(const kernel::Region& region);
+  void mark_used(const kernel::Region& region);
   LoopFacts measure(const kernel::Region& region);
   void record(const kernel::Region& region);
   static int vectors(const kernel::Instruction& loop);
@@ -60,7 +63,7 @@ class Analysis {
   void compute_range(const kernel::Instruction& i);
 
   const kernel::Kernel& kernel_;
-  std::vector<bool> varying_, data_, never_, loaded_, stored_;
+  std::vector<bool> varying_, data_, never_, used_, loaded_, stored_;
   std::vector<Range> ranges_;
   std::unordered_map<const kernel::Instruction*, LoopFacts> facts_;
   int64_t size_ = 0;

@@ -30,6 +30,27 @@ bool straight(const kernel::Region& region, bool memory) {
   return true;
 }
 
+// Steps of a short loop over elements wait for each other; several vectors of elements hide that.
+int64_t vectors_in_flight(const kernel::Instruction& i, bool avx512) {
+  constexpr int64_t kFewInstructions = 32;
+  constexpr size_t kFewCarries = 4;
+  const auto is_short = [](const kernel::Region& r) {
+    return std::all_of(r.instructions.begin(), r.instructions.end(), [](const kernel::Instruction& k) {
+      return k.regions.empty() && k.op != kernel::Op::load && k.op != kernel::Op::store;
+    });
+  };
+  int64_t vectors = 1;
+  for (const kernel::Instruction& k : i.regions[0].instructions) {
+    if (k.regions.empty()) continue;
+    const bool suits = k.op == kernel::Op::while_ && k.operands.size() <= kFewCarries &&
+                       std::all_of(k.regions.begin(), k.regions.end(), is_short) &&
+                       instruction_count(k.regions[0]) + instruction_count(k.regions[1]) <= kFewInstructions;
+    if (!suits) return 1;
+    vectors = avx512 ? 4 : 2;
+  }
+  return vectors;
+}
+
 }  // namespace
 
 Values KernelEmitter::phis(const Values& values, llvm::BasicBlock* from) {
@@ -73,7 +94,8 @@ Values KernelEmitter::counted(Value* begin, Value* end, int64_t step, const Valu
 unsigned KernelEmitter::choose_lanes(const Instruction& i) const {
   if (!i.vectorize || lanes_ != 0) return 0;
   const int64_t widest = target_.vector_bits / 8 / analysis_.facts(i).element_bytes;
-  const int vectors = target_.avx512 ? analysis_.facts(i).vectors : (analysis_.facts(i).vectors + 1) / 2;
+  const int columns = target_.avx512 ? analysis_.facts(i).vectors : (analysis_.facts(i).vectors + 1) / 2;
+  const int64_t vectors = std::max<int64_t>(columns, vectors_in_flight(i, target_.avx512));
   const auto extent = static_cast<uint64_t>(i.extent);
   const uint64_t fitting = target_.avx512 ? std::bit_ceil(extent) : std::bit_floor(extent);
   const uint64_t lanes = std::min<uint64_t>(static_cast<uint64_t>(widest * vectors), fitting);
@@ -258,7 +280,8 @@ void KernelEmitter::while_loop(const Instruction& i) {
   const Reg more = get(run(condition)->operands[0]);
   Value* active = nullptr;
   if (diverges) {
-    active = b_.CreateAnd(mask_, as_vector(more));
+    // A finished lane may hold anything, and say anything of it.
+    active = b_.CreateLogicalAnd(mask_, as_vector(more));
     b_.CreateCondBr(any(active), inside, exit);
     mask_ = active;
   } else {
@@ -271,7 +294,9 @@ void KernelEmitter::while_loop(const Instruction& i) {
   Values next;
   for (size_t c = 0; c < n; ++c) {
     Value* v = to_carry(get(yield->operands[c]), dtype(i.results[c]), is_vector(i.results[c]));
-    next.push_back(diverges ? b_.CreateSelect(active, v, carries[c]) : v);
+    // What nobody wants behind the loop need not stay as it was.
+    const bool kept = diverges && analysis_.used(i.results[c]);
+    next.push_back(kept ? b_.CreateSelect(active, v, carries[c]) : v);
   }
   if (diverges) next.push_back(active);
   llvm::BasicBlock* latch = b_.GetInsertBlock();

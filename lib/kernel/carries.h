@@ -8,8 +8,8 @@ namespace calque::kernel {
 
 /// Makes buffers `from` and `to` one, which is then called `from`, when every read of `from` in these steps comes
 /// before the write to the same element of `to`. Kernels that are bound to both are rewritten; stores that change
-/// nothing go, and so do kernels that only had such. A kernel that writes before the last read is put behind it where it can be. False
-/// when a read might come too late.
+/// nothing go, and so do kernels that only had such. A kernel that writes before the last read is put behind it where
+/// it can be. False when a read might come too late.
 bool merge_buffers(Program& program, std::vector<Step>& steps, int32_t from, int32_t to);
 
 /// Puts every view of a buffer into another place.

@@ -449,7 +449,11 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
     GroupBuilder builder(memory, out, group.roots);
     if (!group.around) {
       std::vector<Item> items;
-      for (Value v : group.roots) items.push_back({v, builder.destination(v)});
+      for (Value v : group.roots) {
+        items.push_back({v, builder.destination(v)});
+        for (const auto& [value, place] : memory.also)
+          if (value == v) items.push_back({v, builder.frame().bind(place)});
+      }
       builder.map(std::move(items));
     } else {
       switch (role_of(*group.around)) {

@@ -2,6 +2,8 @@
 // Builds the kernel of one group of a plan.
 #include <algorithm>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "kernel/elements.h"
 #include "kernel/program.h"
@@ -32,6 +34,8 @@ struct Memory {
   /// Results of dynamic_update_slice and scatter whose place already holds their first operand: only what changes is
   /// written.
   std::vector<Value> updated = {};
+  /// Further places that want roots of kernels without a scan, scatter or cumulative operation.
+  std::vector<std::pair<Value, Binding>> also = {};
   bool is_updated(Value v) const { return std::find(updated.begin(), updated.end(), v) != updated.end(); }
 };
 

@@ -227,8 +227,7 @@ std::string machine(const Json& document) {
 std::string skipped(const Json& document) {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> reasons;
   const Json all = document.value("skipped", Json::array());
-  for (const Json& s : all)
-    reasons[{s.value("variant", ""), s.value("reason", "")}].insert(s.value("task", ""));
+  for (const Json& s : all) reasons[{s.value("variant", ""), s.value("reason", "")}].insert(s.value("task", ""));
   if (reasons.empty()) return "";
   std::string out = "<h2>Skipped</h2>\n<ul>\n";
   for (const auto& [what, tasks] : reasons) {

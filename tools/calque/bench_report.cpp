@@ -41,7 +41,7 @@ std::string show_seconds(double seconds) {
     double scale;
   };
   for (const Unit& unit : {Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"ms", 1e-3}})
-    if (seconds < 1000 * unit.scale) return fmt::format("{:.3g} {}", seconds / unit.scale, unit.name);
+    if (seconds < 999.5 * unit.scale) return fmt::format("{:.3g} {}", seconds / unit.scale, unit.name);
   return fmt::format("{:.3g} s", seconds);
 }
 

@@ -3,11 +3,11 @@
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(calque_tools "${PROJECT_SOURCE_DIR}/tools")
 
-# test/tools/*_test.py: tests of the scripts under tools/.
+# test/tools/*_test.py: tests of the scripts under tools/; the command-line tool is their argument.
 file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/tools/*_test.py")
 foreach(script IN LISTS scripts)
   cmake_path(GET script STEM name)
-  add_test(NAME tools.${name} COMMAND Python3::Interpreter "${script}")
+  add_test(NAME tools.${name} COMMAND Python3::Interpreter "${script}" $<TARGET_FILE:calque_cli>)
   calque_set_test_environment(tools.${name})
 endforeach()
 

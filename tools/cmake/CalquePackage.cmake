@@ -22,7 +22,8 @@ if(CALQUE_INSTALL)
     # Benchmark programs that were built, and the script of rivals in Python, for `calque bench`.
     install(DIRECTORY "${PROJECT_BINARY_DIR}/bench/" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench"
             USE_SOURCE_PERMISSIONS OPTIONAL FILES_MATCHING PATTERN "bench_*")
-    install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/python/rivals.py" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench")
+    install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/python/rivals.py" "${PROJECT_SOURCE_DIR}/tools/python/rival_cases.py"
+            DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench")
   endif()
   export(EXPORT calqueTargets NAMESPACE calque:: FILE "${PROJECT_BINARY_DIR}/calqueTargets.cmake")
 endif()

@@ -1,0 +1,95 @@
+#pragma once
+// Builds a program step by step: shared by what lays out graphs and what lays out their loops.
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernel/group.h"
+#include "kernel/program.h"
+#include "kernel/workspace.h"
+
+namespace calque::kernel {
+
+inline Shape::Dims dense(const Shape& shape) { return row_major_strides(shape); }
+inline int64_t bytes_of(const Type& t) { return t.shape.num_elements() * static_cast<int64_t>(size_of(t.dtype)); }
+
+/// Appends to a program: the buffers and kernels of a graph, and the steps of its control flow.
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(Program& program) : p_(program) {}
+
+  Binding add_buffer(BufferKind kind, int32_t index, const Type& type, Shape::Dims strides) {
+    ProgramBuffer b;
+    b.kind = kind;
+    b.index = index;
+    b.type = type;
+    b.strides = strides;
+    p_.buffers.push_back(std::move(b));
+    // Of memory that is not the workspace no more is known than that its elements are aligned.
+    return {View{static_cast<int32_t>(p_.buffers.size()) - 1, 0, {}, {}}, type, std::move(strides),
+            static_cast<int64_t>(size_of(type.dtype)), true};
+  }
+
+  Binding workspace(const Type& type) {
+    return {View{add_workspace(p_, type), 0, {}, {}}, type, dense(type.shape), 64, true};
+  }
+
+  Binding constant(const AnyArray& array) {
+    for (size_t i = 0; i < p_.constants.size(); ++i)
+      if (p_.constants[i].storage() == array.storage() && p_.constants[i].type() == array.type()) return constants_[i];
+    p_.constants.push_back(array);
+    constants_.push_back(add_buffer(BufferKind::constant, static_cast<int32_t>(p_.constants.size()) - 1, array.type(),
+                                    dense(array.shape())));
+    return constants_.back();
+  }
+
+  /// Steps that compute `outputs` of a graph from `inputs`. The places of the values `updated` hold their operands.
+  void region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
+              std::vector<Step>& steps, std::vector<Value> updated = {});
+
+  /// Gives every value of the workspace its place. The last thing to do.
+  void finish();
+
+ private:
+  struct Scope {
+    const Graph& g;
+    plan::Plan plan;
+    std::vector<Binding> bindings;
+    std::vector<Step>& steps;
+    std::vector<Value> updated;
+    std::vector<std::pair<Value, Binding>> also = {};
+  };
+
+  void control(Scope& s, const Equation& e);
+  /// How much of the program there is, to return to.
+  struct Mark {
+    size_t buffers, kernels, host_functions, constants, notes;
+    int32_t loops;
+  };
+  Mark mark() const {
+    return {p_.buffers.size(),   p_.kernels.size(), p_.host_functions.size(),
+            p_.constants.size(), p_.notes.size(),   p_.num_loops};
+  }
+  void return_to(const Mark& mark);
+  struct Loop;
+  void build_body(Loop& loop);
+  void carry(Scope& s, Loop& loop);
+  void while_loop(Scope& s, const Equation& e);
+  void scan(Scope& s, const Equation& e);
+  void branch(Scope& s, const Equation& e);
+  void effect(Scope& s, const Equation& e);
+  void kernel(BoundKernel bound, std::vector<Step>& steps);
+  void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to);
+  void copy(const Binding& to, const Binding& from, std::vector<Step>& steps);
+  Memory memory(Scope& s) {
+    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, s.updated, s.also};
+  }
+  /// Where an operand of control flow lives: literals and constants included.
+  Binding operand(Scope& s, Value v, bool must_be_dense);
+
+  Program& p_;
+  std::vector<Binding> constants_;
+};
+
+}  // namespace calque::kernel
