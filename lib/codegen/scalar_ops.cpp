@@ -15,6 +15,19 @@ using llvm::Type;
 using llvm::Value;
 using llvm::Intrinsic::ID;
 
+namespace {
+
+/// Whether c is -(a * b).
+bool is_negated_product(Value* c, Value* a, Value* b) {
+  const auto* negation = llvm::dyn_cast<llvm::UnaryOperator>(c);
+  if (!negation || negation->getOpcode() != llvm::Instruction::FNeg) return false;
+  const auto* product = llvm::dyn_cast<llvm::BinaryOperator>(negation->getOperand(0));
+  return product && product->getOpcode() == llvm::Instruction::FMul && product->getOperand(0) == a &&
+         product->getOperand(1) == b;
+}
+
+}  // namespace
+
 ScalarOps::ScalarOps(llvm::IRBuilder<>& builder, const TargetInfo& target, const CodegenOptions& options)
     : b_(builder),
       target_(target),
@@ -212,6 +225,7 @@ Value* ScalarOps::fused(Value* a, Value* b, Value* c) {
   e = b_.CreateFAdd(e, b_.CreateFMul(a1, b2));
   e = b_.CreateFAdd(e, b_.CreateFMul(a2, b1));
   e = b_.CreateFAdd(e, b_.CreateFMul(a2, b2));
+  if (is_negated_product(c, a, b)) return e;
   Value* s = b_.CreateFAdd(p, c);
   Value* t = b_.CreateFSub(s, p);
   Value* rest = b_.CreateFAdd(b_.CreateFSub(p, b_.CreateFSub(s, t)), b_.CreateFSub(c, t));
