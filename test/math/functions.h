@@ -106,7 +106,7 @@ inline const std::vector<UnaryFunction>& unary_functions() {
       UnaryFunction{"rsqrt", CALQUE_SINGLE(math::rsqrt), CALQUE_DOUBLE(math::rsqrt),
                     [](double v) { return 1 / std::sqrt(v); }, [](long double v) { return 1 / std::sqrt(v); },
                     exact_rsqrt, 1, 1},
-      CALQUE_UNARY(erf, mpfr_erf, erf, 1, 1.1),
+      CALQUE_UNARY(erf, mpfr_erf, erf, 1, 1.2),
       CALQUE_UNARY(erfc, mpfr_erfc, erfc, 2, 2),
       UnaryFunction{"erf_inv", CALQUE_SINGLE(math::erf_inv), CALQUE_DOUBLE(math::erf_inv),
                     [](double v) { return math::erf_inv(Scalar<double>(v)).raw(); }, nullptr, exact_erf_inv, 4, 4},
