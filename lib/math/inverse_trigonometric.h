@@ -67,11 +67,7 @@ F atan_from(const F& r, const F& low, const Pair<F>& base) {
   const F z = r * r;
   // The derivative 1 / (1 + z) is close enough to 1 - z / 2 for the correction.
   const F correction = low * fma(z, T(-0.5), T(1));
-  // r^3 is made exact: near 1 its rounding errors would take the result beyond 1 ulp.
-  const F cube = r * z;
-  const F cube_low = fma(r, fma(r, r, -z), fma(r, z, -cube));
-  const F tail =
-      multiply_add(cube, horner(z, TrigConstants<T>::kAtan), multiply_add(cube_low, T(-1.0 / 3), correction));
+  const F tail = fma(r * z, horner(z, TrigConstants<T>::kAtan), correction);
   const Pair<F> sum = quick_two_sum(base.high, r);
   return sum.high + ((sum.low + base.low) + tail);
 }
