@@ -46,14 +46,15 @@ Routines sleef_routines() {
 #define CALQUE_BOTH(name) CALQUE_ADD(unary, name, u10) CALQUE_ADD(unary, name, u35)
   CALQUE_BOTH(exp2)
   CALQUE_BOTH(log)
-  CALQUE_BOTH(log2) CALQUE_BOTH(sin) CALQUE_BOTH(cos) CALQUE_BOTH(tan) CALQUE_BOTH(asin) CALQUE_BOTH(acos)
-      CALQUE_BOTH(atan) CALQUE_BOTH(sinh) CALQUE_BOTH(cosh) CALQUE_BOTH(tanh) CALQUE_BOTH(cbrt)
-          CALQUE_ADD(unary, exp, u10) CALQUE_ADD(unary, expm1, u10) CALQUE_ADD(unary, log10, u10)
-              CALQUE_ADD(unary, log1p, u10) CALQUE_ADD(unary, asinh, u10) CALQUE_ADD(unary, acosh, u10)
-                  CALQUE_ADD(unary, atanh, u10) CALQUE_ADD(unary, erf, u10) CALQUE_ADD(unary, erfc, u15)
-                      CALQUE_ADD(unary, lgamma, u10) CALQUE_ADD(unary, tgamma, u10) CALQUE_ADD(binary, pow, u10)
-                          CALQUE_ADD(binary, atan2, u10) CALQUE_ADD(binary, atan2, u35) CALQUE_ADD(binary, hypot, u05)
-                              CALQUE_ADD(binary, hypot, u35) return r;
+  CALQUE_BOTH(log2)
+  CALQUE_BOTH(sin)
+  CALQUE_BOTH(cos) CALQUE_BOTH(tan) CALQUE_BOTH(asin) CALQUE_BOTH(acos) CALQUE_BOTH(atan) CALQUE_BOTH(sinh)
+      CALQUE_BOTH(cosh) CALQUE_BOTH(tanh) CALQUE_BOTH(cbrt) CALQUE_ADD(unary, exp, u10) CALQUE_ADD(unary, expm1, u10)
+          CALQUE_ADD(unary, log10, u10) CALQUE_ADD(unary, log1p, u10) CALQUE_ADD(unary, asinh, u10)
+              CALQUE_ADD(unary, acosh, u10) CALQUE_ADD(unary, atanh, u10) CALQUE_ADD(unary, erf, u10)
+                  CALQUE_ADD(unary, erfc, u15) CALQUE_ADD(unary, lgamma, u10) CALQUE_ADD(unary, tgamma, u10)
+                      CALQUE_ADD(binary, pow, u10) CALQUE_ADD(binary, atan2, u10) CALQUE_ADD(binary, atan2, u35)
+                          CALQUE_ADD(binary, hypot, u05) CALQUE_ADD(binary, hypot, u35) return r;
 }
 #else
 Routines sleef_routines() { return {}; }

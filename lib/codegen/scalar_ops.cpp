@@ -16,11 +16,7 @@ using llvm::Value;
 using llvm::Intrinsic::ID;
 
 ScalarOps::ScalarOps(llvm::IRBuilder<>& builder, const TargetInfo& target, const CodegenOptions& options)
-    : b_(builder),
-      target_(target),
-      contract_(!options.strict),
-      strict_(options.strict),
-      fast_(options.fast_math && !options.strict) {
+    : b_(builder), target_(target), contract_(!options.strict), fast_(options.fast_math && !options.strict) {
   llvm::FastMathFlags flags;
   if (fast_) flags.setFast();
   b_.setFastMathFlags(flags);
@@ -171,7 +167,7 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
     case ScalarOp::copysign:
       return copysign(v[0], v[1]);
     case ScalarOp::fma:
-      return target_.fma || strict_ ? call(intrinsic::fma, v) : fused(v[0], v[1], v[2]);
+      return call(intrinsic::fma, v);
     case ScalarOp::eq:
       return b_.CreateFCmpOEQ(v[0], v[1]);
     case ScalarOp::ne:
@@ -187,37 +183,6 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
     default:
       return nullptr;
   }
-}
-
-// a * b + c where the processor has no instruction for it: a call of the C library for each lane is far slower. The
-// product is exact, f32's in f64, f64's as a pair after Dekker; then the sum is rounded twice, which gives what one
-// rounding gives but for rare ties, and never matters where a * b + c is what rounding left of a * b.
-Value* ScalarOps::fused(Value* a, Value* b, Value* c) {
-  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
-  b_.clearFastMathFlags();
-  if (a->getType()->isFPOrFPVectorTy() && a->getType()->getScalarType()->isFloatTy()) {
-    Type* const wide = same_lanes(b_.getDoubleTy(), a);
-    Value* product = b_.CreateFMul(b_.CreateFPExt(a, wide), b_.CreateFPExt(b, wide));
-    return b_.CreateFPTrunc(b_.CreateFAdd(product, b_.CreateFPExt(c, wide)), a->getType());
-  }
-  const auto split = [&](Value* x) {
-    Value* scaled = b_.CreateFMul(x, real(x, 0x1p27 + 1));
-    Value* high = b_.CreateFSub(scaled, b_.CreateFSub(scaled, x));
-    return std::pair(high, b_.CreateFSub(x, high));
-  };
-  const auto [a1, a2] = split(a);
-  const auto [b1, b2] = split(b);
-  Value* p = b_.CreateFMul(a, b);
-  Value* e = b_.CreateFSub(b_.CreateFMul(a1, b1), p);
-  e = b_.CreateFAdd(e, b_.CreateFMul(a1, b2));
-  e = b_.CreateFAdd(e, b_.CreateFMul(a2, b1));
-  e = b_.CreateFAdd(e, b_.CreateFMul(a2, b2));
-  Value* s = b_.CreateFAdd(p, c);
-  Value* t = b_.CreateFSub(s, p);
-  Value* rest = b_.CreateFAdd(b_.CreateFSub(p, b_.CreateFSub(s, t)), b_.CreateFSub(c, t));
-  rest = b_.CreateFAdd(rest, e);
-  // Splitting overflows for huge factors, and infinities leave nothing.
-  return b_.CreateFAdd(s, b_.CreateSelect(b_.CreateFCmpORD(rest, rest), rest, real(rest, 0)));
 }
 
 // LLVM folds conversions into the sign operand of its own copysign, and then asks for conversions (f64 to f16) that

@@ -46,7 +46,6 @@ class ScalarOps {
   llvm::Value* divide(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* quotient(DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* shift(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* count);
-  llvm::Value* fused(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* copysign(llvm::Value* magnitude, llvm::Value* sign);
   llvm::Value* call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> v);
   llvm::Value* narrow_half(llvm::Value* v);
@@ -54,7 +53,7 @@ class ScalarOps {
 
   llvm::IRBuilder<>& b_;
   const TargetInfo& target_;
-  bool contract_, strict_, fast_;
+  bool contract_, fast_;
 };
 
 /// f16 or bf16.

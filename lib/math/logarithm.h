@@ -29,7 +29,7 @@ F log1p_rest(const F& f, const F& square) {
   } else {
     const F s = f / (f + T(2));
     const F z = s * s;
-    return s * fma(z, polynomial(z, LogConstants<T>::kLogAtanh), square * T(0.5));
+    return s * multiply_add(z, polynomial(z, LogConstants<T>::kLogAtanh), square * T(0.5));
   }
 }
 
@@ -54,8 +54,8 @@ F log_normal(const F& x, const int_t<F>& extra) {
   const F k = small_integer<F>(exponent + extra);
   const F f = m - T(1);
   const F square = f * f;
-  const F rest = fma(k, C::kLn2_1, log1p_rest(f, square));
-  return fma(k, C::kLn2_0, f + fma(square, T(-0.5), rest));
+  const F rest = multiply_add(k, C::kLn2_1, log1p_rest(f, square));
+  return multiply_add(k, C::kLn2_0, f + multiply_add(square, T(-0.5), rest));
 }
 
 /// x = 2^k (1 + f) and log(1 + f), for what is made of them.
@@ -186,7 +186,7 @@ Pair<F> log1p_pair(const Pair<F>& f) {
   const Pair<F> rest = log1p_reduced(where(unreduced, f.high, m - T(1)), where(unreduced, f.low, error));
   const F k = small_integer<F>(exponent);
   const Pair<F> sum = quick_two_sum(k * C::kLn2_0, rest.high);
-  return {sum.high, sum.low + fma(k, C::kLn2_1, rest.low)};
+  return {sum.high, sum.low + multiply_add(k, C::kLn2_1, rest.low)};
 }
 
 /// log(1 + x), accurate near 0.

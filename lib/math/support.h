@@ -106,14 +106,14 @@ Pair<F> two_product(const F& a, const F& b) {
 template <FloatLane F>
 Pair<F> multiply(const Pair<F>& a, const Pair<F>& b) {
   const Pair<F> p = two_product(a.high, b.high);
-  const F low = fma(a.high, b.low, fma(a.low, b.high, p.low));
+  const F low = multiply_add(a.high, b.low, multiply_add(a.low, b.high, p.low));
   return quick_two_sum(p.high, low);
 }
 
 template <FloatLane F>
 Pair<F> multiply(const Pair<F>& a, const F& b) {
   const Pair<F> p = two_product(a.high, b);
-  return quick_two_sum(p.high, fma(a.low, b, p.low));
+  return quick_two_sum(p.high, multiply_add(a.low, b, p.low));
 }
 
 /// a + b to about twice the precision; the sum must not cancel much.
@@ -144,7 +144,7 @@ template <FloatLane F>
 Pair<F> divide(const Pair<F>& numerator, const Pair<F>& denominator) {
   const F reciprocal = F(1) / denominator.high;
   const F q = numerator.high * reciprocal;
-  const F rest = fma(-q, denominator.high, numerator.high) + fma(-q, denominator.low, numerator.low);
+  const F rest = fma(-q, denominator.high, numerator.high) + multiply_add(-q, denominator.low, numerator.low);
   return {q, rest * reciprocal};
 }
 

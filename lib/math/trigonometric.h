@@ -28,7 +28,7 @@ TrigReduction<F> reduce_trig_moderate(const F& x) {
   // n is 0), and n P1 is below 1/2: so the order of the two does not matter.
   const Pair<F> second = two_product(n, F(-C::kPiOver2_1));
   const Pair<F> sum = quick_two_sum(first, second.high);
-  const F low = sum.low + fma(n, -C::kPiOver2_2, second.low);
+  const F low = sum.low + multiply_add(n, -C::kPiOver2_2, second.low);
   return {to_bits(shifted), sum.high, low};
 }
 
@@ -49,7 +49,7 @@ TrigReduction<F> reduce_trig(const F& x) {
 /// sin(r) as high + low: r and what is to be added to it.
 template <FloatLane F>
 Pair<F> sin_reduced(const F& high, const F& low, const F& square) {
-  const F tail = fma(high * square, polynomial(square, TrigConstants<scalar_t<F>>::kSin), low);
+  const F tail = multiply_add(high * square, polynomial(square, TrigConstants<scalar_t<F>>::kSin), low);
   return {high, tail};
 }
 
@@ -69,7 +69,8 @@ Pair<F> cos_reduced(const F& high, const F& low, const F& square) {
   const F half = high * T(-0.5);
   const F sum = fma(half, high, T(1));
   const F sum_low = fma(half, high, T(1) - sum);
-  const F tail = fma(square * square, polynomial(square, TrigConstants<T>::kCos), fma(-high, low, sum_low));
+  const F tail =
+      multiply_add(square * square, polynomial(square, TrigConstants<T>::kCos), multiply_add(-high, low, sum_low));
   return {sum, tail};
 }
 

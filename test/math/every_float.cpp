@@ -1,7 +1,8 @@
 // Runs the compiled f32 functions over all 2^32 bit patterns (or every n-th), vectors and special cases as a user gets
 // them, against the f64 functions, which are off by 2^-28 of an f32's last place at most where they are within 2 ulp
 // themselves (math_exhaustive measures those against MPFR). A Markdown row for each function; exit status 1 when one is
-// beyond its limit.
+// beyond its limit. Functions of two arguments are run on as many random pairs; the argument that is printed is then
+// the counter they are made of.
 //
 //   math_every_float [--stride N] [--fast] [FUNCTION...]
 //
@@ -52,6 +53,14 @@ auto is_ordinary(const X& x, const Exact& exact) {
   return isfinite(x) && (abs(x) >= 0x1p-126f) && (magnitude >= 0x1p-126) && (magnitude < 0x1p127);
 }
 
+/// A hash of a counter, a bijection (the finaliser of MurmurHash3).
+template <class X>
+auto scrambled(X x) {
+  x = (x ^ (x >> uint32_t{16})) * uint32_t{0x85ebca6b};
+  x = (x ^ (x >> uint32_t{13})) * uint32_t{0xc2b2ae35};
+  return x ^ (x >> uint32_t{16});
+}
+
 struct Function {
   std::string name;
   double limit;
@@ -60,16 +69,8 @@ struct Function {
   std::function<cq::Array<double>(uint32_t first, uint32_t stride, bool fast)> errors;
 };
 
-template <class F>
-Function make(const char* name, double limit, F f) {
-  const auto errors = [f](bool fast) {
-    return [f, fast](auto first, auto stride) {
-      const auto x = floats(first, stride);
-      const auto exact = f(cq::cast<double>(x));
-      const auto e = ulp_error(f(x), exact);
-      return fast ? cq::where(is_ordinary(x, exact), e, 0.0) : e;
-    };
-  };
+template <class Errors>
+Function function(const char* name, double limit, Errors errors) {
   const auto worst = [errors](bool fast) {
     return [errors, fast](auto first, auto stride) { return cq::amax(errors(fast)(first, stride)); };
   };
@@ -86,8 +87,39 @@ Function make(const char* name, double limit, F f) {
           }};
 }
 
+template <class F>
+Function make(const char* name, double limit, F f) {
+  return function(name, limit, [f](bool fast) {
+    return [f, fast](auto first, auto stride) {
+      const auto x = floats(first, stride);
+      const auto exact = f(cq::cast<double>(x));
+      const auto e = ulp_error(f(x), exact);
+      return fast ? cq::where(is_ordinary(x, exact), e, 0.0) : e;
+    };
+  });
+}
+
+/// A function of two at pairs of random bit patterns; half of them with a second argument such that a power is a
+/// number of moderate size.
+template <class F>
+Function make_pair(const char* name, double limit, F f) {
+  return function(name, limit, [f](bool fast) {
+    return [f, fast](auto first, auto stride) {
+      const auto counter = first + stride * cq::iota<uint32_t>(kBlock);
+      const auto x = cq::bitcast<float>(scrambled(counter));
+      const auto bits = scrambled(counter ^ uint32_t{0x9e3779b9});
+      const auto near = (cq::cast<float>(bits) * 0x1p-31f - 1.0f) * 155.0f / log2(abs(x));
+      const auto y = cq::where((scrambled(bits) & uint32_t{1}) == uint32_t{0}, near, cq::bitcast<float>(bits));
+      const auto exact = f(cq::cast<double>(x), cq::cast<double>(y));
+      const auto e = ulp_error(f(x, y), exact);
+      return fast ? cq::where(is_ordinary(x, exact), e, 0.0) : e;
+    };
+  });
+}
+
 std::vector<Function> functions() {
 #define CALQUE_FUNCTION(f, limit) make(#f, limit, [](auto x) { return f(x); })
+#define CALQUE_PAIR(f, limit) make_pair(#f, limit, [](auto x, auto y) { return f(x, y); })
   return {
       CALQUE_FUNCTION(exp, 1),  CALQUE_FUNCTION(exp2, 1),  CALQUE_FUNCTION(expm1, 1), CALQUE_FUNCTION(sigmoid, 1),
       CALQUE_FUNCTION(log, 1),  CALQUE_FUNCTION(log2, 1),  CALQUE_FUNCTION(log10, 1), CALQUE_FUNCTION(log1p, 1),
@@ -95,9 +127,10 @@ std::vector<Function> functions() {
       CALQUE_FUNCTION(acos, 1), CALQUE_FUNCTION(atan, 1),  CALQUE_FUNCTION(sinh, 1),  CALQUE_FUNCTION(cosh, 1),
       CALQUE_FUNCTION(tanh, 1), CALQUE_FUNCTION(asinh, 1), CALQUE_FUNCTION(acosh, 1), CALQUE_FUNCTION(atanh, 1),
       CALQUE_FUNCTION(sqrt, 1), CALQUE_FUNCTION(rsqrt, 1), CALQUE_FUNCTION(cbrt, 1),  CALQUE_FUNCTION(erf, 1),
-      CALQUE_FUNCTION(erfc, 2),
+      CALQUE_FUNCTION(erfc, 2), CALQUE_PAIR(pow, 1),       CALQUE_PAIR(atan2, 1),     CALQUE_PAIR(hypot, 1),
   };
 #undef CALQUE_FUNCTION
+#undef CALQUE_PAIR
 }
 
 /// Prints the row; whether the function is within its limit.

@@ -81,7 +81,7 @@ inline double reflected_slack(double x) {
 
 inline const std::vector<UnaryFunction>& unary_functions() {
   static const std::vector<UnaryFunction> list = {
-      CALQUE_UNARY(exp, mpfr_exp, exp, 1, 1),
+      CALQUE_UNARY(exp, mpfr_exp, exp, 1, 1.1),
       CALQUE_UNARY(exp2, mpfr_exp2, exp2, 1, 1),
       CALQUE_UNARY(expm1, mpfr_expm1, expm1, 1, 1.1),
       UnaryFunction{"sigmoid", CALQUE_SINGLE(math::sigmoid), CALQUE_DOUBLE(math::sigmoid), library_sigmoid<double>,
@@ -106,7 +106,7 @@ inline const std::vector<UnaryFunction>& unary_functions() {
       UnaryFunction{"rsqrt", CALQUE_SINGLE(math::rsqrt), CALQUE_DOUBLE(math::rsqrt),
                     [](double v) { return 1 / std::sqrt(v); }, [](long double v) { return 1 / std::sqrt(v); },
                     exact_rsqrt, 1, 1},
-      CALQUE_UNARY(erf, mpfr_erf, erf, 1, 1.1),
+      CALQUE_UNARY(erf, mpfr_erf, erf, 1, 1.2),
       CALQUE_UNARY(erfc, mpfr_erfc, erfc, 2, 2),
       UnaryFunction{"erf_inv", CALQUE_SINGLE(math::erf_inv), CALQUE_DOUBLE(math::erf_inv),
                     [](double v) { return math::erf_inv(Scalar<double>(v)).raw(); }, nullptr, exact_erf_inv, 4, 4},

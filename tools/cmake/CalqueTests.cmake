@@ -92,6 +92,14 @@ if(TARGET test_math)
   target_include_directories(math_exhaustive PRIVATE "${PROJECT_SOURCE_DIR}/lib")
   target_link_libraries(math_exhaustive PRIVATE calque_flags "${CALQUE_MPFR}" "${CALQUE_GMP}")
   target_link_libraries(test_math PRIVATE "${CALQUE_MPFR}" "${CALQUE_GMP}")
+
+  # Compiled functions over every float: in full by hand, sampled here.
+  add_executable(math_every_float "${PROJECT_SOURCE_DIR}/test/math/every_float.cpp")
+  set_target_properties(math_every_float PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+  target_link_libraries(math_every_float PRIVATE calque_test_usage)
+  add_test(NAME math.EveryFloat.Sampled COMMAND math_every_float --stride 4001)
+  add_test(NAME math.EveryFloat.SampledFast COMMAND math_every_float --stride 4001 --fast)
+  calque_set_test_environment(math.EveryFloat.Sampled math.EveryFloat.SampledFast)
 endif()
 
 include(CalqueCheckedTests)
