@@ -44,7 +44,8 @@ Routines sleef_routines() {
   r.f32.push_back({#name, "sleef " #accuracy, kind<Single, CALQUE_F32(name, accuracy), float>}); \
   r.f64.push_back({#name, "sleef " #accuracy, kind<Double, CALQUE_F64(name, accuracy), double>});
 #define CALQUE_BOTH(name) CALQUE_ADD(unary, name, u10) CALQUE_ADD(unary, name, u35)
-  // clang-format off: macros without semicolons
+  // Macros without semicolons.
+  // clang-format off
   CALQUE_BOTH(exp2) CALQUE_BOTH(log) CALQUE_BOTH(log2) CALQUE_BOTH(sin) CALQUE_BOTH(cos) CALQUE_BOTH(tan)
   CALQUE_BOTH(asin) CALQUE_BOTH(acos) CALQUE_BOTH(atan) CALQUE_BOTH(sinh) CALQUE_BOTH(cosh) CALQUE_BOTH(tanh)
   CALQUE_BOTH(cbrt) CALQUE_ADD(unary, exp, u10) CALQUE_ADD(unary, expm1, u10) CALQUE_ADD(unary, log10, u10)
