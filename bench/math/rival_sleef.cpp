@@ -54,9 +54,9 @@ Routines sleef_routines() {
   CALQUE_ADD(unary, lgamma, u10) CALQUE_ADD(unary, tgamma, u10) CALQUE_ADD(binary, pow, u10)
   CALQUE_ADD(binary, atan2, u10) CALQUE_ADD(binary, atan2, u35) CALQUE_ADD(binary, hypot, u05)
   CALQUE_ADD(binary, hypot, u35)
-  // clang-format on
   return r;
 }
+// clang-format on
 #else
 Routines sleef_routines() { return {}; }
 #endif
