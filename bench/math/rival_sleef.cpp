@@ -44,18 +44,19 @@ Routines sleef_routines() {
   r.f32.push_back({#name, "sleef " #accuracy, kind<Single, CALQUE_F32(name, accuracy), float>}); \
   r.f64.push_back({#name, "sleef " #accuracy, kind<Double, CALQUE_F64(name, accuracy), double>});
 #define CALQUE_BOTH(name) CALQUE_ADD(unary, name, u10) CALQUE_ADD(unary, name, u35)
-  CALQUE_BOTH(exp2)
-  CALQUE_BOTH(log)
-  CALQUE_BOTH(log2)
-  CALQUE_BOTH(sin)
-  CALQUE_BOTH(cos) CALQUE_BOTH(tan) CALQUE_BOTH(asin) CALQUE_BOTH(acos) CALQUE_BOTH(atan) CALQUE_BOTH(sinh)
-      CALQUE_BOTH(cosh) CALQUE_BOTH(tanh) CALQUE_BOTH(cbrt) CALQUE_ADD(unary, exp, u10) CALQUE_ADD(unary, expm1, u10)
-          CALQUE_ADD(unary, log10, u10) CALQUE_ADD(unary, log1p, u10) CALQUE_ADD(unary, asinh, u10)
-              CALQUE_ADD(unary, acosh, u10) CALQUE_ADD(unary, atanh, u10) CALQUE_ADD(unary, erf, u10)
-                  CALQUE_ADD(unary, erfc, u15) CALQUE_ADD(unary, lgamma, u10) CALQUE_ADD(unary, tgamma, u10)
-                      CALQUE_ADD(binary, pow, u10) CALQUE_ADD(binary, atan2, u10) CALQUE_ADD(binary, atan2, u35)
-                          CALQUE_ADD(binary, hypot, u05) CALQUE_ADD(binary, hypot, u35) return r;
+  // Macros without semicolons.
+  // clang-format off
+  CALQUE_BOTH(exp2) CALQUE_BOTH(log) CALQUE_BOTH(log2) CALQUE_BOTH(sin) CALQUE_BOTH(cos) CALQUE_BOTH(tan)
+  CALQUE_BOTH(asin) CALQUE_BOTH(acos) CALQUE_BOTH(atan) CALQUE_BOTH(sinh) CALQUE_BOTH(cosh) CALQUE_BOTH(tanh)
+  CALQUE_BOTH(cbrt) CALQUE_ADD(unary, exp, u10) CALQUE_ADD(unary, expm1, u10) CALQUE_ADD(unary, log10, u10)
+  CALQUE_ADD(unary, log1p, u10) CALQUE_ADD(unary, asinh, u10) CALQUE_ADD(unary, acosh, u10)
+  CALQUE_ADD(unary, atanh, u10) CALQUE_ADD(unary, erf, u10) CALQUE_ADD(unary, erfc, u15)
+  CALQUE_ADD(unary, lgamma, u10) CALQUE_ADD(unary, tgamma, u10) CALQUE_ADD(binary, pow, u10)
+  CALQUE_ADD(binary, atan2, u10) CALQUE_ADD(binary, atan2, u35) CALQUE_ADD(binary, hypot, u05)
+  CALQUE_ADD(binary, hypot, u35)
+  return r;
 }
+// clang-format on
 #else
 Routines sleef_routines() { return {}; }
 #endif
