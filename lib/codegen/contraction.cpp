@@ -577,7 +577,7 @@ Value* ContractionEmitter::rhs_at(const Source& b, const Place& p, Value* k, int
   if (!mask) {
     x = b_.CreateAlignedLoad(type, from, k_.alignment(rhs_.buffer));
   } else if (k_.target_.masked_memory(static_cast<int>(size_of(factor_)))) {
-    x = k_.masked_load(type, from, k_.alignment(rhs_.buffer), mask);
+    x = b_.CreateMaskedLoad(type, from, k_.alignment(rhs_.buffer), mask, llvm::Constant::getNullValue(type));
   } else {
     x = llvm::Constant::getNullValue(type);
     for (unsigned l = 0; l < p.rest; ++l)

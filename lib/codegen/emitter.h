@@ -82,9 +82,6 @@ class KernelEmitter {
   Reg load(const Instruction& i);
   void store(const Instruction& i);
   llvm::Value* address(int32_t buffer, llvm::Value* index);
-  static int only_lane(llvm::Value* mask);
-  llvm::Value* masked_load(llvm::Type* type, llvm::Value* p, llvm::Align align, llvm::Value* mask);
-  void masked_store(llvm::Value* value, llvm::Value* p, llvm::Align align, llvm::Value* mask);
   llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask);
   void store_lanes(int32_t buffer, const Reg& index, llvm::Value* value, llvm::Value* mask);
   llvm::Value* gather(int32_t buffer, llvm::Value* index, llvm::Value* mask);

@@ -74,42 +74,6 @@ Reg KernelEmitter::load(const Instruction& i) {
   return varying(ops_.from_memory(load_lanes(i.buffer, index, mask), d));
 }
 
-// LLVM 22 makes of a masked store with one constant lane a scalar store, on x86 of the untruncated element when the
-// vector was truncated: too wide. One lane is written and read here as what it is.
-int KernelEmitter::only_lane(Value* mask) {
-  const auto* known = llvm::dyn_cast<llvm::Constant>(mask);
-  if (!known) return -1;
-  int lane = -1;
-  for (unsigned l = 0; l < llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements(); ++l) {
-    const llvm::Constant* bit = known->getAggregateElement(l);
-    if (!bit || bit->isNullValue()) continue;
-    if (lane >= 0) return -1;
-    lane = static_cast<int>(l);
-  }
-  return lane;
-}
-
-Value* KernelEmitter::masked_load(llvm::Type* type, Value* p, llvm::Align align, Value* mask) {
-  Value* nothing = llvm::Constant::getNullValue(type);
-  const int lane = only_lane(mask);
-  if (lane < 0) return b_.CreateMaskedLoad(type, p, align, mask, nothing);
-  llvm::Type* element = type->getScalarType();
-  const auto at = static_cast<uint64_t>(lane);
-  Value* one = b_.CreateAlignedLoad(element, b_.CreateConstInBoundsGEP1_64(element, p, at), align);
-  return b_.CreateInsertElement(nothing, one, at);
-}
-
-void KernelEmitter::masked_store(Value* value, Value* p, llvm::Align align, Value* mask) {
-  const int lane = only_lane(mask);
-  if (lane < 0) {
-    b_.CreateMaskedStore(value, p, align, mask);
-    return;
-  }
-  const auto at = static_cast<uint64_t>(lane);
-  Value* to = b_.CreateConstInBoundsGEP1_64(value->getType()->getScalarType(), p, at);
-  b_.CreateAlignedStore(b_.CreateExtractElement(value, at), to, align);
-}
-
 Value* KernelEmitter::load_lanes(int32_t buffer, const Reg& index, Value* mask) {
   const int bytes = static_cast<int>(size_of(kernel_.buffers[buffer].dtype));
   const bool forward = index.form == Reg::Form::linear && index.stride == 1;
@@ -120,7 +84,8 @@ Value* KernelEmitter::load_lanes(int32_t buffer, const Reg& index, Value* mask) 
     auto* type = llvm::FixedVectorType::get(element(buffer), lanes_);
     Value* v;
     if (mask)
-      v = masked_load(type, p, alignment(buffer), backward ? reverse(mask) : mask);
+      v = b_.CreateMaskedLoad(type, p, alignment(buffer), backward ? reverse(mask) : mask,
+                              llvm::Constant::getNullValue(type));
     else
       v = b_.CreateAlignedLoad(type, p, alignment(buffer));
     return backward ? reverse(v) : v;
@@ -180,7 +145,7 @@ void KernelEmitter::store_lanes(int32_t buffer, const Reg& index, Value* value, 
     Value* p = address(buffer, backward ? b_.CreateSub(index.v, b_.getInt64(lanes_ - 1)) : index.v);
     if (backward) value = reverse(value);
     if (mask)
-      masked_store(value, p, alignment(buffer), backward ? reverse(mask) : mask);
+      b_.CreateMaskedStore(value, p, alignment(buffer), backward ? reverse(mask) : mask);
     else
       b_.CreateAlignedStore(value, p, alignment(buffer));
     return;
