@@ -221,8 +221,50 @@ class MaskWidener {
   std::map<llvm::Value*, llvm::Value*> wide_;
 };
 
+// A masked store with one constant lane becomes a scalar store in LLVM 22, on x86 one of the element before the vector
+// was truncated: it writes too much. (Seen with bf16: the four bytes of the f32 that it was made of.) Such a store, and
+// the load that would be its mirror image, is written here as the scalar access that is meant.
+void write_single_lanes(llvm::Function& function) {
+  llvm::SmallVector<llvm::IntrinsicInst*, 8> found;
+  for (llvm::BasicBlock& block : function)
+    for (llvm::Instruction& i : block)
+      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i))
+        if (call->getIntrinsicID() == llvm::Intrinsic::masked_store ||
+            call->getIntrinsicID() == llvm::Intrinsic::masked_load)
+          found.push_back(call);
+  for (llvm::IntrinsicInst* call : found) {
+    const bool store = call->getIntrinsicID() == llvm::Intrinsic::masked_store;
+    const unsigned pointer = store ? 1 : 0, mask = store ? 2 : 1;
+    const auto* lanes = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(mask));
+    if (!lanes) continue;
+    auto* type = llvm::cast<llvm::FixedVectorType>(store ? call->getArgOperand(0)->getType() : call->getType());
+    uint64_t lane = 0;
+    unsigned active = 0;
+    for (unsigned l = 0; l < type->getNumElements(); ++l) {
+      const llvm::Constant* bit = lanes->getAggregateElement(l);
+      if (bit && bit->isNullValue()) continue;
+      lane = l;
+      ++active;
+    }
+    if (active != 1) continue;
+    llvm::IRBuilder<> b(call);
+    llvm::Type* element = type->getElementType();
+    llvm::Value* at = b.CreateConstInBoundsGEP1_64(element, call->getArgOperand(pointer), lane);
+    const llvm::Align align = llvm::commonAlignment(call->getParamAlign(pointer).valueOrOne(),
+                                                    lane * (element->getPrimitiveSizeInBits().getFixedValue() / 8));
+    if (store) {
+      b.CreateAlignedStore(b.CreateExtractElement(call->getArgOperand(0), lane), at, align);
+    } else {
+      llvm::Value* one = b.CreateAlignedLoad(element, at, align);
+      call->replaceAllUsesWith(b.CreateInsertElement(call->getArgOperand(2), one, lane));
+    }
+    call->eraseFromParent();
+  }
+}
+
 void Backend::optimize(llvm::Module& module) {
   passes_.run(module, modules_);
+  for (llvm::Function& function : module) write_single_lanes(function);
   if (!info_.avx512)
     for (llvm::Function& function : module) MaskWidener(module, info_.vector_bits).run(function);
   modules_.clear();

@@ -81,7 +81,7 @@ inline double reflected_slack(double x) {
 
 inline const std::vector<UnaryFunction>& unary_functions() {
   static const std::vector<UnaryFunction> list = {
-      CALQUE_UNARY(exp, mpfr_exp, exp, 1, 1.1),
+      CALQUE_UNARY(exp, mpfr_exp, exp, 1, 1),
       CALQUE_UNARY(exp2, mpfr_exp2, exp2, 1, 1),
       CALQUE_UNARY(expm1, mpfr_expm1, expm1, 1, 1.1),
       UnaryFunction{"sigmoid", CALQUE_SINGLE(math::sigmoid), CALQUE_DOUBLE(math::sigmoid), library_sigmoid<double>,
