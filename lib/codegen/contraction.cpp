@@ -2,7 +2,7 @@
 // term a row of the right factor (vectors) times a column of the left (broadcasts). Around that are the loops that keep
 // factors in caches: blocks of the result (tasks), blocks of terms, rows of tiles, tiles. A factor that is used again
 // and again is packed first, which is where transposed, converted and computed factors become plain vectors. Sums run
-// over the terms in order, in blocks whose length the depth alone decides; block sums are added in order.
+// over the terms in order, in blocks whose length the shape alone decides; block sums are added in order.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "codegen/emitter.h"
@@ -260,7 +260,7 @@ void ContractionEmitter::allocate() {
   if (blocks_ > 1) sums = reserve(ceil_div(row_block_, t_.tile.rows) * t_.tile.rows * panels * panel_);
   if (size == 0) return;
   Value* memory = nullptr;
-  if (size <= kStackBytes || !k_.options_.entry_name.empty()) {
+  if (size <= kStackBytes) {
     llvm::AllocaInst* local = k_.local(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(size)));
     local->setAlignment(llvm::Align(kLine));
     memory = local;

@@ -29,7 +29,7 @@ struct Tiling {
   unsigned lanes = 1;
   Tile tile;
   /// Sums are cut into blocks of so many terms, which are added in order; the last one may be shorter. Fixed by the
-  /// depth alone.
+  /// shape alone.
   int64_t depth_block = 0;
   /// Elements of the result that one task computes. The last ones may be smaller.
   int64_t row_block = 0, column_block = 0;
