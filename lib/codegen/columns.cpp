@@ -11,7 +11,7 @@ using kernel::Instruction;
 using llvm::Value;
 
 namespace {
-/// Columns of a tile: four accumulators of 4-byte elements fill 16 KiB.
+/// Columns of a tile at most: four accumulators of 4-byte elements fill 16 KiB.
 constexpr int64_t kTile = 1024;
 constexpr int64_t kAccumulators = 4;
 }  // namespace
@@ -22,6 +22,7 @@ void KernelEmitter::columns(const Instruction& loop, const std::vector<const Ins
   const auto least = [&](Value* a, Value* b) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); };
   const kernel::Region& body = loop.regions[0];
   const int64_t lanes = lanes_;
+  const int64_t width = std::min(kTile, (loop.extent + lanes - 1) / lanes * lanes);
   // One grouping for all: that of a sum that rounds, if there is one.
   Blocks blocks = blocks_of(*sums[0], 1);
   for (const Instruction* sum : sums)
@@ -33,7 +34,7 @@ void KernelEmitter::columns(const Instruction& loop, const std::vector<const Ins
   };
   std::vector<Rows> of_sums;
   const auto row_type = [&](Value* v) {
-    return llvm::ArrayType::get(v->getType(), static_cast<uint64_t>(kTile / lanes));
+    return llvm::ArrayType::get(v->getType(), static_cast<uint64_t>(width / lanes));
   };
   for (const Instruction* sum : sums) {
     of_sums.push_back({identities(*sum, false), {}});
@@ -42,8 +43,8 @@ void KernelEmitter::columns(const Instruction& loop, const std::vector<const Ins
           local(llvm::ArrayType::get(row_type(v), static_cast<uint64_t>(kAccumulators + levels))));
   }
 
-  counted(begin, end, kTile, {}, [&](Value* tile, const Values&) {
-    Value* const tile_end = least(b_.CreateAdd(tile, number(kTile), "", true, true), end);
+  counted(begin, end, width, {}, [&](Value* tile, const Values&) {
+    Value* const tile_end = least(b_.CreateAdd(tile, number(width), "", true, true), end);
     // For each vector of the tile; the last one may overlap.
     const auto each = [&](const std::function<void(Value * column)>& part) {
       counted(tile, tile_end, lanes, {}, [&](Value* index, const Values&) {

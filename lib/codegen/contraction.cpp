@@ -117,7 +117,7 @@ class ContractionEmitter {
   Value* lhs_at(const Source& a, Value* k, int64_t ahead, int64_t row);
   Value* rhs_at(const Source& b, const Place& p, Value* k, int64_t ahead, int64_t vector);
   Value* multiply_add(Value* a, Value* b, Value* sum);
-  Values start(const Place& p);
+  Values joined(const Place& p, const Values& sums);
   Value* waiting(const Place& p);
   void keep(const Place& p, const Values& sums);
   void finish(const Place& p, const Values& sums);
@@ -458,8 +458,10 @@ void ContractionEmitter::row_of_tiles(Place place, Value* full) {
 }
 
 void ContractionEmitter::tile(const Place& p) {
-  const Values sums = run_terms(p, start(p));
+  const Values zeros(static_cast<size_t>(p.rows * p.vectors), llvm::Constant::getNullValue(vector(element_, lanes_)));
+  Values sums = run_terms(p, zeros);
   if (blocks_ == 1) return finish(p, sums);
+  sums = joined(p, sums);
   llvm::BasicBlock *last = k_.block("last"), *more = k_.block("more"), *after = k_.block("join");
   b_.CreateCondBr(b_.CreateICmpEQ(number_, integer(blocks_ - 1)), last, more);
   b_.SetInsertPoint(more);
@@ -478,21 +480,23 @@ Value* ContractionEmitter::waiting(const Place& p) {
   return at(element_, waiting_, mul(number, t_.tile.rows * panel_));
 }
 
-Values ContractionEmitter::start(const Place& p) {
+// The sums of the blocks before this one, if there are any, and of this one.
+Values ContractionEmitter::joined(const Place& p, const Values& sums) {
   auto* type = vector(element_, lanes_);
-  Values zeros(static_cast<size_t>(p.rows * p.vectors), llvm::Constant::getNullValue(type));
-  if (blocks_ == 1) return zeros;
   llvm::BasicBlock *before = b_.GetInsertBlock(), *again = k_.block("again"), *ready = k_.block("ready");
   b_.CreateCondBr(b_.CreateICmpEQ(number_, integer(0)), ready, again);
   b_.SetInsertPoint(again);
   Value* from = waiting(p);
-  Values loaded;
-  for (int64_t n = 0; n < p.rows * p.vectors; ++n)
-    loaded.push_back(b_.CreateAlignedLoad(type, at(element_, from, n * lanes_), llvm::Align(size_of(sum_))));
+  Values totals;
+  for (size_t n = 0; n < sums.size(); ++n) {
+    Value* earlier =
+        b_.CreateAlignedLoad(type, at(element_, from, static_cast<int64_t>(n) * lanes_), llvm::Align(size_of(sum_)));
+    totals.push_back(is_floating(sum_) ? b_.CreateFAdd(earlier, sums[n]) : b_.CreateAdd(earlier, sums[n]));
+  }
   b_.CreateBr(ready);
   b_.SetInsertPoint(ready);
-  const Values out = k_.phis(zeros, before);
-  KernelEmitter::join(out, loaded, again);
+  const Values out = k_.phis(sums, before);
+  KernelEmitter::join(out, totals, again);
   return out;
 }
 

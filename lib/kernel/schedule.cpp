@@ -35,6 +35,9 @@ class Scheduler {
   void index(Region& r) {
     for (Instruction& i : r.instructions) {
       for (Id id : i.results) defined_[static_cast<size_t>(id)] = &i;
+      // A kernel that was changed is scheduled anew.
+      i.vectorize = i.threads = false;
+      i.grain = 0;
       for (Region& inner : i.regions) index(inner);
     }
   }

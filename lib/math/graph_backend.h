@@ -253,12 +253,13 @@ struct GraphBackend {
     const auto [b1, b2] = split(b);
     const V p = times(a, b);
     const V e = plus(plus(plus(minus(times(a1, b1), p), times(a1, b2)), times(a2, b1)), times(a2, b2));
-    if (is_negated_product(c, a, b)) return e;
+    // Splitting overflows for huge factors, and infinities leave nothing.
+    const auto number_or_zero = [](V x) { return select<double>(eq<double>(x, x), x, constant<double>(0)); };
+    if (is_negated_product(c, a, b)) return number_or_zero(e);
     const V s = plus(p, c);
     const V t = minus(s, p);
     const V rest = plus(plus(minus(p, minus(s, t)), minus(c, t)), e);
-    // Splitting overflows for huge factors, and infinities leave nothing.
-    return plus(s, select<double>(eq<double>(rest, rest), rest, constant<double>(0)));
+    return plus(s, number_or_zero(rest));
   }
   /// Whether c is -(a * b), as it is where the rounding error of a * b is wanted.
   static bool is_negated_product(V c, V a, V b) {

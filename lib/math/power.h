@@ -21,8 +21,10 @@ F rsqrt(const F& x) {
   const F scaled = where(small, x * kUp, x);
   const F root = sqrt(scaled);
   const F y = T(1) / root;
-  const F residual = fma(-root, root, scaled);
-  const F step = y * fma(residual * T(-0.5), y * y, fma(-root, y, T(1)));
+  // A quarter of the residual of the root, whose square might be rounded to infinity.
+  const F half = root * T(0.5);
+  const F residual = fma(-half, half, scaled * T(0.25));
+  const F step = y * fma(residual * T(-2), y * y, fma(-root, y, T(1)));
   // At 0 and infinity the step is NaN and y is right.
   const F corrected = where(is_nan(step), y, y + step);
   return corrected * where(small, F(kUpRoot), F(1));

@@ -172,8 +172,8 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
   }
   for (size_t i = 0; i < program.constants.size(); ++i) block << "(void*)" << symbol << "_constant" << i << ", ";
   out << "void* workspace) {\n  void* buffers[] = {" << block.str() << "workspace};\n"
-      << "  static const struct " << symbol << "_table table = {2, 0, " << symbol << "_for, " << symbol
-      << "_scratch};\n"
+      << "  static const struct " << symbol << "_table table = {2, 0, " << symbol << "_for, " << symbol << "_scratch, "
+      << symbol << "_threads};\n"
       << "  struct " << symbol << "_context context = {&table, 0, 0};\n"
       << "  (void)" << symbol
       << "_entry(&context, buffers);\n  free(context.memory);\n}\n#ifdef __cplusplus\n}\n#endif\n#undef " << symbol

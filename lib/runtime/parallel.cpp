@@ -88,7 +88,6 @@ struct Scratch {
   static constexpr int64_t kKept = int64_t{16} << 20;
   void* data = nullptr;
   int64_t bytes = 0;
-  ~Scratch() { std::free(data); }
 
   void* get(int64_t wanted) {
     wanted = (std::max<int64_t>(wanted, 1) + 4095) / 4096 * 4096;
@@ -115,8 +114,18 @@ void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) 
 }
 
 void* scratch(void*, int64_t bytes) noexcept {
+  // The memory goes with the thread, what is known of it stays: kernels may still run while static objects are
+  // destroyed.
   static thread_local Scratch one;
-  return one.get(bytes);
+  struct Cleaner {
+    Scratch* scratch;
+    ~Cleaner() {
+      std::free(scratch->data);
+      *scratch = {};
+    }
+  };
+  static thread_local const Cleaner cleaner{&one};
+  return cleaner.scratch->get(bytes);
 }
 
 int32_t num_threads(void*) noexcept { return num_threads(); }

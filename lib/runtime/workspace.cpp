@@ -16,12 +16,21 @@ struct Scratch {
   void* data = nullptr;
   size_t bytes = 0;
   bool taken = false;
-  ~Scratch() { std::free(data); }
 };
 
+/// The memory goes with the thread, what is known of it stays: kernels may still run while static objects are
+/// destroyed.
 Scratch& scratch() {
   static thread_local Scratch one;
-  return one;
+  struct Cleaner {
+    Scratch* scratch;
+    ~Cleaner() {
+      std::free(scratch->data);
+      *scratch = {};
+    }
+  };
+  static thread_local const Cleaner cleaner{&one};
+  return *cleaner.scratch;
 }
 
 }  // namespace

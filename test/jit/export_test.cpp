@@ -66,6 +66,20 @@ TEST_F(Export, ObjectRunsLargeKernelsOnTheCallingThread) {
             0);
 }
 
+TEST_F(Export, ObjectRunsCumulativeSumsAndProductsThatNeedARuntime) {
+  const auto f = jit([](auto x, auto a) { return std::pair{cumsum(x, 0), matmul(a, a)}; }, {.name = "f"});
+  f.lower(spec<float>({500000}), spec<float>({400, 400})).export_object(path("f.o"), {.header = path("f.h")});
+  EXPECT_EQ(run("#include \"f.h\"\n"
+                "static float x[500000], y[500000], a[160000], b[160000];\n"
+                "int main(void) {\n"
+                "  for (int i = 0; i < 500000; ++i) x[i] = (float)(i % 3);\n"
+                "  for (int i = 0; i < 160000; ++i) a[i] = (float)(i % 2);\n"
+                "  f(x, a, y, b, f_workspace_bytes ? aligned_alloc(64, f_workspace_bytes) : 0);\n"
+                "  return y[499999] == 499999.0f && b[159999] == 200.0f && b[159998] == 0.0f ? 0 : 1;\n"
+                "}\n"),
+            0);
+}
+
 TEST_F(Export, ObjectForAnotherTargetIsWritten) {
   jit([](auto x) { return x * 2.0f; })
       .lower(spec<float>({4}))

@@ -147,6 +147,18 @@ INSTANTIATE_TEST_SUITE_P(Targets, Tiles, testing::Values("x86-64-v2", "x86-64-v3
                            return name;
                          });
 
+TEST(Products, AddLongSumsInBlocks) {
+  // One after the other, ones stop counting at 2^24.
+  constexpr int64_t kDepth = (int64_t{1} << 24) + 4096;
+  const std::string depth = std::to_string(kDepth);
+  const Graph g = parse("calque 1\ngraph f(%a: f32[]) {\n  %l = broadcast[axes=[], shape=[4," + depth +
+                        "]] %a\n  %r = broadcast[axes=[], shape=[" + depth +
+                        ",4]] %a\n  %d = dot_general[lhs_batch=[], lhs_contract=[1], rhs_batch=[], rhs_contract=[0]] "
+                        "%l %r\n  return %d\n}\n");
+  const std::vector<AnyArray> got = run_native(g, {AnyArray::full(Shape{}, 1.0f)});
+  EXPECT_EQ(static_cast<const float*>(got[0].data())[15], static_cast<float>(kDepth));
+}
+
 kernel::Program program_of(const std::string& text) {
   return kernel::build_program(transform::simplify(math::expand(transform::simplify(parse(text)))));
 }
