@@ -93,7 +93,7 @@ class Splitter {
   /// True when nothing is left to be done for the loop and those inside it.
   bool split(Instruction& i, bool vector) {
     const double work = time(i, vector) / 1e3;
-    if (work < options_.split_above) return true;
+    if (work == 0 || work < options_.split_above) return true;  // empty, or too little
     const double pieces = std::min(work / options_.piece, kEnoughPieces);
     if (i.loop == LoopKind::parallel) return split_nest(i, work, pieces);
     if (i.loop == LoopKind::reduction) return split_reduction(i, vector, work, pieces);
