@@ -3,8 +3,6 @@
 // factors in caches: blocks of the result (tasks), blocks of terms, rows of tiles, tiles. A factor that is used again
 // and again is packed first, which is where transposed, converted and computed factors become plain vectors. Sums run
 // over the terms in order, in blocks whose length the shape alone decides; block sums are added in order.
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include "codegen/emitter.h"
 #include "codegen/tiling.h"
 

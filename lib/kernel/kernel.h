@@ -35,7 +35,7 @@ enum class Op : uint8_t {
                 ///< k < extent; regions[2](m, n, sum) stores what is wanted of each. The factors have one dtype, 16-bit
                 ///< floats included; the sum's is theirs, f32 for 16-bit floats. Sums run over k in order, in blocks
                 ///< that the code generator documents. Never inside a vectorised loop
-  yield,  ///< last instruction of a region that gives values: operands
+  yield,        ///< last instruction of a region that gives values: operands
 };
 
 enum class LoopKind : uint8_t {
