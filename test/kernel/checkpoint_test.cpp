@@ -8,13 +8,15 @@
 #include "support/arrays.h"
 #include "support/native.h"
 #include "support/samples.h"
+#include "support/sanitizers.h"
 #include "transform/simplify.h"
 #include "transform/vjp.h"
 
 namespace calque::test {
 namespace {
 
-constexpr int kRegions = 8, kLayers = 8;
+// Instrumented code takes long to compile.
+constexpr int kRegions = kAddressSanitizer ? 3 : 8, kLayers = kAddressSanitizer ? 3 : 8;
 constexpr int64_t kWidth = 64;
 
 /// Layers tanh(w h) from %h<first> to %h<first + kLayers>.

@@ -13,6 +13,7 @@
 #include "support/arrays.h"
 #include "support/native.h"
 #include "support/samples.h"
+#include "support/sanitizers.h"
 #include "transform/simplify.h"
 
 namespace calque::test {
@@ -59,7 +60,11 @@ AnyArray whole_numbers(const Type& type, Rng& rng) {
     T* p = static_cast<T*>(out.mutable_data());
     for (int64_t i = 0; i < out.size(); ++i) {
       const int v = static_cast<int>(rng.between(-3, 3));
-      if constexpr (std::is_constructible_v<T, float>) p[i] = T(static_cast<float>(v));
+      if constexpr (std::is_integral_v<T>) {
+        p[i] = static_cast<T>(v);
+      } else if constexpr (std::is_constructible_v<T, float>) {
+        p[i] = T(static_cast<float>(v));
+      }
     }
     return 0;
   });
@@ -110,6 +115,7 @@ TEST_P(Tiles, GiveTheReferencesSums) {
   int seen = 0;
   for (const Case& c : cases()) {
     const bool all = seen++ % 7 == 0;
+    if (kAddressSanitizer && seen % 12 != 1) continue;  // instrumented code takes long to compile
     EXPECT_EQ(compare(product(c, "f32", all ? kBias : ""), options), "");
     if (all) {
       EXPECT_EQ(compare(product(c, "f64", ""), options), "");
