@@ -37,8 +37,6 @@ constexpr int64_t kRowBlock = 1024;
 constexpr int64_t kTasks = 32;
 constexpr int64_t kTaskRows = 64;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// The length of parts of about equal length, none longer than `most`, in whole units.
 int64_t equal_parts(int64_t length, int64_t most, int64_t unit) {
   const int64_t parts = ceil_div(length, std::max(unit, most / unit * unit));
@@ -82,7 +80,6 @@ class AccessFinder {
       }
     }
     out.plain = loads == 1 && others == 0 && known_;
-    if (out.along[0] && out.along[1]) out.along[0] = false;
     return out;
   }
 
@@ -131,8 +128,6 @@ class AccessFinder {
     if (!at) return;
     out.stride[0] = at->a;
     out.stride[1] = at->b;
-    if (at->a == 1 && at->b != 1) out.along[0] = true;
-    if (at->b == 1 && at->a != 1) out.along[1] = true;
   }
 
   const Kernel& kernel_;

@@ -8,13 +8,14 @@
 
 namespace calque::codegen {
 
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
 /// What a factor of a contraction reads.
 struct Access {
   /// One load without predicate at an index that is affine in both parameters, and nothing else.
   bool plain = false;
   int64_t stride[2] = {0, 0};  ///< of a plain load, in elements, by parameter
-  /// Some load steps by one element along the parameter, and none along the other.
-  bool along[2] = {false, false};
   int32_t buffer = -1;
   kernel::Id index = kernel::kNone;
 };
