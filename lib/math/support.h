@@ -34,7 +34,15 @@ F horner(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
   return sum;
 }
 
-/// The same by Horner's rule from two halves (even and odd powers) when long: a shorter chain, but one rounding more
+/// horner, whose last step (the one that counts where the sum doesn't cancel) is rounded once on every target.
+template <FloatLane F, std::size_t N>
+F horner_rounded_once(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
+  std::array<scalar_t<F>, N - 1> higher;
+  for (std::size_t i = 1; i < N; ++i) higher[i - 1] = coefficients[i];
+  return fma(horner(x, higher), x, F(coefficients[0]));
+}
+
+/// horner from two halves (even and odd powers) when long: a shorter chain, but one rounding more
 /// when the halves cancel.
 template <FloatLane F, std::size_t N>
 F polynomial(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
