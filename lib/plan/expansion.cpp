@@ -43,6 +43,7 @@ void Planner::store_dear() {
     for (Value o : e.operands())
       if (inlined(o)) c += cost[o.id()];
     c = std::min(c, 1e12);
+    for (Value v : e.results()) own_cost[v.id()] = c;
     for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
     for (Value v : e.results()) {
       if (!plan.in_memory[v.id()] && compared_with_extremum(v)) store(v);

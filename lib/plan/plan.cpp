@@ -12,6 +12,7 @@ Planner::Planner(const Graph& graph) : g(graph) {
   uses.assign(g.num_values(), 0);
   users.resize(g.num_values());
   cost.assign(g.num_values(), 0);
+  own_cost.assign(g.num_values(), 0);
   for (const Equation& e : g.equations()) {
     position[&e] = order.size();
     order.push_back(&e);
@@ -36,6 +37,7 @@ Plan Planner::run() {
   cut_scalars();
   fuse_epilogues();
   form_groups();
+  drop_private();
   return std::move(plan);
 }
 

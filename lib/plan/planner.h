@@ -12,12 +12,10 @@
 
 namespace calque::plan {
 
-class Planner {
- public:
+struct Planner {
   explicit Planner(const Graph& graph);
   Plan run();
 
- private:
   bool inlined(Value v) const { return g.kind(v) == ValueKind::result && !plan.in_memory[v.id()]; }
   bool is_scalar(Value v) const { return g.shape(v).num_elements() == 1; }
   Role role(const Equation& e) const { return roles[position.at(&e)]; }
@@ -74,6 +72,8 @@ class Planner {
   /// Finds what is computed together with tiled products. Such a product's group is formed where its first root is.
   void fuse_epilogues();
   void form_groups();
+  /// What only the loop that computes it reads need not be in memory.
+  void drop_private();
 
   const Graph& g;
   Plan plan;
@@ -83,11 +83,14 @@ class Planner {
   std::vector<Role> roles;                          // by position in `order`
   std::vector<Product> kinds;                       // by position in `order`: of contractions
   std::unordered_map<const Equation*, size_t> position;
-  std::vector<double> cost;                              // by value: operations to recompute it from memory
-  std::vector<char> fixed;                               // by value: must be in memory whatever fusion would like
-  std::vector<Group> products;                           // kernels of tiled products
+  std::vector<double> cost;      // by value: operations to recompute it from memory, 0 in memory
+  std::vector<double> own_cost;  // by value: the same, in memory or not
+  std::vector<char> fixed;       // by value: must be in memory whatever fusion would like
+  std::vector<Group> products;   // kernels of tiled products
   std::unordered_map<uint32_t, size_t> product_of_root;  // by value id
-  std::vector<size_t> cuts;                              // positions at which new kernels of single elements begin
+  std::unordered_map<uint32_t, int>
+      stages;                // by value id, of roots that share loops: how many reductions they wait for
+  std::vector<size_t> cuts;  // positions at which new kernels of single elements begin
 };
 
 }  // namespace calque::plan
