@@ -327,7 +327,7 @@ Id Elements::reduce(Frame& frame, const Equation& eq, const Index& at) {
     }
   }
   const bool trailing = !reduced.empty() && reduced.front() + reduced.size() == shape.size();
-  if (reduced.size() > 1 && trailing && flat(frame, operand)) {
+  if (reduced.size() > 1 && trailing && flat_reductions_ && flat(frame, operand)) {
     // The reduced dimensions are one run of elements: one loop over positions.
     Id base = e_.index(0);
     int64_t stride = count;

@@ -66,6 +66,9 @@ class Elements {
   /// Whether row-major positions alone suffice to compute every element of `v`.
   bool flat(Frame& frame, Value v);
 
+  /// Whether reductions over several dimensions may run over row-major positions.
+  void set_flat(bool allowed) { flat_reductions_ = allowed; }
+
   /// Results of a loop or branch for one element of the space; `index` is the element.
   Ids control(Frame& frame, const Equation& equation, const Index& index);
   /// A scan for one element of its space. `store_ys(step, values)` receives the stacked results of each step.
@@ -94,6 +97,7 @@ class Elements {
   Emitter::MemoKey key(const Frame& frame, Value v, const Index& index) const;
 
   Emitter& e_;
+  bool flat_reductions_ = true;
   std::unordered_map<uint64_t, std::unordered_map<uint32_t, bool>> flat_;
 };
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "kernel/contraction.h"
+#include "kernel/fuse_loops.h"
 #include "kernel/schedule.h"
 #include "kernel/split_loops.h"
 #include "primitives/registry.h"
@@ -107,6 +109,29 @@ class GroupBuilder {
 
   Operand destination(Value v) { return frame_.bind(memory_.bindings[v.id()]); }
   MemoryFrame& frame() { return frame_; }
+
+  /// From here on, loops of maps and reductions are built so that they can become one.
+  void share_loops(const plan::Group& group) {
+    loops_ = group.loops;
+    reduced_ = group.reduced;
+    flat_ = loops_.size() == reduced_.size();
+    const Graph& g = memory_.graph;
+    std::vector<Value> stack(group.roots.begin(), group.roots.end());
+    std::unordered_set<uint32_t> seen;
+    while (!stack.empty() && flat_) {
+      const Value v = stack.back();
+      stack.pop_back();
+      if (g.kind(v) != ValueKind::result || !frame_.computes(v) || !seen.insert(v.id()).second) continue;
+      const Equation& e = *g.definition(v);
+      if (plan::without_units(g.shape(v)) == loops_) {
+        const bool root = std::find(group.roots.begin(), group.roots.end(), v) != group.roots.end();
+        flat_ = elements_.flat(frame_, v) && (!root || destination(v).dense);
+      } else {
+        stack.insert(stack.end(), e.operands().begin(), e.operands().end());
+      }
+    }
+    elements_.set_flat(flat_);
+  }
 
   /// One loop nest a shape, with everything of that shape inside.
   void map(std::vector<Item> items) {
@@ -247,7 +272,7 @@ class GroupBuilder {
   }
 
   void nest(const Shape& shape, std::span<const Item> items) {
-    bool flat = true;
+    bool flat = flat_;
     std::vector<Value> values;
     for (const Item& i : items) {
       flat = flat && i.to.dense && elements_.flat(frame_, i.value);
@@ -267,6 +292,20 @@ class GroupBuilder {
 
   void put(const Operand& to, const Shape& shape, const Index& index, Id value) {
     emitter_.store(to.buffer, elements_.linear(to, shape, index), value);
+  }
+
+  /// The dimensions of a space from the outermost loop to the innermost.
+  std::vector<size_t> loop_order(const Shape& space) const {
+    std::vector<size_t> order, inner;
+    const bool shared = plan::without_units(space) == loops_;
+    int64_t next = 0;
+    for (size_t d = 0; d < space.size(); ++d) {
+      const bool reduces = shared && std::find(reduced_.begin(), reduced_.end(), next) != reduced_.end();
+      (reduces && space[d] != 1 ? inner : order).push_back(d);
+      next += space[d] != 1;
+    }
+    order.insert(order.end(), inner.begin(), inner.end());
+    return order;
   }
 
   /// Parallel loops over a space, the body given each index: one loop over positions, or one for each dimension.
@@ -290,19 +329,14 @@ class GroupBuilder {
       });
       return;
     }
-    Ids parts;
+    Ids parts(space.size(), emitter_.index(0));
+    const std::vector<size_t> order = loop_order(space);
     std::function<void(size_t)> level = [&](size_t i) {
-      if (i == space.size()) return body(Index::of_parts(parts));
-      if (space[i] == 1) {
-        parts.push_back(emitter_.index(0));
+      if (i == order.size()) return body(Index::of_parts(parts));
+      if (space[order[i]] == 1) return level(i + 1);
+      emitter_.loop(LoopKind::parallel, space[order[i]], {}, {}, emitter_.depth(), [&](Id at, std::span<const Id>) {
+        parts[order[i]] = at;
         level(i + 1);
-        parts.pop_back();
-        return;
-      }
-      emitter_.loop(LoopKind::parallel, space[i], {}, {}, emitter_.depth(), [&](Id at, std::span<const Id>) {
-        parts.push_back(at);
-        level(i + 1);
-        parts.pop_back();
         return Ids{};
       });
     };
@@ -313,6 +347,8 @@ class GroupBuilder {
   Emitter emitter_;
   Elements elements_;
   MemoryFrame frame_;
+  plan::Extents loops_, reduced_;  // that maps and reductions share
+  bool flat_ = true;               // elements of several dimensions may be numbered in row-major order
 };
 
 void GroupBuilder::scatter(const Equation& e) {
@@ -448,6 +484,7 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
   {
     GroupBuilder builder(memory, out, group.roots);
     if (!group.around) {
+      if (!group.loops.empty()) builder.share_loops(group);
       std::vector<Item> items;
       for (Value v : group.roots) {
         items.push_back({v, builder.destination(v)});
@@ -472,6 +509,7 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
       }
     }
   }
+  if (!group.around) fuse_loops(out.kernel, out.views);
   split_loops(out.kernel);
   schedule(out.kernel);
   return out;

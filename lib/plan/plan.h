@@ -8,6 +8,8 @@
 
 #include "calque/ir/graph.h"
 
+#include "plan/equations.h"
+
 namespace calque::plan {
 
 /// How an equation takes part in planning.
@@ -38,6 +40,9 @@ struct Group {
   /// The scan, cumulative operation, scatter or tiled product that the kernel is built around; null for maps and
   /// reductions, and for products whose elements are sums of their own.
   const Equation* around = nullptr;
+  /// Where maps and reductions share their loops: the extents of the maps (1 left out), and which of them the
+  /// reductions run over, whose loops are the inner ones. Empty where nothing is shared.
+  Extents loops = {}, reduced = {};
 };
 
 /// Steps in execution order.

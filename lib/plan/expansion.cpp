@@ -1,0 +1,187 @@
+// What would be computed too often is stored: dear values that several kernels want, values behind many views, and the
+// straight code of very many single elements.
+#include <algorithm>
+
+#include "plan/cuts.h"
+#include "plan/equations.h"
+#include "plan/planner.h"
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+namespace {
+
+/// Recomputing a chain of this many operations costs about as much as a load and a store of its value.
+constexpr double kDear = 8;
+constexpr double kDearScalar = 200;
+constexpr int64_t kSmallSpace = 4096;
+/// A value is computed at no more than this many different indices of one element of a root, and behind no more than
+/// this many changes of index: beyond, chains of views would grow code exponentially.
+constexpr size_t kMaxIndices = 16;
+constexpr int kMaxIndexChanges = 64;
+
+/// Single elements are computed in kernels of about this many operations: time to compile one grows faster than its
+/// size.
+constexpr uint64_t kScalarPiece = 1500;
+
+/// Where a value is wanted: at which index and under which condition, as hashes of the ways there.
+struct Wanted {
+  uint64_t index = 0, condition = 0;
+  friend bool operator==(const Wanted&, const Wanted&) = default;
+};
+
+}  // namespace
+
+void Planner::store_dear() {
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Equation& e = *order[i];
+    double c = roles[i] == Role::view ? 0 : 1;
+    if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rem>) c = 4;
+    if (roles[i] == Role::reduction || e.id() == id_of<While>) c = 64;
+    for (Value o : e.operands())
+      if (inlined(o)) c += cost[o.id()];
+    c = std::min(c, 1e12);
+    for (Value v : e.results()) own_cost[v.id()] = c;
+    for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
+    for (Value v : e.results()) {
+      if (!plan.in_memory[v.id()] && compared_with_extremum(v)) store(v);
+      if (!plan.in_memory[v.id()]) store_if_dear(v, c);
+    }
+  }
+}
+
+bool Planner::compared_with_extremum(Value v) const {
+  bool extremum = false, compared = false;
+  for (const Equation* user : users[v.id()]) {
+    extremum = extremum || takes_extremum(*user);
+    compared = compared || compares(*user);
+  }
+  return extremum && compared && !reads_through(v);
+}
+
+void Planner::store_if_dear(Value v, double c) {
+  const int64_t elements = g.shape(v).num_elements();
+  // A scalar is computed once in each kernel that wants it, whatever the kernel's space.
+  if (c < (elements == 1 ? kDearScalar : kDear)) return;
+  bool again = false;
+  size_t elsewhere = 0, same = 0;
+  for (const Equation* user : users[v.id()]) {
+    const Role role = roles[position.at(user)];
+    if (role == Role::elementwise) {
+      ++same;
+    } else if (role == Role::reduction) {
+      plan.in_memory[user->result().id()] ? ++elsewhere : ++same;
+    } else {
+      if (elements == 1 && role == Role::view && g.shape(user->result()).num_elements() <= kSmallSpace) {
+        ++same;
+        continue;
+      }
+      ++elsewhere;
+      if (user->results().empty()) continue;
+      const int64_t reads = g.shape(user->result()).num_elements();
+      const bool outer_loop =
+          user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank()) >= 0;
+      if (reads > 2 * elements && elements > 1 && !outer_loop) again = true;
+    }
+  }
+  if (elsewhere > 1 || (elsewhere == 1 && same > 0)) again = true;
+  if (again) {
+    store(v);
+    cost[v.id()] = 0;
+  }
+}
+
+void Planner::bound_expansion() {
+  struct Demand {
+    ::calque::detail::InlineVector<Wanted, 2> at;
+    int changes = 0;
+  };
+  std::vector<Demand> demands(g.num_values());
+  const auto want = [&](Value v, const Wanted& place, int changes) {
+    Demand& d = demands[v.id()];
+    d.changes = std::max(d.changes, changes);
+    if (d.at.size() <= kMaxIndices && std::find(d.at.begin(), d.at.end(), place) == d.at.end()) d.at.push_back(place);
+  };
+  const auto mixed = [](uint64_t a, uint64_t b) {
+    a = (a ^ b) * 0x9e3779b97f4a7c15ULL;
+    return a ^ (a >> 29);
+  };
+  // The roots of one space share their kernel's index.
+  const auto space_of = [&](Value v) {
+    uint64_t space = 1;
+    for (const int64_t extent : g.shape(v)) space = mixed(space, static_cast<uint64_t>(extent) + 2);
+    return space;
+  };
+  std::vector<char> part(g.num_values(), 0);  // by value: part of a concatenation that is a root
+  for (size_t i = order.size(); i-- > 0;) {
+    const Equation& e = *order[i];
+    Demand wanted;
+    bool written_whole = false;
+    for (Value v : e.results()) {
+      const Demand& d = demands[v.id()];
+      if (inlined(v) && (d.at.size() > kMaxIndices || d.changes > kMaxIndexChanges) && !reads_through(v)) store(v);
+      if (plan.in_memory[v.id()]) {
+        written_whole = true;
+        wanted.at.push_back({space_of(v), 0});
+      } else {
+        wanted.changes = std::max(wanted.changes, d.changes);
+        for (const Wanted& place : d.at) wanted.at.push_back(place);
+        written_whole = written_whole || part[v.id()];
+      }
+    }
+    if (written_whole && e.id() == id_of<Concatenate>) {
+      // Each operand is written into its part of the result, over its own space.
+      for (const Value v : e.operands()) {
+        if (!inlined(v)) continue;
+        part[v.id()] = 1;
+        want(v, {space_of(v), 0}, wanted.changes + 1);
+      }
+      continue;
+    }
+    const bool conditional = roles[i] == Role::view && !always_reads(e);
+    for (size_t k = 0; k < e.operands().size(); ++k) {
+      const Value v = e.operand(k);
+      if (!inlined(v)) continue;
+      const bool same = roles[i] == Role::elementwise && g.shape(v) == g.shape(e.result());
+      const uint64_t way = mixed(i + 1, k + 1);
+      for (Wanted place : wanted.at) {
+        if (!same) place.index = g.shape(v).num_elements() == 1 ? 0 : mixed(place.index, way);
+        if (conditional) place.condition = mixed(mixed(place.condition, place.index), way);
+        want(v, place, wanted.changes + (same ? 0 : 1));
+      }
+    }
+  }
+}
+
+void Planner::cut_scalars() {
+  std::vector<uint32_t> weight(order.size(), 0), live(order.size() + 1, 0);
+  std::vector<size_t> last(g.num_values(), 0);
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Equation& e = *order[i];
+    if (roles[i] == Role::elementwise && is_scalar(e.result())) weight[i] = operations(e);
+    for (const Value v : e.operands()) last[v.id()] = i;
+  }
+  const auto crosses = [&](Value v) { return inlined(v) && is_scalar(v) && !reads_through(v); };
+  int64_t now = 0;
+  std::vector<int64_t> change(order.size() + 1, 0);
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (const Value v : order[i]->results()) {
+      if (!crosses(v) || last[v.id()] <= i) continue;
+      ++change[i + 1];
+      --change[last[v.id()] + 1];
+    }
+  }
+  for (size_t i = 0; i < order.size(); ++i) live[i] = static_cast<uint32_t>(now += change[i]);
+  cuts = choose_cuts(weight, live, kScalarPiece);
+  for (size_t i = 0; i < order.size() && !cuts.empty(); ++i) {
+    const auto next = std::upper_bound(cuts.begin(), cuts.end(), i);
+    if (next == cuts.end()) break;
+    for (const Value v : order[i]->results()) {
+      if (last[v.id()] >= *next && crosses(v)) plan.in_memory[v.id()] = true;
+    }
+  }
+}
+
+}  // namespace calque::plan

@@ -1,0 +1,119 @@
+// Which values must be in memory whatever fusion would like.
+#include <algorithm>
+
+#include "plan/equations.h"
+#include "plan/planner.h"
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+void Planner::need(Value v) {
+  if (g.kind(v) != ValueKind::result) return;
+  store(v);
+  fixed[v.id()] = 1;
+}
+
+void Planner::store(Value v) {
+  plan.in_memory[v.id()] = true;
+  const Value whole = reshaped_concatenation(v);
+  if (!whole.valid()) return;
+  plan.in_memory[whole.id()] = true;
+  plan.shares[v.id()] = whole;
+}
+
+Value Planner::reshaped_concatenation(Value v) const {
+  constexpr size_t kFewParts = 4;
+  const Equation* e = g.definition(v);
+  if (e->id() != id_of<Reshape>) return {};
+  while (e->id() == id_of<Reshape> && g.kind(e->operand(0)) == ValueKind::result) {
+    v = e->operand(0);
+    e = g.definition(v);
+  }
+  return e->id() == id_of<Concatenate> && e->operands().size() >= kFewParts ? v : Value();
+}
+
+bool Planner::reads_through(Value v) const {
+  for (int depth = 0; depth < 8; ++depth) {
+    if (g.kind(v) != ValueKind::result || plan.in_memory[v.id()]) return true;
+    const Equation* e = g.definition(v);
+    if (!always_reads(*e) && e->id() != id_of<Convert>) return e->operands().empty();
+    v = e->operand(0);
+  }
+  return false;
+}
+
+bool Planner::is_prologue(const Equation& product, Value v) const {
+  if (g.kind(v) != ValueKind::result || users[v.id()].size() != 1 || uses[v.id()] != 1) return false;
+  const Equation& e = *g.definition(v);
+  return roles[position.at(&e)] == Role::elementwise && e.id() != id_of<While> &&
+         this->product(product) != Product::sums;
+}
+
+void Planner::store_updates(const Equation& e, Value updates) {
+  constexpr size_t kFar = 256;
+  const Value x = e.operand(0);
+  const int64_t size = g.shape(updates).num_elements();
+  if (g.kind(x) != ValueKind::input || g.kind(updates) != ValueKind::result || size <= 1) return;
+  const auto& outputs = g.outputs();
+  if (std::find(outputs.begin(), outputs.end(), e.result()) == outputs.end()) return;
+  if (size > g.shape(x).num_elements() / 2) return;
+  std::vector<Value> found{updates};
+  for (size_t i = 0; i < found.size() && found.size() < kFar; ++i) {
+    if (found[i] == x) return need(updates);
+    if (!inlined(found[i])) continue;
+    for (const Value o : g.definition(found[i])->operands())
+      if (std::find(found.begin(), found.end(), o) == found.end()) found.push_back(o);
+  }
+}
+
+void Planner::fix_memory() {
+  for (Value v : g.outputs()) need(v);
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Equation& e = *order[i];
+    switch (roles[i]) {
+      case Role::elementwise:
+        break;
+      case Role::view:
+        if (e.id() == id_of<DynamicUpdateSlice>) store_updates(e, e.operand(1));
+        break;
+      case Role::reduction:
+        plan.in_memory[e.result().id()] = true;
+        break;  // unless joined to its user below
+      case Role::contraction:
+        need(e.result());
+        for (Value v : e.operands())
+          if (!reads_through(v) && !is_prologue(e, v)) need(v);
+        break;
+      case Role::cumulative:
+        need(e.result());
+        break;
+      case Role::scatter:
+        need(e.result());
+        need(e.operand(0));
+        need(e.operand(1));
+        store_updates(e, e.operand(2));
+        break;
+      case Role::loop:
+      case Role::branch: {
+        std::string reason;
+        // A scan that runs per element still writes and reads along its steps; a while is elementwise by now.
+        const bool inside = e.id() == id_of<Scan> && runs_per_element(g, e, &reason);
+        if (!inside) {
+          for (Value v : e.operands()) need(v);
+          if (e.id() == id_of<While>) runs_per_element(g, e, &reason);
+          if (roles[i] == Role::loop) plan.notes.push_back(e.primitive() + " runs in the entry function: " + reason);
+        }
+        for (Value v : e.results()) need(v);
+        break;
+      }
+      case Role::effect:
+        for (Value v : e.operands()) need(v);
+        for (Value v : e.results()) need(v);
+        break;
+    }
+  }
+}
+
+}  // namespace calque::plan

@@ -1,0 +1,96 @@
+#pragma once
+// What the passes of planning share. Decisions are taken in one backward pass (which reductions join the kernel that
+// uses them) and a few forward passes (what must be in memory, what is dear enough to be, which roots share a kernel).
+// Each looks at each equation a bounded number of times.
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "plan/contraction.h"
+#include "plan/equations.h"
+#include "plan/plan.h"
+
+namespace calque::plan {
+
+struct Planner {
+  explicit Planner(const Graph& graph);
+  Plan run();
+
+  bool inlined(Value v) const { return g.kind(v) == ValueKind::result && !plan.in_memory[v.id()]; }
+  bool is_scalar(Value v) const { return g.shape(v).num_elements() == 1; }
+  Role role(const Equation& e) const { return roles[position.at(&e)]; }
+  Product product(const Equation& e) const { return kinds[position.at(&e)]; }
+
+  // ---- memory.cpp: what must be in memory whatever fusion would like
+  void need(Value v);
+  /// Puts a value in memory. A reshaped concatenation lives where the concatenation does, which is written part by
+  /// part; on its own index space every element would have to ask which part it comes from.
+  void store(Value v);
+  /// The concatenation of several parts that v is a reshape of. Invalid when it is none.
+  Value reshaped_concatenation(Value v) const;
+  /// Nothing but views and conversions between it and memory: as cheap to read through as a copy would be.
+  bool reads_through(Value v) const;
+  /// An elementwise operand of a tiled product, computed while it is packed. (Dear ones are stored all the same.)
+  bool is_prologue(const Equation& product, Value v) const;
+  /// An update of an input, as of a loop's carry, can be written into the input's own memory when it does not read the
+  /// input on the way: computed from it, a small update goes through memory of its own.
+  void store_updates(const Equation& e, Value updates);
+  void fix_memory();
+
+  // ---- joins.cpp: reductions that are computed inside the kernels of their users
+  /// The kernel a value would be computed in, seen from one root: the loops around it (extents other than 1) and how
+  /// many of them, from the outside, index the value. -1: not a prefix of the loops.
+  struct Place {
+    Value root;
+    Extents loops;
+    int prefix = -1;
+    bool conflict = false;  ///< reached from several roots or in several ways
+  };
+  /// Walks what is computed inside the kernel of `root` from `start` on and tells candidates where they are used.
+  void walk(Value start, const Place& place, std::vector<Place>& places, std::vector<char>& reached);
+  int operand_prefix(const Equation& e, Value operand, int prefix) const;
+  /// Reductions whose every use is inside one kernel, under loops that run once for each of their elements, are
+  /// computed there: softmax becomes one kernel.
+  void join_reductions();
+
+  // ---- expansion.cpp: what would be computed too often is stored
+  /// Elementwise values that several kernels, or several elements of one, would compute again are stored when that is
+  /// cheaper.
+  void store_dear();
+  /// An extremum is taken of the value, which is then searched for it, as the extremum's derivative does: it must be
+  /// the same to the last bit in both places, hence computed once. Computed twice, a product and a sum may be rounded
+  /// together in one place alone, and a 16-bit float in none.
+  bool compared_with_extremum(Value v) const;
+  void store_if_dear(Value v, double c);
+  /// Follows every root back to memory, keeping for each value the places at which it is wanted, and stores what is
+  /// wanted at too many or too far from its root.
+  void bound_expansion();
+  /// Long straight code of single elements is cut into several kernels; what crosses a cut goes through memory.
+  void cut_scalars();
+
+  // ---- groups.cpp: which values in memory share a kernel
+  /// Finds what is computed together with tiled products. Such a product's group is formed where its first root is.
+  void fuse_epilogues();
+  void form_groups();
+  /// What only the loop that computes it reads need not be in memory.
+  void drop_private();
+
+  const Graph& g;
+  Plan plan;
+  std::vector<uint32_t> uses;                       // by value
+  std::vector<std::vector<const Equation*>> users;  // by value
+  std::vector<const Equation*> order;               // equations in order
+  std::vector<Role> roles;                          // by position in `order`
+  std::vector<Product> kinds;                       // by position in `order`: of contractions
+  std::unordered_map<const Equation*, size_t> position;
+  std::vector<double> cost;      // by value: operations to recompute it from memory, 0 in memory
+  std::vector<double> own_cost;  // by value: the same, in memory or not
+  std::vector<char> fixed;       // by value: must be in memory whatever fusion would like
+  std::vector<Group> products;   // kernels of tiled products
+  std::unordered_map<uint32_t, size_t> product_of_root;  // by value id
+  std::unordered_map<uint32_t, int>
+      stages;                // by value id, of roots that share loops: how many reductions they wait for
+  std::vector<size_t> cuts;  // positions at which new kernels of single elements begin
+};
+
+}  // namespace calque::plan

@@ -1,0 +1,216 @@
+// A root of the kernel that another root reads is computed again where it is read, and becomes one with it when both
+// are in one loop. The loops of one stage become one: stage n holds the maps and reductions that need the results of n
+// reductions one after the other.
+#include "plan/sharing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+namespace {
+
+/// Values of one root's kernel that are looked through.
+constexpr size_t kFar = 400;
+/// Recomputing as many operations is not worth the memory pass that is saved.
+constexpr double kDear = 8;
+/// Columns are reduced row by row, in loops that are short (codegen/columns.cpp).
+constexpr double kColumnCost = 24;
+
+/// Positions of the reduced dimensions among those that are not 1.
+Extents reduced_positions(const Equation& e, const Shape& operand) {
+  std::vector<int64_t> axes;
+  if (const AttributeValue* several = e.attributes().find("axes")) {
+    axes = std::get<std::vector<int64_t>>(*several);
+  } else {
+    axes.push_back(e.attributes().integer("axis"));
+  }
+  Extents out;
+  int64_t next = 0;
+  for (size_t d = 0; d < operand.size(); ++d) {
+    if (operand[d] == 1) continue;
+    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) != axes.end()) out.push_back(next);
+    ++next;
+  }
+  return out;
+}
+
+Frame frame_of_reduction(const Graph& g, const Equation& e) {
+  Frame f;
+  const Shape& operand = g.shape(e.operand(0));
+  f.full = without_units(operand);
+  f.kept = without_units(g.shape(e.result()));
+  f.reduced = reduced_positions(e, operand);
+  return f;
+}
+
+/// Whether a broadcast puts its operand's dimensions where the frame keeps them.
+bool along_kept(const Graph& g, const Equation& e, const Frame& frame) {
+  const auto& axes = e.attributes().ints("axes");
+  const Shape &to = g.shape(e.result()), &from = g.shape(e.operand(0));
+  Extents mapped;
+  int64_t next = 0;
+  size_t i = 0;
+  for (int axis = 0; axis < to.rank(); ++axis) {
+    const bool is_mapped = i < axes.size() && axes[i] == axis;
+    const bool unit = !is_mapped || from[i] == 1;
+    if (is_mapped) ++i;
+    if (to[static_cast<size_t>(axis)] == 1) continue;
+    if (unit) mapped.push_back(next);
+    ++next;
+  }
+  return mapped == frame.reduced;
+}
+
+}  // namespace
+
+Sharing::Sharing(Planner& planner, const std::vector<int32_t>& step_of)
+    : p_(planner),
+      step_of_(step_of),
+      any_reductions_(std::find(p_.roles.begin(), p_.roles.end(), Role::reduction) != p_.roles.end()),
+      seen_(p_.g.num_values(), 0),
+      budget_(20'000 + 100 * p_.order.size()) {}
+
+int Sharing::stage(Value root) const {
+  const auto at = p_.stages.find(root.id());
+  return at == p_.stages.end() ? 0 : at->second;
+}
+
+bool Sharing::expands(Value v, Value root) const {
+  return p_.g.kind(v) == ValueKind::result && (v == root || !p_.plan.in_memory[v.id()]);
+}
+
+Frame Sharing::frame_of(Value root, bool& mixed) {
+  Frame found;
+  mixed = false;
+  if (!any_reductions_) return found;
+  std::vector<Value> stack{root};
+  seen_[root.id()] = ++walk_;
+  for (size_t n = 0; !stack.empty(); ++n) {
+    if (n > kFar || budget_ == 0) {
+      mixed = true;
+      return {};
+    }
+    --budget_;
+    const Value v = stack.back();
+    stack.pop_back();
+    const Equation& e = *p_.g.definition(v);
+    if (p_.role(e) == Role::reduction) {
+      const Frame f = frame_of_reduction(p_.g, e);
+      if (f.valid()) {
+        mixed = mixed || (found.valid() && !(found == f));
+        found = f;
+      }
+    }
+    for (const Value o : e.operands()) {
+      if (!expands(o, root) || std::exchange(seen_[o.id()], walk_) == walk_) continue;
+      stack.push_back(o);
+    }
+  }
+  return found;
+}
+
+Sharing::At Sharing::operand(const Equation& e, Value o, At at, const Frame& frame) const {
+  const Graph& g = p_.g;
+  if (p_.role(e) == Role::reduction) {
+    return at == At::kept && frame_of_reduction(g, e) == frame ? At::full : At::other;
+  }
+  if (frame.kept.empty() && g.shape(o).num_elements() == 1) return At::kept;
+  if (at == At::other) return at;
+  const Extents own = without_units(g.shape(o));
+  const bool same = own == without_units(g.shape(e.result()));
+  if (e.id() == id_of<Broadcast>) {
+    if (same) return at;
+    return at == At::full && own == frame.kept && along_kept(g, e, frame) ? At::kept : At::other;
+  }
+  return same && (p_.role(e) == Role::elementwise || e.id() == id_of<Reshape>) ? at : At::other;
+}
+
+bool Sharing::collect(Value root, const Frame& frame, int32_t step) {
+  const Graph& g = p_.g;
+  items_.clear();
+  const Extents own = without_units(g.shape(root));
+  if (own != frame.full && own != frame.kept) return refuse("is over another space");
+  items_.push_back({root, own == frame.full ? At::full : At::kept});
+  for (size_t n = 0; n < items_.size(); ++n) {
+    if (n > kFar || budget_ == 0) return refuse("takes too long to look at");
+    --budget_;
+    const auto [v, at, stage, latest] = items_[n];
+    if (!expands(v, root)) continue;
+    const Equation& e = *g.definition(v);
+    if (p_.role(e) == Role::reduction && (at != At::kept || !(frame_of_reduction(g, e) == frame))) {
+      if (frame_of_reduction(g, e).valid()) return refuse("reduces other dimensions");
+    }
+    for (const Value o : e.operands()) {
+      if (g.kind(o) != ValueKind::result) continue;
+      const At to = operand(e, o, at, frame);
+      const bool member = p_.plan.in_memory[o.id()] && step_of_[o.id()] == step;
+      if (p_.plan.in_memory[o.id()] && !member) continue;
+      if (member && to == At::other) return refuse("needs " + g.definition(o)->primitive() + " at other indices");
+      const bool known =
+          std::any_of(items_.begin(), items_.end(), [&](const Item& i) { return i.v == o && i.at == to; });
+      if (!known) items_.push_back({o, to});
+    }
+  }
+  return true;
+}
+
+void Sharing::compute_stages(Value root, const Frame& frame) {
+  const Graph& g = p_.g;
+  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.v < b.v; });
+  std::unordered_map<uint32_t, int> stages;
+  const auto of = [&](Value v) {
+    const auto at = stages.find(v.id());
+    return at == stages.end() ? 0 : at->second;
+  };
+  for (Item& i : items_) {
+    if (expands(i.v, root)) {
+      const Equation& e = *g.definition(i.v);
+      for (const Value o : e.operands()) i.stage = std::max(i.stage, of(o));
+      i.stage += p_.role(e) == Role::reduction;
+    } else {
+      i.stage = stage(i.v);
+    }
+    stages[i.v.id()] = i.latest = i.stage;
+  }
+  for (size_t n = items_.size(); n-- > 0;) {
+    const Item i = items_[n];
+    if (!expands(i.v, root)) continue;
+    const Equation& e = *g.definition(i.v);
+    for (const Value o : e.operands()) {
+      const At to = operand(e, o, i.at, frame);
+      for (Item& j : items_) {
+        if (j.v != o || j.at != to) continue;
+        // Its own loop, or that of the reduction.
+        if (i.at == At::full) j.latest = std::max(j.latest, i.latest);
+      }
+    }
+  }
+}
+
+bool Sharing::fits(Value root, const Frame& frame, int32_t step) {
+  if (!collect(root, frame, step)) return false;
+  compute_stages(root, frame);
+  const bool columns = !frame.by_rows();
+  int own = 0;
+  for (const Item& i : items_) {
+    if (i.v == root) own = i.stage;
+    if (columns && i.at == At::full && p_.g.definition(i.v)->id() == id_of<While>)
+      return refuse("has loops of its own, columns are reduced row by row");
+    if (i.v == root || expands(i.v, root)) continue;
+    if (i.at == At::full && i.latest > i.stage && (p_.own_cost[i.v.id()] >= kDear || p_.compared_with_extremum(i.v)))
+      return refuse("needs " + p_.g.definition(i.v)->primitive() + " in memory, after a reduction");
+  }
+  const bool whole = without_units(p_.g.shape(root)) == frame.full;
+  if (whole && own > 0 && (frame.kept.empty() || columns)) return refuse("needs the reduction's result");
+  if (whole && columns && p_.own_cost[root.id()] > kColumnCost)
+    return refuse("is long, columns are reduced row by row");
+  p_.stages[root.id()] = own;
+  return true;
+}
+
+}  // namespace calque::plan
