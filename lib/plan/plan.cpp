@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
 #include "plan/planner.h"
+#include "plan/schedule.h"
 #include "primitives/registry.h"
 
 namespace calque::plan {
@@ -13,10 +14,14 @@ Planner::Planner(const Graph& graph) : g(graph) {
   users.resize(g.num_values());
   cost.assign(g.num_values(), 0);
   own_cost.assign(g.num_values(), 0);
-  for (const Equation& e : g.equations()) {
-    position[&e] = order.size();
-    order.push_back(&e);
-    roles.push_back(is_elementwise_loop(g, e) ? Role::elementwise : role_of(e));
+  const auto role_here = [&](const Equation& e) { return is_elementwise_loop(g, e) ? Role::elementwise : role_of(e); };
+  for (const Equation& e : g.equations()) roles.push_back(role_here(e));
+  order = schedule(g, roles);
+  roles.clear();
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Equation& e = *order[i];
+    position[&e] = i;
+    roles.push_back(role_here(e));
     kinds.push_back(roles.back() == Role::contraction ? product_of(g, e) : Product::sums);
     for (Value v : e.operands()) {
       ++uses[v.id()];

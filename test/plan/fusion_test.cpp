@@ -128,6 +128,27 @@ TEST(Fusion, AColumnReductionIsStoredBeforeRowsUseIt) {
   EXPECT_EQ(b.workspace, 448);  // 400 bytes, aligned
 }
 
+TEST(Fusion, ValuesOfRowsBetweenMapsDoNotPartThem) {
+  // Each map reads the map before and a value of every row, of which one kernel stores no more than eight.
+  constexpr int kMaps = 16, kRoots = 8;
+  std::string text = "graph g(%0: f32[5000], %1: f32[5000,3]) {\n";
+  std::string results;
+  int row = 0, map = 1, next = 2;
+  const auto emit = [&](const std::string& shape, const std::string& operation) {
+    text += "  %" + std::to_string(next) + ": f32[" + shape + "] = " + operation + "\n";
+    return next++;
+  };
+  for (int k = 0; k < kMaps; ++k) {
+    row = emit("5000", "sin %" + std::to_string(row));
+    const int spread = emit("5000,3", "broadcast[axes=[0], shape=[5000,3]] %" + std::to_string(row));
+    map = emit("5000,3", "add %" + std::to_string(map) + " %" + std::to_string(spread));
+    results += " %" + std::to_string(row) + " %" + std::to_string(map);
+  }
+  const Built b = build(text + "  return" + results + "\n}");
+  EXPECT_EQ(b.kernels, 2u * kMaps / kRoots) << b.text;
+  EXPECT_EQ(b.workspace, 0);
+}
+
 TEST(Fusion, LoopOverElementsRunsInsideItsKernel) {
   const Built b = build(R"(graph g(%0: f32[1000]) {
     %1: i32[1000], %2: f32[1000] = while[body_consts=1, cond_consts=0] %0 0:i32[1000] 1.0:f32[1000] {
