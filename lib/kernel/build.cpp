@@ -38,6 +38,29 @@ bool computed_alone(const plan::Plan& plan, Value v) {
   });
 }
 
+/// Gives outputs the memory of donated inputs of their size, of their own type rather than of another, where nothing
+/// reads the input after the output is written.
+void reuse_donated(Program& p, const std::vector<bool>& donated, std::span<const Binding> inputs,
+                   std::span<const Binding> outputs) {
+  if (std::find(donated.begin(), donated.end(), true) == donated.end()) return;
+  p.in_place.assign(outputs.size(), -1);
+  std::vector<bool> taken(inputs.size(), false);
+  for (const bool alike : {true, false}) {
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      const Type& type = outputs[o].type;
+      if (bytes_of(type) == 0) continue;
+      for (size_t i = 0; i < inputs.size() && p.in_place[o] < 0; ++i) {
+        const Binding& input = inputs[i];
+        if (i >= donated.size() || !donated[i] || taken[i] || bytes_of(input.type) != bytes_of(type)) continue;
+        if ((input.type == type) != alike || !is_dense(input.type.shape, input.strides)) continue;
+        if (!merge_buffers(p, p.steps, input.view.buffer, outputs[o].view.buffer)) continue;
+        p.in_place[o] = static_cast<int32_t>(i);
+        taken[i] = true;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void ProgramBuilder::kernel(BoundKernel bound, std::vector<Step>& steps) {
@@ -203,6 +226,7 @@ Program build_program(const Graph& original, const BuildOptions& options) {
     outputs.push_back(builder.add_buffer(BufferKind::output, static_cast<int32_t>(i), t, dense(t.shape)));
   }
   builder.region(graph, inputs, outputs, p.steps);
+  reuse_donated(p, options.donated, inputs, outputs);
   builder.finish();
   return p;
 }

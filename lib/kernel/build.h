@@ -11,6 +11,8 @@ namespace calque::kernel {
 struct BuildOptions {
   /// Strides of the inputs in elements; empty, or an empty entry, means row-major.
   std::vector<Shape::Dims> input_strides;
+  /// By input: its memory may be overwritten. Shorter means no.
+  std::vector<bool> donated = {};
 };
 
 /// Builds the program of a simplified, math-expanded graph without call-like equations. Throws CompileError for what

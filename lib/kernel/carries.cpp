@@ -47,6 +47,10 @@ struct Accesses {
 };
 
 bool is_parallel(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::parallel; }
+/// A loop each of whose iterations has elements of its own.
+bool has_own_elements(const Instruction& i) {
+  return is_parallel(i) || (i.op == Op::loop && i.loop == LoopKind::reduction);
+}
 
 /// Loads of one buffer and stores to another, in the order of the text.
 Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
@@ -69,26 +73,30 @@ Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
   return out;
 }
 
-/// Whether the load never sees what the store has written, were they of one buffer.
-bool comes_before(const Access& load, const Access& store) {
+/// Whether the load never sees what the store has written, were they of one buffer. Equal indices are equal places when
+/// the buffers have the same type.
+bool comes_before(const Access& load, const Access& store, bool same_type) {
   if (load.order > store.order) return false;
   const size_t shared = static_cast<size_t>(
       std::mismatch(load.around.begin(), load.around.end(), store.around.begin(), store.around.end()).first -
       load.around.begin());
   if (shared == 0) return true;
-  // In a loop around both, an earlier iteration's store must be elsewhere: iterations of parallel loops write each
-  // element once, and this one reads the element that it writes.
+  if (!same_type) return false;
+  // In a loop around both, an earlier iteration's store must be elsewhere: iterations of parallel loops and reductions
+  // write each element once, and this one reads the element that it writes.
   return load.index == store.index && shared == store.around.size() &&
-         std::all_of(store.around.begin(), store.around.end(), [](const Instruction* i) { return is_parallel(*i); });
+         std::all_of(store.around.begin(), store.around.end(),
+                     [](const Instruction* i) { return has_own_elements(*i); });
 }
 
 bool may_share(const Kernel& kernel, int32_t from, int32_t to) {
+  const Buffer &read = kernel.buffers[static_cast<size_t>(from)], &written = kernel.buffers[static_cast<size_t>(to)];
   const Accesses both = accesses(kernel, from, to);
   for (const Access& load : both.loads)
     for (const Access& store : both.stores)
-      if (!comes_before(load, store)) return false;
+      if (!comes_before(load, store, read.dtype == written.dtype)) return false;
   // A kernel that also writes what it reads from, or reads what it writes, has an order of its own.
-  return !kernel.buffers[static_cast<size_t>(from)].written && accesses(kernel, to, from).loads.empty();
+  return !read.written && accesses(kernel, to, from).loads.empty();
 }
 
 /// Whether a step may write to a buffer: for certain only kernels are known not to.
@@ -201,8 +209,10 @@ void merge(Program& program, std::vector<Step>& steps, int32_t from, int32_t to)
     for (auto& block : step.blocks) merge(program, block, from, to);
     if (step.kind == StepKind::kernel) {
       const int32_t f = position_of(step, from), t = position_of(step, to);
-      if (f >= 0 && t >= 0) {
-        Kernel& kernel = program.kernels[static_cast<size_t>(step.kernel)];
+      Kernel& kernel = program.kernels[static_cast<size_t>(step.kernel)];
+      const auto dtype_of = [&](int32_t b) { return kernel.buffers[static_cast<size_t>(b)].dtype; };
+      // Of different types they stay two buffers of the kernel in one place.
+      if (f >= 0 && t >= 0 && dtype_of(f) == dtype_of(t)) {
         kernel.buffers[static_cast<size_t>(f)].written = true;
         kernel.buffers.erase(kernel.buffers.begin() + t);
         step.views.erase(step.views.begin() + t);
@@ -215,8 +225,11 @@ void merge(Program& program, std::vector<Step>& steps, int32_t from, int32_t to)
         }
       }
     }
-    for (View& v : step.views)
+    for (View& v : step.views) {
       if (v.buffer == to) v.buffer = from;
+      for (View::Choice& c : v.choices)
+        if (c.buffer == to) c.buffer = from;
+    }
   }
   std::erase_if(steps, [&](const Step& s) {
     return s.kind == StepKind::kernel && !stores(program.kernels[static_cast<size_t>(s.kernel)].body);

@@ -369,8 +369,8 @@ Id Elements::arg_reduce(Frame& frame, const Equation& eq, const Index& at) {
   const std::array initial{e_.constant(dtype, identity(combiner, dtype)), e_.index(shape[axis])};
   Ids parts;
   for (size_t i = 0, j = 0; i < shape.size(); ++i) parts.push_back(i == axis ? kNone : index.parts[j++]);
-  const Ids results = e_.loop(LoopKind::reduction, shape[axis], initial, std::array{combiner}, depth_of(index),
-                              [&](Id r, std::span<const Id>) {
+  const Ids results = e_.loop(LoopKind::reduction, shape[axis], initial, std::array{combiner, combiner},
+                              depth_of(index), [&](Id r, std::span<const Id>) {
                                 parts[axis] = r;
                                 return Ids{convert(element(frame, operand, Index::of_parts(parts)), dtype), r};
                               });

@@ -152,7 +152,11 @@ class ProgramPrinter {
         out_ << '+' << b.offset;
       else
         out_ << b.index;
-      out_ << ": " << b.type << '\n';
+      out_ << ": " << b.type;
+      const auto o = static_cast<size_t>(b.index);
+      if (b.kind == BufferKind::output && o < program_.in_place.size() && program_.in_place[o] >= 0)
+        out_ << " in the memory of input " << program_.in_place[o];
+      out_ << '\n';
     }
     out_ << "steps {\n";
     steps(program_.steps, 1);

@@ -85,6 +85,9 @@ struct Program {
   std::vector<HostFunctionRef> host_functions;
   std::vector<AnyArray> constants;
   int32_t num_inputs = 0, num_outputs = 0;
+  /// By output: the donated input in whose memory it is computed, or -1. The caller passes one pointer for both. Empty
+  /// when nothing was donated.
+  std::vector<int32_t> in_place;
   int64_t workspace_bytes = 0;
   int32_t num_loops = 0;
   /// What was not fused, and why.

@@ -22,11 +22,19 @@ std::shared_ptr<CallTable> shared_table(const void* key) {
   return table;
 }
 
+void run_donating(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
+  const runtime::Places places = runtime::places_of(function, arguments, *entry.executable);
+  runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                   result.outputs, places);
+  result.structure = entry.structure.get();
+  runtime::donate(function, arguments, result.outputs);
+}
+
 void run(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
+  if (!function.options.donate.empty()) return run_donating(function, entry, arguments, result);
   runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
                    result.outputs);
   result.structure = entry.structure.get();
-  if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
 }
 
 void run_eagerly(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result) {
@@ -44,7 +52,7 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
   const Device device = runtime::check_leaves(function, arguments, site);
   runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
   std::shared_ptr<CallEntry> entry = runtime::make_entry(arguments, traced, device);
-  entry->executable = runtime::executable_of(function, arguments, traced.graph);
+  entry->executable = runtime::executable_of(function, arguments, traced.graph, entry.get());
   return entry;
 }
 
@@ -82,7 +90,10 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
   const Device device = options.device.value_or(Device{});
   state->options_word = uint64_t(options.fast_math) | uint64_t(options.strict) << 1 |
                         uint64_t(options.deterministic) << 2 | uint64_t(options.device.has_value()) << 3 |
-                        uint64_t(device.kind) << 8 | uint64_t(device.index) << 16;
+                        uint64_t(device.kind) << 8 | uint64_t(device.index & 0xffff) << 16;
+  for (const int position : options.donate) {
+    if (position >= 0 && position < runtime::kMaxInPlace) state->options_word |= uint64_t{1} << (32 + position);
+  }
   state->options = std::move(options);
   state->location = location;
   if (state->options.fast_math && state->options.strict) {
@@ -118,13 +129,15 @@ void clear_cache_of(const FunctionState& function) { function.table->clear(); }
 namespace calque::runtime {
 
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
-                                                const detail::Arguments& arguments, const Graph& graph) {
+                                                const detail::Arguments& arguments, const Graph& graph,
+                                                const CallEntry* entry) {
   if (graph.outputs().empty() && graph.num_equations() == 0) {
     static const auto& nothing = *new std::shared_ptr<const Executable>(std::make_shared<const Executable>());
     return nothing;
   }
   bool compiled = false;
-  auto executable = find_executable(graph, input_strides(arguments, graph), compile_options(function), &compiled);
+  const CompileOptions options = entry ? compile_options(function, arguments, *entry) : compile_options(function);
+  auto executable = find_executable(graph, input_strides(arguments, graph), options, &compiled);
   log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
               compiled ? "compiled" : "code was there");
   return executable;

@@ -80,12 +80,13 @@ const codegen::RuntimeTable& runtime_table() {
 
 void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> hidden,
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
-             detail::OutputArrays& outputs) {
+             detail::OutputArrays& outputs, const Places& places) {
   Block block;
   for (const detail::LeafRef& leaf : leaves) {
     const bool scalar = leaf.kind == detail::LeafRef::Kind::scalar;
     block.push_back(const_cast<void*>(scalar ? static_cast<const void*>(leaf.bits.bytes) : leaf.data));
   }
+  for (const auto& [leaf, memory] : places.inputs) block[leaf] = memory;
   for (const AnyArray& array : hidden) block.push_back(const_cast<void*>(array.data()));
   outputs.reserve(sources.size());
   for (const OutputSource& source : sources) {
@@ -93,7 +94,9 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
       case OutputSource::Kind::computed: {
         const Type& type = executable.outputs[source.index];
         const size_t bytes = static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype);
-        AnyArray& output = outputs.emplace_back(type, detail::Storage::allocate(bytes), device);
+        const bool placed = source.index < places.outputs.size() && places.outputs[source.index];
+        AnyArray& output = outputs.emplace_back(
+            type, placed ? places.outputs[source.index] : detail::Storage::allocate(bytes), device);
         block.push_back(output.mutable_data());
         break;
       }

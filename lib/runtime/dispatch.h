@@ -16,11 +16,17 @@ struct OutputSource {
   uint32_t index = 0;
 };
 
+/// Memory of donated arguments that takes results.
+struct Places {
+  std::vector<detail::Storage> outputs;            ///< by output of the executable; empty ones are allocated
+  std::vector<std::pair<uint32_t, void*>> inputs;  ///< what the executable reads in place of these leaves
+};
+
 /// Runs `executable` on the leaves followed by `hidden` and emplaces the outputs that `sources` describe. Rethrows what
 /// a callback threw.
 void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> hidden,
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
-             detail::OutputArrays& outputs);
+             detail::OutputArrays& outputs, const Places& places = {});
 
 /// Runs `executable` on arrays. Returns its outputs.
 std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs);

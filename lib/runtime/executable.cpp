@@ -32,6 +32,8 @@ struct Key {
 uint64_t hash_of(const Key& key) {
   uint64_t hash = XXH3_64bits_withSeed(key.strides.data(), key.strides.size() * sizeof(int64_t), key.graph.low);
   hash = XXH3_64bits_withSeed(&key.constants, sizeof(key.constants), hash);
+  for (size_t i = 0; i < key.options.donated.size(); ++i)
+    if (key.options.donated[i]) hash = XXH3_64bits_withSeed(&i, sizeof(i), hash);
   return hash ^
          (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 | uint64_t(key.options.reference) << 2);
 }

@@ -22,6 +22,8 @@ struct CompileOptions {
   bool fast_math = false;
   /// Run on the reference evaluator.
   bool reference = false;
+  /// By input: the call gives its memory away. Shorter means no.
+  std::vector<bool> donated = {};
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
@@ -35,6 +37,8 @@ struct Executable {
   std::vector<Type> outputs;
   std::vector<const void*> constants;  ///< in the entry's order
   int64_t workspace_bytes = 0;
+  /// By output: the input in whose memory it is computed, or -1; empty when there are none.
+  std::vector<int32_t> in_place;
   std::vector<kernel::HostFunctionRef> host_functions;
 
   // ---- what the pointers above refer to

@@ -63,7 +63,7 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
   runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
   const size_t recorded = traced.graph.num_equations();
   const auto entry = runtime::make_entry(arguments, traced, device);
-  const runtime::CompileOptions options = runtime::compile_options(function);
+  const runtime::CompileOptions options = runtime::compile_options(function, arguments, *entry);
   out << "device: " << to_string(device) << "\n";
   if (const auto reason = runtime::needs_reference(traced.graph)) {
     out << recorded << " equations, run by the reference evaluator: " << *reason << "\n";

@@ -61,9 +61,14 @@ std::shared_ptr<CallEntry> make_entry(const detail::Arguments& arguments, Traced
 /// Strides of each input of `graph`: the leaves' own, row-major for the hidden ones.
 std::vector<Strides> input_strides(const detail::Arguments& arguments, const Graph& graph);
 
-/// The executable of what make_entry left.
+/// The function's options, and which of these arguments it takes over: donated arrays that are no results themselves.
+CompileOptions compile_options(const detail::FunctionState& function, const detail::Arguments& arguments,
+                               const CallEntry& entry);
+
+/// The executable of what make_entry left. It takes donated arguments over when `entry` is there.
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
-                                                const detail::Arguments& arguments, const Graph& graph);
+                                                const detail::Arguments& arguments, const Graph& graph,
+                                                const CallEntry* entry = nullptr);
 
 /// Whether the environment asks for eager traces.
 bool eager_mode();

@@ -7,6 +7,7 @@
 #include "codegen/codegen.h"
 #include "runtime/executable.h"
 #include "runtime/function_state.h"
+#include "runtime/memory.h"
 
 namespace calque::detail {
 namespace {
@@ -29,8 +30,8 @@ std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const F
   auto lowered = std::make_shared<LoweredState>();
   lowered->function = function;
   lowered->graph = traced.graph;
-  lowered->options = runtime::compile_options(*function);
   lowered->entry = runtime::make_entry(arguments, traced, device);
+  lowered->options = runtime::compile_options(*function, arguments, *lowered->entry);
   lowered->compilable = std::move(traced.graph);
   lowered->strides = runtime::input_strides(arguments, lowered->compilable);
   return lowered;
@@ -90,9 +91,12 @@ void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallS
   }
   if (arguments.has_spec()) throw ShapeError(function.title() + ": spec stands for a type and cannot be run on");
   const runtime::CallEntry& entry = *lowered.entry;
+  runtime::Places places;
+  if (!function.options.donate.empty()) places = runtime::places_of(function, arguments, *entry.executable);
   runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
-                   result.outputs);
+                   result.outputs, places);
   result.structure = entry.structure.get();
+  if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
 }
 
 }  // namespace calque::detail

@@ -2,10 +2,13 @@
 // lock. A block is always as large as its class, so a block freed anywhere serves anyone of that class.
 #include "runtime/memory.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -163,8 +166,21 @@ size_t large_class(size_t bytes) {
   return (bytes + grain - 1) / grain * grain;
 }
 
+/// Bytes that callers of the pool hold in large blocks.
+std::atomic<size_t> held{0}, most_held{0};
+
+void* take_large(size_t bytes) {
+  void* memory = store().take(large_class(bytes));
+  if (memory == nullptr) return nullptr;
+  const size_t now = held.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  size_t most = most_held.load(std::memory_order_relaxed);
+  while (most < now && !most_held.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  }
+  return memory;
+}
+
 void* pool_allocate(size_t bytes) {
-  if (bytes > kLarge) return store().take(large_class(bytes));
+  if (bytes > kLarge) return take_large(bytes);
   const size_t index = class_of(bytes);
   if (Lists* mine = lists != nullptr ? lists : first_use()) {
     if (Free* head = mine->heads[index]) {
@@ -178,6 +194,7 @@ void* pool_allocate(size_t bytes) {
 
 void pool_release(void* memory, size_t bytes) noexcept {
   if (bytes > kLarge) {
+    held.fetch_sub(bytes, std::memory_order_relaxed);
     store().give(memory, large_class(bytes));
     return;
   }
@@ -217,6 +234,11 @@ void trim_pool() {
 }
 
 size_t kept_bytes() { return store().kept(); }
+size_t held_bytes() { return held.load(std::memory_order_relaxed); }
+size_t most_held_bytes(bool reset) {
+  return reset ? most_held.exchange(held_bytes(), std::memory_order_relaxed)
+               : most_held.load(std::memory_order_relaxed);
+}
 
 namespace {
 
@@ -228,6 +250,72 @@ detail::Storage copy_of(const AnyArray& array) {
 
 }  // namespace
 
+namespace {
+
+/// The bytes between a leaf's first element and past its last one.
+std::pair<const std::byte*, const std::byte*> span_of(const detail::LeafRef& leaf) {
+  const auto* first = static_cast<const std::byte*>(leaf.data);
+  const auto* past = first;
+  int64_t last = 0;
+  const Shape shape = leaf.type().shape;
+  if (shape.num_elements() == 0) return {first, past};
+  if (!leaf.dense_rows) {
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int64_t reach = (shape[d] - 1) * leaf.strides()[d] * static_cast<int64_t>(size_of(leaf.dtype));
+      (reach < 0 ? first : past) += reach;
+    }
+  } else {
+    last = (shape.num_elements() - 1) * static_cast<int64_t>(size_of(leaf.dtype));
+  }
+  return {first, past + last + size_of(leaf.dtype)};
+}
+
+bool is_passed_again(std::span<const detail::LeafRef> leaves, size_t i) {
+  const auto mine = span_of(leaves[i]);
+  for (size_t j = 0; j < leaves.size(); ++j) {
+    if (j == i || leaves[j].kind == detail::LeafRef::Kind::scalar) continue;
+    const auto other = span_of(leaves[j]);
+    if (std::less<>()(mine.first, other.second) && std::less<>()(other.first, mine.second)) return true;
+  }
+  return false;
+}
+
+/// Where an error says that an argument went. Lives as long as the program.
+const char* donation(const detail::FunctionState& function, size_t position) {
+  const std::string text = "argument " + std::to_string(position) + " of " + function.title();
+  return intern(text + where_text(function.location)).data();
+}
+
+}  // namespace
+
+Places places_of(const detail::FunctionState& function, const detail::Arguments& arguments,
+                 const Executable& executable) {
+  Places places;
+  if (executable.in_place.empty()) return places;
+  places.outputs.resize(executable.in_place.size());
+  const auto leaves = arguments.leaves();
+  const auto ends = arguments.ends();
+  for (size_t k = 0; k < executable.in_place.size(); ++k) {
+    if (executable.in_place[k] < 0) continue;
+    const auto i = static_cast<size_t>(executable.in_place[k]);
+    const detail::LeafRef& leaf = leaves[i];
+    const bool array = leaf.kind == detail::LeafRef::Kind::array;
+    if (array && leaf.array->storage().unique() && !is_passed_again(leaves, i)) {
+      const auto position = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), i) - ends.begin());
+      places.outputs[k] = leaf.array->storage().hand_over(donation(function, position));
+      continue;
+    }
+    const Type type = leaf.type();
+    const size_t bytes = static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype);
+    places.outputs[k] = detail::Storage::allocate(bytes);
+    std::memcpy(places.outputs[k].data(),
+                leaf.kind == detail::LeafRef::Kind::scalar ? static_cast<const void*>(leaf.bits.bytes) : leaf.data,
+                bytes);
+    places.inputs.emplace_back(static_cast<uint32_t>(i), places.outputs[k].data());
+  }
+  return places;
+}
+
 void donate(const detail::FunctionState& function, const detail::Arguments& arguments, detail::OutputArrays& outputs) {
   const auto ends = arguments.ends();
   for (int position : function.options.donate) {
@@ -235,8 +323,7 @@ void donate(const detail::FunctionState& function, const detail::Arguments& argu
     for (size_t i = at == 0 ? 0 : ends[at - 1]; i < ends[at]; ++i) {
       const detail::LeafRef& leaf = arguments.leaves()[i];
       if (leaf.kind != detail::LeafRef::Kind::array) continue;
-      const std::string text = "argument " + std::to_string(position) + " of " + function.title();
-      const char* to = intern(text + where_text(function.location)).data();
+      const char* to = donation(function, at);
       const detail::Storage donated = leaf.array->storage();
       detail::Storage taken;
       for (size_t k = 0; k < outputs.size(); ++k) {

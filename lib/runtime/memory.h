@@ -4,6 +4,8 @@
 
 #include "calque/detail/call.h"
 
+#include "runtime/dispatch.h"
+
 namespace calque::runtime {
 
 /// Arrays from now on come from the pool: small blocks from lists of the thread, large ones from one bounded store with
@@ -13,6 +15,18 @@ void install_pool();
 void trim_pool();
 /// Bytes of large blocks that the pool keeps.
 size_t kept_bytes();
+/// Bytes of large blocks that arrays and workspaces hold, and the most that they held at once since the program started
+/// or `reset` was last true.
+size_t held_bytes();
+size_t most_held_bytes(bool reset = false);
+
+/// Arguments at positions below this may give their memory to results.
+inline constexpr int kMaxInPlace = 32;
+
+/// The memory that results of the executable take over from donated arguments. What is not the caller's alone to give,
+/// or is passed twice, is copied.
+Places places_of(const detail::FunctionState& function, const detail::Arguments& arguments,
+                 const Executable& executable);
 
 /// Marks the memory of the donated arguments as given away: using those arrays again is an error that says so. Outputs
 /// that are such an argument take its memory over.

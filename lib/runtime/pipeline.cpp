@@ -18,10 +18,11 @@ Graph simplified_graph(const Graph& graph, const CompileOptions& options) {
   return transform::simplify(math::expand(transform::simplify(graph), forms));
 }
 
-kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions&) {
-  kernel::BuildOptions options;
-  options.input_strides.assign(strides.begin(), strides.end());
-  return kernel::build_program(simplified, options);
+kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {
+  kernel::BuildOptions build;
+  build.input_strides.assign(strides.begin(), strides.end());
+  build.donated = options.donated;
+  return kernel::build_program(simplified, build);
 }
 
 std::string explain_plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {
@@ -58,6 +59,7 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
         i < strides.size() && !strides[i].empty() ? strides[i] : row_major_strides(executable->inputs[i].shape));
   }
   executable->workspace_bytes = program.workspace_bytes;
+  executable->in_place = std::move(program.in_place);
   executable->host_functions = std::move(program.host_functions);
   executable->constant_arrays = std::move(program.constants);
   for (const AnyArray& a : executable->constant_arrays) executable->constants.push_back(a.data());

@@ -7,6 +7,7 @@
 #include "runtime/constants.h"
 #include "runtime/environment.h"
 #include "runtime/function_state.h"
+#include "runtime/memory.h"
 #include "trace/builder.h"
 
 namespace calque::runtime {
@@ -43,6 +44,26 @@ bool eager_mode() { return environment().disable_jit; }
 CompileOptions compile_options(const detail::FunctionState& function) {
   const bool strict = function.options.strict || environment().strict;
   return {strict, function.options.fast_math && !strict, environment().reference_backend};
+}
+
+CompileOptions compile_options(const detail::FunctionState& function, const detail::Arguments& arguments,
+                               const CallEntry& entry) {
+  CompileOptions options = compile_options(function);
+  const auto leaves = arguments.leaves();
+  const auto ends = arguments.ends();
+  for (const int position : function.options.donate) {
+    if (position >= kMaxInPlace) continue;
+    const auto at = static_cast<size_t>(position);
+    options.donated.resize(leaves.size(), false);
+    for (size_t i = at == 0 ? 0 : ends[at - 1]; i < ends[at]; ++i) {
+      options.donated[i] = leaves[i].kind == LeafRef::Kind::array;
+    }
+  }
+  for (const OutputSource& source : entry.sources) {
+    const bool is_result = source.kind == OutputSource::Kind::argument && source.index < options.donated.size();
+    if (is_result) options.donated[source.index] = false;
+  }
+  return options;
 }
 
 Device check_leaves(const detail::FunctionState& function, const detail::Arguments& arguments,

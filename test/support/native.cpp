@@ -43,10 +43,12 @@ std::string describe(const AnyArray& got, const AnyArray& want, int64_t i) {
 
 }  // namespace
 
-std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
-                                 const codegen::CodegenOptions& options) {
+namespace {
+
+std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, const kernel::BuildOptions& build,
+                          size_t& taken, const codegen::CodegenOptions& options) {
   const Graph g = transform::simplify(math::expand(transform::simplify(graph)));
-  const kernel::Program program = kernel::build_program(g);
+  const kernel::Program program = kernel::build_program(g, build);
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
@@ -57,12 +59,35 @@ std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>
   std::vector<void*> pointers;
   for (const AnyArray& a : inputs) pointers.push_back(const_cast<void*>(a.data()));
   for (const Type& t : g.output_types()) outputs.push_back(AnyArray::uninitialized(t));
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (o < program.in_place.size() && program.in_place[o] >= 0) {
+      const auto i = static_cast<size_t>(program.in_place[o]);
+      std::memcpy(outputs[o].mutable_data(), inputs[i].data(), outputs[o].bytes());
+      pointers[i] = outputs[o].mutable_data();
+      ++taken;
+    }
+  }
   for (AnyArray& a : outputs) pointers.push_back(a.mutable_data());
   for (const AnyArray& a : program.constants) pointers.push_back(const_cast<void*>(a.data()));
   const auto workspace = detail::Storage::allocate(static_cast<size_t>(program.workspace_bytes) + 1);
   pointers.push_back(workspace.data());
   if (compiled->entry()(&context, pointers.data()) != 0) throw Error("the entry failed");
   return outputs;
+}
+
+}  // namespace
+
+std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
+                                 const codegen::CodegenOptions& options) {
+  size_t taken = 0;
+  return run(graph, inputs, {}, taken, options);
+}
+
+std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArray>& inputs, size_t& taken,
+                                   const codegen::CodegenOptions& options) {
+  kernel::BuildOptions build;
+  build.donated.assign(inputs.size(), true);
+  return run(graph, inputs, build, taken, options);
 }
 
 std::string difference(const AnyArray& got, const AnyArray& want) {

@@ -13,6 +13,10 @@ namespace calque::test {
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
                                  const codegen::CodegenOptions& options = {});
 
+/// The same with every input donated (the caller's stay as they are). Counts in `taken` the inputs whose memory was.
+std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArray>& inputs, size_t& taken,
+                                   const codegen::CodegenOptions& options = {});
+
 /// Bit for bit, any NaN being equal to any NaN. Otherwise the first difference in words.
 std::string difference(const AnyArray& got, const AnyArray& want);
 /// Floats within `rtol` relative and `atol` absolute, or both the same infinity or NaN; everything else equal.
