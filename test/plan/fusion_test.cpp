@@ -142,7 +142,7 @@ TEST(Fusion, ValuesOfRowsBetweenMapsDoNotPartThem) {
     row = emit("5000", "sin %" + std::to_string(row));
     const int spread = emit("5000,3", "broadcast[axes=[0], shape=[5000,3]] %" + std::to_string(row));
     map = emit("5000,3", "add %" + std::to_string(map) + " %" + std::to_string(spread));
-    results += " %" + std::to_string(row) + " %" + std::to_string(map);
+    results += (k == 0 ? " %" : ", %") + std::to_string(row) + ", %" + std::to_string(map);
   }
   const Built b = build(text + "  return" + results + "\n}");
   EXPECT_EQ(b.kernels, 2u * kMaps / kRoots) << b.text;
