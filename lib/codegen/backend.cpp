@@ -16,6 +16,7 @@
 #include "codegen/emitter.h"
 #include "codegen/llvm.h"
 #include "codegen/target.h"
+#include "ir/stopwatch.h"
 
 #ifdef __x86_64__
 // Conversions of f16 from the compiler's own library; only their addresses are taken.
@@ -469,21 +470,24 @@ class LinkedProgram final : public CompiledProgram {
 // One compilation: emits and optimises the module, and hands the back end back.
 class Compilation {
  public:
-  Compilation(const kernel::Program& program, const CodegenOptions& options)
+  Compilation(const kernel::Program& program, const CodegenOptions& options, CodegenTimes& times)
       : target_(resolve_target(options.target)),
         sanitize_(options.sanitize),
         backend_(Pool::instance().take(target_, sanitize_)),
         module_(program.name, context_) {
+    Stopwatch stopwatch;
     context_.setDiscardValueNames(true);
     module_.setTargetTriple(llvm::Triple(target_.triple));
     module_.setDataLayout(backend_->machine().createDataLayout());
     emit_program(module_, target_, options, program);
+    times.ir += stopwatch.lap();
 #ifndef NDEBUG
     std::string text;
     llvm::raw_string_ostream out(text);
     if (llvm::verifyModule(module_, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
 #endif
     backend_->optimize(module_);
+    times.passes += stopwatch.lap();
   }
   ~Compilation() { Pool::instance().give(target_, sanitize_, std::move(backend_)); }
   llvm::Module& module() { return module_; }
@@ -498,7 +502,8 @@ class Compilation {
 };
 
 std::string emitted(const kernel::Program& program, const CodegenOptions& options, llvm::CodeGenFileType type) {
-  const auto bytes = Compilation(program, options).emit(type);
+  CodegenTimes times;
+  const auto bytes = Compilation(program, options, times).emit(type);
   return {bytes.data(), bytes.size()};
 }
 
@@ -531,17 +536,27 @@ std::string target_description(const TargetOptions& options) {
   return info.triple + ' ' + info.cpu + ' ' + info.features;
 }
 
-std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options) {
+std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options,
+                                               CodegenTimes* times) {
   check_runs_here(resolve_target(options.target));
   if (options.sanitize) Session::instance().add_sanitizer();
-  Compilation compilation(program, options);
-  return std::make_shared<LinkedProgram>(compilation.emit(llvm::CodeGenFileType::ObjectFile));
+  CodegenTimes mine;
+  CodegenTimes& t = times ? *times : mine;
+  t.modules = 1;
+  Compilation compilation(program, options, t);
+  Stopwatch stopwatch;
+  auto object = compilation.emit(llvm::CodeGenFileType::ObjectFile);
+  t.machine += stopwatch.lap();
+  auto linked = std::make_shared<LinkedProgram>(std::move(object));
+  t.link += stopwatch.lap();
+  return linked;
 }
 
 std::string llvm_version() { return LLVM_VERSION_STRING; }
 
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options) {
-  Compilation compilation(program, options);
+  CodegenTimes times;
+  Compilation compilation(program, options, times);
   std::string text;
   llvm::raw_string_ostream out(text);
   compilation.module().print(out, nullptr);

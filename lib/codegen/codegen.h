@@ -54,8 +54,18 @@ class CompiledProgram {
   virtual Entry entry() const = 0;
 };
 
+/// Seconds that the stages of code generation took, summed over modules that were compiled side by side.
+struct CodegenTimes {
+  double ir = 0;       ///< emitting LLVM IR
+  double passes = 0;   ///< passes over it
+  double machine = 0;  ///< from there to an object
+  double link = 0;
+  int modules = 0;
+};
+
 /// Compiles for this process. Thread-safe. Throws CompileError.
-std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options);
+std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options,
+                                               CodegenTimes* times = nullptr);
 /// The texts that `lower` shows: optimised LLVM IR, and assembly of the target.
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options);
 std::string assembly(const kernel::Program& program, const CodegenOptions& options);

@@ -44,7 +44,7 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
   const Device device = runtime::check_leaves(function, arguments, site);
   runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
   std::shared_ptr<CallEntry> entry = runtime::make_entry(arguments, traced, device);
-  entry->executable = runtime::executable_of(function, arguments, traced.graph);
+  entry->executable = runtime::executable_of(function, arguments, traced);
   return entry;
 }
 
@@ -118,15 +118,19 @@ void clear_cache_of(const FunctionState& function) { function.table->clear(); }
 namespace calque::runtime {
 
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
-                                                const detail::Arguments& arguments, const Graph& graph) {
+                                                const detail::Arguments& arguments, const Traced& traced) {
+  const Graph& graph = traced.graph;
   if (graph.outputs().empty() && graph.num_equations() == 0) {
     static const auto& nothing = *new std::shared_ptr<const Executable>(std::make_shared<const Executable>());
     return nothing;
   }
-  bool compiled = false;
-  auto executable = find_executable(graph, input_strides(arguments, graph), compile_options(function), &compiled);
+  CompileReport report;
+  report.equations = graph.num_equations();
+  report.trace = traced.seconds;
+  auto executable = find_executable(graph, input_strides(arguments, graph), compile_options(function), &report);
   log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
-              compiled ? "compiled" : "code was there");
+              report.compiled ? "compiled" : "code was there");
+  log_compilation(function.title(), report);
   return executable;
 }
 

@@ -9,6 +9,7 @@
 
 #include "calque/ir/errors.h"
 
+#include "ir/stopwatch.h"
 #include "runtime/constants.h"
 #include "runtime/dispatch.h"
 #include "runtime/environment.h"
@@ -50,14 +51,14 @@ Table& table() {
 std::atomic<uint64_t> compilations{0};
 
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
-                                       const CompileOptions& options) {
+                                       const CompileOptions& options, CompileReport& report) {
   compilations.fetch_add(1, std::memory_order_relaxed);
   if (options.reference) return make_reference_executable(graph, strides, options);
   if (const auto reason = needs_reference(graph)) {
     log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
     return make_reference_executable(graph, strides, options);
   }
-  return make_native_executable(graph, strides, options);
+  return make_native_executable(graph, strides, options, report);
 }
 
 }  // namespace
@@ -84,17 +85,20 @@ std::optional<std::string> needs_reference(const Graph& graph) {
 }
 
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
-                                                  const CompileOptions& options, bool* compiled) {
+                                                  const CompileOptions& options, CompileReport* report) {
+  CompileReport mine;
+  CompileReport& r = report ? *report : mine;
+  Stopwatch all, stage;
   Key key{canonical_hash(graph), large_constants_hash(graph), {}, options, {}};
   for (const Strides& s : strides) key.strides.insert(key.strides.end(), s.begin(), s.end());
   if (!options.reference) key.target = target_key();
   const uint64_t hash = hash_of(key);
-  bool made = false;
+  r.key = stage.lap();
   std::vector<std::shared_ptr<const Entry>> evicted;
   const auto entry = table().get(
-      key, hash, [&] { return std::make_shared<const Entry>(Entry{key, hash, make(graph, strides, options)}); }, made,
-      evicted);
-  if (compiled) *compiled = made;
+      key, hash, [&] { return std::make_shared<const Entry>(Entry{key, hash, make(graph, strides, options, r)}); },
+      r.compiled, evicted);
+  r.total = all.lap();
   return entry->executable;
 }
 

@@ -13,6 +13,7 @@
 
 #include "codegen/codegen.h"
 #include "kernel/program.h"
+#include "runtime/compile_log.h"
 
 namespace calque::runtime {
 
@@ -60,10 +61,10 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options);
 /// The reason why the graph cannot become native code yet (complex numbers), or nothing.
 std::optional<std::string> needs_reference(const Graph& graph);
 
-/// The executable of a graph from the process-wide table, compiled if it is not there. `compiled` tells which.
-/// Throws CompileError.
+/// The executable of a graph from the process-wide table, compiled if it is not there. `report` tells which, and how
+/// long that took. Throws CompileError.
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
-                                                  const CompileOptions& options, bool* compiled = nullptr);
+                                                  const CompileOptions& options, CompileReport* report = nullptr);
 /// Drops one executable, or all, from the table. Those in use live on.
 void forget_executable(const std::shared_ptr<const Executable>& executable);
 void clear_executables();

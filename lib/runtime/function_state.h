@@ -27,6 +27,7 @@ class LoweredState {
  public:
   std::shared_ptr<const FunctionState> function;
   Graph graph;       ///< as traced
+  double trace_seconds = 0;
   Graph compilable;  ///< after captured arrays became inputs and outputs that need no computation were taken out
   std::vector<runtime::Strides> strides;
   runtime::CompileOptions options;
@@ -45,6 +46,7 @@ struct Traced {
   Graph graph;
   std::shared_ptr<const void> structure;
   std::vector<AnyArray> values;  ///< of eager traces
+  double seconds = 0;            ///< that running the lambda took
 };
 
 /// How messages name a leaf of the arguments: `argument 0[1]`.
@@ -63,7 +65,7 @@ std::vector<Strides> input_strides(const detail::Arguments& arguments, const Gra
 
 /// The executable of what make_entry left.
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
-                                                const detail::Arguments& arguments, const Graph& graph);
+                                                const detail::Arguments& arguments, const Traced& traced);
 
 /// Whether the environment asks for eager traces.
 bool eager_mode();

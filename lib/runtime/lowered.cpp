@@ -29,6 +29,7 @@ std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const F
   auto lowered = std::make_shared<LoweredState>();
   lowered->function = function;
   lowered->graph = traced.graph;
+  lowered->trace_seconds = traced.seconds;
   lowered->options = runtime::compile_options(*function);
   lowered->entry = runtime::make_entry(arguments, traced, device);
   lowered->compilable = std::move(traced.graph);
@@ -64,7 +65,12 @@ std::string lowered_ptx(const LoweredState& lowered) {
 
 void compile_lowered(const LoweredState& lowered) {
   std::call_once(lowered.once, [&] {
-    lowered.entry->executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options);
+    runtime::CompileReport report;
+    report.equations = lowered.compilable.num_equations();
+    report.trace = lowered.trace_seconds;
+    lowered.entry->executable =
+        runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
+    runtime::log_compilation(lowered.function->title(), report);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "codegen/target.h"
+#include "ir/stopwatch.h"
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "runtime/environment.h"
@@ -46,10 +47,16 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options) {
 }
 
 std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
-                                                         const CompileOptions& options) {
-  kernel::Program program = plan_graph(simplified_graph(graph, options), strides, options);
+                                                         const CompileOptions& options, CompileReport& report) {
+  Stopwatch stopwatch;
+  const Graph simplified = simplified_graph(graph, options);
+  report.simplify = stopwatch.lap();
+  kernel::Program program = plan_graph(simplified, strides, options);
+  report.plan = program.plan_seconds;
+  report.build = stopwatch.lap() - program.plan_seconds;
+  report.kernels = program.kernels.size();
   auto executable = std::make_shared<Executable>();
-  executable->code = codegen::compile(program, codegen_options(options));
+  executable->code = codegen::compile(program, codegen_options(options), &report.code);
   executable->entry = executable->code->entry();
   executable->inputs = graph.input_types();
   executable->outputs = graph.output_types();

@@ -59,7 +59,7 @@ ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, 
                      to_string(got) + where_text(function->location));
   }
   auto entry = runtime::make_entry(arguments, traced, device);
-  entry->executable = runtime::executable_of(*function, arguments, traced.graph);
+  entry->executable = runtime::executable_of(*function, arguments, traced);
   auto scalar = std::make_shared<Scalar>();
   scalar->arguments = arguments.leaves().size();
   scalar->bytes = size_of(result.dtype);
