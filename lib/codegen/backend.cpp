@@ -115,6 +115,7 @@ class Backend {
   llvm::CGSCCAnalysisManager components_;
   llvm::ModuleAnalysisManager modules_;
   llvm::ModulePassManager passes_;
+  llvm::ModulePassManager inlining_;  ///< before them, where kernels become part of a scalar entry
 };
 
 Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
@@ -130,6 +131,8 @@ Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
   builder.registerFunctionAnalyses(functions_);
   builder.registerLoopAnalyses(loops_);
   builder.crossRegisterProxies(loops_, functions_, components_, modules_);
+  inlining_.addPass(llvm::AlwaysInlinerPass(false));
+  inlining_.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)));
   // The emitter makes SSA form and rotated loops; what is left is redundancy: index arithmetic, splats of invariants.
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
@@ -264,6 +267,7 @@ void write_single_lanes(llvm::Function& function) {
 }
 
 void Backend::optimize(llvm::Module& module) {
+  if (module.getFunction(kScalarEntryName)) inlining_.run(module, modules_);
   passes_.run(module, modules_);
   for (llvm::Function& function : module) write_single_lanes(function);
   if (!info_.avx512)
@@ -352,7 +356,8 @@ class Session {
     static Session* session = new Session;
     return *session;
   }
-  llvm::orc::JITDylib& link(llvm::SmallVector<char, 0> object, llvm::orc::ExecutorAddr& entry);
+  /// Links an object and finds `name` in it.
+  llvm::orc::JITDylib& link(llvm::SmallVector<char, 0> object, const char* name, llvm::orc::ExecutorAddr& entry);
   void unlink(llvm::orc::JITDylib& library) { report(session_->removeJITDylib(library)); }
   void add_sanitizer();
 
@@ -432,14 +437,15 @@ void Session::add_sanitizer() {
   });
 }
 
-llvm::orc::JITDylib& Session::link(llvm::SmallVector<char, 0> object, llvm::orc::ExecutorAddr& entry) {
+llvm::orc::JITDylib& Session::link(llvm::SmallVector<char, 0> object, const char* name,
+                                   llvm::orc::ExecutorAddr& entry) {
   llvm::orc::JITDylib& library = session_->createBareJITDylib("calque." + std::to_string(count_++));
   library.addToLinkOrder(*runtime_);
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), "calque", false);
   reasons().clear();
   llvm::Error error = layer_->add(library, std::move(buffer));
   if (!error) {
-    auto found = session_->lookup({&library}, session_->intern(kEntryName));
+    auto found = session_->lookup({&library}, session_->intern(name));
     if (found) {
       entry = found->getAddress();
       return library;
@@ -452,19 +458,25 @@ llvm::orc::JITDylib& Session::link(llvm::SmallVector<char, 0> object, llvm::orc:
 
 class LinkedProgram final : public CompiledProgram {
  public:
-  explicit LinkedProgram(llvm::SmallVector<char, 0> object) {
+  LinkedProgram(llvm::SmallVector<char, 0> object, bool scalar) {
     llvm::orc::ExecutorAddr address;
-    library_ = &Session::instance().link(std::move(object), address);
-    entry_ = address.toPtr<Entry>();
+    library_ = &Session::instance().link(std::move(object), scalar ? kScalarEntryName : kEntryName, address);
+    if (scalar) {
+      scalar_entry_ = address.toPtr<const void*>();
+    } else {
+      entry_ = address.toPtr<Entry>();
+    }
   }
   LinkedProgram(const LinkedProgram&) = delete;
   LinkedProgram& operator=(const LinkedProgram&) = delete;
   ~LinkedProgram() override { Session::instance().unlink(*library_); }
   Entry entry() const override { return entry_; }
+  const void* scalar_entry() const override { return scalar_entry_; }
 
  private:
   llvm::orc::JITDylib* library_ = nullptr;
   Entry entry_ = nullptr;
+  const void* scalar_entry_ = nullptr;
 };
 
 // One compilation: emits and optimises the module, and hands the back end back.
@@ -545,9 +557,10 @@ std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, c
   t.modules = 1;
   Compilation compilation(program, options, t);
   Stopwatch stopwatch;
+  const bool scalar = compilation.module().getFunction(kScalarEntryName) != nullptr;
   auto object = compilation.emit(llvm::CodeGenFileType::ObjectFile);
   t.machine += stopwatch.lap();
-  auto linked = std::make_shared<LinkedProgram>(std::move(object));
+  auto linked = std::make_shared<LinkedProgram>(std::move(object), scalar);
   t.link += stopwatch.lap();
   return linked;
 }

@@ -6,6 +6,7 @@
 #include "runtime/function_state.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/workspace.h"
 
 namespace calque::detail {
 namespace {
@@ -23,8 +24,12 @@ std::shared_ptr<CallTable> shared_table(const void* key) {
 }
 
 void run(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
-  runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
-                   result.outputs);
+  try {
+    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                     result.outputs);
+  } catch (const runtime::OutOfMemory& e) {
+    runtime::rethrow(function, e);
+  }
   result.structure = entry.structure.get();
   if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
 }
@@ -44,7 +49,7 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
   const Device device = runtime::check_leaves(function, arguments, site);
   runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
   std::shared_ptr<CallEntry> entry = runtime::make_entry(arguments, traced, device);
-  entry->executable = runtime::executable_of(function, arguments, traced);
+  entry->executable = runtime::executable_of(function, arguments, traced, runtime::compile_options(function));
   return entry;
 }
 
@@ -117,8 +122,13 @@ void clear_cache_of(const FunctionState& function) { function.table->clear(); }
 
 namespace calque::runtime {
 
+void rethrow(const detail::FunctionState& function, const OutOfMemory& e) {
+  throw DeviceError(function.title() + ": " + e.what() + where_text(function.location));
+}
+
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
-                                                const detail::Arguments& arguments, const Traced& traced) {
+                                                const detail::Arguments& arguments, const Traced& traced,
+                                                const CompileOptions& options) {
   const Graph& graph = traced.graph;
   if (graph.outputs().empty() && graph.num_equations() == 0) {
     static const auto& nothing = *new std::shared_ptr<const Executable>(std::make_shared<const Executable>());
@@ -127,7 +137,7 @@ std::shared_ptr<const Executable> executable_of(const detail::FunctionState& fun
   CompileReport report;
   report.equations = graph.num_equations();
   report.trace = traced.seconds;
-  auto executable = find_executable(graph, input_strides(arguments, graph), compile_options(function), &report);
+  auto executable = find_executable(graph, input_strides(arguments, graph), options, &report);
   log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
               report.compiled ? "compiled" : "code was there");
   log_compilation(function.title(), report);

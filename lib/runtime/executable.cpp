@@ -33,8 +33,8 @@ struct Key {
 uint64_t hash_of(const Key& key) {
   uint64_t hash = XXH3_64bits_withSeed(key.strides.data(), key.strides.size() * sizeof(int64_t), key.graph.low);
   hash = XXH3_64bits_withSeed(&key.constants, sizeof(key.constants), hash);
-  return hash ^
-         (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 | uint64_t(key.options.reference) << 2);
+  return hash ^ (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 |
+                 uint64_t(key.options.reference) << 2 | static_cast<uint64_t>(key.options.scalar_arguments) << 8);
 }
 
 struct Entry {

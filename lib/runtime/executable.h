@@ -23,6 +23,8 @@ struct CompileOptions {
   bool fast_math = false;
   /// Run on the reference evaluator.
   bool reference = false;
+  /// The code is wanted as a scalar entry that takes the first so many inputs by value; negative: not.
+  int scalar_arguments = -1;
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 

@@ -26,7 +26,7 @@ class FunctionState {
 class LoweredState {
  public:
   std::shared_ptr<const FunctionState> function;
-  Graph graph;       ///< as traced
+  Graph graph;  ///< as traced
   double trace_seconds = 0;
   Graph compilable;  ///< after captured arrays became inputs and outputs that need no computation were taken out
   std::vector<runtime::Strides> strides;
@@ -65,7 +65,12 @@ std::vector<Strides> input_strides(const detail::Arguments& arguments, const Gra
 
 /// The executable of what make_entry left.
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
-                                                const detail::Arguments& arguments, const Traced& traced);
+                                                const detail::Arguments& arguments, const Traced& traced,
+                                                const CompileOptions& options);
+
+/// Tells the user whose call ran out of memory.
+class OutOfMemory;
+[[noreturn]] void rethrow(const detail::FunctionState& function, const OutOfMemory& e);
 
 /// Whether the environment asks for eager traces.
 bool eager_mode();

@@ -7,6 +7,7 @@
 #include "codegen/codegen.h"
 #include "runtime/executable.h"
 #include "runtime/function_state.h"
+#include "runtime/workspace.h"
 
 namespace calque::detail {
 namespace {
@@ -68,8 +69,7 @@ void compile_lowered(const LoweredState& lowered) {
     runtime::CompileReport report;
     report.equations = lowered.compilable.num_equations();
     report.trace = lowered.trace_seconds;
-    lowered.entry->executable =
-        runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
+    lowered.entry->executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
     runtime::log_compilation(lowered.function->title(), report);
   });
 }
@@ -96,8 +96,12 @@ void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallS
   }
   if (arguments.has_spec()) throw ShapeError(function.title() + ": spec stands for a type and cannot be run on");
   const runtime::CallEntry& entry = *lowered.entry;
-  runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
-                   result.outputs);
+  try {
+    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                     result.outputs);
+  } catch (const runtime::OutOfMemory& e) {
+    runtime::rethrow(function, e);
+  }
   result.structure = entry.structure.get();
 }
 

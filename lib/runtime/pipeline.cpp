@@ -56,7 +56,13 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   report.build = stopwatch.lap() - program.plan_seconds;
   report.kernels = program.kernels.size();
   auto executable = std::make_shared<Executable>();
-  executable->code = codegen::compile(program, codegen_options(options), &report.code);
+  codegen::CodegenOptions code = codegen_options(options);
+  if (options.scalar_arguments >= 0) {
+    code.scalar_arguments.emplace();
+    for (int i = 0; i < options.scalar_arguments; ++i)
+      code.scalar_arguments->push_back(graph.dtype(graph.inputs()[static_cast<size_t>(i)]));
+  }
+  executable->code = codegen::compile(program, code, &report.code);
   executable->entry = executable->code->entry();
   executable->inputs = graph.input_types();
   executable->outputs = graph.output_types();
