@@ -49,6 +49,8 @@ struct CodegenOptions {
   bool fast_math = false;
   bool sanitize = false;   ///< run LLVM's AddressSanitizer pass over the module
   std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` wants it
+  /// Compiles the modules of a large program side by side; null: one after the other. The code is the same.
+  decltype(RuntimeTable::parallel_for) parallel_for = nullptr;
   /// When it is there: makes a scalar entry, where the program allows one, that takes the values of the first inputs.
   /// Their types. See CompiledProgram::scalar_entry.
   std::optional<std::vector<DType>> scalar_arguments = std::nullopt;

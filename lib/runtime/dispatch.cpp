@@ -92,9 +92,8 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
   for (const OutputSource& source : sources) {
     switch (source.kind) {
       case OutputSource::Kind::computed: {
-        const Type& type = executable.outputs[source.index];
-        const size_t bytes = static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype);
-        AnyArray& output = outputs.emplace_back(type, detail::Storage::allocate(bytes), device);
+        AnyArray& output = outputs.emplace_back(
+            executable.outputs[source.index], detail::Storage::allocate(executable.output_bytes[source.index]), device);
         block.push_back(output.mutable_data());
         break;
       }

@@ -84,6 +84,12 @@ std::optional<std::string> needs_reference(const Graph& graph) {
   return std::nullopt;
 }
 
+void Executable::set_outputs(std::vector<Type> types) {
+  outputs = std::move(types);
+  output_bytes.clear();
+  for (const Type& t : outputs) output_bytes.push_back(static_cast<size_t>(t.shape.num_elements()) * size_of(t.dtype));
+}
+
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
                                                   const CompileOptions& options, CompileReport* report) {
   CompileReport mine;

@@ -36,6 +36,8 @@ struct Executable {
   std::vector<Type> inputs;
   std::vector<Strides> input_strides;
   std::vector<Type> outputs;
+  std::vector<size_t> output_bytes;
+  void set_outputs(std::vector<Type> types);
   std::vector<const void*> constants;  ///< in the entry's order
   int64_t workspace_bytes = 0;
   std::vector<kernel::HostFunctionRef> host_functions;

@@ -15,31 +15,11 @@
 #include <tbb/task_arena.h>
 
 #include "runtime/environment.h"
-
-#ifdef CALQUE_THREAD_SANITIZER
-extern "C" {
-void __tsan_acquire(void* address);
-void __tsan_release(void* address);
-}
-#endif
+#include "runtime/happens_before.h"
 
 namespace calque::runtime {
 
 namespace {
-
-/// What oneTBB orders, told to ThreadSanitizer, which does not see into it (this file is not instrumented, since parts
-/// of oneTBB are inlined here; what `body` calls is): everything before `publish` comes before
-/// what follows a later `observe` of the same place.
-void publish([[maybe_unused]] char& place) {
-#ifdef CALQUE_THREAD_SANITIZER
-  __tsan_release(&place);
-#endif
-}
-void observe([[maybe_unused]] char& place) {
-#ifdef CALQUE_THREAD_SANITIZER
-  __tsan_acquire(&place);
-#endif
-}
 
 using Body = void (*)(void* environment, int64_t begin, int64_t end);
 

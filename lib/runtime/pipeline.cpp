@@ -7,6 +7,7 @@
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "runtime/environment.h"
+#include "runtime/parallel.h"
 #include "transform/simplify.h"
 
 namespace calque::runtime {
@@ -57,6 +58,7 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   report.kernels = program.kernels.size();
   auto executable = std::make_shared<Executable>();
   codegen::CodegenOptions code = codegen_options(options);
+  code.parallel_for = &parallel_for;
   if (options.scalar_arguments >= 0) {
     code.scalar_arguments.emplace();
     for (int i = 0; i < options.scalar_arguments; ++i)
@@ -65,7 +67,7 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   executable->code = codegen::compile(program, code, &report.code);
   executable->entry = executable->code->entry();
   executable->inputs = graph.input_types();
-  executable->outputs = graph.output_types();
+  executable->set_outputs(graph.output_types());
   for (size_t i = 0; i < executable->inputs.size(); ++i) {
     executable->input_strides.push_back(
         i < strides.size() && !strides[i].empty() ? strides[i] : row_major_strides(executable->inputs[i].shape));

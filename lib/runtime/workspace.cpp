@@ -1,6 +1,7 @@
 #include "runtime/workspace.h"
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -33,6 +34,8 @@ size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
 
+std::atomic<size_t> largest_thread_memory{SIZE_MAX};
+
 OutOfMemory::OutOfMemory(const char* what, size_t bytes)
     : DeviceError("the host is out of memory, " + std::to_string(bytes) + " bytes of " + what + " asked for") {}
 
@@ -42,6 +45,7 @@ void* ThreadMemory::get(size_t bytes) {
   const bool fits = guard ? wanted == bytes_ : wanted <= bytes_ && (bytes_ <= kKept || wanted > bytes_ / 2);
   if (fits) return data_;
   clear();
+  if (wanted > largest_thread_memory.load(std::memory_order_relaxed)) throw OutOfMemory("thread memory", wanted);
   storage_ = new detail::Storage(detail::Storage::allocate(guard ? wanted : wanted + kPage));
   bytes_ = wanted;
   data_ = storage_->data();

@@ -1,5 +1,6 @@
 #pragma once
 // Memory that calls need while they run, kept by the thread between calls: workspaces of entries, scratch of kernels.
+#include <atomic>
 #include <cstddef>
 
 #include "calque/ir/any_array.h"
@@ -13,6 +14,9 @@ class OutOfMemory : public DeviceError {
   /// `what`: workspace, scratch memory.
   OutOfMemory(const char* what, size_t bytes);
 };
+
+/// For tests: threads get no larger blocks than this.
+extern std::atomic<size_t> largest_thread_memory;
 
 /// A block of one thread. Like an array it comes from the pool, or ends at a page that cannot be touched
 /// (CALQUE_GUARD=1). Trivially destructible: what belongs to the thread is released by `clear`.
