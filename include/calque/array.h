@@ -42,7 +42,10 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   }
   /// The typed view of an array (or of an empty one). Throws DTypeError when its element type is not T.
   template <std::same_as<AnyArray> A>
-  explicit Array(A any) : any_(detail::require_dtype(std::move(any), dtype_of<T>)) {}
+  explicit Array(A any) : any_(std::move(any)) {
+    if (any_.dtype() != dtype_of<T> && !any_.empty()) [[unlikely]]
+      detail::throw_wrong_dtype(any_, dtype_of<T>);
+  }
 
   static Array zeros(const Counts& shape, Loc loc = Loc::current()) {
     return full(detail::shape_of("zeros", shape, loc), T(0));

@@ -15,28 +15,23 @@ class Function;
 
 namespace detail {
 
-/// Throws: the code of a function that has none.
-void call_nothing(const void* owner, const void* const* arguments, void* result);
-
-/// The entry of a compiled scalar function and what it needs. Arguments and result are single elements.
-struct ScalarCode {
-  using Call = void (*)(const void* owner, const void* const* arguments, void* result);
-  std::shared_ptr<const void> owner;
+/// What a compiled scalar function needs beside its arguments. Native code reads `data`; see codegen::ScalarData.
+struct ScalarState {
+  const void* const* data = nullptr;
   /// Reads the arguments, writes the result; throws what a callback threw.
-  Call call = &call_nothing;
+  void (*call)(const ScalarState& self, const void* const* arguments, void* result) = nullptr;
+};
 
-  ScalarCode() = default;
-  ScalarCode(std::shared_ptr<const void> o, Call c) : owner(std::move(o)), call(c) {}
-  ScalarCode(const ScalarCode&) = default;
-  ScalarCode(ScalarCode&& o) noexcept : owner(std::move(o.owner)), call(std::exchange(o.call, &call_nothing)) {}
-  ScalarCode& operator=(ScalarCode o) noexcept {
-    owner.swap(o.owner);
-    std::swap(call, o.call);
-    return *this;
-  }
+/// The code of a scalar function.
+struct ScalarCode {
+  std::shared_ptr<const ScalarState> state;
+  /// A function of the arguments by value, then of `state`; null where only `ScalarState::call` will do.
+  const void* native = nullptr;
 };
 ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, Arguments& arguments,
                           const CallSite& site, const Type& result);
+/// Through `ScalarState::call`. Throws the error of an empty function when there is no state.
+void call_scalar(const void* state, const void* const* arguments, void* result);
 
 template <class Signature>
 struct ScalarSignature {
@@ -51,24 +46,48 @@ struct ScalarSignature<R(A...)> {
 
 }  // namespace detail
 
-/// A compiled function of C++ scalars. Copies share the code; an empty or moved-from one throws Error when it is
-/// called. Thread-safe.
+// Generated code has no signature in front of it that clang's sanitizer could read.
+#ifdef __clang__
+#define CALQUE_CALLS_NATIVE_CODE [[clang::no_sanitize("function")]]
+#else
+#define CALQUE_CALLS_NATIVE_CODE
+#endif
+
+/// A compiled function of C++ scalars, which a call enters as it would a C function: arguments and result in registers.
+/// Copies share the code; an empty or moved-from one throws Error when it is called. Thread-safe.
 template <class R, class... A>
 class Function<R(A...)> {
  public:
   Function() = default;
-  explicit Function(detail::ScalarCode code) : code_(std::move(code)) {}
-  R operator()(A... arguments) const {
-    R result;
-    const void* block[sizeof...(A) + 1] = {&arguments..., nullptr};
-    code_.call(code_.owner.get(), block, &result);
-    return result;
+  explicit Function(detail::ScalarCode code) : state_(std::move(code.state)) {
+    if (code.native != nullptr) entry_ = reinterpret_cast<Entry>(const_cast<void*>(code.native));
   }
-  explicit operator bool() const { return code_.owner != nullptr; }
+  Function(const Function&) = default;
+  Function(Function&& o) noexcept : state_(std::move(o.state_)), entry_(std::exchange(o.entry_, &call_by_address)) {}
+  Function& operator=(Function o) noexcept {
+    state_.swap(o.state_);
+    std::swap(entry_, o.entry_);
+    return *this;
+  }
+  CALQUE_CALLS_NATIVE_CODE R operator()(A... arguments) const {
+    return static_cast<R>(entry_(static_cast<canon_t<A>>(arguments)..., state_.get()));
+  }
+  explicit operator bool() const { return state_ != nullptr; }
 
  private:
-  detail::ScalarCode code_;
+  using Entry = canon_t<R> (*)(canon_t<A>... arguments, const void* state);
+  static canon_t<R> call_by_address(canon_t<A>... arguments, const void* state) {
+    canon_t<R> result{};
+    const void* const block[] = {&arguments..., nullptr};
+    detail::call_scalar(state, block, &result);
+    return result;
+  }
+
+  std::shared_ptr<const detail::ScalarState> state_;
+  Entry entry_ = &call_by_address;
 };
+
+#undef CALQUE_CALLS_NATIVE_CODE
 
 /// Traces and compiles the lambda for scalars of these types: `cq::compile<double(double, double)>(f)`.
 /// Throws what the lambda throws, ShapeError when it returns an array, CompileError.

@@ -2,29 +2,21 @@
 // pool between compilations; every compilation has an LLVMContext of its own. Linked code belongs to a JITDylib that is
 // removed with its CompiledProgram. One ORC session serves the process and is never destroyed.
 #define CALQUE_LLVM_BACKEND
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
-
-#include <dlfcn.h>
 
 #include "calque/ir/errors.h"
 
 #include "codegen/codegen.h"
 #include "codegen/emitter.h"
 #include "codegen/llvm.h"
+#include "codegen/masks.h"
+#include "codegen/outline.h"
+#include "codegen/session.h"
 #include "codegen/target.h"
-
-#ifdef __x86_64__
-// Conversions of f16 from the compiler's own library; only their addresses are taken.
-extern "C" {
-void __truncdfhf2();
-void __truncsfhf2();
-void __extendhfsf2();
-}
-#endif
+#include "ir/stopwatch.h"
 
 namespace calque::codegen {
 
@@ -95,17 +87,23 @@ TargetInfo make_target(const std::string& cpu, const std::string& triple) {
   return info;
 }
 
+// The passes from LLVM IR to a file, kept from one module to the next: setting them up costs as much as a small kernel.
+struct MachinePasses {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out{bytes};
+  llvm::legacy::PassManager passes;
+};
+
 // A target machine and the passes run before it.
 class Backend {
  public:
   explicit Backend(const TargetInfo& info, bool sanitize);
   void optimize(llvm::Module& module);
-  llvm::SmallVector<char, 0> emit(llvm::Module& module, llvm::CodeGenFileType type);
+  Object emit(llvm::Module& module, llvm::CodeGenFileType type);
   llvm::TargetMachine& machine() { return *machine_; }
 
  private:
-  void add_passes(llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type,
-                  bool straight);
+  std::unique_ptr<MachinePasses> machine_passes(llvm::CodeGenFileType type, bool straight);
 
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
@@ -114,6 +112,8 @@ class Backend {
   llvm::CGSCCAnalysisManager components_;
   llvm::ModuleAnalysisManager modules_;
   llvm::ModulePassManager passes_;
+  std::unique_ptr<MachinePasses> objects_[2];  ///< of straight code, and of other
+  llvm::ModulePassManager inlining_;           ///< before them, where kernels become part of a scalar entry
 };
 
 Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
@@ -129,6 +129,8 @@ Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
   builder.registerFunctionAnalyses(functions_);
   builder.registerLoopAnalyses(loops_);
   builder.crossRegisterProxies(loops_, functions_, components_, modules_);
+  inlining_.addPass(llvm::AlwaysInlinerPass(false));
+  inlining_.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)));
   // The emitter makes SSA form and rotated loops; what is left is redundancy: index arithmetic, splats of invariants.
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
@@ -146,127 +148,13 @@ Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
   }
 }
 
-// Without mask registers a vector of i1 that lives across blocks would be packed at the end of one and unpacked in the
-// next. It travels as wide as the vectors it masks. (After InstCombine, which would undo this.)
-class MaskWidener {
- public:
-  MaskWidener(llvm::Module& module, int vector_bits)
-      : b_(module.getContext()), vector_bits_(static_cast<unsigned>(vector_bits)) {}
-
-  void run(llvm::Function& function) {
-    llvm::SmallVector<llvm::Instruction*, 16> masks;
-    for (llvm::BasicBlock& block : function)
-      for (llvm::Instruction& i : block)
-        if (i.getType()->isVectorTy() && i.getType()->getScalarType()->isIntegerTy(1) && leaves_block(i))
-          masks.push_back(&i);
-    for (llvm::Instruction* i : masks)
-      if (auto* phi = llvm::dyn_cast<llvm::PHINode>(i)) {
-        b_.SetInsertPoint(phi);
-        wide_[phi] = b_.CreatePHI(wide_type(phi), phi->getNumIncomingValues());
-      }
-    for (llvm::Instruction* i : masks)
-      if (auto* phi = llvm::dyn_cast<llvm::PHINode>(i))
-        for (unsigned v = 0; v < phi->getNumIncomingValues(); ++v)
-          llvm::cast<llvm::PHINode>(wide_[phi])->addIncoming(wide(phi->getIncomingValue(v)), phi->getIncomingBlock(v));
-    for (llvm::Instruction* i : masks) {
-      // Every block that uses it makes its own vector of i1.
-      std::map<llvm::BasicBlock*, llvm::Value*> local;
-      llvm::Value* carried = wide(i);
-      for (llvm::Use& use : llvm::make_early_inc_range(i->uses())) {
-        auto* user = llvm::cast<llvm::Instruction>(use.getUser());
-        llvm::BasicBlock* block = user->getParent();
-        if (llvm::isa<llvm::PHINode>(user) || (block == i->getParent() && !llvm::isa<llvm::PHINode>(i))) continue;
-        llvm::Value*& mask = local[block];
-        if (!mask) {
-          b_.SetInsertPoint(block, block->getFirstInsertionPt());
-          mask = b_.CreateICmpSLT(carried, llvm::Constant::getNullValue(carried->getType()));
-        }
-        use.set(mask);
-      }
-    }
-    for (llvm::Instruction* i : masks)
-      if (llvm::isa<llvm::PHINode>(i)) {
-        i->replaceAllUsesWith(llvm::PoisonValue::get(i->getType()));
-        i->eraseFromParent();
-      }
-    wide_.clear();
-  }
-
- private:
-  static bool leaves_block(const llvm::Instruction& i) {
-    if (llvm::isa<llvm::PHINode>(i)) return true;
-    for (const llvm::User* user : i.users()) {
-      const auto* at = llvm::cast<llvm::Instruction>(user);
-      if (at->getParent() != i.getParent() || llvm::isa<llvm::PHINode>(at)) return true;
-    }
-    return false;
-  }
-  llvm::Type* wide_type(const llvm::Value* v) {
-    const unsigned lanes = llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
-    return llvm::FixedVectorType::get(b_.getIntNTy(std::clamp(vector_bits_ / lanes, 8u, 64u)), lanes);
-  }
-  llvm::Value* wide(llvm::Value* v) {
-    llvm::Value*& out = wide_[v];
-    if (!out) {
-      // Constants fold.
-      if (auto* i = llvm::dyn_cast<llvm::Instruction>(v))
-        b_.SetInsertPoint(i->getParent(), std::next(i->getIterator()));
-      out = b_.CreateSExt(v, wide_type(v));
-    }
-    return out;
-  }
-
-  llvm::IRBuilder<> b_;
-  unsigned vector_bits_;
-  std::map<llvm::Value*, llvm::Value*> wide_;
-};
-
-// A masked store with one constant lane becomes a scalar store in LLVM 22, on x86 one of the element before the vector
-// was truncated: it writes too much. (Seen with bf16: the four bytes of the f32 that it was made of.) Such a store, and
-// the load that would be its mirror image, is written here as the scalar access that is meant.
-void write_single_lanes(llvm::Function& function) {
-  llvm::SmallVector<llvm::IntrinsicInst*, 8> found;
-  for (llvm::BasicBlock& block : function)
-    for (llvm::Instruction& i : block)
-      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i))
-        if (call->getIntrinsicID() == llvm::Intrinsic::masked_store ||
-            call->getIntrinsicID() == llvm::Intrinsic::masked_load)
-          found.push_back(call);
-  for (llvm::IntrinsicInst* call : found) {
-    const bool store = call->getIntrinsicID() == llvm::Intrinsic::masked_store;
-    const unsigned pointer = store ? 1 : 0, mask = store ? 2 : 1;
-    const auto* lanes = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(mask));
-    if (!lanes) continue;
-    auto* type = llvm::cast<llvm::FixedVectorType>(store ? call->getArgOperand(0)->getType() : call->getType());
-    uint64_t lane = 0;
-    unsigned active = 0;
-    for (unsigned l = 0; l < type->getNumElements(); ++l) {
-      const llvm::Constant* bit = lanes->getAggregateElement(l);
-      if (bit && bit->isNullValue()) continue;
-      lane = l;
-      ++active;
-    }
-    if (active != 1) continue;
-    llvm::IRBuilder<> b(call);
-    llvm::Type* element = type->getElementType();
-    llvm::Value* at = b.CreateConstInBoundsGEP1_64(element, call->getArgOperand(pointer), lane);
-    const llvm::Align align = llvm::commonAlignment(call->getParamAlign(pointer).valueOrOne(),
-                                                    lane * (element->getPrimitiveSizeInBits().getFixedValue() / 8));
-    if (store) {
-      b.CreateAlignedStore(b.CreateExtractElement(call->getArgOperand(0), lane), at, align);
-    } else {
-      llvm::Value* one = b.CreateAlignedLoad(element, at, align);
-      call->replaceAllUsesWith(b.CreateInsertElement(call->getArgOperand(2), one, lane));
-    }
-    call->eraseFromParent();
-  }
-}
-
 void Backend::optimize(llvm::Module& module) {
+  if (module.getFunction(kScalarEntryName)) inlining_.run(module, modules_);
   passes_.run(module, modules_);
-  for (llvm::Function& function : module) write_single_lanes(function);
-  if (!info_.avx512)
-    for (llvm::Function& function : module) MaskWidener(module, info_.vector_bits).run(function);
+  for (llvm::Function& function : module) {
+    write_single_lanes(function);
+    if (!info_.avx512) widen_masks(function, info_.vector_bits);
+  }
   modules_.clear();
   components_.clear();
   functions_.clear();
@@ -276,38 +164,36 @@ void Backend::optimize(llvm::Module& module) {
 // Greedy allocation of registers is superlinear in straight code and takes three quarters of a compilation there, while
 // basic allocation makes as good code of it (there are no loops to split live ranges around). LLVM takes the allocator
 // from a default of the process while it sets up its passes: one at a time do that here, and the default is put back.
-void Backend::add_passes(llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type,
-                         bool straight) {
+std::unique_ptr<MachinePasses> Backend::machine_passes(llvm::CodeGenFileType type, bool straight) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  const auto add = [&](llvm::legacy::PassManager& to, llvm::raw_pwrite_stream& stream) {
-    if (machine_->addPassesToEmitFile(to, stream, nullptr, type))
+  const auto make = [&] {
+    auto made = std::make_unique<MachinePasses>();
+    if (machine_->addPassesToEmitFile(made->passes, made->out, nullptr, type))
       throw CompileError("compile: the target cannot emit such a file");
+    return made;
   };
-  if (!straight) return add(passes, out);
-  if (!llvm::RegisterRegAlloc::getDefault()) {
-    llvm::legacy::PassManager unused;
-    llvm::raw_null_ostream nowhere;
-    add(unused, nowhere);
-  }
+  if (!straight) return make();
+  if (!llvm::RegisterRegAlloc::getDefault()) make();
   const auto usual = llvm::RegisterRegAlloc::getDefault();
   llvm::RegisterRegAlloc::setDefault(&llvm::createBasicRegisterAllocator);
-  add(passes, out);
+  auto made = make();
   llvm::RegisterRegAlloc::setDefault(usual);
+  return made;
 }
 
-llvm::SmallVector<char, 0> Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
+Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
   size_t longest = 0;
   for (const llvm::Function& f : module)
     for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
   const bool straight = longest > kStraight;
   machine_->setOptLevel(straight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  add_passes(passes, out, type, straight);
-  passes.run(module);
-  return bytes;
+  std::unique_ptr<MachinePasses> listing;
+  std::unique_ptr<MachinePasses>& with = type == llvm::CodeGenFileType::ObjectFile ? objects_[straight] : listing;
+  if (!with) with = machine_passes(type, straight);
+  with->bytes.clear();
+  with->passes.run(module);
+  return Object(with->bytes.begin(), with->bytes.end());
 }
 
 // Back ends that nobody uses just now, by target.
@@ -336,7 +222,7 @@ class Pool {
   }
 
  private:
-  static constexpr size_t kKept = 4;
+  static constexpr size_t kKept = 16;
   static std::string key(const TargetInfo& info, bool sanitize) {
     return info.triple + '|' + info.cpu + '|' + info.features + (sanitize ? "|asan" : "");
   }
@@ -344,161 +230,164 @@ class Pool {
   std::map<std::string, std::vector<std::unique_ptr<Backend>>> idle_;
 };
 
-// The process's linker.
-class Session {
- public:
-  static Session& instance() {
-    static Session* session = new Session;
-    return *session;
-  }
-  llvm::orc::JITDylib& link(llvm::SmallVector<char, 0> object, llvm::orc::ExecutorAddr& entry);
-  void unlink(llvm::orc::JITDylib& library) { report(session_->removeJITDylib(library)); }
-  void add_sanitizer();
-
- private:
-  Session();
-  static std::string& reasons() {
-    thread_local std::string text;
-    return text;
-  }
-  static void report(llvm::Error error) {
-    if (error) llvm::logAllUnhandledErrors(std::move(error), llvm::errs(), "calque: ");
-  }
-  template <class F>
-  void define(llvm::orc::SymbolMap& symbols, const char* name, F* function) {
-    symbols[session_->intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
-                                       llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-  }
-
-  std::unique_ptr<llvm::orc::ExecutionSession> session_;
-  std::unique_ptr<llvm::orc::ObjectLinkingLayer> layer_;
-  llvm::orc::JITDylib* runtime_ = nullptr;
-  std::atomic<uint64_t> count_{0};
-  std::once_flag sanitizer_;
-};
-
-[[noreturn]] void fail(llvm::Error error, const char* what) {
-  throw CompileError("compile: " + std::string(what) + ": " + llvm::toString(std::move(error)));
-}
-
-// What generated code may call: block copies, and the few functions of libm that a target without the instruction
-// needs.
-Session::Session() {
-  auto control =
-      llvm::orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
-  if (!control) fail(control.takeError(), "no executor");
-  session_ = std::make_unique<llvm::orc::ExecutionSession>(std::move(*control));
-  // The linker's reasons arrive here, on the thread that links; what a lookup returns says only that it failed.
-  session_->setErrorReporter([](llvm::Error error) { reasons() += "; " + llvm::toString(std::move(error)); });
-  layer_ = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session_);
-  runtime_ = &session_->createBareJITDylib("calque.runtime");
-  llvm::orc::SymbolMap symbols;
-  define(symbols, "memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
-  define(symbols, "memmove", static_cast<void* (*)(void*, const void*, size_t)>(std::memmove));
-  define(symbols, "memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
-  using Single1 = float (*)(float);
-  using Double1 = double (*)(double);
-  define(symbols, "fma", static_cast<double (*)(double, double, double)>(::fma));
-  define(symbols, "fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
-  define(symbols, "fmod", static_cast<double (*)(double, double)>(::fmod));
-  define(symbols, "fmodf", static_cast<float (*)(float, float)>(::fmodf));
-  define(symbols, "floor", static_cast<Double1>(::floor));
-  define(symbols, "floorf", static_cast<Single1>(::floorf));
-  define(symbols, "ceil", static_cast<Double1>(::ceil));
-  define(symbols, "ceilf", static_cast<Single1>(::ceilf));
-  define(symbols, "trunc", static_cast<Double1>(::trunc));
-  define(symbols, "truncf", static_cast<Single1>(::truncf));
-  define(symbols, "roundeven", static_cast<Double1>(::rint));
-  define(symbols, "roundevenf", static_cast<Single1>(::rintf));
-  define(symbols, "round", static_cast<Double1>(::round));
-  define(symbols, "roundf", static_cast<Single1>(::roundf));
-#ifdef __x86_64__
-  define(symbols, "__truncdfhf2", __truncdfhf2);
-  define(symbols, "__truncsfhf2", __truncsfhf2);
-  define(symbols, "__extendhfsf2", __extendhfsf2);
-#endif
-  report(runtime_->define(llvm::orc::absoluteSymbols(std::move(symbols))));
-}
-
-void Session::add_sanitizer() {
-  if (dlsym(RTLD_DEFAULT, "__asan_init") == nullptr)
-    throw CompileError("compile: sanitize: this process does not contain AddressSanitizer");
-  std::call_once(sanitizer_, [this] {
-    auto generator = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-        '\0', [](const llvm::orc::SymbolStringPtr& name) { return (*name).starts_with("__asan_"); });
-    if (!generator) fail(generator.takeError(), "sanitize");
-    runtime_->addGenerator(std::move(*generator));
-  });
-}
-
-llvm::orc::JITDylib& Session::link(llvm::SmallVector<char, 0> object, llvm::orc::ExecutorAddr& entry) {
-  llvm::orc::JITDylib& library = session_->createBareJITDylib("calque." + std::to_string(count_++));
-  library.addToLinkOrder(*runtime_);
-  auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), "calque", false);
-  reasons().clear();
-  llvm::Error error = layer_->add(library, std::move(buffer));
-  if (!error) {
-    auto found = session_->lookup({&library}, session_->intern(kEntryName));
-    if (found) {
-      entry = found->getAddress();
-      return library;
-    }
-    error = found.takeError();
-  }
-  unlink(library);
-  fail(std::move(error), ("linking failed" + reasons()).c_str());
-}
-
 class LinkedProgram final : public CompiledProgram {
  public:
-  explicit LinkedProgram(llvm::SmallVector<char, 0> object) {
+  LinkedProgram(std::vector<Object> objects, bool scalar) {
     llvm::orc::ExecutorAddr address;
-    library_ = &Session::instance().link(std::move(object), address);
-    entry_ = address.toPtr<Entry>();
+    library_ = &Session::instance().link(std::move(objects), scalar ? kScalarEntryName : kEntryName, address);
+    if (scalar) {
+      scalar_entry_ = address.toPtr<const void*>();
+    } else {
+      entry_ = address.toPtr<Entry>();
+    }
   }
   LinkedProgram(const LinkedProgram&) = delete;
   LinkedProgram& operator=(const LinkedProgram&) = delete;
   ~LinkedProgram() override { Session::instance().unlink(*library_); }
   Entry entry() const override { return entry_; }
+  const void* scalar_entry() const override { return scalar_entry_; }
 
  private:
   llvm::orc::JITDylib* library_ = nullptr;
   Entry entry_ = nullptr;
+  const void* scalar_entry_ = nullptr;
 };
 
-// One compilation: emits and optimises the module, and hands the back end back.
+// A back end from the pool and back.
+class Borrowed {
+ public:
+  Borrowed(const TargetInfo& target, bool sanitize)
+      : target_(target), sanitize_(sanitize), backend_(Pool::instance().take(target, sanitize)) {}
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() { Pool::instance().give(target_, sanitize_, std::move(backend_)); }
+  Backend* operator->() const { return backend_.get(); }
+
+ private:
+  const TargetInfo& target_;
+  bool sanitize_;
+  std::unique_ptr<Backend> backend_;
+};
+
+// One compilation: emits the module.
 class Compilation {
  public:
-  Compilation(const kernel::Program& program, const CodegenOptions& options)
-      : target_(resolve_target(options.target)),
-        sanitize_(options.sanitize),
-        backend_(Pool::instance().take(target_, sanitize_)),
+  Compilation(const kernel::Program& program, const CodegenOptions& options, CodegenTimes& times)
+      : options_(options),
+        times_(times),
+        target_(resolve_target(options.target)),
+        backend_(target_, options.sanitize),
         module_(program.name, context_) {
+    Stopwatch stopwatch;
     context_.setDiscardValueNames(true);
     module_.setTargetTriple(llvm::Triple(target_.triple));
     module_.setDataLayout(backend_->machine().createDataLayout());
     emit_program(module_, target_, options, program);
+    outline(module_);
+    times_.ir += stopwatch.lap();
 #ifndef NDEBUG
     std::string text;
     llvm::raw_string_ostream out(text);
     if (llvm::verifyModule(module_, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
 #endif
-    backend_->optimize(module_);
   }
-  ~Compilation() { Pool::instance().give(target_, sanitize_, std::move(backend_)); }
-  llvm::Module& module() { return module_; }
-  llvm::SmallVector<char, 0> emit(llvm::CodeGenFileType type) { return backend_->emit(module_, type); }
+  llvm::Module& optimized() {
+    Stopwatch stopwatch;
+    backend_->optimize(module_);
+    times_.passes += stopwatch.lap();
+    return module_;
+  }
+  /// One file of all.
+  Object emit(llvm::CodeGenFileType type) {
+    optimized();
+    Stopwatch stopwatch;
+    Object object = backend_->emit(module_, type);
+    times_.machine += stopwatch.lap();
+    return object;
+  }
+  bool is_scalar() const { return module_.getFunction(kScalarEntryName) != nullptr; }
+  /// Objects of the parts of the module.
+  std::vector<Object> objects();
 
  private:
+  using Parts = std::vector<std::vector<std::string>>;
+  std::vector<Object> objects_of(const Parts& parts);
+
+  const CodegenOptions& options_;
+  CodegenTimes& times_;
   TargetInfo target_;
-  bool sanitize_;
-  std::unique_ptr<Backend> backend_;
+  Borrowed backend_;
   llvm::LLVMContext context_;
   llvm::Module module_;
 };
 
+// One part in a context of its own, on any thread.
+struct PartTask {
+  const CodegenOptions& options;
+  const TargetInfo& target;
+  const std::string& shared;
+  const std::vector<std::string>& functions;
+  Object object = {};
+  CodegenTimes times = {};
+  std::exception_ptr exception = nullptr;
+
+  void run() noexcept {
+    try {
+      Stopwatch stopwatch;
+      llvm::LLVMContext context;
+      context.setDiscardValueNames(true);
+      const auto module = part_of(shared, functions, context);
+      const Borrowed backend(target, options.sanitize);
+      times.ir = stopwatch.lap();
+      backend->optimize(*module);
+      times.passes = stopwatch.lap();
+      object = backend->emit(*module, llvm::CodeGenFileType::ObjectFile);
+      times.machine = stopwatch.lap();
+    } catch (...) {
+      exception = std::current_exception();
+    }
+  }
+};
+
+std::vector<Object> Compilation::objects() {
+  const Parts parts = parts_of(module_);
+  times_.modules = static_cast<int>(parts.size());
+  if (parts.size() > 1) return objects_of(parts);
+  std::vector<Object> one;
+  one.push_back(emit(llvm::CodeGenFileType::ObjectFile));
+  return one;
+}
+
+std::vector<Object> Compilation::objects_of(const Parts& parts) {
+  Stopwatch stopwatch;
+  const std::string shared = shared_form(module_);
+  times_.ir += stopwatch.lap();
+  std::vector<PartTask> tasks;
+  for (const auto& functions : parts) tasks.push_back({options_, target_, shared, functions});
+  const auto body = [](void* all, int64_t begin, int64_t end) {
+    auto& list = *static_cast<std::vector<PartTask>*>(all);
+    for (int64_t i = begin; i < end; ++i) list[static_cast<size_t>(i)].run();
+  };
+  const auto count = static_cast<int64_t>(tasks.size());
+  if (options_.parallel_for) {
+    options_.parallel_for(nullptr, count, 1, body, &tasks);
+  } else {
+    body(&tasks, 0, count);
+  }
+  std::vector<Object> objects;
+  for (PartTask& task : tasks) {
+    if (task.exception) std::rethrow_exception(task.exception);
+    times_.ir += task.times.ir;
+    times_.passes += task.times.passes;
+    times_.machine += task.times.machine;
+    objects.push_back(std::move(task.object));
+  }
+  return objects;
+}
+
 std::string emitted(const kernel::Program& program, const CodegenOptions& options, llvm::CodeGenFileType type) {
-  const auto bytes = Compilation(program, options).emit(type);
+  CodegenTimes times;
+  const auto bytes = Compilation(program, options, times).emit(type);
   return {bytes.data(), bytes.size()};
 }
 
@@ -531,20 +420,28 @@ std::string target_description(const TargetOptions& options) {
   return info.triple + ' ' + info.cpu + ' ' + info.features;
 }
 
-std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options) {
+std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options,
+                                               CodegenTimes* times) {
   check_runs_here(resolve_target(options.target));
   if (options.sanitize) Session::instance().add_sanitizer();
-  Compilation compilation(program, options);
-  return std::make_shared<LinkedProgram>(compilation.emit(llvm::CodeGenFileType::ObjectFile));
+  CodegenTimes mine;
+  CodegenTimes& t = times ? *times : mine;
+  Compilation compilation(program, options, t);
+  std::vector<Object> objects = compilation.objects();
+  Stopwatch stopwatch;
+  auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar());
+  t.link += stopwatch.lap();
+  return linked;
 }
 
 std::string llvm_version() { return LLVM_VERSION_STRING; }
 
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options) {
-  Compilation compilation(program, options);
+  CodegenTimes times;
+  Compilation compilation(program, options, times);
   std::string text;
   llvm::raw_string_ostream out(text);
-  compilation.module().print(out, nullptr);
+  compilation.optimized().print(out, nullptr);
   return text;
 }
 

@@ -2,7 +2,9 @@
 // From a program to native code. No LLVM name appears here.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "kernel/program.h"
 
@@ -11,7 +13,7 @@ namespace calque::codegen {
 /// What calls out of generated code go through: one versioned table of noexcept functions, which the runtime fills in.
 /// A generated entry receives its context first and passes it on.
 struct RuntimeTable {
-  uint32_t version = 2;
+  uint32_t version = 3;
   /// Runs host function `index` of the program on the given argument and result pointers. Returns 0, or 1 after storing
   /// an exception in the context.
   int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
@@ -21,7 +23,8 @@ struct RuntimeTable {
                        void (*body)(void* environment, int64_t begin, int64_t end),
                        void* environment) noexcept = nullptr;
   /// At least `bytes` bytes of the calling thread, 64-byte aligned, with any contents: valid until the thread asks
-  /// again or the body of parallel_for (outside one: the kernel) that asked returns.
+  /// again or the body of parallel_for (outside one: the kernel) that asked returns. Null when there is no memory: then
+  /// the context's `failed` is set.
   void* (*scratch)(void* context, int64_t bytes) noexcept = nullptr;
   /// How many threads parallel_for has. Decides which way something is computed, never what.
   int32_t (*num_threads)(void* context) noexcept = nullptr;
@@ -30,6 +33,8 @@ struct RuntimeTable {
 /// The first member of every context passed to an entry.
 struct ContextHeader {
   const RuntimeTable* table = nullptr;
+  /// Not 0 once a thread got no memory: how many bytes it asked for. The entry returns 1 then, as early as it can.
+  alignas(8) int64_t failed = 0;
 };
 
 struct TargetOptions {
@@ -44,6 +49,17 @@ struct CodegenOptions {
   bool fast_math = false;
   bool sanitize = false;   ///< run LLVM's AddressSanitizer pass over the module
   std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` wants it
+  /// Compiles the modules of a large program side by side; null: one after the other. The code is the same.
+  decltype(RuntimeTable::parallel_for) parallel_for = nullptr;
+  /// When it is there: makes a scalar entry, where the program allows one, that takes the values of the first inputs.
+  /// Their types. See CompiledProgram::scalar_entry.
+  std::optional<std::vector<DType>> scalar_arguments = std::nullopt;
+};
+
+/// What a scalar entry receives behind its arguments begins with this.
+struct ScalarData {
+  /// The inputs that are no arguments, then the constants of the program.
+  const void* const* data = nullptr;
 };
 
 /// Native code in memory. Keeps itself alive while it is referenced.
@@ -51,11 +67,26 @@ class CompiledProgram {
  public:
   using Entry = int32_t (*)(void* context, void* const* buffers);
   virtual ~CompiledProgram() = default;
+  /// Null when there is a scalar entry.
   virtual Entry entry() const = 0;
+  /// `R entry(A..., const ScalarData*)` in C's calling convention: arguments and the one result by value, bool and
+  /// integers and f32 and f64 as in C. There is one when it was asked for and nothing is called from inside: no host
+  /// function, no other thread. Else null.
+  virtual const void* scalar_entry() const = 0;
+};
+
+/// Seconds that the stages of code generation took, summed over modules that were compiled side by side.
+struct CodegenTimes {
+  double ir = 0;       ///< emitting LLVM IR
+  double passes = 0;   ///< passes over it
+  double machine = 0;  ///< from there to an object
+  double link = 0;
+  int modules = 0;
 };
 
 /// Compiles for this process. Thread-safe. Throws CompileError.
-std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options);
+std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options,
+                                               CodegenTimes* times = nullptr);
 /// The texts that `lower` shows: optimised LLVM IR, and assembly of the target.
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options);
 std::string assembly(const kernel::Program& program, const CodegenOptions& options);

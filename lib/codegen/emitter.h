@@ -29,6 +29,8 @@ class KernelEmitter {
                 const kernel::Kernel& kernel, std::vector<bool> overlaps);
   /// `void kernel(ptr context, ptr buffer...)`.
   llvm::Function* emit();
+  /// After emit: the kernel may return early, with the context's `failed` set.
+  bool may_fail() const { return may_fail_; }
 
  private:
   using Region = kernel::Region;
@@ -114,7 +116,7 @@ class KernelEmitter {
   llvm::BasicBlock* block(const char* name);
   llvm::AllocaInst* local(llvm::Type* type);
 
-  // ---- entry.cpp
+  // ---- calls.cpp
   /// Emits `body(begin, end)` as a function of its own that several threads run on pieces of [0, count): pieces begin
   /// at multiples of `grain` and end at one, or at `count`; the runtime chooses them (see RuntimeTable). The body may
   /// use every value that is defined at the insertion point, vectors and masks too; what it defines ends with it.
@@ -123,6 +125,8 @@ class KernelEmitter {
   /// 64-byte aligned memory of the running thread, valid as RuntimeTable::scratch says.
   llvm::Value* scratch(int64_t bytes);
   llvm::Value* num_threads();
+  /// Ends the kernel, or the part of it that a thread runs, where the condition holds.
+  void leave_if(llvm::Value* condition);
   llvm::Function* with_arguments(llvm::Function* draft, const Values& live);
 
   // ---- reduction.cpp
@@ -201,14 +205,21 @@ class KernelEmitter {
   llvm::Value* mask_ = nullptr;  ///< active lanes; null: all
   llvm::Value* zeros_ = nullptr;
   llvm::Value* sink_ = nullptr;
+  bool may_fail_ = false;
 };
 
 /// Sets what every generated function has: target, no unwinding, vector width.
 void set_function_attributes(llvm::Function& function, const TargetInfo& target, const CodegenOptions& options);
 
-/// entry.cpp: the program's entry function `calque_entry` and, before it, its kernels.
+/// calls.cpp: a function of the runtime table, and whether the call is to end.
+llvm::Value* runtime_function(llvm::IRBuilder<>& b, llvm::Value* context, size_t offset);
+llvm::Value* has_failed(llvm::IRBuilder<>& b, llvm::Value* context);
+
+/// entry.cpp: the program's entry function `calque_entry` and, before it, its kernels; or, where CodegenOptions ask for
+/// one and it is possible, its scalar entry, into which all kernels are to be inlined.
 void emit_program(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
                   const kernel::Program& program);
 inline constexpr const char* kEntryName = "calque_entry";
+inline constexpr const char* kScalarEntryName = "calque_scalar";
 
 }  // namespace calque::codegen

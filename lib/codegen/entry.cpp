@@ -6,6 +6,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/emitter.h"
+#include "codegen/overlaps.h"
 
 namespace calque::codegen {
 
@@ -18,29 +19,8 @@ using llvm::Value;
 
 namespace {
 
-// Bytes of the enclosing buffer that a view of a step may touch.
-struct Span {
-  int kind = 0;
-  int32_t index = 0;
-  int64_t begin = 0, end = 0;
-};
-
-int64_t dense_bytes(const kernel::ProgramBuffer& b) {
-  int64_t last = 0;
-  for (size_t axis = 0; axis < b.type.shape.size(); ++axis) {
-    if (b.type.shape[axis] == 0) return 0;
-    last += (b.type.shape[axis] - 1) * (axis < b.strides.size() ? std::abs(b.strides[axis]) : 0);
-  }
-  return (last + 1) * static_cast<int64_t>(size_of(b.type.dtype));
-}
-
-// A function of the runtime table.
-Value* runtime_function(llvm::IRBuilder<>& b, Value* context, size_t offset) {
-  const auto field = [&](Value* base, size_t at) {
-    return b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, at));
-  };
-  return field(field(context, offsetof(ContextHeader, table)), offset);
-}
+// A scalar entry has no more on its stack.
+constexpr int64_t kScalarWorkspace = 4096;
 
 class EntryEmitter {
  public:
@@ -51,12 +31,12 @@ class EntryEmitter {
 
  private:
   void emit_kernels();
-  std::vector<bool> overlaps(int32_t kernel) const;
-  void collect(const std::vector<Step>& steps, int32_t kernel, std::vector<bool>& out) const;
-  Span span(int32_t buffer, int64_t offset, bool whole, int64_t bytes) const;
-  std::vector<Span> spans(const View& view, int64_t bytes) const;
-  bool overlap(const View& a, int64_t a_bytes, const View& b, int64_t b_bytes) const;
+  bool scalar_possible() const;
+  void emit_scalar();
+  llvm::Type* memory_type(DType d) const;
+  void run_steps();
   void run(const std::vector<Step>& steps);
+  void leave_if(Value* condition);
   void emit(const Step& step);
   void branch(const Step& step);
   void repeat(const Step& step);
@@ -77,75 +57,107 @@ class EntryEmitter {
   llvm::Function* entry_ = nullptr;
   llvm::BasicBlock* failed_ = nullptr;
   std::vector<llvm::Function*> kernels_;
+  std::vector<bool> may_fail_;
+  Value* context_ = nullptr;
   std::vector<Value*> buffers_;
   std::vector<Value*> iterations_;
 };
 
-Span EntryEmitter::span(int32_t buffer, int64_t offset, bool whole, int64_t bytes) const {
-  const kernel::ProgramBuffer& b = program_.buffers[static_cast<size_t>(buffer)];
-  Span s{static_cast<int>(b.kind), b.kind == BufferKind::workspace ? 0 : b.index, offset, offset + bytes};
-  if (whole) {
-    s.begin = 0;
-    s.end = dense_bytes(b);
-  }
-  if (b.kind == BufferKind::workspace) {
-    s.begin += b.offset;
-    s.end += b.offset;
-  }
-  return s;
-}
-
-std::vector<Span> EntryEmitter::spans(const View& view, int64_t bytes) const {
-  std::vector<Span> all{span(view.buffer, view.offset, !view.terms.empty(), bytes)};
-  for (const View::Choice& c : view.choices) all.push_back(span(c.buffer, c.offset, !c.terms.empty(), bytes));
-  return all;
-}
-
-/// Two views that change places with each other never meet.
-bool EntryEmitter::overlap(const View& a, int64_t a_bytes, const View& b, int64_t b_bytes) const {
-  if (!a.choices.empty() && a.choices.size() == b.choices.size()) {
-    const View::Choice &x = a.choices[0], &y = b.choices[0];
-    View swapped = b;
-    swapped.choices[0].phase = x.phase;
-    if (x.phase != y.phase && a == swapped) return false;
-  }
-  for (const Span& x : spans(a, a_bytes))
-    for (const Span& y : spans(b, b_bytes))
-      if (x.kind == y.kind && x.index == y.index && x.begin < y.end && y.begin < x.end) return true;
-  return false;
-}
-
-void EntryEmitter::collect(const std::vector<Step>& steps, int32_t kernel, std::vector<bool>& out) const {
-  for (const Step& step : steps) {
-    for (const auto& inner : step.blocks) collect(inner, kernel, out);
-    if (step.kind != StepKind::kernel || step.kernel != kernel) continue;
-    const kernel::Kernel& k = program_.kernels[static_cast<size_t>(kernel)];
-    const auto bytes = [&](size_t i) {
-      return k.buffers[i].extent * static_cast<int64_t>(size_of(k.buffers[i].dtype));
-    };
-    for (size_t a = 0; a < step.views.size(); ++a)
-      for (size_t b = a + 1; b < step.views.size(); ++b) {
-        if (!k.buffers[a].written && !k.buffers[b].written) continue;
-        if (overlap(step.views[a], bytes(a), step.views[b], bytes(b))) out[a] = out[b] = true;
-      }
-  }
-}
-
-std::vector<bool> EntryEmitter::overlaps(int32_t kernel) const {
-  std::vector<bool> out(program_.kernels[static_cast<size_t>(kernel)].buffers.size());
-  collect(program_.steps, kernel, out);
-  return out;
-}
-
 void EntryEmitter::emit_kernels() {
   for (size_t k = 0; k < program_.kernels.size(); ++k) {
-    KernelEmitter emitter(module_, target_, options_, program_.kernels[k], overlaps(static_cast<int32_t>(k)));
+    KernelEmitter emitter(module_, target_, options_, program_.kernels[k], overlaps(program_, static_cast<int32_t>(k)));
     kernels_.push_back(emitter.emit());
+    may_fail_.push_back(emitter.may_fail());
   }
+}
+
+llvm::Type* EntryEmitter::memory_type(DType d) const {
+  llvm::LLVMContext& context = module_.getContext();
+  if (d == DType::f32) return llvm::Type::getFloatTy(context);
+  if (d == DType::f64) return llvm::Type::getDoubleTy(context);
+  return llvm::Type::getIntNTy(context, static_cast<unsigned>(8 * size_of(d)));
+}
+
+namespace {
+
+/// What C passes and returns in a register of its own.
+bool is_scalar(DType d) { return !is_complex(d) && (!is_floating(d) || size_of(d) >= 4); }
+
+}  // namespace
+
+// Nothing is called from inside: a kernel that calls uses its context.
+bool EntryEmitter::scalar_possible() const {
+  if (!options_.scalar_arguments || program_.num_outputs != 1 || !program_.host_functions.empty() ||
+      program_.workspace_bytes > kScalarWorkspace)
+    return false;
+  if (std::any_of(kernels_.begin(), kernels_.end(), [](auto* kernel) { return !kernel->getArg(0)->use_empty(); }))
+    return false;
+  const auto& types = *options_.scalar_arguments;
+  return std::all_of(types.begin(), types.end(), is_scalar) &&
+         std::all_of(program_.buffers.begin(), program_.buffers.end(), [](const kernel::ProgramBuffer& b) {
+           return b.kind != BufferKind::output || (b.type.shape.rank() == 0 && is_scalar(b.type.dtype));
+         });
+}
+
+// Arguments, result and workspace lie on the stack: in registers, once the kernels are inlined.
+void EntryEmitter::emit_scalar() {
+  const std::vector<DType>& arguments = *options_.scalar_arguments;
+  DType result = DType::f64;
+  for (const kernel::ProgramBuffer& buffer : program_.buffers)
+    if (buffer.kind == BufferKind::output) result = buffer.type.dtype;
+  std::vector<llvm::Type*> parameters;
+  for (DType d : arguments) parameters.push_back(memory_type(d));
+  parameters.push_back(b_.getPtrTy());
+  entry_ = llvm::Function::Create(llvm::FunctionType::get(memory_type(result), parameters, false),
+                                  llvm::Function::ExternalLinkage, kScalarEntryName, module_);
+  set_function_attributes(*entry_, target_, options_);
+  // Callers expect small integers to fill the register, as C has it.
+  if (!is_floating(result) && size_of(result) < 4)
+    entry_->addRetAttr(is_signed_integer(result) ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
+  b_.SetInsertPoint(block("start"));
+  std::vector<Value*> places;
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    places.push_back(b_.CreateAlloca(parameters[i]));
+    b_.CreateStore(entry_->getArg(i), places.back());
+  }
+  Value* const out = b_.CreateAlloca(memory_type(result));
+  auto* workspace =
+      b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(program_.workspace_bytes)));
+  workspace->setAlignment(llvm::Align(64));
+  const auto data = [&](int64_t position) {
+    Value* table = b_.CreateLoad(b_.getPtrTy(), entry_->getArg(static_cast<unsigned>(arguments.size())));
+    return b_.CreateLoad(b_.getPtrTy(),
+                         b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), table, static_cast<uint64_t>(position)));
+  };
+  const auto taken = static_cast<int64_t>(arguments.size());
+  for (const kernel::ProgramBuffer& buffer : program_.buffers) {
+    if (buffer.kind == BufferKind::output) {
+      buffers_.push_back(out);
+    } else if (buffer.kind == BufferKind::workspace) {
+      buffers_.push_back(
+          b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), workspace, static_cast<uint64_t>(buffer.offset)));
+    } else if (buffer.kind == BufferKind::constant) {
+      buffers_.push_back(data(program_.num_inputs - taken + buffer.index));
+    } else if (buffer.index < taken) {
+      buffers_.push_back(places[static_cast<size_t>(buffer.index)]);
+    } else {
+      buffers_.push_back(data(buffer.index - taken));
+    }
+  }
+  context_ = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  run_steps();
+  b_.CreateRet(b_.CreateLoad(memory_type(result), out));
+  for (llvm::Function* kernel : kernels_) kernel->addFnAttr(llvm::Attribute::AlwaysInline);
+}
+
+void EntryEmitter::run_steps() {
+  iterations_.assign(static_cast<size_t>(program_.num_loops), nullptr);
+  run(program_.steps);
 }
 
 void EntryEmitter::emit() {
   emit_kernels();
+  if (scalar_possible()) return emit_scalar();
   llvm::Type* pointer = b_.getPtrTy();
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer, pointer}, false);
   entry_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
@@ -164,8 +176,8 @@ void EntryEmitter::emit() {
       base = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, static_cast<uint64_t>(buffer.offset));
     buffers_.push_back(base);
   }
-  iterations_.assign(static_cast<size_t>(program_.num_loops), nullptr);
-  run(program_.steps);
+  context_ = entry_->getArg(0);
+  run_steps();
   b_.CreateRet(b_.getInt32(0));
   if (failed_) {
     b_.SetInsertPoint(failed_);
@@ -204,9 +216,10 @@ void EntryEmitter::run(const std::vector<Step>& steps) {
 void EntryEmitter::emit(const Step& step) {
   switch (step.kind) {
     case StepKind::kernel: {
-      std::vector<Value*> arguments{entry_->getArg(0)};
+      std::vector<Value*> arguments{context_};
       for (const View& view : step.views) arguments.push_back(address(view));
       b_.CreateCall(kernels_[static_cast<size_t>(step.kernel)], arguments);
+      if (may_fail_[static_cast<size_t>(step.kernel)]) leave_if(has_failed(b_, context_));
       break;
     }
     case StepKind::copy:
@@ -319,14 +332,17 @@ void EntryEmitter::host_call(const Step& step) {
   Value* pointers = at.CreateAlloca(llvm::ArrayType::get(pointer, std::max<size_t>(n, 1)));
   for (size_t i = 0; i < n; ++i)
     b_.CreateStore(address(step.views[i]), b_.CreateConstInBoundsGEP1_64(pointer, pointers, i));
-  Value* context = entry_->getArg(0);
-  Value* function = runtime_function(b_, context, offsetof(RuntimeTable, host_call));
+  Value* function = runtime_function(b_, context_, offsetof(RuntimeTable, host_call));
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer, b_.getInt32Ty(), pointer}, false);
   Value* status =
-      b_.CreateCall(type, function, {context, b_.getInt32(static_cast<uint32_t>(step.host_function)), pointers});
+      b_.CreateCall(type, function, {context_, b_.getInt32(static_cast<uint32_t>(step.host_function)), pointers});
+  leave_if(b_.CreateICmpNE(status, b_.getInt32(0)));
+}
+
+void EntryEmitter::leave_if(Value* condition) {
   if (!failed_) failed_ = block("failed");
   llvm::BasicBlock* next = block("called");
-  b_.CreateCondBr(b_.CreateICmpEQ(status, b_.getInt32(0)), next, failed_);
+  b_.CreateCondBr(condition, failed_, next);
   b_.SetInsertPoint(next);
 }
 
@@ -335,95 +351,6 @@ void EntryEmitter::host_call(const Step& step) {
 void emit_program(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
                   const Program& program) {
   EntryEmitter(module, target, options, program).emit();
-}
-
-// The body is emitted as though it stood in the kernel; then all that it uses of the kernel becomes parameters, which a
-// second function, the one that the runtime calls, fetches from a record on the kernel's stack.
-void KernelEmitter::parallel_for(int64_t count, int64_t grain, const std::function<void(Value*, Value*)>& body) {
-  llvm::Type *pointer = b_.getPtrTy(), *number = b_.getInt64Ty();
-  llvm::Function* const around = function_;
-  Value* const sink = std::exchange(sink_, nullptr);
-  const auto here = b_.saveIP();
-  function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {number, number}, false),
-                                     llvm::Function::InternalLinkage, "", module_);
-  b_.SetInsertPoint(block("start"));
-  body(function_->getArg(0), function_->getArg(1));
-  b_.CreateRetVoid();
-  llvm::Function* const draft = std::exchange(function_, around);
-  sink_ = sink;
-  b_.restoreIP(here);
-
-  Values live;
-  llvm::SmallPtrSet<Value*, 16> used;
-  for (llvm::BasicBlock& part : *draft)
-    for (llvm::Instruction& i : part)
-      for (Value* o : i.operands()) {
-        const auto* defined = llvm::dyn_cast<llvm::Instruction>(o);
-        const auto* given = llvm::dyn_cast<llvm::Argument>(o);
-        const bool outside = (defined && defined->getFunction() != draft) || (given && given->getParent() != draft);
-        if (outside && used.insert(o).second) live.push_back(o);
-      }
-  std::vector<llvm::Type*> types;
-  for (Value* v : live) types.push_back(v->getType());
-  auto* record = llvm::StructType::get(module_.getContext(), types);
-  llvm::Function* const part = with_arguments(draft, live);
-
-  auto* const piece = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {pointer, number, number}, false),
-                                             llvm::Function::InternalLinkage, around->getName() + ".piece", module_);
-  set_function_attributes(*piece, target_, options_);
-  b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", piece));
-  std::vector<Value*> arguments{piece->getArg(1), piece->getArg(2)};
-  for (unsigned i = 0; i < live.size(); ++i)
-    arguments.push_back(b_.CreateLoad(types[i], b_.CreateStructGEP(record, piece->getArg(0), i)));
-  b_.CreateCall(part, arguments);
-  b_.CreateRetVoid();
-
-  b_.restoreIP(here);
-  Value* const environment = local(record);
-  for (unsigned i = 0; i < live.size(); ++i) b_.CreateStore(live[i], b_.CreateStructGEP(record, environment, i));
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, number, number, pointer, pointer}, false);
-  b_.CreateCall(type, runtime_function(b_, context_, offsetof(RuntimeTable, parallel_for)),
-                {context_, b_.getInt64(static_cast<uint64_t>(count)), b_.getInt64(static_cast<uint64_t>(grain)), piece,
-                 environment});
-}
-
-// `draft(begin, end)` as a function that receives `live` too. Buffers keep what is known of them, except that they
-// are nowhere else now: they have been stored.
-llvm::Function* KernelEmitter::with_arguments(llvm::Function* draft, const Values& live) {
-  std::vector<llvm::Type*> types{b_.getInt64Ty(), b_.getInt64Ty()};
-  for (Value* v : live) types.push_back(v->getType());
-  auto* f = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), types, false),
-                                   llvm::Function::InternalLinkage, function_->getName() + ".part", module_);
-  f->splice(f->begin(), draft);
-  for (unsigned i = 0; i < 2; ++i) draft->getArg(i)->replaceAllUsesWith(f->getArg(i));
-  for (unsigned i = 0; i < live.size(); ++i) {
-    live[i]->replaceUsesWithIf(f->getArg(i + 2), [&](llvm::Use& use) {
-      const auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
-      return user && user->getFunction() == f;
-    });
-    const auto* given = llvm::dyn_cast<llvm::Argument>(live[i]);
-    if (!given || !given->getType()->isPointerTy()) continue;
-    function_->removeParamAttr(given->getArgNo(), llvm::Attribute::Captures);
-    f->addParamAttrs(
-        i + 2, llvm::AttrBuilder(module_.getContext(), function_->getAttributes().getParamAttrs(given->getArgNo())));
-  }
-  set_function_attributes(*f, target_, options_);
-  draft->eraseFromParent();
-  return f;
-}
-
-Value* KernelEmitter::num_threads() {
-  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false);
-  return b_.CreateCall(type, runtime_function(b_, context_, offsetof(RuntimeTable, num_threads)), {context_});
-}
-
-Value* KernelEmitter::scratch(int64_t bytes) {
-  auto* type = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getInt64Ty()}, false);
-  llvm::CallInst* memory = b_.CreateCall(type, runtime_function(b_, context_, offsetof(RuntimeTable, scratch)),
-                                         {context_, b_.getInt64(static_cast<uint64_t>(bytes))});
-  memory->addRetAttr(llvm::Attribute::getWithAlignment(module_.getContext(), llvm::Align(64)));
-  memory->addRetAttr(llvm::Attribute::NoAlias);
-  return memory;
 }
 
 }  // namespace calque::codegen

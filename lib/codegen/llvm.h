@@ -14,6 +14,8 @@
 #include <llvm/IR/Module.h>
 
 #ifdef CALQUE_LLVM_BACKEND
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/RegAllocRegistry.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/stopwatch.h"
 #include "kernel/carries.h"
 #include "kernel/program_builder.h"
 #include "plan/prepare.h"
@@ -100,7 +101,9 @@ Binding ProgramBuilder::operand(Scope& s, Value v, bool must_be_dense) {
 
 void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
                             std::vector<Step>& steps, std::vector<Value> updated) {
+  Stopwatch stopwatch;
   Scope s{g, plan::make_plan(g), std::vector<Binding>(g.num_values()), steps, std::move(updated)};
+  p_.plan_seconds += stopwatch.lap();
   for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];
   p_.notes.insert(p_.notes.end(), s.plan.notes.begin(), s.plan.notes.end());
   // A result that is an output is computed in its place; every other output is a copy.
@@ -207,8 +210,10 @@ void ProgramBuilder::finish() {
 
 Program build_program(const Graph& original, const BuildOptions& options) {
   refuse_complex(original);
+  Stopwatch stopwatch;
   const Graph graph = canonicalize(plan::prepare(original));
   Program p;
+  p.plan_seconds = stopwatch.lap();
   p.name = graph.name().empty() ? "graph" : graph.name();
   p.num_inputs = static_cast<int32_t>(graph.inputs().size());
   p.num_outputs = static_cast<int32_t>(graph.outputs().size());

@@ -92,6 +92,8 @@ struct Program {
   int32_t num_loops = 0;
   /// What was not fused, and why.
   std::vector<std::string> notes;
+  /// How long it took to decide what becomes a kernel, out of the whole of build_program.
+  double plan_seconds = 0;
 };
 
 std::ostream& operator<<(std::ostream& out, const Program& program);

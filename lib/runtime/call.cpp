@@ -6,6 +6,7 @@
 #include "runtime/function_state.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/workspace.h"
 
 namespace calque::detail {
 namespace {
@@ -31,9 +32,13 @@ void run_donating(const FunctionState& function, const CallEntry& entry, Argumen
 }
 
 void run(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
-  if (!function.options.donate.empty()) return run_donating(function, entry, arguments, result);
-  runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
-                   result.outputs);
+  try {
+    if (!function.options.donate.empty()) return run_donating(function, entry, arguments, result);
+    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                     result.outputs);
+  } catch (const runtime::OutOfMemory& e) {
+    runtime::rethrow(function, e);
+  }
   result.structure = entry.structure.get();
 }
 
@@ -52,7 +57,8 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
   const Device device = runtime::check_leaves(function, arguments, site);
   runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
   std::shared_ptr<CallEntry> entry = runtime::make_entry(arguments, traced, device);
-  entry->executable = runtime::executable_of(function, arguments, traced.graph, entry.get());
+  entry->executable =
+      runtime::executable_of(function, arguments, traced, runtime::compile_options(function, arguments, *entry));
   return entry;
 }
 
@@ -128,18 +134,25 @@ void clear_cache_of(const FunctionState& function) { function.table->clear(); }
 
 namespace calque::runtime {
 
+void rethrow(const detail::FunctionState& function, const OutOfMemory& e) {
+  throw DeviceError(function.title() + ": " + e.what() + where_text(function.location));
+}
+
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
-                                                const detail::Arguments& arguments, const Graph& graph,
-                                                const CallEntry* entry) {
+                                                const detail::Arguments& arguments, const Traced& traced,
+                                                const CompileOptions& options) {
+  const Graph& graph = traced.graph;
   if (graph.outputs().empty() && graph.num_equations() == 0) {
     static const auto& nothing = *new std::shared_ptr<const Executable>(std::make_shared<const Executable>());
     return nothing;
   }
-  bool compiled = false;
-  const CompileOptions options = entry ? compile_options(function, arguments, *entry) : compile_options(function);
-  auto executable = find_executable(graph, input_strides(arguments, graph), options, &compiled);
+  CompileReport report;
+  report.equations = graph.num_equations();
+  report.trace = traced.seconds;
+  auto executable = find_executable(graph, input_strides(arguments, graph), options, &report);
   log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
-              compiled ? "compiled" : "code was there");
+              report.compiled ? "compiled" : "code was there");
+  log_compilation(function.title(), report);
   return executable;
 }
 

@@ -18,7 +18,12 @@ struct Signature {
   std::vector<uint64_t> words;
   explicit Signature(std::span<const uint64_t> w) : words(w.begin(), w.end()) {}
   friend bool operator==(const Signature& a, std::span<const uint64_t> b) {
-    return a.words.size() == b.size() && std::equal(a.words.begin(), a.words.end(), b.begin());
+    if (a.words.size() != b.size()) return false;
+    // Word by word: the words were written so just now, and wider loads would wait for that.
+    for (size_t i = 0; i < b.size(); ++i) {
+      if (a.words[i] != b[i]) return false;
+    }
+    return true;
   }
 };
 uint64_t hash_of(std::span<const uint64_t> words);

@@ -44,18 +44,13 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
   }
 }
 
-using Block = detail::StackList<void*, 24>;
-
-void run(const Executable& executable, Block& block) {
-  for (const void* constant : executable.constants) block.push_back(const_cast<void*>(constant));
-  const Workspace workspace(executable.workspace_bytes);
-  block.push_back(workspace.data());
-  Context context{{&runtime_table()}, &executable, nullptr};
-  if (executable.entry(&context, block.data()) != 0) [[unlikely]] {
-    if (context.exception) std::rethrow_exception(context.exception);
-    throw CompileError("call: generated code reported a failure without an exception");
-  }
+[[noreturn, gnu::cold]] void rethrow(const Context& context) {
+  if (context.exception) std::rethrow_exception(context.exception);
+  if (context.header.failed != 0) throw OutOfMemory("scratch memory", static_cast<size_t>(context.header.failed));
+  throw CompileError("call: generated code reported a failure without an exception");
 }
+
+constinit const codegen::RuntimeTable kTable{3, &host_call, &parallel_for, &scratch, &num_threads};
 
 AnyArray leaf_array(const detail::LeafRef& leaf) {
   const Type type = leaf.type();
@@ -73,9 +68,15 @@ AnyArray leaf_array(const detail::LeafRef& leaf) {
 
 }  // namespace
 
-const codegen::RuntimeTable& runtime_table() {
-  static const codegen::RuntimeTable table{2, &host_call, &parallel_for, &scratch, &num_threads};
-  return table;
+const codegen::RuntimeTable& runtime_table() { return kTable; }
+
+void run_entry(const Executable& executable, Block& block) {
+  for (const void* constant : executable.constants) block.push_back(const_cast<void*>(constant));
+  const Workspace workspace(executable.workspace_bytes);
+  block.push_back(workspace.data());
+  Context context{{&kTable}, &executable, nullptr};
+  if (executable.entry(&context, block.data()) != 0) [[unlikely]]
+    rethrow(context);
 }
 
 void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> hidden,
@@ -92,11 +93,11 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
   for (const OutputSource& source : sources) {
     switch (source.kind) {
       case OutputSource::Kind::computed: {
-        const Type& type = executable.outputs[source.index];
-        const size_t bytes = static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype);
         const bool placed = source.index < places.outputs.size() && places.outputs[source.index];
         AnyArray& output = outputs.emplace_back(
-            type, placed ? places.outputs[source.index] : detail::Storage::allocate(bytes), device);
+            executable.outputs[source.index],
+            placed ? places.outputs[source.index] : detail::Storage::allocate(executable.output_bytes[source.index]),
+            device);
         block.push_back(output.mutable_data());
         break;
       }
@@ -108,7 +109,7 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
         break;
     }
   }
-  if (executable.entry != nullptr) run(executable, block);
+  if (executable.entry != nullptr) run_entry(executable, block);
 }
 
 std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs) {
@@ -120,7 +121,7 @@ std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyA
     outputs.push_back(AnyArray::uninitialized(type));
     block.push_back(outputs.back().mutable_data());
   }
-  run(executable, block);
+  run_entry(executable, block);
   return outputs;
 }
 

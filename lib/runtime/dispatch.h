@@ -31,6 +31,11 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
 /// Runs `executable` on arrays. Returns its outputs.
 std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs);
 
+/// Runs the entry of `executable` on the inputs and outputs in `block`, which gets the rest of what the entry needs.
+/// Rethrows what a callback threw. Throws OutOfMemory.
+using Block = detail::StackList<void*, 24>;
+void run_entry(const Executable& executable, Block& block);
+
 /// The functions that generated code calls.
 const codegen::RuntimeTable& runtime_table();
 

@@ -23,7 +23,8 @@ constexpr Variable kTable[] = {
     {"CALQUE_VERIFY", "0, 1", "1: graphs are verified after every pass"},
     {"CALQUE_CPU", "an LLVM CPU name", "the CPU that code is generated for, in place of the host's"},
     {"CALQUE_NUM_THREADS", "1 to 1024", "how many threads work on one kernel at most (default: all processors)"},
-    {"CALQUE_LOG", "off, error, warn, info, debug, trace", "how much is logged to standard error (default: warn)"},
+    {"CALQUE_LOG", "off, error, warn, info, debug, trace; compile",
+     "how much is logged to standard error (default: warn); compile: where the time of each compilation goes"},
 };
 
 bool flag(const char* name) {
@@ -49,7 +50,7 @@ int number_of_threads() {
 Environment read() {
   Environment e;
   if (const char* text = std::getenv("CALQUE_LOG"); text != nullptr && *text != '\0') e.log = text;
-  set_log_level(e.log);
+  set_log(e.log);
   e.disable_jit = flag("CALQUE_DISABLE_JIT");
   e.strict = flag("CALQUE_STRICT");
   e.guard = flag("CALQUE_GUARD");

@@ -9,6 +9,7 @@
 
 #include "calque/ir/errors.h"
 
+#include "ir/stopwatch.h"
 #include "runtime/constants.h"
 #include "runtime/dispatch.h"
 #include "runtime/environment.h"
@@ -34,8 +35,8 @@ uint64_t hash_of(const Key& key) {
   hash = XXH3_64bits_withSeed(&key.constants, sizeof(key.constants), hash);
   for (size_t i = 0; i < key.options.donated.size(); ++i)
     if (key.options.donated[i]) hash = XXH3_64bits_withSeed(&i, sizeof(i), hash);
-  return hash ^
-         (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 | uint64_t(key.options.reference) << 2);
+  return hash ^ (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 |
+                 uint64_t(key.options.reference) << 2 | static_cast<uint64_t>(key.options.scalar_arguments) << 8);
 }
 
 struct Entry {
@@ -52,14 +53,14 @@ Table& table() {
 std::atomic<uint64_t> compilations{0};
 
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
-                                       const CompileOptions& options) {
+                                       const CompileOptions& options, CompileReport& report) {
   compilations.fetch_add(1, std::memory_order_relaxed);
   if (options.reference) return make_reference_executable(graph, strides, options);
   if (const auto reason = needs_reference(graph)) {
     log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
     return make_reference_executable(graph, strides, options);
   }
-  return make_native_executable(graph, strides, options);
+  return make_native_executable(graph, strides, options, report);
 }
 
 }  // namespace
@@ -85,18 +86,27 @@ std::optional<std::string> needs_reference(const Graph& graph) {
   return std::nullopt;
 }
 
+void Executable::set_outputs(std::vector<Type> types) {
+  outputs = std::move(types);
+  output_bytes.clear();
+  for (const Type& t : outputs) output_bytes.push_back(static_cast<size_t>(t.shape.num_elements()) * size_of(t.dtype));
+}
+
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
-                                                  const CompileOptions& options, bool* compiled) {
+                                                  const CompileOptions& options, CompileReport* report) {
+  CompileReport mine;
+  CompileReport& r = report ? *report : mine;
+  Stopwatch all, stage;
   Key key{canonical_hash(graph), large_constants_hash(graph), {}, options, {}};
   for (const Strides& s : strides) key.strides.insert(key.strides.end(), s.begin(), s.end());
   if (!options.reference) key.target = target_key();
   const uint64_t hash = hash_of(key);
-  bool made = false;
+  r.key = stage.lap();
   std::vector<std::shared_ptr<const Entry>> evicted;
   const auto entry = table().get(
-      key, hash, [&] { return std::make_shared<const Entry>(Entry{key, hash, make(graph, strides, options)}); }, made,
-      evicted);
-  if (compiled) *compiled = made;
+      key, hash, [&] { return std::make_shared<const Entry>(Entry{key, hash, make(graph, strides, options, r)}); },
+      r.compiled, evicted);
+  r.total = all.lap();
   return entry->executable;
 }
 

@@ -13,6 +13,7 @@
 
 #include "codegen/codegen.h"
 #include "kernel/program.h"
+#include "runtime/compile_log.h"
 
 namespace calque::runtime {
 
@@ -24,6 +25,8 @@ struct CompileOptions {
   bool reference = false;
   /// By input: the call gives its memory away. Shorter means no.
   std::vector<bool> donated = {};
+  /// The code is wanted as a scalar entry that takes the first so many inputs by value; negative: not.
+  int scalar_arguments = -1;
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
@@ -35,6 +38,8 @@ struct Executable {
   std::vector<Type> inputs;
   std::vector<Strides> input_strides;
   std::vector<Type> outputs;
+  std::vector<size_t> output_bytes;
+  void set_outputs(std::vector<Type> types);
   std::vector<const void*> constants;  ///< in the entry's order
   int64_t workspace_bytes = 0;
   /// By output: the input in whose memory it is computed, or -1; empty when there are none.
@@ -64,10 +69,10 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options);
 /// The reason why the graph cannot become native code yet (complex numbers), or nothing.
 std::optional<std::string> needs_reference(const Graph& graph);
 
-/// The executable of a graph from the process-wide table, compiled if it is not there. `compiled` tells which.
-/// Throws CompileError.
+/// The executable of a graph from the process-wide table, compiled if it is not there. `report` tells which, and how
+/// long that took. Throws CompileError.
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
-                                                  const CompileOptions& options, bool* compiled = nullptr);
+                                                  const CompileOptions& options, CompileReport* report = nullptr);
 /// Drops one executable, or all, from the table. Those in use live on.
 void forget_executable(const std::shared_ptr<const Executable>& executable);
 void clear_executables();

@@ -109,6 +109,7 @@ void write_context(std::ostream& out, const std::string& symbol) {
 };
 struct $_context {
   const struct $_table* table;
+  int64_t failed;
   void* memory;
   int64_t bytes;
 };
@@ -128,7 +129,10 @@ static inline void* $_scratch(void* context, int64_t bytes) {
     free(call->memory);
     call->bytes = (bytes + 63) / 64 * 64;
     call->memory = aligned_alloc(64, (size_t)call->bytes);
-    if (!call->memory) abort();
+    if (!call->memory) {
+      call->bytes = 0;
+      call->failed = bytes;
+    }
   }
   return call->memory;
 }
@@ -161,7 +165,7 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
     out << data;
   }
   write_context(out, symbol);
-  out << "static inline void " << symbol << "(";
+  out << "/* Returns 0, or 1 when there was no memory to work with. */\nstatic inline int32_t " << symbol << "(";
   for (size_t i = 0; i < inputs.size(); ++i) {
     out << "const " << c_type(inputs[i].dtype) << "* x" << i << ", ";
     block << "(void*)x" << i << ", ";
@@ -172,12 +176,13 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
   }
   for (size_t i = 0; i < program.constants.size(); ++i) block << "(void*)" << symbol << "_constant" << i << ", ";
   out << "void* workspace) {\n  void* buffers[] = {" << block.str() << "workspace};\n"
-      << "  static const struct " << symbol << "_table table = {2, 0, " << symbol << "_for, " << symbol << "_scratch, "
+      << "  static const struct " << symbol << "_table table = {3, 0, " << symbol << "_for, " << symbol << "_scratch, "
       << symbol << "_threads};\n"
-      << "  struct " << symbol << "_context context = {&table, 0, 0};\n"
-      << "  (void)" << symbol
-      << "_entry(&context, buffers);\n  free(context.memory);\n}\n#ifdef __cplusplus\n}\n#endif\n#undef " << symbol
-      << "_ALIGNAS\n";
+      << "  struct " << symbol << "_context context = {&table, 0, 0, 0};\n"
+      << "  const int32_t status = " << symbol
+      << "_entry(&context, buffers);\n  free(context.memory);\n  return status;\n}\n#ifdef "
+         "__cplusplus\n}\n#endif\n#undef "
+      << symbol << "_ALIGNAS\n";
   return out.str();
 }
 

@@ -26,7 +26,8 @@ class FunctionState {
 class LoweredState {
  public:
   std::shared_ptr<const FunctionState> function;
-  Graph graph;       ///< as traced
+  Graph graph;  ///< as traced
+  double trace_seconds = 0;
   Graph compilable;  ///< after captured arrays became inputs and outputs that need no computation were taken out
   std::vector<runtime::Strides> strides;
   runtime::CompileOptions options;
@@ -45,6 +46,7 @@ struct Traced {
   Graph graph;
   std::shared_ptr<const void> structure;
   std::vector<AnyArray> values;  ///< of eager traces
+  double seconds = 0;            ///< that running the lambda took
 };
 
 /// How messages name a leaf of the arguments: `argument 0[1]`.
@@ -65,10 +67,14 @@ std::vector<Strides> input_strides(const detail::Arguments& arguments, const Gra
 CompileOptions compile_options(const detail::FunctionState& function, const detail::Arguments& arguments,
                                const CallEntry& entry);
 
-/// The executable of what make_entry left. It takes donated arguments over when `entry` is there.
+/// The executable of what make_entry left.
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
-                                                const detail::Arguments& arguments, const Graph& graph,
-                                                const CallEntry* entry = nullptr);
+                                                const detail::Arguments& arguments, const Traced& traced,
+                                                const CompileOptions& options);
+
+/// Tells the user whose call ran out of memory.
+class OutOfMemory;
+[[noreturn]] void rethrow(const detail::FunctionState& function, const OutOfMemory& e);
 
 /// Whether the environment asks for eager traces.
 bool eager_mode();

@@ -1,5 +1,5 @@
 #pragma once
-// The library's logger: standard error, level from CALQUE_LOG.
+// The library's loggers: standard error, as CALQUE_LOG says.
 #include <string>
 
 #include <spdlog/logger.h>
@@ -7,7 +7,11 @@
 namespace calque::runtime {
 
 spdlog::logger& log();
-/// `off`, `error`, `warn`, `info`, `debug`, `trace`; anything else is reported and taken as `warn`.
-void set_log_level(const std::string& level);
+/// A line for each compilation; silent unless `compile` is asked for.
+spdlog::logger& compile_log();
+bool logs_compilations();
+/// A level (`off`, `error`, `warn`, `info`, `debug`, `trace`), `compile`, or both with a comma between. A word that is
+/// neither is reported, and the level stays `warn`.
+void set_log(const std::string& words);
 
 }  // namespace calque::runtime

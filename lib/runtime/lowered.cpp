@@ -8,6 +8,7 @@
 #include "runtime/executable.h"
 #include "runtime/function_state.h"
 #include "runtime/memory.h"
+#include "runtime/workspace.h"
 
 namespace calque::detail {
 namespace {
@@ -30,6 +31,7 @@ std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const F
   auto lowered = std::make_shared<LoweredState>();
   lowered->function = function;
   lowered->graph = traced.graph;
+  lowered->trace_seconds = traced.seconds;
   lowered->entry = runtime::make_entry(arguments, traced, device);
   lowered->options = runtime::compile_options(*function, arguments, *lowered->entry);
   lowered->compilable = std::move(traced.graph);
@@ -65,7 +67,11 @@ std::string lowered_ptx(const LoweredState& lowered) {
 
 void compile_lowered(const LoweredState& lowered) {
   std::call_once(lowered.once, [&] {
-    lowered.entry->executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options);
+    runtime::CompileReport report;
+    report.equations = lowered.compilable.num_equations();
+    report.trace = lowered.trace_seconds;
+    lowered.entry->executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
+    runtime::log_compilation(lowered.function->title(), report);
   });
 }
 
@@ -93,8 +99,12 @@ void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallS
   const runtime::CallEntry& entry = *lowered.entry;
   runtime::Places places;
   if (!function.options.donate.empty()) places = runtime::places_of(function, arguments, *entry.executable);
-  runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
-                   result.outputs, places);
+  try {
+    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                     result.outputs, places);
+  } catch (const runtime::OutOfMemory& e) {
+    runtime::rethrow(function, e);
+  }
   result.structure = entry.structure.get();
   if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
 }

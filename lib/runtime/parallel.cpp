@@ -2,11 +2,9 @@
 #include "runtime/parallel.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <type_traits>
 
 #include <tbb/blocked_range.h>
@@ -17,31 +15,11 @@
 #include <tbb/task_arena.h>
 
 #include "runtime/environment.h"
-
-#ifdef CALQUE_THREAD_SANITIZER
-extern "C" {
-void __tsan_acquire(void* address);
-void __tsan_release(void* address);
-}
-#endif
+#include "runtime/happens_before.h"
 
 namespace calque::runtime {
 
 namespace {
-
-/// What oneTBB orders, told to ThreadSanitizer, which does not see into it (this file is not instrumented, since parts
-/// of oneTBB are inlined here; what `body` calls is): everything before `publish` comes before
-/// what follows a later `observe` of the same place.
-void publish([[maybe_unused]] char& place) {
-#ifdef CALQUE_THREAD_SANITIZER
-  __tsan_release(&place);
-#endif
-}
-void observe([[maybe_unused]] char& place) {
-#ifdef CALQUE_THREAD_SANITIZER
-  __tsan_acquire(&place);
-#endif
-}
 
 using Body = void (*)(void* environment, int64_t begin, int64_t end);
 
@@ -86,26 +64,6 @@ tbb::task_arena& arena(int threads) {
   return *found;
 }
 
-/// Memory of one thread for parts of kernels.
-struct Scratch {
-  // More than this is not kept from one kernel to the next once less is asked for.
-  static constexpr int64_t kKept = int64_t{16} << 20;
-  void* data = nullptr;
-  int64_t bytes = 0;
-
-  void* get(int64_t wanted) {
-    wanted = (std::max<int64_t>(wanted, 1) + 4095) / 4096 * 4096;
-    if (wanted > bytes || (bytes > kKept && wanted <= bytes / 2)) {
-      std::free(data);
-      bytes = 0;
-      data = std::aligned_alloc(4096, static_cast<size_t>(wanted));
-      if (data == nullptr) throw std::bad_alloc();
-      bytes = wanted;
-    }
-    return data;
-  }
-};
-
 }  // namespace
 
 void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) noexcept {
@@ -115,21 +73,6 @@ void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) 
   if (count <= grain || threads == 1) return body(record, 0, count);
   if (threads == 0) return run_pieces(count, grain, body, record);
   arena(threads).execute([&] { run_pieces(count, grain, body, record); });
-}
-
-void* scratch(void*, int64_t bytes) noexcept {
-  // The memory goes with the thread, what is known of it stays: kernels may still run while static objects are
-  // destroyed.
-  static thread_local Scratch one;
-  struct Cleaner {
-    Scratch* scratch;
-    ~Cleaner() {
-      std::free(scratch->data);
-      *scratch = {};
-    }
-  };
-  static thread_local const Cleaner cleaner{&one};
-  return cleaner.scratch->get(bytes);
 }
 
 int32_t num_threads(void*) noexcept { return num_threads(); }

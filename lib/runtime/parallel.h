@@ -9,9 +9,6 @@ namespace calque::runtime {
 void parallel_for(void* context, int64_t count, int64_t grain,
                   void (*body)(void* environment, int64_t begin, int64_t end), void* environment) noexcept;
 
-/// See codegen::RuntimeTable.
-void* scratch(void* context, int64_t bytes) noexcept;
-
 /// How many threads work on one kernel at most: CALQUE_NUM_THREADS, else all that oneTBB has.
 int num_threads();
 int32_t num_threads(void* context) noexcept;

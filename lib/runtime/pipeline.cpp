@@ -3,9 +3,11 @@
 #include <sstream>
 
 #include "codegen/target.h"
+#include "ir/stopwatch.h"
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "runtime/environment.h"
+#include "runtime/parallel.h"
 #include "transform/simplify.h"
 
 namespace calque::runtime {
@@ -47,13 +49,26 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options) {
 }
 
 std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
-                                                         const CompileOptions& options) {
-  kernel::Program program = plan_graph(simplified_graph(graph, options), strides, options);
+                                                         const CompileOptions& options, CompileReport& report) {
+  Stopwatch stopwatch;
+  const Graph simplified = simplified_graph(graph, options);
+  report.simplify = stopwatch.lap();
+  kernel::Program program = plan_graph(simplified, strides, options);
+  report.plan = program.plan_seconds;
+  report.build = stopwatch.lap() - program.plan_seconds;
+  report.kernels = program.kernels.size();
   auto executable = std::make_shared<Executable>();
-  executable->code = codegen::compile(program, codegen_options(options));
+  codegen::CodegenOptions code = codegen_options(options);
+  code.parallel_for = &parallel_for;
+  if (options.scalar_arguments >= 0) {
+    code.scalar_arguments.emplace();
+    for (int i = 0; i < options.scalar_arguments; ++i)
+      code.scalar_arguments->push_back(graph.dtype(graph.inputs()[static_cast<size_t>(i)]));
+  }
+  executable->code = codegen::compile(program, code, &report.code);
   executable->entry = executable->code->entry();
   executable->inputs = graph.input_types();
-  executable->outputs = graph.output_types();
+  executable->set_outputs(graph.output_types());
   for (size_t i = 0; i < executable->inputs.size(); ++i) {
     executable->input_strides.push_back(
         i < strides.size() && !strides[i].empty() ? strides[i] : row_major_strides(executable->inputs[i].shape));

@@ -64,7 +64,7 @@ std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, 
   executable->entry = &run_reference;
   executable->inputs = graph.input_types();
   executable->input_strides.assign(strides.begin(), strides.end());
-  executable->outputs = graph.output_types();
+  executable->set_outputs(graph.output_types());
   executable->graph = std::make_shared<const Graph>(reference_graph(graph, options));
   executable->copies_inputs = calls_host(graph);
   return executable;

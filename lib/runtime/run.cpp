@@ -62,7 +62,10 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
   std::vector<runtime::Strides> strides;
   for (const Value v : traced.graph.inputs()) strides.push_back(row_major_strides(traced.graph.shape(v)));
   const runtime::CompileOptions compile{runtime::environment().strict, false, runtime::environment().reference_backend};
-  const auto executable = runtime::find_executable(traced.graph, strides, compile);
+  runtime::CompileReport report;
+  report.equations = traced.graph.num_equations();
+  const auto executable = runtime::find_executable(traced.graph, strides, compile, &report);
+  runtime::log_compilation(std::string(name), report);
   std::vector<AnyArray> made = runtime::execute(*executable, inputs);
   for (size_t k = 0; k < computed.size(); ++k) results[computed[k]] = std::move(made[k]);
   return results;

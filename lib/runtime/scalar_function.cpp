@@ -1,41 +1,40 @@
-// A typed scalar function: the entry's argument block is built from pointers to the caller's arguments.
+// A typed scalar function. Where its code is a scalar entry a call goes there at once; else the argument block of the
+// ordinary entry is built from the addresses of the arguments.
 #include <cstring>
 
 #include "calque/function.h"
 
+#include "codegen/codegen.h"
 #include "runtime/function_state.h"
 #include "runtime/workspace.h"
 
 namespace calque::detail {
 namespace {
 
-struct Scalar {
+struct Scalar : ScalarState {
+  std::shared_ptr<const FunctionState> function;
   std::shared_ptr<const runtime::CallEntry> entry;
-  /// What follows the arguments: hidden inputs.
-  std::vector<const void*> hidden;
+  std::vector<const void*> pointers;  ///< `data`
   size_t arguments = 0, bytes = 0;
 };
+static_assert(offsetof(ScalarState, data) == offsetof(codegen::ScalarData, data));
 
-void call_entry(const void* owner, const void* const* arguments, void* result) {
-  const auto& scalar = *static_cast<const Scalar*>(owner);
-  const runtime::Executable& executable = *scalar.entry->executable;
-  StackList<void*, 24> block;
+void call_entry(const ScalarState& self, const void* const* arguments, void* result) {
+  const auto& scalar = static_cast<const Scalar&>(self);
+  runtime::Block block;
   for (size_t i = 0; i < scalar.arguments; ++i) block.push_back(const_cast<void*>(arguments[i]));
-  for (const void* p : scalar.hidden) block.push_back(const_cast<void*>(p));
+  for (const AnyArray& array : scalar.entry->hidden) block.push_back(const_cast<void*>(array.data()));
   block.push_back(result);
-  for (const void* p : executable.constants) block.push_back(const_cast<void*>(p));
-  const runtime::Workspace workspace(executable.workspace_bytes);
-  block.push_back(workspace.data());
-  runtime::Context context{{&runtime::runtime_table()}, &executable, nullptr};
-  if (executable.entry(&context, block.data()) != 0) [[unlikely]] {
-    if (context.exception) std::rethrow_exception(context.exception);
-    throw CompileError("call: generated code reported a failure without an exception");
+  try {
+    runtime::run_entry(*scalar.entry->executable, block);
+  } catch (const runtime::OutOfMemory& e) {
+    runtime::rethrow(*scalar.function, e);
   }
 }
 
 /// The result is an argument as it is, or a captured value.
-void copy_result(const void* owner, const void* const* arguments, void* result) {
-  const auto& scalar = *static_cast<const Scalar*>(owner);
+void copy_result(const ScalarState& self, const void* const* arguments, void* result) {
+  const auto& scalar = static_cast<const Scalar&>(self);
   const runtime::OutputSource source = scalar.entry->sources.front();
   std::memcpy(result,
               source.kind == runtime::OutputSource::Kind::argument ? arguments[source.index]
@@ -45,8 +44,10 @@ void copy_result(const void* owner, const void* const* arguments, void* result) 
 
 }  // namespace
 
-void call_nothing(const void*, const void* const*, void*) {
-  throw Error("function: it is empty, having been default-constructed or moved from");
+void call_scalar(const void* state, const void* const* arguments, void* result) {
+  if (state == nullptr) throw Error("function: it is empty, having been default-constructed or moved from");
+  const auto& scalar = *static_cast<const ScalarState*>(state);
+  scalar.call(scalar, arguments, result);
 }
 
 ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, Arguments& arguments,
@@ -59,14 +60,21 @@ ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, 
                      to_string(got) + where_text(function->location));
   }
   auto entry = runtime::make_entry(arguments, traced, device);
-  entry->executable = runtime::executable_of(*function, arguments, traced.graph);
+  runtime::CompileOptions options = runtime::compile_options(*function);
+  options.scalar_arguments = static_cast<int>(arguments.leaves().size());
+  entry->executable = runtime::executable_of(*function, arguments, traced, options);
   auto scalar = std::make_shared<Scalar>();
+  scalar->function = function;
   scalar->arguments = arguments.leaves().size();
   scalar->bytes = size_of(result.dtype);
-  for (const AnyArray& array : entry->hidden) scalar->hidden.push_back(array.data());
+  for (const AnyArray& array : entry->hidden) scalar->pointers.push_back(array.data());
+  for (const void* constant : entry->executable->constants) scalar->pointers.push_back(constant);
+  scalar->data = scalar->pointers.data();
   const bool computed = entry->sources.front().kind == runtime::OutputSource::Kind::computed;
+  scalar->call = computed ? &call_entry : &copy_result;
+  const void* native = computed && entry->executable->code ? entry->executable->code->scalar_entry() : nullptr;
   scalar->entry = std::move(entry);
-  return {scalar, computed ? &call_entry : &copy_result};
+  return {std::move(scalar), native};
 }
 
 }  // namespace calque::detail

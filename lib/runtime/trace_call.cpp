@@ -4,6 +4,7 @@
 
 #include "calque/device.h"
 
+#include "ir/stopwatch.h"
 #include "runtime/constants.h"
 #include "runtime/environment.h"
 #include "runtime/function_state.h"
@@ -120,6 +121,7 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
   options.eager = eager;
   options.values = values;
   options.paths = paths;
+  Stopwatch stopwatch;
   detail::TraceResult result = detail::trace_graph(
       function.name(), types,
       [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
@@ -133,6 +135,7 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
                               "runs at once; pass the tracer as an argument" +
                               where_text(function.location));
   }
+  traced.seconds = stopwatch.lap();
   traced.graph = std::move(result.graph);
   traced.values = std::move(result.values);
   return traced;

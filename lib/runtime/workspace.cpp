@@ -1,65 +1,97 @@
 #include "runtime/workspace.h"
 
-#include <cstdlib>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
 
-#include "calque/ir/errors.h"
-
+#include "codegen/codegen.h"
 #include "runtime/environment.h"
 
 namespace calque::runtime {
 namespace {
 
+constexpr size_t kPage = 4096;
 /// Larger workspaces come from the pool of arrays, which is trimmed.
-constexpr size_t kKept = size_t{1} << 20;
+constexpr size_t kLargestKeptWorkspace = size_t{1} << 20;
 
-struct Scratch {
-  void* data = nullptr;
-  size_t bytes = 0;
-  bool taken = false;
-};
+enum class Use : uint8_t { workspace, scratch };
 
 /// The memory goes with the thread, what is known of it stays: kernels may still run while static objects are
 /// destroyed.
-Scratch& scratch() {
-  static thread_local Scratch one;
+template <Use>
+ThreadMemory& thread_memory() {
+  static constinit thread_local ThreadMemory one;
   struct Cleaner {
-    Scratch* scratch;
-    ~Cleaner() {
-      std::free(scratch->data);
-      *scratch = {};
-    }
+    ThreadMemory* memory;
+    ~Cleaner() { memory->clear(); }
   };
   static thread_local const Cleaner cleaner{&one};
-  return *cleaner.scratch;
+  return *cleaner.memory;
 }
+
+size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
 
-Workspace::Workspace(int64_t bytes) {
-  if (bytes == 0) return;
-  const auto wanted = (static_cast<size_t>(bytes) + 63) / 64 * 64;
-  if (wanted <= kKept && !environment().guard) {
-    Scratch& mine = scratch();
-    if (!mine.taken) {
-      if (mine.bytes < wanted) {
-        void* fresh = std::aligned_alloc(64, wanted);
-        if (fresh == nullptr) throw DeviceError("workspace: the host is out of memory");
-        std::free(mine.data);
-        mine.data = fresh;
-        mine.bytes = wanted;
-      }
-      mine.taken = true;
-      thread_owned_ = true;
-      data_ = mine.data;
-      return;
-    }
+std::atomic<size_t> largest_thread_memory{SIZE_MAX};
+
+OutOfMemory::OutOfMemory(const char* what, size_t bytes)
+    : DeviceError("the host is out of memory, " + std::to_string(bytes) + " bytes of " + what + " asked for") {}
+
+void* ThreadMemory::get(size_t bytes) {
+  const bool guard = environment().guard;
+  const size_t wanted = round_up(bytes != 0 ? bytes : 1, guard ? 64 : kPage);
+  const bool fits = guard ? wanted == bytes_ : wanted <= bytes_ && (bytes_ <= kKept || wanted > bytes_ / 2);
+  if (fits) return data_;
+  clear();
+  if (wanted > largest_thread_memory.load(std::memory_order_relaxed)) throw OutOfMemory("thread memory", wanted);
+  storage_ = new detail::Storage(detail::Storage::allocate(guard ? wanted : wanted + kPage));
+  bytes_ = wanted;
+  data_ = storage_->data();
+  if (!guard) {
+    size_t space = wanted + kPage;
+    data_ = std::align(kPage, wanted, data_, space);
   }
-  storage_ = detail::Storage::allocate(wanted);
-  data_ = storage_.data();
+  return data_;
 }
 
-Workspace::~Workspace() {
-  if (thread_owned_) scratch().taken = false;
+void ThreadMemory::clear() noexcept {
+  delete storage_;
+  storage_ = nullptr;
+  data_ = nullptr;
+  bytes_ = 0;
+}
+
+void Workspace::take(size_t bytes) {
+  const size_t wanted = round_up(bytes, 64);
+  try {
+    if (wanted <= kLargestKeptWorkspace && !environment().guard) {
+      ThreadMemory& mine = thread_memory<Use::workspace>();
+      if (!mine.taken) {
+        data_ = mine.get(wanted);
+        mine.taken = true;
+        thread_owned_ = &mine;
+        return;
+      }
+    }
+    storage_ = detail::Storage::allocate(wanted);
+    data_ = storage_.data();
+  } catch (const DeviceError&) {
+    throw OutOfMemory("workspace", wanted);
+  }
+}
+
+void* scratch(void* context, int64_t bytes) noexcept {
+  try {
+    return thread_memory<Use::scratch>().get(static_cast<size_t>(bytes));
+  } catch (...) {
+    if (context != nullptr) {
+      // Several threads of one call may come here.
+      std::atomic_ref(static_cast<codegen::ContextHeader*>(context)->failed).store(bytes, std::memory_order_relaxed);
+    }
+    return nullptr;
+  }
 }
 
 }  // namespace calque::runtime

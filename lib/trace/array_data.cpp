@@ -63,12 +63,8 @@ void throw_empty_array(Location location) {
                    where_text(location));
 }
 
-AnyArray require_dtype(AnyArray array, DType dtype) {
-  if (!array.empty() && array.dtype() != dtype) {
-    throw DTypeError("array: elements of " + std::string(name(dtype)) + " were expected, got " +
-                     to_string(array.type()));
-  }
-  return array;
+void throw_wrong_dtype(const AnyArray& array, DType dtype) {
+  throw DTypeError("array: elements of " + std::string(name(dtype)) + " were expected, got " + to_string(array.type()));
 }
 
 const void* host_data(const AnyArray& array, Location location) {

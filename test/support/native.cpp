@@ -7,6 +7,7 @@
 #include "math/expand.h"
 #include "reference/evaluate.h"
 #include "runtime/parallel.h"
+#include "runtime/workspace.h"
 #include "support/sanitizers.h"
 #include "transform/inline_calls.h"
 #include "transform/simplify.h"
@@ -52,7 +53,7 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
-  static const codegen::RuntimeTable table{2, &no_host_call, &runtime::parallel_for, &runtime::scratch,
+  static const codegen::RuntimeTable table{3, &no_host_call, &runtime::parallel_for, &runtime::scratch,
                                            &runtime::num_threads};
   TestContext context{{&table}};
   std::vector<AnyArray> outputs;

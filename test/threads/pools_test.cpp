@@ -4,15 +4,13 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-#include <tbb/task_group.h>
 
 #include "calque/calque.h"
 
 #include "runtime/environment.h"
 #include "runtime/parallel.h"
-#include "support/sanitizers.h"
+#include "runtime/workspace.h"
+#include "threads/pools_helpers.h"
 
 namespace calque {
 namespace {
@@ -44,14 +42,13 @@ TEST_P(NumThreads, CallsFromThreads) {
 }
 
 TEST_P(NumThreads, CallsFromTheCallersParallelLoop) {
-  if (test::kThreadSanitizer) GTEST_SKIP() << "oneTBB's own code in this file is not what is tested";
   const auto f = jit([](auto x) { return sum(x + x); });
   const F x = large(1);
   std::atomic<int> right{0};
   // A thread that waits inside a call must not start another iteration of this loop on its stack.
   thread_local int inside = 0;
   std::atomic<int> nested{0};
-  tbb::parallel_for(0, 40, [&](int) {
+  test::parallel_loop(40, [&](int) {
     if (inside++ != 0) ++nested;
     right += f(x).item() == expected(1);
     --inside;
@@ -61,17 +58,12 @@ TEST_P(NumThreads, CallsFromTheCallersParallelLoop) {
 }
 
 TEST_P(NumThreads, CancellingTheCallersTasksLeavesCallsWhole) {
-  if (test::kThreadSanitizer) GTEST_SKIP() << "oneTBB's own code in this file is not what is tested";
   const auto f = jit([](auto x) { return sum(x + x); });
   const F x = large(3);
   std::atomic<int> wrong{0};
-  tbb::task_group group;
-  for (int i = 0; i < 8; ++i)
-    group.run([&] {
-      group.cancel();
-      if (f(x).item() != expected(3)) ++wrong;
-    });
-  group.wait();
+  test::run_in_cancelled_group(8, [&] {
+    if (f(x).item() != expected(3)) ++wrong;
+  });
   EXPECT_EQ(wrong, 0);
 }
 

@@ -13,8 +13,8 @@ namespace calque::detail {
 
 /// Throws ShapeError: a default-constructed array was used.
 [[noreturn]] void throw_empty_array(Location location);
-/// `array`, checked to be of `dtype` or empty. Throws DTypeError.
-AnyArray require_dtype(AnyArray array, DType dtype);
+/// Throws DTypeError: an array of `dtype` was expected.
+[[noreturn]] void throw_wrong_dtype(const AnyArray& array, DType dtype);
 /// Row-major elements on the host. Throws DeviceError where they cannot be read.
 const void* host_data(const AnyArray& array, Location location);
 /// The one element. Throws ShapeError when there are more or none.

@@ -50,7 +50,7 @@ struct LeafRef {
   const void* data = nullptr;        ///< kinds array and view
   calque::Literal bits;              ///< kind scalar
   const int64_t* extents = nullptr;  ///< kinds array and spec; views keep theirs in `dims`
-  int64_t dims[4] = {};              ///< kind view: extents, then strides in elements
+  int64_t dims[4];                   ///< kind view: extents, then strides in elements
 
   const int64_t* shape() const { return kind == Kind::view ? dims : extents; }
   const int64_t* strides() const { return dims + 2; }
@@ -73,6 +73,12 @@ class StackList {
     if (size_ == capacity_) [[unlikely]]
       grow();
     return *new (data_ + size_++) T(value);
+  }
+  /// A new element, made in its place.
+  T& emplace_back() {
+    if (size_ == capacity_) [[unlikely]]
+      grow();
+    return *new (data_ + size_++) T;
   }
   size_t size() const { return size_; }
   T* data() { return data_; }
@@ -215,7 +221,7 @@ class Arguments {
 
  private:
   LeafRef& next(LeafRef::Kind kind, DType dtype, int rank) {
-    LeafRef& leaf = leaves_.push_back(LeafRef{});
+    LeafRef& leaf = leaves_.emplace_back();
     leaf.kind = kind;
     leaf.dtype = dtype;
     leaf.rank = static_cast<uint8_t>(rank);

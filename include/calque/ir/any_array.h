@@ -104,7 +104,11 @@ class Storage {
     if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
   }
   void release() {
-    if (block_ && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(block_);
+    if (block_ == nullptr) return;
+    // The only reference needs no exchange: nobody else is there to make another.
+    if (block_->references.load(std::memory_order_acquire) == 1 ||
+        block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      destroy(block_);
   }
   static void destroy(Block* block);
   /// Null for borrowed nothing; throws for bytes that are absent or were given away.
@@ -122,7 +126,9 @@ class AnyArray {
  public:
   AnyArray() = default;
   /// Row-major array over `storage`, which holds at least as many bytes as the type needs.
-  AnyArray(Type type, detail::Storage storage, Device device = {})
+  AnyArray(const Type& type, detail::Storage storage, Device device = {})
+      : type_(type), storage_(std::move(storage)), device_(device) {}
+  AnyArray(Type&& type, detail::Storage storage, Device device = {})
       : type_(std::move(type)), storage_(std::move(storage)), device_(device) {}
   /// A typed array without its static type. (Defined with Array<T>.)
   template <Elem T>

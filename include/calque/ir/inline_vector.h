@@ -28,7 +28,14 @@ class InlineVector {
   InlineVector(std::span<const T> items) { append(items.data(), items.size()); }
   InlineVector(const std::vector<T>& items) { append(items.data(), items.size()); }
   InlineVector(size_t count, T value) { resize(count, value); }
-  InlineVector(const InlineVector& o) { append(o.data(), o.size()); }
+  InlineVector(const InlineVector& o) {
+    if (o.size_ > N) {
+      append(o.data(), o.size());
+    } else {  // as many bytes as there is place for: a copy of fixed size is a few moves
+      size_ = o.size_;
+      std::memcpy(memory_, o.data(), N * sizeof(T));
+    }
+  }
   InlineVector(InlineVector&& o) noexcept { take(o); }
   InlineVector& operator=(const InlineVector& o) {
     if (this != &o) {

@@ -1,0 +1,248 @@
+// A cut block becomes calls of `void part(ptr frame)`. What one part computes and another needs goes through the frame,
+// a local of the function: stored once, where it is computed, and loaded at the start of each part that uses it.
+#define CALQUE_LLVM_BACKEND
+#include "codegen/outline.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "calque/ir/errors.h"
+
+#include "codegen/llvm.h"
+
+namespace calque::codegen {
+
+namespace {
+
+constexpr size_t kLongest = 2000, kPart = 1000;
+// A part of a module has about so many instructions, a module below twice that is one.
+constexpr size_t kModule = 1500;
+
+class BlockCutter {
+ public:
+  explicit BlockCutter(llvm::BasicBlock& block)
+      : block_(block), function_(*block.getParent()), module_(*function_.getParent()), b_(block.getContext()) {}
+  void cut();
+
+ private:
+  std::vector<size_t> choose_cuts() const;
+  llvm::Function* make_part(size_t begin, size_t end);
+  llvm::Value* slot(llvm::Value* value, llvm::Value* frame);
+  void pass_values(size_t part);
+  void load_behind();
+  void store_values(llvm::Instruction* first_call);
+
+  llvm::BasicBlock& block_;
+  llvm::Function& function_;
+  llvm::Module& module_;
+  llvm::IRBuilder<> b_;
+  std::vector<llvm::Instruction*> line_;
+  std::unordered_map<const llvm::Value*, int> part_;  ///< of the instructions of the line
+  std::vector<llvm::Function*> functions_;
+  std::vector<llvm::Type*> fields_;
+  std::unordered_map<llvm::Value*, unsigned> field_of_;
+  /// Their offsets are known when all fields are.
+  std::vector<std::pair<llvm::GetElementPtrInst*, unsigned>> addresses_;
+  llvm::AllocaInst* frame_ = nullptr;
+};
+
+/// Where parts begin and the last one ends: near multiples of kPart, where the fewest values are live.
+std::vector<size_t> BlockCutter::choose_cuts() const {
+  std::unordered_map<const llvm::Value*, size_t> at;
+  for (size_t i = 0; i < line_.size(); ++i) at[line_[i]] = i;
+  std::vector<int> live(line_.size() + 1);  // behind each instruction; first: how the number changes there
+  for (size_t i = 0; i < line_.size(); ++i) {
+    size_t last = i;
+    for (const llvm::User* user : line_[i]->users()) {
+      const auto found = at.find(user);
+      last = std::max(last, found == at.end() ? line_.size() : found->second);
+    }
+    ++live[i];
+    --live[last];
+  }
+  for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
+  std::vector<size_t> cuts{0};
+  while (line_.size() - cuts.back() > kPart * 5 / 4) {
+    const auto low = live.begin() + static_cast<std::ptrdiff_t>(cuts.back() + kPart * 3 / 4 - 1);
+    const auto best = std::min_element(low, low + std::min<std::ptrdiff_t>(kPart / 2, live.end() - low - 1));
+    cuts.push_back(static_cast<size_t>(best - live.begin()) + 1);
+  }
+  cuts.push_back(line_.size());
+  return cuts;
+}
+
+llvm::Value* BlockCutter::slot(llvm::Value* value, llvm::Value* frame) {
+  const auto [it, fresh] = field_of_.try_emplace(value, static_cast<unsigned>(fields_.size()));
+  if (fresh) fields_.push_back(value->getType());
+  auto* address = llvm::GetElementPtrInst::Create(b_.getInt8Ty(), frame, {b_.getInt64(0)});
+  b_.Insert(address);
+  addresses_.emplace_back(address, it->second);
+  return address;
+}
+
+llvm::Function* BlockCutter::make_part(size_t begin, size_t end) {
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy()}, false);
+  auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, function_.getName() + ".line", module_);
+  f->addFnAttrs(llvm::AttrBuilder(module_.getContext(), function_.getAttributes().getFnAttrs()));
+  f->addParamAttr(0, llvm::Attribute::NoAlias);
+  auto* body = llvm::BasicBlock::Create(module_.getContext(), "", f);
+  const auto stop = end == line_.size() ? block_.getTerminator()->getIterator() : line_[end]->getIterator();
+  body->splice(body->end(), &block_, line_[begin]->getIterator(), stop);
+  llvm::ReturnInst::Create(module_.getContext(), nullptr, body);
+  return f;
+}
+
+/// Loads at the start of a part what it needs, and stores in it what others need.
+void BlockCutter::pass_values(size_t part) {
+  llvm::Function* f = functions_[part];
+  llvm::BasicBlock& body = f->getEntryBlock();
+  llvm::Instruction* const first = &*body.begin();
+  std::unordered_map<llvm::Value*, llvm::Value*> loaded;
+  for (llvm::Instruction* i = first; i; i = i->getNextNode()) {
+    for (llvm::Use& use : i->operands()) {
+      llvm::Value* v = use.get();
+      const auto home = part_.find(v);
+      const bool outside = llvm::isa<llvm::Argument>(v) || (llvm::isa<llvm::Instruction>(v) && home == part_.end());
+      if (!outside && (home == part_.end() || home->second == static_cast<int>(part))) continue;
+      llvm::Value*& local = loaded[v];
+      if (!local) {
+        b_.SetInsertPoint(first);
+        llvm::Value* address = slot(v, f->getArg(0));
+        local = b_.CreateLoad(v->getType(), address);
+      }
+      use.set(local);
+    }
+  }
+}
+
+/// Uses behind the line, in this block and others.
+void BlockCutter::load_behind() {
+  for (llvm::Instruction* i : line_) {
+    llvm::Value* local = nullptr;
+    for (llvm::Use& use : llvm::make_early_inc_range(i->uses())) {
+      const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+      if (user->getFunction() != &function_) continue;
+      if (!local) {
+        b_.SetInsertPoint(block_.getTerminator());
+        llvm::Value* address = slot(i, frame_);
+        local = b_.CreateLoad(i->getType(), address);
+      }
+      use.set(local);
+    }
+  }
+}
+
+/// Every value that has a place is stored there: by its part, or before the first one.
+void BlockCutter::store_values(llvm::Instruction* first_call) {
+  std::vector<llvm::Value*> passed(fields_.size());
+  for (const auto& [value, field] : field_of_) passed[field] = value;
+  for (llvm::Value* v : passed) {
+    const auto home = part_.find(v);
+    llvm::Value* frame = frame_;
+    if (home == part_.end()) {
+      b_.SetInsertPoint(first_call);
+    } else {
+      b_.SetInsertPoint(llvm::cast<llvm::Instruction>(v)->getNextNode());
+      frame = functions_[static_cast<size_t>(home->second)]->getArg(0);
+    }
+    llvm::Value* address = slot(v, frame);
+    b_.CreateStore(v, address);
+  }
+}
+
+void BlockCutter::cut() {
+  llvm::BasicBlock& start = function_.getEntryBlock();
+  for (llvm::Instruction& i : block_) {
+    if (llvm::isa<llvm::PHINode>(i) || llvm::isa<llvm::AllocaInst>(i)) {
+      line_.clear();
+    } else if (!i.isTerminator()) {
+      line_.push_back(&i);
+    }
+  }
+  if (line_.size() <= kLongest) return;
+  frame_ = llvm::IRBuilder<>(&start, start.begin()).CreateAlloca(b_.getInt8Ty(), b_.getInt64(0));
+  const std::vector<size_t> cuts = choose_cuts();
+  for (size_t p = 0; p + 1 < cuts.size(); ++p)
+    for (size_t i = cuts[p]; i < cuts[p + 1]; ++i) part_[line_[i]] = static_cast<int>(p);
+  for (size_t p = 0; p + 1 < cuts.size(); ++p) functions_.push_back(make_part(cuts[p], cuts[p + 1]));
+  b_.SetInsertPoint(block_.getTerminator());
+  llvm::Instruction* first_call = nullptr;
+  for (llvm::Function* f : functions_) {
+    llvm::Instruction* call = b_.CreateCall(f, {frame_});
+    if (!first_call) first_call = call;
+  }
+  for (size_t p = 0; p < functions_.size(); ++p) pass_values(p);
+  load_behind();
+  store_values(first_call);
+  auto* type = llvm::StructType::get(module_.getContext(), fields_);
+  const llvm::StructLayout* layout = module_.getDataLayout().getStructLayout(type);
+  for (const auto& [address, field] : addresses_) address->setOperand(1, b_.getInt64(layout->getElementOffset(field)));
+  frame_->setAllocatedType(type);
+  frame_->setOperand(0, b_.getInt64(1));
+  frame_->setAlignment(layout->getAlignment());
+}
+
+size_t num_instructions(const llvm::Function& f) {
+  size_t n = 0;
+  for (const llvm::BasicBlock& block : f) n += block.size();
+  return n;
+}
+
+}  // namespace
+
+void outline(llvm::Module& module) {
+  std::vector<llvm::BasicBlock*> blocks;
+  for (llvm::Function& f : module)
+    for (llvm::BasicBlock& block : f)
+      if (block.size() > kLongest) blocks.push_back(&block);
+  for (llvm::BasicBlock* block : blocks) BlockCutter(*block).cut();
+}
+
+std::vector<std::vector<std::string>> parts_of(const llvm::Module& module) {
+  size_t all = 0;
+  for (const llvm::Function& f : module) {
+    all += num_instructions(f);
+    if (f.hasFnAttribute(llvm::Attribute::AlwaysInline)) return {{}};  // belongs together
+  }
+  if (all < 2 * kModule) return {{}};
+  std::vector<std::vector<std::string>> parts;
+  size_t in_part = kModule;
+  for (const llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    if (in_part >= kModule) {
+      parts.emplace_back();
+      in_part = 0;
+    }
+    parts.back().push_back(f.getName().str());
+    in_part += num_instructions(f);
+  }
+  return parts;
+}
+
+std::string shared_form(llvm::Module& module) {
+  for (llvm::Function& f : module) {
+    if (!f.hasInternalLinkage()) continue;
+    f.setLinkage(llvm::GlobalValue::ExternalLinkage);
+    f.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  }
+  std::string bytes;
+  llvm::raw_string_ostream out(bytes);
+  llvm::WriteBitcodeToFile(module, out);
+  return bytes;
+}
+
+std::unique_ptr<llvm::Module> part_of(const std::string& shared, const std::vector<std::string>& functions,
+                                      llvm::LLVMContext& context) {
+  const auto check = [](llvm::Error error) {
+    if (error) throw CompileError("compile: a part of the module is lost: " + llvm::toString(std::move(error)));
+  };
+  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(shared, "calque"), context);
+  if (!module) check(module.takeError());
+  for (const std::string& name : functions) check((*module)->getFunction(name)->materialize());
+  for (llvm::Function& f : **module)
+    if (f.isMaterializable()) f.deleteBody();
+  check((*module)->materializeAll());
+  return std::move(*module);
+}
+
+}  // namespace calque::codegen

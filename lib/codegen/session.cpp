@@ -1,0 +1,98 @@
+// Linked code belongs to a JITDylib that is removed with its CompiledProgram.
+#define CALQUE_LLVM_BACKEND
+#include "codegen/session.h"
+
+#include <cmath>
+#include <cstring>
+
+#include <dlfcn.h>
+
+#include "calque/ir/errors.h"
+
+#ifdef __x86_64__
+// Conversions of f16 from the compiler's own library; only their addresses are taken.
+extern "C" {
+void __truncdfhf2();
+void __truncsfhf2();
+void __extendhfsf2();
+}
+#endif
+
+namespace calque::codegen {
+
+void fail(llvm::Error error, const char* what) {
+  throw CompileError("compile: " + std::string(what) + ": " + llvm::toString(std::move(error)));
+}
+
+// What generated code may call: block copies, and the few functions of libm that a target without the instruction
+// needs.
+Session::Session() {
+  auto control =
+      llvm::orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
+  if (!control) fail(control.takeError(), "no executor");
+  session_ = std::make_unique<llvm::orc::ExecutionSession>(std::move(*control));
+  // The linker's reasons arrive here, on the thread that links; what a lookup returns says only that it failed.
+  session_->setErrorReporter([](llvm::Error error) { reasons() += "; " + llvm::toString(std::move(error)); });
+  layer_ = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session_);
+  runtime_ = &session_->createBareJITDylib("calque.runtime");
+  llvm::orc::SymbolMap symbols;
+  define(symbols, "memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
+  define(symbols, "memmove", static_cast<void* (*)(void*, const void*, size_t)>(std::memmove));
+  define(symbols, "memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
+  using Single1 = float (*)(float);
+  using Double1 = double (*)(double);
+  define(symbols, "fma", static_cast<double (*)(double, double, double)>(::fma));
+  define(symbols, "fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
+  define(symbols, "fmod", static_cast<double (*)(double, double)>(::fmod));
+  define(symbols, "fmodf", static_cast<float (*)(float, float)>(::fmodf));
+  define(symbols, "floor", static_cast<Double1>(::floor));
+  define(symbols, "floorf", static_cast<Single1>(::floorf));
+  define(symbols, "ceil", static_cast<Double1>(::ceil));
+  define(symbols, "ceilf", static_cast<Single1>(::ceilf));
+  define(symbols, "trunc", static_cast<Double1>(::trunc));
+  define(symbols, "truncf", static_cast<Single1>(::truncf));
+  define(symbols, "roundeven", static_cast<Double1>(::rint));
+  define(symbols, "roundevenf", static_cast<Single1>(::rintf));
+  define(symbols, "round", static_cast<Double1>(::round));
+  define(symbols, "roundf", static_cast<Single1>(::roundf));
+#ifdef __x86_64__
+  define(symbols, "__truncdfhf2", __truncdfhf2);
+  define(symbols, "__truncsfhf2", __truncsfhf2);
+  define(symbols, "__extendhfsf2", __extendhfsf2);
+#endif
+  report(runtime_->define(llvm::orc::absoluteSymbols(std::move(symbols))));
+}
+
+void Session::add_sanitizer() {
+  if (dlsym(RTLD_DEFAULT, "__asan_init") == nullptr)
+    throw CompileError("compile: sanitize: this process does not contain AddressSanitizer");
+  std::call_once(sanitizer_, [this] {
+    auto generator = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+        '\0', [](const llvm::orc::SymbolStringPtr& name) { return (*name).starts_with("__asan_"); });
+    if (!generator) fail(generator.takeError(), "sanitize");
+    runtime_->addGenerator(std::move(*generator));
+  });
+}
+
+llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry) {
+  llvm::orc::JITDylib& library = session_->createBareJITDylib("calque." + std::to_string(count_++));
+  library.addToLinkOrder(*runtime_);
+  reasons().clear();
+  llvm::Error error = llvm::Error::success();
+  for (Object& object : objects) {
+    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), "calque", false);
+    if (!error) error = layer_->add(library, std::move(buffer));
+  }
+  if (!error) {
+    auto found = session_->lookup({&library}, session_->intern(name));
+    if (found) {
+      entry = found->getAddress();
+      return library;
+    }
+    error = found.takeError();
+  }
+  unlink(library);
+  fail(std::move(error), ("linking failed" + reasons()).c_str());
+}
+
+}  // namespace calque::codegen
