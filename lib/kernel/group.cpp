@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernel/contraction.h"
+#include "kernel/merge_reductions.h"
 #include "kernel/schedule.h"
 #include "kernel/split_loops.h"
 #include "plan/equations.h"
@@ -523,6 +524,7 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
       }
     }
   }
+  merge_reductions(out.kernel);
   split_loops(out.kernel);
   schedule(out.kernel);
   return out;

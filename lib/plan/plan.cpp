@@ -323,7 +323,7 @@ struct Planner {
     for (size_t i = 0; i < order.size(); ++i) {
       const Equation& e = *order[i];
       double c = roles[i] == Role::view ? 0 : 1;
-      if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rem>) c = 4;
+      if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rsqrt> || e.id() == id_of<Rem>) c = 4;
       if (roles[i] == Role::reduction || e.id() == id_of<While>) c = 64;
       for (Value o : e.operands())
         if (inlined(o)) c += cost[o.id()];
