@@ -3,6 +3,7 @@
 #include "codegen/analysis.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace calque::codegen {
 
@@ -47,7 +48,8 @@ Analysis::Analysis(const Kernel& kernel)
       used_(kernel.values.size()),
       loaded_(kernel.buffers.size()),
       stored_(kernel.buffers.size()),
-      ranges_(kernel.values.size()) {
+      ranges_(kernel.values.size()),
+      defined_(kernel.values.size()) {
   size_ = instruction_count(kernel.body);
   while (walk(kernel.body, false)) {
   }
@@ -85,6 +87,7 @@ bool Analysis::visit(const Instruction& i, bool vector) {
     case Op::scalar:
     case Op::load:
       for (const Id r : i.results) set(r, any);
+      if (i.op != Op::load) defined_[i.results[0]] = &i;
       compute_range(i);
       if (i.op == Op::load) loaded_[i.buffer] = true;
       if (i.op == Op::constant && is_bool(kernel_.values[i.results[0]])) never_[i.results[0]] = i.literal.bytes[0] == 0;
@@ -159,6 +162,43 @@ bool Analysis::visit(const Instruction& i, bool vector) {
     }
   }
   return again;
+}
+
+double Analysis::at_least(Id id, int depth) const {
+  constexpr int kFar = 12;
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  const Instruction* i = defined_[id];
+  const DType d = kernel_.values[id];
+  if (!i || depth == kFar || (d != DType::f32 && d != DType::f64)) return kNothing;
+  if (i->op == Op::constant)
+    return d == DType::f32 ? static_cast<double>(i->literal.as<float>()) : i->literal.as<double>();
+  const auto of = [&](size_t operand) { return at_least(i->operands[operand], depth + 1); };
+  switch (scalar_op(i->primitive)) {
+    case ScalarOp::abs:
+    case ScalarOp::sqrt:
+    case ScalarOp::rsqrt:
+      return 0;
+    case ScalarOp::mul:
+      return i->operands[0] == i->operands[1] || (of(0) >= 0 && of(1) >= 0) ? 0 : kNothing;
+    case ScalarOp::add: {
+      // Rounding keeps order: a sum is not below what is added to zero or more.
+      const double a = of(0), b = of(1);
+      return a >= 0 && b >= 0 ? std::max(a, b) : kNothing;
+    }
+    case ScalarOp::fma: {
+      const double c = of(2);
+      const bool product = i->operands[0] == i->operands[1] || (of(0) >= 0 && of(1) >= 0);
+      return product && c >= 0 ? c : kNothing;
+    }
+    case ScalarOp::max:
+      return std::max(of(0), of(1));
+    case ScalarOp::min:
+      return std::min(of(0), of(1));
+    case ScalarOp::select:
+      return std::min(of(1), of(2));
+    default:
+      return kNothing;
+  }
 }
 
 int Analysis::once(const Instruction& i) const {

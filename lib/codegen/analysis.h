@@ -38,6 +38,8 @@ class Analysis {
   /// Bounds of an i64 value; everything when unknown.
   Range range(kernel::Id id) const { return ranges_[id]; }
   const LoopFacts& facts(const kernel::Instruction& loop) const { return facts_.at(&loop); }
+  /// A number that a float is not below, unless it is NaN.
+  double at_least(kernel::Id id, int depth = 0) const;
   /// The position of a while's carry that is its condition and false after the first iteration; -1 when there is none.
   int once(const kernel::Instruction& i) const;
   /// The reductions that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
@@ -65,6 +67,7 @@ class Analysis {
   const kernel::Kernel& kernel_;
   std::vector<bool> varying_, data_, never_, used_, loaded_, stored_;
   std::vector<Range> ranges_;
+  std::vector<const kernel::Instruction*> defined_;  ///< by value: its scalar instruction or constant
   std::unordered_map<const kernel::Instruction*, LoopFacts> facts_;
   int64_t size_ = 0;
 };

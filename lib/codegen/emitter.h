@@ -44,6 +44,7 @@ class KernelEmitter {
   Reg scalar(const Instruction& i);
   Reg convert(const Instruction& i);
   Reg bitcast(const Instruction& i);
+  Reg inverse_root(const Instruction& i);  // inverse_root.cpp
   Reg half_op(ScalarOp op, const Instruction& i);
   bool linear_op(ScalarOp op, const Instruction& i, Reg& out);
   bool index_division(ScalarOp op, const Instruction& i, Reg& out);

@@ -226,6 +226,7 @@ Reg KernelEmitter::scalar(const Instruction& i) {
     refuse("`" + primitive(i.primitive).name + "` is not elementary: it must be expanded before code is generated");
   if (op == ScalarOp::convert) return convert(i);
   if (op == ScalarOp::bitcast) return bitcast(i);
+  if (op == ScalarOp::rsqrt) return inverse_root(i);
   const DType d = dtype(i.operands[op == ScalarOp::select ? 1 : 0]);
   if (is_half(d)) return half_op(op, i);
   Reg out;

@@ -23,6 +23,7 @@ constexpr Entry kOps[] = {
     {"round", ScalarOp::round},
     {"round_half_away", ScalarOp::round_half_away},
     {"sqrt", ScalarOp::sqrt},
+    {"rsqrt", ScalarOp::rsqrt},
     {"not", ScalarOp::not_},
     {"popcount", ScalarOp::popcount},
     {"clz", ScalarOp::clz},

@@ -17,6 +17,7 @@ enum class ScalarOp : uint8_t {
   round,
   round_half_away,
   sqrt,
+  rsqrt,  ///< of f32 alone, where lib/math was asked to leave it
   not_,
   popcount,
   clz,

@@ -53,12 +53,41 @@ class ContractionBuilder {
         graph_(frame.graph()),
         c_(plan::contraction_of(graph_, equation)) {}
 
-  void build(const std::function<void(const Index&, Id)>& epilogue) { batch(0, epilogue); }
+  void build(const std::function<void(const Index&, Id)>& epilogue) {
+    cut_columns();
+    batch(0, epilogue);
+  }
 
  private:
+  /// Columns are vectors of elements that should follow each other at one step. Where dimensions do not continue each
+  /// other in memory, or have to be told apart to compute an element, the outer ones become loops around the product.
+  void cut_columns() {
+    constexpr int64_t kLongRow = 16;
+    const size_t side = swapped_ ? 0 : 1;
+    Dims& free = swapped_ ? c_.lhs_free : c_.rhs_free;
+    const auto memory = frame_.memory(equation_.operand(side));
+    if (memory && common_stride(*memory, shape(side), free)) return;
+    Dims inner;
+    int64_t extent = 1;
+    for (size_t i = free.size(); i-- > 0;) {
+      Dims longer = inner;
+      longer.insert(0, free[i]);
+      const bool one = extent == 1 || shape(side)[free[i]] == 1;
+      if (!one && !(memory && common_stride(*memory, shape(side), longer))) break;
+      inner = longer;
+      extent *= shape(side)[free[i]];
+    }
+    if (extent < kLongRow) return;
+    for (size_t i = 0; i + inner.size() < free.size(); ++i) outer_.push_back(free[i]);
+    free = inner;
+    (swapped_ ? c_.rows : c_.columns) = extent;
+  }
+
   void batch(size_t level, const std::function<void(const Index&, Id)>& epilogue) {
-    if (level == c_.lhs_batch.size()) return product(epilogue);
-    const int64_t extent = shape(0)[c_.lhs_batch[level]];
+    const size_t batches = c_.lhs_batch.size();
+    if (level == batches + outer_.size()) return product(epilogue);
+    const int64_t extent =
+        level < batches ? shape(0)[c_.lhs_batch[level]] : shape(swapped_ ? 0 : 1)[outer_[level - batches]];
     if (extent == 1) {
       batch_.push_back(e_.index(0));
       batch(level + 1, epilogue);
@@ -73,10 +102,9 @@ class ContractionBuilder {
   }
 
   void product(const std::function<void(const Index&, Id)>& epilogue) {
-    const bool swapped = plan::product_of(graph_, equation_) == plan::Product::tiled_swapped;
     const DType factor = graph_.dtype(equation_.operand(0));
     Emitter::Product p{c_.rows, c_.columns, c_.depth, factor, Elements::accumulator(factor)};
-    if (swapped) std::swap(p.rows, p.columns);
+    if (swapped_) std::swap(p.rows, p.columns);
     const auto left = [&](Id free, Id summed) {
       return element(0, c_.lhs_batch, c_.lhs_free, c_.lhs_summed, free, summed);
     };
@@ -84,9 +112,9 @@ class ContractionBuilder {
       return element(1, c_.rhs_batch, c_.rhs_free, c_.rhs_summed, free, summed);
     };
     e_.contraction(
-        p, [&](Id m, Id k) { return swapped ? right(m, k) : left(m, k); },
-        [&](Id k, Id n) { return swapped ? left(n, k) : right(n, k); },
-        [&](Id m, Id n, Id sum) { epilogue(swapped ? result_index(n, m) : result_index(m, n), sum); });
+        p, [&](Id m, Id k) { return swapped_ ? right(m, k) : left(m, k); },
+        [&](Id k, Id n) { return swapped_ ? left(n, k) : right(n, k); },
+        [&](Id m, Id n, Id sum) { epilogue(swapped_ ? result_index(n, m) : result_index(m, n), sum); });
   }
 
   Id element(size_t operand, const Dims& batch, const Dims& free, const Dims& summed, Id at_free, Id at_summed) {
@@ -96,29 +124,37 @@ class ContractionBuilder {
       if (f && s) {
         Id at = e_.index(memory->first);
         for (size_t i = 0; i < batch.size(); ++i) at = e_.add(at, e_.mul(batch_[i], memory->strides[batch[i]]));
+        for (size_t i = 0; i < outer_.size() && is_cut(operand); ++i)
+          at = e_.add(at, e_.mul(batch_[batch.size() + i], memory->strides[outer_[i]]));
         at = e_.add(at, e_.add(e_.mul(at_free, *f), e_.mul(at_summed, *s)));
         return e_.load(memory->buffer, at);
       }
     }
     Ids parts(shape(operand).size(), kNone);
     for (size_t i = 0; i < batch.size(); ++i) parts[batch[i]] = batch_[i];
+    for (size_t i = 0; i < outer_.size() && is_cut(operand); ++i) parts[outer_[i]] = batch_[batch.size() + i];
     take_apart(e_, at_free, shape(operand), free, parts);
     take_apart(e_, at_summed, shape(operand), summed, parts);
     return elements_.element(frame_, v, Index::of_parts(parts));
   }
 
   Index result_index(Id m, Id n) {
-    Ids parts = batch_;
-    const auto append = [&](Id position, const Shape& of, const Dims& dims) {
-      Ids all(of.size(), kNone);
-      take_apart(e_, position, of, dims, all);
+    const size_t batches = c_.lhs_batch.size();
+    Ids parts;
+    for (size_t i = 0; i < batches; ++i) parts.push_back(batch_[i]);
+    const auto append = [&](Id position, size_t operand, const Dims& dims) {
+      Ids all(shape(operand).size(), kNone);
+      take_apart(e_, position, shape(operand), dims, all);
+      for (size_t i = 0; i < outer_.size() && is_cut(operand); ++i) parts.push_back(batch_[batches + i]);
       for (const size_t d : dims) parts.push_back(all[d]);
     };
-    append(m, shape(0), c_.lhs_free);
-    append(n, shape(1), c_.rhs_free);
+    append(m, 0, c_.lhs_free);
+    append(n, 1, c_.rhs_free);
     return Index::of_parts(parts);
   }
 
+  /// The operand whose free dimensions are the columns.
+  bool is_cut(size_t operand) const { return operand == (swapped_ ? 0 : 1); }
   const Shape& shape(size_t operand) const { return graph_.shape(equation_.operand(operand)); }
 
   Elements& elements_;
@@ -126,8 +162,10 @@ class ContractionBuilder {
   Frame& frame_;
   const Equation& equation_;
   const Graph& graph_;
-  const plan::Contraction c_;
-  Ids batch_;
+  plan::Contraction c_;
+  const bool swapped_ = plan::product_of(graph_, equation_) == plan::Product::tiled_swapped;
+  Dims outer_;  ///< free dimensions of the columns' operand that are loops around the product
+  Ids batch_;   ///< where those loops and the ones over batches are
 };
 
 }  // namespace

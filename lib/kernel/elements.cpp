@@ -130,9 +130,18 @@ Index Elements::with_parts(const Index& index, const Shape& shape) {
 Id Elements::linear(const Operand& operand, const Shape& shape, const Index& index) {
   if (operand.dense && index.flat != kNone) return e_.add(index.flat, e_.index(operand.first));
   const Index full = with_parts(index, shape);
+  std::vector<Emitter::Term> terms;
+  for (size_t i = 0; i < full.parts.size(); ++i) {
+    if (shape[i] == 1) continue;
+    const Emitter::Term term{full.parts[i], operand.strides[i]};
+    const auto both = terms.empty() ? std::nullopt : e_.joined(terms.back(), term);
+    if (both)
+      terms.back() = *both;
+    else
+      terms.push_back(term);
+  }
   Id at = e_.index(operand.first);
-  for (size_t i = 0; i < full.parts.size(); ++i)
-    if (shape[i] != 1) at = e_.add(at, e_.mul(full.parts[i], operand.strides[i]));
+  for (const Emitter::Term& t : terms) at = e_.add(at, e_.mul(t.index, t.step));
   return at;
 }
 

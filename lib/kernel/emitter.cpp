@@ -183,7 +183,10 @@ Id Emitter::div(Id a, int64_t b) {
   if (ra.low >= 0 && ra.high < b) return index(0);
   if (ra.low == ra.high && ra.low >= 0) return index(ra.low / b);
   const Id id = scalar(id_of<Div>, DType::i64, {a, index(b)});
-  if (ra.low >= 0) range(id, ra.low / b, ra.high / b);
+  if (ra.low >= 0) {
+    range(id, ra.low / b, ra.high / b);
+    origins_[id] = {a, b, false};
+  }
   return id;
 }
 
@@ -193,8 +196,27 @@ Id Emitter::mod(Id a, int64_t b) {
   if (ra.low >= 0 && ra.high < b) return a;
   if (ra.low == ra.high && ra.low >= 0) return index(ra.low % b);
   const Id id = scalar(id_of<Rem>, DType::i64, {a, index(b)});
-  if (ra.low >= 0) range(id, 0, b - 1);
+  if (ra.low >= 0) {
+    range(id, 0, b - 1);
+    origins_[id] = {a, b, true};
+  }
   return id;
+}
+
+std::optional<Emitter::Term> Emitter::joined(const Term& outer, const Term& inner) const {
+  // x / (b m) and (x / b) % m make x / b.
+  const auto rest = origins_.find(inner.index);
+  if (rest == origins_.end() || !rest->second.remainder) return std::nullopt;
+  int64_t step = 0, divisor = 0;
+  if (mul_overflows(inner.step, rest->second.by, step) || step != outer.step) return std::nullopt;
+  const auto quotient = origins_.find(outer.index);
+  if (quotient == origins_.end() || quotient->second.remainder) return std::nullopt;
+  const Term both{rest->second.of, inner.step};
+  if (quotient->second.of == both.index && quotient->second.by == rest->second.by) return both;
+  const auto from = origins_.find(both.index);
+  if (from == origins_.end() || from->second.remainder || quotient->second.of != from->second.of) return std::nullopt;
+  if (mul_overflows(from->second.by, rest->second.by, divisor) || quotient->second.by != divisor) return std::nullopt;
+  return both;
 }
 
 Id Emitter::conjunction(Id a, Id b) {

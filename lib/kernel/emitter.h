@@ -4,6 +4,7 @@
 // carry predicates where needed), so hoisting is always safe.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +37,14 @@ class Emitter {
   Id mul(Id a, int64_t b);
   Id div(Id a, int64_t b);
   Id mod(Id a, int64_t b);
+  /// An index times a step.
+  struct Term {
+    Id index = kNone;
+    int64_t step = 0;
+  };
+  /// The sum of two terms as one, where their indices are quotient and remainder of one position and the first's step
+  /// is the second's times the divisor.
+  std::optional<Term> joined(const Term& outer, const Term& inner) const;
 
   // ---- predicates
   /// Everything loaded or stored while it runs happens only where `predicate` holds too.
@@ -114,6 +123,13 @@ class Emitter {
     int64_t low = INT64_MIN, high = INT64_MAX;
   };
   std::vector<Range> ranges_;
+  /// What an index is divided from: of / by, or of % by.
+  struct Origin {
+    Id of = kNone;
+    int64_t by = 1;
+    bool remainder = false;
+  };
+  std::unordered_map<Id, Origin> origins_;
   Id predicate_ = kNone;
   int least_depth_ = 0;  ///< where an instruction goes whose operands would let it go further out
 };

@@ -8,6 +8,7 @@
 #include "kernel/fuse_loops.h"
 #include "kernel/schedule.h"
 #include "kernel/split_loops.h"
+#include "plan/equations.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
@@ -137,13 +138,15 @@ class GroupBuilder {
   void map(std::vector<Item> items) {
     std::vector<Item> parts, updates;
     for (const Item& i : items) memory_.is_updated(i.value) ? updates.push_back(i) : split(i, parts);
-    for (size_t begin = 0; begin < parts.size();) {
-      const Shape& shape = memory_.graph.shape(parts[begin].value);
-      size_t end = begin + 1;
-      while (end < parts.size() && memory_.graph.shape(parts[end].value) == shape) ++end;
-      nest(shape, std::span(parts).subspan(begin, end - begin));
-      begin = end;
+    // Parts of one shape, dimensions of extent 1 aside, share a nest.
+    std::vector<std::pair<plan::Extents, std::vector<Item>>> nests;
+    for (const Item& i : parts) {
+      const plan::Extents loops = plan::without_units(shape_of(i));
+      auto at = std::find_if(nests.begin(), nests.end(), [&](const auto& n) { return n.first == loops; });
+      if (at == nests.end()) at = nests.insert(at, {loops, {}});
+      at->second.push_back(i);
     }
+    for (const auto& [loops, items] : nests) nest(items);
     for (const Item& i : updates) window(i);
   }
 
@@ -253,34 +256,82 @@ class GroupBuilder {
   /// A concatenation is written operand by operand, each into its part of the result.
   void split(const Item& item, std::vector<Item>& parts) {
     const Graph& g = memory_.graph;
-    if (g.kind(item.value) == ValueKind::result && frame_.computes(item.value)) {
-      const Equation& e = *g.definition(item.value);
-      if (e.id() == id_of<Concatenate>) {
-        const auto axis = static_cast<size_t>(e.attributes().integer("axis"));
-        int64_t start = 0;
-        for (Value o : e.operands()) {
-          Item part{o, item.to};
-          part.to.first += start * item.to.strides[axis];
-          part.to.dense = is_dense(g.shape(o), item.to.strides);
-          start += g.shape(o)[axis];
-          split(part, parts);
-        }
-        return;
-      }
+    const std::optional<Item> whole = concatenation(item);
+    if (!whole) return parts.push_back(item);
+    const Equation& e = *g.definition(whole->value);
+    const auto axis = static_cast<size_t>(e.attributes().integer("axis"));
+    int64_t start = 0;
+    for (Value o : e.operands()) {
+      Item part{o, whole->to};
+      part.to.first += start * whole->to.strides[axis];
+      part.to.dense = is_dense(g.shape(o), whole->to.strides);
+      start += g.shape(o)[axis];
+      split(part, parts);
     }
-    parts.push_back(item);
   }
 
-  void nest(const Shape& shape, std::span<const Item> items) {
-    bool flat = flat_;
-    std::vector<Value> values;
-    for (const Item& i : items) {
-      flat = flat && i.to.dense && elements_.flat(frame_, i.value);
-      values.push_back(i.value);
+  /// The concatenation that a value is, or is a reshape of that its place allows to be written under its own shape.
+  std::optional<Item> concatenation(Item item) const {
+    const Graph& g = memory_.graph;
+    while (g.kind(item.value) == ValueKind::result && frame_.computes(item.value)) {
+      const Equation& e = *g.definition(item.value);
+      if (e.id() == id_of<Concatenate>) return item;
+      if (e.id() != id_of<Reshape>) break;
+      const Shape &from = g.shape(e.operand(0)), &to = shape_of(item);
+      if (item.to.dense) {
+        item.to.strides = row_major_strides(from);
+      } else if (plan::without_units(from) == plan::without_units(to)) {
+        Shape::Dims strides;
+        size_t next = 0;
+        for (const int64_t extent : from) {
+          while (extent != 1 && to[next] == 1) ++next;
+          strides.push_back(extent == 1 ? 0 : item.to.strides[next++]);
+        }
+        item.to.strides = strides;
+      } else {
+        break;
+      }
+      item.value = e.operand(0);
     }
-    over(shape, flat, [&](const Index& index) {
-      elements_.prepare(frame_, values, index);
-      for (const Item& i : items) put(i.to, shape, index, elements_.element(frame_, i.value, index));
+    return std::nullopt;
+  }
+
+  const Shape& shape_of(const Item& item) const { return memory_.graph.shape(item.value); }
+
+  /// The same element under another shape, which differs in dimensions of extent 1 alone.
+  Index renamed(const Index& index, const Shape& from, const Shape& to) {
+    if (from == to || !index.has_parts) return index;
+    Index out = index;
+    out.parts.clear();
+    size_t next = 0;
+    for (const int64_t extent : to) {
+      if (extent == 1) {
+        out.parts.push_back(emitter_.index(0));
+        continue;
+      }
+      while (from[next] == 1) ++next;
+      out.parts.push_back(index.parts[next++]);
+    }
+    return out;
+  }
+
+  void nest(std::span<const Item> items) {
+    bool flat = flat_;
+    for (const Item& i : items) flat = flat && i.to.dense && elements_.flat(frame_, i.value);
+    const Shape& space = shape_of(items[0]);
+    over(space, flat, [&](const Index& index) {
+      // Long chains first, those of one shape together.
+      std::vector<Value> values;
+      for (size_t i = 0; i < items.size(); ++i) {
+        values.push_back(items[i].value);
+        if (i + 1 < items.size() && shape_of(items[i + 1]) == shape_of(items[i])) continue;
+        elements_.prepare(frame_, values, renamed(index, space, shape_of(items[i])));
+        values.clear();
+      }
+      for (const Item& i : items) {
+        const Index at = renamed(index, space, shape_of(i));
+        put(i.to, shape_of(i), at, elements_.element(frame_, i.value, at));
+      }
     });
   }
 

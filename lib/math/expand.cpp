@@ -62,6 +62,7 @@ class Expander {
   }
 
   Value expand_float(bool twice, PrimitiveId id, const ValueList& operands) const {
+    if (options_.estimates && !twice && id == id_of<Rsqrt>) return GraphBackend::emit<Rsqrt>(operands, {});
     if (options_.fast_math) {
       const Value fast = twice ? expand_f64_fast(id, operands) : expand_f32_fast(id, operands);
       if (fast.valid()) return fast;

@@ -9,6 +9,8 @@ namespace calque::math {
 struct ExpandOptions {
   /// The target multiplies and adds in one instruction. Where it does not, polynomials round twice.
   bool fused = true;
+  /// The target estimates inverse roots: rsqrt of f32 is left to the code generator.
+  bool estimates = false;
   bool fast_math = false;  ///< errors of about 4 ulp, nothing guaranteed of NaN and infinities
 };
 

@@ -16,6 +16,8 @@ namespace {
 /// Recomputing a chain of this many operations costs about as much as a load and a store of its value.
 constexpr double kDear = 8;
 constexpr double kDearScalar = 200;
+/// Computed on its own, a slice of this many elements still fills vectors.
+constexpr int64_t kLongSlice = 64;
 constexpr int64_t kSmallSpace = 4096;
 /// A value is computed at no more than this many different indices of one element of a root, and behind no more than
 /// this many changes of index: beyond, chains of views would grow code exponentially.
@@ -38,7 +40,7 @@ void Planner::store_dear() {
   for (size_t i = 0; i < order.size(); ++i) {
     const Equation& e = *order[i];
     double c = roles[i] == Role::view ? 0 : 1;
-    if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rem>) c = 4;
+    if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rsqrt> || e.id() == id_of<Rem>) c = 4;
     if (roles[i] == Role::reduction || e.id() == id_of<While>) c = 64;
     for (Value o : e.operands())
       if (inlined(o)) c += cost[o.id()];
@@ -61,32 +63,64 @@ bool Planner::compared_with_extremum(Value v) const {
   return extremum && compared && !reads_through(v);
 }
 
+bool Planner::is_renaming(const Equation& e) const {
+  return e.id() == id_of<Reshape> && without_units(g.shape(e.operand(0))) == without_units(g.shape(e.result()));
+}
+
+Planner::Destination Planner::destination(Value v, int depth) const {
+  constexpr int kMost = 16;
+  if (plan.in_memory[v.id()]) return Destination::dense;
+  if (users[v.id()].size() != 1 || uses[v.id()] != 1 || depth == kMost) return Destination::none;
+  const Equation& user = *users[v.id()][0];
+  if (user.id() != id_of<Reshape> && user.id() != id_of<Concatenate>) return Destination::none;
+  const Destination whole = destination(user.result(), depth + 1);
+  if (whole == Destination::none || is_renaming(user)) return whole;
+  if (user.id() == id_of<Reshape>) return whole == Destination::dense ? whole : Destination::none;
+  const Shape& shape = g.shape(user.result());
+  for (int64_t d = 0; d < user.attributes().integer("axis"); ++d)
+    if (shape[static_cast<size_t>(d)] != 1) return Destination::strided;
+  return whole;
+}
+
+void Planner::count_reads(Value v, Reads& reads) const {
+  const int64_t elements = g.shape(v).num_elements();
+  for (const Equation* user : users[v.id()]) {
+    const Role role = roles[position.at(user)];
+    if (role == Role::elementwise) {
+      ++reads.same;
+    } else if (role == Role::reduction) {
+      plan.in_memory[user->result().id()] ? ++reads.elsewhere : ++reads.same;
+    } else if (elements > 1 && is_renaming(*user)) {
+      plan.in_memory[user->result().id()] ? void(++reads.same) : count_reads(user->result(), reads);
+    } else if (user->id() == id_of<Slice> && g.shape(user->result()).num_elements() >= kLongSlice) {
+      reads.sliced += g.shape(user->result()).num_elements();
+    } else if (elements > 1 && user->id() == id_of<Concatenate> && destination(user->result()) != Destination::none) {
+      ++reads.same;
+    } else {
+      if (elements == 1 && role == Role::view && g.shape(user->result()).num_elements() <= kSmallSpace) {
+        ++reads.same;
+        continue;
+      }
+      ++reads.elsewhere;
+      if (user->results().empty()) continue;
+      const int64_t count = g.shape(user->result()).num_elements();
+      const bool outer_loop =
+          user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank()) >= 0;
+      if (count > 2 * elements && elements > 1 && !outer_loop) reads.repeated = true;
+    }
+  }
+}
+
 void Planner::store_if_dear(Value v, double c) {
   const int64_t elements = g.shape(v).num_elements();
   // A scalar is computed once in each kernel that wants it, whatever the kernel's space.
   if (c < (elements == 1 ? kDearScalar : kDear)) return;
-  bool again = false;
-  size_t elsewhere = 0, same = 0;
-  for (const Equation* user : users[v.id()]) {
-    const Role role = roles[position.at(user)];
-    if (role == Role::elementwise) {
-      ++same;
-    } else if (role == Role::reduction) {
-      plan.in_memory[user->result().id()] ? ++elsewhere : ++same;
-    } else {
-      if (elements == 1 && role == Role::view && g.shape(user->result()).num_elements() <= kSmallSpace) {
-        ++same;
-        continue;
-      }
-      ++elsewhere;
-      if (user->results().empty()) continue;
-      const int64_t reads = g.shape(user->result()).num_elements();
-      const bool outer_loop =
-          user->id() == id_of<Broadcast> && operand_prefix(*user, v, g.shape(user->result()).rank()) >= 0;
-      if (reads > 2 * elements && elements > 1 && !outer_loop) again = true;
-    }
-  }
-  if (elsewhere > 1 || (elsewhere == 1 && same > 0)) again = true;
+  Reads reads;
+  count_reads(v, reads);
+  // Slices that share no element are one reader.
+  if (reads.sliced > 0) ++reads.elsewhere;
+  const bool again =
+      reads.repeated || reads.sliced > elements || reads.elsewhere > 1 || (reads.elsewhere == 1 && reads.same > 0);
   if (again) {
     store(v);
     cost[v.id()] = 0;
@@ -110,8 +144,9 @@ void Planner::bound_expansion() {
   };
   // The roots of one space share their kernel's index.
   const auto space_of = [&](Value v) {
-    uint64_t space = 1;
-    for (const int64_t extent : g.shape(v)) space = mixed(space, static_cast<uint64_t>(extent) + 2);
+    uint64_t space = 0;  // of single elements
+    for (const int64_t extent : g.shape(v))
+      if (extent != 1) space = mixed(space, static_cast<uint64_t>(extent) + 2);
     return space;
   };
   std::vector<char> part(g.num_values(), 0);  // by value: part of a concatenation that is a root
@@ -131,7 +166,7 @@ void Planner::bound_expansion() {
         written_whole = written_whole || part[v.id()];
       }
     }
-    if (written_whole && e.id() == id_of<Concatenate>) {
+    if (e.id() == id_of<Concatenate> && (written_whole || destination(e.result()) != Destination::none)) {
       // Each operand is written into its part of the result, over its own space.
       for (const Value v : e.operands()) {
         if (!inlined(v)) continue;
@@ -144,7 +179,7 @@ void Planner::bound_expansion() {
     for (size_t k = 0; k < e.operands().size(); ++k) {
       const Value v = e.operand(k);
       if (!inlined(v)) continue;
-      const bool same = roles[i] == Role::elementwise && g.shape(v) == g.shape(e.result());
+      const bool same = (roles[i] == Role::elementwise && g.shape(v) == g.shape(e.result())) || is_renaming(e);
       const uint64_t way = mixed(i + 1, k + 1);
       for (Wanted place : wanted.at) {
         if (!same) place.index = g.shape(v).num_elements() == 1 ? 0 : mixed(place.index, way);

@@ -61,6 +61,20 @@ struct Planner {
   /// the same to the last bit in both places, hence computed once. Computed twice, a product and a sum may be rounded
   /// together in one place alone, and a 16-bit float in none.
   bool compared_with_extremum(Value v) const;
+  /// Whether a value, were it a concatenation, would be written part by part: it is in memory, or a part of what is.
+  /// Reshapes on the way are possible where its elements follow each other there.
+  enum class Destination : uint8_t { none, strided, dense };
+  Destination destination(Value v, int depth = 0) const;
+  /// A reshape that only adds or removes dimensions of extent 1: its elements are those of its operand, in the same
+  /// loops.
+  bool is_renaming(const Equation& e) const;
+  /// How a value's elements are read: by kernels over its own index, and otherwise.
+  struct Reads {
+    size_t same = 0, elsewhere = 0;
+    int64_t sliced = 0;     ///< elements that slices read
+    bool repeated = false;  ///< an element is read more than twice
+  };
+  void count_reads(Value v, Reads& reads) const;
   void store_if_dear(Value v, double c);
   /// Follows every root back to memory, keeping for each value the places at which it is wanted, and stores what is
   /// wanted at too many or too far from its root.
