@@ -1,6 +1,7 @@
 // What would be computed too often is stored: dear values that several kernels want, values behind many views, and the
 // straight code of very many single elements.
 #include <algorithm>
+#include <cmath>
 
 #include "plan/cuts.h"
 #include "plan/equations.h"
@@ -88,6 +89,9 @@ void Planner::store_if_dear(Value v, double c) {
   }
   if (elsewhere > 1 || (elsewhere == 1 && same > 0)) again = true;
   if (again) {
+    note(g.definition(v)->primitive() + " of " + to_string(g.type(v)) +
+         " goes through memory: several loops want it, and it takes about " + std::to_string(std::llround(c)) +
+         " operations");
     store(v);
     cost[v.id()] = 0;
   }

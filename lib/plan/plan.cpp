@@ -1,5 +1,8 @@
 #include "plan/plan.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "plan/planner.h"
 #include "primitives/registry.h"
 
@@ -27,6 +30,12 @@ Planner::Planner(const Graph& graph) : g(graph) {
     const ValueKind k = g.kind(Value(i));
     plan.in_memory[i] = k == ValueKind::input || k == ValueKind::constant;
   }
+}
+
+void Planner::note(std::string reason) {
+  constexpr size_t kMost = 64;
+  if (plan.notes.size() < kMost && std::find(plan.notes.begin(), plan.notes.end(), reason) == plan.notes.end())
+    plan.notes.push_back(std::move(reason));
 }
 
 Plan Planner::run() {
