@@ -47,7 +47,8 @@ void Planner::store_dear() {
     for (Value v : e.results()) own_cost[v.id()] = c;
     for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
     for (Value v : e.results()) {
-      if (!plan.in_memory[v.id()] && compared_with_extremum(v)) store(v);
+      searched[v.id()] = compared_with_extremum(v);
+      if (searched[v.id()] && !plan.in_memory[v.id()] && !reads_through(v)) store(v);
       if (!plan.in_memory[v.id()]) store_if_dear(v, c);
     }
   }
@@ -59,7 +60,7 @@ bool Planner::compared_with_extremum(Value v) const {
     extremum = extremum || takes_extremum(*user);
     compared = compared || compares(*user);
   }
-  return extremum && compared && !reads_through(v);
+  return extremum && compared;
 }
 
 void Planner::store_if_dear(Value v, double c) {

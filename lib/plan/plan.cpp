@@ -16,6 +16,7 @@ Planner::Planner(const Graph& graph) : g(graph) {
   users.resize(g.num_values());
   cost.assign(g.num_values(), 0);
   own_cost.assign(g.num_values(), 0);
+  searched.assign(g.num_values(), false);
   for (const Equation& e : g.equations()) {
     position[&e] = order.size();
     order.push_back(&e);

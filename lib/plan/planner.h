@@ -94,6 +94,7 @@ struct Planner {
   std::vector<double> cost;      // by value: operations to recompute it from memory, 0 in memory
   std::vector<double> own_cost;  // by value: the same, in memory or not
   std::vector<char> fixed;       // by value: must be in memory whatever fusion would like
+  std::vector<bool> searched;    // by value: compared with its extremum
   std::vector<Group> products;   // kernels of tiled products
   std::unordered_map<uint32_t, size_t> product_of_root;  // by value id
   std::unordered_map<uint32_t, int>
