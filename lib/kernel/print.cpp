@@ -40,7 +40,11 @@ class KernelPrinter {
       const Buffer& b = kernel_.buffers[i];
       out_ << (i ? ", " : "") << (b.written ? "out " : "") << 'b' << i << ": " << b.dtype << '[' << b.extent << ']';
     }
-    out_ << ") {\n";
+    out_ << ") {";
+    if (kernel_.bytes_read + kernel_.bytes_written > 0)
+      out_ << fmt::format("  // reads {} bytes, writes {} bytes, {} flops", kernel_.bytes_read, kernel_.bytes_written,
+                          kernel_.flops);
+    out_ << '\n';
     region(kernel_.body, 1);
     out_ << "}\n";
   }
@@ -161,6 +165,7 @@ class ProgramPrinter {
     out_ << "steps {\n";
     steps(program_.steps, 1);
     out_ << "}\n";
+    for (const std::string& note : program_.notes) out_ << "not fused: " << note << '\n';
     for (const Kernel& k : program_.kernels) out_ << k;
   }
 

@@ -28,7 +28,7 @@ class Scheduler {
   void run() {
     index(k_.body);
     visit(k_.body);
-    count(k_.body, 1);
+    for (Instruction& i : k_.body.instructions) count_outermost(i);
   }
 
  private:
@@ -204,34 +204,37 @@ class Scheduler {
     }
   }
 
-  /// Bytes and operations of one call; loops of unknown length count as one iteration.
-  void count(Region& r, int64_t times) {
-    for (Instruction& i : r.instructions) {
-      switch (i.op) {
-        case Op::load:
-        case Op::store: {
-          const Buffer& b = k_.buffers[static_cast<size_t>(i.buffer)];
-          const int64_t bytes = std::min(times, b.extent) * static_cast<int64_t>(size_of(b.dtype));
-          (i.op == Op::load ? k_.bytes_read : k_.bytes_written) += bytes;
-          break;
-        }
-        case Op::scalar:
-          if (is_floating(k_.values[static_cast<size_t>(i.results[0])]))
-            k_.flops += times * (i.primitive == id_of<Fma> ? 2 : 1);
-          break;
-        default:
-          break;
-      }
-      if (i.op == Op::contraction) {
-        count(i.regions[0], saturating(times, saturating(i.rows, i.extent)));
-        count(i.regions[1], saturating(times, saturating(i.extent, i.columns)));
-        count(i.regions[2], saturating(times, saturating(i.rows, i.columns)));
-        k_.flops += saturating(2 * times, saturating(saturating(i.rows, i.columns), i.extent));
-        continue;
-      }
-      for (Region& inner : i.regions) count(inner, i.op == Op::loop ? saturating(times, i.extent) : times);
-      if (is_reduction(i)) k_.flops += saturating(times, i.extent);
+  /// What one outermost loop reads and writes of a buffer counts no more than once: what it wants again is in a cache.
+  void count_outermost(Instruction& i) {
+    reads_.assign(k_.buffers.size(), 0);
+    writes_.assign(k_.buffers.size(), 0);
+    count(i, 1);
+    for (size_t b = 0; b < k_.buffers.size(); ++b) {
+      const auto size = static_cast<int64_t>(size_of(k_.buffers[b].dtype));
+      k_.bytes_read += std::min(reads_[b], k_.buffers[b].extent) * size;
+      k_.bytes_written += std::min(writes_[b], k_.buffers[b].extent) * size;
     }
+  }
+
+  /// Elements and operations of one call; loops of unknown length count as one iteration.
+  void count(Region& r, int64_t times) {
+    for (Instruction& i : r.instructions) count(i, times);
+  }
+  void count(Instruction& i, int64_t times) {
+    if (i.op == Op::load || i.op == Op::store) {
+      int64_t& elements = (i.op == Op::load ? reads_ : writes_)[static_cast<size_t>(i.buffer)];
+      elements += std::min(times, k_.buffers[static_cast<size_t>(i.buffer)].extent);
+    } else if (i.op == Op::scalar && is_floating(k_.values[static_cast<size_t>(i.results[0])])) {
+      k_.flops += times * (i.primitive == id_of<Fma> ? 2 : 1);
+    } else if (i.op == Op::contraction) {
+      count(i.regions[0], saturating(times, saturating(i.rows, i.extent)));
+      count(i.regions[1], saturating(times, saturating(i.extent, i.columns)));
+      count(i.regions[2], saturating(times, saturating(i.rows, i.columns)));
+      k_.flops += saturating(2 * times, saturating(saturating(i.rows, i.columns), i.extent));
+      return;
+    }
+    for (Region& inner : i.regions) count(inner, i.op == Op::loop ? saturating(times, i.extent) : times);
+    if (is_reduction(i)) k_.flops += saturating(times, i.extent);
   }
   static int64_t saturating(int64_t a, int64_t b) {
     int64_t r = 0;
@@ -240,6 +243,7 @@ class Scheduler {
 
   Kernel& k_;
   std::vector<Instruction*> defined_;
+  std::vector<int64_t> reads_, writes_;  // by buffer: elements that the loop at hand reads and writes
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What would be computed too often is stored: dear values that several kernels want, values behind many views, and the
 // straight code of very many single elements.
 #include <algorithm>
+#include <cmath>
 
 #include "plan/cuts.h"
 #include "plan/equations.h"
@@ -48,7 +49,8 @@ void Planner::store_dear() {
     for (Value v : e.results()) own_cost[v.id()] = c;
     for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
     for (Value v : e.results()) {
-      if (!plan.in_memory[v.id()] && compared_with_extremum(v)) store(v);
+      searched[v.id()] = compared_with_extremum(v);
+      if (searched[v.id()] && !plan.in_memory[v.id()] && !reads_through(v)) store(v);
       if (!plan.in_memory[v.id()]) store_if_dear(v, c);
     }
   }
@@ -60,7 +62,7 @@ bool Planner::compared_with_extremum(Value v) const {
     extremum = extremum || takes_extremum(*user);
     compared = compared || compares(*user);
   }
-  return extremum && compared && !reads_through(v);
+  return extremum && compared;
 }
 
 bool Planner::is_renaming(const Equation& e) const {
@@ -122,6 +124,9 @@ void Planner::store_if_dear(Value v, double c) {
   const bool again =
       reads.repeated || reads.sliced > elements || reads.elsewhere > 1 || (reads.elsewhere == 1 && reads.same > 0);
   if (again) {
+    note(g.definition(v)->primitive() + " of " + to_string(g.type(v)) +
+         " goes through memory: several loops want it, and it takes about " + std::to_string(std::llround(c)) +
+         " operations");
     store(v);
     cost[v.id()] = 0;
   }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 
-#include "plan/epilogues.h"
 #include "plan/equations.h"
 #include "plan/sharing.h"
 #include "primitives/registry.h"
@@ -34,8 +33,31 @@ void Planner::fuse_epilogues() {
     for (Value v : group.roots) claimed[v.id()] = true;
     if (epilogue.result_in_memory) group.roots.insert(group.roots.begin(), e.result());
     plan.in_memory[e.result().id()] = epilogue.result_in_memory;
+    if (epilogue.result_in_memory) note_epilogue(e, epilogue);
     for (Value v : group.roots) product_of_root[v.id()] = products.size();
     products.push_back(std::move(group));
+  }
+}
+
+void Planner::note_epilogue(const Equation& e, const Epilogue& epilogue) {
+  for (const Equation* user : users[e.result().id()]) {
+    const auto& roots = epilogue.roots;
+    const bool fused = std::any_of(user->results().begin(), user->results().end(), [&](Value v) {
+      return inlined(v) || std::find(roots.begin(), roots.end(), v) != roots.end();
+    });
+    const Role as = role(*user);
+    const std::string what = user->primitive() + " is not computed with " + e.primitive() + ": ";
+    if (as == Role::reduction || as == Role::cumulative) {
+      note(what + "it works across elements, which are made tile by tile");
+    } else if (as == Role::contraction) {
+      note(what + "products do not fuse with products");
+    } else if (as == Role::view && user->id() != id_of<Reshape>) {
+      note(what + "it moves elements");
+    } else if (as != Role::elementwise && as != Role::view) {
+      note(what + "it runs by itself");
+    } else if (!fused) {
+      note(what + "it needs what is computed later, or there are too many results");
+    }
   }
 }
 
@@ -168,8 +190,15 @@ class Former {
     if (open.shares && !agree) return -1;
     // A kernel that shares columns has its loops the other way round.
     if (open.shares && !sharing_.fits(roots[0], open.frame, open.step)) return -1;
-    if (p_.roles[i] == Role::reduction && ++open.reductions > kMaxReductions) return -1;
-    if (!has_room(open, space.num_elements())) return -1;
+    const Equation& e = *p_.order[i];
+    if (p_.roles[i] == Role::reduction && ++open.reductions > kMaxReductions) {
+      note(e, open, "would be one reduction too many");
+      return -1;
+    }
+    if (!has_room(open, space.num_elements())) {
+      note(e, open, "would be one result too many over a large space");
+      return -1;
+    }
     open.mixed = open.mixed || !agree || mixed;
     if (!open.frame.valid()) open.frame = frame;
     return add_to(open, roots);
@@ -194,12 +223,16 @@ class Former {
     for (size_t k = kernels_.size(), n = 0; k-- > 0 && n < kNewest; ++n) {
       Open& open = kernels_[k];
       if (open.step < s_ || open.step < o_) return -1;
-      if (open.mixed || (own.valid() && open.frame.valid() && !(own == open.frame))) continue;
+      if (open.mixed) continue;
+      if (own.valid() && open.frame.valid() && !(own == open.frame)) {
+        if (own.full == open.frame.full) note(e, open, "reduces other dimensions");
+        continue;
+      }
       const Frame& frame = own.valid() ? own : open.frame;
       if (!frame.valid() || (extents != frame.full && extents != frame.kept)) continue;
       if (!takes(open, frame)) continue;
       if (!sharing_.fits(roots[0], frame, open.step)) {
-        note(e, open);
+        note(e, open, sharing_.reason());
         continue;
       }
       const Shape space(std::vector<int64_t>(frame.full.begin(), frame.full.end()));
@@ -230,10 +263,9 @@ class Former {
     return true;
   }
 
-  void note(const Equation& e, const Open& open) {
+  void note(const Equation& e, const Open& open, const std::string& reason) {
     const Equation& first = *g_.definition(group_at(open.step).roots[0]);
-    p_.plan.notes.push_back(e.primitive() + " is not computed in the kernel of " + first.primitive() + ": " +
-                            sharing_.reason());
+    p_.note(e.primitive() + " is not computed in the kernel of " + first.primitive() + ": it " + reason);
   }
 
   Planner& p_;

@@ -51,6 +51,18 @@ bool Planner::is_prologue(const Equation& product, Value v) const {
          this->product(product) != Product::sums;
 }
 
+void Planner::note_operand(const Equation& e, Value v) {
+  const Equation& operand = *g.definition(v);
+  const std::string what = operand.primitive() + " is not computed as " + e.primitive() + " reads it: ";
+  if (product(e) == Product::sums) {
+    note(what + "each element is read for several elements of the result");
+  } else if (uses[v.id()] != 1) {
+    note(what + "it is used more than once");
+  } else if (role(operand) != Role::elementwise || operand.id() == id_of<While>) {
+    note(what + "it is not a function of single elements");
+  }
+}
+
 void Planner::store_updates(const Equation& e, Value updates) {
   constexpr size_t kFar = 256;
   const Value x = e.operand(0);
@@ -83,8 +95,11 @@ void Planner::fix_memory() {
         break;  // unless joined to its user below
       case Role::contraction:
         need(e.result());
-        for (Value v : e.operands())
-          if (!reads_through(v) && !is_prologue(e, v)) need(v);
+        for (Value v : e.operands()) {
+          if (reads_through(v) || is_prologue(e, v)) continue;
+          need(v);
+          note_operand(e, v);
+        }
         break;
       case Role::cumulative:
         need(e.result());
@@ -103,7 +118,7 @@ void Planner::fix_memory() {
         if (!inside) {
           for (Value v : e.operands()) need(v);
           if (e.id() == id_of<While>) runs_per_element(g, e, &reason);
-          if (roles[i] == Role::loop) plan.notes.push_back(e.primitive() + " runs in the entry function: " + reason);
+          if (roles[i] == Role::loop) note(e.primitive() + " runs in the entry function: " + reason);
         }
         for (Value v : e.results()) need(v);
         break;

@@ -1,5 +1,8 @@
 #include "plan/plan.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "plan/planner.h"
 #include "plan/schedule.h"
 #include "primitives/registry.h"
@@ -14,6 +17,7 @@ Planner::Planner(const Graph& graph) : g(graph) {
   users.resize(g.num_values());
   cost.assign(g.num_values(), 0);
   own_cost.assign(g.num_values(), 0);
+  searched.assign(g.num_values(), false);
   const auto role_here = [&](const Equation& e) { return is_elementwise_loop(g, e) ? Role::elementwise : role_of(e); };
   for (const Equation& e : g.equations()) roles.push_back(role_here(e));
   order = schedule(g, roles);
@@ -32,6 +36,12 @@ Planner::Planner(const Graph& graph) : g(graph) {
     const ValueKind k = g.kind(Value(i));
     plan.in_memory[i] = k == ValueKind::input || k == ValueKind::constant;
   }
+}
+
+void Planner::note(std::string reason) {
+  constexpr size_t kMost = 64;
+  if (plan.notes.size() < kMost && std::find(plan.notes.begin(), plan.notes.end(), reason) == plan.notes.end())
+    plan.notes.push_back(std::move(reason));
 }
 
 Plan Planner::run() {

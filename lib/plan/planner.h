@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/contraction.h"
+#include "plan/epilogues.h"
 #include "plan/equations.h"
 #include "plan/plan.h"
 
@@ -21,6 +22,9 @@ struct Planner {
   Role role(const Equation& e) const { return roles[position.at(&e)]; }
   Product product(const Equation& e) const { return kinds[position.at(&e)]; }
 
+  /// Notes why something is not fused: each reason once, and not very many.
+  void note(std::string reason);
+
   // ---- memory.cpp: what must be in memory whatever fusion would like
   void need(Value v);
   /// Puts a value in memory. A reshaped concatenation lives where the concatenation does, which is written part by
@@ -32,6 +36,8 @@ struct Planner {
   bool reads_through(Value v) const;
   /// An elementwise operand of a tiled product, computed while it is packed. (Dear ones are stored all the same.)
   bool is_prologue(const Equation& product, Value v) const;
+  /// Notes why an operand of a product is not computed in the product's kernel.
+  void note_operand(const Equation& e, Value v);
   /// An update of an input, as of a loop's carry, can be written into the input's own memory when it does not read the
   /// input on the way: computed from it, a small update goes through memory of its own.
   void store_updates(const Equation& e, Value updates);
@@ -85,6 +91,8 @@ struct Planner {
   // ---- groups.cpp: which values in memory share a kernel
   /// Finds what is computed together with tiled products. Such a product's group is formed where its first root is.
   void fuse_epilogues();
+  /// Notes why a tiled product's result goes through memory to those that use it.
+  void note_epilogue(const Equation& e, const Epilogue& epilogue);
   void form_groups();
   /// What only the loop that computes it reads need not be in memory.
   void drop_private();
@@ -100,6 +108,7 @@ struct Planner {
   std::vector<double> cost;      // by value: operations to recompute it from memory, 0 in memory
   std::vector<double> own_cost;  // by value: the same, in memory or not
   std::vector<char> fixed;       // by value: must be in memory whatever fusion would like
+  std::vector<bool> searched;    // by value: compared with its extremum
   std::vector<Group> products;   // kernels of tiled products
   std::unordered_map<uint32_t, size_t> product_of_root;  // by value id
   std::unordered_map<uint32_t, int>

@@ -202,7 +202,9 @@ bool Sharing::fits(Value root, const Frame& frame, int32_t step) {
     if (columns && i.at == At::full && p_.g.definition(i.v)->id() == id_of<While>)
       return refuse("has loops of its own, columns are reduced row by row");
     if (i.v == root || expands(i.v, root)) continue;
-    if (i.at == At::full && i.latest > i.stage && (p_.own_cost[i.v.id()] >= kDear || p_.compared_with_extremum(i.v)))
+    if (p_.searched[i.v.id()])
+      return refuse("must see the same " + p_.g.definition(i.v)->primitive() + " as others, to the last bit");
+    if (i.at == At::full && i.latest > i.stage && p_.own_cost[i.v.id()] >= kDear)
       return refuse("needs " + p_.g.definition(i.v)->primitive() + " in memory, after a reduction");
   }
   const bool whole = without_units(p_.g.shape(root)) == frame.full;

@@ -57,6 +57,18 @@ TEST(TransformExtremum, FindsItWhereTheValueIsComputedInSeveralKernels) {
   }
 }
 
+TEST(TransformExtremum, FindsItWhereTheComputedNumbersAreResultsToo) {
+  const auto f = cq::jit([](auto x) {
+    const auto y = x * x * 0.3f + x * 1.7f;
+    const auto most = amax(y);
+    return std::tuple{y, most, sum(cq::cast<float>(y == most))};
+  });
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const auto [y, most, count] = f(numbers<cq::float16>(60, seed));
+    EXPECT_GE(count(), 1) << y << "\n" << most;
+  }
+}
+
 TEST(TransformExtremum, FindsItInEveryExampleOfABatch) {
   const auto f = [](auto x) { return amin(x * x * 0.3 + x * 1.7); };
   const auto x = numbers<cq::float16>(60, 5).reshape({4, 15});

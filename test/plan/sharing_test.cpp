@@ -1,11 +1,11 @@
 // Maps and reductions over one space are one kernel, whose results are those of separate ones.
 #include <sstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kernel/build.h"
 #include "math/expand.h"
-#include "runtime/parallel.h"
 #include "support/native.h"
 #include "support/random_graph.h"
 
@@ -140,6 +140,57 @@ TEST(Sharing, OfColumnsStoresWhatIsSummed) {
   expect_equal_to_single_outputs(g);
 }
 
+TEST(Reasons, NameWhatIsNotFused) {
+  const auto notes = [](const std::string& text) {
+    std::string all;
+    for (const std::string& note : build(graph_of(text)).program.notes) all += note + "\n";
+    return all;
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(notes(R"(graph g(%0: f32[20,30]) {
+    %1: f32[30] = reduce_sum[axes=[0]] %0
+    %2: f32[20] = reduce_sum[axes=[1]] %0
+    return %1, %2
+  })"),
+              HasSubstr("reduce_sum is not computed in the kernel of reduce_sum: it reduces other dimensions\n"));
+  EXPECT_THAT(notes(R"(graph g(%0: f32[64,64], %1: f32[64,64]) {
+    %2: f32[64,64] = dot_general[lhs_batch=[], lhs_contract=[1], rhs_batch=[], rhs_contract=[0]] %0 %1
+    %3: f32[64] = reduce_sum[axes=[0]] %2
+    %4: f32[64,64] = transpose[perm=[1,0]] %2
+    return %3, %4
+  })"),
+              AllOf(HasSubstr("reduce_sum is not computed with dot_general: it works across elements"),
+                    HasSubstr("transpose is not computed with dot_general: it moves elements\n")));
+  EXPECT_THAT(notes(R"(graph g(%0: f32[64,64], %1: f32[64,64]) {
+    %2: f32[64,64] = add %0 %1
+    %3: f32[64,64] = dot_general[lhs_batch=[], lhs_contract=[1], rhs_batch=[], rhs_contract=[0]] %2 %2
+    return %3
+  })"),
+              HasSubstr("add is not computed as dot_general reads it: it is used more than once\n"));
+  EXPECT_THAT(
+      notes(R"(graph g(%0: f32[1000]) {
+    %1: f32[1000] = exp %0
+    %2: f32[] = reduce_sum[axes=[0]] %1
+    %3: f32[1000] = broadcast[axes=[], shape=[1000]] %2
+    %4: f32[1000] = div %1 %3
+    return %2, %4
+  })"),
+      AllOf(HasSubstr("goes through memory: several loops want it"),
+            HasSubstr("div is not computed in the kernel of while: it needs while in memory, after a reduction\n")));
+}
+
+TEST(Reasons, StandInThePlanWithBytesAndOperations) {
+  const Built b = build(graph_of(R"(graph g(%0: f32[200,300]) {
+    %1: f32[200] = reduce_sum[axes=[1]] %0
+    %2: f32[200,300] = broadcast[axes=[0], shape=[200,300]] %1
+    %3: f32[200,300] = sub %0 %2
+    %4: f32[300] = reduce_sum[axes=[0]] %0
+    return %3, %4
+  })"));
+  EXPECT_THAT(b.text, testing::HasSubstr("// reads 240000 bytes, writes 240000 bytes, 120000 flops\n"));
+  EXPECT_THAT(b.text, testing::HasSubstr("not fused: reduce_sum is not computed in the kernel of sub: it "));
+}
+
 TEST(Sharing, EndsWhereAMapNeedsTheSum) {
   const Graph g = graph_of(R"(graph g(%0: f32[1000]) {
     %1: f32[1000] = exp %0
@@ -150,18 +201,6 @@ TEST(Sharing, EndsWhereAMapNeedsTheSum) {
   })");
   const Built b = build(g);
   EXPECT_EQ(b.kernels(), 2u) << b.text;
-  expect_equal_to_single_outputs(g);
-}
-
-TEST(Sharing, NumbersOfThreadsChangeNoBit) {
-  const Graph g = graph_of(R"(graph g(%0: f32[600,1003]) {
-    %1: f32[600,1003] = sin %0
-    %2: f32[] = reduce_sum[axes=[0,1]] %1
-    %3: f32[600,1003] = cos %0
-    %4: f32[1003] = reduce_sum[axes=[0]] %0
-    %5: f32[600,1003] = mul %0 %0
-    return %2, %3, %4, %5
-  })");
   expect_equal_to_single_outputs(g);
 }
 

@@ -130,6 +130,19 @@ TEST(Split, RowsThatStayInCache) {
   expect_same<float>("variance", [](auto x) { return var(x, {0}); }, {{1, 70001}, {30011, 3}, {300, 257}});
 }
 
+TEST(Split, LossesWithTheirGradients) {
+  const auto flat = [](auto x) { return std::tuple{sum(sin(x) * x), cos(x) * x + sin(x), amax(x)}; };
+  expect_same<float>("loss", flat, kVectors);
+  expect_same<double>("loss", flat, {{37, 53}, {600, 1003}});
+  const auto rows = [](auto x) {
+    const auto c = x - mean(x, {1}, keepdims);
+    return std::tuple{c * 2.0f, sum(c * c, {1}), c * sum(c * c, {1}, keepdims)};
+  };
+  expect_same<float>("rows", rows, {{5, 7}, {300, 1000}, {2000, 33}});
+  const auto columns = [](auto x) { return std::pair{x * x, sum(x * x, {0})}; };
+  expect_same<float>("columns", columns, {{5, 7}, {700, 1000}, {2000, 33}});
+}
+
 TEST(Split, CumulativeSums) {
   expect_same<float>("cumsum", [](auto x) { return cumsum(x, 0); }, kVectors);
   expect_same<float>("along", [](auto x) { return std::pair{cumsum(x, 0), cumprod(x, 1)}; },
