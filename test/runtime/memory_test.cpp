@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"
@@ -70,6 +71,58 @@ TEST(Workspace, InsideAnotherIsItsOwn) {
 }
 
 TEST(Workspace, OfNoBytesIsNothing) { EXPECT_EQ(runtime::Workspace(0).data(), nullptr); }
+
+TEST(ThreadMemory, GrowsIsKeptAndIsAligned) {
+  runtime::ThreadMemory memory;
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{5000}, size_t{40} << 20, size_t{64}}) {
+    auto* data = static_cast<char*>(memory.get(bytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 64, 0u);
+    std::memset(data, 1, bytes);
+    EXPECT_EQ(memory.get(bytes), data);
+  }
+  memory.clear();
+}
+
+TEST(ThreadMemoryDeathTest, EndsAtAGuardPage) {
+  if (!runtime::environment().guard) GTEST_SKIP() << "buffers are not guarded";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        runtime::ThreadMemory memory;
+        static_cast<volatile char*>(memory.get(640))[640] = 1;
+      },
+      "");
+}
+
+/// Restores what threads may have.
+struct LargestThreadMemory {
+  explicit LargestThreadMemory(size_t bytes) { runtime::largest_thread_memory = bytes; }
+  ~LargestThreadMemory() { runtime::largest_thread_memory = SIZE_MAX; }
+};
+
+TEST(ThreadMemory, WithoutItAProductEndsInAnErrorOfTheCall) {
+  using F = Array<float>;
+  const F a = F::ones({600, 600});
+  const int threads = runtime::environment().num_threads;
+  for (const int n : {1, 2, 0}) {
+    runtime::mutable_environment().num_threads = n;
+    // A thread of its own has no memory yet.
+    std::thread([&] {
+      const auto product = jit([](auto x, auto y) { return matmul(x, y) + 1.0f; }, {.name = "product"});
+      const std::string where = where_text(Location(__FILE__, __LINE__ - 1));
+      product.lower(a, a).compile();
+      {
+        const LargestThreadMemory limit(0);
+        EXPECT_THAT([&] { product(a, a); },
+                    testing::ThrowsMessage<DeviceError>(testing::AllOf(
+                        testing::StartsWith("product: the host is out of memory, "),
+                        testing::HasSubstr("bytes of scratch memory asked for"), testing::EndsWith(where))));
+      }
+      EXPECT_EQ(product(a, a)(599, 599), 601);
+    }).join();
+  }
+  runtime::mutable_environment().num_threads = threads;
+}
 
 TEST(ParallelFor, CoversTheRangeOnceInPiecesOfTheGrain) {
   struct Seen {

@@ -1,0 +1,12 @@
+#pragma once
+// LLVM's side of a target. Includes LLVM: only for files that define CALQUE_LLVM_BACKEND.
+#include <string>
+
+#include "codegen/llvm.h"
+
+namespace calque::codegen {
+
+/// Throws CompileError for a triple that LLVM does not know.
+const llvm::Target& find_target(const std::string& triple);
+
+}  // namespace calque::codegen

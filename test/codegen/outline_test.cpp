@@ -1,0 +1,118 @@
+// Straight lines that are long enough to be cut into functions, and programs of several modules.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "calque/calque.h"
+
+#include "codegen/codegen.h"
+#include "kernel/build.h"
+#include "support/native.h"
+#include "support/random.h"
+
+namespace calque {
+namespace {
+
+/// `count` operations on `width` values that are all alive to the end; comparisons among them, whose results wait too.
+template <class X>
+X long_line(const X& x, int count, int width) {
+  test::Rng random(7);
+  const auto pick = [&] { return static_cast<size_t>(random.below(static_cast<size_t>(width))); };
+  std::vector<X> v;
+  for (int i = 0; i < width; ++i) v.push_back(x * (1.0f + 0.03125f * static_cast<float>(i)));
+  auto above = v[0] > v[1];
+  for (int i = 0; i < count; ++i) {
+    const size_t to = pick(), a = pick(), b = pick();
+    switch (i % 5) {
+      case 0:
+        v[to] = v[a] - v[b];
+        break;
+      case 1:
+        v[to] = v[a] * 0.5f + v[b] * 0.4375f;
+        break;
+      case 2:
+        v[to] = where(above, v[a], v[b]);
+        break;
+      case 3:
+        v[to] = maximum(v[a], v[b] - 0.125f);
+        break;
+      default:
+        if (i % 50 == 4) above = v[a] > v[b];
+        v[to] = v[a] + v[b] * 0.25f;
+        break;
+    }
+  }
+  X all = v[0];
+  for (int i = 1; i < width; ++i) all = all + v[static_cast<size_t>(i)];
+  return all;
+}
+
+Graph graph_of(int count, int width, const Shape& shape) {
+  const auto f = jit([=](auto x) { return long_line(x, count, width); });
+  return f.trace(spec<float>(shape));
+}
+
+AnyArray data_of(const Shape& shape) {
+  AnyArray x = AnyArray::uninitialized({DType::f32, shape});
+  for (int64_t i = 0; i < x.size(); ++i)
+    static_cast<float*>(x.mutable_data())[i] = 0.37f * static_cast<float>(i % 23) - 3.0f;
+  return x;
+}
+
+class Outline : public testing::TestWithParam<const char*> {};
+
+TEST_P(Outline, LongLinesComputeWhatTheyDidWhole) {
+  for (const Shape& shape : {Shape{}, Shape{5}, Shape{3, 71}})
+    for (const auto& [count, width] : {std::pair{2500, 3}, {6000, 40}})
+      EXPECT_EQ(test::compare_strictly(graph_of(count, width, shape), {data_of(shape)}, GetParam()), "")
+          << count << " operations on " << shape;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::Values("x86-64-v2", "x86-64-v3", "x86-64-v4"));
+
+kernel::Program program_of(int count, int width) { return kernel::build_program(graph_of(count, width, {100})); }
+
+TEST(Modules, SmallProgramsAreOne) {
+  codegen::CodegenTimes times;
+  codegen::compile(program_of(100, 3), {}, &times);
+  EXPECT_EQ(times.modules, 1);
+}
+
+TEST(Modules, LargeProgramsAreSeveralWhoeverCompilesThem) {
+  const kernel::Program program = program_of(8000, 3);
+  codegen::CodegenTimes alone, shared;
+  codegen::compile(program, {}, &alone);
+  codegen::CodegenOptions options;
+  static int pieces = 0;
+  options.parallel_for = [](void*, int64_t count, int64_t, void (*body)(void*, int64_t, int64_t),
+                            void* environment) noexcept {
+    for (int64_t i = count; i-- > 0; ++pieces) body(environment, i, i + 1);
+  };
+  codegen::compile(program, options, &shared);
+  EXPECT_GE(alone.modules, 3);
+  EXPECT_EQ(shared.modules, alone.modules);
+  EXPECT_EQ(pieces, alone.modules);
+}
+
+TEST(Modules, ManyKernelsGiveTheSameTogether) {
+  // Sums cut the graph into kernels.
+  const auto f = jit([](auto x) {
+    auto y = x;
+    for (int i = 0; i < 4; ++i) y = long_line(y, 400, 3) * 0.001f + sum(y) * 0.01f;
+    return y;
+  });
+  const Shape shape{300};
+  const Graph graph = f.trace(spec<float>(shape));
+  const std::vector<AnyArray> inputs{data_of(shape)};
+  codegen::CodegenTimes times;
+  codegen::compile(kernel::build_program(graph), {}, &times);
+  EXPECT_GT(times.modules, 1);
+  codegen::CodegenOptions strict;
+  strict.strict = true;
+  const AnyArray native = test::run_native(graph, inputs, strict)[0];
+  EXPECT_EQ(test::difference(native, test::run_native(graph, inputs, strict)[0]), "");
+  EXPECT_EQ(test::difference(native, f(AnyArray(inputs[0]).as<float>()).any(), 1e-4, 1e-4), "");
+}
+
+}  // namespace
+}  // namespace calque
