@@ -7,6 +7,7 @@
 #include "kernel/merge_reductions.h"
 #include "kernel/schedule.h"
 #include "kernel/split_loops.h"
+#include "kernel/unroll_loops.h"
 #include "plan/equations.h"
 #include "primitives/registry.h"
 
@@ -524,6 +525,7 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
       }
     }
   }
+  unroll_loops(out.kernel);
   merge_reductions(out.kernel);
   split_loops(out.kernel);
   schedule(out.kernel);
