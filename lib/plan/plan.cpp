@@ -143,6 +143,14 @@ struct Planner {
     }
   }
 
+  /// A reduction of a few terms, as over the coordinates of a point: an operation on elements like others.
+  bool is_short_sum(const Equation& e) const {
+    constexpr int64_t kFewTerms = 4;
+    const int64_t elements = g.shape(e.result()).num_elements();
+    return elements > kSmallSpace && e.id() != id_of<Argmax> && e.id() != id_of<Argmin> &&
+           g.shape(e.operand(0)).num_elements() <= kFewTerms * elements;
+  }
+
   void fix_memory() {
     for (Value v : g.outputs()) need(v);
     for (size_t i = 0; i < order.size(); ++i) {
@@ -154,7 +162,7 @@ struct Planner {
           if (e.id() == id_of<DynamicUpdateSlice>) store_updates(e, e.operand(1));
           break;
         case Role::reduction:
-          plan.in_memory[e.result().id()] = true;
+          plan.in_memory[e.result().id()] = !is_short_sum(e);
           break;  // unless joined to its user below
         case Role::contraction:
           need(e.result());
@@ -324,9 +332,10 @@ struct Planner {
       const Equation& e = *order[i];
       double c = roles[i] == Role::view ? 0 : 1;
       if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rsqrt> || e.id() == id_of<Rem>) c = 4;
-      if (roles[i] == Role::reduction || e.id() == id_of<While>) c = 64;
+      if ((roles[i] == Role::reduction && !is_short_sum(e)) || e.id() == id_of<While>) c = 64;
       for (Value o : e.operands())
         if (inlined(o)) c += cost[o.id()];
+      if (roles[i] == Role::reduction && is_short_sum(e)) c *= 4;
       c = std::min(c, 1e12);
       for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
       for (Value v : e.results()) {
