@@ -50,6 +50,7 @@ void KernelEmitter::columns(const Instruction& loop, const std::vector<const Ins
       counted(tile, tile_end, lanes, {}, [&](Value* index, const Values&) {
         env_[body.parameters[0]] = {least(index, b_.CreateSub(end, number(lanes))), Reg::Form::linear, false, true, 1};
         for (size_t n = 0; &body.instructions[n] != sums[0]; ++n) emit(body.instructions[n]);
+        store_waiting(-1);
         part(b_.CreateUDiv(b_.CreateSub(index, tile), number(lanes)));
         return Values{};
       });
@@ -103,6 +104,7 @@ void KernelEmitter::columns(const Instruction& loop, const std::vector<const Ins
         if (blocks.grouped < i->extent) total = combine(*i, total, sum_rest(*i, blocks));
         finish(*i, total);
       }
+      store_waiting(-1);
     });
     return Values{};
   });

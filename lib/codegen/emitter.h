@@ -3,6 +3,7 @@
 // (an LLVM scalar), varying (a vector of `lanes_` elements), or linear (lane l is v + l * stride, v an LLVM scalar:
 // most index expressions). Whatever is emitted under a mask is emitted where at least one lane is active.
 #include <functional>
+#include <map>
 
 #include "codegen/analysis.h"
 #include "codegen/scalar_ops.h"
@@ -94,6 +95,18 @@ class KernelEmitter {
   llvm::Value* sink();
   llvm::Type* element(int32_t buffer) { return ops_.memory_type(kernel_.buffers[buffer].dtype); }
   llvm::Align alignment(int32_t buffer) const;
+
+  // ---- interleave.cpp
+  struct WaitingStore {
+    int32_t buffer;
+    Reg index;
+    llvm::Value* value;
+  };
+  bool may_wait(const Instruction& i, const Reg& index) const;
+  void store_waiting(int32_t buffer);
+  void store_row(const std::map<int64_t, WaitingStore>& row);
+  void store_run(llvm::ArrayRef<WaitingStore> run);
+  void store_rows(llvm::ArrayRef<WaitingStore> columns, unsigned width);
 
   // ---- loops.cpp
   void loop(const Instruction& i);
@@ -202,6 +215,7 @@ class KernelEmitter {
   /// Loops of which a part runs: its first iteration, and the one past its last (null: that one alone).
   std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> parts_;
   std::vector<Reg> env_;
+  std::vector<WaitingStore> waiting_stores_;  ///< of the region being emitted
   unsigned lanes_ = 0;           ///< 0 outside vectorised loops
   llvm::Value* mask_ = nullptr;  ///< active lanes; null: all
   llvm::Value* zeros_ = nullptr;

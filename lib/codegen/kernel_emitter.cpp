@@ -119,11 +119,20 @@ void KernelEmitter::refuse(const std::string& what) const {
 
 // Emits all but the yield, which it returns.
 const kernel::Instruction* KernelEmitter::run(const Region& region) {
+  std::vector<WaitingStore> outer;
+  std::swap(outer, waiting_stores_);
+  const Instruction* yield = nullptr;
   for (const Instruction& i : region.instructions) {
-    if (i.op == Op::yield) return &i;
+    if (i.op == Op::yield) {
+      yield = &i;
+      break;
+    }
+    if (!i.regions.empty()) store_waiting(-1);
     emit(i);
   }
-  return nullptr;
+  store_waiting(-1);
+  waiting_stores_ = std::move(outer);
+  return yield;
 }
 
 void KernelEmitter::emit(const Instruction& i) {

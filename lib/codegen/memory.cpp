@@ -127,11 +127,17 @@ void KernelEmitter::store(const Instruction& i) {
   }
   if (kernel_.buffers[i.buffer].extent == 0) return;
   if (index.uniform() && value.uniform() && !varies) {
+    store_waiting(i.buffer);
     Value* p = address(i.buffer, index.v);
     if (predicate) p = b_.CreateSelect(predicate, p, sink());
     b_.CreateAlignedStore(ops_.to_memory(value.v, d), p, alignment(i.buffer));
     return;
   }
+  if (may_wait(i, index)) {
+    waiting_stores_.push_back({i.buffer, index, ops_.to_memory(as_vector(value), d)});
+    return;
+  }
+  store_waiting(i.buffer);
   Value* mask = mask_;
   if (predicate) mask = and_mask(mask, varies ? predicate : splat(predicate));
   store_lanes(i.buffer, index, ops_.to_memory(as_vector(value), d), mask);

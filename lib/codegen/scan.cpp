@@ -95,6 +95,7 @@ Values KernelEmitter::scan_vector(const Scan& scan, Value* index, const Values& 
     v = join(before[c], v);
     env_[at.results[0]] = varying(offsets.empty() ? v : join(offsets[c], v));
   }
+  store_waiting(-1);
   return next;
 }
 

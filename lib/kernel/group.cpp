@@ -8,6 +8,7 @@
 #include "kernel/fuse_loops.h"
 #include "kernel/schedule.h"
 #include "kernel/split_loops.h"
+#include "kernel/unroll_loops.h"
 #include "plan/equations.h"
 #include "primitives/registry.h"
 
@@ -560,6 +561,7 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
       }
     }
   }
+  if (!group.around) unroll_loops(out.kernel);
   if (!group.around) fuse_loops(out.kernel, out.views);
   split_loops(out.kernel);
   schedule(out.kernel);

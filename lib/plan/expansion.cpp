@@ -42,9 +42,10 @@ void Planner::store_dear() {
     const Equation& e = *order[i];
     double c = roles[i] == Role::view ? 0 : 1;
     if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rsqrt> || e.id() == id_of<Rem>) c = 4;
-    if (roles[i] == Role::reduction || e.id() == id_of<While>) c = 64;
+    if ((roles[i] == Role::reduction && !is_short_sum(e)) || e.id() == id_of<While>) c = 64;
     for (Value o : e.operands())
       if (inlined(o)) c += cost[o.id()];
+    if (roles[i] == Role::reduction && is_short_sum(e)) c *= 4;
     c = std::min(c, 1e12);
     for (Value v : e.results()) own_cost[v.id()] = c;
     for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;

@@ -80,6 +80,13 @@ void Planner::store_updates(const Equation& e, Value updates) {
   }
 }
 
+bool Planner::is_short_sum(const Equation& e) const {
+  constexpr int64_t kFewTerms = 4, kSmallSpace = 4096;
+  const int64_t elements = g.shape(e.result()).num_elements();
+  return elements > kSmallSpace && e.id() != id_of<Argmax> && e.id() != id_of<Argmin> &&
+         g.shape(e.operand(0)).num_elements() <= kFewTerms * elements;
+}
+
 void Planner::fix_memory() {
   for (Value v : g.outputs()) need(v);
   for (size_t i = 0; i < order.size(); ++i) {
@@ -91,7 +98,7 @@ void Planner::fix_memory() {
         if (e.id() == id_of<DynamicUpdateSlice>) store_updates(e, e.operand(1));
         break;
       case Role::reduction:
-        plan.in_memory[e.result().id()] = true;
+        plan.in_memory[e.result().id()] = !is_short_sum(e);
         break;  // unless joined to its user below
       case Role::contraction:
         need(e.result());

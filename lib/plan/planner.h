@@ -41,6 +41,8 @@ struct Planner {
   /// An update of an input, as of a loop's carry, can be written into the input's own memory when it does not read the
   /// input on the way: computed from it, a small update goes through memory of its own.
   void store_updates(const Equation& e, Value updates);
+  /// A reduction of a few terms, as over the coordinates of a point: an operation on elements like others.
+  bool is_short_sum(const Equation& e) const;
   void fix_memory();
 
   // ---- joins.cpp: reductions that are computed inside the kernels of their users
