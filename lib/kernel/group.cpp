@@ -561,7 +561,7 @@ BoundKernel build_group(const Memory& memory, const plan::Group& group) {
       }
     }
   }
-  if (!group.around) unroll_loops(out.kernel);
+  unroll_loops(out.kernel);
   if (!group.around) fuse_loops(out.kernel, out.views);
   split_loops(out.kernel);
   schedule(out.kernel);
