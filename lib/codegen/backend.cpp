@@ -22,7 +22,7 @@ namespace calque::codegen {
 
 namespace {
 
-// A module with a basic block longer than this is straight code more than loops.
+// A module with a basic block longer than this is straight code more than loops: less is tried on it.
 constexpr size_t kStraight = 500;
 
 // The passes from LLVM IR to a file, kept from one module to the next: setting them up costs as much as a small kernel.
@@ -41,7 +41,7 @@ class Backend {
   llvm::TargetMachine& machine() { return *machine_; }
 
  private:
-  std::unique_ptr<MachinePasses> machine_passes(llvm::CodeGenFileType type, bool straight);
+  std::unique_ptr<MachinePasses> machine_passes(llvm::CodeGenFileType type);
 
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
@@ -99,24 +99,10 @@ void Backend::optimize(llvm::Module& module) {
   loops_.clear();
 }
 
-// Greedy allocation of registers is superlinear in straight code and takes three quarters of a compilation there, while
-// basic allocation makes as good code of it (there are no loops to split live ranges around). LLVM takes the allocator
-// from a default of the process while it sets up its passes: one at a time do that here, and the default is put back.
-std::unique_ptr<MachinePasses> Backend::machine_passes(llvm::CodeGenFileType type, bool straight) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  const auto make = [&] {
-    auto made = std::make_unique<MachinePasses>();
-    if (machine_->addPassesToEmitFile(made->passes, made->out, nullptr, type))
-      throw CompileError("compile: the target cannot emit such a file");
-    return made;
-  };
-  if (!straight) return make();
-  if (!llvm::RegisterRegAlloc::getDefault()) make();
-  const auto usual = llvm::RegisterRegAlloc::getDefault();
-  llvm::RegisterRegAlloc::setDefault(&llvm::createBasicRegisterAllocator);
-  auto made = make();
-  llvm::RegisterRegAlloc::setDefault(usual);
+std::unique_ptr<MachinePasses> Backend::machine_passes(llvm::CodeGenFileType type) {
+  auto made = std::make_unique<MachinePasses>();
+  if (machine_->addPassesToEmitFile(made->passes, made->out, nullptr, type))
+    throw CompileError("compile: the target cannot emit such a file");
   return made;
 }
 
@@ -128,7 +114,7 @@ Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
   machine_->setOptLevel(straight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
   std::unique_ptr<MachinePasses> listing;
   std::unique_ptr<MachinePasses>& with = type == llvm::CodeGenFileType::ObjectFile ? objects_[straight] : listing;
-  if (!with) with = machine_passes(type, straight);
+  if (!with) with = machine_passes(type);
   with->bytes.clear();
   with->passes.run(module);
   return Object(with->bytes.begin(), with->bytes.end());
