@@ -40,11 +40,10 @@ class KernelPrinter {
       const Buffer& b = kernel_.buffers[i];
       out_ << (i ? ", " : "") << (b.written ? "out " : "") << 'b' << i << ": " << b.dtype << '[' << b.extent << ']';
     }
-    out_ << ") {";
+    out_ << ") {\n";
     if (kernel_.bytes_read + kernel_.bytes_written > 0)
-      out_ << fmt::format("  // reads {} bytes, writes {} bytes, {} flops", kernel_.bytes_read, kernel_.bytes_written,
+      out_ << fmt::format("  // reads {} bytes, writes {} bytes, {} flops\n", kernel_.bytes_read, kernel_.bytes_written,
                           kernel_.flops);
-    out_ << '\n';
     region(kernel_.body, 1);
     out_ << "}\n";
   }

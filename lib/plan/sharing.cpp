@@ -18,8 +18,10 @@ namespace {
 constexpr size_t kFar = 400;
 /// Recomputing as many operations is not worth the memory pass that is saved.
 constexpr double kDear = 8;
-/// Columns are reduced row by row, in loops that are short (codegen/columns.cpp).
+/// Columns are reduced row by row, in loops that are short (codegen/columns.cpp) and whose sums lie in memory: storing
+/// beside that costs more than reading again from a cache.
 constexpr double kColumnCost = 24;
+constexpr int64_t kLargeColumns = int64_t{1} << 22;
 
 /// Positions of the reduced dimensions among those that are not 1.
 Extents reduced_positions(const Equation& e, const Shape& operand) {
@@ -196,6 +198,8 @@ bool Sharing::fits(Value root, const Frame& frame, int32_t step) {
   if (!collect(root, frame, step)) return false;
   compute_stages(root, frame);
   const bool columns = !frame.by_rows();
+  if (columns && Shape(std::vector<int64_t>(frame.full.begin(), frame.full.end())).num_elements() < kLargeColumns)
+    return refuse("is small, columns are reduced row by row");
   int own = 0;
   for (const Item& i : items_) {
     if (i.v == root) own = i.stage;

@@ -128,16 +128,18 @@ TEST(Sharing, OfRowsKeepsTheirStatisticsInRegisters) {
   expect_equal_to_single_outputs(g);
 }
 
-TEST(Sharing, OfColumnsStoresWhatIsSummed) {
-  const Graph g = graph_of(R"(graph g(%0: f32[100,300], %1: f32[100,300]) {
-    %2: f32[100,300] = mul %0 %1
-    %3: f32[300] = reduce_sum[axes=[0]] %2
-    return %2, %3
-  })");
-  const Built b = build(g);
-  EXPECT_EQ(b.kernels(), 1u) << b.text;
-  EXPECT_EQ(loops(b.program.kernels[0].body), 2u) << b.text;
-  expect_equal_to_single_outputs(g);
+Graph columns(int64_t rows) {
+  const std::string shape = "f32[" + std::to_string(rows) + ",300]";
+  return graph_of("graph g(%0: " + shape + ", %1: " + shape + ") {\n  %2: " + shape + " = mul %0 %1\n" +
+                  "  %3: f32[300] = reduce_sum[axes=[0]] %2\n  return %2, %3\n}");
+}
+
+TEST(Sharing, OfColumnsStoresWhatIsSummedWhenNoCacheHoldsIt) {
+  const Built large = build(columns(15'000));
+  EXPECT_EQ(large.kernels(), 1u) << large.text;
+  EXPECT_EQ(loops(large.program.kernels[0].body), 2u) << large.text;
+  expect_equal_to_single_outputs(columns(15'000));
+  EXPECT_EQ(build(columns(100)).kernels(), 2u);
 }
 
 TEST(Reasons, NameWhatIsNotFused) {
