@@ -24,6 +24,8 @@ namespace {
 
 // A module with a basic block longer than this is straight code more than loops: less is tried on it.
 constexpr size_t kStraight = 500;
+// The only kernel of a program becomes part of the entry when it has no more instructions than this.
+constexpr unsigned kSmallKernel = 300;
 
 // The passes from LLVM IR to a file, kept from one module to the next: setting them up costs as much as a small kernel.
 struct MachinePasses {
@@ -106,7 +108,23 @@ std::unique_ptr<MachinePasses> Backend::machine_passes(llvm::CodeGenFileType typ
   return made;
 }
 
+// What every function costs on its way to machine code is more than a small kernel itself does.
+void inline_small_kernel(llvm::Module& module) {
+  llvm::Function* kernel = nullptr;
+  for (llvm::Function& f : module) {
+    if (!f.hasLocalLinkage() || f.isDeclaration()) continue;
+    if (kernel) return;
+    kernel = &f;
+  }
+  if (!kernel || !kernel->hasOneUse() || kernel->getInstructionCount() > kSmallKernel) return;
+  auto* call = llvm::dyn_cast<llvm::CallInst>(kernel->user_back());
+  llvm::InlineFunctionInfo info;
+  if (call && call->getCalledFunction() == kernel && llvm::InlineFunction(*call, info).isSuccess())
+    kernel->eraseFromParent();
+}
+
 Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
+  if (type == llvm::CodeGenFileType::ObjectFile) inline_small_kernel(module);
   size_t longest = 0;
   for (const llvm::Function& f : module)
     for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());

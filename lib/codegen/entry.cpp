@@ -34,6 +34,7 @@ class EntryEmitter {
   bool scalar_possible() const;
   void emit_scalar();
   llvm::Type* memory_type(DType d) const;
+  void finish_declaration();
   void run_steps();
   void run(const std::vector<Step>& steps);
   void leave_if(Value* condition);
@@ -110,7 +111,7 @@ void EntryEmitter::emit_scalar() {
   parameters.push_back(b_.getPtrTy());
   entry_ = llvm::Function::Create(llvm::FunctionType::get(memory_type(result), parameters, false),
                                   llvm::Function::ExternalLinkage, kScalarEntryName, module_);
-  set_function_attributes(*entry_, target_, options_);
+  finish_declaration();
   // Callers expect small integers to fill the register, as C has it.
   if (!is_floating(result) && size_of(result) < 4)
     entry_->addRetAttr(is_signed_integer(result) ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
@@ -150,6 +151,13 @@ void EntryEmitter::emit_scalar() {
   for (llvm::Function* kernel : kernels_) kernel->addFnAttr(llvm::Attribute::AlwaysInline);
 }
 
+void EntryEmitter::finish_declaration() {
+  set_function_attributes(*entry_, target_, options_);
+  // Callers built with clang's -fsanitize=function look for a signature in front of what they call: something must be
+  // there, also where the code begins a page.
+  entry_->setPrefixData(llvm::ConstantAggregateZero::get(llvm::ArrayType::get(b_.getInt64Ty(), 2)));
+}
+
 void EntryEmitter::run_steps() {
   iterations_.assign(static_cast<size_t>(program_.num_loops), nullptr);
   run(program_.steps);
@@ -162,7 +170,7 @@ void EntryEmitter::emit() {
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer, pointer}, false);
   entry_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
                                   options_.entry_name.empty() ? kEntryName : options_.entry_name, module_);
-  set_function_attributes(*entry_, target_, options_);
+  finish_declaration();
   b_.SetInsertPoint(block("start"));
   for (const kernel::ProgramBuffer& buffer : program_.buffers) {
     int64_t position = buffer.index;

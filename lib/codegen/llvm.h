@@ -43,4 +43,5 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/Sink.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #endif

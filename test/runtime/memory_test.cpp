@@ -101,6 +101,8 @@ struct LargestThreadMemory {
 };
 
 TEST(ThreadMemory, WithoutItAProductEndsInAnErrorOfTheCall) {
+  if (runtime::environment().reference_backend || runtime::environment().disable_jit)
+    GTEST_SKIP() << "the reference evaluator needs none";
   using F = Array<float>;
   const F a = F::ones({600, 600});
   const int threads = runtime::environment().num_threads;
