@@ -17,6 +17,8 @@ namespace {
 /// Recomputing a chain of this many operations costs about as much as a load and a store of its value.
 constexpr double kDear = 8;
 constexpr double kDearScalar = 200;
+/// Computing as much once for a reduction and once more for what follows it costs more than a pass over memory.
+constexpr double kDearTwice = 64;
 /// Computed on its own, a slice of this many elements still fills vectors.
 constexpr int64_t kLongSlice = 64;
 constexpr int64_t kSmallSpace = 4096;
@@ -47,6 +49,7 @@ void Planner::store_dear() {
       if (inlined(o)) c += cost[o.id()];
     if (roles[i] == Role::reduction && is_short_sum(e)) c *= 4;
     c = std::min(c, 1e12);
+    for (Value v : e.results()) again[v.id()] = repeated_cost(e, v);
     for (Value v : e.results()) own_cost[v.id()] = c;
     for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
     for (Value v : e.results()) {
@@ -55,6 +58,15 @@ void Planner::store_dear() {
       if (!plan.in_memory[v.id()]) store_if_dear(v, c);
     }
   }
+}
+
+double Planner::repeated_cost(const Equation& e, Value v) const {
+  // Reductions, and what has fewer elements, are computed once for the loop.
+  double c = role(e) == Role::view ? 0 : 1;
+  if (role(e) == Role::reduction || e.id() == id_of<While>) return c;
+  for (const Value o : e.operands())
+    if (inlined(o) && g.shape(o).num_elements() >= g.shape(v).num_elements()) c += again[o.id()];
+  return std::min(c, 1e12);
 }
 
 bool Planner::compared_with_extremum(Value v) const {
@@ -93,6 +105,7 @@ void Planner::count_reads(Value v, Reads& reads) const {
       ++reads.same;
     } else if (role == Role::reduction) {
       plan.in_memory[user->result().id()] ? ++reads.elsewhere : ++reads.same;
+      reads.reduced += !plan.in_memory[user->result().id()];
     } else if (elements > 1 && is_renaming(*user)) {
       plan.in_memory[user->result().id()] ? void(++reads.same) : count_reads(user->result(), reads);
     } else if (user->id() == id_of<Slice> && g.shape(user->result()).num_elements() >= kLongSlice) {
@@ -122,9 +135,9 @@ void Planner::store_if_dear(Value v, double c) {
   count_reads(v, reads);
   // Slices that share no element are one reader.
   if (reads.sliced > 0) ++reads.elsewhere;
-  const bool again =
-      reads.repeated || reads.sliced > elements || reads.elsewhere > 1 || (reads.elsewhere == 1 && reads.same > 0);
-  if (again) {
+  const bool twice = elements > 1 && reads.reduced > 0 && reads.same > reads.reduced && again[v.id()] >= kDearTwice;
+  if (twice || reads.repeated || reads.sliced > elements || reads.elsewhere > 1 ||
+      (reads.elsewhere == 1 && reads.same > 0)) {
     note(g.definition(v)->primitive() + " of " + to_string(g.type(v)) +
          " goes through memory: several loops want it, and it takes about " + std::to_string(std::llround(c)) +
          " operations");

@@ -17,6 +17,7 @@ Planner::Planner(const Graph& graph) : g(graph) {
   users.resize(g.num_values());
   cost.assign(g.num_values(), 0);
   own_cost.assign(g.num_values(), 0);
+  again.assign(g.num_values(), 0);
   searched.assign(g.num_values(), false);
   const auto role_here = [&](const Equation& e) { return is_elementwise_loop(g, e) ? Role::elementwise : role_of(e); };
   for (const Equation& e : g.equations()) roles.push_back(role_here(e));

@@ -65,6 +65,8 @@ struct Planner {
   /// Elementwise values that several kernels, or several elements of one, would compute again are stored when that is
   /// cheaper.
   void store_dear();
+  /// Operations of v's own loop, which every other loop over its elements that wants it repeats.
+  double repeated_cost(const Equation& e, Value v) const;
   /// An extremum is taken of the value, which is then searched for it, as the extremum's derivative does: it must be
   /// the same to the last bit in both places, hence computed once. Computed twice, a product and a sum may be rounded
   /// together in one place alone, and a 16-bit float in none.
@@ -79,7 +81,8 @@ struct Planner {
   /// How a value's elements are read: by kernels over its own index, and otherwise.
   struct Reads {
     size_t same = 0, elsewhere = 0;
-    int64_t sliced = 0;     ///< elements that slices read
+    size_t reduced = 0;  ///< of `same`: by reductions that are computed in their users' kernels, in loops before theirs
+    int64_t sliced = 0;  ///< elements that slices read
     bool repeated = false;  ///< an element is read more than twice
   };
   void count_reads(Value v, Reads& reads) const;
@@ -109,6 +112,7 @@ struct Planner {
   std::unordered_map<const Equation*, size_t> position;
   std::vector<double> cost;      // by value: operations to recompute it from memory, 0 in memory
   std::vector<double> own_cost;  // by value: the same, in memory or not
+  std::vector<double> again;     // by value: of these operations, those that every loop over its elements repeats
   std::vector<char> fixed;       // by value: must be in memory whatever fusion would like
   std::vector<bool> searched;    // by value: compared with its extremum
   std::vector<Group> products;   // kernels of tiled products

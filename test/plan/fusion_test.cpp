@@ -151,6 +151,28 @@ TEST(Fusion, ValuesOfRowsBetweenMapsDoNotPartThem) {
   EXPECT_EQ(b.workspace, 0);
 }
 
+TEST(Fusion, ChainsOfReductionsAreNotComputedAgainFromTheirBeginning) {
+  // Each round is a few operations on all elements, and one with their sum, which every loop of a single kernel would
+  // repeat from the first round on.
+  const auto instructions = [](int rounds) {
+    std::string text = "graph g(%0: f32[1000]) {\n";
+    int x = 0, next = 1;
+    const auto emit = [&](const std::string& shape, const std::string& operation) {
+      text += "  %" + std::to_string(next) + ": f32" + shape + " = " + operation + "\n";
+      return next++;
+    };
+    for (int round = 0; round < rounds; ++round) {
+      for (int k = 0; k < 20; ++k) x = emit("[1000]", "add %" + std::to_string(x) + " %" + std::to_string(x));
+      const int sum = emit("[]", "reduce_sum[axes=[0]] %" + std::to_string(x));
+      const int spread = emit("[1000]", "broadcast[axes=[], shape=[1000]] %" + std::to_string(sum));
+      x = emit("[1000]", "sub %" + std::to_string(spread) + " %" + std::to_string(x));
+    }
+    const Built b = build(text + "  return %" + std::to_string(x) + "\n}");
+    return std::count(b.text.begin(), b.text.end(), '\n');
+  };
+  EXPECT_LT(instructions(24), 3 * instructions(12));
+}
+
 TEST(Fusion, LoopOverElementsRunsInsideItsKernel) {
   const Built b = build(R"(graph g(%0: f32[1000]) {
     %1: i32[1000], %2: f32[1000] = while[body_consts=1, cond_consts=0] %0 0:i32[1000] 1.0:f32[1000] {
