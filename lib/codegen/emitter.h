@@ -216,8 +216,8 @@ class KernelEmitter {
   std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> parts_;
   std::vector<Reg> env_;
   std::vector<WaitingStore> waiting_stores_;  ///< of the region being emitted
-  unsigned lanes_ = 0;           ///< 0 outside vectorised loops
-  llvm::Value* mask_ = nullptr;  ///< active lanes; null: all
+  unsigned lanes_ = 0;                        ///< 0 outside vectorised loops
+  llvm::Value* mask_ = nullptr;               ///< active lanes; null: all
   llvm::Value* zeros_ = nullptr;
   llvm::Value* sink_ = nullptr;
   bool may_fail_ = false;
