@@ -90,6 +90,7 @@ Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
 
 void Backend::optimize(llvm::Module& module) {
   if (module.getFunction(kScalarEntryName)) inlining_.run(module, modules_);
+  for (llvm::Function& function : module) keep_masked_loads(function);
   passes_.run(module, modules_);
   for (llvm::Function& function : module) {
     write_single_lanes(function);

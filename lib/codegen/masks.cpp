@@ -92,6 +92,22 @@ void widen_masks(llvm::Function& function, int vector_bits) {
   MaskWidener(*function.getParent(), vector_bits).run(function);
 }
 
+// LLVM 22 makes select(mask, masked load, other) one masked load, at the place of the select: behind a store to the
+// same memory that followed the load. It does not look through a frozen value.
+void keep_masked_loads(llvm::Function& function) {
+  llvm::SmallVector<llvm::IntrinsicInst*, 8> found;
+  for (llvm::BasicBlock& block : function)
+    for (llvm::Instruction& i : block)
+      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i))
+        if (call->getIntrinsicID() == llvm::Intrinsic::masked_load &&
+            llvm::any_of(call->users(), [](const llvm::User* user) { return llvm::isa<llvm::SelectInst>(user); }))
+          found.push_back(call);
+  for (llvm::IntrinsicInst* call : found) {
+    auto* frozen = new llvm::FreezeInst(call, "", std::next(call->getIterator()));
+    call->replaceUsesWithIf(frozen, [&](const llvm::Use& use) { return use.getUser() != frozen; });
+  }
+}
+
 // A masked store with one constant lane becomes a scalar store in LLVM 22, on x86 one of the element before the vector
 // was truncated: it writes too much. (Seen with bf16: the four bytes of the f32 that it was made of.) Such a store, and
 // the load that would be its mirror image, is written here as the scalar access that is meant.

@@ -1,5 +1,5 @@
 #pragma once
-// Passes over the masks of optimised functions.
+// Passes over the masks of functions.
 
 namespace llvm {
 class Function;
@@ -7,10 +7,14 @@ class Function;
 
 namespace calque::codegen {
 
-/// For targets without mask registers: masks that live across blocks become as wide as the vectors they mask.
+/// Before others: keeps InstCombine from moving masked loads to where lanes of theirs are selected.
+void keep_masked_loads(llvm::Function& function);
+
+/// After others, for targets without mask registers: masks that live across blocks become as wide as the vectors they
+/// mask.
 void widen_masks(llvm::Function& function, int vector_bits);
 
-/// Masked accesses of one known lane become scalar ones.
+/// After others: masked accesses of one known lane become scalar ones.
 void write_single_lanes(llvm::Function& function);
 
 }  // namespace calque::codegen

@@ -17,7 +17,7 @@ namespace {
 /// Recomputing a chain of this many operations costs about as much as a load and a store of its value.
 constexpr double kDear = 8;
 constexpr double kDearScalar = 200;
-/// Computing as much once for a reduction and once more for what follows it costs more than a pass over memory.
+/// Computing as much in the loops before a reduction and again in those after it costs more than a pass over memory.
 constexpr double kDearTwice = 64;
 /// Computed on its own, a slice of this many elements still fills vectors.
 constexpr int64_t kLongSlice = 64;
@@ -40,6 +40,7 @@ struct Wanted {
 }  // namespace
 
 void Planner::store_dear() {
+  count_levels();
   for (size_t i = 0; i < order.size(); ++i) {
     const Equation& e = *order[i];
     double c = roles[i] == Role::view ? 0 : 1;
@@ -49,7 +50,13 @@ void Planner::store_dear() {
       if (inlined(o)) c += cost[o.id()];
     if (roles[i] == Role::reduction && is_short_sum(e)) c *= 4;
     c = std::min(c, 1e12);
-    for (Value v : e.results()) again[v.id()] = repeated_cost(e, v);
+    for (Value v : e.results()) {
+      again[v.id()] = repeated_cost(e, v);
+      if (roles[i] == Role::reduction || e.id() == id_of<While>) continue;
+      for (const Value o : e.operands())
+        if (inlined(o) && g.shape(o).num_elements() >= g.shape(v).num_elements())
+          common[v.id()] = std::min(common[v.id()] + (uses[o.id()] > 1 ? again : common)[o.id()], 1e12);
+    }
     for (Value v : e.results()) own_cost[v.id()] = c;
     for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
     for (Value v : e.results()) {
@@ -60,6 +67,14 @@ void Planner::store_dear() {
   }
 }
 
+void Planner::count_levels() {
+  for (size_t i = 0; i < order.size(); ++i) {
+    int deepest = 0;
+    for (const Value o : order[i]->operands()) deepest = std::max(deepest, level[o.id()]);
+    for (const Value v : order[i]->results()) level[v.id()] = deepest + (roles[i] == Role::reduction);
+  }
+}
+
 double Planner::repeated_cost(const Equation& e, Value v) const {
   // Reductions, and what has fewer elements, are computed once for the loop.
   double c = role(e) == Role::view ? 0 : 1;
@@ -67,6 +82,14 @@ double Planner::repeated_cost(const Equation& e, Value v) const {
   for (const Value o : e.operands())
     if (inlined(o) && g.shape(o).num_elements() >= g.shape(v).num_elements()) c += again[o.id()];
   return std::min(c, 1e12);
+}
+
+bool Planner::repeats_much(Value v) const {
+  const double computed_before = uses[v.id()] > 1 ? again[v.id()] : common[v.id()];
+  if (computed_before < kDearTwice || g.shape(v).num_elements() == 1) return false;
+  return std::any_of(users[v.id()].begin(), users[v.id()].end(), [&](const Equation* user) {
+    return role(*user) != Role::reduction && !user->results().empty() && level[user->results()[0].id()] > level[v.id()];
+  });
 }
 
 bool Planner::compared_with_extremum(Value v) const {
@@ -105,7 +128,6 @@ void Planner::count_reads(Value v, Reads& reads) const {
       ++reads.same;
     } else if (role == Role::reduction) {
       plan.in_memory[user->result().id()] ? ++reads.elsewhere : ++reads.same;
-      reads.reduced += !plan.in_memory[user->result().id()];
     } else if (elements > 1 && is_renaming(*user)) {
       plan.in_memory[user->result().id()] ? void(++reads.same) : count_reads(user->result(), reads);
     } else if (user->id() == id_of<Slice> && g.shape(user->result()).num_elements() >= kLongSlice) {
@@ -135,12 +157,11 @@ void Planner::store_if_dear(Value v, double c) {
   count_reads(v, reads);
   // Slices that share no element are one reader.
   if (reads.sliced > 0) ++reads.elsewhere;
-  const bool twice = elements > 1 && reads.reduced > 0 && reads.same > reads.reduced && again[v.id()] >= kDearTwice;
-  if (twice || reads.repeated || reads.sliced > elements || reads.elsewhere > 1 ||
+  if (repeats_much(v) || reads.repeated || reads.sliced > elements || reads.elsewhere > 1 ||
       (reads.elsewhere == 1 && reads.same > 0)) {
     note(g.definition(v)->primitive() + " of " + to_string(g.type(v)) +
-         " goes through memory: several loops want it, and it takes about " + std::to_string(std::llround(c)) +
-         " operations");
+         " goes through memory: several loops want it, and it takes about " +
+         (c < 1e9 ? std::to_string(std::llround(c)) : "10^9 or more") + " operations");
     store(v);
     cost[v.id()] = 0;
   }

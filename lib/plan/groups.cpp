@@ -191,7 +191,8 @@ class Former {
     // A kernel that shares columns has its loops the other way round.
     if (open.shares && !sharing_.fits(roots[0], open.frame, open.step)) return -1;
     const Equation& e = *p_.order[i];
-    if (p_.roles[i] == Role::reduction && ++open.reductions > kMaxReductions) {
+    const bool reduces = p_.roles[i] == Role::reduction;
+    if (reduces && open.reductions >= kMaxReductions) {
       note(e, open, "would be one reduction too many");
       return -1;
     }
@@ -199,6 +200,7 @@ class Former {
       note(e, open, "would be one result too many over a large space");
       return -1;
     }
+    open.reductions += reduces;
     open.mixed = open.mixed || !agree || mixed;
     if (!open.frame.valid()) open.frame = frame;
     return add_to(open, roots);
@@ -236,7 +238,10 @@ class Former {
         continue;
       }
       const Shape space(std::vector<int64_t>(frame.full.begin(), frame.full.end()));
-      if (!has_room(open, space.num_elements()) || open.reductions >= kMaxReductions) continue;
+      if (!has_room(open, space.num_elements()) || open.reductions >= kMaxReductions) {
+        note(e, open, "would be one result too many");
+        continue;
+      }
       open.frame = frame;
       open.shares = true;
       open.reductions += p_.roles[i] == Role::reduction;

@@ -98,7 +98,7 @@ void Planner::fix_memory() {
         if (e.id() == id_of<DynamicUpdateSlice>) store_updates(e, e.operand(1));
         break;
       case Role::reduction:
-        plan.in_memory[e.result().id()] = !is_short_sum(e);
+        if (!is_short_sum(e)) plan.in_memory[e.result().id()] = true;
         break;  // unless joined to its user below
       case Role::contraction:
         need(e.result());

@@ -18,6 +18,8 @@ Planner::Planner(const Graph& graph) : g(graph) {
   cost.assign(g.num_values(), 0);
   own_cost.assign(g.num_values(), 0);
   again.assign(g.num_values(), 0);
+  common.assign(g.num_values(), 0);
+  level.assign(g.num_values(), 0);
   searched.assign(g.num_values(), false);
   const auto role_here = [&](const Equation& e) { return is_elementwise_loop(g, e) ? Role::elementwise : role_of(e); };
   for (const Equation& e : g.equations()) roles.push_back(role_here(e));

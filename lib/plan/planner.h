@@ -65,8 +65,12 @@ struct Planner {
   /// Elementwise values that several kernels, or several elements of one, would compute again are stored when that is
   /// cheaper.
   void store_dear();
+  void count_levels();
   /// Operations of v's own loop, which every other loop over its elements that wants it repeats.
   double repeated_cost(const Equation& e, Value v) const;
+  /// Whether v is computed in the loops before a reduction and wanted in those after it, at the cost of much that is
+  /// computed before already.
+  bool repeats_much(Value v) const;
   /// An extremum is taken of the value, which is then searched for it, as the extremum's derivative does: it must be
   /// the same to the last bit in both places, hence computed once. Computed twice, a product and a sum may be rounded
   /// together in one place alone, and a 16-bit float in none.
@@ -113,6 +117,8 @@ struct Planner {
   std::vector<double> cost;      // by value: operations to recompute it from memory, 0 in memory
   std::vector<double> own_cost;  // by value: the same, in memory or not
   std::vector<double> again;     // by value: of these operations, those that every loop over its elements repeats
+  std::vector<double> common;    // by value: of those again, what some other value wants too
+  std::vector<int> level;        // by value: reductions on the longest way to it
   std::vector<char> fixed;       // by value: must be in memory whatever fusion would like
   std::vector<bool> searched;    // by value: compared with its extremum
   std::vector<Group> products;   // kernels of tiled products
