@@ -33,9 +33,9 @@ bool is_long_sum(const Instruction& i) { return is_loop(i, LoopKind::reduction) 
 
 /// A loop of a few iterations that is itself repeated, each of them with a long reduction.
 bool is_short_nest(const Instruction& i) {
+  if (!is_loop(i, LoopKind::parallel) || i.extent <= 0 || i.extent > kFew) return false;
   const auto& body = i.regions[0].instructions;
-  return is_loop(i, LoopKind::parallel) && i.extent > 0 && i.extent <= kFew &&
-         std::any_of(body.begin(), body.end(), is_long_sum) &&
+  return std::any_of(body.begin(), body.end(), is_long_sum) &&
          std::none_of(body.begin(), body.end(), [](const Instruction& n) { return is_loop(n, LoopKind::parallel); });
 }
 
