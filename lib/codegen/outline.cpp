@@ -223,7 +223,8 @@ std::string shared_form(llvm::Module& module) {
   for (llvm::Function& f : module) {
     if (!f.hasInternalLinkage()) continue;
     f.setLinkage(llvm::GlobalValue::ExternalLinkage);
-    f.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    // Objects may come to lie more than 2 GiB apart: calls and addresses go through tables, not by distance.
+    f.setDSOLocal(false);
   }
   std::string bytes;
   llvm::raw_string_ostream out(bytes);

@@ -79,8 +79,10 @@ llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name
   library.addToLinkOrder(*runtime_);
   reasons().clear();
   llvm::Error error = llvm::Error::success();
-  for (Object& object : objects) {
-    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), "calque", false);
+  for (size_t i = 0; i < objects.size(); ++i) {
+    // Initializers of an object, as AddressSanitizer adds, are known by its name.
+    const std::string object = "calque" + std::to_string(i);
+    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(objects[i]), object, false);
     if (!error) error = layer_->add(library, std::move(buffer));
   }
   if (!error) {

@@ -98,7 +98,7 @@ TEST(Modules, ManyKernelsGiveTheSameTogether) {
   // Sums cut the graph into kernels.
   const auto f = jit([](auto x) {
     auto y = x;
-    for (int i = 0; i < 4; ++i) y = long_line(y, 400, 3) * 0.001f + sum(y) * 0.01f;
+    for (int i = 0; i < 12; ++i) y = long_line(y, 400, 3) * 0.001f + sum(y) * 0.01f;
     return y;
   });
   const Shape shape{300};
