@@ -4,6 +4,9 @@
 
 namespace calque::plan {
 
+/// Kernels over fewer elements than this spend their time elsewhere than in memory.
+inline constexpr int64_t kSmallSpace = 4096;
+
 /// Extents other than 1.
 using Extents = ::calque::detail::InlineVector<int64_t, 5>;
 Extents without_units(const Shape& shape);

@@ -21,7 +21,6 @@ constexpr double kDearScalar = 200;
 constexpr double kDearTwice = 64;
 /// Computed on its own, a slice of this many elements still fills vectors.
 constexpr int64_t kLongSlice = 64;
-constexpr int64_t kSmallSpace = 4096;
 /// A value is computed at no more than this many different indices of one element of a root, and behind no more than
 /// this many changes of index: beyond, chains of views would grow code exponentially.
 constexpr size_t kMaxIndices = 16;
@@ -50,13 +49,7 @@ void Planner::store_dear() {
       if (inlined(o)) c += cost[o.id()];
     if (roles[i] == Role::reduction && is_short_sum(e)) c *= 4;
     c = std::min(c, 1e12);
-    for (Value v : e.results()) {
-      again[v.id()] = repeated_cost(e, v);
-      if (roles[i] == Role::reduction || e.id() == id_of<While>) continue;
-      for (const Value o : e.operands())
-        if (inlined(o) && g.shape(o).num_elements() >= g.shape(v).num_elements())
-          common[v.id()] = std::min(common[v.id()] + (uses[o.id()] > 1 ? again : common)[o.id()], 1e12);
-    }
+    for (Value v : e.results()) count_repeated(e, v);
     for (Value v : e.results()) own_cost[v.id()] = c;
     for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
     for (Value v : e.results()) {
@@ -75,13 +68,19 @@ void Planner::count_levels() {
   }
 }
 
-double Planner::repeated_cost(const Equation& e, Value v) const {
+void Planner::count_repeated(const Equation& e, Value v) {
+  constexpr double kMost = 1e12;
+  double all = role(e) == Role::view ? 0 : 1, elsewhere_too = 0;
   // Reductions, and what has fewer elements, are computed once for the loop.
-  double c = role(e) == Role::view ? 0 : 1;
-  if (role(e) == Role::reduction || e.id() == id_of<While>) return c;
-  for (const Value o : e.operands())
-    if (inlined(o) && g.shape(o).num_elements() >= g.shape(v).num_elements()) c += again[o.id()];
-  return std::min(c, 1e12);
+  if (role(e) != Role::reduction && e.id() != id_of<While>) {
+    for (const Value o : e.operands()) {
+      if (!inlined(o) || g.shape(o).num_elements() < g.shape(v).num_elements()) continue;
+      all += again[o.id()];
+      elsewhere_too += (uses[o.id()] > 1 ? again : common)[o.id()];
+    }
+  }
+  again[v.id()] = std::min(all, kMost);
+  common[v.id()] = std::min(elsewhere_too, kMost);
 }
 
 bool Planner::repeats_much(Value v) const {

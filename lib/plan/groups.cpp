@@ -14,7 +14,6 @@ namespace {
 
 /// More roots than this in a kernel over a large space would compete for registers and memory streams.
 constexpr size_t kMaxLargeRoots = 8;
-constexpr int64_t kSmallSpace = 4096;
 /// Reductions of one kernel over a small space: each is a loop, and functions of very many loops compile slowly.
 constexpr size_t kMaxReductions = 32;
 

@@ -81,7 +81,7 @@ void Planner::store_updates(const Equation& e, Value updates) {
 }
 
 bool Planner::is_short_sum(const Equation& e) const {
-  constexpr int64_t kFewTerms = 4, kSmallSpace = 4096;
+  constexpr int64_t kFewTerms = 4;
   const int64_t elements = g.shape(e.result()).num_elements();
   return elements > kSmallSpace && e.id() != id_of<Argmax> && e.id() != id_of<Argmin> &&
          g.shape(e.operand(0)).num_elements() <= kFewTerms * elements;

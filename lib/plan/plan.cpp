@@ -21,14 +21,17 @@ Planner::Planner(const Graph& graph) : g(graph) {
   common.assign(g.num_values(), 0);
   level.assign(g.num_values(), 0);
   searched.assign(g.num_values(), false);
-  const auto role_here = [&](const Equation& e) { return is_elementwise_loop(g, e) ? Role::elementwise : role_of(e); };
-  for (const Equation& e : g.equations()) roles.push_back(role_here(e));
-  order = schedule(g, roles);
-  roles.clear();
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Equation& e = *order[i];
-    position[&e] = i;
-    roles.push_back(role_here(e));
+  std::vector<const Equation*> all;
+  std::vector<Role> as;
+  for (const Equation& e : g.equations()) {
+    all.push_back(&e);
+    as.push_back(is_elementwise_loop(g, e) ? Role::elementwise : role_of(e));
+  }
+  for (const uint32_t at : schedule(g, as)) {
+    const Equation& e = *all[at];
+    position[&e] = order.size();
+    order.push_back(&e);
+    roles.push_back(as[at]);
     kinds.push_back(roles.back() == Role::contraction ? product_of(g, e) : Product::sums);
     for (Value v : e.operands()) {
       ++uses[v.id()];

@@ -66,8 +66,8 @@ struct Planner {
   /// cheaper.
   void store_dear();
   void count_levels();
-  /// Operations of v's own loop, which every other loop over its elements that wants it repeats.
-  double repeated_cost(const Equation& e, Value v) const;
+  /// Notes which operations every loop that wants v repeats (`again`, `common`).
+  void count_repeated(const Equation& e, Value v);
   /// Whether v is computed in the loops before a reduction and wanted in those after it, at the cost of much that is
   /// computed before already.
   bool repeats_much(Value v) const;

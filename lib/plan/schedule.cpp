@@ -19,7 +19,7 @@ class Segment {
   Segment(const Graph& graph, std::vector<uint32_t>& defined_at) : g_(graph), defined_at_(defined_at) {}
 
   /// Appends `equations`, of which the first is the graph's `first`.
-  void append(std::span<const Equation* const> equations, uint32_t first, std::vector<const Equation*>& out) {
+  void append(std::span<const Equation* const> equations, uint32_t first, std::vector<uint32_t>& out) {
     equations_ = equations;
     waits_.assign(equations.size(), 0);
     users_.assign(equations.size(), {});
@@ -39,7 +39,7 @@ class Segment {
       const uint32_t i = space->second.top();
       space->second.pop();
       if (space->second.empty()) spaces_.erase(space);
-      out.push_back(equations_[i]);
+      out.push_back(first + i);
       for (const uint32_t user : users_[i])
         if (--waits_[user] == 0) add_ready(user);
     }
@@ -67,8 +67,9 @@ class Segment {
 
 }  // namespace
 
-std::vector<const Equation*> schedule(const Graph& graph, const std::vector<Role>& roles) {
-  std::vector<const Equation*> all, out;
+std::vector<uint32_t> schedule(const Graph& graph, const std::vector<Role>& roles) {
+  std::vector<const Equation*> all;
+  std::vector<uint32_t> out;
   for (const Equation& e : graph.equations()) all.push_back(&e);
   out.reserve(all.size());
   std::vector<uint32_t> defined_at(graph.num_values(), 0);
@@ -79,7 +80,7 @@ std::vector<const Equation*> schedule(const Graph& graph, const std::vector<Role
     segment.append(std::span(all).subspan(i, end - i), static_cast<uint32_t>(i), out);
     if (end < all.size()) {
       for (const Value v : all[end]->results()) defined_at[v.id()] = static_cast<uint32_t>(end);
-      out.push_back(all[end++]);
+      out.push_back(static_cast<uint32_t>(end++));
     }
     i = end;
   }
