@@ -11,6 +11,7 @@
 #include "codegen/backend_target.h"
 #include "codegen/codegen.h"
 #include "codegen/emitter.h"
+#include "codegen/fuse_products.h"
 #include "codegen/llvm.h"
 #include "codegen/masks.h"
 #include "codegen/outline.h"
@@ -94,7 +95,8 @@ void Backend::optimize(llvm::Module& module) {
   passes_.run(module, modules_);
   for (llvm::Function& function : module) {
     write_single_lanes(function);
-    if (!info_.avx512) widen_masks(function, info_.vector_bits);
+    info_.avx512 ? split_masks(function, info_.vector_bits) : widen_masks(function, info_.vector_bits);
+    if (info_.fma) fuse_shared_products(function);
   }
   modules_.clear();
   components_.clear();

@@ -14,6 +14,10 @@ void keep_masked_loads(llvm::Function& function);
 /// mask.
 void widen_masks(llvm::Function& function, int vector_bits);
 
+/// After others, for targets with mask registers: masks that loops carry become one for each vector register of what
+/// they mask.
+void split_masks(llvm::Function& function, int vector_bits);
+
 /// After others: masked accesses of one known lane become scalar ones.
 void write_single_lanes(llvm::Function& function);
 

@@ -41,7 +41,7 @@ F erf(const F& x) {
   return flip_sign(where(small, fma(a, q, a), fma(e, -power, T(1))), x);
 }
 
-/// 1 - erf(x), accurate where it is small: e^(-x^2) (1 + P((x - 3) / (x + 3))) / (1 + 2 x) from 1/2 on.
+/// 1 - erf(x), accurate where it is small: e^(-x^2) (5/4 + P((x - 3) / (x + 3))) / (1 + 2 x) from 1/2 on.
 template <FloatLane F>
 F erfc(const F& x) {
   using T = scalar_t<F>;
@@ -49,22 +49,32 @@ F erfc(const F& x) {
   // Where the result is 0.
   constexpr T kTop = sizeof(T) == 4 ? T(10.2) : T(27.5);
   const F a = abs(x);
-  const F near = T(1) - fma(x, horner(x * x, C::kErfSmall), x);
-  const F b = where(a > F(kTop), F(kTop), where(a < F(0.5), F(0.5), a));
+  // erf may exceed 1/2, where its own rounding would show in the difference.
+  const Pair<F> rest = quick_two_sum(F(1), -x);
+  const F near = rest.high + fma(-x, horner(x * x, C::kErfSmall), rest.low);
+  const F top = where(a > F(kTop), F(kTop), a);
+  const F b = where(a < F(0.5), F(0.5), top);
   // One reciprocal for both quotients.
   const F plus = b + T(3);
   const Pair<F> weight = quick_two_sum(b + b, F(1));
   const F reciprocal = T(1) / (plus * weight.high);
-  const F t = (b - T(3)) * (reciprocal * weight.high);
-  const Pair<F> scaled = quick_two_sum(F(1), horner(t, C::kErfcScaled));
+  const F inverse_plus = reciprocal * weight.high;
+  const F ratio = (b - T(3)) * inverse_plus;
+  F t = ratio;
+  // b - 3 = ratio (b + 3) but for the roundings above, which f32 would show.
+  if constexpr (sizeof(T) == 4) t = fma(fma(-ratio, b, fma(ratio + T(1), F(-3), b)), inverse_plus, ratio);
+  const Pair<F> scaled = quick_two_sum(F(1.25), horner(t, C::kErfcScaled));
   const F inverse = reciprocal * plus;
   const F q = scaled.high * inverse;
   const F q_low = (fma(-q, weight.high, scaled.high) + fma(-q, weight.low, scaled.low)) * inverse;
+  // The quotient times e^r, as what e^r - 1 adds to it.
   const Pair<F> square = two_product(b, b);
-  const ExpPair<F> e = exp_pair(-square.high, -square.low);
-  const F tail = scale(fma(q, e.high, fma(q, e.low, q_low * e.high)), e.exponent);
+  const ExpReduction<F> e = reduce_exp(-square.high, -square.low);
+  const F curve =
+      multiply_add(e.high * e.high, polynomial(e.high, ExpConstants<T>::kExp), multiply_add(e.low, e.high, e.low));
+  const F tail = scale(q + fma(q, e.high, fma(q, curve, multiply_add(q_low, e.high, q_low))), e.exponent);
   const F far = where(x < F(0), T(2) - tail, tail);
-  return where(a < F(0.5), near, where(is_nan(x), x, far));
+  return where(a < F(0.5), near, far);
 }
 
 /// The inverse of erf on (-1, 1): infinite at its ends, NaN beyond.

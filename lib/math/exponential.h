@@ -32,6 +32,17 @@ ExpReduction<F> reduce_exp(const F& x) {
   return {n, to_bits(shifted) - int_t<F>(Format::kRoundingShiftBits), high, low};
 }
 
+/// The same of x + x_low, |x_low| <= ulp(x), which may be far above the last place of what is left of x.
+template <FloatLane F>
+ExpReduction<F> reduce_exp(const F& x, const F& x_low) {
+  using C = ExpConstants<scalar_t<F>>;
+  using Format = FloatFormat<scalar_t<F>>;
+  const F shifted = multiply_add(x, C::kLog2E, Format::kRoundingShift);
+  const F n = shifted - Format::kRoundingShift;
+  const Pair<F> rest = quick_two_sum(fma(n, -C::kLn2_0, x), fma(n, -C::kLn2_1, x_low));
+  return {n, to_bits(shifted) - int_t<F>(Format::kRoundingShiftBits), rest.high, rest.low};
+}
+
 /// e^(x + x_low) = 2^exponent (high + low), high in [0.7, 1.42), to about 2^-4 ulp of high. |x| must be below 2^20 or
 /// so (f32: 2^12).
 template <FloatLane F>
@@ -57,10 +68,7 @@ ExpPair<F> exp_pair(const F& x) {
 
 template <FloatLane F>
 ExpPair<F> exp_pair(const F& x, const F& x_low) {
-  ExpReduction<F> r = reduce_exp(x);
-  // x_low may be far above the last place of what is left of x.
-  const Pair<F> sum = quick_two_sum(r.high, r.low + x_low);
-  return exp_pair_reduced(ExpReduction<F>{r.n, r.exponent, sum.high, sum.low});
+  return exp_pair_reduced(reduce_exp(x, x_low));
 }
 
 /// e^(x + x_low), for the same x; rounded once more where it is subnormal.

@@ -155,10 +155,14 @@ struct Div : Elementwise<Div, 2, kNumber> {
   static T element(T x, T y) {
     return scalar::div(x, y);
   }
-  static Term tangent(int i, Term t, Term, Term y, Term z) { return i == 0 ? t / y : -(t * (z / y)); }
+  /// By the reciprocal of y, which both operands, all tangents and higher derivatives share.
+  static Term tangent(int i, Term t, Term, Term y, Term z) {
+    const Term scaled = t * (1.0 / y);
+    return i == 0 ? scaled : -(scaled * z);
+  }
   static void transpose(Transposition& t) {
     if (t.linear(1)) refuse(t.equation, NotLinear::reason);
-    t.add(0, t.cotangent() / t.operand(1));
+    t.add(0, t.cotangent() * (1.0 / t.operand(1)));
   }
 };
 

@@ -82,6 +82,47 @@ TEST(Assembly, IndicesDoNotNarrowVectors) {
   EXPECT_THAT(codegen::assembly(m.program(), cpu("x86-64-v4")), ContainsRegex("vcvtdq2ps[^\n]*%zmm"));
 }
 
+// (a b) + c and (a b) - c share a product, which either sum can hold.
+Program two_sums_of_a_product() {
+  KernelBuilder k("sums");
+  const int32_t a = k.input(DType::f32, 4096), b = k.input(DType::f32, 4096), c = k.input(DType::f32, 4096),
+                sum = k.output(DType::f32, 4096), difference = k.output(DType::f32, 4096);
+  k.parallel(4096, true, [&](Id i) {
+    const Id product = k.mul(k.load(a, i), k.load(b, i)), addend = k.load(c, i);
+    k.store(sum, i, k.add(product, addend));
+    k.store(difference, i, k.op("sub", {product, addend}));
+  });
+  return k.program();
+}
+
+TEST(Assembly, ProductsThatSumsShareArePartOfEach) {
+  const std::string text = codegen::assembly(two_sums_of_a_product(), cpu("x86-64-v3"));
+  EXPECT_THAT(text, ContainsRegex("vfmadd[0-9]+ps[^\n]*%ymm"));
+  EXPECT_THAT(text, ContainsRegex("vfmsub[0-9]+ps[^\n]*%ymm"));
+  EXPECT_THAT(text, Not(HasSubstr("vmulps")));
+  codegen::CodegenOptions strict = cpu("x86-64-v3");
+  strict.strict = true;
+  EXPECT_THAT(codegen::assembly(two_sums_of_a_product(), strict), HasSubstr("vmulps"));
+  EXPECT_THAT(codegen::assembly(two_sums_of_a_product(), cpu("x86-64-v2")), HasSubstr("mulps"));
+}
+
+// Several vectors take turns in a loop over elements, each with a mask register of its own.
+TEST(Assembly, MasksOfVectorsInFlightStayApart) {
+  KernelBuilder k("steps");
+  const int32_t in = k.input(DType::f32, 4096), out = k.output(DType::i32, 4096);
+  k.parallel(4096, true, [&](Id i) {
+    const Id x = k.load(in, i), one = k.constant(1.0f);
+    const Ids r = k.while_loop(
+        {k.constant(0.0f), k.constant<int32_t>(0)}, [&](const Ids& s) { return k.compare("lt", s[0], x); },
+        [&](const Ids& s) { return Ids{k.add(k.mul(s[0], s[0]), one), k.add(s[1], k.constant<int32_t>(1))}; });
+    k.store(out, i, r[1]);
+  });
+  const std::string text = codegen::assembly(k.program(), cpu("x86-64-v4"));
+  EXPECT_THAT(text, ContainsRegex("vp(add|sub)d[^\n]*%zmm[0-9]+ \\{%k"));
+  EXPECT_THAT(text, Not(HasSubstr("kunpck")));
+  EXPECT_THAT(text, Not(HasSubstr("vpmovm2d")));
+}
+
 TEST(Object, IsAnElfFile) { EXPECT_EQ(codegen::object(triad(DType::f32), {}).substr(1, 3), "ELF"); }
 
 TEST(Target, IsDescribedByNameAndFeatures) {
