@@ -11,6 +11,7 @@
 #include "codegen/backend_target.h"
 #include "codegen/codegen.h"
 #include "codegen/emitter.h"
+#include "codegen/inline_kernel.h"
 #include "codegen/llvm.h"
 #include "codegen/masks.h"
 #include "codegen/outline.h"
@@ -24,8 +25,6 @@ namespace {
 
 // A module with a basic block longer than this is straight code more than loops: less is tried on it.
 constexpr size_t kStraight = 500;
-// The only kernel of a program becomes part of the entry when it has no more instructions than this.
-constexpr unsigned kSmallKernel = 300;
 
 // The passes from LLVM IR to a file, kept from one module to the next: setting them up costs as much as a small kernel.
 struct MachinePasses {
@@ -107,21 +106,6 @@ std::unique_ptr<MachinePasses> Backend::machine_passes(llvm::CodeGenFileType typ
   if (machine_->addPassesToEmitFile(made->passes, made->out, nullptr, type))
     throw CompileError("compile: the target cannot emit such a file");
   return made;
-}
-
-// What every function costs on its way to machine code is more than a small kernel itself does.
-void inline_small_kernel(llvm::Module& module) {
-  llvm::Function* kernel = nullptr;
-  for (llvm::Function& f : module) {
-    if (!f.hasLocalLinkage() || f.isDeclaration()) continue;
-    if (kernel) return;
-    kernel = &f;
-  }
-  if (!kernel || !kernel->hasOneUse() || kernel->getInstructionCount() > kSmallKernel) return;
-  auto* call = llvm::dyn_cast<llvm::CallInst>(kernel->user_back());
-  llvm::InlineFunctionInfo info;
-  if (call && call->getCalledFunction() == kernel && llvm::InlineFunction(*call, info).isSuccess())
-    kernel->eraseFromParent();
 }
 
 Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
@@ -226,6 +210,7 @@ class Compilation {
     module_.setTargetTriple(llvm::Triple(target_.triple));
     module_.setDataLayout(backend_->machine().createDataLayout());
     emit_program(module_, target_, options, program);
+    scalar_ = module_.getFunction(kScalarEntryName) != nullptr;
     outline(module_);
     times_.ir += stopwatch.lap();
 #ifndef NDEBUG
@@ -248,12 +233,11 @@ class Compilation {
     times_.machine += stopwatch.lap();
     return object;
   }
-  bool is_scalar() const { return module_.getFunction(kScalarEntryName) != nullptr; }
+  bool is_scalar() const { return scalar_; }
   /// Objects of the parts of the module.
   std::vector<Object> objects();
 
  private:
-  using Parts = std::vector<std::vector<std::string>>;
   std::vector<Object> objects_of(const Parts& parts);
 
   const CodegenOptions& options_;
@@ -262,14 +246,14 @@ class Compilation {
   Borrowed backend_;
   llvm::LLVMContext context_;
   llvm::Module module_;
+  bool scalar_ = false;
 };
 
 // One part in a context of its own, on any thread.
 struct PartTask {
   const CodegenOptions& options;
   const TargetInfo& target;
-  const std::string& shared;
-  const std::vector<std::string>& functions;
+  const std::string& text;
   Object object = {};
   CodegenTimes times = {};
   std::exception_ptr exception = nullptr;
@@ -279,7 +263,7 @@ struct PartTask {
       Stopwatch stopwatch;
       llvm::LLVMContext context;
       context.setDiscardValueNames(true);
-      const auto module = part_of(shared, functions, context);
+      const auto module = read_part(text, context);
       const Borrowed backend(target, options.sanitize);
       times.ir = stopwatch.lap();
       backend->optimize(*module);
@@ -303,10 +287,10 @@ std::vector<Object> Compilation::objects() {
 
 std::vector<Object> Compilation::objects_of(const Parts& parts) {
   Stopwatch stopwatch;
-  const std::string shared = shared_form(module_);
+  const std::vector<std::string> texts = separate(module_, parts);
   times_.ir += stopwatch.lap();
   std::vector<PartTask> tasks;
-  for (const auto& functions : parts) tasks.push_back({options_, target_, shared, functions});
+  for (const std::string& text : texts) tasks.push_back({options_, target_, text});
   const auto body = [](void* all, int64_t begin, int64_t end) {
     auto& list = *static_cast<std::vector<PartTask>*>(all);
     for (int64_t i = begin; i < end; ++i) list[static_cast<size_t>(i)].run();

@@ -198,51 +198,103 @@ void outline(llvm::Module& module) {
   for (llvm::BasicBlock* block : blocks) BlockCutter(*block).cut();
 }
 
-std::vector<std::vector<std::string>> parts_of(const llvm::Module& module) {
+Parts parts_of(llvm::Module& module) {
   size_t all = 0;
   for (const llvm::Function& f : module) {
     all += num_instructions(f);
     if (f.hasFnAttribute(llvm::Attribute::AlwaysInline)) return {{}};  // belongs together
   }
   if (all < 2 * kModule) return {{}};
-  std::vector<std::vector<std::string>> parts;
+  Parts parts;
   size_t in_part = kModule;
-  for (const llvm::Function& f : module) {
+  for (llvm::Function& f : module) {
     if (f.isDeclaration()) continue;
     if (in_part >= kModule) {
       parts.emplace_back();
       in_part = 0;
     }
-    parts.back().push_back(f.getName().str());
+    parts.back().push_back(&f);
     in_part += num_instructions(f);
   }
   return parts;
 }
 
-std::string shared_form(llvm::Module& module) {
+namespace {
+
+/// What functions that moved to another module refer to there: declarations of functions, copies of constant tables.
+class References final : public llvm::ValueMaterializer {
+ public:
+  explicit References(llvm::Module& to) : to_(to) {}
+  llvm::Value* materialize(llvm::Value* value) override {
+    if (auto* f = llvm::dyn_cast<llvm::Function>(value)) {
+      if (f->getParent() == &to_) return nullptr;
+      auto* declared = llvm::Function::Create(f->getFunctionType(), llvm::Function::ExternalLinkage, f->getName(), to_);
+      declared->setAttributes(f->getAttributes());
+      declared->setDSOLocal(f->isDSOLocal());
+      return declared;
+    }
+    if (auto* table = llvm::dyn_cast<llvm::GlobalVariable>(value)) {
+      auto* copy = new llvm::GlobalVariable(to_, table->getValueType(), table->isConstant(), table->getLinkage(),
+                                            table->getInitializer(), table->getName());
+      copy->copyAttributesFrom(table);
+      return copy;
+    }
+    return nullptr;
+  }
+
+ private:
+  llvm::Module& to_;
+};
+
+/// Moves functions to a module of the same context.
+void move_functions(const std::vector<llvm::Function*>& functions, llvm::Module& to) {
+  for (llvm::Function* f : functions) {
+    f->removeFromParent();
+    to.getFunctionList().push_back(f);
+  }
+  References references(to);
+  llvm::ValueToValueMapTy known;
+  for (llvm::Function* f : functions)
+    for (llvm::BasicBlock& block : *f)
+      for (llvm::Instruction& i : block)
+        for (llvm::Use& use : i.operands())
+          if (llvm::isa<llvm::Constant>(use) && !llvm::isa<llvm::ConstantData>(use))
+            use.set(llvm::MapValue(use.get(), known, llvm::RF_None, nullptr, &references));
+}
+
+std::string written(const llvm::Module& module) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::BitcodeWriter writer(bytes);
+  writer.writeModule(module);
+  writer.writeStrtab();
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+std::vector<std::string> separate(llvm::Module& module, const Parts& parts) {
   for (llvm::Function& f : module) {
     if (!f.hasInternalLinkage()) continue;
     f.setLinkage(llvm::GlobalValue::ExternalLinkage);
     // Objects may come to lie more than 2 GiB apart: calls and addresses go through tables, not by distance.
     f.setDSOLocal(false);
   }
-  std::string bytes;
-  llvm::raw_string_ostream out(bytes);
-  llvm::WriteBitcodeToFile(module, out);
-  return bytes;
+  std::vector<std::unique_ptr<llvm::Module>> modules;  // what is still to be moved refers to what was
+  std::vector<std::string> texts;
+  for (const auto& functions : parts) {
+    modules.push_back(std::make_unique<llvm::Module>(module.getName(), module.getContext()));
+    llvm::Module& part = *modules.back();
+    part.setTargetTriple(module.getTargetTriple());
+    part.setDataLayout(module.getDataLayout());
+    move_functions(functions, part);
+    texts.push_back(written(part));
+  }
+  return texts;
 }
 
-std::unique_ptr<llvm::Module> part_of(const std::string& shared, const std::vector<std::string>& functions,
-                                      llvm::LLVMContext& context) {
-  const auto check = [](llvm::Error error) {
-    if (error) throw CompileError("compile: a part of the module is lost: " + llvm::toString(std::move(error)));
-  };
-  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(shared, "calque"), context);
-  if (!module) check(module.takeError());
-  for (const std::string& name : functions) check((*module)->getFunction(name)->materialize());
-  for (llvm::Function& f : **module)
-    if (f.isMaterializable()) f.deleteBody();
-  check((*module)->materializeAll());
+std::unique_ptr<llvm::Module> read_part(const std::string& text, llvm::LLVMContext& context) {
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(text, "calque"), context);
+  if (!module) throw CompileError("compile: a part of the module is lost: " + llvm::toString(module.takeError()));
   return std::move(*module);
 }
 
