@@ -56,8 +56,8 @@ void move_blocks(llvm::Function& kernel, llvm::CallInst& call) {
     llvm::BranchInst::Create(tail, &block);
   }
   for (llvm::Argument& a : kernel.args()) a.replaceAllUsesWith(call.getArgOperand(a.getArgNo()));
+  start.replaceSuccessorsPhiUsesWith(head);
   head->splice(head->end(), &start);
-  start.replaceAllUsesWith(head);
   start.eraseFromParent();
   entry.splice(tail->getIterator(), &kernel);
   call.eraseFromParent();
