@@ -33,6 +33,19 @@ struct MachinePasses {
   llvm::legacy::PassManager passes;
 };
 
+bool is_passing(const llvm::Module& module) {
+  return std::all_of(module.begin(), module.end(),
+                     [](const llvm::Function& f) { return f.isDeclaration() || only_passes_on(f); });
+}
+
+llvm::CodeGenOptLevel level_for(const llvm::Module& module) {
+  if (is_passing(module)) return llvm::CodeGenOptLevel::None;
+  size_t longest = 0;
+  for (const llvm::Function& f : module)
+    for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
+  return longest > kStraight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
+}
+
 // A target machine and the passes run before it.
 class Backend {
  public:
@@ -51,7 +64,7 @@ class Backend {
   llvm::CGSCCAnalysisManager components_;
   llvm::ModuleAnalysisManager modules_;
   llvm::ModulePassManager passes_;
-  std::unique_ptr<MachinePasses> objects_[2];  ///< of straight code, and of other
+  std::unique_ptr<MachinePasses> objects_[3];  ///< by level
   llvm::ModulePassManager inlining_;           ///< before them, where kernels become part of a scalar entry
 };
 
@@ -88,6 +101,7 @@ Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
 }
 
 void Backend::optimize(llvm::Module& module) {
+  if (is_passing(module)) return;
   if (module.getFunction(kScalarEntryName)) inlining_.run(module, modules_);
   for (llvm::Function& function : module) keep_masked_loads(function);
   passes_.run(module, modules_);
@@ -110,14 +124,14 @@ std::unique_ptr<MachinePasses> Backend::machine_passes(llvm::CodeGenFileType typ
 
 Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
   if (type == llvm::CodeGenFileType::ObjectFile) inline_small_kernel(module);
-  size_t longest = 0;
-  for (const llvm::Function& f : module)
-    for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
-  const bool straight = longest > kStraight;
-  machine_->setOptLevel(straight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
+  const llvm::CodeGenOptLevel level = level_for(module);
+  machine_->setOptLevel(level);
   std::unique_ptr<MachinePasses> listing;
-  std::unique_ptr<MachinePasses>& with = type == llvm::CodeGenFileType::ObjectFile ? objects_[straight] : listing;
+  std::unique_ptr<MachinePasses>& with =
+      type == llvm::CodeGenFileType::ObjectFile ? objects_[static_cast<size_t>(level)] : listing;
   if (!with) with = machine_passes(type);
+  // Making passes leaves the machine as the last ones made want it.
+  machine_->setFastISel(level == llvm::CodeGenOptLevel::None);
   with->bytes.clear();
   with->passes.run(module);
   return Object(with->bytes.begin(), with->bytes.end());

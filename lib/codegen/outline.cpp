@@ -17,6 +17,8 @@ namespace {
 constexpr size_t kLongest = 2000, kPart = 1000;
 // A part of a module has about so many instructions, a module below twice that is one.
 constexpr size_t kModule = 1500;
+// A shorter function costs little however it is compiled.
+constexpr size_t kFewInstructions = 32;
 
 class BlockCutter {
  public:
@@ -182,6 +184,24 @@ void BlockCutter::cut() {
   frame_->setAlignment(layout->getAlignment());
 }
 
+/// Only reads, writes and computes addresses of buffers, and calls.
+bool passes_pointers_on(const llvm::Instruction& i) {
+  switch (i.getOpcode()) {
+    case llvm::Instruction::Load:
+      return i.getType()->isPointerTy();
+    case llvm::Instruction::Store:
+      return i.getOperand(0)->getType()->isPointerTy();
+    case llvm::Instruction::GetElementPtr:
+    case llvm::Instruction::Alloca:
+    case llvm::Instruction::Ret:
+      return true;
+    case llvm::Instruction::Call:
+      return !llvm::isa<llvm::IntrinsicInst>(i);
+    default:
+      return false;
+  }
+}
+
 size_t num_instructions(const llvm::Function& f) {
   size_t n = 0;
   for (const llvm::BasicBlock& block : f) n += block.size();
@@ -198,24 +218,32 @@ void outline(llvm::Module& module) {
   for (llvm::BasicBlock* block : blocks) BlockCutter(*block).cut();
 }
 
+bool only_passes_on(const llvm::Function& f) {
+  return f.size() == 1 && f.front().size() > kFewInstructions &&
+         std::all_of(f.front().begin(), f.front().end(), passes_pointers_on);
+}
+
 Parts parts_of(llvm::Module& module) {
   size_t all = 0;
-  for (const llvm::Function& f : module) {
-    all += num_instructions(f);
+  std::vector<llvm::Function*> work, passing;
+  for (llvm::Function& f : module) {
     if (f.hasFnAttribute(llvm::Attribute::AlwaysInline)) return {{}};  // belongs together
+    if (f.isDeclaration()) continue;
+    all += num_instructions(f);
+    (only_passes_on(f) ? passing : work).push_back(&f);
   }
   if (all < 2 * kModule) return {{}};
   Parts parts;
   size_t in_part = kModule;
-  for (llvm::Function& f : module) {
-    if (f.isDeclaration()) continue;
+  for (llvm::Function* f : work) {
     if (in_part >= kModule) {
       parts.emplace_back();
       in_part = 0;
     }
-    parts.back().push_back(&f);
-    in_part += num_instructions(f);
+    parts.back().push_back(f);
+    in_part += num_instructions(*f);
   }
+  if (!passing.empty()) parts.push_back(std::move(passing));
   return parts;
 }
 
