@@ -110,7 +110,10 @@ void BlockCutter::pass_values(size_t part) {
       if (!local) {
         b_.SetInsertPoint(first);
         llvm::Value* address = slot(v, f->getArg(0));
-        local = b_.CreateLoad(v->getType(), address);
+        llvm::LoadInst* load = b_.CreateLoad(v->getType(), address);
+        // Nothing that a part reads of the frame is written by it, so the load needs no place among the stores.
+        load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(load->getContext(), {}));
+        local = load;
       }
       use.set(local);
     }
@@ -141,7 +144,9 @@ void BlockCutter::store_values(llvm::Instruction* first_call) {
   for (llvm::Value* v : passed) {
     const auto home = part_.find(v);
     llvm::Value* frame = frame_;
-    if (home == part_.end()) {
+    if (llvm::isa<llvm::Argument>(v)) {
+      b_.SetInsertPoint(frame_->getNextNode());  // once, not whenever the block runs
+    } else if (home == part_.end()) {
       b_.SetInsertPoint(first_call);
     } else {
       b_.SetInsertPoint(llvm::cast<llvm::Instruction>(v)->getNextNode());
@@ -182,6 +187,10 @@ void BlockCutter::cut() {
   frame_->setAllocatedType(type);
   frame_->setOperand(0, b_.getInt64(1));
   frame_->setAlignment(layout->getAlignment());
+  for (llvm::Function* f : functions_) {
+    f->addDereferenceableParamAttr(0, layout->getSizeInBytes());
+    f->addParamAttr(0, llvm::Attribute::getWithAlignment(module_.getContext(), layout->getAlignment()));
+  }
 }
 
 /// Only reads, writes and computes addresses of buffers, and calls.
