@@ -11,7 +11,11 @@
 #include "codegen/backend_target.h"
 #include "codegen/codegen.h"
 #include "codegen/emitter.h"
+<<<<<<< HEAD
 #include "codegen/fuse_products.h"
+=======
+#include "codegen/inline_kernel.h"
+>>>>>>> 72da0425859f5ac18f5fcd563baa07d5f4558e94
 #include "codegen/llvm.h"
 #include "codegen/masks.h"
 #include "codegen/outline.h"
@@ -25,8 +29,6 @@ namespace {
 
 // A module with a basic block longer than this is straight code more than loops: less is tried on it.
 constexpr size_t kStraight = 500;
-// The only kernel of a program becomes part of the entry when it has no more instructions than this.
-constexpr unsigned kSmallKernel = 300;
 
 // The passes from LLVM IR to a file, kept from one module to the next: setting them up costs as much as a small kernel.
 struct MachinePasses {
@@ -34,6 +36,19 @@ struct MachinePasses {
   llvm::raw_svector_ostream out{bytes};
   llvm::legacy::PassManager passes;
 };
+
+bool is_passing(const llvm::Module& module) {
+  return std::all_of(module.begin(), module.end(),
+                     [](const llvm::Function& f) { return f.isDeclaration() || only_passes_on(f); });
+}
+
+llvm::CodeGenOptLevel level_for(const llvm::Module& module) {
+  if (is_passing(module)) return llvm::CodeGenOptLevel::None;
+  size_t longest = 0;
+  for (const llvm::Function& f : module)
+    for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
+  return longest > kStraight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
+}
 
 // A target machine and the passes run before it.
 class Backend {
@@ -53,7 +68,7 @@ class Backend {
   llvm::CGSCCAnalysisManager components_;
   llvm::ModuleAnalysisManager modules_;
   llvm::ModulePassManager passes_;
-  std::unique_ptr<MachinePasses> objects_[2];  ///< of straight code, and of other
+  std::unique_ptr<MachinePasses> objects_[3];  ///< by level
   llvm::ModulePassManager inlining_;           ///< before them, where kernels become part of a scalar entry
 };
 
@@ -90,6 +105,7 @@ Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
 }
 
 void Backend::optimize(llvm::Module& module) {
+  if (is_passing(module)) return;
   if (module.getFunction(kScalarEntryName)) inlining_.run(module, modules_);
   for (llvm::Function& function : module) keep_masked_loads(function);
   passes_.run(module, modules_);
@@ -111,31 +127,16 @@ std::unique_ptr<MachinePasses> Backend::machine_passes(llvm::CodeGenFileType typ
   return made;
 }
 
-// What every function costs on its way to machine code is more than a small kernel itself does.
-void inline_small_kernel(llvm::Module& module) {
-  llvm::Function* kernel = nullptr;
-  for (llvm::Function& f : module) {
-    if (!f.hasLocalLinkage() || f.isDeclaration()) continue;
-    if (kernel) return;
-    kernel = &f;
-  }
-  if (!kernel || !kernel->hasOneUse() || kernel->getInstructionCount() > kSmallKernel) return;
-  auto* call = llvm::dyn_cast<llvm::CallInst>(kernel->user_back());
-  llvm::InlineFunctionInfo info;
-  if (call && call->getCalledFunction() == kernel && llvm::InlineFunction(*call, info).isSuccess())
-    kernel->eraseFromParent();
-}
-
 Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
   if (type == llvm::CodeGenFileType::ObjectFile) inline_small_kernel(module);
-  size_t longest = 0;
-  for (const llvm::Function& f : module)
-    for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
-  const bool straight = longest > kStraight;
-  machine_->setOptLevel(straight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
+  const llvm::CodeGenOptLevel level = level_for(module);
+  machine_->setOptLevel(level);
   std::unique_ptr<MachinePasses> listing;
-  std::unique_ptr<MachinePasses>& with = type == llvm::CodeGenFileType::ObjectFile ? objects_[straight] : listing;
+  std::unique_ptr<MachinePasses>& with =
+      type == llvm::CodeGenFileType::ObjectFile ? objects_[static_cast<size_t>(level)] : listing;
   if (!with) with = machine_passes(type);
+  // Making passes leaves the machine as the last ones made want it.
+  machine_->setFastISel(level == llvm::CodeGenOptLevel::None);
   with->bytes.clear();
   with->passes.run(module);
   return Object(with->bytes.begin(), with->bytes.end());
@@ -228,6 +229,7 @@ class Compilation {
     module_.setTargetTriple(llvm::Triple(target_.triple));
     module_.setDataLayout(backend_->machine().createDataLayout());
     emit_program(module_, target_, options, program);
+    scalar_ = module_.getFunction(kScalarEntryName) != nullptr;
     outline(module_);
     times_.ir += stopwatch.lap();
 #ifndef NDEBUG
@@ -250,12 +252,11 @@ class Compilation {
     times_.machine += stopwatch.lap();
     return object;
   }
-  bool is_scalar() const { return module_.getFunction(kScalarEntryName) != nullptr; }
+  bool is_scalar() const { return scalar_; }
   /// Objects of the parts of the module.
   std::vector<Object> objects();
 
  private:
-  using Parts = std::vector<std::vector<std::string>>;
   std::vector<Object> objects_of(const Parts& parts);
 
   const CodegenOptions& options_;
@@ -264,14 +265,14 @@ class Compilation {
   Borrowed backend_;
   llvm::LLVMContext context_;
   llvm::Module module_;
+  bool scalar_ = false;
 };
 
 // One part in a context of its own, on any thread.
 struct PartTask {
   const CodegenOptions& options;
   const TargetInfo& target;
-  const std::string& shared;
-  const std::vector<std::string>& functions;
+  const std::string& text;
   Object object = {};
   CodegenTimes times = {};
   std::exception_ptr exception = nullptr;
@@ -281,7 +282,7 @@ struct PartTask {
       Stopwatch stopwatch;
       llvm::LLVMContext context;
       context.setDiscardValueNames(true);
-      const auto module = part_of(shared, functions, context);
+      const auto module = read_part(text, context);
       const Borrowed backend(target, options.sanitize);
       times.ir = stopwatch.lap();
       backend->optimize(*module);
@@ -305,10 +306,10 @@ std::vector<Object> Compilation::objects() {
 
 std::vector<Object> Compilation::objects_of(const Parts& parts) {
   Stopwatch stopwatch;
-  const std::string shared = shared_form(module_);
+  const std::vector<std::string> texts = separate(module_, parts);
   times_.ir += stopwatch.lap();
   std::vector<PartTask> tasks;
-  for (const auto& functions : parts) tasks.push_back({options_, target_, shared, functions});
+  for (const std::string& text : texts) tasks.push_back({options_, target_, text});
   const auto body = [](void* all, int64_t begin, int64_t end) {
     auto& list = *static_cast<std::vector<PartTask>*>(all);
     for (int64_t i = begin; i < end; ++i) list[static_cast<size_t>(i)].run();

@@ -26,9 +26,11 @@ using Values = llvm::SmallVector<llvm::Value*, 8>;
 class KernelEmitter {
  public:
   /// `overlaps[i]`: memory of buffer i may be that of another buffer of the kernel, and one of them is written.
+  /// `places[i]`: where buffer i is in the workspace, or less than 0; empty where no buffer is known by its place.
   KernelEmitter(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
-                const kernel::Kernel& kernel, std::vector<bool> overlaps);
-  /// `void kernel(ptr context, ptr buffer...)`.
+                const kernel::Kernel& kernel, std::vector<bool> overlaps, std::vector<int64_t> places);
+  /// `void kernel(ptr context, ptr buffer...)`, or `void kernel(ptr context, ptr workspace, ptr buffer...)` with the
+  /// buffers that are not known by their place.
   llvm::Function* emit();
   /// After emit: the kernel may return early, with the context's `failed` set.
   bool may_fail() const { return may_fail_; }
@@ -86,6 +88,8 @@ class KernelEmitter {
   Reg load(const Instruction& i);
   void store(const Instruction& i);
   llvm::Value* address(int32_t buffer, llvm::Value* index);
+  void take_workspace(unsigned argument);
+  void note_reads(llvm::Function& first);
   llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask);
   void store_lanes(int32_t buffer, const Reg& index, llvm::Value* value, llvm::Value* mask);
   llvm::Value* gather(int32_t buffer, llvm::Value* index, llvm::Value* mask);
@@ -206,12 +210,14 @@ class KernelEmitter {
   const CodegenOptions& options_;
   const kernel::Kernel& kernel_;
   std::vector<bool> overlaps_;
+  std::vector<int64_t> places_;
   Analysis analysis_;
   llvm::IRBuilder<> b_;
   ScalarOps ops_;
   llvm::Function* function_ = nullptr;  ///< the one being emitted: the kernel, or a part that threads run
   llvm::Value* context_ = nullptr;
-  std::vector<llvm::Value*> buffers_;
+  llvm::Value* workspace_ = nullptr;
+  std::vector<llvm::Value*> buffers_;  ///< null: known by its place
   /// Loops of which a part runs: its first iteration, and the one past its last (null: that one alone).
   std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> parts_;
   std::vector<Reg> env_;

@@ -60,13 +60,17 @@ class EntryEmitter {
   std::vector<llvm::Function*> kernels_;
   std::vector<bool> may_fail_;
   Value* context_ = nullptr;
+  Value* workspace_ = nullptr;
   std::vector<Value*> buffers_;
+  std::vector<std::vector<int64_t>> places_;  ///< of each kernel's buffers in the workspace
   std::vector<Value*> iterations_;
 };
 
 void EntryEmitter::emit_kernels() {
   for (size_t k = 0; k < program_.kernels.size(); ++k) {
-    KernelEmitter emitter(module_, target_, options_, program_.kernels[k], overlaps(program_, static_cast<int32_t>(k)));
+    const auto number = static_cast<int32_t>(k);
+    places_.push_back(places_in_workspace(program_, number));
+    KernelEmitter emitter(module_, target_, options_, program_.kernels[k], overlaps(program_, number), places_.back());
     kernels_.push_back(emitter.emit());
     may_fail_.push_back(emitter.may_fail());
   }
@@ -125,6 +129,7 @@ void EntryEmitter::emit_scalar() {
   auto* workspace =
       b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(program_.workspace_bytes)));
   workspace->setAlignment(llvm::Align(64));
+  workspace_ = workspace;
   const auto data = [&](int64_t position) {
     Value* table = b_.CreateLoad(b_.getPtrTy(), entry_->getArg(static_cast<unsigned>(arguments.size())));
     return b_.CreateLoad(b_.getPtrTy(),
@@ -177,10 +182,14 @@ void EntryEmitter::emit() {
     const auto constants = static_cast<int64_t>(program_.constants.size());
     if (buffer.kind == BufferKind::output) position += program_.num_inputs;
     if (buffer.kind == BufferKind::constant) position += program_.num_inputs + program_.num_outputs;
-    if (buffer.kind == BufferKind::workspace) position = program_.num_inputs + program_.num_outputs + constants;
-    Value* slot = b_.CreateConstInBoundsGEP1_64(pointer, entry_->getArg(1), static_cast<uint64_t>(position));
-    Value* base = b_.CreateLoad(pointer, slot);
-    if (buffer.kind == BufferKind::workspace && buffer.offset != 0)
+    const bool in_workspace = buffer.kind == BufferKind::workspace;
+    if (in_workspace) position = program_.num_inputs + program_.num_outputs + constants;
+    Value* base = workspace_;
+    if (!in_workspace || !base)
+      base = b_.CreateLoad(pointer,
+                           b_.CreateConstInBoundsGEP1_64(pointer, entry_->getArg(1), static_cast<uint64_t>(position)));
+    if (in_workspace) workspace_ = base;
+    if (in_workspace && buffer.offset != 0)
       base = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, static_cast<uint64_t>(buffer.offset));
     buffers_.push_back(base);
   }
@@ -225,7 +234,10 @@ void EntryEmitter::emit(const Step& step) {
   switch (step.kind) {
     case StepKind::kernel: {
       std::vector<Value*> arguments{context_};
-      for (const View& view : step.views) arguments.push_back(address(view));
+      const std::vector<int64_t>& places = places_[static_cast<size_t>(step.kernel)];
+      if (!places.empty()) arguments.push_back(workspace_);
+      for (size_t i = 0; i < step.views.size(); ++i)
+        if (places.empty() || places[i] < 0) arguments.push_back(address(step.views[i]));
       b_.CreateCall(kernels_[static_cast<size_t>(step.kernel)], arguments);
       if (may_fail_[static_cast<size_t>(step.kernel)]) leave_if(has_failed(b_, context_));
       break;

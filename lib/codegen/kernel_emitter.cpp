@@ -52,12 +52,13 @@ void set_function_attributes(llvm::Function& f, const TargetInfo& target, const 
 }
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
-                             const kernel::Kernel& kernel, std::vector<bool> overlaps)
+                             const kernel::Kernel& kernel, std::vector<bool> overlaps, std::vector<int64_t> places)
     : module_(module),
       target_(target),
       options_(options),
       kernel_(kernel),
       overlaps_(std::move(overlaps)),
+      places_(std::move(places)),
       analysis_(kernel),
       b_(module.getContext()),
       ops_(b_, target, options),
@@ -66,13 +67,21 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const TargetInfo& target, con
 // The prefix keeps a kernel that is called `round` or `memcpy` apart from the library's functions.
 llvm::Function* KernelEmitter::emit() {
   llvm::Type* pointer = b_.getPtrTy();
-  const std::vector<llvm::Type*> parameters(kernel_.buffers.size() + 1, pointer);
+  const auto apart = std::count_if(places_.begin(), places_.end(), [](int64_t place) { return place >= 0; });
+  const std::vector<llvm::Type*> parameters(kernel_.buffers.size() - static_cast<size_t>(apart) + (apart > 0 ? 2 : 1),
+                                            pointer);
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
   function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel." + kernel_.name, module_);
   set_function_attributes(*function_, target_, options_);
+  unsigned argument = 1;
+  if (apart > 0) take_workspace(argument++);
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    if (!places_.empty() && places_[i] >= 0) {
+      buffers_.push_back(nullptr);
+      continue;
+    }
     const kernel::Buffer& buffer = kernel_.buffers[i];
-    const unsigned argument = static_cast<unsigned>(i) + 1;
+    buffers_.push_back(function_->getArg(argument));
     if (!overlaps_[i]) function_->addParamAttr(argument, llvm::Attribute::NoAlias);
     function_->addParamAttr(argument,
                             llvm::Attribute::getWithCaptureInfo(module_.getContext(), llvm::CaptureInfo::none()));
@@ -85,14 +94,14 @@ llvm::Function* KernelEmitter::emit() {
             argument, llvm::Attribute::getWithAlignment(module_.getContext(),
                                                         llvm::Align(static_cast<uint64_t>(buffer.alignment))));
     }
+    ++argument;
   }
   context_ = function_->getArg(0);
-  for (size_t i = 0; i < kernel_.buffers.size(); ++i)
-    buffers_.push_back(function_->getArg(static_cast<unsigned>(i) + 1));
   llvm::Function* const whole = function_;
   b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", whole));
   run(kernel_.body);
   b_.CreateRetVoid();
+  note_reads(*whole);
   return whole;
 }
 

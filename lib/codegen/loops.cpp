@@ -16,9 +16,9 @@ using llvm::Value;
 namespace {
 
 // Bodies up to this many instructions are repeated inside the loop, to amortise its overhead.
-constexpr int64_t kUnrollByFour = 10, kUnrollByTwo = 20;
+constexpr int64_t kUnrollByFour = 4, kUnrollByTwo = 8;
 // Bodies beyond this are emitted once.
-constexpr int64_t kLargeBody = 400;
+constexpr int64_t kLargeBody = 400, kOnce = 12;
 // Up to this many instructions a branch runs both its sides.
 constexpr int64_t kFlatten = 24;
 
@@ -204,7 +204,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   }
   int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
   unroll = std::max<int64_t>(1, std::min(unroll, full));
-  const bool once = full == 0 || (rest != 0 && facts.cost > kLargeBody && (repeatable || target_.avx512));
+  const bool once = full == 0 || (rest != 0 && facts.cost > (repeatable ? kOnce : kLargeBody) && (repeatable || target_.avx512));
   Value* middle = begin;
   if (!once) {
     Value* const steps = b_.CreateUDiv(b_.CreateSub(end, begin), number(unroll * lanes));

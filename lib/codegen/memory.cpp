@@ -10,10 +10,6 @@ llvm::Align KernelEmitter::alignment(int32_t buffer) const {
   return llvm::Align(size_of(kernel_.buffers[buffer].dtype));
 }
 
-Value* KernelEmitter::address(int32_t buffer, Value* index) {
-  return b_.CreateInBoundsGEP(element(buffer), buffers_[static_cast<size_t>(buffer)], index);
-}
-
 namespace {
 // A whole vector of the widest elements, at the most lanes there are.
 constexpr unsigned kSpareWords = 64;

@@ -17,6 +17,8 @@ namespace {
 constexpr size_t kLongest = 2000, kPart = 1000;
 // A part of a module has about so many instructions, a module below twice that is one.
 constexpr size_t kModule = 1500;
+// A shorter function costs little however it is compiled.
+constexpr size_t kFewInstructions = 32;
 
 class BlockCutter {
  public:
@@ -108,7 +110,10 @@ void BlockCutter::pass_values(size_t part) {
       if (!local) {
         b_.SetInsertPoint(first);
         llvm::Value* address = slot(v, f->getArg(0));
-        local = b_.CreateLoad(v->getType(), address);
+        llvm::LoadInst* load = b_.CreateLoad(v->getType(), address);
+        // Nothing that a part reads of the frame is written by it, so the load needs no place among the stores.
+        load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(load->getContext(), {}));
+        local = load;
       }
       use.set(local);
     }
@@ -139,7 +144,9 @@ void BlockCutter::store_values(llvm::Instruction* first_call) {
   for (llvm::Value* v : passed) {
     const auto home = part_.find(v);
     llvm::Value* frame = frame_;
-    if (home == part_.end()) {
+    if (llvm::isa<llvm::Argument>(v)) {
+      b_.SetInsertPoint(frame_->getNextNode());  // once, not whenever the block runs
+    } else if (home == part_.end()) {
       b_.SetInsertPoint(first_call);
     } else {
       b_.SetInsertPoint(llvm::cast<llvm::Instruction>(v)->getNextNode());
@@ -180,6 +187,28 @@ void BlockCutter::cut() {
   frame_->setAllocatedType(type);
   frame_->setOperand(0, b_.getInt64(1));
   frame_->setAlignment(layout->getAlignment());
+  for (llvm::Function* f : functions_) {
+    f->addDereferenceableParamAttr(0, layout->getSizeInBytes());
+    f->addParamAttr(0, llvm::Attribute::getWithAlignment(module_.getContext(), layout->getAlignment()));
+  }
+}
+
+/// Only reads, writes and computes addresses of buffers, and calls.
+bool passes_pointers_on(const llvm::Instruction& i) {
+  switch (i.getOpcode()) {
+    case llvm::Instruction::Load:
+      return i.getType()->isPointerTy();
+    case llvm::Instruction::Store:
+      return i.getOperand(0)->getType()->isPointerTy();
+    case llvm::Instruction::GetElementPtr:
+    case llvm::Instruction::Alloca:
+    case llvm::Instruction::Ret:
+      return true;
+    case llvm::Instruction::Call:
+      return !llvm::isa<llvm::IntrinsicInst>(i);
+    default:
+      return false;
+  }
 }
 
 size_t num_instructions(const llvm::Function& f) {
@@ -198,51 +227,111 @@ void outline(llvm::Module& module) {
   for (llvm::BasicBlock* block : blocks) BlockCutter(*block).cut();
 }
 
-std::vector<std::vector<std::string>> parts_of(const llvm::Module& module) {
+bool only_passes_on(const llvm::Function& f) {
+  return f.size() == 1 && f.front().size() > kFewInstructions &&
+         std::all_of(f.front().begin(), f.front().end(), passes_pointers_on);
+}
+
+Parts parts_of(llvm::Module& module) {
   size_t all = 0;
-  for (const llvm::Function& f : module) {
-    all += num_instructions(f);
+  std::vector<llvm::Function*> work, passing;
+  for (llvm::Function& f : module) {
     if (f.hasFnAttribute(llvm::Attribute::AlwaysInline)) return {{}};  // belongs together
+    if (f.isDeclaration()) continue;
+    all += num_instructions(f);
+    (only_passes_on(f) ? passing : work).push_back(&f);
   }
   if (all < 2 * kModule) return {{}};
-  std::vector<std::vector<std::string>> parts;
+  Parts parts;
   size_t in_part = kModule;
-  for (const llvm::Function& f : module) {
-    if (f.isDeclaration()) continue;
+  for (llvm::Function* f : work) {
     if (in_part >= kModule) {
       parts.emplace_back();
       in_part = 0;
     }
-    parts.back().push_back(f.getName().str());
-    in_part += num_instructions(f);
+    parts.back().push_back(f);
+    in_part += num_instructions(*f);
   }
+  if (!passing.empty()) parts.push_back(std::move(passing));
   return parts;
 }
 
-std::string shared_form(llvm::Module& module) {
+namespace {
+
+/// What functions that moved to another module refer to there: declarations of functions, copies of constant tables.
+class References final : public llvm::ValueMaterializer {
+ public:
+  explicit References(llvm::Module& to) : to_(to) {}
+  llvm::Value* materialize(llvm::Value* value) override {
+    if (auto* f = llvm::dyn_cast<llvm::Function>(value)) {
+      if (f->getParent() == &to_) return nullptr;
+      auto* declared = llvm::Function::Create(f->getFunctionType(), llvm::Function::ExternalLinkage, f->getName(), to_);
+      declared->setAttributes(f->getAttributes());
+      declared->setDSOLocal(f->isDSOLocal());
+      return declared;
+    }
+    if (auto* table = llvm::dyn_cast<llvm::GlobalVariable>(value)) {
+      auto* copy = new llvm::GlobalVariable(to_, table->getValueType(), table->isConstant(), table->getLinkage(),
+                                            table->getInitializer(), table->getName());
+      copy->copyAttributesFrom(table);
+      return copy;
+    }
+    return nullptr;
+  }
+
+ private:
+  llvm::Module& to_;
+};
+
+/// Moves functions to a module of the same context.
+void move_functions(const std::vector<llvm::Function*>& functions, llvm::Module& to) {
+  for (llvm::Function* f : functions) {
+    f->removeFromParent();
+    to.getFunctionList().push_back(f);
+  }
+  References references(to);
+  llvm::ValueToValueMapTy known;
+  for (llvm::Function* f : functions)
+    for (llvm::BasicBlock& block : *f)
+      for (llvm::Instruction& i : block)
+        for (llvm::Use& use : i.operands())
+          if (llvm::isa<llvm::Constant>(use) && !llvm::isa<llvm::ConstantData>(use))
+            use.set(llvm::MapValue(use.get(), known, llvm::RF_None, nullptr, &references));
+}
+
+std::string written(const llvm::Module& module) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::BitcodeWriter writer(bytes);
+  writer.writeModule(module);
+  writer.writeStrtab();
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+std::vector<std::string> separate(llvm::Module& module, const Parts& parts) {
   for (llvm::Function& f : module) {
     if (!f.hasInternalLinkage()) continue;
     f.setLinkage(llvm::GlobalValue::ExternalLinkage);
     // Objects may come to lie more than 2 GiB apart: calls and addresses go through tables, not by distance.
     f.setDSOLocal(false);
   }
-  std::string bytes;
-  llvm::raw_string_ostream out(bytes);
-  llvm::WriteBitcodeToFile(module, out);
-  return bytes;
+  std::vector<std::unique_ptr<llvm::Module>> modules;  // what is still to be moved refers to what was
+  std::vector<std::string> texts;
+  for (const auto& functions : parts) {
+    modules.push_back(std::make_unique<llvm::Module>(module.getName(), module.getContext()));
+    llvm::Module& part = *modules.back();
+    part.setTargetTriple(module.getTargetTriple());
+    part.setDataLayout(module.getDataLayout());
+    move_functions(functions, part);
+    texts.push_back(written(part));
+  }
+  return texts;
 }
 
-std::unique_ptr<llvm::Module> part_of(const std::string& shared, const std::vector<std::string>& functions,
-                                      llvm::LLVMContext& context) {
-  const auto check = [](llvm::Error error) {
-    if (error) throw CompileError("compile: a part of the module is lost: " + llvm::toString(std::move(error)));
-  };
-  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(shared, "calque"), context);
-  if (!module) check(module.takeError());
-  for (const std::string& name : functions) check((*module)->getFunction(name)->materialize());
-  for (llvm::Function& f : **module)
-    if (f.isMaterializable()) f.deleteBody();
-  check((*module)->materializeAll());
+std::unique_ptr<llvm::Module> read_part(const std::string& text, llvm::LLVMContext& context) {
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(text, "calque"), context);
+  if (!module) throw CompileError("compile: a part of the module is lost: " + llvm::toString(module.takeError()));
   return std::move(*module);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 namespace llvm {
+class Function;
 class LLVMContext;
 class Module;
 }  // namespace llvm
@@ -14,14 +15,20 @@ namespace calque::codegen {
 /// Cuts straight lines of more than 2,000 instructions into functions of about 1,000, where few values are live.
 void outline(llvm::Module& module);
 
-/// Which functions of a large module are compiled together: names by part, in order. One part where the module is
-/// small. Depends on nothing but the module.
-std::vector<std::vector<std::string>> parts_of(const llvm::Module& module);
+/// A long function that does nothing but pass pointers on, once a call: entries and kernels of hundreds of buffers have
+/// them. Such functions are a part of their own, since nothing is gained by optimising them.
+bool only_passes_on(const llvm::Function& f);
 
-/// The module as text that `part_of` reads, every function with a name that other parts can refer to.
-std::string shared_form(llvm::Module& module);
-/// A module with those functions of the shared form alone; the others are declared.
-std::unique_ptr<llvm::Module> part_of(const std::string& shared, const std::vector<std::string>& functions,
-                                      llvm::LLVMContext& context);
+/// Functions that are compiled together, by part.
+using Parts = std::vector<std::vector<llvm::Function*>>;
+
+/// The parts of a large module, in order. One, without names, where the module is small. Depends on nothing but the
+/// module.
+Parts parts_of(llvm::Module& module);
+
+/// Each part as text for `read_part`, with declarations of what it calls of others. Leaves nothing in the module that
+/// is of use.
+std::vector<std::string> separate(llvm::Module& module, const Parts& parts);
+std::unique_ptr<llvm::Module> read_part(const std::string& text, llvm::LLVMContext& context);
 
 }  // namespace calque::codegen

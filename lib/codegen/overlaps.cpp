@@ -1,6 +1,7 @@
 // Two views meet when they may name one byte of one buffer, or of the workspace.
 #include "codegen/overlaps.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace calque::codegen {
@@ -12,6 +13,16 @@ using kernel::StepKind;
 using kernel::View;
 
 namespace {
+
+// Fewer buffers than this are passed one by one.
+constexpr std::ptrdiff_t kMany = 16;
+
+void calls_of(const std::vector<Step>& steps, int32_t kernel, std::vector<const Step*>& out) {
+  for (const Step& step : steps) {
+    for (const auto& inner : step.blocks) calls_of(inner, kernel, out);
+    if (step.kind == StepKind::kernel && step.kernel == kernel) out.push_back(&step);
+  }
+}
 
 // Bytes of the enclosing buffer that a view of a step may touch.
 struct Span {
@@ -102,5 +113,19 @@ std::vector<bool> Overlaps::of(int32_t kernel) const {
 }  // namespace
 
 std::vector<bool> overlaps(const Program& program, int32_t kernel) { return Overlaps(program).of(kernel); }
+
+std::vector<int64_t> places_in_workspace(const Program& program, int32_t kernel) {
+  std::vector<const Step*> calls;
+  calls_of(program.steps, kernel, calls);
+  if (calls.size() != 1) return {};
+  std::vector<int64_t> places;
+  for (const View& view : calls[0]->views) {
+    const kernel::ProgramBuffer& buffer = program.buffers[static_cast<size_t>(view.buffer)];
+    const bool known = buffer.kind == BufferKind::workspace && view.terms.empty() && view.choices.empty();
+    places.push_back(known ? buffer.offset + view.offset : -1);
+  }
+  const auto many = std::count_if(places.begin(), places.end(), [](int64_t place) { return place >= 0; });
+  return many >= kMany ? places : std::vector<int64_t>{};
+}
 
 }  // namespace calque::codegen

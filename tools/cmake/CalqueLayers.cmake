@@ -17,8 +17,9 @@ function(calque_add_layer layer)
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
     # LLVM's headers cost more than what is compiled with them: short files share one reading.
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    foreach(group IN ITEMS "scalars;scalar_ops;conversions;inverse_root" "regions;memory;interleave;columns;scan"
-            "products;contraction;packing" "entries;entry;calls" "backends;backend;fuse_products;masks;outline;session;split_masks;target")
+    foreach(group IN ITEMS "scalars;scalar_ops;conversions;inverse_root" "regions;memory;places;interleave;columns;scan"
+            "products;contraction;packing" "entries;entry;calls"
+            "backends;backend;fuse_products;inline_kernel;masks;outline;session;split_masks;target")
       list(POP_FRONT group name)
       list(TRANSFORM group REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/lib/codegen/\\1.cpp")
       set_source_files_properties(${group} PROPERTIES UNITY_GROUP ${name})
