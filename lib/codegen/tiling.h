@@ -34,7 +34,11 @@ struct Tiling {
   int64_t depth_block = 0;
   /// Elements of the result that one task computes. The last ones may be smaller.
   int64_t row_block = 0, column_block = 0;
+  /// Rows of tasks that are computed together, if one thread has them all: whole tasks.
+  int64_t most_rows = 0;
   bool pack_lhs = false, pack_rhs = false;
+  /// Rows of the left factor are asked for while the rows of tiles before them are computed.
+  bool fetch_lhs = false;
   /// bf16 pairs are multiplied and added by one instruction.
   bool pairs = false;
 };
