@@ -122,28 +122,48 @@ inline const auto kVertex = [](auto turn, auto shift, auto vertex) {
   return Vector3(Matrix3(turn) * Vector3(vertex) + Vector3(shift));
 };
 
-/// The vertices of the posed hand [3, N]. `rest` [bones, 4, N] is where they are at rest, (x, y, z, 1), times each
-/// bone's weight. Vertices lie along the last dimension here and in all results: what is done to each is done to
-/// vectors of them.
+/// Points of the hand at rest: how much of each bone's movement each takes [bones, N], and where they are [4, N], as
+/// (x, y, z, 1). Of the corners of triangles: [3, bones, N] and [3, 4, N].
 template <class A>
-D skin(const Posed<D>& hand, const Bones<A>& rest) {
+struct AtRest {
+  Bones<A> weights;
+  A positions;
+};
+
+/// The points of the posed hand [3, N] that `rest` [bones, 4, N] tells of: where each is at rest times each bone's
+/// weight. Points lie along the last dimension here and in all results: what is done to each is done to vectors of them.
+inline D skin(const Posed<D>& hand, const Bones<D>& rest) {
   const auto moved = [](const auto& movements, const auto& at) { return tensordot(movements, at, {0, 2}, {0, 1}); };
   D blended = moved(hand.movements.outer, rest.outer);
   for (size_t i = 0; i < Hand::kFingers; ++i) blended += moved(hand.movements.fingers[i], rest.fingers[i]);
   return cq::vmap(kVertex, {.in_axes = {cq::none, cq::none, 1}, .out_axes = {1}})(hand.turn, hand.shift, blended);
 }
 
-/// `rest` of points at the places u [2, N] of triangles, from that of their corners [3, bones, 4, N].
-inline Bones<D> on_triangles(const Bones<cq::Array<double>>& corners, const D& u) {
-  const auto between = [&](const auto& at) { return at[0] * u[0] + at[1] * u[1] + at[2] * (1.0 - u[0] - u[1]); };
-  return for_parts(between, corners);
+/// What skin wants of vertices.
+inline Bones<D> of_vertices(const AtRest<cq::Array<double>>& at) {
+  return for_parts([&](const auto& weights) { return D(expand_dims(weights, {1})) * at.positions; }, at.weights);
+}
+
+/// What skin wants of points at the places u [2, N] of triangles.
+inline Bones<D> on_triangles(const AtRest<cq::Array<double>>& corners, const D& u) {
+  const std::array<D, 3> shares{u[0], u[1], 1.0 - u[0] - u[1]};
+  return for_parts(
+      [&](const auto& weights) {
+        D sum;
+        for (int64_t c = 0; c < 3; ++c) {
+          const D corner = expand_dims(D(weights)[c], {1}) * (D(corners.positions)[c] * shares[size_t(c)]);
+          sum = c == 0 ? corner : sum + corner;
+        }
+        return sum;
+      },
+      corners.weights);
 }
 
 /// What is measured, N points; in the complicated problem they are on triangles, else they are vertices.
 struct Problem {
   std::vector<Bone> bones;
   bool complicated = false;
-  Bones<cq::Array<double>> rest;     // [bones, 4, N], or [3, bones, 4, N]: of the vertices, or of the corners
+  AtRest<cq::Array<double>> rest;    // of the vertices, or of the corners
   cq::Array<double> points, places;  // [3, N], [2, N]
   Pose<cq::Array<double>> pose;
 };
@@ -151,7 +171,7 @@ struct Problem {
 /// The errors [3, N] of the simple problem.
 inline auto simple_errors(const Problem& problem) {
   return [bones = problem.bones, rest = problem.rest](const auto& pose, auto points) {
-    return points - skin(posed(bones, pose), rest);
+    return points - skin(posed(bones, pose), of_vertices(rest));
   };
 }
 
@@ -190,16 +210,16 @@ inline auto complicated_jacobian(const Problem& problem) {
   };
 }
 
-/// What skin needs of these vertices [N], or on_triangles of these corners [3, N].
-inline Bones<cq::Array<double>> at_rest(const Hand& hand, const cq::Array<int32_t>& vertices) {
+/// Of these vertices [N], or corners [3, N].
+inline AtRest<cq::Array<double>> at_rest(const Hand& hand, const cq::Array<int32_t>& vertices) {
   const auto ones = cq::Array<double>::ones({hand.vertices.shape()[0], 1});
-  const auto homogeneous = take(cq::concatenate({hand.vertices, ones}, 1), vertices, 0);
+  const auto along = [](const auto& x) { return einsum("...nk->...kn", x); };
   const auto weights = take(hand.weights, vertices, 0);
   const auto part = [&](const std::vector<int32_t>& bones) {
     const auto places = cq::Array<int32_t>::from(bones, cq::Shape{static_cast<int64_t>(bones.size())});
-    return einsum("...nb,...nk->...bkn", take(weights, places, -1), homogeneous);
+    return cq::Array<double>(along(take(weights, places, -1)));
   };
-  return for_parts(part, places_of_bones());
+  return {for_parts(part, places_of_bones()), along(take(cq::concatenate({hand.vertices, ones}, 1), vertices, 0))};
 }
 
 inline Problem read(const std::string& path) {

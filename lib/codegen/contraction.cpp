@@ -216,6 +216,7 @@ ContractionEmitter::Source ContractionEmitter::rhs_source(const Place& p) {
     const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
     return {at(unit_, packed_rhs_, mul(p.panel, units * panel_)), 0, panel_, unit_, unit_};
   }
+  if (!rhs_.plain) return {};
   llvm::Type* element = k_.element(rhs_.buffer);
   return {address(1, p.k0, p.n), 0, rhs_.stride[0], element, element};
 }
@@ -225,7 +226,8 @@ Values ContractionEmitter::run_terms(const Place& p, const Values& start) {
   Value* end = t_.pairs ? b_.CreateLShr(add(p.depth, 1), uint64_t{1}) : p.depth;
   int64_t known = 0;
   Values sums = start;
-  if (constant(end, known) && known * p.rows * p.vectors <= kStraightTerms) {
+  const int64_t most = t_.computed_rhs != 0 ? kStraightInstructions : kStraightTerms;
+  if (constant(end, known) && known * p.vectors * (p.rows + t_.computed_rhs) <= most) {
     for (int64_t k = 0; k < known; ++k) sums = term(a, b, p, integer(0), k, sums);
     return sums;
   }
@@ -279,6 +281,10 @@ Value* ContractionEmitter::lhs_at(const Source& a, Value* k, int64_t ahead, int6
 }
 
 Value* ContractionEmitter::rhs_at(const Source& b, const Place& p, Value* k, int64_t ahead, int64_t v) {
+  if (!b.base) {
+    const Lanes lanes{lanes_, v + 1 == p.vectors ? first_lanes(p.rest, lanes_) : nullptr};
+    return factor(1, add(p.k0, add(k, ahead)), add(p.n, v * lanes_), 1, lanes);
+  }
   Value* from = at(b.type, at(b.type, b.base, mul(k, b.by_term)), ahead * b.by_term + v * lanes_);
   auto* type = vector(b.type, lanes_);
   if (t_.pack_rhs) return b_.CreateAlignedLoad(type, from, llvm::Align(size_of(sum_)));

@@ -85,9 +85,9 @@ class ContractionEmitter {
     unsigned rest;  ///< lanes of the last vector that exist; 0: all
   };
   struct Source {
-    llvm::Value* base;
-    int64_t by_row, by_term;  ///< in elements
-    llvm::Type *type, *unit;  ///< of elements, and of what is read
+    llvm::Value* base = nullptr;                  ///< null: elements are computed
+    int64_t by_row = 0, by_term = 0;              ///< in elements
+    llvm::Type *type = nullptr, *unit = nullptr;  ///< of elements, and of what is read
   };
   void block(llvm::Value* m0, llvm::Value* n0, llvm::Value* rows);
   void terms_block(llvm::Value* m0, llvm::Value* n0, llvm::Value* rows, llvm::Value* number);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "codegen/analysis.h"
 #include "primitives/registry.h"
 
 namespace calque::codegen {
@@ -30,6 +31,8 @@ constexpr int64_t kBlockBytes = 576 * 1024;
 /// Rows of tiles over factors that are read in place: as many as a first-level cache has ways, in which rows that are
 /// powers of two apart meet.
 constexpr int64_t kRowsInPlace = 8;
+/// Instructions that compute an element of the right factor in the midst of a tile.
+constexpr int64_t kComputedInPlace = 48;
 /// A left factor that does not stay in the second-level cache.
 constexpr int64_t kFarFactor = 128 * 1024;
 /// Terms and columns of a block when the right factor is not packed and passes by from memory.
@@ -211,11 +214,21 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
   // Elements as they are multiplied, one after the other: whole pairs of 16-bit ones.
   const bool in_place = lhs.plain && lhs.stride[1] == 1 && (t.pairs ? i.extent % 2 == 0 : factor == sum);
   const bool in_rows = in_place && lhs_bytes > kSmallFactor;
-  t.tile = choose_tile(i.rows, ceil_div(i.columns, t.lanes), in_rows ? kRowsInPlace : 28, registers);
+  // A tile of all rows uses every element of the right factor once: what is computed needs no memory. Terms are best
+  // written out then, with what they share.
+  const int64_t computed = instruction_count(i.regions[1]);
+  const bool once =
+      !rhs.plain && !t.pairs && t.lanes > 1 && i.rows <= (registers.total - 4) / 2 && computed <= kComputedInPlace;
+  t.computed_rhs = once ? computed : 0;
+  const int64_t vectors = ceil_div(i.columns, t.lanes);
+  t.tile = once ? Tile{i.rows, std::clamp<int64_t>(kStraightInstructions / (i.extent * (computed + i.rows)), 1,
+                                                   std::min<int64_t>(vectors, 2))}
+                : choose_tile(i.rows, vectors, in_rows ? kRowsInPlace : 28, registers);
   const int64_t panel = t.tile.vectors * t.lanes;
   const bool small = !t.pairs && lhs.plain && (i.columns <= 2 * panel || lhs_bytes <= kSmallFactor);
   t.pack_lhs = !in_place && !small;
-  t.pack_rhs = t.pairs || !rhs.plain || rhs.stride[1] != 1 || (i.rows > 2 * t.tile.rows && rhs_bytes > kSmallFactor);
+  t.pack_rhs =
+      t.pairs || (rhs.plain ? rhs.stride[1] != 1 : !once) || (i.rows > 2 * t.tile.rows && rhs_bytes > kSmallFactor);
 
   // Of a few rows each element of the right factor is used so often as well: it passes by once, in whole rows.
   const bool passes = !t.pack_rhs && rhs_bytes > kBlockBytes;
