@@ -11,8 +11,6 @@ using llvm::Value;
 
 namespace {
 
-/// Multiplications of vectors that are written out one after the other, without a loop.
-constexpr int64_t kStraightTerms = 384;
 constexpr int64_t kUnroll = 4;
 /// What is done with sums is written out for each register up to this many instructions; beyond, in a loop.
 constexpr int64_t kShortEpilogue = 12;
@@ -200,6 +198,15 @@ void ContractionEmitter::keep(const Place& p, const Values& sums) {
     b_.CreateAlignedStore(sums[n], at(element_, to, static_cast<int64_t>(n) * lanes_), llvm::Align(size_of(sum_)));
 }
 
+// Whether terms are written out. Elements of the left factor that many tiles share stay in registers then, unless there
+// are too many of them.
+bool ContractionEmitter::is_straight(const Place& p, int64_t terms) const {
+  constexpr int64_t kTerms = 384;
+  if (i_.columns > 2 * panel_ && terms * p.rows > kSharedElements) return false;
+  if (t_.computed_rhs != 0) return terms * p.vectors * (p.rows + t_.computed_rhs) <= kStraightInstructions;
+  return terms * p.vectors * p.rows <= kTerms;
+}
+
 ContractionEmitter::Source ContractionEmitter::lhs_source(const Place& p) {
   if (!t_.pack_lhs) {
     llvm::Type* element = k_.element(lhs_.buffer);
@@ -226,8 +233,7 @@ Values ContractionEmitter::run_terms(const Place& p, const Values& start) {
   Value* end = t_.pairs ? b_.CreateLShr(add(p.depth, 1), uint64_t{1}) : p.depth;
   int64_t known = 0;
   Values sums = start;
-  const int64_t most = t_.computed_rhs != 0 ? kStraightInstructions : kStraightTerms;
-  if (constant(end, known) && known * p.vectors * (p.rows + t_.computed_rhs) <= most) {
+  if (constant(end, known) && is_straight(p, known)) {
     for (int64_t k = 0; k < known; ++k) sums = term(a, b, p, integer(0), k, sums);
     return sums;
   }

@@ -93,6 +93,7 @@ class ContractionEmitter {
   void terms_block(llvm::Value* m0, llvm::Value* n0, llvm::Value* rows, llvm::Value* number);
   void row_of_tiles(Place place, llvm::Value* full);
   void tile(const Place& p);
+  bool is_straight(const Place& p, int64_t terms) const;
   Source lhs_source(const Place& p);
   Source rhs_source(const Place& p);
   Values run_terms(const Place& p, const Values& start);

@@ -192,6 +192,13 @@ Tile choose_tile(int64_t rows, int64_t vectors, int64_t most_rows, const Registe
   return best;
 }
 
+/// A tile of all rows: the fewest vectors that keep its terms straight, if that is possible.
+Tile tile_of_all(const Instruction& i, int64_t vectors, int64_t computed) {
+  const bool straight = i.extent * i.rows <= kSharedElements;
+  return {i.rows, straight ? std::clamp<int64_t>(kStraightInstructions / (i.extent * (computed + i.rows)), 1, vectors)
+                           : vectors};
+}
+
 }  // namespace
 
 Access access_of(const Kernel& kernel, const Region& factor) { return AccessFinder(kernel, factor).find(); }
@@ -221,8 +228,7 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
       !rhs.plain && !t.pairs && t.lanes > 1 && i.rows <= (registers.total - 4) / 2 && computed <= kComputedInPlace;
   t.computed_rhs = once ? computed : 0;
   const int64_t vectors = ceil_div(i.columns, t.lanes);
-  t.tile = once ? Tile{i.rows, std::clamp<int64_t>(kStraightInstructions / (i.extent * (computed + i.rows)), 1,
-                                                   std::min<int64_t>(vectors, 2))}
+  t.tile = once ? tile_of_all(i, std::min<int64_t>(vectors, 2), computed)
                 : choose_tile(i.rows, vectors, in_rows ? kRowsInPlace : 28, registers);
   const int64_t panel = t.tile.vectors * t.lanes;
   const bool small = !t.pairs && lhs.plain && (i.columns <= 2 * panel || lhs_bytes <= kSmallFactor);

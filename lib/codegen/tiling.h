@@ -28,6 +28,8 @@ struct Tile {
 
 /// Instructions of a tile's terms that are written out one after the other, without a loop.
 inline constexpr int64_t kStraightInstructions = 768;
+/// Elements of the left factor that many tiles share and that registers still hold then.
+inline constexpr int64_t kSharedElements = 64;
 
 struct Tiling {
   unsigned lanes = 1;
