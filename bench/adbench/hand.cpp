@@ -58,7 +58,7 @@ struct Instance {
     corners.assign(vertices.host().begin(), vertices.host().end());
     ours.bones = model.bones;
     ours.complicated = complicated;
-    ours.rest = hand::at_rest(model, complicated ? transpose(vertices) : vertices);
+    measure(ours, model, complicated ? transpose(vertices) : vertices);
     ours.points = transpose(points);
     ours.places = transpose(places);
     const auto draw = [&](int64_t count) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -122,43 +123,82 @@ inline const auto kVertex = [](auto turn, auto shift, auto vertex) {
   return Vector3(Matrix3(turn) * Vector3(vertex) + Vector3(shift));
 };
 
-/// The vertices of the posed hand [3, N]. `rest` [bones, 4, N] is where they are at rest, (x, y, z, 1), times each
-/// bone's weight. Vertices lie along the last dimension here and in all results: what is done to each is done to
-/// vectors of them.
+/// Points of the hand at rest: how much of each bone's movement each takes [bones, N], and where they are [4, N], as
+/// (x, y, z, 1). Of the corners of triangles: [3, bones, N] and [3, 4, N].
 template <class A>
-D skin(const Posed<D>& hand, const Bones<A>& rest) {
+struct AtRest {
+  Bones<A> weights;
+  A positions;
+};
+
+/// The points of the posed hand [3, N] that `rest` [bones, 4, N] tells of: where each is at rest times each bone's
+/// weight. Points lie along the last dimension here and in all results: what is done to each is done to vectors of
+/// them.
+inline D skin(const Posed<D>& hand, const Bones<D>& rest) {
   const auto moved = [](const auto& movements, const auto& at) { return tensordot(movements, at, {0, 2}, {0, 1}); };
   D blended = moved(hand.movements.outer, rest.outer);
   for (size_t i = 0; i < Hand::kFingers; ++i) blended += moved(hand.movements.fingers[i], rest.fingers[i]);
   return cq::vmap(kVertex, {.in_axes = {cq::none, cq::none, 1}, .out_axes = {1}})(hand.turn, hand.shift, blended);
 }
 
-/// `rest` of points at the places u [2, N] of triangles, from that of their corners [3, bones, 4, N].
-inline Bones<D> on_triangles(const Bones<cq::Array<double>>& corners, const D& u) {
-  const auto between = [&](const auto& at) { return at[0] * u[0] + at[1] * u[1] + at[2] * (1.0 - u[0] - u[1]); };
-  return for_parts(between, corners);
+/// What skin wants of vertices.
+inline Bones<D> of_vertices(const AtRest<cq::Array<double>>& at) {
+  return for_parts([&](const auto& weights) { return D(expand_dims(weights, {1})) * at.positions; }, at.weights);
+}
+
+/// The shares of a triangle's corners in the point at u [2, N].
+inline std::array<D, 3> shares(const D& u) { return {u[0], u[1], 1.0 - u[0] - u[1]}; }
+
+/// Points at the places u of triangles, from the positions of all vertices [3, V] and the numbers of their corners [3,
+/// N].
+inline D on_triangles(const D& vertices, const cq::Array<int32_t>& corners, const D& u) {
+  D sum;
+  for (int64_t c = 0; c < 3; ++c) {
+    const D corner = take(vertices, corners[c], 1) * shares(u)[static_cast<size_t>(c)];
+    sum = c == 0 ? corner : sum + corner;
+  }
+  return sum;
+}
+
+/// The same of what skin wants, of corners at rest: a point of a posed triangle is a posed point of the triangle at
+/// rest.
+inline Bones<D> on_triangles(const AtRest<cq::Array<double>>& corners, const D& u) {
+  return for_parts(
+      [&](const auto& weights) {
+        D sum;
+        for (int64_t c = 0; c < 3; ++c) {
+          const D position = D(corners.positions)[c] * shares(u)[static_cast<size_t>(c)];
+          const D corner = expand_dims(D(weights)[c], {1}) * position;
+          sum = c == 0 ? corner : sum + corner;
+        }
+        return sum;
+      },
+      corners.weights);
 }
 
 /// What is measured, N points; in the complicated problem they are on triangles, else they are vertices.
 struct Problem {
   std::vector<Bone> bones;
   bool complicated = false;
-  Bones<cq::Array<double>> rest;     // [bones, 4, N], or [3, bones, 4, N]: of the vertices, or of the corners
-  cq::Array<double> points, places;  // [3, N], [2, N]
+  AtRest<cq::Array<double>> rest;        // of the vertices that are measured; in the complicated problem of all
+  AtRest<cq::Array<double>> at_corners;  // of the corners of the triangles
+  cq::Array<int32_t> corners;            // [3, N]
+  cq::Array<double> points, places;      // [3, N], [2, N]
   Pose<cq::Array<double>> pose;
 };
 
 /// The errors [3, N] of the simple problem.
 inline auto simple_errors(const Problem& problem) {
   return [bones = problem.bones, rest = problem.rest](const auto& pose, auto points) {
-    return points - skin(posed(bones, pose), rest);
+    return points - skin(posed(bones, pose), of_vertices(rest));
   };
 }
 
 /// The errors [3, N] of the complicated problem.
 inline auto complicated_errors(const Problem& problem) {
-  return [bones = problem.bones, rest = problem.rest](const auto& pose, auto points, auto places) {
-    return points - skin(posed(bones, pose), on_triangles(rest, places));
+  return [bones = problem.bones, rest = problem.rest, corners = problem.corners](const auto& pose, auto points,
+                                                                                 auto places) {
+    return points - on_triangles(skin(posed(bones, pose), of_vertices(rest)), corners, places);
   };
 }
 
@@ -178,28 +218,44 @@ inline auto simple_jacobian(const Problem& problem) {
 }
 
 /// The Jacobian of the complicated problem, column by column: [28, 3, N], by each point's own place, then by the pose.
+/// By the pose, points are posed and not corners: a column takes a third of what it would for all corners.
 inline auto complicated_jacobian(const Problem& problem) {
-  return [errors = complicated_errors(problem)](const auto& pose, auto points, auto places) {
+  return [errors = complicated_errors(problem), bones = problem.bones, corners = problem.at_corners](
+             const auto& pose, auto points, auto places) {
     // A point depends on no other's place: one tangent serves all points.
     const auto by_place = [&](auto tangent) {
       const auto of_places = [&](auto u) { return errors(pose, points, u); };
       return cq::jvp(of_places, std::tuple{places}, std::tuple{broadcast_to(tangent, places.shape())}).second;
     };
     auto by_places = cq::vmap(by_place)(D(cq::Array<double>{{{1}, {0}}, {{0}, {1}}}));
-    return cq::concatenate({by_places, columns(cq::jacfwd(errors)(pose, points, places))}, 0);
+    const auto of_pose = [&](const auto& p) { return points - skin(posed(bones, p), on_triangles(corners, places)); };
+    return cq::concatenate({by_places, columns(cq::jacfwd(of_pose)(pose))}, 0);
   };
 }
 
-/// What skin needs of these vertices [N], or on_triangles of these corners [3, N].
-inline Bones<cq::Array<double>> at_rest(const Hand& hand, const cq::Array<int32_t>& vertices) {
+/// Of these vertices [N], or corners [3, N].
+inline AtRest<cq::Array<double>> at_rest(const Hand& hand, const cq::Array<int32_t>& vertices) {
   const auto ones = cq::Array<double>::ones({hand.vertices.shape()[0], 1});
-  const auto homogeneous = take(cq::concatenate({hand.vertices, ones}, 1), vertices, 0);
+  const auto along = [](const auto& x) { return einsum("...nk->...kn", x); };
   const auto weights = take(hand.weights, vertices, 0);
   const auto part = [&](const std::vector<int32_t>& bones) {
     const auto places = cq::Array<int32_t>::from(bones, cq::Shape{static_cast<int64_t>(bones.size())});
-    return einsum("...nb,...nk->...bkn", take(weights, places, -1), homogeneous);
+    return cq::Array<double>(along(take(weights, places, -1)));
   };
-  return for_parts(part, places_of_bones());
+  return {for_parts(part, places_of_bones()), along(take(cq::concatenate({hand.vertices, ones}, 1), vertices, 0))};
+}
+
+/// Tells the problem which vertices [N], or corners of triangles [3, N], are measured.
+inline void measure(Problem& problem, const Hand& hand, const cq::Array<int32_t>& vertices) {
+  if (!problem.complicated) {
+    problem.rest = at_rest(hand, vertices);
+    return;
+  }
+  problem.corners = vertices;
+  problem.at_corners = at_rest(hand, vertices);
+  std::vector<int32_t> all(static_cast<size_t>(hand.vertices.shape()[0]));
+  std::iota(all.begin(), all.end(), 0);
+  problem.rest = at_rest(hand, cq::Array<int32_t>::from(all, cq::Shape{hand.vertices.shape()[0]}));
 }
 
 inline Problem read(const std::string& path) {
@@ -227,7 +283,7 @@ inline Problem read(const std::string& path) {
   problem.points = transpose(cq::Array<double>::from(points, cq::Shape{n, 3}));
   auto vertices = cq::Array<int32_t>::from(correspondences, cq::Shape{n});
   if (problem.complicated) vertices = transpose(take(hand.triangles, vertices, 0));
-  problem.rest = at_rest(hand, vertices);
+  measure(problem, hand, vertices);
   if (problem.complicated) problem.places = transpose(file.numbers("the places", {n, 2}));
   problem.pose.rotation = file.numbers("the pose", {3});
   problem.pose.translation = file.numbers("the pose", {3});

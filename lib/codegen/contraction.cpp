@@ -11,8 +11,6 @@ using llvm::Value;
 
 namespace {
 
-/// Multiplications of vectors that are written out one after the other, without a loop.
-constexpr int64_t kStraightTerms = 384;
 constexpr int64_t kUnroll = 4;
 /// What is done with sums is written out for each register up to this many instructions; beyond, in a loop.
 constexpr int64_t kShortEpilogue = 12;
@@ -59,26 +57,32 @@ Value* ContractionEmitter::first_lanes(unsigned count, unsigned lanes) {
 void ContractionEmitter::emit() {
   if (!i_.threads) {
     allocate();
-    loop(integer(0), integer(i_.columns), t_.column_block,
-         [&](Value* n0) { loop(integer(0), integer(i_.rows), row_block_, [&](Value* m0) { block(m0, n0); }); });
+    loop(integer(0), integer(i_.columns), t_.column_block, [&](Value* n0) {
+      loop(integer(0), integer(i_.rows), row_block_,
+           [&](Value* m0) { block(m0, n0, smaller(integer(row_block_), sub(integer(i_.rows), m0))); });
+    });
     return;
   }
-  // Tasks that use the same block of the right factor follow each other.
-  const int64_t down = ceil_div(i_.rows, row_block_), across = ceil_div(i_.columns, t_.column_block);
+  // Tasks that use the same block of the right factor follow each other, and those of one piece share it.
+  const int64_t down = ceil_div(i_.rows, t_.row_block), across = ceil_div(i_.columns, t_.column_block);
   k_.parallel_for(down * across, 1, [&](Value* begin, Value* end) {
     allocate();
-    loop(begin, end, 1, [&](Value* task) {
-      Value* n0 = mul(b_.CreateUDiv(task, integer(down)), t_.column_block);
-      block(mul(b_.CreateURem(task, integer(down)), row_block_), n0);
+    Value *first = b_.CreateUDiv(begin, integer(down)), *last = b_.CreateUDiv(add(end, down - 1), integer(down));
+    loop(first, last, 1, [&](Value* column) {
+      Value *m = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sub(begin, mul(column, down)), integer(0)),
+            *stop = smaller(sub(end, mul(column, down)), integer(down));
+      stop = smaller(mul(stop, t_.row_block), integer(i_.rows));
+      loop(mul(m, t_.row_block), stop, row_block_,
+           [&](Value* m0) { block(m0, mul(column, t_.column_block), smaller(integer(row_block_), sub(stop, m0))); });
     });
   });
 }
 
-void ContractionEmitter::block(Value* m0, Value* n0) {
-  loop(integer(0), integer(blocks_), 1, [&](Value* number) { terms_block(m0, n0, number); });
+void ContractionEmitter::block(Value* m0, Value* n0, Value* rows) {
+  loop(integer(0), integer(blocks_), 1, [&](Value* number) { terms_block(m0, n0, rows, number); });
 }
 
-void ContractionEmitter::terms_block(Value* m0, Value* n0, Value* number) {
+void ContractionEmitter::terms_block(Value* m0, Value* n0, Value* rows, Value* number) {
   number_ = number;
   Value* k0 = mul(number, t_.depth_block);
   Value* depth = blocks_ == 1 ? integer(i_.extent) : smaller(integer(t_.depth_block), sub(integer(i_.extent), k0));
@@ -86,7 +90,6 @@ void ContractionEmitter::terms_block(Value* m0, Value* n0, Value* number) {
   Value* full = b_.CreateUDiv(columns, integer(panel_));
   last_column_ = add(n0, columns);
   if (t_.pack_rhs) pack_rhs(n0, full, k0, depth);
-  Value* rows = smaller(integer(row_block_), sub(integer(i_.rows), m0));
   Value* tiles = b_.CreateUDiv(rows, integer(t_.tile.rows));
   Place place{m0, n0, k0, depth, nullptr, nullptr, t_.tile.rows, t_.tile.vectors, 0};
   loop(integer(0), tiles, 1, [&](Value* row) {
@@ -119,7 +122,34 @@ void ContractionEmitter::row_of_tiles(Place place, Value* full) {
   when(b_.CreateICmpSLT(place.n, last_column_), [&] { tile(place); });
 }
 
+void ContractionEmitter::fetch_line(Value* at, int64_t bytes, bool write) {
+  Value* line = b_.CreateGEP(b_.getInt8Ty(), at, integer(bytes));
+  constexpr uint32_t kNear = 3, kSecondLevel = 2, kData = 1;
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
+                     {line, b_.getInt32(write ? 1 : 0), b_.getInt32(write ? kNear : kSecondLevel), b_.getInt32(kData)});
+}
+
+// What will be wanted soon and may be far away: the sums of earlier terms, and this tile's share of the rows of the
+// left factor that come next.
+void ContractionEmitter::fetch(const Place& p) {
+  constexpr auto line = static_cast<int64_t>(kLine);
+  const auto bytes = static_cast<int64_t>(size_of(sum_));
+  if (blocks_ > 1) {
+    Value* sums = waiting(p);
+    for (int64_t at = 0; at < p.rows * p.vectors * lanes_ * bytes; at += line) fetch_line(sums, at, true);
+  }
+  if (!t_.fetch_lhs) return;
+  const auto width = static_cast<int64_t>(size_of(factor_));
+  const int64_t panels = ceil_div(t_.column_block, panel_), lines = ceil_div(t_.depth_block * width, line);
+  const int64_t share = ceil_div(lines, panels);
+  Value* from = address(0, p.m, p.k0);
+  from = b_.CreateGEP(b_.getInt8Ty(), from, mul(p.panel, share * line));
+  for (int64_t r = 0; r < p.rows; ++r)
+    for (int64_t l = 0; l < share; ++l) fetch_line(from, (p.rows + r) * lhs_.stride[0] * width + l * line, false);
+}
+
 void ContractionEmitter::tile(const Place& p) {
+  fetch(p);
   const Values zeros(static_cast<size_t>(p.rows * p.vectors), llvm::Constant::getNullValue(vector(element_, lanes_)));
   Values sums = run_terms(p, zeros);
   if (blocks_ == 1) return finish(p, sums);
@@ -168,21 +198,42 @@ void ContractionEmitter::keep(const Place& p, const Values& sums) {
     b_.CreateAlignedStore(sums[n], at(element_, to, static_cast<int64_t>(n) * lanes_), llvm::Align(size_of(sum_)));
 }
 
-Values ContractionEmitter::run_terms(const Place& p, const Values& start) {
-  Source a{packed_lhs_, t_.pairs ? row_step_ / 2 : row_step_, 1, unit_}, b{packed_rhs_, 0, panel_, unit_};
-  if (t_.pack_lhs && lhs_by_columns())
-    a = {packed_lhs_, 1, round_up(t_.tile.rows, k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_))), unit_};
-  if (!t_.pack_lhs) a = {address(0, p.m, p.k0), lhs_.stride[0], lhs_.stride[1], k_.element(lhs_.buffer)};
-  const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
-  if (t_.pack_rhs) {
-    b.base = at(unit_, packed_rhs_, mul(p.panel, units * panel_));
-  } else {
-    b = {address(1, p.k0, p.n), 0, rhs_.stride[0], k_.element(rhs_.buffer)};
+// Whether terms are written out. Elements of the left factor that many tiles share stay in registers then, unless there
+// are too many of them.
+bool ContractionEmitter::is_straight(const Place& p, int64_t terms) const {
+  constexpr int64_t kTerms = 384;
+  if (i_.columns > 2 * panel_ && terms * p.rows > kSharedElements) return false;
+  if (t_.computed_rhs != 0) return terms * p.vectors * (p.rows + t_.computed_rhs) <= kStraightInstructions;
+  return terms * p.vectors * p.rows <= kTerms;
+}
+
+ContractionEmitter::Source ContractionEmitter::lhs_source(const Place& p) {
+  if (!t_.pack_lhs) {
+    llvm::Type* element = k_.element(lhs_.buffer);
+    const int64_t term = t_.pairs ? 2 : 1;
+    return {address(0, p.m, p.k0), lhs_.stride[0], term * lhs_.stride[1], element, t_.pairs ? unit_ : element};
   }
+  if (!lhs_by_columns()) return {packed_lhs_, t_.pairs ? row_step_ / 2 : row_step_, 1, unit_, unit_};
+  const int64_t lanes = k_.target_.vector_bits / 8 / static_cast<int64_t>(size_of(sum_));
+  return {packed_lhs_, 1, round_up(t_.tile.rows, lanes), unit_, unit_};
+}
+
+ContractionEmitter::Source ContractionEmitter::rhs_source(const Place& p) {
+  if (t_.pack_rhs) {
+    const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+    return {at(unit_, packed_rhs_, mul(p.panel, units * panel_)), 0, panel_, unit_, unit_};
+  }
+  if (!rhs_.plain) return {};
+  llvm::Type* element = k_.element(rhs_.buffer);
+  return {address(1, p.k0, p.n), 0, rhs_.stride[0], element, element};
+}
+
+Values ContractionEmitter::run_terms(const Place& p, const Values& start) {
+  const Source a = lhs_source(p), b = rhs_source(p);
   Value* end = t_.pairs ? b_.CreateLShr(add(p.depth, 1), uint64_t{1}) : p.depth;
   int64_t known = 0;
   Values sums = start;
-  if (constant(end, known) && known * p.rows * p.vectors <= kStraightTerms) {
+  if (constant(end, known) && is_straight(p, known)) {
     for (int64_t k = 0; k < known; ++k) sums = term(a, b, p, integer(0), k, sums);
     return sums;
   }
@@ -230,11 +281,16 @@ Values ContractionEmitter::term(const Source& a, const Source& b, const Place& p
 
 Value* ContractionEmitter::lhs_at(const Source& a, Value* k, int64_t ahead, int64_t row) {
   Value* p = at(a.type, at(a.type, a.base, mul(k, a.by_term)), ahead * a.by_term + row * a.by_row);
-  if (t_.pack_lhs) return b_.CreateAlignedLoad(a.type, p, llvm::Align(t_.pairs ? 2 : size_of(sum_)));
-  return widened(k_.ops_.from_memory(b_.CreateAlignedLoad(a.type, p, k_.alignment(lhs_.buffer)), factor_));
+  const llvm::Align alignment = t_.pack_lhs ? llvm::Align(t_.pairs ? 2 : size_of(sum_)) : k_.alignment(lhs_.buffer);
+  Value* x = b_.CreateAlignedLoad(a.unit, p, alignment);
+  return t_.pack_lhs || t_.pairs ? x : widened(k_.ops_.from_memory(x, factor_));
 }
 
 Value* ContractionEmitter::rhs_at(const Source& b, const Place& p, Value* k, int64_t ahead, int64_t v) {
+  if (!b.base) {
+    const Lanes lanes{lanes_, v + 1 == p.vectors ? first_lanes(p.rest, lanes_) : nullptr};
+    return factor(1, add(p.k0, add(k, ahead)), add(p.n, v * lanes_), 1, lanes);
+  }
   Value* from = at(b.type, at(b.type, b.base, mul(k, b.by_term)), ahead * b.by_term + v * lanes_);
   auto* type = vector(b.type, lanes_);
   if (t_.pack_rhs) return b_.CreateAlignedLoad(type, from, llvm::Align(size_of(sum_)));

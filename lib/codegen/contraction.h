@@ -21,7 +21,7 @@ class ContractionEmitter {
         lanes_(t_.lanes),
         panel_(t_.tile.vectors * t_.lanes),
         blocks_(ceil_div(i.extent, t_.depth_block)),
-        row_block_(i.threads || blocks_ > 1 ? t_.row_block : i.rows) {}
+        row_block_(i.threads || blocks_ > 1 ? t_.most_rows : i.rows) {}
 
   void emit();
 
@@ -64,10 +64,10 @@ class ContractionEmitter {
   // ---- memory
   void allocate();
   void pack_rhs(llvm::Value* n0, llvm::Value* full, llvm::Value* k0, llvm::Value* depth);
-  void pack_rhs_panel(llvm::Value* panel, llvm::Value* n, int64_t vectors, unsigned rest, llvm::Value* k0,
-                      llvm::Value* depth);
-  void pack_rows(llvm::Value* to, llvm::Value* n, int64_t vectors, unsigned rest, llvm::Value* k0, llvm::Value* from,
-                 llvm::Value* depth);
+  using Panel = std::function<void(llvm::Value* to, llvm::Value* n, int64_t vectors, unsigned rest)>;
+  void each_panel(llvm::Value* n0, llvm::Value* full, const Panel& body);
+  void pack_row(llvm::Value* to, llvm::Value* n, int64_t vectors, unsigned rest, llvm::Value* k0, llvm::Value* k,
+                llvm::Value* depth);
   void pack_turned(llvm::Value* to, llvm::Value* n, int64_t vectors, unsigned rest, llvm::Value* k0,
                    llvm::Value* depth);
   void pack_lhs(llvm::Value* m, int64_t rows, llvm::Value* k0, llvm::Value* depth);
@@ -85,14 +85,17 @@ class ContractionEmitter {
     unsigned rest;  ///< lanes of the last vector that exist; 0: all
   };
   struct Source {
-    llvm::Value* base;
-    int64_t by_row, by_term;  ///< in elements
-    llvm::Type* type;
+    llvm::Value* base = nullptr;                  ///< null: elements are computed
+    int64_t by_row = 0, by_term = 0;              ///< in elements
+    llvm::Type *type = nullptr, *unit = nullptr;  ///< of elements, and of what is read
   };
-  void block(llvm::Value* m0, llvm::Value* n0);
-  void terms_block(llvm::Value* m0, llvm::Value* n0, llvm::Value* number);
+  void block(llvm::Value* m0, llvm::Value* n0, llvm::Value* rows);
+  void terms_block(llvm::Value* m0, llvm::Value* n0, llvm::Value* rows, llvm::Value* number);
   void row_of_tiles(Place place, llvm::Value* full);
   void tile(const Place& p);
+  bool is_straight(const Place& p, int64_t terms) const;
+  Source lhs_source(const Place& p);
+  Source rhs_source(const Place& p);
   Values run_terms(const Place& p, const Values& start);
   Values term(const Source& a, const Source& b, const Place& p, llvm::Value* k, int64_t ahead, const Values& sums);
   llvm::Value* lhs_at(const Source& a, llvm::Value* k, int64_t ahead, int64_t row);
@@ -100,6 +103,8 @@ class ContractionEmitter {
   llvm::Value* multiply_add(llvm::Value* a, llvm::Value* b, llvm::Value* sum);
   Values joined(const Place& p, const Values& sums);
   llvm::Value* waiting(const Place& p);
+  void fetch(const Place& p);
+  void fetch_line(llvm::Value* at, int64_t bytes, bool write);
   void keep(const Place& p, const Values& sums);
   void finish(const Place& p, const Values& sums);
   void epilogue(llvm::Value* m, llvm::Value* n, llvm::Value* sum, unsigned rest);
@@ -113,10 +118,10 @@ class ContractionEmitter {
   const DType factor_, sum_;
   llvm::Type *element_, *unit_;  ///< of sums, and of packed factors
   const unsigned lanes_;
-  const int64_t panel_;   ///< columns of a tile
-  const int64_t blocks_;  ///< of terms
-  const int64_t row_block_;
-  int64_t row_step_ = 0;  ///< from row to row of the packed left factor, in elements of the factor
+  const int64_t panel_;      ///< columns of a tile
+  const int64_t blocks_;     ///< of terms
+  const int64_t row_block_;  ///< rows for which a block of the right factor is packed once
+  int64_t row_step_ = 0;     ///< from row to row of the packed left factor, in elements of the factor
   llvm::Value *packed_lhs_ = nullptr, *packed_rhs_ = nullptr, *waiting_ = nullptr, *spill_ = nullptr;
   llvm::Value* number_ = nullptr;       ///< of the block of terms
   llvm::Value* last_column_ = nullptr;  ///< one past the last of the block of the result

@@ -106,46 +106,52 @@ void ContractionEmitter::allocate() {
   waiting_ = part(sums);
 }
 
-// Panels of the right factor one after the other, each term's row of a panel in one piece.
+// Panels of the right factor one after the other, each term's row of a panel in one piece. Where the factor lies along
+// the columns it is read row by row, as it lies in memory, else panel by panel.
 void ContractionEmitter::pack_rhs(Value* n0, Value* full, Value* k0, Value* depth) {
+  if (rhs_turned() && lanes_ > 1) {
+    each_panel(n0, full, [&](Value* to, Value* n, int64_t vectors, unsigned rest) {
+      const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
+      Value* whole = b_.CreateAnd(depth, integer(-step));
+      pack_turned(to, n, vectors, rest, k0, whole);
+      loop(whole, depth, t_.pairs ? 2 : 1, [&](Value* k) { pack_row(to, n, vectors, rest, k0, k, depth); });
+    });
+    return;
+  }
+  loop(integer(0), depth, t_.pairs ? 2 : 1, [&](Value* k) {
+    each_panel(n0, full, [&](Value* to, Value* n, int64_t vectors, unsigned rest) {
+      pack_row(to, n, vectors, rest, k0, k, depth);
+    });
+  });
+}
+
+void ContractionEmitter::each_panel(Value* n0, Value* full, const Panel& body) {
   const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
   const auto panel_at = [&](Value* number) { return at(unit_, packed_rhs_, mul(number, units * panel_)); };
-  loop(integer(0), full, 1,
-       [&](Value* p) { pack_rhs_panel(panel_at(p), add(n0, mul(p, panel_)), t_.tile.vectors, 0, k0, depth); });
+  loop(integer(0), full, 1, [&](Value* p) { body(panel_at(p), add(n0, mul(p, panel_)), t_.tile.vectors, 0); });
   const int64_t left = i_.columns % panel_;
   if (left == 0) return;
   Value* n = add(n0, mul(full, panel_));
-  when(b_.CreateICmpSLT(n, last_column_), [&] {
-    pack_rhs_panel(panel_at(full), n, ceil_div(left, lanes_), static_cast<unsigned>(left % lanes_), k0, depth);
-  });
+  when(b_.CreateICmpSLT(n, last_column_),
+       [&] { body(panel_at(full), n, ceil_div(left, lanes_), static_cast<unsigned>(left % lanes_)); });
 }
 
-void ContractionEmitter::pack_rhs_panel(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* depth) {
-  if (!rhs_turned() || lanes_ < 2) return pack_rows(to, n, vectors, rest, k0, integer(0), depth);
-  const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
-  Value* whole = b_.CreateAnd(depth, integer(-step));
-  pack_turned(to, n, vectors, rest, k0, whole);
-  pack_rows(to, n, vectors, rest, k0, whole, depth);
-}
-
-// Vectors along the columns. Lanes past the last column hold anything: nobody looks at their sums.
-void ContractionEmitter::pack_rows(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* from,
-                                   Value* depth) {
-  loop(from, depth, t_.pairs ? 2 : 1, [&](Value* k) {
-    Value* row = at(unit_, to, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, panel_));
-    for (int64_t v = 0; v < vectors; ++v) {
-      const Lanes lanes{lanes_, v + 1 == vectors ? first_lanes(rest, lanes_) : nullptr};
-      Value* x = factor(1, add(k0, k), add(n, v * lanes_), 1, lanes);
-      if (t_.pairs) {
-        Value* next = add(k, 1);
-        Value* second = factor(1, add(k0, smaller(next, sub(depth, integer(1)))), add(n, v * lanes_), 1, lanes);
-        Value* exists = b_.CreateICmpSLT(next, depth);
-        second = b_.CreateSelect(exists, second, llvm::Constant::getNullValue(second->getType()));
-        x = zip(x, second, lanes_);
-      }
-      b_.CreateAlignedStore(x, at(unit_, row, v * lanes_), llvm::Align(size_of(sum_)));
+// One term, or a pair. Lanes past the last column hold anything: nobody looks at their sums.
+void ContractionEmitter::pack_row(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* k,
+                                  Value* depth) {
+  Value* row = at(unit_, to, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, panel_));
+  for (int64_t v = 0; v < vectors; ++v) {
+    const Lanes lanes{lanes_, v + 1 == vectors ? first_lanes(rest, lanes_) : nullptr};
+    Value* x = factor(1, add(k0, k), add(n, v * lanes_), 1, lanes);
+    if (t_.pairs) {
+      Value* next = add(k, 1);
+      Value* second = factor(1, add(k0, smaller(next, sub(depth, integer(1)))), add(n, v * lanes_), 1, lanes);
+      Value* exists = b_.CreateICmpSLT(next, depth);
+      second = b_.CreateSelect(exists, second, llvm::Constant::getNullValue(second->getType()));
+      x = zip(x, second, lanes_);
     }
-  });
+    b_.CreateAlignedStore(x, at(unit_, row, v * lanes_), llvm::Align(size_of(sum_)));
+  }
 }
 
 // The factor lies along the terms: squares of it are turned.

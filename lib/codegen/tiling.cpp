@@ -1,6 +1,7 @@
 // A tile of r rows and v vectors takes v vector loads, r broadcasts and r * v multiplications for every term. It must
 // leave registers for a row of the right factor and one broadcast. Blocks follow from the caches: the left factor of a
-// row of tiles stays in the first level while the right factor's block passes by from the second.
+// row of tiles stays in the first level while the right factor's block passes by from the second. It is read where it
+// is if its rows are contiguous: a copy costs more than what the copy would be read faster.
 #include "codegen/tiling.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "codegen/analysis.h"
 #include "primitives/registry.h"
 
 namespace calque::codegen {
@@ -21,10 +23,18 @@ using namespace primitives;
 
 namespace {
 
-/// Terms a block, at most: the left factor of a row of tiles takes half of a first-level cache of 32 KiB.
-constexpr int64_t kDepthBlock = 320;
-/// Bytes of the right factor's block: less than half of a second-level cache of 1 MiB.
-constexpr int64_t kBlockBytes = 384 * 1024;
+/// Terms a block, at most, where there is more than one: the left factor of a row of tiles takes half of a first-level
+/// cache of 32 KiB.
+constexpr int64_t kDepthBlock = 352, kWholeDepth = 512;
+/// Bytes of the right factor's block: about half of a second-level cache of 1 MiB.
+constexpr int64_t kBlockBytes = 576 * 1024;
+/// Rows of tiles over factors that are read in place: as many as a first-level cache has ways, in which rows that are
+/// powers of two apart meet.
+constexpr int64_t kRowsInPlace = 8;
+/// Instructions that compute an element of the right factor in the midst of a tile.
+constexpr int64_t kComputedInPlace = 48;
+/// A left factor that does not stay in the second-level cache.
+constexpr int64_t kFarFactor = 128 * 1024;
 /// Terms and columns of a block when the right factor is not packed and passes by from memory.
 constexpr int64_t kPassingDepth = 8, kPassingColumns = 4096;
 /// Factors that fit here are read where they are.
@@ -162,24 +172,31 @@ double cover(int64_t rows, int64_t vectors, const Tile& t) {
   return c;
 }
 
-Tile choose_tile(int64_t rows, int64_t vectors, const Registers& registers) {
+Tile choose_tile(int64_t rows, int64_t vectors, int64_t most_rows, const Registers& registers) {
   Tile best;
   double least = 1e300;
-  for (int64_t r = 1; r <= std::min<int64_t>(rows, 28); ++r) {
+  for (int64_t r = 1; r <= std::min<int64_t>(rows, most_rows); ++r) {
     for (int64_t v = 1; v <= std::min<int64_t>(vectors, 12); ++v) {
       const int64_t used = r * v + v + (registers.broadcast_operand ? 1 : 2);
       if (used > registers.total - 1 && r * v > 1) continue;
       if (registers.total == 32 && r * v > 28) continue;
       const Tile t{r, v};
-      // Larger tiles read less: they win among equals.
-      const double c = cover(rows, vectors, t) * (1 + 0.02 / static_cast<double>(r * v));
-      if (c < least * 0.999) {
+      // Larger tiles read less, above all of the right factor, which comes from farther away: they win among equals.
+      const double c = cover(rows, vectors, t) * (1 + 0.04 / static_cast<double>(r) + 0.01 / static_cast<double>(v));
+      if (c < least) {
         least = c;
         best = t;
       }
     }
   }
   return best;
+}
+
+/// A tile of all rows: the fewest vectors that keep its terms straight, if that is possible.
+Tile tile_of_all(const Instruction& i, int64_t vectors, int64_t computed) {
+  const bool straight = i.extent * i.rows <= kSharedElements;
+  return {i.rows, straight ? std::clamp<int64_t>(kStraightInstructions / (i.extent * (computed + i.rows)), 1, vectors)
+                           : vectors};
 }
 
 }  // namespace
@@ -198,23 +215,40 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
   t.lanes = static_cast<unsigned>(std::min(static_cast<uint64_t>(widest), fitting));
   t.pairs = factor == DType::bf16 && target.bf16_pairs && t.lanes == 16 && i.rows >= kPairedRows && !strict;
   const Registers registers{target.avx512 || !target.x86 ? 32 : 16, target.avx512};
-  t.tile = choose_tile(i.rows, ceil_div(i.columns, t.lanes), registers);
 
-  const int64_t panel = t.tile.vectors * t.lanes;
   const Access lhs = access_of(kernel, i.regions[0]), rhs = access_of(kernel, i.regions[1]);
   const int64_t lhs_bytes = i.rows * i.extent * bytes, rhs_bytes = i.columns * i.extent * bytes;
-  t.pack_lhs = t.pairs || !lhs.plain || (i.columns > 2 * panel && lhs_bytes > kSmallFactor);
-  t.pack_rhs = t.pairs || !rhs.plain || rhs.stride[1] != 1 || (i.rows > 2 * t.tile.rows && rhs_bytes > kSmallFactor);
+  // Elements as they are multiplied, one after the other: whole pairs of 16-bit ones.
+  const bool in_place = lhs.plain && lhs.stride[1] == 1 && (t.pairs ? i.extent % 2 == 0 : factor == sum);
+  const bool in_rows = in_place && lhs_bytes > kSmallFactor;
+  // A tile of all rows uses every element of the right factor once: what is computed needs no memory. Terms are best
+  // written out then, with what they share.
+  const int64_t computed = instruction_count(i.regions[1]);
+  const bool once =
+      !rhs.plain && !t.pairs && t.lanes > 1 && i.rows <= (registers.total - 4) / 2 && computed <= kComputedInPlace;
+  t.computed_rhs = once ? computed : 0;
+  const int64_t vectors = ceil_div(i.columns, t.lanes);
+  t.tile = once ? tile_of_all(i, std::min<int64_t>(vectors, 2), computed)
+                : choose_tile(i.rows, vectors, in_rows ? kRowsInPlace : 28, registers);
+  const int64_t panel = t.tile.vectors * t.lanes;
+  const bool small = !t.pairs && lhs.plain && (i.columns <= 2 * panel || lhs_bytes <= kSmallFactor);
+  t.pack_lhs = !in_place && !small;
+  t.pack_rhs =
+      t.pairs || (rhs.plain ? rhs.stride[1] != 1 : !once) || (i.rows > 2 * t.tile.rows && rhs_bytes > kSmallFactor);
 
   // Of a few rows each element of the right factor is used so often as well: it passes by once, in whole rows.
   const bool passes = !t.pack_rhs && rhs_bytes > kBlockBytes;
-  const int64_t blocks = ceil_div(i.extent, passes ? kPassingDepth : kDepthBlock);
+  const int64_t blocks = passes                    ? ceil_div(i.extent, kPassingDepth)
+                         : i.extent <= kWholeDepth ? 1
+                                                   : ceil_div(i.extent, kDepthBlock);
+  t.fetch_lhs = in_rows && !passes && lhs_bytes > kFarFactor;
   t.depth_block = std::min(i.extent, ceil_div(ceil_div(i.extent, blocks), 8) * 8);
   t.column_block =
       equal_parts(i.columns, passes ? kPassingColumns : std::max(panel, kBlockBytes / (t.depth_block * bytes)), panel);
-  int64_t row_block = kRowBlock;
-  if (i.threads) row_block = std::clamp(i.rows * ceil_div(i.columns, t.column_block) / kTasks, kTaskRows, kRowBlock);
-  t.row_block = equal_parts(i.rows, row_block, t.tile.rows);
+  const int64_t tasks = i.threads ? kTasks / ceil_div(i.columns, t.column_block) : 1;
+  t.row_block =
+      equal_parts(i.rows, std::clamp(i.rows / std::max<int64_t>(tasks, 1), kTaskRows, kRowBlock), t.tile.rows);
+  t.most_rows = std::max<int64_t>(1, kRowBlock / t.row_block) * t.row_block;
 
   return t;
 }

@@ -26,6 +26,11 @@ struct Tile {
   int64_t rows = 1, vectors = 1;
 };
 
+/// Instructions of a tile's terms that are written out one after the other, without a loop.
+inline constexpr int64_t kStraightInstructions = 768;
+/// Elements of the left factor that many tiles share and that registers still hold then.
+inline constexpr int64_t kSharedElements = 64;
+
 struct Tiling {
   unsigned lanes = 1;
   Tile tile;
@@ -34,7 +39,13 @@ struct Tiling {
   int64_t depth_block = 0;
   /// Elements of the result that one task computes. The last ones may be smaller.
   int64_t row_block = 0, column_block = 0;
+  /// Rows of tasks that are computed together, if one thread has them all: whole tasks.
+  int64_t most_rows = 0;
   bool pack_lhs = false, pack_rhs = false;
+  /// Instructions that compute an element of the right factor where it is multiplied; 0: it is read.
+  int64_t computed_rhs = 0;
+  /// Rows of the left factor are asked for while the rows of tiles before them are computed.
+  bool fetch_lhs = false;
   /// bf16 pairs are multiplied and added by one instruction.
   bool pairs = false;
 };

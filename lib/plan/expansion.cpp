@@ -151,7 +151,7 @@ void Planner::count_reads(Value v, Reads& reads) const {
 void Planner::store_if_dear(Value v, double c) {
   const int64_t elements = g.shape(v).num_elements();
   // A scalar is computed once in each kernel that wants it, whatever the kernel's space.
-  if (c < (elements == 1 ? kDearScalar : kDear)) return;
+  if (c < (elements == 1 ? kDearScalar : kDear) || is_read_sooner(v)) return;
   Reads reads;
   count_reads(v, reads);
   // Slices that share no element are one reader.

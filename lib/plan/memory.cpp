@@ -45,10 +45,37 @@ bool Planner::reads_through(Value v) const {
 }
 
 bool Planner::is_prologue(const Equation& product, Value v) const {
-  if (g.kind(v) != ValueKind::result || users[v.id()].size() != 1 || uses[v.id()] != 1) return false;
+  if (g.kind(v) != ValueKind::result || this->product(product) == Product::sums) return false;
   const Equation& e = *g.definition(v);
-  return roles[position.at(&e)] == Role::elementwise && e.id() != id_of<While> &&
-         this->product(product) != Product::sums;
+  if (roles[position.at(&e)] != Role::elementwise || e.id() == id_of<While>) return false;
+  return (users[v.id()].size() == 1 && uses[v.id()] == 1) || is_read_sooner(v);
+}
+
+bool Planner::is_read_sooner(Value v) const {
+  constexpr size_t kFewProducts = 4, kFewOperations = 12, kMost = 48;
+  const size_t products = uses[v.id()];
+  if (products > kFewProducts) return false;
+  for (const Equation* user : users[v.id()])
+    if (role(*user) != Role::contraction || product(*user) == Product::sums) return false;
+  size_t count = 0;
+  int64_t read = 0;
+  std::vector<Value> found{v};
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (g.kind(found[i]) != ValueKind::result || plan.in_memory[found[i].id()]) {
+      read += g.shape(found[i]).num_elements();
+      continue;
+    }
+    const Equation& e = *g.definition(found[i]);
+    const bool computed = role(e) == Role::elementwise && e.id() != id_of<While>;
+    if (!computed && (role(e) != Role::view || e.operands().size() != 1)) return false;
+    count += computed ? operations(e) : 0;
+    for (const Value o : e.operands())
+      if (std::find(found.begin(), found.end(), o) == found.end()) found.push_back(o);
+    if (count > kFewOperations || found.size() > kMost) return false;
+  }
+  // It would be read from there, written once, and read by each.
+  const auto times = static_cast<int64_t>(products);
+  return times * read <= read + (times + 1) * g.shape(v).num_elements();
 }
 
 void Planner::note_operand(const Equation& e, Value v) {

@@ -90,8 +90,12 @@ std::vector<Case> cases() {
     for (const int64_t m : {1, 4, 13, 29})
       for (const int64_t k : {2, 8, 37}) out.push_back({0, m, n, k});
   // Several blocks of terms, of columns, of rows; sizes on both sides of them.
-  for (const Case& c :
-       {Case{0, 3, 40, 1000}, {0, 30, 300, 321}, {0, 460, 37, 330}, {0, 1, 2000, 700}, {0, 129, 1030, 65}})
+  for (const Case& c : {Case{0, 3, 40, 1000},
+                        {0, 30, 300, 321},
+                        {0, 460, 37, 530},
+                        {0, 1, 2000, 700},
+                        {0, 129, 1030, 65},
+                        {0, 70, 500, 711}})
     out.push_back(c);
   // Batches, and products of which the left operand's elements are side by side.
   for (const Case& c : {Case{3, 4, 4, 4}, {5, 8, 8, 8}, {2, 17, 19, 23}, {0, 64, 1, 9}, {0, 50, 2, 30}})
@@ -130,7 +134,8 @@ TEST_P(Tiles, KnowEveryType) {
     if (kAddressSanitizer && dtype == "f64") break;
     for (const Case& c :
          {Case{0, 9, 21, 35, false, false}, Case{0, 9, 21, 35, true, false}, Case{0, 33, 70, 64, false, true},
-          Case{2, 4, 4, 4, false, false}, Case{0, 40, 300, 333, true, true}}) {
+          Case{2, 4, 4, 4, false, false}, Case{0, 40, 300, 333, true, true}, Case{0, 41, 150, 534, false, false},
+          Case{0, 30, 150, 535, false, true}}) {
       EXPECT_EQ(compare(product(c, dtype, ""), options), "");
       EXPECT_EQ(compare(product(c, dtype, kBias), options), "");
     }
@@ -142,7 +147,8 @@ TEST_P(Tiles, AreTheSameSplitOverThreads) {
   options.target.cpu = GetParam();
   const kernel::ThreadOptions saved = kernel::thread_options();
   kernel::thread_options().split_above = 0;
-  for (const Case& c : {Case{0, 500, 300, 330}, Case{0, 33, 700, 40}, Case{4, 20, 30, 40}, Case{0, 15, 17, 16}})
+  for (const Case& c :
+       {Case{0, 500, 300, 330}, Case{0, 33, 700, 40}, Case{0, 203, 700, 530}, Case{4, 20, 30, 40}, Case{0, 15, 17, 16}})
     EXPECT_EQ(compare(product(c, "f32", kBias), options), "");
   kernel::thread_options() = saved;
 }
