@@ -11,11 +11,8 @@
 #include "codegen/backend_target.h"
 #include "codegen/codegen.h"
 #include "codegen/emitter.h"
-<<<<<<< HEAD
 #include "codegen/fuse_products.h"
-=======
 #include "codegen/inline_kernel.h"
->>>>>>> 72da0425859f5ac18f5fcd563baa07d5f4558e94
 #include "codegen/llvm.h"
 #include "codegen/masks.h"
 #include "codegen/outline.h"

@@ -40,9 +40,11 @@ void KernelEmitter::parallel_for(int64_t count, int64_t grain, const std::functi
   function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {number, number}, false),
                                      llvm::Function::InternalLinkage, "", module_);
   b_.SetInsertPoint(block("start"));
-  const bool could_fail = std::exchange(may_fail_, false);
+  const bool could_fail = std::exchange(may_fail_, false), streamed = std::exchange(streamed_here_, false);
   body(function_->getArg(0), function_->getArg(1));
   const bool body_may_fail = std::exchange(may_fail_, could_fail);
+  order_streams();
+  streamed_here_ = streamed;
   b_.CreateRetVoid();
   llvm::Function* const draft = std::exchange(function_, around);
   sink_ = sink;

@@ -100,6 +100,14 @@ class KernelEmitter {
   llvm::Type* element(int32_t buffer) { return ops_.memory_type(kernel_.buffers[buffer].dtype); }
   llvm::Align alignment(int32_t buffer) const;
 
+  // ---- streaming.cpp
+  void find_streams();
+  void find_streams(const Region& region, double times, bool again, std::vector<double>& written) const;
+  bool streams_in(const Instruction& loop) const;
+  std::pair<llvm::Value*, llvm::Value*> align(llvm::Value* begin, const std::function<void(llvm::Value*)>& iteration);
+  bool streamed(int32_t buffer, llvm::Value* value, llvm::Value* address);
+  void order_streams();
+
   // ---- interleave.cpp
   struct WaitingStore {
     int32_t buffer;
@@ -222,8 +230,13 @@ class KernelEmitter {
   std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> parts_;
   std::vector<Reg> env_;
   std::vector<WaitingStore> waiting_stores_;  ///< of the region being emitted
-  unsigned lanes_ = 0;                        ///< 0 outside vectorised loops
-  llvm::Value* mask_ = nullptr;               ///< active lanes; null: all
+  std::vector<bool> streamed_;                ///< buffers that stores may write past the caches
+  /// Whether vectors are stored so: not, not but the loop asks where they go, or yes, all being aligned.
+  enum class Streaming : uint8_t { none, asked, yes } streaming_ = Streaming::none;
+  std::vector<std::pair<llvm::Value*, uint64_t>> stream_starts_;  ///< addresses, and sizes of elements
+  bool streamed_here_ = false;                                    ///< the function being emitted has such stores
+  unsigned lanes_ = 0;                                            ///< 0 outside vectorised loops
+  llvm::Value* mask_ = nullptr;                                   ///< active lanes; null: all
   llvm::Value* zeros_ = nullptr;
   llvm::Value* sink_ = nullptr;
   bool may_fail_ = false;

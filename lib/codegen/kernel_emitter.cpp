@@ -99,7 +99,9 @@ llvm::Function* KernelEmitter::emit() {
   context_ = function_->getArg(0);
   llvm::Function* const whole = function_;
   b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", whole));
+  find_streams();
   run(kernel_.body);
+  order_streams();
   b_.CreateRetVoid();
   note_reads(*whole);
   return whole;

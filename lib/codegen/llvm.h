@@ -14,11 +14,8 @@
 #include <llvm/IR/Module.h>
 
 #ifdef CALQUE_LLVM_BACKEND
-<<<<<<< HEAD
 #include <llvm/Analysis/LoopInfo.h>
-=======
 #include <llvm/Analysis/ValueTracking.h>
->>>>>>> 72da0425859f5ac18f5fcd563baa07d5f4558e94
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/CodeGen/Passes.h>

@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t kUnrollByFour = 4, kUnrollByTwo = 8;
 // Bodies beyond this are emitted once.
 constexpr int64_t kLargeBody = 400, kOnce = 12;
+// Beyond this many instructions a vector takes longer to compute than to write to memory.
+constexpr int64_t kStreamed = 64;
 // Up to this many instructions a branch runs both its sides.
 constexpr int64_t kFlatten = 24;
 
@@ -204,16 +206,44 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   }
   int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
   unroll = std::max<int64_t>(1, std::min(unroll, full));
-  const bool once = full == 0 || (rest != 0 && facts.cost > (repeatable ? kOnce : kLargeBody) && (repeatable || target_.avx512));
+  const bool streamed = repeatable && facts.cost <= kStreamed && full > unroll && streams_in(i);
+  const bool large = rest != 0 && facts.cost > (repeatable ? kOnce : kLargeBody) && (repeatable || target_.avx512);
+  const bool once = full == 0 || (large && !streamed);
   Value* middle = begin;
   if (!once) {
-    Value* const steps = b_.CreateUDiv(b_.CreateSub(end, begin), number(unroll * lanes));
-    middle = b_.CreateAdd(begin, b_.CreateMul(steps, number(unroll * lanes)), "", true, true);
-    counted(begin, middle, unroll * lanes, {}, [&](Value* index, const Values&) {
-      for (int64_t u = 0; u < unroll; ++u)
-        iteration(u == 0 ? index : b_.CreateAdd(index, number(u * lanes), "", true, true));
-      return Values{};
-    });
+    const auto whole = [&](Value* first) {
+      Value* const steps = b_.CreateUDiv(b_.CreateSub(end, first), number(unroll * lanes));
+      Value* const last = b_.CreateAdd(first, b_.CreateMul(steps, number(unroll * lanes)), "", true, true);
+      counted(first, last, unroll * lanes, {}, [&](Value* index, const Values&) {
+        for (int64_t u = 0; u < unroll; ++u)
+          iteration(u == 0 ? index : b_.CreateAdd(index, number(u * lanes), "", true, true));
+        return Values{};
+      });
+      return last;
+    };
+    if (streamed) {
+      const auto [start, found] = align(begin, iteration);
+      Value* const enough = b_.CreateICmpSGE(b_.CreateSub(end, start), number(unroll * lanes));
+      llvm::BasicBlock *stream = block("stream"), *plain = block("plain"), *after = block("after");
+      b_.CreateCondBr(b_.CreateAnd(found, enough), stream, plain);
+      b_.SetInsertPoint(stream);
+      streaming_ = Streaming::yes;
+      Value* const streamed_to = whole(start);
+      streaming_ = Streaming::none;
+      stream = b_.GetInsertBlock();
+      b_.CreateBr(after);
+      b_.SetInsertPoint(plain);
+      Value* const stored_to = whole(begin);
+      plain = b_.GetInsertBlock();
+      b_.CreateBr(after);
+      b_.SetInsertPoint(after);
+      llvm::PHINode* const reached = b_.CreatePHI(b_.getInt64Ty(), 2);
+      reached->addIncoming(streamed_to, stream);
+      reached->addIncoming(stored_to, plain);
+      middle = reached;
+    } else {
+      middle = whole(begin);
+    }
   }
   const auto remainder = [&] {
     counted(middle, end, lanes, {}, [&](Value* index, const Values&) {

@@ -146,10 +146,11 @@ void KernelEmitter::store_lanes(int32_t buffer, const Reg& index, Value* value, 
   if ((forward || backward) && (!mask || target_.masked_memory(bytes))) {
     Value* p = address(buffer, backward ? b_.CreateSub(index.v, b_.getInt64(lanes_ - 1)) : index.v);
     if (backward) value = reverse(value);
-    if (mask)
+    if (mask) {
       b_.CreateMaskedStore(value, p, alignment(buffer), backward ? reverse(mask) : mask);
-    else
+    } else if (!forward || !streamed(buffer, value, p)) {
       b_.CreateAlignedStore(value, p, alignment(buffer));
+    }
     return;
   }
   scatter(buffer, as_vector(index), value, mask);

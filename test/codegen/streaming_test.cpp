@@ -1,0 +1,87 @@
+// Stores past the caches: taken for large results alone, and right wherever these begin and end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/kernel_builder.h"
+
+namespace calque::test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int64_t kLarge = (16 << 20) / 4;  // floats that are streamed
+
+Program scaled(int64_t n, bool in_place = false) {
+  KernelBuilder k("scaled");
+  const int32_t in = k.input(DType::f32, n), out = k.output(DType::f32, n);
+  k.parallel(n, true, [&](Id i) {
+    Id x = k.load(in, i);
+    if (in_place) x = k.add(x, k.load(out, i));
+    k.store(out, i, k.mul(x, k.constant(2.0f)));
+  });
+  return k.program();
+}
+
+TEST(Streaming, IsForLargeResultsThatAreNotRead) {
+  EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v4")), ContainsRegex("vmovntps[^\n]*%zmm"));
+  EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v4")), HasSubstr("sfence"));
+  EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v3")), ContainsRegex("vmovntps[^\n]*%ymm"));
+  EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v2")), ContainsRegex("movntps[^\n]*%xmm"));
+  EXPECT_THAT(codegen::assembly(scaled(kLarge - 1), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
+  EXPECT_THAT(codegen::assembly(scaled(kLarge, true), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
+}
+
+// A place that is written again and again stays where it is.
+TEST(Streaming, IsForWhatIsWrittenOnce) {
+  KernelBuilder k("again");
+  const int32_t in = k.input(DType::f32, kLarge), out = k.output(DType::f32, kLarge);
+  k.parallel(2, false, [&](Id) {
+    k.parallel(kLarge, true, [&](Id i) { k.store(out, i, k.mul(k.load(in, i), k.constant(2.0f))); });
+  });
+  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
+}
+
+TEST(Streaming, BeginsAndEndsAnywhere) {
+  for (const std::string& level : cpu_levels())
+    for (const int64_t n : {kLarge, kLarge + 1, kLarge + 13, kLarge + 31}) {
+      std::vector<float> x(static_cast<size_t>(n));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 8191);
+      // The last element stands before a page that must not be touched, so the first one anywhere in a line.
+      Guarded<float> a(x), b(x.size());
+      run(scaled(n), {a.data(), b.data()}, cpu(level));
+      for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(b[i], 2 * x[i]) << level << " n=" << n << " i=" << i;
+    }
+}
+
+// Rows that begin at other places of a line, written forwards to two results of different alignment and element size.
+TEST(Streaming, RowsOfSeveralResults) {
+  const int64_t rows = 4231, columns = 1013;
+  for (const std::string& level : cpu_levels())
+    for (const int64_t shift : {0, 1, 3}) {
+      KernelBuilder k("rows");
+      const int32_t in = k.input(DType::f32, columns), first = k.output(DType::f32, rows * columns + shift),
+                    second = k.output(DType::f32, rows * columns);
+      k.parallel(rows, false, [&](Id row) {
+        const Id start = k.mul(row, k.index(columns));
+        k.parallel(columns, true, [&](Id c) {
+          const Id x = k.load(in, c), at = k.add(start, c);
+          k.store(first, k.add(at, k.index(shift)), k.add(x, k.constant(1.0f)));
+          k.store(second, at, k.mul(x, k.constant(2.0f)));
+        });
+      });
+      std::vector<float> x(static_cast<size_t>(columns));
+      for (size_t c = 0; c < x.size(); ++c) x[c] = static_cast<float>(c);
+      const auto count = static_cast<size_t>(rows * columns);
+      Guarded<float> a(x), b(count + static_cast<size_t>(shift)), c(count);
+      run(k.program(), {a.data(), b.data(), c.data()}, cpu(level));
+      for (size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(b[i + static_cast<size_t>(shift)], x[i % x.size()] + 1) << level << " i=" << i;
+        ASSERT_EQ(c[i], x[i % x.size()] * 2) << level << " i=" << i;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace calque::test
