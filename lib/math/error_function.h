@@ -60,9 +60,8 @@ F erfc(const F& x) {
   const F reciprocal = T(1) / (plus * weight.high);
   const F inverse_plus = reciprocal * weight.high;
   const F ratio = (b - T(3)) * inverse_plus;
-  F t = ratio;
-  // b - 3 = ratio (b + 3) but for the roundings above, which f32 would show.
-  if constexpr (sizeof(T) == 4) t = fma(fma(-ratio, b, fma(ratio + T(1), F(-3), b)), inverse_plus, ratio);
+  // b - 3 = ratio (b + 3) but for the roundings above.
+  const F t = fma(fma(-ratio, b, fma(ratio + T(1), F(-3), b)), inverse_plus, ratio);
   const Pair<F> scaled = quick_two_sum(F(1.25), horner(t, C::kErfcScaled));
   const F inverse = reciprocal * plus;
   const F q = scaled.high * inverse;

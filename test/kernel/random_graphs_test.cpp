@@ -21,11 +21,9 @@ RandomGraphOptions strict_options() {
 
 class StrictMode : public testing::TestWithParam<int> {};
 
-TEST_P(StrictMode, EqualsTheReferenceOnRandomGraphs) {
-  constexpr uint64_t kBlock = 100;
-  const uint64_t first = static_cast<uint64_t>(GetParam()) * kBlock;
-  for (uint64_t seed = first; seed < first + kBlock; ++seed) {
-    const Graph g = random_graph(seed, strict_options());
+void compare_seeds(uint64_t first, uint64_t count, const RandomGraphOptions& options) {
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Graph g = random_graph(seed, options);
     std::string d;
     try {
       d = compare_strictly(g, random_inputs(g, seed));
@@ -34,6 +32,20 @@ TEST_P(StrictMode, EqualsTheReferenceOnRandomGraphs) {
     }
     ASSERT_EQ(d, "") << "seed " << seed;
   }
+}
+
+TEST_P(StrictMode, EqualsTheReferenceOnRandomGraphs) {
+  constexpr uint64_t kBlock = 100;
+  compare_seeds(static_cast<uint64_t>(GetParam()) * kBlock, kBlock, strict_options());
+}
+
+// Arrays beyond the sizes at which plans and loops decide otherwise: blocks, pieces for threads, stored sums.
+TEST(StrictModeOfLargeArrays, EqualsTheReferenceOnRandomGraphs) {
+  RandomGraphOptions options = strict_options();
+  options.max_equations = 12;
+  options.max_elements = 60000;
+  options.max_depth = 1;
+  compare_seeds(700000, kAddressSanitizer ? 10 : 120, options);
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
