@@ -143,7 +143,7 @@ inline D skin(const Posed<D>& hand, const Bones<D>& rest) {
 
 /// What skin wants of vertices.
 inline Bones<D> of_vertices(const AtRest<cq::Array<double>>& at) {
-  return for_parts([&](const auto& weights) { return D(expand_dims(weights, {1})) * at.positions; }, at.weights);
+  return for_parts([&](const auto& weights) { return D(expand_dims(weights, 1)) * at.positions; }, at.weights);
 }
 
 /// The shares of a triangle's corners in the point at u [2, N].
@@ -168,7 +168,7 @@ inline Bones<D> on_triangles(const AtRest<cq::Array<double>>& corners, const D& 
         D sum;
         for (int64_t c = 0; c < 3; ++c) {
           const D position = D(corners.positions)[c] * shares(u)[static_cast<size_t>(c)];
-          const D corner = expand_dims(D(weights)[c], {1}) * position;
+          const D corner = expand_dims(D(weights)[c], 1) * position;
           sum = c == 0 ? corner : sum + corner;
         }
         return sum;

@@ -129,21 +129,25 @@ void ContractionEmitter::fetch_line(Value* at, int64_t bytes, bool write) {
                      {line, b_.getInt32(write ? 1 : 0), b_.getInt32(write ? kNear : kSecondLevel), b_.getInt32(kData)});
 }
 
-// What will be wanted soon and may be far away: the sums of earlier terms, and this tile's share of the rows of the
-// left factor that come next.
+// What will be wanted soon and may be far away: the sums of earlier terms, this tile's share of the rows of the left
+// factor that come next, and the next panel of a right factor that passes by.
 void ContractionEmitter::fetch(const Place& p) {
   constexpr auto line = static_cast<int64_t>(kLine);
-  const auto bytes = static_cast<int64_t>(size_of(sum_));
+  const auto bytes = static_cast<int64_t>(size_of(sum_)), width = static_cast<int64_t>(size_of(factor_));
   if (blocks_ > 1) {
     Value* sums = waiting(p);
     for (int64_t at = 0; at < p.rows * p.vectors * lanes_ * bytes; at += line) fetch_line(sums, at, true);
   }
+  if (t_.passes && rhs_.plain) {
+    Value* from = address(1, p.k0, p.n);
+    for (int64_t k = 0; k < t_.depth_block; ++k)
+      for (int64_t at = 0; at < panel_ * width; at += line)
+        fetch_line(from, (k * rhs_.stride[0] + panel_) * width + at, false);
+  }
   if (!t_.fetch_lhs) return;
-  const auto width = static_cast<int64_t>(size_of(factor_));
   const int64_t panels = ceil_div(t_.column_block, panel_), lines = ceil_div(t_.depth_block * width, line);
   const int64_t share = ceil_div(lines, panels);
-  Value* from = address(0, p.m, p.k0);
-  from = b_.CreateGEP(b_.getInt8Ty(), from, mul(p.panel, share * line));
+  Value* from = b_.CreateGEP(b_.getInt8Ty(), address(0, p.m, p.k0), mul(p.panel, share * line));
   for (int64_t r = 0; r < p.rows; ++r)
     for (int64_t l = 0; l < share; ++l) fetch_line(from, (p.rows + r) * lhs_.stride[0] * width + l * line, false);
 }

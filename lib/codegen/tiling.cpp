@@ -35,8 +35,9 @@ constexpr int64_t kRowsInPlace = 8;
 constexpr int64_t kComputedInPlace = 48;
 /// A left factor that does not stay in the second-level cache.
 constexpr int64_t kFarFactor = 128 * 1024;
-/// Terms and columns of a block when the right factor is not packed and passes by from memory.
-constexpr int64_t kPassingDepth = 8, kPassingColumns = 4096;
+/// Terms and columns of a block, and vectors of a tile, when the right factor is not packed and passes by from memory:
+/// so many streams, in pieces so long, are fetched ahead best.
+constexpr int64_t kPassingDepth = 8, kPassingColumns = 4096, kPassingVectors = 8;
 /// Factors that fit here are read where they are.
 constexpr int64_t kSmallFactor = 16 * 1024;
 /// With fewer rows bf16 is not worth packing in pairs.
@@ -230,21 +231,22 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
   const int64_t vectors = ceil_div(i.columns, t.lanes);
   t.tile = once ? tile_of_all(i, std::min<int64_t>(vectors, 2), computed)
                 : choose_tile(i.rows, vectors, in_rows ? kRowsInPlace : 28, registers);
-  const int64_t panel = t.tile.vectors * t.lanes;
+  int64_t panel = t.tile.vectors * t.lanes;
   const bool small = !t.pairs && lhs.plain && (i.columns <= 2 * panel || lhs_bytes <= kSmallFactor);
   t.pack_lhs = !in_place && !small;
   t.pack_rhs =
       t.pairs || (rhs.plain ? rhs.stride[1] != 1 : !once) || (i.rows > 2 * t.tile.rows && rhs_bytes > kSmallFactor);
 
   // Of a few rows each element of the right factor is used so often as well: it passes by once, in whole rows.
-  const bool passes = !t.pack_rhs && rhs_bytes > kBlockBytes;
-  const int64_t blocks = passes                    ? ceil_div(i.extent, kPassingDepth)
-                         : i.extent <= kWholeDepth ? 1
-                                                   : ceil_div(i.extent, kDepthBlock);
-  t.fetch_lhs = in_rows && !passes && lhs_bytes > kFarFactor;
+  t.passes = !t.pack_rhs && rhs_bytes > kBlockBytes;
+  if (t.passes) t.tile.vectors = std::min(t.tile.vectors, kPassingVectors);
+  panel = t.tile.vectors * t.lanes;
+  const int64_t most_terms = t.passes ? kPassingDepth : i.extent <= kWholeDepth ? kWholeDepth : kDepthBlock;
+  const int64_t blocks = ceil_div(i.extent, most_terms);
+  t.fetch_lhs = in_rows && !t.passes && lhs_bytes > kFarFactor;
   t.depth_block = std::min(i.extent, ceil_div(ceil_div(i.extent, blocks), 8) * 8);
-  t.column_block =
-      equal_parts(i.columns, passes ? kPassingColumns : std::max(panel, kBlockBytes / (t.depth_block * bytes)), panel);
+  t.column_block = equal_parts(
+      i.columns, t.passes ? kPassingColumns : std::max(panel, kBlockBytes / (t.depth_block * bytes)), panel);
   const int64_t tasks = i.threads ? kTasks / ceil_div(i.columns, t.column_block) : 1;
   t.row_block =
       equal_parts(i.rows, std::clamp(i.rows / std::max<int64_t>(tasks, 1), kTaskRows, kRowBlock), t.tile.rows);

@@ -46,6 +46,8 @@ struct Tiling {
   int64_t computed_rhs = 0;
   /// Rows of the left factor are asked for while the rows of tiles before them are computed.
   bool fetch_lhs = false;
+  /// The right factor is read once, from memory, and asked for ahead.
+  bool passes = false;
   /// bf16 pairs are multiplied and added by one instruction.
   bool pairs = false;
 };

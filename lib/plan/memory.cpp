@@ -1,6 +1,7 @@
 // Which values must be in memory whatever fusion would like.
 #include <algorithm>
 
+#include "plan/contraction.h"
 #include "plan/equations.h"
 #include "plan/planner.h"
 #include "primitives/registry.h"
@@ -51,12 +52,21 @@ bool Planner::is_prologue(const Equation& product, Value v) const {
   return (users[v.id()].size() == 1 && uses[v.id()] == 1) || is_read_sooner(v);
 }
 
+bool Planner::reads_once(const Equation& e, Value v) const {
+  constexpr int64_t kFewRows = 14;
+  if (e.operand(0) == e.operand(1)) return false;
+  const Contraction c = contraction_of(g, e);
+  const Product how = product(e);
+  return (how == Product::tiled && v == e.operand(1) && c.rows <= kFewRows) ||
+         (how == Product::tiled_swapped && v == e.operand(0) && c.columns <= kFewRows);
+}
+
 bool Planner::is_read_sooner(Value v) const {
   constexpr size_t kFewProducts = 4, kFewOperations = 12, kMost = 48;
   const size_t products = uses[v.id()];
   if (products > kFewProducts) return false;
   for (const Equation* user : users[v.id()])
-    if (role(*user) != Role::contraction || product(*user) == Product::sums) return false;
+    if (role(*user) != Role::contraction || !reads_once(*user, v)) return false;
   size_t count = 0;
   int64_t read = 0;
   std::vector<Value> found{v};

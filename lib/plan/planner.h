@@ -36,7 +36,9 @@ struct Planner {
   bool reads_through(Value v) const;
   /// An elementwise operand of a tiled product, computed while it is packed. (Dear ones are stored all the same.)
   bool is_prologue(const Equation& product, Value v) const;
-  /// A few operations that products alone use: computed again by each, it takes less than through memory.
+  /// A product of so few rows that each element of this operand is read for one tile alone.
+  bool reads_once(const Equation& product, Value v) const;
+  /// A few operations that such products alone use: computed again by each, it takes less than through memory.
   bool is_read_sooner(Value v) const;
   /// Notes why an operand of a product is not computed in the product's kernel.
   void note_operand(const Equation& e, Value v);

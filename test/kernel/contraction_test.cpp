@@ -182,6 +182,30 @@ TEST(Products, ComputeWhatFollowsInTheirOwnKernel) {
   EXPECT_EQ(p.workspace_bytes, 0);
 }
 
+/// Two products, of 3 and of `rows` rows, with one computed right factor.
+std::string of_computed(int64_t rows, int64_t columns, const std::string& dtype) {
+  const std::string n = std::to_string(columns), shape = "[4,4," + n + "]", m = std::to_string(rows);
+  const std::string product = "dot_general[lhs_batch=[], lhs_contract=[0,2], rhs_batch=[], rhs_contract=[0,1]] ";
+  return "calque 1\ngraph f(%a: " + dtype + "[4,3,4], %b: " + dtype + "[4," + m + ",4], %w: " + dtype + "[4," + n +
+         "], %x: " + dtype + "[4," + n + "]) {\n  %wb = broadcast[axes=[0,2], shape=" + shape +
+         "] %w\n  %xb = broadcast[axes=[1,2], shape=" + shape + "] %x\n  %r = mul %wb %xb\n  %d = " + product +
+         "%a %r\n  %e = " + product + "%b %r\n  return %d, %e\n}\n";
+}
+
+TEST(Products, OfFewRowsComputeTheirRightFactor) {
+  const kernel::Program p = program_of(of_computed(12, 800, "f64"));
+  EXPECT_EQ(p.kernels.size(), 2u);
+  EXPECT_EQ(p.workspace_bytes, 0);
+  // Of many rows it would be computed again and again.
+  EXPECT_NE(program_of(of_computed(40, 800, "f64")).workspace_bytes, 0);
+  for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    codegen::CodegenOptions options;
+    options.target.cpu = cpu;
+    for (const std::string dtype : {"f64", "f32", "bf16", "i32"})
+      for (const int64_t columns : {5, 16, 37, 803}) EXPECT_EQ(compare(of_computed(12, columns, dtype), options), "");
+  }
+}
+
 TEST(Products, AreStoredWhenSomethingElseReadsThem) {
   const std::string text = product({0, 32, 48, 64}, "f32",
                                    "  %t = max %d %wide\n  %r = reduce_sum[axes=[1]] %d\n"
