@@ -1,7 +1,7 @@
 // Control flow. Loops test at the bottom. A vectorised loop has a main part of unrolled full vectors and one more copy
-// of the body for the rest: where iterations may be repeated its last vector starts at extent - lanes, so that no mask
-// is needed; otherwise lanes past the end are masked off. Lanes leave a while loop one by one: the loop runs until none
-// is active, and those that have left keep their carries.
+// of the body for the rest, or only that one where the body is not short: where iterations may be repeated its last
+// vector starts at extent - lanes, so that no mask is needed; otherwise lanes past the end are masked off. Lanes leave
+// a while loop one by one: the loop runs until none is active, and those that have left keep their carries.
 #include <algorithm>
 #include <bit>
 
@@ -17,8 +17,8 @@ namespace {
 
 // Bodies up to this many instructions are repeated inside the loop, to amortise its overhead.
 constexpr int64_t kUnrollByFour = 4, kUnrollByTwo = 8;
-// Bodies beyond this are emitted once.
-constexpr int64_t kLargeBody = 400, kOnce = 12;
+// Bodies beyond this are emitted once: where the last vector may overlap the one before, and where it needs a mask.
+constexpr int64_t kOnce = 12, kOnceMasked = 400;
 // Beyond this many instructions a vector takes longer to compute than to write to memory.
 constexpr int64_t kStreamed = 64;
 // Up to this many instructions a branch runs both its sides.
@@ -207,8 +207,8 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
   unroll = std::max<int64_t>(1, std::min(unroll, full));
   const bool streamed = repeatable && facts.cost <= kStreamed && full > unroll && streams_in(i);
-  const bool large = rest != 0 && facts.cost > (repeatable ? kOnce : kLargeBody) && (repeatable || target_.avx512);
-  const bool once = full == 0 || (large && !streamed);
+  const bool large = repeatable ? facts.cost > kOnce : target_.avx512 && facts.cost > kOnceMasked;
+  const bool once = full == 0 || (rest != 0 && large && !streamed);
   Value* middle = begin;
   if (!once) {
     const auto whole = [&](Value* first) {
