@@ -105,6 +105,9 @@ class KernelEmitter {
   void find_streams(const Region& region, double times, bool again, std::vector<double>& written) const;
   bool streams_in(const Instruction& loop) const;
   std::pair<llvm::Value*, llvm::Value*> align(llvm::Value* begin, const std::function<void(llvm::Value*)>& iteration);
+  llvm::Value* stream(llvm::Value* begin, llvm::Value* end, int64_t step,
+                      const std::function<void(llvm::Value*)>& iteration,
+                      const std::function<llvm::Value*(llvm::Value*)>& whole);
   bool streamed(int32_t buffer, llvm::Value* value, llvm::Value* address);
   void order_streams();
 
@@ -128,10 +131,6 @@ class KernelEmitter {
   void sequential(const Instruction& i);
   void vectorised(const Instruction& i, llvm::Value* begin, llvm::Value* end);
   void while_loop(const Instruction& i);
-  void branch(const Instruction& i);
-  void branch_lanes(const Instruction& i);
-  void run_once(const Instruction& i, size_t flag);
-  Values where_any(llvm::Value* mask, bool rarely, const Values& otherwise, const std::function<Values()>& body);
   unsigned choose_lanes(const Instruction& i) const;
   /// for (i = begin; i < end; i += step) carries = body(i, carries); at least one iteration. One is emitted straight.
   Values counted(llvm::Value* begin, llvm::Value* end, int64_t step, const Values& initial,
@@ -141,6 +140,12 @@ class KernelEmitter {
   static void join(const Values& phis, const Values& values, llvm::BasicBlock* from);
   llvm::BasicBlock* block(const char* name);
   llvm::AllocaInst* local(llvm::Type* type);
+
+  // ---- branches.cpp
+  void branch(const Instruction& i);
+  void branch_lanes(const Instruction& i);
+  void run_once(const Instruction& i, size_t flag);
+  Values where_any(llvm::Value* mask, bool rarely, const Values& otherwise, const std::function<Values()>& body);
 
   // ---- calls.cpp
   /// Emits `body(begin, end)` as a function of its own that several threads run on pieces of [0, count): pieces begin

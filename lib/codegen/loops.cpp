@@ -21,16 +21,6 @@ constexpr int64_t kUnrollByFour = 4, kUnrollByTwo = 8;
 constexpr int64_t kOnce = 12, kOnceMasked = 400;
 // Beyond this many instructions a vector takes longer to compute than to write to memory.
 constexpr int64_t kStreamed = 64;
-// Up to this many instructions a branch runs both its sides.
-constexpr int64_t kFlatten = 24;
-
-bool straight(const kernel::Region& region, bool memory) {
-  for (const kernel::Instruction& i : region.instructions)
-    if (i.op != Op::constant && i.op != Op::scalar && i.op != Op::yield &&
-        !(memory && (i.op == Op::load || i.op == Op::store)))
-      return false;
-  return true;
-}
 
 // Steps of a short loop over elements wait for each other; several vectors of elements hide that.
 int64_t vectors_in_flight(const kernel::Instruction& i, bool avx512) {
@@ -221,29 +211,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
       });
       return last;
     };
-    if (streamed) {
-      const auto [start, found] = align(begin, iteration);
-      Value* const enough = b_.CreateICmpSGE(b_.CreateSub(end, start), number(unroll * lanes));
-      llvm::BasicBlock *stream = block("stream"), *plain = block("plain"), *after = block("after");
-      b_.CreateCondBr(b_.CreateAnd(found, enough), stream, plain);
-      b_.SetInsertPoint(stream);
-      streaming_ = Streaming::yes;
-      Value* const streamed_to = whole(start);
-      streaming_ = Streaming::none;
-      stream = b_.GetInsertBlock();
-      b_.CreateBr(after);
-      b_.SetInsertPoint(plain);
-      Value* const stored_to = whole(begin);
-      plain = b_.GetInsertBlock();
-      b_.CreateBr(after);
-      b_.SetInsertPoint(after);
-      llvm::PHINode* const reached = b_.CreatePHI(b_.getInt64Ty(), 2);
-      reached->addIncoming(streamed_to, stream);
-      reached->addIncoming(stored_to, plain);
-      middle = reached;
-    } else {
-      middle = whole(begin);
-    }
+    middle = streamed ? stream(begin, end, unroll * lanes, iteration, whole) : whole(begin);
   }
   const auto remainder = [&] {
     counted(middle, end, lanes, {}, [&](Value* index, const Values&) {
@@ -336,119 +304,6 @@ void KernelEmitter::while_loop(const Instruction& i) {
   b_.SetInsertPoint(exit);
   mask_ = outer_mask;
   for (size_t c = 0; c < n; ++c) env_[i.results[c]] = from_carry(carries[c], dtype(i.results[c]));
-}
-
-void KernelEmitter::branch(const Instruction& i) {
-  const Reg condition = get(i.operands[0]);
-  if (!condition.uniform()) return branch_lanes(i);
-  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition.v)) {
-    const Instruction* yield = run(i.regions[known->isZero() ? 1 : 0]);
-    for (size_t r = 0; r < i.results.size(); ++r) env_[i.results[r]] = get(yield->operands[r]);
-    return;
-  }
-  const auto yielded = [&](const Region& region) {
-    const Instruction* yield = run(region);
-    Values v;
-    for (size_t r = 0; r < i.results.size(); ++r)
-      v.push_back(to_carry(get(yield->operands[r]), dtype(i.results[r]), is_vector(i.results[r])));
-    return v;
-  };
-  const auto is_cheap = [](const Region& r) { return straight(r, false) && r.instructions.size() <= 4; };
-  if (is_cheap(i.regions[0]) && is_cheap(i.regions[1])) {
-    const Values a = yielded(i.regions[0]), b = yielded(i.regions[1]);
-    for (size_t r = 0; r < i.results.size(); ++r)
-      env_[i.results[r]] = from_carry(b_.CreateSelect(condition.v, a[r], b[r]), dtype(i.results[r]));
-    return;
-  }
-  llvm::BasicBlock *then = block("then"), *otherwise = block("else"), *end = block("join");
-  b_.CreateCondBr(condition.v, then, otherwise);
-  b_.SetInsertPoint(then);
-  const Values a = yielded(i.regions[0]);
-  llvm::BasicBlock* then_end = b_.GetInsertBlock();
-  b_.CreateBr(end);
-  b_.SetInsertPoint(otherwise);
-  const Values b = yielded(i.regions[1]);
-  llvm::BasicBlock* otherwise_end = b_.GetInsertBlock();
-  b_.CreateBr(end);
-  b_.SetInsertPoint(end);
-  const Values joined = phis(a, then_end);
-  join(joined, b, otherwise_end);
-  for (size_t r = 0; r < joined.size(); ++r) env_[i.results[r]] = from_carry(joined[r], dtype(i.results[r]));
-}
-
-// What `body` gives where some lane of `mask` is active, `otherwise` where none is. (In scalar code the mask is a
-// bool.)
-Values KernelEmitter::where_any(Value* mask, bool rarely, const Values& otherwise,
-                                const std::function<Values()>& body) {
-  llvm::BasicBlock *inside = block("some"), *after = block("join");
-  llvm::MDNode* weights = rarely ? llvm::MDBuilder(module_.getContext()).createUnlikelyBranchWeights() : nullptr;
-  b_.CreateCondBr(mask->getType()->isVectorTy() ? any(mask) : mask, inside, after, weights);
-  llvm::BasicBlock* before = b_.GetInsertBlock();
-  b_.SetInsertPoint(inside);
-  const Values values = body();
-  llvm::BasicBlock* end = b_.GetInsertBlock();
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
-  const Values joined = phis(values, end);
-  join(joined, otherwise, before);
-  return joined;
-}
-
-// A while whose flag is false after the first iteration: a rare case set apart. As a branch, its code stays where it
-// is.
-void KernelEmitter::run_once(const Instruction& i, size_t flag) {
-  const Region& body = i.regions[1];
-  Value* const outer_mask = mask_;
-  const Reg condition = get(i.operands[flag]);
-  const bool diverges = !condition.uniform();
-  Value* active = diverges ? and_mask(outer_mask, condition.v) : condition.v;
-  const auto carry = [&](Id id, size_t c) {
-    return to_carry(get(id), dtype(i.results[c]), diverges || is_vector(i.results[c]));
-  };
-  Values initial;
-  for (size_t c = 0; c < i.operands.size(); ++c) initial.push_back(carry(i.operands[c], c));
-  const Values last = where_any(active, true, initial, [&] {
-    if (diverges) mask_ = active;
-    for (size_t c = 0; c < initial.size(); ++c) env_[body.parameters[c]] = from_carry(initial[c], dtype(i.results[c]));
-    const Instruction* yield = run(body);
-    Values next;
-    for (size_t c = 0; c < initial.size(); ++c) {
-      Value* v = carry(yield->operands[c], c);
-      next.push_back(diverges ? b_.CreateSelect(active, v, initial[c]) : v);
-    }
-    mask_ = outer_mask;
-    return next;
-  });
-  for (size_t c = 0; c < last.size(); ++c) env_[i.results[c]] = from_carry(last[c], dtype(i.results[c]));
-}
-
-// Lanes disagree: each side runs under its mask, when some lane is active there.
-void KernelEmitter::branch_lanes(const Instruction& i) {
-  Value* const condition = as_vector(get(i.operands[0]));
-  Value* const outer_mask = mask_;
-  Value* const masks[2] = {and_mask(outer_mask, condition), and_mask(outer_mask, b_.CreateNot(condition))};
-  const bool flat = straight(i.regions[0], true) && straight(i.regions[1], true) &&
-                    instruction_count(i.regions[0]) + instruction_count(i.regions[1]) <= kFlatten;
-  Values nothing;
-  for (const Id r : i.results) {
-    const DType d = is_half(dtype(r)) && !options_.strict ? DType::f32 : dtype(r);
-    nothing.push_back(llvm::Constant::getNullValue(llvm::FixedVectorType::get(ops_.register_type(d), lanes_)));
-  }
-  Values sides[2];
-  for (size_t side = 0; side < 2; ++side) {
-    const auto body = [&] {
-      mask_ = masks[side];
-      const Instruction* yield = run(i.regions[side]);
-      Values values;
-      for (size_t r = 0; r < i.results.size(); ++r)
-        values.push_back(to_carry(get(yield->operands[r]), dtype(i.results[r]), true));
-      mask_ = outer_mask;
-      return values;
-    };
-    sides[side] = flat ? body() : where_any(masks[side], false, nothing, body);
-  }
-  for (size_t r = 0; r < i.results.size(); ++r)
-    env_[i.results[r]] = from_carry(b_.CreateSelect(condition, sides[0][r], sides[1][r]), dtype(i.results[r]));
 }
 
 }  // namespace calque::codegen

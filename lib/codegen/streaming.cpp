@@ -74,6 +74,30 @@ std::pair<Value*, Value*> KernelEmitter::align(Value* begin, const std::function
   return {ahead ? b_.CreateAdd(begin, ahead) : begin, ahead ? together : b_.getFalse()};
 }
 
+// `whole(first)` runs a loop from `first` on and returns how far it came: its stores stream where they can.
+Value* KernelEmitter::stream(Value* begin, Value* end, int64_t step, const std::function<void(Value*)>& iteration,
+                             const std::function<Value*(Value*)>& whole) {
+  const auto [start, found] = align(begin, iteration);
+  Value* const enough = b_.CreateICmpSGE(b_.CreateSub(end, start), b_.getInt64(static_cast<uint64_t>(step)));
+  llvm::BasicBlock *past = block("stream"), *plain = block("plain"), *after = block("after");
+  b_.CreateCondBr(b_.CreateAnd(found, enough), past, plain);
+  b_.SetInsertPoint(past);
+  streaming_ = Streaming::yes;
+  Value* const streamed_to = whole(start);
+  streaming_ = Streaming::none;
+  past = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(plain);
+  Value* const stored_to = whole(begin);
+  plain = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* const reached = b_.CreatePHI(b_.getInt64Ty(), 2);
+  reached->addIncoming(streamed_to, past);
+  reached->addIncoming(stored_to, plain);
+  return reached;
+}
+
 // The store of a whole vector: done here if it is to pass the caches.
 bool KernelEmitter::streamed(int32_t buffer, Value* value, Value* address) {
   const auto bytes = static_cast<uint64_t>(value->getType()->getPrimitiveSizeInBits().getFixedValue() / 8);

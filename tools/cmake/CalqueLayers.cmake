@@ -17,7 +17,7 @@ function(calque_add_layer layer)
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
     # LLVM's headers cost more than what is compiled with them: short files share one reading.
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    foreach(group IN ITEMS "scalars;scalar_ops;conversions;inverse_root" "regions;memory;places;streaming;interleave;columns;scan"
+    foreach(group IN ITEMS "scalars;scalar_ops;conversions;inverse_root" "regions;branches;memory;places;streaming;interleave;columns;scan"
             "products;contraction;packing" "entries;entry;calls"
             "backends;backend;fuse_products;inline_kernel;masks;outline;session;split_masks;target")
       list(POP_FRONT group name)
