@@ -215,7 +215,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   }
   const auto remainder = [&] {
     counted(middle, end, lanes, {}, [&](Value* index, const Values&) {
-      if (rest == 0) {
+      if (rest == 0 && !streamed) {
         iteration(index);
       } else if (repeatable) {
         iteration(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.CreateSub(end, number(lanes))));

@@ -155,14 +155,10 @@ struct Div : Elementwise<Div, 2, kNumber> {
   static T element(T x, T y) {
     return scalar::div(x, y);
   }
-  /// By the reciprocal of y, which both operands, all tangents and higher derivatives share.
-  static Term tangent(int i, Term t, Term, Term y, Term z) {
-    const Term scaled = t * (1.0 / y);
-    return i == 0 ? scaled : -(scaled * z);
-  }
+  static Term tangent(int i, Term t, Term, Term y, Term z) { return i == 0 ? t / y : -(t * (z / y)); }
   static void transpose(Transposition& t) {
     if (t.linear(1)) refuse(t.equation, NotLinear::reason);
-    t.add(0, t.cotangent() * (1.0 / t.operand(1)));
+    t.add(0, t.cotangent() / t.operand(1));
   }
 };
 

@@ -41,9 +41,9 @@ CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x), t * (1.0 / (3.0 * (y 
 CALQUE_MATH_1(Exp, "exp", "e to the power x", std::exp(x), t * y);
 CALQUE_MATH_1(Exp2, "exp2", "2 to the power x", std::exp2(x), t * (std::numbers::ln2 * y));
 CALQUE_MATH_1(Expm1, "expm1", "exp(x) - 1 without cancellation", std::expm1(x), t * (y + 1.0));
-CALQUE_MATH_1(Log, "log", "the natural logarithm; -inf at 0, NaN below", std::log(x), t * (1.0 / x));
-CALQUE_MATH_1(Log2, "log2", "the logarithm to base 2", std::log2(x), t * (1.0 / (std::numbers::ln2 * x)));
-CALQUE_MATH_1(Log10, "log10", "the logarithm to base 10", std::log10(x), t * (1.0 / (std::numbers::ln10 * x)));
+CALQUE_MATH_1(Log, "log", "the natural logarithm; -inf at 0, NaN below", std::log(x), t / x);
+CALQUE_MATH_1(Log2, "log2", "the logarithm to base 2", std::log2(x), t / (std::numbers::ln2 * x));
+CALQUE_MATH_1(Log10, "log10", "the logarithm to base 10", std::log10(x), t / (std::numbers::ln10 * x));
 CALQUE_MATH_1(Log1p, "log1p", "log(1 + x) without cancellation", std::log1p(x), t * (1.0 / (x + 1.0)));
 CALQUE_MATH_1(Sin, "sin", "sine of x in radians, over the whole range", std::sin(x), t * cos(x));
 CALQUE_MATH_1(Cos, "cos", "cosine of x in radians, over the whole range", std::cos(x), -(t * sin(x)));
@@ -71,7 +71,7 @@ CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative
               t * trigamma(x));
 
 CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C", std::atan2(x, y),
-              i == 0 ? t * (y * (1.0 / (x * x + y * y))) : -(t * (x * (1.0 / (x * x + y * y)))));
+              i == 0 ? t * (y / (x * x + y * y)) : -(t * (x / (x * x + y * y))));
 CALQUE_MATH_2(Hypot, "hypot", "sqrt(x^2 + y^2) without overflow; inf if either is infinite", std::hypot(x, y),
               t * ((i == 0 ? x : y) / nonzero(z)));
 CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x / y, ties to even",

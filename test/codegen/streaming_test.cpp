@@ -55,32 +55,37 @@ TEST(Streaming, BeginsAndEndsAnywhere) {
     }
 }
 
-// Rows that begin at other places of a line, written forwards to two results of different alignment and element size.
+// Rows that begin at other places of a line, a gap behind each, and rows without gaps.
 TEST(Streaming, RowsOfSeveralResults) {
-  const int64_t rows = 4231, columns = 1013;
   for (const std::string& level : cpu_levels())
-    for (const int64_t shift : {0, 1, 3}) {
-      KernelBuilder k("rows");
-      const int32_t in = k.input(DType::f32, columns), first = k.output(DType::f32, rows * columns + shift),
-                    second = k.output(DType::f32, rows * columns);
-      k.parallel(rows, false, [&](Id row) {
-        const Id start = k.mul(row, k.index(columns));
-        k.parallel(columns, true, [&](Id c) {
-          const Id x = k.load(in, c), at = k.add(start, c);
-          k.store(first, k.add(at, k.index(shift)), k.add(x, k.constant(1.0f)));
-          k.store(second, at, k.mul(x, k.constant(2.0f)));
+    for (const int64_t columns : {64, 1013, 1024})
+      for (const int64_t shift : {0, 1, 3}) {
+        const int64_t rows = kLarge / columns + 3, stride = columns + 1;
+        KernelBuilder k("rows");
+        const int32_t in = k.input(DType::f32, columns), first = k.output(DType::f32, rows * stride + shift),
+                      second = k.output(DType::f32, rows * columns);
+        k.parallel(rows, false, [&](Id row) {
+          k.parallel(columns, true, [&](Id c) {
+            const Id x = k.load(in, c);
+            k.store(first, k.add(k.add(k.mul(row, k.index(stride)), c), k.index(shift)), k.add(x, k.constant(1.0f)));
+            k.store(second, k.add(k.mul(row, k.index(columns)), c), k.mul(x, k.constant(2.0f)));
+          });
         });
-      });
-      std::vector<float> x(static_cast<size_t>(columns));
-      for (size_t c = 0; c < x.size(); ++c) x[c] = static_cast<float>(c);
-      const auto count = static_cast<size_t>(rows * columns);
-      Guarded<float> a(x), b(count + static_cast<size_t>(shift)), c(count);
-      run(k.program(), {a.data(), b.data(), c.data()}, cpu(level));
-      for (size_t i = 0; i < count; ++i) {
-        ASSERT_EQ(b[i + static_cast<size_t>(shift)], x[i % x.size()] + 1) << level << " i=" << i;
-        ASSERT_EQ(c[i], x[i % x.size()] * 2) << level << " i=" << i;
+        std::vector<float> x(static_cast<size_t>(columns));
+        for (size_t c = 0; c < x.size(); ++c) x[c] = static_cast<float>(c);
+        // Behind the columns is a page that must not be read.
+        Guarded<float> a(x), b(std::vector<float>(static_cast<size_t>(rows * stride + shift), -1.0f)),
+            c(static_cast<size_t>(rows * columns));
+        run(k.program(), {a.data(), b.data(), c.data()}, cpu(level));
+        for (int64_t row = 0; row < rows; ++row) {
+          const size_t at = static_cast<size_t>(row * stride + shift), dense = static_cast<size_t>(row * columns);
+          for (size_t i = 0; i < x.size(); ++i) {
+            ASSERT_EQ(b[at + i], x[i] + 1) << level << " columns=" << columns << " shift=" << shift << " row=" << row;
+            ASSERT_EQ(c[dense + i], x[i] * 2) << level << " columns=" << columns << " row=" << row;
+          }
+          ASSERT_EQ(b[at + x.size()], -1) << level << " columns=" << columns << " shift=" << shift << " row=" << row;
+        }
       }
-    }
 }
 
 }  // namespace
