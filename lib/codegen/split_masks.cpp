@@ -1,6 +1,5 @@
 // Masks of several vectors in flight. LLVM 22 carries a <64 x i1> of a loop in one mask register, packs four
 // comparisons into it and unpacks it for every use; registers of 16 lanes each need neither.
-#define CALQUE_LLVM_BACKEND
 #include <map>
 
 #include "codegen/llvm.h"

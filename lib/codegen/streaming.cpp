@@ -54,7 +54,7 @@ bool KernelEmitter::streams_in(const Instruction& loop) const {
 }
 
 // The first element from `begin` on at which all vectors that `iteration` streams are aligned, and whether there is
-// one. The vectors at `begin` are stored as ever: what is in front of that element is in them.
+// one. What is in front of that element is in the vectors at `begin`, which are stored as ever.
 std::pair<Value*, Value*> KernelEmitter::align(Value* begin, const std::function<void(Value*)>& iteration) {
   streaming_ = Streaming::asked;
   iteration(begin);
@@ -71,6 +71,12 @@ std::pair<Value*, Value*> KernelEmitter::align(Value* begin, const std::function
     if (!ahead) ahead = elements;
   }
   stream_starts_.clear();
+  // A line that an ordinary store has just brought into the caches is slow to write past them.
+  if (ahead)
+    where_any(b_.CreateICmpNE(ahead, b_.getInt64(0)), false, {}, [&] {
+      iteration(begin);
+      return Values{};
+    });
   return {ahead ? b_.CreateAdd(begin, ahead) : begin, ahead ? together : b_.getFalse()};
 }
 
@@ -98,13 +104,13 @@ Value* KernelEmitter::stream(Value* begin, Value* end, int64_t step, const std::
   return reached;
 }
 
-// The store of a whole vector: done here if it is to pass the caches.
+// The store of a whole vector: done here if it is to pass the caches, and noted where only its place is asked for.
 bool KernelEmitter::streamed(int32_t buffer, Value* value, Value* address) {
   const auto bytes = static_cast<uint64_t>(value->getType()->getPrimitiveSizeInBits().getFixedValue() / 8);
   if (streaming_ == Streaming::none || !streamed_[static_cast<size_t>(buffer)] || bytes < 16) return false;
   if (streaming_ == Streaming::asked) {
     stream_starts_.emplace_back(address, size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype));
-    return false;
+    return true;
   }
   llvm::StoreInst* store = b_.CreateAlignedStore(value, address, llvm::Align(std::min(bytes, kLine)));
   llvm::Metadata* const once = llvm::ConstantAsMetadata::get(b_.getInt32(1));
