@@ -1,6 +1,5 @@
 #include "calque/ir/any_array.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <sstream>
@@ -9,8 +8,12 @@
 
 #include "calque/ir/errors.h"
 
+#include "support/guarded.h"
+
 namespace calque {
 namespace {
+
+using test::guarded;
 
 std::string printed(const AnyArray& array) {
   std::ostringstream out;
@@ -119,11 +122,6 @@ TEST(Storage, HugeRequestIsAnError) {
   EXPECT_THROW(detail::Storage::allocate(SIZE_MAX - 100), DeviceError);
   // The system would promise this much; using it would end the program.
   EXPECT_THROW(detail::Storage::allocate(size_t{1} << 46), DeviceError);
-}
-
-bool guarded() {
-  const char* value = std::getenv("CALQUE_GUARD");
-  return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
 TEST(Storage, IsAlignedUnlessGuarded) {
