@@ -4,6 +4,7 @@
 // instructions after it use them; a nested region may use whatever the regions around it have defined.
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,22 @@ enum class LoopKind : uint8_t {
                ///< initial and contributions by combiners[k], in the fixed order that the code generator documents
 };
 
+/// On a GPU: who runs the iterations of a loop. Threads form groups: a thread alone, a warp, or a block. Code outside
+/// every spread loop is run by all threads of all groups alike, but what it stores is stored by the first thread of a
+/// group; where such code stores, the grid is one group.
+enum class Spread : uint8_t {
+  each,     ///< every thread runs all of them
+  groups,   ///< each iteration by one group. Loops so marked that are nested in one another are dealt out as one
+  threads,  ///< dealt to the threads of the group. What such a loop stores, all threads of the group see behind it
+};
+
+/// How a kernel runs on a GPU.
+struct Launch {
+  int64_t groups = 1;    ///< that share the iterations of loops spread over groups
+  int32_t group = 1;     ///< threads in a group: 1, 32, or all of a block
+  int32_t threads = 32;  ///< in a block: a multiple of 32
+};
+
 /// How a reduction combines. The arg forms take two results each: (value, index i64), lowest index on ties, NaN wins.
 enum class Combiner : uint8_t { add, mul, max, min, and_, or_, argmax, argmin };
 
@@ -76,6 +93,7 @@ struct Instruction {
   /// piece.
   bool threads = false;
   int64_t grain = 0;
+  Spread spread = Spread::each;  ///< on a GPU, where `threads` means nothing
   std::vector<Region> regions;
 };
 
@@ -98,8 +116,9 @@ struct Buffer {
 struct Kernel {
   std::string name;  ///< `fused_mul_sin_sum_1a2b3c4d`
   std::vector<Buffer> buffers;
-  std::vector<DType> values;  ///< dtype of every Id
-  Region body;                ///< no parameters, no yield
+  std::vector<DType> values;                    ///< dtype of every Id
+  Region body;                                  ///< no parameters, no yield
+  std::optional<Launch> launch = std::nullopt;  ///< scheduled for a GPU
   /// Per call: for `explain`.
   int64_t bytes_read = 0, bytes_written = 0, flops = 0;
 

@@ -1,0 +1,92 @@
+#pragma once
+// From a program whose kernels are scheduled for a GPU (kernel/gpu/schedule.h) to code: PTX, or the same kernels
+// retargeted to the host for the simulator. No LLVM name appears here.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernel/program.h"
+
+namespace calque::codegen {
+
+struct DeviceOptions {
+  bool strict = false;
+  bool fast_math = false;
+  std::string arch = "sm_80";  ///< of PTX: sm_80 ... sm_90a
+};
+
+/// One function of device code. Its parameters are the pointers of the kernel's buffers, in order.
+struct DeviceFunction {
+  std::string name;  ///< unique in its program; as in PTX
+  int64_t blocks = 1;
+  int32_t threads = 1;       ///< in a block: a multiple of 32
+  int32_t shared_bytes = 0;  ///< dynamic shared memory of a block
+};
+
+/// By kernel of the program.
+using DeviceFunctions = std::vector<DeviceFunction>;
+
+struct PtxProgram {
+  std::string ptx;
+  DeviceFunctions functions;
+};
+
+/// Throws CompileError.
+PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options);
+/// LLVM IR before the last pass: operations of the device are calls of `cq.*` functions.
+std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& options);
+
+// ---- the simulator's side
+
+/// What simulated code calls. All functions take the thread that runs; `site` numbers the calling operation within its
+/// function (for messages alone). A function that finds a mistake does not return.
+struct SimulatorTable {
+  uint32_t version = 1;
+  /// All threads of the block meet.
+  void (*barrier)(void* thread, int32_t site) noexcept = nullptr;
+  /// All threads of the warp meet.
+  void (*warp_barrier)(void* thread, int32_t site) noexcept = nullptr;
+  enum Shuffle : int32_t { xor_lane, up, index };
+  /// The value of another lane of the warp: lane ^ operand, lane - operand (its own where there is none), or operand.
+  uint32_t (*shuffle)(void* thread, uint32_t value, int32_t mode, uint32_t operand, int32_t site) noexcept = nullptr;
+  enum Access : int32_t { load = 0, store = 1, atomic = 2, shared = 4 };
+  /// Before every access to global or shared memory: of `bytes` bytes at `address`; `kind` is an Access, plus `shared`.
+  void (*access)(void* thread, const void* address, int64_t bytes, int32_t kind, int32_t site) noexcept = nullptr;
+  /// Tensor cores. Every lane passes its fragments as PTX lays them out and gets its own of the result: see mma.sync in
+  /// the PTX ISA. shape: m16n8k16 of f16 (0) and bf16 (1), m16n8k8 of tf32 (2). `a` has 4 words, `b` 2, `c` 4 floats
+  /// that are replaced.
+  void (*mma)(void* thread, int32_t shape, const uint32_t* a, const uint32_t* b, float* c,
+              int32_t site) noexcept = nullptr;
+  /// ldmatrix.x4 (.trans): lane l names the row of 16 bytes in shared memory that belongs to matrix l / 8, row l % 8.
+  void (*load_matrix)(void* thread, const void* row, int32_t transposed, uint32_t* out,
+                      int32_t site) noexcept = nullptr;
+  /// cp.async of 16 bytes, of which `valid` come from global memory and the rest are zeros. They are there once `wait`
+  /// has returned.
+  void (*async_copy)(void* thread, void* shared, const void* global, int32_t valid, int32_t site) noexcept = nullptr;
+  void (*async_commit)(void* thread) noexcept = nullptr;
+  /// Until at most `pending` of the latest commits are under way.
+  void (*async_wait)(void* thread, int32_t pending) noexcept = nullptr;
+};
+
+/// How a simulated function sees the thread that runs it: the first member of what the simulator passes.
+struct SimulatedThread {
+  const SimulatorTable* table = nullptr;
+  int32_t thread = 0, threads = 1;  ///< in the block
+  int64_t block = 0, blocks = 1;
+  std::byte* shared = nullptr;  ///< the block's
+};
+
+class SimulatedProgram {
+ public:
+  /// Runs one thread: `buffers` holds what the kernel's parameters are.
+  using Function = void (*)(SimulatedThread* thread, void* const* buffers);
+  virtual ~SimulatedProgram() = default;
+  virtual Function function(size_t kernel) const = 0;
+  virtual const DeviceFunctions& functions() const = 0;
+};
+
+/// Throws CompileError.
+std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program, const DeviceOptions& options);
+
+}  // namespace calque::codegen
