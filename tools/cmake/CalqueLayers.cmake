@@ -18,7 +18,8 @@ function(calque_add_layer layer)
     # LLVM's headers cost more than what is compiled with them: short files share one reading.
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     foreach(group IN ITEMS "scalars;scalar_ops;conversions;inverse_root" "regions;branches;memory;places;streaming;interleave;columns;scan"
-            "products;contraction;packing" "entries;entry;calls;split_masks"
+            "loops;loops;reduction" "products;contraction;packing" "entries;entry;calls;split_masks"
+            "devices;gpu/device_emitter;gpu/device_memory;gpu/device_loops;gpu/device_reduction;gpu/device_scan;gpu/device_contraction"
             "backends;backend;fuse_products;inline_kernel;masks;outline;session;target")
       list(POP_FRONT group name)
       list(TRANSFORM group REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/lib/codegen/\\1.cpp")

@@ -10,6 +10,7 @@ namespace calque::kernel {
 struct GpuLimits {
   int32_t processors = 132;        ///< streaming multiprocessors
   int32_t threads_of_block = 256;  ///< that blocks have where nothing asks for another number
+  bool fast_math = false;          ///< tf32 may stand for f32 in products
 };
 
 Program schedule_for_gpu(const Program& program, const GpuLimits& limits);
