@@ -22,14 +22,8 @@ using namespace primitives;
 
 namespace {
 
-/// Kernels of less work than this are one launch of one group, whatever they do.
-constexpr double kSmall = 1 << 14;
-/// Loops from this extent on are cut into pieces.
-constexpr int64_t kLong = 1 << 14;
-constexpr int64_t kPieceLeast = 2048;
-/// Columns are cut when their threads are less than a part of what the device holds.
+/// Threads that a processor holds. Columns are cut when theirs are less than half of that.
 constexpr int64_t kResident = 2048;
-constexpr int64_t kColumnPieceLeast = 32;
 constexpr int64_t kMostPieces = 1024;
 
 enum class Phase : uint8_t { whole, pieces, partials, apply, column_pieces, column_partials };
@@ -91,7 +85,7 @@ class Launches {
     std::vector<size_t> heavy;
     for (size_t n = 0; n < top_.size(); ++n)
       if (!is_light(top_[n])) heavy.push_back(n);
-    const bool small = heavy.size() > 1 && work(k_.body) <= kSmall;
+    const bool small = heavy.size() > 1 && work(k_.body) < limits_.small_work;
     for (const size_t n : heavy) {
       const Instruction& i = top_[n];
       const Cut cut = small ? Cut{} : cut_of(i);
@@ -122,8 +116,9 @@ class Launches {
 
   Cut cut_of(const Instruction& i) const {
     if ((is_reduction(i) && !i.results.empty()) || is_cumulative(i)) {
-      const int64_t pieces = i.extent / kPieceLeast;
-      return i.extent < kLong || (is_cumulative(i) && !is_plain_scan(i)) ? Cut{} : cut_into(i.extent, pieces);
+      const int64_t pieces = i.extent / limits_.least_piece;
+      return i.extent < limits_.long_loop || (is_cumulative(i) && !is_plain_scan(i)) ? Cut{}
+                                                                                     : cut_into(i.extent, pieces);
     }
     if (!is_parallel(i)) return {};
     // Columns: few threads that sum a lot.
@@ -133,7 +128,7 @@ class Launches {
     int64_t columns = 1;
     for (const Instruction* l : nest) columns *= l->extent;
     const int64_t wanted = limits_.processors * kResident / 2 / std::max<int64_t>(columns, 1);
-    return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / kColumnPieceLeast));
+    return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
   }
 
   /// The next carries are combinations of two operands, one of them the carry.
