@@ -42,6 +42,7 @@ class BorrowedDeviceBackend {
   BorrowedDeviceBackend& operator=(const BorrowedDeviceBackend&) = delete;
   ~BorrowedDeviceBackend();
   DeviceBackend* operator->() const { return backend_.get(); }
+  DeviceBackend& operator*() const { return *backend_; }
 
  private:
   std::string key_;

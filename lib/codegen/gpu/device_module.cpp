@@ -96,7 +96,7 @@ PtxProgram ptx_of_text(const std::string& ir, const DeviceFunctions& functions, 
   const auto device = read_device_text(ir, functions);
   backend->retarget(*device->module);
   backend->optimize(*device->module);
-  return finish_ptx(*device, *backend.operator->());
+  return finish_ptx(*device, *backend);
 }
 
 std::shared_ptr<const SimulatedProgram> simulated_of_text(const std::string& ir, const DeviceFunctions& functions) {

@@ -107,7 +107,7 @@ void lower_to_nvvm(llvm::Module& module, llvm::ArrayRef<llvm::Function*> kernels
     for (const auto& [call, op] : device_ops_in(f)) lowering.lower(*call, op);
   remove_device_ops(module);
   for (size_t k = 0; k < kernels.size(); ++k) {
-    kernels[k]->setCallingConv(llvm::CallingConv::PTX_KERNEL);
+    kernels[k]->setCallingConv(llvm::CallingConv::PTX_Kernel);
     kernels[k]->addFnAttr("nvvm.maxntid", std::to_string(threads[k]));
   }
 }
