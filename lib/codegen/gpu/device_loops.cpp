@@ -2,6 +2,8 @@
 // so on of all of them together, the innermost counting fastest. A loop spread over threads gives iteration k to thread
 // k mod group (in vectors: as many neighbours as a vector has lanes), so that neighbouring threads touch neighbouring
 // memory.
+#include <algorithm>
+
 #include "codegen/gpu/device_emitter.h"
 #include "kernel/gpu/tiles.h"
 
@@ -18,6 +20,8 @@ namespace {
 constexpr int kVectorBytes = 16;
 // Bodies up to this many instructions are repeated, so that several loads are under way.
 constexpr int64_t kFewInstructions = 16;
+// Longer bodies hide the latency of their loads by themselves, and need their registers.
+constexpr int64_t kMostInVectors = 250;
 
 const Instruction* inner_spread(const Instruction& loop) {
   for (const Instruction& i : loop.regions[0].instructions)
@@ -27,8 +31,16 @@ const Instruction* inner_spread(const Instruction& loop) {
 
 }  // namespace
 
+// Rare cases set apart run where some lane needs them; other branches and loops are the thread's own.
+bool DeviceEmitter::is_straight(const kernel::Region& body) const {
+  return instruction_count(body) <= kMostInVectors &&
+         std::all_of(body.instructions.begin(), body.instructions.end(), [&](const Instruction& i) {
+           return i.regions.empty() || (i.op == Op::while_ && analysis_.once(i) >= 0);
+         });
+}
+
 unsigned DeviceEmitter::vector_lanes(const Instruction& i) const {
-  if (!i.vectorize) return 0;
+  if (!i.vectorize || !is_straight(i.regions[0])) return 0;
   const LoopFacts& facts = analysis_.facts(i);
   int64_t lanes = kVectorBytes / facts.element_bytes;
   if (facts.cost <= kFewInstructions && i.loop == LoopKind::parallel) lanes *= 2;
@@ -75,7 +87,10 @@ void DeviceEmitter::groups(const Instruction& i) {
   for (const Instruction* l : nest) extents.push_back(l->extent);
   if (product) extents.back() = kernel::choose_tiles(kernel_, *product, options_.fast_math)->count(*product);
   const Instruction& last = *nest.back();
-  const unsigned lanes = product || is_group() ? 0 : vector_lanes(last);
+  unsigned lanes = product || is_group() ? 0 : vector_lanes(last);
+  // Rows that no whole vectors fill begin anywhere.
+  while (lanes > 1 && nest.size() > 1 && last.extent % lanes != 0) lanes /= 2;
+  if (lanes == 1) lanes = 0;
   if (lanes != 0) extents.back() /= lanes;
   int64_t count = 1;
   for (const int64_t e : extents) count *= e;
