@@ -17,9 +17,9 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kVectorBytes = 16;
+constexpr int kVectorBytes = 16, kMostLanes = 8;
 // Bodies up to this many instructions are repeated, so that several loads are under way.
-constexpr int64_t kFewInstructions = 16;
+constexpr int64_t kRepeatByFour = 8, kRepeatByTwo = 20;
 // Longer bodies hide the latency of their loads by themselves, and need their registers.
 constexpr int64_t kMostInVectors = 250;
 
@@ -42,8 +42,7 @@ bool DeviceEmitter::is_straight(const kernel::Region& body) const {
 unsigned DeviceEmitter::vector_lanes(const Instruction& i) const {
   if (!i.vectorize || !is_straight(i.regions[0])) return 0;
   const LoopFacts& facts = analysis_.facts(i);
-  int64_t lanes = kVectorBytes / facts.element_bytes;
-  if (facts.cost <= kFewInstructions && i.loop == LoopKind::parallel) lanes *= 2;
+  int64_t lanes = std::min(kVectorBytes / facts.element_bytes, kMostLanes);
   while (lanes > i.extent) lanes /= 2;
   return lanes > 1 ? static_cast<unsigned>(lanes) : 0;
 }
@@ -120,19 +119,27 @@ void DeviceEmitter::groups(const Instruction& i) {
       iteration(i, parts_[&i].first, 0);
     vector_loop_ = nullptr;
   };
-  const auto strided = [&](Value* begin, int64_t end, const std::function<void(Value*)>& body) {
-    when(end >= launch_.groups ? nullptr : b_.CreateICmpSLT(begin, integer(end)), [&] {
-      if (end <= launch_.groups) return body(begin);
-      counted(begin, integer(end), launch_.groups, {}, [&](Value* number, const Values&) {
-        body(number);
+  const auto strided = [&](int64_t first, int64_t end, int64_t repeat, const std::function<void(Value*)>& body) {
+    if (first >= end) return;
+    Value* const begin = add(number_, integer(first));
+    const int64_t each = (end - first) / launch_.groups;
+    when(each > 0 ? nullptr : b_.CreateICmpSLT(begin, integer(end)), [&] {
+      if (end - first <= launch_.groups) return body(begin);
+      counted(begin, integer(end), repeat * launch_.groups, {}, [&](Value* number, const Values&) {
+        for (int64_t r = 0; r < repeat; ++r) body(add(number, integer(r * launch_.groups)));
         return Values{};
       });
     });
   };
-  strided(number_, count, deal);
+  const int64_t cost =
+      product || is_group() || !is_straight(last.regions[0]) ? INT64_MAX : instruction_count(last.regions[0]);
+  const int64_t at_once = cost <= kRepeatByFour ? 4 : cost <= kRepeatByTwo ? 2 : 1;
+  const int64_t whole_rounds = at_once == 1 ? 0 : count / (at_once * launch_.groups) * at_once * launch_.groups;
+  strided(0, whole_rounds, at_once, deal);
+  strided(whole_rounds, count, 1, deal);
   if (lanes != 0 && last.extent % lanes != 0) {
     const int64_t whole = last.extent / lanes * lanes;
-    strided(number_, last.extent - whole, [&](Value* number) { iteration(last, add(number, integer(whole)), 0); });
+    strided(0, last.extent - whole, 1, [&](Value* number) { iteration(last, add(number, integer(whole)), 0); });
   }
   parts_.clear();
 }
