@@ -34,7 +34,7 @@ struct Command {
   int32_t kernel = -1;             ///< launch: of the program
   std::vector<void*> addresses{};  ///< launch: of the kernel's buffers; copy: to, from; store: to
   size_t bytes = 0;                ///< copy, store
-  uint64_t value = 0;              ///< store: the lowest 1, 2, 4 or 8 bytes
+  uint32_t value = 0;              ///< store: the lowest 1, 2 or 4 bytes
 };
 
 class DeviceApi {
@@ -60,8 +60,8 @@ class DeviceApi {
                                                     const std::string& blame) = 0;
   virtual void launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) = 0;
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
-  /// Stores the lowest `bytes` (1, 2, 4 or 8) bytes of `value`.
-  virtual void store(void* to, uint64_t value, size_t bytes) = 0;
+  /// Stores the lowest `bytes` (1, 2 or 4) bytes of `value`.
+  virtual void store(void* to, uint32_t value, size_t bytes) = 0;
   void submit(const LoadedProgram& program, const Command& command);
   /// The same commands as whenever `chain` was submitted before, but for their addresses.
   virtual void submit_chain(const LoadedProgram& program, [[maybe_unused]] size_t chain,

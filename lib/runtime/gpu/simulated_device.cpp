@@ -24,7 +24,7 @@ class SimulatedDevice final : public DeviceApi {
   void upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   void copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
-  void store(void* to, uint64_t value, size_t bytes) override {
+  void store(void* to, uint32_t value, size_t bytes) override {
     static_assert(std::endian::native == std::endian::little);
     std::memcpy(to, &value, bytes);
   }

@@ -34,6 +34,16 @@ int64_t offset_of(int64_t offset, const std::vector<View::Term>& terms, const st
   return offset;
 }
 
+/// Calls use(offset, bytes, word) for each part of an integer of `bytes` bytes as devices store them; stops at false.
+template <class Use>
+bool for_words(int64_t value, size_t bytes, Use&& use) {
+  constexpr size_t kWord = 4;
+  for (size_t at = 0; at < bytes; at += kWord) {
+    if (!use(at, std::min(bytes, kWord), static_cast<uint32_t>(static_cast<uint64_t>(value) >> (8 * at)))) return false;
+  }
+  return true;
+}
+
 /// Unrolls steps into a chain for as long as they allow it.
 class ChainBuilder {
  public:
@@ -59,10 +69,7 @@ class ChainBuilder {
         return add({.kind = Command::Kind::copy, .bytes = static_cast<size_t>(step.bytes)}, step.views);
       }
       case StepKind::iota_i32:
-        return add({.kind = Command::Kind::store,
-                    .bytes = size_of(program_.buffers[static_cast<size_t>(step.views[0].buffer)].type.dtype),
-                    .value = static_cast<uint64_t>(iterations_[static_cast<size_t>(step.loop_id)])},
-                   step.views);
+        return add_iota(step);
       case StepKind::repeat:
         for (int64_t i = 0; i < step.count; ++i) {
           if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = step.reverse ? step.count - 1 - i : i;
@@ -73,10 +80,21 @@ class ChainBuilder {
         return false;
     }
   }
+  bool add_iota(const Step& step) {
+    const Chain::Place to = place(step.views[0]);
+    const size_t bytes = size_of(program_.buffers[static_cast<size_t>(to.buffer)].type.dtype);
+    return for_words(iterations_[static_cast<size_t>(step.loop_id)], bytes, [&](size_t at, size_t size, uint32_t word) {
+      return add({{.kind = Command::Kind::store, .bytes = size, .value = word},
+                  {{to.buffer, to.offset + static_cast<int64_t>(at)}}});
+    });
+  }
   bool add(Command command, const std::vector<View>& views) {
-    if (chain.entries.size() == most_) return false;
     Chain::Entry entry{std::move(command), {}};
     for (const View& view : views) entry.places.push_back(place(view));
+    return add(std::move(entry));
+  }
+  bool add(Chain::Entry entry) {
+    if (chain.entries.size() == most_) return false;
     chain.entries.push_back(std::move(entry));
     return true;
   }
@@ -156,8 +174,12 @@ void StepRunner::copy(const Step& step) {
 }
 
 void StepRunner::iota(const Step& step) {
-  api_.store(address(step.views[0]), static_cast<uint64_t>(iterations_[static_cast<size_t>(step.loop_id)]),
-             size_of(dtype(step.views[0])));
+  auto* const to = static_cast<std::byte*>(address(step.views[0]));
+  for_words(iterations_[static_cast<size_t>(step.loop_id)], size_of(dtype(step.views[0])),
+            [&](size_t at, size_t size, uint32_t word) {
+              api_.store(to + at, word, size);
+              return true;
+            });
 }
 
 void StepRunner::while_loop(const Step& step) {
