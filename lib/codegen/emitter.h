@@ -34,8 +34,11 @@ class KernelEmitter {
   llvm::Function* emit();
   /// After emit: the kernel may return early, with the context's `failed` set.
   bool may_fail() const { return may_fail_; }
+  virtual ~KernelEmitter() = default;
+  KernelEmitter(const KernelEmitter&) = delete;
+  KernelEmitter& operator=(const KernelEmitter&) = delete;
 
- private:
+ protected:
   using Region = kernel::Region;
   using Instruction = kernel::Instruction;
   using Id = kernel::Id;
@@ -85,8 +88,8 @@ class KernelEmitter {
   llvm::Value* first_lanes(llvm::Value* count);
 
   // ---- memory.cpp
-  Reg load(const Instruction& i);
-  void store(const Instruction& i);
+  virtual Reg load(const Instruction& i);
+  virtual void store(const Instruction& i);
   llvm::Value* address(int32_t buffer, llvm::Value* index);
   void take_workspace(unsigned argument);
   void note_reads(llvm::Function& first);
@@ -124,7 +127,7 @@ class KernelEmitter {
   void store_rows(llvm::ArrayRef<WaitingStore> columns, unsigned width);
 
   // ---- loops.cpp
-  void loop(const Instruction& i);
+  virtual void loop(const Instruction& i);
   void parallel(const Instruction& i);
   void split(const Instruction& i);
   void iterate(const Instruction& i, llvm::Value* begin, llvm::Value* end);
@@ -199,7 +202,7 @@ class KernelEmitter {
 
   // ---- contraction.cpp
   friend class ContractionEmitter;
-  void contraction(const Instruction& i);
+  virtual void contraction(const Instruction& i);
 
   // ---- scan.cpp
   /// A cumulative loop: which carry each instruction of its body makes (-1: none), and which instructions need carries

@@ -1,0 +1,141 @@
+// IEEE arithmetic throughout: division and square root are rounded to nearest, subnormals are kept, and only what flags
+// allow is contracted. Nothing of CUDA's own libraries is linked.
+#define CALQUE_LLVM_BACKEND
+#include "codegen/gpu/device_backend.h"
+
+#include <array>
+#include <map>
+
+#include "calque/ir/errors.h"
+
+#include "codegen/backend_target.h"
+#include "codegen/emitter.h"
+
+namespace calque::codegen {
+
+namespace {
+
+struct PtxArch {
+  const char* name;
+  const char* version;  ///< the first of PTX that knows it: older drivers read that too
+};
+constexpr std::array kPtxArchs = {PtxArch{"sm_80", "+ptx70"}, PtxArch{"sm_86", "+ptx71"}, PtxArch{"sm_87", "+ptx74"},
+                                  PtxArch{"sm_89", "+ptx78"}, PtxArch{"sm_90", "+ptx78"}, PtxArch{"sm_90a", "+ptx80"}};
+
+// A basic block longer than this is straight code, on which less is tried.
+constexpr size_t kLongBlock = 500;
+
+class DeviceBackendPool {
+ public:
+  static DeviceBackendPool& instance() {
+    static auto* pool = new DeviceBackendPool;
+    return *pool;
+  }
+  std::unique_ptr<DeviceBackend> take(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    auto& idle = idle_[key];
+    if (idle.empty()) return nullptr;
+    auto backend = std::move(idle.back());
+    idle.pop_back();
+    return backend;
+  }
+  void give(const std::string& key, std::unique_ptr<DeviceBackend> backend) {
+    const std::lock_guard lock(mutex_);
+    auto& idle = idle_[key];
+    if (idle.size() < 8) idle.push_back(std::move(backend));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::vector<std::unique_ptr<DeviceBackend>>> idle_;
+};
+
+bool has_long_block(const llvm::Module& module) {
+  for (const llvm::Function& f : module)
+    for (const llvm::BasicBlock& block : f)
+      if (block.size() > kLongBlock) return true;
+  return false;
+}
+
+}  // namespace
+
+TargetInfo ptx_target(const std::string& arch) {
+  std::string known;
+  for (const PtxArch& one : kPtxArchs) {
+    if (arch == one.name) {
+      TargetInfo info = resolve_target({arch, "nvptx64-nvidia-cuda"});
+      info.features = one.version;
+      info.fma = info.half_conversion = true;
+      return info;
+    }
+    known += std::string(known.empty() ? "" : ", ") + one.name;
+  }
+  throw CompileError("compile: kernels are made for " + known + ", not for " + arch);
+}
+
+DeviceBackend::DeviceBackend(const TargetInfo& info) : info_(info) {
+  machine_.reset(find_target(info.triple)
+                     .createTargetMachine(llvm::Triple(info.triple), info.cpu, info.features, llvm::TargetOptions(),
+                                          llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
+                                          true));
+  if (!machine_) throw CompileError("compile: no code generator for " + info.triple);
+  llvm::PassBuilder builder(machine_.get());
+  builder.registerModuleAnalyses(modules_);
+  builder.registerCGSCCAnalyses(components_);
+  builder.registerFunctionAnalyses(functions_);
+  builder.registerLoopAnalyses(loops_);
+  builder.crossRegisterProxies(loops_, functions_, components_, modules_);
+  passes_.addPass(llvm::AlwaysInlinerPass(false));
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::InferAddressSpacesPass());
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+  passes.addPass(llvm::EarlyCSEPass(true));
+  passes_.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+}
+
+void DeviceBackend::optimize(llvm::Module& module) {
+  for (llvm::Function& f : module)
+    if (!f.isDeclaration() && f.hasLocalLinkage()) {
+      f.removeFnAttr(llvm::Attribute::NoInline);
+      f.addFnAttr(llvm::Attribute::AlwaysInline);
+    }
+  passes_.run(module, modules_);
+  modules_.clear();
+  components_.clear();
+  functions_.clear();
+  loops_.clear();
+}
+
+void DeviceBackend::retarget(llvm::Module& module) const {
+  module.setTargetTriple(machine_->getTargetTriple());
+  module.setDataLayout(machine_->createDataLayout());
+  for (llvm::Function& f : module) {
+    for (const char* attribute : {"target-cpu", "target-features", "prefer-vector-width", "min-legal-vector-width"})
+      f.removeFnAttr(attribute);
+    if (!f.isDeclaration() && !machine_->getTargetTriple().isNVPTX()) set_function_attributes(f, info_, {});
+  }
+}
+
+Object DeviceBackend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
+  machine_->setOptLevel(has_long_block(module) ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
+  Object bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine_->addPassesToEmitFile(passes, out, nullptr, type))
+    throw CompileError("compile: the target cannot emit such a file");
+  passes.run(module);
+  return bytes;
+}
+
+BorrowedDeviceBackend::BorrowedDeviceBackend(const TargetInfo& info)
+    : key_(info.triple + '|' + info.cpu + '|' + info.features), backend_(DeviceBackendPool::instance().take(key_)) {
+  if (!backend_) backend_ = std::make_unique<DeviceBackend>(info);
+}
+
+BorrowedDeviceBackend::~BorrowedDeviceBackend() { DeviceBackendPool::instance().give(key_, std::move(backend_)); }
+
+}  // namespace calque::codegen

@@ -1,0 +1,52 @@
+#pragma once
+// Target machines for device code. Includes LLVM: only for files that define CALQUE_LLVM_BACKEND.
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "codegen/gpu/llvm_device.h"
+#include "codegen/session.h"
+#include "codegen/target.h"
+
+namespace calque::codegen {
+
+/// The target of PTX for `arch`. Throws CompileError for what is no architecture that kernels are made for.
+TargetInfo ptx_target(const std::string& arch);
+
+/// A target machine, kept from one module to the next, and passes over device code with its costs.
+class DeviceBackend {
+ public:
+  explicit DeviceBackend(const TargetInfo& info);
+  /// For PTX: what comes before the last pass. Functions that are no kernels become part of those that call them.
+  void optimize(llvm::Module& module);
+  /// The module's triple and layout become the target's, as do the attributes of its functions.
+  void retarget(llvm::Module& module) const;
+  Object emit(llvm::Module& module, llvm::CodeGenFileType type);
+
+ private:
+  TargetInfo info_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  llvm::LoopAnalysisManager loops_;
+  llvm::FunctionAnalysisManager functions_;
+  llvm::CGSCCAnalysisManager components_;
+  llvm::ModuleAnalysisManager modules_;
+  llvm::ModulePassManager passes_;
+};
+
+/// A back end from those that nobody uses just now, and back.
+class BorrowedDeviceBackend {
+ public:
+  explicit BorrowedDeviceBackend(const TargetInfo& info);
+  BorrowedDeviceBackend(const BorrowedDeviceBackend&) = delete;
+  BorrowedDeviceBackend& operator=(const BorrowedDeviceBackend&) = delete;
+  ~BorrowedDeviceBackend();
+  DeviceBackend* operator->() const { return backend_.get(); }
+  DeviceBackend& operator*() const { return *backend_; }
+
+ private:
+  std::string key_;
+  std::unique_ptr<DeviceBackend> backend_;
+};
+
+}  // namespace calque::codegen

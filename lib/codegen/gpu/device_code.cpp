@@ -1,0 +1,55 @@
+// Where the two roads part: one emitter and one set of passes serve PTX and the simulator alike.
+#define CALQUE_LLVM_BACKEND
+#include "codegen/gpu/device_code.h"
+
+#include "calque/ir/errors.h"
+
+#include "codegen/gpu/device_emitter.h"
+#include "codegen/gpu/device_module.h"
+
+namespace calque::codegen {
+
+namespace {
+
+std::unique_ptr<DeviceModule> emit_device_module(const kernel::Program& program, const DeviceOptions& options,
+                                                 DeviceBackend& backend) {
+  auto device = std::make_unique<DeviceModule>();
+  device->context.setDiscardValueNames(true);
+  device->module = std::make_unique<llvm::Module>(program.name, device->context);
+  backend.retarget(*device->module);
+  for (const DeviceKernel& kernel : emit_device_program(*device->module, program, options)) {
+    device->kernels.push_back(kernel.function);
+    device->functions.push_back(kernel.launch);
+  }
+  backend.retarget(*device->module);
+#ifndef NDEBUG
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (llvm::verifyModule(*device->module, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
+#endif
+  backend.optimize(*device->module);
+  return device;
+}
+
+}  // namespace
+
+PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options) {
+  const BorrowedDeviceBackend backend(ptx_target(options.arch));
+  return finish_ptx(*emit_device_module(program, options, *backend), *backend);
+}
+
+std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& options) {
+  const BorrowedDeviceBackend backend(ptx_target(options.arch));
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  emit_device_module(program, options, *backend)->module->print(out, nullptr);
+  return text;
+}
+
+std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program,
+                                                          const DeviceOptions& options) {
+  const BorrowedDeviceBackend backend(ptx_target(options.arch));
+  return finish_simulated(*emit_device_module(program, options, *backend));
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,103 @@
+#pragma once
+// From a kernel that is scheduled for a GPU to one function of device code. A thread is scalar code of KernelEmitter
+// (or vectors of 16 bytes in loops marked so); what is added here is who runs which iterations, and what threads of a
+// group tell each other. Code is either *cooperative*, run alike by all threads of a group, whose values are then the
+// same in all, or it is a thread's own, inside a loop spread over threads.
+#include "codegen/emitter.h"
+#include "codegen/gpu/device_code.h"
+#include "codegen/gpu/device_ops.h"
+
+namespace calque::codegen {
+
+/// A kernel's function in a module, and how it is launched.
+struct DeviceKernel {
+  llvm::Function* function = nullptr;
+  DeviceFunction launch;
+};
+
+class DeviceEmitter final : public KernelEmitter {
+ public:
+  /// `name`: of the function.
+  DeviceEmitter(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
+                const kernel::Kernel& kernel, std::vector<bool> overlaps, std::string name);
+  DeviceKernel emit_device();
+
+ private:
+  Reg load(const Instruction& i) override;
+  void store(const Instruction& i) override;
+  void loop(const Instruction& i) override;
+  void contraction(const Instruction& i) override;
+
+  // ---- device_emitter.cpp
+  llvm::Value* op(DeviceOp o, llvm::ArrayRef<llvm::Value*> operands = {}) { return device_op(b_, o, operands); }
+  llvm::Value* integer(int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); }
+  llvm::Value* add(llvm::Value* a, llvm::Value* b) { return b_.CreateAdd(a, b, "", true, true); }
+  void find_place();
+  /// What runs only where the condition holds. (None: always.)
+  void when(llvm::Value* condition, const std::function<void()>& body);
+  /// Carries of a body that runs only where the condition holds.
+  Values where(llvm::Value* condition, const Values& otherwise, const std::function<Values()>& body);
+  bool is_group() const { return group_ > 1; }
+  void barrier();
+  /// Bytes of shared memory of the block, 16-byte aligned.
+  int32_t allocate_shared(int64_t bytes);
+  llvm::Value* shared(int32_t offset) { return op(DeviceOp::shared, {b_.getInt32(static_cast<uint32_t>(offset))}); }
+
+  // ---- device_memory.cpp
+  llvm::Value* load_vector(int32_t buffer, Id index_id, const Reg& index, llvm::Value* mask);
+  void store_vector(const Instruction& i, const Reg& index, llvm::Value* value, llvm::Value* mask);
+  /// Of one thread; atomic where the instruction combines.
+  void store_one(const Instruction& i, llvm::Value* index, llvm::Value* value);
+  /// A number that divides an index, and so says how its accesses are aligned.
+  int64_t divisor(Id id) const;
+  llvm::Align vector_alignment(int32_t buffer, Id index_id) const;
+  /// Some loop loads what another stores.
+  bool exchanges(const kernel::Region& region) const;
+
+  // ---- device_loops.cpp
+  unsigned vector_lanes(const Instruction& i) const;
+  void groups(const Instruction& i);
+  void iteration(const Instruction& i, llvm::Value* index, unsigned lanes);
+  void threads(const Instruction& i);
+  void own(const std::function<void()>& body);
+
+  // ---- device_reduction.cpp
+  void fold_alone(const Instruction& i);
+  void fold_together(const Instruction& i);
+  Values fold_strided(const Instruction& i);
+  Values fold_vectors(const Instruction& i, unsigned lanes);
+  Values fold_group(const Instruction& i, Values v);
+  Values fold_warp(const Instruction& i, Values v);
+  llvm::Value* shuffle(DeviceOp mode, llvm::Value* v, llvm::Value* operand);
+  Values shuffle(DeviceOp mode, const Values& v, llvm::Value* operand);
+
+  // ---- device_scan.cpp
+  void scan_together(const Instruction& i);
+  Values scan_contributions(const Scan& scan, llvm::Value* index);
+  llvm::Value* nothing_of(const Instruction& i, size_t carry);
+  Values prefix_warp(const Instruction& i, Values v);
+
+  // ---- device_contraction.cpp
+  friend class DeviceContraction;
+
+  kernel::Launch launch_;
+  int32_t group_ = 1;
+  std::string name_;
+  llvm::Value* number_ = nullptr;  ///< i64: of the group in the grid
+  llvm::Value* rank_ = nullptr;    ///< i64: of the thread in its group
+  llvm::Value* lane_ = nullptr;    ///< i32: of the thread in its warp
+  llvm::Value* warp_ = nullptr;    ///< i32: of the warp in its group
+  bool cooperative_ = false;
+  const Instruction* vector_loop_ = nullptr;  ///< the one of `parts_` that runs in vectors of loop_lanes_
+  unsigned loop_lanes_ = 0;
+  llvm::Value* tile_ = nullptr;  ///< i64: of the contraction that is to be emitted (kernel::Tiles)
+  int32_t shared_bytes_ = 0;
+  std::unordered_map<Id, const Instruction*> defined_;
+  std::unordered_map<Id, int64_t> divisors_;  ///< of loops' indices
+};
+
+/// Emits every kernel of the program into the module.
+std::vector<DeviceKernel> emit_device_program(llvm::Module& module, const kernel::Program& program,
+                                              const DeviceOptions& options);
+
+}  // namespace calque::codegen

@@ -1,0 +1,110 @@
+// Up to the last pass a module is the same whoever will run it.
+#define CALQUE_LLVM_BACKEND
+#include "codegen/gpu/device_module.h"
+
+#include "calque/ir/errors.h"
+
+#include "codegen/gpu/device_ops.h"
+#include "codegen/gpu/device_text.h"
+
+namespace calque::codegen {
+
+namespace {
+
+constexpr const char* kSimulatedTable = "calque_simulated";
+
+class LinkedSimulation final : public SimulatedProgram {
+ public:
+  LinkedSimulation(std::vector<Object> objects, DeviceFunctions functions) : functions_(std::move(functions)) {
+    llvm::orc::ExecutorAddr table;
+    library_ = &Session::instance().link(std::move(objects), kSimulatedTable, table);
+    table_ = table.toPtr<const Function*>();
+  }
+  LinkedSimulation(const LinkedSimulation&) = delete;
+  LinkedSimulation& operator=(const LinkedSimulation&) = delete;
+  ~LinkedSimulation() override { Session::instance().unlink(*library_); }
+  Function function(size_t kernel) const override { return table_[kernel]; }
+  const DeviceFunctions& functions() const override { return functions_; }
+
+ private:
+  DeviceFunctions functions_;
+  llvm::orc::JITDylib* library_ = nullptr;
+  const Function* table_ = nullptr;
+};
+
+/// Kernels are reached through one table, so that no name of theirs meets one of the process.
+void make_simulated_table(DeviceModule& device) {
+  llvm::Module& module = *device.module;
+  std::vector<llvm::Constant*> kernels;
+  for (const DeviceFunction& described : device.functions) {
+    llvm::Function* f = module.getFunction(described.name);
+    f->setName("simulated." + described.name);
+    f->setLinkage(llvm::GlobalValue::InternalLinkage);
+    // Callers built with clang's -fsanitize=function look for a signature in front of what they call.
+    f->setPrefixData(llvm::ConstantAggregateZero::get(llvm::ArrayType::get(llvm::Type::getInt64Ty(device.context), 2)));
+    kernels.push_back(f);
+  }
+  auto* type = llvm::ArrayType::get(llvm::PointerType::get(device.context, 0), std::max<size_t>(kernels.size(), 1));
+  kernels.resize(type->getNumElements(), llvm::Constant::getNullValue(type->getElementType()));
+  new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::ExternalLinkage,
+                           llvm::ConstantArray::get(type, kernels), kSimulatedTable);
+}
+
+std::unique_ptr<DeviceModule> read_device_text(const std::string& ir, const DeviceFunctions& functions) {
+  auto device = std::make_unique<DeviceModule>();
+  llvm::SMDiagnostic problem;
+  device->module = llvm::parseAssemblyString(ir, problem, device->context);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (!device->module) {
+    problem.print("device code", out, false);
+    throw CompileError(text);
+  }
+  if (llvm::verifyModule(*device->module, &out)) throw CompileError("malformed LLVM IR: " + text);
+  device->functions = functions;
+  for (const DeviceFunction& described : functions) {
+    llvm::Function* f = device->module->getFunction(described.name);
+    if (!f || f->isDeclaration()) throw CompileError("device code: no kernel " + described.name);
+    device->kernels.push_back(f);
+  }
+  return device;
+}
+
+}  // namespace
+
+PtxProgram finish_ptx(DeviceModule& device, DeviceBackend& backend) {
+  std::vector<int32_t> threads;
+  for (const DeviceFunction& f : device.functions) threads.push_back(f.threads);
+  lower_to_nvvm(*device.module, device.kernels, threads);
+  const Object text = backend.emit(*device.module, llvm::CodeGenFileType::AssemblyFile);
+  return {std::string(text.begin(), text.end()), device.functions};
+}
+
+std::shared_ptr<const SimulatedProgram> finish_simulated(DeviceModule& device) {
+  lower_to_simulator(*device.module, device.kernels);
+  device.kernels.clear();
+  const BorrowedDeviceBackend host(resolve_target({}));
+  host->retarget(*device.module);
+  make_simulated_table(device);
+  std::vector<Object> objects;
+  objects.push_back(host->emit(*device.module, llvm::CodeGenFileType::ObjectFile));
+  return std::make_shared<LinkedSimulation>(std::move(objects), device.functions);
+}
+
+PtxProgram ptx_of_text(const std::string& ir, const DeviceFunctions& functions, const DeviceOptions& options) {
+  const BorrowedDeviceBackend backend(ptx_target(options.arch));
+  const auto device = read_device_text(ir, functions);
+  backend->retarget(*device->module);
+  backend->optimize(*device->module);
+  return finish_ptx(*device, *backend);
+}
+
+std::shared_ptr<const SimulatedProgram> simulated_of_text(const std::string& ir, const DeviceFunctions& functions) {
+  const auto device = read_device_text(ir, functions);
+  const BorrowedDeviceBackend backend(ptx_target(DeviceOptions().arch));
+  backend->retarget(*device->module);
+  backend->optimize(*device->module);
+  return finish_simulated(*device);
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,22 @@
+#pragma once
+// A module of device code on its way from the emitter to PTX or to the simulator. Includes LLVM: only for files that
+// define CALQUE_LLVM_BACKEND.
+#include <memory>
+
+#include "codegen/gpu/device_backend.h"
+#include "codegen/gpu/device_code.h"
+
+namespace calque::codegen {
+
+struct DeviceModule {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  std::vector<llvm::Function*> kernels;
+  DeviceFunctions functions;
+};
+
+/// The last passes, and what comes behind them. `backend` is the one that optimised the module.
+PtxProgram finish_ptx(DeviceModule& device, DeviceBackend& backend);
+std::shared_ptr<const SimulatedProgram> finish_simulated(DeviceModule& device);
+
+}  // namespace calque::codegen

@@ -1,0 +1,19 @@
+#pragma once
+// What the last passes over device code share.
+#include <utility>
+#include <vector>
+
+#include "codegen/gpu/device_ops.h"
+
+namespace calque::codegen {
+
+/// Of a block's shared memory, in bytes.
+constexpr uint64_t kSharedAlignment = 128;
+
+/// The calls of operations of the device, in order.
+std::vector<std::pair<llvm::CallInst*, DeviceOp>> device_ops_in(llvm::Function& function);
+
+/// Removes declarations of operations that nobody calls any more.
+void remove_device_ops(llvm::Module& module);
+
+}  // namespace calque::codegen

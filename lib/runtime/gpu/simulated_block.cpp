@@ -1,0 +1,362 @@
+// A thread runs until it meets others or returns. Threads that meet nobody share one fiber, one after the other; one
+// that has paused leaves its fiber when it returns. A warp goes on as soon as all its threads have met, so that warps
+// reach the block's barriers one by one, in order.
+#include "runtime/gpu/simulated_block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "calque/ir/errors.h"
+
+namespace calque::runtime {
+
+namespace {
+
+using codegen::SimulatorTable;
+
+// On both sides of a block's shared memory.
+constexpr size_t kGuardBytes = 128;
+constexpr std::byte kGuard{0xa5};
+
+BlockThread& thread_of(void* thread) {
+  return *static_cast<BlockThread*>(static_cast<codegen::SimulatedThread*>(thread));
+}
+
+void on_barrier(void* thread, int32_t site) noexcept {
+  BlockThread& t = thread_of(thread);
+  t.owner->meet(t, Meeting::barrier, site);
+}
+
+void on_warp_barrier(void* thread, int32_t site) noexcept {
+  BlockThread& t = thread_of(thread);
+  t.owner->meet(t, Meeting::warp_barrier, site);
+}
+
+uint32_t on_shuffle(void* thread, uint32_t value, int32_t mode, uint32_t operand, int32_t site) noexcept {
+  BlockThread& t = thread_of(thread);
+  t.value = value;
+  t.mode = mode;
+  t.operand = operand;
+  t.owner->meet(t, Meeting::shuffle, site);
+  return t.value;
+}
+
+void on_access(void* thread, const void* address, int64_t bytes, int32_t kind, int32_t site) noexcept {
+  BlockThread& t = thread_of(thread);
+  t.owner->access(t, address, bytes, kind, site);
+}
+
+void on_mma(void* thread, int32_t shape, const uint32_t* a, const uint32_t* b, float* c, int32_t site) noexcept {
+  BlockThread& t = thread_of(thread);
+  t.mode = shape;
+  t.fragments = {a, b, c};
+  t.owner->meet(t, Meeting::mma, site);
+}
+
+void on_load_matrix(void* thread, const void* row, int32_t transposed, uint32_t* out, int32_t site) noexcept {
+  BlockThread& t = thread_of(thread);
+  t.mode = transposed;
+  t.row = static_cast<const std::byte*>(row);
+  t.out = out;
+  t.owner->access(t, row, 16, SimulatorTable::load + SimulatorTable::shared, site);
+  t.owner->meet(t, Meeting::load_matrix, site);
+}
+
+void on_async_copy(void* thread, void* shared, const void* global, int32_t valid, int32_t site) noexcept {
+  BlockThread& t = thread_of(thread);
+  t.owner->begin_copy(t, shared, global, valid, site);
+}
+
+void on_async_commit(void* thread) noexcept { ++thread_of(thread).commits; }
+
+void on_async_wait(void* thread, int32_t pending) noexcept {
+  BlockThread& t = thread_of(thread);
+  t.owner->end_copies(t, static_cast<uint32_t>(pending));
+}
+
+constexpr SimulatorTable kTable = {.barrier = on_barrier,
+                                   .warp_barrier = on_warp_barrier,
+                                   .shuffle = on_shuffle,
+                                   .access = on_access,
+                                   .mma = on_mma,
+                                   .load_matrix = on_load_matrix,
+                                   .async_copy = on_async_copy,
+                                   .async_commit = on_async_commit,
+                                   .async_wait = on_async_wait};
+
+}  // namespace
+
+SimulatedBlock::SimulatedBlock(const codegen::SimulatedProgram& program, size_t kernel, std::span<void* const> buffers,
+                               const SimulatedMemory& memory)
+    : function_(program.functions()[kernel]),
+      code_(program.function(kernel)),
+      buffers_(buffers),
+      memory_(memory),
+      threads_(static_cast<size_t>(function_.threads)),
+      shared_memory_(
+          std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(function_.shared_bytes) + 3 * kGuardBytes)),
+      shadow_(static_cast<size_t>(function_.shared_bytes)),
+      warp_epochs_(threads_.size() / kWarp) {
+  const auto first = reinterpret_cast<uintptr_t>(shared_memory_.get());
+  const uintptr_t begin = (first + 2 * kGuardBytes - 1) / kGuardBytes * kGuardBytes;
+  shared_ = shared_memory_.get() + (begin - first);
+  std::fill(shared_memory_.get(), shared_memory_.get() + function_.shared_bytes + 3 * kGuardBytes, kGuard);
+}
+
+SimulatedBlock::~SimulatedBlock() {
+  for (auto& fiber : idle_) keep_fiber(std::move(fiber));
+}
+
+void SimulatedBlock::begin(BlockThread& t) const {
+  t.table = &kTable;
+  t.thread = static_cast<int32_t>(&t - threads_.data());
+  t.threads = function_.threads;
+  t.block = block_;
+  t.blocks = function_.blocks;
+  t.shared = shared_;
+  t.owner = const_cast<SimulatedBlock*>(this);
+  t.state = BlockThread::State::fresh;
+  t.has_paused = false;
+  t.copies.clear();
+  t.commits = 0;
+}
+
+void SimulatedBlock::run(int64_t block) {
+  block_ = block;
+  shadow_.begin_block(++epoch_);
+  for (BlockThread& t : threads_) begin(t);
+  begun_ = 0;
+  do {
+    for (size_t first = 0; first < threads_.size(); first += kWarp) run_warp(first);
+  } while (release_block());
+  check_guards();
+}
+
+/// On a fiber: the threads of a warp from the next one on, until one has paused.
+void SimulatedBlock::run_threads(void* block) {
+  SimulatedBlock& b = *static_cast<SimulatedBlock*>(block);
+  Fiber* const own = b.fiber_;
+  for (;;) {
+    BlockThread& t = b.threads_[b.begun_++];
+    b.running_ = &t;
+    b.code_(&t, b.buffers_.data());
+    t.state = BlockThread::State::returned;
+    if (t.has_paused || b.begun_ % kWarp == 0) own->leave();
+  }
+}
+
+void SimulatedBlock::begin_threads() {
+  if (idle_.empty()) idle_.push_back(take_fiber());
+  std::unique_ptr<Fiber> fiber = std::move(idle_.back());
+  idle_.pop_back();
+  fiber_ = fiber.get();
+  fiber->start(run_threads, this);
+  if (fiber->ended()) {
+    idle_.push_back(std::move(fiber));
+  } else {
+    running_->fiber = std::move(fiber);
+  }
+  if (mistake_.kind != Mistake::none) raise(mistake_);
+}
+
+void SimulatedBlock::resume(BlockThread& t) {
+  running_ = &t;
+  fiber_ = t.fiber.get();
+  fiber_->resume();
+  if (t.fiber->ended()) idle_.push_back(std::move(t.fiber));
+  if (mistake_.kind != Mistake::none) raise(mistake_);
+}
+
+void SimulatedBlock::run_warp(size_t first) {
+  while (begun_ < first + kWarp) begin_threads();
+  while (release_warp(first) || threads_[first].state == BlockThread::State::ready)
+    for (size_t i = first; i < first + kWarp; ++i)
+      if (threads_[i].state == BlockThread::State::ready) resume(threads_[i]);
+}
+
+void SimulatedBlock::meet(BlockThread& t, Meeting meeting, int32_t site) {
+  t.meeting = meeting;
+  t.site = site;
+  t.state = BlockThread::State::waiting;
+  t.has_paused = true;
+  fiber_->pause();
+  t.meeting = Meeting::none;
+}
+
+/// Whether the threads of a warp have met and may go on.
+bool SimulatedBlock::release_warp(size_t first) {
+  const std::span<BlockThread, kWarp> warp(threads_.data() + first, kWarp);
+  const auto waits = [](const BlockThread& t) {
+    return t.state == BlockThread::State::waiting && t.meeting != Meeting::barrier;
+  };
+  const auto found = std::find_if(warp.begin(), warp.end(), waits);
+  if (found == warp.end()) return false;
+  for (const BlockThread& t : warp)
+    if (!waits(t) || t.meeting != found->meeting || t.site != found->site)
+      raise({.kind = Mistake::meeting, .thread = found->thread, .other = t.thread, .site = found->site});
+  exchange(warp);
+  for (BlockThread& t : warp) t.state = BlockThread::State::ready;
+  return true;
+}
+
+void SimulatedBlock::exchange(std::span<BlockThread, kWarp> warp) {
+  const auto all = [&](auto member) {
+    std::array<std::decay_t<decltype(member(warp[0]))>, kWarp> out;
+    std::transform(warp.begin(), warp.end(), out.begin(), member);
+    return out;
+  };
+  switch (warp[0].meeting) {
+    case Meeting::warp_barrier:
+      ++warp_epochs_[static_cast<size_t>(warp[0].thread / kWarp)];
+      break;
+    case Meeting::shuffle: {
+      const auto values = all([](const BlockThread& t) { return t.value; });
+      for (uint32_t lane = 0; lane < kWarp; ++lane) {
+        BlockThread& t = warp[lane];
+        uint32_t from = t.operand;
+        if (t.mode == SimulatorTable::xor_lane) from = lane ^ t.operand;
+        if (t.mode == SimulatorTable::up) from = t.operand <= lane ? lane - t.operand : lane;
+        t.value = values[from % kWarp];
+      }
+      break;
+    }
+    case Meeting::mma:
+      multiply_matrices(warp[0].mode, all([](const BlockThread& t) { return t.fragments; }));
+      break;
+    case Meeting::load_matrix:
+      load_matrices(warp[0].mode != 0, all([](const BlockThread& t) { return t.row; }),
+                    all([](const BlockThread& t) { return t.out; }));
+      break;
+    default:
+      break;
+  }
+}
+
+/// Whether the threads of the block have met and may go on. None does so who has not been waiting.
+bool SimulatedBlock::release_block() {
+  const auto waits = [](const BlockThread& t) { return t.state == BlockThread::State::waiting; };
+  const auto found = std::find_if(threads_.begin(), threads_.end(), waits);
+  if (found == threads_.end()) return false;
+  for (const BlockThread& t : threads_)
+    if (!waits(t) || t.site != found->site)
+      raise({.kind = Mistake::meeting, .thread = found->thread, .other = t.thread, .site = found->site});
+  for (BlockThread& t : threads_) t.state = BlockThread::State::ready;
+  ++epoch_;
+  return true;
+}
+
+void SimulatedBlock::check_guards() {
+  const std::byte* const end = shared_ + function_.shared_bytes;
+  const auto damaged = [](std::byte b) { return b != kGuard; };
+  if (std::any_of(shared_ - kGuardBytes, shared_, damaged) || std::any_of(end, end + kGuardBytes, damaged))
+    raise({.kind = Mistake::guard});
+}
+
+void SimulatedBlock::access(BlockThread& t, const void* address, int64_t bytes, int32_t kind, int32_t site) {
+  const auto a = reinterpret_cast<uintptr_t>(address);
+  const auto size = static_cast<uintptr_t>(bytes);
+  if ((kind & SimulatorTable::shared) == 0 && (a & (size - 1)) == 0 &&
+      ranges_[static_cast<size_t>(site) % ranges_.size()].holds(a, size))
+    return;
+  Mistake mistake{
+      .thread = t.thread, .access = kind & ~SimulatorTable::shared, .address = a, .bytes = bytes, .site = site};
+  if ((a & (size - 1)) != 0) {
+    mistake.kind = Mistake::misaligned;
+    fail(mistake);
+  }
+  (kind & SimulatorTable::shared) != 0 ? access_shared(t, mistake) : access_global(t, mistake);
+}
+
+/// A site mostly stays in one allocation.
+void SimulatedBlock::access_global(BlockThread&, const Mistake& access) {
+  SimulatedMemory::Range& range = ranges_[static_cast<size_t>(access.site) % ranges_.size()];
+  range = memory_.find(reinterpret_cast<const void*>(access.address));
+  if (!range.released && range.holds(access.address, static_cast<size_t>(access.bytes))) return;
+  range = {};
+  Mistake mistake = access;
+  mistake.kind = Mistake::global_access;
+  fail(mistake);
+}
+
+size_t SimulatedBlock::shared_offset(const Mistake& access) {
+  const auto begin = reinterpret_cast<uintptr_t>(shared_);
+  const auto bytes = static_cast<uintptr_t>(access.bytes), size = static_cast<uintptr_t>(function_.shared_bytes);
+  if (access.address >= begin && access.address - begin <= size && bytes <= size - (access.address - begin))
+    return access.address - begin;
+  Mistake mistake = access;
+  mistake.kind = Mistake::shared_bounds;
+  fail(mistake);
+}
+
+void SimulatedBlock::access_shared(BlockThread& t, const Mistake& access) {
+  const size_t offset = shared_offset(access);
+  const auto bytes = static_cast<size_t>(access.bytes);
+  Mistake mistake = access;
+  switch (access.access) {
+    case SimulatorTable::load:
+      mistake.how = shadow_.load(offset, bytes, access_by(t), mistake.other);
+      break;
+    case SimulatorTable::store:
+      mistake.how = shadow_.store(offset, bytes, access_by(t), mistake.other);
+      break;
+    default:
+      mistake.how = shadow_.atomic(offset, bytes, access_by(t), mistake.other);
+  }
+  if (mistake.how == SharedMistake::none) return;
+  mistake.kind = Mistake::shared;
+  fail(mistake);
+}
+
+void SimulatedBlock::begin_copy(BlockThread& t, void* shared, const void* global, int32_t valid, int32_t site) {
+  constexpr int64_t kBytes = 16;
+  if (valid > 0) {
+    const auto source = reinterpret_cast<uintptr_t>(global);
+    Mistake read{.thread = t.thread, .access = SimulatorTable::load, .address = source, .bytes = valid, .site = site};
+    if (source % kBytes != 0) {
+      read.kind = Mistake::misaligned;
+      read.bytes = kBytes;
+      fail(read);
+    }
+    access_global(t, read);
+  }
+  const auto target = reinterpret_cast<uintptr_t>(shared);
+  Mistake write{.thread = t.thread, .access = SimulatorTable::store, .address = target, .bytes = kBytes, .site = site};
+  if (target % kBytes != 0) {
+    write.kind = Mistake::misaligned;
+    fail(write);
+  }
+  const size_t offset = shared_offset(write);
+  write.how = shadow_.begin_copy(offset, kBytes, access_by(t), write.other);
+  if (write.how != SharedMistake::none) {
+    write.kind = Mistake::shared;
+    fail(write);
+  }
+  t.copies.push_back({offset, static_cast<const std::byte*>(global), std::clamp<int32_t>(valid, 0, kBytes), t.commits});
+}
+
+void SimulatedBlock::end_copies(BlockThread& t, uint32_t pending) {
+  const auto done = [&](const AsyncCopy& copy) {
+    if (copy.group + pending >= t.commits) return false;
+    std::memset(shared_ + copy.offset, 0, 16);
+    std::memcpy(shared_ + copy.offset, copy.global, static_cast<size_t>(copy.valid));
+    shadow_.end_copy(copy.offset, 16, access_by(t));
+    return true;
+  };
+  std::erase_if(t.copies, done);
+}
+
+void SimulatedBlock::fail(const Mistake& mistake) {
+  mistake_ = mistake;
+  fiber_->leave();
+}
+
+void SimulatedBlock::raise(const Mistake& mistake) {
+  for (BlockThread& t : threads_) {
+    if (!t.fiber) continue;
+    t.fiber->abandon();
+    idle_.push_back(std::move(t.fiber));
+  }
+  throw DeviceError(describe(mistake));
+}
+
+}  // namespace calque::runtime
