@@ -106,6 +106,7 @@ Value* KernelEmitter::gather(int32_t buffer, Value* index, Value* mask) {
 
 void KernelEmitter::store(const Instruction& i) {
   const DType d = kernel_.buffers[i.buffer].dtype;
+  if (!i.combiners.empty()) refuse("stores that combine are a GPU's");
   if (is_complex(d)) refuse("complex is not supported on the CPU yet");
   const Reg index = get(i.operands[0]);
   Reg value = get(i.operands[1]);
