@@ -47,9 +47,11 @@ std::string describe(const AnyArray& got, const AnyArray& want, int64_t i) {
 namespace {
 
 std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, const kernel::BuildOptions& build,
-                          size_t& taken, const codegen::CodegenOptions& options) {
+                          size_t& taken, const codegen::CodegenOptions& options,
+                          const kernel::GpuLimits* limits = nullptr) {
   const Graph g = transform::simplify(math::expand(transform::simplify(graph)));
-  const kernel::Program program = kernel::build_program(g, build);
+  kernel::Program program = kernel::build_program(g, build);
+  if (limits) program = kernel::schedule_for_gpu(program, *limits);
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
@@ -89,6 +91,12 @@ std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArra
   kernel::BuildOptions build;
   build.donated.assign(inputs.size(), true);
   return run(graph, inputs, build, taken, options);
+}
+
+std::vector<AnyArray> run_scheduled(const Graph& graph, const std::vector<AnyArray>& inputs,
+                                    const kernel::GpuLimits& limits, const codegen::CodegenOptions& options) {
+  size_t taken = 0;
+  return run(graph, inputs, {}, taken, options, &limits);
 }
 
 std::string difference(const AnyArray& got, const AnyArray& want) {

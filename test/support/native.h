@@ -6,6 +6,7 @@
 #include "calque/ir/graph.h"
 
 #include "codegen/codegen.h"
+#include "kernel/gpu/schedule.h"
 
 namespace calque::test {
 
@@ -16,6 +17,10 @@ std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>
 /// The same with every input donated (the caller's stay as they are). Counts in `taken` the inputs whose memory was.
 std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArray>& inputs, size_t& taken,
                                    const codegen::CodegenOptions& options = {});
+
+/// The same program scheduled for a GPU, but run on the CPU, for which the marks of the schedule mean nothing.
+std::vector<AnyArray> run_scheduled(const Graph& graph, const std::vector<AnyArray>& inputs,
+                                    const kernel::GpuLimits& limits, const codegen::CodegenOptions& options = {});
 
 /// Bit for bit, any NaN being equal to any NaN. Otherwise the first difference in words.
 std::string difference(const AnyArray& got, const AnyArray& want);

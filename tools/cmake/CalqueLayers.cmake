@@ -17,11 +17,15 @@ function(calque_add_layer layer)
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
     # LLVM's headers cost more than what is compiled with them: short files share one reading.
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    foreach(group IN ITEMS "scalars;scalar_ops;conversions;inverse_root" "regions;branches;memory;places;streaming;interleave;columns;scan"
-            "products;contraction;packing" "entries;entry;calls;split_masks"
+    foreach(group IN ITEMS
+            "scalars;scalar_ops;conversions;inverse_root"
+            "regions;branches;memory;places;streaming;interleave;columns;scan"
+            "loops;kernel_emitter;loops;reduction"
+            "products;contraction;packing"
+            "entries;entry;calls;split_masks"
             "backends;backend;fuse_products;inline_kernel;masks;outline;session;target"
-            "device_passes;gpu/device_ops;gpu/lower_to_nvvm;gpu/lower_to_simulator"
-            "device_backends;gpu/device_backend;gpu/device_module")
+            "devices;gpu/device_emitter;gpu/device_memory;gpu/device_loops;gpu/device_reduction;gpu/device_scan;gpu/device_contraction;gpu/device_ops;gpu/lower_to_nvvm;gpu/lower_to_simulator"
+            "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)
       list(TRANSFORM group REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/lib/codegen/\\1.cpp")
       set_source_files_properties(${group} PROPERTIES UNITY_GROUP ${name})

@@ -14,6 +14,8 @@ struct DeviceOptions {
   bool strict = false;
   bool fast_math = false;
   std::string arch = "sm_80";  ///< of PTX: sm_80 ... sm_90a
+  /// Conversion between f16 and f32 is one instruction: so on every GPU, not on every host of the simulator.
+  bool half_conversion = true;
 };
 
 /// One function of device code. Its parameters are the pointers of the kernel's buffers, in order.

@@ -74,6 +74,7 @@ class DeviceEmitter final : public KernelEmitter {
   // ---- device_scan.cpp
   void scan_together(const Instruction& i);
   Values scan_contributions(const Scan& scan, llvm::Value* index);
+  llvm::Value* nothing_of(const Instruction& i, size_t carry);
   Values prefix_warp(const Instruction& i, Values v);
 
   // ---- device_contraction.cpp
@@ -87,6 +88,8 @@ class DeviceEmitter final : public KernelEmitter {
   llvm::Value* lane_ = nullptr;    ///< i32: of the thread in its warp
   llvm::Value* warp_ = nullptr;    ///< i32: of the warp in its group
   bool cooperative_ = false;
+  const Instruction* vector_loop_ = nullptr;  ///< the one of `parts_` that runs in vectors of loop_lanes_
+  unsigned loop_lanes_ = 0;
   llvm::Value* tile_ = nullptr;  ///< i64: of the contraction that is to be emitted (kernel::Tiles)
   int32_t shared_bytes_ = 0;
   std::unordered_map<Id, const Instruction*> defined_;

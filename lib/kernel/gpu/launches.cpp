@@ -1,0 +1,434 @@
+// The kernel's outermost instructions with effects (loops, stores) are grouped, in their order, into stages: a nest of
+// parallel loops runs over the grid; everything else runs on one group of threads, but long reductions and cumulative
+// loops have stages over the grid before it. Scalar code is computed again by every stage that needs it; what a loop
+// gave, and what was loaded from memory that the kernel changes, goes from stage to stage through scratch memory.
+#include "kernel/gpu/launches.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "kernel/gpu/copier.h"
+#include "kernel/gpu/mapping.h"
+#include "kernel/gpu/shape.h"
+#include "kernel/gpu/split.h"
+#include "kernel/gpu/tiles.h"
+#include "primitives/arithmetic.h"
+
+namespace calque::kernel {
+
+using namespace primitives;
+
+namespace {
+
+/// Threads that a processor holds. Columns are cut when theirs are less than half of that.
+constexpr int64_t kResident = 2048;
+constexpr int64_t kMostPieces = 1024;
+
+enum class Phase : uint8_t { whole, pieces, partials, apply, column_pieces, column_partials };
+
+struct Item {
+  size_t at = 0;  ///< outermost instruction
+  Phase phase = Phase::whole;
+  Cut cut = {};
+};
+
+struct Stage {
+  bool grid = false;
+  std::vector<Item> items;
+};
+
+class Launches {
+ public:
+  Launches(const Kernel& kernel, const GpuLimits& limits)
+      : k_(kernel), limits_(limits), top_(kernel.body.instructions), owner_(kernel.values.size(), -1) {
+    for (size_t n = 0; n < top_.size(); ++n)
+      for (const Id r : top_[n].results) owner_[static_cast<size_t>(r)] = static_cast<int64_t>(n);
+    stored_.resize(kernel.buffers.size());
+    mark_stored(kernel.body);
+  }
+
+  KernelLaunches run() {
+    make_stages();
+    find_crossing();
+    for (size_t s = 0; s < stages_.size(); ++s) build(s);
+    return std::move(out_);
+  }
+
+ private:
+  void mark_stored(const Region& r) {
+    for (const Instruction& i : r.instructions) {
+      if (i.op == Op::store) stored_[static_cast<size_t>(i.buffer)] = true;
+      for (const Region& inner : i.regions) mark_stored(inner);
+    }
+  }
+  bool loads_changed(const Region& r) const {
+    return contains(r,
+                    [&](const Instruction& i) { return i.op == Op::load && stored_[static_cast<size_t>(i.buffer)]; });
+  }
+  /// Can be computed again anywhere.
+  bool is_light(const Instruction& i) const {
+    if (i.op == Op::store || has_loops(i)) return false;
+    const Region alone{{}, {i}};
+    return !has_stores(alone) && !loads_changed(alone);
+  }
+
+  // ---- stages
+  Stage& group_stage() {
+    if (stages_.empty() || stages_.back().grid) stages_.push_back({false, {}});
+    return stages_.back();
+  }
+  void grid_stage(Item item) { stages_.push_back({true, {item}}); }
+
+  void make_stages() {
+    std::vector<size_t> heavy;
+    for (size_t n = 0; n < top_.size(); ++n)
+      if (!is_light(top_[n])) heavy.push_back(n);
+    const bool small = heavy.size() > 1 && work(k_.body) < limits_.small_work;
+    for (const size_t n : heavy) {
+      const Instruction& i = top_[n];
+      const Cut cut = small ? Cut{} : cut_of(i);
+      if (small) {
+        group_stage().items.push_back({n});
+      } else if (i.op == Op::contraction) {
+        grid_stage({n});
+      } else if (is_parallel(i) && cut.pieces > 0) {
+        grid_stage({n, Phase::column_pieces, cut});
+        grid_stage({n, Phase::column_partials, cut});
+      } else if (is_parallel(i)) {
+        grid_stage({n});
+      } else if (cut.pieces > 0) {
+        grid_stage({n, Phase::pieces, cut});
+        group_stage().items.push_back({n, Phase::partials, cut});
+        if (is_cumulative(i)) grid_stage({n, Phase::apply, cut});
+      } else {
+        group_stage().items.push_back({n});
+      }
+    }
+  }
+
+  static Cut cut_into(int64_t extent, int64_t pieces) {
+    pieces = std::min(pieces, kMostPieces);
+    if (pieces < 2) return {};
+    return {pieces, extent / pieces};
+  }
+
+  Cut cut_of(const Instruction& i) const {
+    if ((is_reduction(i) && !i.results.empty()) || is_cumulative(i)) {
+      const int64_t pieces = i.extent / limits_.least_piece;
+      return i.extent < limits_.long_loop || (is_cumulative(i) && !is_plain_scan(i)) ? Cut{}
+                                                                                     : cut_into(i.extent, pieces);
+    }
+    if (!is_parallel(i)) return {};
+    // Columns: few threads that sum a lot.
+    const auto nest = nest_of(i);
+    const auto sums = column_sums(nest);
+    if (sums.empty() || !sums_columns(k_, i)) return {};
+    int64_t columns = 1;
+    for (const Instruction* l : nest) columns *= l->extent;
+    const int64_t wanted = limits_.processors * kResident / 2 / std::max<int64_t>(columns, 1);
+    return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
+  }
+
+  /// The next carries are combinations of two operands, one of them the carry.
+  static bool is_plain_scan(const Instruction& i) {
+    const Region& body = i.regions[0];
+    const Instruction& yield = body.instructions.back();
+    for (size_t c = 0; c < i.results.size(); ++c) {
+      const bool found = std::any_of(body.instructions.begin(), body.instructions.end(), [&](const Instruction& n) {
+        return n.op == Op::scalar && n.results[0] == yield.operands[c] && n.operands.size() == 2 &&
+               (n.operands[0] == body.parameters[c + 1] || n.operands[1] == body.parameters[c + 1]);
+      });
+      if (!found) return false;
+    }
+    return true;
+  }
+
+  /// The reductions in the body of a nest that need nothing but scalar code before them, of one extent and without
+  /// effects.
+  std::vector<const Instruction*> column_sums(const std::vector<const Instruction*>& nest) const {
+    const Region& body = nest.back()->regions[0];
+    std::vector<const Instruction*> sums;
+    std::set<Id> heavy;
+    for (const Instruction& i : body.instructions) {
+      const auto used = free_values(i);
+      const bool waits = std::any_of(used.begin(), used.end(), [&](Id o) { return heavy.count(o) != 0; });
+      const bool first = is_reduction(i) && !i.results.empty() && !waits && !has_loops(i.regions[0]) &&
+                         !has_stores(i.regions[0]) && !loads_changed(i.regions[0]) &&
+                         (sums.empty() || sums[0]->extent == i.extent);
+      if (first) sums.push_back(&i);
+      if (first || waits || !is_light(i)) heavy.insert(i.results.begin(), i.results.end());
+    }
+    return sums;
+  }
+
+  // ---- values that cross stages
+  void find_crossing() {
+    for (size_t s = 0; s < stages_.size(); ++s) {
+      std::set<Id> seen;
+      for (const Item& item : stages_[s].items) need(s, top_[item.at], seen, item.phase);
+    }
+  }
+
+  /// The stage that has an outermost instruction's results.
+  size_t stage_of(size_t at) const {
+    for (size_t s = 0; s < stages_.size(); ++s)
+      for (const Item& item : stages_[s].items)
+        if (item.at == at && (item.phase == Phase::whole || item.phase == Phase::partials)) return s;
+    return SIZE_MAX;
+  }
+
+  /// Initial values of a loop in pieces enter with what the pieces make.
+  static std::vector<Id> used_in(const Instruction& i, Phase phase) {
+    return phase == Phase::pieces || phase == Phase::apply ? free_in_regions(i) : free_values(i);
+  }
+
+  void need(size_t s, const Instruction& i, std::set<Id>& seen, Phase phase) {
+    const auto used = used_in(i, phase);
+    for (const Id id : used) {
+      if (!seen.insert(id).second) continue;
+      const int64_t at = owner_[static_cast<size_t>(id)];
+      if (at < 0) continue;
+      const Instruction& by = top_[static_cast<size_t>(at)];
+      if (is_light(by)) {
+        need(s, by, seen, Phase::whole);
+        continue;
+      }
+      const size_t from = stage_of(static_cast<size_t>(at));
+      if (from == s) continue;
+      if (scratch_.count(id) == 0) {
+        out_.scratch.push_back({k_.values[static_cast<size_t>(id)], Shape{}});
+        scratch_[id] = static_cast<int32_t>(out_.scratch.size()) - 1;
+      }
+    }
+  }
+
+  // ---- building
+  struct Building {
+    KernelLaunches::One one;
+    std::map<int32_t, int32_t> buffers, scratch;
+    Copier copier;
+    Building(const Kernel& from, const std::vector<Type>& types)
+        : copier(from, one.kernel, [this, &from](int32_t b) { return buffer(from, b); }), types_(types) {}
+    Building(const Building&) = delete;
+    Building& operator=(const Building&) = delete;
+
+    int32_t buffer(const Kernel& from, int32_t b) {
+      if (const auto it = buffers.find(b); it != buffers.end()) return it->second;
+      one.kernel.buffers.push_back(from.buffers[static_cast<size_t>(b)]);
+      one.buffers.push_back({b, -1});
+      return buffers[b] = static_cast<int32_t>(one.buffers.size()) - 1;
+    }
+    int32_t scratch_buffer(int32_t s) {
+      if (const auto it = scratch.find(s); it != scratch.end()) return it->second;
+      const Type& type = types_[static_cast<size_t>(s)];
+      one.kernel.buffers.push_back({type.dtype, type.shape.num_elements(), true, 64});
+      one.buffers.push_back({-1, s});
+      return scratch[s] = static_cast<int32_t>(one.buffers.size()) - 1;
+    }
+
+   private:
+    const std::vector<Type>& types_;
+  };
+
+  void build(size_t s) {
+    const Stage& stage = stages_[s];
+    auto building = std::make_unique<Building>(k_, out_.scratch);
+    Building& b = *building;
+    Kernel& kernel = b.one.kernel;
+    kernel.name = stages_.size() == 1 ? k_.name : k_.name + "_" + std::to_string(s);
+    b.copier.keeps_contractions = stage.grid && keeps_contraction(top_[stage.items[0].at]);
+    for (const Item& item : stage.items) {
+      fetch(s, b, top_[item.at], item.phase);
+      emit(b, item);
+      if (item.phase == Phase::whole || item.phase == Phase::partials) leave(b, top_[item.at]);
+    }
+    mark_written(kernel);
+    if (stage.grid)
+      map_to_grid(kernel, limits_);
+    else
+      map_to_group(kernel, limits_);
+    out_.launches.push_back(std::move(b.one));
+  }
+
+  /// Tiles, where the contraction is the only work of its nest.
+  bool keeps_contraction(const Instruction& i) const {
+    if (i.op == Op::contraction) return choose_tiles(k_, i, limits_.fast_math).has_value();
+    if (!is_parallel(i)) return false;
+    const Region& body = nest_of(i).back()->regions[0];
+    const Instruction* product = nullptr;
+    for (const Instruction& inner : body.instructions) {
+      if (inner.op == Op::contraction && !product)
+        product = &inner;
+      else if (!is_light(inner))
+        return false;
+    }
+    return product && choose_tiles(k_, *product, limits_.fast_math).has_value();
+  }
+
+  /// What the instruction needs of outside: scalar code again, the rest from scratch.
+  void fetch(size_t s, Building& b, const Instruction& i, Phase phase) {
+    const auto used = used_in(i, phase);
+    for (const Id id : used) {
+      if (b.copier.knows(id)) continue;
+      const auto at = owner_[static_cast<size_t>(id)];
+      if (at < 0) continue;
+      const Instruction& by = top_[static_cast<size_t>(at)];
+      Region& body = b.one.kernel.body;
+      if (is_light(by)) {
+        fetch(s, b, by, Phase::whole);
+        b.copier.copy_into(body, by);
+      } else {
+        const int32_t buffer = b.scratch_buffer(scratch_.at(id));
+        b.copier.set(id, b.copier.load(body, buffer, b.copier.index(body, 0)));
+      }
+    }
+  }
+
+  /// Results that later stages want.
+  void leave(Building& b, const Instruction& i) {
+    for (const Id r : i.results) {
+      const auto it = scratch_.find(r);
+      if (it == scratch_.end()) continue;
+      Region& body = b.one.kernel.body;
+      b.copier.store(body, b.scratch_buffer(it->second), b.copier.index(body, 0), b.copier.of(r));
+    }
+  }
+
+  void emit(Building& b, const Item& item) {
+    const Instruction& i = top_[item.at];
+    Copier& c = b.copier;
+    Region& body = b.one.kernel.body;
+    switch (item.phase) {
+      case Phase::whole:
+        c.copy_into(body, i);
+        break;
+      case Phase::pieces:
+      case Phase::apply: {
+        const Partials partials = partials_of(b, item, i, 1);
+        body.instructions.push_back(c.parallel(item.cut.pieces, Spread::groups, [&](Region& inside, Id piece) {
+          item.phase == Phase::pieces ? reduce_piece(c, inside, i, item.cut, piece, partials)
+                                      : scan_piece(c, inside, i, item.cut, piece, partials);
+        }));
+        break;
+      }
+      case Phase::partials: {
+        const Partials partials = partials_of(b, item, i, 1);
+        is_cumulative(i) ? scan_partials(c, body, i, item.cut, partials)
+                         : reduce_partials(c, body, i, item.cut, partials);
+        break;
+      }
+      case Phase::column_pieces:
+      case Phase::column_partials:
+        columns(b, item);
+        break;
+    }
+  }
+
+  /// Scratch for the results of a loop's pieces, made when the first stage asks. `size`: positions of the nest.
+  Partials partials_of(Building& b, const Item& item, const Instruction& loop, int64_t size) {
+    auto& numbers = partials_[&loop];
+    if (numbers.empty())
+      for (const Id r : loop.results) {
+        out_.scratch.push_back({k_.values[static_cast<size_t>(r)], Shape{item.cut.pieces * size}});
+        numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
+      }
+    Partials partials;
+    for (const int32_t n : numbers) partials.buffers.push_back(b.scratch_buffer(n));
+    partials.place = [](Region&, Id piece) { return piece; };
+    return partials;
+  }
+
+  // The nest, with its reductions over pieces (a further loop around it) or from the pieces.
+  void columns(Building& b, const Item& item) {
+    Copier& c = b.copier;
+    const auto nest = nest_of(top_[item.at]);
+    const auto sums = column_sums(nest);
+    int64_t size = 1;
+    for (const Instruction* l : nest) size *= l->extent;
+    std::vector<Id> indices;
+    const auto place = [&, size](Region& to, Id piece) {
+      Id at = piece;
+      for (size_t l = 0; l < nest.size(); ++l) {
+        const Id scaled = c.scalar(to, id_of<Mul>, DType::i64, {at, c.index(to, nest[l]->extent)});
+        at = c.scalar(to, id_of<Add>, DType::i64, {scaled, indices[l]});
+      }
+      return at;
+    };
+    const auto innermost = [&](Region& to, Id piece) {
+      for (const Instruction& i : nest.back()->regions[0].instructions) {
+        const bool is_sum = std::find(sums.begin(), sums.end(), &i) != sums.end();
+        if (is_sum) {
+          Partials partials = partials_of(b, item, i, size);
+          partials.place = place;
+          piece == kNone ? reduce_partials(c, to, i, item.cut, partials)
+                         : reduce_piece(c, to, i, item.cut, piece, partials);
+        } else if (piece == kNone || needed_by(sums, i, *nest.back())) {
+          c.copy_into(to, i);
+        }
+      }
+    };
+    const std::function<void(Region&, size_t, Id)> level = [&](Region& to, size_t l, Id piece) {
+      to.instructions.push_back(c.parallel(nest[l]->extent, Spread::each, [&](Region& inside, Id index) {
+        indices.push_back(index);
+        c.set(nest[l]->regions[0].parameters[0], index);
+        if (l + 1 == nest.size()) return innermost(inside, piece);
+        for (const Instruction& i : nest[l]->regions[0].instructions)
+          if (&i == nest[l + 1])
+            level(inside, l + 1, piece);
+          else
+            c.copy_into(inside, i);
+      }));
+    };
+    Region& body = b.one.kernel.body;
+    if (item.phase == Phase::column_partials) return level(body, 0, kNone);
+    body.instructions.push_back(
+        c.parallel(item.cut.pieces, Spread::each, [&](Region& inside, Id piece) { level(inside, 0, piece); }));
+  }
+
+  /// Scalar code of the loop's body that some of the sums need.
+  static bool needed_by(const std::vector<const Instruction*>& sums, const Instruction& i, const Instruction& loop) {
+    std::set<Id> wanted;
+    for (const Instruction* s : sums)
+      for (const Id id : free_values(*s)) wanted.insert(id);
+    const auto& all = loop.regions[0].instructions;
+    for (size_t n = all.size(); n-- > 0;) {
+      const bool wants =
+          std::any_of(all[n].results.begin(), all[n].results.end(), [&](Id r) { return wanted.count(r) != 0; });
+      if (&all[n] == &i) return wants;
+      if (wants && !is_reduction(all[n]))
+        for (const Id id : free_values(all[n])) wanted.insert(id);
+    }
+    return false;
+  }
+
+  static void mark_written(Kernel& kernel) {
+    for (Buffer& b : kernel.buffers) b.written = false;
+    const std::function<void(const Region&)> walk = [&](const Region& r) {
+      for (const Instruction& i : r.instructions) {
+        if (i.op == Op::store) kernel.buffers[static_cast<size_t>(i.buffer)].written = true;
+        for (const Region& inner : i.regions) walk(inner);
+      }
+    };
+    walk(kernel.body);
+  }
+
+  const Kernel& k_;
+  const GpuLimits& limits_;
+  const std::vector<Instruction>& top_;
+  std::vector<int64_t> owner_;  ///< by value: the outermost instruction that defines it
+  std::vector<bool> stored_;
+  std::vector<Stage> stages_;
+  std::map<Id, int32_t> scratch_;
+  std::map<const Instruction*, std::vector<int32_t>> partials_;
+  KernelLaunches out_;
+};
+
+}  // namespace
+
+KernelLaunches split_into_launches(const Kernel& kernel, const GpuLimits& limits) {
+  return Launches(kernel, limits).run();
+}
+
+}  // namespace calque::kernel

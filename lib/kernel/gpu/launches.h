@@ -1,0 +1,27 @@
+#pragma once
+// One kernel as the launches that a GPU runs one after another: nothing else makes all threads of a grid wait for each
+// other.
+#include <vector>
+
+#include "kernel/gpu/schedule.h"
+
+namespace calque::kernel {
+
+/// What a buffer of a launch is bound to: a buffer of the kernel, or memory that launches of the kernel share.
+struct LaunchBuffer {
+  int32_t buffer = -1;   ///< of the kernel
+  int32_t scratch = -1;  ///< index into KernelLaunches::scratch
+};
+
+struct KernelLaunches {
+  struct One {
+    Kernel kernel;
+    std::vector<LaunchBuffer> buffers;
+  };
+  std::vector<One> launches;
+  std::vector<Type> scratch;
+};
+
+KernelLaunches split_into_launches(const Kernel& kernel, const GpuLimits& limits);
+
+}  // namespace calque::kernel

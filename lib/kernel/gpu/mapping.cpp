@@ -1,0 +1,185 @@
+// A nest whose innermost body has no loops gives every iteration to a thread. One with loops inside (rows) gives every
+// iteration to a group, whose threads share the inner loops; but where it is the iterations whose memory lies side by
+// side (columns), or the inner loops are short, again to a thread.
+#include "kernel/gpu/mapping.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernel/gpu/shape.h"
+#include "kernel/gpu/tiles.h"
+
+namespace calque::kernel {
+
+namespace {
+
+constexpr int32_t kWarp = 32;
+constexpr int32_t kMostThreads = 1024;
+/// Threads that a processor holds.
+constexpr int64_t kResident = 2048;
+/// Inner loops up to this long are a thread's own.
+constexpr int64_t kShortLoop = 8;
+/// Elements of a row that each thread of its group takes, about.
+constexpr int64_t kOfThread = 8;
+
+int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+int64_t count_of(const std::vector<const Instruction*>& nest) {
+  int64_t n = 1;
+  for (const Instruction* l : nest) n *= l->extent;
+  return n;
+}
+
+bool is_flat(const Instruction& loop) { return !has_loops(loop.regions[0]); }
+
+class Mapper {
+ public:
+  Mapper(Kernel& kernel, const GpuLimits& limits) : k_(kernel), limits_(limits), strides_(kernel) { clear(k_.body); }
+
+  void grid() {
+    for (Instruction& i : k_.body.instructions) {
+      if (i.op == Op::contraction) return product({}, i);
+      if (!is_parallel(i)) continue;
+      const auto nest = nest_of(i);
+      for (Instruction& inner : body_of(nest))
+        if (inner.op == Op::contraction) return product(nest, inner);
+      if (is_flat(*nest.back())) return elements(nest);
+      return rows(nest);
+    }
+  }
+
+  void group() {
+    const int64_t longest = longest_loop(k_.body);
+    const bool shared = spread_inside(k_.body);
+    const int32_t threads = shared ? threads_for(longest) : kWarp;
+    k_.launch = Launch{1, shared ? threads : 1, threads};
+  }
+
+ private:
+  static void clear(Region& r) {
+    for (Instruction& i : r.instructions) {
+      i.vectorize = i.threads = false;
+      i.grain = 0;
+      i.spread = Spread::each;
+      for (Region& inner : i.regions) clear(inner);
+    }
+  }
+  // The kernel is ours to change; what is found in it is found as constants.
+  static Instruction& ours(const Instruction* i) { return const_cast<Instruction&>(*i); }
+  static std::vector<Instruction>& body_of(const std::vector<const Instruction*>& nest) {
+    return ours(nest.back()).regions[0].instructions;
+  }
+  int64_t resident() const { return limits_.processors * kResident; }
+
+  void spread_nest(const std::vector<const Instruction*>& nest) {
+    for (const Instruction* l : nest) ours(l).spread = Spread::groups;
+  }
+
+  // Along the innermost loop most accesses step by one.
+  bool suits_vectors(const Instruction& loop) const {
+    if (!is_flat(loop)) return false;
+    const auto a = strides_.accesses(loop.regions[0], loop.regions[0].parameters[0]);
+    return a.unit > 0 && a.unit >= a.other;
+  }
+
+  void elements(const std::vector<const Instruction*>& nest) {
+    spread_nest(nest);
+    Instruction& last = ours(nest.back());
+    last.vectorize = suits_vectors(last);
+    constexpr int64_t kLanes = 4;
+    const int64_t count = ceil_div(count_of(nest), last.vectorize ? kLanes : 1);
+    const int32_t threads = count < limits_.processors * limits_.threads_of_block ? 128 : limits_.threads_of_block;
+    const int64_t blocks = std::max<int64_t>(1, std::min(ceil_div(count, threads), resident() / threads));
+    k_.launch = Launch{blocks * threads, 1, threads};
+  }
+
+  static int64_t longest_loop(const Region& r) {
+    int64_t n = 1;
+    for (const Instruction& i : r.instructions) {
+      if (i.op == Op::loop) n = std::max(n, i.extent);
+      for (const Region& inner : i.regions)
+        if (i.op != Op::loop || (i.loop == LoopKind::sequential && i.combiners.empty()))
+          n = std::max(n, longest_loop(inner));
+    }
+    return n;
+  }
+
+  static int32_t threads_for(int64_t extent) {
+    const auto wanted = static_cast<uint64_t>(std::max<int64_t>(extent / kOfThread, kWarp));
+    return static_cast<int32_t>(std::min<uint64_t>(std::bit_ceil(wanted), kMostThreads));
+  }
+
+  // Marks the loops that all threads of a group come to together. True when there are any.
+  bool spread_inside(Region& r) {
+    bool any = false;
+    for (Instruction& i : r.instructions) {
+      if (i.op == Op::loop && (is_parallel(i) || is_reduction(i) || is_cumulative(i))) {
+        if (i.extent <= 1 && !has_loops(i.regions[0])) continue;
+        if (i.extent < kWarp && longest_loop(i.regions[0]) > i.extent && spread_inside(i.regions[0])) {
+          any = true;
+          continue;
+        }
+        i.spread = Spread::threads;
+        i.vectorize = !is_cumulative(i) && suits_vectors(i);
+        any = true;
+      } else {
+        for (Region& inner : i.regions) any |= spread_inside(inner);
+      }
+    }
+    return any;
+  }
+
+  void rows(const std::vector<const Instruction*>& nest) {
+    spread_nest(nest);
+    const int64_t count = count_of(nest);
+    const int64_t longest = longest_loop(nest.back()->regions[0]);
+    const bool many = count >= resident() && longest <= kWarp;
+    if (longest <= kShortLoop || many || sums_columns(k_, *nest.front())) return threads_of_own(nest);
+    if (!spread_inside(ours(nest.back()).regions[0])) return threads_of_own(nest);
+    int32_t group = longest <= 512 ? kWarp : std::max(threads_for(longest), 4 * kWarp);
+    while (count * group < resident() / 4 && group < kMostThreads && group * 4 < longest) group *= 2;
+    const int32_t threads = group == kWarp ? 4 * kWarp : group;
+    const int64_t most = std::max<int64_t>(1, 4 * resident() / group);
+    k_.launch = Launch{std::min(count, most), group, threads};
+  }
+
+  void threads_of_own(const std::vector<const Instruction*>& nest) {
+    const int64_t count = count_of(nest);
+    const int32_t threads = count < resident() / 2 ? 2 * kWarp : limits_.threads_of_block;
+    k_.launch =
+        Launch{std::max<int64_t>(1, std::min(ceil_div(count, threads), resident() / threads)) * threads, 1, threads};
+  }
+
+  void product(const std::vector<const Instruction*>& nest, Instruction& i) {
+    spread_nest(nest);
+    i.spread = Spread::groups;
+    const Tiles tiles = *choose_tiles(k_, i, limits_.fast_math);
+    k_.launch = Launch{count_of(nest) * tiles.count(i), tiles.threads, tiles.threads};
+  }
+
+  Kernel& k_;
+  const GpuLimits& limits_;
+  Strides strides_;
+};
+
+}  // namespace
+
+void map_to_grid(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).grid(); }
+void map_to_group(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).group(); }
+
+bool sums_columns(const Kernel& kernel, const Instruction& nest) {
+  const Strides strides(kernel);
+  const auto loops = nest_of(nest);
+  const Region& body = loops.back()->regions[0];
+  int64_t along = 0, across = 0;
+  for (const Instruction& i : body.instructions) {
+    if (i.op != Op::loop) continue;
+    const auto inner = strides.accesses(i.regions[0], i.regions[0].parameters[0]);
+    const auto outer = strides.accesses(i.regions[0], body.parameters[0]);
+    along += inner.unit - inner.other;
+    across += outer.unit - outer.other;
+  }
+  return across > along;
+}
+
+}  // namespace calque::kernel
