@@ -55,6 +55,7 @@ class DeviceEmitter final : public KernelEmitter {
   bool exchanges(const kernel::Region& region) const;
 
   // ---- device_loops.cpp
+  bool is_straight(const kernel::Region& body) const;
   unsigned vector_lanes(const Instruction& i) const;
   void groups(const Instruction& i);
   void iteration(const Instruction& i, llvm::Value* index, unsigned lanes);
