@@ -2,14 +2,17 @@
 #include "runtime/gpu/simulated_device.h"
 
 #include <bit>
-#include <cstdlib>
 #include <cstring>
+#include <new>
+
+#include "runtime/gpu/simulator.h"
 
 namespace calque::runtime {
 namespace {
 
 struct SimulatedCode final : LoadedProgram {
   std::shared_ptr<const codegen::SimulatedProgram> program;
+  std::vector<size_t> parameters;  ///< how many, by kernel
   std::string blame;
 };
 
@@ -17,10 +20,10 @@ class SimulatedDevice final : public DeviceApi {
  public:
   SimulatedDevice() : DeviceApi(gpu_sim()) {}
   std::string code_key() const override { return "simulator"; }
-  void* allocate(size_t bytes) override {
-    return bytes == 0 ? nullptr : std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  void* allocate(size_t bytes) override;
+  void release(void* memory, size_t) noexcept override {
+    if (memory != nullptr) memory_.release(memory);
   }
-  void release(void* memory, size_t) noexcept override { std::free(memory); }
   void upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   void copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
@@ -32,16 +35,30 @@ class SimulatedDevice final : public DeviceApi {
                                             const std::string& blame) override {
     auto code = std::make_shared<SimulatedCode>();
     code->program = codegen::compile_simulated(program, options);
+    for (const kernel::Kernel& k : program.kernels) code->parameters.push_back(k.buffers.size());
     code->blame = blame;
     return code;
   }
   void launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) override;
   void synchronize() override {}
+
+ private:
+  SimulatedMemory memory_;
 };
 
-void SimulatedDevice::launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) {
+void* SimulatedDevice::allocate(size_t bytes) try {
+  return bytes == 0 ? nullptr : memory_.allocate(bytes);
+} catch (const std::bad_alloc&) {
+  throw DeviceFailure("gpu_sim: out of memory, " + std::to_string(bytes) + " bytes asked for, " +
+                      std::to_string(memory_.live_bytes()) + " in use");
+}
+
+void SimulatedDevice::launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) try {
   const auto& code = static_cast<const SimulatedCode&>(program);
-  code.program->function(static_cast<size_t>(kernel))(nullptr, addresses);
+  const auto number = static_cast<size_t>(kernel);
+  runtime::launch(*code.program, number, std::span(addresses, code.parameters[number]), memory_);
+} catch (const DeviceError& e) {
+  throw DeviceFailure("gpu_sim: " + std::string(e.what()) + static_cast<const SimulatedCode&>(program).blame);
 }
 
 }  // namespace
