@@ -190,8 +190,10 @@ TEST(DeviceDonation, ResultsTakeTheMemoryOver) {
   const auto step = jit([](auto w, auto g) { return w - g * 0.5f; }, {.name = "step", .donate = {0}});
   F w = on_sim(F::full({100}, 2.0f));
   const F g = on_sim(F::ones({100})), before = w;
-  for (int i = 0; i < 3; ++i) w = step(w, g);
-  EXPECT_EQ(w(99), 0.5f);
+  for (int i = 0; i < 3; ++i) {
+    w = step(w, g);
+    EXPECT_EQ(w(99), 1.5f - 0.5f * static_cast<float>(i));
+  }
   EXPECT_THAT([&] { before.host(); },
               ThrowsMessage<DeviceError>(
                   MatchesRegex("array: used after it was donated, as argument 0 of step \\(calls_test.cpp:[0-9]+\\)")));

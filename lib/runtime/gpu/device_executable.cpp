@@ -104,7 +104,10 @@ std::string lines_of(const Graph& graph) {
 }
 
 kernel::GpuLimits limits_of(const CompileOptions& options) {
-  return options.device == cpu() ? kernel::GpuLimits{} : device_api(options.device).limits();
+  kernel::GpuLimits limits;
+  if (options.device != cpu()) limits = device_api(options.device).limits();
+  limits.fast_math = options.fast_math;
+  return limits;
 }
 
 }  // namespace
