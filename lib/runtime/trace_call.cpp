@@ -80,7 +80,8 @@ Device check_leaves(const detail::FunctionState& function, const detail::Argumen
     throw ShapeError(function.title() + ": donates argument " + std::to_string(position) + ", but is called with " +
                      std::to_string(arguments.ends().size()) + where_text(function.location));
   }
-  const Device home = default_device();
+  // Host arrays are copied to where the function is told to run.
+  const Device home = function.options.device.value_or(default_device());
   std::optional<Device> device;
   size_t first = 0;
   const auto leaves = arguments.leaves();

@@ -17,6 +17,8 @@ namespace {
 
 // Longer programs without control flow are walked like others.
 constexpr size_t kLongestChain = 4096;
+// What every allocation of a device is aligned to, at least.
+constexpr int64_t kDeviceAlignment = 64;
 
 class GpuProgram final : public DeviceProgram {
  public:
@@ -120,6 +122,7 @@ Graph simplified_for_device(const Graph& graph, const CompileOptions& options) {
 
 kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options) {
   kernel::BuildOptions build;
+  build.alignment = kDeviceAlignment;
   build.donated = options.donated;
   return kernel::schedule_for_gpu(kernel::build_program(simplified, build), limits_of(options));
 }
