@@ -133,7 +133,8 @@ codegen::DeviceOptions device_code_options(const CompileOptions& options) {
   return code;
 }
 
-std::string ptx_of(const Graph& graph, const CompileOptions& options) {
+std::string ptx_of(const Graph& graph, CompileOptions options) {
+  if (options.device == cpu() && gpu_available()) options.device = gpu();
   return codegen::compile_ptx(plan_for_device(simplified_for_device(graph, options), options),
                               device_code_options(options))
       .ptx;
