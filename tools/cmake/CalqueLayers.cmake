@@ -24,7 +24,7 @@ function(calque_add_layer layer)
             "products;contraction;packing"
             "entries;entry;calls;split_masks"
             "backends;backend;fuse_products;inline_kernel;masks;outline;session;target"
-            "devices;gpu/device_emitter;gpu/device_memory;gpu/device_loops;gpu/device_reduction;gpu/device_scan;gpu/device_contraction;gpu/device_ops;gpu/lower_to_nvvm;gpu/lower_to_simulator"
+            "devices;gpu/device_emitter;gpu/device_memory;gpu/device_loops;gpu/device_reduction;gpu/device_scan;gpu/device_contraction;gpu/device_factors;gpu/device_products;gpu/device_ops;gpu/lower_to_nvvm;gpu/lower_to_simulator"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)
       list(TRANSFORM group REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/lib/codegen/\\1.cpp")
