@@ -275,7 +275,9 @@ void DeviceContraction::epilogue(Value* m, Value* n, Value* sum) {
 
 void DeviceEmitter::contraction(const kernel::Instruction& i) {
   if (i.rows == 0 || i.columns == 0) return;
+  if (!tile_) return groups(i);
   DeviceContraction(*this, i).emit();
+  tile_ = nullptr;
 }
 
 }  // namespace calque::codegen
