@@ -11,7 +11,8 @@ using llvm::Value;
 
 namespace {
 
-/// Rows of tiles whose tiles are computed side by side, so that their factors are met again in the cache.
+/// Rows of square tiles that are computed side by side, so that their factors are met again in the cache: what runs at
+/// once should be about as high as it is wide.
 constexpr int64_t kTogether = 8;
 /// Shared memory that every device has for a block.
 constexpr int64_t kSharedMemory = 99 * 1024;
@@ -53,12 +54,15 @@ DeviceContraction::DeviceContraction(DeviceEmitter& kernel, const kernel::Instru
     f->access = access_of(kernel.kernel_, i.regions[f->which]);
     choose_copy(*f);
     choose_layout(*f);
+    const int64_t beyond = f->whole - f->tile, length = f->async && !f->inner ? kPiece / unit_bytes_ : 1;
+    f->shifted = beyond > 0 && beyond % f->tile != 0 && beyond % length == 0;
+    if (!f->async) computed_.push_back(f);
     f->offset = stage_bytes_;
     stage_bytes_ += f->bytes;
   }
   // What comes through registers is at most one step ahead.
   stages_ = std::min<int64_t>({t_.stages, kSharedMemory / stage_bytes_, steps_ + 1});
-  if (!lhs_.async && !rhs_.async) stages_ = 2;
+  if (!is_asynchronous()) stages_ = 2;
 }
 
 void DeviceContraction::choose_layout(Factor& f) {
@@ -96,22 +100,27 @@ void DeviceContraction::emit() {
   });
 }
 
-// Tiles are counted down `kTogether` rows of tiles before the next column of them.
+// Tiles are counted down some rows of tiles before the next column of them.
 void DeviceContraction::find_tile() {
   const int64_t down = ceil_div(i_.rows, t_.rows), across = ceil_div(i_.columns, t_.columns);
+  const int64_t together = std::max<int64_t>(1, kTogether * t_.columns / t_.rows);
   Value *row = nullptr, *column = nullptr;
-  if (down <= kTogether) {
+  if (down <= together) {
     row = b_.CreateURem(k_.tile_, integer(down));
     column = b_.CreateUDiv(k_.tile_, integer(down));
   } else {
-    Value* const band = b_.CreateUDiv(k_.tile_, integer(kTogether * across));
-    Value* const within = b_.CreateURem(k_.tile_, integer(kTogether * across));
-    Value* const height = smaller(integer(kTogether), b_.CreateSub(integer(down), mul(band, kTogether)));
-    row = add(mul(band, kTogether), b_.CreateURem(within, height));
+    Value* const band = b_.CreateUDiv(k_.tile_, integer(together * across));
+    Value* const within = b_.CreateURem(k_.tile_, integer(together * across));
+    Value* const height = smaller(integer(together), b_.CreateSub(integer(down), mul(band, together)));
+    row = add(mul(band, together), b_.CreateURem(within, height));
     column = b_.CreateUDiv(within, height);
   }
-  lhs_.first = mul(row, t_.rows);
-  rhs_.first = mul(column, t_.columns);
+  const auto begin = [&](Factor& f, Value* number) {
+    f.begin = f.first = mul(number, f.tile);
+    if (f.shifted) f.first = smaller(f.begin, integer(f.whole - f.tile));
+  };
+  begin(lhs_, row);
+  begin(rhs_, column);
 }
 
 void DeviceContraction::find_lanes() {
@@ -125,23 +134,19 @@ void DeviceContraction::find_lanes() {
 // One meeting a step: behind it, what the step needs is there, and the place of the step before is free.
 void DeviceContraction::steps() {
   const int64_t ahead = stages_ - 1;
-  const bool asynchronous = lhs_.async || rhs_.async;
-  const auto each = [&](bool async, const std::function<void(const Factor&)>& body) {
-    for (const Factor* f : {&lhs_, &rhs_})
-      if (f->async == async) body(*f);
-  };
   for (int64_t s = 0; s < ahead; ++s) {
     Value* const stage = at(shared_, s * stage_bytes_);
     if (s < steps_) {
-      each(true, [&](const Factor& f) { copy(f, stage, integer(s)); });
-      each(false, [&](const Factor& f) {
-        if (is_short(f))
-          store(f, stage, fetch(f, integer(s)));
+      begin_copies(stage, integer(s));
+      const bool whole = (s + 1) * depth_ <= i_.extent;
+      for (const Factor* f : computed_) {
+        if (whole && is_short(*f))
+          store(*f, stage, fetch(*f, integer(s)));
         else
-          compute(f, stage, integer(s));
-      });
+          compute(*f, stage, integer(s));
+      }
     }
-    if (asynchronous) k_.op(DeviceOp::async_commit);
+    if (is_asynchronous()) k_.op(DeviceOp::async_commit);
   }
   const int64_t sums = is_scalar() ? thread_rows_ * thread_columns_ : int64_t{t_.warp_rows} * t_.warp_columns / 32;
   Values initial(static_cast<size_t>(sums), llvm::Constant::getNullValue(total_));
@@ -149,50 +154,57 @@ void DeviceContraction::steps() {
   initial.push_back(word(0));
   initial.push_back(word(ahead * stage_bytes_));
   Values last = k_.counted(integer(0), integer(steps_), 1, initial, [&](Value* step, const Values& carries) {
-    Values now(carries.begin(), carries.end() - 2);
     Value *const here = carries[carries.size() - 2], *const there = carries.back();
-    if (asynchronous) k_.op(DeviceOp::async_wait, {word(ahead - 1)});
+    Values next(carries.begin(), carries.end() - 2);
+    if (is_asynchronous()) k_.op(DeviceOp::async_wait, {word(ahead - 1)});
     k_.op(DeviceOp::barrier);
-    Value* const next = add(step, integer(ahead));
-    Value* const more = steps_ <= ahead ? b_.getFalse() : b_.CreateICmpSLT(next, integer(steps_));
-    Value* const to = at(shared_, there);
-    Values nothing;
-    each(false, [&](const Factor& f) {
-      if (is_short(f))
-        nothing.append(static_cast<size_t>(shares(units(f))),
-                       llvm::PoisonValue::get(pack(f) == 2 ? b_.getInt32Ty() : unit_));
-    });
-    const Values fetched = k_.where(more, nothing, [&] {
-      Values out;
-      each(true, [&](const Factor& f) { copy(f, to, next); });
-      each(false, [&](const Factor& f) {
-        if (is_short(f)) out.append(fetch(f, next));
-      });
-      return out;
-    });
-    if (asynchronous) k_.op(DeviceOp::async_commit);
-    now = multiply(at(shared_, here), std::move(now));
-    if (!lhs_.async || !rhs_.async)
-      k_.when(more, [&] {
-        auto unit = fetched.begin();
-        each(false, [&](const Factor& f) {
-          if (!is_short(f)) return compute(f, to, next);
-          const auto count = static_cast<size_t>(shares(units(f)));
-          store(f, to, Values(unit, unit + count));
-          unit += count;
-        });
-      });
-    const auto following = [&](Value* place) {
+    next = one_step(at(shared_, here), at(shared_, there), add(step, integer(ahead)), std::move(next));
+    for (Value* place : {here, there}) {
       Value* const after = add(place, word(stage_bytes_));
-      return b_.CreateSelect(b_.CreateICmpEQ(after, word(stages_ * stage_bytes_)), word(0), after);
-    };
-    now.push_back(following(here));
-    now.push_back(following(there));
-    return now;
+      next.push_back(b_.CreateSelect(b_.CreateICmpEQ(after, word(stages_ * stage_bytes_)), word(0), after));
+    }
+    return next;
   });
   last.resize(static_cast<size_t>(sums));
   k_.op(DeviceOp::barrier);
   finish(last);
+}
+
+// Multiplies what is `here` while the factors of step `next` are on their way: copied, or in registers until the
+// products are under way. A last step that is not whole, and elements that are dear, are computed behind the products.
+Values DeviceContraction::one_step(Value* here, Value* there, Value* next, Values sums) {
+  const bool any = steps_ > stages_ - 1, ragged = i_.extent % depth_ != 0;
+  const auto before = [&](int64_t end) {
+    return any ? b_.CreateICmpSLT(next, integer(end)) : static_cast<Value*>(b_.getFalse());
+  };
+  Value* const more = before(steps_);
+  Value* const more_whole = ragged ? before(steps_ - 1) : more;
+  if (is_asynchronous()) {
+    k_.when(more, [&] { begin_copies(there, next); });
+    k_.op(DeviceOp::async_commit);
+  }
+  std::vector<std::pair<const Factor*, Values>> held;
+  for (const Factor* f : computed_) {
+    if (!is_short(*f)) continue;
+    llvm::Type* const type = pack(*f) == 2 ? b_.getInt32Ty() : unit_;
+    const Values nothing(static_cast<size_t>(shares(units(*f))), llvm::PoisonValue::get(type));
+    held.emplace_back(f, k_.where(more_whole, nothing, [&] { return fetch(*f, next); }));
+  }
+  sums = multiply(here, std::move(sums));
+  if (!any) return sums;
+  k_.when(more_whole, [&] {
+    for (const auto& [f, values] : held) store(*f, there, values);
+  });
+  for (const Factor* f : computed_) {
+    if (is_short(*f) && !ragged) continue;
+    k_.when(is_short(*f) ? b_.CreateICmpEQ(next, integer(steps_ - 1)) : more, [&] { compute(*f, there, next); });
+  }
+  return sums;
+}
+
+void DeviceContraction::begin_copies(Value* stage, Value* step) {
+  for (const Factor* f : {&lhs_, &rhs_})
+    if (f->async) copy(*f, stage, step);
 }
 
 // Sums pass through shared memory, a few rows of a warp at a time, so that neighbouring lanes finish, and store,
@@ -253,8 +265,10 @@ void DeviceContraction::finish_slice(int64_t slice, Value* from) {
     Value* const m = add(lhs_.first, wide(add(warp_row_, in_warp)));
     Value* const n = add(rhs_.first, wide(add(warp_column_, column)));
     Value* here = nullptr;
-    if (i_.rows % t_.rows != 0) here = b_.CreateICmpSLT(m, integer(i_.rows));
-    if (i_.columns % t_.columns != 0) here = k_.and_mask(here, b_.CreateICmpSLT(n, integer(i_.columns)));
+    for (const auto& [f, index] : {std::pair(&lhs_, m), std::pair(&rhs_, n)}) {
+      if (f->shifted) here = k_.and_mask(here, b_.CreateICmpSGE(index, f->begin));
+      if (f->ragged()) here = k_.and_mask(here, b_.CreateICmpSLT(index, integer(f->whole)));
+    }
     k_.when(here, [&] { epilogue(m, n, sum); });
   };
   k_.counted(integer(0), integer(count), repeat, {}, [&](Value* number, const Values&) {

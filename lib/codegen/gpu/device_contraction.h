@@ -30,12 +30,16 @@ class DeviceContraction {
     int64_t row_bytes = 0;
     unsigned shift = 0;  ///< piece p of row r is where piece p ^ ((r >> shift) & mask) would be
     unsigned mask = 0;
-    int64_t offset = 0;                       ///< in a stage
-    int64_t bytes = 0;                        ///< of a stage
-    llvm::Value* first = nullptr;             ///< i64: of the tile, along the free index
-    Values from;                              ///< async: where the thread's pieces come from in the first step
+    int64_t offset = 0;  ///< in a stage
+    int64_t bytes = 0;   ///< of a stage
+    /// The last tile begins early, where it has all its rows or columns; those of the tile before are nobody's.
+    bool shifted = false;
+    llvm::Value *first = nullptr, *begin = nullptr;  ///< i64: of the tile, and of what it is to finish
+    Values from;                                     ///< async: where the thread's pieces come from in the first step
     Values valid;                             ///< async: bytes of the pieces that exist along the free index; null: all
     llvm::SmallVector<llvm::Value*, 8> lane;  ///< i32: where the thread's fragments begin, by what is permuted on top
+    /// Some tile goes beyond the end.
+    bool ragged() const { return whole % tile != 0 && !shifted; }
     int64_t rows(int64_t depth) const { return inner ? tile : depth; }
     int64_t row_length(int64_t depth) const { return inner ? depth : tile; }
   };
@@ -49,6 +53,8 @@ class DeviceContraction {
   void find_tile();
   void find_lanes();
   void steps();
+  Values one_step(llvm::Value* here, llvm::Value* there, llvm::Value* next, Values sums);
+  void begin_copies(llvm::Value* stage, llvm::Value* step);
   void finish(const Values& sums);
   void stage_sums(const Values& sums, int64_t slice, llvm::Value* to);
   void finish_slice(int64_t slice, llvm::Value* from);
@@ -58,6 +64,7 @@ class DeviceContraction {
   int64_t staged_row() const { return t_.warp_columns + kStagedPad; }
 
   // ---- small parts
+  bool is_asynchronous() const { return lhs_.async || rhs_.async; }
   bool is_scalar() const { return t_.unit == Unit::scalar; }
   llvm::Value* integer(int64_t v) { return b_.getInt64(static_cast<uint64_t>(v)); }
   llvm::Value* word(int64_t v) { return b_.getInt32(static_cast<uint32_t>(v)); }
@@ -81,7 +88,7 @@ class DeviceContraction {
   llvm::Value* takes_part(int64_t pieces);
   llvm::Value* in_row(const Factor& f, llvm::Value* row, llvm::Value* byte);
   void copy(const Factor& f, llvm::Value* stage, llvm::Value* step);
-  /// What the thread fetches of a computed factor, to be stored when the step's place is free.
+  /// What the thread fetches of a computed factor, all of whose terms exist, to be stored when there is time.
   Values fetch(const Factor& f, llvm::Value* step);
   void store(const Factor& f, llvm::Value* stage, const Values& units);
   void compute(const Factor& f, llvm::Value* stage, llvm::Value* step);
@@ -89,8 +96,8 @@ class DeviceContraction {
   int64_t pack(const Factor& f) const { return f.along_depth == f.inner && unit_bytes_ == 2 ? 2 : 1; }
   int64_t units(const Factor& f) const { return f.tile * depth_ / pack(f); }
   int64_t run(const Factor& f) const { return (f.along_depth ? depth_ : f.tile) / pack(f); }
-  llvm::Value* unit(const Factor& f, const Place& p, llvm::Value* step);
-  llvm::Value* element(const Factor& f, llvm::Value* free, llvm::Value* term);
+  llvm::Value* unit(const Factor& f, const Place& p, llvm::Value* step, bool whole);
+  llvm::Value* element(const Factor& f, llvm::Value* free, llvm::Value* term, bool whole);
   void store_unit(const Factor& f, const Place& p, llvm::Value* stage, llvm::Value* unit);
 
   // ---- device_products.cpp
@@ -118,6 +125,7 @@ class DeviceContraction {
   int64_t depth_ = 0, stages_ = 0, steps_ = 0, stage_bytes_ = 0, unit_bytes_ = 0;
   llvm::Type *unit_ = nullptr, *total_ = nullptr;  ///< of elements in shared memory, and of sums in registers
   Factor lhs_, rhs_;
+  std::vector<const Factor*> computed_;           ///< those that are not copied
   int64_t thread_rows_ = 0, thread_columns_ = 0;  ///< of a thread's sums, with the scalar unit
   llvm::Value* shared_ = nullptr;
   llvm::Value* thread_ = nullptr;                             ///< i32, in the block

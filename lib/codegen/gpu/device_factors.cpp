@@ -74,7 +74,7 @@ Value* DeviceContraction::address(const Factor& f, Value* free, Value* term) {
 void DeviceContraction::prepare_copies(Factor& f) {
   const int64_t row = f.row_length(depth_) * unit_bytes_ / kPiece, length = kPiece / unit_bytes_;
   const int64_t pieces = row * f.rows(depth_);
-  const bool ragged = f.whole % f.tile != 0;
+  const bool ragged = f.ragged();
   for (int64_t n = 0; n < shares(pieces); ++n) {
     const Place p = place(n, row);
     Value* const along = mul(wide(p.piece), length);
@@ -125,12 +125,12 @@ bool DeviceContraction::is_short(const Factor& f) const {
   return instruction_count(i_.regions[f.which]) <= kShortElement && shares(units(f)) * pack(f) <= kHeldElements;
 }
 
-Value* DeviceContraction::element(const Factor& f, Value* free, Value* term) {
+Value* DeviceContraction::element(const Factor& f, Value* free, Value* term, bool whole) {
   const kernel::Region& region = i_.regions[f.which];
   const size_t depth_parameter = f.which == 0 ? 1 : 0;
   Value* there = nullptr;
-  if (f.whole % f.tile != 0) free = smaller(free, integer(f.whole - 1));
-  if (i_.extent % depth_ != 0) {
+  if (f.ragged()) free = smaller(free, integer(f.whole - 1));
+  if (!whole && i_.extent % depth_ != 0) {
     there = b_.CreateICmpSLT(term, integer(i_.extent));
     term = smaller(term, integer(i_.extent - 1));
   }
@@ -146,13 +146,13 @@ Value* DeviceContraction::element(const Factor& f, Value* free, Value* term) {
 }
 
 /// One element, or two neighbours of 16 bits in a word.
-Value* DeviceContraction::unit(const Factor& f, const Place& p, Value* step) {
+Value* DeviceContraction::unit(const Factor& f, const Place& p, Value* step, bool whole) {
   Value* const first = mul(step, depth_);
   Value* out = nullptr;
   for (int64_t n = 0; n < pack(f); ++n) {
     Value* const along = add(mul(wide(p.piece), pack(f)), integer(n));
-    Value* v = f.along_depth ? element(f, add(f.first, wide(p.row)), add(first, along))
-                             : element(f, add(f.first, along), add(first, wide(p.row)));
+    Value* v = f.along_depth ? element(f, add(f.first, wide(p.row)), add(first, along), whole)
+                             : element(f, add(f.first, along), add(first, wide(p.row)), whole);
     if (pack(f) == 2) v = b_.CreateShl(b_.CreateZExt(v, b_.getInt32Ty()), uint64_t(16 * n));
     out = out ? b_.CreateOr(out, v) : v;
   }
@@ -173,7 +173,7 @@ Values DeviceContraction::fetch(const Factor& f, Value* step) {
   for (int64_t n = 0; n < count; ++n) {
     Place p = place(n, run(f));
     if (units(f) < t_.threads) p.row = b_.CreateURem(p.row, word(units(f) / run(f)));
-    out.push_back(unit(f, p, step));
+    out.push_back(unit(f, p, step, true));
   }
   return out;
 }
@@ -189,7 +189,7 @@ void DeviceContraction::compute(const Factor& f, Value* stage, Value* step) {
   k_.when(takes_part(units(f)), [&] {
     k_.counted(integer(0), integer(shares(units(f))), 1, {}, [&](Value* number, const Values&) {
       const Place p = place(number, run(f));
-      store_unit(f, p, stage, unit(f, p, step));
+      store_unit(f, p, stage, unit(f, p, step, false));
       return Values{};
     });
   });
