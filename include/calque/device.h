@@ -17,6 +17,11 @@ inline Device gpu_sim() { return {Device::Kind::gpu_sim, 0}; }
 
 /// The devices that can be used, the CPU first.
 std::vector<Device> devices();
+/// Where functions and operations run whose arguments are all on the host: the CPU, or what CALQUE_DEVICE names. Throws
+/// DeviceError when CALQUE_DEVICE names no device.
+Device default_device();
+/// The device that a text names: cpu, gpu_sim, gpu, gpu:N. Throws DeviceError.
+Device parse_device(std::string_view text);
 /// True when `gpu(0)` can be used.
 bool gpu_available();
 /// Waits until all computations that were started are done, on every device.
@@ -25,6 +30,8 @@ void synchronize();
 namespace detail {
 /// Throws DeviceError in words, beginning with `operation`, unless `device` can be used.
 void require_device(std::string_view operation, Device device, Location location);
+/// The array on `device`, itself when it is there. Throws DeviceError, beginning with `operation`.
+AnyArray copy_to_device(std::string_view operation, const AnyArray& array, Device device, Location location);
 }  // namespace detail
 
 }  // namespace calque

@@ -111,11 +111,21 @@ Storage Storage::absent(size_t bytes, ContentHash hash) {
   return storage;
 }
 
+Storage Storage::on_device(std::unique_ptr<DeviceMemory> memory, size_t bytes) {
+  Storage storage;
+  storage.block_ = new Block;
+  storage.block_->device = std::move(memory);
+  storage.block_->bytes = bytes;
+  return storage;
+}
+
 void Storage::give_away(const char* to) const {
   if (block_->given_to != nullptr) return;
   block_->given_to = to;
-  if (block_->home == nullptr && block_->owned && block_->chunk == 0) unmap_guarded(block_->data, block_->bytes);
+  if (block_->home == nullptr && block_->owned && block_->chunk == 0 && block_->data != nullptr)
+    unmap_guarded(block_->data, block_->bytes);
   block_->data = nullptr;
+  block_->device.reset();
 }
 
 Storage Storage::hand_over(const char* to) const {
@@ -123,6 +133,7 @@ Storage Storage::hand_over(const char* to) const {
   storage.block_ = new Block;
   storage.block_->bytes = block_->bytes;
   storage.block_->data = std::exchange(block_->data, nullptr);
+  storage.block_->device = std::move(block_->device);
   block_->given_to = to;
   if (block_->home != nullptr || block_->chunk != 0) {
     storage.block_->home = block_->home != nullptr ? block_->home : block_;
@@ -132,6 +143,7 @@ Storage Storage::hand_over(const char* to) const {
 }
 
 void* Storage::not_here() const {
+  if (block_->device != nullptr) return block_->device->host();
   if (block_->given_to != nullptr) {
     throw DeviceError("array: used after it was donated, as " + std::string(block_->given_to));
   }

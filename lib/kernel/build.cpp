@@ -217,7 +217,7 @@ Program build_program(const Graph& original, const BuildOptions& options) {
   p.name = graph.name().empty() ? "graph" : graph.name();
   p.num_inputs = static_cast<int32_t>(graph.inputs().size());
   p.num_outputs = static_cast<int32_t>(graph.outputs().size());
-  ProgramBuilder builder(p);
+  ProgramBuilder builder(p, options.alignment);
   std::vector<Binding> inputs, outputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Type& t = graph.type(graph.inputs()[i]);

@@ -13,6 +13,8 @@ struct BuildOptions {
   std::vector<Shape::Dims> input_strides;
   /// By input: its memory may be overwritten. Shorter means no.
   std::vector<bool> donated = {};
+  /// Bytes to which inputs, outputs and constants are aligned, where that is more than their elements'.
+  int64_t alignment = 1;
 };
 
 /// Builds the program of a simplified, math-expanded graph without call-like equations. Throws CompileError for what

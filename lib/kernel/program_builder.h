@@ -17,7 +17,8 @@ inline int64_t bytes_of(const Type& t) { return t.shape.num_elements() * static_
 /// Appends to a program: the buffers and kernels of a graph, and the steps of its control flow.
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(Program& program) : p_(program) {}
+  /// `alignment`: bytes, of memory that is not the workspace, where more is known than that its elements are aligned.
+  explicit ProgramBuilder(Program& program, int64_t alignment = 1) : p_(program), alignment_(alignment) {}
 
   Binding add_buffer(BufferKind kind, int32_t index, const Type& type, Shape::Dims strides) {
     ProgramBuffer b;
@@ -26,9 +27,8 @@ class ProgramBuilder {
     b.type = type;
     b.strides = strides;
     p_.buffers.push_back(std::move(b));
-    // Of memory that is not the workspace no more is known than that its elements are aligned.
     return {View{static_cast<int32_t>(p_.buffers.size()) - 1, 0, {}, {}}, type, std::move(strides),
-            static_cast<int64_t>(size_of(type.dtype)), true};
+            std::max(alignment_, static_cast<int64_t>(size_of(type.dtype))), true};
   }
 
   Binding workspace(const Type& type) {
@@ -89,6 +89,7 @@ class ProgramBuilder {
   Binding operand(Scope& s, Value v, bool must_be_dense);
 
   Program& p_;
+  int64_t alignment_;
   std::vector<Binding> constants_;
 };
 

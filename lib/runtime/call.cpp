@@ -2,6 +2,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "calque/device.h"
+
 #include "runtime/environment.h"
 #include "runtime/function_state.h"
 #include "runtime/log.h"
@@ -24,7 +26,7 @@ std::shared_ptr<CallTable> shared_table(const void* key) {
 }
 
 void run_donating(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
-  const runtime::Places places = runtime::places_of(function, arguments, *entry.executable);
+  const runtime::Places places = runtime::places_of(function, arguments, *entry.executable, entry.device);
   runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
                    result.outputs, places);
   result.structure = entry.structure.get();
@@ -36,17 +38,19 @@ void run(const FunctionState& function, const CallEntry& entry, Arguments& argum
     if (!function.options.donate.empty()) return run_donating(function, entry, arguments, result);
     runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
                      result.outputs);
-  } catch (const runtime::OutOfMemory& e) {
+  } catch (const runtime::CallFailure& e) {
     runtime::rethrow(function, e);
   }
   result.structure = entry.structure.get();
 }
 
 void run_eagerly(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result) {
-  runtime::check_leaves(function, arguments, site);
+  const Device device = runtime::check_leaves(function, arguments, site);
   runtime::Traced traced = runtime::trace_call(function, arguments, site, true);
   result.outputs.reserve(traced.values.size());
-  for (AnyArray& value : traced.values) result.outputs.emplace_back(std::move(value));
+  for (const AnyArray& value : traced.values) {
+    result.outputs.emplace_back(copy_to_device(function.title(), value, device, function.location));
+  }
   result.structure = traced.structure.get();
   result.keep = std::move(traced.structure);
   if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
@@ -134,7 +138,7 @@ void clear_cache_of(const FunctionState& function) { function.table->clear(); }
 
 namespace calque::runtime {
 
-void rethrow(const detail::FunctionState& function, const OutOfMemory& e) {
+void rethrow(const detail::FunctionState& function, const CallFailure& e) {
   throw DeviceError(function.title() + ": " + e.what() + where_text(function.location));
 }
 

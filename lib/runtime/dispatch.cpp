@@ -4,9 +4,11 @@
 
 #include <cstring>
 
+#include "calque/device.h"
 #include "calque/ir/errors.h"
 
 #include "primitives/effects.h"
+#include "runtime/gpu/device_dispatch.h"
 #include "runtime/parallel.h"
 #include "runtime/workspace.h"
 
@@ -82,6 +84,8 @@ void run_entry(const Executable& executable, Block& block) {
 void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> hidden,
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
              detail::OutputArrays& outputs, const Places& places) {
+  if (device != cpu()) [[unlikely]]
+    return execute_on_device(executable, leaves, hidden, constants, sources, device, outputs, places);
   Block block;
   for (const detail::LeafRef& leaf : leaves) {
     const bool scalar = leaf.kind == detail::LeafRef::Kind::scalar;

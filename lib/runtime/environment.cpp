@@ -17,6 +17,9 @@ constexpr Variable kTable[] = {
     {"CALQUE_DISABLE_JIT", "0, 1",
      "1: the outermost lambda runs eagerly, each operation evaluated as it is recorded; tracers have values"},
     {"CALQUE_BACKEND", "cpu, reference", "reference: compiled graphs run on the reference evaluator"},
+    {"CALQUE_DEVICE", "cpu, gpu_sim, gpu, gpu:N",
+     "where functions run whose arguments are all on the host (default: cpu)"},
+    {"CALQUE_LIBCUDA", "a path", "the library that is opened as CUDA's driver (default: libcuda.so.1)"},
     {"CALQUE_STRICT", "0, 1", "1: every function is compiled as with .strict = true"},
     {"CALQUE_GUARD", "0, 1", "1: every buffer ends at an unmapped page"},
     {"CALQUE_SANITIZE_CODE", "0, 1", "1: LLVM's AddressSanitizer pass runs over generated code"},
@@ -52,6 +55,7 @@ Environment read() {
   if (const char* text = std::getenv("CALQUE_LOG"); text != nullptr && *text != '\0') e.log = text;
   set_log(e.log);
   e.disable_jit = flag("CALQUE_DISABLE_JIT");
+  if (const char* text = std::getenv("CALQUE_DEVICE"); text != nullptr) e.device = text;
   e.strict = flag("CALQUE_STRICT");
   e.guard = flag("CALQUE_GUARD");
   e.sanitize = flag("CALQUE_SANITIZE_CODE");

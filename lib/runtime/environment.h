@@ -16,6 +16,7 @@ struct Environment {
   bool guard = false;              ///< CALQUE_GUARD=1
   bool sanitize = false;           ///< CALQUE_SANITIZE_CODE=1
   int num_threads = 0;             ///< CALQUE_NUM_THREADS; 0: all that there are
+  std::string device;              ///< CALQUE_DEVICE; empty: cpu
   std::string log = "warn";        ///< CALQUE_LOG
 };
 

@@ -7,6 +7,7 @@
 
 #include <xxhash.h>
 
+#include "calque/device.h"
 #include "calque/ir/errors.h"
 
 #include "ir/stopwatch.h"
@@ -14,6 +15,8 @@
 #include "runtime/dispatch.h"
 #include "runtime/environment.h"
 #include "runtime/flight_cache.h"
+#include "runtime/gpu/device_api.h"
+#include "runtime/gpu/device_executable.h"
 #include "runtime/log.h"
 #include "runtime/pipeline.h"
 
@@ -35,6 +38,7 @@ uint64_t hash_of(const Key& key) {
   hash = XXH3_64bits_withSeed(&key.constants, sizeof(key.constants), hash);
   for (size_t i = 0; i < key.options.donated.size(); ++i)
     if (key.options.donated[i]) hash = XXH3_64bits_withSeed(&i, sizeof(i), hash);
+  hash ^= uint64_t(key.options.device.kind) << 48 | static_cast<uint64_t>(key.options.device.index) << 56;
   return hash ^ (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 |
                  uint64_t(key.options.reference) << 2 | static_cast<uint64_t>(key.options.scalar_arguments) << 8);
 }
@@ -55,6 +59,7 @@ std::atomic<uint64_t> compilations{0};
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
                                        const CompileOptions& options, CompileReport& report) {
   compilations.fetch_add(1, std::memory_order_relaxed);
+  if (options.device != cpu()) return make_device_executable(graph, options, report);
   if (options.reference) return make_reference_executable(graph, strides, options);
   if (const auto reason = needs_reference(graph)) {
     log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
@@ -100,6 +105,7 @@ std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<
   Key key{canonical_hash(graph), large_constants_hash(graph), {}, options, {}};
   for (const Strides& s : strides) key.strides.insert(key.strides.end(), s.begin(), s.end());
   if (!options.reference) key.target = target_key();
+  if (options.device != cpu()) key.target += device_api(options.device).code_key();
   const uint64_t hash = hash_of(key);
   r.key = stage.lap();
   std::vector<std::shared_ptr<const Entry>> evicted;

@@ -27,11 +27,15 @@ struct CompileOptions {
   std::vector<bool> donated = {};
   /// The code is wanted as a scalar entry that takes the first so many inputs by value; negative: not.
   int scalar_arguments = -1;
+  /// What it runs on. Inputs of devices other than the CPU are row-major.
+  Device device = {};
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
 /// How the elements of an input lie: its strides in elements.
 using Strides = Shape::Dims;
+
+class DeviceProgram;
 
 struct Executable {
   codegen::CompiledProgram::Entry entry = nullptr;
@@ -50,7 +54,9 @@ struct Executable {
   std::vector<AnyArray> constant_arrays;
   std::shared_ptr<const codegen::CompiledProgram> code;
   std::shared_ptr<const Graph> graph;  ///< of the reference backend
-  bool copies_inputs = false;          ///< of the reference backend: a host function may keep them
+  /// In place of an entry: what runs on a device.
+  std::shared_ptr<const DeviceProgram> device;
+  bool copies_inputs = false;  ///< of the reference backend: a host function may keep them
 };
 
 /// What an entry receives and passes on to every callback.

@@ -1,7 +1,10 @@
 // What happened to a call, in words: the cache's answer and why, then what was compiled.
 #include <sstream>
 
+#include "calque/device.h"
+
 #include "runtime/function_state.h"
+#include "runtime/gpu/device_executable.h"
 
 namespace calque::detail {
 namespace {
@@ -69,7 +72,9 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
     out << recorded << " equations, run by the reference evaluator: " << *reason << "\n";
     return out.str();
   }
-  const Graph simplified = runtime::simplified_graph(traced.graph, options);
+  const bool on_cpu = device == cpu();
+  const Graph simplified =
+      on_cpu ? runtime::simplified_graph(traced.graph, options) : runtime::simplified_for_device(traced.graph, options);
   out << recorded << " equations recorded, " << simplified.num_equations() << " after simplification and expansion\n";
   out << runtime::explain_plan(simplified, runtime::input_strides(arguments, traced.graph), options);
   return out.str();

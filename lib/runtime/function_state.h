@@ -72,9 +72,9 @@ std::shared_ptr<const Executable> executable_of(const detail::FunctionState& fun
                                                 const detail::Arguments& arguments, const Traced& traced,
                                                 const CompileOptions& options);
 
-/// Tells the user whose call ran out of memory.
-class OutOfMemory;
-[[noreturn]] void rethrow(const detail::FunctionState& function, const OutOfMemory& e);
+/// Tells the user whose call failed.
+class CallFailure;
+[[noreturn]] void rethrow(const detail::FunctionState& function, const CallFailure& e);
 
 /// Whether the environment asks for eager traces.
 bool eager_mode();

@@ -2,11 +2,14 @@
 #include <fstream>
 #include <sstream>
 
+#include "calque/device.h"
 #include "calque/jit.h"
 
 #include "codegen/codegen.h"
+#include "codegen/gpu/device_code.h"
 #include "runtime/executable.h"
 #include "runtime/function_state.h"
+#include "runtime/gpu/device_executable.h"
 #include "runtime/memory.h"
 #include "runtime/workspace.h"
 
@@ -16,6 +19,10 @@ namespace {
 kernel::Program program_of(const LoweredState& lowered) {
   if (const auto reason = runtime::needs_reference(lowered.compilable)) {
     throw CompileError(lowered.function->title() + ": " + *reason + where_text(lowered.function->location));
+  }
+  if (lowered.options.device != cpu()) {
+    return runtime::plan_for_device(runtime::simplified_for_device(lowered.compilable, lowered.options),
+                                    lowered.options);
   }
   return runtime::plan_graph(runtime::simplified_graph(lowered.compilable, lowered.options), lowered.strides,
                              lowered.options);
@@ -53,16 +60,21 @@ std::string lowered_plan(const LoweredState& lowered) {
 }
 
 std::string lowered_llvm_ir(const LoweredState& lowered) {
+  if (lowered.options.device != cpu())
+    return codegen::device_llvm_ir(program_of(lowered), runtime::device_code_options(lowered.options));
   return codegen::llvm_ir(program_of(lowered), runtime::codegen_options(lowered.options));
 }
 
 std::string lowered_assembly(const LoweredState& lowered) {
+  if (lowered.options.device != cpu()) return lowered_ptx(lowered);
   return codegen::assembly(program_of(lowered), runtime::codegen_options(lowered.options));
 }
 
 std::string lowered_ptx(const LoweredState& lowered) {
-  throw CompileError(lowered.function->title() + ": this version of calque generates no GPU code yet" +
-                     where_text(lowered.function->location));
+  if (const auto reason = runtime::needs_reference(lowered.compilable)) {
+    throw CompileError(lowered.function->title() + ": " + *reason + where_text(lowered.function->location));
+  }
+  return runtime::ptx_of(lowered.compilable, lowered.options);
 }
 
 void compile_lowered(const LoweredState& lowered) {
@@ -98,11 +110,12 @@ void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallS
   if (arguments.has_spec()) throw ShapeError(function.title() + ": spec stands for a type and cannot be run on");
   const runtime::CallEntry& entry = *lowered.entry;
   runtime::Places places;
-  if (!function.options.donate.empty()) places = runtime::places_of(function, arguments, *entry.executable);
+  if (!function.options.donate.empty())
+    places = runtime::places_of(function, arguments, *entry.executable, entry.device);
   try {
     runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
                      result.outputs, places);
-  } catch (const runtime::OutOfMemory& e) {
+  } catch (const runtime::CallFailure& e) {
     runtime::rethrow(function, e);
   }
   result.structure = entry.structure.get();

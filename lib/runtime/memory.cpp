@@ -14,9 +14,11 @@
 
 #include <sys/mman.h>
 
+#include "calque/device.h"
 #include "calque/ir/attribute.h"
 
 #include "runtime/function_state.h"
+#include "runtime/gpu/device_dispatch.h"
 
 namespace calque::runtime {
 namespace {
@@ -288,21 +290,25 @@ const char* donation(const detail::FunctionState& function, size_t position) {
 
 }  // namespace
 
+const char* donation_of(const detail::FunctionState& function, const detail::Arguments& arguments, size_t leaf) {
+  const auto ends = arguments.ends();
+  return donation(function, static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), leaf) - ends.begin()));
+}
+
 Places places_of(const detail::FunctionState& function, const detail::Arguments& arguments,
-                 const Executable& executable) {
+                 const Executable& executable, Device device) {
+  if (device != cpu()) return places_on_device(function, arguments, executable, device);
   Places places;
   if (executable.in_place.empty()) return places;
   places.outputs.resize(executable.in_place.size());
   const auto leaves = arguments.leaves();
-  const auto ends = arguments.ends();
   for (size_t k = 0; k < executable.in_place.size(); ++k) {
     if (executable.in_place[k] < 0) continue;
     const auto i = static_cast<size_t>(executable.in_place[k]);
     const detail::LeafRef& leaf = leaves[i];
     const bool array = leaf.kind == detail::LeafRef::Kind::array;
     if (array && leaf.array->storage().unique() && !is_passed_again(leaves, i)) {
-      const auto position = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), i) - ends.begin());
-      places.outputs[k] = leaf.array->storage().hand_over(donation(function, position));
+      places.outputs[k] = leaf.array->storage().hand_over(donation_of(function, arguments, i));
       continue;
     }
     const Type type = leaf.type();

@@ -2,11 +2,14 @@
 
 #include <sstream>
 
+#include "calque/device.h"
+
 #include "codegen/target.h"
 #include "ir/stopwatch.h"
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "runtime/environment.h"
+#include "runtime/gpu/device_executable.h"
 #include "runtime/parallel.h"
 #include "transform/simplify.h"
 
@@ -30,7 +33,8 @@ kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> str
 }
 
 std::string explain_plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {
-  const kernel::Program program = plan_graph(simplified, strides, options);
+  const kernel::Program program =
+      options.device == cpu() ? plan_graph(simplified, strides, options) : plan_for_device(simplified, options);
   std::ostringstream out;
   out << program.kernels.size() << (program.kernels.size() == 1 ? " kernel, " : " kernels, ") << program.workspace_bytes
       << " bytes of workspace\n";

@@ -8,27 +8,50 @@
 #include "runtime/constants.h"
 #include "runtime/dispatch.h"
 #include "runtime/environment.h"
+#include "runtime/gpu/device_dispatch.h"
 #include "runtime/memory.h"
 
 namespace calque::detail {
+namespace {
+
+/// The one device of several operands. Those on the host go where the others are when they may.
+class CommonDevice {
+ public:
+  explicit CommonDevice(std::string_view operation) : operation_(operation), home_(default_device()) {}
+  void add(const AnyArray& array) {
+    const Device its = array.device();
+    if (its == cpu() && home_ != cpu()) return;
+    if (device_ && *device_ != its) {
+      throw DeviceError(std::string(operation_) + ": operands are on different devices, " + to_string(*device_) +
+                        " and " + to_string(its) + "; move one with to()");
+    }
+    device_ = its;
+  }
+  Device device() const { return device_.value_or(home_); }
+
+ private:
+  const std::string_view operation_;
+  const Device home_;
+  std::optional<Device> device_;
+};
+
+}  // namespace
 
 std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray* const> arrays,
                                  const TraceBody& body) {
   runtime::install_pool();
   std::vector<Type> types;
   std::vector<AnyArray> values;
+  CommonDevice common(name);
   const bool eager = runtime::environment().disable_jit;
   for (const AnyArray* array : arrays) {
     if (array->empty()) throw ShapeError(std::string(name) + ": an operand is an empty array");
-    if (array->device() != arrays.front()->device()) {
-      throw DeviceError(std::string(name) + ": operands are on different devices, " +
-                        to_string(arrays.front()->device()) + " and " + to_string(array->device()) +
-                        "; move one with to()");
-    }
+    common.add(*array);
     types.push_back(array->type());
-    if (eager) values.push_back(*array);
+    if (eager) values.push_back(copy_to_device(name, *array, cpu(), {}));
   }
-  if (!arrays.empty()) require_device(name, arrays.front()->device(), {});
+  const Device device = arrays.empty() ? cpu() : common.device();
+  require_device(name, device, {});
   TraceOptions options;
   options.eager = eager;
   options.values = values;
@@ -37,7 +60,10 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
     throw ConcretizationError(std::string(name) +
                               ": runs at once on arrays, but uses a tracer; pass the tracer as an operand");
   }
-  if (eager) return std::move(traced.values);
+  if (eager) {
+    for (AnyArray& value : traced.values) value = copy_to_device(name, value, device, {});
+    return std::move(traced.values);
+  }
 
   // Outputs that are inputs or constants need no code.
   std::vector<AnyArray> results(traced.graph.outputs().size());
@@ -46,9 +72,9 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
   for (size_t i = 0; i < results.size(); ++i) {
     const Value v = traced.graph.outputs()[i];
     if (traced.graph.kind(v) == ValueKind::input) {
-      results[i] = *arrays[traced.graph.input_index(v)];
+      results[i] = copy_to_device(name, *arrays[traced.graph.input_index(v)], device, {});
     } else if (traced.graph.kind(v) == ValueKind::constant) {
-      results[i] = traced.graph.constant(v);
+      results[i] = copy_to_device(name, traced.graph.constant(v), device, {});
     } else {
       computed.push_back(i);
       outputs.push_back(v);
@@ -61,12 +87,14 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
   for (const AnyArray& array : hidden) inputs.push_back(&array);
   std::vector<runtime::Strides> strides;
   for (const Value v : traced.graph.inputs()) strides.push_back(row_major_strides(traced.graph.shape(v)));
-  const runtime::CompileOptions compile{runtime::environment().strict, false, runtime::environment().reference_backend};
+  runtime::CompileOptions compile{runtime::environment().strict, false, runtime::environment().reference_backend};
+  compile.device = device;
   runtime::CompileReport report;
   report.equations = traced.graph.num_equations();
   const auto executable = runtime::find_executable(traced.graph, strides, compile, &report);
   runtime::log_compilation(std::string(name), report);
-  std::vector<AnyArray> made = runtime::execute(*executable, inputs);
+  std::vector<AnyArray> made =
+      device == cpu() ? runtime::execute(*executable, inputs) : runtime::execute_on_device(*executable, inputs, device);
   for (size_t k = 0; k < computed.size(); ++k) results[computed[k]] = std::move(made[k]);
   return results;
 }

@@ -2,6 +2,7 @@
 // ordinary entry is built from the addresses of the arguments.
 #include <cstring>
 
+#include "calque/device.h"
 #include "calque/function.h"
 
 #include "codegen/codegen.h"
@@ -27,7 +28,7 @@ void call_entry(const ScalarState& self, const void* const* arguments, void* res
   block.push_back(result);
   try {
     runtime::run_entry(*scalar.entry->executable, block);
-  } catch (const runtime::OutOfMemory& e) {
+  } catch (const runtime::CallFailure& e) {
     runtime::rethrow(*scalar.function, e);
   }
 }
@@ -52,14 +53,18 @@ void call_scalar(const void* state, const void* const* arguments, void* result) 
 
 ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, Arguments& arguments,
                           const CallSite& site, const Type& result) {
-  const Device device = runtime::check_leaves(*function, arguments, site);
+  if (function->options.device && *function->options.device != cpu()) {
+    throw DeviceError(function->title() + ": a function of scalars runs on the CPU, not on " +
+                      to_string(*function->options.device) + where_text(function->location));
+  }
+  runtime::check_leaves(*function, arguments, site);
   runtime::Traced traced = runtime::trace_call(*function, arguments, site, false);
   const Type got = traced.graph.output_types().front();
   if (!(got == result)) {
     throw ShapeError(function->title() + ": the signature returns " + to_string(result) + ", the function " +
                      to_string(got) + where_text(function->location));
   }
-  auto entry = runtime::make_entry(arguments, traced, device);
+  auto entry = runtime::make_entry(arguments, traced, cpu());
   runtime::CompileOptions options = runtime::compile_options(*function);
   options.scalar_arguments = static_cast<int>(arguments.leaves().size());
   entry->executable = runtime::executable_of(*function, arguments, traced, options);

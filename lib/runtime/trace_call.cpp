@@ -19,6 +19,7 @@ using detail::LeafRef;
 AnyArray value_of(const LeafRef& leaf) {
   switch (leaf.kind) {
     case LeafRef::Kind::array:
+      if (leaf.array->device() != cpu()) return detail::copy_to_device("call", *leaf.array, cpu(), {});
       // The caller's own memory may change after the call, while a result may be the argument itself.
       return leaf.array->storage().owned() ? *leaf.array : detail::copy_of(detail::view_of(*leaf.array));
     case LeafRef::Kind::view:
@@ -50,6 +51,7 @@ CompileOptions compile_options(const detail::FunctionState& function) {
 CompileOptions compile_options(const detail::FunctionState& function, const detail::Arguments& arguments,
                                const CallEntry& entry) {
   CompileOptions options = compile_options(function);
+  options.device = entry.device;
   const auto leaves = arguments.leaves();
   const auto ends = arguments.ends();
   for (const int position : function.options.donate) {
@@ -78,12 +80,15 @@ Device check_leaves(const detail::FunctionState& function, const detail::Argumen
     throw ShapeError(function.title() + ": donates argument " + std::to_string(position) + ", but is called with " +
                      std::to_string(arguments.ends().size()) + where_text(function.location));
   }
+  // Host arrays are copied to where the function is told to run.
+  const Device home = function.options.device.value_or(default_device());
   std::optional<Device> device;
   size_t first = 0;
   const auto leaves = arguments.leaves();
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].kind != LeafRef::Kind::array) continue;
     const Device its = leaves[i].array->device();
+    if (its == cpu() && home != cpu()) continue;  // copied to where the call runs
     if (!device) {
       device = its;
       first = i;
@@ -101,7 +106,7 @@ Device check_leaves(const detail::FunctionState& function, const detail::Argumen
     }
     device = function.options.device;
   }
-  const Device chosen = device.value_or(cpu());
+  const Device chosen = device.value_or(home);
   detail::require_device(function.title(), chosen, function.location);
   return chosen;
 }
@@ -154,7 +159,7 @@ std::shared_ptr<CallEntry> make_entry(const detail::Arguments& arguments, Traced
       source = {OutputSource::Kind::argument, static_cast<uint32_t>(graph.input_index(v))};
     } else if (graph.kind(v) == ValueKind::constant) {
       source = {OutputSource::Kind::constant, static_cast<uint32_t>(entry->constants.size())};
-      entry->constants.push_back(graph.constant(v));
+      entry->constants.push_back(detail::copy_to_device("call", graph.constant(v), device, {}));
     } else {
       source = {OutputSource::Kind::computed, static_cast<uint32_t>(computed.size())};
       computed.push_back(v);
@@ -163,6 +168,7 @@ std::shared_ptr<CallEntry> make_entry(const detail::Arguments& arguments, Traced
   }
   graph.set_outputs(std::move(computed));
   entry->hidden = hoist_constants(graph);
+  for (AnyArray& array : entry->hidden) array = detail::copy_to_device("call", array, device, {});
   return entry;
 }
 

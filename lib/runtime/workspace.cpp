@@ -37,7 +37,7 @@ size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 std::atomic<size_t> largest_thread_memory{SIZE_MAX};
 
 OutOfMemory::OutOfMemory(const char* what, size_t bytes)
-    : DeviceError("the host is out of memory, " + std::to_string(bytes) + " bytes of " + what + " asked for") {}
+    : CallFailure("the host is out of memory, " + std::to_string(bytes) + " bytes of " + what + " asked for") {}
 
 void* ThreadMemory::get(size_t bytes) {
   const bool guard = environment().guard;

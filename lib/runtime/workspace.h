@@ -8,8 +8,13 @@
 
 namespace calque::runtime {
 
-/// A call needs more memory than there is. Callers who know the user's function say which.
-class OutOfMemory : public DeviceError {
+/// A call failed for a reason that does not know the user's function; callers who do say which.
+class CallFailure : public DeviceError {
+  using DeviceError::DeviceError;
+};
+
+/// A call needs more memory than there is.
+class OutOfMemory : public CallFailure {
  public:
   /// `what`: workspace, scratch memory.
   OutOfMemory(const char* what, size_t bytes);

@@ -72,7 +72,6 @@ const void* host_data(const AnyArray& array, Location location) {
     throw DeviceError("host: only the hash of " + to_string(array.type()) + " is known, not its elements" +
                       where_text(location));
   }
-  if (array.device() != cpu()) require_device("host", array.device(), location);
   return array.data();
 }
 
@@ -148,11 +147,7 @@ AnyArray reshaped(const AnyArray& array, std::span<const int64_t> extents, Locat
 }
 
 AnyArray to_device(const AnyArray& array, Device device, Location location) {
-  require_device("to", device, location);
-  if (array.device() == device) return array;
-  require_device("to", array.device(), location);
-  throw DeviceError("to: cannot copy from " + to_string(array.device()) + " to " + to_string(device) +
-                    where_text(location));
+  return copy_to_device("to", array, device, location);
 }
 
 void check_count(std::string_view operation, size_t count, const Shape& shape, Location location) {

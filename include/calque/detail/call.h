@@ -47,7 +47,7 @@ struct LeafRef {
   uint8_t rank = 0;
   bool dense_rows = true;            ///< row-major; else `strides` hold
   const AnyArray* array = nullptr;   ///< kind array
-  const void* data = nullptr;        ///< kinds array and view
+  const void* data = nullptr;        ///< kinds array (null when it is on a device) and view
   calque::Literal bits;              ///< kind scalar
   const int64_t* extents = nullptr;  ///< kinds array and spec; views keep theirs in `dims`
   int64_t dims[4];                   ///< kind view: extents, then strides in elements
@@ -203,7 +203,7 @@ class Arguments {
   void add_array(const AnyArray& array) {
     LeafRef& leaf = next(LeafRef::Kind::array, array.dtype(), array.rank());
     leaf.array = &array;
-    leaf.data = array.data();
+    leaf.data = array.storage().data_on_host();
     leaf.extents = array.shape().begin();
     const Device device = array.device();
     words_.push_back(head(leaf) | uint64_t(device.kind) << 32 | uint64_t(device.index) << 40);

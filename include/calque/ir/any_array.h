@@ -47,6 +47,15 @@ struct StorageAllocator {
 /// Under CALQUE_GUARD=1 it is not asked.
 void set_storage_allocator(const StorageAllocator* allocator);
 
+/// Bytes in the memory of a device, which are released with the object.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  /// The same bytes on the host, copied by the first who asks: waits for what computes them. They live as long as the
+  /// object. Called from any thread. Throws DeviceError.
+  virtual void* host() = 0;
+};
+
 /// Reference-counted bytes. 64-byte aligned when allocated here; borrowed memory keeps its owner's alignment.
 class Storage {
  public:
@@ -58,6 +67,8 @@ class Storage {
   static Storage borrow(void* data, size_t bytes, std::function<void()> release);
   /// Bytes of which only the hash is known (a large constant of a text). Asking for `data()` is an error.
   static Storage absent(size_t bytes, ContentHash hash);
+  /// Bytes on a device. `data()` gives their copy on the host.
+  static Storage on_device(std::unique_ptr<DeviceMemory> memory, size_t bytes);
 
   Storage(const Storage& o) : block_(o.block_) { retain(); }
   Storage(Storage&& o) noexcept : block_(std::exchange(o.block_, nullptr)) {}
@@ -70,6 +81,12 @@ class Storage {
   explicit operator bool() const { return block_ != nullptr; }
   /// Throws DeviceError when the bytes were given away, Error when they are absent.
   void* data() const { return block_ ? (block_->data ? block_->data : not_here()) : nullptr; }
+  /// The same, but null for bytes on a device, which are not fetched.
+  void* data_on_host() const {
+    return block_ ? (block_->data ? block_->data : (block_->device ? nullptr : not_here())) : nullptr;
+  }
+  /// What holds the bytes on a device, or null: they are on the host, or were given away.
+  DeviceMemory* device_memory() const { return block_ ? block_->device.get() : nullptr; }
   size_t bytes() const { return block_ ? block_->bytes : 0; }
   /// True when this is the only reference and the memory was allocated here, so that it may be reused in place.
   bool unique() const { return block_ && block_->owned && block_->references.load(std::memory_order_acquire) == 1; }
@@ -93,6 +110,7 @@ class Storage {
     const char* given_to = nullptr;  // where the bytes were given away
     size_t bytes = 0;
     ContentHash hash;                             // of absent bytes
+    std::unique_ptr<DeviceMemory> device;         // of bytes on a device; `data` is null then
     const StorageAllocator* allocator = nullptr;  // null: the default one, or a guarded mapping
     size_t chunk = 0;                             // bytes that the allocator gave; 0 when guarded
     Block* home = nullptr;                        // the block that was allocated with these bytes, when not this one
@@ -111,7 +129,7 @@ class Storage {
       destroy(block_);
   }
   static void destroy(Block* block);
-  /// Null for borrowed nothing; throws for bytes that are absent or were given away.
+  /// Null for borrowed nothing, a copy of what is on a device; throws for bytes that are absent or were given away.
   void* not_here() const;
   Block* block_ = nullptr;
 };

@@ -37,6 +37,10 @@ DeviceEmitter::DeviceEmitter(llvm::Module& module, const TargetInfo& target, con
   if (launch_.threads % 32 != 0 || (group_ != 1 && group_ != 32 && group_ != launch_.threads))
     refuse("groups of " + std::to_string(group_) + " threads in blocks of " + std::to_string(launch_.threads));
   index_definitions(kernel.body, defined_);
+  std::vector<int> stores(kernel.buffers.size());
+  find_contended(kernel.body, false, stores);
+  for (size_t b = 0; b < stores.size(); ++b)
+    contended_.push_back(stores[b] > 1 || (stores[b] == 1 && analysis_.loaded(static_cast<int32_t>(b))));
 }
 
 DeviceKernel DeviceEmitter::emit_device() {

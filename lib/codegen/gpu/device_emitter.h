@@ -51,10 +51,12 @@ class DeviceEmitter final : public KernelEmitter {
   /// A number that divides an index, and so says how its accesses are aligned.
   int64_t divisor(Id id) const;
   llvm::Align vector_alignment(int32_t buffer, Id index_id) const;
-  /// Some loop loads what another stores.
+  /// Stores what other threads of the group load or store too.
   bool exchanges(const kernel::Region& region) const;
+  static void find_contended(const kernel::Region& region, bool again, std::vector<int>& stores);
 
   // ---- device_loops.cpp
+  bool is_straight(const kernel::Region& body) const;
   unsigned vector_lanes(const Instruction& i) const;
   void groups(const Instruction& i);
   void iteration(const Instruction& i, llvm::Value* index, unsigned lanes);
@@ -88,6 +90,7 @@ class DeviceEmitter final : public KernelEmitter {
   llvm::Value* lane_ = nullptr;    ///< i32: of the thread in its warp
   llvm::Value* warp_ = nullptr;    ///< i32: of the warp in its group
   bool cooperative_ = false;
+  std::vector<bool> contended_;               ///< buffers
   const Instruction* vector_loop_ = nullptr;  ///< the one of `parts_` that runs in vectors of loop_lanes_
   unsigned loop_lanes_ = 0;
   llvm::Value* tile_ = nullptr;  ///< i64: of the contraction that is to be emitted (kernel::Tiles)

@@ -2,6 +2,8 @@
 // so on of all of them together, the innermost counting fastest. A loop spread over threads gives iteration k to thread
 // k mod group (in vectors: as many neighbours as a vector has lanes), so that neighbouring threads touch neighbouring
 // memory.
+#include <algorithm>
+
 #include "codegen/gpu/device_emitter.h"
 #include "kernel/gpu/tiles.h"
 
@@ -15,9 +17,11 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kVectorBytes = 16;
+constexpr int kVectorBytes = 16, kMostLanes = 8;
 // Bodies up to this many instructions are repeated, so that several loads are under way.
-constexpr int64_t kFewInstructions = 16;
+constexpr int64_t kRepeatByFour = 8, kRepeatByTwo = 20;
+// Longer bodies hide the latency of their loads by themselves, and need their registers.
+constexpr int64_t kMostInVectors = 250;
 
 const Instruction* inner_spread(const Instruction& loop) {
   for (const Instruction& i : loop.regions[0].instructions)
@@ -27,11 +31,18 @@ const Instruction* inner_spread(const Instruction& loop) {
 
 }  // namespace
 
+// Rare cases set apart run where some lane needs them; other branches and loops are the thread's own.
+bool DeviceEmitter::is_straight(const kernel::Region& body) const {
+  return instruction_count(body) <= kMostInVectors &&
+         std::all_of(body.instructions.begin(), body.instructions.end(), [&](const Instruction& i) {
+           return i.regions.empty() || (i.op == Op::while_ && analysis_.once(i) >= 0);
+         });
+}
+
 unsigned DeviceEmitter::vector_lanes(const Instruction& i) const {
-  if (!i.vectorize) return 0;
+  if (!i.vectorize || !is_straight(i.regions[0])) return 0;
   const LoopFacts& facts = analysis_.facts(i);
-  int64_t lanes = kVectorBytes / facts.element_bytes;
-  if (facts.cost <= kFewInstructions && i.loop == LoopKind::parallel) lanes *= 2;
+  int64_t lanes = std::min(kVectorBytes / facts.element_bytes, kMostLanes);
   while (lanes > i.extent) lanes /= 2;
   return lanes > 1 ? static_cast<unsigned>(lanes) : 0;
 }
@@ -75,7 +86,10 @@ void DeviceEmitter::groups(const Instruction& i) {
   for (const Instruction* l : nest) extents.push_back(l->extent);
   if (product) extents.back() = kernel::choose_tiles(kernel_, *product, options_.fast_math)->count(*product);
   const Instruction& last = *nest.back();
-  const unsigned lanes = product || is_group() ? 0 : vector_lanes(last);
+  unsigned lanes = product || is_group() ? 0 : vector_lanes(last);
+  // Rows that no whole vectors fill begin anywhere.
+  while (lanes > 1 && nest.size() > 1 && last.extent % lanes != 0) lanes /= 2;
+  if (lanes == 1) lanes = 0;
   if (lanes != 0) extents.back() /= lanes;
   int64_t count = 1;
   for (const int64_t e : extents) count *= e;
@@ -105,19 +119,27 @@ void DeviceEmitter::groups(const Instruction& i) {
       iteration(i, parts_[&i].first, 0);
     vector_loop_ = nullptr;
   };
-  const auto strided = [&](Value* begin, int64_t end, const std::function<void(Value*)>& body) {
-    when(end >= launch_.groups ? nullptr : b_.CreateICmpSLT(begin, integer(end)), [&] {
-      if (end <= launch_.groups) return body(begin);
-      counted(begin, integer(end), launch_.groups, {}, [&](Value* number, const Values&) {
-        body(number);
+  const auto strided = [&](int64_t first, int64_t end, int64_t repeat, const std::function<void(Value*)>& body) {
+    if (first >= end) return;
+    Value* const begin = add(number_, integer(first));
+    const int64_t each = (end - first) / launch_.groups;
+    when(each > 0 ? nullptr : b_.CreateICmpSLT(begin, integer(end)), [&] {
+      if (end - first <= launch_.groups) return body(begin);
+      counted(begin, integer(end), repeat * launch_.groups, {}, [&](Value* number, const Values&) {
+        for (int64_t r = 0; r < repeat; ++r) body(add(number, integer(r * launch_.groups)));
         return Values{};
       });
     });
   };
-  strided(number_, count, deal);
+  const int64_t cost =
+      product || is_group() || !is_straight(last.regions[0]) ? INT64_MAX : instruction_count(last.regions[0]);
+  const int64_t at_once = cost <= kRepeatByFour ? 4 : cost <= kRepeatByTwo ? 2 : 1;
+  const int64_t whole_rounds = at_once == 1 ? 0 : count / (at_once * launch_.groups) * at_once * launch_.groups;
+  strided(0, whole_rounds, at_once, deal);
+  strided(whole_rounds, count, 1, deal);
   if (lanes != 0 && last.extent % lanes != 0) {
     const int64_t whole = last.extent / lanes * lanes;
-    strided(number_, last.extent - whole, [&](Value* number) { iteration(last, add(number, integer(whole)), 0); });
+    strided(0, last.extent - whole, 1, [&](Value* number) { iteration(last, add(number, integer(whole)), 0); });
   }
   parts_.clear();
 }

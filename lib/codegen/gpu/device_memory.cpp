@@ -114,9 +114,9 @@ void DeviceEmitter::store(const Instruction& i) {
   if (lanes_ == 0) {
     Value* const to_memory = ops_.to_memory(value.v, d);
     Value* condition = predicate ? predicate->v : nullptr;
-    const bool exchanged = cooperative_ && analysis_.loaded(i.buffer);
+    const bool exchanged = cooperative_ && contended_[static_cast<size_t>(i.buffer)];
     if (cooperative_) condition = and_mask(condition, b_.CreateICmpEQ(rank_, integer(0)));
-    // What the group has read must have been read by all before one changes it, and all see the change.
+    // What is there must have been read, or written, by all before one changes it, and all see the change.
     if (exchanged) barrier();
     when(condition, [&] { store_one(i, index.v, to_memory); });
     if (exchanged) barrier();
@@ -149,9 +149,18 @@ void DeviceEmitter::store_one(const Instruction& i, Value* index, Value* value) 
   b_.CreateAtomicRMW(operation, p, value, alignment(i.buffer), llvm::AtomicOrdering::Monotonic);
 }
 
+// Threads of a group meet in a buffer that is both loaded and stored, or stored in several places or turns.
+void DeviceEmitter::find_contended(const kernel::Region& region, bool again, std::vector<int>& stores) {
+  for (const Instruction& i : region.instructions) {
+    if (i.op == Op::store) stores[static_cast<size_t>(i.buffer)] += again ? 2 : 1;
+    const bool in_turns = i.op == Op::while_ || (i.op == Op::loop && i.loop == kernel::LoopKind::sequential);
+    for (const kernel::Region& inner : i.regions) find_contended(inner, again || in_turns, stores);
+  }
+}
+
 bool DeviceEmitter::exchanges(const kernel::Region& region) const {
   for (const Instruction& i : region.instructions) {
-    if (i.op == Op::store && analysis_.loaded(i.buffer)) return true;
+    if (i.op == Op::store && contended_[static_cast<size_t>(i.buffer)]) return true;
     for (const kernel::Region& inner : i.regions)
       if (exchanges(inner)) return true;
   }

@@ -1,0 +1,187 @@
+// Memory comes from a pool on the device's one stream, so that a block may be used again as soon as it was released.
+#include "runtime/gpu/cuda_device.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <unordered_map>
+
+#include <xxhash.h>
+
+#include "runtime/gpu/cuda_program.h"
+#include "runtime/gpu/memory_pool.h"
+#include "runtime/log.h"
+
+namespace calque::runtime {
+namespace {
+
+using cuda::Address;
+
+Address address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+
+class CudaDevice final : public DeviceApi {
+ public:
+  CudaDevice(std::shared_ptr<const cuda::Driver> driver, int number)
+      : DeviceApi(gpu(number)), context_(std::move(driver), number) {}
+  ~CudaDevice() override { free_all(pool_.clear()); }
+
+  kernel::GpuLimits limits() const override { return {.processors = context_.processors()}; }
+  std::string arch() const override { return context_.arch(); }
+  std::string code_key() const override {
+    return context_.arch() + "," + std::to_string(context_.processors()) + "," +
+           std::to_string(context_.shared_bytes_of_block());
+  }
+  void* allocate(size_t bytes) override;
+  void release(void* memory, size_t bytes) noexcept override;
+  void upload(void* to, const void* from, size_t bytes) override {
+    const CudaContext::Current current(context_);
+    context_.check(context_.driver().upload(address_of(to), from, bytes, context_.stream()), "a copy from the host");
+  }
+  void download(void* to, const void* from, size_t bytes) override {
+    const CudaContext::Current current(context_);
+    context_.check(context_.driver().download(to, address_of(from), bytes, context_.stream()), "a copy to the host");
+    context_.synchronize();
+  }
+  void copy(void* to, const void* from, size_t bytes) override {
+    const CudaContext::Current current(context_);
+    context_.check(context_.driver().copy(address_of(to), address_of(from), bytes, context_.stream()), "a copy");
+  }
+  void store(void* to, uint32_t value, size_t bytes) override;
+  std::shared_ptr<const LoadedProgram> load(const kernel::Program& program, const codegen::DeviceOptions& options,
+                                            const std::string& blame) override;
+  void launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) override {
+    static_cast<const CudaProgram&>(program).launch(kernel, addresses);
+  }
+  void submit_chain(const LoadedProgram& program, size_t chain, std::span<const Command> commands) override {
+    if (!static_cast<const CudaProgram&>(program).replay(chain, commands)) {
+      DeviceApi::submit_chain(program, chain, commands);
+    }
+  }
+  void synchronize() override { context_.synchronize(); }
+  void trim() override {
+    context_.synchronize();
+    free_all(pool_.clear());
+  }
+
+ private:
+  cuda::Status fresh(void*& memory, size_t bytes);
+  void free_all(const std::vector<MemoryPool::Block>& blocks) noexcept;
+
+  CudaContext context_;
+  MemoryPool pool_;
+  std::atomic<size_t> held_{0};  ///< bytes of blocks that arrays and workspaces have
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, std::weak_ptr<const CudaModule>> modules_;  ///< by the hash of their PTX
+};
+
+cuda::Status CudaDevice::fresh(void*& memory, size_t bytes) {
+  Address address = 0;
+  const cuda::Status status = context_.driver().allocate(&address, MemoryPool::block_bytes(bytes));
+  memory = reinterpret_cast<void*>(static_cast<uintptr_t>(address));
+  return status;
+}
+
+void* CudaDevice::allocate(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* memory = pool_.take(bytes);
+  if (memory == nullptr) {
+    const CudaContext::Current current(context_);
+    cuda::Status status = fresh(memory, bytes);
+    if (status == cuda::kOutOfMemory) {
+      trim();
+      status = fresh(memory, bytes);
+    }
+    if (status == cuda::kOutOfMemory) {
+      throw DeviceFailure(to_string(device()) + ": out of memory, " + std::to_string(bytes) + " bytes asked for, " +
+                          std::to_string(held_.load(std::memory_order_relaxed)) + " in use of " +
+                          std::to_string(context_.memory()));
+    }
+    context_.check(status, "memory cannot be allocated");
+  }
+  held_.fetch_add(MemoryPool::block_bytes(bytes), std::memory_order_relaxed);
+  return memory;
+}
+
+void CudaDevice::release(void* memory, size_t bytes) noexcept {
+  if (memory == nullptr) return;
+  held_.fetch_sub(MemoryPool::block_bytes(bytes), std::memory_order_relaxed);
+  pool_.give(memory, bytes);
+  if (pool_.kept_bytes() > context_.memory() / 2) free_all(pool_.clear(context_.memory() / 4));
+}
+
+// What still runs may use these blocks.
+void CudaDevice::free_all(const std::vector<MemoryPool::Block>& blocks) noexcept {
+  if (blocks.empty()) return;
+  const cuda::Driver& driver = context_.driver();
+  if (driver.context_push(context_.context()) != cuda::kSuccess) return;
+  driver.stream_synchronize(context_.stream());
+  for (const MemoryPool::Block& block : blocks) driver.free(address_of(block.memory));
+  cuda::Context before = nullptr;
+  driver.context_pop(&before);
+}
+
+void CudaDevice::store(void* to, uint32_t value, size_t bytes) {
+  const CudaContext::Current current(context_);
+  const cuda::Driver& driver = context_.driver();
+  const cuda::Stream stream = context_.stream();
+  const cuda::Status status = bytes == 1 ? driver.store8(address_of(to), static_cast<unsigned char>(value), 1, stream)
+                              : bytes == 2
+                                  ? driver.store16(address_of(to), static_cast<unsigned short>(value), 1, stream)
+                                  : driver.store32(address_of(to), value, 1, stream);
+  context_.check(status, "a store");
+}
+
+std::shared_ptr<const LoadedProgram> CudaDevice::load(const kernel::Program& program,
+                                                      const codegen::DeviceOptions& options, const std::string& blame) {
+  const codegen::PtxProgram ptx = codegen::compile_ptx(program, options);
+  const uint64_t key = XXH3_64bits(ptx.ptx.data(), ptx.ptx.size());
+  const auto made = [&](std::shared_ptr<const CudaModule> module) {
+    return std::make_shared<const CudaProgram>(context_, std::move(module), program.kernels.size(), blame);
+  };
+  if (program.kernels.empty()) return made(nullptr);
+  {
+    std::lock_guard lock(mutex_);
+    if (auto module = modules_[key].lock()) return made(std::move(module));
+  }
+  std::shared_ptr<const codegen::SimulatedProgram> simulated;
+  if (context_.driver().load_simulated != nullptr) simulated = codegen::compile_simulated(program, options);
+  auto module = std::make_shared<const CudaModule>(context_, program, ptx, std::move(simulated), blame);
+  std::lock_guard lock(mutex_);
+  modules_[key] = module;
+  return made(std::move(module));
+}
+
+std::atomic<const CudaDevices*> in_use{nullptr};
+
+}  // namespace
+
+CudaDevices open_cuda_devices(const std::string& library) {
+  CudaDevices all;
+  try {
+    const auto driver = cuda::open_driver(library);
+    int count = 0;
+    if (const cuda::Status status = driver->device_count(&count); status != cuda::kSuccess) {
+      throw DeviceError("CUDA's driver shows no devices: " + driver->describe(status));
+    }
+    for (int i = 0; i < count; ++i) all.devices.push_back(std::make_unique<CudaDevice>(driver, i));
+    if (count == 0) all.problem = "CUDA's driver shows no devices";
+  } catch (const DeviceError& e) {
+    if (all.devices.empty()) all.problem = e.what();
+    log().info("{}", e.what());
+  }
+  return all;
+}
+
+const CudaDevices& cuda_devices() {
+  static const CudaDevices& all = *[] {
+    const char* library = std::getenv("CALQUE_LIBCUDA");
+    const bool named = library != nullptr && *library != '\0';
+    const auto* opened = new CudaDevices(open_cuda_devices(named ? library : "libcuda.so.1"));
+    in_use.store(opened, std::memory_order_release);
+    return opened;
+  }();
+  return all;
+}
+
+const CudaDevices* cuda_devices_in_use() { return in_use.load(std::memory_order_acquire); }
+
+}  // namespace calque::runtime

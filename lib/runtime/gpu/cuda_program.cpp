@@ -1,0 +1,240 @@
+// A graph's nodes follow one another, as on the stream: what its kernels share lies in one workspace.
+#include "runtime/gpu/cuda_program.h"
+
+#include "calque/ir/attribute.h"
+
+namespace calque::runtime {
+namespace {
+
+using cuda::Address;
+
+// Fewer commands are launched one by one about as fast.
+constexpr size_t kShortestGraph = 3;
+
+Address address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+
+std::vector<void*> parameters_of(void* const* addresses, size_t count) {
+  std::vector<void*> parameters;
+  parameters.reserve(count);
+  for (size_t i = 0; i < count; ++i) parameters.push_back(const_cast<void**>(addresses + i));
+  return parameters;
+}
+
+cuda::KernelNode kernel_node(const CudaModule::Kernel& kernel, std::vector<void*>& parameters) {
+  cuda::KernelNode node;
+  node.function = kernel.function;
+  node.grid_x = kernel.blocks;
+  node.block_x = kernel.threads;
+  node.shared_bytes = kernel.shared_bytes;
+  node.parameters = parameters.data();
+  return node;
+}
+
+cuda::CopyNode copy_node(const Command& command) {
+  cuda::CopyNode node;
+  node.to.device = address_of(command.addresses[0]);
+  node.from.device = address_of(command.addresses[1]);
+  node.width = command.bytes;
+  return node;
+}
+
+cuda::StoreNode store_node(const Command& command) {
+  cuda::StoreNode node;
+  node.to = address_of(command.addresses[0]);
+  node.value = command.value;
+  node.element_bytes = static_cast<unsigned>(command.bytes);
+  return node;
+}
+
+unsigned grid_of(int64_t blocks, const std::string& name) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+  if (blocks < 1 || blocks > kMost) {
+    throw CompileError("compile: kernel " + name + " has a grid of " + std::to_string(blocks) + " blocks");
+  }
+  return static_cast<unsigned>(blocks);
+}
+
+}  // namespace
+
+CudaModule::CudaModule(CudaContext& context, const kernel::Program& program, const codegen::PtxProgram& ptx,
+                       std::shared_ptr<const codegen::SimulatedProgram> simulated, const std::string& blame)
+    : context_(context), simulated_(std::move(simulated)) {
+  const cuda::Driver& driver = context.driver();
+  const CudaContext::Current current(context);
+  std::vector<char> log(size_t{16} << 10);
+  const int options[] = {cuda::kErrorLogBuffer, cuda::kErrorLogBytes};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+  if (const cuda::Status status = driver.module_load(&module_, ptx.ptx.c_str(), 2, options, values);
+      status == cuda::kOutOfMemory) {
+    context.fail(status, "loading code" + blame);
+  } else if (status != cuda::kSuccess) {
+    log.back() = '\0';
+    throw CompileError("compile: the driver refuses the code of " +
+                       (ptx.functions.empty() ? "a program" : ptx.functions.front().name) + blame + ": " +
+                       driver.describe(status) + (log[0] != '\0' ? "\n" : "") + log.data());
+  }
+  try {
+    if (driver.load_simulated != nullptr) {
+      context.check(driver.load_simulated(module_, simulated_.get()), "simulated code cannot be loaded");
+    }
+    for (const codegen::DeviceFunction& f : ptx.functions) {
+      Kernel kernel{nullptr,
+                    grid_of(f.blocks, f.name),
+                    static_cast<unsigned>(f.threads),
+                    static_cast<unsigned>(f.shared_bytes),
+                    program.kernels[kernels_.size()].buffers.size(),
+                    f.name};
+      context.check(driver.module_function(&kernel.function, module_, f.name.c_str()), "kernel " + f.name + blame);
+      if (f.shared_bytes != 0) {
+        context.check(driver.function_set(kernel.function, cuda::kMaxDynamicSharedMemory, f.shared_bytes),
+                      "shared memory of kernel " + f.name + blame);
+      }
+      kernels_.push_back(std::move(kernel));
+    }
+  } catch (...) {
+    driver.module_unload(module_);
+    throw;
+  }
+}
+
+CudaModule::~CudaModule() {
+  const cuda::Driver& driver = context_.driver();
+  if (driver.context_push(context_.context()) != cuda::kSuccess) return;
+  driver.stream_synchronize(context_.stream());  // its kernels may still run
+  driver.module_unload(module_);
+  cuda::Context before = nullptr;
+  driver.context_pop(&before);
+}
+
+CudaGraph::CudaGraph(CudaContext& context, const CudaModule& module, std::span<const Command> commands)
+    : context_(context) {
+  const cuda::Driver& driver = context.driver();
+  context.check(driver.graph_create(&graph_, 0), "there is no graph");
+  try {
+    for (const Command& command : commands) add(module, command);
+    context.check(driver.graph_instantiate(&exec_, graph_, 0), "the graph cannot be instantiated");
+  } catch (...) {
+    destroy();
+    throw;
+  }
+}
+
+CudaGraph::~CudaGraph() {
+  const cuda::Driver& driver = context_.driver();
+  if (driver.context_push(context_.context()) != cuda::kSuccess) return;
+  driver.stream_synchronize(context_.stream());
+  destroy();
+  cuda::Context before = nullptr;
+  driver.context_pop(&before);
+}
+
+void CudaGraph::destroy() noexcept {
+  const cuda::Driver& driver = context_.driver();
+  if (exec_ != nullptr) driver.graph_exec_destroy(exec_);
+  if (graph_ != nullptr) driver.graph_destroy(graph_);
+}
+
+void CudaGraph::add(const CudaModule& module, const Command& command) {
+  const cuda::Driver& driver = context_.driver();
+  const cuda::Node before = nodes_.empty() ? nullptr : nodes_.back();
+  const size_t count = nodes_.empty() ? 0 : 1;
+  cuda::Node node = nullptr;
+  switch (command.kind) {
+    case Command::Kind::launch: {
+      std::vector<void*> parameters = parameters_of(command.addresses.data(), command.addresses.size());
+      const CudaModule::Kernel& kernel = module.kernel(command.kernel);
+      const cuda::KernelNode kernel_parameters = kernel_node(kernel, parameters);
+      context_.check(driver.graph_add_kernel(&node, graph_, &before, count, &kernel_parameters),
+                     "kernel " + kernel.name + " cannot be part of a graph");
+      break;
+    }
+    case Command::Kind::copy: {
+      const cuda::CopyNode copy = copy_node(command);
+      context_.check(driver.graph_add_copy(&node, graph_, &before, count, &copy, context_.context()),
+                     "a copy cannot be part of a graph");
+      break;
+    }
+    case Command::Kind::store: {
+      const cuda::StoreNode store = store_node(command);
+      context_.check(driver.graph_add_store(&node, graph_, &before, count, &store, context_.context()),
+                     "a store cannot be part of a graph");
+      break;
+    }
+  }
+  nodes_.push_back(node);
+  addresses_.push_back(command.addresses);
+}
+
+void CudaGraph::update(const CudaModule& module, cuda::Node node, const Command& command) {
+  const cuda::Driver& driver = context_.driver();
+  switch (command.kind) {
+    case Command::Kind::launch: {
+      std::vector<void*> parameters = parameters_of(command.addresses.data(), command.addresses.size());
+      const CudaModule::Kernel& kernel = module.kernel(command.kernel);
+      const cuda::KernelNode kernel_parameters = kernel_node(kernel, parameters);
+      context_.check(driver.graph_set_kernel(exec_, node, &kernel_parameters),
+                     "kernel " + kernel.name + " cannot be changed in its graph");
+      break;
+    }
+    case Command::Kind::copy: {
+      const cuda::CopyNode copy = copy_node(command);
+      context_.check(driver.graph_set_copy(exec_, node, &copy, context_.context()),
+                     "a copy cannot be changed in its graph");
+      break;
+    }
+    case Command::Kind::store: {
+      const cuda::StoreNode store = store_node(command);
+      context_.check(driver.graph_set_store(exec_, node, &store, context_.context()),
+                     "a store cannot be changed in its graph");
+      break;
+    }
+  }
+}
+
+void CudaGraph::launch(const CudaModule& module, std::span<const Command> commands) {
+  for (size_t i = 0; i < commands.size(); ++i) {
+    if (addresses_[i] == commands[i].addresses) continue;
+    addresses_[i].clear();  // of neither, should the update fail
+    update(module, nodes_[i], commands[i]);
+    addresses_[i] = commands[i].addresses;
+  }
+  context_.check(context_.driver().graph_launch(exec_, context_.stream()), "a graph of kernels cannot be launched");
+}
+
+CudaProgram::CudaProgram(CudaContext& context, std::shared_ptr<const CudaModule> module, size_t kernels,
+                         const std::string& blame)
+    : context_(context), module_(std::move(module)) {
+  for (size_t k = 0; k < kernels; ++k) {
+    labels_.push_back(intern("kernel " + module_->kernel(static_cast<int32_t>(k)).name + blame).data());
+  }
+}
+
+void CudaProgram::launch(int32_t number, void* const* addresses) const {
+  const CudaModule::Kernel& kernel = module_->kernel(number);
+  const char* const label = labels_[static_cast<size_t>(number)];
+  const CudaContext::Current current(context_);
+  std::vector<void*> parameters = parameters_of(addresses, kernel.parameters);
+  if (const cuda::Status status =
+          context_.driver().launch(kernel.function, kernel.blocks, 1, 1, kernel.threads, 1, 1, kernel.shared_bytes,
+                                   context_.stream(), parameters.data(), nullptr);
+      status != cuda::kSuccess) {
+    context_.fail(status, std::string(label) + " cannot be launched");
+  }
+  context_.launched(label);
+}
+
+bool CudaProgram::replay(size_t chain, std::span<const Command> commands) const {
+  if (commands.size() < kShortestGraph) return false;
+  std::lock_guard lock(mutex_);
+  Chain& c = chains_[chain];
+  if (c.calls++ == 0) return false;
+  const CudaContext::Current current(context_);
+  if (!c.graph) c.graph.emplace(context_, *module_, commands);
+  for (const Command& command : commands) {
+    if (command.kind == Command::Kind::launch) context_.launched(labels_[static_cast<size_t>(command.kernel)]);
+  }
+  c.graph->launch(*module_, commands);
+  return true;
+}
+
+}  // namespace calque::runtime

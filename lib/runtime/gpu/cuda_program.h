@@ -1,0 +1,82 @@
+#pragma once
+// Modules of PTX in the driver, the functions in them, and chains of launches that the driver replays as one graph.
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "runtime/gpu/cuda_context.h"
+#include "runtime/gpu/device_api.h"
+
+namespace calque::runtime {
+
+/// A loaded module. One serves all programs whose PTX is the same.
+class CudaModule {
+ public:
+  struct Kernel {
+    cuda::Function function = nullptr;
+    unsigned blocks = 1, threads = 1, shared_bytes = 0;
+    size_t parameters = 0;
+    std::string name;
+  };
+
+  /// Throws CompileError with the driver's log when it refuses the PTX.
+  CudaModule(CudaContext& context, const kernel::Program& program, const codegen::PtxProgram& ptx,
+             std::shared_ptr<const codegen::SimulatedProgram> simulated, const std::string& blame);
+  CudaModule(const CudaModule&) = delete;
+  CudaModule& operator=(const CudaModule&) = delete;
+  ~CudaModule();
+  const Kernel& kernel(int32_t number) const { return kernels_[static_cast<size_t>(number)]; }
+
+ private:
+  CudaContext& context_;
+  cuda::Module module_ = nullptr;
+  std::vector<Kernel> kernels_;
+  std::shared_ptr<const codegen::SimulatedProgram> simulated_;
+};
+
+/// Commands as a graph in the driver. Not thread-safe.
+class CudaGraph {
+ public:
+  CudaGraph(CudaContext& context, const CudaModule& module, std::span<const Command> commands);
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+  ~CudaGraph();
+  /// Changes the addresses in it to those of the commands, and launches it.
+  void launch(const CudaModule& module, std::span<const Command> commands);
+
+ private:
+  void add(const CudaModule& module, const Command& command);
+  void update(const CudaModule& module, cuda::Node node, const Command& command);
+  void destroy() noexcept;
+
+  CudaContext& context_;
+  cuda::Graph graph_ = nullptr;
+  cuda::GraphExec exec_ = nullptr;
+  std::vector<cuda::Node> nodes_;
+  std::vector<std::vector<void*>> addresses_;
+};
+
+class CudaProgram final : public LoadedProgram {
+ public:
+  /// `blame` ends what messages say of a kernel.
+  CudaProgram(CudaContext& context, std::shared_ptr<const CudaModule> module, size_t kernels, const std::string& blame);
+
+  void launch(int32_t kernel, void* const* addresses) const;
+  /// True when it launched the commands as a graph: from the second time on, if they are enough to be worth one.
+  bool replay(size_t chain, std::span<const Command> commands) const;
+
+ private:
+  struct Chain {
+    size_t calls = 0;
+    std::optional<CudaGraph> graph;
+  };
+
+  CudaContext& context_;
+  const std::shared_ptr<const CudaModule> module_;
+  std::vector<const char*> labels_;  ///< by kernel, for messages
+  mutable std::mutex mutex_;
+  mutable std::map<size_t, Chain> chains_;
+};
+
+}  // namespace calque::runtime

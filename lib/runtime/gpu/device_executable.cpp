@@ -1,0 +1,172 @@
+// The device gets what the CPU gets up to the schedule of its kernels.
+#include "runtime/gpu/device_executable.h"
+
+#include <algorithm>
+
+#include "ir/stopwatch.h"
+#include "kernel/build.h"
+#include "math/expand.h"
+#include "runtime/dispatch.h"
+#include "runtime/gpu/device_memory.h"
+#include "runtime/gpu/step_runner.h"
+#include "runtime/log.h"
+#include "transform/simplify.h"
+
+namespace calque::runtime {
+namespace {
+
+// Longer programs without control flow are walked like others.
+constexpr size_t kLongestChain = 4096;
+// What every allocation of a device is aligned to, at least.
+constexpr int64_t kDeviceAlignment = 64;
+
+class GpuProgram final : public DeviceProgram {
+ public:
+  GpuProgram(DeviceApi& api, kernel::Program program, const codegen::DeviceOptions& options, const std::string& blame)
+      : api_(api), program_(std::move(program)), code_(api.load(program_, options, blame)) {
+    for (const AnyArray& a : program_.constants) constants_.push_back(upload_to(api, a.data(), a.bytes()));
+    program_.constants.clear();
+    chain_ = chain_of(program_, kLongestChain);
+  }
+
+  void run(std::span<void* const> inputs, std::span<void* const> outputs) const override {
+    const ScopedMemory workspace(api_, static_cast<size_t>(program_.workspace_bytes));
+    std::vector<void*> buffers;
+    buffers.reserve(program_.buffers.size());
+    for (const kernel::ProgramBuffer& b : program_.buffers) {
+      const auto i = static_cast<size_t>(b.index);
+      switch (b.kind) {
+        case kernel::BufferKind::input:
+          buffers.push_back(inputs[i]);
+          break;
+        case kernel::BufferKind::output:
+          buffers.push_back(outputs[i]);
+          break;
+        case kernel::BufferKind::constant:
+          buffers.push_back(static_cast<const ArrayMemory*>(constants_[i].device_memory())->address());
+          break;
+        case kernel::BufferKind::workspace:
+          buffers.push_back(workspace.address() + b.offset);
+          break;
+      }
+    }
+    StepRunner runner(api_, program_, *code_, buffers);
+    if (chain_) {
+      runner.run(*chain_);
+    } else {
+      runner.run();
+    }
+  }
+
+ private:
+  DeviceApi& api_;
+  kernel::Program program_;
+  std::shared_ptr<const LoadedProgram> code_;
+  std::vector<detail::Storage> constants_;
+  std::optional<Chain> chain_;
+};
+
+/// The host's code between a fetch of the inputs and an upload of the outputs.
+class HostProgram final : public DeviceProgram {
+ public:
+  HostProgram(DeviceApi& api, std::shared_ptr<const Executable> host) : api_(api), host_(std::move(host)) {}
+
+  void run(std::span<void* const> inputs, std::span<void* const> outputs) const override {
+    std::vector<AnyArray> arrays;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      AnyArray& array = arrays.emplace_back(AnyArray::uninitialized(host_->inputs[i]));
+      if (array.bytes() != 0) api_.download(array.mutable_data(), inputs[i], array.bytes());
+    }
+    std::vector<const AnyArray*> pointers;
+    for (const AnyArray& array : arrays) pointers.push_back(&array);
+    const std::vector<AnyArray> results = execute(*host_, pointers);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (results[i].bytes() != 0) api_.upload(outputs[i], results[i].data(), results[i].bytes());
+    }
+  }
+
+ private:
+  DeviceApi& api_;
+  std::shared_ptr<const Executable> host_;
+};
+
+/// The user's lines that a graph was recorded on, for messages.
+std::string lines_of(const Graph& graph) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> lines;
+  for (const Equation& e : graph.equations()) {
+    if (!e.location().known()) continue;
+    const std::string line = to_string(e.location());
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(lines.size(), kMost); ++i) text += (i == 0 ? " (" : ", ") + lines[i];
+  if (lines.size() > kMost) text += " and " + std::to_string(lines.size() - kMost) + " more";
+  return text.empty() ? text : text + ")";
+}
+
+kernel::GpuLimits limits_of(const CompileOptions& options) {
+  return options.device == cpu() ? kernel::GpuLimits{} : device_api(options.device).limits();
+}
+
+}  // namespace
+
+Graph simplified_for_device(const Graph& graph, const CompileOptions& options) {
+  // Transcendental functions fold only once they are expanded, so that folded and computed values have the same bits.
+  const math::ExpandOptions forms{.fused = true, .estimates = false, .fast_math = options.fast_math};
+  return transform::simplify(math::expand(transform::simplify(graph), forms));
+}
+
+kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options) {
+  kernel::BuildOptions build;
+  build.alignment = kDeviceAlignment;
+  build.donated = options.donated;
+  return kernel::schedule_for_gpu(kernel::build_program(simplified, build), limits_of(options));
+}
+
+codegen::DeviceOptions device_code_options(const CompileOptions& options) {
+  codegen::DeviceOptions code{.strict = options.strict, .fast_math = options.fast_math};
+  if (options.device != cpu()) code.arch = device_api(options.device).arch();
+  return code;
+}
+
+std::string ptx_of(const Graph& graph, const CompileOptions& options) {
+  return codegen::compile_ptx(plan_for_device(simplified_for_device(graph, options), options),
+                              device_code_options(options))
+      .ptx;
+}
+
+std::shared_ptr<const Executable> make_device_executable(const Graph& graph, const CompileOptions& options,
+                                                         CompileReport& report) {
+  DeviceApi& api = device_api(options.device);
+  auto executable = std::make_shared<Executable>();
+  executable->inputs = graph.input_types();
+  executable->set_outputs(graph.output_types());
+  const auto reason = needs_reference(graph);
+  if (options.reference || reason) {
+    if (reason && !options.reference) {
+      log().info("{}: runs on the host in place of {}: {}", graph.name(), to_string(options.device), *reason);
+    }
+    CompileOptions host = options;
+    host.device = cpu();
+    host.donated.clear();
+    std::vector<Strides> strides;
+    for (const Type& type : executable->inputs) strides.push_back(row_major_strides(type.shape));
+    executable->device = std::make_shared<const HostProgram>(api, find_executable(graph, strides, host));
+    return executable;
+  }
+  Stopwatch stopwatch;
+  const Graph simplified = simplified_for_device(graph, options);
+  report.simplify = stopwatch.lap();
+  kernel::Program program = plan_for_device(simplified, options);
+  report.plan = program.plan_seconds;
+  report.build = stopwatch.lap() - program.plan_seconds;
+  report.kernels = program.kernels.size();
+  executable->in_place = program.in_place;
+  executable->device =
+      std::make_shared<const GpuProgram>(api, std::move(program), device_code_options(options), lines_of(graph));
+  report.code.machine = stopwatch.lap();
+  return executable;
+}
+
+}  // namespace calque::runtime

@@ -1,0 +1,278 @@
+// The entry points of CUDA's driver that the library uses, without a GPU: devices, contexts, memory, streams, events.
+#include <cstring>
+
+#include "state.h"
+
+using namespace stand_in;  // NOLINT: everything here is the stand-in's
+namespace cuda = calque::runtime::cuda;
+
+namespace {
+
+constexpr int kNumber = 77;  // of device 0; ordinals and devices are not the same thing
+
+Status device(int number) { return number >= kNumber && number < kNumber + state().devices ? kSuccess : 101; }
+
+Status enqueue(cuda::Stream handle, Work work) {
+  Stream* stream = state().streams.find(handle);
+  if (stream == nullptr) return state().misuse("work for no stream", kInvalidHandle);
+  if (state().sticky != kSuccess) return state().sticky;
+  stream->queue.push_back(std::move(work));
+  return kSuccess;
+}
+
+void* pointer(cuda::Address address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
+
+template <class Value>
+Status store(cuda::Address to, Value value, size_t count, cuda::Stream stream) {
+  if (!state().holds(to, count * sizeof(Value))) return state().misuse("a store outside every allocation");
+  return enqueue(stream, [=] {
+    for (size_t i = 0; i < count; ++i)
+      std::memcpy(static_cast<std::byte*>(pointer(to)) + i * sizeof(Value), &value, sizeof(Value));
+    return kSuccess;
+  });
+}
+
+}  // namespace
+
+#define ENTER(needs_context)     \
+  State& s = state();            \
+  std::lock_guard lock(s.mutex); \
+  if (const Status failure = s.enter(__func__, needs_context); failure != kSuccess) return failure
+
+extern "C" {
+
+Status cuInit(unsigned) {
+  ENTER(false);
+  return kSuccess;
+}
+Status cuDriverGetVersion(int* version) {
+  ENTER(false);
+  *version = 12040;
+  return kSuccess;
+}
+Status cuGetErrorName(Status status, const char** name) {
+  switch (status) {
+    case kInvalidValue:
+      *name = "CUDA_ERROR_INVALID_VALUE";
+      return kSuccess;
+    case kOutOfMemory:
+      *name = "CUDA_ERROR_OUT_OF_MEMORY";
+      return kSuccess;
+    case kInvalidContext:
+      *name = "CUDA_ERROR_INVALID_CONTEXT";
+      return kSuccess;
+    case kInvalidPtx:
+      *name = "CUDA_ERROR_INVALID_PTX";
+      return kSuccess;
+    case kLaunchFailed:
+      *name = "CUDA_ERROR_LAUNCH_FAILED";
+      return kSuccess;
+    default:
+      *name = "CUDA_ERROR_UNKNOWN";
+      return status == 999 ? kSuccess : kInvalidValue;
+  }
+}
+Status cuGetErrorString(Status status, const char** text) {
+  *text = status == kLaunchFailed ? state().failure.c_str() : "as the stand-in was told";
+  return kSuccess;
+}
+
+Status cuDeviceGetCount(int* count) {
+  ENTER(false);
+  *count = s.devices;
+  return kSuccess;
+}
+Status cuDeviceGet(int* number, int ordinal) {
+  ENTER(false);
+  *number = kNumber + ordinal;
+  return ordinal < s.devices ? kSuccess : 101;
+}
+Status cuDeviceGetAttribute(int* value, int attribute, int number) {
+  ENTER(false);
+  const std::map<int, int> values{{16, 4}, {75, 9}, {76, 0}, {97, 227 << 10}};
+  const auto found = values.find(attribute);
+  if (found == values.end()) return s.misuse("an attribute that nobody knows");
+  *value = found->second;
+  return device(number);
+}
+Status cuDeviceGetName(char* name, int length, int number) {
+  ENTER(false);
+  std::strncpy(name, "Stand-in", static_cast<size_t>(length));
+  return device(number);
+}
+Status cuDeviceTotalMem_v2(size_t* bytes, int number) {
+  ENTER(false);
+  *bytes = size_t{1} << 30;
+  return device(number);
+}
+Status cuDevicePrimaryCtxRetain(cuda::Context* context, int number) {
+  ENTER(false);
+  ++s.contexts;
+  *context = reinterpret_cast<cuda::Context>(&s);
+  return device(number);
+}
+Status cuDevicePrimaryCtxRelease_v2(int number) {
+  ENTER(false);
+  if (s.contexts-- == 0) return s.misuse("the context is released too often");
+  return device(number);
+}
+Status cuCtxPushCurrent_v2(cuda::Context context) {
+  ENTER(false);
+  if (s.contexts == 0 || context != reinterpret_cast<cuda::Context>(&s)) return s.misuse("no context", kInvalidContext);
+  ++current_depth();
+  return kSuccess;
+}
+Status cuCtxPopCurrent_v2(cuda::Context* context) {
+  ENTER(true);
+  --current_depth();
+  *context = reinterpret_cast<cuda::Context>(&s);
+  return kSuccess;
+}
+
+Status cuStreamCreate(cuda::Stream* stream, unsigned) {
+  ENTER(true);
+  *stream = s.streams.make<cuda::Stream>({});
+  return kSuccess;
+}
+Status cuStreamDestroy_v2(cuda::Stream stream) {
+  ENTER(true);
+  Stream* found = s.streams.find(stream);
+  if (found != nullptr && !found->queue.empty()) s.misuse("a stream with work is destroyed");
+  return s.streams.destroy(stream) ? kSuccess : s.misuse("no stream is destroyed", kInvalidHandle);
+}
+Status cuStreamSynchronize(cuda::Stream stream) {
+  ENTER(true);
+  Stream* found = s.streams.find(stream);
+  return found != nullptr ? s.drain(*found) : s.misuse("no stream is waited for", kInvalidHandle);
+}
+Status cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, unsigned) {
+  ENTER(true);
+  Event* e = s.events.find(event);
+  if (e == nullptr) return s.misuse("no event is waited for", kInvalidHandle);
+  return enqueue(stream, [&s, e, wanted = e->recorded] {
+    if (s.events.find(e) == nullptr) return s.misuse("an event was destroyed before the stream came to it");
+    while (e->reached < wanted && !e->stream->queue.empty()) s.run_one(*e->stream);
+    return s.sticky;
+  });
+}
+Status cuEventCreate(cuda::Event* event, unsigned) {
+  ENTER(true);
+  *event = s.events.make<cuda::Event>({});
+  return kSuccess;
+}
+Status cuEventRecord(cuda::Event event, cuda::Stream stream) {
+  ENTER(true);
+  Event* e = s.events.find(event);
+  if (e == nullptr) return s.misuse("no event is recorded", kInvalidHandle);
+  e->stream = s.streams.find(stream);
+  return enqueue(stream, [&s, e, number = ++e->recorded] {
+    if (s.events.find(e) != nullptr) e->reached = number;  // it may be destroyed by now
+    return kSuccess;
+  });
+}
+Status cuEventDestroy_v2(cuda::Event event) {
+  ENTER(true);
+  return s.events.destroy(event) ? kSuccess : s.misuse("no event is destroyed", kInvalidHandle);
+}
+
+Status cuMemAlloc_v2(cuda::Address* memory, size_t bytes) {
+  ENTER(true);
+  if (bytes == 0) return s.misuse("no bytes are allocated");
+  if (s.memory.live_bytes() + bytes > s.most_memory) return kOutOfMemory;
+  *memory = reinterpret_cast<uintptr_t>(s.memory.allocate(bytes));
+  return kSuccess;
+}
+Status cuMemFree_v2(cuda::Address memory) {
+  ENTER(true);
+  if (!s.idle()) s.misuse("memory is freed while there is work");
+  if (s.memory.find(pointer(memory)).begin != memory) return s.misuse("what was not allocated is freed");
+  s.memory.release(pointer(memory));
+  return kSuccess;
+}
+Status cuMemcpyHtoDAsync_v2(cuda::Address to, const void* from, size_t bytes, cuda::Stream stream) {
+  ENTER(true);
+  if (!s.holds(to, bytes)) return s.misuse("a copy from the host leaves its allocation");
+  const auto* first = static_cast<const std::byte*>(from);
+  return enqueue(stream, [to, copy = std::vector<std::byte>(first, first + bytes)] {
+    std::memcpy(pointer(to), copy.data(), copy.size());
+    return kSuccess;
+  });
+}
+Status cuMemcpyDtoHAsync_v2(void* to, cuda::Address from, size_t bytes, cuda::Stream stream) {
+  ENTER(true);
+  if (!s.holds(from, bytes)) return s.misuse("a copy to the host leaves its allocation");
+  return enqueue(stream, [=] {
+    std::memcpy(to, pointer(from), bytes);
+    return kSuccess;
+  });
+}
+Status cuMemcpyDtoDAsync_v2(cuda::Address to, cuda::Address from, size_t bytes, cuda::Stream stream) {
+  ENTER(true);
+  if (!s.holds(from, bytes) || !s.holds(to, bytes)) return s.misuse("a copy leaves its allocation");
+  return enqueue(stream, [=] {
+    std::memcpy(pointer(to), pointer(from), bytes);
+    return kSuccess;
+  });
+}
+Status cuMemsetD8Async(cuda::Address to, unsigned char value, size_t count, cuda::Stream stream) {
+  ENTER(true);
+  return store(to, value, count, stream);
+}
+Status cuMemsetD16Async(cuda::Address to, unsigned short value, size_t count, cuda::Stream stream) {
+  ENTER(true);
+  return store(to, value, count, stream);
+}
+Status cuMemsetD32Async(cuda::Address to, unsigned value, size_t count, cuda::Stream stream) {
+  ENTER(true);
+  return store(to, value, count, stream);
+}
+
+// ---- what tests tell and ask
+
+/// The call of `entry` after the next `after` ones fails.
+void standInFail(const char* entry, Status status, int after) {
+  std::lock_guard lock(state().mutex);
+  state().injections[entry] = {status, after};
+}
+/// True when nothing waits to fail any more.
+bool standInFailed() {
+  std::lock_guard lock(state().mutex);
+  return state().injections.empty();
+}
+int standInCalls(const char* entry) {
+  std::lock_guard lock(state().mutex);
+  return state().calls[entry];
+}
+void standInLimitMemory(size_t bytes) {
+  std::lock_guard lock(state().mutex);
+  state().most_memory = bytes;
+}
+/// The device works again after a kernel that failed. (Real ones do not.)
+void standInHeal() {
+  std::lock_guard lock(state().mutex);
+  state().sticky = kSuccess;
+}
+size_t standInLive(const char* kind) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const std::string k = kind;
+  if (k == "stream") return s.streams.size();
+  if (k == "event") return s.events.size();
+  if (k == "module") return s.modules.size();
+  if (k == "graph") return s.graphs.size() + s.execs.size();
+  if (k == "memory") return s.memory.live_allocations();
+  if (k == "context") return static_cast<size_t>(s.contexts);
+  return SIZE_MAX;
+}
+/// Moves the next thing that was done wrong to `text`.
+bool standInProblem(char* text, size_t bytes) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (s.problems.empty()) return false;
+  std::strncpy(text, s.problems.front().c_str(), bytes - 1);
+  text[bytes - 1] = '\0';
+  s.problems.erase(s.problems.begin());
+  return true;
+}
+
+}  // extern "C"

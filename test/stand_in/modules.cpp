@@ -1,0 +1,268 @@
+// Modules, launches and graphs of the stand-in. Kernels run on the simulator, but only what the PTX names can be run.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <regex>
+
+#include "runtime/gpu/simulator.h"
+#include "state.h"
+
+using namespace stand_in;  // NOLINT: everything here is the stand-in's
+namespace cuda = calque::runtime::cuda;
+
+namespace {
+
+/// How many parameters each kernel of a text has.
+std::map<std::string, size_t> entries_of(const std::string& ptx) {
+  std::map<std::string, size_t> entries;
+  const std::regex entry(R"(\.entry\s+([A-Za-z_$][\w$]*)\s*(\([^)]*\))?)");
+  for (auto i = std::sregex_iterator(ptx.begin(), ptx.end(), entry); i != std::sregex_iterator(); ++i) {
+    const std::string parameters = (*i)[2];
+    size_t count = 0;
+    for (size_t at = parameters.find(".param"); at != std::string::npos; at = parameters.find(".param", at + 1))
+      ++count;
+    entries[(*i)[1]] = count;
+  }
+  return entries;
+}
+
+/// The launch with the arguments as they are now.
+Status launch_work(State& s, const Function* f, unsigned grid, unsigned block, unsigned shared, void** parameters,
+                   Work& work) {
+  if (s.functions.find(f) == nullptr) return s.misuse("no function is launched", kInvalidHandle);
+  if (f->module->program == nullptr) return s.misuse("a module without code is launched", kNotFound);
+  const calque::codegen::DeviceFunction& wanted = f->module->program->functions()[f->kernel];
+  if (wanted.blocks != grid || wanted.threads != static_cast<int>(block))
+    return s.misuse(f->name + ": another shape than its code is for");
+  if (wanted.shared_bytes != static_cast<int>(shared)) return s.misuse(f->name + ": another amount of shared memory");
+  if (static_cast<int>(shared) > f->dynamic_shared) return s.misuse(f->name + ": more shared memory than was allowed");
+  std::vector<void*> arguments;
+  for (size_t i = 0; i < f->parameters; ++i) arguments.push_back(*static_cast<void**>(parameters[i]));
+  work = [&s, f, arguments] {
+    if (s.functions.find(f) == nullptr) return s.misuse("a module was unloaded before its kernel ran", kInvalidHandle);
+    try {
+      calque::runtime::launch(*f->module->program, f->kernel, arguments, s.memory);
+      return kSuccess;
+    } catch (const std::exception& e) {
+      s.failure = e.what();
+      return kLaunchFailed;
+    }
+  };
+  return kSuccess;
+}
+
+void* pointer(cuda::Address address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
+
+Status copy_work(State& s, const cuda::CopyNode& copy, Work& work) {
+  if (copy.from.memory_type != 2 || copy.to.memory_type != 2 || copy.height != 1 || copy.depth != 1)
+    return s.misuse("a copy in a graph that is none of bytes on the device");
+  if (!s.holds(copy.from.device, copy.width) || !s.holds(copy.to.device, copy.width))
+    return s.misuse("a copy leaves its allocation");
+  work = [copy] {
+    std::memcpy(pointer(copy.to.device), pointer(copy.from.device), copy.width);
+    return kSuccess;
+  };
+  return kSuccess;
+}
+
+Status store_work(State& s, const cuda::StoreNode& store, Work& work) {
+  if (store.width != 1 || store.height != 1 || !s.holds(store.to, store.element_bytes))
+    return s.misuse("a store leaves its allocation");
+  work = [store] {
+    std::memcpy(pointer(store.to), &store.value, store.element_bytes);
+    return kSuccess;
+  };
+  return kSuccess;
+}
+
+Status add(State& s, cuda::Node* node, cuda::Graph handle, const cuda::Node* before, size_t count, Node made) {
+  Graph* graph = s.graphs.find(handle);
+  if (graph == nullptr) return s.misuse("a node for no graph", kInvalidHandle);
+  made.graph = graph;
+  for (size_t i = 0; i < count; ++i) made.before.push_back(reinterpret_cast<Node*>(before[i]));
+  graph->nodes.push_back(new Node(std::move(made)));
+  *node = reinterpret_cast<cuda::Node>(graph->nodes.back());
+  return kSuccess;
+}
+
+Status set(State& s, cuda::GraphExec exec, cuda::Node node, Node::Kind kind, const Function* function, Work work) {
+  GraphExec* e = s.execs.find(exec);
+  auto* n = reinterpret_cast<Node*>(node);
+  if (e == nullptr || !e->work.contains(n)) return s.misuse("a node of another graph is changed", kInvalidHandle);
+  if (n->kind != kind || n->function != function) return s.misuse("a node is changed to another kind");
+  e->work[n] = std::move(work);
+  return kSuccess;
+}
+
+}  // namespace
+
+#define ENTER()                                                                            \
+  State& s = state();                                                                      \
+  std::lock_guard lock(s.mutex);                                                           \
+  if (const Status failure = s.enter(__func__, true); failure != kSuccess) return failure; \
+  if (s.sticky != kSuccess) return s.sticky
+
+extern "C" {
+
+Status cuModuleLoadDataEx(cuda::Module* module, const void* image, unsigned count, const int* options, void** values) {
+  ENTER();
+  const std::string ptx = static_cast<const char*>(image);
+  if (ptx.find(".version") == std::string::npos || ptx.find(".target sm_") == std::string::npos) {
+    if (count == 2 && options[0] == cuda::kErrorLogBuffer) {
+      std::strncpy(static_cast<char*>(values[0]), "line 1: no PTX", reinterpret_cast<size_t>(values[1]));
+    }
+    return kInvalidPtx;
+  }
+  *module = s.modules.make<cuda::Module>({entries_of(ptx)});
+  return kSuccess;
+}
+Status calqueModuleLoadSimulated(cuda::Module module, const calque::codegen::SimulatedProgram* program) {
+  ENTER();
+  Module* m = s.modules.find(module);
+  if (m == nullptr || program == nullptr) return s.misuse("code for no module", kInvalidHandle);
+  m->program = program;
+  return kSuccess;
+}
+Status cuModuleUnload(cuda::Module module) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const Status failure = s.enter(__func__, true); failure != kSuccess) return failure;
+  Module* m = s.modules.find(module);
+  if (m == nullptr) return s.misuse("no module is unloaded", kInvalidHandle);
+  if (!s.idle()) s.misuse("a module is unloaded while there is work");
+  std::vector<Function*> gone;
+  s.functions.each([&](Function& f) {
+    if (f.module == m) gone.push_back(&f);
+  });
+  for (Function* f : gone) s.functions.destroy(f);
+  s.modules.destroy(m);
+  return kSuccess;
+}
+Status cuModuleGetFunction(cuda::Function* function, cuda::Module module, const char* name) {
+  ENTER();
+  Module* m = s.modules.find(module);
+  if (m == nullptr || m->program == nullptr) return s.misuse("a function of no module", kInvalidHandle);
+  const auto entry = m->parameters.find(name);
+  if (entry == m->parameters.end()) return s.misuse(std::string(name) + " is not in the PTX", kNotFound);
+  const auto& all = m->program->functions();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& f) { return f.name == name; });
+  if (found == all.end()) return s.misuse(std::string(name) + " is not in the simulated code", kNotFound);
+  *function = s.functions.make<cuda::Function>({m, name, static_cast<size_t>(found - all.begin()), entry->second});
+  return kSuccess;
+}
+Status cuFuncSetAttribute(cuda::Function function, int attribute, int value) {
+  ENTER();
+  Function* f = s.functions.find(function);
+  if (f == nullptr || attribute != cuda::kMaxDynamicSharedMemory) return s.misuse("an attribute of no function");
+  if (value > 227 << 10) return kInvalidValue;
+  f->dynamic_shared = value;
+  return kSuccess;
+}
+Status cuLaunchKernel(cuda::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                      unsigned block_y, unsigned block_z, unsigned shared, cuda::Stream stream, void** parameters,
+                      void** extra) {
+  ENTER();
+  if (grid_y * grid_z * block_y * block_z != 1 || extra != nullptr)
+    return s.misuse("a launch in more than one dimension");
+  Stream* found = s.streams.find(stream);
+  if (found == nullptr) return s.misuse("a launch on no stream", kInvalidHandle);
+  Work work;
+  const Status status =
+      launch_work(s, reinterpret_cast<Function*>(function), grid_x, block_x, shared, parameters, work);
+  if (status == kSuccess) found->queue.push_back(std::move(work));
+  return status;
+}
+
+Status cuGraphCreate(cuda::Graph* graph, unsigned) {
+  ENTER();
+  *graph = s.graphs.make<cuda::Graph>({});
+  return kSuccess;
+}
+Status cuGraphDestroy(cuda::Graph graph) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const Status failure = s.enter(__func__, true); failure != kSuccess) return failure;
+  Graph* g = s.graphs.find(graph);
+  if (g == nullptr) return s.misuse("no graph is destroyed", kInvalidHandle);
+  for (Node* node : g->nodes) delete node;
+  s.graphs.destroy(g);
+  return kSuccess;
+}
+Status cuGraphAddKernelNode(cuda::Node* node, cuda::Graph graph, const cuda::Node* before, size_t count,
+                            const cuda::KernelNode* kernel) {
+  ENTER();
+  Node made{.kind = Node::Kind::kernel, .work = {}, .function = reinterpret_cast<Function*>(kernel->function)};
+  const Status status = launch_work(s, made.function, kernel->grid_x, kernel->block_x, kernel->shared_bytes,
+                                    kernel->parameters, made.work);
+  return status == kSuccess ? add(s, node, graph, before, count, std::move(made)) : status;
+}
+Status cuGraphAddMemcpyNode(cuda::Node* node, cuda::Graph graph, const cuda::Node* before, size_t count,
+                            const cuda::CopyNode* copy, cuda::Context) {
+  ENTER();
+  Node made{.kind = Node::Kind::copy, .work = {}};
+  const Status status = copy_work(s, *copy, made.work);
+  return status == kSuccess ? add(s, node, graph, before, count, std::move(made)) : status;
+}
+Status cuGraphAddMemsetNode(cuda::Node* node, cuda::Graph graph, const cuda::Node* before, size_t count,
+                            const cuda::StoreNode* store, cuda::Context) {
+  ENTER();
+  Node made{.kind = Node::Kind::store, .work = {}};
+  const Status status = store_work(s, *store, made.work);
+  return status == kSuccess ? add(s, node, graph, before, count, std::move(made)) : status;
+}
+Status cuGraphInstantiateWithFlags(cuda::GraphExec* exec, cuda::Graph graph, unsigned long long) {
+  ENTER();
+  Graph* g = s.graphs.find(graph);
+  if (g == nullptr) return s.misuse("no graph is instantiated", kInvalidHandle);
+  GraphExec made{g, {}, {}};
+  // Of the nodes that may run, the one that was made last.
+  while (made.order.size() < g->nodes.size()) {
+    const auto next = std::find_if(g->nodes.rbegin(), g->nodes.rend(), [&](Node* node) {
+      return !made.work.contains(node) && std::all_of(node->before.begin(), node->before.end(),
+                                                      [&](Node* other) { return made.work.contains(other); });
+    });
+    if (next == g->nodes.rend()) return s.misuse("a graph whose nodes wait for each other");
+    made.order.push_back(*next);
+    made.work[*next] = (*next)->work;
+  }
+  *exec = s.execs.make<cuda::GraphExec>(std::move(made));
+  return kSuccess;
+}
+Status cuGraphExecDestroy(cuda::GraphExec exec) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const Status failure = s.enter(__func__, true); failure != kSuccess) return failure;
+  return s.execs.destroy(exec) ? kSuccess : s.misuse("no graph is destroyed", kInvalidHandle);
+}
+Status cuGraphLaunch(cuda::GraphExec exec, cuda::Stream stream) {
+  ENTER();
+  GraphExec* e = s.execs.find(exec);
+  Stream* found = s.streams.find(stream);
+  if (e == nullptr || found == nullptr) return s.misuse("no graph is launched", kInvalidHandle);
+  for (Node* node : e->order) found->queue.push_back(e->work[node]);
+  return kSuccess;
+}
+Status cuGraphExecKernelNodeSetParams(cuda::GraphExec exec, cuda::Node node, const cuda::KernelNode* kernel) {
+  ENTER();
+  Work work;
+  const auto* function = reinterpret_cast<Function*>(kernel->function);
+  const Status status =
+      launch_work(s, function, kernel->grid_x, kernel->block_x, kernel->shared_bytes, kernel->parameters, work);
+  return status == kSuccess ? set(s, exec, node, Node::Kind::kernel, function, std::move(work)) : status;
+}
+Status cuGraphExecMemcpyNodeSetParams(cuda::GraphExec exec, cuda::Node node, const cuda::CopyNode* copy,
+                                      cuda::Context) {
+  ENTER();
+  Work work;
+  const Status status = copy_work(s, *copy, work);
+  return status == kSuccess ? set(s, exec, node, Node::Kind::copy, nullptr, std::move(work)) : status;
+}
+Status cuGraphExecMemsetNodeSetParams(cuda::GraphExec exec, cuda::Node node, const cuda::StoreNode* store,
+                                      cuda::Context) {
+  ENTER();
+  Work work;
+  const Status status = store_work(s, *store, work);
+  return status == kSuccess ? set(s, exec, node, Node::Kind::store, nullptr, std::move(work)) : status;
+}
+
+}  // extern "C"

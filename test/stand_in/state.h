@@ -1,0 +1,130 @@
+#pragma once
+// What the stand-in for CUDA's driver knows: every handle that lives, every stream's queue, and what was done wrong.
+// Nothing that is asked of a stream happens before somebody waits for it.
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/gpu/device_code.h"
+#include "runtime/gpu/cuda_driver.h"
+#include "runtime/gpu/simulated_memory.h"
+
+namespace stand_in {
+
+using calque::runtime::cuda::Status;
+inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201, kInvalidPtx = 218,
+                        kInvalidHandle = 400, kNotFound = 500, kLaunchFailed = 719;
+
+struct Stream;
+struct Event {
+  Stream* stream = nullptr;
+  uint64_t recorded = 0, reached = 0;  ///< how often it was, and which of these the stream has come to
+};
+using Work = std::function<Status()>;
+struct Stream {
+  std::deque<Work> queue;
+};
+struct Module {
+  std::map<std::string, size_t> parameters;  ///< of each entry in the PTX
+  const calque::codegen::SimulatedProgram* program = nullptr;
+};
+struct Function {
+  Module* module = nullptr;
+  std::string name;
+  size_t kernel = 0, parameters = 0;
+  int dynamic_shared = 48 << 10;
+};
+struct Node;
+struct Graph {
+  std::vector<Node*> nodes;
+};
+struct Node {
+  Graph* graph = nullptr;
+  std::vector<Node*> before;
+  enum class Kind : uint8_t { kernel, copy, store } kind = Kind::kernel;
+  Work work;
+  const Function* function = nullptr;
+};
+struct GraphExec {
+  Graph* graph = nullptr;
+  std::vector<Node*> order;  ///< a legal one, the least like the order of their making
+  std::map<Node*, Work> work;
+};
+
+/// The handles of one kind.
+template <class T>
+class Handles {
+ public:
+  template <class H>
+  H make(T value) {
+    auto* object = new T(std::move(value));
+    live_.insert(object);
+    return reinterpret_cast<H>(object);
+  }
+  /// Null for what does not live.
+  T* find(const void* handle) const {
+    auto* object = static_cast<T*>(const_cast<void*>(handle));
+    return live_.contains(object) ? object : nullptr;
+  }
+  bool destroy(const void* handle) {
+    T* object = find(handle);
+    if (object == nullptr) return false;
+    live_.erase(object);
+    delete object;
+    return true;
+  }
+  size_t size() const { return live_.size(); }
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (T* object : live_) visit(*object);
+  }
+
+ private:
+  std::set<T*> live_;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  int devices = 1;
+  int contexts = 0;  ///< references to the primary context
+  Handles<Stream> streams;
+  Handles<Event> events;
+  Handles<Module> modules;
+  Handles<Function> functions;
+  Handles<Graph> graphs;
+  Handles<GraphExec> execs;
+  calque::runtime::SimulatedMemory memory;
+  size_t most_memory = SIZE_MAX;
+  std::vector<std::string> problems;
+  std::string failure;       ///< of a kernel, in words
+  Status sticky = kSuccess;  ///< what a failed kernel leaves behind
+  std::map<std::string, int> calls;
+  struct Injection {
+    Status status = kSuccess;
+    int after = 0;
+  };
+  std::map<std::string, Injection> injections;
+
+  /// Counts a call; what it has to fail with, if it has to.
+  Status enter(const char* entry, bool needs_context);
+  Status misuse(const std::string& what, Status status = kInvalidValue) {
+    problems.push_back(what);
+    return status;
+  }
+  bool idle() const;
+  /// Does everything that the stream was asked for.
+  Status drain(Stream& stream);
+  Status run_one(Stream& stream);
+  /// The bytes lie in one allocation.
+  bool holds(calque::runtime::cuda::Address address, size_t bytes) const;
+};
+State& state();
+/// How often the calling thread made the context current.
+int& current_depth();
+
+}  // namespace stand_in
