@@ -36,7 +36,6 @@ RandomGraphOptions exact_options() {
   RandomGraphOptions o;
   o.reassociated = false;
   o.exclude = {"bitcast", "copysign"};
-  o.indexing = false;  // scatters become stores that combine, which the CPU does not have
   return o;
 }
 

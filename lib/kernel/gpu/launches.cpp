@@ -34,7 +34,7 @@ enum class Phase : uint8_t {
   apply,
   column_pieces,
   column_partials,
-  atomic,
+  side_by_side,
   clear_winners,
   claim,
   store_winners
@@ -116,9 +116,10 @@ class Launches {
         if (is_cumulative(i)) grid_stage({n, Phase::apply, cut});
       } else if (const auto scatter = scatter_of(k_, i, limits_.deterministic)) {
         scatters_[&i] = *scatter;
-        for (const Phase phase : {Phase::clear_winners, Phase::claim, Phase::store_winners})
-          if (!scatter->combines) grid_stage({n, phase});
-        if (scatter->combines) grid_stage({n, Phase::atomic});
+        if (scatter->combines || scatter->disjoint)
+          grid_stage({n, Phase::side_by_side});
+        else
+          for (const Phase phase : {Phase::clear_winners, Phase::claim, Phase::store_winners}) grid_stage({n, phase});
       } else {
         group_stage().items.push_back({n});
       }
@@ -340,8 +341,8 @@ class Launches {
       case Phase::column_partials:
         columns(b, item);
         break;
-      case Phase::atomic:
-        combine_atomically(c, body, i, scatters_.at(&i));
+      case Phase::side_by_side:
+        update_side_by_side(c, body, i, scatters_.at(&i));
         break;
       case Phase::clear_winners:
         clear_winners(c, body, winners(b, i), k_.buffers[static_cast<size_t>(scatters_.at(&i).store->buffer)].extent);

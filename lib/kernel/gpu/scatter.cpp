@@ -35,7 +35,15 @@ class Finder {
     if (!is_loop(loop, LoopKind::sequential) || !loop.results.empty() || loop.extent > INT32_MAX) return std::nullopt;
     if (!walk(loop.regions[0]) || !s_.store) return std::nullopt;
     const int32_t buffer = s_.store->buffer;
-    if (!s_.load) return loads_[static_cast<size_t>(buffer)] ? std::nullopt : std::optional(s_);
+    if (!s_.load && loads_[static_cast<size_t>(buffer)] != 0) return std::nullopt;
+    if (!s_.load) {
+      const Region& body = loop.regions[0];
+      const bool alone = std::any_of(body.instructions.begin(), body.instructions.end(),
+                                     [&](const Instruction& i) { return &i == s_.store; });
+      const auto step = Strides(kernel_).step(s_.store->operands[0], body.parameters[0]);
+      s_.disjoint = alone && step && *step != 0;
+      return s_;
+    }
     if (loads_[static_cast<size_t>(buffer)] != 1 || !match()) return std::nullopt;
     return s_;
   }
@@ -145,10 +153,11 @@ std::optional<Scatter> scatter_of(const Kernel& kernel, const Instruction& loop,
   return Finder(kernel, deterministic).find(loop);
 }
 
-void combine_atomically(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter) {
+void update_side_by_side(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter) {
   side_by_side(c, to, loop, scatter, [&](Region& body, Id) {
-    Instruction store = store_at(c, body, scatter, c.buffer(scatter.store->buffer), c.of(scatter.update), kNone);
-    store.combiners.push_back(scatter.combiner);
+    const Id value = scatter.combines ? scatter.update : scatter.store->operands[1];
+    Instruction store = store_at(c, body, scatter, c.buffer(scatter.store->buffer), c.of(value), kNone);
+    if (scatter.combines) store.combiners.push_back(scatter.combiner);
     body.instructions.push_back(std::move(store));
   });
 }

@@ -12,6 +12,8 @@ struct Scatter {
   const Instruction* store = nullptr;
   /// The store combines what is there with `update`; otherwise it replaces it, and the last update stays.
   bool combines = false;
+  /// No two updates are at the same place.
+  bool disjoint = false;
   Combiner combiner = Combiner::add;
   Id update = kNone;
   const Instruction *load = nullptr, *combination = nullptr;
@@ -21,8 +23,8 @@ struct Scatter {
 /// (of floats only where their order may vary), and replacements.
 std::optional<Scatter> scatter_of(const Kernel& kernel, const Instruction& loop, bool deterministic);
 
-/// The loop with all its updates side by side, each combined atomically.
-void combine_atomically(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter);
+/// The loop with all its updates side by side, each combined atomically; or stored, where they are disjoint.
+void update_side_by_side(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter);
 
 /// Replacements take three loops, with an i32 for every element of the buffer (`winners`): all are -1; every update
 /// leaves its number where it is the greatest; and those updates store that find their own.
