@@ -84,7 +84,7 @@ TEST_F(GpuSimulator, ReducesWithManyBarriers) {
 TEST_F(GpuSimulator, SeveralLaunchesRunAtOnce) {
   constexpr int kLaunches = 4;
   std::vector<int64_t*> outs;
-  for (int i = 0; i < kLaunches; ++i) outs.push_back(buffer<int64_t>(1));
+  for (int i = 0; i < kLaunches; ++i) outs.push_back(buffer<int64_t>(4));
   std::vector<std::thread> threads;
   for (int i = 0; i < kLaunches; ++i)
     threads.emplace_back([&, i] {
@@ -94,14 +94,14 @@ TEST_F(GpuSimulator, SeveralLaunchesRunAtOnce) {
             t->table->barrier(t, 0);
             int64_t sum = 0;
             for (int k = 0; k < 256; ++k) sum += load_shared<int64_t>(t, k);
-            if (t->thread == 0) store(t, static_cast<int64_t*>(b[0]), sum);
+            if (t->thread == 0) store(t, static_cast<int64_t*>(b[0]) + t->block, sum);
           },
           4, 256, 2048);
       void* const own[] = {outs[static_cast<size_t>(i)]};
       runtime::launch(program, 0, own, memory);
     });
   for (std::thread& t : threads) t.join();
-  for (const int64_t* out : outs) EXPECT_EQ(*out, 255 * 128);
+  for (const int64_t* out : outs) EXPECT_EQ(out[3], 255 * 128);
 }
 
 // ---- global memory
@@ -164,6 +164,75 @@ TEST_F(GpuSimulator, FreshMemoryIsNotANumber) {
   EXPECT_EQ(memory.live_bytes(), 4U);
   EXPECT_THROW(memory.release(buffers[0]), DeviceError);
   EXPECT_THROW(memory.release(static_cast<char*>(buffers[1]) + 1), DeviceError);
+}
+
+// In the order of the simulator the right number is read, on a GPU perhaps not.
+TEST_F(GpuSimulator, FindsRaceInGlobalMemory) {
+  auto* data = buffer<int32_t>(64);
+  const auto exchange = [](SimulatedThread* t, void* const* b) {
+    auto* p = static_cast<int32_t*>(b[0]);
+    store(t, p + t->thread, t->thread);
+    t->table->barrier(t, 0);
+    const int32_t before = load(t, p + (t->thread == 0 ? 63 : t->thread - 1));
+    t->table->barrier(t, 1);
+    store(t, p + t->thread, before);
+  };
+  EXPECT_EQ(mistake(exchange, 1, 64), "");
+  EXPECT_EQ(data[5], 4);
+  EXPECT_EQ(data[0], 63);
+  const auto hasty = [](SimulatedThread* t, void* const* b) {
+    auto* p = static_cast<int32_t*>(b[0]);
+    store(t, p + t->thread, t->thread);
+    if (t->thread > 0) load(t, p + t->thread - 1, 6);
+  };
+  EXPECT_THAT(mistake(hasty, 1, 64),
+              HasSubstr("thread 1: load of 4 bytes at byte 0 of an allocation of 256 bytes, a race: "
+                        "thread 0 writes it and no barrier lies between (operation 6)"));
+}
+
+TEST_F(GpuSimulator, FindsRaceBetweenBlocks) {
+  buffer<int32_t>(64);
+  EXPECT_THAT(
+      mistake([](SimulatedThread* t, void* const* b) { store(t, static_cast<int32_t*>(b[0]) + t->thread, 1); }, 2, 64),
+      HasSubstr("block 1, thread 0: store of 4 bytes at byte 0 of an allocation of 256 bytes, a race: another "
+                "block accesses it too"));
+  EXPECT_THAT(mistake(
+                  [](SimulatedThread* t, void* const* b) {
+                    auto* p = static_cast<int32_t*>(b[0]);
+                    t->block == 1 && t->thread == 0 ? store(t, p + 7, 1) : static_cast<void>(load(t, p + 7));
+                  },
+                  2, 32),
+              HasSubstr("block 1, thread 0: store of 4 bytes at byte 28"));
+  EXPECT_THAT(mistake(
+                  [](SimulatedThread* t, void* const* b) {
+                    auto* p = static_cast<int32_t*>(b[0]);
+                    if (t->block == 0 && t->thread == 0) store(t, p + 7, 1);
+                    if (t->block == 1) load(t, p + 7);
+                  },
+                  2, 32),
+              HasSubstr("block 1, thread 0: load of 4 bytes at byte 28"));
+  EXPECT_EQ(
+      mistake([](SimulatedThread* t, void* const* b) { load(t, static_cast<int32_t*>(b[0]) + t->thread); }, 3, 64), "");
+}
+
+TEST_F(GpuSimulator, AtomicsOfBlocksMeetButNothingElse) {
+  buffer<int32_t>(1);
+  const auto add = [](SimulatedThread* t, void* const* b) {
+    t->table->access(t, b[0], 4, SimulatorTable::atomic, 0);
+    if (t->blocks == 3) load(t, static_cast<int32_t*>(b[0]), 1);
+  };
+  EXPECT_EQ(mistake(add, 4, 64), "");
+  EXPECT_THAT(mistake(add, 3, 64),
+              HasSubstr("atomic operation of 4 bytes at byte 0 of an allocation of 4 bytes, a race: "
+                        "thread 0 accesses it"));
+  const auto reset = [](SimulatedThread* t, void* const* b) {
+    if (t->thread == 0 && t->block == 0) store(t, static_cast<int32_t*>(b[0]), 0);
+    t->table->barrier(t, 0);
+    t->table->access(t, b[0], 4, SimulatorTable::atomic, 1);
+  };
+  EXPECT_EQ(mistake(reset, 1, 64), "");
+  EXPECT_THAT(mistake(reset, 2, 64), HasSubstr("block 1, thread 0: atomic operation of 4 bytes at byte 0 of an "
+                                               "allocation of 4 bytes, a race: another block accesses it too"));
 }
 
 // ---- shared memory
