@@ -17,6 +17,8 @@ namespace {
 
 // Longer programs without control flow are walked like others.
 constexpr size_t kLongestChain = 4096;
+// Fewer commands are launched one by one about as fast.
+constexpr size_t kShortestChain = 3;
 // What every allocation of a device is aligned to, at least.
 constexpr int64_t kDeviceAlignment = 64;
 
@@ -27,6 +29,7 @@ class GpuProgram final : public DeviceProgram {
     for (const AnyArray& a : program_.constants) constants_.push_back(upload_to(api, a.data(), a.bytes()));
     program_.constants.clear();
     chain_ = chain_of(program_, kLongestChain);
+    if (chain_ && chain_->entries.size() < kShortestChain) chain_.reset();
   }
 
   void run(std::span<void* const> inputs, std::span<void* const> outputs) const override {

@@ -118,15 +118,18 @@ std::optional<Chain> chain_of(const Program& program, size_t most) {
 }
 
 void StepRunner::run(const Chain& chain) {
-  std::vector<Command> commands;
-  commands.reserve(chain.entries.size());
-  for (const Chain::Entry& entry : chain.entries) {
-    Command& command = commands.emplace_back(entry.command);
-    command.addresses.reserve(entry.places.size());
-    for (const Chain::Place& p : entry.places)
-      command.addresses.push_back(static_cast<std::byte*>(buffers_[static_cast<size_t>(p.buffer)]) + p.offset);
-  }
-  api_.submit_chain(code_, chain.number, commands);
+  api_.submit_chain(code_, chain.number, buffers_, [&] {
+    std::vector<Command> commands;
+    commands.reserve(chain.entries.size());
+    for (const Chain::Entry& entry : chain.entries) {
+      Command& command = commands.emplace_back(entry.command);
+      command.addresses.reserve(entry.places.size());
+      for (const Chain::Place& p : entry.places) {
+        command.addresses.push_back(static_cast<std::byte*>(buffers_[static_cast<size_t>(p.buffer)]) + p.offset);
+      }
+    }
+    return commands;
+  });
 }
 
 void* StepRunner::place(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) const {
