@@ -140,6 +140,27 @@ class KernelBuilder {
     return ids;
   }
 
+  /// The sum has the factors' dtype, or f32 for 16-bit floats.
+  void contraction(int64_t rows, int64_t columns, int64_t depth, const std::function<Id(Id, Id)>& lhs,
+                   const std::function<Id(Id, Id)>& rhs, const std::function<void(Id, Id, Id)>& epilogue,
+                   kernel::Spread spread = kernel::Spread::each) {
+    Instruction i;
+    i.op = Op::contraction;
+    i.rows = rows;
+    i.columns = columns;
+    i.extent = depth;
+    i.spread = spread;
+    i.regions.push_back(region({DType::i64, DType::i64}, [&](const Ids& p) { return Ids{lhs(p[0], p[1])}; }));
+    i.regions.push_back(region({DType::i64, DType::i64}, [&](const Ids& p) { return Ids{rhs(p[0], p[1])}; }));
+    const DType factor = dtype(i.regions[0].instructions.back().operands[0]);
+    const DType sum = factor == DType::f16 || factor == DType::bf16 ? DType::f32 : factor;
+    i.regions.push_back(region({DType::i64, DType::i64, sum}, [&](const Ids& p) {
+      epilogue(p[0], p[1], p[2]);
+      return Ids{};
+    }));
+    put(std::move(i));
+  }
+
   DType dtype(Id id) const { return kernel_.values[static_cast<size_t>(id)]; }
   Kernel& kernel() { return kernel_; }
 

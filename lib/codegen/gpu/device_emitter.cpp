@@ -7,6 +7,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/overlaps.h"
+#include "codegen/tiling.h"
 
 namespace calque::codegen {
 
@@ -24,8 +25,6 @@ void index_definitions(const Region& region, std::unordered_map<kernel::Id, cons
     for (const Region& inner : i.regions) index_definitions(inner, defined);
   }
 }
-
-int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 }  // namespace
 
