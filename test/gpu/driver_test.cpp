@@ -94,6 +94,20 @@ TEST_F(Cuda, ChainsAreReplayedAsGraphs) {
   EXPECT_EQ(driver.calls("cuLaunchKernel"), launches);
 }
 
+TEST_F(Cuda, ChainsBetweenCallsOfTheHostAreReplayed) {
+  const auto many = [](auto x) {
+    return fori_loop(0, 4, [](auto i, auto s) { return flip(s) / (1.0f + sum(s)) + cast<float>(i); }, x);
+  };
+  const auto f = jit([many](auto x) {
+    const auto y = many(x);
+    return many(host_call([](const F& v) { return v + 1.0f; }, spec<float>(x.shape()), y));
+  });
+  const F x = {1, 2, 3, 4}, wanted = f(x), there = on_gpu(x);
+  const int graphs = driver.calls("cuGraphInstantiateWithFlags");
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(allclose(f(there), wanted)) << i;
+  EXPECT_EQ(driver.calls("cuGraphInstantiateWithFlags"), graphs + 2);
+}
+
 TEST_F(Cuda, ResultsAreFetchedOnlyWhenTheyAreRead) {
   const auto f = three_kernels();
   const F x = on_gpu(F::full({4, 4}, 0.5f));

@@ -28,8 +28,7 @@ class GpuProgram final : public DeviceProgram {
       : api_(api), program_(std::move(program)), code_(api.load(program_, options, blame)) {
     for (const AnyArray& a : program_.constants) constants_.push_back(upload_to(api, a.data(), a.bytes()));
     program_.constants.clear();
-    chain_ = chain_of(program_, kLongestChain);
-    if (chain_ && chain_->entries.size() < kShortestChain) chain_.reset();
+    chains_ = chains_of(program_, kShortestChain, kLongestChain);
   }
 
   void run(std::span<void* const> inputs, std::span<void* const> outputs) const override {
@@ -53,12 +52,7 @@ class GpuProgram final : public DeviceProgram {
           break;
       }
     }
-    StepRunner runner(api_, program_, *code_, buffers);
-    if (chain_) {
-      runner.run(*chain_);
-    } else {
-      runner.run();
-    }
+    StepRunner(api_, program_, *code_, buffers, &chains_).run();
   }
 
  private:
@@ -66,7 +60,7 @@ class GpuProgram final : public DeviceProgram {
   kernel::Program program_;
   std::shared_ptr<const LoadedProgram> code_;
   std::vector<detail::Storage> constants_;
-  std::optional<Chain> chain_;
+  Chains chains_;
 };
 
 /// The host's code between a fetch of the inputs and an upload of the outputs.
