@@ -90,6 +90,7 @@ class KernelEmitter {
   // ---- memory.cpp
   virtual Reg load(const Instruction& i);
   virtual void store(const Instruction& i);
+  void combine(const Instruction& i);
   llvm::Value* address(int32_t buffer, llvm::Value* index);
   void take_workspace(unsigned argument);
   void note_reads(llvm::Function& first);

@@ -106,6 +106,7 @@ Value* KernelEmitter::gather(int32_t buffer, Value* index, Value* mask) {
 
 void KernelEmitter::store(const Instruction& i) {
   const DType d = kernel_.buffers[i.buffer].dtype;
+  if (!i.combiners.empty()) return combine(i);
   if (is_complex(d)) refuse("complex is not supported on the CPU yet");
   const Reg index = get(i.operands[0]);
   Reg value = get(i.operands[1]);
@@ -137,6 +138,28 @@ void KernelEmitter::store(const Instruction& i) {
   Value* mask = mask_;
   if (predicate) mask = and_mask(mask, varies ? predicate : splat(predicate));
   store_lanes(i.buffer, index, ops_.to_memory(as_vector(value), d), mask);
+}
+
+// Programs scheduled for a GPU have stores that combine. Here one thread runs them, an element after the other.
+void KernelEmitter::combine(const Instruction& i) {
+  const DType d = kernel_.buffers[i.buffer].dtype;
+  const Reg index = get(i.operands[0]), value = get(i.operands[1]);
+  const Reg* predicate = i.operands.size() > 2 ? &get(i.operands[2]) : nullptr;
+  const auto one = [&](Value* at, Value* v, Value* condition) {
+    Value* const p = address(i.buffer, at);
+    Value* const there = ops_.from_memory(b_.CreateAlignedLoad(element(i.buffer), p, alignment(i.buffer)), d);
+    Value* const sum = ops_.to_memory(combine_one(i.combiners[0], d, there, v), d);
+    b_.CreateAlignedStore(sum, condition ? b_.CreateSelect(condition, p, sink()) : p, alignment(i.buffer));
+  };
+  if (is_half(d)) refuse("16-bit floats are not combined in memory");
+  if (lanes_ == 0) return one(index.v, value.v, predicate ? predicate->v : nullptr);
+  Value* const mask = and_mask(mask_, predicate ? as_vector(*predicate) : nullptr);
+  Value *const places = as_vector(index), *const values = as_vector(value);
+  for (unsigned l = 0; l < lanes_; ++l) {
+    Value* const active = mask ? b_.CreateExtractElement(mask, l) : nullptr;
+    Value* const at = b_.CreateExtractElement(places, l);
+    one(active ? b_.CreateSelect(active, at, b_.getInt64(0)) : at, b_.CreateExtractElement(values, l), active);
+  }
 }
 
 void KernelEmitter::store_lanes(int32_t buffer, const Reg& index, Value* value, Value* mask) {

@@ -25,7 +25,8 @@ enum class Op : uint8_t {
              ///< dtype
   load,      ///< results[0] = buffers[buffer][operands[0]] (index in elements, i64); operands[1], if there, is a
              ///< bool predicate: where false nothing is read and the result is zero
-  store,     ///< buffers[buffer][operands[0]] = operands[1]; operands[2], if there, is a bool predicate
+  store,     ///< buffers[buffer][operands[0]] = operands[1]; operands[2], if there, is a bool predicate. With a
+             ///< combiner (on a GPU alone) what is there is combined with operands[1], in one atomic operation
   loop,      ///< see LoopKind
   while_,    ///< operands: initial carries. regions[0](carries) yields one bool; regions[1](carries) yields the next
              ///< carries. results: last carries. In a vectorised loop every lane has its own trip count: finished lanes

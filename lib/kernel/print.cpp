@@ -44,6 +44,8 @@ class KernelPrinter {
     if (kernel_.bytes_read + kernel_.bytes_written > 0)
       out_ << fmt::format("  // reads {} bytes, writes {} bytes, {} flops\n", kernel_.bytes_read, kernel_.bytes_written,
                           kernel_.flops);
+    if (const auto& l = kernel_.launch)
+      out_ << fmt::format("  // {} groups of {} threads, {} threads a block\n", l->groups, l->group, l->threads);
     region(kernel_.body, 1);
     out_ << "}\n";
   }
@@ -74,12 +76,17 @@ class KernelPrinter {
   void predicate(const Instruction& i, size_t at) {
     if (i.operands.size() > at) out_ << " if %" << i.operands[at];
   }
+  void spread(const Instruction& i) {
+    if (i.spread == Spread::groups) out_ << " over groups";
+    if (i.spread == Spread::threads) out_ << " over threads";
+  }
   void loop(const Instruction& i, int depth) {
     constexpr std::string_view kKinds[] = {"parallel", "sequential", "reduction"};
     out_ << kKinds[static_cast<size_t>(i.loop)] << ' ' << i.extent;
     if (i.vectorize) out_ << " vectorize";
     if (i.threads) out_ << " threads";
     if (i.grain > 0) out_ << '(' << i.grain << ')';
+    spread(i);
     for (size_t c = 0; c < i.combiners.size(); ++c) out_ << (c ? ", " : " ") << combiner_name(i.combiners[c]);
     if (!i.operands.empty()) {
       out_ << " from ";
@@ -106,7 +113,9 @@ class KernelPrinter {
         predicate(i, 1);
         break;
       case Op::store:
-        out_ << "store b" << i.buffer << "[%" << i.operands[0] << "], %" << i.operands[1];
+        out_ << (i.combiners.empty() ? "store" : "combine by ");
+        if (!i.combiners.empty()) out_ << combiner_name(i.combiners[0]);
+        out_ << " b" << i.buffer << "[%" << i.operands[0] << "], %" << i.operands[1];
         predicate(i, 2);
         break;
       case Op::loop:
@@ -125,6 +134,7 @@ class KernelPrinter {
         break;
       case Op::contraction:
         out_ << "contraction " << i.rows << " x " << i.columns << " over " << i.extent;
+        spread(i);
         nested(i.regions[0], " lhs ", depth);
         nested(i.regions[1], " rhs ", depth);
         nested(i.regions[2], " then ", depth);

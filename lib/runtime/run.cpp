@@ -50,7 +50,7 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
     types.push_back(array->type());
     if (eager) values.push_back(copy_to_device(name, *array, cpu(), {}));
   }
-  const Device device = arrays.empty() ? cpu() : common.device();
+  const Device device = common.device();
   require_device(name, device, {});
   TraceOptions options;
   options.eager = eager;

@@ -1,4 +1,6 @@
 // Functions on the simulator's device give what they give on the CPU.
+#include <sstream>
+
 #include <gmock/gmock.h>
 
 #include "calque/calque.h"
@@ -42,9 +44,16 @@ TEST(DeviceCalls, MixedDevicesAreAnErrorThatSaysWhich) {
       ThrowsMessage<DeviceError>(MatchesRegex(
           "step: arguments are on different devices, argument 0 on gpu_sim and argument 1 on cpu; move one with "
           "to\\(\\) \\(calls_test.cpp:[0-9]+\\)")));
-  const auto g = jit([](auto a) { return a; }, {.name = "there", .device = gpu_sim()});
-  EXPECT_THAT([&] { g(F{1}); },
-              ThrowsMessage<DeviceError>(HasSubstr("there: runs on gpu_sim, but argument 0 is on cpu")));
+  const auto g = jit([](auto a) { return a; }, {.name = "here", .device = cpu()});
+  EXPECT_THAT([&] { g(on_sim({1})); },
+              ThrowsMessage<DeviceError>(HasSubstr("here: runs on cpu, but argument 0 is on gpu_sim")));
+}
+
+TEST(DeviceCalls, DeviceOfAFunctionTakesArraysOfTheHost) {
+  const auto f = jit([](auto a, auto b) { return a + b; }, {.device = gpu_sim()});
+  const F y = f(F{1, 2}, on_sim({3, 4}));
+  EXPECT_EQ(y.device(), gpu_sim());
+  EXPECT_EQ(y(1), 6);
 }
 
 TEST(DeviceCalls, CapturedArraysAreKeptThere) {
@@ -184,14 +193,32 @@ TEST(DeviceCalls, DefaultDeviceTakesWhatIsOnTheHost) {
   EXPECT_EQ(c(1), 6);
 }
 
+TEST(DeviceCalls, LowerShowsCodeOfTheDevice) {
+  const auto f = jit([](auto x) { return exp(x) * 2.0f; }, {.name = "step"});
+  const F x = F::ones({1000});
+  for (const auto& lowered : {f.lower(x), f.lower(on_sim(x))}) {
+    std::ostringstream ptx;
+    ptx << lowered.ptx();
+    EXPECT_THAT(ptx.str(), testing::AllOf(HasSubstr(".target sm_"), HasSubstr(".visible .entry k0_")));
+  }
+  std::ostringstream plan, cpu_plan;
+  plan << f.lower(on_sim(x)).plan();
+  cpu_plan << f.lower(x).plan();
+  EXPECT_NE(plan.str(), cpu_plan.str());
+  EXPECT_THAT(f.explain(on_sim(x)), HasSubstr("device: gpu_sim"));
+  EXPECT_TRUE(allclose(f.lower(on_sim(x)).compile()(on_sim(x)), f(x)));
+}
+
 // ---- donation
 
 TEST(DeviceDonation, ResultsTakeTheMemoryOver) {
   const auto step = jit([](auto w, auto g) { return w - g * 0.5f; }, {.name = "step", .donate = {0}});
   F w = on_sim(F::full({100}, 2.0f));
   const F g = on_sim(F::ones({100})), before = w;
-  for (int i = 0; i < 3; ++i) w = step(w, g);
-  EXPECT_EQ(w(99), 0.5f);
+  for (int i = 0; i < 3; ++i) {
+    w = step(w, g);
+    EXPECT_EQ(w(99), 1.5f - 0.5f * static_cast<float>(i));
+  }
   EXPECT_THAT([&] { before.host(); },
               ThrowsMessage<DeviceError>(
                   MatchesRegex("array: used after it was donated, as argument 0 of step \\(calls_test.cpp:[0-9]+\\)")));

@@ -9,18 +9,10 @@
 #include "support/native.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/simulated.h"
 
 namespace calque::test {
 namespace {
-
-kernel::GpuLimits tiny() {
-  kernel::GpuLimits limits;
-  limits.small_work = 0;
-  limits.long_loop = 12;
-  limits.least_piece = 5;
-  limits.least_rows = 2;
-  return limits;
-}
 
 void compare(uint64_t first, uint64_t count, const RandomGraphOptions& options, const kernel::GpuLimits& limits) {
   codegen::CodegenOptions strict;
@@ -47,14 +39,14 @@ RandomGraphOptions exact_options() {
   return o;
 }
 
-TEST(GpuSchedule, KeepsRandomGraphs) { compare(1000, kAddressSanitizer ? 100 : 600, exact_options(), tiny()); }
+TEST(GpuSchedule, KeepsRandomGraphs) { compare(1000, kAddressSanitizer ? 30 : 200, exact_options(), tiny_limits()); }
 
 TEST(GpuSchedule, KeepsRandomGraphsUnderTheLimitsOfADevice) {
   RandomGraphOptions o = exact_options();
   o.max_elements = 60000;
   o.max_equations = 12;
   o.max_depth = 1;
-  compare(5000, kAddressSanitizer ? 10 : 60, o, kernel::GpuLimits{});
+  compare(5000, kAddressSanitizer ? 5 : 30, o, kernel::GpuLimits{});
 }
 
 }  // namespace

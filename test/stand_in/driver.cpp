@@ -145,15 +145,12 @@ Status cuStreamSynchronize(cuda::Stream stream) {
   Stream* found = s.streams.find(stream);
   return found != nullptr ? s.drain(*found) : s.misuse("no stream is waited for", kInvalidHandle);
 }
-Status cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, unsigned) {
+Status cuEventSynchronize(cuda::Event event) {
   ENTER(true);
   Event* e = s.events.find(event);
   if (e == nullptr) return s.misuse("no event is waited for", kInvalidHandle);
-  return enqueue(stream, [&s, e, wanted = e->recorded] {
-    if (s.events.find(e) == nullptr) return s.misuse("an event was destroyed before the stream came to it");
-    while (e->reached < wanted && !e->stream->queue.empty()) s.run_one(*e->stream);
-    return s.sticky;
-  });
+  while (e->reached < e->recorded && !e->stream->queue.empty()) s.run_one(*e->stream);
+  return s.sticky;
 }
 Status cuEventCreate(cuda::Event* event, unsigned) {
   ENTER(true);
@@ -198,13 +195,13 @@ Status cuMemcpyHtoDAsync_v2(cuda::Address to, const void* from, size_t bytes, cu
     return kSuccess;
   });
 }
-Status cuMemcpyDtoHAsync_v2(void* to, cuda::Address from, size_t bytes, cuda::Stream stream) {
+// On a stream of its own: it waits for nothing.
+Status cuMemcpyDtoH_v2(void* to, cuda::Address from, size_t bytes) {
   ENTER(true);
   if (!s.holds(from, bytes)) return s.misuse("a copy to the host leaves its allocation");
-  return enqueue(stream, [=] {
-    std::memcpy(to, pointer(from), bytes);
-    return kSuccess;
-  });
+  if (s.sticky != kSuccess) return s.sticky;
+  std::memcpy(to, pointer(from), bytes);
+  return kSuccess;
 }
 Status cuMemcpyDtoDAsync_v2(cuda::Address to, cuda::Address from, size_t bytes, cuda::Stream stream) {
   ENTER(true);

@@ -45,7 +45,7 @@ struct Graph {
 };
 struct Node {
   Graph* graph = nullptr;
-  std::vector<Node*> before;
+  std::vector<Node*> before = {};
   enum class Kind : uint8_t { kernel, copy, store } kind = Kind::kernel;
   Work work;
   const Function* function = nullptr;

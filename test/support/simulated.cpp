@@ -1,68 +1,68 @@
 #include "support/simulated.h"
 
-#include "calque/device.h"
-
 #include "kernel/build.h"
 #include "math/expand.h"
-#include "runtime/gpu/device_api.h"
+#include "runtime/gpu/simulated_device.h"
 #include "runtime/gpu/step_runner.h"
 #include "transform/simplify.h"
 
 namespace calque::test {
 
-kernel::GpuLimits tiny_limits() {
-  kernel::GpuLimits limits;
-  limits.small_work = 0;
-  limits.long_loop = 12;
-  limits.least_piece = 5;
-  limits.least_rows = 2;
-  return limits;
-}
+namespace {
 
-kernel::Program scheduled_program(const Graph& graph, const kernel::GpuLimits& limits) {
+/// Memory of the simulator, exactly as large as what it holds.
+class DeviceBytes {
+ public:
+  DeviceBytes(runtime::DeviceApi& api, size_t bytes) : api_(api), bytes_(bytes), address_(api.allocate(bytes)) {}
+  DeviceBytes(DeviceBytes&& from) noexcept
+      : api_(from.api_), bytes_(from.bytes_), address_(std::exchange(from.address_, nullptr)) {}
+  DeviceBytes& operator=(DeviceBytes&&) = delete;
+  ~DeviceBytes() { api_.release(address_, bytes_); }
+  void* address() const { return address_; }
+
+ private:
+  runtime::DeviceApi& api_;
+  size_t bytes_;
+  void* address_;
+};
+
+}  // namespace
+
+kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& limits) {
   const Graph g = transform::simplify(math::expand(transform::simplify(graph)));
-  kernel::BuildOptions build;
-  build.alignment = 64;
-  return kernel::schedule_for_gpu(kernel::build_program(g, build), limits);
+  return kernel::schedule_for_gpu(kernel::build_program(g, {}), limits);
 }
 
 std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::DeviceOptions& options) {
-  const kernel::Program program = scheduled_program(graph, limits);
-  runtime::DeviceApi& api = runtime::device_api(gpu_sim());
+  const kernel::Program program = program_for_gpu(graph, limits);
+  runtime::DeviceApi& api = runtime::simulated_device();
   const auto code = api.load(program, options, "");
-  std::vector<std::pair<void*, size_t>> taken;
-  const auto allocate = [&](size_t bytes) {
-    taken.emplace_back(api.allocate(bytes), bytes);
-    return taken.back().first;
-  };
-  const auto put = [&](const AnyArray& a) {
-    void* const at = allocate(a.bytes());
-    if (a.bytes() != 0) api.upload(at, a.data(), a.bytes());
-    return at;
-  };
-  std::vector<void*> in, out, constants;
-  for (const AnyArray& a : inputs) in.push_back(put(a));
-  for (const AnyArray& a : program.constants) constants.push_back(put(a));
-  std::vector<AnyArray> results;
-  for (const Type& t : graph.output_types()) {
-    results.push_back(AnyArray::uninitialized(t));
-    out.push_back(allocate(results.back().bytes()));
-  }
-  auto* const workspace = static_cast<std::byte*>(allocate(static_cast<size_t>(program.workspace_bytes)));
+  std::vector<AnyArray> outputs;
+  for (const Type& t : graph.output_types()) outputs.push_back(AnyArray::uninitialized(t));
+  const auto bytes_of = [](const Type& t) { return static_cast<size_t>(t.shape.num_elements()) * size_of(t.dtype); };
+  const DeviceBytes workspace(api, static_cast<size_t>(program.workspace_bytes));
+  std::vector<DeviceBytes> memory;
   std::vector<void*> buffers;
   for (const kernel::ProgramBuffer& b : program.buffers) {
+    if (b.kind == kernel::BufferKind::workspace) {
+      buffers.push_back(static_cast<std::byte*>(workspace.address()) + b.offset);
+      continue;
+    }
     const auto i = static_cast<size_t>(b.index);
-    buffers.push_back(b.kind == kernel::BufferKind::input      ? in[i]
-                      : b.kind == kernel::BufferKind::output   ? out[i]
-                      : b.kind == kernel::BufferKind::constant ? constants[i]
-                                                               : static_cast<void*>(workspace + b.offset));
+    memory.emplace_back(api, bytes_of(b.type));
+    buffers.push_back(memory.back().address());
+    if (b.kind == kernel::BufferKind::output) continue;
+    const AnyArray& from = b.kind == kernel::BufferKind::input ? inputs[i] : program.constants[i];
+    if (from.bytes() != 0) api.upload(buffers.back(), from.data(), from.bytes());
   }
   runtime::StepRunner(api, program, *code, buffers).run();
-  for (size_t o = 0; o < results.size(); ++o)
-    if (results[o].bytes() != 0) api.download(results[o].mutable_data(), out[o], results[o].bytes());
-  for (const auto& [at, bytes] : taken) api.release(at, bytes);
-  return results;
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    if (program.buffers[b].kind != kernel::BufferKind::output) continue;
+    AnyArray& to = outputs[static_cast<size_t>(program.buffers[b].index)];
+    if (to.bytes() != 0) api.download(to.mutable_data(), buffers[b], to.bytes());
+  }
+  return outputs;
 }
 
 }  // namespace calque::test

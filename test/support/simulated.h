@@ -1,5 +1,5 @@
 #pragma once
-// Runs graphs on the simulated GPU directly, under limits of one's own.
+// Runs graphs on the simulated GPU directly, under limits that a test chooses.
 #include <vector>
 
 #include "calque/ir/graph.h"
@@ -9,14 +9,21 @@
 
 namespace calque::test {
 
-/// The graph's program, scheduled (mathematics is expanded first).
-kernel::Program scheduled_program(const Graph& graph, const kernel::GpuLimits& limits);
+/// Limits far below a real device's: small graphs take every way.
+inline kernel::GpuLimits tiny_limits() {
+  kernel::GpuLimits limits;
+  limits.small_work = 0;
+  limits.long_loop = 12;
+  limits.least_piece = 5;
+  limits.least_rows = 2;
+  return limits;
+}
 
-/// Outputs of the graph, by the simulator.
+/// The scheduled program of a graph (mathematics is expanded first).
+kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& limits);
+
+/// Outputs of the graph. Throws DeviceError for what the simulator finds.
 std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArray>& inputs,
-                                    const kernel::GpuLimits& limits = {}, const codegen::DeviceOptions& options = {});
-
-/// Limits far below a device's: small graphs take every way.
-kernel::GpuLimits tiny_limits();
+                                    const kernel::GpuLimits& limits, const codegen::DeviceOptions& options = {});
 
 }  // namespace calque::test

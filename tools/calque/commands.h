@@ -2,7 +2,23 @@
 // The subcommands of `calque`: each adds itself to the application, and sets the exit status when it has run.
 #include <CLI/CLI.hpp>
 
+#include "calque/device.h"
+#include "calque/ir/errors.h"
+
 namespace calque::cli {
+
+/// What --device takes.
+inline const CLI::Validator device_name(
+    [](std::string& text) -> std::string {
+      if (text == "reference") return {};
+      try {
+        parse_device(text);
+        return {};
+      } catch (const DeviceError&) {
+        return text + " is none of reference, cpu, gpu_sim, gpu, gpu:N";
+      }
+    },
+    "reference, cpu, gpu_sim, gpu, gpu:N");
 
 void add_conformance(CLI::App& app, int& status);
 void add_opt(CLI::App& app, int& status);

@@ -13,9 +13,11 @@
 #include "calque/compare.h"
 #include "calque/detail/ops.h"
 #include "calque/detail/run.h"
+#include "calque/device.h"
 #include "calque/ir/errors.h"
 
 #include "reference/evaluate.h"
+#include "runtime/environment.h"
 #include "runtime/executable.h"
 
 namespace calque::cli {
@@ -114,6 +116,7 @@ std::string check_error(const Json& json, const std::vector<Type>& types, Locati
 std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, const std::string& device) {
   if (device == "reference") return reference::evaluate(graph, inputs);
   if (const auto reason = runtime::needs_reference(graph)) throw Unsupported(*reason);
+  // The inputs are on the host; they run on the default device.
   std::vector<const AnyArray*> arrays;
   for (const AnyArray& a : inputs) arrays.push_back(&a);
   return detail::run_arrays("case", arrays,
@@ -200,6 +203,10 @@ struct Counts {
 };
 
 int conformance(const Options& options) {
+  if (options.device != "reference") {
+    detail::require_device("conformance", parse_device(options.device), {});
+    runtime::mutable_environment().device = options.device;
+  }
   const std::vector<Line> lines = read_lines(options.files);
   std::vector<Outcome> outcomes(lines.size());
   std::atomic<size_t> next{0};
@@ -238,9 +245,7 @@ int conformance(const Options& options) {
 void add_conformance(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("conformance", "Evaluates conformance cases and compares their results");
-  command->add_option("--device", options->device, "Where cases run")
-      ->check(CLI::IsMember({"reference", "cpu"}))
-      ->capture_default_str();
+  command->add_option("--device", options->device, "Where cases run")->check(device_name)->capture_default_str();
   command->add_option("--only", options->only, "Run only the cases whose id contains this text");
   command->add_option("--jobs", options->jobs, "Cases that run at once")->check(CLI::Range(1, 1024));
   command->add_flag("--graphs", options->show_graphs, "Print the graph of every case that gives a wrong result");

@@ -7,19 +7,38 @@
 #include "calque/files.h"
 
 #include "codegen/codegen.h"
+#include "codegen/gpu/device_code.h"
 #include "runtime/executable.h"
+#include "runtime/gpu/device_executable.h"
 
 namespace calque::cli {
 namespace {
 
 struct Options {
-  std::string file, output, emit = "plan", cpu, triple;
+  std::string file, output, emit = "plan", cpu, triple, device = "cpu", arch;
   runtime::CompileOptions compile;
 };
 
 std::string dot_of(const Graph& graph) {
   std::ostringstream out;
   graph.to_dot(out);
+  return out.str();
+}
+
+/// Stages of the way to a GPU. None has to be there.
+std::string device_text(const Graph& graph, const Options& options) {
+  runtime::CompileOptions compile = options.compile;
+  const Device device = parse_device(options.device);
+  if (device.kind == Device::Kind::gpu && static_cast<size_t>(device.index) + 2 < devices().size()) {
+    compile.device = device;
+  }
+  const kernel::Program program = runtime::plan_for_device(runtime::simplified_for_device(graph, compile), compile);
+  codegen::DeviceOptions code = runtime::device_code_options(compile);
+  if (!options.arch.empty()) code.arch = options.arch;
+  if (options.emit == "llvm") return codegen::device_llvm_ir(program, code);
+  if (options.emit != "plan") return codegen::compile_ptx(program, code).ptx;
+  std::ostringstream out;
+  out << program;
   return out.str();
 }
 
@@ -30,6 +49,11 @@ int lower(const Options& options) {
     return 0;
   }
   if (const auto reason = runtime::needs_reference(graph)) throw CompileError("lower: " + *reason);
+  if (options.emit == "ptx" || options.device != "cpu") {
+    if (options.emit == "obj") throw CompileError("lower: a GPU has no object files; --emit=ptx prints its code");
+    write_text(options.output, device_text(graph, options));
+    return 0;
+  }
   const kernel::Program program =
       runtime::plan_graph(runtime::simplified_graph(graph, options.compile), {}, options.compile);
   codegen::CodegenOptions code = runtime::codegen_options(options.compile);
@@ -59,11 +83,15 @@ void add_lower(CLI::App& app, int& status) {
   command->add_option("file", options->file, "The graph (.jaxpr); - is standard input")->required();
   command
       ->add_option("--emit", options->emit,
-                   "plan: kernels and the steps of the entry; llvm: optimised LLVM IR; asm: assembly; obj: an object "
-                   "file; dot: the graph for Graphviz")
-      ->check(CLI::IsMember({"plan", "llvm", "asm", "obj", "dot"}))
+                   "plan: kernels and the steps of the entry; llvm: optimised LLVM IR; asm: assembly; ptx: code for a "
+                   "GPU; obj: an object file; dot: the graph for Graphviz")
+      ->check(CLI::IsMember({"plan", "llvm", "asm", "ptx", "obj", "dot"}))
       ->capture_default_str();
   command->add_option("--cpu", options->cpu, "LLVM's name of the CPU; this machine's when absent");
+  command->add_option("--device", options->device, "cpu, or gpu for what a GPU gets")
+      ->check(device_name)
+      ->capture_default_str();
+  command->add_option("--arch", options->arch, "Of PTX: sm_80 to sm_90a; the GPU's own, or sm_80, when absent");
   command->add_option("--triple", options->triple, "LLVM's target triple; this machine's when absent");
   command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
   command->add_flag("--strict", options->compile.strict, "Compile without contraction");

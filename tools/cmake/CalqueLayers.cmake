@@ -17,6 +17,9 @@ function(calque_add_layer layer)
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
     # LLVM's headers cost more than what is compiled with them: short files share one reading.
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set(devices device_emitter device_memory device_loops device_reduction device_scan device_contraction device_factors
+                device_products device_ops exact_remainder lower_to_nvvm lower_to_simulator)
+    list(TRANSFORM devices PREPEND "gpu/")
     foreach(group IN ITEMS
             "scalars;scalar_ops;conversions;inverse_root"
             "regions;branches;memory;places;streaming;interleave;columns;scan"
@@ -24,7 +27,7 @@ function(calque_add_layer layer)
             "products;contraction;packing"
             "entries;entry;calls;split_masks"
             "backends;backend;fuse_products;inline_kernel;masks;outline;session;target"
-            "devices;gpu/device_emitter;gpu/device_memory;gpu/device_loops;gpu/device_reduction;gpu/device_scan;gpu/device_contraction;gpu/device_factors;gpu/device_products;gpu/device_ops;gpu/lower_to_nvvm;gpu/lower_to_simulator"
+            "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)
       list(TRANSFORM group REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/lib/codegen/\\1.cpp")

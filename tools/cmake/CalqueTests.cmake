@@ -78,6 +78,16 @@ include("@PROJECT_SOURCE_DIR@/tools/cmake/CalqueDiscoverSuites.cmake")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endforeach()
 
+# A library with the entry points of CUDA's driver, which runs kernels on the simulator.
+if(TARGET test_gpu)
+  file(GLOB stand_in_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/stand_in/*.cpp")
+  add_library(stand_in_cuda MODULE ${stand_in_sources})
+  set_target_properties(stand_in_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+  target_link_libraries(stand_in_cuda PRIVATE calque_test_usage)
+  add_dependencies(test_gpu stand_in_cuda)
+  target_compile_definitions(test_gpu PRIVATE CALQUE_STAND_IN_CUDA="$<TARGET_FILE:stand_in_cuda>")
+endif()
+
 # Guarded buffers pass by the pool of buffers, so what it does is tested without them.
 foreach(name IN ITEMS ir runtime)
   if(TARGET test_${name})

@@ -10,6 +10,7 @@
 
 #include "codegen/backend_target.h"
 #include "codegen/emitter.h"
+#include "codegen/gpu/device_passes.h"
 
 namespace calque::codegen {
 
@@ -98,6 +99,7 @@ DeviceBackend::DeviceBackend(const TargetInfo& info) : info_(info) {
 }
 
 void DeviceBackend::optimize(llvm::Module& module) {
+  expand_remainders(module);
   for (llvm::Function& f : module)
     if (!f.isDeclaration() && f.hasLocalLinkage()) {
       f.removeFnAttr(llvm::Attribute::NoInline);

@@ -146,7 +146,8 @@ void DeviceEmitter::store_one(const Instruction& i, Value* index, Value* value) 
   const DType d = kernel_.buffers[static_cast<size_t>(i.buffer)].dtype;
   const auto operation = atomic_op(i.combiners[0], d);
   if (operation == llvm::AtomicRMWInst::BAD_BINOP) refuse("no atomic operation combines so");
-  b_.CreateAtomicRMW(operation, p, value, alignment(i.buffer), llvm::AtomicOrdering::Monotonic);
+  b_.CreateAtomicRMW(operation, p, value, alignment(i.buffer), llvm::AtomicOrdering::Monotonic,
+                     module_.getContext().getOrInsertSyncScopeID("device"));
 }
 
 // Threads of a group meet in a buffer that is both loaded and stored, or stored in several places or turns.

@@ -54,12 +54,11 @@ std::unique_ptr<DeviceModule> read_device_text(const std::string& ir, const Devi
   auto device = std::make_unique<DeviceModule>();
   llvm::SMDiagnostic problem;
   device->module = llvm::parseAssemblyString(ir, problem, device->context);
+  if (!device->module)
+    throw CompileError("device code:" + std::to_string(problem.getLineNo()) + ':' +
+                       std::to_string(problem.getColumnNo() + 1) + ": " + problem.getMessage().str());
   std::string text;
   llvm::raw_string_ostream out(text);
-  if (!device->module) {
-    problem.print("device code", out, false);
-    throw CompileError(text);
-  }
   if (llvm::verifyModule(*device->module, &out)) throw CompileError("malformed LLVM IR: " + text);
   device->functions = functions;
   for (const DeviceFunction& described : functions) {

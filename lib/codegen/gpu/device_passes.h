@@ -13,6 +13,9 @@ constexpr uint64_t kSharedAlignment = 128;
 /// The calls of operations of the device, in order.
 std::vector<std::pair<llvm::CallInst*, DeviceOp>> device_ops_in(llvm::Function& function);
 
+/// Remainders of floats (frem) become calls of functions that compute them exactly. They are f32 or f64.
+void expand_remainders(llvm::Module& module);
+
 /// Removes declarations of operations that nobody calls any more.
 void remove_device_ops(llvm::Module& module);
 

@@ -21,7 +21,7 @@ class Copier {
   DType dtype(Id id) const { return from_.values[static_cast<size_t>(id)]; }
   /// Values of the kernel that is copied from.
   size_t count() const { return from_.values.size(); }
-  Kernel& kernel() { return to_; }
+  int32_t buffer(int32_t from) { return buffer_(from); }
 
   /// A copy, whose results get new names. Contractions become loops over sums.
   Instruction copy(const Instruction& i);

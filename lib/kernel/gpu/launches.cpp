@@ -11,6 +11,7 @@
 
 #include "kernel/gpu/copier.h"
 #include "kernel/gpu/mapping.h"
+#include "kernel/gpu/scatter.h"
 #include "kernel/gpu/shape.h"
 #include "kernel/gpu/split.h"
 #include "kernel/gpu/tiles.h"
@@ -26,7 +27,18 @@ namespace {
 constexpr int64_t kResident = 2048;
 constexpr int64_t kMostPieces = 1024;
 
-enum class Phase : uint8_t { whole, pieces, partials, apply, column_pieces, column_partials };
+enum class Phase : uint8_t {
+  whole,
+  pieces,
+  partials,
+  apply,
+  column_pieces,
+  column_partials,
+  side_by_side,
+  clear_winners,
+  claim,
+  store_winners
+};
 
 struct Item {
   size_t at = 0;  ///< outermost instruction
@@ -102,6 +114,12 @@ class Launches {
         grid_stage({n, Phase::pieces, cut});
         group_stage().items.push_back({n, Phase::partials, cut});
         if (is_cumulative(i)) grid_stage({n, Phase::apply, cut});
+      } else if (const auto scatter = scatter_of(k_, i, limits_.deterministic)) {
+        scatters_[&i] = *scatter;
+        if (scatter->combines || scatter->disjoint)
+          grid_stage({n, Phase::side_by_side});
+        else
+          for (const Phase phase : {Phase::clear_winners, Phase::claim, Phase::store_winners}) grid_stage({n, phase});
       } else {
         group_stage().items.push_back({n});
       }
@@ -323,6 +341,18 @@ class Launches {
       case Phase::column_partials:
         columns(b, item);
         break;
+      case Phase::side_by_side:
+        update_side_by_side(c, body, i, scatters_.at(&i));
+        break;
+      case Phase::clear_winners:
+        clear_winners(c, body, winners(b, i), k_.buffers[static_cast<size_t>(scatters_.at(&i).store->buffer)].extent);
+        break;
+      case Phase::claim:
+        claim(c, body, i, scatters_.at(&i), winners(b, i));
+        break;
+      case Phase::store_winners:
+        store_winners(c, body, i, scatters_.at(&i), winners(b, i));
+        break;
     }
   }
 
@@ -338,6 +368,17 @@ class Launches {
     for (const int32_t n : numbers) partials.buffers.push_back(b.scratch_buffer(n));
     partials.place = [](Region&, Id piece) { return piece; };
     return partials;
+  }
+
+  /// Scratch that holds a number for every element that a scatter may store to.
+  int32_t winners(Building& b, const Instruction& loop) {
+    auto& numbers = partials_[&loop];
+    if (numbers.empty()) {
+      const int64_t extent = k_.buffers[static_cast<size_t>(scatters_.at(&loop).store->buffer)].extent;
+      out_.scratch.push_back({DType::i32, Shape{extent}});
+      numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
+    }
+    return b.scratch_buffer(numbers[0]);
   }
 
   // The nest, with its reductions over pieces (a further loop around it) or from the pieces.
@@ -422,6 +463,7 @@ class Launches {
   std::vector<Stage> stages_;
   std::map<Id, int32_t> scratch_;
   std::map<const Instruction*, std::vector<int32_t>> partials_;
+  std::map<const Instruction*, Scatter> scatters_;
   KernelLaunches out_;
 };
 

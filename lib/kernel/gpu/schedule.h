@@ -1,7 +1,7 @@
 #pragma once
 // Schedules a program for a GPU: each kernel becomes one or several launches, whose loops say which threads run their
 // iterations. The result is a program like the one before: what passes between launches lies in the workspace, and run
-// without regard to the marks it computes the same values.
+// without regard to the marks it computes the same values (where it has no stores that combine).
 #include "kernel/program.h"
 
 namespace calque::kernel {
@@ -11,6 +11,7 @@ struct GpuLimits {
   int32_t processors = 132;        ///< streaming multiprocessors
   int32_t threads_of_block = 256;  ///< that blocks have where nothing asks for another number
   bool fast_math = false;          ///< tf32 may stand for f32 in products
+  bool deterministic = false;      ///< floats are never combined in an order that varies from run to run
   /// Kernels of less work (instructions that all their loops run) are one launch of one group of threads.
   double small_work = 1 << 14;
   /// Reductions and cumulative loops from this extent on are cut into pieces of at least so many iterations.

@@ -18,6 +18,76 @@ using cuda::Address;
 
 Address address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
 
+/// What tells modules apart: the code, and the shapes of its launches.
+std::string key_of(const kernel::Program& program, const codegen::PtxProgram& ptx) {
+  const XXH128_hash_t hash = XXH3_128bits(ptx.ptx.data(), ptx.ptx.size());
+  std::string key = std::to_string(hash.low64) + "," + std::to_string(hash.high64);
+  for (size_t k = 0; k < ptx.functions.size(); ++k) {
+    const codegen::DeviceFunction& f = ptx.functions[k];
+    for (const int64_t n : {f.blocks, int64_t{f.threads}, int64_t{f.shared_bytes},
+                            static_cast<int64_t>(program.kernels[k].buffers.size())})
+      key += "," + std::to_string(n);
+  }
+  return key;
+}
+
+/// Events that nobody uses. Making one costs more than recording it.
+class Events {
+ public:
+  explicit Events(CudaContext& context) : context_(context) {}
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  ~Events() { clear(); }
+  void clear() noexcept {
+    std::lock_guard lock(mutex_);
+    const cuda::Driver& driver = context_.driver();
+    if (driver.context_push(context_.context()) != cuda::kSuccess) return;
+    for (const cuda::Event event : free_) driver.event_destroy(event);
+    free_.clear();
+    cuda::Context before = nullptr;
+    driver.context_pop(&before);
+  }
+  cuda::Event take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        const cuda::Event event = free_.back();
+        free_.pop_back();
+        return event;
+      }
+    }
+    cuda::Event event = nullptr;
+    context_.check(context_.driver().event_create(&event, cuda::kEventDisableTiming), "there is no event");
+    return event;
+  }
+  void give(cuda::Event event) {
+    std::lock_guard lock(mutex_);
+    free_.push_back(event);
+  }
+
+ private:
+  CudaContext& context_;
+  std::mutex mutex_;
+  std::vector<cuda::Event> free_;
+};
+
+class CudaMark final : public Mark {
+ public:
+  CudaMark(CudaContext& context, Events& events) : context_(context), events_(events), event_(events.take()) {}
+  CudaMark(const CudaMark&) = delete;
+  CudaMark& operator=(const CudaMark&) = delete;
+  ~CudaMark() override { events_.give(event_); }
+  void record() const {
+    context_.check(context_.driver().event_record(event_, context_.stream()), "an event cannot be recorded");
+  }
+  void wait() const { context_.check(context_.driver().event_synchronize(event_), "waiting for a result"); }
+
+ private:
+  CudaContext& context_;
+  Events& events_;
+  const cuda::Event event_;
+};
+
 class CudaDevice final : public DeviceApi {
  public:
   CudaDevice(std::shared_ptr<const cuda::Driver> driver, int number)
@@ -36,11 +106,8 @@ class CudaDevice final : public DeviceApi {
     const CudaContext::Current current(context_);
     context_.check(context_.driver().upload(address_of(to), from, bytes, context_.stream()), "a copy from the host");
   }
-  void download(void* to, const void* from, size_t bytes) override {
-    const CudaContext::Current current(context_);
-    context_.check(context_.driver().download(to, address_of(from), bytes, context_.stream()), "a copy to the host");
-    context_.synchronize();
-  }
+  void download(void* to, const void* from, size_t bytes, const Mark* mark) override;
+  std::shared_ptr<const Mark> mark() override;
   void copy(void* to, const void* from, size_t bytes) override {
     const CudaContext::Current current(context_);
     context_.check(context_.driver().copy(address_of(to), address_of(from), bytes, context_.stream()), "a copy");
@@ -60,6 +127,7 @@ class CudaDevice final : public DeviceApi {
   void trim() override {
     context_.synchronize();
     free_all(pool_.clear());
+    events_.clear();
   }
 
  private:
@@ -67,10 +135,11 @@ class CudaDevice final : public DeviceApi {
   void free_all(const std::vector<MemoryPool::Block>& blocks) noexcept;
 
   CudaContext context_;
+  Events events_{context_};
   MemoryPool pool_;
   std::atomic<size_t> held_{0};  ///< bytes of blocks that arrays and workspaces have
   std::mutex mutex_;
-  std::unordered_map<uint64_t, std::weak_ptr<const CudaModule>> modules_;  ///< by the hash of their PTX
+  std::unordered_map<std::string, std::weak_ptr<const CudaModule>> modules_;  ///< by key_of
 };
 
 cuda::Status CudaDevice::fresh(void*& memory, size_t bytes) {
@@ -78,6 +147,24 @@ cuda::Status CudaDevice::fresh(void*& memory, size_t bytes) {
   const cuda::Status status = context_.driver().allocate(&address, MemoryPool::block_bytes(bytes));
   memory = reinterpret_cast<void*>(static_cast<uintptr_t>(address));
   return status;
+}
+
+// Not on the stream: work that was asked for later goes on meanwhile.
+void CudaDevice::download(void* to, const void* from, size_t bytes, const Mark* mark) {
+  const CudaContext::Current current(context_);
+  if (mark != nullptr) {
+    static_cast<const CudaMark*>(mark)->wait();
+  } else {
+    context_.synchronize();
+  }
+  context_.check(context_.driver().download(to, address_of(from), bytes), "a copy to the host");
+}
+
+std::shared_ptr<const Mark> CudaDevice::mark() {
+  const CudaContext::Current current(context_);
+  auto mark = std::make_shared<CudaMark>(context_, events_);
+  mark->record();
+  return mark;
 }
 
 void* CudaDevice::allocate(size_t bytes) {
@@ -113,8 +200,9 @@ void CudaDevice::free_all(const std::vector<MemoryPool::Block>& blocks) noexcept
   if (blocks.empty()) return;
   const cuda::Driver& driver = context_.driver();
   if (driver.context_push(context_.context()) != cuda::kSuccess) return;
-  driver.stream_synchronize(context_.stream());
-  for (const MemoryPool::Block& block : blocks) driver.free(address_of(block.memory));
+  if (driver.stream_synchronize(context_.stream()) == cuda::kSuccess) {
+    for (const MemoryPool::Block& block : blocks) driver.free(address_of(block.memory));
+  }
   cuda::Context before = nullptr;
   driver.context_pop(&before);
 }
@@ -133,19 +221,22 @@ void CudaDevice::store(void* to, uint32_t value, size_t bytes) {
 std::shared_ptr<const LoadedProgram> CudaDevice::load(const kernel::Program& program,
                                                       const codegen::DeviceOptions& options, const std::string& blame) {
   const codegen::PtxProgram ptx = codegen::compile_ptx(program, options);
-  const uint64_t key = XXH3_64bits(ptx.ptx.data(), ptx.ptx.size());
+  const std::string key = key_of(program, ptx);
   const auto made = [&](std::shared_ptr<const CudaModule> module) {
     return std::make_shared<const CudaProgram>(context_, std::move(module), program.kernels.size(), blame);
   };
   if (program.kernels.empty()) return made(nullptr);
   {
     std::lock_guard lock(mutex_);
-    if (auto module = modules_[key].lock()) return made(std::move(module));
+    if (const auto found = modules_.find(key); found != modules_.end()) {
+      if (auto module = found->second.lock()) return made(std::move(module));
+    }
   }
   std::shared_ptr<const codegen::SimulatedProgram> simulated;
   if (context_.driver().load_simulated != nullptr) simulated = codegen::compile_simulated(program, options);
   auto module = std::make_shared<const CudaModule>(context_, program, ptx, std::move(simulated), blame);
   std::lock_guard lock(mutex_);
+  std::erase_if(modules_, [](const auto& entry) { return entry.second.expired(); });
   modules_[key] = module;
   return made(std::move(module));
 }

@@ -76,14 +76,14 @@ struct CopyNode {
   X(stream_create, cuStreamCreate, (Stream * stream, unsigned flags))                                          \
   X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                       \
   X(stream_synchronize, cuStreamSynchronize, (Stream stream))                                                  \
-  X(stream_wait_event, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                        \
+  X(event_synchronize, cuEventSynchronize, (Event event))                                                      \
   X(event_create, cuEventCreate, (Event * event, unsigned flags))                                              \
   X(event_record, cuEventRecord, (Event event, Stream stream))                                                 \
   X(event_destroy, cuEventDestroy_v2, (Event event))                                                           \
   X(allocate, cuMemAlloc_v2, (Address * memory, size_t bytes))                                                 \
   X(free, cuMemFree_v2, (Address memory))                                                                      \
   X(upload, cuMemcpyHtoDAsync_v2, (Address to, const void* from, size_t bytes, Stream stream))                 \
-  X(download, cuMemcpyDtoHAsync_v2, (void* to, Address from, size_t bytes, Stream stream))                     \
+  X(download, cuMemcpyDtoH_v2, (void* to, Address from, size_t bytes))                                         \
   X(copy, cuMemcpyDtoDAsync_v2, (Address to, Address from, size_t bytes, Stream stream))                       \
   X(store8, cuMemsetD8Async, (Address to, unsigned char value, size_t count, Stream stream))                   \
   X(store16, cuMemsetD16Async, (Address to, unsigned short value, size_t count, Stream stream))                \

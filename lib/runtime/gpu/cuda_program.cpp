@@ -100,8 +100,8 @@ CudaModule::CudaModule(CudaContext& context, const kernel::Program& program, con
 CudaModule::~CudaModule() {
   const cuda::Driver& driver = context_.driver();
   if (driver.context_push(context_.context()) != cuda::kSuccess) return;
-  driver.stream_synchronize(context_.stream());  // its kernels may still run
-  driver.module_unload(module_);
+  // Its kernels may still run; what cannot be waited for is not taken away.
+  if (driver.stream_synchronize(context_.stream()) == cuda::kSuccess) driver.module_unload(module_);
   cuda::Context before = nullptr;
   driver.context_pop(&before);
 }
@@ -122,8 +122,7 @@ CudaGraph::CudaGraph(CudaContext& context, const CudaModule& module, std::span<c
 CudaGraph::~CudaGraph() {
   const cuda::Driver& driver = context_.driver();
   if (driver.context_push(context_.context()) != cuda::kSuccess) return;
-  driver.stream_synchronize(context_.stream());
-  destroy();
+  if (driver.stream_synchronize(context_.stream()) == cuda::kSuccess) destroy();
   cuda::Context before = nullptr;
   driver.context_pop(&before);
 }

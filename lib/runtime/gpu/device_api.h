@@ -27,6 +27,12 @@ class LoadedProgram {
   virtual ~LoadedProgram() = default;
 };
 
+/// A place in the order of a device's work.
+class Mark {
+ public:
+  virtual ~Mark() = default;
+};
+
 /// One piece of work.
 struct Command {
   enum class Kind : uint8_t { launch, copy, store };
@@ -53,7 +59,8 @@ class DeviceApi {
   virtual void release(void* memory, size_t bytes) noexcept = 0;
   /// The bytes at `from` may change when it returns.
   virtual void upload(void* to, const void* from, size_t bytes) = 0;
-  virtual void download(void* to, const void* from, size_t bytes) = 0;
+  /// Waits for everything that was asked for, or for no more than was before the mark.
+  virtual void download(void* to, const void* from, size_t bytes, const Mark* mark = nullptr) = 0;
   /// Compiles and loads a scheduled program. `blame` ends the messages of its errors. Throws CompileError.
   virtual std::shared_ptr<const LoadedProgram> load(const kernel::Program& program,
                                                     const codegen::DeviceOptions& options,
@@ -69,6 +76,8 @@ class DeviceApi {
     for (const Command& command : commands) submit(program, command);
   }
   virtual void synchronize() = 0;
+  /// The place in the order of work that was reached. Null where everything is done at once.
+  virtual std::shared_ptr<const Mark> mark() { return nullptr; }
   /// Gives memory that nobody uses back to the system.
   virtual void trim() {}
 

@@ -54,6 +54,8 @@ class Staging {
   size_t size_ = 0;
 };
 
+ArrayMemory& memory_of(const AnyArray& array) { return static_cast<ArrayMemory&>(*array.storage().device_memory()); }
+
 AnyArray uploaded_leaf(DeviceApi& api, const LeafRef& leaf, Device device) {
   const size_t bytes = bytes_of(leaf);
   std::vector<std::byte> packed(bytes);
@@ -111,7 +113,12 @@ void execute_on_device(const Executable& executable, std::span<const LeafRef> le
         break;
     }
   }
-  if (executable.device != nullptr) executable.device->run(inputs, results);
+  if (executable.device == nullptr) return;
+  executable.device->run(inputs, results);
+  const std::shared_ptr<const Mark> mark = api.mark();
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].kind == OutputSource::Kind::computed) memory_of(outputs[i]).written(mark);
+  }
 }
 
 std::vector<AnyArray> execute_on_device(const Executable& executable, std::span<const AnyArray* const> inputs,
@@ -131,6 +138,8 @@ std::vector<AnyArray> execute_on_device(const Executable& executable, std::span<
     results.push_back(device_address(outputs.back()));
   }
   executable.device->run(addresses, results);
+  const std::shared_ptr<const Mark> mark = api.mark();
+  for (const AnyArray& output : outputs) memory_of(output).written(mark);
   return outputs;
 }
 

@@ -106,7 +106,10 @@ std::string lines_of(const Graph& graph) {
 }
 
 kernel::GpuLimits limits_of(const CompileOptions& options) {
-  return options.device == cpu() ? kernel::GpuLimits{} : device_api(options.device).limits();
+  kernel::GpuLimits limits;
+  if (options.device != cpu()) limits = device_api(options.device).limits();
+  limits.fast_math = options.fast_math;
+  return limits;
 }
 
 }  // namespace
@@ -130,7 +133,8 @@ codegen::DeviceOptions device_code_options(const CompileOptions& options) {
   return code;
 }
 
-std::string ptx_of(const Graph& graph, const CompileOptions& options) {
+std::string ptx_of(const Graph& graph, CompileOptions options) {
+  if (options.device == cpu() && gpu_available()) options.device = gpu();
   return codegen::compile_ptx(plan_for_device(simplified_for_device(graph, options), options),
                               device_code_options(options))
       .ptx;

@@ -23,8 +23,8 @@ kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& o
 Graph simplified_for_device(const Graph& graph, const CompileOptions& options);
 /// The options of code for options.device. Throws DeviceError when it is not there.
 codegen::DeviceOptions device_code_options(const CompileOptions& options);
-/// PTX of the graph for options.device, or for the oldest architecture when that is no GPU.
-std::string ptx_of(const Graph& graph, const CompileOptions& options);
+/// PTX of the graph for options.device; when that is the CPU, for the first GPU, or the oldest that is supported.
+std::string ptx_of(const Graph& graph, CompileOptions options);
 
 /// Compiles for options.device. What cannot run there runs on the host, and the log says so. Throws CompileError.
 std::shared_ptr<const Executable> make_device_executable(const Graph& graph, const CompileOptions& options,

@@ -7,10 +7,17 @@ void* ArrayMemory::host() {
   std::lock_guard lock(mutex_);
   if (!copy_) {
     detail::Storage copy = detail::Storage::allocate(bytes_);
-    if (bytes_ != 0) api_.download(copy.data(), address_, bytes_);
+    if (bytes_ != 0) api_.download(copy.data(), address_, bytes_, mark_.get());
     copy_ = std::move(copy);
+    mark_.reset();
   }
   return copy_.data();
+}
+
+void ArrayMemory::written(std::shared_ptr<const Mark> mark) {
+  std::lock_guard lock(mutex_);
+  copy_ = {};  // of an argument whose memory this was
+  mark_ = std::move(mark);
 }
 
 detail::Storage allocate_on(DeviceApi& api, size_t bytes) {

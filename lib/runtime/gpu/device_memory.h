@@ -14,6 +14,8 @@ class ArrayMemory final : public detail::DeviceMemory {
   ArrayMemory(DeviceApi& api, size_t bytes) : api_(api), address_(api.allocate(bytes)), bytes_(bytes) {}
   ~ArrayMemory() override { api_.release(address_, bytes_); }
   void* host() override;
+  /// The bytes are what the work before `mark` leaves there.
+  void written(std::shared_ptr<const Mark> mark);
   void* address() const { return address_; }
 
  private:
@@ -22,6 +24,7 @@ class ArrayMemory final : public detail::DeviceMemory {
   const size_t bytes_;
   std::mutex mutex_;
   detail::Storage copy_;
+  std::shared_ptr<const Mark> mark_;  ///< what a fetch waits for; null: for everything
 };
 
 /// Bytes until the end of the scope.

@@ -89,8 +89,11 @@ struct Fiber::Switch {
     auto* fiber = static_cast<Fiber*>(from.data);
     after(nullptr, &fiber->outer_stack_, &fiber->outer_bytes_);
     fiber->outside_ = from.fctx;
-    fiber->body_(fiber->argument_);
-    fiber->leave();
+    for (;;) {
+      fiber->body_(fiber->argument_);
+      fiber->ended_ = true;
+      fiber->pause();
+    }
   }
 };
 
@@ -106,6 +109,7 @@ Fiber::Fiber() : bytes_(kStackBytes) {
 }
 
 Fiber::~Fiber() {
+  if (begun_) abandon();
   Switch::end_thread(inner_thread_);
   munmap(stack_, bytes_ + page_bytes());
 }
@@ -120,13 +124,17 @@ void Fiber::enter() {
 }
 
 void Fiber::start(void (*body)(void*), void* argument) {
-  Switch::end_thread(inner_thread_);
-  inner_thread_ = Switch::new_thread();
-  Switch::clean(stack_ + page_bytes(), bytes_);
   body_ = body;
   argument_ = argument;
-  ended_ = abandoned_ = false;
-  inside_ = context::make_fcontext(stack_ + page_bytes() + bytes_, bytes_, Switch::run);
+  ended_ = false;
+  if (!begun_) {
+    begun_ = true;
+    abandoned_ = false;
+    Switch::end_thread(inner_thread_);
+    inner_thread_ = Switch::new_thread();
+    Switch::clean(stack_ + page_bytes(), bytes_);
+    inside_ = context::make_fcontext(stack_ + page_bytes() + bytes_, bytes_, Switch::run);
+  }
   enter();
 }
 
@@ -148,6 +156,7 @@ void Fiber::pause() {
 
 void Fiber::leave() {
   ended_ = true;
+  begun_ = false;
   Switch::before(nullptr, outer_stack_, outer_bytes_, outer_thread_);
   context::jump_fcontext(outside_, nullptr);
   __builtin_unreachable();

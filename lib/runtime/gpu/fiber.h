@@ -14,18 +14,17 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
   ~Fiber();
 
-  /// Runs body(argument) on the fiber's stack until it pauses or leaves; it must not return. The fiber must have ended
-  /// (or never begun).
+  /// Runs body(argument) on the fiber's stack until it pauses, returns or leaves. The one before must have ended.
   void start(void (*body)(void* argument), void* argument);
-  /// Goes on where it paused. All calls from outside come from one thread.
+  /// Goes on where it paused. Between start and end all calls come from one thread.
   void resume();
-  /// Ends a fiber that has paused.
+  /// Ends what has paused, and drops it.
   void abandon();
   bool ended() const { return ended_; }
 
   /// From inside: back to who started or resumed it, until it is resumed.
   void pause();
-  /// From inside: the same for good.
+  /// From inside: the same for good, from whatever depth.
   [[noreturn]] void leave();
 
  private:
@@ -38,6 +37,7 @@ class Fiber {
   void* outside_ = nullptr;  ///< where who runs it goes on
   void (*body_)(void*) = nullptr;
   void* argument_ = nullptr;
+  bool begun_ = false;  ///< there is something on the stack: a body, or what waits for the next one
   bool ended_ = true, abandoned_ = false;
   // What sanitizers are told.
   const void* outer_stack_ = nullptr;

@@ -26,7 +26,7 @@ enum class SharedMistake : uint8_t {
 
 class SharedShadow {
  public:
-  explicit SharedShadow(size_t bytes) : bytes_(bytes), cells_(bytes / kCoarse + 1) {}
+  explicit SharedShadow(size_t bytes) : cells_(bytes / kCoarse + 1) {}
 
   /// From here on what was written before `epoch` is forgotten.
   void begin_block(uint32_t epoch) { first_ = epoch; }
@@ -73,7 +73,7 @@ class SharedShadow {
   static void note_read(Cell& cell, const SharedAccess& by);
   static void note_write(Cell& cell, const SharedAccess& by);
 
-  size_t bytes_, grain_ = kCoarse;
+  size_t grain_ = kCoarse;  ///< bytes of a cell
   uint32_t first_ = 1;
   std::vector<Cell> cells_;
 };

@@ -18,72 +18,6 @@ using codegen::SimulatorTable;
 constexpr size_t kGuardBytes = 128;
 constexpr std::byte kGuard{0xa5};
 
-BlockThread& thread_of(void* thread) {
-  return *static_cast<BlockThread*>(static_cast<codegen::SimulatedThread*>(thread));
-}
-
-void on_barrier(void* thread, int32_t site) noexcept {
-  BlockThread& t = thread_of(thread);
-  t.owner->meet(t, Meeting::barrier, site);
-}
-
-void on_warp_barrier(void* thread, int32_t site) noexcept {
-  BlockThread& t = thread_of(thread);
-  t.owner->meet(t, Meeting::warp_barrier, site);
-}
-
-uint32_t on_shuffle(void* thread, uint32_t value, int32_t mode, uint32_t operand, int32_t site) noexcept {
-  BlockThread& t = thread_of(thread);
-  t.value = value;
-  t.mode = mode;
-  t.operand = operand;
-  t.owner->meet(t, Meeting::shuffle, site);
-  return t.value;
-}
-
-void on_access(void* thread, const void* address, int64_t bytes, int32_t kind, int32_t site) noexcept {
-  BlockThread& t = thread_of(thread);
-  t.owner->access(t, address, bytes, kind, site);
-}
-
-void on_mma(void* thread, int32_t shape, const uint32_t* a, const uint32_t* b, float* c, int32_t site) noexcept {
-  BlockThread& t = thread_of(thread);
-  t.mode = shape;
-  t.fragments = {a, b, c};
-  t.owner->meet(t, Meeting::mma, site);
-}
-
-void on_load_matrix(void* thread, const void* row, int32_t transposed, uint32_t* out, int32_t site) noexcept {
-  BlockThread& t = thread_of(thread);
-  t.mode = transposed;
-  t.row = static_cast<const std::byte*>(row);
-  t.out = out;
-  t.owner->access(t, row, 16, SimulatorTable::load + SimulatorTable::shared, site);
-  t.owner->meet(t, Meeting::load_matrix, site);
-}
-
-void on_async_copy(void* thread, void* shared, const void* global, int32_t valid, int32_t site) noexcept {
-  BlockThread& t = thread_of(thread);
-  t.owner->begin_copy(t, shared, global, valid, site);
-}
-
-void on_async_commit(void* thread) noexcept { ++thread_of(thread).commits; }
-
-void on_async_wait(void* thread, int32_t pending) noexcept {
-  BlockThread& t = thread_of(thread);
-  t.owner->end_copies(t, static_cast<uint32_t>(pending));
-}
-
-constexpr SimulatorTable kTable = {.barrier = on_barrier,
-                                   .warp_barrier = on_warp_barrier,
-                                   .shuffle = on_shuffle,
-                                   .access = on_access,
-                                   .mma = on_mma,
-                                   .load_matrix = on_load_matrix,
-                                   .async_copy = on_async_copy,
-                                   .async_commit = on_async_commit,
-                                   .async_wait = on_async_wait};
-
 }  // namespace
 
 SimulatedBlock::SimulatedBlock(const codegen::SimulatedProgram& program, size_t kernel, std::span<void* const> buffers,
@@ -108,7 +42,7 @@ SimulatedBlock::~SimulatedBlock() {
 }
 
 void SimulatedBlock::begin(BlockThread& t) const {
-  t.table = &kTable;
+  t.table = &kSimulatorTable;
   t.thread = static_cast<int32_t>(&t - threads_.data());
   t.threads = function_.threads;
   t.block = block_;
@@ -135,13 +69,12 @@ void SimulatedBlock::run(int64_t block) {
 /// On a fiber: the threads of a warp from the next one on, until one has paused.
 void SimulatedBlock::run_threads(void* block) {
   SimulatedBlock& b = *static_cast<SimulatedBlock*>(block);
-  Fiber* const own = b.fiber_;
   for (;;) {
     BlockThread& t = b.threads_[b.begun_++];
     b.running_ = &t;
     b.code_(&t, b.buffers_.data());
     t.state = BlockThread::State::returned;
-    if (t.has_paused || b.begun_ % kWarp == 0) own->leave();
+    if (t.has_paused || b.begun_ % kWarp == 0) return;
   }
 }
 
@@ -264,11 +197,11 @@ void SimulatedBlock::access(BlockThread& t, const void* address, int64_t bytes, 
     mistake.kind = Mistake::misaligned;
     fail(mistake);
   }
-  (kind & SimulatorTable::shared) != 0 ? access_shared(t, mistake) : access_global(t, mistake);
+  (kind & SimulatorTable::shared) != 0 ? access_shared(t, mistake) : access_global(mistake);
 }
 
 /// A site mostly stays in one allocation.
-void SimulatedBlock::access_global(BlockThread&, const Mistake& access) {
+void SimulatedBlock::access_global(const Mistake& access) {
   SimulatedMemory::Range& range = ranges_[static_cast<size_t>(access.site) % ranges_.size()];
   range = memory_.find(reinterpret_cast<const void*>(access.address));
   if (!range.released && range.holds(access.address, static_cast<size_t>(access.bytes))) return;
@@ -288,7 +221,7 @@ size_t SimulatedBlock::shared_offset(const Mistake& access) {
   fail(mistake);
 }
 
-void SimulatedBlock::access_shared(BlockThread& t, const Mistake& access) {
+void SimulatedBlock::access_shared(const BlockThread& t, const Mistake& access) {
   const size_t offset = shared_offset(access);
   const auto bytes = static_cast<size_t>(access.bytes);
   Mistake mistake = access;
@@ -317,7 +250,7 @@ void SimulatedBlock::begin_copy(BlockThread& t, void* shared, const void* global
       read.bytes = kBytes;
       fail(read);
     }
-    access_global(t, read);
+    access_global(read);
   }
   const auto target = reinterpret_cast<uintptr_t>(shared);
   Mistake write{.thread = t.thread, .access = SimulatorTable::store, .address = target, .bytes = kBytes, .site = site};

@@ -16,6 +16,9 @@ namespace calque::runtime {
 
 class SimulatedBlock;
 
+/// For every thread of every block.
+extern const codegen::SimulatorTable kSimulatorTable;
+
 /// Where threads wait for one another.
 enum class Meeting : uint8_t { none, barrier, warp_barrier, shuffle, mma, load_matrix };
 
@@ -85,9 +88,9 @@ class SimulatedBlock {
   SharedAccess access_by(const BlockThread& t) const {
     return {t.thread, epoch_, warp_epochs_[static_cast<size_t>(t.thread / kWarp)]};
   }
-  void access_global(BlockThread& t, const Mistake& mistake);
-  void access_shared(BlockThread& t, const Mistake& mistake);
-  size_t shared_offset(const Mistake& mistake);
+  void access_global(const Mistake& access);
+  void access_shared(const BlockThread& t, const Mistake& access);
+  size_t shared_offset(const Mistake& access);
   /// Ends the thread that runs, and with it the launch.
   [[noreturn]] void fail(const Mistake& mistake);
   /// The same where no thread runs.

@@ -25,7 +25,7 @@ class SimulatedDevice final : public DeviceApi {
     if (memory != nullptr) memory_.release(memory);
   }
   void upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
-  void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, size_t bytes, const Mark*) override { std::memcpy(to, from, bytes); }
   void copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   void store(void* to, uint32_t value, size_t bytes) override {
     static_assert(std::endian::native == std::endian::little);

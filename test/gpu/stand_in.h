@@ -1,0 +1,63 @@
+#pragma once
+// The stand-in for CUDA's driver as tests see it: what it was asked for, what lives, what was done wrong, and errors to
+// come.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include "calque/device.h"
+
+namespace calque::test {
+
+class StandIn {
+ public:
+  /// The one that the library opens. CALQUE_LIBCUDA names it from here on.
+  static StandIn& get() {
+    static StandIn& one = *new StandIn;
+    return one;
+  }
+
+  void fail(const char* entry, int status, int after = 0) { fail_(entry, status, after); }
+  bool failed() { return failed_(); }
+  int calls(const char* entry) { return calls_(entry); }
+  void limit_memory(size_t bytes) { limit_(bytes); }
+  void heal() { heal_(); }
+  size_t live(const char* kind) { return live_(kind); }
+  /// What was done wrong since the last time.
+  std::vector<std::string> problems() {
+    std::vector<std::string> all;
+    char text[256];
+    while (problem_(text, sizeof text)) all.emplace_back(text);
+    return all;
+  }
+
+ private:
+  StandIn() {
+    setenv("CALQUE_LIBCUDA", CALQUE_STAND_IN_CUDA, 1);
+    void* const library = dlopen(CALQUE_STAND_IN_CUDA, RTLD_NOW | RTLD_LOCAL);
+    const auto find = [&](auto& function, const char* name) {
+      function =
+          library == nullptr ? nullptr : reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+      if (function == nullptr) std::abort();
+    };
+    find(fail_, "standInFail");
+    find(failed_, "standInFailed");
+    find(calls_, "standInCalls");
+    find(limit_, "standInLimitMemory");
+    find(heal_, "standInHeal");
+    find(live_, "standInLive");
+    find(problem_, "standInProblem");
+  }
+
+  void (*fail_)(const char*, int, int) = nullptr;
+  bool (*failed_)() = nullptr;
+  int (*calls_)(const char*) = nullptr;
+  void (*limit_)(size_t) = nullptr;
+  void (*heal_)() = nullptr;
+  size_t (*live_)(const char*) = nullptr;
+  bool (*problem_)(char*, size_t) = nullptr;
+};
+
+}  // namespace calque::test
