@@ -22,6 +22,8 @@ constexpr int64_t kLoneWarpTile = 64 * 64;
 constexpr int64_t kWidenedDepth = 8;
 /// What is done with a sum is repeated up to so many instructions, so that several loads are under way.
 constexpr int64_t kShortEpilogue = 16, kEpilogues = 4;
+/// What is done with sums is done with 16 bytes of them at once up to so many instructions.
+constexpr int64_t kVectorEpilogue = 48;
 
 }  // namespace
 
@@ -87,9 +89,7 @@ void DeviceContraction::choose_layout(Factor& f) {
 
 void DeviceContraction::emit() {
   k_.own([&] {
-    const int64_t staged = slices() == 0 ? 0
-                                         : t_.threads / 32 * slice_rows() * staged_row() *
-                                               static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8);
+    const int64_t staged = slices() == 0 ? 0 : t_.threads / 32 * slice_rows() * staged_row() * total_bytes();
     shared_ = k_.shared(k_.allocate_shared(std::max(stages_ * stage_bytes_, staged)));
     thread_ = k_.op(DeviceOp::thread);
     find_tile();
@@ -236,7 +236,7 @@ void DeviceContraction::begin_copies(Value* stage, Value* step) {
 // Sums pass through shared memory, a few rows of a warp at a time, so that neighbouring lanes finish, and store,
 // neighbouring columns.
 void DeviceContraction::finish(const Values& sums) {
-  const int64_t bytes = slice_rows() * staged_row() * static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8);
+  const int64_t bytes = slice_rows() * staged_row() * total_bytes();
   Value* const own = at(shared_, mul(k_.warp_, bytes));
   for (int64_t slice = 0; slice < slices(); ++slice) {
     if (slice != 0) k_.op(DeviceOp::warp_barrier);
@@ -247,7 +247,7 @@ void DeviceContraction::finish(const Values& sums) {
 }
 
 void DeviceContraction::stage_sums(const Values& sums, int64_t slice, Value* to) {
-  const auto bytes = static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8), row = staged_row() * bytes;
+  const int64_t bytes = total_bytes(), row = staged_row() * bytes;
   const llvm::Align align(static_cast<uint64_t>(bytes));
   if (is_scalar()) {
     const int64_t width = group(rhs_);
@@ -273,16 +273,27 @@ void DeviceContraction::stage_sums(const Values& sums, int64_t slice, Value* to)
   }
 }
 
+// Sums that are finished together: 16 bytes of neighbours, where rows hold a whole number of those.
+int64_t DeviceContraction::finished_lanes() const {
+  const kernel::Region& region = i_.regions[2];
+  const int64_t lanes = kPiece / total_bytes();
+  const bool straight = std::all_of(region.instructions.begin(), region.instructions.end(),
+                                    [](const kernel::Instruction& i) { return i.regions.empty(); });
+  const bool fits = i_.columns % lanes == 0 && slice_rows() * t_.warp_columns % (32 * lanes) == 0;
+  return fits && straight && instruction_count(region) <= kVectorEpilogue ? lanes : 1;
+}
+
 void DeviceContraction::finish_slice(int64_t slice, Value* from) {
-  const auto bytes = static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8);
-  const int64_t count = slice_rows() * t_.warp_columns / 32;
-  const int64_t repeat = instruction_count(i_.regions[2]) <= kShortEpilogue && count % kEpilogues == 0 ? kEpilogues : 1;
+  const int64_t lanes = finished_lanes(), count = slice_rows() * t_.warp_columns / 32 / lanes;
+  const int64_t most = instruction_count(i_.regions[2]) <= kShortEpilogue ? kEpilogues / lanes : 1;
+  const int64_t repeat = most > 1 && count % most == 0 ? most : 1;
+  llvm::Type* const type = lanes == 1 ? total_ : llvm::FixedVectorType::get(total_, static_cast<unsigned>(lanes));
   const auto one = [&](Value* number) {
-    Value* const place = add(mul(b_.CreateTrunc(number, b_.getInt32Ty()), 32), k_.lane_);
+    Value* const place = mul(add(mul(b_.CreateTrunc(number, b_.getInt32Ty()), 32), k_.lane_), lanes);
     Value* const row = b_.CreateUDiv(place, word(t_.warp_columns));
     Value* const column = b_.CreateURem(place, word(t_.warp_columns));
-    Value* sum = b_.CreateAlignedLoad(total_, at(from, mul(add(mul(row, staged_row()), column), bytes)),
-                                      llvm::Align(static_cast<uint64_t>(bytes)));
+    Value* const sum = b_.CreateAlignedLoad(type, at(from, mul(add(mul(row, staged_row()), column), total_bytes())),
+                                            llvm::Align(static_cast<uint64_t>(lanes * total_bytes())));
     Value* in_warp = add(row, word(slice * kFragmentRows));
     if (is_scalar()) {
       const int64_t width = group(lhs_);
@@ -295,7 +306,7 @@ void DeviceContraction::finish_slice(int64_t slice, Value* from) {
       if (f->shifted) here = k_.and_mask(here, b_.CreateICmpSGE(index, f->begin));
       if (f->ragged()) here = k_.and_mask(here, b_.CreateICmpSLT(index, integer(f->whole)));
     }
-    k_.when(here, [&] { epilogue(m, n, sum); });
+    k_.when(here, [&] { epilogue(m, n, sum, lanes); });
   };
   k_.counted(integer(0), integer(count), repeat, {}, [&](Value* number, const Values&) {
     for (int64_t u = 0; u < repeat; ++u) one(u == 0 ? number : add(number, integer(u)));
@@ -303,14 +314,18 @@ void DeviceContraction::finish_slice(int64_t slice, Value* from) {
   });
 }
 
-void DeviceContraction::epilogue(Value* m, Value* n, Value* sum) {
+void DeviceContraction::epilogue(Value* m, Value* n, Value* sum, int64_t lanes) {
   const kernel::Region& region = i_.regions[2];
-  llvm::Type* const type = k_.ops_.register_type(sum_);
+  llvm::Type* const type = k_.ops_.same_lanes(k_.ops_.register_type(sum_), sum);
   if (sum->getType() != type) sum = b_.CreateTrunc(sum, type);
+  k_.lanes_ = lanes == 1 ? 0 : static_cast<unsigned>(lanes);
   k_.env_[region.parameters[0]] = k_.uniform(m);
   k_.env_[region.parameters[1]] = k_.uniform(n);
-  k_.env_[region.parameters[2]] = k_.uniform(sum);
+  if (lanes > 1) k_.env_[region.parameters[1]] = {n, Reg::Form::linear, false, true, 1};
+  k_.env_[region.parameters[2]] = k_.of(sum);
+  k_.divisors_[region.parameters[1]] = lanes;
   k_.run(region);
+  k_.lanes_ = 0;
 }
 
 void DeviceEmitter::contraction(const kernel::Instruction& i) {

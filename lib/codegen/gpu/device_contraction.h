@@ -67,7 +67,9 @@ class DeviceContraction {
   void finish(const Values& sums);
   void stage_sums(const Values& sums, int64_t slice, llvm::Value* to);
   void finish_slice(int64_t slice, llvm::Value* from);
-  void epilogue(llvm::Value* m, llvm::Value* n, llvm::Value* sum);
+  int64_t finished_lanes() const;
+  void epilogue(llvm::Value* m, llvm::Value* n, llvm::Value* sum, int64_t lanes);
+  int64_t total_bytes() const { return static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8); }
   int64_t slices() const { return is_scalar() ? thread_rows_ : t_.warp_rows / kFragmentRows; }
   int64_t slice_rows() const { return is_scalar() ? kLaneRows : kFragmentRows; }
   int64_t staged_row() const { return t_.warp_columns + kStagedPad; }
