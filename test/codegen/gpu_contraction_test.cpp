@@ -9,6 +9,7 @@
 #include "kernel/gpu/tiles.h"
 #include "runtime/gpu/simulator.h"
 #include "support/kernel_builder.h"
+#include "support/ptxas.h"
 #include "support/random.h"
 #include "support/sanitizers.h"
 
@@ -256,6 +257,46 @@ TEST(GpuContraction, IsAsAccurateAsTheMatrixUnits) {
   EXPECT_EQ(mistake<float>(p, 300 * std::ldexp(1.0, -12)), "");
   EXPECT_NE(mistake<float>(p, 1e-5), "");
 }
+
+// ---- PTX
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+std::string ptx_of(const Product& p, const std::string& arch) {
+  codegen::DeviceOptions options = options_of(p);
+  options.arch = arch;
+  return codegen::compile_ptx(program_of(p), options).ptx;
+}
+
+// A warp multiplies 64 x 64 sums by 32 terms a step: 64 instructions, for which 8 read the left and 8 the right factor.
+TEST(GpuContraction, FeedsTheMatrixUnits) {
+  const std::string ptx = ptx_of({4096, 4096, 4096, DType::bf16}, "sm_90a");
+  EXPECT_EQ(count(ptx, "mma.sync.aligned.m16n8k16"), 64U);
+  EXPECT_EQ(count(ptx, "ldmatrix"), 16U + 8U);  // and those of the first half step
+  EXPECT_EQ(count(ptx, "cp.async.cg"), 4U * 6U);
+  EXPECT_EQ(count(ptx, "ld.global"), 4U);  // of the bias, with sums
+  EXPECT_EQ(count(ptx, "bar.sync") + count(ptx, "barrier.sync"), 4U);
+}
+
+class GpuContractionText : public testing::TestWithParam<const char*> {};
+
+TEST_P(GpuContractionText, SpillsNothing) {
+  if (!find_ptxas()) GTEST_SKIP() << "no ptxas here";
+  Product products[] = {{4096, 4096, 4096, DType::bf16},
+                        {4095, 4095, 4095, DType::f16, {false, true}},
+                        {4096, 4096, 4096, DType::f32, {false, true}},
+                        {4096, 4096, 4096, DType::f32, {true, false}},
+                        {1024, 1024, 1024, DType::f64}};
+  products[3].fast_math = true;
+  for (const Product& p : products) EXPECT_EQ(ptxas_complaint(ptx_of(p, GetParam()), GetParam()), "") << describe(p);
+}
+
+INSTANTIATE_TEST_SUITE_P(Archs, GpuContractionText, testing::Values("sm_80", "sm_90a"),
+                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace calque::test
