@@ -1,0 +1,80 @@
+// The kernels that users write first, as an assembler of NVIDIA's sees them: for the oldest and the newest architecture
+// that is served, nothing may be spilled, and no thread may need memory of its own.
+#include <functional>
+
+#include <calque/calque.h>
+#include <gtest/gtest.h>
+
+#include "support/ptxas.h"
+#include "support/simulated.h"
+
+namespace calque::test {
+namespace {
+
+using F = Array<float>;
+
+struct Case {
+  std::string name;
+  Graph graph;
+};
+
+std::vector<Case> cases() {
+  const auto flat = spec<float>({1 << 24});
+  const auto rows = spec<float>({4096, 1024}), long_rows = spec<float>({64, 262144}), ragged = spec<float>({777, 1021});
+  const auto half = spec<bfloat16>({2048, 2048});
+  std::vector<Case> all;
+  const auto add = [&](std::string name, const auto& f, const auto&... x) {
+    all.push_back({std::move(name), jit(f).trace(x...)});
+  };
+  add("triad", [](auto x, auto y) { return 2.5f * x + y; }, flat, flat);
+  add("chain", [](auto x) { return tanh(x * 2.0f + 1.0f) * exp(-x * x) + sqrt(abs(x)); }, flat);
+  add("doubles", [](auto x) { return sin(x) * log(abs(x) + 1.0); }, spec<double>({1 << 20}));
+  add("sum", [](auto x) { return sum(x); }, flat);
+  add("variance", [](auto x) { return var(x); }, flat);
+  add("columns", [](auto x) { return sum(x, {0}); }, rows);
+  add("softmax", [](auto x) { return softmax(x, 1); }, rows);
+  add("softmax of long rows", [](auto x) { return softmax(x, 1); }, long_rows);
+  add("softmax of ragged rows", [](auto x) { return softmax(x, 1); }, ragged);
+  add("layernorm", [](auto x) { return layer_norm(x, 1); }, rows);
+  add("gradient of layernorm", [](auto x) { return grad([](auto y) { return sum(sin(layer_norm(y, 1))); })(x); }, rows);
+  add("logsumexp", [](auto x) { return logsumexp(x, {1}); }, rows);
+  add("argmax", [](auto x) { return argmax(x, 1); }, rows);
+  add("cumsum", [](auto x) { return cumsum(x, 0); }, flat);
+  add("cumsum of rows", [](auto x) { return cumsum(x, 1); }, rows);
+  add("take", [](auto x, auto i) { return take(x, i, 0); }, rows, spec<int32_t>({5000}));
+  add(
+      "scatter_add", [](auto x, auto i, auto u) { return scatter_add(x, i, u); }, rows, spec<int32_t>({5000}),
+      spec<float>({5000, 1024}));
+  add("transpose", [](auto x) { return x.T() + 1.0f; }, rows);
+  add("matmul", [](auto x) { return matmul(x, x.T()); }, rows);
+  add("matmul of bf16 with an epilogue", [](auto x, auto w) { return tanh(matmul(x, w)); }, half, half);
+  add("matmul of f64", [](auto x) { return matmul(x, x); }, spec<double>({512, 512}));
+  add(
+      "loops of elements",
+      [](auto x) {
+        return vmap([](auto a) {
+          return while_loop([](auto s) { return s < 1000.0f; }, [](auto s) { return s * s + 1.0f; }, a);
+        })(x);
+      },
+      flat);
+  add(
+      "n-body", [](auto x) { return vmap([x](auto a) { return sum(1.0f / (0.01f + (x - a) * (x - a))); })(x); },
+      spec<float>({8192}));
+  return all;
+}
+
+void check(const std::string& arch) {
+  if (!find_ptxas()) GTEST_SKIP() << "no ptxas here";
+  for (const Case& c : cases()) {
+    codegen::DeviceOptions options;
+    options.arch = arch;
+    const codegen::PtxProgram program = codegen::compile_ptx(program_for_gpu(c.graph, {}), options);
+    EXPECT_EQ(ptxas_complaint(program.ptx, arch), "") << c.name;
+  }
+}
+
+TEST(StandardKernels, NeedNoLocalMemoryOnSm80) { check("sm_80"); }
+TEST(StandardKernels, NeedNoLocalMemoryOnSm90a) { check("sm_90a"); }
+
+}  // namespace
+}  // namespace calque::test
