@@ -49,7 +49,7 @@ std::string compare(const std::string& text, const codegen::DeviceOptions& optio
 const char* const kProduct = "dot_general[lhs_batch=[], lhs_contract=[1], rhs_batch=[], rhs_contract=[0]] ";
 
 bool has_tiles(const std::string& text) {
-  for (const kernel::Kernel& k : scheduled_program(parse(text), {}).kernels) {
+  for (const kernel::Kernel& k : program_for_gpu(parse(text), {}).kernels) {
     const auto* region = &k.body;
     while (!region->instructions.empty() && region->instructions.back().op == kernel::Op::loop)
       region = &region->instructions.back().regions[0];
