@@ -30,13 +30,19 @@ class DeviceBytes {
 
 kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& limits) {
   const Graph g = transform::simplify(math::expand(transform::simplify(graph)));
-  return kernel::schedule_for_gpu(kernel::build_program(g, {}), limits);
+  kernel::BuildOptions build;
+  build.alignment = 64;  // as devices allocate
+  return kernel::schedule_for_gpu(kernel::build_program(g, build), limits);
 }
 
 std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::DeviceOptions& options) {
+  return run_on(runtime::simulated_device(), graph, inputs, limits, options);
+}
+
+std::vector<AnyArray> run_on(runtime::DeviceApi& api, const Graph& graph, const std::vector<AnyArray>& inputs,
+                             const kernel::GpuLimits& limits, const codegen::DeviceOptions& options) {
   const kernel::Program program = program_for_gpu(graph, limits);
-  runtime::DeviceApi& api = runtime::simulated_device();
   const auto code = api.load(program, options, "");
   std::vector<AnyArray> outputs;
   for (const Type& t : graph.output_types()) outputs.push_back(AnyArray::uninitialized(t));

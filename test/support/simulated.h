@@ -6,6 +6,7 @@
 
 #include "codegen/gpu/device_code.h"
 #include "kernel/gpu/schedule.h"
+#include "runtime/gpu/device_api.h"
 
 namespace calque::test {
 
@@ -25,5 +26,8 @@ kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& lim
 /// Outputs of the graph. Throws DeviceError for what the simulator finds.
 std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::DeviceOptions& options = {});
+/// The same on any device.
+std::vector<AnyArray> run_on(runtime::DeviceApi& api, const Graph& graph, const std::vector<AnyArray>& inputs,
+                             const kernel::GpuLimits& limits, const codegen::DeviceOptions& options = {});
 
 }  // namespace calque::test

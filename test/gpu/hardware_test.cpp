@@ -1,0 +1,116 @@
+// What only a GPU can tell: that it computes what the CPU does, that calls are futures, and that memory comes back.
+// Without one these tests are skipped.
+#include <calque/calque.h>
+#include <gtest/gtest.h>
+
+#include "support/native.h"
+#include "support/random_graph.h"
+#include "support/simulated.h"
+
+namespace calque::test {
+namespace {
+
+class Hardware : public testing::Test {
+  void SetUp() override {
+    if (!gpu_available()) GTEST_SKIP() << "no GPU here";
+  }
+};
+
+RandomGraphOptions exact_options() {
+  RandomGraphOptions o;
+  o.reassociated = false;
+  o.exclude = {"bitcast", "copysign"};  // the sign of a NaN is nobody's promise
+  return o;
+}
+
+void compare(uint64_t first, uint64_t count, const RandomGraphOptions& options, const kernel::GpuLimits& limits) {
+  runtime::DeviceApi& api = runtime::device_api(gpu());
+  codegen::CodegenOptions native;
+  native.strict = true;
+  codegen::DeviceOptions device;
+  device.strict = true;
+  device.arch = api.arch();
+  for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+    const Graph g = random_graph(seed, options);
+    const auto inputs = random_inputs(g, seed);
+    const auto want = run_native(g, inputs, native);
+    const auto got = run_on(api, g, inputs, limits, device);
+    for (size_t o = 0; o < want.size(); ++o)
+      EXPECT_EQ(difference(got[o], want[o]), "") << "seed " << seed << "\n" << print(g);
+  }
+}
+
+TEST_F(Hardware, EqualsTheCpuOnRandomGraphs) { compare(0, 150, exact_options(), tiny_limits()); }
+
+TEST_F(Hardware, EqualsTheCpuOnLargeRandomGraphs) {
+  RandomGraphOptions o = exact_options();
+  o.max_elements = 60000;
+  o.max_equations = 12;
+  o.max_depth = 1;
+  compare(5000, 60, o, kernel::GpuLimits{});
+}
+
+Array<float> numbers(const Shape& shape) {
+  std::vector<float> v(static_cast<size_t>(shape.num_elements()));
+  uint32_t state = 1;
+  for (float& x : v) {
+    state = state * 1664525 + 1013904223;
+    x = static_cast<float>(state >> 8) * 0x1p-23f - 1;
+  }
+  return Array<float>::from(std::span<const float>(v), shape);
+}
+
+template <class F>
+void expect_equal_on_both(const F& f, const Array<float>& x, double tolerance) {
+  const auto here = jit(f)(x), there = jit(f, {.device = gpu()})(x);
+  EXPECT_EQ(there.device(), gpu());
+  EXPECT_TRUE(allclose(here, there.to(cpu()), tolerance, tolerance));
+}
+
+TEST_F(Hardware, ReducesLongAndShortRows) {
+  for (const Shape& shape : {Shape{3, 1000003}, Shape{100003, 7}, Shape{4096, 1024}, Shape{77, 4099}}) {
+    const auto x = numbers(shape);
+    expect_equal_on_both([](auto a) { return sum(a, {1}); }, x, 1e-3);
+    expect_equal_on_both([](auto a) { return amax(a, {0}); }, x, 0);
+    expect_equal_on_both([](auto a) { return softmax(a, 1); }, x, 1e-5);
+    expect_equal_on_both([](auto a) { return layer_norm(a, 1); }, x, 1e-3);
+    expect_equal_on_both([](auto a) { return cumsum(a, 1); }, x, 1e-2);
+  }
+}
+
+TEST_F(Hardware, MultipliesMatrices) {
+  for (const Shape& shape : {Shape{512, 512}, Shape{333, 1021}, Shape{1, 4096}, Shape{1024, 16}}) {
+    const auto x = numbers(shape);
+    expect_equal_on_both([](auto a) { return matmul(a, a.T()); }, x, 1e-3);
+    expect_equal_on_both([](auto a) { return cast<float>(matmul(cast<bfloat16>(a), cast<bfloat16>(a.T()))); }, x, 2e-1);
+    expect_equal_on_both([](auto a) { return cast<float>(matmul(cast<float16>(a), cast<float16>(a.T()))); }, x, 5e-2);
+  }
+}
+
+TEST_F(Hardware, RepeatsItself) {
+  const auto x = numbers({2000, 3000}).to(gpu());
+  const auto f = jit([](auto a) { return std::tuple{sum(a * a), sum(a, {0}), cumsum(a, 0), softmax(a, 1)}; });
+  const auto [a, b, c, d] = f(x);
+  for (int i = 0; i < 20; ++i) {
+    const auto [a2, b2, c2, d2] = f(x);
+    EXPECT_TRUE(array_equal(a, a2) && array_equal(b, b2) && array_equal(c, c2) && array_equal(d, d2));
+  }
+}
+
+TEST_F(Hardware, GivesMemoryBack) {
+  const auto f = jit([](auto a) { return a * 2.0f + 1.0f; });
+  auto x = Array<float>::zeros({1 << 20}).to(gpu());
+  for (int i = 0; i < 20000; ++i) x = f(x * 0.25f);
+  EXPECT_TRUE(allclose(x.to(cpu()), Array<float>::full({1 << 20}, 2.0f), 1e-6, 1e-6));
+}
+
+TEST_F(Hardware, HoldsArraysOfMoreThanTwoGigabytes) {
+  const auto f = jit([] { return sum(iota<int32_t>(int64_t{1} << 30) % 2); }, {.device = gpu()});
+  EXPECT_EQ(f().item(), 1 << 29);
+  const auto g = jit([](auto a) { return a + 1.0f; });
+  const auto big = Array<float>::zeros({(int64_t{1} << 29) + 12345}).to(gpu());
+  EXPECT_EQ(jit([](auto a) { return amin(a); })(g(big)).item(), 1.0f);
+}
+
+}  // namespace
+}  // namespace calque::test
