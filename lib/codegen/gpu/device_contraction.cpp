@@ -16,10 +16,14 @@ namespace {
 constexpr int64_t kTogether = 8;
 /// Shared memory that every device has for a block.
 constexpr int64_t kSharedMemory = 99 * 1024;
+/// Sums of a warp whose block has a processor to itself: while its warps meet, no other block works.
+constexpr int64_t kLoneWarpTile = 64 * 64;
 /// Terms of a step where 16-bit floats are multiplied as f32.
 constexpr int64_t kWidenedDepth = 8;
 /// What is done with a sum is repeated up to so many instructions, so that several loads are under way.
 constexpr int64_t kShortEpilogue = 16, kEpilogues = 4;
+/// What is done with sums is done with 16 bytes of them at once up to so many instructions.
+constexpr int64_t kVectorEpilogue = 48;
 
 }  // namespace
 
@@ -63,6 +67,7 @@ DeviceContraction::DeviceContraction(DeviceEmitter& kernel, const kernel::Instru
   // What comes through registers is at most one step ahead.
   stages_ = std::min<int64_t>({t_.stages, kSharedMemory / stage_bytes_, steps_ + 1});
   if (!is_asynchronous()) stages_ = 2;
+  reads_ahead_ = !is_scalar() && computed_.empty() && t_.warp_rows * t_.warp_columns >= kLoneWarpTile;
 }
 
 void DeviceContraction::choose_layout(Factor& f) {
@@ -84,9 +89,7 @@ void DeviceContraction::choose_layout(Factor& f) {
 
 void DeviceContraction::emit() {
   k_.own([&] {
-    const int64_t staged = slices() == 0 ? 0
-                                         : t_.threads / 32 * slice_rows() * staged_row() *
-                                               static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8);
+    const int64_t staged = slices() == 0 ? 0 : t_.threads / 32 * slice_rows() * staged_row() * total_bytes();
     shared_ = k_.shared(k_.allocate_shared(std::max(stages_ * stage_bytes_, staged)));
     thread_ = k_.op(DeviceOp::thread);
     find_tile();
@@ -131,7 +134,7 @@ void DeviceContraction::find_lanes() {
   lane_column_ = b_.CreateURem(k_.lane_, word(kLaneColumns));
 }
 
-// One meeting a step: behind it, what the step needs is there, and the place of the step before is free.
+// One meeting a step: behind it, what is multiplied next is there, and the place of what was multiplied is free.
 void DeviceContraction::steps() {
   const int64_t ahead = stages_ - 1;
   for (int64_t s = 0; s < ahead; ++s) {
@@ -148,21 +151,26 @@ void DeviceContraction::steps() {
     }
     if (is_asynchronous()) k_.op(DeviceOp::async_commit);
   }
+  if (reads_ahead_) meet();
   const int64_t sums = is_scalar() ? thread_rows_ * thread_columns_ : int64_t{t_.warp_rows} * t_.warp_columns / 32;
   Values initial(static_cast<size_t>(sums), llvm::Constant::getNullValue(total_));
+  if (reads_ahead_) initial.append(fragments(shared_, 0));
   // The places of the step that is multiplied and of the one that is fetched.
   initial.push_back(word(0));
   initial.push_back(word(ahead * stage_bytes_));
   Values last = k_.counted(integer(0), integer(steps_), 1, initial, [&](Value* step, const Values& carries) {
-    Value *const here = carries[carries.size() - 2], *const there = carries.back();
-    Values next(carries.begin(), carries.end() - 2);
-    if (is_asynchronous()) k_.op(DeviceOp::async_wait, {word(ahead - 1)});
-    k_.op(DeviceOp::barrier);
-    next = one_step(at(shared_, here), at(shared_, there), add(step, integer(ahead)), std::move(next));
-    for (Value* place : {here, there}) {
-      Value* const after = add(place, word(stage_bytes_));
-      next.push_back(b_.CreateSelect(b_.CreateICmpEQ(after, word(stages_ * stage_bytes_)), word(0), after));
-    }
+    Step now;
+    now.here = carries[carries.size() - 2];
+    now.there = carries.back();
+    now.fetched = add(step, integer(ahead));
+    Value* const following = after(now.here);
+    now.following = b_.CreateSelect(b_.CreateICmpSLT(step, integer(steps_ - 1)), following, now.here);
+    now.sums.assign(carries.begin(), carries.begin() + sums);
+    now.fragments.assign(carries.begin() + sums, carries.end() - 2);
+    one_step(now);
+    Values next = now.sums;
+    next.append(now.fragments);
+    next.append({following, after(now.there)});
     return next;
   });
   last.resize(static_cast<size_t>(sums));
@@ -170,17 +178,29 @@ void DeviceContraction::steps() {
   finish(last);
 }
 
-// Multiplies what is `here` while the factors of step `next` are on their way: copied, or in registers until the
-// products are under way. A last step that is not whole, and elements that are dear, are computed behind the products.
-Values DeviceContraction::one_step(Value* here, Value* there, Value* next, Values sums) {
+Value* DeviceContraction::after(Value* place) {
+  Value* const next = add(place, word(stage_bytes_));
+  return b_.CreateSelect(b_.CreateICmpEQ(next, word(stages_ * stage_bytes_)), word(0), next);
+}
+
+void DeviceContraction::meet() {
+  if (is_asynchronous()) k_.op(DeviceOp::async_wait, {word(stages_ - 2)});
+  k_.op(DeviceOp::barrier);
+}
+
+// Multiplies while later factors are on their way: copied, or in registers until products are under way. A last step
+// that is not whole, and elements that are dear, are computed behind the products.
+void DeviceContraction::one_step(Step& now) {
   const bool any = steps_ > stages_ - 1, ragged = i_.extent % depth_ != 0;
   const auto before = [&](int64_t end) {
-    return any ? b_.CreateICmpSLT(next, integer(end)) : static_cast<Value*>(b_.getFalse());
+    return any ? b_.CreateICmpSLT(now.fetched, integer(end)) : static_cast<Value*>(b_.getFalse());
   };
   Value* const more = before(steps_);
   Value* const more_whole = ragged ? before(steps_ - 1) : more;
+  Value *const here = at(shared_, now.here), *const there = at(shared_, now.there);
+  if (!reads_ahead_) meet();
   if (is_asynchronous()) {
-    k_.when(more, [&] { begin_copies(there, next); });
+    k_.when(more, [&] { begin_copies(there, now.fetched); });
     k_.op(DeviceOp::async_commit);
   }
   std::vector<std::pair<const Factor*, Values>> held;
@@ -188,18 +208,24 @@ Values DeviceContraction::one_step(Value* here, Value* there, Value* next, Value
     if (!is_short(*f)) continue;
     llvm::Type* const type = pack(*f) == 2 ? b_.getInt32Ty() : unit_;
     const Values nothing(static_cast<size_t>(shares(units(*f))), llvm::PoisonValue::get(type));
-    held.emplace_back(f, k_.where(more_whole, nothing, [&] { return fetch(*f, next); }));
+    held.emplace_back(f, k_.where(more_whole, nothing, [&] { return fetch(*f, now.fetched); }));
   }
-  sums = multiply(here, std::move(sums));
-  if (!any) return sums;
+  if (is_scalar()) multiply_scalars(here, now.sums);
+  if (!is_scalar() && !reads_ahead_) now.fragments = fragments(here, 0);
+  for (int64_t s = 1; !is_scalar() && s < depth_ / unit_terms(); ++s) multiply_matrices(now, fragments(here, s));
+  if (!is_scalar() && !reads_ahead_) multiply_matrices(now, {});
   k_.when(more_whole, [&] {
     for (const auto& [f, values] : held) store(*f, there, values);
   });
   for (const Factor* f : computed_) {
-    if (is_short(*f) && !ragged) continue;
-    k_.when(is_short(*f) ? b_.CreateICmpEQ(next, integer(steps_ - 1)) : more, [&] { compute(*f, there, next); });
+    if (!any || (is_short(*f) && !ragged)) continue;
+    Value* const condition = is_short(*f) ? b_.CreateICmpEQ(now.fetched, integer(steps_ - 1)) : more;
+    k_.when(condition, [&] { compute(*f, there, now.fetched); });
   }
-  return sums;
+  if (reads_ahead_) {
+    meet();
+    multiply_matrices(now, fragments(at(shared_, now.following), 0));
+  }
 }
 
 void DeviceContraction::begin_copies(Value* stage, Value* step) {
@@ -210,7 +236,7 @@ void DeviceContraction::begin_copies(Value* stage, Value* step) {
 // Sums pass through shared memory, a few rows of a warp at a time, so that neighbouring lanes finish, and store,
 // neighbouring columns.
 void DeviceContraction::finish(const Values& sums) {
-  const int64_t bytes = slice_rows() * staged_row() * static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8);
+  const int64_t bytes = slice_rows() * staged_row() * total_bytes();
   Value* const own = at(shared_, mul(k_.warp_, bytes));
   for (int64_t slice = 0; slice < slices(); ++slice) {
     if (slice != 0) k_.op(DeviceOp::warp_barrier);
@@ -221,7 +247,7 @@ void DeviceContraction::finish(const Values& sums) {
 }
 
 void DeviceContraction::stage_sums(const Values& sums, int64_t slice, Value* to) {
-  const auto bytes = static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8), row = staged_row() * bytes;
+  const int64_t bytes = total_bytes(), row = staged_row() * bytes;
   const llvm::Align align(static_cast<uint64_t>(bytes));
   if (is_scalar()) {
     const int64_t width = group(rhs_);
@@ -247,16 +273,27 @@ void DeviceContraction::stage_sums(const Values& sums, int64_t slice, Value* to)
   }
 }
 
+// Sums that are finished together: 16 bytes of neighbours, where rows hold a whole number of those.
+int64_t DeviceContraction::finished_lanes() const {
+  const kernel::Region& region = i_.regions[2];
+  const int64_t lanes = kPiece / total_bytes();
+  const bool straight = std::all_of(region.instructions.begin(), region.instructions.end(),
+                                    [](const kernel::Instruction& i) { return i.regions.empty(); });
+  const bool fits = i_.columns % lanes == 0 && slice_rows() * t_.warp_columns % (32 * lanes) == 0;
+  return fits && straight && instruction_count(region) <= kVectorEpilogue ? lanes : 1;
+}
+
 void DeviceContraction::finish_slice(int64_t slice, Value* from) {
-  const auto bytes = static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8);
-  const int64_t count = slice_rows() * t_.warp_columns / 32;
-  const int64_t repeat = instruction_count(i_.regions[2]) <= kShortEpilogue && count % kEpilogues == 0 ? kEpilogues : 1;
+  const int64_t lanes = finished_lanes(), count = slice_rows() * t_.warp_columns / 32 / lanes;
+  const int64_t most = instruction_count(i_.regions[2]) <= kShortEpilogue ? kEpilogues / lanes : 1;
+  const int64_t repeat = most > 1 && count % most == 0 ? most : 1;
+  llvm::Type* const type = lanes == 1 ? total_ : llvm::FixedVectorType::get(total_, static_cast<unsigned>(lanes));
   const auto one = [&](Value* number) {
-    Value* const place = add(mul(b_.CreateTrunc(number, b_.getInt32Ty()), 32), k_.lane_);
+    Value* const place = mul(add(mul(b_.CreateTrunc(number, b_.getInt32Ty()), 32), k_.lane_), lanes);
     Value* const row = b_.CreateUDiv(place, word(t_.warp_columns));
     Value* const column = b_.CreateURem(place, word(t_.warp_columns));
-    Value* sum = b_.CreateAlignedLoad(total_, at(from, mul(add(mul(row, staged_row()), column), bytes)),
-                                      llvm::Align(static_cast<uint64_t>(bytes)));
+    Value* const sum = b_.CreateAlignedLoad(type, at(from, mul(add(mul(row, staged_row()), column), total_bytes())),
+                                            llvm::Align(static_cast<uint64_t>(lanes * total_bytes())));
     Value* in_warp = add(row, word(slice * kFragmentRows));
     if (is_scalar()) {
       const int64_t width = group(lhs_);
@@ -269,7 +306,7 @@ void DeviceContraction::finish_slice(int64_t slice, Value* from) {
       if (f->shifted) here = k_.and_mask(here, b_.CreateICmpSGE(index, f->begin));
       if (f->ragged()) here = k_.and_mask(here, b_.CreateICmpSLT(index, integer(f->whole)));
     }
-    k_.when(here, [&] { epilogue(m, n, sum); });
+    k_.when(here, [&] { epilogue(m, n, sum, lanes); });
   };
   k_.counted(integer(0), integer(count), repeat, {}, [&](Value* number, const Values&) {
     for (int64_t u = 0; u < repeat; ++u) one(u == 0 ? number : add(number, integer(u)));
@@ -277,14 +314,18 @@ void DeviceContraction::finish_slice(int64_t slice, Value* from) {
   });
 }
 
-void DeviceContraction::epilogue(Value* m, Value* n, Value* sum) {
+void DeviceContraction::epilogue(Value* m, Value* n, Value* sum, int64_t lanes) {
   const kernel::Region& region = i_.regions[2];
-  llvm::Type* const type = k_.ops_.register_type(sum_);
+  llvm::Type* const type = k_.ops_.same_lanes(k_.ops_.register_type(sum_), sum);
   if (sum->getType() != type) sum = b_.CreateTrunc(sum, type);
+  k_.lanes_ = lanes == 1 ? 0 : static_cast<unsigned>(lanes);
   k_.env_[region.parameters[0]] = k_.uniform(m);
   k_.env_[region.parameters[1]] = k_.uniform(n);
-  k_.env_[region.parameters[2]] = k_.uniform(sum);
+  if (lanes > 1) k_.env_[region.parameters[1]] = {n, Reg::Form::linear, false, true, 1};
+  k_.env_[region.parameters[2]] = k_.of(sum);
+  k_.divisors_[region.parameters[1]] = lanes;
   k_.run(region);
+  k_.lanes_ = 0;
 }
 
 void DeviceEmitter::contraction(const kernel::Instruction& i) {

@@ -43,6 +43,13 @@ class DeviceContraction {
     int64_t rows(int64_t depth) const { return inner ? tile : depth; }
     int64_t row_length(int64_t depth) const { return inner ? depth : tile; }
   };
+  /// Of the loop over steps, in places of shared memory (i32): what is multiplied, what comes after it (in the last
+  /// step the same), and where step `fetched` goes.
+  struct Step {
+    llvm::Value *here = nullptr, *following = nullptr, *there = nullptr, *fetched = nullptr;
+    Values sums;
+    Values fragments;  ///< for the next multiplication
+  };
   /// The thread's place among rows of pieces that the threads of a block share out.
   struct Place {
     llvm::Value *row, *piece;
@@ -53,12 +60,16 @@ class DeviceContraction {
   void find_tile();
   void find_lanes();
   void steps();
-  Values one_step(llvm::Value* here, llvm::Value* there, llvm::Value* next, Values sums);
+  void one_step(Step& now);
+  void meet();
+  llvm::Value* after(llvm::Value* place);
   void begin_copies(llvm::Value* stage, llvm::Value* step);
   void finish(const Values& sums);
   void stage_sums(const Values& sums, int64_t slice, llvm::Value* to);
   void finish_slice(int64_t slice, llvm::Value* from);
-  void epilogue(llvm::Value* m, llvm::Value* n, llvm::Value* sum);
+  int64_t finished_lanes() const;
+  void epilogue(llvm::Value* m, llvm::Value* n, llvm::Value* sum, int64_t lanes);
+  int64_t total_bytes() const { return static_cast<int64_t>(total_->getPrimitiveSizeInBits() / 8); }
   int64_t slices() const { return is_scalar() ? thread_rows_ : t_.warp_rows / kFragmentRows; }
   int64_t slice_rows() const { return is_scalar() ? kLaneRows : kFragmentRows; }
   int64_t staged_row() const { return t_.warp_columns + kStagedPad; }
@@ -103,12 +114,16 @@ class DeviceContraction {
   // ---- device_products.cpp
   void prepare_fragments(Factor& f);
   llvm::Value* fragment_at(const Factor& f, llvm::Value* stage, int64_t row, int64_t piece, int64_t byte = 0);
-  Values multiply(llvm::Value* stage, Values sums);
-  Values multiply_scalars(llvm::Value* stage, Values sums);
-  Values multiply_matrices(llvm::Value* stage, Values sums);
+  void multiply_scalars(llvm::Value* stage, Values& sums);
+  /// Multiplies the fragments that there are, behind which `next` take their place.
+  void multiply_matrices(Step& now, Values next);
+  int64_t unit_terms() const { return t_.unit == Unit::tf32 ? 8 : 16; }
   Values terms(const Factor& f, llvm::Value* stage, int64_t term, Values& held);
-  Values fragments(const Factor& f, llvm::Value* stage, int64_t step, int64_t number);
-  Values turned_fragments(const Factor& f, llvm::Value* stage, int64_t step, int64_t number);
+  /// All that one multiplication takes: four words for 16 rows of the left factor each, then of the right one for 16
+  /// columns each.
+  Values fragments(llvm::Value* stage, int64_t number);
+  Values fragment(const Factor& f, llvm::Value* stage, int64_t step, int64_t number);
+  Values turned_fragment(const Factor& f, llvm::Value* stage, int64_t step, int64_t number);
   llvm::Value* multiply_add(llvm::Value* a, llvm::Value* b, llvm::Value* sum);
   /// Of the factor's free index within the warp's tile: where the thread's element j is, and that of lane `lane`.
   int64_t group(const Factor& f) const;
@@ -125,7 +140,8 @@ class DeviceContraction {
   int64_t depth_ = 0, stages_ = 0, steps_ = 0, stage_bytes_ = 0, unit_bytes_ = 0;
   llvm::Type *unit_ = nullptr, *total_ = nullptr;  ///< of elements in shared memory, and of sums in registers
   Factor lhs_, rhs_;
-  std::vector<const Factor*> computed_;           ///< those that are not copied
+  bool reads_ahead_ = false;             ///< fragments are read one multiplication ahead, over the meetings too
+  std::vector<const Factor*> computed_;  ///< those that are not copied
   int64_t thread_rows_ = 0, thread_columns_ = 0;  ///< of a thread's sums, with the scalar unit
   llvm::Value* shared_ = nullptr;
   llvm::Value* thread_ = nullptr;                             ///< i32, in the block

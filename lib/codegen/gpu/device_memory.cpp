@@ -1,6 +1,7 @@
 // Loads and stores of device code. An access whose predicate is false touches nothing that matters: a load reads the
 // first element and forgets it, a store does not happen. Vectors of 16 bytes are loaded and stored as such where the
 // index is known to be a multiple of their length.
+#include <bit>
 #include <numeric>
 
 #include "codegen/gpu/device_emitter.h"
@@ -54,8 +55,9 @@ int64_t DeviceEmitter::divisor(Id id) const {
       case ScalarOp::sub:
         return std::gcd(of(0), of(1));
       case ScalarOp::mul: {
-        int64_t product;
-        return __builtin_mul_overflow(of(0), of(1), &product) ? 1 : std::min(product, kAnything);
+        // Powers of two are all that alignment is about.
+        const auto zeros = [&](size_t o) { return std::countr_zero(static_cast<uint64_t>(of(o))); };
+        return std::min(kAnything, int64_t{1} << std::min(zeros(0) + zeros(1), 40));
       }
       case ScalarOp::select:
         return std::gcd(of(1), of(2));

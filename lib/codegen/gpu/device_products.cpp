@@ -54,10 +54,6 @@ Value* DeviceContraction::fragment_at(const Factor& f, Value* stage, int64_t row
   return at(at(stage, f.lane[turn]), row * f.row_bytes + (piece & ~int64_t{f.mask}) * kPiece + byte);
 }
 
-Values DeviceContraction::multiply(Value* stage, Values sums) {
-  return is_scalar() ? multiply_scalars(stage, std::move(sums)) : multiply_matrices(stage, std::move(sums));
-}
-
 // ---- the scalar unit
 
 Value* DeviceContraction::multiply_add(Value* a, Value* b, Value* sum) {
@@ -92,7 +88,7 @@ Values DeviceContraction::terms(const Factor& f, Value* stage, int64_t term, Val
   return out;
 }
 
-Values DeviceContraction::multiply_scalars(Value* stage, Values sums) {
+void DeviceContraction::multiply_scalars(Value* stage, Values& sums) {
   Values held[2];
   for (int64_t term = 0; term < depth_; ++term) {
     const Values a = terms(lhs_, stage, term, held[0]), b = terms(rhs_, stage, term, held[1]);
@@ -102,14 +98,13 @@ Values DeviceContraction::multiply_scalars(Value* stage, Values sums) {
         sum = multiply_add(a[m], b[n], sum);
       }
   }
-  return sums;
 }
 
 // ---- the matrix units
 
 // Four words: of the left factor those of 16 rows, of the right one those of 8 columns and of the next 8.
-Values DeviceContraction::fragments(const Factor& f, Value* stage, int64_t step, int64_t number) {
-  if (!f.inner && unit_bytes_ == 4) return turned_fragments(f, stage, step, number);
+Values DeviceContraction::fragment(const Factor& f, Value* stage, int64_t step, int64_t number) {
+  if (!f.inner && unit_bytes_ == 4) return turned_fragment(f, stage, step, number);
   Value* const from =
       f.inner ? fragment_at(f, stage, number * kFragmentRows, 2 * step) : fragment_at(f, stage, step * 16, 2 * number);
   Value* const words = k_.op(f.inner ? DeviceOp::load_matrix : DeviceOp::load_matrix_transposed, {from});
@@ -118,8 +113,7 @@ Values DeviceContraction::fragments(const Factor& f, Value* stage, int64_t step,
   return out;
 }
 
-// 32-bit elements whose rows lie along the free index: no instruction turns those.
-Values DeviceContraction::turned_fragments(const Factor& f, Value* stage, int64_t step, int64_t number) {
+Values DeviceContraction::turned_fragment(const Factor& f, Value* stage, int64_t step, int64_t number) {
   Values out;
   for (int64_t w = 0; w < 4; ++w) {
     const int64_t eight = f.which == 0 ? w % 2 : w / 2, four = f.which == 0 ? w / 2 : w % 2;
@@ -130,37 +124,34 @@ Values DeviceContraction::turned_fragments(const Factor& f, Value* stage, int64_
   return out;
 }
 
-Values DeviceContraction::multiply_matrices(Value* stage, Values sums) {
+Values DeviceContraction::fragments(Value* stage, int64_t number) {
+  Values out;
+  for (int64_t m = 0; m < t_.warp_rows / 16; ++m) out.append(fragment(lhs_, stage, number, m));
+  for (int64_t n = 0; n < t_.warp_columns / 16; ++n) out.append(fragment(rhs_, stage, number, n));
+  // To nearest, away from zero: the unit drops the bits beyond the 10 that it takes.
+  constexpr int64_t kHalfUnit = 0x1000;
+  if (t_.unit == Unit::tf32)
+    for (Value*& w : out) w = b_.CreateAdd(w, word(kHalfUnit));
+  return out;
+}
+
+void DeviceContraction::multiply_matrices(Step& now, Values next) {
   const DeviceOp operation = t_.unit == Unit::f16    ? DeviceOp::mma_f16
                              : t_.unit == Unit::bf16 ? DeviceOp::mma_bf16
                                                      : DeviceOp::mma_tf32;
-  const int64_t terms = t_.unit == Unit::tf32 ? 8 : 16;
-  // To nearest, away from zero: the unit drops the bits beyond the 10 that it takes.
-  const auto rounded = [&](Values words) {
-    constexpr int64_t kHalfUnit = 0x1000;
-    if (t_.unit == Unit::tf32)
-      for (Value*& w : words) w = b_.CreateAdd(w, word(kHalfUnit));
-    return words;
-  };
   const int64_t down = t_.warp_rows / kFragmentRows, across = t_.warp_columns / kFragmentColumns;
-  for (int64_t s = 0; s < depth_ / terms; ++s) {
-    std::vector<Values> left, right;
-    for (int64_t m = 0; m < down; ++m) left.push_back(rounded(fragments(lhs_, stage, s, m)));
-    for (int64_t n = 0; n < across; n += 2) right.push_back(rounded(fragments(rhs_, stage, s, n / 2)));
-    for (int64_t m = 0; m < down; ++m) {
-      for (int64_t n = 0; n < across; ++n) {
-        Values operands = left[static_cast<size_t>(m)];
-        const Values& pair = right[static_cast<size_t>(n / 2)];
-        const auto half = static_cast<size_t>(n % 2 * 2);
-        operands.append({pair[half], pair[half + 1]});
-        Value** const sum = &sums[static_cast<size_t>((m * across + n) * 4)];
-        operands.append(sum, sum + 4);
-        Value* const next = k_.op(operation, operands);
-        for (unsigned c = 0; c < 4; ++c) sum[c] = b_.CreateExtractValue(next, c);
-      }
+  for (int64_t m = 0; m < down; ++m) {
+    for (int64_t n = 0; n < across; ++n) {
+      const auto left = now.fragments.begin() + m * 4, right = now.fragments.begin() + down * 4 + n * 2;
+      const auto sum = now.sums.begin() + (m * across + n) * 4;
+      Values operands(left, left + 4);
+      operands.append(right, right + 2);
+      operands.append(sum, sum + 4);
+      Value* const result = k_.op(operation, operands);
+      for (unsigned c = 0; c < 4; ++c) sum[c] = b_.CreateExtractValue(result, c);
     }
   }
-  return sums;
+  now.fragments = std::move(next);
 }
 
 }  // namespace calque::codegen

@@ -28,6 +28,7 @@ constexpr std::array kMatrixShapes = {TileShape{128, 256, 64, 64, 1.0}, TileShap
                                       TileShape{32, 64, 16, 32, 0.35},  TileShape{32, 32, 16, 16, 0.25},
                                       TileShape{16, 64, 16, 16, 0.2},   TileShape{64, 16, 16, 16, 0.2}};
 
+// The first needs more registers than there are for elements of 8 bytes.
 constexpr std::array kScalarShapes = {
     TileShape{128, 128, 32, 64, 1.0}, TileShape{128, 64, 32, 32, 0.95}, TileShape{64, 128, 32, 32, 0.95},
     TileShape{64, 64, 32, 32, 0.85},  TileShape{64, 32, 16, 32, 0.6},   TileShape{32, 64, 16, 32, 0.6},
@@ -43,11 +44,21 @@ std::optional<Tiles::Unit> unit_of(DType factor, bool fast_math) {
   return Tiles::Unit::scalar;
 }
 
-TileShape choose_shape(std::span<const TileShape> shapes, const Instruction& product) {
+/// How many such products the loops around it make; nothing where it is not in the region.
+std::optional<int64_t> times(const Region& region, const Instruction& product) {
+  for (const Instruction& i : region.instructions) {
+    if (&i == &product) return 1;
+    for (const Region& inner : i.regions)
+      if (const auto n = times(inner, product)) return *n * (i.op == Op::loop ? i.extent : 1);
+  }
+  return std::nullopt;
+}
+
+TileShape choose_shape(std::span<const TileShape> shapes, const Instruction& product, int64_t batch) {
   TileShape best = shapes[0];
   double least = 1e300;
   for (const TileShape& s : shapes) {
-    const int64_t count = ceil_div(product.rows, s.rows) * ceil_div(product.columns, s.columns);
+    const int64_t count = batch * ceil_div(product.rows, s.rows) * ceil_div(product.columns, s.columns);
     const double time = static_cast<double>(ceil_div(count, kProcessors) * s.rows * s.columns) / s.speed;
     if (time >= least) continue;
     least = time;
@@ -67,7 +78,9 @@ std::optional<Tiles> choose_tiles(const Kernel& kernel, const Instruction& contr
   const auto unit = unit_of(dtype, fast_math);
   if (!unit) return std::nullopt;
   const bool scalar = *unit == Tiles::Unit::scalar;
-  const TileShape s = choose_shape(scalar ? std::span<const TileShape>(kScalarShapes) : kMatrixShapes, contraction);
+  std::span<const TileShape> shapes = kMatrixShapes;
+  if (scalar) shapes = std::span(kScalarShapes).subspan(size_of(dtype) == 8 ? 1 : 0);
+  const TileShape s = choose_shape(shapes, contraction, times(kernel.body, contraction).value_or(1));
   Tiles t;
   t.rows = s.rows;
   t.columns = s.columns;

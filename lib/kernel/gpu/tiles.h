@@ -19,7 +19,8 @@ struct Tiles {
   }
 };
 
-/// Nothing where plain loops over sums are better: few sums or a short depth. `fast_math` allows tf32 for f32.
+/// Nothing where plain loops over sums are better: few sums or a short depth. `fast_math` allows tf32 for f32. The tile
+/// follows from the product and the loops around it in the kernel's body.
 std::optional<Tiles> choose_tiles(const Kernel& kernel, const Instruction& contraction, bool fast_math);
 
 }  // namespace calque::kernel
