@@ -117,6 +117,31 @@ TEST_F(DeviceText, ExchangesThroughSharedMemoryAndShuffles) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(x[i], 63 - i + (63 - (i ^ 1)));
 }
 
+// The neighbour's number is another one behind the barrier, also where the thread's own store cannot have changed it.
+TEST_F(DeviceText, LoadsStayBehindBarriers) {
+  auto* x = buffer<int32_t>(64 + 2);
+  auto* y = buffer<int32_t>(64);
+  std::iota(x, x + 66, 0);
+  const std::string shift = R"(
+define void @shift(ptr addrspace(1) noalias %x, ptr addrspace(1) noalias %y) {
+  %t = call i32 @cq.thread()
+  %t64 = zext i32 %t to i64
+  %p = getelementptr i32, ptr addrspace(1) %x, i64 %t64
+  %q = getelementptr i32, ptr addrspace(1) %p, i64 1
+  %r = getelementptr i32, ptr addrspace(1) %y, i64 %t64
+  %a = load i32, ptr addrspace(1) %q
+  call void @cq.barrier()
+  store i32 %a, ptr addrspace(1) %p
+  call void @cq.barrier()
+  %b = load i32, ptr addrspace(1) %q
+  store i32 %b, ptr addrspace(1) %r
+  ret void
+})";
+  EXPECT_EQ(mistake(shift, {"shift", 1, 64, 0}), "");
+  for (int i = 0; i < 63; ++i) EXPECT_EQ(y[i], i + 2);
+  EXPECT_EQ(y[63], 64);
+}
+
 TEST_F(DeviceText, MissingBarrierIsFound) {
   buffer<int32_t>(64);
   EXPECT_THAT(mistake(turn(""), {"turn", 1, 64, 256}), HasSubstr("which nobody has written"));

@@ -100,6 +100,7 @@ DeviceBackend::DeviceBackend(const TargetInfo& info) : info_(info) {
 
 void DeviceBackend::optimize(llvm::Module& module) {
   expand_remainders(module);
+  forget_aliases_at_barriers(module);
   for (llvm::Function& f : module)
     if (!f.isDeclaration() && f.hasLocalLinkage()) {
       f.removeFnAttr(llvm::Attribute::NoInline);

@@ -123,6 +123,17 @@ std::vector<std::pair<llvm::CallInst*, DeviceOp>> device_ops_in(llvm::Function& 
   return out;
 }
 
+void forget_aliases_at_barriers(llvm::Module& module) {
+  const auto is_barrier = [](const auto& op) {
+    return op.second == DeviceOp::barrier || op.second == DeviceOp::warp_barrier;
+  };
+  for (llvm::Function& f : module) {
+    if (llvm::none_of(device_ops_in(f), is_barrier)) continue;
+    for (llvm::Argument& argument : f.args())
+      if (!argument.hasAttribute(llvm::Attribute::ReadOnly)) argument.removeAttr(llvm::Attribute::NoAlias);
+  }
+}
+
 void remove_device_ops(llvm::Module& module) {
   for (llvm::Function& f : llvm::make_early_inc_range(module))
     if (device_op_of(f) && f.use_empty()) f.eraseFromParent();

@@ -16,6 +16,10 @@ std::vector<std::pair<llvm::CallInst*, DeviceOp>> device_ops_in(llvm::Function& 
 /// Remainders of floats (frem) become calls of functions that compute them exactly. They are f32 or f64.
 void expand_remainders(llvm::Module& module);
 
+/// `noalias` says that nobody else writes a buffer while the kernel runs, so LLVM would keep loads across barriers,
+/// behind which other threads have written. Kernels with barriers promise it only of buffers that they never write.
+void forget_aliases_at_barriers(llvm::Module& module);
+
 /// Removes declarations of operations that nobody calls any more.
 void remove_device_ops(llvm::Module& module);
 
