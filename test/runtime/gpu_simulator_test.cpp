@@ -1,4 +1,5 @@
-// What the simulator computes, and every mistake that it finds, each planted in a kernel written by hand.
+// What the simulator computes, and mistakes that it finds, each planted in a kernel written by hand: accesses to global
+// memory, and meetings.
 #include <numeric>
 #include <thread>
 
@@ -12,21 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class GpuSimulator : public testing::Test {
- protected:
-  template <class T>
-  T* buffer(size_t count) {
-    void* p = memory.allocate(count * sizeof(T));
-    buffers.push_back(p);
-    return static_cast<T*>(p);
-  }
-  std::string mistake(codegen::SimulatedProgram::Function f, int64_t blocks, int32_t threads, int32_t shared = 0) {
-    return mistake_of(HandWritten(f, blocks, threads, shared), buffers, memory);
-  }
-
-  runtime::SimulatedMemory memory;
-  std::vector<void*> buffers;
-};
+class GpuSimulator : public SimulatorTest {};
 
 // ---- results
 
@@ -84,7 +71,7 @@ TEST_F(GpuSimulator, ReducesWithManyBarriers) {
 TEST_F(GpuSimulator, SeveralLaunchesRunAtOnce) {
   constexpr int kLaunches = 4;
   std::vector<int64_t*> outs;
-  for (int i = 0; i < kLaunches; ++i) outs.push_back(buffer<int64_t>(1));
+  for (int i = 0; i < kLaunches; ++i) outs.push_back(buffer<int64_t>(4));
   std::vector<std::thread> threads;
   for (int i = 0; i < kLaunches; ++i)
     threads.emplace_back([&, i] {
@@ -94,14 +81,14 @@ TEST_F(GpuSimulator, SeveralLaunchesRunAtOnce) {
             t->table->barrier(t, 0);
             int64_t sum = 0;
             for (int k = 0; k < 256; ++k) sum += load_shared<int64_t>(t, k);
-            if (t->thread == 0) store(t, static_cast<int64_t*>(b[0]), sum);
+            if (t->thread == 0) store(t, static_cast<int64_t*>(b[0]) + t->block, sum);
           },
           4, 256, 2048);
       void* const own[] = {outs[static_cast<size_t>(i)]};
       runtime::launch(program, 0, own, memory);
     });
   for (std::thread& t : threads) t.join();
-  for (const int64_t* out : outs) EXPECT_EQ(*out, 255 * 128);
+  for (const int64_t* out : outs) EXPECT_EQ(out[3], 255 * 128);
 }
 
 // ---- global memory
@@ -164,132 +151,6 @@ TEST_F(GpuSimulator, FreshMemoryIsNotANumber) {
   EXPECT_EQ(memory.live_bytes(), 4U);
   EXPECT_THROW(memory.release(buffers[0]), DeviceError);
   EXPECT_THROW(memory.release(static_cast<char*>(buffers[1]) + 1), DeviceError);
-}
-
-// ---- shared memory
-
-TEST_F(GpuSimulator, FindsSharedAccessOutOfBounds) {
-  EXPECT_THAT(mistake([](SimulatedThread* t, void* const*) { store_shared(t, t->thread, 1.0F); }, 1, 64, 128),
-              HasSubstr("thread 32: store of 4 bytes out of bounds: at byte 128 of 128 bytes of shared memory"));
-}
-
-TEST_F(GpuSimulator, FindsUnannouncedWriteBehindSharedMemory) {
-  EXPECT_THAT(mistake([](SimulatedThread* t, void* const*) { t->shared[130] = std::byte{1}; }, 1, 32, 128),
-              HasSubstr("shared memory was written beyond its ends"));
-}
-
-TEST_F(GpuSimulator, FindsReadOfUnwrittenSharedMemory) {
-  EXPECT_THAT(mistake(
-                  [](SimulatedThread* t, void* const*) {
-                    if (t->thread < 31) store_shared(t, t->thread, 1.0F);
-                    t->table->barrier(t, 0);
-                    load_shared<float>(t, t->thread, 2);
-                  },
-                  1, 32, 128),
-              HasSubstr("thread 31: load of 4 bytes at byte 124 of shared memory, which nobody has written since the "
-                        "block began (operation 2)"));
-}
-
-// What the block before has left is not the block's.
-TEST_F(GpuSimulator, FindsReadOfTheBlockBefore) {
-  EXPECT_THAT(mistake(
-                  [](SimulatedThread* t, void* const*) {
-                    if (t->block == 0) store_shared(t, t->thread, 1.0F);
-                    load_shared<float>(t, t->thread);
-                  },
-                  2, 32, 128),
-              HasSubstr("block 1, thread 0: load of 4 bytes at byte 0 of shared memory, which nobody has written"));
-}
-
-TEST_F(GpuSimulator, FindsWriteWriteRace) {
-  EXPECT_THAT(mistake([](SimulatedThread* t, void* const*) { store_shared(t, t->thread / 2, 1.0F); }, 1, 32, 128),
-              HasSubstr("thread 1: store of 4 bytes at byte 0 of shared memory, a race: thread 0 writes it too"));
-}
-
-TEST_F(GpuSimulator, FindsReadBehindWriteWithoutBarrier) {
-  EXPECT_THAT(mistake(
-                  [](SimulatedThread* t, void* const*) {
-                    store_shared(t, t->thread, 1.0F);
-                    if (t->thread > 0) load_shared<float>(t, t->thread - 1);
-                  },
-                  1, 64, 256),
-              HasSubstr("thread 1: load of 4 bytes at byte 0 of shared memory, a race: thread 0 writes it"));
-}
-
-TEST_F(GpuSimulator, FindsWriteBehindReadWithoutBarrier) {
-  EXPECT_THAT(mistake(
-                  [](SimulatedThread* t, void* const*) {
-                    store_shared(t, t->thread, 1.0F);
-                    t->table->barrier(t, 0);
-                    const float other = load_shared<float>(t, 63 - t->thread);
-                    store_shared(t, t->thread, other);  // the other may not have read it yet
-                  },
-                  1, 64, 256),
-              HasSubstr("thread 32: load of 4 bytes at byte 124 of shared memory, a race: thread 31 writes it"));
-  EXPECT_THAT(mistake(
-                  [](SimulatedThread* t, void* const*) {
-                    store_shared(t, t->thread, 1.0F);
-                    t->table->barrier(t, 0);
-                    load_shared<float>(t, 0);
-                    if (t->thread == 63) store_shared(t, 0, 2.0F);
-                  },
-                  1, 64, 256),
-              HasSubstr("thread 63: store of 4 bytes at byte 0 of shared memory, a race: another thread reads it"));
-}
-
-TEST_F(GpuSimulator, WarpBarrierOrdersItsWarpAlone) {
-  const auto within = [](SimulatedThread* t, void* const*) {
-    store_shared(t, t->thread, 1.0F);
-    t->table->warp_barrier(t, 0);
-    load_shared<float>(t, t->thread ^ 1);
-    t->table->warp_barrier(t, 1);
-    store_shared(t, t->thread ^ 2, 2.0F);
-  };
-  EXPECT_EQ(mistake(within, 2, 64, 256), "");
-  const auto across = [](SimulatedThread* t, void* const*) {
-    store_shared(t, t->thread, 1.0F);
-    t->table->warp_barrier(t, 0);
-    load_shared<float>(t, t->thread ^ 32);
-  };
-  EXPECT_THAT(mistake(across, 1, 64, 256), HasSubstr("which nobody has written"));
-  const auto overwritten = [](SimulatedThread* t, void* const*) {
-    store_shared(t, t->thread, 1.0F);
-    t->table->warp_barrier(t, 0);
-    if (t->thread >= 32) store_shared(t, t->thread - 32, 2.0F);
-  };
-  EXPECT_THAT(mistake(overwritten, 1, 64, 256), HasSubstr("thread 32: store of 4 bytes at byte 0 of shared memory, a "
-                                                          "race: thread 0 writes it too"));
-}
-
-// Neighbours in a word are no race.
-TEST_F(GpuSimulator, TellsBytesApart) {
-  const auto apart = [](SimulatedThread* t, void* const*) {
-    store_shared(t, t->thread, 1.0F);
-    t->table->barrier(t, 0);
-    store_shared(t, t->thread, static_cast<uint16_t>(t->thread));
-    t->table->barrier(t, 1);
-    load_shared<uint16_t>(t, t->thread ^ 1);
-    t->table->barrier(t, 2);
-    store_shared(t, t->thread, static_cast<uint8_t>(t->thread));
-    load_shared<float>(t, 32 + t->thread % 32);
-  };
-  EXPECT_EQ(mistake(apart, 2, 64, 256), "");
-}
-
-TEST_F(GpuSimulator, AtomicsMeetWithoutRace) {
-  const auto counting = [](SimulatedThread* t, void* const*) {
-    if (t->thread == 0) store_shared(t, 0, int32_t{0});
-    t->table->barrier(t, 0);
-    t->table->access(t, t->shared, 4, SimulatorTable::atomic + SimulatorTable::shared, 1);
-    ++*shared<int32_t>(t, 0);
-    t->table->barrier(t, 2);
-    if (load_shared<int32_t>(t, 0) != t->threads) store_shared(t, 1000, 0);
-  };
-  EXPECT_EQ(mistake(counting, 2, 128, 4), "");
-  const auto unset = [](SimulatedThread* t, void* const*) {
-    t->table->access(t, t->shared, 4, SimulatorTable::atomic + SimulatorTable::shared, 1);
-  };
-  EXPECT_THAT(mistake(unset, 1, 32, 4), HasSubstr("atomic operation of 4 bytes at byte 0 of shared memory, which"));
 }
 
 // ---- meetings

@@ -13,20 +13,11 @@ namespace {
 
 using testing::HasSubstr;
 
-class GpuWarp : public testing::Test {
+class GpuWarp : public SimulatorTest {
  protected:
-  template <class T>
-  T* buffer(size_t count) {
-    void* p = memory.allocate(count * sizeof(T));
-    buffers.push_back(p);
-    return static_cast<T*>(p);
-  }
   std::string mistake(codegen::SimulatedProgram::Function f, int32_t threads, int32_t shared = 0) {
-    return mistake_of(HandWritten(f, 1, threads, shared), buffers, memory);
+    return SimulatorTest::mistake(f, 1, threads, shared);
   }
-
-  runtime::SimulatedMemory memory;
-  std::vector<void*> buffers;
 };
 
 TEST_F(GpuWarp, ShufflesMoveValuesBetweenLanes) {

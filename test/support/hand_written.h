@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "calque/ir/errors.h"
 
 #include "codegen/gpu/device_code.h"
@@ -62,5 +64,22 @@ inline std::string mistake_of(const codegen::SimulatedProgram& program, std::spa
   }
   return "";
 }
+
+/// Buffers of simulated memory, and kernels that run on them.
+class SimulatorTest : public testing::Test {
+ protected:
+  template <class T>
+  T* buffer(size_t count) {
+    void* p = memory.allocate(count * sizeof(T));
+    buffers.push_back(p);
+    return static_cast<T*>(p);
+  }
+  std::string mistake(codegen::SimulatedProgram::Function f, int64_t blocks, int32_t threads, int32_t shared = 0) {
+    return mistake_of(HandWritten(f, blocks, threads, shared), buffers, memory);
+  }
+
+  runtime::SimulatedMemory memory;
+  std::vector<void*> buffers;
+};
 
 }  // namespace calque::test

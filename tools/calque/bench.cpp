@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "calque/bench_devices.h"
 #include "calque/bench_report.h"
 #include "calque/commands.h"
 
@@ -26,6 +27,7 @@ struct BenchOptions {
   std::vector<std::string> cases, arguments, merge;
   std::string programs, json, page, from;
   bool list = false;
+  DeviceBenchOptions on_devices;
 };
 
 /// Beside a build tree's bin/calque lies bench/, beside an installed one libexec/calque/bench.
@@ -150,7 +152,32 @@ Json measure(const BenchOptions& options) {
   return all;
 }
 
+/// Cases are built-in ones, or files of graphs.
+int compare_devices(BenchOptions options) {
+  const std::vector<std::string> known = device_cases();
+  for (const std::string& name : options.cases) {
+    const bool is_case = std::find(known.begin(), known.end(), name) != known.end();
+    if (!is_case && !fs::exists(name))
+      throw std::runtime_error("bench: '" + name + "' is neither a case (--list names them) nor a file of a graph");
+    (is_case ? options.on_devices.cases : options.on_devices.graphs).push_back(name);
+  }
+  if (options.list) {
+    for (const std::string& name : known) std::cout << name << '\n';
+    return 0;
+  }
+  Json all = header();
+  all.erase("results");
+  all.erase("probes");
+  all.update(bench_devices(options.on_devices));
+  const std::string stem = all.value("date", today()) + "-devices";
+  std::cout << '\n';
+  write(options.json.empty() ? fs::path(stem + ".json") : fs::path(options.json), all.dump(1) + "\n");
+  write(options.page.empty() ? fs::path(stem + ".html") : fs::path(options.page), device_page(all));
+  return 0;
+}
+
 int bench(const BenchOptions& options) {
+  if (!options.on_devices.devices.empty()) return compare_devices(options);
   if (options.list) {
     for (const std::string& name : known_cases(program_folder(options))) std::cout << name << '\n';
     return 0;
@@ -178,6 +205,13 @@ void add_bench(CLI::App& app, int& status) {
   command->add_option("--merge", options->merge, "figures of rivals in other processes (tools/python/rivals.py)");
   command->add_option("--from", options->from, "runs nothing, reports the figures of this file");
   command->add_option("--pass", options->arguments, "an argument for the programs, such as --benchmark_repetitions=3");
+  command
+      ->add_option("--device", options->on_devices.devices,
+                   "compares devices, the first with the others (cpu,gpu), on built-in cases or on files of graphs")
+      ->delimiter(',')
+      ->check(device_name);
+  command->add_option("--largest", options->on_devices.largest, "with --device: elements of the largest arrays");
+  command->add_option("--seconds", options->on_devices.seconds, "with --device: of measuring each figure");
   command->add_flag("--list", options->list, "prints the names of the cases");
   command->callback([options, &status] { status = bench(*options); });
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "calque/bench_report.h"
+#include "calque/page_parts.h"
 
 namespace calque::cli {
 namespace {
@@ -15,52 +16,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<BenchRow>;
 
-constexpr const char* kStyle = R"(<style>
-:root { color-scheme: light dark; --ours: #2563eb; --rival: #9ca3af; --line: #d1d5db; --good: #15803d; --bad: #b91c1c; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2 { font-weight: 600; } svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: currentColor; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px solid var(--line); }
-td.n { text-align: right; } .ours { fill: var(--ours); font-weight: 600; } .rival { fill: var(--rival); }
-.good { fill: var(--good); } .bad { fill: var(--bad); } .axis { stroke: var(--line); fill: none; }
-.peak { stroke: currentColor; fill: none; stroke-width: 1.5; } .open { fill: none; stroke: var(--rival); stroke-width: 2; }
-small { opacity: .75; }
-</style>
-)";
-
-std::string escape(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string label(const BenchRow& row) {
   const std::string more = row.variant == "calque" || !row.ours() ? "" : row.variant.substr(6);
   return escape(row.task + more + " " + row.size);
 }
 
 constexpr double kLeft = 230, kWidth = 1000, kLine = 20, kTop = 24;
-
-std::string svg(double width, double height, const std::string& body) {
-  return fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">\n{}</svg>\n", width, height, body);
-}
 
 std::string vertical(double x, double height, const std::string& text) {
   return fmt::format(
@@ -244,7 +205,7 @@ std::string bench_page(const Json& document) {
   const Rows rows = bench_rows(document);
   std::string out =
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Calque: benchmarks</title>\n";
-  out += kStyle;
+  out += kPageStyle;
   out += "</head><body>\n<h1>Calque: benchmarks</h1>\n" + machine(document);
   out += "<h2>Share of the physical floor</h2>\n<p><small>Bars: Calque; marks: the best rival.</small></p>\n" +
          floor_bars(rows);

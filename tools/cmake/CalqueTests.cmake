@@ -88,6 +88,17 @@ if(TARGET test_gpu)
   target_compile_definitions(test_gpu PRIVATE CALQUE_STAND_IN_CUDA="$<TARGET_FILE:stand_in_cuda>")
 endif()
 
+# The tests of functions, once more on the simulator of a GPU: but for those that look at the memory of arrays or at the
+# kernels of the CPU.
+if(TARGET test_jit)
+  add_test(NAME jit.OnSimulator
+           COMMAND test_jit --gtest_brief=1
+                   "--gtest_filter=-DonatedMemory.*:Donate.*KeepsItsMemory:Trees.*IsShared:Explain.ListsKernels*")
+  calque_set_test_environment(jit.OnSimulator)
+  set_property(TEST jit.OnSimulator APPEND PROPERTY ENVIRONMENT "CALQUE_DEVICE=gpu_sim")
+  set_tests_properties(jit.OnSimulator PROPERTIES LABELS jit)
+endif()
+
 # Guarded buffers pass by the pool of buffers, so what it does is tested without them.
 foreach(name IN ITEMS ir runtime)
   if(TARGET test_${name})

@@ -58,6 +58,7 @@ class DeviceEmitter final : public KernelEmitter {
   // ---- device_loops.cpp
   bool is_straight(const kernel::Region& body) const;
   unsigned vector_lanes(const Instruction& i) const;
+  void dealt(int64_t first, int64_t end, int64_t repeat, const std::function<void(llvm::Value*)>& body);
   void groups(const Instruction& i);
   void iteration(const Instruction& i, llvm::Value* index, unsigned lanes);
   void threads(const Instruction& i);

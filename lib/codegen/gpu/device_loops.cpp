@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/gpu/device_emitter.h"
+#include "kernel/gpu/repeats.h"
 #include "kernel/gpu/tiles.h"
 
 namespace calque::codegen {
@@ -18,8 +19,6 @@ using llvm::Value;
 namespace {
 
 constexpr int kVectorBytes = 16, kMostLanes = 8;
-// Bodies up to this many instructions are repeated, so that several loads are under way.
-constexpr int64_t kRepeatByFour = 8, kRepeatByTwo = 20;
 // Longer bodies hide the latency of their loads by themselves, and need their registers.
 constexpr int64_t kMostInVectors = 250;
 
@@ -74,6 +73,39 @@ void DeviceEmitter::iteration(const Instruction& i, Value* index, unsigned lanes
   lanes_ = 0;
 }
 
+// Deals numbers from `first` to before `end` to the groups. With repeats a block of threads takes that many runs of
+// neighbours, one after the other, so that what it touches lies together.
+void DeviceEmitter::dealt(int64_t first, int64_t end, int64_t repeat, const std::function<void(Value*)>& body) {
+  const int64_t at_once = repeat * launch_.groups;
+  Value* begin = number_;
+  if (repeat > 1) {
+    Value* const block = b_.CreateUDiv(number_, integer(launch_.threads));
+    begin = add(number_, b_.CreateMul(block, integer((repeat - 1) * launch_.threads), "", true, true));
+  }
+  begin = add(begin, integer(first));
+  const auto at = [&](Value* number, int64_t r) { return r == 0 ? number : add(number, integer(r * launch_.threads)); };
+  const auto is_there = [&](Value* number) { return b_.CreateICmpSLT(number, integer(end)); };
+  const auto whole = [&](Value* number) {
+    for (int64_t r = 0; r < repeat; ++r) body(at(number, r));
+  };
+  const int64_t rounds = (end - first) / at_once;
+  if (rounds == 1) whole(begin);
+  if (rounds > 1)
+    counted(begin, add(begin, integer(rounds * at_once)), at_once, {}, [&](Value* number, const Values&) {
+      whole(number);
+      return Values{};
+    });
+  if (rounds * at_once == end - first) return;
+  Value* const rest = rounds == 0 ? begin : add(begin, integer(rounds * at_once));
+  // The last number of the thread says whether all of them are there.
+  Value* const all = is_there(at(rest, repeat - 1));
+  when(all, [&] { whole(rest); });
+  if (repeat == 1) return;
+  when(b_.CreateNot(all), [&] {
+    for (int64_t r = 0; r + 1 < repeat; ++r) when(is_there(at(rest, r)), [&] { body(at(rest, r)); });
+  });
+}
+
 void DeviceEmitter::groups(const Instruction& i) {
   std::vector<const Instruction*> nest{&i};
   while (nest.back()->op == Op::loop)
@@ -93,7 +125,7 @@ void DeviceEmitter::groups(const Instruction& i) {
   if (lanes != 0) extents.back() /= lanes;
   int64_t count = 1;
   for (const int64_t e : extents) count *= e;
-  const bool narrow = count <= INT32_MAX;
+  const bool narrow = nest.size() > 1 && count <= INT32_MAX;
   const auto deal = [&](Value* number) {
     // In 32 bits division by a constant is short.
     Value* rest = narrow ? b_.CreateTrunc(number, b_.getInt32Ty()) : number;
@@ -119,27 +151,11 @@ void DeviceEmitter::groups(const Instruction& i) {
       iteration(i, parts_[&i].first, 0);
     vector_loop_ = nullptr;
   };
-  const auto strided = [&](int64_t first, int64_t end, int64_t repeat, const std::function<void(Value*)>& body) {
-    if (first >= end) return;
-    Value* const begin = add(number_, integer(first));
-    const int64_t each = (end - first) / launch_.groups;
-    when(each > 0 ? nullptr : b_.CreateICmpSLT(begin, integer(end)), [&] {
-      if (end - first <= launch_.groups) return body(begin);
-      counted(begin, integer(end), repeat * launch_.groups, {}, [&](Value* number, const Values&) {
-        for (int64_t r = 0; r < repeat; ++r) body(add(number, integer(r * launch_.groups)));
-        return Values{};
-      });
-    });
-  };
-  const int64_t cost =
-      product || is_group() || !is_straight(last.regions[0]) ? INT64_MAX : instruction_count(last.regions[0]);
-  const int64_t at_once = cost <= kRepeatByFour ? 4 : cost <= kRepeatByTwo ? 2 : 1;
-  const int64_t whole_rounds = at_once == 1 ? 0 : count / (at_once * launch_.groups) * at_once * launch_.groups;
-  strided(0, whole_rounds, at_once, deal);
-  strided(whole_rounds, count, 1, deal);
+  const int64_t at_once = product || is_group() ? 1 : kernel::repeats(last.regions[0]);
+  dealt(0, count, at_once, deal);
   if (lanes != 0 && last.extent % lanes != 0) {
     const int64_t whole = last.extent / lanes * lanes;
-    strided(0, last.extent - whole, 1, [&](Value* number) { iteration(last, add(number, integer(whole)), 0); });
+    dealt(whole, last.extent, 1, [&](Value* number) { iteration(last, number, 0); });
   }
   parts_.clear();
 }

@@ -23,7 +23,7 @@ using namespace primitives;
 
 namespace {
 
-/// Threads that a processor holds. Columns are cut when theirs are less than half of that.
+/// Threads that a processor holds. Columns are cut so that theirs fill the device.
 constexpr int64_t kResident = 2048;
 constexpr int64_t kMostPieces = 1024;
 
@@ -145,7 +145,7 @@ class Launches {
     if (sums.empty() || !sums_columns(k_, i)) return {};
     int64_t columns = 1;
     for (const Instruction* l : nest) columns *= l->extent;
-    const int64_t wanted = limits_.processors * kResident / 2 / std::max<int64_t>(columns, 1);
+    const int64_t wanted = limits_.processors * kResident / std::max<int64_t>(columns, 1);
     return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
   }
 

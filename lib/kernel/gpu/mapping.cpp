@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/gpu/repeats.h"
 #include "kernel/gpu/shape.h"
 #include "kernel/gpu/tiles.h"
 
@@ -21,6 +22,11 @@ constexpr int64_t kResident = 2048;
 constexpr int64_t kShortLoop = 8;
 /// Elements of a row that each thread of its group takes, about.
 constexpr int64_t kOfThread = 8;
+/// Groups of a grid: beyond, they take several iterations.
+constexpr int64_t kMostGroups = int64_t{1} << 30;
+/// Bodies up to this many instructions are repeated.
+constexpr size_t kRepeatByFour = 8, kRepeatByTwo = 20;
+constexpr int64_t kVectorBytes = 16, kMostLanes = 8;
 
 int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -86,11 +92,23 @@ class Mapper {
     spread_nest(nest);
     Instruction& last = ours(nest.back());
     last.vectorize = suits_vectors(last);
-    constexpr int64_t kLanes = 4;
-    const int64_t count = ceil_div(count_of(nest), last.vectorize ? kLanes : 1);
-    const int32_t threads = count < limits_.processors * limits_.threads_of_block ? 128 : limits_.threads_of_block;
-    const int64_t blocks = std::max<int64_t>(1, std::min(ceil_div(count, threads), resident() / threads));
-    k_.launch = Launch{blocks * threads, 1, threads};
+    const int64_t count = ceil_div(count_of(nest), last.vectorize ? lanes_of(last.regions[0]) : 1);
+    const int32_t threads = count < resident() ? 2 * kWarp : limits_.threads_of_block;
+    // Blocks that end early make place for others: better than as many as fit, each with a share of all.
+    own_threads(ceil_div(count, count < resident() ? 1 : repeats(last.regions[0])), threads);
+  }
+
+  void own_threads(int64_t count, int32_t threads) {
+    k_.launch = Launch{ceil_div(std::clamp<int64_t>(count, 1, kMostGroups), threads) * threads, 1, threads};
+  }
+
+  // Vectors of 16 bytes of the widest elements that are loaded or stored.
+  int64_t lanes_of(const Region& body) const {
+    int64_t bytes = 1;
+    for (const Instruction& i : body.instructions)
+      if (i.op == Op::load || i.op == Op::store)
+        bytes = std::max(bytes, static_cast<int64_t>(size_of(k_.buffers[static_cast<size_t>(i.buffer)].dtype)));
+    return std::clamp<int64_t>(kVectorBytes / bytes, 1, kMostLanes);
   }
 
   static int64_t longest_loop(const Region& r) {
@@ -139,8 +157,7 @@ class Mapper {
     int32_t group = longest <= 512 ? kWarp : std::max(threads_for(longest), 4 * kWarp);
     while (count * group < resident() / 4 && group < kMostThreads && group * 4 < longest) group *= 2;
     const int32_t threads = group == kWarp ? 4 * kWarp : group;
-    const int64_t most = std::max<int64_t>(1, 4 * resident() / group);
-    k_.launch = Launch{std::min(count, most), group, threads};
+    k_.launch = Launch{std::min(count, kMostGroups), group, threads};
   }
 
   void threads_of_own(const std::vector<const Instruction*>& nest) {
@@ -163,6 +180,12 @@ class Mapper {
 };
 
 }  // namespace
+
+int64_t repeats(const Region& body) {
+  if (has_loops(body)) return 1;
+  const size_t length = body.instructions.size();
+  return length <= kRepeatByFour ? 4 : length <= kRepeatByTwo ? 2 : 1;
+}
 
 void map_to_grid(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).grid(); }
 void map_to_group(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).group(); }

@@ -118,9 +118,10 @@ class CudaDevice final : public DeviceApi {
   void launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) override {
     static_cast<const CudaProgram&>(program).launch(kernel, addresses);
   }
-  void submit_chain(const LoadedProgram& program, size_t chain, std::span<const Command> commands) override {
-    if (!static_cast<const CudaProgram&>(program).replay(chain, commands)) {
-      DeviceApi::submit_chain(program, chain, commands);
+  void submit_chain(const LoadedProgram& program, size_t chain, std::span<void* const> buffers,
+                    const MakeCommands& commands) override {
+    if (!static_cast<const CudaProgram&>(program).replay(chain, buffers, commands)) {
+      DeviceApi::submit_chain(program, chain, buffers, commands);
     }
   }
   void synchronize() override { context_.synchronize(); }

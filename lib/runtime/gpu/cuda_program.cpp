@@ -1,15 +1,14 @@
 // A graph's nodes follow one another, as on the stream: what its kernels share lies in one workspace.
 #include "runtime/gpu/cuda_program.h"
 
+#include <algorithm>
+
 #include "calque/ir/attribute.h"
 
 namespace calque::runtime {
 namespace {
 
 using cuda::Address;
-
-// Fewer commands are launched one by one about as fast.
-constexpr size_t kShortestGraph = 3;
 
 Address address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
 
@@ -190,13 +189,16 @@ void CudaGraph::update(const CudaModule& module, cuda::Node node, const Command&
   }
 }
 
-void CudaGraph::launch(const CudaModule& module, std::span<const Command> commands) {
+void CudaGraph::update(const CudaModule& module, std::span<const Command> commands) {
   for (size_t i = 0; i < commands.size(); ++i) {
     if (addresses_[i] == commands[i].addresses) continue;
     addresses_[i].clear();  // of neither, should the update fail
     update(module, nodes_[i], commands[i]);
     addresses_[i] = commands[i].addresses;
   }
+}
+
+void CudaGraph::launch() {
   context_.check(context_.driver().graph_launch(exec_, context_.stream()), "a graph of kernels cannot be launched");
 }
 
@@ -222,17 +224,36 @@ void CudaProgram::launch(int32_t number, void* const* addresses) const {
   context_.launched(label);
 }
 
-bool CudaProgram::replay(size_t chain, std::span<const Command> commands) const {
-  if (commands.size() < kShortestGraph) return false;
-  std::lock_guard lock(mutex_);
-  Chain& c = chains_[chain];
-  if (c.calls++ == 0) return false;
-  const CudaContext::Current current(context_);
-  if (!c.graph) c.graph.emplace(context_, *module_, commands);
-  for (const Command& command : commands) {
-    if (command.kind == Command::Kind::launch) context_.launched(labels_[static_cast<size_t>(command.kernel)]);
+// A loop that feeds results back has two or three sets of addresses by turns: each has its graph, and nothing has to be
+// changed.
+CudaProgram::Instance& CudaProgram::instance(Chain& chain, std::span<void* const> buffers,
+                                             const MakeCommands& commands) const {
+  constexpr size_t kMost = 4;
+  auto& all = chain.instances;
+  auto found =
+      std::find_if(all.begin(), all.end(), [&](const Instance& i) { return std::ranges::equal(i.buffers, buffers); });
+  if (found == all.end()) {
+    if (all.size() < kMost) {
+      all.push_back({std::make_unique<CudaGraph>(context_, *module_, commands()), {}});
+    } else {
+      all.back().buffers.clear();
+      all.back().graph->update(*module_, commands());
+    }
+    found = all.end() - 1;
+    found->buffers.assign(buffers.begin(), buffers.end());
   }
-  c.graph->launch(*module_, commands);
+  std::rotate(all.begin(), found, found + 1);
+  return all.front();
+}
+
+bool CudaProgram::replay(size_t number, std::span<void* const> buffers, const MakeCommands& commands) const {
+  std::lock_guard lock(mutex_);
+  Chain& chain = chains_[number];
+  if (chain.calls++ == 0) return false;
+  const CudaContext::Current current(context_);
+  Instance& one = instance(chain, buffers, commands);
+  for (const char* label : labels_) context_.launched(label);
+  one.graph->launch();
   return true;
 }
 

@@ -2,7 +2,6 @@
 // Modules of PTX in the driver, the functions in them, and chains of launches that the driver replays as one graph.
 #include <map>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "runtime/gpu/cuda_context.h"
@@ -42,8 +41,9 @@ class CudaGraph {
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
   ~CudaGraph();
-  /// Changes the addresses in it to those of the commands, and launches it.
-  void launch(const CudaModule& module, std::span<const Command> commands);
+  /// Changes the addresses in it to those of the commands.
+  void update(const CudaModule& module, std::span<const Command> commands);
+  void launch();
 
  private:
   void add(const CudaModule& module, const Command& command);
@@ -63,14 +63,20 @@ class CudaProgram final : public LoadedProgram {
   CudaProgram(CudaContext& context, std::shared_ptr<const CudaModule> module, size_t kernels, const std::string& blame);
 
   void launch(int32_t kernel, void* const* addresses) const;
-  /// True when it launched the commands as a graph: from the second time on, if they are enough to be worth one.
-  bool replay(size_t chain, std::span<const Command> commands) const;
+  /// True when it launched the commands as a graph: from the second time on.
+  bool replay(size_t chain, std::span<void* const> buffers, const MakeCommands& commands) const;
 
  private:
+  /// One graph, for the places of buffers that it was used with last.
+  struct Instance {
+    std::unique_ptr<CudaGraph> graph;
+    std::vector<void*> buffers;
+  };
   struct Chain {
     size_t calls = 0;
-    std::optional<CudaGraph> graph;
+    std::vector<Instance> instances;  ///< latest first
   };
+  Instance& instance(Chain& chain, std::span<void* const> buffers, const MakeCommands& commands) const;
 
   CudaContext& context_;
   const std::shared_ptr<const CudaModule> module_;

@@ -2,6 +2,7 @@
 // What the runtime asks of a device. Everything that is asked happens in the order of asking, as on one stream; only
 // `download` and `synchronize` wait for it. Memory that was released may be reused by whatever is asked for later.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,6 +44,8 @@ struct Command {
   uint32_t value = 0;              ///< store: the lowest 1, 2 or 4 bytes
 };
 
+using MakeCommands = std::function<std::vector<Command>()>;
+
 class DeviceApi {
  public:
   virtual ~DeviceApi() = default;
@@ -70,10 +73,11 @@ class DeviceApi {
   /// Stores the lowest `bytes` (1, 2 or 4) bytes of `value`.
   virtual void store(void* to, uint32_t value, size_t bytes) = 0;
   void submit(const LoadedProgram& program, const Command& command);
-  /// The same commands as whenever `chain` was submitted before, but for their addresses.
+  /// Work that is the same whenever `chain` of the program is submitted, but for where the program's buffers are:
+  /// `commands` makes it with these addresses.
   virtual void submit_chain(const LoadedProgram& program, [[maybe_unused]] size_t chain,
-                            std::span<const Command> commands) {
-    for (const Command& command : commands) submit(program, command);
+                            [[maybe_unused]] std::span<void* const> buffers, const MakeCommands& commands) {
+    for (const Command& command : commands()) submit(program, command);
   }
   virtual void synchronize() = 0;
   /// The place in the order of work that was reached. Null where everything is done at once.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <memory>
 
 #include "calque/detail/leaf_view.h"
 
@@ -58,9 +58,9 @@ ArrayMemory& memory_of(const AnyArray& array) { return static_cast<ArrayMemory&>
 
 AnyArray uploaded_leaf(DeviceApi& api, const LeafRef& leaf, Device device) {
   const size_t bytes = bytes_of(leaf);
-  std::vector<std::byte> packed(bytes);
-  pack(leaf, packed.data());
-  return AnyArray(leaf.type(), upload_to(api, packed.data(), bytes), device);
+  const auto packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  pack(leaf, packed.get());
+  return AnyArray(leaf.type(), upload_to(api, packed.get(), bytes), device);
 }
 
 }  // namespace
@@ -84,12 +84,12 @@ void execute_on_device(const Executable& executable, std::span<const LeafRef> le
   for (size_t i = 0; i < hidden.size(); ++i) inputs[leaves.size() + i] = device_address(hidden[i]);
   const ScopedMemory block(api, staging.size());
   if (staging.size() != 0) {
-    std::vector<std::byte> bytes(staging.size());
+    const auto bytes = std::make_unique_for_overwrite<std::byte[]>(staging.size());
     for (const auto& [i, at] : staged) {
-      pack(leaves[i], bytes.data() + at);
+      pack(leaves[i], bytes.get() + at);
       inputs[i] = block.address() + at;
     }
-    api.upload(block.address(), bytes.data(), bytes.size());
+    api.upload(block.address(), bytes.get(), staging.size());
   }
   std::vector<void*> results;
   outputs.reserve(sources.size());

@@ -17,6 +17,8 @@ namespace {
 
 // Longer programs without control flow are walked like others.
 constexpr size_t kLongestChain = 4096;
+// Fewer commands are launched one by one about as fast.
+constexpr size_t kShortestChain = 3;
 // What every allocation of a device is aligned to, at least.
 constexpr int64_t kDeviceAlignment = 64;
 
@@ -26,7 +28,7 @@ class GpuProgram final : public DeviceProgram {
       : api_(api), program_(std::move(program)), code_(api.load(program_, options, blame)) {
     for (const AnyArray& a : program_.constants) constants_.push_back(upload_to(api, a.data(), a.bytes()));
     program_.constants.clear();
-    chain_ = chain_of(program_, kLongestChain);
+    chains_ = chains_of(program_, kShortestChain, kLongestChain);
   }
 
   void run(std::span<void* const> inputs, std::span<void* const> outputs) const override {
@@ -50,12 +52,7 @@ class GpuProgram final : public DeviceProgram {
           break;
       }
     }
-    StepRunner runner(api_, program_, *code_, buffers);
-    if (chain_) {
-      runner.run(*chain_);
-    } else {
-      runner.run();
-    }
+    StepRunner(api_, program_, *code_, buffers, &chains_).run();
   }
 
  private:
@@ -63,7 +60,7 @@ class GpuProgram final : public DeviceProgram {
   kernel::Program program_;
   std::shared_ptr<const LoadedProgram> code_;
   std::vector<detail::Storage> constants_;
-  std::optional<Chain> chain_;
+  Chains chains_;
 };
 
 /// The host's code between a fetch of the inputs and an upload of the outputs.

@@ -29,7 +29,7 @@ SimulatedBlock::SimulatedBlock(const codegen::SimulatedProgram& program, size_t 
       threads_(static_cast<size_t>(function_.threads)),
       shared_memory_(
           std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(function_.shared_bytes) + 3 * kGuardBytes)),
-      shadow_(static_cast<size_t>(function_.shared_bytes)),
+      shadow_(AccessShadow::Scope::block, static_cast<size_t>(function_.shared_bytes)),
       warp_epochs_(threads_.size() / kWarp) {
   const auto first = reinterpret_cast<uintptr_t>(shared_memory_.get());
   const uintptr_t begin = (first + 2 * kGuardBytes - 1) / kGuardBytes * kGuardBytes;
@@ -57,7 +57,7 @@ void SimulatedBlock::begin(BlockThread& t) const {
 
 void SimulatedBlock::run(int64_t block) {
   block_ = block;
-  shadow_.begin_block(++epoch_);
+  first_epoch_ = ++epoch_;
   for (BlockThread& t : threads_) begin(t);
   begun_ = 0;
   do {
@@ -183,99 +183,6 @@ void SimulatedBlock::check_guards() {
   const auto damaged = [](std::byte b) { return b != kGuard; };
   if (std::any_of(shared_ - kGuardBytes, shared_, damaged) || std::any_of(end, end + kGuardBytes, damaged))
     raise({.kind = Mistake::guard});
-}
-
-void SimulatedBlock::access(BlockThread& t, const void* address, int64_t bytes, int32_t kind, int32_t site) {
-  const auto a = reinterpret_cast<uintptr_t>(address);
-  const auto size = static_cast<uintptr_t>(bytes);
-  if ((kind & SimulatorTable::shared) == 0 && (a & (size - 1)) == 0 &&
-      ranges_[static_cast<size_t>(site) % ranges_.size()].holds(a, size))
-    return;
-  Mistake mistake{
-      .thread = t.thread, .access = kind & ~SimulatorTable::shared, .address = a, .bytes = bytes, .site = site};
-  if ((a & (size - 1)) != 0) {
-    mistake.kind = Mistake::misaligned;
-    fail(mistake);
-  }
-  (kind & SimulatorTable::shared) != 0 ? access_shared(t, mistake) : access_global(mistake);
-}
-
-/// A site mostly stays in one allocation.
-void SimulatedBlock::access_global(const Mistake& access) {
-  SimulatedMemory::Range& range = ranges_[static_cast<size_t>(access.site) % ranges_.size()];
-  range = memory_.find(reinterpret_cast<const void*>(access.address));
-  if (!range.released && range.holds(access.address, static_cast<size_t>(access.bytes))) return;
-  range = {};
-  Mistake mistake = access;
-  mistake.kind = Mistake::global_access;
-  fail(mistake);
-}
-
-size_t SimulatedBlock::shared_offset(const Mistake& access) {
-  const auto begin = reinterpret_cast<uintptr_t>(shared_);
-  const auto bytes = static_cast<uintptr_t>(access.bytes), size = static_cast<uintptr_t>(function_.shared_bytes);
-  if (access.address >= begin && access.address - begin <= size && bytes <= size - (access.address - begin))
-    return access.address - begin;
-  Mistake mistake = access;
-  mistake.kind = Mistake::shared_bounds;
-  fail(mistake);
-}
-
-void SimulatedBlock::access_shared(const BlockThread& t, const Mistake& access) {
-  const size_t offset = shared_offset(access);
-  const auto bytes = static_cast<size_t>(access.bytes);
-  Mistake mistake = access;
-  switch (access.access) {
-    case SimulatorTable::load:
-      mistake.how = shadow_.load(offset, bytes, access_by(t), mistake.other);
-      break;
-    case SimulatorTable::store:
-      mistake.how = shadow_.store(offset, bytes, access_by(t), mistake.other);
-      break;
-    default:
-      mistake.how = shadow_.atomic(offset, bytes, access_by(t), mistake.other);
-  }
-  if (mistake.how == SharedMistake::none) return;
-  mistake.kind = Mistake::shared;
-  fail(mistake);
-}
-
-void SimulatedBlock::begin_copy(BlockThread& t, void* shared, const void* global, int32_t valid, int32_t site) {
-  constexpr int64_t kBytes = 16;
-  if (valid > 0) {
-    const auto source = reinterpret_cast<uintptr_t>(global);
-    Mistake read{.thread = t.thread, .access = SimulatorTable::load, .address = source, .bytes = valid, .site = site};
-    if (source % kBytes != 0) {
-      read.kind = Mistake::misaligned;
-      read.bytes = kBytes;
-      fail(read);
-    }
-    access_global(read);
-  }
-  const auto target = reinterpret_cast<uintptr_t>(shared);
-  Mistake write{.thread = t.thread, .access = SimulatorTable::store, .address = target, .bytes = kBytes, .site = site};
-  if (target % kBytes != 0) {
-    write.kind = Mistake::misaligned;
-    fail(write);
-  }
-  const size_t offset = shared_offset(write);
-  write.how = shadow_.begin_copy(offset, kBytes, access_by(t), write.other);
-  if (write.how != SharedMistake::none) {
-    write.kind = Mistake::shared;
-    fail(write);
-  }
-  t.copies.push_back({offset, static_cast<const std::byte*>(global), std::clamp<int32_t>(valid, 0, kBytes), t.commits});
-}
-
-void SimulatedBlock::end_copies(BlockThread& t, uint32_t pending) {
-  const auto done = [&](const AsyncCopy& copy) {
-    if (copy.group + pending >= t.commits) return false;
-    std::memset(shared_ + copy.offset, 0, 16);
-    std::memcpy(shared_ + copy.offset, copy.global, static_cast<size_t>(copy.valid));
-    shadow_.end_copy(copy.offset, 16, access_by(t));
-    return true;
-  };
-  std::erase_if(t.copies, done);
 }
 
 void SimulatedBlock::fail(const Mistake& mistake) {

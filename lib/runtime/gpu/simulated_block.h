@@ -4,11 +4,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/gpu/device_code.h"
+#include "runtime/gpu/access_shadow.h"
 #include "runtime/gpu/fiber.h"
-#include "runtime/gpu/shared_shadow.h"
 #include "runtime/gpu/simulated_memory.h"
 #include "runtime/gpu/warp_exchange.h"
 
@@ -49,8 +50,8 @@ struct BlockThread : codegen::SimulatedThread {
 
 /// What a thread did wrong: kept as it is until nobody runs any more.
 struct Mistake {
-  enum Kind : uint8_t { none, global_access, misaligned, shared_bounds, shared, meeting, guard } kind = none;
-  SharedMistake how = SharedMistake::none;
+  enum Kind : uint8_t { none, global_bounds, misaligned, shared_bounds, shared, global, meeting, guard } kind = none;
+  AccessMistake how = AccessMistake::none;
   int32_t thread = 0, other = -1;
   int32_t access = 0;  ///< SimulatorTable::Access
   uintptr_t address = 0;
@@ -85,12 +86,25 @@ class SimulatedBlock {
   bool release_block();
   void exchange(std::span<BlockThread, kWarp> warp);
   void check_guards();
-  SharedAccess access_by(const BlockThread& t) const {
-    return {t.thread, epoch_, warp_epochs_[static_cast<size_t>(t.thread / kWarp)]};
+
+  // ---- simulated_access.cpp
+  /// Where an operation was last: mostly it stays in one allocation, often in one page.
+  struct Site {
+    SimulatedMemory::Range range;
+    uintptr_t page = 0;
+    AccessShadow* shadow = nullptr;
+  };
+  AccessTime now(const BlockThread& t) const {
+    return {t.thread, first_epoch_, epoch_, warp_epochs_[static_cast<size_t>(t.thread / kWarp)]};
   }
-  void access_global(const Mistake& access);
+  Site& site(int32_t number) { return sites_[static_cast<size_t>(number) % sites_.size()]; }
+  void access_global(const BlockThread& t, const Mistake& access);
   void access_shared(const BlockThread& t, const Mistake& access);
+  void find_allocation(const Mistake& access);
+  AccessShadow* shadow_of(uintptr_t page);
+  void note(AccessShadow& shadow, size_t offset, const BlockThread& t, const Mistake& access, Mistake::Kind kind);
   size_t shared_offset(const Mistake& access);
+
   /// Ends the thread that runs, and with it the launch.
   [[noreturn]] void fail(const Mistake& mistake);
   /// The same where no thread runs.
@@ -109,10 +123,12 @@ class SimulatedBlock {
   std::vector<std::unique_ptr<Fiber>> idle_;
   std::unique_ptr<std::byte[]> shared_memory_;
   std::byte* shared_ = nullptr;
-  SharedShadow shadow_;
-  uint32_t epoch_ = 0;
+  AccessShadow shadow_;
+  /// Of global memory, page by page, as long as there is room.
+  std::unordered_map<uintptr_t, AccessShadow> pages_;
+  uint32_t epoch_ = 0, first_epoch_ = 0;
   std::vector<uint32_t> warp_epochs_;
-  std::array<SimulatedMemory::Range, 64> ranges_;  ///< where operations were last, by site
+  std::array<Site, 64> sites_;
   int64_t block_ = 0;
   Mistake mistake_;
 };

@@ -34,30 +34,36 @@ std::string meeting_name(Meeting meeting) {
   return "nothing";
 }
 
-std::string place_of(const Mistake& m, const SimulatedMemory::Range& nearest) {
+std::string place_in(const Mistake& m, const SimulatedMemory::Range& range) {
+  return "at byte " + text(static_cast<int64_t>(m.address - range.begin)) + " of an allocation of " +
+         text(static_cast<int64_t>(range.end - range.begin)) + " bytes";
+}
+
+std::string bounds_text(const Mistake& m, const SimulatedMemory::Range& nearest) {
   if (nearest.begin == 0) return "out of bounds: nothing is allocated";
   const std::string size = text(static_cast<int64_t>(nearest.end - nearest.begin)) + " bytes";
   if (nearest.holds(m.address, 1) && nearest.released) return "after release: of an allocation of " + size;
   if (m.address < nearest.begin)
     return "out of bounds: " + text(static_cast<int64_t>(nearest.begin - m.address)) +
            " bytes before an allocation of " + size;
-  return "out of bounds: at byte " + text(static_cast<int64_t>(m.address - nearest.begin)) + " of an allocation of " +
-         size;
+  return "out of bounds: " + place_in(m, nearest);
 }
 
-std::string shared_text(const Mistake& m) {
+std::string access_text(const Mistake& m) {
   switch (m.how) {
-    case SharedMistake::unwritten:
+    case AccessMistake::unwritten:
       return "which nobody has written since the block began";
-    case SharedMistake::in_flight:
+    case AccessMistake::in_flight:
       return "to which a copy of " + thread_name(m.other) + " has not been waited for";
-    case SharedMistake::read_write:
-      return m.access == codegen::SimulatorTable::store
-                 ? "a race: " + thread_name(m.other) + " reads it and no barrier lies between"
-                 : "a race: " + thread_name(m.other) + " writes it and no barrier lies between";
-    case SharedMistake::write_write:
+    case AccessMistake::read_write: {
+      const char* const verbs[] = {"writes", "reads", "accesses"};
+      return "a race: " + thread_name(m.other) + ' ' + verbs[m.access] + " it and no barrier lies between";
+    }
+    case AccessMistake::write_write:
       return "a race: " + thread_name(m.other) + " writes it too and no barrier lies between";
-    case SharedMistake::none:
+    case AccessMistake::between_blocks:
+      return "a race: another block accesses it too";
+    case AccessMistake::none:
       break;
   }
   return "";
@@ -81,8 +87,12 @@ std::string SimulatedBlock::describe(const Mistake& m) const {
   const auto shared = reinterpret_cast<uintptr_t>(shared_);
   const std::string offset = text(static_cast<int64_t>(m.address - shared));
   switch (m.kind) {
-    case Mistake::global_access:
-      out += access_name(m) + " " + place_of(m, memory_.find(reinterpret_cast<const void*>(m.address)));
+    case Mistake::global_bounds:
+      out += access_name(m) + " " + bounds_text(m, memory_.find(reinterpret_cast<const void*>(m.address)));
+      break;
+    case Mistake::global:
+      out += access_name(m) + " " + place_in(m, memory_.find(reinterpret_cast<const void*>(m.address))) + ", " +
+             access_text(m);
       break;
     case Mistake::misaligned:
       out += "misaligned " + access_name(m) + ": the address is " +
@@ -94,7 +104,7 @@ std::string SimulatedBlock::describe(const Mistake& m) const {
              " bytes of shared memory";
       break;
     case Mistake::shared:
-      out += access_name(m) + " at byte " + offset + " of shared memory, " + shared_text(m);
+      out += access_name(m) + " at byte " + offset + " of shared memory, " + access_text(m);
       break;
     case Mistake::meeting:
       out += describe_meeting(m);

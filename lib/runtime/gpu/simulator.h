@@ -15,8 +15,9 @@ namespace calque::runtime {
 ///  - accesses to global memory outside every allocation or after its release, and to shared memory beyond the block's;
 ///  - accesses that are not aligned to their size;
 ///  - reads of shared memory that nobody has written since the block began;
-///  - two threads of a block that access the same shared memory, one of them writing, without a barrier between them
-///    (a warp's barrier orders its own threads; atomic operations may meet one another);
+///  - two threads of a block that access the same memory, one of them writing, without a barrier between them (a warp's
+///    barrier orders its own threads; atomic operations may meet one another), and two blocks that do so at all (of
+///    global memory a few MiB are watched);
 ///  - shared memory that is touched while an asynchronous copy to it has not been waited for;
 ///  - barriers at which not all threads of the block arrive, and meetings of a warp (shuffles, its barrier, tensor
 ///    cores) at which not all 32 do, or not at the same operation.

@@ -44,59 +44,90 @@ bool for_words(int64_t value, size_t bytes, Use&& use) {
   return true;
 }
 
-/// Unrolls steps into a chain for as long as they allow it.
+/// Unrolls steps into a chain. What depends on the iterations of loops around them is refused.
 class ChainBuilder {
  public:
   ChainBuilder(const Program& program, size_t most)
-      : program_(program), most_(most), iterations_(static_cast<size_t>(program.num_loops), 0) {}
+      : program_(program),
+        most_(most),
+        iterations_(static_cast<size_t>(program.num_loops), 0),
+        known_(static_cast<size_t>(program.num_loops), false) {}
 
-  bool add(const std::vector<Step>& steps) {
-    return std::all_of(steps.begin(), steps.end(), [&](const Step& step) { return add(step); });
+  /// False, and nothing is added, when the step cannot be part of it.
+  bool add(const Step& step) {
+    const size_t before = chain.entries.size();
+    if (append(step)) return true;
+    chain.entries.resize(before);
+    return false;
   }
   Chain chain;
 
  private:
-  bool add(const Step& step) {
+  bool append(const Step& step) {
     switch (step.kind) {
       case StepKind::kernel:
-        return add({.kind = Command::Kind::launch, .kernel = step.kernel}, step.views);
-      case StepKind::copy: {
-        if (step.bytes == 0) return true;
-        const Chain::Place to = place(step.views[0]), from = place(step.views[1]);
-        // One place may stand for two buffers only where a result takes an argument's memory.
-        if (to.buffer == from.buffer && to.offset == from.offset) return true;
-        if (to.buffer != from.buffer && !program_.in_place.empty()) return false;
-        return add({.kind = Command::Kind::copy, .bytes = static_cast<size_t>(step.bytes)}, step.views);
-      }
+        return append({.kind = Command::Kind::launch, .kernel = step.kernel}, step.views);
+      case StepKind::copy:
+        return copy(step);
       case StepKind::iota_i32:
-        return add_iota(step);
+        return iota(step);
       case StepKind::repeat:
-        for (int64_t i = 0; i < step.count; ++i) {
-          if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = step.reverse ? step.count - 1 - i : i;
-          if (!add(step.blocks[0])) return false;
-        }
-        return true;
+        return repeat(step);
       default:
         return false;
     }
   }
-  bool add_iota(const Step& step) {
+  bool copy(const Step& step) {
+    if (step.bytes == 0) return true;
+    if (!is_known(step.views[0]) || !is_known(step.views[1])) return false;
+    const Chain::Place to = place(step.views[0]), from = place(step.views[1]);
+    if (to.buffer == from.buffer && to.offset == from.offset) return true;
+    // One place may stand for two buffers only where a result takes an argument's memory.
+    if (to.buffer != from.buffer && !program_.in_place.empty()) return false;
+    return append({.kind = Command::Kind::copy, .bytes = static_cast<size_t>(step.bytes)}, step.views);
+  }
+  bool iota(const Step& step) {
+    if (!known_[static_cast<size_t>(step.loop_id)] || !is_known(step.views[0])) return false;
     const Chain::Place to = place(step.views[0]);
     const size_t bytes = size_of(program_.buffers[static_cast<size_t>(to.buffer)].type.dtype);
     return for_words(iterations_[static_cast<size_t>(step.loop_id)], bytes, [&](size_t at, size_t size, uint32_t word) {
-      return add({{.kind = Command::Kind::store, .bytes = size, .value = word},
-                  {{to.buffer, to.offset + static_cast<int64_t>(at)}}});
+      return append({{.kind = Command::Kind::store, .bytes = size, .value = word},
+                     {{to.buffer, to.offset + static_cast<int64_t>(at)}}});
     });
   }
-  bool add(Command command, const std::vector<View>& views) {
-    Chain::Entry entry{std::move(command), {}};
-    for (const View& view : views) entry.places.push_back(place(view));
-    return add(std::move(entry));
+  bool repeat(const Step& step) {
+    const auto loop = static_cast<size_t>(std::max(step.loop_id, 0));
+    const bool counted = step.loop_id >= 0;
+    bool all = true;
+    for (int64_t i = 0; all && i < step.count; ++i) {
+      if (counted) {
+        iterations_[loop] = step.reverse ? step.count - 1 - i : i;
+        known_[loop] = true;
+      }
+      all = std::all_of(step.blocks[0].begin(), step.blocks[0].end(), [&](const Step& s) { return append(s); });
+    }
+    if (counted) known_[loop] = false;
+    return all;
   }
-  bool add(Chain::Entry entry) {
+  bool append(Command command, const std::vector<View>& views) {
+    Chain::Entry entry{std::move(command), {}};
+    for (const View& view : views) {
+      if (!is_known(view)) return false;
+      entry.places.push_back(place(view));
+    }
+    return append(std::move(entry));
+  }
+  bool append(Chain::Entry entry) {
     if (chain.entries.size() == most_) return false;
     chain.entries.push_back(std::move(entry));
     return true;
+  }
+  bool is_known(const View& view) const {
+    const auto known = [&](const auto& part) { return known_[static_cast<size_t>(part.loop)]; };
+    return std::all_of(view.terms.begin(), view.terms.end(), known) &&
+           std::all_of(view.choices.begin(), view.choices.end(), [&](const View::Choice& c) {
+             return known(c) && std::all_of(c.terms.begin(), c.terms.end(), known);
+           });
   }
   Chain::Place place(const View& view) const {
     return chosen(view, iterations_, [&](int32_t buffer, int64_t offset, const auto& terms) {
@@ -107,26 +138,46 @@ class ChainBuilder {
   const Program& program_;
   const size_t most_;
   std::vector<int64_t> iterations_;
+  std::vector<bool> known_;
 };
+
+void find_chains(const Program& program, const std::vector<Step>& steps, size_t least, size_t most, Chains& chains) {
+  for (size_t i = 0; i < steps.size();) {
+    ChainBuilder builder(program, most);
+    size_t end = i;
+    while (end < steps.size() && builder.add(steps[end])) ++end;
+    if (builder.chain.entries.size() >= least) {
+      builder.chain.number = chains.by_first.size();
+      chains.by_first.emplace(&steps[i], Chains::Entry{std::move(builder.chain), end - i});
+      i = end;
+      continue;
+    }
+    for (const std::vector<Step>& block : steps[i].blocks) find_chains(program, block, least, most, chains);
+    ++i;
+  }
+}
 
 }  // namespace
 
-std::optional<Chain> chain_of(const Program& program, size_t most) {
-  ChainBuilder builder(program, most);
-  if (!builder.add(program.steps)) return std::nullopt;
-  return std::move(builder.chain);
+Chains chains_of(const Program& program, size_t least, size_t most) {
+  Chains chains;
+  find_chains(program, program.steps, least, most, chains);
+  return chains;
 }
 
 void StepRunner::run(const Chain& chain) {
-  std::vector<Command> commands;
-  commands.reserve(chain.entries.size());
-  for (const Chain::Entry& entry : chain.entries) {
-    Command& command = commands.emplace_back(entry.command);
-    command.addresses.reserve(entry.places.size());
-    for (const Chain::Place& p : entry.places)
-      command.addresses.push_back(static_cast<std::byte*>(buffers_[static_cast<size_t>(p.buffer)]) + p.offset);
-  }
-  api_.submit_chain(code_, chain.number, commands);
+  api_.submit_chain(code_, chain.number, buffers_, [&] {
+    std::vector<Command> commands;
+    commands.reserve(chain.entries.size());
+    for (const Chain::Entry& entry : chain.entries) {
+      Command& command = commands.emplace_back(entry.command);
+      command.addresses.reserve(entry.places.size());
+      for (const Chain::Place& p : entry.places) {
+        command.addresses.push_back(static_cast<std::byte*>(buffers_[static_cast<size_t>(p.buffer)]) + p.offset);
+      }
+    }
+    return commands;
+  });
 }
 
 void* StepRunner::place(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) const {
@@ -139,7 +190,15 @@ void* StepRunner::address(const View& view) const {
 }
 
 void StepRunner::run(const std::vector<Step>& steps) {
-  for (const Step& step : steps) run(step);
+  for (size_t i = 0; i < steps.size();) {
+    const Chains::Entry* const chain = chains_ != nullptr ? chains_->find(&steps[i]) : nullptr;
+    if (chain == nullptr) {
+      run(steps[i++]);
+    } else {
+      run(chain->chain);
+      i += chain->steps;
+    }
+  }
 }
 
 void StepRunner::run(const Step& step) {

@@ -1,8 +1,8 @@
 #pragma once
 // Walks the steps of a program's entry on the host, as codegen/entry.cpp has them for the CPU. What is launched is
 // asked of the device in order; only control flow that depends on data waits for it.
-#include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "kernel/program.h"
@@ -25,23 +25,38 @@ struct Chain {
   std::vector<Entry> entries;
 };
 
-/// The whole program as one chain, when it is one of at most `most` commands.
-std::optional<Chain> chain_of(const kernel::Program& program, size_t most);
+/// The chains of a program, by their first step: as many steps in a row as there can be.
+struct Chains {
+  struct Entry {
+    Chain chain;
+    size_t steps = 0;
+  };
+  std::unordered_map<const kernel::Step*, Entry> by_first;
+  const Entry* find(const kernel::Step* step) const {
+    const auto found = by_first.find(step);
+    return found == by_first.end() ? nullptr : &found->second;
+  }
+};
 
-/// Runs the steps once. `buffers` are the addresses of the program's buffers.
+/// Those of at least `least` and at most `most` commands. The program's steps must stay where they are.
+Chains chains_of(const kernel::Program& program, size_t least, size_t most);
+
+/// Runs the steps once, those of `chains` as such. `buffers` are the addresses of the program's buffers.
 class StepRunner {
  public:
-  StepRunner(DeviceApi& api, const kernel::Program& program, const LoadedProgram& code, std::span<void* const> buffers)
+  StepRunner(DeviceApi& api, const kernel::Program& program, const LoadedProgram& code, std::span<void* const> buffers,
+             const Chains* chains = nullptr)
       : api_(api),
         program_(program),
         code_(code),
         buffers_(buffers),
+        chains_(chains),
         iterations_(static_cast<size_t>(program.num_loops), 0) {}
 
   void run() { run(program_.steps); }
-  void run(const Chain& chain);
 
  private:
+  void run(const Chain& chain);
   void run(const std::vector<kernel::Step>& steps);
   void run(const kernel::Step& step);
   void launch(const kernel::Step& step);
@@ -59,6 +74,7 @@ class StepRunner {
   const kernel::Program& program_;
   const LoadedProgram& code_;
   const std::span<void* const> buffers_;
+  const Chains* const chains_;
   std::vector<int64_t> iterations_;
 };
 

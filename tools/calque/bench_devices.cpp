@@ -1,0 +1,281 @@
+// A device's work is done when it says so: a figure is the time of many calls with one wait behind them, divided by
+// their number. Results are compared with the reference evaluator's, at the smallest size, before any timing.
+#include "calque/bench_devices.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "calque/bench_report.h"
+#include "calque/compare.h"
+#include "calque/device_cases.h"
+#include "calque/executor.h"
+#include "calque/files.h"
+
+#include "reference/evaluate.h"
+
+namespace calque::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kStep = 8;
+constexpr int64_t kLargestSimulated = 1 << 14;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// The median over rounds of the time of one call, in rounds that take long enough to be timed.
+double seconds_of(const std::function<void()>& call, double budget) {
+  call();
+  synchronize();
+  const auto round = [&](int64_t calls) {
+    const auto start = Clock::now();
+    for (int64_t i = 0; i < calls; ++i) call();
+    synchronize();
+    return since(start);
+  };
+  const double once = round(1);
+  const auto calls = std::clamp<int64_t>(static_cast<int64_t>(budget / 8 / std::max(once, 1e-7)), 1, 10000);
+  std::vector<double> times;
+  for (const auto start = Clock::now(); times.size() < 3 || since(start) < budget;)
+    times.push_back(round(calls) / static_cast<double>(calls));
+  std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+struct Target {
+  Device device;
+  std::string name;
+  double bandwidth = 0, flops = 0;  ///< measured
+};
+
+std::vector<AnyArray> inputs_of(const Graph& graph) {
+  std::mt19937_64 bits(1);
+  std::vector<AnyArray> arrays;
+  for (const Type& type : graph.input_types()) arrays.push_back(random_array(type, bits));
+  return arrays;
+}
+
+Executor compiled(const Graph& graph, Device device) {
+  runtime::CompileOptions options;
+  options.device = device;
+  return Executor("bench", graph, options);
+}
+
+/// What one device takes for one graph.
+Json measure(const Graph& graph, const Target& target, double budget) {
+  const std::vector<AnyArray> host = inputs_of(graph);
+  const auto start = Clock::now();
+  const Executor run = compiled(graph, target.device);
+  const double compile = since(start);
+  const std::vector<AnyArray> inputs = run.placed(host);
+  Json figures{{"compile_seconds", compile}, {"seconds", seconds_of([&] { run(inputs); }, budget)}};
+  const auto one = [&] {
+    run(inputs);
+    synchronize();
+  };
+  figures["call_seconds"] = seconds_of(one, budget / 2);
+  if (target.device == cpu()) return figures;
+  figures["upload_seconds"] = seconds_of([&] { run.placed(host); }, budget / 4);
+  const std::vector<AnyArray> results = run(inputs);
+  const auto fetch = [&] {
+    for (const AnyArray& result : results) detail::copy_to_device("bench", result, cpu(), {});
+  };
+  figures["download_seconds"] = seconds_of(fetch, budget / 4);
+  return figures;
+}
+
+void check(const Graph& graph, const Target& target, const std::string& name) {
+  const std::vector<AnyArray> inputs = inputs_of(graph);
+  const std::vector<AnyArray> want = reference::evaluate(graph, inputs), got = compiled(graph, target.device)(inputs);
+  for (size_t o = 0; o < want.size(); ++o) {
+    Tolerance tolerance;
+    tolerance.kind = Tolerance::Kind::relative;
+    const bool half = size_of(want[o].dtype()) == 2;
+    tolerance.rtol = half ? 3e-2 : 1e-4;
+    tolerance.atol = half ? 3e-1 : 1e-3;
+    const AnyArray fetched = detail::copy_to_device("bench", got[o], cpu(), {});
+    if (const std::string text = difference(fetched, want[o], tolerance); !text.empty())
+      throw Error("bench: " + name + " on " + target.name + " differs from the reference: " + text);
+  }
+}
+
+void probe(Target& target, double budget) {
+  const bool simulated = target.device.kind == Device::Kind::gpu_sim;
+  const int64_t n = simulated ? 1 << 12 : target.device == cpu() ? 1 << 25 : 1 << 28, m = simulated ? 1 << 10 : 1 << 20;
+  target.bandwidth = 8 * static_cast<double>(n) / measure(copy_probe(n), target, budget)["seconds"].get<double>();
+  target.flops = 2 * static_cast<double>(kProbeSteps) * static_cast<double>(m) /
+                 measure(arithmetic_probe(m), target, budget)["seconds"].get<double>();
+}
+
+std::vector<Target> targets_of(const DeviceBenchOptions& options, Json& skipped) {
+  std::vector<Target> targets;
+  for (const std::string& name : options.devices) {
+    const Device device = parse_device(name);
+    try {
+      detail::require_device("bench", device, {});
+    } catch (const DeviceError& e) {
+      std::cout << e.what() << "; the other devices are measured\n";
+      skipped.push_back(name + ": " + e.what());
+      continue;
+    }
+    targets.push_back({device, to_string(device)});
+  }
+  return targets;
+}
+
+std::string with_unit(double value, const char* unit) {
+  const char* prefixes[] = {"", "k", "M", "G", "T"};
+  size_t p = 0;
+  while (value >= 1000 && p + 1 < std::size(prefixes)) value /= 1000, ++p;
+  return fmt::format("{:.3g} {}{}", value, prefixes[p], unit);
+}
+
+/// The share of the limit that bytes and operations set.
+double of_limit(const Json& row, const Target& target) {
+  const double floor =
+      std::max(row["bytes"].get<double>() / target.bandwidth, row["flops"].get<double>() / target.flops);
+  return floor / row["devices"][target.name]["seconds"].get<double>();
+}
+
+double with_transfers(const Json& figures) {
+  return figures["call_seconds"].get<double>() + figures.value("upload_seconds", 0.0) +
+         figures.value("download_seconds", 0.0);
+}
+
+/// The size from which on `b` is ahead of `a` at all sizes that were measured.
+template <class Time>
+std::optional<int64_t> crossover(const Json& rows, const std::string& a, const std::string& b, const Time& time) {
+  std::optional<int64_t> from;
+  for (const Json& row : rows) {
+    const Json& devices = row["devices"];
+    if (!devices.contains(a) || !devices.contains(b)) continue;
+    if (time(devices[b]) < time(devices[a])) {
+      if (!from) from = row["elements"].get<int64_t>();
+    } else {
+      from.reset();
+    }
+  }
+  return from;
+}
+
+void tell_crossovers(Json& of_case, const std::vector<Target>& targets) {
+  of_case["crossovers"] = Json::array();
+  for (size_t t = 1; t < targets.size(); ++t) {
+    const std::string &a = targets[0].name, &b = targets[t].name;
+    const auto alone = crossover(of_case["rows"], a, b, [](const Json& f) { return f["seconds"].get<double>(); });
+    const auto all = crossover(of_case["rows"], a, b, with_transfers);
+    const auto text = [](const std::optional<int64_t>& n) {
+      return n ? fmt::format("from {} elements on", *n) : std::string("at no size");
+    };
+    std::cout << fmt::format("  {} is ahead of {} {}; with transfers {}\n", b, a, text(alone), text(all));
+    Json one{{"of", b}, {"over", a}};
+    if (alone) one["elements"] = *alone;
+    if (all) one["elements_with_transfers"] = *all;
+    of_case["crossovers"].push_back(one);
+  }
+}
+
+void print_row(const Json& row, const std::vector<Target>& targets) {
+  std::cout << fmt::format("  {:>10}", row["elements"].get<int64_t>());
+  for (const Target& t : targets) {
+    if (!row["devices"].contains(t.name)) {
+      std::cout << fmt::format("  {:>34}", "-");
+      continue;
+    }
+    const Json& f = row["devices"][t.name];
+    const double moved = f.value("upload_seconds", 0.0) + f.value("download_seconds", 0.0);
+    std::cout << fmt::format("  {:>10} {:>5.2f} {:>16}", show_seconds(f["seconds"].get<double>()), of_limit(row, t),
+                             moved > 0 ? "+ " + show_seconds(moved) + " moved" : "");
+  }
+  std::cout << '\n';
+}
+
+class Sweep {
+ public:
+  Sweep(const DeviceBenchOptions& options, const std::vector<Target>& targets) : options_(options), targets_(targets) {}
+
+  Json run(const DeviceCase& c) const {
+    Json out{{"name", c.name}, {"what", c.what}, {"rows", Json::array()}};
+    head(c.name + ": " + c.what);
+    for (const Target& t : targets_) check(c.make(c.smallest), t, c.name);
+    for (int64_t n = c.smallest; n <= c.largest; n *= kStep) {
+      Json row{{"elements", n}, {"bytes", c.bytes(n)}, {"flops", c.flops(n)}, {"devices", Json::object()}};
+      for (const Target& t : targets_)
+        if (n <= largest(t)) row["devices"][t.name] = measure(c.make(n), t, options_.seconds);
+      if (row["devices"].empty()) break;
+      print_row(row, targets_);
+      out["rows"].push_back(row);
+    }
+    tell_crossovers(out, targets_);
+    return out;
+  }
+
+  /// A user's graph has the sizes that it has.
+  Json run(const std::string& file) const {
+    const Graph graph = read_graph(file);
+    double bytes = 0;
+    int64_t most = 0;
+    for (const auto& types : {graph.input_types(), graph.output_types()})
+      for (const Type& type : types) {
+        bytes += static_cast<double>(type.shape.num_elements()) * static_cast<double>(size_of(type.dtype));
+        most = std::max(most, type.shape.num_elements());
+      }
+    Json out{{"name", file}, {"what", graph.name()}, {"rows", Json::array()}};
+    head(file);
+    Json row{{"elements", most}, {"bytes", bytes}, {"flops", 0.0}, {"devices", Json::object()}};
+    for (const Target& t : targets_) row["devices"][t.name] = measure(graph, t, options_.seconds);
+    print_row(row, targets_);
+    out["rows"].push_back(row);
+    tell_crossovers(out, targets_);
+    return out;
+  }
+
+ private:
+  void head(const std::string& title) const {
+    std::cout << '\n' << title << '\n' << fmt::format("  {:>10}", "elements");
+    for (const Target& t : targets_) std::cout << fmt::format("  {:>10} {:>5} {:>16}", t.name, "limit", "");
+    std::cout << '\n';
+  }
+  int64_t largest(const Target& t) const {
+    if (t.device.kind == Device::Kind::gpu_sim) return kLargestSimulated;
+    return options_.largest > 0 ? options_.largest : INT64_MAX;
+  }
+
+  const DeviceBenchOptions& options_;
+  const std::vector<Target>& targets_;
+};
+
+}  // namespace
+
+std::vector<std::string> device_cases() {
+  std::vector<std::string> names;
+  for (const DeviceCase& c : built_in_device_cases()) names.push_back(c.name);
+  return names;
+}
+
+Json bench_devices(const DeviceBenchOptions& options) {
+  Json all{{"devices", Json::array()}, {"skipped", Json::array()}, {"cases", Json::array()}};
+  std::vector<Target> targets = targets_of(options, all["skipped"]);
+  if (targets.empty()) throw DeviceError("bench: none of the devices is available");
+  for (Target& t : targets) {
+    probe(t, options.seconds);
+    std::cout << fmt::format("{}: copies {}, computes {}\n", t.name, with_unit(t.bandwidth, "B/s"),
+                             with_unit(t.flops, "flop/s of f32"));
+    all["devices"].push_back({{"name", t.name}, {"bandwidth", t.bandwidth}, {"flops", t.flops}});
+  }
+  const Sweep sweep(options, targets);
+  for (const std::string& file : options.graphs) all["cases"].push_back(sweep.run(file));
+  for (const DeviceCase& c : built_in_device_cases()) {
+    const bool named = std::find(options.cases.begin(), options.cases.end(), c.name) != options.cases.end();
+    if (named || (options.cases.empty() && options.graphs.empty())) all["cases"].push_back(sweep.run(c));
+  }
+  return all;
+}
+
+}  // namespace calque::cli

@@ -1,0 +1,34 @@
+#pragma once
+// A graph on a device, compiled once.
+#include <memory>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "calque/device.h"
+#include "calque/ir/graph.h"
+
+#include "runtime/executable.h"
+
+namespace calque::cli {
+
+class Executor {
+ public:
+  /// `compile.device` and `compile.reference` say where it runs. Throws CompileError and DeviceError, beginning with
+  /// `operation`.
+  Executor(std::string_view operation, const Graph& graph, const runtime::CompileOptions& compile);
+  /// Arrays of other devices are copied first.
+  std::vector<AnyArray> operator()(const std::vector<AnyArray>& inputs) const;
+  /// Where the executor reads them without copying them first.
+  std::vector<AnyArray> placed(std::vector<AnyArray> inputs) const;
+  Device device() const { return device_; }
+
+ private:
+  Device device_;
+  std::shared_ptr<const runtime::Executable> executable_;
+};
+
+/// An array of numbers that `bits` gives: floats in [-1, 1), integers in [0, 8), bools.
+AnyArray random_array(const Type& type, std::mt19937_64& bits);
+
+}  // namespace calque::cli
