@@ -88,6 +88,9 @@ void DeviceContraction::choose_layout(Factor& f) {
 }
 
 void DeviceContraction::emit() {
+  if (k_.group_ != t_.threads)
+    k_.refuse("a product's tiles take groups of " + std::to_string(t_.threads) + " threads, not of " +
+              std::to_string(k_.group_));
   k_.own([&] {
     const int64_t staged = slices() == 0 ? 0 : t_.threads / 32 * slice_rows() * staged_row() * total_bytes();
     shared_ = k_.shared(k_.allocate_shared(std::max(stages_ * stage_bytes_, staged)));

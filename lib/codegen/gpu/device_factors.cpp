@@ -2,6 +2,8 @@
 // is copied asynchronously; everything else is computed, element by element, in registers. Elements beyond the edge of
 // a matrix are never touched: a row or column that does not exist is a copy of the last one, whose sums nobody takes,
 // and a term that does not exist is zero.
+#include <algorithm>
+
 #include "codegen/gpu/device_contraction.h"
 
 namespace calque::codegen {
@@ -11,8 +13,15 @@ using llvm::Value;
 
 namespace {
 
-/// A factor whose elements take more instructions is computed in a loop, in place, as is one of more elements a thread.
-constexpr int64_t kShortElement = 24, kHeldElements = 32;
+/// What a thread fetches of a factor in a step is written out, and held in registers, up to so many instructions and
+/// elements; beyond, it is computed in place, in a loop, several elements at a time.
+constexpr int64_t kHeldInstructions = 768, kHeldElements = 32;
+constexpr int64_t kShortElement = 64, kElementsTogether = 4;
+
+bool is_straight(const kernel::Region& region) {
+  return std::all_of(region.instructions.begin(), region.instructions.end(),
+                     [](const kernel::Instruction& i) { return i.regions.empty(); });
+}
 
 }  // namespace
 
@@ -122,7 +131,9 @@ void DeviceContraction::copy(const Factor& f, Value* stage, Value* step) {
 // ---- computed factors
 
 bool DeviceContraction::is_short(const Factor& f) const {
-  return instruction_count(i_.regions[f.which]) <= kShortElement && shares(units(f)) * pack(f) <= kHeldElements;
+  const kernel::Region& region = i_.regions[f.which];
+  const int64_t elements = shares(units(f)) * pack(f);
+  return is_straight(region) && elements <= kHeldElements && elements * instruction_count(region) <= kHeldInstructions;
 }
 
 Value* DeviceContraction::element(const Factor& f, Value* free, Value* term, bool whole) {
@@ -186,10 +197,18 @@ void DeviceContraction::store(const Factor& f, Value* stage, const Values& units
 }
 
 void DeviceContraction::compute(const Factor& f, Value* stage, Value* step) {
+  const kernel::Region& region = i_.regions[f.which];
+  const int64_t count = shares(units(f));
+  int64_t together = is_straight(region) && instruction_count(region) <= kShortElement ? kElementsTogether : 1;
+  while (count % together != 0) together /= 2;
   k_.when(takes_part(units(f)), [&] {
-    k_.counted(integer(0), integer(shares(units(f))), 1, {}, [&](Value* number, const Values&) {
-      const Place p = place(number, run(f));
-      store_unit(f, p, stage, unit(f, p, step, false));
+    k_.counted(integer(0), integer(count), together, {}, [&](Value* number, const Values&) {
+      std::vector<std::pair<Place, Value*>> made;
+      for (int64_t n = 0; n < together; ++n) {
+        const Place p = place(n == 0 ? number : add(number, integer(n)), run(f));
+        made.emplace_back(p, unit(f, p, step, false));
+      }
+      for (const auto& [p, v] : made) store_unit(f, p, stage, v);
       return Values{};
     });
   });
