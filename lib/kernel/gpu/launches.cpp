@@ -11,10 +11,10 @@
 
 #include "kernel/gpu/copier.h"
 #include "kernel/gpu/mapping.h"
-#include "kernel/gpu/scatter.h"
 #include "kernel/gpu/shape.h"
-#include "kernel/gpu/split.h"
+#include "kernel/gpu/stages.h"
 #include "kernel/gpu/tiles.h"
+#include "kernel/schedule.h"
 #include "primitives/arithmetic.h"
 
 namespace calque::kernel {
@@ -23,164 +23,26 @@ using namespace primitives;
 
 namespace {
 
-/// Threads that a processor holds. Columns are cut so that theirs fill the device.
-constexpr int64_t kResident = 2048;
-constexpr int64_t kMostPieces = 1024;
-
-enum class Phase : uint8_t {
-  whole,
-  pieces,
-  partials,
-  apply,
-  column_pieces,
-  column_partials,
-  side_by_side,
-  clear_winners,
-  claim,
-  store_winners
-};
-
-struct Item {
-  size_t at = 0;  ///< outermost instruction
-  Phase phase = Phase::whole;
-  Cut cut = {};
-};
-
-struct Stage {
-  bool grid = false;
-  std::vector<Item> items;
-};
-
 class Launches {
  public:
   Launches(const Kernel& kernel, const GpuLimits& limits)
-      : k_(kernel), limits_(limits), top_(kernel.body.instructions), owner_(kernel.values.size(), -1) {
+      : k_(kernel),
+        limits_(limits),
+        top_(kernel.body.instructions),
+        plan_(kernel, limits),
+        stages_(plan_.all()),
+        owner_(kernel.values.size(), -1) {
     for (size_t n = 0; n < top_.size(); ++n)
       for (const Id r : top_[n].results) owner_[static_cast<size_t>(r)] = static_cast<int64_t>(n);
-    stored_.resize(kernel.buffers.size());
-    mark_stored(kernel.body);
   }
 
   KernelLaunches run() {
-    make_stages();
     find_crossing();
     for (size_t s = 0; s < stages_.size(); ++s) build(s);
     return std::move(out_);
   }
 
  private:
-  void mark_stored(const Region& r) {
-    for (const Instruction& i : r.instructions) {
-      if (i.op == Op::store) stored_[static_cast<size_t>(i.buffer)] = true;
-      for (const Region& inner : i.regions) mark_stored(inner);
-    }
-  }
-  bool loads_changed(const Region& r) const {
-    return contains(r,
-                    [&](const Instruction& i) { return i.op == Op::load && stored_[static_cast<size_t>(i.buffer)]; });
-  }
-  /// Can be computed again anywhere.
-  bool is_light(const Instruction& i) const {
-    if (i.op == Op::store || has_loops(i)) return false;
-    const Region alone{{}, {i}};
-    return !has_stores(alone) && !loads_changed(alone);
-  }
-
-  // ---- stages
-  Stage& group_stage() {
-    if (stages_.empty() || stages_.back().grid) stages_.push_back({false, {}});
-    return stages_.back();
-  }
-  void grid_stage(Item item) { stages_.push_back({true, {item}}); }
-
-  void make_stages() {
-    std::vector<size_t> heavy;
-    for (size_t n = 0; n < top_.size(); ++n)
-      if (!is_light(top_[n])) heavy.push_back(n);
-    const bool small = heavy.size() > 1 && work(k_.body) < limits_.small_work;
-    for (const size_t n : heavy) {
-      const Instruction& i = top_[n];
-      const Cut cut = small ? Cut{} : cut_of(i);
-      if (small) {
-        group_stage().items.push_back({n});
-      } else if (i.op == Op::contraction) {
-        grid_stage({n});
-      } else if (is_parallel(i) && cut.pieces > 0) {
-        grid_stage({n, Phase::column_pieces, cut});
-        grid_stage({n, Phase::column_partials, cut});
-      } else if (is_parallel(i)) {
-        grid_stage({n});
-      } else if (cut.pieces > 0) {
-        grid_stage({n, Phase::pieces, cut});
-        group_stage().items.push_back({n, Phase::partials, cut});
-        if (is_cumulative(i)) grid_stage({n, Phase::apply, cut});
-      } else if (const auto scatter = scatter_of(k_, i, limits_.deterministic)) {
-        scatters_[&i] = *scatter;
-        if (scatter->combines || scatter->disjoint)
-          grid_stage({n, Phase::side_by_side});
-        else
-          for (const Phase phase : {Phase::clear_winners, Phase::claim, Phase::store_winners}) grid_stage({n, phase});
-      } else {
-        group_stage().items.push_back({n});
-      }
-    }
-  }
-
-  static Cut cut_into(int64_t extent, int64_t pieces) {
-    pieces = std::min(pieces, kMostPieces);
-    if (pieces < 2) return {};
-    return {pieces, extent / pieces};
-  }
-
-  Cut cut_of(const Instruction& i) const {
-    if ((is_reduction(i) && !i.results.empty()) || is_cumulative(i)) {
-      const int64_t pieces = i.extent / limits_.least_piece;
-      return i.extent < limits_.long_loop || (is_cumulative(i) && !is_plain_scan(i)) ? Cut{}
-                                                                                     : cut_into(i.extent, pieces);
-    }
-    if (!is_parallel(i)) return {};
-    // Columns: few threads that sum a lot.
-    const auto nest = nest_of(i);
-    const auto sums = column_sums(nest);
-    if (sums.empty() || !sums_columns(k_, i)) return {};
-    int64_t columns = 1;
-    for (const Instruction* l : nest) columns *= l->extent;
-    const int64_t wanted = limits_.processors * kResident / std::max<int64_t>(columns, 1);
-    return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
-  }
-
-  /// The next carries are combinations of two operands, one of them the carry.
-  static bool is_plain_scan(const Instruction& i) {
-    const Region& body = i.regions[0];
-    const Instruction& yield = body.instructions.back();
-    for (size_t c = 0; c < i.results.size(); ++c) {
-      const bool found = std::any_of(body.instructions.begin(), body.instructions.end(), [&](const Instruction& n) {
-        return n.op == Op::scalar && n.results[0] == yield.operands[c] && n.operands.size() == 2 &&
-               (n.operands[0] == body.parameters[c + 1] || n.operands[1] == body.parameters[c + 1]);
-      });
-      if (!found) return false;
-    }
-    return true;
-  }
-
-  /// The reductions in the body of a nest that need nothing but scalar code before them, of one extent and without
-  /// effects.
-  std::vector<const Instruction*> column_sums(const std::vector<const Instruction*>& nest) const {
-    const Region& body = nest.back()->regions[0];
-    std::vector<const Instruction*> sums;
-    std::set<Id> heavy;
-    for (const Instruction& i : body.instructions) {
-      const auto used = free_values(i);
-      const bool waits = std::any_of(used.begin(), used.end(), [&](Id o) { return heavy.count(o) != 0; });
-      const bool first = is_reduction(i) && !i.results.empty() && !waits && !has_loops(i.regions[0]) &&
-                         !has_stores(i.regions[0]) && !loads_changed(i.regions[0]) &&
-                         (sums.empty() || sums[0]->extent == i.extent);
-      if (first) sums.push_back(&i);
-      if (first || waits || !is_light(i)) heavy.insert(i.results.begin(), i.results.end());
-    }
-    return sums;
-  }
-
   // ---- values that cross stages
   void find_crossing() {
     for (size_t s = 0; s < stages_.size(); ++s) {
@@ -209,7 +71,7 @@ class Launches {
       const int64_t at = owner_[static_cast<size_t>(id)];
       if (at < 0) continue;
       const Instruction& by = top_[static_cast<size_t>(at)];
-      if (is_light(by)) {
+      if (plan_.is_light(by)) {
         need(s, by, seen, Phase::whole);
         continue;
       }
@@ -263,6 +125,7 @@ class Launches {
       if (item.phase == Phase::whole || item.phase == Phase::partials) leave(b, top_[item.at]);
     }
     mark_written(kernel);
+    count(kernel);
     if (stage.grid)
       map_to_grid(kernel, limits_);
     else
@@ -279,7 +142,7 @@ class Launches {
     for (const Instruction& inner : body.instructions) {
       if (inner.op == Op::contraction && !product)
         product = &inner;
-      else if (!is_light(inner))
+      else if (!plan_.is_light(inner))
         return false;
     }
     return product && choose_tiles(k_, *product, limits_.fast_math).has_value();
@@ -294,7 +157,7 @@ class Launches {
       if (at < 0) continue;
       const Instruction& by = top_[static_cast<size_t>(at)];
       Region& body = b.one.kernel.body;
-      if (is_light(by)) {
+      if (plan_.is_light(by)) {
         fetch(s, b, by, Phase::whole);
         b.copier.copy_into(body, by);
       } else {
@@ -342,16 +205,16 @@ class Launches {
         columns(b, item);
         break;
       case Phase::side_by_side:
-        update_side_by_side(c, body, i, scatters_.at(&i));
+        update_side_by_side(c, body, i, plan_.scatter(i));
         break;
       case Phase::clear_winners:
-        clear_winners(c, body, winners(b, i), k_.buffers[static_cast<size_t>(scatters_.at(&i).store->buffer)].extent);
+        clear_winners(c, body, winners(b, i), k_.buffers[static_cast<size_t>(plan_.scatter(i).store->buffer)].extent);
         break;
       case Phase::claim:
-        claim(c, body, i, scatters_.at(&i), winners(b, i));
+        claim(c, body, i, plan_.scatter(i), winners(b, i));
         break;
       case Phase::store_winners:
-        store_winners(c, body, i, scatters_.at(&i), winners(b, i));
+        store_winners(c, body, i, plan_.scatter(i), winners(b, i));
         break;
     }
   }
@@ -374,7 +237,7 @@ class Launches {
   int32_t winners(Building& b, const Instruction& loop) {
     auto& numbers = partials_[&loop];
     if (numbers.empty()) {
-      const int64_t extent = k_.buffers[static_cast<size_t>(scatters_.at(&loop).store->buffer)].extent;
+      const int64_t extent = k_.buffers[static_cast<size_t>(plan_.scatter(loop).store->buffer)].extent;
       out_.scratch.push_back({DType::i32, Shape{extent}});
       numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
     }
@@ -385,7 +248,7 @@ class Launches {
   void columns(Building& b, const Item& item) {
     Copier& c = b.copier;
     const auto nest = nest_of(top_[item.at]);
-    const auto sums = column_sums(nest);
+    const auto sums = plan_.column_sums(nest);
     int64_t size = 1;
     for (const Instruction* l : nest) size *= l->extent;
     std::vector<Id> indices;
@@ -444,6 +307,15 @@ class Launches {
     return false;
   }
 
+  /// What a launch moves and computes, counted as the CPU's schedule does.
+  static void count(Kernel& kernel) {
+    Kernel copy = kernel;
+    schedule(copy);
+    kernel.bytes_read = copy.bytes_read;
+    kernel.bytes_written = copy.bytes_written;
+    kernel.flops = copy.flops;
+  }
+
   static void mark_written(Kernel& kernel) {
     for (Buffer& b : kernel.buffers) b.written = false;
     const std::function<void(const Region&)> walk = [&](const Region& r) {
@@ -458,12 +330,11 @@ class Launches {
   const Kernel& k_;
   const GpuLimits& limits_;
   const std::vector<Instruction>& top_;
+  const Stages plan_;
+  const std::vector<Stage>& stages_;
   std::vector<int64_t> owner_;  ///< by value: the outermost instruction that defines it
-  std::vector<bool> stored_;
-  std::vector<Stage> stages_;
   std::map<Id, int32_t> scratch_;
   std::map<const Instruction*, std::vector<int32_t>> partials_;
-  std::map<const Instruction*, Scatter> scatters_;
   KernelLaunches out_;
 };
 
