@@ -74,6 +74,8 @@ TEST(GpuSchedule, CountsLaunches) {
       << "pieces, what comes before each, the pieces again";
   EXPECT_EQ(launches([](auto x) { return softmax(x, 1); }, rows), 1) << "a row stays with its group";
   EXPECT_EQ(launches([](auto x) { return layer_norm(x, 1); }, rows), 1);
+  EXPECT_EQ(launches([](auto x) { return softmax(x, 1); }, spec<float>({64, 1 << 18})), 5)
+      << "few long rows: pieces of their maxima, the maxima, pieces of the sums, the sums, the division";
   EXPECT_EQ(launches([](auto x) { return sum(x, {0}); }, rows), 2) << "pieces of columns fill the device";
   EXPECT_EQ(launches([](auto x) { return matmul(x, x.T()); }, rows), 1);
 }

@@ -1,7 +1,8 @@
 // The kernel's outermost instructions with effects (loops, stores) are grouped, in their order, into stages: a nest of
 // parallel loops runs over the grid; everything else runs on one group of threads, but long reductions and cumulative
 // loops have stages over the grid before it. Scalar code is computed again by every stage that needs it; what a loop
-// gave, and what was loaded from memory that the kernel changes, goes from stage to stage through scratch memory.
+// gave, and what was loaded from memory that the kernel changes, goes from stage to stage through scratch memory. Where
+// few long rows are the only loop, the same is done inside the loop over rows: every stage runs over all rows.
 #include "kernel/gpu/launches.h"
 
 #include <algorithm>
@@ -25,15 +26,16 @@ namespace {
 
 class Launches {
  public:
-  Launches(const Kernel& kernel, const GpuLimits& limits)
+  Launches(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits)
       : k_(kernel),
         limits_(limits),
-        top_(kernel.body.instructions),
-        plan_(kernel, limits),
+        plan_(kernel, changed, limits),
+        top_(plan_.instructions()),
         stages_(plan_.all()),
         owner_(kernel.values.size(), -1) {
     for (size_t n = 0; n < top_.size(); ++n)
       for (const Id r : top_[n].results) owner_[static_cast<size_t>(r)] = static_cast<int64_t>(n);
+    for (const Instruction* l : plan_.rows()) rows_ *= l->extent;
   }
 
   KernelLaunches run() {
@@ -78,7 +80,7 @@ class Launches {
       const size_t from = stage_of(static_cast<size_t>(at));
       if (from == s) continue;
       if (scratch_.count(id) == 0) {
-        out_.scratch.push_back({k_.values[static_cast<size_t>(id)], Shape{}});
+        out_.scratch.push_back({k_.values[static_cast<size_t>(id)], Shape{rows_}});
         scratch_[id] = static_cast<int32_t>(out_.scratch.size()) - 1;
       }
     }
@@ -89,6 +91,7 @@ class Launches {
     KernelLaunches::One one;
     std::map<int32_t, int32_t> buffers, scratch;
     Copier copier;
+    Id row = kNone;
     Building(const Kernel& from, const std::vector<Type>& types)
         : copier(from, one.kernel, [this, &from](int32_t b) { return buffer(from, b); }), types_(types) {}
     Building(const Building&) = delete;
@@ -119,18 +122,45 @@ class Launches {
     Kernel& kernel = b.one.kernel;
     kernel.name = stages_.size() == 1 ? k_.name : k_.name + "_" + std::to_string(s);
     b.copier.keeps_contractions = stage.grid && keeps_contraction(top_[stage.items[0].at]);
-    for (const Item& item : stage.items) {
-      fetch(s, b, top_[item.at], item.phase);
-      emit(b, item);
-      if (item.phase == Phase::whole || item.phase == Phase::partials) leave(b, top_[item.at]);
-    }
+    in_rows(b, [&](Region& body) {
+      for (const Item& item : stage.items) {
+        fetch(s, b, body, top_[item.at], item.phase);
+        emit(b, body, item);
+        if (item.phase == Phase::whole || item.phase == Phase::partials) leave(b, body, top_[item.at]);
+      }
+    });
     mark_written(kernel);
     count(kernel);
-    if (stage.grid)
+    if (stage.grid || !plan_.rows().empty())
       map_to_grid(kernel, limits_);
     else
       map_to_group(kernel, limits_);
     out_.launches.push_back(std::move(b.one));
+  }
+
+  /// Runs `emit` on the kernel's body; with rows, on that of loops over all of them, whose number is then `b.row`.
+  void in_rows(Building& b, const std::function<void(Region&)>& emit) {
+    Copier& c = b.copier;
+    Region& root = b.one.kernel.body;
+    const auto& rows = plan_.rows();
+    const std::function<void(Region&, size_t)> level = [&](Region& to, size_t l) {
+      if (l == rows.size()) return emit(to);
+      const Region& around = l == 0 ? k_.body : rows[l - 1]->regions[0];
+      for (const Instruction& i : around.instructions)
+        if (&i != rows[l] && plan_.is_light(i)) c.copy_into(to, i);
+      to.instructions.push_back(c.parallel(rows[l]->extent, Spread::each, [&](Region& body, Id index) {
+        c.set(rows[l]->regions[0].parameters[0], index);
+        b.row = b.row == kNone ? index : place_in_row(c, body, b.row, rows[l]->extent, index);
+        level(body, l + 1);
+      }));
+    };
+    level(root, 0);
+  }
+
+  /// row * extent + index.
+  static Id place_in_row(Copier& c, Region& to, Id row, int64_t extent, Id index) {
+    const Id first = c.scalar(to, id_of<Mul>, DType::i64, {row, c.index(to, extent)});
+    return c.scalar(to, id_of<Add>, DType::i64, {first, index});
   }
 
   /// Tiles, where the contraction is the only work of its nest.
@@ -149,38 +179,38 @@ class Launches {
   }
 
   /// What the instruction needs of outside: scalar code again, the rest from scratch.
-  void fetch(size_t s, Building& b, const Instruction& i, Phase phase) {
+  void fetch(size_t s, Building& b, Region& body, const Instruction& i, Phase phase) {
     const auto used = used_in(i, phase);
     for (const Id id : used) {
       if (b.copier.knows(id)) continue;
       const auto at = owner_[static_cast<size_t>(id)];
       if (at < 0) continue;
       const Instruction& by = top_[static_cast<size_t>(at)];
-      Region& body = b.one.kernel.body;
       if (plan_.is_light(by)) {
-        fetch(s, b, by, Phase::whole);
+        fetch(s, b, body, by, Phase::whole);
         b.copier.copy_into(body, by);
       } else {
         const int32_t buffer = b.scratch_buffer(scratch_.at(id));
-        b.copier.set(id, b.copier.load(body, buffer, b.copier.index(body, 0)));
+        b.copier.set(id, b.copier.load(body, buffer, place_of(b, body)));
       }
     }
   }
 
+  /// Of a value that crosses stages, in its scratch.
+  static Id place_of(Building& b, Region& body) { return b.row == kNone ? b.copier.index(body, 0) : b.row; }
+
   /// Results that later stages want.
-  void leave(Building& b, const Instruction& i) {
+  void leave(Building& b, Region& body, const Instruction& i) {
     for (const Id r : i.results) {
       const auto it = scratch_.find(r);
       if (it == scratch_.end()) continue;
-      Region& body = b.one.kernel.body;
-      b.copier.store(body, b.scratch_buffer(it->second), b.copier.index(body, 0), b.copier.of(r));
+      b.copier.store(body, b.scratch_buffer(it->second), place_of(b, body), b.copier.of(r));
     }
   }
 
-  void emit(Building& b, const Item& item) {
+  void emit(Building& b, Region& body, const Item& item) {
     const Instruction& i = top_[item.at];
     Copier& c = b.copier;
-    Region& body = b.one.kernel.body;
     switch (item.phase) {
       case Phase::whole:
         c.copy_into(body, i);
@@ -224,12 +254,14 @@ class Launches {
     auto& numbers = partials_[&loop];
     if (numbers.empty())
       for (const Id r : loop.results) {
-        out_.scratch.push_back({k_.values[static_cast<size_t>(r)], Shape{item.cut.pieces * size}});
+        out_.scratch.push_back({k_.values[static_cast<size_t>(r)], Shape{rows_ * item.cut.pieces * size}});
         numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
       }
     Partials partials;
     for (const int32_t n : numbers) partials.buffers.push_back(b.scratch_buffer(n));
-    partials.place = [](Region&, Id piece) { return piece; };
+    partials.place = [&b, pieces = item.cut.pieces](Region& to, Id piece) {
+      return b.row == kNone ? piece : place_in_row(b.copier, to, b.row, pieces, piece);
+    };
     return partials;
   }
 
@@ -329,10 +361,11 @@ class Launches {
 
   const Kernel& k_;
   const GpuLimits& limits_;
-  const std::vector<Instruction>& top_;
   const Stages plan_;
+  const std::vector<Instruction>& top_;
   const std::vector<Stage>& stages_;
-  std::vector<int64_t> owner_;  ///< by value: the outermost instruction that defines it
+  std::vector<int64_t> owner_;  ///< by value: the instruction of `top_` that defines it
+  int64_t rows_ = 1;
   std::map<Id, int32_t> scratch_;
   std::map<const Instruction*, std::vector<int32_t>> partials_;
   KernelLaunches out_;
@@ -340,8 +373,8 @@ class Launches {
 
 }  // namespace
 
-KernelLaunches split_into_launches(const Kernel& kernel, const GpuLimits& limits) {
-  return Launches(kernel, limits).run();
+KernelLaunches split_into_launches(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits) {
+  return Launches(kernel, changed, limits).run();
 }
 
 }  // namespace calque::kernel

@@ -12,7 +12,7 @@ namespace {
 
 /// Threads that a processor holds. Columns are cut so that theirs fill the device.
 constexpr int64_t kResident = 2048;
-constexpr int64_t kMostPieces = 1024;
+constexpr int64_t kMostPieces = 1024, kMostThreads = 1024;
 
 Cut cut_into(int64_t extent, int64_t pieces) {
   pieces = std::min(pieces, kMostPieces);
@@ -36,14 +36,17 @@ bool is_plain_scan(const Instruction& i) {
 
 }  // namespace
 
-Stages::Stages(const Kernel& kernel, const GpuLimits& limits)
-    : k_(kernel), limits_(limits), stored_(kernel.buffers.size()) {
-  mark_stored(kernel.body);
-  const auto& top = kernel.body.instructions;
-  std::vector<size_t> heavy;
-  for (size_t n = 0; n < top.size(); ++n)
-    if (!is_light(top[n])) heavy.push_back(n);
-  const bool small = heavy.size() > 1 && work(kernel.body) < limits.small_work;
+Stages::Stages(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits)
+    : k_(kernel), limits_(limits), changed_(changed) {
+  const auto heavy_of = [&](const std::vector<Instruction>& instructions) {
+    std::vector<size_t> heavy;
+    for (size_t n = 0; n < instructions.size(); ++n)
+      if (!is_light(instructions[n])) heavy.push_back(n);
+    return heavy;
+  };
+  std::vector<size_t> heavy = heavy_of(kernel.body.instructions);
+  if (heavy.size() == 1 && find_rows(kernel.body.instructions[heavy[0]])) heavy = heavy_of(instructions());
+  const bool small = rows_.empty() && heavy.size() > 1 && work(kernel.body) < limits.small_work;
   for (const size_t n : heavy) {
     if (small)
       group_stage().items.push_back({n});
@@ -52,15 +55,28 @@ Stages::Stages(const Kernel& kernel, const GpuLimits& limits)
   }
 }
 
-void Stages::mark_stored(const Region& r) {
-  for (const Instruction& i : r.instructions) {
-    if (i.op == Op::store) stored_[static_cast<size_t>(i.buffer)] = true;
-    for (const Region& inner : i.regions) mark_stored(inner);
+// Rows of which groups of threads, one a row, would leave most of the device idle. Their bodies are loops alone.
+bool Stages::find_rows(const Instruction& nest) {
+  if (!is_parallel(nest) || sums_columns(k_, nest)) return false;
+  const auto loops = nest_of(nest);
+  int64_t count = 1;
+  for (const Instruction* l : loops) count *= l->extent;
+  if (count == 0 || count * kMostThreads * 2 > limits_.processors * kResident) return false;
+  int64_t loops_inside = 0, longest = 0;
+  for (const Instruction& i : loops.back()->regions[0].instructions) {
+    if (i.op == Op::store || is_light(i)) continue;
+    const bool is_cut = (is_reduction(i) && !i.results.empty()) || (is_cumulative(i) && is_plain_scan(i));
+    if (!is_cut && !is_parallel(i)) return false;
+    if (is_cut) longest = std::max(longest, i.extent);
+    ++loops_inside;
   }
+  if (loops_inside == 0 || longest < limits_.long_loop) return false;
+  rows_ = loops;
+  return true;
 }
 
 bool Stages::loads_changed(const Region& r) const {
-  return contains(r, [&](const Instruction& i) { return i.op == Op::load && stored_[static_cast<size_t>(i.buffer)]; });
+  return contains(r, [&](const Instruction& i) { return i.op == Op::load && changed_[static_cast<size_t>(i.buffer)]; });
 }
 
 bool Stages::is_light(const Instruction& i) const {
@@ -75,7 +91,7 @@ Stage& Stages::group_stage() {
 }
 
 void Stages::place(size_t at) {
-  const Instruction& i = k_.body.instructions[at];
+  const Instruction& i = instructions()[at];
   const Cut cut = cut_of(i);
   if (is_parallel(i) && cut.pieces > 0) {
     grid_stage({at, Phase::column_pieces, cut});
@@ -102,7 +118,7 @@ Cut Stages::cut_of(const Instruction& i) const {
     const bool whole = i.extent < limits_.long_loop || (is_cumulative(i) && !is_plain_scan(i));
     return whole ? Cut{} : cut_into(i.extent, i.extent / limits_.least_piece);
   }
-  if (!is_parallel(i)) return {};
+  if (!is_parallel(i) || !rows_.empty()) return {};
   // Columns: few threads that sum a lot.
   const auto nest = nest_of(i);
   const auto sums = column_sums(nest);

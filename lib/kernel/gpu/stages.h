@@ -37,9 +37,16 @@ struct Stage {
 
 class Stages {
  public:
-  Stages(const Kernel& kernel, const GpuLimits& limits);
+  /// `changed`: by buffer, that the kernel writes its memory, perhaps through another buffer.
+  Stages(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits);
 
   const std::vector<Stage>& all() const { return stages_; }
+  /// The loops around all stages: rows so long and so few that each is cut into stages of its own; most often none.
+  const std::vector<const Instruction*>& rows() const { return rows_; }
+  /// The instructions that the stages are made of: the kernel's outermost, or those of the rows' innermost loop.
+  const std::vector<Instruction>& instructions() const {
+    return rows_.empty() ? k_.body.instructions : rows_.back()->regions[0].instructions;
+  }
   /// Scalar code that can be computed again anywhere.
   bool is_light(const Instruction& i) const;
   const Scatter& scatter(const Instruction& i) const { return scatters_.at(&i); }
@@ -48,8 +55,8 @@ class Stages {
   std::vector<const Instruction*> column_sums(const std::vector<const Instruction*>& nest) const;
 
  private:
-  void mark_stored(const Region& r);
   bool loads_changed(const Region& r) const;
+  bool find_rows(const Instruction& nest);
   Stage& group_stage();
   void grid_stage(Item item) { stages_.push_back({true, {item}}); }
   void place(size_t at);
@@ -57,7 +64,8 @@ class Stages {
 
   const Kernel& k_;
   const GpuLimits& limits_;
-  std::vector<bool> stored_;  ///< buffers
+  const std::vector<bool>& changed_;
+  std::vector<const Instruction*> rows_;
   std::vector<Stage> stages_;
   std::map<const Instruction*, Scatter> scatters_;
 };
