@@ -280,10 +280,10 @@ Json* row_of(Json& document, const Json& result) {
   return nullptr;
 }
 
-/// What the first GPU took, or nothing.
+/// What the first GPU, or the simulator of one, took, or nothing.
 std::optional<double> gpu_seconds(const Json& row) {
   for (const auto& [name, figures] : row["devices"].items())
-    if (parse_device(name).kind == Device::Kind::gpu) return figures["seconds"].get<double>();
+    if (parse_device(name) != cpu()) return figures["seconds"].get<double>();
   return std::nullopt;
 }
 

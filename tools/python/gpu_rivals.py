@@ -86,6 +86,7 @@ class Torch:
         yield "PyTorch, CUDA graph", lambda inputs: self.captured(f, inputs)
         compiled = self.torch.compile(f, dynamic=False)
         yield "torch.compile", lambda inputs: lambda: compiled(*inputs)
+        yield "torch.compile, CUDA graph", lambda inputs: self.captured(compiled, inputs)
 
     def captured(self, f, inputs):
         torch = self.torch
@@ -222,7 +223,7 @@ def measure(name, tasks):
                 text = (str(e).strip() or type(e).__name__).splitlines()[0]
                 document["skipped"].append(f"{variant}, {case} of {n}: {text[:200]}")
                 continue
-            print(f"{variant:>20} {case:>14} {n:>10} {seconds * 1e6:12.2f} us", flush=True)
+            print(f"{variant:>26} {case:>14} {n:>10} {seconds * 1e6:12.2f} us", flush=True)
             document["results"].append({"case": case, "elements": n, "variant": variant, "seconds": seconds})
     return document
 
