@@ -39,8 +39,9 @@ uint64_t hash_of(const Key& key) {
   for (size_t i = 0; i < key.options.donated.size(); ++i)
     if (key.options.donated[i]) hash = XXH3_64bits_withSeed(&i, sizeof(i), hash);
   hash ^= uint64_t(key.options.device.kind) << 48 | static_cast<uint64_t>(key.options.device.index) << 56;
-  return hash ^ (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 |
-                 uint64_t(key.options.reference) << 2 | static_cast<uint64_t>(key.options.scalar_arguments) << 8);
+  return hash ^
+         (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 | uint64_t(key.options.reference) << 2 |
+          uint64_t(key.options.deterministic) << 3 | static_cast<uint64_t>(key.options.scalar_arguments) << 8);
 }
 
 struct Entry {

@@ -27,6 +27,8 @@ struct CompileOptions {
   std::vector<bool> donated = {};
   /// The code is wanted as a scalar entry that takes the first so many inputs by value; negative: not.
   int scalar_arguments = -1;
+  /// On a GPU: floats are never combined in an order that varies from run to run. (On the CPU they never are.)
+  bool deterministic = false;
   /// What it runs on. Inputs of devices other than the CPU are row-major.
   Device device = {};
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;

@@ -52,6 +52,7 @@ CompileOptions compile_options(const detail::FunctionState& function, const deta
                                const CallEntry& entry) {
   CompileOptions options = compile_options(function);
   options.device = entry.device;
+  options.deterministic = function.options.deterministic && entry.device != cpu();
   const auto leaves = arguments.leaves();
   const auto ends = arguments.ends();
   for (const int position : function.options.donate) {

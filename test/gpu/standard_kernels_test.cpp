@@ -73,6 +73,26 @@ void check(const std::string& arch) {
   }
 }
 
+// Older versions of PTX take 544 parameters.
+TEST(StandardKernels, TakeManyArrays) {
+  const auto f = jit([](const auto& list) {
+    auto sum = list[0];
+    for (size_t i = 1; i < list.size(); ++i) sum = sum * 0.5f + list[i];
+    return sum;
+  });
+  const std::vector<F> arrays(700, F::ones({33}));
+  const kernel::Program program = program_for_gpu(f.trace(arrays), {});
+  ASSERT_EQ(program.kernels.size(), 1);
+  ASSERT_GT(program.kernels[0].buffers.size(), 700);
+  const std::string ptx = codegen::compile_ptx(program, {}).ptx;
+  if (find_ptxas()) {
+    EXPECT_TRUE(assemble(ptx, "sm_80").accepted);
+  }
+  std::vector<F> there;
+  for (const F& a : arrays) there.push_back(a.to(gpu_sim()));
+  EXPECT_TRUE(allclose(f(there), f(arrays)));
+}
+
 TEST(StandardKernels, NeedNoLocalMemoryOnSm80) { check("sm_80"); }
 TEST(StandardKernels, NeedNoLocalMemoryOnSm90a) { check("sm_90a"); }
 

@@ -2,6 +2,8 @@
 // the launches must give the reference's results; limits far below a real device's make small graphs take every way.
 #include <sstream>
 
+#include <calque/calque.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kernel/gpu/schedule.h"
@@ -47,6 +49,60 @@ TEST(GpuSchedule, KeepsRandomGraphsUnderTheLimitsOfADevice) {
   o.max_equations = 12;
   o.max_depth = 1;
   compare(5000, kAddressSanitizer ? 5 : 30, o, kernel::GpuLimits{});
+}
+
+template <class F, class... X>
+kernel::Program scheduled(const kernel::GpuLimits& limits, const F& f, const X&... x) {
+  return program_for_gpu(jit(f).trace(x...), limits);
+}
+
+std::string text(const kernel::Program& program) {
+  std::ostringstream out;
+  out << program;
+  return out.str();
+}
+
+TEST(GpuSchedule, CountsLaunches) {
+  const auto launches = [](const auto& f, const auto&... x) {
+    return scheduled(kernel::GpuLimits{}, f, x...).kernels.size();
+  };
+  const auto flat = spec<float>({1 << 20}), rows = spec<float>({4096, 1024});
+  EXPECT_EQ(launches([](auto x) { return x * 2.0f + 1.0f; }, flat), 1);
+  EXPECT_EQ(launches([](auto x) { return sum(x); }, flat), 2) << "pieces over the grid, then their sum";
+  EXPECT_EQ(launches([](auto x) { return sum(x); }, spec<float>({1000})), 1);
+  EXPECT_EQ(launches([](auto x) { return cumsum(x, 0); }, flat), 3)
+      << "pieces, what comes before each, the pieces again";
+  EXPECT_EQ(launches([](auto x) { return softmax(x, 1); }, rows), 1) << "a row stays with its group";
+  EXPECT_EQ(launches([](auto x) { return layer_norm(x, 1); }, rows), 1);
+  EXPECT_EQ(launches([](auto x) { return softmax(x, 1); }, spec<float>({64, 1 << 18})), 5)
+      << "few long rows: pieces of their maxima, the maxima, pieces of the sums, the sums, the division";
+  EXPECT_EQ(launches([](auto x) { return sum(x, {0}); }, rows), 2) << "pieces of columns fill the device";
+  EXPECT_EQ(launches([](auto x) { return matmul(x, x.T()); }, rows), 1);
+}
+
+TEST(GpuSchedule, CombinesAtomicallyUnlessTheOrderMatters) {
+  const auto add = [](auto x, auto i, auto u) { return scatter_add(x, i, u); };
+  const auto x = spec<float>({1000, 8});
+  const auto i = spec<int32_t>({5000});
+  const auto u = spec<float>({5000, 8});
+  kernel::GpuLimits limits;
+  EXPECT_THAT(text(scheduled(limits, add, x, i, u)), testing::HasSubstr("combine by add"));
+  limits.deterministic = true;
+  EXPECT_THAT(text(scheduled(limits, add, x, i, u)), testing::Not(testing::HasSubstr("combine by")));
+  EXPECT_THAT(text(scheduled(limits, add, spec<int64_t>({1000, 8}), i, spec<int64_t>({5000, 8}))),
+              testing::HasSubstr("combine by add"))
+      << "sums of integers do not depend on their order";
+  // Of several replacements the last stays: the greatest number of an update wins its place.
+  const auto set = [](auto a, auto at, auto v) { return a.set(at, v); };
+  EXPECT_THAT(text(scheduled(limits, set, x, i, u)), testing::HasSubstr("combine by max"));
+}
+
+TEST(GpuSchedule, TellsWhatALaunchMoves) {
+  const kernel::Program program = scheduled(kernel::GpuLimits{}, [](auto x) { return sum(x); }, spec<float>({1 << 20}));
+  ASSERT_EQ(program.kernels.size(), 2);
+  EXPECT_EQ(program.kernels[0].bytes_read, 4 << 20);
+  EXPECT_GT(program.kernels[0].bytes_written, 0);
+  EXPECT_LT(program.kernels[1].bytes_read, 1 << 16);
 }
 
 }  // namespace

@@ -60,12 +60,12 @@ bool has_long_block(const llvm::Module& module) {
 
 }  // namespace
 
-TargetInfo ptx_target(const std::string& arch) {
+TargetInfo ptx_target(const std::string& arch, bool many_parameters) {
   std::string known;
   for (const PtxArch& one : kPtxArchs) {
     if (arch == one.name) {
       TargetInfo info = resolve_target({arch, "nvptx64-nvidia-cuda"});
-      info.features = one.version;
+      info.features = many_parameters ? "+ptx81" : one.version;
       info.fma = info.half_conversion = true;
       return info;
     }

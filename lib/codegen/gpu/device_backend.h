@@ -11,8 +11,10 @@
 
 namespace calque::codegen {
 
-/// The target of PTX for `arch`. Throws CompileError for what is no architecture that kernels are made for.
-TargetInfo ptx_target(const std::string& arch);
+/// The target of PTX for `arch`. Kernels with more than kFewParameters need a later version of PTX, and of the driver.
+/// Throws CompileError for what is no architecture that kernels are made for.
+TargetInfo ptx_target(const std::string& arch, bool many_parameters = false);
+inline constexpr size_t kFewParameters = 4352 / 8, kMostParameters = 32764 / 8;
 
 /// A target machine, kept from one module to the next, and passes over device code with its costs.
 class DeviceBackend {

@@ -2,6 +2,8 @@
 #define CALQUE_LLVM_BACKEND
 #include "codegen/gpu/device_code.h"
 
+#include <algorithm>
+
 #include "calque/ir/errors.h"
 
 #include "codegen/gpu/device_emitter.h"
@@ -10,6 +12,17 @@
 namespace calque::codegen {
 
 namespace {
+
+TargetInfo target_of(const kernel::Program& program, const DeviceOptions& options) {
+  size_t most = 0;
+  for (const kernel::Kernel& k : program.kernels) {
+    most = std::max(most, k.buffers.size());
+    if (most > kMostParameters)
+      throw CompileError("compile: kernel " + k.name + " reads and writes " + std::to_string(most) +
+                         " arrays, a GPU's takes " + std::to_string(kMostParameters) + " at most");
+  }
+  return ptx_target(options.arch, most > kFewParameters);
+}
 
 std::unique_ptr<DeviceModule> emit_device_module(const kernel::Program& program, const DeviceOptions& options,
                                                  DeviceBackend& backend) {
@@ -34,12 +47,12 @@ std::unique_ptr<DeviceModule> emit_device_module(const kernel::Program& program,
 }  // namespace
 
 PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options) {
-  const BorrowedDeviceBackend backend(ptx_target(options.arch));
+  const BorrowedDeviceBackend backend(target_of(program, options));
   return finish_ptx(*emit_device_module(program, options, *backend), *backend);
 }
 
 std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& options) {
-  const BorrowedDeviceBackend backend(ptx_target(options.arch));
+  const BorrowedDeviceBackend backend(target_of(program, options));
   std::string text;
   llvm::raw_string_ostream out(text);
   emit_device_module(program, options, *backend)->module->print(out, nullptr);
@@ -48,7 +61,7 @@ std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& 
 
 std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program,
                                                           const DeviceOptions& options) {
-  const BorrowedDeviceBackend backend(ptx_target(options.arch));
+  const BorrowedDeviceBackend backend(target_of(program, options));
   return finish_simulated(*emit_device_module(program, options, *backend));
 }
 

@@ -1,7 +1,8 @@
 // The kernel's outermost instructions with effects (loops, stores) are grouped, in their order, into stages: a nest of
 // parallel loops runs over the grid; everything else runs on one group of threads, but long reductions and cumulative
 // loops have stages over the grid before it. Scalar code is computed again by every stage that needs it; what a loop
-// gave, and what was loaded from memory that the kernel changes, goes from stage to stage through scratch memory.
+// gave, and what was loaded from memory that the kernel changes, goes from stage to stage through scratch memory. Where
+// few long rows are the only loop, the same is done inside the loop over rows: every stage runs over all rows.
 #include "kernel/gpu/launches.h"
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 
 #include "kernel/gpu/copier.h"
 #include "kernel/gpu/mapping.h"
-#include "kernel/gpu/scatter.h"
 #include "kernel/gpu/shape.h"
-#include "kernel/gpu/split.h"
+#include "kernel/gpu/stages.h"
 #include "kernel/gpu/tiles.h"
+#include "kernel/schedule.h"
 #include "primitives/arithmetic.h"
 
 namespace calque::kernel {
@@ -23,164 +24,27 @@ using namespace primitives;
 
 namespace {
 
-/// Threads that a processor holds. Columns are cut so that theirs fill the device.
-constexpr int64_t kResident = 2048;
-constexpr int64_t kMostPieces = 1024;
-
-enum class Phase : uint8_t {
-  whole,
-  pieces,
-  partials,
-  apply,
-  column_pieces,
-  column_partials,
-  side_by_side,
-  clear_winners,
-  claim,
-  store_winners
-};
-
-struct Item {
-  size_t at = 0;  ///< outermost instruction
-  Phase phase = Phase::whole;
-  Cut cut = {};
-};
-
-struct Stage {
-  bool grid = false;
-  std::vector<Item> items;
-};
-
 class Launches {
  public:
-  Launches(const Kernel& kernel, const GpuLimits& limits)
-      : k_(kernel), limits_(limits), top_(kernel.body.instructions), owner_(kernel.values.size(), -1) {
+  Launches(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits)
+      : k_(kernel),
+        limits_(limits),
+        plan_(kernel, changed, limits),
+        top_(plan_.instructions()),
+        stages_(plan_.all()),
+        owner_(kernel.values.size(), -1) {
     for (size_t n = 0; n < top_.size(); ++n)
       for (const Id r : top_[n].results) owner_[static_cast<size_t>(r)] = static_cast<int64_t>(n);
-    stored_.resize(kernel.buffers.size());
-    mark_stored(kernel.body);
+    for (const Instruction* l : plan_.rows()) rows_ *= l->extent;
   }
 
   KernelLaunches run() {
-    make_stages();
     find_crossing();
     for (size_t s = 0; s < stages_.size(); ++s) build(s);
     return std::move(out_);
   }
 
  private:
-  void mark_stored(const Region& r) {
-    for (const Instruction& i : r.instructions) {
-      if (i.op == Op::store) stored_[static_cast<size_t>(i.buffer)] = true;
-      for (const Region& inner : i.regions) mark_stored(inner);
-    }
-  }
-  bool loads_changed(const Region& r) const {
-    return contains(r,
-                    [&](const Instruction& i) { return i.op == Op::load && stored_[static_cast<size_t>(i.buffer)]; });
-  }
-  /// Can be computed again anywhere.
-  bool is_light(const Instruction& i) const {
-    if (i.op == Op::store || has_loops(i)) return false;
-    const Region alone{{}, {i}};
-    return !has_stores(alone) && !loads_changed(alone);
-  }
-
-  // ---- stages
-  Stage& group_stage() {
-    if (stages_.empty() || stages_.back().grid) stages_.push_back({false, {}});
-    return stages_.back();
-  }
-  void grid_stage(Item item) { stages_.push_back({true, {item}}); }
-
-  void make_stages() {
-    std::vector<size_t> heavy;
-    for (size_t n = 0; n < top_.size(); ++n)
-      if (!is_light(top_[n])) heavy.push_back(n);
-    const bool small = heavy.size() > 1 && work(k_.body) < limits_.small_work;
-    for (const size_t n : heavy) {
-      const Instruction& i = top_[n];
-      const Cut cut = small ? Cut{} : cut_of(i);
-      if (small) {
-        group_stage().items.push_back({n});
-      } else if (i.op == Op::contraction) {
-        grid_stage({n});
-      } else if (is_parallel(i) && cut.pieces > 0) {
-        grid_stage({n, Phase::column_pieces, cut});
-        grid_stage({n, Phase::column_partials, cut});
-      } else if (is_parallel(i)) {
-        grid_stage({n});
-      } else if (cut.pieces > 0) {
-        grid_stage({n, Phase::pieces, cut});
-        group_stage().items.push_back({n, Phase::partials, cut});
-        if (is_cumulative(i)) grid_stage({n, Phase::apply, cut});
-      } else if (const auto scatter = scatter_of(k_, i, limits_.deterministic)) {
-        scatters_[&i] = *scatter;
-        if (scatter->combines || scatter->disjoint)
-          grid_stage({n, Phase::side_by_side});
-        else
-          for (const Phase phase : {Phase::clear_winners, Phase::claim, Phase::store_winners}) grid_stage({n, phase});
-      } else {
-        group_stage().items.push_back({n});
-      }
-    }
-  }
-
-  static Cut cut_into(int64_t extent, int64_t pieces) {
-    pieces = std::min(pieces, kMostPieces);
-    if (pieces < 2) return {};
-    return {pieces, extent / pieces};
-  }
-
-  Cut cut_of(const Instruction& i) const {
-    if ((is_reduction(i) && !i.results.empty()) || is_cumulative(i)) {
-      const int64_t pieces = i.extent / limits_.least_piece;
-      return i.extent < limits_.long_loop || (is_cumulative(i) && !is_plain_scan(i)) ? Cut{}
-                                                                                     : cut_into(i.extent, pieces);
-    }
-    if (!is_parallel(i)) return {};
-    // Columns: few threads that sum a lot.
-    const auto nest = nest_of(i);
-    const auto sums = column_sums(nest);
-    if (sums.empty() || !sums_columns(k_, i)) return {};
-    int64_t columns = 1;
-    for (const Instruction* l : nest) columns *= l->extent;
-    const int64_t wanted = limits_.processors * kResident / std::max<int64_t>(columns, 1);
-    return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
-  }
-
-  /// The next carries are combinations of two operands, one of them the carry.
-  static bool is_plain_scan(const Instruction& i) {
-    const Region& body = i.regions[0];
-    const Instruction& yield = body.instructions.back();
-    for (size_t c = 0; c < i.results.size(); ++c) {
-      const bool found = std::any_of(body.instructions.begin(), body.instructions.end(), [&](const Instruction& n) {
-        return n.op == Op::scalar && n.results[0] == yield.operands[c] && n.operands.size() == 2 &&
-               (n.operands[0] == body.parameters[c + 1] || n.operands[1] == body.parameters[c + 1]);
-      });
-      if (!found) return false;
-    }
-    return true;
-  }
-
-  /// The reductions in the body of a nest that need nothing but scalar code before them, of one extent and without
-  /// effects.
-  std::vector<const Instruction*> column_sums(const std::vector<const Instruction*>& nest) const {
-    const Region& body = nest.back()->regions[0];
-    std::vector<const Instruction*> sums;
-    std::set<Id> heavy;
-    for (const Instruction& i : body.instructions) {
-      const auto used = free_values(i);
-      const bool waits = std::any_of(used.begin(), used.end(), [&](Id o) { return heavy.count(o) != 0; });
-      const bool first = is_reduction(i) && !i.results.empty() && !waits && !has_loops(i.regions[0]) &&
-                         !has_stores(i.regions[0]) && !loads_changed(i.regions[0]) &&
-                         (sums.empty() || sums[0]->extent == i.extent);
-      if (first) sums.push_back(&i);
-      if (first || waits || !is_light(i)) heavy.insert(i.results.begin(), i.results.end());
-    }
-    return sums;
-  }
-
   // ---- values that cross stages
   void find_crossing() {
     for (size_t s = 0; s < stages_.size(); ++s) {
@@ -209,14 +73,14 @@ class Launches {
       const int64_t at = owner_[static_cast<size_t>(id)];
       if (at < 0) continue;
       const Instruction& by = top_[static_cast<size_t>(at)];
-      if (is_light(by)) {
+      if (plan_.is_light(by)) {
         need(s, by, seen, Phase::whole);
         continue;
       }
       const size_t from = stage_of(static_cast<size_t>(at));
       if (from == s) continue;
       if (scratch_.count(id) == 0) {
-        out_.scratch.push_back({k_.values[static_cast<size_t>(id)], Shape{}});
+        out_.scratch.push_back({k_.values[static_cast<size_t>(id)], Shape{rows_}});
         scratch_[id] = static_cast<int32_t>(out_.scratch.size()) - 1;
       }
     }
@@ -227,6 +91,7 @@ class Launches {
     KernelLaunches::One one;
     std::map<int32_t, int32_t> buffers, scratch;
     Copier copier;
+    Id row = kNone;
     Building(const Kernel& from, const std::vector<Type>& types)
         : copier(from, one.kernel, [this, &from](int32_t b) { return buffer(from, b); }), types_(types) {}
     Building(const Building&) = delete;
@@ -257,17 +122,45 @@ class Launches {
     Kernel& kernel = b.one.kernel;
     kernel.name = stages_.size() == 1 ? k_.name : k_.name + "_" + std::to_string(s);
     b.copier.keeps_contractions = stage.grid && keeps_contraction(top_[stage.items[0].at]);
-    for (const Item& item : stage.items) {
-      fetch(s, b, top_[item.at], item.phase);
-      emit(b, item);
-      if (item.phase == Phase::whole || item.phase == Phase::partials) leave(b, top_[item.at]);
-    }
+    in_rows(b, [&](Region& body) {
+      for (const Item& item : stage.items) {
+        fetch(s, b, body, top_[item.at], item.phase);
+        emit(b, body, item);
+        if (item.phase == Phase::whole || item.phase == Phase::partials) leave(b, body, top_[item.at]);
+      }
+    });
     mark_written(kernel);
-    if (stage.grid)
+    count(kernel);
+    if (stage.grid || !plan_.rows().empty())
       map_to_grid(kernel, limits_);
     else
       map_to_group(kernel, limits_);
     out_.launches.push_back(std::move(b.one));
+  }
+
+  /// Runs `emit` on the kernel's body; with rows, on that of loops over all of them, whose number is then `b.row`.
+  void in_rows(Building& b, const std::function<void(Region&)>& emit) {
+    Copier& c = b.copier;
+    Region& root = b.one.kernel.body;
+    const auto& rows = plan_.rows();
+    const std::function<void(Region&, size_t)> level = [&](Region& to, size_t l) {
+      if (l == rows.size()) return emit(to);
+      const Region& around = l == 0 ? k_.body : rows[l - 1]->regions[0];
+      for (const Instruction& i : around.instructions)
+        if (&i != rows[l] && plan_.is_light(i)) c.copy_into(to, i);
+      to.instructions.push_back(c.parallel(rows[l]->extent, Spread::each, [&](Region& body, Id index) {
+        c.set(rows[l]->regions[0].parameters[0], index);
+        b.row = b.row == kNone ? index : place_in_row(c, body, b.row, rows[l]->extent, index);
+        level(body, l + 1);
+      }));
+    };
+    level(root, 0);
+  }
+
+  /// row * extent + index.
+  static Id place_in_row(Copier& c, Region& to, Id row, int64_t extent, Id index) {
+    const Id first = c.scalar(to, id_of<Mul>, DType::i64, {row, c.index(to, extent)});
+    return c.scalar(to, id_of<Add>, DType::i64, {first, index});
   }
 
   /// Tiles, where the contraction is the only work of its nest.
@@ -279,45 +172,45 @@ class Launches {
     for (const Instruction& inner : body.instructions) {
       if (inner.op == Op::contraction && !product)
         product = &inner;
-      else if (!is_light(inner))
+      else if (!plan_.is_light(inner))
         return false;
     }
     return product && choose_tiles(k_, *product, limits_.fast_math).has_value();
   }
 
   /// What the instruction needs of outside: scalar code again, the rest from scratch.
-  void fetch(size_t s, Building& b, const Instruction& i, Phase phase) {
+  void fetch(size_t s, Building& b, Region& body, const Instruction& i, Phase phase) {
     const auto used = used_in(i, phase);
     for (const Id id : used) {
       if (b.copier.knows(id)) continue;
       const auto at = owner_[static_cast<size_t>(id)];
       if (at < 0) continue;
       const Instruction& by = top_[static_cast<size_t>(at)];
-      Region& body = b.one.kernel.body;
-      if (is_light(by)) {
-        fetch(s, b, by, Phase::whole);
+      if (plan_.is_light(by)) {
+        fetch(s, b, body, by, Phase::whole);
         b.copier.copy_into(body, by);
       } else {
         const int32_t buffer = b.scratch_buffer(scratch_.at(id));
-        b.copier.set(id, b.copier.load(body, buffer, b.copier.index(body, 0)));
+        b.copier.set(id, b.copier.load(body, buffer, place_of(b, body)));
       }
     }
   }
 
+  /// Of a value that crosses stages, in its scratch.
+  static Id place_of(Building& b, Region& body) { return b.row == kNone ? b.copier.index(body, 0) : b.row; }
+
   /// Results that later stages want.
-  void leave(Building& b, const Instruction& i) {
+  void leave(Building& b, Region& body, const Instruction& i) {
     for (const Id r : i.results) {
       const auto it = scratch_.find(r);
       if (it == scratch_.end()) continue;
-      Region& body = b.one.kernel.body;
-      b.copier.store(body, b.scratch_buffer(it->second), b.copier.index(body, 0), b.copier.of(r));
+      b.copier.store(body, b.scratch_buffer(it->second), place_of(b, body), b.copier.of(r));
     }
   }
 
-  void emit(Building& b, const Item& item) {
+  void emit(Building& b, Region& body, const Item& item) {
     const Instruction& i = top_[item.at];
     Copier& c = b.copier;
-    Region& body = b.one.kernel.body;
     switch (item.phase) {
       case Phase::whole:
         c.copy_into(body, i);
@@ -342,16 +235,16 @@ class Launches {
         columns(b, item);
         break;
       case Phase::side_by_side:
-        update_side_by_side(c, body, i, scatters_.at(&i));
+        update_side_by_side(c, body, i, plan_.scatter(i));
         break;
       case Phase::clear_winners:
-        clear_winners(c, body, winners(b, i), k_.buffers[static_cast<size_t>(scatters_.at(&i).store->buffer)].extent);
+        clear_winners(c, body, winners(b, i), k_.buffers[static_cast<size_t>(plan_.scatter(i).store->buffer)].extent);
         break;
       case Phase::claim:
-        claim(c, body, i, scatters_.at(&i), winners(b, i));
+        claim(c, body, i, plan_.scatter(i), winners(b, i));
         break;
       case Phase::store_winners:
-        store_winners(c, body, i, scatters_.at(&i), winners(b, i));
+        store_winners(c, body, i, plan_.scatter(i), winners(b, i));
         break;
     }
   }
@@ -361,12 +254,14 @@ class Launches {
     auto& numbers = partials_[&loop];
     if (numbers.empty())
       for (const Id r : loop.results) {
-        out_.scratch.push_back({k_.values[static_cast<size_t>(r)], Shape{item.cut.pieces * size}});
+        out_.scratch.push_back({k_.values[static_cast<size_t>(r)], Shape{rows_ * item.cut.pieces * size}});
         numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
       }
     Partials partials;
     for (const int32_t n : numbers) partials.buffers.push_back(b.scratch_buffer(n));
-    partials.place = [](Region&, Id piece) { return piece; };
+    partials.place = [&b, pieces = item.cut.pieces](Region& to, Id piece) {
+      return b.row == kNone ? piece : place_in_row(b.copier, to, b.row, pieces, piece);
+    };
     return partials;
   }
 
@@ -374,7 +269,7 @@ class Launches {
   int32_t winners(Building& b, const Instruction& loop) {
     auto& numbers = partials_[&loop];
     if (numbers.empty()) {
-      const int64_t extent = k_.buffers[static_cast<size_t>(scatters_.at(&loop).store->buffer)].extent;
+      const int64_t extent = k_.buffers[static_cast<size_t>(plan_.scatter(loop).store->buffer)].extent;
       out_.scratch.push_back({DType::i32, Shape{extent}});
       numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
     }
@@ -385,7 +280,7 @@ class Launches {
   void columns(Building& b, const Item& item) {
     Copier& c = b.copier;
     const auto nest = nest_of(top_[item.at]);
-    const auto sums = column_sums(nest);
+    const auto sums = plan_.column_sums(nest);
     int64_t size = 1;
     for (const Instruction* l : nest) size *= l->extent;
     std::vector<Id> indices;
@@ -444,6 +339,15 @@ class Launches {
     return false;
   }
 
+  /// What a launch moves and computes, counted as the CPU's schedule does.
+  static void count(Kernel& kernel) {
+    Kernel copy = kernel;
+    schedule(copy);
+    kernel.bytes_read = copy.bytes_read;
+    kernel.bytes_written = copy.bytes_written;
+    kernel.flops = copy.flops;
+  }
+
   static void mark_written(Kernel& kernel) {
     for (Buffer& b : kernel.buffers) b.written = false;
     const std::function<void(const Region&)> walk = [&](const Region& r) {
@@ -457,20 +361,20 @@ class Launches {
 
   const Kernel& k_;
   const GpuLimits& limits_;
+  const Stages plan_;
   const std::vector<Instruction>& top_;
-  std::vector<int64_t> owner_;  ///< by value: the outermost instruction that defines it
-  std::vector<bool> stored_;
-  std::vector<Stage> stages_;
+  const std::vector<Stage>& stages_;
+  std::vector<int64_t> owner_;  ///< by value: the instruction of `top_` that defines it
+  int64_t rows_ = 1;
   std::map<Id, int32_t> scratch_;
   std::map<const Instruction*, std::vector<int32_t>> partials_;
-  std::map<const Instruction*, Scatter> scatters_;
   KernelLaunches out_;
 };
 
 }  // namespace
 
-KernelLaunches split_into_launches(const Kernel& kernel, const GpuLimits& limits) {
-  return Launches(kernel, limits).run();
+KernelLaunches split_into_launches(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits) {
+  return Launches(kernel, changed, limits).run();
 }
 
 }  // namespace calque::kernel

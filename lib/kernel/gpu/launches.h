@@ -22,6 +22,7 @@ struct KernelLaunches {
   std::vector<Type> scratch;
 };
 
-KernelLaunches split_into_launches(const Kernel& kernel, const GpuLimits& limits);
+/// `changed`: by buffer, that the kernel writes its memory, perhaps through another buffer.
+KernelLaunches split_into_launches(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits);
 
 }  // namespace calque::kernel

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "kernel/gpu/launches.h"
 #include "kernel/workspace.h"
@@ -17,6 +18,7 @@ class Scheduler {
   }
 
   Program run() {
+    find_changed(out_.steps);
     rewrite(out_.steps);
     place_workspace(out_);
     return std::move(out_);
@@ -29,11 +31,34 @@ class Scheduler {
     std::vector<int32_t> scratch;  ///< buffers of the new program
   };
 
+  /// Memory that kernels write, by whichever of their buffers: a donated input of another type is a result's too.
+  void find_changed(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      for (const auto& block : step.blocks) find_changed(block);
+      if (step.kind != StepKind::kernel) continue;
+      const Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)];
+      auto& changed = changed_[step.kernel];
+      changed.resize(kernel.buffers.size());
+      std::set<int32_t> written;
+      for (size_t i = 0; i < step.views.size(); ++i)
+        if (kernel.buffers[i].written) add_places(step.views[i], written);
+      for (size_t i = 0; i < step.views.size(); ++i) {
+        std::set<int32_t> places;
+        add_places(step.views[i], places);
+        for (const int32_t p : places) changed[i] = changed[i] || written.count(p) != 0;
+      }
+    }
+  }
+  static void add_places(const View& view, std::set<int32_t>& places) {
+    places.insert(view.buffer);
+    for (const View::Choice& c : view.choices) places.insert(c.buffer);
+  }
+
   const Scheduled& scheduled(int32_t kernel) {
     auto& made = made_[kernel];
     if (!made) {
       made = std::make_unique<Scheduled>();
-      made->launches = split_into_launches(kernels_[static_cast<size_t>(kernel)], limits_);
+      made->launches = split_into_launches(kernels_[static_cast<size_t>(kernel)], changed_.at(kernel), limits_);
       for (KernelLaunches::One& one : made->launches.launches) {
 #ifndef NDEBUG
         verify(one.kernel);
@@ -70,6 +95,7 @@ class Scheduler {
   Program out_;
   const GpuLimits& limits_;
   std::vector<Kernel> kernels_;
+  std::map<int32_t, std::vector<bool>> changed_;
   std::map<int32_t, std::unique_ptr<Scheduled>> made_;
 };
 

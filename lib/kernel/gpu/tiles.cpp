@@ -31,7 +31,7 @@ constexpr std::array kMatrixShapes = {TileShape{128, 256, 64, 64, 1.0}, TileShap
 // The first needs more registers than there are for elements of 8 bytes.
 constexpr std::array kScalarShapes = {
     TileShape{128, 128, 32, 64, 1.0}, TileShape{128, 64, 32, 32, 0.95}, TileShape{64, 128, 32, 32, 0.95},
-    TileShape{64, 64, 32, 32, 0.85},  TileShape{64, 32, 16, 32, 0.6},   TileShape{32, 64, 16, 32, 0.6},
+    TileShape{64, 64, 32, 32, 0.85},  TileShape{64, 32, 32, 16, 0.6},   TileShape{32, 64, 16, 32, 0.6},
     TileShape{32, 32, 16, 16, 0.45},  TileShape{16, 64, 16, 16, 0.35},  TileShape{64, 16, 16, 16, 0.35}};
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -106,6 +106,7 @@ kernel::GpuLimits limits_of(const CompileOptions& options) {
   kernel::GpuLimits limits;
   if (options.device != cpu()) limits = device_api(options.device).limits();
   limits.fast_math = options.fast_math;
+  limits.deterministic = options.deterministic || options.strict;
   return limits;
 }
 

@@ -1,0 +1,53 @@
+// Our declarations of the driver's interface beside NVIDIA's own, where their header is installed.
+#include <gtest/gtest.h>
+
+#include "runtime/gpu/cuda_driver.h"
+
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+#endif
+
+namespace calque::runtime::cuda {
+namespace {
+
+#if __has_include(<cuda.h>)
+
+TEST(CudaLayouts, AreTheDrivers) {
+  using Kernel = CUDA_KERNEL_NODE_PARAMS_v1;
+  EXPECT_EQ(sizeof(KernelNode), sizeof(Kernel));
+  EXPECT_EQ(offsetof(KernelNode, shared_bytes), offsetof(Kernel, sharedMemBytes));
+  EXPECT_EQ(offsetof(KernelNode, parameters), offsetof(Kernel, kernelParams));
+  EXPECT_EQ(sizeof(StoreNode), sizeof(CUDA_MEMSET_NODE_PARAMS));
+  EXPECT_EQ(offsetof(StoreNode, value), offsetof(CUDA_MEMSET_NODE_PARAMS, value));
+  EXPECT_EQ(offsetof(StoreNode, width), offsetof(CUDA_MEMSET_NODE_PARAMS, width));
+  EXPECT_EQ(sizeof(CopyNode), sizeof(CUDA_MEMCPY3D));
+  EXPECT_EQ(offsetof(CopyNode::Side, memory_type), offsetof(CUDA_MEMCPY3D, srcMemoryType));
+  EXPECT_EQ(offsetof(CopyNode::Side, device), offsetof(CUDA_MEMCPY3D, srcDevice));
+  EXPECT_EQ(offsetof(CopyNode::Side, pitch), offsetof(CUDA_MEMCPY3D, srcPitch));
+  EXPECT_EQ(offsetof(CopyNode, to), offsetof(CUDA_MEMCPY3D, dstXInBytes));
+  EXPECT_EQ(offsetof(CopyNode, width), offsetof(CUDA_MEMCPY3D, WidthInBytes));
+}
+
+TEST(CudaLayouts, NumbersAreTheDrivers) {
+  const auto number = [](auto value) { return static_cast<long>(value); };
+  EXPECT_EQ(number(kMultiprocessors), number(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+  EXPECT_EQ(number(kComputeCapabilityMajor), number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
+  EXPECT_EQ(number(kComputeCapabilityMinor), number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  EXPECT_EQ(number(kSharedMemoryOfBlock), number(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  EXPECT_EQ(number(kMaxDynamicSharedMemory), number(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
+  EXPECT_EQ(number(kErrorLogBuffer), number(CU_JIT_ERROR_LOG_BUFFER));
+  EXPECT_EQ(number(kErrorLogBytes), number(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
+  EXPECT_EQ(number(kStreamNonBlocking), number(CU_STREAM_NON_BLOCKING));
+  EXPECT_EQ(number(kEventDisableTiming), number(CU_EVENT_DISABLE_TIMING));
+  EXPECT_EQ(number(kOutOfMemory), number(CUDA_ERROR_OUT_OF_MEMORY));
+  EXPECT_EQ(number(CopyNode().from.memory_type), number(CU_MEMORYTYPE_DEVICE));
+}
+
+#else
+
+TEST(CudaLayouts, AreTheDrivers) { GTEST_SKIP() << "cuda.h is not installed"; }
+
+#endif
+
+}  // namespace
+}  // namespace calque::runtime::cuda
