@@ -96,6 +96,13 @@ class CudaDevice final : public DeviceApi {
 
   kernel::GpuLimits limits() const override { return {.processors = context_.processors()}; }
   std::string arch() const override { return context_.arch(); }
+  std::string description() const override {
+    int version = 0;  // 12040 is 12.4
+    context_.check(context_.driver().driver_version(&version), "the driver cannot be asked");
+    return context_.name() + ", " + context_.arch() + ", " + std::to_string(context_.processors()) +
+           " multiprocessors, " + std::to_string(context_.memory() >> 20) + " MiB, driver of CUDA " +
+           std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  }
   std::string code_key() const override {
     return context_.arch() + "," + std::to_string(context_.processors()) + "," +
            std::to_string(context_.shared_bytes_of_block());
