@@ -20,6 +20,8 @@ constexpr Variable kTable[] = {
     {"CALQUE_DEVICE", "cpu, gpu_sim, gpu, gpu:N",
      "where functions run whose arguments are all on the host (default: cpu)"},
     {"CALQUE_LIBCUDA", "a path", "the library that is opened as CUDA's driver (default: libcuda.so.1)"},
+    {"CALQUE_LIBCUBLASLT", "a path, off",
+     "the library that is opened as cuBLASLt (default: libcublasLt.so.13, .12 or .11, where one is there)"},
     {"CALQUE_STRICT", "0, 1", "1: every function is compiled as with .strict = true"},
     {"CALQUE_GUARD", "0, 1", "1: every buffer ends at an unmapped page"},
     {"CALQUE_SANITIZE_CODE", "0, 1", "1: LLVM's AddressSanitizer pass runs over generated code"},

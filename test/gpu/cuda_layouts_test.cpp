@@ -39,6 +39,7 @@ TEST(CudaLayouts, NumbersAreTheDrivers) {
   EXPECT_EQ(number(kErrorLogBytes), number(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
   EXPECT_EQ(number(kStreamNonBlocking), number(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(number(kEventDisableTiming), number(CU_EVENT_DISABLE_TIMING));
+  EXPECT_EQ(number(kCaptureRelaxed), number(CU_STREAM_CAPTURE_MODE_RELAXED));
   EXPECT_EQ(number(kOutOfMemory), number(CUDA_ERROR_OUT_OF_MEMORY));
   EXPECT_EQ(number(CopyNode().from.memory_type), number(CU_MEMORYTYPE_DEVICE));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The stand-in for CUDA's driver as tests see it: what it was asked for, what lives, what was done wrong, and errors to
-// come.
+// The stand-in for CUDA's driver and cuBLASLt as tests see it: what it was asked for, what lives, what was done wrong,
+// and errors to come.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace calque::test {
 
 class StandIn {
  public:
-  /// The one that the library opens. CALQUE_LIBCUDA names it from here on.
+  /// The one that the library opens. CALQUE_LIBCUDA and CALQUE_LIBCUBLASLT name it from here on.
   static StandIn& get() {
     static StandIn& one = *new StandIn;
     return one;
@@ -36,6 +36,7 @@ class StandIn {
  private:
   StandIn() {
     setenv("CALQUE_LIBCUDA", CALQUE_STAND_IN_CUDA, 1);
+    setenv("CALQUE_LIBCUBLASLT", CALQUE_STAND_IN_CUDA, 1);
     void* const library = dlopen(CALQUE_STAND_IN_CUDA, RTLD_NOW | RTLD_LOCAL);
     const auto find = [&](auto& function, const char* name) {
       function =

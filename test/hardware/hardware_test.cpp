@@ -87,6 +87,26 @@ TEST_F(Hardware, MultipliesMatrices) {
   }
 }
 
+// Of a size that cuBLASLt gets where it is there. Whole numbers: every order of summation gives the same bits.
+TEST_F(Hardware, MultipliesLargeMatrices) {
+  const auto x = floor(numbers({640, 1024}) * 3.0f), y = floor(numbers({2, 512, 1024}) * 3.0f);
+  const auto same = [](const auto& f, const auto& a) {
+    EXPECT_TRUE(array_equal(jit(f)(a), jit(f, {.device = gpu()})(a).to(cpu())));
+  };
+  const auto all = [&]<class T>() {
+    same([](auto a) { return matmul(a, a.T()); }, cast<T>(x));
+    same([](auto a) { return matmul(a.T(), a); }, cast<T>(x));
+    same([](auto a) { return einsum("bij,bkj->bik", a, a); }, cast<T>(y));
+  };
+  all.operator()<float>();
+  all.operator()<double>();
+  all.operator()<bfloat16>();
+  all.operator()<float16>();
+  // Of f32, more than tf32 would keep.
+  const auto ones = Array<float>::ones({512, 512});
+  same([ones](auto a) { return matmul(a, ones); }, Array<float>::full({512, 512}, 1 + 0x1p-13f));
+}
+
 TEST_F(Hardware, RepeatsItself) {
   const auto x = numbers({2000, 3000}).to(gpu());
   const auto f = jit([](auto a) { return std::tuple{sum(a * a), sum(a, {0}), cumsum(a, 0), softmax(a, 1)}; });

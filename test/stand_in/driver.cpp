@@ -12,13 +12,7 @@ constexpr int kNumber = 77;  // of device 0; ordinals and devices are not the sa
 
 Status device(int number) { return number >= kNumber && number < kNumber + state().devices ? kSuccess : 101; }
 
-Status enqueue(cuda::Stream handle, Work work) {
-  Stream* stream = state().streams.find(handle);
-  if (stream == nullptr) return state().misuse("work for no stream", kInvalidHandle);
-  if (state().sticky != kSuccess) return state().sticky;
-  stream->queue.push_back(std::move(work));
-  return kSuccess;
-}
+Status enqueue(cuda::Stream stream, Work work) { return state().ask(stream, std::move(work)); }
 
 void* pointer(cuda::Address address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 
@@ -258,6 +252,7 @@ size_t standInLive(const char* kind) {
   if (k == "module") return s.modules.size();
   if (k == "graph") return s.graphs.size() + s.execs.size();
   if (k == "memory") return s.memory.live_allocations();
+  if (k == "library") return live_library_objects();
   if (k == "context") return static_cast<size_t>(s.contexts);
   return SIZE_MAX;
 }

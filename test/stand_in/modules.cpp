@@ -85,6 +85,21 @@ Status add(State& s, cuda::Node* node, cuda::Graph handle, const cuda::Node* bef
   return kSuccess;
 }
 
+/// All that a graph does, as one node's work: a copy of it.
+Status graph_work(State& s, cuda::Graph handle, Node& node) {
+  const Graph* graph = s.graphs.find(handle);
+  if (graph == nullptr) return s.misuse("no graph is put into a graph", kInvalidHandle);
+  std::vector<Work> all;
+  for (const Node* one : graph->nodes) all.push_back(one->work);
+  node.size = all.size();
+  node.work = [all] {
+    for (const Work& work : all)
+      if (const Status status = work(); status != kSuccess) return status;
+    return kSuccess;
+  };
+  return kSuccess;
+}
+
 Status set(State& s, cuda::GraphExec exec, cuda::Node node, Node::Kind kind, const Function* function, Work work) {
   GraphExec* e = s.execs.find(exec);
   auto* n = reinterpret_cast<Node*>(node);
@@ -163,13 +178,38 @@ Status cuLaunchKernel(cuda::Function function, unsigned grid_x, unsigned grid_y,
   ENTER();
   if (grid_y * grid_z * block_y * block_z != 1 || extra != nullptr)
     return s.misuse("a launch in more than one dimension");
-  Stream* found = s.streams.find(stream);
-  if (found == nullptr) return s.misuse("a launch on no stream", kInvalidHandle);
   Work work;
   const Status status =
       launch_work(s, reinterpret_cast<Function*>(function), grid_x, block_x, shared, parameters, work);
-  if (status == kSuccess) found->queue.push_back(std::move(work));
-  return status;
+  return status == kSuccess ? s.ask(stream, std::move(work)) : status;
+}
+
+// What is captured follows one another.
+Status cuStreamBeginCapture_v2(cuda::Stream stream, int) {
+  ENTER();
+  Stream* found = s.streams.find(stream);
+  if (found == nullptr || found->captures) return s.misuse("no stream captures", kInvalidHandle);
+  found->captures = true;
+  found->captured.clear();
+  return kSuccess;
+}
+Status cuStreamEndCapture(cuda::Stream stream, cuda::Graph* graph) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const Status failure = s.enter(__func__, true);
+  Stream* found = s.streams.find(stream);
+  if (found == nullptr || !found->captures) return s.misuse("no capture ends", kInvalidHandle);
+  found->captures = false;
+  if (failure != kSuccess) return failure;
+  *graph = s.graphs.make<cuda::Graph>({});
+  for (Work& work : found->captured) {
+    cuda::Node node = nullptr;
+    const Graph* g = s.graphs.find(*graph);
+    cuda::Node before = g->nodes.empty() ? nullptr : reinterpret_cast<cuda::Node>(g->nodes.back());
+    Node made{.kind = Node::Kind::graph, .work = std::move(work)};
+    add(s, &node, *graph, &before, g->nodes.empty() ? 0 : 1, std::move(made));
+  }
+  return kSuccess;
 }
 
 Status cuGraphCreate(cuda::Graph* graph, unsigned) {
@@ -207,6 +247,13 @@ Status cuGraphAddMemsetNode(cuda::Node* node, cuda::Graph graph, const cuda::Nod
   ENTER();
   Node made{.kind = Node::Kind::store, .work = {}};
   const Status status = store_work(s, *store, made.work);
+  return status == kSuccess ? add(s, node, graph, before, count, std::move(made)) : status;
+}
+Status cuGraphAddChildGraphNode(cuda::Node* node, cuda::Graph graph, const cuda::Node* before, size_t count,
+                                cuda::Graph child) {
+  ENTER();
+  Node made{.kind = Node::Kind::graph, .work = {}};
+  const Status status = graph_work(s, child, made);
   return status == kSuccess ? add(s, node, graph, before, count, std::move(made)) : status;
 }
 Status cuGraphInstantiateWithFlags(cuda::GraphExec* exec, cuda::Graph graph, unsigned long long) {
@@ -255,6 +302,14 @@ Status cuGraphExecMemcpyNodeSetParams(cuda::GraphExec exec, cuda::Node node, con
   Work work;
   const Status status = copy_work(s, *copy, work);
   return status == kSuccess ? set(s, exec, node, Node::Kind::copy, nullptr, std::move(work)) : status;
+}
+Status cuGraphExecChildGraphNodeSetParams(cuda::GraphExec exec, cuda::Node node, cuda::Graph child) {
+  ENTER();
+  Node made{.kind = Node::Kind::graph, .work = {}};
+  if (const Status status = graph_work(s, child, made); status != kSuccess) return status;
+  if (s.execs.find(exec) != nullptr && reinterpret_cast<Node*>(node)->size != made.size)
+    return s.misuse("a graph in a graph changes its shape");
+  return set(s, exec, node, Node::Kind::graph, nullptr, std::move(made.work));
 }
 Status cuGraphExecMemsetNodeSetParams(cuda::GraphExec exec, cuda::Node node, const cuda::StoreNode* store,
                                       cuda::Context) {

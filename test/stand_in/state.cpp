@@ -30,6 +30,17 @@ bool State::idle() const {
   return idle;
 }
 
+Status State::ask(calque::runtime::cuda::Stream handle, Work work) {
+  Stream* stream = streams.find(handle);
+  if (stream == nullptr) return misuse("work for no stream", kInvalidHandle);
+  if (sticky != kSuccess) return sticky;
+  if (stream->captures)
+    stream->captured.push_back(std::move(work));
+  else
+    stream->queue.push_back(std::move(work));
+  return kSuccess;
+}
+
 Status State::run_one(Stream& stream) {
   Work work = std::move(stream.queue.front());
   stream.queue.pop_front();

@@ -28,6 +28,8 @@ struct Event {
 using Work = std::function<Status()>;
 struct Stream {
   std::deque<Work> queue;
+  bool captures = false;  ///< what is asked for is written down in place of being done
+  std::vector<Work> captured;
 };
 struct Module {
   std::map<std::string, size_t> parameters;  ///< of each entry in the PTX
@@ -46,9 +48,10 @@ struct Graph {
 struct Node {
   Graph* graph = nullptr;
   std::vector<Node*> before = {};
-  enum class Kind : uint8_t { kernel, copy, store } kind = Kind::kernel;
+  enum class Kind : uint8_t { kernel, copy, store, graph } kind = Kind::kernel;
   Work work;
   const Function* function = nullptr;
+  size_t size = 1;  ///< pieces of work
 };
 struct GraphExec {
   Graph* graph = nullptr;
@@ -88,6 +91,9 @@ class Handles {
   std::set<T*> live_;
 };
 
+/// Objects of the stand-in for cuBLASLt, defined there.
+size_t live_library_objects();
+
 struct State {
   std::recursive_mutex mutex;
   int devices = 1;
@@ -117,6 +123,8 @@ struct State {
     return status;
   }
   bool idle() const;
+  /// Asks a stream for work.
+  Status ask(calque::runtime::cuda::Stream stream, Work work);
   /// Does everything that the stream was asked for.
   Status drain(Stream& stream);
   Status run_one(Stream& stream);

@@ -86,12 +86,13 @@ if(TARGET test_gpu)
   target_link_libraries(stand_in_cuda PRIVATE calque_test_usage)
   add_dependencies(test_gpu stand_in_cuda)
   target_compile_definitions(test_gpu PRIVATE CALQUE_STAND_IN_CUDA="$<TARGET_FILE:stand_in_cuda>")
-  # Only to compare our declarations of the driver with.
+  # Only to compare our declarations of the driver and of cuBLASLt with.
   find_path(CALQUE_CUDA_HEADERS cuda.h HINTS /usr/local/cuda/include)
   mark_as_advanced(CALQUE_CUDA_HEADERS)
   if(CALQUE_CUDA_HEADERS)
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/test/gpu/cuda_layouts_test.cpp" PROPERTIES
-      COMPILE_OPTIONS "-isystem;${CALQUE_CUDA_HEADERS}")
+    set_source_files_properties(
+      "${PROJECT_SOURCE_DIR}/test/gpu/cuda_layouts_test.cpp" "${PROJECT_SOURCE_DIR}/test/gpu/cublaslt_layouts_test.cpp"
+      PROPERTIES COMPILE_OPTIONS "-isystem;${CALQUE_CUDA_HEADERS}")
   endif()
 endif()
 

@@ -136,6 +136,7 @@ class CudaDevice final : public DeviceApi {
     context_.synchronize();
     free_all(pool_.clear());
     events_.clear();
+    library_.trim();
   }
 
  private:
@@ -144,6 +145,7 @@ class CudaDevice final : public DeviceApi {
 
   CudaContext context_;
   Events events_{context_};
+  ProductLibrary library_{context_};
   MemoryPool pool_;
   std::atomic<size_t> held_{0};  ///< bytes of blocks that arrays and workspaces have
   std::mutex mutex_;
@@ -231,7 +233,8 @@ std::shared_ptr<const LoadedProgram> CudaDevice::load(const kernel::Program& pro
   const codegen::PtxProgram ptx = codegen::compile_ptx(program, options);
   const std::string key = key_of(program, ptx);
   const auto made = [&](std::shared_ptr<const CudaModule> module) {
-    return std::make_shared<const CudaProgram>(context_, std::move(module), program.kernels.size(), blame);
+    CudaLaunches launches{std::move(module), library_.calls_for(program, options), &library_};
+    return std::make_shared<const CudaProgram>(context_, std::move(launches), blame);
   };
   if (program.kernels.empty()) return made(nullptr);
   {

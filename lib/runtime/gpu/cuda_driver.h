@@ -31,6 +31,8 @@ enum DeviceAttribute : int {
 enum FunctionAttribute : int { kMaxDynamicSharedMemory = 8 };
 enum JitOption : int { kErrorLogBuffer = 5, kErrorLogBytes = 6 };
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
+/// The thread that captures may do anything else meanwhile.
+inline constexpr int kCaptureRelaxed = 2;
 
 struct KernelNode {
   Function function = nullptr;
@@ -76,6 +78,8 @@ struct CopyNode {
   X(stream_create, cuStreamCreate, (Stream * stream, unsigned flags))                                          \
   X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                       \
   X(stream_synchronize, cuStreamSynchronize, (Stream stream))                                                  \
+  X(capture_begin, cuStreamBeginCapture_v2, (Stream stream, int mode))                                         \
+  X(capture_end, cuStreamEndCapture, (Stream stream, Graph * graph))                                           \
   X(event_synchronize, cuEventSynchronize, (Event event))                                                      \
   X(event_create, cuEventCreate, (Event * event, unsigned flags))                                              \
   X(event_record, cuEventRecord, (Event event, Stream stream))                                                 \
@@ -104,10 +108,13 @@ struct CopyNode {
     (Node * node, Graph graph, const Node* before, size_t count, const CopyNode* copy, Context context))       \
   X(graph_add_store, cuGraphAddMemsetNode,                                                                     \
     (Node * node, Graph graph, const Node* before, size_t count, const StoreNode* store, Context context))     \
+  X(graph_add_graph, cuGraphAddChildGraphNode,                                                                 \
+    (Node * node, Graph graph, const Node* before, size_t count, Graph child))                                 \
   X(graph_instantiate, cuGraphInstantiateWithFlags, (GraphExec * exec, Graph graph, unsigned long long flags)) \
   X(graph_exec_destroy, cuGraphExecDestroy, (GraphExec exec))                                                  \
   X(graph_launch, cuGraphLaunch, (GraphExec exec, Stream stream))                                              \
   X(graph_set_kernel, cuGraphExecKernelNodeSetParams, (GraphExec exec, Node node, const KernelNode* kernel))   \
+  X(graph_set_graph, cuGraphExecChildGraphNodeSetParams, (GraphExec exec, Node node, Graph child))             \
   X(graph_set_copy, cuGraphExecMemcpyNodeSetParams,                                                            \
     (GraphExec exec, Node node, const CopyNode* copy, Context context))                                        \
   X(graph_set_store, cuGraphExecMemsetNodeSetParams,                                                           \

@@ -105,12 +105,12 @@ CudaModule::~CudaModule() {
   driver.context_pop(&before);
 }
 
-CudaGraph::CudaGraph(CudaContext& context, const CudaModule& module, std::span<const Command> commands)
+CudaGraph::CudaGraph(CudaContext& context, const CudaLaunches& launches, std::span<const Command> commands)
     : context_(context) {
   const cuda::Driver& driver = context.driver();
   context.check(driver.graph_create(&graph_, 0), "there is no graph");
   try {
-    for (const Command& command : commands) add(module, command);
+    for (const Command& command : commands) add(launches, command);
     context.check(driver.graph_instantiate(&exec_, graph_, 0), "the graph cannot be instantiated");
   } catch (...) {
     destroy();
@@ -132,15 +132,34 @@ void CudaGraph::destroy() noexcept {
   if (graph_ != nullptr) driver.graph_destroy(graph_);
 }
 
-void CudaGraph::add(const CudaModule& module, const Command& command) {
+// The library's work becomes a node: a graph within the graph.
+bool CudaGraph::add_call(const CudaLaunches& launches, const Command& command, cuda::Node& node) {
+  const LibraryCall* const call = launches.call(command.kernel);
+  if (call == nullptr) return false;
+  const cuda::Driver& driver = context_.driver();
+  const cuda::Graph child = launches.library->capture(*call, command.addresses.data());
+  if (child == nullptr) return false;
+  const cuda::Node before = nodes_.empty() ? nullptr : nodes_.back();
+  const cuda::Status status = driver.graph_add_graph(&node, graph_, &before, nodes_.empty() ? 0 : 1, child);
+  driver.graph_destroy(child);  // the node has a copy
+  return status == cuda::kSuccess;
+}
+
+void CudaGraph::add(const CudaLaunches& launches, const Command& command) {
   const cuda::Driver& driver = context_.driver();
   const cuda::Node before = nodes_.empty() ? nullptr : nodes_.back();
   const size_t count = nodes_.empty() ? 0 : 1;
   cuda::Node node = nullptr;
+  is_call_.push_back(command.kind == Command::Kind::launch && add_call(launches, command, node));
+  if (is_call_.back()) {
+    nodes_.push_back(node);
+    addresses_.push_back(command.addresses);
+    return;
+  }
   switch (command.kind) {
     case Command::Kind::launch: {
       std::vector<void*> parameters = parameters_of(command.addresses.data(), command.addresses.size());
-      const CudaModule::Kernel& kernel = module.kernel(command.kernel);
+      const CudaModule::Kernel& kernel = launches.module->kernel(command.kernel);
       const cuda::KernelNode kernel_parameters = kernel_node(kernel, parameters);
       context_.check(driver.graph_add_kernel(&node, graph_, &before, count, &kernel_parameters),
                      "kernel " + kernel.name + " cannot be part of a graph");
@@ -163,12 +182,23 @@ void CudaGraph::add(const CudaModule& module, const Command& command) {
   addresses_.push_back(command.addresses);
 }
 
-void CudaGraph::update(const CudaModule& module, cuda::Node node, const Command& command) {
+bool CudaGraph::update_call(const CudaLaunches& launches, cuda::Node node, const Command& command) {
   const cuda::Driver& driver = context_.driver();
+  const cuda::Graph child = launches.library->capture(*launches.call(command.kernel), command.addresses.data());
+  if (child == nullptr) return false;
+  const cuda::Status status = driver.graph_set_graph(exec_, node, child);
+  driver.graph_destroy(child);
+  return status == cuda::kSuccess;
+}
+
+bool CudaGraph::update(const CudaLaunches& launches, size_t number, const Command& command) {
+  const cuda::Driver& driver = context_.driver();
+  const cuda::Node node = nodes_[number];
+  if (is_call_[number]) return update_call(launches, node, command);
   switch (command.kind) {
     case Command::Kind::launch: {
       std::vector<void*> parameters = parameters_of(command.addresses.data(), command.addresses.size());
-      const CudaModule::Kernel& kernel = module.kernel(command.kernel);
+      const CudaModule::Kernel& kernel = launches.module->kernel(command.kernel);
       const cuda::KernelNode kernel_parameters = kernel_node(kernel, parameters);
       context_.check(driver.graph_set_kernel(exec_, node, &kernel_parameters),
                      "kernel " + kernel.name + " cannot be changed in its graph");
@@ -187,33 +217,38 @@ void CudaGraph::update(const CudaModule& module, cuda::Node node, const Command&
       break;
     }
   }
+  return true;
 }
 
-void CudaGraph::update(const CudaModule& module, std::span<const Command> commands) {
+bool CudaGraph::update(const CudaLaunches& launches, std::span<const Command> commands) {
   for (size_t i = 0; i < commands.size(); ++i) {
     if (addresses_[i] == commands[i].addresses) continue;
     addresses_[i].clear();  // of neither, should the update fail
-    update(module, nodes_[i], commands[i]);
+    if (!update(launches, i, commands[i])) return false;
     addresses_[i] = commands[i].addresses;
   }
+  return true;
 }
 
 void CudaGraph::launch() {
   context_.check(context_.driver().graph_launch(exec_, context_.stream()), "a graph of kernels cannot be launched");
 }
 
-CudaProgram::CudaProgram(CudaContext& context, std::shared_ptr<const CudaModule> module, size_t kernels,
-                         const std::string& blame)
-    : context_(context), module_(std::move(module)) {
-  for (size_t k = 0; k < kernels; ++k) {
-    labels_.push_back(intern("kernel " + module_->kernel(static_cast<int32_t>(k)).name + blame).data());
+CudaProgram::CudaProgram(CudaContext& context, CudaLaunches launches, const std::string& blame)
+    : context_(context), launches_(std::move(launches)) {
+  for (size_t k = 0; k < launches_.calls.size(); ++k) {
+    labels_.push_back(intern("kernel " + launches_.module->kernel(static_cast<int32_t>(k)).name + blame).data());
   }
 }
 
 void CudaProgram::launch(int32_t number, void* const* addresses) const {
-  const CudaModule::Kernel& kernel = module_->kernel(number);
+  const CudaModule::Kernel& kernel = launches_.module->kernel(number);
   const char* const label = labels_[static_cast<size_t>(number)];
   const CudaContext::Current current(context_);
+  if (const LibraryCall* call = launches_.call(number);
+      call != nullptr && launches_.library->launch(*call, addresses)) {
+    return context_.launched(label);
+  }
   std::vector<void*> parameters = parameters_of(addresses, kernel.parameters);
   if (const cuda::Status status =
           context_.driver().launch(kernel.function, kernel.blocks, 1, 1, kernel.threads, 1, 1, kernel.shared_bytes,
@@ -234,10 +269,12 @@ CudaProgram::Instance& CudaProgram::instance(Chain& chain, std::span<void* const
       std::find_if(all.begin(), all.end(), [&](const Instance& i) { return std::ranges::equal(i.buffers, buffers); });
   if (found == all.end()) {
     if (all.size() < kMost) {
-      all.push_back({std::make_unique<CudaGraph>(context_, *module_, commands()), {}});
+      all.push_back({std::make_unique<CudaGraph>(context_, launches_, commands()), {}});
     } else {
       all.back().buffers.clear();
-      all.back().graph->update(*module_, commands());
+      const std::vector<Command> now = commands();
+      if (!all.back().graph->update(launches_, now))
+        all.back().graph = std::make_unique<CudaGraph>(context_, launches_, now);
     }
     found = all.end() - 1;
     found->buffers.assign(buffers.begin(), buffers.end());

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/gpu/cublaslt.h"
 #include "runtime/gpu/cuda_context.h"
 #include "runtime/gpu/device_api.h"
 
@@ -34,33 +35,45 @@ class CudaModule {
   std::shared_ptr<const codegen::SimulatedProgram> simulated_;
 };
 
+/// What a program's launches run: kernels of a module, or calls of a library in their place.
+struct CudaLaunches {
+  std::shared_ptr<const CudaModule> module;
+  std::vector<std::shared_ptr<const LibraryCall>> calls;  ///< by kernel; null where the kernel runs
+  ProductLibrary* library = nullptr;
+
+  const LibraryCall* call(int32_t kernel) const { return calls[static_cast<size_t>(kernel)].get(); }
+};
+
 /// Commands as a graph in the driver. Not thread-safe.
 class CudaGraph {
  public:
-  CudaGraph(CudaContext& context, const CudaModule& module, std::span<const Command> commands);
+  CudaGraph(CudaContext& context, const CudaLaunches& launches, std::span<const Command> commands);
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
   ~CudaGraph();
-  /// Changes the addresses in it to those of the commands.
-  void update(const CudaModule& module, std::span<const Command> commands);
+  /// Changes the addresses in it to those of the commands. False when it has to be made anew.
+  bool update(const CudaLaunches& launches, std::span<const Command> commands);
   void launch();
 
  private:
-  void add(const CudaModule& module, const Command& command);
-  void update(const CudaModule& module, cuda::Node node, const Command& command);
+  void add(const CudaLaunches& launches, const Command& command);
+  bool add_call(const CudaLaunches& launches, const Command& command, cuda::Node& node);
+  bool update(const CudaLaunches& launches, size_t node, const Command& command);
+  bool update_call(const CudaLaunches& launches, cuda::Node node, const Command& command);
   void destroy() noexcept;
 
   CudaContext& context_;
   cuda::Graph graph_ = nullptr;
   cuda::GraphExec exec_ = nullptr;
   std::vector<cuda::Node> nodes_;
+  std::vector<bool> is_call_;  ///< by node: a graph that a library made
   std::vector<std::vector<void*>> addresses_;
 };
 
 class CudaProgram final : public LoadedProgram {
  public:
   /// `blame` ends what messages say of a kernel.
-  CudaProgram(CudaContext& context, std::shared_ptr<const CudaModule> module, size_t kernels, const std::string& blame);
+  CudaProgram(CudaContext& context, CudaLaunches launches, const std::string& blame);
 
   void launch(int32_t kernel, void* const* addresses) const;
   /// True when it launched the commands as a graph: from the second time on.
@@ -79,7 +92,7 @@ class CudaProgram final : public LoadedProgram {
   Instance& instance(Chain& chain, std::span<void* const> buffers, const MakeCommands& commands) const;
 
   CudaContext& context_;
-  const std::shared_ptr<const CudaModule> module_;
+  const CudaLaunches launches_;
   std::vector<const char*> labels_;  ///< by kernel, for messages
   mutable std::mutex mutex_;
   mutable std::map<size_t, Chain> chains_;
