@@ -146,7 +146,11 @@ void rate(Json& row, const Target& target, bool matrix_units) {
   const double seconds = figures["seconds"].get<double>(), flops = row["flops"].get<double>();
   figures["flops"] = flops / seconds;
   if (matrix_units && target.device != cpu()) return;
-  figures["of_limit"] = std::max(row["bytes"].get<double>() / target.bandwidth, flops / target.flops) / seconds;
+  // What fits caches is not bound by the memory behind them.
+  constexpr double kInCache = 64 << 20;
+  const double bytes = row["bytes"].get<double>(), moving = bytes / target.bandwidth, computing = flops / target.flops;
+  if (moving > computing && bytes < kInCache) return;
+  figures["of_limit"] = std::max(moving, computing) / seconds;
 }
 
 double with_transfers(const Json& figures) {

@@ -264,10 +264,21 @@ CudaDevices open_cuda_devices(const std::string& library) {
     if (const cuda::Status status = driver->device_count(&count); status != cuda::kSuccess) {
       throw DeviceError("CUDA's driver shows no devices: " + driver->describe(status));
     }
-    for (int i = 0; i < count; ++i) all.devices.push_back(std::make_unique<CudaDevice>(driver, i));
     if (count == 0) all.problem = "CUDA's driver shows no devices";
+    for (int i = 0; i < count; ++i) {
+      std::string problem;
+      std::unique_ptr<DeviceApi> device;
+      try {
+        device = std::make_unique<CudaDevice>(driver, i);
+      } catch (const DeviceError& e) {
+        problem = e.what();
+        log().info("{}", problem);
+      }
+      all.devices.push_back(std::move(device));
+      all.problems.push_back(std::move(problem));
+    }
   } catch (const DeviceError& e) {
-    if (all.devices.empty()) all.problem = e.what();
+    all.problem = e.what();
     log().info("{}", e.what());
   }
   return all;
