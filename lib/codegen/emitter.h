@@ -195,7 +195,7 @@ class KernelEmitter {
                llvm::Value* end);
 
   Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);
-  Values identities(const Instruction& i, bool vectorised);
+  virtual Values identities(const Instruction& i, bool vectorised);
   Values combine(const Instruction& i, const Values& a, const Values& b);
   llvm::Value* combine_one(kernel::Combiner c, DType d, llvm::Value* a, llvm::Value* b);
   Values fold_lanes(const Instruction& i, Values v);

@@ -12,14 +12,45 @@
 
 namespace calque::codegen {
 
+namespace {
+
+// A build that chose among LLVM's back ends (CALQUE_LLVM_TARGETS) says so where one is missed.
+#ifdef CALQUE_LLVM_TARGETS
+#define CALQUE_LLVM_TARGET(name) " " #name
+constexpr const char* kBuiltFor = "; this build generates code only for" CALQUE_LLVM_TARGETS;
+#undef CALQUE_LLVM_TARGET
+#else
+constexpr const char* kBuiltFor = "";
+#endif
+
+}  // namespace
+
 const llvm::Target& find_target(const std::string& triple) {
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(llvm::Triple(triple), error);
-  if (!target) throw CompileError("compile: unknown target triple " + triple);
+  if (!target) throw CompileError("compile: unknown target triple " + triple + kBuiltFor);
   return *target;
 }
 
 namespace {
+
+// LLVM declares the entry points of all back ends; only those that the build chose are linked.
+void initialize_other_targets() {
+#ifdef CALQUE_LLVM_TARGETS
+#define CALQUE_LLVM_TARGET(name)      \
+  LLVMInitialize##name##TargetInfo(); \
+  LLVMInitialize##name##Target();     \
+  LLVMInitialize##name##TargetMC();   \
+  LLVMInitialize##name##AsmPrinter();
+  CALQUE_LLVM_TARGETS
+#undef CALQUE_LLVM_TARGET
+#else
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargets();
+  llvm::InitializeAllTargetMCs();
+  llvm::InitializeAllAsmPrinters();
+#endif
+}
 
 void initialize_llvm(bool all_targets) {
   static std::once_flag native, all;
@@ -27,14 +58,7 @@ void initialize_llvm(bool all_targets) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
-  if (all_targets) {
-    std::call_once(all, [] {
-      llvm::InitializeAllTargetInfos();
-      llvm::InitializeAllTargets();
-      llvm::InitializeAllTargetMCs();
-      llvm::InitializeAllAsmPrinters();
-    });
-  }
+  if (all_targets) std::call_once(all, initialize_other_targets);
 }
 
 std::string host_triple() { return llvm::sys::getProcessTriple(); }

@@ -41,8 +41,9 @@ bool computed_alone(const plan::Plan& plan, Value v) {
 
 /// Gives outputs the memory of donated inputs of their size, of their own type rather than of another, where nothing
 /// reads the input after the output is written.
-void reuse_donated(Program& p, const std::vector<bool>& donated, std::span<const Binding> inputs,
+void reuse_donated(Program& p, const BuildOptions& options, std::span<const Binding> inputs,
                    std::span<const Binding> outputs) {
+  const std::vector<bool>& donated = options.donated;
   if (std::find(donated.begin(), donated.end(), true) == donated.end()) return;
   p.in_place.assign(outputs.size(), -1);
   std::vector<bool> taken(inputs.size(), false);
@@ -53,6 +54,7 @@ void reuse_donated(Program& p, const std::vector<bool>& donated, std::span<const
       for (size_t i = 0; i < inputs.size() && p.in_place[o] < 0; ++i) {
         const Binding& input = inputs[i];
         if (i >= donated.size() || !donated[i] || taken[i] || bytes_of(input.type) != bytes_of(type)) continue;
+        if (input.type.dtype != type.dtype && !options.donates_across_dtypes) continue;
         if ((input.type == type) != alike || !is_dense(input.type.shape, input.strides)) continue;
         if (!merge_buffers(p, p.steps, input.view.buffer, outputs[o].view.buffer)) continue;
         p.in_place[o] = static_cast<int32_t>(i);
@@ -231,7 +233,7 @@ Program build_program(const Graph& original, const BuildOptions& options) {
     outputs.push_back(builder.add_buffer(BufferKind::output, static_cast<int32_t>(i), t, dense(t.shape)));
   }
   builder.region(graph, inputs, outputs, p.steps);
-  reuse_donated(p, options.donated, inputs, outputs);
+  reuse_donated(p, options, inputs, outputs);
   builder.finish();
   return p;
 }

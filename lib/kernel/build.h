@@ -13,6 +13,9 @@ struct BuildOptions {
   std::vector<Shape::Dims> input_strides;
   /// By input: its memory may be overwritten. Shorter means no.
   std::vector<bool> donated = {};
+  /// A donated input may take an output of another dtype: kernels then have two buffers in one place, which only one
+  /// thread at a time can bear.
+  bool donates_across_dtypes = true;
   /// Bytes to which inputs, outputs and constants are aligned, where that is more than their elements'.
   int64_t alignment = 1;
 };

@@ -37,7 +37,10 @@ std::optional<std::string> why_not(Device device) {
   if (device.kind != Device::Kind::gpu) return "there is one of its kind";
   const runtime::CudaDevices& all = runtime::cuda_devices();
   if (!all.problem.empty()) return all.problem;
-  if (device.index >= 0 && static_cast<size_t>(device.index) < all.devices.size()) return std::nullopt;
+  if (device.index >= 0 && static_cast<size_t>(device.index) < all.devices.size()) {
+    const auto i = static_cast<size_t>(device.index);
+    return all.devices[i] ? std::nullopt : std::optional(all.problems[i]);
+  }
   const size_t n = all.devices.size();
   return "the driver shows " + std::to_string(n) + (n == 1 ? " GPU" : " GPUs");
 }
@@ -60,17 +63,23 @@ Device parse_device(std::string_view text) {
 
 std::vector<Device> devices() {
   std::vector<Device> all{cpu()};
-  for (size_t i = 0; i < runtime::cuda_devices().devices.size(); ++i) all.push_back(gpu(static_cast<int>(i)));
+  const auto& gpus = runtime::cuda_devices().devices;
+  for (size_t i = 0; i < gpus.size(); ++i)
+    if (gpus[i]) all.push_back(gpu(static_cast<int>(i)));
   all.push_back(gpu_sim());
   return all;
 }
 
-bool gpu_available() { return !runtime::cuda_devices().devices.empty(); }
+bool gpu_available() {
+  const auto& gpus = runtime::cuda_devices().devices;
+  return !gpus.empty() && gpus[0] != nullptr;
+}
 
 // The simulator is done when a call returns.
 void synchronize() {
   if (const runtime::CudaDevices* all = runtime::cuda_devices_in_use()) {
-    for (const auto& device : all->devices) device->synchronize();
+    for (const auto& device : all->devices)
+      if (device) device->synchronize();
   }
 }
 

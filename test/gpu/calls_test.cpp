@@ -237,5 +237,37 @@ TEST(DeviceDonation, ArrayThatIsPassedTwiceIsCopied) {
   EXPECT_THROW(y.host(), DeviceError);
 }
 
+// What every thread reads must not lie where one of them writes.
+TEST(DeviceDonation, AnotherDtypeTakesNoMemoryOver) {
+  const auto f = [](auto x) { return cast<int32_t>(x[0] * 1000.0f) + iota<int32_t>(static_cast<int64_t>(x.size())); };
+  for (const int64_t n : {100, 5000, 100000}) {
+    const auto wanted = jit(f)(F::full({n}, 1.5f));
+    EXPECT_TRUE(array_equal(jit(f, {.donate = {0}})(on_sim(F::full({n}, 1.5f))), wanted)) << n;
+  }
+}
+
+// ---- order
+
+TEST(DeviceOrder, DeterministicSumsAreNotAtomic) {
+  const auto add = [](auto x, auto i, auto u) { return scatter_add(x, i, u); };
+  const auto x = spec<float>({1000}), u = spec<float>({5000});
+  const auto i = spec<int32_t>({5000});
+  const auto ptx = [&](JitOptions options) {
+    options.device = gpu_sim();
+    std::ostringstream text;
+    text << jit(add, options).lower(x, i, u).ptx();
+    return text.str();
+  };
+  const auto is_atomic = testing::ContainsRegex("(atom|red)[.a-z]*\\.add\\.f32");
+  EXPECT_THAT(ptx({}), is_atomic);
+  EXPECT_THAT(ptx({.deterministic = true}), testing::Not(is_atomic));
+  EXPECT_THAT(ptx({.strict = true}), testing::Not(is_atomic));
+}
+
+TEST(DeviceOrder, NegativeZerosStayNegativeInLongCumulativeSums) {
+  const F sums = jit([](auto x) { return cumsum(x, 0); })(on_sim(F::full({40000}, -0.0f)));
+  EXPECT_TRUE(std::all_of(sums.host().begin(), sums.host().end(), [](float v) { return v == 0 && std::signbit(v); }));
+}
+
 }  // namespace
 }  // namespace calque

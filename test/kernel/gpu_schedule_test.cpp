@@ -92,6 +92,10 @@ TEST(GpuSchedule, CombinesAtomicallyUnlessTheOrderMatters) {
   EXPECT_THAT(text(scheduled(limits, add, spec<int64_t>({1000, 8}), i, spec<int64_t>({5000, 8}))),
               testing::HasSubstr("combine by add"))
       << "sums of integers do not depend on their order";
+  EXPECT_THAT(text(scheduled(kernel::GpuLimits{}, add, x, spec<int32_t>({int64_t{1} << 32}),
+                             spec<float>({int64_t{1} << 32, 8}))),
+              testing::HasSubstr("combine by add"))
+      << "however many updates there are";
   // Of several replacements the last stays: the greatest number of an update wins its place.
   const auto set = [](auto a, auto at, auto v) { return a.set(at, v); };
   EXPECT_THAT(text(scheduled(limits, set, x, i, u)), testing::HasSubstr("combine by max"));

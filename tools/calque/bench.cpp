@@ -169,6 +169,7 @@ int compare_devices(BenchOptions options) {
   all.erase("results");
   all.erase("probes");
   all.update(bench_devices(options.on_devices));
+  for (const std::string& path : options.merge) merge_device_rivals(all, read_json(path));
   const std::string stem = all.value("date", today()) + "-devices";
   std::cout << '\n';
   write(options.json.empty() ? fs::path(stem + ".json") : fs::path(options.json), all.dump(1) + "\n");
@@ -202,7 +203,8 @@ void add_bench(CLI::App& app, int& status) {
   command->add_option("--programs", options->programs, "folder of the programs bench_CASE");
   command->add_option("--json", options->json, "figures (default: DATE-cpu.json)");
   command->add_option("--html", options->page, "page (default: DATE-cpu.html)");
-  command->add_option("--merge", options->merge, "figures of rivals in other processes (tools/python/rivals.py)");
+  command->add_option("--merge", options->merge,
+                      "figures of rivals in other processes (tools/python/rivals.py, gpu_rivals.py)");
   command->add_option("--from", options->from, "runs nothing, reports the figures of this file");
   command->add_option("--pass", options->arguments, "an argument for the programs, such as --benchmark_repetitions=3");
   command
@@ -210,7 +212,11 @@ void add_bench(CLI::App& app, int& status) {
                    "compares devices, the first with the others (cpu,gpu), on built-in cases or on files of graphs")
       ->delimiter(',')
       ->check(device_name);
-  command->add_option("--largest", options->on_devices.largest, "with --device: elements of the largest arrays");
+  command->add_option("--largest", options->on_devices.largest,
+                      "with --device: elements of the largest arrays of a sweep");
+  command->add_option("--elements", options->on_devices.sizes, "with --device: sizes (1024,...) in place of a sweep")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
   command->add_option("--seconds", options->on_devices.seconds, "with --device: of measuring each figure");
   command->add_flag("--list", options->list, "prints the names of the cases");
   command->callback([options, &status] { status = bench(*options); });

@@ -61,17 +61,18 @@ std::vector<AnyArray> inputs_of(const Graph& graph) {
   return arrays;
 }
 
-Executor compiled(const Graph& graph, Device device) {
+Executor compiled(const Graph& graph, Device device, bool fast_math) {
   runtime::CompileOptions options;
   options.device = device;
+  options.fast_math = fast_math;
   return Executor("bench", graph, options);
 }
 
 /// What one device takes for one graph.
-Json measure(const Graph& graph, const Target& target, double budget) {
+Json measure(const Graph& graph, const Target& target, double budget, bool fast_math = false) {
   const std::vector<AnyArray> host = inputs_of(graph);
   const auto start = Clock::now();
-  const Executor run = compiled(graph, target.device);
+  const Executor run = compiled(graph, target.device, fast_math);
   const double compile = since(start);
   const std::vector<AnyArray> inputs = run.placed(host);
   Json figures{{"compile_seconds", compile}, {"seconds", seconds_of([&] { run(inputs); }, budget)}};
@@ -90,18 +91,20 @@ Json measure(const Graph& graph, const Target& target, double budget) {
   return figures;
 }
 
-void check(const Graph& graph, const Target& target, const std::string& name) {
+void check(const DeviceCase& c, const Target& target) {
+  const Graph graph = c.make(c.smallest);
   const std::vector<AnyArray> inputs = inputs_of(graph);
-  const std::vector<AnyArray> want = reference::evaluate(graph, inputs), got = compiled(graph, target.device)(inputs);
+  const std::vector<AnyArray> want = reference::evaluate(graph, inputs);
+  const std::vector<AnyArray> got = compiled(graph, target.device, c.fast_math)(inputs);
   for (size_t o = 0; o < want.size(); ++o) {
     Tolerance tolerance;
     tolerance.kind = Tolerance::Kind::relative;
     const bool half = size_of(want[o].dtype()) == 2;
-    tolerance.rtol = half ? 3e-2 : 1e-4;
-    tolerance.atol = half ? 3e-1 : 1e-3;
+    tolerance.rtol = half ? 3e-2 : c.fast_math ? 1e-3 : 1e-4;  // factors of 11 significant bits, where fast
+    tolerance.atol = half ? 3e-1 : c.fast_math ? 2e-2 : 1e-3;
     const AnyArray fetched = detail::copy_to_device("bench", got[o], cpu(), {});
     if (const std::string text = difference(fetched, want[o], tolerance); !text.empty())
-      throw Error("bench: " + name + " on " + target.name + " differs from the reference: " + text);
+      throw Error("bench: " + c.name + " on " + target.name + " differs from the reference: " + text);
   }
 }
 
@@ -136,11 +139,18 @@ std::string with_unit(double value, const char* unit) {
   return fmt::format("{:.3g} {}{}", value, prefixes[p], unit);
 }
 
-/// The share of the limit that bytes and operations set.
-double of_limit(const Json& row, const Target& target) {
-  const double floor =
-      std::max(row["bytes"].get<double>() / target.bandwidth, row["flops"].get<double>() / target.flops);
-  return floor / row["devices"][target.name]["seconds"].get<double>();
+/// Tells the rate of operations and the share of the limit that bytes and operations set. Matrix units, which the
+/// measured limits know nothing of, are compared with other libraries instead.
+void rate(Json& row, const Target& target, bool matrix_units) {
+  Json& figures = row["devices"][target.name];
+  const double seconds = figures["seconds"].get<double>(), flops = row["flops"].get<double>();
+  figures["flops"] = flops / seconds;
+  if (matrix_units && target.device != cpu()) return;
+  // What fits caches is not bound by the memory behind them.
+  constexpr double kInCache = 64 << 20;
+  const double bytes = row["bytes"].get<double>(), moving = bytes / target.bandwidth, computing = flops / target.flops;
+  if (moving > computing && bytes < kInCache) return;
+  figures["of_limit"] = std::max(moving, computing) / seconds;
 }
 
 double with_transfers(const Json& figures) {
@@ -190,7 +200,8 @@ void print_row(const Json& row, const std::vector<Target>& targets) {
     }
     const Json& f = row["devices"][t.name];
     const double moved = f.value("upload_seconds", 0.0) + f.value("download_seconds", 0.0);
-    std::cout << fmt::format("  {:>10} {:>5.2f} {:>16}", show_seconds(f["seconds"].get<double>()), of_limit(row, t),
+    const std::string share = f.contains("of_limit") ? fmt::format("{:.2f}", f["of_limit"].get<double>()) : "-";
+    std::cout << fmt::format("  {:>10} {:>5} {:>16}", show_seconds(f["seconds"].get<double>()), share,
                              moved > 0 ? "+ " + show_seconds(moved) + " moved" : "");
   }
   std::cout << '\n';
@@ -203,12 +214,15 @@ class Sweep {
   Json run(const DeviceCase& c) const {
     Json out{{"name", c.name}, {"what", c.what}, {"rows", Json::array()}};
     head(c.name + ": " + c.what);
-    for (const Target& t : targets_) check(c.make(c.smallest), t, c.name);
-    for (int64_t n = c.smallest; n <= c.largest; n *= kStep) {
+    for (const Target& t : targets_) check(c, t);
+    for (const int64_t n : sizes(c)) {
       Json row{{"elements", n}, {"bytes", c.bytes(n)}, {"flops", c.flops(n)}, {"devices", Json::object()}};
       for (const Target& t : targets_)
-        if (n <= largest(t)) row["devices"][t.name] = measure(c.make(n), t, options_.seconds);
-      if (row["devices"].empty()) break;
+        if (n <= largest(t)) {
+          row["devices"][t.name] = measure(c.make(n), t, options_.seconds, c.fast_math);
+          rate(row, t, c.matrix_units);
+        }
+      if (row["devices"].empty()) continue;
       print_row(row, targets_);
       out["rows"].push_back(row);
     }
@@ -229,7 +243,10 @@ class Sweep {
     Json out{{"name", file}, {"what", graph.name()}, {"rows", Json::array()}};
     head(file);
     Json row{{"elements", most}, {"bytes", bytes}, {"flops", 0.0}, {"devices", Json::object()}};
-    for (const Target& t : targets_) row["devices"][t.name] = measure(graph, t, options_.seconds);
+    for (const Target& t : targets_) {
+      row["devices"][t.name] = measure(graph, t, options_.seconds);
+      rate(row, t, false);
+    }
     print_row(row, targets_);
     out["rows"].push_back(row);
     tell_crossovers(out, targets_);
@@ -242,8 +259,15 @@ class Sweep {
     for (const Target& t : targets_) std::cout << fmt::format("  {:>10} {:>5} {:>16}", t.name, "limit", "");
     std::cout << '\n';
   }
+  std::vector<int64_t> sizes(const DeviceCase& c) const {
+    if (!options_.sizes.empty()) return options_.sizes;
+    std::vector<int64_t> all;
+    for (int64_t n = c.smallest; n <= c.largest; n *= kStep) all.push_back(n);
+    return all;
+  }
   int64_t largest(const Target& t) const {
     if (t.device.kind == Device::Kind::gpu_sim) return kLargestSimulated;
+    if (!options_.sizes.empty()) return INT64_MAX;
     return options_.largest > 0 ? options_.largest : INT64_MAX;
   }
 
@@ -251,7 +275,46 @@ class Sweep {
   const std::vector<Target>& targets_;
 };
 
+Json* row_of(Json& document, const Json& result) {
+  for (Json& c : document["cases"]) {
+    if (c["name"] != result.at("case")) continue;
+    for (Json& row : c["rows"])
+      if (row["elements"] == result.at("elements")) return &row;
+  }
+  return nullptr;
+}
+
+/// What the first GPU, or the simulator of one, took, or nothing.
+std::optional<double> gpu_seconds(const Json& row) {
+  for (const auto& [name, figures] : row["devices"].items())
+    if (parse_device(name) != cpu()) return figures["seconds"].get<double>();
+  return std::nullopt;
+}
+
 }  // namespace
+
+void merge_device_rivals(Json& document, const Json& rivals) {
+  if (rivals.contains("versions")) document["versions"].update(rivals["versions"]);
+  if (rivals.contains("skipped"))
+    for (const Json& reason : rivals["skipped"]) document["skipped"].push_back(reason);
+  for (const Json& result : rivals.at("results"))
+    if (Json* row = row_of(document, result))
+      (*row)["rivals"][result.at("variant").get<std::string>()] = result.at("seconds");
+  for (Json& c : document["cases"]) {
+    for (Json& row : c["rows"]) {
+      const std::optional<double> ours = gpu_seconds(row);
+      if (!ours || !row.contains("rivals")) continue;
+      std::pair<double, std::string> best{INFINITY, ""};
+      for (const auto& [variant, seconds] : row["rivals"].items())
+        best = std::min(best, {seconds.get<double>(), variant});
+      row["best_rival"] = best.second;
+      row["of_best_rival"] = best.first / *ours;
+      std::cout << fmt::format("{} of {}: {:.2f} times as fast as {} ({})\n", c["name"].get<std::string>(),
+                               row["elements"].get<int64_t>(), best.first / *ours, best.second,
+                               show_seconds(best.first));
+    }
+  }
+}
 
 std::vector<std::string> device_cases() {
   std::vector<std::string> names;

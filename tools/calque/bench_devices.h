@@ -11,9 +11,14 @@ struct DeviceBenchOptions {
   std::vector<std::string> devices;
   std::vector<std::string> cases;   ///< built-in ones; empty: all, unless there are graphs
   std::vector<std::string> graphs;  ///< files of graphs
-  int64_t largest = 0;              ///< elements of the largest arrays; 0: by device
+  std::vector<int64_t> sizes;       ///< elements of the arrays; empty: a sweep
+  int64_t largest = 0;              ///< elements of the largest arrays of a sweep; 0: by device
   double seconds = 0.2;             ///< of measuring, for each figure
 };
+
+/// Adds what other libraries took for the same cases and sizes on a GPU, `{"results": [{"case", "elements", "variant",
+/// "seconds"}]}`, to the rows of a document, each with the ratio of the fastest one's time to ours.
+void merge_device_rivals(nlohmann::ordered_json& document, const nlohmann::ordered_json& rivals);
 
 /// Runs and prints a table for each case. Returns everything measured.
 nlohmann::ordered_json bench_devices(const DeviceBenchOptions& options);

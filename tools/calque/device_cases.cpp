@@ -71,7 +71,10 @@ std::vector<DeviceCase> make_cases() {
                    product(bytes), product_flops});
   };
   matmuls("matmul", "products of square matrices of f32", float{}, 4);
+  matmuls("matmul_tf32", "products of square matrices of f32, with fast_math", float{}, 4);
+  all.back().fast_math = all.back().matrix_units = true;
   matmuls("matmul_bf16", "products of square matrices of bf16", bfloat16{}, 2);
+  all.back().matrix_units = true;
   all.push_back({"small_kernels", "80 reductions, each waiting for the one before",
                  [](int64_t n) {
                    return traced(

@@ -14,6 +14,8 @@ struct DeviceCase {
   std::function<Graph(int64_t n)> make;    ///< of arrays of about n elements
   std::function<double(int64_t n)> bytes;  ///< that must be read and written
   std::function<double(int64_t n)> flops;  ///< that must be computed
+  bool matrix_units = false;  ///< a GPU has units for it that are faster than what its limits are measured with
+  bool fast_math = false;     ///< compiled so
   int64_t smallest = 1 << 10, largest = 1 << 26;
 };
 

@@ -9,6 +9,7 @@
 #include "codegen/codegen.h"
 #include "codegen/target.h"
 #include "runtime/environment.h"
+#include "runtime/gpu/cuda_device.h"
 
 namespace calque::cli {
 namespace {
@@ -23,6 +24,14 @@ std::string present(const std::string& features) {
   return all;
 }
 
+/// Each card with its driver, or why there is none.
+void tell_gpus() {
+  const runtime::CudaDevices& all = runtime::cuda_devices();
+  for (const auto& gpu : all.devices) std::cout << "  " << gpu->device() << ": " << gpu->description() << "\n";
+  if (all.devices.empty())
+    std::cout << "  no GPU: " << (all.problem.empty() ? "the driver shows none" : all.problem) << "\n";
+}
+
 int info() {
   std::cout << "calque " << CALQUE_VERSION << "\n";
   std::cout << "LLVM " << codegen::llvm_version() << "\n";
@@ -31,7 +40,9 @@ int info() {
             << " bits\nfeatures" << present(target.features) << "\n";
   std::cout << "devices";
   for (const Device& device : devices()) std::cout << " " << device;
-  std::cout << "\nenvironment\n";
+  std::cout << "\n";
+  tell_gpus();
+  std::cout << "environment\n";
   for (const runtime::Variable& v : runtime::environment_table()) {
     const char* value = std::getenv(std::string(v.name).c_str());
     std::cout << "  " << v.name << (value ? "=" + std::string(value) : "") << "\n      " << v.meaning

@@ -27,11 +27,30 @@ if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(calque_llvm_headers INTERFACE -fno-rtti)
 endif()
 
+# Which back ends code can be generated with. A program that holds few of LLVM's archives is a fraction of one with all.
+set(CALQUE_LLVM_TARGETS "" CACHE STRING "LLVM's back ends, such as 'X86;NVPTX' (empty: all)")
+if(CALQUE_LLVM_TARGETS)
+  foreach(name IN LISTS CALQUE_LLVM_TARGETS)
+    if(NOT name IN_LIST LLVM_TARGETS_TO_BUILD)
+      message(FATAL_ERROR "CALQUE_LLVM_TARGETS: LLVM was built without ${name} (there are: ${LLVM_TARGETS_TO_BUILD})")
+    endif()
+  endforeach()
+  if(NOT LLVM_NATIVE_ARCH IN_LIST CALQUE_LLVM_TARGETS)
+    message(FATAL_ERROR "CALQUE_LLVM_TARGETS must name ${LLVM_NATIVE_ARCH}, which functions are compiled for here")
+  endif()
+  list(TRANSFORM CALQUE_LLVM_TARGETS REPLACE "(.+)" "CALQUE_LLVM_TARGET(\\1)" OUTPUT_VARIABLE invocations)
+  list(JOIN invocations " " invocations)
+  target_compile_definitions(calque_llvm_headers INTERFACE "CALQUE_LLVM_TARGETS=${invocations}")
+endif()
+
 # What the joined library links: the shared libLLVM where there is one, else the component archives.
 if(TARGET LLVM AND NOT CALQUE_STATIC_LLVM)
   set(CALQUE_LLVM_LIBRARIES LLVM)
 else()
-  llvm_map_components_to_libnames(
-    CALQUE_LLVM_LIBRARIES core orcjit passes instrumentation asmparser bitreader bitwriter AllTargetsCodeGens
-    AllTargetsAsmParsers AllTargetsDescs AllTargetsInfos)
+  set(backends ${CALQUE_LLVM_TARGETS})
+  if(NOT backends)
+    set(backends AllTargetsCodeGens AllTargetsAsmParsers AllTargetsDescs AllTargetsInfos)
+  endif()
+  llvm_map_components_to_libnames(CALQUE_LLVM_LIBRARIES core orcjit passes instrumentation asmparser bitreader
+                                  bitwriter ${backends})
 endif()

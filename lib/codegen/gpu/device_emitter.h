@@ -65,6 +65,7 @@ class DeviceEmitter final : public KernelEmitter {
   void own(const std::function<void()>& body);
 
   // ---- device_reduction.cpp
+  Values identities(const Instruction& i, bool vectorised) override;
   void fold_alone(const Instruction& i);
   void fold_together(const Instruction& i);
   Values fold_strided(const Instruction& i);
@@ -77,7 +78,6 @@ class DeviceEmitter final : public KernelEmitter {
   // ---- device_scan.cpp
   void scan_together(const Instruction& i);
   Values scan_contributions(const Scan& scan, llvm::Value* index);
-  llvm::Value* nothing_of(const Instruction& i, size_t carry);
   Values prefix_warp(const Instruction& i, Values v);
 
   // ---- device_contraction.cpp

@@ -26,6 +26,15 @@ constexpr int64_t kRepeatedBody = 12;
 
 }  // namespace
 
+// -0 + x is x for every x, +0 + -0 is not: what a piece of a cumulative loop makes keeps its sign so.
+Values DeviceEmitter::identities(const Instruction& i, bool vectorised) {
+  Values v = KernelEmitter::identities(i, vectorised);
+  for (size_t r = 0; r < v.size(); ++r)
+    if (i.combiners[r] == kernel::Combiner::add && v[r]->getType()->isFPOrFPVectorTy())
+      v[r] = llvm::ConstantFP::getNegativeZero(v[r]->getType());
+  return v;
+}
+
 void DeviceEmitter::fold_alone(const Instruction& i) {
   if (i.extent <= kInOrder) return sequential_reduction(i);
   const LoopFacts& facts = analysis_.facts(i);

@@ -49,8 +49,7 @@ void DeviceEmitter::scan_together(const Instruction& i) {
   const bool exchanged = exchanges(body);
   const int32_t warps = group_ / 32;
   const size_t n = i.results.size();
-  Values nothing;
-  for (size_t c = 0; c < n; ++c) nothing.push_back(llvm::cast<llvm::Constant>(nothing_of(i, c)));
+  const Values nothing = identities(i, false);
   Values initial;
   for (size_t c = 0; c < n; ++c) {
     Reg r = get(i.operands[c]);
@@ -118,14 +117,6 @@ void DeviceEmitter::scan_together(const Instruction& i) {
     out.wide = is_half(dtype(i.results[c]));
     out.rounded = !out.wide;
   }
-}
-
-// What combined with a value leaves its bits: -0 + x is x for every x, +0 + -0 is not.
-Value* DeviceEmitter::nothing_of(const Instruction& i, size_t carry) {
-  const DType d = dtype(i.results[carry]);
-  if (i.combiners[carry] == kernel::Combiner::add && is_floating(d))
-    return llvm::ConstantFP::getNegativeZero(ops_.register_type(is_half(d) ? DType::f32 : d));
-  return identities(i, false)[carry];
 }
 
 }  // namespace calque::codegen

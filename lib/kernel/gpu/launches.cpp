@@ -284,7 +284,7 @@ class Launches {
     int64_t size = 1;
     for (const Instruction* l : nest) size *= l->extent;
     std::vector<Id> indices;
-    const auto place = [&, size](Region& to, Id piece) {
+    const auto place = [&](Region& to, Id piece) {
       Id at = piece;
       for (size_t l = 0; l < nest.size(); ++l) {
         const Id scaled = c.scalar(to, id_of<Mul>, DType::i64, {at, c.index(to, nest[l]->extent)});

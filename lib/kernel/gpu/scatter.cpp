@@ -32,7 +32,7 @@ class Finder {
   Finder(const Kernel& kernel, bool deterministic) : kernel_(kernel), deterministic_(deterministic) {}
 
   std::optional<Scatter> find(const Instruction& loop) {
-    if (!is_loop(loop, LoopKind::sequential) || !loop.results.empty() || loop.extent > INT32_MAX) return std::nullopt;
+    if (!is_loop(loop, LoopKind::sequential) || !loop.results.empty()) return std::nullopt;
     if (!walk(loop.regions[0]) || !s_.store) return std::nullopt;
     const int32_t buffer = s_.store->buffer;
     if (!s_.load && loads_[static_cast<size_t>(buffer)] != 0) return std::nullopt;
@@ -42,7 +42,8 @@ class Finder {
                                      [&](const Instruction& i) { return &i == s_.store; });
       const auto step = Strides(kernel_).step(s_.store->operands[0], body.parameters[0]);
       s_.disjoint = alone && step && *step != 0;
-      return s_;
+      // Updates that are not are numbered in 32 bits.
+      return s_.disjoint || loop.extent <= INT32_MAX ? std::optional(s_) : std::nullopt;
     }
     if (loads_[static_cast<size_t>(buffer)] != 1 || !match()) return std::nullopt;
     return s_;

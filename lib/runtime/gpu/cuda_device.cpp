@@ -96,6 +96,13 @@ class CudaDevice final : public DeviceApi {
 
   kernel::GpuLimits limits() const override { return {.processors = context_.processors()}; }
   std::string arch() const override { return context_.arch(); }
+  std::string description() const override {
+    int version = 0;  // 12040 is 12.4
+    context_.check(context_.driver().driver_version(&version), "the driver cannot be asked");
+    return context_.name() + ", " + context_.arch() + ", " + std::to_string(context_.processors()) +
+           " multiprocessors, " + std::to_string(context_.memory() >> 20) + " MiB, driver of CUDA " +
+           std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  }
   std::string code_key() const override {
     return context_.arch() + "," + std::to_string(context_.processors()) + "," +
            std::to_string(context_.shared_bytes_of_block());
@@ -257,10 +264,21 @@ CudaDevices open_cuda_devices(const std::string& library) {
     if (const cuda::Status status = driver->device_count(&count); status != cuda::kSuccess) {
       throw DeviceError("CUDA's driver shows no devices: " + driver->describe(status));
     }
-    for (int i = 0; i < count; ++i) all.devices.push_back(std::make_unique<CudaDevice>(driver, i));
     if (count == 0) all.problem = "CUDA's driver shows no devices";
+    for (int i = 0; i < count; ++i) {
+      std::string problem;
+      std::unique_ptr<DeviceApi> device;
+      try {
+        device = std::make_unique<CudaDevice>(driver, i);
+      } catch (const DeviceError& e) {
+        problem = e.what();
+        log().info("{}", problem);
+      }
+      all.devices.push_back(std::move(device));
+      all.problems.push_back(std::move(problem));
+    }
   } catch (const DeviceError& e) {
-    if (all.devices.empty()) all.problem = e.what();
+    all.problem = e.what();
     log().info("{}", e.what());
   }
   return all;

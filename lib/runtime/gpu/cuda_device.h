@@ -9,8 +9,9 @@
 namespace calque::runtime {
 
 struct CudaDevices {
-  std::vector<std::unique_ptr<DeviceApi>> devices;
-  std::string problem;  ///< why there are none
+  std::vector<std::unique_ptr<DeviceApi>> devices;  ///< null: cannot be used
+  std::vector<std::string> problems;                ///< by device: why it cannot
+  std::string problem;                              ///< why there are none
 };
 
 /// Opens the driver when it is first asked for.

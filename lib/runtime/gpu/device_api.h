@@ -54,6 +54,8 @@ class DeviceApi {
   virtual kernel::GpuLimits limits() const { return {}; }
   /// The architecture that PTX is made for: sm_90a.
   virtual std::string arch() const { return "sm_80"; }
+  /// The card and its driver, in words.
+  virtual std::string description() const { return {}; }
   /// All that the code for this device depends on beside the graph.
   virtual std::string code_key() const = 0;
 

@@ -121,6 +121,7 @@ Graph simplified_for_device(const Graph& graph, const CompileOptions& options) {
 kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options) {
   kernel::BuildOptions build;
   build.alignment = kDeviceAlignment;
+  build.donates_across_dtypes = false;
   build.donated = options.donated;
   return kernel::schedule_for_gpu(kernel::build_program(simplified, build), limits_of(options));
 }
