@@ -284,7 +284,7 @@ CudaProgram::Instance& CudaProgram::instance(Chain& chain, std::span<void* const
 }
 
 bool CudaProgram::replay(size_t number, std::span<void* const> buffers, const MakeCommands& commands) const {
-  if (!module_) return false;  // copies alone
+  if (!launches_.module) return false;  // copies alone
   std::lock_guard lock(mutex_);
   Chain& chain = chains_[number];
   if (chain.calls++ == 0) return false;
