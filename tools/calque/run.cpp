@@ -8,12 +8,11 @@
 #include "calque/array.h"
 #include "calque/commands.h"
 #include "calque/compare.h"
+#include "calque/executor.h"
 #include "calque/files.h"
 
 #include "reference/evaluate.h"
-#include "runtime/dispatch.h"
 #include "runtime/executable.h"
-#include "runtime/gpu/device_dispatch.h"
 
 namespace calque::cli {
 namespace {
@@ -28,26 +27,6 @@ struct Options {
   runtime::CompileOptions compile;
   double rtol = -1, atol = -1;
 };
-
-/// Numbers of the seed: floats in [-1, 1), integers in [0, 8), bools.
-AnyArray random_array(const Type& type, std::mt19937_64& bits) {
-  AnyArray array = AnyArray::uninitialized(type);
-  const auto unit = [&] { return static_cast<double>(bits() >> 11) * 0x1p-52 - 1; };
-  visit_dtype(type.dtype, [&]<class T>() {
-    T* to = static_cast<T*>(array.mutable_data());
-    for (int64_t i = 0, n = array.size(); i < n; ++i) {
-      if constexpr (is_complex(dtype_of<T>)) {
-        const double re = unit();
-        to[i] = T(static_cast<typename T::value_type>(re), static_cast<typename T::value_type>(unit()));
-      } else if constexpr (is_floating(dtype_of<T>)) {
-        to[i] = static_cast<T>(unit());
-      } else {
-        to[i] = static_cast<T>(bits() >> 32 & (dtype_of<T> == DType::bool_ ? 1 : 7));
-      }
-    }
-  });
-  return array;
-}
 
 std::vector<AnyArray> inputs_of(const Graph& graph, const Options& options) {
   if (options.inputs.size() > graph.inputs().size()) {
@@ -85,41 +64,15 @@ std::string time_text(double seconds) {
   return text;
 }
 
-class Runner {
- public:
-  Runner(const Graph& graph, const Options& options) {
-    runtime::CompileOptions compile = options.compile;
-    compile.reference = options.device == "reference";
-    const auto reason = runtime::needs_reference(graph);
-    if (!compile.reference) compile.device = device_ = parse_device(options.device);
-    detail::require_device("run", device_, {});
-    if (reason && !compile.reference && device_ == cpu()) {
-      throw CompileError("run: " + *reason + "; --device=reference evaluates this graph");
-    }
-    std::vector<runtime::Strides> strides;
-    for (const Value v : graph.inputs()) strides.push_back(row_major_strides(graph.shape(v)));
-    executable_ = runtime::find_executable(graph, strides, compile);
-  }
-
-  std::vector<AnyArray> operator()(const std::vector<AnyArray>& inputs) const {
-    std::vector<const AnyArray*> pointers;
-    for (const AnyArray& a : inputs) pointers.push_back(&a);
-    return device_ == cpu() ? runtime::execute(*executable_, pointers)
-                            : runtime::execute_on_device(*executable_, pointers, device_);
-  }
-  /// Where it reads them without moving them first.
-  std::vector<AnyArray> placed(std::vector<AnyArray> inputs) const {
-    for (AnyArray& a : inputs) a = detail::copy_to_device("run", a, device_, {});
-    return inputs;
-  }
-
- private:
-  Device device_;
-  std::shared_ptr<const runtime::Executable> executable_;
-};
+runtime::CompileOptions compile_options(const Options& options) {
+  runtime::CompileOptions compile = options.compile;
+  compile.reference = options.device == "reference";
+  if (!compile.reference) compile.device = parse_device(options.device);
+  return compile;
+}
 
 /// The median time of a run, over half a second and at least five runs.
-void print_times(const Runner& runner, const std::vector<AnyArray>& arrays, double compile_seconds) {
+void print_times(const Executor& runner, const std::vector<AnyArray>& arrays, double compile_seconds) {
   const std::vector<AnyArray> inputs = runner.placed(arrays);
   std::vector<double> times;
   for (const auto start = Clock::now(); times.size() < 5 || (seconds_since(start) < 0.5 && times.size() < 100'000);) {
@@ -173,7 +126,7 @@ int run(const Options& options) {
   const Graph graph = read_graph(options.file);
   const std::vector<AnyArray> inputs = inputs_of(graph, options);
   const auto start = Clock::now();
-  const Runner runner(graph, options);
+  const Executor runner("run", graph, compile_options(options));
   const double compile_seconds = seconds_since(start);
   const std::vector<AnyArray> results = runner(inputs);
   if (!options.quiet) {

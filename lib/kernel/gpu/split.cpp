@@ -120,6 +120,17 @@ void define_results(Copier& c, const Instruction& loop, const Ids& values) {
   for (size_t r = 0; r < loop.results.size(); ++r) c.set(loop.results[r], values[r]);
 }
 
+/// The iterations past the last piece, from what all pieces make: the loop's results.
+void run_rest(Copier& c, Region& to, const Instruction& loop, const Cut& cut, Ids values) {
+  if (const int64_t rest = loop.extent - cut.whole(); rest > 0) {
+    const Id first = c.index(to, cut.whole());
+    Instruction last = run_from(c, loop, rest, first, values);
+    values = last.results;
+    to.instructions.push_back(std::move(last));
+  }
+  define_results(c, loop, values);
+}
+
 }  // namespace
 
 void reduce_piece(Copier& c, Region& to, const Instruction& loop, const Cut& cut, Id piece, const Partials& partials) {
@@ -151,13 +162,7 @@ void reduce_partials(Copier& c, Region& to, const Instruction& loop, const Cut& 
   results(c, loop, all);
   Ids values = all.results;
   to.instructions.push_back(std::move(all));
-  if (const int64_t rest = loop.extent - cut.whole(); rest > 0) {
-    const Id first = c.index(to, cut.whole());
-    Instruction last = run_from(c, loop, rest, first, values);
-    values = last.results;
-    to.instructions.push_back(std::move(last));
-  }
-  define_results(c, loop, values);
+  run_rest(c, to, loop, cut, std::move(values));
 }
 
 void scan_partials(Copier& c, Region& to, const Instruction& loop, const Cut& cut, const Partials& partials) {
@@ -185,13 +190,7 @@ void scan_partials(Copier& c, Region& to, const Instruction& loop, const Cut& cu
   results(c, loop, all);
   Ids values = all.results;
   to.instructions.push_back(std::move(all));
-  if (const int64_t rest = loop.extent - cut.whole(); rest > 0) {
-    const Id first = c.index(to, cut.whole());
-    Instruction last = run_from(c, loop, rest, first, values);
-    values = last.results;
-    to.instructions.push_back(std::move(last));
-  }
-  define_results(c, loop, values);
+  run_rest(c, to, loop, cut, std::move(values));
 }
 
 void scan_piece(Copier& c, Region& to, const Instruction& loop, const Cut& cut, Id piece, const Partials& partials) {
