@@ -123,7 +123,7 @@ def rivals(folder):
     triad, product = (case["rows"] for case in written["cases"])
     check([row["elements"] for row in triad] == [1024], "the sizes that were asked for")
     ours = triad[0]["devices"]["gpu_sim"]
-    check(ours["of_limit"] > 0 and triad[0]["rivals"] == {"slow": 2.0, "fast": 1.0}, "figures side by side")
+    check(triad[0]["rivals"] == {"slow": 2.0, "fast": 1.0}, "figures side by side")
     check(triad[0]["best_rival"] == "fast" and abs(triad[0]["of_best_rival"] * ours["seconds"] - 1) < 1e-9, "the best")
     check("of_limit" not in product[0]["devices"]["gpu_sim"] and "rivals" not in product[0], "products of matrix units")
     check(written["versions"]["Rival"] == "1" and "Other: not here" in written["skipped"], "what was compared with")
