@@ -78,12 +78,13 @@ TEST_F(Hardware, ReducesLongAndShortRows) {
   }
 }
 
+// 16-bit results may differ in their last place, where the sums of f32 do.
 TEST_F(Hardware, MultipliesMatrices) {
   for (const Shape& shape : {Shape{512, 512}, Shape{333, 1021}, Shape{1, 4096}, Shape{1024, 16}}) {
     const auto x = numbers(shape);
     expect_equal_on_both([](auto a) { return matmul(a, a.T()); }, x, 1e-3);
-    expect_equal_on_both([](auto a) { return cast<float>(matmul(cast<bfloat16>(a), cast<bfloat16>(a.T()))); }, x, 2e-1);
-    expect_equal_on_both([](auto a) { return cast<float>(matmul(cast<float16>(a), cast<float16>(a.T()))); }, x, 5e-2);
+    expect_equal_on_both([](auto a) { return cast<float>(matmul(cast<bfloat16>(a), cast<bfloat16>(a.T()))); }, x, 1e-2);
+    expect_equal_on_both([](auto a) { return cast<float>(matmul(cast<float16>(a), cast<float16>(a.T()))); }, x, 2e-3);
   }
 }
 

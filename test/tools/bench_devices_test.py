@@ -60,6 +60,9 @@ with tempfile.TemporaryDirectory() as folder:
         xml.dom.minidom.parseString(chart)
     check("http" not in html, "the page fetches something")
 
+    status, out, err = run("--device", "cpu", "triad", "--elements", "1024", graph, "--seconds", "0.001", "--json", figures,
+                           "--html", page)
+    check(status == 0 and len(json.loads(figures.read_text())["cases"]) == 2, f"cases behind options: {status}, {err}")
     status, out, err = run("--device", "gpu")
     check(status != 0 and "none of the devices is available" in err, f"without a device: {status}, {err}")
     status, out, err = run("--device", "cpu,tpu")

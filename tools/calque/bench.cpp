@@ -211,12 +211,18 @@ void add_bench(CLI::App& app, int& status) {
       ->add_option("--device", options->on_devices.devices,
                    "compares devices, the first with the others (cpu,gpu), on built-in cases or on files of graphs")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(device_name);
   command->add_option("--largest", options->on_devices.largest,
                       "with --device: elements of the largest arrays of a sweep");
   command->add_option("--elements", options->on_devices.sizes, "with --device: sizes (1024,...) in place of a sweep")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->allow_extra_args(false)
+      ->check([](const std::string& text) {
+        const bool is_count = text.find_first_not_of("0123456789") == std::string::npos &&
+                              text.find_first_not_of('0') != std::string::npos;
+        return is_count ? std::string() : "a size is a whole number above 0, got " + text;
+      });
   command->add_option("--seconds", options->on_devices.seconds, "with --device: of measuring each figure");
   command->add_flag("--list", options->list, "prints the names of the cases");
   command->callback([options, &status] { status = bench(*options); });

@@ -100,8 +100,8 @@ void check(const DeviceCase& c, const Target& target) {
     Tolerance tolerance;
     tolerance.kind = Tolerance::Kind::relative;
     const bool half = size_of(want[o].dtype()) == 2;
-    tolerance.rtol = half ? 3e-2 : c.fast_math ? 1e-3 : 1e-4;  // factors of 11 significant bits, where fast
-    tolerance.atol = half ? 3e-1 : c.fast_math ? 2e-2 : 1e-3;
+    tolerance.rtol = half ? 1e-2 : c.fast_math ? 1e-3 : 1e-4;  // factors of 11 significant bits, where fast
+    tolerance.atol = half ? 2e-2 : c.fast_math ? 2e-2 : 1e-3;
     const AnyArray fetched = detail::copy_to_device("bench", got[o], cpu(), {});
     if (const std::string text = difference(fetched, want[o], tolerance); !text.empty())
       throw Error("bench: " + c.name + " on " + target.name + " differs from the reference: " + text);

@@ -51,8 +51,8 @@ Ids Copier::copy_body(Region& to, const Region& region) {
 
 // Each sum is a reduction of its own.
 Instruction Copier::product(const Instruction& i) {
-  return parallel(i.rows, Spread::each, [&](Region& rows, Id m) {
-    rows.instructions.push_back(parallel(i.columns, Spread::each, [&](Region& body, Id n) {
+  return parallel(i.rows, [&](Region& rows, Id m) {
+    rows.instructions.push_back(parallel(i.columns, [&](Region& body, Id n) {
       const DType type = dtype(i.regions[2].parameters[2]);
       Instruction sum;
       sum.op = Op::loop;
@@ -132,12 +132,11 @@ void Copier::yield(Region& to, Ids operands) {
   to.instructions.push_back(std::move(i));
 }
 
-Instruction Copier::parallel(int64_t extent, Spread spread, const Body& body) {
+Instruction Copier::parallel(int64_t extent, const Body& body) {
   Instruction i;
   i.op = Op::loop;
   i.loop = LoopKind::parallel;
   i.extent = extent;
-  i.spread = spread;
   Region region;
   const Id index = fresh(DType::i64);
   region.parameters.push_back(index);

@@ -43,7 +43,7 @@ class Copier {
   static void yield(Region& to, Ids operands);
   /// A loop of its own; the body gets the index (and carries).
   using Body = std::function<void(Region& body, Id index)>;
-  Instruction parallel(int64_t extent, Spread spread, const Body& body);
+  Instruction parallel(int64_t extent, const Body& body);
 
  private:
   Instruction product(const Instruction& i);

@@ -148,7 +148,7 @@ class Launches {
       const Region& around = l == 0 ? k_.body : rows[l - 1]->regions[0];
       for (const Instruction& i : around.instructions)
         if (&i != rows[l] && plan_.is_light(i)) c.copy_into(to, i);
-      to.instructions.push_back(c.parallel(rows[l]->extent, Spread::each, [&](Region& body, Id index) {
+      to.instructions.push_back(c.parallel(rows[l]->extent, [&](Region& body, Id index) {
         c.set(rows[l]->regions[0].parameters[0], index);
         b.row = b.row == kNone ? index : place_in_row(c, body, b.row, rows[l]->extent, index);
         level(body, l + 1);
@@ -218,7 +218,7 @@ class Launches {
       case Phase::pieces:
       case Phase::apply: {
         const Partials partials = partials_of(b, item, i, 1);
-        body.instructions.push_back(c.parallel(item.cut.pieces, Spread::groups, [&](Region& inside, Id piece) {
+        body.instructions.push_back(c.parallel(item.cut.pieces, [&](Region& inside, Id piece) {
           item.phase == Phase::pieces ? reduce_piece(c, inside, i, item.cut, piece, partials)
                                       : scan_piece(c, inside, i, item.cut, piece, partials);
         }));
@@ -306,7 +306,7 @@ class Launches {
       }
     };
     const std::function<void(Region&, size_t, Id)> level = [&](Region& to, size_t l, Id piece) {
-      to.instructions.push_back(c.parallel(nest[l]->extent, Spread::each, [&](Region& inside, Id index) {
+      to.instructions.push_back(c.parallel(nest[l]->extent, [&](Region& inside, Id index) {
         indices.push_back(index);
         c.set(nest[l]->regions[0].parameters[0], index);
         if (l + 1 == nest.size()) return innermost(inside, piece);
@@ -320,7 +320,7 @@ class Launches {
     Region& body = b.one.kernel.body;
     if (item.phase == Phase::column_partials) return level(body, 0, kNone);
     body.instructions.push_back(
-        c.parallel(item.cut.pieces, Spread::each, [&](Region& inside, Id piece) { level(inside, 0, piece); }));
+        c.parallel(item.cut.pieces, [&](Region& inside, Id piece) { level(inside, 0, piece); }));
   }
 
   /// Scalar code of the loop's body that some of the sums need.

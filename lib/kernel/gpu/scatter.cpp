@@ -116,7 +116,7 @@ using Store = std::function<void(Region& to, Id number)>;
 void side_by_side(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter, const Store& stores) {
   Id number = kNone;
   const std::function<void(Region&, const Instruction&)> copy = [&](Region& into, const Instruction& i) {
-    into.instructions.push_back(c.parallel(i.extent, Spread::each, [&](Region& body, Id index) {
+    into.instructions.push_back(c.parallel(i.extent, [&](Region& body, Id index) {
       if (&i == &loop) number = index;
       c.set(i.regions[0].parameters[0], index);
       for (const Instruction& inner : i.regions[0].instructions) {
@@ -164,7 +164,7 @@ void update_side_by_side(Copier& c, Region& to, const Instruction& loop, const S
 }
 
 void clear_winners(Copier& c, Region& to, int32_t winners, int64_t extent) {
-  to.instructions.push_back(c.parallel(extent, Spread::each, [&](Region& body, Id index) {
+  to.instructions.push_back(c.parallel(extent, [&](Region& body, Id index) {
     c.store(body, winners, index, c.constant(body, DType::i32, Literal::of<int32_t>(-1)));
   }));
 }
