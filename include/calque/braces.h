@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "calque/ir/rounding.h"
 #include "calque/promotion.h"
 
 namespace calque {
@@ -18,7 +19,7 @@ namespace detail {
 [[noreturn]] void throw_ragged(const std::vector<int64_t>& first, const std::vector<int64_t>& other, size_t position,
                                Location location);
 
-/// `value` as an element of T. Throws DTypeError when an integer type cannot hold it.
+/// `value` as an element of T, rounded once. Throws DTypeError when an integer type cannot hold it.
 template <Elem T, class U>
 T checked_element(U value, Location location) {
   if constexpr (IntegerElem<T> && !std::same_as<T, bool> && std::is_arithmetic_v<U> && !std::same_as<U, bool>) {
@@ -34,7 +35,11 @@ T checked_element(U value, Location location) {
     }
     if (!fits) throw_unrepresentable(std::to_string(value), dtype_of<T>, location);
   }
-  return static_cast<T>(value);
+  if constexpr (is_floating(dtype_of<T>) && std::is_arithmetic_v<U>) {
+    return round_once<T>(value);
+  } else {
+    return static_cast<T>(value);
+  }
 }
 
 /// The values that a braced list of T may hold: T itself and numbers. Arrays, which convert to T, are none.

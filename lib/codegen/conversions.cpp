@@ -92,6 +92,40 @@ Value* ScalarOps::narrow_half(Value* v) {
   return b_.CreateTrunc(b_.CreateOr(r, sign), bits16);
 }
 
+Value* ScalarOps::convert_to_half(Value* v, DType from, DType half) {
+  if (from == DType::f64) return narrow(round_to_odd(v), half);
+  if (!is_integer(from) || size_of(from) < 4) return narrow(convert(v, from, DType::f32), half);
+  if (half == DType::f16) return narrow(saturate_for_f16(v, from), half);
+  // f32 holds 24 of an integer's 32 bits, f64 53 of 64.
+  if (size_of(from) == 4) return narrow(convert(keep_high_bits(v, from, 8), from, DType::f32), half);
+  return narrow(round_to_odd(convert(keep_high_bits(v, from, 11), from, DType::f64)), half);
+}
+
+/// An integer of 32 or 64 bits as f32 that rounds to the same f16: what becomes infinite is 2^16, all others are exact.
+Value* ScalarOps::saturate_for_f16(Value* v, DType from) {
+  constexpr int64_t kInfinite = 1 << 16;
+  Type* const word = same_lanes(b_.getInt32Ty(), v);
+  const bool is_signed = is_signed_integer(from);
+  Value* limited =
+      b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, v, integer(v, kInfinite));
+  if (is_signed) limited = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, limited, integer(v, -kInfinite));
+  return b_.CreateSIToFP(b_.CreateTrunc(limited, word), same_lanes(b_.getFloatTy(), v));
+}
+
+/// Rounds integers to odd multiples of 2^dropped, unless they are multiples or have no more than width - dropped bits:
+/// the next float type holds the result, and rounding it to 8 bits is rounding v. In two's complement the odd multiple
+/// beside a number that is no multiple has bit `dropped` set, for negative numbers too.
+Value* ScalarOps::keep_high_bits(Value* v, DType from, int dropped) {
+  const int kept = static_cast<int>(8 * size_of(from)) - dropped;
+  const int64_t low = (int64_t{1} << dropped) - 1, limit = int64_t{1} << kept;
+  Value* carry = b_.CreateAdd(b_.CreateAnd(v, integer(v, low)), integer(v, low));
+  Value* odd = b_.CreateAnd(b_.CreateOr(v, carry), integer(v, ~low));
+  Value* small = is_signed_integer(from) ? b_.CreateICmpULT(b_.CreateAdd(v, integer(v, limit)), integer(v, 2 * limit))
+                                         : b_.CreateICmpULT(v, integer(v, limit));
+  return b_.CreateSelect(small, v, odd);
+}
+
+/// f64 to f32 rounded to odd: narrowing the result further rounds as if in one step.
 Value* ScalarOps::round_to_odd(Value* v) {
   llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();

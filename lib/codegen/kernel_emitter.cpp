@@ -372,14 +372,11 @@ Reg KernelEmitter::convert(const Instruction& i) {
     if (from == DType::i64 && range.within(INT32_MIN, INT32_MAX)) {
       r.v = b_.CreateTrunc(r.v, b_.getInt32Ty());
       Value* narrow = as_vector(r);
-      if (!is_half(to)) return of(ops_.convert(narrow, DType::i32, to));
-      return of(ops_.narrow(ops_.convert(narrow, DType::i32, DType::f32), to));
+      return of(is_half(to) ? ops_.convert_to_half(narrow, DType::i32, to) : ops_.convert(narrow, DType::i32, to));
     }
     r = varying(as_vector(r));
   }
-  if (!is_half(to)) return of(ops_.convert(r.v, from, to));
-  Value* single = from == DType::f64 ? ops_.round_to_odd(r.v) : ops_.convert(r.v, from, DType::f32);
-  return of(ops_.narrow(single, to));
+  return of(is_half(to) ? ops_.convert_to_half(r.v, from, to) : ops_.convert(r.v, from, to));
 }
 
 Reg KernelEmitter::bitcast(const Instruction& i) {

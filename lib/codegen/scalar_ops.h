@@ -28,8 +28,8 @@ class ScalarOps {
   llvm::Value* widen(llvm::Value* bits, DType half);
   /// f32 to f16 or bf16 bits, to nearest even.
   llvm::Value* narrow(llvm::Value* v, DType half);
-  /// f64 to f32 rounded to odd: narrowing the result further rounds as if in one step.
-  llvm::Value* round_to_odd(llvm::Value* v);
+  /// bool, integers, f32 and f64 to f16 or bf16 bits, with one rounding to nearest even.
+  llvm::Value* convert_to_half(llvm::Value* v, DType from, DType half);
   /// Bits of one type read as another of equal width.
   llvm::Value* bitcast(llvm::Value* v, DType to);
   /// Bytes of memory to a register and back: bool alone differs.
@@ -55,6 +55,9 @@ class ScalarOps {
   llvm::Value* narrow_half(llvm::Value* v);
   llvm::Value* estimated_inverse_root(llvm::Value* x);
   llvm::Value* narrow_bfloat(llvm::Value* v);
+  llvm::Value* round_to_odd(llvm::Value* v);
+  llvm::Value* saturate_for_f16(llvm::Value* v, DType from);
+  llvm::Value* keep_high_bits(llvm::Value* v, DType from, int dropped);
 
   llvm::IRBuilder<>& b_;
   const TargetInfo& target_;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "calque/ir/graph.h"
+#include "calque/ir/rounding.h"
 
 namespace calque {
 namespace {
@@ -30,7 +31,7 @@ Literal make_literal(DType dtype, double value) {
     } else if constexpr (is_complex(dtype_of<T>)) {
       return Literal::of<T>(T(static_cast<typename T::value_type>(value), 0));
     } else {
-      return Literal::of<T>(static_cast<T>(value));
+      return Literal::of<T>(round_once<T>(value));
     }
   });
 }
@@ -41,8 +42,8 @@ Literal make_literal(DType dtype, int64_t value) {
       return Literal::of<bool>(value != 0);
     } else if constexpr (is_complex(dtype_of<T>)) {
       return Literal::of<T>(T(static_cast<typename T::value_type>(value), 0));
-    } else if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) {
-      return Literal::of<T>(static_cast<T>(static_cast<float>(value)));
+    } else if constexpr (is_floating(dtype_of<T>)) {
+      return Literal::of<T>(round_once<T>(value));
     } else {
       return Literal::of<T>(static_cast<T>(value));
     }

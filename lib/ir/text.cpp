@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "calque/ir/rounding.h"
+
 namespace calque::text {
 namespace {
 
@@ -53,16 +55,6 @@ constexpr typename BitsOf<T>::type infinity_bits() {
   if constexpr (std::is_same_v<T, double>) return 0x7ff0000000000000;
 }
 
-/// The nearest value of T; every 16-bit float has a float whose decimals read back to it.
-template <class T>
-T from_double(double value) {
-  if constexpr (sizeof(T) == 2) {
-    return static_cast<T>(static_cast<float>(value));
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
 template <class T>
 void append_floating(std::string& out, T value) {
   const auto bits = bits_of(value);
@@ -86,7 +78,7 @@ void append_floating(std::string& out, T value) {
           std::to_chars(buffer.data(), buffer.data() + buffer.size(), wide, std::chars_format::general, precision).ptr;
       double read = 0;
       if (std::from_chars(buffer.data(), end, read).ec != std::errc()) continue;
-      if (bits_of(from_double<T>(read)) != bits) continue;
+      if (bits_of(round_once<T>(read)) != bits) continue;
       out.append(buffer.data(), end);
       return;
     }
@@ -127,7 +119,7 @@ bool read_floating(std::string_view token, T& value) {
   if (error != std::errc() || end != rest.data() + rest.size() || !std::isfinite(read)) return false;
   if (negative) read = -read;
   if constexpr (sizeof(T) == 2) {
-    value = from_double<T>(read);
+    value = round_once<T>(read);
     bits = bits_of(value);
     return static_cast<Bits>(bits & static_cast<Bits>(~kSign)) < infinity_bits<T>();
   } else {

@@ -1,6 +1,5 @@
 #pragma once
-// Conversions between element types, and the parts of complex numbers. One conversion is one rounding, except that
-// integers reach the 16-bit floats by way of f32.
+// Conversions between element types, and the parts of complex numbers. One conversion is one rounding.
 #include "primitives/rule.h"
 #include "primitives/scalar.h"
 
@@ -9,10 +8,10 @@ namespace calque::primitives {
 struct Convert : Rule {
   static constexpr std::string_view name = "convert";
   static constexpr std::string_view doc =
-      "x as `dtype`: integers wrap; floats round once to nearest even (f64 to a 16-bit float too), integers to a "
-      "16-bit "
-      "float by way of f32; float to integer truncates and saturates, NaN gives 0; to bool is x != 0; complex to real "
-      "drops the imaginary part";
+      "x as `dtype`: integers wrap; numbers become floats in one rounding to nearest even (f64 and i64 to a 16-bit "
+      "float "
+      "too); float to integer truncates and saturates, NaN gives 0; to bool is x != 0; complex to real drops the "
+      "imaginary part";
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"dtype", AttributeKind::dtype}};

@@ -26,7 +26,7 @@ void evaluate_loop(Evaluation& e, std::index_sequence<I...>) {
     if constexpr (std::is_same_v<Computed, Result>) {
       to[i] = r;
     } else {
-      to[i] = round_float<Result>(r);
+      to[i] = round_once<Result>(r);
     }
   }
 }

@@ -205,7 +205,7 @@ void ScatterRule<P, Accepted>::evaluate(Evaluation& e) {
         target = P::template combine<C>(target, static_cast<C>(update[i]));
       }
       if constexpr (!std::is_same_v<C, T>) {
-        for (int64_t i = 0; i < size; ++i) to[i] = round_float<T>(into[i]);
+        for (int64_t i = 0; i < size; ++i) to[i] = round_once<T>(into[i]);
       }
     }
   });

@@ -1,7 +1,6 @@
 #pragma once
 // Conversions of one element, each with the single rounding that `convert` promises. Included only by source files of
 // evaluation rules.
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <type_traits>
 
 #include "calque/ir/dtype.h"
+#include "calque/ir/rounding.h"
 
 #include "primitives/scalar.h"
 
@@ -45,30 +45,6 @@ struct WiderOf<double> {
 template <class T>
 using Wider = typename WiderOf<T>::type;
 
-/// The f32 next to x toward zero, or x, with its last bit set if x is none: a later rounding to fewer bits (by two at
-/// least) then gives what one rounding of x would.
-template <class W>
-float round_to_odd(W x) {
-  auto f = static_cast<float>(x);
-  if (std::isnan(f) || static_cast<W>(f) == x) return f;
-  if (std::fabs(static_cast<W>(f)) > std::fabs(x)) f = std::nextafter(f, 0.0F);
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(f) | 1U);
-}
-
-/// A floating-point number in the float type T, rounded once to nearest even.
-template <class T, class W>
-T round_float(W x) {
-  if constexpr (is_half_v<T>) {
-    if constexpr (sizeof(W) > sizeof(float)) {
-      return T(round_to_odd(x));
-    } else {
-      return T(x);
-    }
-  } else {
-    return static_cast<T>(x);
-  }
-}
-
 /// Truncated and saturated; NaN gives 0.
 template <class I, class F>
 I saturate(F x) {
@@ -102,11 +78,7 @@ To convert_element(From x) {
   } else if constexpr (scalar::is_complex_v<To>) {
     return To(static_cast<typename To::value_type>(x));
   } else if constexpr (is_half_v<To>) {
-    if constexpr (std::is_integral_v<From>) {
-      return To(static_cast<float>(x));
-    } else {
-      return round_float<To>(x);
-    }
+    return round_once<To>(x);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     return saturate<To>(x);
   } else {

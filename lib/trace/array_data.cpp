@@ -30,6 +30,8 @@ T element_from(double value) {
     return value != 0;
   } else if constexpr (is_complex(dtype_of<T>)) {
     return T(static_cast<typename T::value_type>(value));
+  } else if constexpr (is_floating(dtype_of<T>)) {
+    return round_once<T>(value);
   } else {
     return static_cast<T>(value);
   }

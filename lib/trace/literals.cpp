@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "calque/ir/rounding.h"
+
 #include "trace/builder.h"
 
 namespace calque::detail {
@@ -23,11 +25,11 @@ std::string text(const WeakLiteral& w) {
   return w.is_unsigned ? std::to_string(static_cast<uint64_t>(w.integer)) : std::to_string(w.integer);
 }
 
-/// To 16 bits in one rounding, from an integer of 64.
+/// The real part as a float of T, in one rounding.
 template <class T>
 T rounded(const WeakLiteral& w) {
-  if (w.kind != WeakKind::integer) return static_cast<T>(w.real);
-  return w.is_unsigned ? static_cast<T>(static_cast<uint64_t>(w.integer)) : static_cast<T>(w.integer);
+  if (w.kind != WeakKind::integer) return round_once<T>(w.real);
+  return w.is_unsigned ? round_once<T>(static_cast<uint64_t>(w.integer)) : round_once<T>(w.integer);
 }
 
 }  // namespace
@@ -50,8 +52,6 @@ Literal weak_literal(const WeakLiteral& w, DType dtype, Location at, std::string
     } else if constexpr (is_complex(dtype_of<T>)) {
       using R = typename T::value_type;
       return Literal::of<T>(T(rounded<R>(w), static_cast<R>(w.imaginary)));
-    } else if constexpr (sizeof(T) == 2) {
-      return make_literal(dtype, w.real);
     } else {
       return Literal::of<T>(rounded<T>(w));
     }

@@ -36,9 +36,6 @@ bool keeps_every_value(DType from, DType to) {
 
 /// Whether conversion to `to` gives the same for a value of `from` and for the equal value of `by`.
 bool ignores_width(DType from, DType by, DType to) {
-  // Integers reach 16-bit floats by way of f32, floats in one rounding: equal where f32 holds the integer.
-  const bool narrow_float = to == DType::f16 || to == DType::bf16;
-  if (narrow_float && is_integer(from)) return digits(from) <= digits(DType::f32);
   // Integers wrap into integers, floats saturate.
   if (is_integer(from) && is_floating(by) && is_integer(to)) return keeps_every_value(from, to);
   return !is_complex(to);

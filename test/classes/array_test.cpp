@@ -33,6 +33,20 @@ TEST(Array, BracesGiveADimensionForEachLevel) {
   EXPECT_EQ(cube.shape(), (Shape{1, 1, 1}));
 }
 
+TEST(Array, NumbersBecome16BitFloatsInOneRounding) {
+  constexpr int kAboveTie = (1 << 30) + (1 << 22) + 1;
+  constexpr int64_t kWide = (int64_t{1} << 60) + (int64_t{1} << 52) + 1;
+  const double real = 1 + 0x1p-8 + 0x1p-45;
+  const Array<bfloat16> a = {kAboveTie, 1}, b = {kWide, int64_t{1}}, c = {real, 1.0}, zero = {0.0f};
+  EXPECT_EQ(static_cast<float>(a(0)), 0x1.02p30F);
+  EXPECT_EQ(static_cast<float>(b(0)), 0x1.02p60F);
+  EXPECT_EQ(static_cast<float>(c(0)), 0x1.02p0F);
+  // Literals beside an array.
+  EXPECT_EQ(static_cast<float>((zero + kAboveTie)(0)), 0x1.02p30F);
+  EXPECT_EQ(static_cast<float>((zero + kWide)(0)), 0x1.02p60F);
+  EXPECT_EQ(static_cast<float>((zero + real)(0)), 0x1.02p0F);
+}
+
 TEST(Array, BracesHoldEveryElementType) {
   const Array<std::complex<float>> z = {{1, std::complex<float>(2, 3)}};
   EXPECT_EQ(z(0, 1), std::complex<float>(2, 3));

@@ -7,20 +7,10 @@
 
 #include "codegen/element_bytes.h"
 #include "support/kernel_builder.h"
+#include "support/near_ties.h"
 
 namespace calque::test {
 namespace {
-
-/// x to nearest even in the format of H, as the double that H then holds.
-template <class H>
-double round_exactly(double x) {
-  if (x == 0 || !std::isfinite(x)) return x;
-  constexpr int kDigits = std::is_same_v<H, float16> ? 11 : 8, kLeast = std::is_same_v<H, float16> ? -14 : -126;
-  const int exponent = std::max(std::ilogb(x), kLeast) - (kDigits - 1);
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
-  const double largest = std::is_same_v<H, float16> ? 65504.0 : std::ldexp(255.0, 120);
-  return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), x) : rounded;
-}
 
 template <class To, class From>
 To expected(From v) {
@@ -31,10 +21,8 @@ To expected(From v) {
   } else if constexpr (kHalf<To>) {
     if constexpr (std::is_floating_point_v<From>) {
       if (std::isnan(v)) return std::numeric_limits<To>::quiet_NaN();
-      return static_cast<To>(static_cast<float>(round_exactly<To>(static_cast<double>(v))));
-    } else {
-      return expected<To>(static_cast<float>(v));
     }
+    return static_cast<To>(static_cast<float>(round_exactly<To>(v)));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (std::isnan(v)) return 0;
     if (static_cast<long double>(v) >= static_cast<long double>(std::numeric_limits<To>::max()))
@@ -132,8 +120,12 @@ std::vector<T> inputs() {
          T(257),
          T(259),
          T(65519),
-         T(65520)};
+         T(65520),
+         T((1 << 30) + (1 << 22) + 1)};
   }
+  Rng rng(7);
+  const std::vector<T> more = near_ties<T>(rng);
+  v.insert(v.end(), more.begin(), more.end());
   return v;
 }
 

@@ -1,11 +1,12 @@
 // Conversions: saturation, wrapping and single roundings.
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "support/arrays.h"
-#include "support/random.h"
+#include "support/near_ties.h"
 
 namespace calque::test {
 namespace {
@@ -70,40 +71,47 @@ TEST(Convert, DoubleToHalfRoundsOnce) {
   EXPECT_TRUE(std::isnan(static_cast<float>(convert<float16>(std::numeric_limits<double>::quiet_NaN()))));
 }
 
-/// The nearest of two neighbours, ties to even, from exact arithmetic on doubles.
-template <class H>
-void expect_nearest(double x) {
-  const H got = convert<H>(x);
-  const auto value = static_cast<double>(static_cast<float>(got));
-  for (const float toward : {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()}) {
-    const auto neighbour = elements<H>(apply<Nextafter>({scalar(got), scalar(H(toward))}))[0];
-    const auto other = static_cast<double>(static_cast<float>(neighbour));
-    if (std::isinf(other)) continue;
-    const double here = std::fabs(x - value);
-    const double there = std::fabs(x - other);
-    EXPECT_LE(here, there) << x;
-    EXPECT_TRUE(here < there || (std::bit_cast<uint16_t>(got) & 1) == 0) << x;
-  }
-}
-
-TEST(Convert, DoubleToHalfGivesTheNearest) {
+template <class H, class T>
+void expect_one_rounding() {
   Rng rng(3);
-  for (int i = 0; i < 3000; ++i) {
-    const double mantissa = 1 + static_cast<double>(rng.next() >> 12) * 0x1p-52;
-    const double tie = 1 + static_cast<double>(2 * rng.below(1024) + 1) * 0x1p-11;
-    const int exponent = static_cast<int>(rng.between(-25, 14));
-    expect_nearest<float16>(std::ldexp(mantissa, exponent));
-    expect_nearest<float16>(-std::ldexp(tie, exponent));
-    expect_nearest<bfloat16>(std::ldexp(mantissa, static_cast<int>(rng.between(-134, 126))));
-    expect_nearest<bfloat16>(std::ldexp(1 + static_cast<double>(2 * rng.below(128) + 1) * 0x1p-8, exponent));
+  for (int repeat = 0; repeat < 8; ++repeat) {
+    for (const T x : near_ties<T>(rng)) {
+      const auto want = static_cast<float>(round_exactly<H>(x));
+      EXPECT_EQ(static_cast<float>(convert<H>(x)), want) << name(dtype_of<T>) << " " << +x;
+      if constexpr (std::is_floating_point_v<T>) {
+        EXPECT_EQ(static_cast<float>(convert<H>(std::complex<T>(x, 3))), want) << name(dtype_of<T>) << " " << x;
+      }
+    }
   }
 }
 
-TEST(Convert, IntegersReachHalvesByWayOfF32) {
-  const int64_t x = (int64_t{1} << 40) + (int64_t{1} << 32) + 1;  // above a tie of bf16, which f32 cannot tell
-  EXPECT_EQ(static_cast<float>(convert<bfloat16>(x)), std::ldexp(1.0F, 40));
+template <class H>
+void expect_one_rounding_of_all() {
+  const auto check = []<class... T>() { (expect_one_rounding<H, T>(), ...); };
+  check.template operator()<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, float, double>();
+}
+
+TEST(Convert, NumbersReachF16InOneRounding) { expect_one_rounding_of_all<float16>(); }
+TEST(Convert, NumbersReachBf16InOneRounding) { expect_one_rounding_of_all<bfloat16>(); }
+
+TEST(Convert, IntegersAboveATieOfBf16RoundUp) {
+  // f32 cannot tell them from the tie.
+  EXPECT_EQ(std::bit_cast<uint16_t>(convert<bfloat16>((int32_t{1} << 30) + (int32_t{1} << 22) + 1)), 0x4e81);
+  EXPECT_EQ(std::bit_cast<uint16_t>(convert<bfloat16>(-(int32_t{1} << 30) - (int32_t{1} << 22) - 1)), 0xce81);
+  EXPECT_EQ(static_cast<float>(convert<bfloat16>((int64_t{1} << 40) + (int64_t{1} << 32) + 1)),
+            std::ldexp(1.0F, 40) + std::ldexp(1.0F, 33));
   EXPECT_EQ(static_cast<float>(convert<float16>(int32_t{2049})), 2048);
   EXPECT_EQ(static_cast<float>(convert<float16>(int64_t{INT64_MAX})), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(static_cast<float>(convert<float16>(int64_t{INT64_MIN})), -std::numeric_limits<float>::infinity());
+}
+
+TEST(Convert, LiteralsRoundOnce) {
+  const int64_t x = (int64_t{1} << 40) + (int64_t{1} << 32) + 1;
+  const double d = 1 + std::ldexp(1.0, -8) + std::ldexp(1.0, -45);
+  EXPECT_EQ(make_literal(DType::bf16, x).as<bfloat16>(), convert<bfloat16>(x));
+  EXPECT_EQ(make_literal(DType::bf16, d).as<bfloat16>(), convert<bfloat16>(d));
+  EXPECT_EQ(make_literal(DType::f16, 1 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40)).as<float16>(),
+            float16(1 + std::ldexp(1.0F, -10)));
 }
 
 TEST(Bitcast, KeepsTheBits) {
