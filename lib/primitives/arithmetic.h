@@ -230,9 +230,11 @@ struct Clamp : Elementwise<Clamp, 3, kReal> {
   static T element(T lo, T x, T hi) {
     return scalar::min(scalar::max(x, lo), hi);
   }
-  /// One strictly inside the bounds; a bound has the derivative where it is what comes out.
+  /// One for x strictly inside the bounds, for `lo` at it and below, for `hi` at it and above, and for `hi` alone where
+  /// the bounds are in the wrong order: of the three exactly one has a derivative.
   static Term tangent(int i, Term t, Term lo, Term x, Term hi, Term) {
-    return where(i == 0 ? (lo > x) & (lo < hi) : i == 1 ? (x > lo) & (x < hi) : (x > hi) | (lo > hi), t);
+    if (i == 0) return where((x <= lo) & (x < hi) & (lo <= hi), t);
+    return where(i == 1 ? (x > lo) & (x < hi) : (x >= hi) | (lo > hi), t);
   }
 };
 

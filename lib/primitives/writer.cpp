@@ -129,6 +129,8 @@ Term operator==(Term x, Term y) { return binary(id_of<Eq>, x, y); }
 Term operator==(Term x, double y) { return x == constant(x, y); }
 Term operator<(Term x, Term y) { return binary(id_of<Lt>, x, y); }
 Term operator>(Term x, Term y) { return binary(id_of<Gt>, x, y); }
+Term operator<=(Term x, Term y) { return binary(id_of<Le>, x, y); }
+Term operator>=(Term x, Term y) { return binary(id_of<Ge>, x, y); }
 Term operator&(Term x, Term y) { return binary(id_of<And>, x, y); }
 Term operator|(Term x, Term y) { return binary(id_of<Or>, x, y); }
 Term select(Term predicate, Term on_true, Term on_false) {

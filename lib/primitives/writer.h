@@ -81,6 +81,8 @@ Term operator==(Term x, Term y);
 Term operator==(Term x, double y);
 Term operator<(Term x, Term y);
 Term operator>(Term x, Term y);
+Term operator<=(Term x, Term y);
+Term operator>=(Term x, Term y);
 Term operator&(Term x, Term y);
 Term operator|(Term x, Term y);
 Term select(Term predicate, Term on_true, Term on_false);

@@ -174,6 +174,38 @@ TEST(Corners, CrossedBoundsGiveTheUpperOne) {
   EXPECT_THAT(numbers(out[3]), ElementsAre(1, 1, 1));
 }
 
+TEST(Corners, BoundsOfClipHaveTheDerivativeWhereTheyComeOut) {
+  const auto clip = [](std::span<const Handle> in) { return ops::clip(in[0], in[1], in[2], kHere); };
+  // Below, at and between the bounds, at the upper one, above; then bounds that are equal or in the wrong order.
+  const Arrays x{f64s({-1, 0, 0.5, 1, 2, 0, 1, 2, 0, 1.5, 3}), f64s({0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2}),
+                 f64s({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})};
+  const Arrays g = gradients(x, clip);
+  EXPECT_THAT(numbers(g[0]), ElementsAre(0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(numbers(g[1]), ElementsAre(1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0));
+  EXPECT_THAT(numbers(g[2]), ElementsAre(0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1));
+  const auto from_x = [](std::span<const Handle> in) {
+    return ops::clip(in[0], in[0], ops::add(in[0], lit(1), kHere), kHere);
+  };
+  EXPECT_THAT(gradient({f64s({-2, 0, 3})}, from_x), ElementsAre(1, 1, 1));
+  const auto to_x = [](std::span<const Handle> in) {
+    return ops::clip(in[0], ops::subtract(in[0], lit(1), kHere), in[0], kHere);
+  };
+  EXPECT_THAT(gradient({f64s({-2, 0, 3})}, to_x), ElementsAre(1, 1, 1));
+  const auto all_x = [](std::span<const Handle> in) { return ops::clip(in[0], in[0], in[0], kHere); };
+  EXPECT_THAT(gradient({f64s({-2, 0, 3})}, all_x), ElementsAre(1, 1, 1));
+}
+
+TEST(Corners, ExtremaThatIgnoreNanGiveItsDerivativeToTheOther) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Arrays x{f64s({nan, 2, 1, 1}), f64s({3, nan, 1, 2})};
+  const Arrays most = gradients(x, [](auto in) { return ops::fmax(in[0], in[1], kHere); });
+  EXPECT_THAT(numbers(most[0]), ElementsAre(0, 1, 0.5, 0));
+  EXPECT_THAT(numbers(most[1]), ElementsAre(1, 0, 0.5, 1));
+  const Arrays least = gradients(x, [](auto in) { return ops::fmin(in[0], in[1], kHere); });
+  EXPECT_THAT(numbers(least[0]), ElementsAre(0, 1, 0.5, 1));
+  EXPECT_THAT(numbers(least[1]), ElementsAre(1, 0, 0.5, 0));
+}
+
 TEST(Corners, BitsOfTheSameTypeAreTheNumber) {
   const auto same = [](std::span<const Handle> in) {
     return detail::emit(primitives::get<primitives::Bitcast>(), {in[0]}, {{"dtype", DType::f64}}, kHere);
