@@ -175,7 +175,8 @@ struct Rem : Elementwise<Rem, 2, kReal> {
   static T element(T x, T y) {
     return scalar::rem(x, y);
   }
-  static Term tangent(int i, Term t, Term x, Term y, Term) { return i == 0 ? t : -(t * trunc(x / y)); }
+  /// The quotient of what the remainder leaves is a whole number but for its rounding; that of x may round up to one.
+  static Term tangent(int i, Term t, Term x, Term y, Term z) { return i == 0 ? t : -(t * round((x - z) / y)); }
 };
 
 struct Max : Elementwise<Max, 2, kReal | kBool> {
@@ -247,9 +248,11 @@ struct Pow : MathFunction<Pow, 2, kReal> {
   static T element(T x, T y) {
     return scalar::pow(x, y);
   }
-  /// By x it is y x^(y-1), zero for y = 0; by y it is x^y log(x), zero for x = 0.
+  /// By x it is y x^(y-1), zero for y = 0; by y it is x^y log(x), zero for x = 0. At y = 0 the factor y alone makes the
+  /// first one zero, and keeps its derivative by y; only for x = 0, where the power is infinite, another one stands
+  /// there. Both powers are of x, so that they share its logarithm.
   static Term tangent(int i, Term t, Term x, Term y, Term z) {
-    if (i == 0) return t * select(y == 0.0, constant(x, 0), y * pow(x, y - 1.0));
+    if (i == 0) return t * (y * pow(x, select((y == 0.0) & (x == 0.0), constant(y, 1), y - 1.0)));
     return t * (log(nonzero(x)) * z);
   }
 };

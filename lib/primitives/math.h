@@ -48,8 +48,8 @@ CALQUE_MATH_1(Log1p, "log1p", "log(1 + x) without cancellation", std::log1p(x), 
 CALQUE_MATH_1(Sin, "sin", "sine of x in radians, over the whole range", std::sin(x), t * cos(x));
 CALQUE_MATH_1(Cos, "cos", "cosine of x in radians, over the whole range", std::cos(x), -(t * sin(x)));
 CALQUE_MATH_1(Tan, "tan", "tangent of x in radians, over the whole range", std::tan(x), t * (1.0 + y * y));
-CALQUE_MATH_1(Asin, "asin", "arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]", std::asin(x), t * rsqrt(1.0 - x * x));
-CALQUE_MATH_1(Acos, "acos", "arc cosine in [0, pi]; NaN outside [-1, 1]", std::acos(x), -(t * rsqrt(1.0 - x * x)));
+CALQUE_MATH_1(Asin, "asin", "arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]", std::asin(x), t * rsqrt((1.0 - x) * (1.0 + x)));
+CALQUE_MATH_1(Acos, "acos", "arc cosine in [0, pi]; NaN outside [-1, 1]", std::acos(x), -(t * rsqrt((1.0 - x) * (1.0 + x))));
 CALQUE_MATH_1(Atan, "atan", "arc tangent in [-pi/2, pi/2]", std::atan(x), t * (1.0 / (x * x + 1.0)));
 CALQUE_MATH_1(Sinh, "sinh", "hyperbolic sine", std::sinh(x), t * cosh(x));
 CALQUE_MATH_1(Cosh, "cosh", "hyperbolic cosine", std::cosh(x), t * sinh(x));
@@ -73,9 +73,9 @@ CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative
 CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C", std::atan2(x, y),
               i == 0 ? t * (y / (x * x + y * y)) : -(t * (x / (x * x + y * y))));
 CALQUE_MATH_2(Hypot, "hypot", "sqrt(x^2 + y^2) without overflow; inf if either is infinite", std::hypot(x, y),
-              t * ((i == 0 ? x : y) / nonzero(z)));
+              t * select(z == 0.0, constant(z, 0), (i == 0 ? x : y) / nonzero(z)));
 CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x / y, ties to even",
-              std::remainder(x, y), i == 0 ? t : -(t * round(x / y)));
+              std::remainder(x, y), i == 0 ? t : -(t * round((x - z) / y)));
 // clang-format on
 
 #undef CALQUE_MATH_1

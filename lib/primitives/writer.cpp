@@ -158,7 +158,8 @@ Term sinh(Term x) { return unary(id_of<Sinh>, x); }
 Term cosh(Term x) { return unary(id_of<Cosh>, x); }
 Term digamma(Term x) { return unary(id_of<Digamma>, x); }
 Term trigamma(Term x) {
-  // Below zero by reflection: trigamma(x) = (pi / sin(pi x))^2 - trigamma(1 - x).
+  // Below zero by reflection: trigamma(x) = (pi / sin(pi x))^2 - trigamma(1 - x). Elsewhere the sine is that of a
+  // constant: where it is zero, derivatives of what is not chosen would be NaN.
   constexpr int kSteps = 10;
   // Bernoulli numbers B2 ... B16.
   constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
@@ -171,7 +172,7 @@ Term trigamma(Term x) {
   Term series = constant(x, kBernoulli[7]);
   for (int k = 7; k-- > 0;) series = series * rr + kBernoulli[k];
   sum = sum + r * (1.0 + r * (0.5 + r * series));
-  const Term turn = std::numbers::pi * (x - round(x));
+  const Term turn = std::numbers::pi * select(negative, x - round(x), constant(x, 0.5));
   const Term s = std::numbers::pi / sin(turn);
   return select(negative, s * s - sum, sum);
 }

@@ -182,8 +182,10 @@ Handle mod(const Operand& x, const Operand& y, Location at) {
   // By zero: the dividend for integers (0 is added), NaN for floats.
   Handle m = select(needs_step(r, p.y, s), emit<prim::Add>(s, {r, p.y}), r, s);
   if (is_floating(p.dtype)) {
-    const Handle zero = emit<prim::Eq>(s, {m, zero_like(m, s)});
-    m = select(zero, emit<prim::Copysign>(s, {m, p.y}), m, s);
+    // Zeros take the sign of y, without a change of their derivative: what is subtracted is +0.
+    const Handle zero = zero_like(m, s), is_zero = emit<prim::Eq>(s, {m, zero});
+    const Handle nothing = emit<prim::Sub>(s, {emit<prim::StopGradient>(s, {m}), m});
+    m = select(is_zero, emit<prim::Sub>(s, {emit<prim::Copysign>(s, {zero, p.y}), nothing}), m, s);
   }
   return convert(m, result, s);
 }
@@ -265,7 +267,11 @@ Handle xlogy(const Operand& x, const Operand& y, Location at) {
   const Pair p = meet_floats(x, y, s);
   const Handle a = convert(p.x, wide(p.dtype), s), b = convert(p.y, wide(p.dtype), s);
   const Handle zero = zero_like(a, s);
-  const Handle trivial = emit<prim::And>(s, {emit<prim::Eq>(s, {a, zero}), emit<prim::Eq>(s, {b, b})});
+  // Only where the logarithm is not finite is the product not zero by itself: elsewhere its derivative by x, which is
+  // the logarithm, holds at zero too.
+  const Handle no_log =
+      emit<prim::Or>(s, {emit<prim::Le>(s, {b, zero}), emit<prim::Eq>(s, {b, splat(__builtin_inf(), type(b), s)})});
+  const Handle trivial = emit<prim::And>(s, {emit<prim::Eq>(s, {a, zero}), no_log});
   // The logarithm of 1 where it does not count keeps derivatives finite.
   const Handle log_of = emit<prim::Log>(s, {select(trivial, splat(1, type(b), s), b, s)});
   return convert(select(trivial, zero, emit<prim::Mul>(s, {a, log_of}), s), p.dtype, s);
@@ -275,11 +281,16 @@ Handle logaddexp(const Operand& x, const Operand& y, Location at) {
   const Site s{"logaddexp", at};
   const Pair p = meet_floats(x, y, s);
   const Handle a = convert(p.x, wide(p.dtype), s), b = convert(p.y, wide(p.dtype), s);
-  const Handle difference = emit<prim::Sub>(s, {a, b});
-  const Handle tail = log1p(exp(negative(abs(difference, at), at), at), at);
+  // Either operand may stand before the exponential, so the choice has no part in the derivatives: at ties they are
+  // those of a smooth function to every order, which those of a maximum and an absolute value are not.
+  const Handle swap = emit<prim::Lt>(s, {a, b});
+  const Handle high = select(swap, b, a, s), low = select(swap, a, b, s);
+  const Handle difference = emit<prim::Sub>(s, {low, high});
   // Infinities of one sign have no difference; their sum is the answer.
   const Handle undefined = emit<prim::Ne>(s, {difference, difference});
-  const Handle sum = emit<prim::Add>(s, {emit<prim::Max>(s, {a, b}), tail});
+  const Handle exponent = select(undefined, zero_like(a, s), difference, s);
+  const Handle tail = emit<prim::Log1p>(s, {emit<prim::Exp>(s, {exponent})});
+  const Handle sum = emit<prim::Add>(s, {high, tail});
   return convert(select(undefined, emit<prim::Add>(s, {a, b}), sum, s), p.dtype, s);
 }
 

@@ -13,15 +13,17 @@ Parts parts(Handle z, const Site& s) { return {emit<prim::Real>(s, {z}), emit<pr
 
 Parts exp_parts(const Parts& z, Location at) {
   const Handle r = exp(z.re, at);
-  // A real argument stays real: inf * 0 would be NaN.
-  const Handle flat = equal(z.im, lit(0), at);
+  // A real argument stays real: inf * 0 would be NaN. Where r is finite the products are right, and so are their
+  // derivatives.
+  const Handle flat = logical_and(equal(z.im, lit(0), at), logical_not(isfinite(r, at), at), at);
   return {where(flat, r, multiply(r, cos(z.im, at), at), at), where(flat, z.im, multiply(r, sin(z.im, at), at), at)};
 }
 
 Parts log_parts(const Parts& z, Location at) {
-  const Handle a = abs(z.re, at), b = abs(z.im, at);
-  const Handle r = hypot(a, b, at), large = maximum(a, b, at), small = minimum(a, b, at);
-  // log|z| = log1p((m - 1) (m + 1) + n^2) / 2 for parts m >= n, where |z| is near 1.
+  // log|z| = log1p((m - 1) (m + 1) + n^2) / 2 for parts |m| >= |n|, where |z| is near 1. Derivatives are those of this
+  // formula, whichever part is which: a maximum and absolute values would bend it at ties and on the axes.
+  const Handle r = hypot(z.re, z.im, at), swap = less(abs(z.re, at), abs(z.im, at), at);
+  const Handle large = where(swap, z.im, z.re, at), small = where(swap, z.re, z.im, at);
   const Handle excess =
       add(multiply(subtract(large, lit(1.0), at), add(large, lit(1.0), at), at), square(small, at), at);
   const Handle near_one = logical_and(greater(r, lit(0.5), at), less(r, lit(2.0), at), at);
@@ -29,14 +31,16 @@ Parts log_parts(const Parts& z, Location at) {
           atan2(z.im, z.re, at)};
 }
 
+/// (t, y / 2t) for z = x + yi with x >= 0, else (y / 2u, u) with u = t of y's sign, where t = sqrt((|x| + |z|) / 2).
 Parts sqrt_parts(const Parts& z, Location at) {
-  const Handle a = abs(z.re, at);
+  const Handle right = greater_equal(z.re, lit(0), at);
+  // Not abs: on the imaginary axis the derivatives are those of either side.
+  const Handle a = where(right, z.re, negative(z.re, at), at);
   const Handle t = sqrt(add(multiply(a, lit(0.5), at), multiply(hypot(z.re, z.im, at), lit(0.5), at), at), at);
   const Handle none = equal(t, lit(0), at);
-  const Handle other =
-      where(none, lit(0.0), divide(multiply(abs(z.im, at), lit(0.5), at), where(none, lit(1.0), t, at), at), at);
-  const Handle right = greater_equal(z.re, lit(0), at);
-  return {where(right, t, other, at), copysign(where(right, other, t, at), z.im, at)};
+  const Handle root = where(right, t, copysign(t, z.im, at), at);
+  const Handle other = divide(multiply(z.im, lit(0.5), at), where(none, lit(1.0), root, at), at);
+  return {where(right, root, other, at), where(right, other, root, at)};
 }
 
 /// Kahan's formula; beyond `far` the real part is one to all bits.

@@ -206,6 +206,48 @@ TEST(Corners, ExtremaThatIgnoreNanGiveItsDerivativeToTheOther) {
   EXPECT_THAT(numbers(least[1]), ElementsAre(1, 0, 0.5, 0));
 }
 
+TEST(Corners, LogaddexpOfInfinitiesHasAFiniteDerivative) {
+  const auto f = [](std::span<const Handle> in) { return ops::logaddexp(in[0], in[1], kHere); };
+  const Arrays g = gradients({f64s({-INFINITY, 2, -INFINITY, INFINITY}), f64s({2, -INFINITY, -INFINITY, 0})}, f);
+  EXPECT_THAT(numbers(g[0]), ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT(numbers(g[1]), ElementsAre(1, 0, 1, 0));
+}
+
+TEST(Corners, XlogyWithoutALogarithmIsConstantByX) {
+  const auto f = [](std::span<const Handle> in) { return ops::xlogy(in[0], in[1], kHere); };
+  const Arrays g = gradients({f64s({0, 0, 0, 0}), f64s({0, -1, INFINITY, 2})}, f);
+  EXPECT_THAT(numbers(g[0]), ElementsAre(0, 0, 0, DoubleEq(std::log(2.0))));
+  EXPECT_THAT(numbers(g[1]), ElementsAre(0, 0, 0, 0));
+}
+
+TEST(Corners, RemaindersAreSlopedWhereTheyAreZero) {
+  const auto mod = [](std::span<const Handle> in) { return ops::mod(in[0], in[1], kHere); };
+  const Arrays g = gradients({f64s({-6, 6, -6, 0, -0.0}), f64s({3, -3, -3, 3, 3})}, mod);
+  EXPECT_THAT(numbers(g[0]), ElementsAre(1, 1, 1, 1, 1));
+  EXPECT_THAT(numbers(g[1]), ElementsAre(2, 2, -2, 0, 0));
+  const std::vector<double> zeros =
+      numbers(results_of({f64s({-6, 6, -6, 0, -0.0}), f64s({3, -3, -3, 3, 3})},
+                         [&](std::span<const Handle> in) { return Handles{mod(in)}; })[0]);
+  for (size_t i = 0; i < zeros.size(); ++i) EXPECT_EQ(std::signbit(zeros[i]), i == 1 || i == 2) << i;
+}
+
+TEST(Corners, SecondDerivativesOfDistancesAreZeroAtZero) {
+  const auto second = [](auto f) {
+    const Graph g =
+        trace({{DType::f64, {}}, {DType::f64, {}}}, [&](std::span<const Handle> in) { return Handles{f(in)}; }).graph;
+    const Graph h = transform::vjp(transform::vjp(g, {true, false}), {true, true, false});
+    Arrays x{scalar(0.0), scalar(0.0), scalar(1.0), scalar(0.0), scalar(1.0)};
+    const Arrays out = reference::evaluate(h, x);
+    return std::vector<double>{numbers(out[2])[0], numbers(out[3])[0]};
+  };
+  EXPECT_THAT(second([](auto in) { return ops::hypot(in[0], in[1], kHere); }), ElementsAre(0, 0));
+  EXPECT_THAT(second([](auto in) {
+                const Operand both[] = {in[0], in[1]};
+                return ops::norm(ops::stack(both, 0, kHere), {}, false, kHere);
+              }),
+              ElementsAre(0, 0));
+}
+
 TEST(Corners, BitsOfTheSameTypeAreTheNumber) {
   const auto same = [](std::span<const Handle> in) {
     return detail::emit(primitives::get<primitives::Bitcast>(), {in[0]}, {{"dtype", DType::f64}}, kHere);
