@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "ir/graph_access.h"
+#include "ir/persistent.h"
 #include "ir/text.h"
 
 namespace calque {
@@ -264,8 +265,11 @@ Value Graph::insert(const Equation& e, uint32_t before, std::string_view operati
     throw CompileError(what + " is defined only after that place, or is a value of another graph" +
                        where_text(location));
   }
-  Equation& fresh = make(*primitive, ValueList(operands), std::move(attributes), std::move(subgraphs),
-                         e.location_.known() ? e.location_ : location);
+  // The caller's library may be unloaded before the graph is destroyed.
+  Attributes kept;
+  for (const Attribute& attribute : attributes) kept.set(intern(attribute.name), attribute.value);
+  Equation& fresh = make(*primitive, ValueList(operands), std::move(kept), std::move(subgraphs),
+                         e.location_.known() ? e.location_ : persistent(location));
   link(fresh, before);
   return fresh.results_.empty() ? Value() : fresh.results_[0];
 }

@@ -1,13 +1,28 @@
-// File names of locations are never freed: compilers give static strings, computed ones are interned.
-#include "calque/ir/location.h"
-
+// Interned file names are never freed. Those that compilers give go when their library is unloaded, and another library
+// may then have another name at the same address.
+#include <array>
+#include <cstring>
 #include <ostream>
 
 #include "calque/ir/attribute.h"
 
+#include "ir/persistent.h"
+
 namespace calque {
 
 const char* intern_file(std::string_view name) { return intern(name).data(); }
+
+Location persistent(const Location& location) {
+  struct Known {
+    const char* address = nullptr;
+    const char* interned = nullptr;
+  };
+  thread_local std::array<Known, 32> known_names;
+  const char* name = location.file_name();
+  Known& known = known_names[(reinterpret_cast<uintptr_t>(name) >> 3) % known_names.size()];
+  if (known.address != name || std::strcmp(known.interned, name) != 0) known = {name, intern_file(name)};
+  return {known.interned, location.line(), location.column()};
+}
 
 std::string to_string(const Location& location) {
   if (!location.known()) return {};

@@ -4,6 +4,7 @@
 
 #include "calque/device.h"
 
+#include "ir/persistent.h"
 #include "runtime/environment.h"
 #include "runtime/function_state.h"
 #include "runtime/log.h"
@@ -16,14 +17,34 @@ namespace {
 using runtime::CallEntry;
 using runtime::CallTable;
 
-std::shared_ptr<CallTable> shared_table(const void* key) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& tables = *new std::unordered_map<const void*, std::shared_ptr<CallTable>>;
-  std::lock_guard lock(mutex);
-  std::shared_ptr<CallTable>& table = tables[key];
-  if (!table) table = std::make_shared<CallTable>();
-  return table;
-}
+/// Tables that callables of one key share. They outlive the callables, but not the module that the key is an address
+/// in.
+class SharedTables {
+ public:
+  std::shared_ptr<CallTable> get(const void* key) {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<CallTable>& table = tables_[key];
+    if (!table) table = std::make_shared<CallTable>();
+    return table;
+  }
+  void forget(const runtime::ModuleRange& module) {
+    std::vector<std::shared_ptr<CallTable>> forgotten;  // destroyed without the lock
+    std::lock_guard lock(mutex_);
+    std::erase_if(tables_, [&](auto& table) {
+      if (!module.contains(table.first)) return false;
+      forgotten.push_back(std::move(table.second));
+      return true;
+    });
+  }
+  static SharedTables& one() {
+    static SharedTables& tables = *new SharedTables;  // calls may still run while the program ends
+    return tables;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<const void*, std::shared_ptr<CallTable>> tables_;
+};
 
 void run_donating(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
   const runtime::Places places = runtime::places_of(function, arguments, *entry.executable, entry.device);
@@ -105,11 +126,11 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
     if (position >= 0 && position < runtime::kMaxInPlace) state->options_word |= uint64_t{1} << (32 + position);
   }
   state->options = std::move(options);
-  state->location = location;
+  state->location = persistent(location);
   if (state->options.fast_math && state->options.strict) {
     throw CompileError(state->title() + ": .fast_math and .strict exclude each other" + where_text(location));
   }
-  state->table = key ? shared_table(key) : std::make_shared<CallTable>();
+  state->table = key ? SharedTables::one().get(key) : std::make_shared<CallTable>();
   return state;
 }
 
@@ -137,6 +158,11 @@ void clear_cache_of(const FunctionState& function) { function.table->clear(); }
 }  // namespace calque::detail
 
 namespace calque::runtime {
+
+void forget_module(const ModuleRange& module) {
+  detail::SharedTables::one().forget(module);
+  forget_in_all_tables(module);
+}
 
 void rethrow(const detail::FunctionState& function, const CallFailure& e) {
   throw DeviceError(function.title() + ": " + e.what() + where_text(function.location));

@@ -2,16 +2,70 @@
 // it.
 #include "runtime/call_table.h"
 
+#include <typeinfo>
+#include <unordered_set>
+
 #include <xxhash.h>
 
 namespace calque::runtime {
+namespace {
+
+/// Every table that lives, for what concerns all of them.
+struct Tables {
+  std::mutex mutex;
+  std::unordered_set<CallTable*> all;
+};
+Tables& tables() {
+  static Tables& one = *new Tables;  // tables may die while the program ends
+  return one;
+}
+
+/// The class of a host function is defined where its code is.
+bool is_code_of(const Opaque& function, const ModuleRange& module) { return module.contains(&typeid(function)); }
+
+bool calls_into(const Graph& graph, const ModuleRange& module) {
+  for (const Equation& e : graph.equations()) {
+    for (const Attribute& attribute : e.attributes()) {
+      const auto* function = std::get_if<std::shared_ptr<const Opaque>>(&attribute.value);
+      if (function != nullptr && *function != nullptr && is_code_of(**function, module)) return true;
+    }
+    for (const Graph& inner : e.subgraphs()) {
+      if (calls_into(inner, module)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+CallTable::CallTable() : entries_(kCapacity) {
+  std::lock_guard lock(tables().mutex);
+  tables().all.insert(this);
+}
+CallTable::~CallTable() {
+  std::lock_guard lock(tables().mutex);
+  tables().all.erase(this);
+}
+
+bool CallEntry::refers_to(const ModuleRange& module) const {
+  if (module.contains(reinterpret_cast<const void*>(signature.words.front()))) return true;  // the types' tag
+  const auto* destroy = std::get_deleter<detail::TracedTree::Destroy>(structure);
+  if (destroy != nullptr && module.contains(reinterpret_cast<const void*>(*destroy))) return true;
+  if (executable == nullptr) return false;
+  for (const kernel::HostFunctionRef& f : executable->host_functions) {
+    if (f.function != nullptr && is_code_of(*f.function, module)) return true;
+  }
+  return executable->graph != nullptr && calls_into(*executable->graph, module);
+}
 
 uint64_t hash_of(std::span<const uint64_t> words) { return XXH3_64bits(words.data(), words.size_bytes()); }
 
 void CallTable::publish(const std::shared_ptr<const CallEntry>& entry,
                         const std::vector<std::shared_ptr<const CallEntry>>& evicted) {
+  std::vector<std::shared_ptr<const void>> free;  // destroyed without the lock: a host function may own a callable
   std::lock_guard lock(retiring_);
   retire(evicted);
+  if (!evicted.empty()) free = retired_.take_free();
   // Cleared by another thread since it was found: then readers must not see it, for nothing would retire it again.
   if (!entry->retired) last_.store(entry.get(), std::memory_order_seq_cst);
 }
@@ -21,15 +75,46 @@ void CallTable::retire(const std::vector<std::shared_ptr<const CallEntry>>& entr
     entry->retired = true;
     if (last_.load(std::memory_order_relaxed) == entry.get()) last_.store(nullptr, std::memory_order_seq_cst);
   }
-  for (const auto& entry : entries) retired_.add(entry);
+  for (const auto& entry : entries) retired_.keep(entry);
+}
+
+void CallTable::forget(const ModuleRange& module, std::vector<std::shared_ptr<const CallEntry>>& taken) {
+  std::vector<std::shared_ptr<const CallEntry>> mine;
+  entries_.erase_if([&](const CallEntry& entry) { return entry.refers_to(module); }, mine);
+  std::lock_guard lock(retiring_);
+  retire(mine);
+  for (auto& object : retired_.take()) {
+    auto entry = std::static_pointer_cast<const CallEntry>(object);
+    if (entry->refers_to(module)) {
+      taken.push_back(std::move(entry));
+    } else {
+      retired_.keep(std::move(object));
+    }
+  }
+}
+
+void forget_in_all_tables(const ModuleRange& module) {
+  std::vector<std::shared_ptr<const CallEntry>> taken;
+  {
+    std::lock_guard lock(tables().mutex);
+    for (CallTable* table : tables().all) table->forget(module, taken);
+  }
+  // Whoever still uses one would destroy it when the code for that is gone. The rest is destroyed here, now.
+  static auto& kept = *new std::vector<std::shared_ptr<const CallEntry>>;
+  for (const auto& entry : taken) {
+    if (entry.use_count() == 1 && !announced(entry.get())) continue;
+    std::lock_guard lock(tables().mutex);
+    kept.push_back(entry);
+  }
 }
 
 void CallTable::clear() {
   const auto taken = entries_.clear();
   {
+    std::vector<std::shared_ptr<const void>> free;
     std::lock_guard lock(retiring_);
     retire(taken);
-    retired_.sweep();
+    free = retired_.take_free();
     hits_.store(0, std::memory_order_relaxed);
     misses_.store(0, std::memory_order_relaxed);
   }

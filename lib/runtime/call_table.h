@@ -10,6 +10,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/flight_cache.h"
 #include "runtime/hazard.h"
+#include "runtime/loaded_module.h"
 
 namespace calque::runtime {
 
@@ -37,9 +38,12 @@ struct CallEntry {
   std::vector<AnyArray> hidden;     ///< captured arrays that are inputs of the executable
   std::vector<AnyArray> constants;  ///< captured arrays that are outputs
   std::vector<OutputSource> sources;
-  std::shared_ptr<const void> structure;  ///< the result's tree of tracers
+  std::shared_ptr<const void> structure;  ///< the result's tree of tracers; its deleter is TracedTree::destroy
   Device device;
   mutable bool retired = false;  ///< guarded by the table's lock
+
+  /// Found by an address in the module, or holding code of it.
+  bool refers_to(const ModuleRange& module) const;
 };
 
 class CallTable {
@@ -47,7 +51,8 @@ class CallTable {
   /// Signatures kept per callable.
   static constexpr size_t kCapacity = 512;
 
-  CallTable() : entries_(kCapacity) {}
+  CallTable();
+  ~CallTable();
 
   /// The entry used last, announced through `pin`, if it has this signature.
   const CallEntry* last(std::span<const uint64_t> words, void*& pin) {
@@ -80,6 +85,8 @@ class CallTable {
   size_t size() const { return entries_.size(); }
   /// Forgets every entry and its executable, and sets the counts to zero.
   void clear();
+  /// Takes out the entries that refer to the module, also those that were in use when they were taken out before.
+  void forget(const ModuleRange& module, std::vector<std::shared_ptr<const CallEntry>>& taken);
 
  private:
   struct SignatureView {
@@ -97,5 +104,8 @@ class CallTable {
   std::mutex retiring_;
   Retired retired_;
 };
+
+/// Drops the entries of all tables that refer to the module.
+void forget_in_all_tables(const ModuleRange& module);
 
 }  // namespace calque::runtime

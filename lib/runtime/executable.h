@@ -77,8 +77,12 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options);
 /// The reason why the graph cannot become native code yet (complex numbers), or nothing.
 std::optional<std::string> needs_reference(const Graph& graph);
 
+/// The graph calls functions of the user's.
+bool calls_host(const Graph& graph);
+
 /// The executable of a graph from the process-wide table, compiled if it is not there. `report` tells which, and how
-/// long that took. Throws CompileError.
+/// long that took. Executables that call the user's functions are not in the table: no other trace has the same
+/// functions, and they must not outlive the callable that owns them. Throws CompileError.
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
                                                   const CompileOptions& options, CompileReport* report = nullptr);
 /// Drops one executable, or all, from the table. Those in use live on.

@@ -150,6 +150,15 @@ class FlightCache {
     const auto slot = find(key, hash);
     if (slot != slots_.end() && slot->value) take(slot, erased);
   }
+  /// Takes out the values that `unwanted` is true for.
+  template <class Predicate>
+  void erase_if(Predicate&& unwanted, std::vector<Pointer>& erased) {
+    std::lock_guard lock(mutex_);
+    for (auto slot = slots_.begin(); slot != slots_.end();) {
+      const auto at = slot++;
+      if (at->value && unwanted(*at->value)) take(at, erased);
+    }
+  }
   /// The values, most recently used first.
   std::vector<Pointer> values() const {
     std::lock_guard lock(mutex_);

@@ -9,10 +9,10 @@ struct GraphFunction::State {
   Graph graph;
   std::shared_ptr<const detail::FunctionState> function;
 
-  static std::shared_ptr<const void> trace(const void* context, std::span<const detail::Handle> inputs,
-                                           std::vector<detail::Handle>& outputs) {
+  static detail::TracedTree trace(const void* context, std::span<const detail::Handle> inputs,
+                                  std::vector<detail::Handle>& outputs) {
     outputs = detail::emit_graph(static_cast<const State*>(context)->graph, inputs);
-    return std::make_shared<const int>(0);
+    return {};
   }
 };
 

@@ -2,6 +2,7 @@
 #include "runtime/hazard.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace calque::runtime {
 namespace {
@@ -77,21 +78,34 @@ void unpin(void* pin) noexcept {
   record->slots[--record->depth].store(nullptr, std::memory_order_release);
 }
 
+bool announced(const void* object) {
+  for (Record* r = records.load(std::memory_order_acquire); r != nullptr; r = r->next) {
+    for (const auto& slot : r->slots) {
+      if (slot.load(std::memory_order_seq_cst) == object) return true;
+    }
+  }
+  return false;
+}
+
 void Retired::add(std::shared_ptr<const void> object) {
   objects_.push_back(std::move(object));
   sweep();
 }
 
-void Retired::sweep() {
+std::vector<std::shared_ptr<const void>> Retired::take_free() {
   std::vector<const void*> announced;
   for (Record* r = records.load(std::memory_order_acquire); r != nullptr; r = r->next) {
     for (const auto& slot : r->slots) {
       if (const void* p = slot.load(std::memory_order_seq_cst)) announced.push_back(p);
     }
   }
-  std::erase_if(objects_, [&](const auto& object) {
+  const auto in_use = std::partition(objects_.begin(), objects_.end(), [&](const auto& object) {
     return std::find(announced.begin(), announced.end(), object.get()) == announced.end();
   });
+  std::vector<std::shared_ptr<const void>> free(std::make_move_iterator(objects_.begin()),
+                                                std::make_move_iterator(in_use));
+  objects_.erase(objects_.begin(), in_use);
+  return free;
 }
 
 }  // namespace calque::runtime

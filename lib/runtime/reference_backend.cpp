@@ -42,6 +42,8 @@ int32_t run_reference(void* context, void* const* buffers) {
   }
 }
 
+}  // namespace
+
 bool calls_host(const Graph& graph) {
   for (const Equation& e : graph.equations()) {
     if (e.primitive() == "host_call") return true;
@@ -51,8 +53,6 @@ bool calls_host(const Graph& graph) {
   }
   return false;
 }
-
-}  // namespace
 
 Graph reference_graph(const Graph& graph, const CompileOptions& options) {
   return options.strict ? math::expand(graph) : graph;

@@ -132,7 +132,8 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
       function.name(), types,
       [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
         detail::user_location(function.location);  // to blame as long as the lambda has recorded no line of its own
-        traced.structure = site.trace(site.context, inputs, outputs);
+        const detail::TracedTree result = site.trace(site.context, inputs, outputs);
+        if (result.tree != nullptr) traced.structure = std::shared_ptr<const void>(result.tree, result.destroy);
       },
       options);
   if (!result.captures.empty()) {

@@ -34,9 +34,9 @@ class Builder {
   /// `user_location` in this trace.
   Location locate(Location at) {
     // Lines of one file follow each other, so one comparison of addresses settles nearly all.
-    if (!at.known() || at.file_name() != last_.file_name()) return locate_elsewhere(at);
+    if (!at.known() || at.file_name() != last_name_) return locate_elsewhere(at);
     header_ = nullptr;
-    return last_ = at;
+    return last_ = Location(last_.file_name(), at.line(), at.column());
   }
   /// The file of the last operation with a known line, when it was no file of the user's; else null.
   const char* foreign_header() const { return header_; }
@@ -61,7 +61,8 @@ class Builder {
   int depth_;
   bool eager_;
   bool warned_ = false;
-  Location last_;                 // of the user's own lines, here or in an enclosing trace
+  Location last_;                 // of the user's own lines, here or in an enclosing trace; persistent
+  const char* last_name_ = "";    // the file's name as the operation gave it
   const char* header_ = nullptr;  // of the last operation, when its line is not the user's
   Graph graph_;
   size_t num_inputs_;
@@ -77,7 +78,8 @@ class Builder {
     size_t operator()(const Key& k) const { return static_cast<size_t>((k.trace * 0x9e3779b97f4a7c15u) ^ k.value); }
   };
   std::unordered_map<Key, Value, KeyHash> captured_;
-  std::unordered_map<const void*, Value> constants_;  // by the elements' address, which the graph keeps alive
+  std::unordered_map<const void*, Value> constants_;  // by the elements' address, which the graph keeps alive, or:
+  std::vector<AnyArray> borrowed_;  // arrays over memory of the caller's, of which the graph has copies
 };
 
 /// While one lives, eager traces record what is printed and do not print: what a transformation traces is recorded once

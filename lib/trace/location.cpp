@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "ir/persistent.h"
 #include "trace/builder.h"
 
 namespace calque::detail {
@@ -16,7 +17,7 @@ bool is_foreign(std::string_view file) {
   return false;
 }
 
-/// What is known of files, by the address of their names: compilers keep one copy for each file.
+/// What is known of files, by the address of their interned names.
 struct Known {
   const char* file = nullptr;
   bool foreign = false;
@@ -27,11 +28,15 @@ thread_local std::array<Known, 64> known_files;
 
 Location Builder::locate_elsewhere(Location at) {
   if (at.known()) {
-    const char* file = at.file_name();
+    const Location found = persistent(at);
+    const char* file = found.file_name();
     Known& k = known_files[(reinterpret_cast<uintptr_t>(file) >> 3) % known_files.size()];
     if (k.file != file) k = {file, is_foreign(file)};
     header_ = k.foreign ? file : nullptr;
-    if (!k.foreign) return last_ = at;
+    if (!k.foreign) {
+      last_name_ = at.file_name();
+      return last_ = found;
+    }
   }
   return last_.known() ? Location(last_.file_name(), last_.line()) : at;
 }

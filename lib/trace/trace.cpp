@@ -7,6 +7,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "calque/detail/leaf_view.h"
+
 #include "ir/text.h"
 #include "primitives/list.h"
 #include "reference/evaluate.h"
@@ -226,7 +228,10 @@ Builder::Builder(std::string_view name, std::span<const Type> inputs, const Trac
       eager_(options.eager),
       num_inputs_(inputs.size()),
       paths_(options.paths.begin(), options.paths.end()) {
-  if (parent != nullptr) last_ = parent->last_;
+  if (parent != nullptr) {
+    last_ = parent->last_;
+    last_name_ = parent->last_name_;
+  }
   graph_.set_name(std::string(name));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value v = graph_.add_input(inputs[i]);
@@ -278,11 +283,14 @@ Value Builder::literal(const Literal& element, const Type& type) {
 
 Value Builder::constant(const AnyArray& array) {
   if (array.rank() == 0 && array.device() == Device{}) return literal(literal_of(array), array.type());
+  // The caller's own memory may change, or vanish with the library that it is part of.
+  const bool borrowed = !array.storage().owned() && !array.storage().is_absent();
   Value& v = constants_[array.data()];
   // Arrays of different shapes may share their elements.
   if (array.size() == 0 || !v.valid() || graph_.type(v) != array.type()) {
-    v = graph_.add_constant(array);
-    if (eager_) set_value(v, array);
+    if (borrowed) borrowed_.push_back(array);
+    v = graph_.add_constant(borrowed ? copy_of(view_of(array)) : array);
+    if (eager_) set_value(v, graph_.constant(v));
   }
   return v;
 }

@@ -96,6 +96,23 @@ if(TARGET test_gpu)
   endif()
 endif()
 
+# Plug-ins that take the library from the program that loads them. g++ would keep what it calls unique symbols loaded for
+# good.
+if(TARGET test_plugins)
+  set_target_properties(test_plugins PROPERTIES ENABLE_EXPORTS ON)
+  target_link_options(test_plugins PRIVATE "LINKER:--whole-archive,$<TARGET_FILE:calque>,--no-whole-archive")
+  foreach(factor IN ITEMS 2 3)
+    add_library(plugin_${factor} MODULE "${PROJECT_SOURCE_DIR}/test/plugins/plugin.cpp")
+    set_target_properties(plugin_${factor} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+    target_include_directories(plugin_${factor} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/test")
+    target_link_libraries(plugin_${factor} PRIVATE calque_flags Eigen3::Eigen)
+    target_compile_definitions(plugin_${factor} PRIVATE CALQUE_PLUGIN_FACTOR=${factor})
+    target_compile_options(plugin_${factor} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+    add_dependencies(test_plugins plugin_${factor})
+    target_compile_definitions(test_plugins PRIVATE CALQUE_PLUGIN_${factor}="$<TARGET_FILE:plugin_${factor}>")
+  endforeach()
+endif()
+
 # The tests of functions, once more on the simulator of a GPU: but for those that look at the memory of arrays or at the
 # kernels of the CPU.
 if(TARGET test_jit)

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "calque/detail/loaded_module.h"
 #include "calque/detail/tree_walk.h"
 
 namespace calque {
@@ -240,13 +241,18 @@ class Arguments {
   bool has_spec_ = false;
 };
 
+/// A result's tree of tracers, which keeps structure and static values, and the code that destroys it.
+struct TracedTree {
+  using Destroy = void (*)(const void* tree);
+  const void* tree = nullptr;
+  Destroy destroy = nullptr;
+};
+
 /// The template's side of a call: runs the lambda, names the leaves. Lives for the length of the call.
 struct CallSite {
   const void* context = nullptr;
-  /// Runs the lambda on the inputs of a new trace, fills in the outputs and returns the result's tree of tracers, which
-  /// keeps structure and static values.
-  std::shared_ptr<const void> (*trace)(const void* context, std::span<const Handle> inputs,
-                                       std::vector<Handle>& outputs) = nullptr;
+  /// Runs the lambda on the inputs of a new trace, fills in the outputs and returns the result's tree.
+  TracedTree (*trace)(const void* context, std::span<const Handle> inputs, std::vector<Handle>& outputs) = nullptr;
   /// Paths of the leaves of the arguments.
   std::vector<std::string> (*paths)(const void* context) = nullptr;
 };
@@ -306,8 +312,8 @@ class FunctionState;
 class LoweredState;
 
 /// The state of one wrapped function: options and the table of its compiled forms. `key`: what callables that compute
-/// the same share a table by (the address of a tag of a captureless lambda's type, the value of a function pointer);
-/// null for a table of its own.
+/// the same share a table by, as long as the module is loaded that has this address (a tag of a captureless lambda's
+/// type, the value of a function pointer); null for a table of its own.
 std::shared_ptr<const FunctionState> make_function_state(JitOptions options, const void* key, Location location);
 
 /// Runs the function on data.
@@ -352,8 +358,7 @@ struct CallContext {
   const F* function;
   std::tuple<const A&...> arguments;
 
-  static std::shared_ptr<const void> trace(const void* context, std::span<const Handle> inputs,
-                                           std::vector<Handle>& outputs) {
+  static TracedTree trace(const void* context, std::span<const Handle> inputs, std::vector<Handle>& outputs) {
     const auto& self = *static_cast<const CallContext*>(context);
     using Inputs = std::tuple<to_tracer_t<A>...>;
     Inputs seen = [&]<size_t... I>(std::index_sequence<I...>) {
@@ -362,7 +367,8 @@ struct CallContext {
     auto result =
         traced(std::apply([&](auto&... part) { return call_traced(*self.function, std::move(part)...); }, seen));
     append_handles(result, outputs);
-    return std::make_shared<const decltype(result)>(std::move(result));
+    using Tree = decltype(result);
+    return {new Tree(std::move(result)), [](const void* tree) { delete static_cast<const Tree*>(tree); }};
   }
   static std::vector<std::string> paths(const void* context) {
     const auto& self = *static_cast<const CallContext*>(context);
