@@ -104,6 +104,8 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
     throw CompileError(function.title() +
                        ": the function calls itself on data of the same types while it is traced, without end" +
                        where_text(function.location));
+  } catch (const runtime::CallFailure& e) {
+    runtime::rethrow(function, e);
   }
   result.keep = entry;
   run(function, *entry, arguments, result);

@@ -1,6 +1,7 @@
 // The devices of this process: the CPU, whose work is done when a call returns, the GPUs that the driver shows, and the
 // simulator. Each is made when it is first asked for and lives as long as the program.
 #include <charconv>
+#include <exception>
 #include <string>
 
 #include "calque/device.h"
@@ -75,12 +76,20 @@ bool gpu_available() {
   return !gpus.empty() && gpus[0] != nullptr;
 }
 
-// The simulator is done when a call returns.
+// The simulator is done when a call returns. A device that was lost keeps nobody from waiting for the others.
 void synchronize() {
-  if (const runtime::CudaDevices* all = runtime::cuda_devices_in_use()) {
-    for (const auto& device : all->devices)
-      if (device) device->synchronize();
+  const runtime::CudaDevices* const all = runtime::cuda_devices_in_use();
+  if (all == nullptr) return;
+  std::exception_ptr failure;
+  for (const auto& device : all->devices) {
+    if (!device) continue;
+    try {
+      device->synchronize();
+    } catch (const DeviceError&) {
+      if (!failure) failure = std::current_exception();
+    }
   }
+  if (failure) std::rethrow_exception(failure);
 }
 
 namespace detail {

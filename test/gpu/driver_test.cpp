@@ -113,18 +113,20 @@ TEST_F(Cuda, ResultsAreFetchedOnlyWhenTheyAreRead) {
   const F x = on_gpu(F::full({4, 4}, 0.5f));
   f(x);
   F wanted = x.to(cpu());
-  const int waits = driver.calls("cuStreamSynchronize"), fetches = driver.calls("cuMemcpyDtoH_v2");
+  const int waits = driver.calls("cuStreamSynchronize"), fetches = driver.calls("cuMemcpyDtoHAsync_v2");
   std::vector<F> y{x};
   for (int i = 0; i < 10; ++i) y.push_back(f(y.back()));
   EXPECT_EQ(driver.calls("cuStreamSynchronize"), waits);
-  EXPECT_EQ(driver.calls("cuMemcpyDtoH_v2"), fetches);
+  EXPECT_EQ(driver.calls("cuMemcpyDtoHAsync_v2"), fetches);
+  const size_t asked = driver.live("work");
   y[3].host();  // does not wait for the others
   y[3].host();
-  EXPECT_EQ(driver.calls("cuStreamSynchronize"), waits);
-  EXPECT_EQ(driver.calls("cuMemcpyDtoH_v2"), fetches + 1);
+  EXPECT_LT(driver.live("work"), asked);
+  EXPECT_GT(driver.live("work"), 0u);
+  EXPECT_EQ(driver.calls("cuStreamSynchronize"), waits + 1);  // for the copy
+  EXPECT_EQ(driver.calls("cuMemcpyDtoHAsync_v2"), fetches + 1);
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(allclose(y[static_cast<size_t>(i) + 1], wanted = f(wanted))) << i;
-  synchronize();
-  EXPECT_EQ(driver.calls("cuStreamSynchronize"), waits + 1);
+  EXPECT_EQ(driver.live("work"), 0u);
 }
 
 TEST_F(Cuda, ManyCallsLeaveNothingBehind) {
@@ -170,9 +172,9 @@ TEST_F(Cuda, FailedLaunchNamesKernelAndLine) {
 TEST_F(Cuda, FailureOfAKernelShowsWhereItIsWaitedFor) {
   const F x = on_gpu({1, 2, 3});
   const F y = x * 3.0f;
-  driver.fail("cuEventSynchronize", 719);
+  driver.fail("cuEventSynchronize", 999);  // one that does not last
   EXPECT_THAT([&] { y.host(); },
-              ThrowsMessage<DeviceError>(AllOf(HasSubstr("gpu:0: waiting for a result: CUDA_ERROR_LAUNCH_FAILED"),
+              ThrowsMessage<DeviceError>(AllOf(HasSubstr("gpu:0: waiting for a result: CUDA_ERROR_UNKNOWN"),
                                                HasSubstr("launched before: kernel k0_"))));
   EXPECT_EQ(y(2), 9);
 }
@@ -223,10 +225,10 @@ TEST_F(Cuda, EveryFailureIsAnErrorAndNoMore) {
   };
   const float wanted = work();
   for (const char* entry :
-       {"cuCtxPushCurrent_v2", "cuStreamSynchronize", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoH_v2",
-        "cuEventRecord", "cuEventSynchronize", "cuEventCreate", "cuMemcpyDtoDAsync_v2", "cuModuleLoadDataEx",
-        "cuModuleGetFunction", "cuLaunchKernel", "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphInstantiateWithFlags",
-        "cuGraphLaunch", "cuGraphExecKernelNodeSetParams"}) {
+       {"cuCtxPushCurrent_v2", "cuStreamSynchronize", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2",
+        "cuPointerGetAttribute", "cuEventRecord", "cuEventSynchronize", "cuEventCreate", "cuMemcpyDtoDAsync_v2",
+        "cuModuleLoadDataEx", "cuModuleGetFunction", "cuLaunchKernel", "cuGraphCreate", "cuGraphAddKernelNode",
+        "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuGraphExecKernelNodeSetParams"}) {
     const int before = driver.calls(entry);
     work();
     const int calls = driver.calls(entry) - before;
@@ -245,10 +247,8 @@ TEST_F(Cuda, EveryFailureIsAnErrorAndNoMore) {
 }
 
 TEST_F(Cuda, DriverThatDoesNotStartIsNoDevice) {
-  for (const char* entry :
-       {"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetAttribute", "cuDeviceGetName", "cuDeviceTotalMem_v2",
-        "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent_v2", "cuStreamCreate"}) {
-    const size_t contexts = driver.live("context"), streams = driver.live("stream");
+  for (const char* entry : {"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetAttribute", "cuDeviceGetName",
+                            "cuDeviceTotalMem_v2"}) {
     driver.fail(entry, 999);
     const runtime::CudaDevices all = runtime::open_cuda_devices(CALQUE_STAND_IN_CUDA);
     // Without devices it is the driver that has a problem, with one the device that cannot be used.
@@ -256,14 +256,7 @@ TEST_F(Cuda, DriverThatDoesNotStartIsNoDevice) {
     ASSERT_TRUE(!is_device || all.devices[0] == nullptr) << entry;
     EXPECT_THAT(is_device ? all.problems[0] : all.problem, HasSubstr("CUDA_ERROR_UNKNOWN, as the stand-in was told"))
         << entry;
-    EXPECT_EQ(driver.live("context"), contexts) << entry;
-    EXPECT_EQ(driver.live("stream"), streams) << entry;
   }
-  const size_t streams = driver.live("stream");
-  {
-    EXPECT_EQ(runtime::open_cuda_devices(CALQUE_STAND_IN_CUDA).devices.size(), 1u);
-  }
-  EXPECT_EQ(driver.live("stream"), streams);
 }
 
 TEST_F(Cuda, LibraryThatIsNoDriverSaysSo) {

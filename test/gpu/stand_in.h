@@ -23,7 +23,11 @@ class StandIn {
   bool failed() { return failed_(); }
   int calls(const char* entry) { return calls_(entry); }
   void limit_memory(size_t bytes) { limit_(bytes); }
-  void heal() { heal_(); }
+  /// See State::settings of test/stand_in/state.h.
+  void set(const char* setting, int value) { set_(setting, value); }
+  /// Page-locks memory of the host; of no bytes: unlocks it.
+  void lock_pages(const void* memory, size_t bytes) { register_(memory, bytes); }
+  /// How many there are of a kind; `work`: what was asked for and has not happened.
   size_t live(const char* kind) { return live_(kind); }
   /// What was done wrong since the last time.
   std::vector<std::string> problems() {
@@ -47,7 +51,8 @@ class StandIn {
     find(failed_, "standInFailed");
     find(calls_, "standInCalls");
     find(limit_, "standInLimitMemory");
-    find(heal_, "standInHeal");
+    find(set_, "standInSet");
+    find(register_, "standInRegister");
     find(live_, "standInLive");
     find(problem_, "standInProblem");
   }
@@ -56,7 +61,8 @@ class StandIn {
   bool (*failed_)() = nullptr;
   int (*calls_)(const char*) = nullptr;
   void (*limit_)(size_t) = nullptr;
-  void (*heal_)() = nullptr;
+  void (*set_)(const char*, int) = nullptr;
+  void (*register_)(const void*, size_t) = nullptr;
   size_t (*live_)(const char*) = nullptr;
   bool (*problem_)(char*, size_t) = nullptr;
 };

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include <calque/calque.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "support/ptxas.h"
 #include "support/simulated.h"
@@ -88,6 +88,10 @@ TEST(StandardKernels, TakeManyArrays) {
   if (find_ptxas()) {
     EXPECT_TRUE(assemble(ptx, "sm_80").accepted);
   }
+  EXPECT_NO_THROW(codegen::compile_ptx(program, {.newest_ptx = 81}));
+  EXPECT_THAT([&] { codegen::compile_ptx(program, {.newest_ptx = 78}); },
+              testing::ThrowsMessage<CompileError>(testing::HasSubstr(
+                  "more than 544 need PTX 8.1, a driver of CUDA 12.1 or later; this one reads PTX up to 7.8")));
   std::vector<F> there;
   for (const F& a : arrays) there.push_back(a.to(gpu_sim()));
   EXPECT_TRUE(allclose(f(there), f(arrays)));

@@ -10,7 +10,9 @@ namespace {
 
 constexpr int kNumber = 77;  // of device 0; ordinals and devices are not the same thing
 
-Status device(int number) { return number >= kNumber && number < kNumber + state().devices ? kSuccess : 101; }
+Status device(int number) {
+  return number >= kNumber && number < kNumber + state().settings["devices"] ? kSuccess : 101;
+}
 
 Status enqueue(cuda::Stream stream, Work work) { return state().ask(stream, std::move(work)); }
 
@@ -32,6 +34,10 @@ Status store(cuda::Address to, Value value, size_t count, cuda::Stream stream) {
   State& s = state();            \
   std::lock_guard lock(s.mutex); \
   if (const Status failure = s.enter(__func__, needs_context); failure != kSuccess) return failure
+// What does not work any more after a kernel failed.
+#define ENTER_ALIVE() \
+  ENTER(true);        \
+  if (s.sticky() != kSuccess) return s.sticky()
 
 extern "C" {
 
@@ -41,7 +47,7 @@ Status cuInit(unsigned) {
 }
 Status cuDriverGetVersion(int* version) {
   ENTER(false);
-  *version = 12040;
+  *version = s.settings["version"];
   return kSuccess;
 }
 Status cuGetErrorName(Status status, const char** name) {
@@ -54,6 +60,15 @@ Status cuGetErrorName(Status status, const char** name) {
       return kSuccess;
     case kInvalidContext:
       *name = "CUDA_ERROR_INVALID_CONTEXT";
+      return kSuccess;
+    case cuda::kDeinitialized:
+      *name = "CUDA_ERROR_DEINITIALIZED";
+      return kSuccess;
+    case cuda::kDeviceUnavailable:
+      *name = "CUDA_ERROR_DEVICE_UNAVAILABLE";
+      return kSuccess;
+    case cuda::kIllegalAddress:
+      *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
       return kSuccess;
     case kInvalidPtx:
       *name = "CUDA_ERROR_INVALID_PTX";
@@ -73,17 +88,21 @@ Status cuGetErrorString(Status status, const char** text) {
 
 Status cuDeviceGetCount(int* count) {
   ENTER(false);
-  *count = s.devices;
+  *count = s.settings["devices"];
   return kSuccess;
 }
 Status cuDeviceGet(int* number, int ordinal) {
   ENTER(false);
   *number = kNumber + ordinal;
-  return ordinal < s.devices ? kSuccess : 101;
+  return ordinal < s.settings["devices"] ? kSuccess : 101;
 }
 Status cuDeviceGetAttribute(int* value, int attribute, int number) {
   ENTER(false);
-  const std::map<int, int> values{{16, 4}, {75, 9}, {76, 0}, {97, 227 << 10}};
+  const std::map<int, int> values{{16, 4},
+                                  {75, s.settings["major"]},
+                                  {76, s.settings["minor"]},
+                                  {97, 227 << 10},
+                                  {100, s.settings["host_page_tables"]}};
   const auto found = values.find(attribute);
   if (found == values.end()) return s.misuse("an attribute that nobody knows");
   *value = found->second;
@@ -101,31 +120,41 @@ Status cuDeviceTotalMem_v2(size_t* bytes, int number) {
 }
 Status cuDevicePrimaryCtxRetain(cuda::Context* context, int number) {
   ENTER(false);
-  ++s.contexts;
-  *context = reinterpret_cast<cuda::Context>(&s);
-  return device(number);
+  if (const Status status = device(number); status != kSuccess) return status;
+  ++s.contexts[number].references;
+  *context = reinterpret_cast<cuda::Context>(&s.contexts[number]);
+  return kSuccess;
 }
 Status cuDevicePrimaryCtxRelease_v2(int number) {
   ENTER(false);
-  if (s.contexts-- == 0) return s.misuse("the context is released too often");
+  if (s.contexts[number].references-- == 0) return s.misuse("the context is released too often");
   return device(number);
 }
 Status cuCtxPushCurrent_v2(cuda::Context context) {
   ENTER(false);
-  if (s.contexts == 0 || context != reinterpret_cast<cuda::Context>(&s)) return s.misuse("no context", kInvalidContext);
-  ++current_depth();
-  return kSuccess;
+  for (auto& [number, one] : s.contexts) {
+    if (reinterpret_cast<cuda::Context>(&one) != context || one.references == 0) continue;
+    current().push_back(&one);
+    return kSuccess;
+  }
+  return s.misuse("no context", kInvalidContext);
 }
 Status cuCtxPopCurrent_v2(cuda::Context* context) {
   ENTER(true);
-  --current_depth();
-  *context = reinterpret_cast<cuda::Context>(&s);
+  *context = reinterpret_cast<cuda::Context>(current().back());
+  current().pop_back();
+  return kSuccess;
+}
+Status cuThreadExchangeStreamCaptureMode(int* mode) {
+  ENTER(false);
+  std::swap(*mode, capture_mode());
   return kSuccess;
 }
 
-Status cuStreamCreate(cuda::Stream* stream, unsigned) {
-  ENTER(true);
-  *stream = s.streams.make<cuda::Stream>({});
+Status cuStreamCreate(cuda::Stream* stream, unsigned flags) {
+  ENTER_ALIVE();
+  if (flags != cuda::kStreamNonBlocking) return s.misuse("a stream that waits for the NULL stream");
+  *stream = s.streams.make<cuda::Stream>({current().back(), {}, false, {}});
   return kSuccess;
 }
 Status cuStreamDestroy_v2(cuda::Stream stream) {
@@ -144,10 +173,10 @@ Status cuEventSynchronize(cuda::Event event) {
   Event* e = s.events.find(event);
   if (e == nullptr) return s.misuse("no event is waited for", kInvalidHandle);
   while (e->reached < e->recorded && !e->stream->queue.empty()) s.run_one(*e->stream);
-  return s.sticky;
+  return s.sticky();
 }
 Status cuEventCreate(cuda::Event* event, unsigned) {
-  ENTER(true);
+  ENTER_ALIVE();
   *event = s.events.make<cuda::Event>({});
   return kSuccess;
 }
@@ -167,14 +196,14 @@ Status cuEventDestroy_v2(cuda::Event event) {
 }
 
 Status cuMemAlloc_v2(cuda::Address* memory, size_t bytes) {
-  ENTER(true);
+  ENTER_ALIVE();
   if (bytes == 0) return s.misuse("no bytes are allocated");
   if (s.memory.live_bytes() + bytes > s.most_memory) return kOutOfMemory;
   *memory = reinterpret_cast<uintptr_t>(s.memory.allocate(bytes));
   return kSuccess;
 }
 Status cuMemFree_v2(cuda::Address memory) {
-  ENTER(true);
+  ENTER_ALIVE();
   if (!s.idle()) s.misuse("memory is freed while there is work");
   if (s.memory.find(pointer(memory)).begin != memory) return s.misuse("what was not allocated is freed");
   s.memory.release(pointer(memory));
@@ -184,17 +213,33 @@ Status cuMemcpyHtoDAsync_v2(cuda::Address to, const void* from, size_t bytes, cu
   ENTER(true);
   if (!s.holds(to, bytes)) return s.misuse("a copy from the host leaves its allocation");
   const auto* first = static_cast<const std::byte*>(from);
+  if (s.is_registered(first) || s.settings["host_page_tables"] != 0) {  // read when the stream comes to it
+    return enqueue(stream, [to, first, bytes] {
+      std::memcpy(pointer(to), first, bytes);
+      return kSuccess;
+    });
+  }
   return enqueue(stream, [to, copy = std::vector<std::byte>(first, first + bytes)] {
     std::memcpy(pointer(to), copy.data(), copy.size());
     return kSuccess;
   });
 }
-// On a stream of its own: it waits for nothing.
-Status cuMemcpyDtoH_v2(void* to, cuda::Address from, size_t bytes) {
+Status cuMemcpyDtoHAsync_v2(void* to, cuda::Address from, size_t bytes, cuda::Stream stream) {
   ENTER(true);
   if (!s.holds(from, bytes)) return s.misuse("a copy to the host leaves its allocation");
-  if (s.sticky != kSuccess) return s.sticky;
-  std::memcpy(to, pointer(from), bytes);
+  return enqueue(stream, [=] {
+    std::memcpy(to, pointer(from), bytes);
+    return kSuccess;
+  });
+}
+// Of memory that the driver does not know nothing can be asked.
+Status cuPointerGetAttribute(void* value, int attribute, cuda::Address address) {
+  ENTER(true);
+  if (attribute != cuda::kMemoryType) return s.misuse("an attribute that pointers do not have");
+  const bool of_device = s.holds(address, 1);
+  if (!of_device && !s.is_registered(pointer(address))) return kInvalidValue;
+  const unsigned type = of_device ? 2 : 1;
+  std::memcpy(value, &type, sizeof type);
   return kSuccess;
 }
 Status cuMemcpyDtoDAsync_v2(cuda::Address to, cuda::Address from, size_t bytes, cuda::Stream stream) {
@@ -238,10 +283,19 @@ void standInLimitMemory(size_t bytes) {
   std::lock_guard lock(state().mutex);
   state().most_memory = bytes;
 }
-/// The device works again after a kernel that failed. (Real ones do not.)
-void standInHeal() {
+/// See State::settings.
+void standInSet(const char* setting, int value) {
   std::lock_guard lock(state().mutex);
-  state().sticky = kSuccess;
+  state().settings[setting] = value;
+}
+/// Locks pages of the host's memory, or, of no bytes, unlocks them.
+void standInRegister(const void* memory, size_t bytes) {
+  std::lock_guard lock(state().mutex);
+  const auto* first = static_cast<const std::byte*>(memory);
+  if (bytes == 0)
+    state().registered.erase(first);
+  else
+    state().registered[first] = bytes;
 }
 size_t standInLive(const char* kind) {
   State& s = state();
@@ -251,9 +305,18 @@ size_t standInLive(const char* kind) {
   if (k == "event") return s.events.size();
   if (k == "module") return s.modules.size();
   if (k == "graph") return s.graphs.size() + s.execs.size();
+  if (k == "work") {
+    size_t all = 0;
+    s.streams.each([&](const Stream& stream) { all += stream.queue.size(); });
+    return all;
+  }
   if (k == "memory") return s.memory.live_allocations();
   if (k == "library") return live_library_objects();
-  if (k == "context") return static_cast<size_t>(s.contexts);
+  if (k == "context") {
+    int references = 0;
+    for (const auto& [number, context] : s.contexts) references += context.references;
+    return static_cast<size_t>(references);
+  }
   return SIZE_MAX;
 }
 /// Moves the next thing that was done wrong to `text`.

@@ -40,6 +40,7 @@ Status launch_work(State& s, const Function* f, unsigned grid, unsigned block, u
   for (size_t i = 0; i < f->parameters; ++i) arguments.push_back(*static_cast<void**>(parameters[i]));
   work = [&s, f, arguments] {
     if (s.functions.find(f) == nullptr) return s.misuse("a module was unloaded before its kernel ran", kInvalidHandle);
+    if (const Status status = s.injected("kernel"); status != kSuccess) return status;
     try {
       calque::runtime::launch(*f->module->program, f->kernel, arguments, s.memory);
       return kSuccess;
@@ -115,7 +116,7 @@ Status set(State& s, cuda::GraphExec exec, cuda::Node node, Node::Kind kind, con
   State& s = state();                                                                      \
   std::lock_guard lock(s.mutex);                                                           \
   if (const Status failure = s.enter(__func__, true); failure != kSuccess) return failure; \
-  if (s.sticky != kSuccess) return s.sticky
+  if (s.sticky() != kSuccess) return s.sticky()
 
 extern "C" {
 

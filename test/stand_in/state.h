@@ -20,6 +20,11 @@ using calque::runtime::cuda::Status;
 inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201, kInvalidPtx = 218,
                         kInvalidHandle = 400, kNotFound = 500, kLaunchFailed = 719;
 
+/// A device's primary context.
+struct Context {
+  int references = 0;
+  Status sticky = kSuccess;  ///< what a failed kernel leaves behind
+};
 struct Stream;
 struct Event {
   Stream* stream = nullptr;
@@ -27,6 +32,7 @@ struct Event {
 };
 using Work = std::function<Status()>;
 struct Stream {
+  Context* context = nullptr;
   std::deque<Work> queue;
   bool captures = false;  ///< what is asked for is written down in place of being done
   std::vector<Work> captured;
@@ -96,8 +102,10 @@ size_t live_library_objects();
 
 struct State {
   std::recursive_mutex mutex;
-  int devices = 1;
-  int contexts = 0;  ///< references to the primary context
+  std::map<int, Context> contexts;  ///< by device
+  /// Of the machine, as tests set them: how many devices it has, its driver's version and the like.
+  std::map<std::string, int> settings{{"devices", 1}, {"version", 12040},      {"major", 9},
+                                      {"minor", 0},   {"host_page_tables", 0}, {"foreign_capture", 0}};
   Handles<Stream> streams;
   Handles<Event> events;
   Handles<Module> modules;
@@ -107,8 +115,8 @@ struct State {
   calque::runtime::SimulatedMemory memory;
   size_t most_memory = SIZE_MAX;
   std::vector<std::string> problems;
-  std::string failure;       ///< of a kernel, in words
-  Status sticky = kSuccess;  ///< what a failed kernel leaves behind
+  std::string failure;                            ///< of a kernel, in words
+  std::map<const std::byte*, size_t> registered;  ///< page-locked memory of the host: where, and how many bytes
   std::map<std::string, int> calls;
   struct Injection {
     Status status = kSuccess;
@@ -118,10 +126,15 @@ struct State {
 
   /// Counts a call; what it has to fail with, if it has to.
   Status enter(const char* entry, bool needs_context);
+  Status injected(const char* entry);
+  /// What the calling thread's context was left with.
+  Status sticky() const;
+  bool is_registered(const void* from) const;
   Status misuse(const std::string& what, Status status = kInvalidValue) {
     problems.push_back(what);
     return status;
   }
+  /// The calling thread's context has no work.
   bool idle() const;
   /// Asks a stream for work.
   Status ask(calque::runtime::cuda::Stream stream, Work work);
@@ -132,7 +145,9 @@ struct State {
   bool holds(calque::runtime::cuda::Address address, size_t bytes) const;
 };
 State& state();
-/// How often the calling thread made the context current.
-int& current_depth();
+/// The contexts that the calling thread made current, the one in use last.
+std::vector<Context*>& current();
+/// What the calling thread may do while somebody captures: 0 in global mode, 2 when relaxed.
+int& capture_mode();
 
 }  // namespace stand_in

@@ -9,6 +9,7 @@
 #include "codegen/codegen.h"
 #include "codegen/target.h"
 #include "runtime/environment.h"
+#include "runtime/gpu/cublaslt_search.h"
 #include "runtime/gpu/cuda_device.h"
 
 namespace calque::cli {
@@ -24,12 +25,30 @@ std::string present(const std::string& features) {
   return all;
 }
 
-/// Each card with its driver, or why there is none.
+/// Which cuBLASLt would be used, as far as that can be told without a context.
+void tell_library(int driver_version) {
+  const runtime::cublas::SearchList choice = runtime::cublas::chosen_candidates(driver_version);
+  const auto library = runtime::cublas::first_that_starts(choice, [](const auto&) { return true; });
+  std::cout << "  cuBLASLt: "
+            << (library != nullptr ? runtime::cublas::description(*library)
+                : choice.named     ? "none: see CALQUE_LIBCUBLASLT"
+                                   : "none found")
+            << "\n";
+}
+
+/// Each card with its driver, or why it cannot be used. No context is made for it.
 void tell_gpus() {
   const runtime::CudaDevices& all = runtime::cuda_devices();
-  for (const auto& gpu : all.devices) std::cout << "  " << gpu->device() << ": " << gpu->description() << "\n";
+  for (size_t i = 0; i < all.devices.size(); ++i) {
+    if (all.devices[i] != nullptr)
+      std::cout << "  " << all.devices[i]->device() << ": " << all.devices[i]->description() << "\n";
+    else
+      std::cout << "  not usable: " << all.problems[i] << "\n";
+  }
   if (all.devices.empty())
     std::cout << "  no GPU: " << (all.problem.empty() ? "the driver shows none" : all.problem) << "\n";
+  else
+    tell_library(all.driver_version);
 }
 
 int info() {

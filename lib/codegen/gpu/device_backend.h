@@ -15,6 +15,7 @@ namespace calque::codegen {
 /// Throws CompileError for what is no architecture that kernels are made for.
 TargetInfo ptx_target(const std::string& arch, bool many_parameters = false);
 inline constexpr size_t kFewParameters = 4352 / 8, kMostParameters = 32764 / 8;
+inline constexpr int kPtxOfManyParameters = 81;
 
 /// A target machine, kept from one module to the next, and passes over device code with its costs.
 class DeviceBackend {

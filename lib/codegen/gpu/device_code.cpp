@@ -21,6 +21,11 @@ TargetInfo target_of(const kernel::Program& program, const DeviceOptions& option
       throw CompileError("compile: kernel " + k.name + " reads and writes " + std::to_string(most) +
                          " arrays, a GPU's takes " + std::to_string(kMostParameters) + " at most");
   }
+  if (most > kFewParameters && options.newest_ptx != 0 && options.newest_ptx < kPtxOfManyParameters)
+    throw CompileError("compile: a kernel reads and writes " + std::to_string(most) + " arrays: more than " +
+                       std::to_string(kFewParameters) +
+                       " need PTX 8.1, a driver of CUDA 12.1 or later; this one reads PTX up to " +
+                       std::to_string(options.newest_ptx / 10) + "." + std::to_string(options.newest_ptx % 10));
   return ptx_target(options.arch, most > kFewParameters);
 }
 

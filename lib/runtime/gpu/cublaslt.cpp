@@ -2,29 +2,36 @@
 // workspace is one for each device, since everything runs on one stream, and never moves, so that graphs may name it.
 #include "runtime/gpu/cublaslt.h"
 
-#include <cstdlib>
-
 #include <dlfcn.h>
 
+#include "runtime/gpu/cublaslt_search.h"
 #include "runtime/log.h"
 
 namespace calque::runtime {
 
 namespace cublas {
 
-std::shared_ptr<const Library> open_library(const std::string& path) {
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return nullptr;
+std::shared_ptr<const Library> open_library(const std::string& path, bool loaded, std::string& problem) {
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (loaded ? RTLD_NOLOAD : 0));
+  if (handle == nullptr) {
+    const char* reason = loaded ? nullptr : dlerror();
+    problem = path + " cannot be opened" + (reason != nullptr ? ": " + std::string(reason) : "");
+    return nullptr;
+  }
   auto library = std::make_shared<Library>();
-#define CALQUE_X(member, symbol, parameters)                                                 \
-  library->member = reinterpret_cast<Status(*) parameters>(dlsym(handle, #symbol));          \
-  if (library->member == nullptr) {                                                          \
-    log().warn("{} has no " #symbol ": products of matrices are computed without it", path); \
-    return nullptr;                                                                          \
+#define CALQUE_X(member, symbol, parameters)                                        \
+  library->member = reinterpret_cast<Status(*) parameters>(dlsym(handle, #symbol)); \
+  if (library->member == nullptr) {                                                 \
+    problem = path + " has no " #symbol;                                            \
+    dlclose(handle);                                                                \
+    return nullptr;                                                                 \
   }
   CALQUE_CUBLASLT_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
   library->version = reinterpret_cast<size_t (*)()>(dlsym(handle, "cublasLtGetVersion"));
+  Dl_info info{};
+  const bool found = dladdr(reinterpret_cast<const void*>(library->create), &info) != 0 && info.dli_fname != nullptr;
+  library->path = found ? info.dli_fname : path;
   return library;
 }
 
@@ -48,21 +55,6 @@ int type_of(DType dtype) {
     default:
       return cublas::kF32;
   }
-}
-
-/// By preference, or what CALQUE_LIBCUBLASLT names.
-std::shared_ptr<const cublas::Library> open_any(const cuda::Driver& driver) {
-  if (const char* named = std::getenv("CALQUE_LIBCUBLASLT"); named != nullptr) {
-    const std::string path = named;
-    if (path.empty() || path == "off") return nullptr;
-    auto library = cublas::open_library(path);
-    if (library == nullptr) log().warn("CALQUE_LIBCUBLASLT={} cannot be opened", path);
-    return library;
-  }
-  if (driver.load_simulated != nullptr) return nullptr;  // NVIDIA's library wants NVIDIA's driver
-  for (const char* path : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"})
-    if (auto library = cublas::open_library(path)) return library;
-  return nullptr;
 }
 
 std::string text_of(const LibraryProduct& p) {
@@ -166,32 +158,39 @@ cublas::Status LibraryCall::run(cublas::Handle handle, void* const* addresses, v
 // ---- ProductLibrary
 
 ProductLibrary::~ProductLibrary() {
-  if (library_ == nullptr) return;
+  if (captured_ == nullptr) return;
+  const CudaContext::Idle idle(context_);
+  if (!idle) return;
   const cuda::Driver& driver = context_.driver();
-  if (driver.context_push(context_.context()) != cuda::kSuccess) return;
-  if (driver.stream_synchronize(context_.stream()) == cuda::kSuccess) {
-    if (handle_ != nullptr) library_->destroy(handle_);
-    if (workspace_ != 0) driver.free(workspace_);
-    if (captured_ != nullptr) driver.stream_destroy(captured_);
-  }
-  cuda::Context before = nullptr;
-  driver.context_pop(&before);
+  if (handle_ != nullptr) library_->destroy(handle_);
+  if (workspace_ != 0) driver.free(workspace_);
+  driver.stream_destroy(captured_);
+}
+
+bool ProductLibrary::start(const cublas::Library& library) {
+  if (library.create(&handle_) == kSuccess) return true;
+  handle_ = nullptr;
+  return false;
 }
 
 bool ProductLibrary::open() {
   if (tried_) return handle_ != nullptr;
   tried_ = true;
-  library_ = open_any(context_.driver());
-  if (library_ == nullptr) return false;
   const cuda::Driver& driver = context_.driver();
-  const bool ready = driver.stream_create(&captured_, cuda::kStreamNonBlocking) == cuda::kSuccess &&
-                     library_->create(&handle_) == kSuccess;
-  if (!ready) {
-    log().warn("{}: cuBLASLt does not start: products of matrices are computed without it", context_.name());
+  const cublas::SearchList choice = cublas::chosen_candidates(driver.version);
+  // NVIDIA's library wants NVIDIA's driver.
+  if (choice.candidates.empty() || (!choice.named && driver.load_simulated != nullptr)) return false;
+  if (driver.stream_create(&captured_, cuda::kStreamNonBlocking) != cuda::kSuccess) {
+    captured_ = nullptr;
+    return false;
+  }
+  library_ = cublas::first_that_starts(choice, [&](const cublas::Library& library) { return start(library); });
+  if (library_ == nullptr) {
+    log().info("{}: no cuBLASLt: products of matrices are computed without it", context_.name());
     return false;
   }
   log().info("{}: large products of matrices are computed by cuBLASLt {}", context_.name(),
-             library_->version != nullptr ? library_->version() : 0);
+             cublas::description(*library_));
   return true;
 }
 

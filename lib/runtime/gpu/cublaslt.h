@@ -81,10 +81,12 @@ struct Library {
   CALQUE_CUBLASLT_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
   size_t (*version)() = nullptr;  ///< 120103
+  std::string path;               ///< where it was found
 };
 
-/// Null, and a line in the log, when there is none.
-std::shared_ptr<const Library> open_library(const std::string& path);
+/// Null, with the reason in `problem`, when there is none, or one without all of the functions. `loaded`: only when the
+/// process has it already.
+std::shared_ptr<const Library> open_library(const std::string& path, bool loaded, std::string& problem);
 
 }  // namespace cublas
 
@@ -137,6 +139,7 @@ class ProductLibrary {
 
  private:
   bool open();
+  bool start(const cublas::Library& library);
   bool has_workspace();
   std::shared_ptr<const LibraryCall> call_for(const kernel::LibraryProduct& product, bool tf32);
   bool run(const LibraryCall& call, void* const* addresses, cuda::Stream stream) const;

@@ -7,8 +7,10 @@
 
 #include <xxhash.h>
 
+#include "runtime/gpu/cuda_events.h"
 #include "runtime/gpu/cuda_program.h"
 #include "runtime/gpu/memory_pool.h"
+#include "runtime/gpu/ptx_support.h"
 #include "runtime/log.h"
 
 namespace calque::runtime {
@@ -31,63 +33,6 @@ std::string key_of(const kernel::Program& program, const codegen::PtxProgram& pt
   return key;
 }
 
-/// Events that nobody uses. Making one costs more than recording it.
-class Events {
- public:
-  explicit Events(CudaContext& context) : context_(context) {}
-  Events(const Events&) = delete;
-  Events& operator=(const Events&) = delete;
-  ~Events() { clear(); }
-  void clear() noexcept {
-    std::lock_guard lock(mutex_);
-    const cuda::Driver& driver = context_.driver();
-    if (driver.context_push(context_.context()) != cuda::kSuccess) return;
-    for (const cuda::Event event : free_) driver.event_destroy(event);
-    free_.clear();
-    cuda::Context before = nullptr;
-    driver.context_pop(&before);
-  }
-  cuda::Event take() {
-    {
-      std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        const cuda::Event event = free_.back();
-        free_.pop_back();
-        return event;
-      }
-    }
-    cuda::Event event = nullptr;
-    context_.check(context_.driver().event_create(&event, cuda::kEventDisableTiming), "there is no event");
-    return event;
-  }
-  void give(cuda::Event event) {
-    std::lock_guard lock(mutex_);
-    free_.push_back(event);
-  }
-
- private:
-  CudaContext& context_;
-  std::mutex mutex_;
-  std::vector<cuda::Event> free_;
-};
-
-class CudaMark final : public Mark {
- public:
-  CudaMark(CudaContext& context, Events& events) : context_(context), events_(events), event_(events.take()) {}
-  CudaMark(const CudaMark&) = delete;
-  CudaMark& operator=(const CudaMark&) = delete;
-  ~CudaMark() override { events_.give(event_); }
-  void record() const {
-    context_.check(context_.driver().event_record(event_, context_.stream()), "an event cannot be recorded");
-  }
-  void wait() const { context_.check(context_.driver().event_synchronize(event_), "waiting for a result"); }
-
- private:
-  CudaContext& context_;
-  Events& events_;
-  const cuda::Event event_;
-};
-
 class CudaDevice final : public DeviceApi {
  public:
   CudaDevice(std::shared_ptr<const cuda::Driver> driver, int number)
@@ -96,12 +41,11 @@ class CudaDevice final : public DeviceApi {
 
   kernel::GpuLimits limits() const override { return {.processors = context_.processors()}; }
   std::string arch() const override { return context_.arch(); }
+  int newest_ptx() const override { return runtime::newest_ptx(context_.driver().version); }
   std::string description() const override {
-    int version = 0;  // 12040 is 12.4
-    context_.check(context_.driver().driver_version(&version), "the driver cannot be asked");
     return context_.name() + ", " + context_.arch() + ", " + std::to_string(context_.processors()) +
            " multiprocessors, " + std::to_string(context_.memory() >> 20) + " MiB, driver of CUDA " +
-           std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+           cuda::version_text(context_.driver().version);
   }
   std::string code_key() const override {
     return context_.arch() + "," + std::to_string(context_.processors()) + "," +
@@ -109,10 +53,7 @@ class CudaDevice final : public DeviceApi {
   }
   void* allocate(size_t bytes) override;
   void release(void* memory, size_t bytes) noexcept override;
-  void upload(void* to, const void* from, size_t bytes) override {
-    const CudaContext::Current current(context_);
-    context_.check(context_.driver().upload(address_of(to), from, bytes, context_.stream()), "a copy from the host");
-  }
+  void upload(void* to, const void* from, size_t bytes) override;
   void download(void* to, const void* from, size_t bytes, const Mark* mark) override;
   std::shared_ptr<const Mark> mark() override;
   void copy(void* to, const void* from, size_t bytes) override {
@@ -144,7 +85,7 @@ class CudaDevice final : public DeviceApi {
   void free_all(const std::vector<MemoryPool::Block>& blocks) noexcept;
 
   CudaContext context_;
-  Events events_{context_};
+  CudaEvents events_{context_};
   ProductLibrary library_{context_};
   MemoryPool pool_;
   std::atomic<size_t> held_{0};  ///< bytes of blocks that arrays and workspaces have
@@ -159,22 +100,27 @@ cuda::Status CudaDevice::fresh(void*& memory, size_t bytes) {
   return status;
 }
 
-// Not on the stream: work that was asked for later goes on meanwhile.
+// Of memory that is page-locked the driver reads the bytes when it comes to them.
+void CudaDevice::upload(void* to, const void* from, size_t bytes) {
+  const CudaContext::Current current(context_);
+  context_.check(context_.driver().upload(address_of(to), from, bytes, context_.stream()), "a copy from the host");
+  if (!context_.is_staged(from, bytes)) CudaMark(context_, events_).wait();
+}
+
+// Behind a mark on a stream of its own, so that work that was asked for later goes on meanwhile.
 void CudaDevice::download(void* to, const void* from, size_t bytes, const Mark* mark) {
   const CudaContext::Current current(context_);
-  if (mark != nullptr) {
-    static_cast<const CudaMark*>(mark)->wait();
-  } else {
-    context_.synchronize();
-  }
-  context_.check(context_.driver().download(to, address_of(from), bytes), "a copy to the host");
+  const uint64_t launched = context_.launches().count();
+  if (mark != nullptr) static_cast<const CudaMark*>(mark)->wait();
+  const cuda::Stream stream = mark != nullptr ? context_.fetches() : context_.stream();
+  context_.check(context_.driver().download(to, address_of(from), bytes, stream), "a copy to the host");
+  context_.check(context_.driver().stream_synchronize(stream), "waiting for a copy to the host");
+  if (mark == nullptr) context_.launches().ended(launched);
 }
 
 std::shared_ptr<const Mark> CudaDevice::mark() {
   const CudaContext::Current current(context_);
-  auto mark = std::make_shared<CudaMark>(context_, events_);
-  mark->record();
-  return mark;
+  return std::make_shared<CudaMark>(context_, events_);
 }
 
 void* CudaDevice::allocate(size_t bytes) {
@@ -208,13 +154,9 @@ void CudaDevice::release(void* memory, size_t bytes) noexcept {
 // What still runs may use these blocks.
 void CudaDevice::free_all(const std::vector<MemoryPool::Block>& blocks) noexcept {
   if (blocks.empty()) return;
-  const cuda::Driver& driver = context_.driver();
-  if (driver.context_push(context_.context()) != cuda::kSuccess) return;
-  if (driver.stream_synchronize(context_.stream()) == cuda::kSuccess) {
-    for (const MemoryPool::Block& block : blocks) driver.free(address_of(block.memory));
-  }
-  cuda::Context before = nullptr;
-  driver.context_pop(&before);
+  const CudaContext::Idle idle(context_);
+  if (!idle) return;
+  for (const MemoryPool::Block& block : blocks) context_.driver().free(address_of(block.memory));
 }
 
 void CudaDevice::store(void* to, uint32_t value, size_t bytes) {
@@ -260,6 +202,7 @@ CudaDevices open_cuda_devices(const std::string& library) {
   CudaDevices all;
   try {
     const auto driver = cuda::open_driver(library);
+    all.driver_version = driver->version;
     int count = 0;
     if (const cuda::Status status = driver->device_count(&count); status != cuda::kSuccess) {
       throw DeviceError("CUDA's driver shows no devices: " + driver->describe(status));

@@ -11,7 +11,10 @@
 namespace calque::runtime::cuda {
 
 using Status = int;
-inline constexpr Status kSuccess = 0, kOutOfMemory = 2;
+inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kDeinitialized = 4, kDeviceUnavailable = 46,
+                        kUnsupportedPtx = 222, kIllegalAddress = 700, kLaunchFailed = 719;
+/// The oldest driver that has all entry points below: of CUDA 11.4.
+inline constexpr int kOldestDriver = 11040;
 using Address = unsigned long long;
 using Context = struct ContextObject*;
 using Stream = struct StreamObject*;
@@ -27,11 +30,13 @@ enum DeviceAttribute : int {
   kComputeCapabilityMajor = 75,
   kComputeCapabilityMinor = 76,
   kSharedMemoryOfBlock = 97,
+  kUsesHostPageTables = 100,  ///< it reads the host's memory as it is, page-locked or not
 };
+enum PointerAttribute : int { kMemoryType = 2 };
 enum FunctionAttribute : int { kMaxDynamicSharedMemory = 8 };
 enum JitOption : int { kErrorLogBuffer = 5, kErrorLogBytes = 6 };
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
-/// The thread that captures may do anything else meanwhile.
+/// The thread may do anything else while it, or another one, captures.
 inline constexpr int kCaptureRelaxed = 2;
 
 struct KernelNode {
@@ -80,14 +85,16 @@ struct CopyNode {
   X(stream_synchronize, cuStreamSynchronize, (Stream stream))                                                  \
   X(capture_begin, cuStreamBeginCapture_v2, (Stream stream, int mode))                                         \
   X(capture_end, cuStreamEndCapture, (Stream stream, Graph * graph))                                           \
+  X(exchange_capture_mode, cuThreadExchangeStreamCaptureMode, (int* mode))                                     \
   X(event_synchronize, cuEventSynchronize, (Event event))                                                      \
   X(event_create, cuEventCreate, (Event * event, unsigned flags))                                              \
   X(event_record, cuEventRecord, (Event event, Stream stream))                                                 \
   X(event_destroy, cuEventDestroy_v2, (Event event))                                                           \
   X(allocate, cuMemAlloc_v2, (Address * memory, size_t bytes))                                                 \
   X(free, cuMemFree_v2, (Address memory))                                                                      \
+  X(pointer_attribute, cuPointerGetAttribute, (void* value, int attribute, Address pointer))                   \
   X(upload, cuMemcpyHtoDAsync_v2, (Address to, const void* from, size_t bytes, Stream stream))                 \
-  X(download, cuMemcpyDtoH_v2, (void* to, Address from, size_t bytes))                                         \
+  X(download, cuMemcpyDtoHAsync_v2, (void* to, Address from, size_t bytes, Stream stream))                     \
   X(copy, cuMemcpyDtoDAsync_v2, (Address to, Address from, size_t bytes, Stream stream))                       \
   X(store8, cuMemsetD8Async, (Address to, unsigned char value, size_t count, Stream stream))                   \
   X(store16, cuMemsetD16Async, (Address to, unsigned short value, size_t count, Stream stream))                \
@@ -125,12 +132,20 @@ struct Driver {
 #define CALQUE_X(member, symbol, parameters) Status(*member) parameters = nullptr;
   CALQUE_CUDA_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
+  int version = 0;  ///< of CUDA: 12040 is 12.4
   /// Only of libraries that run kernels on the simulator: gives them the program behind a module.
   Status (*load_simulated)(Module module, const codegen::SimulatedProgram* program) = nullptr;
 
-  /// `CUDA_ERROR_OUT_OF_MEMORY, out of memory`
+  /// `CUDA_ERROR_OUT_OF_MEMORY, out of memory`, and what helps against failures of the machine's set-up.
   std::string describe(Status status) const;
 };
+
+/// What fails so leaves a context in which nothing works any more, for as long as the process runs.
+bool loses_context(Status status);
+/// 12040: `12.4`.
+std::string version_text(int version);
+/// Whether this process is the child of one that had opened a driver: CUDA does not work in it.
+bool is_forked();
 
 /// Opens a library and initialises it. Throws DeviceError when it is not there, is none, or does not start.
 std::shared_ptr<const Driver> open_driver(const std::string& library);

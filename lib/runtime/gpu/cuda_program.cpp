@@ -5,6 +5,8 @@
 
 #include "calque/ir/attribute.h"
 
+#include "runtime/log.h"
+
 namespace calque::runtime {
 namespace {
 
@@ -96,13 +98,9 @@ CudaModule::CudaModule(CudaContext& context, const kernel::Program& program, con
   }
 }
 
+// Its kernels may still run; what cannot be waited for is not taken away.
 CudaModule::~CudaModule() {
-  const cuda::Driver& driver = context_.driver();
-  if (driver.context_push(context_.context()) != cuda::kSuccess) return;
-  // Its kernels may still run; what cannot be waited for is not taken away.
-  if (driver.stream_synchronize(context_.stream()) == cuda::kSuccess) driver.module_unload(module_);
-  cuda::Context before = nullptr;
-  driver.context_pop(&before);
+  if (const CudaContext::Idle idle(context_); idle) context_.driver().module_unload(module_);
 }
 
 CudaGraph::CudaGraph(CudaContext& context, const CudaLaunches& launches, std::span<const Command> commands)
@@ -119,11 +117,7 @@ CudaGraph::CudaGraph(CudaContext& context, const CudaLaunches& launches, std::sp
 }
 
 CudaGraph::~CudaGraph() {
-  const cuda::Driver& driver = context_.driver();
-  if (driver.context_push(context_.context()) != cuda::kSuccess) return;
-  if (driver.stream_synchronize(context_.stream()) == cuda::kSuccess) destroy();
-  cuda::Context before = nullptr;
-  driver.context_pop(&before);
+  if (const CudaContext::Idle idle(context_); idle) destroy();
 }
 
 void CudaGraph::destroy() noexcept {
@@ -198,26 +192,19 @@ bool CudaGraph::update(const CudaLaunches& launches, size_t number, const Comman
   switch (command.kind) {
     case Command::Kind::launch: {
       std::vector<void*> parameters = parameters_of(command.addresses.data(), command.addresses.size());
-      const CudaModule::Kernel& kernel = launches.module->kernel(command.kernel);
-      const cuda::KernelNode kernel_parameters = kernel_node(kernel, parameters);
-      context_.check(driver.graph_set_kernel(exec_, node, &kernel_parameters),
-                     "kernel " + kernel.name + " cannot be changed in its graph");
-      break;
+      const cuda::KernelNode kernel = kernel_node(launches.module->kernel(command.kernel), parameters);
+      return driver.graph_set_kernel(exec_, node, &kernel) == cuda::kSuccess;
     }
     case Command::Kind::copy: {
       const cuda::CopyNode copy = copy_node(command);
-      context_.check(driver.graph_set_copy(exec_, node, &copy, context_.context()),
-                     "a copy cannot be changed in its graph");
-      break;
+      return driver.graph_set_copy(exec_, node, &copy, context_.context()) == cuda::kSuccess;
     }
     case Command::Kind::store: {
       const cuda::StoreNode store = store_node(command);
-      context_.check(driver.graph_set_store(exec_, node, &store, context_.context()),
-                     "a store cannot be changed in its graph");
-      break;
+      return driver.graph_set_store(exec_, node, &store, context_.context()) == cuda::kSuccess;
     }
   }
-  return true;
+  return false;
 }
 
 bool CudaGraph::update(const CudaLaunches& launches, std::span<const Command> commands) {
@@ -247,7 +234,7 @@ void CudaProgram::launch(int32_t number, void* const* addresses) const {
   const CudaContext::Current current(context_);
   if (const LibraryCall* call = launches_.call(number);
       call != nullptr && launches_.library->launch(*call, addresses)) {
-    return context_.launched(label);
+    return context_.launches().add(label);
   }
   std::vector<void*> parameters = parameters_of(addresses, kernel.parameters);
   if (const cuda::Status status =
@@ -256,7 +243,7 @@ void CudaProgram::launch(int32_t number, void* const* addresses) const {
       status != cuda::kSuccess) {
     context_.fail(status, std::string(label) + " cannot be launched");
   }
-  context_.launched(label);
+  context_.launches().add(label);
 }
 
 // A loop that feeds results back has two or three sets of addresses by turns: each has its graph, and nothing has to be
@@ -283,15 +270,24 @@ CudaProgram::Instance& CudaProgram::instance(Chain& chain, std::span<void* const
   return all.front();
 }
 
+// What the driver does not take as a graph is launched one by one; if the device is lost, that says so.
 bool CudaProgram::replay(size_t number, std::span<void* const> buffers, const MakeCommands& commands) const {
   if (!launches_.module) return false;  // copies alone
   std::lock_guard lock(mutex_);
   Chain& chain = chains_[number];
-  if (chain.calls++ == 0) return false;
+  if (chain.refused || chain.calls++ == 0) return false;
   const CudaContext::Current current(context_);
-  Instance& one = instance(chain, buffers, commands);
-  for (const char* label : labels_) context_.launched(label);
-  one.graph->launch();
+  CudaGraph* graph = nullptr;
+  try {
+    graph = instance(chain, buffers, commands).graph.get();
+  } catch (const DeviceFailure& e) {
+    log().warn("{}; its commands are launched one by one", e.what());
+    chain.refused = true;
+    chain.instances.clear();
+    return false;
+  }
+  for (const char* label : labels_) context_.launches().add(label);
+  graph->launch();
   return true;
 }
 

@@ -51,7 +51,7 @@ class CudaGraph {
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
   ~CudaGraph();
-  /// Changes the addresses in it to those of the commands. False when it has to be made anew.
+  /// Changes the addresses in it to those of the commands. False when the driver refuses: it has to be made anew.
   bool update(const CudaLaunches& launches, std::span<const Command> commands);
   void launch();
 
@@ -87,6 +87,7 @@ class CudaProgram final : public LoadedProgram {
   };
   struct Chain {
     size_t calls = 0;
+    bool refused = false;             ///< the driver does not take it as a graph
     std::vector<Instance> instances;  ///< latest first
   };
   Instance& instance(Chain& chain, std::span<void* const> buffers, const MakeCommands& commands) const;

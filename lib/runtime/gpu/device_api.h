@@ -17,7 +17,7 @@
 
 namespace calque::runtime {
 
-/// A failure of a device. `out_of_memory` ones may go once memory was given back.
+/// A failure of a device.
 class DeviceFailure : public CallFailure {
   using CallFailure::CallFailure;
 };
@@ -54,6 +54,8 @@ class DeviceApi {
   virtual kernel::GpuLimits limits() const { return {}; }
   /// The architecture that PTX is made for: sm_90a.
   virtual std::string arch() const { return "sm_80"; }
+  /// The newest PTX that its driver reads: 84 is 8.4. 0: any.
+  virtual int newest_ptx() const { return 0; }
   /// The card and its driver, in words.
   virtual std::string description() const { return {}; }
   /// All that the code for this device depends on beside the graph.

@@ -128,7 +128,11 @@ kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& o
 
 codegen::DeviceOptions device_code_options(const CompileOptions& options) {
   codegen::DeviceOptions code{.strict = options.strict, .fast_math = options.fast_math};
-  if (options.device != cpu()) code.arch = device_api(options.device).arch();
+  if (options.device != cpu()) {
+    const DeviceApi& api = device_api(options.device);
+    code.arch = api.arch();
+    code.newest_ptx = api.newest_ptx();
+  }
   return code;
 }
 
