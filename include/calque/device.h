@@ -15,16 +15,16 @@ inline Device gpu(int index = 0) { return {Device::Kind::gpu, index}; }
 /// The simulator of a GPU on the CPU.
 inline Device gpu_sim() { return {Device::Kind::gpu_sim, 0}; }
 
-/// The devices that can be used, the CPU first.
+/// The devices whose driver and compute capability suffice, the CPU first. Asking makes no context on a GPU.
 std::vector<Device> devices();
 /// Where functions and operations run whose arguments are all on the host: the CPU, or what CALQUE_DEVICE names. Throws
 /// DeviceError when CALQUE_DEVICE names no device.
 Device default_device();
 /// The device that a text names: cpu, gpu_sim, gpu, gpu:N. Throws DeviceError.
 Device parse_device(std::string_view text);
-/// True when `gpu(0)` can be used.
+/// True when `gpu(0)` is one of `devices()`. Its first work may still throw DeviceError: another process may have it.
 bool gpu_available();
-/// Waits until all computations that were started are done, on every device.
+/// Waits until all computations that were started are done, on every device. Throws DeviceError when one was lost.
 void synchronize();
 
 namespace detail {

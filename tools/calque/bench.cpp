@@ -77,11 +77,20 @@ Json read_json(const fs::path& path) {
   return document;
 }
 
-void write(const fs::path& path, const std::string& text) {
+/// The file is the old one or the new one, whatever happens to the process.
+void replace_file(const fs::path& path, const std::string& text) {
   if (path.has_parent_path()) fs::create_directories(path.parent_path());
-  std::ofstream out(path);
-  out << text;
-  if (!out.flush()) throw std::runtime_error("bench: cannot write " + path.string());
+  const fs::path unfinished = path.string() + ".unfinished";
+  {
+    std::ofstream out(unfinished);
+    out << text;
+    if (!out.flush()) throw std::runtime_error("bench: cannot write " + unfinished.string());
+  }
+  fs::rename(unfinished, path);
+}
+
+void write(const fs::path& path, const std::string& text) {
+  replace_file(path, text);
   std::cout << "written to " << path.string() << '\n';
 }
 
@@ -152,6 +161,23 @@ Json measure(const BenchOptions& options) {
   return all;
 }
 
+/// Adds rivals and writes everything. 1 when a case failed.
+int finish_devices(Json all, const BenchOptions& options, const fs::path& figures) {
+  for (const std::string& path : options.merge) merge_device_rivals(all, read_json(path));
+  std::cout << '\n';
+  write(figures, all.dump(1) + "\n");
+  write(options.page.empty() ? fs::path(all.value("date", today()) + "-devices.html") : fs::path(options.page),
+        device_page(all));
+  const auto failed = [](const Json& c) { return c.contains("error"); };
+  return std::any_of(all["cases"].begin(), all["cases"].end(), failed) ? 1 : 0;
+}
+
+/// Figures of devices that were measured before, with rivals.
+int merge_into_devices(const BenchOptions& options) {
+  return finish_devices(read_json(options.from), options,
+                        options.json.empty() ? fs::path(options.from) : fs::path(options.json));
+}
+
 /// Cases are built-in ones, or files of graphs.
 int compare_devices(BenchOptions options) {
   const std::vector<std::string> known = device_cases();
@@ -168,17 +194,23 @@ int compare_devices(BenchOptions options) {
   Json all = header();
   all.erase("results");
   all.erase("probes");
-  all.update(bench_devices(options.on_devices));
-  for (const std::string& path : options.merge) merge_device_rivals(all, read_json(path));
   const std::string stem = all.value("date", today()) + "-devices";
-  std::cout << '\n';
-  write(options.json.empty() ? fs::path(stem + ".json") : fs::path(options.json), all.dump(1) + "\n");
-  write(options.page.empty() ? fs::path(stem + ".html") : fs::path(options.page), device_page(all));
-  return 0;
+  const fs::path figures = options.json.empty() ? fs::path(stem + ".json") : fs::path(options.json);
+  const auto with = [&](const Json& measured, bool complete) {
+    Json document = all;
+    document.update(measured);
+    document["complete"] = complete;
+    return document;
+  };
+  const Json measured = bench_devices(
+      options.on_devices, [&](const Json& part) { replace_file(figures, with(part, false).dump(1) + "\n"); });
+  return finish_devices(with(measured, true), options, figures);
 }
 
 int bench(const BenchOptions& options) {
-  if (!options.on_devices.devices.empty()) return compare_devices(options);
+  if (!options.on_devices.devices.empty()) {
+    return options.from.empty() ? compare_devices(options) : merge_into_devices(options);
+  }
   if (options.list) {
     for (const std::string& name : known_cases(program_folder(options))) std::cout << name << '\n';
     return 0;
@@ -205,7 +237,8 @@ void add_bench(CLI::App& app, int& status) {
   command->add_option("--html", options->page, "page (default: DATE-cpu.html)");
   command->add_option("--merge", options->merge,
                       "figures of rivals in other processes (tools/python/rivals.py, gpu_rivals.py)");
-  command->add_option("--from", options->from, "runs nothing, reports the figures of this file");
+  command->add_option("--from", options->from,
+                      "runs nothing, reports the figures of this file (with --device: of devices)");
   command->add_option("--pass", options->arguments, "an argument for the programs, such as --benchmark_repetitions=3");
   command
       ->add_option("--device", options->on_devices.devices,

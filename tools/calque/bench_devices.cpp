@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <optional>
 
@@ -68,6 +69,13 @@ Executor compiled(const Graph& graph, Device device, bool fast_math) {
   return Executor("bench", graph, options);
 }
 
+/// The seconds that one call of many in a row takes, without transfers.
+double measure_calls(const Graph& graph, const Target& target, double budget) {
+  const Executor run = compiled(graph, target.device, false);
+  const std::vector<AnyArray> inputs = run.placed(inputs_of(graph));
+  return seconds_of([&] { run(inputs); }, budget);
+}
+
 /// What one device takes for one graph.
 Json measure(const Graph& graph, const Target& target, double budget, bool fast_math = false) {
   const std::vector<AnyArray> host = inputs_of(graph);
@@ -111,9 +119,9 @@ void check(const DeviceCase& c, const Target& target) {
 void probe(Target& target, double budget) {
   const bool simulated = target.device.kind == Device::Kind::gpu_sim;
   const int64_t n = simulated ? 1 << 12 : target.device == cpu() ? 1 << 25 : 1 << 28, m = simulated ? 1 << 10 : 1 << 20;
-  target.bandwidth = 8 * static_cast<double>(n) / measure(copy_probe(n), target, budget)["seconds"].get<double>();
+  target.bandwidth = 8 * static_cast<double>(n) / measure_calls(copy_probe(n), target, budget);
   target.flops = 2 * static_cast<double>(kProbeSteps) * static_cast<double>(m) /
-                 measure(arithmetic_probe(m), target, budget)["seconds"].get<double>();
+                 measure_calls(arithmetic_probe(m), target, budget);
 }
 
 std::vector<Target> targets_of(const DeviceBenchOptions& options, Json& skipped) {
@@ -209,29 +217,27 @@ void print_row(const Json& row, const std::vector<Target>& targets) {
 
 class Sweep {
  public:
-  Sweep(const DeviceBenchOptions& options, const std::vector<Target>& targets) : options_(options), targets_(targets) {}
+  /// `save` gets a case as far as it was measured.
+  Sweep(const DeviceBenchOptions& options, const std::vector<Target>& targets, std::function<void(const Json&)> save)
+      : options_(options), targets_(targets), save_(std::move(save)) {}
 
-  Json run(const DeviceCase& c) const {
-    Json out{{"name", c.name}, {"what", c.what}, {"rows", Json::array()}};
-    head(c.name + ": " + c.what);
-    for (const Target& t : targets_) check(c, t);
-    for (const int64_t n : sizes(c)) {
-      Json row{{"elements", n}, {"bytes", c.bytes(n)}, {"flops", c.flops(n)}, {"devices", Json::object()}};
-      for (const Target& t : targets_)
-        if (n <= largest(t)) {
-          row["devices"][t.name] = measure(c.make(n), t, options_.seconds, c.fast_math);
-          rate(row, t, c.matrix_units);
-        }
-      if (row["devices"].empty()) continue;
-      print_row(row, targets_);
-      out["rows"].push_back(row);
-    }
-    tell_crossovers(out, targets_);
-    return out;
+  void run(const DeviceCase& c) const {
+    attempt(c.name, c.what, [&](Json& out) {
+      for (const Target& t : targets_) check(c, t);
+      for (const int64_t n : sizes(c)) {
+        Json row{{"elements", n}, {"bytes", c.bytes(n)}, {"flops", c.flops(n)}, {"devices", Json::object()}};
+        for (const Target& t : targets_)
+          if (n <= largest(t)) {
+            row["devices"][t.name] = measure(c.make(n), t, options_.seconds, c.fast_math);
+            rate(row, t, c.matrix_units);
+          }
+        if (!row["devices"].empty()) add(out, row);
+      }
+    });
   }
 
   /// A user's graph has the sizes that it has.
-  Json run(const std::string& file) const {
+  void run(const std::string& file) const {
     const Graph graph = read_graph(file);
     double bytes = 0;
     int64_t most = 0;
@@ -240,20 +246,35 @@ class Sweep {
         bytes += static_cast<double>(type.shape.num_elements()) * static_cast<double>(size_of(type.dtype));
         most = std::max(most, type.shape.num_elements());
       }
-    Json out{{"name", file}, {"what", graph.name()}, {"rows", Json::array()}};
-    head(file);
-    Json row{{"elements", most}, {"bytes", bytes}, {"flops", 0.0}, {"devices", Json::object()}};
-    for (const Target& t : targets_) {
-      row["devices"][t.name] = measure(graph, t, options_.seconds);
-      rate(row, t, false);
-    }
-    print_row(row, targets_);
-    out["rows"].push_back(row);
-    tell_crossovers(out, targets_);
-    return out;
+    attempt(file, graph.name(), [&](Json& out) {
+      Json row{{"elements", most}, {"bytes", bytes}, {"flops", 0.0}, {"devices", Json::object()}};
+      for (const Target& t : targets_) {
+        row["devices"][t.name] = measure(graph, t, options_.seconds);
+        rate(row, t, false);
+      }
+      add(out, row);
+    });
   }
 
  private:
+  /// One case. What goes wrong with it is told, and the others are measured.
+  void attempt(const std::string& name, const std::string& what, const std::function<void(Json&)>& measure_rows) const {
+    Json out{{"name", name}, {"what", what}, {"rows", Json::array()}};
+    head(what == name ? name : name + ": " + what);
+    try {
+      measure_rows(out);
+    } catch (const Error& e) {
+      out["error"] = e.what();
+      std::cout << "  failed: " << e.what() << '\n';
+    }
+    tell_crossovers(out, targets_);
+    save_(out);
+  }
+  void add(Json& out, const Json& row) const {
+    print_row(row, targets_);
+    out["rows"].push_back(row);
+    save_(out);
+  }
   void head(const std::string& title) const {
     std::cout << '\n' << title << '\n' << fmt::format("  {:>10}", "elements");
     for (const Target& t : targets_) std::cout << fmt::format("  {:>10} {:>5} {:>16}", t.name, "limit", "");
@@ -273,6 +294,7 @@ class Sweep {
 
   const DeviceBenchOptions& options_;
   const std::vector<Target>& targets_;
+  const std::function<void(const Json&)> save_;
 };
 
 Json* row_of(Json& document, const Json& result) {
@@ -322,21 +344,31 @@ std::vector<std::string> device_cases() {
   return names;
 }
 
-Json bench_devices(const DeviceBenchOptions& options) {
+Json bench_devices(const DeviceBenchOptions& options, const std::function<void(const Json&)>& save) {
   Json all{{"devices", Json::array()}, {"skipped", Json::array()}, {"cases", Json::array()}};
   std::vector<Target> targets = targets_of(options, all["skipped"]);
   if (targets.empty()) throw DeviceError("bench: none of the devices is available");
   for (Target& t : targets) {
     probe(t, options.seconds);
-    std::cout << fmt::format("{}: copies {}, computes {}\n", t.name, with_unit(t.bandwidth, "B/s"),
-                             with_unit(t.flops, "flop/s of f32"));
+    std::cout << fmt::format("{}: copies {}, computes {}", t.name, with_unit(t.bandwidth, "B/s"),
+                             with_unit(t.flops, "flop/s of f32"))
+              << std::endl;
     all["devices"].push_back({{"name", t.name}, {"bandwidth", t.bandwidth}, {"flops", t.flops}});
+    save(all);
   }
-  const Sweep sweep(options, targets);
-  for (const std::string& file : options.graphs) all["cases"].push_back(sweep.run(file));
+  const Sweep sweep(options, targets, [&](const Json& of_case) {
+    Json& cases = all["cases"];
+    if (cases.empty() || cases.back()["name"] != of_case["name"])
+      cases.push_back(of_case);
+    else
+      cases.back() = of_case;
+    std::cout << std::flush;
+    save(all);
+  });
+  for (const std::string& file : options.graphs) sweep.run(file);
   for (const DeviceCase& c : built_in_device_cases()) {
     const bool named = std::find(options.cases.begin(), options.cases.end(), c.name) != options.cases.end();
-    if (named || (options.cases.empty() && options.graphs.empty())) all["cases"].push_back(sweep.run(c));
+    if (named || (options.cases.empty() && options.graphs.empty())) sweep.run(c);
   }
   return all;
 }

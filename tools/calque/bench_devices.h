@@ -1,5 +1,6 @@
 #pragma once
 // `calque bench --device cpu,gpu`: the same graphs on several devices, their sizes swept, transfers shown apart.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ struct DeviceBenchOptions {
 /// "seconds"}]}`, to the rows of a document, each with the ratio of the fastest one's time to ours.
 void merge_device_rivals(nlohmann::ordered_json& document, const nlohmann::ordered_json& rivals);
 
-/// Runs and prints a table for each case. Returns everything measured.
-nlohmann::ordered_json bench_devices(const DeviceBenchOptions& options);
+/// Runs and prints a table for each case. Returns everything measured; a case that fails has an `error` in place of its
+/// further rows. `save` gets what there is after each row, so that little is lost with the process.
+nlohmann::ordered_json bench_devices(const DeviceBenchOptions& options,
+                                     const std::function<void(const nlohmann::ordered_json&)>& save);
 
 /// A self-contained HTML page: time by size for each case, with the sizes from which one device is ahead, and the
 /// roofline of each device.

@@ -35,7 +35,7 @@ struct Outcome {
 struct Options {
   std::vector<std::string> files;
   std::string device = "cpu";
-  std::string only;
+  std::string only, id;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   bool show_graphs = false;
 };
@@ -161,7 +161,7 @@ Outcome judge(const Line& line, const Options& options) {
   try {
     const Json json = Json::parse(line.text);
     outcome.id = json.at("id").get<std::string>();
-    if (outcome.id.find(options.only) == std::string::npos) {
+    if (outcome.id.find(options.only) == std::string::npos || (!options.id.empty() && outcome.id != options.id)) {
       outcome.id.clear();
       return outcome;
     }
@@ -247,6 +247,7 @@ void add_conformance(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("conformance", "Evaluates conformance cases and compares their results");
   command->add_option("--device", options->device, "Where cases run")->check(device_name)->capture_default_str();
   command->add_option("--only", options->only, "Run only the cases whose id contains this text");
+  command->add_option("--id", options->id, "Run only the case of this id");
   command->add_option("--jobs", options->jobs, "Cases that run at once")->check(CLI::Range(1, 1024));
   command->add_flag("--graphs", options->show_graphs, "Print the graph of every case that gives a wrong result");
   command->add_option("files", options->files, "Files of cases, one JSON object a line (.jsonl)")->required();

@@ -5,8 +5,8 @@
 
 Nothing is installed. A library that is not there, shows no GPU or fails on a case is skipped with a word; each runs in a
 process of its own. Times are taken as `calque bench` takes its own: many calls with one wait behind them, divided by
-their number, and the median over rounds. Results are compared with NumPy's, at a small size, before any timing. `calque
-bench --merge FILE` puts the figures beside ours.
+their number, and the median over rounds. Results are compared with NumPy's, at a small size, before any timing. FILE is
+written after each figure. `calque bench --merge FILE` puts the figures beside ours.
 """
 import argparse
 import json
@@ -208,8 +208,15 @@ def seconds_of(call, wait, budget=0.4):
     return statistics.median(times)
 
 
-def measure(name, tasks):
-    """What one library takes. Runs in a process of its own."""
+def replace(path, document):
+    """The file is the old one or the new one, whatever happens to the process."""
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.write_text(json.dumps(document, indent=1) + "\n")
+    unfinished.replace(path)
+
+
+def measure(name, tasks, output):
+    """What one library takes, written after each figure. Runs in a process of its own."""
     import numpy as np
     library = LIBRARIES[name]()
     document = {"versions": library.versions, "skipped": [], "results": []}
@@ -225,22 +232,40 @@ def measure(name, tasks):
                 continue
             print(f"{variant:>26} {case:>14} {n:>10} {seconds * 1e6:12.2f} us", flush=True)
             document["results"].append({"case": case, "elements": n, "variant": variant, "seconds": seconds})
-    return document
+            replace(output, document)
+    replace(output, document)
 
 
-def in_own_process(name, texts, limit):
-    """The document of one library, or the reason why there is none."""
+def in_own_process(name, texts, limit, merged, save):
+    """Adds what one library takes, or the reason why there is nothing more of it."""
     with tempfile.TemporaryDirectory() as folder:
-        output = pathlib.Path(folder) / "figures.json"
+        output, seen = pathlib.Path(folder) / "figures.json", 0
         command = [sys.executable, __file__, "--within", name, "--output", str(output), *texts]
-        try:
-            done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=limit)
-        except subprocess.TimeoutExpired:
-            return None, f"{name}: not done within {limit} s"
+        errors = tempfile.TemporaryFile("w+")
+        process, deadline = subprocess.Popen(command, stderr=errors, text=True), time.monotonic() + limit
+        while True:
+            try:
+                process.wait(1)
+            except subprocess.TimeoutExpired:
+                pass
+            if output.exists():
+                part = json.loads(output.read_text())
+                merged["versions"].update(part["versions"])
+                merged["results"] += part["results"][seen:]
+                seen = len(part["results"])
+                save()
+            if process.returncode is not None:
+                break
+            if time.monotonic() > deadline:
+                process.kill()
+                merged["skipped"].append(f"{name}: not done within {limit} s")
+                return
         if output.exists():
-            return json.loads(output.read_text()), None
-        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        return None, f"{name}: {lines[-1][:200]}"
+            merged["skipped"] += part["skipped"]
+        if process.returncode != 0:
+            errors.seek(0)
+            lines = errors.read().strip().splitlines() or [f"exit status {process.returncode}"]
+            merged["skipped"].append(f"{name}: {lines[-1][:200]}")
 
 
 def task(text):
@@ -259,23 +284,18 @@ def main():
     parser.add_argument("--within", choices=LIBRARIES, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.within:
-        options.output.write_text(json.dumps(measure(options.within, options.tasks)))
+        measure(options.within, options.tasks, options.output)
         return
     names = options.libraries.split(",")
     if unknown := sorted(set(names) - set(LIBRARIES)):
         parser.error(f"unknown library {', '.join(unknown)}; there are {', '.join(LIBRARIES)}")
     merged = {"versions": {}, "skipped": [], "results": []}
     for name in names:
-        part, reason = in_own_process(name, [f"{case}={n}" for case, n in options.tasks], options.limit)
-        if part is None:
-            merged["skipped"].append(reason)
-            continue
-        merged["versions"].update(part["versions"])
-        merged["skipped"] += part["skipped"]
-        merged["results"] += part["results"]
+        in_own_process(name, [f"{case}={n}" for case, n in options.tasks], options.limit, merged,
+                       lambda: replace(options.output, merged))
     for reason in merged["skipped"]:
         print(f"left out: {reason}")
-    options.output.write_text(json.dumps(merged, indent=1) + "\n")
+    replace(options.output, merged)
 
 
 if __name__ == "__main__":
