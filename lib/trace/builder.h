@@ -77,7 +77,7 @@ class Builder {
     size_t operator()(const Key& k) const { return static_cast<size_t>((k.trace * 0x9e3779b97f4a7c15u) ^ k.value); }
   };
   std::unordered_map<Key, Value, KeyHash> captured_;
-  std::unordered_map<const void*, Value> constants_;  // by the elements' address, which the graph keeps alive
+  std::unordered_map<const void*, Value> constants_;  // by the elements' identity, which the graph keeps alive
 };
 
 /// While one lives, eager traces record what is printed and do not print: what a transformation traces is recorded once

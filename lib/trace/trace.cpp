@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iostream>
 
 #include <spdlog/spdlog.h>
 
+#include "ir/storage_identity.h"
 #include "ir/text.h"
 #include "primitives/list.h"
 #include "reference/evaluate.h"
@@ -278,7 +280,7 @@ Value Builder::literal(const Literal& element, const Type& type) {
 
 Value Builder::constant(const AnyArray& array) {
   if (array.rank() == 0 && array.device() == Device{}) return literal(literal_of(array), array.type());
-  Value& v = constants_[array.data()];
+  Value& v = constants_[storage_identity(array.storage())];
   // Arrays of different shapes may share their elements.
   if (array.size() == 0 || !v.valid() || graph_.type(v) != array.type()) {
     v = graph_.add_constant(array);
