@@ -61,7 +61,8 @@ std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strid
                                        const CompileOptions& options, CompileReport& report) {
   compilations.fetch_add(1, std::memory_order_relaxed);
   if (options.device != cpu()) return make_device_executable(graph, options, report);
-  if (options.reference) return make_reference_executable(graph, strides, options);
+  // In destructors of static objects there may be no code generator any more.
+  if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
   if (const auto reason = needs_reference(graph)) {
     log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
     return make_reference_executable(graph, strides, options);

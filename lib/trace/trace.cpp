@@ -65,6 +65,21 @@ void check_rank(std::string_view operation, const Type& type, Location at) {
                    std::to_string(type.shape.size()) + where_text(user_location(at)));
 }
 
+constinit bool logger_is_gone = false;
+
+/// Through the program's own logger, which ends before some functions are traced.
+void warn(const std::string& text) {
+  static const struct Watch {
+    Watch() { (void)spdlog::default_logger_raw(); }  // made before, so destroyed after this
+    ~Watch() { logger_is_gone = true; }
+  } watch;
+  if (logger_is_gone) {
+    std::cerr << text << '\n';
+  } else {
+    spdlog::warn(text);
+  }
+}
+
 [[noreturn]] void throw_leaked(Handle h, Location at) {
   if (h.trace == 0) {
     throw LeakedTracerError("tracer: a default-constructed tracer has no value" + where_text(at));
@@ -264,10 +279,10 @@ Equation& Builder::record(const Primitive& primitive, ValueList operands, Attrib
   if (eager_ && !unheard) evaluate(e);
   if (graph_.num_equations() > kManyEquations && !warned_) {
     warned_ = true;
-    spdlog::warn(
-        "calque: the trace of '{}' has recorded more than {} equations{}; a matrix of tracers or a long loop in C++ "
-        "records one equation per scalar operation: use matmul and array operations, fori_loop or scan",
-        graph_.name(), kManyEquations, where_text(at));
+    warn("calque: the trace of '" + graph_.name() + "' has recorded more than " + std::to_string(kManyEquations) +
+         " equations" + where_text(at) +
+         "; a matrix of tracers or a long loop in C++ records one equation per scalar operation: use matmul and array "
+         "operations, fori_loop or scan");
   }
   return e;
 }
