@@ -21,7 +21,7 @@ std::shared_ptr<CallTable> shared_table(const void* key) {
   static auto& tables = *new std::unordered_map<const void*, std::shared_ptr<CallTable>>;
   std::lock_guard lock(mutex);
   std::shared_ptr<CallTable>& table = tables[key];
-  if (!table) table = std::make_shared<CallTable>();
+  if (!table) table = std::make_shared<CallTable>(runtime::environment().code_memory);
   return table;
 }
 
@@ -109,7 +109,7 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
   if (state->options.fast_math && state->options.strict) {
     throw CompileError(state->title() + ": .fast_math and .strict exclude each other" + where_text(location));
   }
-  state->table = key ? shared_table(key) : std::make_shared<CallTable>();
+  state->table = key ? shared_table(key) : std::make_shared<CallTable>(runtime::environment().code_memory);
   return state;
 }
 
