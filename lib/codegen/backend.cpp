@@ -2,7 +2,9 @@
 // pool between compilations; every compilation has an LLVMContext of its own. Linked code belongs to a JITDylib that is
 // removed with its CompiledProgram. One ORC session serves the process and is never destroyed.
 #define CALQUE_LLVM_BACKEND
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -14,6 +16,7 @@
 #include "codegen/fuse_products.h"
 #include "codegen/inline_kernel.h"
 #include "codegen/llvm.h"
+#include "codegen/llvm_errors.h"
 #include "codegen/masks.h"
 #include "codegen/outline.h"
 #include "codegen/session.h"
@@ -158,10 +161,13 @@ class Pool {
     }
     return std::make_unique<Backend>(info, sanitize);
   }
-  void give(const TargetInfo& info, bool sanitize, std::unique_ptr<Backend> backend) {
-    const std::lock_guard lock(mutex_);
-    auto& idle = idle_[key(info, sanitize)];
-    if (idle.size() < kKept) idle.push_back(std::move(backend));
+  void give(const TargetInfo& info, bool sanitize, std::unique_ptr<Backend> backend) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      auto& idle = idle_[key(info, sanitize)];
+      if (idle.size() < kKept) idle.push_back(std::move(backend));
+    } catch (const std::bad_alloc&) {  // then it goes
+    }
   }
 
  private:
@@ -175,23 +181,29 @@ class Pool {
 
 class LinkedProgram final : public CompiledProgram {
  public:
-  LinkedProgram(std::vector<Object> objects, bool scalar) {
-    llvm::orc::ExecutorAddr address;
-    library_ = &Session::instance().link(std::move(objects), scalar ? kScalarEntryName : kEntryName, address);
+  LinkedProgram(std::vector<Object> objects, bool scalar)
+      : bytes_(bytes_of(objects)), linked_(std::move(objects), scalar ? kScalarEntryName : kEntryName) {
     if (scalar) {
-      scalar_entry_ = address.toPtr<const void*>();
+      scalar_entry_ = linked_.address().toPtr<const void*>();
     } else {
-      entry_ = address.toPtr<Entry>();
+      entry_ = linked_.address().toPtr<Entry>();
     }
   }
-  LinkedProgram(const LinkedProgram&) = delete;
-  LinkedProgram& operator=(const LinkedProgram&) = delete;
-  ~LinkedProgram() override { Session::instance().unlink(*library_); }
   Entry entry() const override { return entry_; }
   const void* scalar_entry() const override { return scalar_entry_; }
+  size_t bytes() const override { return bytes_; }
 
  private:
-  llvm::orc::JITDylib* library_ = nullptr;
+  static size_t bytes_of(const std::vector<Object>& objects) {
+    // Pages that segments do not fill, and the linker's tables; measured.
+    constexpr size_t kLinked = size_t{24} << 10;
+    size_t bytes = 0;
+    for (const Object& object : objects) bytes += kLinked + object.size();
+    return bytes;
+  }
+
+  size_t bytes_;
+  Linked linked_;
   Entry entry_ = nullptr;
   const void* scalar_entry_ = nullptr;
 };
@@ -203,13 +215,25 @@ class Borrowed {
       : target_(target), sanitize_(sanitize), backend_(Pool::instance().take(target, sanitize)) {}
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
-  ~Borrowed() { Pool::instance().give(target_, sanitize_, std::move(backend_)); }
-  Backend* operator->() const { return backend_.get(); }
+  ~Borrowed() {
+    if (!backend_.is_unwinding()) Pool::instance().give(target_, sanitize_, backend_.release());
+  }
+  Backend* operator->() const { return &*backend_; }
 
  private:
   const TargetInfo& target_;
   bool sanitize_;
-  std::unique_ptr<Backend> backend_;
+  LlvmOwned<Backend> backend_;
+};
+
+// A module in a context of its own.
+struct OwnModule {
+  explicit OwnModule(const std::string& name) : module(name, context) {
+    context.setDiscardValueNames(true);
+    throw_errors_of(context);
+  }
+  llvm::LLVMContext context;
+  llvm::Module module;
 };
 
 // One compilation: emits the module.
@@ -220,9 +244,9 @@ class Compilation {
         times_(times),
         target_(resolve_target(options.target)),
         backend_(target_, options.sanitize),
-        module_(program.name, context_) {
+        owned_(make_llvm_owned<OwnModule>(program.name)),
+        module_(owned_->module) {
     Stopwatch stopwatch;
-    context_.setDiscardValueNames(true);
     module_.setTargetTriple(llvm::Triple(target_.triple));
     module_.setDataLayout(backend_->machine().createDataLayout());
     emit_program(module_, target_, options, program);
@@ -260,8 +284,8 @@ class Compilation {
   CodegenTimes& times_;
   TargetInfo target_;
   Borrowed backend_;
-  llvm::LLVMContext context_;
-  llvm::Module module_;
+  LlvmOwned<OwnModule> owned_;
+  llvm::Module& module_;
   bool scalar_ = false;
 };
 
@@ -276,19 +300,25 @@ struct PartTask {
 
   void run() noexcept {
     try {
-      Stopwatch stopwatch;
-      llvm::LLVMContext context;
-      context.setDiscardValueNames(true);
-      const auto module = read_part(text, context);
-      const Borrowed backend(target, options.sanitize);
-      times.ir = stopwatch.lap();
-      backend->optimize(*module);
-      times.passes = stopwatch.lap();
-      object = backend->emit(*module, llvm::CodeGenFileType::ObjectFile);
-      times.machine = stopwatch.lap();
+      inside_llvm([this] { make_object(); });
     } catch (...) {
       exception = std::current_exception();
     }
+  }
+
+ private:
+  void make_object() {
+    Stopwatch stopwatch;
+    const auto context = make_llvm_owned<llvm::LLVMContext>();
+    context->setDiscardValueNames(true);
+    throw_errors_of(*context);
+    const LlvmOwned<llvm::Module> module(read_part(text, *context));
+    const Borrowed backend(target, options.sanitize);
+    times.ir = stopwatch.lap();
+    backend->optimize(*module);
+    times.passes = stopwatch.lap();
+    object = backend->emit(*module, llvm::CodeGenFileType::ObjectFile);
+    times.machine = stopwatch.lap();
   }
 };
 
@@ -329,18 +359,27 @@ std::vector<Object> Compilation::objects_of(const Parts& parts) {
 }
 
 std::string emitted(const kernel::Program& program, const CodegenOptions& options, llvm::CodeGenFileType type) {
-  CodegenTimes times;
-  const auto bytes = Compilation(program, options, times).emit(type);
-  return {bytes.data(), bytes.size()};
+  return inside_llvm([&] {
+    CodegenTimes times;
+    const auto bytes = Compilation(program, options, times).emit(type);
+    return std::string(bytes.data(), bytes.size());
+  });
 }
 
 // Code for a processor that this one is not would end in an illegal instruction.
 void check_runs_here(const TargetInfo& target) {
   const TargetInfo host = resolve_target({"native", ""});
   if (target.triple != host.triple) throw CompileError("compile: code for " + target.triple + " cannot run here");
-  if ((target.avx512 && !host.avx512) || (target.avx2 && !host.avx2) || (target.fma && !host.fma) ||
-      (target.half_conversion && !host.half_conversion))
-    throw CompileError("compile: this processor (" + host.cpu + ") lacks instructions of " + target.cpu);
+  if (target.cpu == host.cpu && target.features == host.features) return;
+  std::vector<std::string> missing;
+  std::ranges::set_difference(target.instruction_sets, host.instruction_sets, std::back_inserter(missing));
+  if (missing.empty()) return;
+  constexpr size_t kMost = 6;
+  std::string text;
+  for (size_t i = 0; i < std::min(missing.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + missing[i];
+  if (missing.size() > kMost) text += " and " + std::to_string(missing.size() - kMost) + " more";
+  throw CompileError("compile: this processor (" + host.cpu + ") cannot run code for " + target.cpu + ", it lacks " +
+                     text + "; set CALQUE_CPU to native, or to a CPU of no more than this one has, such as x86-64");
 }
 
 }  // namespace
@@ -348,26 +387,32 @@ void check_runs_here(const TargetInfo& target) {
 std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options,
                                                CodegenTimes* times) {
   check_runs_here(resolve_target(options.target));
-  if (options.sanitize) Session::instance().add_sanitizer();
-  CodegenTimes mine;
-  CodegenTimes& t = times ? *times : mine;
-  Compilation compilation(program, options, t);
-  std::vector<Object> objects = compilation.objects();
-  Stopwatch stopwatch;
-  auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar());
-  t.link += stopwatch.lap();
-  return linked;
+  return inside_llvm([&] {
+    if (options.sanitize) Session::instance().add_sanitizer();
+    CodegenTimes mine;
+    CodegenTimes& t = times ? *times : mine;
+    Compilation compilation(program, options, t);
+    std::vector<Object> objects = compilation.objects();
+    Stopwatch stopwatch;
+    auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar());
+    t.link += stopwatch.lap();
+    return linked;
+  });
 }
+
+bool can_compile() { return !llvm_has_ended(); }
 
 std::string llvm_version() { return LLVM_VERSION_STRING; }
 
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options) {
-  CodegenTimes times;
-  Compilation compilation(program, options, times);
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  compilation.optimized().print(out, nullptr);
-  return text;
+  return inside_llvm([&] {
+    CodegenTimes times;
+    Compilation compilation(program, options, times);
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    compilation.optimized().print(out, nullptr);
+    return text;
+  });
 }
 
 std::string assembly(const kernel::Program& program, const CodegenOptions& options) {

@@ -9,4 +9,7 @@ namespace calque::codegen {
 /// Throws CompileError for a triple that LLVM does not know.
 const llvm::Target& find_target(const std::string& triple);
 
+/// An error that LLVM reports through the context, after which it would end the process, is thrown as CompileError.
+void throw_errors_of(llvm::LLVMContext& context);
+
 }  // namespace calque::codegen

@@ -73,6 +73,8 @@ class CompiledProgram {
   /// integers and f32 and f64 as in C. There is one when it was asked for and nothing is called from inside: no host
   /// function, no other thread. Else null.
   virtual const void* scalar_entry() const = 0;
+  /// About how many bytes of memory the code and what the linker knows of it take.
+  virtual size_t bytes() const = 0;
 };
 
 /// Seconds that the stages of code generation took, summed over modules that were compiled side by side.
@@ -92,6 +94,8 @@ std::string llvm_ir(const kernel::Program& program, const CodegenOptions& option
 std::string assembly(const kernel::Program& program, const CodegenOptions& options);
 /// An object file's bytes.
 std::string object(const kernel::Program& program, const CodegenOptions& options);
+/// False once the program ends and LLVM's static objects with it: from then on nothing can be compiled.
+bool can_compile();
 /// The resolved CPU name and feature string: part of every cache key.
 std::string target_description(const TargetOptions& options);
 /// The version of LLVM that generates code, as "22.1.0".

@@ -65,7 +65,8 @@ std::vector<ScalarOp> make_table() {
 }  // namespace
 
 ScalarOp scalar_op(PrimitiveId id) {
-  static const std::vector<ScalarOp> table = make_table();
+  // Never destroyed: functions may still be compiled while the program ends.
+  static const auto& table = *new std::vector<ScalarOp>(make_table());
   return id < table.size() ? table[id] : ScalarOp::unsupported;
 }
 

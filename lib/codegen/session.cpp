@@ -9,6 +9,8 @@
 
 #include "calque/ir/errors.h"
 
+#include "codegen/llvm_errors.h"
+
 #ifdef __x86_64__
 // Conversions of f16 from the compiler's own library; only their addresses are taken.
 extern "C" {
@@ -22,6 +24,35 @@ namespace calque::codegen {
 
 void fail(llvm::Error error, const char* what) {
   throw CompileError("compile: " + std::string(what) + ": " + llvm::toString(std::move(error)));
+}
+
+namespace {
+
+constinit std::mutex session_mutex;
+constinit Session* session = nullptr;
+
+}  // namespace
+
+Session& Session::instance() {
+  const std::lock_guard lock(session_mutex);
+  if (session == nullptr) session = inside_llvm([] { return new Session; });
+  return *session;
+}
+
+void Session::abandon() noexcept {
+  abandoned_ = true;
+  keep_for_good(this);
+  const std::lock_guard lock(session_mutex);
+  if (session == this) session = nullptr;
+}
+
+void Session::unlink(llvm::orc::JITDylib& library) noexcept {
+  if (abandoned_ || llvm_has_ended()) return;
+  try {
+    inside_llvm([&] { remove(library); });
+  } catch (...) {
+    abandon();
+  }
 }
 
 // What generated code may call: block copies, and the few functions of libm that a target without the instruction
@@ -75,6 +106,20 @@ void Session::add_sanitizer() {
 }
 
 llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry) {
+  llvm::orc::JITDylib* library = nullptr;
+  std::string problem;
+  try {
+    inside_llvm([&] { library = link_objects(std::move(objects), name, entry, problem); });
+  } catch (...) {
+    abandon();
+    throw;
+  }
+  if (library == nullptr) throw CompileError("compile: linking failed" + problem);
+  return *library;
+}
+
+llvm::orc::JITDylib* Session::link_objects(std::vector<Object> objects, const char* name,
+                                           llvm::orc::ExecutorAddr& entry, std::string& problem) {
   llvm::orc::JITDylib& library = session_->createBareJITDylib("calque." + std::to_string(count_++));
   library.addToLinkOrder(*runtime_);
   reasons().clear();
@@ -89,12 +134,13 @@ llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name
     auto found = session_->lookup({&library}, session_->intern(name));
     if (found) {
       entry = found->getAddress();
-      return library;
+      return &library;
     }
     error = found.takeError();
   }
-  unlink(library);
-  fail(std::move(error), ("linking failed" + reasons()).c_str());
+  problem = reasons() + ": " + llvm::toString(std::move(error));
+  remove(library);
+  return nullptr;
 }
 
 }  // namespace calque::codegen

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/llvm.h"
+#include "ir/thread_end.h"
 
 namespace calque::codegen {
 
@@ -14,24 +15,19 @@ using Object = llvm::SmallVector<char, 0>;
 
 [[noreturn]] void fail(llvm::Error error, const char* what);
 
-/// One ORC session serves the process and is never destroyed.
+/// One ORC session serves the process and is never destroyed. Where an exception has left the linker (llvm_errors.h) it
+/// may hold its locks for ever: then another one takes its place, and what it linked stays in memory.
 class Session {
  public:
-  static Session& instance() {
-    static Session* session = new Session;
-    return *session;
-  }
+  static Session& instance();
   /// Links objects and finds `name` in them.
   llvm::orc::JITDylib& link(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry);
-  void unlink(llvm::orc::JITDylib& library) { report(session_->removeJITDylib(library)); }
+  void unlink(llvm::orc::JITDylib& library) noexcept;
   void add_sanitizer();
 
  private:
   Session();
-  static std::string& reasons() {
-    thread_local std::string text;
-    return text;
-  }
+  static std::string& reasons() { return thread_object<std::string, Session>(); }
   static void report(llvm::Error error) {
     if (error) llvm::logAllUnhandledErrors(std::move(error), llvm::errs(), "calque: ");
   }
@@ -41,11 +37,34 @@ class Session {
                                        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
   }
 
+  /// Null, and why, when they cannot be linked.
+  llvm::orc::JITDylib* link_objects(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry,
+                                    std::string& problem);
+  void remove(llvm::orc::JITDylib& library) { report(session_->removeJITDylib(library)); }
+  void abandon() noexcept;
+
   std::unique_ptr<llvm::orc::ExecutionSession> session_;
   std::unique_ptr<llvm::orc::ObjectLinkingLayer> layer_;
   llvm::orc::JITDylib* runtime_ = nullptr;
   std::atomic<uint64_t> count_{0};
   std::once_flag sanitizer_;
+  std::atomic<bool> abandoned_{false};
+};
+
+/// Linked objects, taken out of memory with the last reference.
+class Linked {
+ public:
+  Linked(std::vector<Object> objects, const char* name)
+      : session_(Session::instance()), library_(session_.link(std::move(objects), name, address_)) {}
+  Linked(const Linked&) = delete;
+  Linked& operator=(const Linked&) = delete;
+  ~Linked() { session_.unlink(library_); }
+  llvm::orc::ExecutorAddr address() const { return address_; }
+
+ private:
+  llvm::orc::ExecutorAddr address_;
+  Session& session_;
+  llvm::orc::JITDylib& library_;
 };
 
 }  // namespace calque::codegen

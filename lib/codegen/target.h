@@ -1,6 +1,7 @@
 #pragma once
 // What the emitter must know of a target. No LLVM name appears here.
 #include <string>
+#include <vector>
 
 #include "codegen/codegen.h"
 
@@ -8,6 +9,8 @@ namespace calque::codegen {
 
 struct TargetInfo {
   std::string triple, cpu, features;
+  /// LLVM's names of the extensions that ordinary code for the CPU may use, sorted.
+  std::vector<std::string> instruction_sets;
   /// Width of the vectors that the emitter makes.
   int vector_bits = 128;
   bool x86 = false;
@@ -26,8 +29,8 @@ struct TargetInfo {
   bool scatters(int element_bytes) const { return avx512 && element_bytes >= 4; }
 };
 
-/// The target that the options name: its CPU is the options', else $CALQUE_CPU, else the host's. Throws CompileError
-/// for names that LLVM does not know.
+/// The target that the options name: its CPU is the options', else, for the host's triple, $CALQUE_CPU, else the
+/// host's. Throws CompileError for names that LLVM does not know, and for CPUs that cannot run the triple's code.
 TargetInfo resolve_target(const TargetOptions& options);
 
 }  // namespace calque::codegen

@@ -7,6 +7,7 @@
 #include "ir/graph_access.h"
 #include "ir/persistent.h"
 #include "ir/text.h"
+#include "ir/thread_end.h"
 
 namespace calque {
 namespace {
@@ -155,7 +156,7 @@ Equation& Graph::append_copy(const Graph& from, const Equation& e, ValueList ope
 Equation& Graph::make(const Primitive& primitive, ValueList operands, Attributes attributes,
                       std::vector<Graph> subgraphs, Location location) {
   // Kept from call to call: tracing must not allocate. Taken away while in use, should a typing rule build a graph.
-  thread_local std::vector<Type> scratch;
+  auto& scratch = thread_object<std::vector<Type>, struct TypesOfResults>();
   std::vector<Type> types;
   types.swap(scratch);
   types.clear();

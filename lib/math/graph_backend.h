@@ -8,6 +8,7 @@
 
 #include "calque/ir/graph.h"
 
+#include "ir/thread_end.h"
 #include "math/lane.h"
 #include "primitives/registry.h"
 
@@ -19,10 +20,7 @@ struct GraphContext {
   Shape shape;
   Location location;
   bool fused = true;  ///< the target multiplies and adds in one instruction
-  static GraphContext& current() {
-    thread_local GraphContext context;
-    return context;
-  }
+  static GraphContext& current() { return thread_object<GraphContext>(); }
 };
 
 /// Makes another graph the receiver for a scope.
@@ -287,8 +285,8 @@ struct GraphBackend {
   /// One array a table, so that compiled code shares it.
   template <class T, std::size_t N>
   static AnyArray table_array(const std::array<T, N>& table) {
-    static std::mutex mutex;
-    static std::map<const void*, AnyArray> arrays;
+    static std::mutex& mutex = *new std::mutex;  // functions may still be compiled while the program ends
+    static auto& arrays = *new std::map<const void*, AnyArray>;
     const std::lock_guard lock(mutex);
     AnyArray& a = arrays[table.data()];
     if (a.empty()) a = AnyArray::from(std::span<const T>(table), Shape{static_cast<int64_t>(N)});

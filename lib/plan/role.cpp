@@ -122,9 +122,10 @@ struct PerElement {
 }  // namespace
 
 Role role_of(const Equation& equation) {
-  static const std::vector<Role> table = [] {
-    std::vector<Role> t(num_primitives());
-    for (size_t i = 0; i < t.size(); ++i) t[i] = find_role(static_cast<PrimitiveId>(i));
+  // Never destroyed: functions may still be compiled while the program ends.
+  static const std::vector<Role>& table = *[] {
+    auto* t = new std::vector<Role>(num_primitives());
+    for (size_t i = 0; i < t->size(); ++i) (*t)[i] = find_role(static_cast<PrimitiveId>(i));
     return t;
   }();
   return table[equation.id()];

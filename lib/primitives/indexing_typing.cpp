@@ -109,7 +109,9 @@ void Gather::infer(Typing& t) {
   List window;
   for (size_t d = 0; d < sizes.size(); ++d) {
     const auto axis = static_cast<int64_t>(d);
-    if (sizes[d] < 0 || sizes[d] > x.shape[d]) {
+    // A batching dimension is as long in the indices: where it is empty there is no window that would have to fit.
+    const int64_t fits = has_axis(batching, axis) ? 1 : x.shape[d];
+    if (sizes[d] < 0 || sizes[d] > fits) {
       t.shape_error(fmt::format("slice_sizes {} do not fit into {}", to_text(sizes), to_string(x)));
     }
     if (has_axis(collapsed, axis) || has_axis(batching, axis)) {

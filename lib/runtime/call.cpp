@@ -24,7 +24,7 @@ class SharedTables {
   std::shared_ptr<CallTable> get(const void* key) {
     std::lock_guard lock(mutex_);
     std::shared_ptr<CallTable>& table = tables_[key];
-    if (!table) table = std::make_shared<CallTable>();
+    if (!table) table = std::make_shared<CallTable>(runtime::environment().code_memory);
     return table;
   }
   void forget(const runtime::ModuleRange& module) {
@@ -132,7 +132,7 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
   if (state->options.fast_math && state->options.strict) {
     throw CompileError(state->title() + ": .fast_math and .strict exclude each other" + where_text(location));
   }
-  state->table = key ? SharedTables::one().get(key) : std::make_shared<CallTable>();
+  state->table = key ? SharedTables::one().get(key) : std::make_shared<CallTable>(runtime::environment().code_memory);
   return state;
 }
 

@@ -7,6 +7,8 @@
 
 #include <xxhash.h>
 
+#include "ir/storage_identity.h"
+
 namespace calque::runtime {
 namespace {
 
@@ -38,7 +40,7 @@ bool calls_into(const Graph& graph, const ModuleRange& module) {
 
 }  // namespace
 
-CallTable::CallTable() : entries_(kCapacity) {
+CallTable::CallTable(size_t capacity) : entries_(capacity) {
   std::lock_guard lock(tables().mutex);
   tables().all.insert(this);
 }
@@ -59,6 +61,25 @@ bool CallEntry::refers_to(const ModuleRange& module) const {
 }
 
 uint64_t hash_of(std::span<const uint64_t> words) { return XXH3_64bits(words.data(), words.size_bytes()); }
+
+size_t CallEntry::bytes() const {
+  constexpr size_t kOutput = 64, kLeaf = 128;
+  return sizeof(CallEntry) + signature.words.size() * sizeof(uint64_t) + leaves.size() * kLeaf +
+         sources.size() * kOutput + array_bytes + (executable ? executable->bytes() : 0);
+}
+
+void CallTable::count_arrays(const CallEntry& entry) {
+  if (entry.hidden.empty() && entry.constants.empty()) return;
+  std::unordered_set<const void*> arrays;
+  std::lock_guard lock(retiring_);
+  for (const auto* list : {&entry.hidden, &entry.constants}) {
+    for (const AnyArray& array : *list) {
+      const void* const identity = storage_identity(array.storage());
+      if (arrays.insert(identity).second && !newest_arrays_.contains(identity)) entry.array_bytes += array.bytes();
+    }
+  }
+  newest_arrays_ = std::move(arrays);
+}
 
 void CallTable::publish(const std::shared_ptr<const CallEntry>& entry,
                         const std::vector<std::shared_ptr<const CallEntry>>& evicted) {

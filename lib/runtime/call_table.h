@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/dispatch.h"
@@ -41,17 +42,24 @@ struct CallEntry {
   std::shared_ptr<const void> structure;  ///< the result's tree of tracers; its deleter is TracedTree::destroy
   Device device;
   mutable bool retired = false;  ///< guarded by the table's lock
+  /// Of the captured arrays but those that the entry made before holds as well: what a function captures is mostly the
+  /// same for all signatures.
+  mutable size_t array_bytes = 0;
 
+  /// About how many bytes of memory it takes, its executable's among them.
+  size_t bytes() const;
   /// Found by an address in the module, or holding code of it.
   bool refers_to(const ModuleRange& module) const;
 };
 
+struct CallEntryBytes {
+  size_t operator()(const CallEntry& entry) const { return entry.bytes(); }
+};
+
 class CallTable {
  public:
-  /// Signatures kept per callable.
-  static constexpr size_t kCapacity = 512;
-
-  CallTable();
+  /// Keeps entries of up to `capacity` bytes, the newest however large it is.
+  explicit CallTable(size_t capacity);
   ~CallTable();
 
   /// The entry used last, announced through `pin`, if it has this signature.
@@ -71,7 +79,12 @@ class CallTable {
   std::shared_ptr<const CallEntry> get(std::span<const uint64_t> words, Make&& make) {
     bool made = false;
     std::vector<std::shared_ptr<const CallEntry>> evicted;
-    auto entry = entries_.get(SignatureView{words}, hash_of(words), make, made, evicted);
+    const auto make_and_count = [&] {
+      std::shared_ptr<const CallEntry> entry = make();
+      count_arrays(*entry);
+      return entry;
+    };
+    auto entry = entries_.get(SignatureView{words}, hash_of(words), make_and_count, made, evicted);
     (made ? misses_ : hits_).fetch_add(1, std::memory_order_relaxed);
     publish(entry, evicted);
     return entry;
@@ -83,6 +96,7 @@ class CallTable {
   uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
   uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
   size_t size() const { return entries_.size(); }
+  size_t bytes() const { return entries_.bytes(); }
   /// Forgets every entry and its executable, and sets the counts to zero.
   void clear();
   /// Takes out the entries that refer to the module, also those that were in use when they were taken out before.
@@ -97,12 +111,14 @@ class CallTable {
   void publish(const std::shared_ptr<const CallEntry>& entry,
                const std::vector<std::shared_ptr<const CallEntry>>& evicted);
   void retire(const std::vector<std::shared_ptr<const CallEntry>>& entries);
+  void count_arrays(const CallEntry& entry);
 
   std::atomic<const void*> last_{nullptr};
   std::atomic<uint64_t> hits_{0}, misses_{0};
-  FlightCache<Signature, CallEntry> entries_;
+  FlightCache<Signature, CallEntry, CallEntryBytes> entries_;
   std::mutex retiring_;
   Retired retired_;
+  std::unordered_set<const void*> newest_arrays_;  ///< of the entry made last; guarded by `retiring_`
 };
 
 /// Drops the entries of all tables that refer to the module.

@@ -37,15 +37,6 @@ void collect(const Graph& graph, std::vector<ContentHash>& hashes) {
 
 }  // namespace
 
-std::vector<AnyArray> hoist_constants(Graph& graph) {
-  std::vector<AnyArray> arrays;
-  for (Value v : large_constants(graph)) {
-    arrays.push_back(graph.constant(v));
-    graph.replace_all_uses(v, graph.add_input(graph.type(v)));
-  }
-  return arrays;
-}
-
 GraphHash large_constants_hash(const Graph& graph) {
   std::vector<ContentHash> hashes;
   collect(graph, hashes);

@@ -28,6 +28,8 @@ constexpr Variable kTable[] = {
     {"CALQUE_VERIFY", "0, 1", "1: graphs are verified after every pass"},
     {"CALQUE_CPU", "an LLVM CPU name", "the CPU that code is generated for, in place of the host's"},
     {"CALQUE_NUM_THREADS", "1 to 1024", "how many threads work on one kernel at most (default: all processors)"},
+    {"CALQUE_CODE_MEMORY", "bytes, as 64M or 2G",
+     "how much code and captured data each function keeps, and the process for all together (default: 256M)"},
     {"CALQUE_LOG", "off, error, warn, info, debug, trace; compile",
      "how much is logged to standard error (default: warn); compile: where the time of each compilation goes"},
 };
@@ -52,6 +54,19 @@ int number_of_threads() {
   return 0;
 }
 
+size_t bytes_of_code(size_t otherwise) {
+  const char* text = std::getenv("CALQUE_CODE_MEMORY");
+  if (text == nullptr || *text == '\0') return otherwise;
+  const std::string_view value(text);
+  uint64_t n = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+  const std::string_view unit(end, static_cast<size_t>(value.data() + value.size() - end));
+  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
+  if (error == std::errc() && shift >= 0 && n <= SIZE_MAX >> shift) return static_cast<size_t>(n) << shift;
+  log().warn("CALQUE_CODE_MEMORY={} is no number of bytes such as 64M or 2G; taken as 256M", value);
+  return otherwise;
+}
+
 Environment read() {
   Environment e;
   if (const char* text = std::getenv("CALQUE_LOG"); text != nullptr && *text != '\0') e.log = text;
@@ -62,6 +77,7 @@ Environment read() {
   e.guard = flag("CALQUE_GUARD");
   e.sanitize = flag("CALQUE_SANITIZE_CODE");
   e.num_threads = number_of_threads();
+  e.code_memory = bytes_of_code(e.code_memory);
   if (const char* text = std::getenv("CALQUE_BACKEND"); text != nullptr && *text != '\0') {
     const std::string_view value(text);
     e.reference_backend = value == "reference";
@@ -73,7 +89,7 @@ Environment read() {
 }  // namespace
 
 Environment& mutable_environment() {
-  static Environment environment = read();
+  static Environment& environment = *new Environment(read());  // calls may still run while the program ends
   return environment;
 }
 

@@ -17,7 +17,9 @@ struct Environment {
   bool sanitize = false;           ///< CALQUE_SANITIZE_CODE=1
   int num_threads = 0;             ///< CALQUE_NUM_THREADS; 0: all that there are
   std::string device;              ///< CALQUE_DEVICE; empty: cpu
-  std::string log = "warn";        ///< CALQUE_LOG
+  /// CALQUE_CODE_MEMORY: bytes of code and captured arrays that each function keeps, and the process for all of them.
+  size_t code_memory = size_t{256} << 20;
+  std::string log = "warn";  ///< CALQUE_LOG
 };
 
 /// The environment in force. Tests change it through `mutable_environment` before they start threads.

@@ -23,8 +23,6 @@
 namespace calque::runtime {
 namespace {
 
-constexpr size_t kCapacity = 2048;
-
 struct Key {
   GraphHash graph, constants;
   std::vector<int64_t> strides;
@@ -50,9 +48,15 @@ struct Entry {
   std::shared_ptr<const Executable> executable;
 };
 
-using Table = FlightCache<Key, Entry>;
+struct EntryBytes {
+  size_t operator()(const Entry& entry) const {
+    return sizeof(Entry) + entry.key.strides.size() * sizeof(int64_t) + entry.executable->bytes();
+  }
+};
+
+using Table = FlightCache<Key, Entry, EntryBytes>;
 Table& table() {
-  static Table& one = *new Table(kCapacity);  // calls may still run while the program ends
+  static Table& one = *new Table(environment().code_memory);  // calls may still run while the program ends
   return one;
 }
 std::atomic<uint64_t> compilations{0};
@@ -61,7 +65,8 @@ std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strid
                                        const CompileOptions& options, CompileReport& report) {
   compilations.fetch_add(1, std::memory_order_relaxed);
   if (options.device != cpu()) return make_device_executable(graph, options, report);
-  if (options.reference) return make_reference_executable(graph, strides, options);
+  // In destructors of static objects there may be no code generator any more.
+  if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
   if (const auto reason = needs_reference(graph)) {
     log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
     return make_reference_executable(graph, strides, options);
@@ -98,6 +103,17 @@ void Executable::set_outputs(std::vector<Type> types) {
   for (const Type& t : outputs) output_bytes.push_back(static_cast<size_t>(t.shape.num_elements()) * size_of(t.dtype));
 }
 
+size_t Executable::bytes() const {
+  // What a value, an equation and a module of a GPU take is of no more consequence than its order of magnitude.
+  constexpr size_t kValue = 128, kEquation = 512, kModule = size_t{256} << 10;
+  size_t bytes = sizeof(Executable) + (inputs.size() + outputs.size()) * kValue;
+  for (const AnyArray& array : constant_arrays) bytes += array.bytes();
+  if (code) bytes += code->bytes();
+  if (graph) bytes += graph->num_values() * kValue + graph->num_equations() * kEquation;
+  if (device) bytes += kModule;
+  return bytes;
+}
+
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
                                                   const CompileOptions& options, CompileReport* report) {
   CompileReport mine;
@@ -132,6 +148,7 @@ void forget_executable(const std::shared_ptr<const Executable>& executable) {
 
 void clear_executables() { table().clear(); }
 size_t num_executables() { return table().size(); }
+void limit_executables(size_t bytes) { table().set_capacity(bytes); }
 uint64_t num_compilations() { return compilations.load(std::memory_order_relaxed); }
 
 }  // namespace calque::runtime

@@ -59,6 +59,9 @@ struct Executable {
   /// In place of an entry: what runs on a device.
   std::shared_ptr<const DeviceProgram> device;
   bool copies_inputs = false;  ///< of the reference backend: a host function may keep them
+
+  /// About how many bytes of memory it takes: code, constants, tables.
+  size_t bytes() const;
 };
 
 /// What an entry receives and passes on to every callback.
@@ -89,6 +92,8 @@ std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<
 void forget_executable(const std::shared_ptr<const Executable>& executable);
 void clear_executables();
 size_t num_executables();
+/// How many bytes the table may hold; the environment says, and tests.
+void limit_executables(size_t bytes);
 /// How many were compiled since the program started.
 uint64_t num_compilations();
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/lirs.h"
+
 namespace calque::runtime {
 
 /// Thrown (and translated by callers, who know the name) when a thread asks for the value that it is making, itself or
@@ -64,39 +66,59 @@ class Waits {
   std::unordered_map<std::thread::id, Wait> waits_;
 };
 
-template <class Key, class Value>
+/// Values that all count as one.
+struct CountOne {
+  template <class Value>
+  size_t operator()(const Value&) const {
+    return 1;
+  }
+};
+
+template <class Key, class Value, class Bytes = CountOne>
 class FlightCache {
  public:
   using Pointer = std::shared_ptr<const Value>;
 
-  /// Keeps the `capacity` values used last.
-  explicit FlightCache(size_t capacity) : capacity_(capacity) {}
+  /// Keeps values of up to `capacity` bytes in all, as `Bytes` measures them; which, see Lirs.
+  explicit FlightCache(size_t capacity) : policy_(capacity) {}
 
   /// The value of `key`, made by `make()` when it is not there. `View` compares equal to Key; `copy()` makes the Key.
   /// `made` tells whether this call made it. Evicted values are appended to `evicted`.
   template <class View, class Make>
   Pointer get(const View& key, uint64_t hash, Make&& make, bool& made, std::vector<Pointer>& evicted) {
     std::unique_lock lock(mutex_);
+    auto mine = slots_.end();
     while (true) {
-      const auto slot = find(key, hash);
-      if (slot == slots_.end()) break;
-      if (slot->value) {
-        slots_.splice(slots_.begin(), slots_, slot);
+      mine = find(key, hash);
+      if (mine == slots_.end() || (!mine->value && !mine->is_made)) break;
+      if (mine->value) {
+        slots_.splice(slots_.begin(), slots_, mine);
+        policy_.touch(*mine);
+        forget();
         made = false;
-        return slot->value;
+        return mine->value;
       }
-      slot->awaited = true;
-      Waits::enter(&*slot, slot->maker);
+      mine->awaited = true;
+      Waits::enter(&*mine, mine->maker);
       ready_.wait(lock);
       Waits::leave();
     }
-    slots_.push_front(Slot{Key(key), hash, nullptr, std::this_thread::get_id()});
-    const auto mine = slots_.begin();
-    index_.emplace(hash, mine);
+    if (mine == slots_.end()) {
+      mine = slots_.emplace(slots_.begin(), Key(key), hash);
+      mine->self = mine;
+      index_.emplace(hash, mine);
+    } else {
+      slots_.splice(slots_.begin(), slots_, mine);
+    }
+    mine->is_made = true;
+    mine->awaited = false;
+    mine->maker = std::this_thread::get_id();
     lock.unlock();
     Pointer value;
+    size_t bytes = 0;
     try {
       value = make();
+      bytes = Bytes()(*value);
     } catch (...) {
       lock.lock();
       if (mine->awaited) Waits::landed(&*mine);
@@ -107,11 +129,13 @@ class FlightCache {
     lock.lock();
     if (mine->awaited) Waits::landed(&*mine);
     mine->value = value;
+    mine->is_made = false;
     ++ready_count_;
     made = true;
     if (mine->cleared) {
       take(mine, evicted);
     } else {
+      policy_.insert(*mine, bytes);
       trim(evicted);
     }
     ready_.notify_all();
@@ -130,18 +154,35 @@ class FlightCache {
     std::lock_guard lock(mutex_);
     return ready_count_;
   }
+  /// Of the values that are there.
+  size_t bytes() const {
+    std::lock_guard lock(mutex_);
+    return policy_.bytes();
+  }
+  /// What is too much now goes when the next value is made.
+  void set_capacity(size_t capacity) {
+    std::lock_guard lock(mutex_);
+    policy_.set_capacity(capacity);
+    forget();
+  }
   /// Takes everything out; what is being made now is not kept either.
   std::vector<Pointer> clear() {
     std::lock_guard lock(mutex_);
     std::vector<Pointer> values;
+    for (Slot& slot : slots_) {
+      if (slot.is_made) {
+        slot.cleared = true;
+        continue;
+      }
+      if (slot.value) values.push_back(std::move(slot.value));
+      policy_.remove(slot);
+    }
+    forget();
     for (auto slot = slots_.begin(); slot != slots_.end();) {
       const auto at = slot++;
-      if (at->value) {
-        take(at, values);
-      } else {
-        at->cleared = true;
-      }
+      if (!at->is_made) unlink(at);
     }
+    ready_count_ = 0;
     return values;
   }
   template <class View>
@@ -156,8 +197,13 @@ class FlightCache {
     std::lock_guard lock(mutex_);
     for (auto slot = slots_.begin(); slot != slots_.end();) {
       const auto at = slot++;
-      if (at->value && unwanted(*at->value)) take(at, erased);
+      if (!at->value || !unwanted(*at->value)) continue;
+      erased.push_back(std::move(at->value));
+      --ready_count_;
+      policy_.remove(*at);
+      unlink(at);
     }
+    forget();  // only now: it may unlink any slot
   }
   /// The values, most recently used first.
   std::vector<Pointer> values() const {
@@ -170,13 +216,17 @@ class FlightCache {
   }
 
  private:
-  struct Slot {
+  /// A value, one that is being made, or what is remembered of one that was evicted.
+  struct Slot : Lirs::Node {
+    Slot(Key k, uint64_t h) : key(std::move(k)), hash(h) {}
     Key key;
     uint64_t hash;
-    Pointer value;
-    std::thread::id maker;
+    Pointer value = nullptr;
+    std::thread::id maker = {};
+    bool is_made = false;  ///< by `maker`, now
     bool cleared = false;
     bool awaited = false;
+    typename std::list<Slot>::iterator self = {};
   };
   using Slots = std::list<Slot>;
 
@@ -188,7 +238,7 @@ class FlightCache {
     }
     return slots_.end();
   }
-  void remove(typename Slots::iterator slot) {
+  void unlink(typename Slots::iterator slot) {
     const auto [first, last] = index_.equal_range(slot->hash);
     for (auto it = first; it != last; ++it) {
       if (it->second == slot) {
@@ -198,17 +248,31 @@ class FlightCache {
     }
     slots_.erase(slot);
   }
+  void remove(typename Slots::iterator slot) {
+    policy_.remove(*slot);
+    unlink(slot);
+    forget();
+  }
   void take(typename Slots::iterator slot, std::vector<Pointer>& out) {
     out.push_back(std::move(slot->value));
     --ready_count_;
     remove(slot);
   }
   void trim(std::vector<Pointer>& evicted) {
-    for (auto slot = slots_.end(); ready_count_ > capacity_ && slot != slots_.begin();) {
-      const auto at = --slot;
-      if (!at->value) continue;
-      ++slot;
-      take(at, evicted);
+    while (Lirs::Node* node = policy_.evict()) {
+      const auto slot = static_cast<Slot*>(node)->self;
+      evicted.push_back(std::move(slot->value));
+      slot->value = nullptr;
+      --ready_count_;
+      if (!slot->is_ghost()) unlink(slot);
+    }
+    forget();
+  }
+  /// Ghosts that the policy has no more use for go, but for those that are being made again.
+  void forget() {
+    while (Lirs::Node* node = policy_.forget()) {
+      const auto slot = static_cast<Slot*>(node)->self;
+      if (!slot->is_made) unlink(slot);
     }
   }
 
@@ -216,7 +280,7 @@ class FlightCache {
   std::condition_variable ready_;
   Slots slots_;  // most recently used first
   std::unordered_multimap<uint64_t, typename Slots::iterator> index_;
-  size_t capacity_;
+  Lirs policy_;
   size_t ready_count_ = 0;
 };
 

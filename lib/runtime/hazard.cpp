@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ir/thread_end.h"
+
 namespace calque::runtime {
 namespace {
 
@@ -35,18 +37,14 @@ Record* take_record() {
 
 thread_local Record* mine = nullptr;
 
-struct Return {
-  ~Return() {
-    if (mine == nullptr) return;
-    mine->taken.store(false, std::memory_order_release);
-    mine = nullptr;
-  }
-};
-
 Record* first_use() {
-  static thread_local Return at_exit;
-  (void)at_exit;
   mine = take_record();
+  at_thread_end(
+      [](void* record) noexcept {
+        static_cast<Record*>(record)->taken.store(false, std::memory_order_release);
+        mine = nullptr;
+      },
+      mine);
   return mine;
 }
 

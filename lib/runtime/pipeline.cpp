@@ -88,7 +88,8 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
 }
 
 const std::string& target_key() {
-  static const std::string key = codegen::target_description({});
+  // Never destroyed: functions may still be compiled while the program ends.
+  static const auto& key = *new std::string(codegen::target_description({}));
   return key;
 }
 

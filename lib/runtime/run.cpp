@@ -5,11 +5,11 @@
 #include "calque/device.h"
 #include "calque/ir/errors.h"
 
-#include "runtime/constants.h"
 #include "runtime/dispatch.h"
 #include "runtime/environment.h"
 #include "runtime/gpu/device_dispatch.h"
 #include "runtime/memory.h"
+#include "transform/lift_constants.h"
 
 namespace calque::detail {
 namespace {
@@ -82,7 +82,7 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
   }
   if (computed.empty() && traced.graph.num_equations() == 0) return results;
   traced.graph.set_outputs(std::move(outputs));
-  const std::vector<AnyArray> hidden = runtime::hoist_constants(traced.graph);
+  const std::vector<AnyArray> hidden = transform::lift_constants(traced.graph);
   std::vector<const AnyArray*> inputs(arrays.begin(), arrays.end());
   for (const AnyArray& array : hidden) inputs.push_back(&array);
   std::vector<runtime::Strides> strides;

@@ -5,11 +5,11 @@
 #include "calque/device.h"
 
 #include "ir/stopwatch.h"
-#include "runtime/constants.h"
 #include "runtime/environment.h"
 #include "runtime/function_state.h"
 #include "runtime/memory.h"
 #include "trace/builder.h"
+#include "transform/lift_constants.h"
 
 namespace calque::runtime {
 namespace {
@@ -169,7 +169,7 @@ std::shared_ptr<CallEntry> make_entry(const detail::Arguments& arguments, Traced
     entry->sources.push_back(source);
   }
   graph.set_outputs(std::move(computed));
-  entry->hidden = hoist_constants(graph);
+  entry->hidden = transform::lift_constants(graph);
   for (AnyArray& array : entry->hidden) array = detail::copy_to_device("call", array, device, {});
   return entry;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codegen/codegen.h"
+#include "ir/thread_end.h"
 #include "runtime/environment.h"
 
 namespace calque::runtime {
@@ -17,17 +18,15 @@ constexpr size_t kLargestKeptWorkspace = size_t{1} << 20;
 
 enum class Use : uint8_t { workspace, scratch };
 
-/// The memory goes with the thread, what is known of it stays: kernels may still run while static objects are
-/// destroyed.
 template <Use>
 ThreadMemory& thread_memory() {
   static constinit thread_local ThreadMemory one;
-  struct Cleaner {
-    ThreadMemory* memory;
-    ~Cleaner() { memory->clear(); }
-  };
-  static thread_local const Cleaner cleaner{&one};
-  return *cleaner.memory;
+  static constinit thread_local bool known = false;
+  if (!known) [[unlikely]] {
+    at_thread_end([](void* memory) noexcept { static_cast<ThreadMemory*>(memory)->clear(); }, &one);
+    known = true;
+  }
+  return one;
 }
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }

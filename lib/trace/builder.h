@@ -78,7 +78,7 @@ class Builder {
     size_t operator()(const Key& k) const { return static_cast<size_t>((k.trace * 0x9e3779b97f4a7c15u) ^ k.value); }
   };
   std::unordered_map<Key, Value, KeyHash> captured_;
-  std::unordered_map<const void*, Value> constants_;  // by the elements' address, which the graph keeps alive, or:
+  std::unordered_map<const void*, Value> constants_;  // by the elements' identity, which the graph keeps alive, or:
   std::vector<AnyArray> borrowed_;  // arrays over memory of the caller's, of which the graph has copies
 };
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iostream>
 
 #include <spdlog/spdlog.h>
 
 #include "calque/detail/leaf_view.h"
 
+#include "ir/storage_identity.h"
 #include "ir/text.h"
 #include "primitives/list.h"
 #include "reference/evaluate.h"
@@ -63,6 +65,21 @@ void check_rank(std::string_view operation, const Type& type, Location at) {
     return;
   throw ShapeError(std::string(operation) + ": arrays have at most " + std::to_string(kMaxRank) + " dimensions, got " +
                    std::to_string(type.shape.size()) + where_text(user_location(at)));
+}
+
+constinit bool logger_is_gone = false;
+
+/// Through the program's own logger, which ends before some functions are traced.
+void warn(const std::string& text) {
+  static const struct Watch {
+    Watch() { (void)spdlog::default_logger_raw(); }  // made before, so destroyed after this
+    ~Watch() { logger_is_gone = true; }
+  } watch;
+  if (logger_is_gone) {
+    std::cerr << text << '\n';
+  } else {
+    spdlog::warn(text);
+  }
 }
 
 [[noreturn]] void throw_leaked(Handle h, Location at) {
@@ -267,10 +284,10 @@ Equation& Builder::record(const Primitive& primitive, ValueList operands, Attrib
   if (eager_ && !unheard) evaluate(e);
   if (graph_.num_equations() > kManyEquations && !warned_) {
     warned_ = true;
-    spdlog::warn(
-        "calque: the trace of '{}' has recorded more than {} equations{}; a matrix of tracers or a long loop in C++ "
-        "records one equation per scalar operation: use matmul and array operations, fori_loop or scan",
-        graph_.name(), kManyEquations, where_text(at));
+    warn("calque: the trace of '" + graph_.name() + "' has recorded more than " + std::to_string(kManyEquations) +
+         " equations" + where_text(at) +
+         "; a matrix of tracers or a long loop in C++ records one equation per scalar operation: use matmul and array "
+         "operations, fori_loop or scan");
   }
   return e;
 }
@@ -285,7 +302,7 @@ Value Builder::constant(const AnyArray& array) {
   if (array.rank() == 0 && array.device() == Device{}) return literal(literal_of(array), array.type());
   // The caller's own memory may change, or vanish with the library that it is part of.
   const bool borrowed = !array.storage().owned() && !array.storage().is_absent();
-  Value& v = constants_[array.data()];
+  Value& v = constants_[storage_identity(array.storage())];
   // Arrays of different shapes may share their elements.
   if (array.size() == 0 || !v.valid() || graph_.type(v) != array.type()) {
     if (borrowed) borrowed_.push_back(array);

@@ -59,8 +59,9 @@ std::optional<AnyArray> small_array(const Sweep& sweep, Value v) {
   const Graph& g = sweep.graph();
   if (bytes_of(g.type(v)) > kMaxBytes) return std::nullopt;
   if (g.is_literal(v)) return reference::materialize(g.literal(v), g.type(v));
-  if (g.kind(v) == ValueKind::constant && g.constant(v).has_data()) return g.constant(v);
-  return std::nullopt;
+  // What is on a device is not fetched for this.
+  if (g.kind(v) != ValueKind::constant || g.constant(v).storage().device_memory() != nullptr) return std::nullopt;
+  return g.constant(v).has_data() ? std::optional(g.constant(v)) : std::nullopt;
 }
 
 /// Results whose bits do not depend on an order of evaluation that the schedule chooses.

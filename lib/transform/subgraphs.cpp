@@ -30,7 +30,7 @@ class Transforms final : public SubgraphTransforms {
 }  // namespace
 
 const SubgraphTransforms& subgraph_transforms() {
-  static const Transforms transforms;
+  static const Transforms& transforms = *new Transforms;  // functions may still be traced while the program ends
   return transforms;
 }
 

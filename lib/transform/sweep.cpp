@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ir/effects.h"
+#include "ir/storage_identity.h"
 #include "primitives/registry.h"
 #include "transform/fold_constants.h"
 #include "transform/simplify_algebra.h"
@@ -57,14 +58,16 @@ Value Sweep::value(const Graph& from, Value v, Map& map) {
     return to;
   }
   const AnyArray& array = from.constant(v);
-  if (options_.merge && array.has_data()) {
-    const auto [begin, end] = constants_.equal_range(array.data());
+  const bool merge = options_.merge && array.has_data();
+  const void* const identity = merge ? storage_identity(array.storage()) : nullptr;
+  if (merge) {
+    const auto [begin, end] = constants_.equal_range(identity);
     for (auto at = begin; at != end; ++at) {
       if (out_.type(at->second) == array.type()) return to = at->second;
     }
   }
   to = out_.add_constant(array);
-  if (options_.merge && array.has_data()) constants_.emplace(array.data(), to);
+  if (merge) constants_.emplace(identity, to);
   return to;
 }
 

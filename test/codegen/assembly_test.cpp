@@ -1,5 +1,7 @@
 // The code itself: vectors of the target's full width, fused products and sums only where they are allowed, texts and
 // object files, errors of targets.
+#include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -155,6 +157,53 @@ TEST(Target, UnknownNamesAreErrors) {
   EXPECT_EQ(message(options), "compile: unknown target triple nosuch-unknown-elf");
   options.target.triple = "aarch64-unknown-linux-gnu";
   EXPECT_EQ(message(options), "compile: code for aarch64-unknown-linux-gnu cannot run here");
+}
+
+/// $CALQUE_CPU for a scope.
+class ChosenCpu {
+ public:
+  explicit ChosenCpu(const char* name) { setenv("CALQUE_CPU", name, 1); }
+  ~ChosenCpu() {
+    if (before_) {
+      setenv("CALQUE_CPU", before_->c_str(), 1);
+    } else {
+      unsetenv("CALQUE_CPU");
+    }
+  }
+
+ private:
+  std::optional<std::string> before_ =
+      std::getenv("CALQUE_CPU") ? std::optional<std::string>(std::getenv("CALQUE_CPU")) : std::nullopt;
+};
+
+TEST(Target, CpusOf32BitsAreErrors) {
+  if (!codegen::target_description({"native", ""}).starts_with("x86_64")) GTEST_SKIP() << "they are of x86";
+  for (const char* name : {"i386", "pentium4", "athlon", "pentium-m", "lakemont"}) {
+    EXPECT_THAT(message(cpu(name)), HasSubstr("compile: CPU " + std::string(name) + " has no 64-bit instructions"));
+    const ChosenCpu chosen(name);
+    EXPECT_THAT(message({}), AllOf(HasSubstr("compile: CALQUE_CPU=" + std::string(name) + ": CPU"),
+                                   HasSubstr("has no 64-bit instructions"), HasSubstr("x86-64-v3")));
+  }
+}
+
+TEST(Target, UnknownNamesOfTheEnvironmentNameIt) {
+  const ChosenCpu chosen("pentium-9");
+  EXPECT_THAT(message({}), HasSubstr("compile: CALQUE_CPU=pentium-9: unknown CPU pentium-9 for "));
+}
+
+TEST(Target, CodeThatThisProcessorCannotRunIsOnlyShown) {
+  const std::string host = codegen::target_description({"native", ""});
+  if (!host.starts_with("x86_64") || host.find("+xop") != host.npos) GTEST_SKIP() << "this processor runs it";
+  EXPECT_THAT(message(cpu("bdver1")), AllOf(HasSubstr("cannot run code for bdver1, it lacks"), HasSubstr("xop")));
+  EXPECT_THAT(codegen::assembly(triad(DType::f32), cpu("bdver1")), HasSubstr("vfmadd"));
+  const ChosenCpu chosen("bdver1");
+  EXPECT_THAT(message({}), HasSubstr("cannot run code for bdver1"));
+  EXPECT_EQ(message(cpu("native")), "");
+}
+
+TEST(Target, CodeForLessThanThisProcessorRuns) {
+  if (!codegen::target_description({"native", ""}).starts_with("x86_64")) GTEST_SKIP() << "they are of x86";
+  for (const char* name : {"x86-64", "nehalem", "core2"}) EXPECT_EQ(message(cpu(name)), "") << name;
 }
 
 TEST(Compile, ManyThreadsAtOnce) {

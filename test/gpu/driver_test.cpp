@@ -129,6 +129,27 @@ TEST_F(Cuda, ResultsAreFetchedOnlyWhenTheyAreRead) {
   EXPECT_EQ(driver.live("work"), 0u);
 }
 
+TEST_F(Cuda, CapturedArraysOfTheDeviceAreNotFetched) {
+  const F x = on_gpu(F::full({4, 4}, 0.5f));
+  const auto loop = [](const F& w) {
+    return jit([w](auto v) {
+      const auto inner = fori_loop(0, 3, [w](auto, auto s) { return s * w; }, v);
+      return inner + grad([w](auto u) { return sum(sin(u) * w); })(v) + w;
+    });
+  };
+  loop(on_gpu(F::full({4, 4}, 2)))(x);
+  for (const Shape& shape : {Shape{4, 4}, Shape{4}, Shape{}}) {  // the last two would be small enough to look at
+    loop(on_gpu(F::full(shape, 2)))(x);
+    const uint64_t compiled = runtime::num_compilations();
+    const F w = on_gpu(F::full(shape, 3));
+    const int fetches = driver.calls("cuMemcpyDtoH_v2");
+    const F y = loop(w)(x);
+    EXPECT_EQ(driver.calls("cuMemcpyDtoH_v2"), fetches) << shape;
+    EXPECT_EQ(runtime::num_compilations(), compiled) << shape;
+    EXPECT_TRUE(allclose(y, F::full({4, 4}, 0.5f * 27 + std::cos(0.5f) * 3 + 3))) << shape;
+  }
+}
+
 TEST_F(Cuda, ManyCallsLeaveNothingBehind) {
   runtime::DeviceApi& api = runtime::device_api(gpu());
   three_kernels().clear_cache();  // functions of one lambda share a table

@@ -3,6 +3,7 @@
 
 #include "calque/calque.h"
 
+#include "runtime/environment.h"
 #include "runtime/executable.h"
 
 namespace calque {
@@ -140,15 +141,57 @@ TEST(JitCache, ClearedFunctionTracesAgain) {
   EXPECT_EQ(runtime::num_compilations(), compiled + 1);
 }
 
-TEST(JitCache, FormsOfOneFunctionAreBounded) {
+TEST(JitCache, ThousandSignaturesAreKept) {
   const auto f = jit([](auto x, int) { return x; });
-  for (int n = 0; n < 600; ++n) f(F{1}, static_arg(n));
-  EXPECT_EQ(f.cache_info().misses, 600u);
-  EXPECT_EQ(f.cache_info().entries, 512u);
-  f(F{1}, static_arg(599));
-  EXPECT_EQ(f.cache_info().hits, 1u);
-  f(F{1}, static_arg(0));  // dropped long ago
-  EXPECT_EQ(f.cache_info().misses, 601u);
+  for (int round = 0; round < 2; ++round)
+    for (int n = 0; n < 1000; ++n) f(F{1}, static_arg(n));
+  EXPECT_EQ(f.cache_info().entries, 1000u);
+  EXPECT_EQ(f.cache_info().misses, 1000u);
+  EXPECT_EQ(f.cache_info().hits, 1000u);
+}
+
+/// CALQUE_CODE_MEMORY for a scope: functions made inside it have that much.
+class CodeMemory {
+ public:
+  explicit CodeMemory(size_t bytes) : before_(runtime::mutable_environment().code_memory) { set(bytes); }
+  ~CodeMemory() { set(before_); }
+
+ private:
+  static void set(size_t bytes) {
+    runtime::mutable_environment().code_memory = bytes;
+    runtime::limit_executables(bytes);
+  }
+  size_t before_;
+};
+
+TEST(JitCache, MemoryOfOneFunctionIsBounded) {
+  const CodeMemory limit(size_t{2} << 20);
+  runtime::clear_executables();
+  const auto f = jit([](auto x, int n) { return x * (static_cast<float>(n) + 0.0625f); });
+  constexpr int kSignatures = 150;
+  const auto call_all = [&] {
+    for (int n = 0; n < kSignatures; ++n) EXPECT_EQ(f(F{2}, static_arg(n))(0), 2 * (static_cast<float>(n) + 0.0625f));
+  };
+  call_all();
+  const uint64_t kept = f.cache_info().entries, hits = f.cache_info().hits;
+  EXPECT_GT(kept, 20u);
+  EXPECT_LT(kept, 120u);
+  EXPECT_LE(runtime::num_executables(), 120u);
+  call_all();  // the same again: least recently used would have none of them
+  EXPECT_GT(f.cache_info().hits - hits, kept * 3 / 4);
+}
+
+TEST(JitCache, CapturedArraysCountAsMemory) {
+  const CodeMemory limit(size_t{8} << 20);
+  F w = F::zeros({1 << 18});  // a megabyte
+  const auto f = jit([&w](auto x, int) { return x + w; });
+  for (int n = 0; n < 40; ++n) f(F{1}, static_arg(n));
+  EXPECT_EQ(f.cache_info().entries, 40u);  // all hold the same
+  for (int n = 0; n < 40; ++n) {
+    w = F::zeros({1 << 18});
+    f(F{1}, static_arg(100 + n));
+  }
+  EXPECT_LE(f.cache_info().entries, 48u);
 }
 
 TEST(JitCache, CapturedMemoryIsReleasedWithTheFunction) {

@@ -26,7 +26,7 @@ function(calque_add_layer layer)
             "loops;kernel_emitter;loops;reduction"
             "products;contraction;packing"
             "entries;entry;calls;split_masks"
-            "backends;backend;fuse_products;inline_kernel;masks;outline;session;target"
+            "backends;backend;fuse_products;inline_kernel;llvm_errors;masks;outline;session;target"
             "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)

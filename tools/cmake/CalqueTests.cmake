@@ -139,6 +139,19 @@ foreach(name IN ITEMS ir runtime)
   endif()
 endforeach()
 
+# test/process/*.cpp: programs whose end, or whose whole process, is what is tested.
+file(GLOB calque_process_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/process/*.cpp")
+foreach(source IN LISTS calque_process_tests)
+  cmake_path(GET source STEM name)
+  add_executable(process_${name} "${source}")
+  set_target_properties(process_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+  target_link_libraries(process_${name} PRIVATE calque_test_usage)
+  add_test(NAME process.${name} COMMAND process_${name})
+  calque_set_test_environment(process.${name})
+endforeach()
+add_test(NAME process.at_exit.first_use COMMAND process_at_exit first_use)
+calque_set_test_environment(process.at_exit.first_use)
+
 # lib/math is measured against MPFR; the program that does so over every float is built on request.
 if(TARGET test_math)
   find_library(CALQUE_MPFR mpfr REQUIRED)

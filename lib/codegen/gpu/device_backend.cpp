@@ -32,18 +32,25 @@ class DeviceBackendPool {
     static auto* pool = new DeviceBackendPool;
     return *pool;
   }
-  std::unique_ptr<DeviceBackend> take(const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    auto& idle = idle_[key];
-    if (idle.empty()) return nullptr;
-    auto backend = std::move(idle.back());
-    idle.pop_back();
-    return backend;
+  std::unique_ptr<DeviceBackend> take(const std::string& key, const TargetInfo& info) {
+    {
+      const std::lock_guard lock(mutex_);
+      auto& idle = idle_[key];
+      if (!idle.empty()) {
+        auto backend = std::move(idle.back());
+        idle.pop_back();
+        return backend;
+      }
+    }
+    return std::make_unique<DeviceBackend>(info);
   }
-  void give(const std::string& key, std::unique_ptr<DeviceBackend> backend) {
-    const std::lock_guard lock(mutex_);
-    auto& idle = idle_[key];
-    if (idle.size() < 8) idle.push_back(std::move(backend));
+  void give(const std::string& key, std::unique_ptr<DeviceBackend> backend) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      auto& idle = idle_[key];
+      if (idle.size() < 8) idle.push_back(std::move(backend));
+    } catch (const std::bad_alloc&) {  // then it goes
+    }
   }
 
  private:
@@ -135,10 +142,11 @@ Object DeviceBackend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
 }
 
 BorrowedDeviceBackend::BorrowedDeviceBackend(const TargetInfo& info)
-    : key_(info.triple + '|' + info.cpu + '|' + info.features), backend_(DeviceBackendPool::instance().take(key_)) {
-  if (!backend_) backend_ = std::make_unique<DeviceBackend>(info);
-}
+    : key_(info.triple + '|' + info.cpu + '|' + info.features),
+      backend_(DeviceBackendPool::instance().take(key_, info)) {}
 
-BorrowedDeviceBackend::~BorrowedDeviceBackend() { DeviceBackendPool::instance().give(key_, std::move(backend_)); }
+BorrowedDeviceBackend::~BorrowedDeviceBackend() {
+  if (!backend_.is_unwinding()) DeviceBackendPool::instance().give(key_, backend_.release());
+}
 
 }  // namespace calque::codegen

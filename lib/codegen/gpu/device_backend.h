@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/gpu/llvm_device.h"
+#include "codegen/llvm_errors.h"
 #include "codegen/session.h"
 #include "codegen/target.h"
 
@@ -44,12 +45,12 @@ class BorrowedDeviceBackend {
   BorrowedDeviceBackend(const BorrowedDeviceBackend&) = delete;
   BorrowedDeviceBackend& operator=(const BorrowedDeviceBackend&) = delete;
   ~BorrowedDeviceBackend();
-  DeviceBackend* operator->() const { return backend_.get(); }
+  DeviceBackend* operator->() const { return &*backend_; }
   DeviceBackend& operator*() const { return *backend_; }
 
  private:
   std::string key_;
-  std::unique_ptr<DeviceBackend> backend_;
+  LlvmOwned<DeviceBackend> backend_;
 };
 
 }  // namespace calque::codegen

@@ -29,9 +29,9 @@ TargetInfo target_of(const kernel::Program& program, const DeviceOptions& option
   return ptx_target(options.arch, most > kFewParameters);
 }
 
-std::unique_ptr<DeviceModule> emit_device_module(const kernel::Program& program, const DeviceOptions& options,
-                                                 DeviceBackend& backend) {
-  auto device = std::make_unique<DeviceModule>();
+LlvmOwned<DeviceModule> emit_device_module(const kernel::Program& program, const DeviceOptions& options,
+                                           DeviceBackend& backend) {
+  auto device = make_llvm_owned<DeviceModule>();
   device->context.setDiscardValueNames(true);
   device->module = std::make_unique<llvm::Module>(program.name, device->context);
   backend.retarget(*device->module);
@@ -52,22 +52,30 @@ std::unique_ptr<DeviceModule> emit_device_module(const kernel::Program& program,
 }  // namespace
 
 PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options) {
-  const BorrowedDeviceBackend backend(target_of(program, options));
-  return finish_ptx(*emit_device_module(program, options, *backend), *backend);
+  return inside_llvm([&] {
+    const BorrowedDeviceBackend backend(target_of(program, options));
+    const auto device = emit_device_module(program, options, *backend);
+    return finish_ptx(*device, *backend);
+  });
 }
 
 std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& options) {
-  const BorrowedDeviceBackend backend(target_of(program, options));
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  emit_device_module(program, options, *backend)->module->print(out, nullptr);
-  return text;
+  return inside_llvm([&] {
+    const BorrowedDeviceBackend backend(target_of(program, options));
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    emit_device_module(program, options, *backend)->module->print(out, nullptr);
+    return text;
+  });
 }
 
 std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program,
                                                           const DeviceOptions& options) {
-  const BorrowedDeviceBackend backend(target_of(program, options));
-  return finish_simulated(*emit_device_module(program, options, *backend));
+  return inside_llvm([&] {
+    const BorrowedDeviceBackend backend(target_of(program, options));
+    const auto device = emit_device_module(program, options, *backend);
+    return finish_simulated(*device);
+  });
 }
 
 }  // namespace calque::codegen

@@ -15,21 +15,17 @@ constexpr const char* kSimulatedTable = "calque_simulated";
 
 class LinkedSimulation final : public SimulatedProgram {
  public:
-  LinkedSimulation(std::vector<Object> objects, DeviceFunctions functions) : functions_(std::move(functions)) {
-    llvm::orc::ExecutorAddr table;
-    library_ = &Session::instance().link(std::move(objects), kSimulatedTable, table);
-    table_ = table.toPtr<const Function*>();
-  }
-  LinkedSimulation(const LinkedSimulation&) = delete;
-  LinkedSimulation& operator=(const LinkedSimulation&) = delete;
-  ~LinkedSimulation() override { Session::instance().unlink(*library_); }
+  LinkedSimulation(std::vector<Object> objects, DeviceFunctions functions)
+      : functions_(std::move(functions)),
+        linked_(std::move(objects), kSimulatedTable),
+        table_(linked_.address().toPtr<const Function*>()) {}
   Function function(size_t kernel) const override { return table_[kernel]; }
   const DeviceFunctions& functions() const override { return functions_; }
 
  private:
   DeviceFunctions functions_;
-  llvm::orc::JITDylib* library_ = nullptr;
-  const Function* table_ = nullptr;
+  Linked linked_;
+  const Function* table_;
 };
 
 /// Kernels are reached through one table, so that no name of theirs meets one of the process.
@@ -50,8 +46,8 @@ void make_simulated_table(DeviceModule& device) {
                            llvm::ConstantArray::get(type, kernels), kSimulatedTable);
 }
 
-std::unique_ptr<DeviceModule> read_device_text(const std::string& ir, const DeviceFunctions& functions) {
-  auto device = std::make_unique<DeviceModule>();
+LlvmOwned<DeviceModule> read_device_text(const std::string& ir, const DeviceFunctions& functions) {
+  auto device = make_llvm_owned<DeviceModule>();
   llvm::SMDiagnostic problem;
   device->module = llvm::parseAssemblyString(ir, problem, device->context);
   if (!device->module)
@@ -91,19 +87,23 @@ std::shared_ptr<const SimulatedProgram> finish_simulated(DeviceModule& device) {
 }
 
 PtxProgram ptx_of_text(const std::string& ir, const DeviceFunctions& functions, const DeviceOptions& options) {
-  const BorrowedDeviceBackend backend(ptx_target(options.arch));
-  const auto device = read_device_text(ir, functions);
-  backend->retarget(*device->module);
-  backend->optimize(*device->module);
-  return finish_ptx(*device, *backend);
+  return inside_llvm([&] {
+    const BorrowedDeviceBackend backend(ptx_target(options.arch));
+    const auto device = read_device_text(ir, functions);
+    backend->retarget(*device->module);
+    backend->optimize(*device->module);
+    return finish_ptx(*device, *backend);
+  });
 }
 
 std::shared_ptr<const SimulatedProgram> simulated_of_text(const std::string& ir, const DeviceFunctions& functions) {
-  const auto device = read_device_text(ir, functions);
-  const BorrowedDeviceBackend backend(ptx_target(DeviceOptions().arch));
-  backend->retarget(*device->module);
-  backend->optimize(*device->module);
-  return finish_simulated(*device);
+  return inside_llvm([&] {
+    const auto device = read_device_text(ir, functions);
+    const BorrowedDeviceBackend backend(ptx_target(DeviceOptions().arch));
+    backend->retarget(*device->module);
+    backend->optimize(*device->module);
+    return finish_simulated(*device);
+  });
 }
 
 }  // namespace calque::codegen

@@ -3,12 +3,14 @@
 // define CALQUE_LLVM_BACKEND.
 #include <memory>
 
+#include "codegen/backend_target.h"
 #include "codegen/gpu/device_backend.h"
 #include "codegen/gpu/device_code.h"
 
 namespace calque::codegen {
 
 struct DeviceModule {
+  DeviceModule() { throw_errors_of(context); }
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::vector<llvm::Function*> kernels;

@@ -150,7 +150,7 @@ std::shared_ptr<const Executable> make_device_executable(const Graph& graph, con
   executable->inputs = graph.input_types();
   executable->set_outputs(graph.output_types());
   const auto reason = needs_reference(graph);
-  if (options.reference || reason) {
+  if (options.reference || reason || !codegen::can_compile()) {
     if (reason && !options.reference) {
       log().info("{}: runs on the host in place of {}: {}", graph.name(), to_string(options.device), *reason);
     }

@@ -1,0 +1,69 @@
+// Memory runs out somewhere in the code generator, LLVM included: an exception, after which functions compile again.
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "calque/calque.h"
+
+#include "codegen/codegen.h"
+#include "runtime/executable.h"
+
+namespace cq = calque;
+
+namespace {
+
+thread_local long until_failure = -1;  // negative: never
+int failures = 0;
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  if (until_failure >= 0 && until_failure-- == 0) throw std::bad_alloc();
+  if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
+/// A function of its own for each number.
+auto function(int number) {
+  const float k = 1 + static_cast<float>(number) / 1024;
+  return cq::jit([k](auto x) {
+    const auto y = cq::fori_loop(0, 3, [k](auto, auto s) { return s * k; }, x);
+    return sum(y) / (64 * k * k * k) + 0.0f * sum(exp(x));
+  });
+}
+
+/// Whether the allocation was reached that fails.
+bool compile_with_failure(int number, long allocation) {
+  const cq::Graph graph = function(number).trace(cq::Array<float>::ones({64}));
+  const cq::kernel::Program program = cq::runtime::plan_graph(cq::runtime::simplified_graph(graph, {}), {}, {});
+  until_failure = allocation;
+  try {
+    cq::codegen::compile(program, {});
+  } catch (const cq::CompileError&) {
+    ++failures;
+  } catch (const std::bad_alloc&) {  // there was no memory for the message either
+    ++failures;
+  }
+  return std::exchange(until_failure, -1) < 0;
+}
+
+}  // namespace
+
+int main() {
+  const cq::Array<float> x = cq::Array<float>::ones({64});
+  function(0)(x);
+  int number = 1;
+  for (long n = 0; compile_with_failure(number++, n); n += 1 + n / 16) {
+    const float again = function(number++)(x).item();
+    if (again > 0.9999f && again < 1.0001f) continue;
+    std::fprintf(stderr, "out_of_memory: %g after the failure of allocation %ld\n", static_cast<double>(again), n);
+    return 1;
+  }
+  std::printf("out_of_memory: %d failures\n", failures);
+  return failures < 50 ? 1 : 0;
+}
