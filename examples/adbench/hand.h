@@ -3,10 +3,12 @@
 // is written with Eigen's small matrices, the skin as one vertex that vmap makes all of. In the simple problem each
 // measured point belongs to a vertex; in the complicated one to a place on a triangle, whose two coordinates are
 // unknowns too.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <numeric>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -183,14 +185,18 @@ struct Problem {
   AtRest<cq::Array<double>> rest;        // of the vertices that are measured; in the complicated problem of all
   AtRest<cq::Array<double>> at_corners;  // of the corners of the triangles
   cq::Array<int32_t> corners;            // [3, N]
+  bool shared = false;                   // several points of the simple problem belong to one vertex of `rest`
+  cq::Array<int32_t> vertices;           // [N]: which one, where they do; else `rest` has a vertex for each point
   cq::Array<double> points, places;      // [3, N], [2, N]
   Pose<cq::Array<double>> pose;
 };
 
 /// The errors [3, N] of the simple problem.
 inline auto simple_errors(const Problem& problem) {
-  return [bones = problem.bones, rest = problem.rest](const auto& pose, auto points) {
-    return points - skin(posed(bones, pose), of_vertices(rest));
+  return [bones = problem.bones, rest = problem.rest, shared = problem.shared, vertices = problem.vertices](
+             const auto& pose, auto points) {
+    const D posed_vertices = skin(posed(bones, pose), of_vertices(rest));
+    return points - (shared ? take(posed_vertices, vertices, 1) : posed_vertices);
   };
 }
 
@@ -245,10 +251,31 @@ inline AtRest<cq::Array<double>> at_rest(const Hand& hand, const cq::Array<int32
   return {for_parts(part, places_of_bones()), along(take(cq::concatenate({hand.vertices, ones}, 1), vertices, 0))};
 }
 
+/// Points of the simple problem are vertices. Where most vertices are measured more than once, each is posed once.
+inline void measure_vertices(Problem& problem, const Hand& hand, const cq::Array<int32_t>& vertices) {
+  const std::span<const int32_t> all = vertices.host();
+  std::vector<int32_t> distinct(all.begin(), all.end());
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  problem.shared = 2 * distinct.size() <= all.size();
+  if (!problem.shared) {
+    problem.rest = at_rest(hand, vertices);
+    return;
+  }
+  std::vector<int32_t> number;
+  for (const int32_t vertex : all) {
+    const auto at = std::lower_bound(distinct.begin(), distinct.end(), vertex);
+    number.push_back(static_cast<int32_t>(at - distinct.begin()));
+  }
+  problem.vertices = cq::Array<int32_t>::from(number, vertices.shape());
+  const auto count = static_cast<int64_t>(distinct.size());
+  problem.rest = at_rest(hand, cq::Array<int32_t>::from(distinct, cq::Shape{count}));
+}
+
 /// Tells the problem which vertices [N], or corners of triangles [3, N], are measured.
 inline void measure(Problem& problem, const Hand& hand, const cq::Array<int32_t>& vertices) {
   if (!problem.complicated) {
-    problem.rest = at_rest(hand, vertices);
+    measure_vertices(problem, hand, vertices);
     return;
   }
   problem.corners = vertices;

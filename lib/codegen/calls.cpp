@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "codegen/emitter.h"
+#include "codegen/flush_mode.h"
 
 namespace calque::codegen {
 
@@ -19,6 +20,16 @@ Value* runtime_function(llvm::IRBuilder<>& b, Value* context, size_t offset) {
 Value* has_failed(llvm::IRBuilder<>& b, Value* context) {
   Value* flag = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), context, offsetof(ContextHeader, failed));
   return b.CreateICmpNE(b.CreateLoad(b.getInt64Ty(), flag), b.getInt64(0));
+}
+
+void in_callers_mode(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options, Value* context,
+                     const std::function<void()>& call) {
+  if (!options.flush_subnormals || !has_flush_mode(target)) return call();
+  Value* const mode = floating_point_mode(b, target);
+  Value* const caller = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), context, offsetof(ContextHeader, caller_mode));
+  set_floating_point_mode(b, target, b.CreateTrunc(b.CreateLoad(b.getInt64Ty(), caller), mode->getType()));
+  call();
+  set_floating_point_mode(b, target, mode);
 }
 
 void KernelEmitter::leave_if(Value* condition) {
@@ -74,14 +85,19 @@ void KernelEmitter::parallel_for(int64_t count, int64_t grain, const std::functi
     arguments.push_back(b_.CreateLoad(types[i], b_.CreateStructGEP(record, piece->getArg(0), i)));
   b_.CreateCall(part, arguments);
   b_.CreateRetVoid();
+  llvm::Function* const called =
+      options_.flush_subnormals && has_flush_mode(target_) ? run_flushing(*piece, target_, {}) : piece;
 
   b_.restoreIP(here);
   Value* const environment = local(record);
   for (unsigned i = 0; i < live.size(); ++i) b_.CreateStore(live[i], b_.CreateStructGEP(record, environment, i));
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, number, number, pointer, pointer}, false);
-  b_.CreateCall(type, runtime_function(b_, context_, offsetof(RuntimeTable, parallel_for)),
-                {context_, b_.getInt64(static_cast<uint64_t>(count)), b_.getInt64(static_cast<uint64_t>(grain)), piece,
-                 environment});
+  Value* const runtime = runtime_function(b_, context_, offsetof(RuntimeTable, parallel_for));
+  in_callers_mode(b_, target_, options_, context_, [&] {
+    b_.CreateCall(type, runtime,
+                  {context_, b_.getInt64(static_cast<uint64_t>(count)), b_.getInt64(static_cast<uint64_t>(grain)),
+                   called, environment});
+  });
   if (body_may_fail) leave_if(has_failed(b_, context_));
 }
 

@@ -13,7 +13,7 @@ namespace calque::codegen {
 /// What calls out of generated code go through: one versioned table of noexcept functions, which the runtime fills in.
 /// A generated entry receives its context first and passes it on.
 struct RuntimeTable {
-  uint32_t version = 3;
+  uint32_t version = 4;
   /// Runs host function `index` of the program on the given argument and result pointers. Returns 0, or 1 after storing
   /// an exception in the context.
   int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
@@ -35,6 +35,8 @@ struct ContextHeader {
   const RuntimeTable* table = nullptr;
   /// Not 0 once a thread got no memory: how many bytes it asked for. The entry returns 1 then, as early as it can.
   alignas(8) int64_t failed = 0;
+  /// The floating-point mode of the caller, stored by entries that change it: what they call runs in that mode.
+  int64_t caller_mode = 0;
 };
 
 struct TargetOptions {
@@ -47,6 +49,9 @@ struct CodegenOptions {
   TargetOptions target;
   bool strict = false;  ///< no contraction, no reassociation beyond the documented reductions
   bool fast_math = false;
+  /// Entries and what they run on other threads set the processor's mode that flushes subnormals, and restore it; what
+  /// they call runs in the caller's mode.
+  bool flush_subnormals = false;
   bool sanitize = false;   ///< run LLVM's AddressSanitizer pass over the module
   std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` wants it
   /// Compiles the modules of a large program side by side; null: one after the other. The code is the same.

@@ -257,6 +257,9 @@ void set_function_attributes(llvm::Function& function, const TargetInfo& target,
 /// calls.cpp: a function of the runtime table, and whether the call is to end.
 llvm::Value* runtime_function(llvm::IRBuilder<>& b, llvm::Value* context, size_t offset);
 llvm::Value* has_failed(llvm::IRBuilder<>& b, llvm::Value* context);
+/// Emits `call`, which leaves generated code: it runs in the floating-point mode of the entry's caller.
+void in_callers_mode(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options,
+                     llvm::Value* context, const std::function<void()>& call);
 
 /// entry.cpp: the program's entry function `calque_entry` and, before it, its kernels; or, where CodegenOptions ask for
 /// one and it is possible, its scalar entry, into which all kernels are to be inlined.

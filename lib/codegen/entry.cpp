@@ -6,6 +6,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/emitter.h"
+#include "codegen/flush_mode.h"
 #include "codegen/overlaps.h"
 
 namespace calque::codegen {
@@ -32,6 +33,7 @@ class EntryEmitter {
  private:
   void emit_kernels();
   bool scalar_possible() const;
+  bool flushes() const { return options_.flush_subnormals && has_flush_mode(target_); }
   void emit_scalar();
   llvm::Type* memory_type(DType d) const;
   void finish_declaration();
@@ -154,6 +156,7 @@ void EntryEmitter::emit_scalar() {
   run_steps();
   b_.CreateRet(b_.CreateLoad(memory_type(result), out));
   for (llvm::Function* kernel : kernels_) kernel->addFnAttr(llvm::Attribute::AlwaysInline);
+  if (flushes()) entry_ = run_flushing(*entry_, target_, {});
 }
 
 void EntryEmitter::finish_declaration() {
@@ -200,6 +203,12 @@ void EntryEmitter::emit() {
     b_.SetInsertPoint(failed_);
     b_.CreateRet(b_.getInt32(1));
   }
+  if (!flushes()) return;
+  entry_ = run_flushing(*entry_, target_, [](llvm::IRBuilder<>& b, Value* mode) {
+    Value* const context = b.GetInsertBlock()->getParent()->getArg(0);
+    Value* const to = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), context, offsetof(ContextHeader, caller_mode));
+    b.CreateStore(b.CreateZExt(mode, b.getInt64Ty()), to);
+  });
 }
 
 Value* EntryEmitter::iteration(int32_t loop) const {
@@ -354,8 +363,11 @@ void EntryEmitter::host_call(const Step& step) {
     b_.CreateStore(address(step.views[i]), b_.CreateConstInBoundsGEP1_64(pointer, pointers, i));
   Value* function = runtime_function(b_, context_, offsetof(RuntimeTable, host_call));
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer, b_.getInt32Ty(), pointer}, false);
-  Value* status =
-      b_.CreateCall(type, function, {context_, b_.getInt32(static_cast<uint32_t>(step.host_function)), pointers});
+  Value* status = nullptr;
+  in_callers_mode(b_, target_, options_, context_, [&] {
+    status =
+        b_.CreateCall(type, function, {context_, b_.getInt32(static_cast<uint32_t>(step.host_function)), pointers});
+  });
   leave_if(b_.CreateICmpNE(status, b_.getInt32(0)));
 }
 

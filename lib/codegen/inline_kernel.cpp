@@ -73,7 +73,9 @@ void inline_small_kernel(llvm::Module& module) {
     if (kernel) return;
     kernel = &f;
   }
-  if (!kernel || !kernel->hasOneUse() || kernel->getInstructionCount() > kSmallKernel) return;
+  if (!kernel || kernel->hasFnAttribute(llvm::Attribute::NoInline) || !kernel->hasOneUse() ||
+      kernel->getInstructionCount() > kSmallKernel)
+    return;
   auto* call = llvm::dyn_cast<llvm::CallInst>(kernel->user_back());
   // Elsewhere than in the first block its locals would be of no fixed size.
   if (!call || call->getCalledFunction() != kernel || !call->getParent()->isEntryBlock()) return;

@@ -48,6 +48,7 @@ void set_function_attributes(llvm::Function& f, const TargetInfo& target, const 
   const std::string width = std::to_string(target.vector_bits);
   f.addFnAttr("prefer-vector-width", width);
   f.addFnAttr("min-legal-vector-width", width);
+  if (options.flush_subnormals) f.addFnAttr("denormal-fp-math", "preserve-sign,preserve-sign");
   if (options.sanitize) f.addFnAttr(llvm::Attribute::SanitizeAddress);
 }
 

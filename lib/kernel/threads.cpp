@@ -21,20 +21,25 @@ constexpr double kScalarOp = 0.3;
 constexpr double kProduct = 0.003;    // a byte of a term of a tile
 constexpr double kDearFactor = 6;     // divisions, square roots
 constexpr double kUnknownTrips = 10;  // of a while loop
+constexpr double kRareShare = 0.05;   // of the iterations that take a branch set apart for rare cases
 // More pieces than this are not needed to keep threads busy.
 constexpr double kEnoughPieces = 32;
 // Partial results of a reduction lie on the stack.
 constexpr int64_t kMostPartials = 512;
 // Pieces of vectorised loops are multiples of this many iterations: whole unrolled vectors and cache lines. Bodies that
-// have loops of their own are not unrolled.
-constexpr int64_t kVectorPiece = 256, kNestedPiece = 512;
+// have loops of their own are not unrolled; but where those are long, rows of memory are read a piece at a time.
+constexpr int64_t kVectorPiece = 256, kNestedPiece = 64, kRowPiece = 512;
+constexpr int64_t kLongColumn = 128;
 // Units that a reduction sums before it combines pairwise (codegen/reduction.cpp), and lanes of a unit.
 constexpr int64_t kBlock = 64, kLanes = 16;
 
 class Splitter {
  public:
-  explicit Splitter(Kernel& kernel) : k_(kernel) {}
-  void run() { visit(k_.body, false); }
+  explicit Splitter(Kernel& kernel) : k_(kernel), never_(kernel.values.size()) {}
+  void run() {
+    find_false(k_.body);
+    visit(k_.body, false);
+  }
 
  private:
   double time(const Region& r, bool vector) const {
@@ -59,8 +64,10 @@ class Splitter {
       }
       case Op::loop:
         return static_cast<double>(i.extent) * iteration(i, vector);
-      case Op::while_:
-        return kUnknownTrips * (time(i.regions[0], vector) + time(i.regions[1], vector));
+      case Op::while_: {
+        const double trips = runs_at_most_once(i) ? kRareShare : kUnknownTrips;
+        return trips * (time(i.regions[0], vector) + time(i.regions[1], vector));
+      }
       case Op::if_:
         return time(i.regions[0], vector) + time(i.regions[1], vector);
       case Op::contraction: {
@@ -76,6 +83,24 @@ class Splitter {
     double t = time(i.regions[0], vector || i.vectorize);
     if (i.loop == LoopKind::reduction) t += vector || i.vectorize ? kVectorOp : kScalarOp;
     return std::max(t, 1e-3);
+  }
+
+  /// A branch for rare cases: the condition is a carry, which is false after the first iteration.
+  bool runs_at_most_once(const Instruction& i) const {
+    const Region &condition = i.regions[0], &body = i.regions[1];
+    if (condition.instructions.size() != 1) return false;
+    const auto& carries = condition.parameters;
+    const auto flag = std::find(carries.begin(), carries.end(), condition.instructions[0].operands[0]);
+    if (flag == carries.end()) return false;
+    const Id next = body.instructions.back().operands[static_cast<size_t>(flag - carries.begin())];
+    return never_[static_cast<size_t>(next)];
+  }
+  void find_false(const Region& r) {
+    for (const Instruction& i : r.instructions) {
+      if (i.op == Op::constant && k_.values[static_cast<size_t>(i.results[0])] == DType::bool_)
+        never_[static_cast<size_t>(i.results[0])] = i.literal.bytes[0] == 0;
+      for (const Region& inner : i.regions) find_false(inner);
+    }
   }
 
   void visit(Region& r, bool vector) {
@@ -105,9 +130,10 @@ class Splitter {
 
   static int64_t unit(const Instruction& i) {
     if (!i.vectorize) return 1;
+    int64_t longest = 0;
     for (const Instruction& inner : i.regions[0].instructions)
-      if (inner.op == Op::loop) return kNestedPiece;
-    return kVectorPiece;
+      if (inner.op == Op::loop) longest = std::max(longest, inner.extent);
+    return longest == 0 ? kVectorPiece : longest < kLongColumn ? kNestedPiece : kRowPiece;
   }
   /// Iterations that make `share` of the loop's work, in whole units.
   static int64_t grain(const Instruction& i, double share, int64_t unit) {
@@ -118,10 +144,18 @@ class Splitter {
   bool split_nest(Instruction& outermost, double work, double pieces) {
     std::vector<Instruction*> nest{&outermost};
     double around = 1;
-    while (around * static_cast<double>(nest.back()->extent / unit(*nest.back())) < pieces) {
-      around *= static_cast<double>(nest.back()->extent);
+    const auto pieces_of = [&](const Instruction& loop) {
+      return around * static_cast<double>(loop.extent / unit(loop));
+    };
+    while (pieces_of(*nest.back()) < pieces) {
       Instruction* inner = only_loop(nest.back()->regions[0]);
-      if (!inner) return false;
+      if (!inner) {
+        // Fewer pieces than wanted, unless the loops inside have enough work for several threads each.
+        const double inside = work / (around * static_cast<double>(nest.back()->extent));
+        if (inside >= options_.split_above || pieces_of(*nest.back()) < 2) return false;
+        break;
+      }
+      around *= static_cast<double>(nest.back()->extent);
       nest.push_back(inner);
     }
     for (Instruction* loop : nest) loop->threads = true;
@@ -141,14 +175,16 @@ class Splitter {
   }
 
   bool split_reduction(Instruction& i, bool vector, double work, double pieces) {
-    const int64_t block = kBlock * (i.vectorize && !vector ? kLanes : 1);
-    if (static_cast<double>(i.extent / block) < std::max(pieces, 2.0)) return false;
+    const int64_t block = kBlock * (i.vectorize && !vector ? kLanes : 1), blocks = i.extent / block;
+    const bool descend = work / static_cast<double>(i.extent) >= options_.split_above;
+    if (blocks < 2 || (static_cast<double>(blocks) < pieces && descend)) return false;
     i.threads = true;
     i.grain = std::max(grain(i, options_.piece / work, 1), (i.extent + kMostPartials - 1) / kMostPartials);
     return true;
   }
 
   Kernel& k_;
+  std::vector<bool> never_;  // constants that are false
   const ThreadOptions options_ = thread_options();
 };
 

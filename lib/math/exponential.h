@@ -89,6 +89,19 @@ F exp_polynomial(const F& r) {
   }
 }
 
+/// e^x where it may overflow, be subnormal or 0, and of NaN.
+template <FloatLane F>
+F exp_at_limits(const F& x) {
+  using T = scalar_t<F>;
+  using I = int_t<F>;
+  constexpr T kTop = sizeof(T) == 4 ? T(89) : T(710);
+  constexpr T kBottom = sizeof(T) == 4 ? T(-104) : T(-746);
+  const ExpPair<F> e = exp_pair(where(x > F(kTop), F(kTop), where(x < F(kBottom), F(kBottom), x)));
+  const F y = e.high + e.low;
+  const mask_t<F> small = x < F(0);
+  return where(small, scale_down(y, e.exponent), scale(y, where(small, I(0), e.exponent)));
+}
+
 /// e^x.
 template <FloatLane F>
 F exp(const F& x) {
@@ -113,16 +126,7 @@ F exp(const F& x) {
     }
   }();
   const F fast = from_bits(to_bits(y) + (to_bits(shifted) << I(Format::kMantissaBits)));
-  return rarely(
-      !(abs(x) <= F(kLimit)), fast,
-      [](const F& v) {
-        constexpr T kTop = sizeof(T) == 4 ? T(89) : T(710);
-        constexpr T kBottom = sizeof(T) == 4 ? T(-104) : T(-746);
-        const F limited = where(v > F(kTop), F(kTop), where(v < F(kBottom), F(kBottom), v));
-        const ExpPair<F> e = exp_pair(limited);
-        return scale(e.high + e.low, e.exponent);
-      },
-      x);
+  return rarely(!(abs(x) <= F(kLimit)), fast, [](const F& v) { return exp_at_limits(v); }, x);
 }
 
 /// 2^x.

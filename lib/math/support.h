@@ -207,6 +207,23 @@ F scale(const F& x, const int_t<F>& n) {
   return (x * power_of_two<F>(half)) * power_of_two<F>(n - half);
 }
 
+/// x * 2^n rounded once, for x in [1/2, 2) and n from twice below the least exponent of a normal number to where the
+/// result is at most twice the least normal number. The place of a subnormal result's last bit is made that of a sum's:
+/// products that are subnormal cost some processors hundreds of cycles.
+template <FloatLane F>
+F scale_down(const F& x, const int_t<F>& n) {
+  using T = scalar_t<F>;
+  using Format = FloatFormat<T>;
+  using I = int_t<F>;
+  constexpr T kNormal = sizeof(T) == 4 ? T(0x1p23) : T(0x1p52);  // the least normal number, in units of that bit
+  const F units =
+      from_bits(to_bits(x) + ((n + I(Format::kBias - 1 + Format::kMantissaBits)) << I(Format::kMantissaBits)));
+  // Fast forms flush; elsewhere the sum with 0 does, in modes that flush.
+  const F rounded = kApproximate<F> ? F(0) : from_bits(to_bits(units + kNormal) - to_bits(F(kNormal))) + F(0);
+  const F exact = from_bits(to_bits(x) + (n << I(Format::kMantissaBits)));
+  return where(units < F(kNormal), rounded, exact);
+}
+
 /// x * 2^n rounded once, for every x and n.
 template <FloatLane F>
 F scale_exactly(const F& x, const int_t<F>& n) {

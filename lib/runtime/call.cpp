@@ -123,14 +123,17 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
   const Device device = options.device.value_or(Device{});
   state->options_word = uint64_t(options.fast_math) | uint64_t(options.strict) << 1 |
                         uint64_t(options.deterministic) << 2 | uint64_t(options.device.has_value()) << 3 |
-                        uint64_t(device.kind) << 8 | uint64_t(device.index & 0xffff) << 16;
+                        uint64_t(options.flush_subnormals) << 4 | uint64_t(device.kind) << 8 |
+                        uint64_t(device.index & 0xffff) << 16;
   for (const int position : options.donate) {
     if (position >= 0 && position < runtime::kMaxInPlace) state->options_word |= uint64_t{1} << (32 + position);
   }
   state->options = std::move(options);
   state->location = persistent(location);
-  if (state->options.fast_math && state->options.strict) {
-    throw CompileError(state->title() + ": .fast_math and .strict exclude each other" + where_text(location));
+  for (const auto& [option, set] : {std::pair{".fast_math", state->options.fast_math},
+                                    std::pair{".flush_subnormals", state->options.flush_subnormals}}) {
+    if (!set || !state->options.strict) continue;
+    throw CompileError(state->title() + ": " + option + " and .strict exclude each other" + where_text(location));
   }
   state->table = key ? SharedTables::one().get(key) : std::make_shared<CallTable>(runtime::environment().code_memory);
   return state;

@@ -39,7 +39,8 @@ uint64_t hash_of(const Key& key) {
   hash ^= uint64_t(key.options.device.kind) << 48 | static_cast<uint64_t>(key.options.device.index) << 56;
   return hash ^
          (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 | uint64_t(key.options.reference) << 2 |
-          uint64_t(key.options.deterministic) << 3 | static_cast<uint64_t>(key.options.scalar_arguments) << 8);
+          uint64_t(key.options.deterministic) << 3 | uint64_t(key.options.flush_subnormals) << 4 |
+          static_cast<uint64_t>(key.options.scalar_arguments) << 8);
 }
 
 struct Entry {

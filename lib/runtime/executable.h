@@ -29,6 +29,8 @@ struct CompileOptions {
   int scalar_arguments = -1;
   /// On a GPU: floats are never combined in an order that varies from run to run. (On the CPU they never are.)
   bool deterministic = false;
+  /// Subnormal operands and results of arithmetic are zero; so they are with fast_math.
+  bool flush_subnormals = false;
   /// What it runs on. Inputs of devices other than the CPU are row-major.
   Device device = {};
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;

@@ -109,7 +109,7 @@ void write_context(std::ostream& out, const std::string& symbol) {
 };
 struct $_context {
   const struct $_table* table;
-  int64_t failed;
+  int64_t failed, caller_mode;
   void* memory;
   int64_t bytes;
 };
@@ -176,9 +176,9 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
   }
   for (size_t i = 0; i < program.constants.size(); ++i) block << "(void*)" << symbol << "_constant" << i << ", ";
   out << "void* workspace) {\n  void* buffers[] = {" << block.str() << "workspace};\n"
-      << "  static const struct " << symbol << "_table table = {3, 0, " << symbol << "_for, " << symbol << "_scratch, "
+      << "  static const struct " << symbol << "_table table = {4, 0, " << symbol << "_for, " << symbol << "_scratch, "
       << symbol << "_threads};\n"
-      << "  struct " << symbol << "_context context = {&table, 0, 0, 0};\n"
+      << "  struct " << symbol << "_context context = {&table, 0, 0, 0, 0};\n"
       << "  const int32_t status = " << symbol
       << "_entry(&context, buffers);\n  free(context.memory);\n  return status;\n}\n#ifdef "
          "__cplusplus\n}\n#endif\n#undef "

@@ -50,6 +50,7 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options) {
   codegen::CodegenOptions o;
   o.strict = options.strict;
   o.fast_math = options.fast_math;
+  o.flush_subnormals = options.flush_subnormals || options.fast_math;
   o.sanitize = environment().sanitize;
   return o;
 }

@@ -45,7 +45,9 @@ bool eager_mode() { return environment().disable_jit; }
 
 CompileOptions compile_options(const detail::FunctionState& function) {
   const bool strict = function.options.strict || environment().strict;
-  return {strict, function.options.fast_math && !strict, environment().reference_backend};
+  CompileOptions options{strict, function.options.fast_math && !strict, environment().reference_backend};
+  options.flush_subnormals = (function.options.flush_subnormals || function.options.fast_math) && !strict;
+  return options;
 }
 
 CompileOptions compile_options(const detail::FunctionState& function, const detail::Arguments& arguments,

@@ -166,6 +166,35 @@ TEST_F(Adbench, TakesHandWithoutRotation) {
   expect_agreement({got.begin() + 14, got.begin() + 23}, {-1, 0, 0, 0, -1, 0, 0, 0, -1});
 }
 
+TEST_F(Adbench, PosesVerticesThatManyPointsShareOnce) {
+  fs::create_directory_symlink(kData / "hand" / "model", folder_ / "model");
+  constexpr int kVertices = 20, kPoints = 600;
+  const auto vertex = [](int i) { return 27 * (i * 7 % kVertices) + 3; };
+  const auto measured = [](int i, int axis) { return (i * 37 + axis * 11) % 100 * 0.02 - 1; };
+  const auto instance = [&](const std::string& name, int points, bool at_zero) {
+    std::ostringstream text;
+    text << points << " 26\n";
+    for (int i = 0; i < points; ++i) {
+      text << vertex(i);
+      for (int axis = 0; axis < 3; ++axis) text << ' ' << (at_zero ? 0 : measured(i, axis));
+      text << '\n';
+    }
+    for (int i = 0; i < 26; ++i) text << 0.03 * i - 0.3 << '\n';
+    return results("hand", write(name, text.str()));
+  };
+  const auto each = instance("each.txt", kVertices, true), all = instance("all.txt", kPoints, false);
+  ASSERT_EQ(all.size(), 2u + 27u * 3u * kPoints);
+  std::vector<double> expected{3.0 * kPoints, 26};
+  for (int column = 0; column < 27; ++column) {  // the errors, then the Jacobian
+    for (int i = 0; i < 3 * kPoints; ++i) {
+      const int row = i % (3 * kVertices);
+      const double of_vertex = each[size_t(2 + column * 3 * kVertices + row)];
+      expected.push_back(of_vertex + (column == 0 ? measured(i / 3, i % 3) : 0));
+    }
+  }
+  expect_agreement(all, expected, 1e-13);
+}
+
 TEST_F(Adbench, TakesLstmOfOneStep) {
   // All parameters zero: y = 0, log(e^0 + 2) = log 3.
   const auto got = results("lstm", write("input.txt", "1 2 1\n0 0 0 0\n0 0 0 0\n0\n0\n0\n0\n0\n1\n0.5\n"));

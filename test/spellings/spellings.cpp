@@ -459,6 +459,7 @@ void graphs() {
   D x = {1};
   auto f = cq::jit([](auto x) { return x + 1; },
                    {.name = "step", .device = cq::gpu(0), .donate = {0}, .fast_math = true, .strict = false});
+  auto flushing = cq::jit([](auto x) { return x + 1; }, {.deterministic = true, .flush_subnormals = true});
   cq::Graph g = f.trace(x);
   for (cq::Equation& e : g.equations()) std::cout << e.primitive() << e.operands().size();
   if (cq::parse(print(g)) == g) g.verify();

@@ -55,7 +55,7 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
-  static const codegen::RuntimeTable table{3, &no_host_call, &runtime::parallel_for, &runtime::scratch,
+  static const codegen::RuntimeTable table{4, &no_host_call, &runtime::parallel_for, &runtime::scratch,
                                            &runtime::num_threads};
   TestContext context{{&table}};
   std::vector<AnyArray> outputs;

@@ -106,6 +106,31 @@ TEST(Split, PlanShowsThePieces) {
   EXPECT_THAT(plan([](auto x) { return sum(x + 1.0f); }, {10000}), testing::Not(testing::HasSubstr("threads")));
 }
 
+TEST(Split, TakesFewPiecesWhereThereAreNoMore) {
+  const auto plan = [](const auto& f, const Shape& shape) { return jit(f).lower(spec<double>(shape)).plan().str(); };
+  // Fewer blocks of the order of summation than pieces of 20 us.
+  const auto sums = [](auto x) { return sum(sin(x) * exp(cos(x) * x)); };
+  EXPECT_THAT(plan(sums, {13000}), testing::ContainsRegex("reduction 13000.* threads\\("));
+  // Fewer rows than such pieces, each with too little work to be split.
+  const auto rows = [](auto x) { return sum(sin(x), {1}); };
+  EXPECT_THAT(plan(rows, {5, 8000}), testing::ContainsRegex("parallel 5 threads\\(1"));
+}
+
+TEST(Split, RareBranchesCostLittle) {
+  // What exp does out of its range counts little: some 30 us in all.
+  const auto f = [](auto x) { return exp(x); };
+  EXPECT_THAT(jit(f).lower(spec<double>({4000})).plan().str(), testing::Not(testing::HasSubstr("threads")));
+}
+
+TEST(Split, FewPiecesAreThoseOfOneThread) {
+  const std::vector<Shape> few = {{5, 700}, {3, 12000}, {2, 2100}, {13000}, {130}, {2, 65}};
+  expect_same<double>("sums", [](auto x) { return sum(exp(x * 0.01)); }, few);
+  const auto last = [](auto x) { return std::pair{sum(exp(x * 0.01), {-1}), sum(x * x, {-1}, keepdims) * x}; };
+  expect_same<double>("rows", last, few);
+  const auto first = [](auto x) { return std::pair{logsumexp(x, {0}), sum(x, {0}, keepdims) * x}; };
+  expect_same<float>("columns", first, {{5, 700}, {3, 12000}, {25, 900}, {100, 130}, {200, 1030}});
+}
+
 TEST(Split, SumsAreThoseOfOneThread) {
   expect_same<float>("nothing", [](auto x) { return std::pair{sum(x), x + 1.0f}; }, {{0}});
   expect_same<float>("sum", [](auto x) { return sum(x); }, kVectors);

@@ -96,6 +96,7 @@ void add_lower(CLI::App& app, int& status) {
   command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
   command->add_flag("--strict", options->compile.strict, "Compile without contraction");
   command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math");
+  command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero");
   command->callback([options, &status] { status = lower(*options); });
 }
 

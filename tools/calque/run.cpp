@@ -155,6 +155,8 @@ void add_run(CLI::App& app, int& status) {
   command->add_flag("--quiet", options->quiet, "Do not print the results");
   CLI::Option* strict = command->add_flag("--strict", options->compile.strict, "Compile without contraction");
   command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math")->excludes(strict);
+  command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero")
+      ->excludes(strict);
   command->callback([options, &status] { status = run(*options); });
 }
 

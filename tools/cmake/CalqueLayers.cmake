@@ -25,7 +25,7 @@ function(calque_add_layer layer)
             "regions;branches;memory;places;streaming;interleave;columns;scan"
             "loops;kernel_emitter;loops;reduction"
             "products;contraction;packing"
-            "entries;entry;calls;split_masks"
+            "entries;entry;calls;flush_mode;split_masks"
             "backends;backend;fuse_products;inline_kernel;llvm_errors;masks;outline;session;target"
             "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")

@@ -24,12 +24,16 @@ struct JitOptions {
   std::optional<Device> device{};
   /// Positions of arguments whose memory the call may take over. Using such an array again is an error.
   std::vector<int> donate{};
-  /// Reassociation, reciprocals and approximate functions; no promises about NaN and infinities.
+  /// Reassociation, reciprocals and approximate functions; no promises about NaN and infinities. Flushes subnormal
+  /// numbers too.
   bool fast_math = false;
   /// Bit-identical to the reference evaluator, reassociated reductions and contractions excepted.
   bool strict = false;
   /// On a GPU: no result depends on the order of threads.
   bool deterministic = false;
+  /// Subnormal numbers count as zero, as operands and as results of arithmetic (on a GPU: those of f32). The calling
+  /// thread's floating-point mode is set for the time of the call only; host_call sees the caller's.
+  bool flush_subnormals = false;
 };
 
 /// Calls answered without and with tracing, and signatures kept.

@@ -13,8 +13,9 @@ namespace calque::codegen {
 struct DeviceOptions {
   bool strict = false;
   bool fast_math = false;
-  std::string arch = "sm_80";  ///< of PTX: sm_80 ... sm_90a
-  int newest_ptx = 0;          ///< the driver reads none newer: 84 is 8.4; 0: any
+  bool flush_subnormals = false;  ///< of f32: `.ftz` in PTX. The simulator flushes those of f64 too
+  std::string arch = "sm_80";     ///< of PTX: sm_80 ... sm_90a
+  int newest_ptx = 0;             ///< the driver reads none newer: 84 is 8.4; 0: any
   /// Conversion between f16 and f32 is one instruction: so on every GPU, not on every host of the simulator.
   bool half_conversion = true;
 };

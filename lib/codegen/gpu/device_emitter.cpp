@@ -6,6 +6,7 @@
 
 #include "calque/ir/errors.h"
 
+#include "codegen/flush_mode.h"
 #include "codegen/overlaps.h"
 #include "codegen/tiling.h"
 
@@ -121,6 +122,7 @@ std::vector<DeviceKernel> emit_device_program(llvm::Module& module, const kernel
   CodegenOptions code;
   code.strict = options.strict;
   code.fast_math = options.fast_math;
+  code.flush_subnormals = options.flush_subnormals;
   std::vector<DeviceKernel> kernels;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     std::string name = "k" + std::to_string(k) + "_" + program.kernels[k].name;
@@ -128,6 +130,7 @@ std::vector<DeviceKernel> emit_device_program(llvm::Module& module, const kernel
     DeviceEmitter emitter(module, target, code, program.kernels[k], overlaps(program, static_cast<int32_t>(k)),
                           std::move(name));
     kernels.push_back(emitter.emit_device());
+    if (options.flush_subnormals) kernels.back().function->addFnAttr(kFlushAttribute, "preserve-sign,preserve-sign");
   }
   return kernels;
 }

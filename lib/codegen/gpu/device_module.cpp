@@ -4,6 +4,7 @@
 
 #include "calque/ir/errors.h"
 
+#include "codegen/flush_mode.h"
 #include "codegen/gpu/device_ops.h"
 #include "codegen/gpu/device_text.h"
 
@@ -78,8 +79,13 @@ PtxProgram finish_ptx(DeviceModule& device, DeviceBackend& backend) {
 std::shared_ptr<const SimulatedProgram> finish_simulated(DeviceModule& device) {
   lower_to_simulator(*device.module, device.kernels);
   device.kernels.clear();
-  const BorrowedDeviceBackend host(resolve_target({}));
+  const TargetInfo target = resolve_target({});
+  const BorrowedDeviceBackend host(target);
   host->retarget(*device.module);
+  for (const DeviceFunction& described : device.functions) {
+    llvm::Function& kernel = *device.module->getFunction(described.name);
+    if (kernel.hasFnAttribute(kFlushAttribute) && has_flush_mode(target)) run_flushing(kernel, target, {});
+  }
   make_simulated_table(device);
   std::vector<Object> objects;
   objects.push_back(host->emit(*device.module, llvm::CodeGenFileType::ObjectFile));

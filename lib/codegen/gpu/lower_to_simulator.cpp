@@ -5,6 +5,7 @@
 
 #include "calque/ir/errors.h"
 
+#include "codegen/flush_mode.h"
 #include "codegen/gpu/device_code.h"
 #include "codegen/gpu/device_passes.h"
 
@@ -66,6 +67,7 @@ void SimulatorLowering::change_signature() {
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "", module_);
   function_->takeName(&kernel_);
   function_->setDoesNotThrow();
+  if (kernel_.hasFnAttribute(kFlushAttribute)) function_->addFnAttr(kernel_.getFnAttribute(kFlushAttribute));
   function_->splice(function_->end(), &kernel_);
   b_.SetInsertPoint(&function_->getEntryBlock(), function_->getEntryBlock().begin());
   for (llvm::Argument& argument : kernel_.args()) {

@@ -127,7 +127,9 @@ kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& o
 }
 
 codegen::DeviceOptions device_code_options(const CompileOptions& options) {
-  codegen::DeviceOptions code{.strict = options.strict, .fast_math = options.fast_math};
+  codegen::DeviceOptions code{.strict = options.strict,
+                              .fast_math = options.fast_math,
+                              .flush_subnormals = options.flush_subnormals || options.fast_math};
   if (options.device != cpu()) {
     const DeviceApi& api = device_api(options.device);
     code.arch = api.arch();
