@@ -133,7 +133,8 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   T operator()(Loc loc = Loc::current()) const { return element({}, loc); }
   /// The same elements (not copied) under another shape; one extent may be -1, which is what the others leave. Throws
   /// ShapeError when the counts differ.
-  Array reshape(const Counts& shape, Loc loc = Loc::current()) const {
+  [[nodiscard("x.reshape(...) leaves x as it is and returns the result: write x = x.reshape(...)")]] Array reshape(
+      const Counts& shape, Loc loc = Loc::current()) const {
     return Array(detail::reshaped(any(loc), shape.list, loc));
   }
   /// The array on another device. Throws DeviceError when it is not there.
@@ -155,19 +156,23 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
     return index<Tracer<T>>(first, rest...);
   }
   template <class... R>
-  out_t<T, R...> set(detail::ArrayIndex first, const R&... rest) const {
+  [[nodiscard("x.set(...) leaves x as it is and returns the result: write x = x.set(...)")]] out_t<T, R...> set(
+      detail::ArrayIndex first, const R&... rest) const {
     return update<out_t<T, R...>>(&detail::index_set, &detail::run_index_set, first, rest...);
   }
   template <class... R>
-  Tracer<T> set(detail::TracerIndex first, const R&... rest) const {
+  [[nodiscard("x.set(...) leaves x as it is and returns the result: write x = x.set(...)")]] Tracer<T> set(
+      detail::TracerIndex first, const R&... rest) const {
     return update<Tracer<T>>(&detail::index_set, &detail::run_index_set, first, rest...);
   }
   template <class... R>
-  out_t<T, R...> add(detail::ArrayIndex first, const R&... rest) const {
+  [[nodiscard("x.add(...) leaves x as it is and returns the result: write x = x.add(...)")]] out_t<T, R...> add(
+      detail::ArrayIndex first, const R&... rest) const {
     return update<out_t<T, R...>>(&detail::index_add, &detail::run_index_add, first, rest...);
   }
   template <class... R>
-  Tracer<T> add(detail::TracerIndex first, const R&... rest) const {
+  [[nodiscard("x.add(...) leaves x as it is and returns the result: write x = x.add(...)")]] Tracer<T> add(
+      detail::TracerIndex first, const R&... rest) const {
     return update<Tracer<T>>(&detail::index_add, &detail::run_index_add, first, rest...);
   }
 

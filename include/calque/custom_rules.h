@@ -9,6 +9,7 @@ namespace calque {
 
 /// f, whose values derivatives compute again in the backward pass instead of keeping them.
 template <class F>
+[[nodiscard("it returns a function: call it, as in checkpoint(f)(x)")]]
 auto checkpoint(F&& function, Loc loc = Loc::current()) {
   return detail::make_transformation(detail::Checkpointed<std::decay_t<F>>{{std::forward<F>(function), loc}},
                                      "checkpoint");
@@ -19,6 +20,7 @@ auto checkpoint(F&& function, Loc loc = Loc::current()) {
 /// rule is differentiated itself for derivatives of higher order, and run backwards in reverse mode, so it must be
 /// linear in the tangents. Tracers that f or the rule captures are constants.
 template <class F, class R>
+[[nodiscard("it returns a function: call it, as in custom_jvp(f)(x)")]]
 auto custom_jvp(F&& function, R&& rule, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::WithJvp<std::decay_t<F>, std::decay_t<R>>{{std::forward<F>(function), loc}, std::forward<R>(rule)},
@@ -30,6 +32,7 @@ auto custom_jvp(F&& function, R&& rule, Loc loc = Loc::current()) {
 /// error) and shapes (ShapeError that names the leaf). f has no forward derivative then (GradError). Tracers that the
 /// three capture are constants.
 template <class F, class W, class B>
+[[nodiscard("it returns a function: call it, as in custom_vjp(f)(x)")]]
 auto custom_vjp(F&& function, W&& forward, B&& backward, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::WithVjp<std::decay_t<F>, std::decay_t<W>, std::decay_t<B>>{

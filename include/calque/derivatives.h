@@ -17,12 +17,14 @@ namespace calque {
 /// shape; a compile error for what is no array), or std::pair{value, aux}: aux is then dropped.
 /// For a complex leaf z = x + iy of a real function it is df/dx - i df/dy.
 template <class F>
+[[nodiscard("it returns a function: call it, as in grad(f)(x)")]]
 auto grad(F&& function, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::Gradient<std::decay_t<F>, detail::WholeFirst, false>{{std::forward<F>(function), loc}}, "grad");
 }
 /// The gradients by the arguments of these positions, a tuple of trees like them (also for one position).
 template <class F, int... I>
+[[nodiscard("it returns a function: call it, as in grad(f)(x)")]]
 auto grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::Gradient<std::decay_t<F>, argnums_t<I...>, false>{{std::forward<F>(function), loc}}, "grad");
@@ -31,11 +33,13 @@ auto grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
 /// std::pair of what f returns and its gradient. An f that returns std::pair{value, aux} has auxiliary results: the
 /// first of the pair is then that pair. Requirements and errors as for `grad`.
 template <class F>
+[[nodiscard("it returns a function: call it, as in value_and_grad(f)(x)")]]
 auto value_and_grad(F&& function, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::Gradient<std::decay_t<F>, detail::WholeFirst, true>{{std::forward<F>(function), loc}}, "value_and_grad");
 }
 template <class F, int... I>
+[[nodiscard("it returns a function: call it, as in value_and_grad(f)(x)")]]
 auto value_and_grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::Gradient<std::decay_t<F>, argnums_t<I...>, true>{{std::forward<F>(function), loc}}, "value_and_grad");

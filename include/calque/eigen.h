@@ -75,6 +75,26 @@ concept EigenInPlace = (static_cast<int>(E::Flags) & Eigen::DirectAccessBit) != 
   e.innerStride();
 };
 
+/// Holds its elements, or all that they are computed from. Of expressions only those of constants do, as Zero() and
+/// 2.0 * Ones(): all others refer to their operands.
+template <class E>
+    struct eigen_holds : std::bool_constant < requires(const E* e) {
+  []<class Object>(const Eigen::PlainObjectBase<Object>*) {}(e);
+}>{};
+template <class E>
+using eigen_holds_operand =
+    std::bool_constant<!std::is_reference_v<typename Eigen::internal::ref_selector<std::remove_const_t<E>>::type> &&
+                       eigen_holds<std::remove_const_t<E>>::value>;
+template <class S, class Object>
+struct eigen_holds<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<S>, Object>> : std::true_type {};
+template <class S, class Object>
+struct eigen_holds<Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<S>, Object>> : std::true_type {};
+template <class Operation, class E>
+struct eigen_holds<Eigen::CwiseUnaryOp<Operation, E>> : eigen_holds_operand<E> {};
+template <class Operation, class L, class R>
+struct eigen_holds<Eigen::CwiseBinaryOp<Operation, L, R>>
+    : std::conjunction<eigen_holds_operand<L>, eigen_holds_operand<R>> {};
+
 template <class S>
 struct eigen_scalar {
   using type = canon_t<S>;
@@ -94,6 +114,7 @@ struct dense<E> : std::true_type {
   using scalar = typename detail::eigen_scalar<typename E::Scalar>::type;
   static constexpr bool of_tracers = TracerLike<scalar>;
   static constexpr bool owns = std::derived_from<E, Eigen::PlainObjectBase<E>>;
+  static constexpr bool borrows = !detail::eigen_holds<E>::value;
   static constexpr bool in_place = detail::EigenInPlace<E>;
   static constexpr bool vector = E::IsVectorAtCompileTime;
 

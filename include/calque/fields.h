@@ -11,18 +11,15 @@ namespace calque::detail {
 
 inline constexpr size_t kMaxFields = 32;
 
-/// Converts to whatever a member of X may be, except X itself and its bases. Never run; defined because clang warns of
-/// what the constructor of an optional member mentions.
+/// Converts to whatever a member of X may be, except X itself and its bases. Only volatile ones convert: no `const T&`
+/// binds to them, so that converting constructors of a member (std::optional's, from what an unconstrained constructor
+/// of Eigen seems to take) are not considered. Never run; defined because clang warns of what such constructors
+/// mention.
 template <class X>
 struct AnyField {
   template <class T>
     requires(!std::is_base_of_v<T, X>)
-  operator T&() const& noexcept {
-    __builtin_unreachable();
-  }
-  template <class T>
-    requires(!std::is_base_of_v<T, X>)
-  operator T&() const&& noexcept {
+  operator T&() const volatile&& noexcept {
     __builtin_unreachable();
   }
 };
@@ -32,12 +29,12 @@ using AnyFieldAt = AnyField<X>;
 
 template <class X, size_t... I>
 constexpr bool takes_braced(std::index_sequence<I...>) {
-  return requires { X{AnyFieldAt<X, I>{}...}; };
+  return requires { X{std::declval<volatile AnyFieldAt<X, I>>()...}; };
 }
 /// Parentheses elide no braces: they see a C array, or a base class, as the one member that it is and cannot fill it.
 template <class X, size_t... I>
 constexpr bool takes_parenthesized(std::index_sequence<I...>) {
-  return requires { X(AnyFieldAt<X, I>{}...); };
+  return requires { X(std::declval<volatile AnyFieldAt<X, I>>()...); };
 }
 
 template <class X, size_t N = 1, bool Started = false>

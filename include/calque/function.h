@@ -92,6 +92,7 @@ class Function<R(A...)> {
 /// Traces and compiles the lambda for scalars of these types: `cq::compile<double(double, double)>(f)`.
 /// Throws what the lambda throws, ShapeError when it returns an array, CompileError.
 template <class Signature, class F>
+[[nodiscard("it returns a function: call it, as in compile<double(double)>(f)(x)")]]
 Function<Signature> compile(F&& function, JitOptions options = {}, Loc loc = Loc::current()) {
   using D = std::decay_t<F>;
   static_assert(detail::ScalarSignature<Signature>::value,

@@ -181,6 +181,7 @@ class Jitted : public Callable<F> {
 /// depend on nothing but these and what it captures, which is fixed when it is traced.
 template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Graph>)
+[[nodiscard("it returns a function: call it, as in jit(f)(x)")]]
 auto jit(F&& function, JitOptions options = {}, Loc loc = Loc::current()) {
   return Jitted<std::decay_t<F>>(std::forward<F>(function), std::move(options), loc);
 }
@@ -222,6 +223,7 @@ class GraphFunction {
   struct State;
   std::shared_ptr<const State> state_;
 };
+[[nodiscard("it returns a function: call it, as in jit(f)(x)")]]
 inline GraphFunction jit(Graph graph, JitOptions options = {}, Loc loc = Loc::current()) {
   return GraphFunction(std::move(graph), std::move(options), loc);
 }

@@ -37,7 +37,7 @@ struct leaf<Array<T>> {
 };
 
 /// Matrices of another library as leaves of trees. `calque/eigen.h` specialises it for dense Eigen types, with
-///   scalar, of_tracers, owns (can be made from an array), and
+///   scalar, of_tracers, owns (can be made from an array), borrows (refers to objects that it does not own), and
 ///   for elements that are numbers   AnyArray copy(const E&), E make(const Array<T>&), and where the elements can be
 ///   read
 ///                                   in place also detail::LeafView view(const E&);
@@ -45,7 +45,7 @@ struct leaf<Array<T>> {
 template <class E>
 struct dense : std::false_type {
   using scalar = void;
-  static constexpr bool of_tracers = false, owns = false;
+  static constexpr bool of_tracers = false, owns = false, borrows = false;
 };
 
 /// Array<T> or Tracer<T>.

@@ -57,7 +57,8 @@ class Tracer : public ops::Base,
 
   /// The elements in row-major order with another shape; one extent may be -1, which is what the others leave. Throws
   /// ShapeError when the counts differ.
-  Tracer reshape(const Counts& shape, Loc loc = Loc::current()) const {
+  [[nodiscard("x.reshape(...) leaves x as it is and returns the result: write x = x.reshape(...)")]] Tracer reshape(
+      const Counts& shape, Loc loc = Loc::current()) const {
     return Tracer(detail::ops::reshape(handle_, shape.list, loc));
   }
 
@@ -72,13 +73,15 @@ class Tracer : public ops::Base,
   /// x with x[indices] replaced: `x.set(0, cq::all, value)`. The value broadcasts to the selected shape; what is out of
   /// bounds is dropped.
   template <class... R>
-  Tracer set(Index first, const R&... rest) const {
+  [[nodiscard("x.set(...) leaves x as it is and returns the result: write x = x.set(...)")]] Tracer set(
+      Index first, const R&... rest) const {
     detail::Update<T, R...> update(first, rest...);
     return Tracer(detail::index_set(handle_, update.items, update.value, first.location));
   }
   /// x with the value added to x[indices]; repeated indices add repeatedly.
   template <class... R>
-  Tracer add(Index first, const R&... rest) const {
+  [[nodiscard("x.add(...) leaves x as it is and returns the result: write x = x.add(...)")]] Tracer add(
+      Index first, const R&... rest) const {
     detail::Update<T, R...> update(first, rest...);
     return Tracer(detail::index_add(handle_, update.items, update.value, first.location));
   }

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -267,6 +268,23 @@ constexpr bool holds_data() {
     return any_part<X>([]<class P>() { return holds_data<P>(); });
   }
 }
+/// Somewhere in X is an expression of matrices that refers to objects it does not own.
+template <class X>
+constexpr bool holds_borrowed() {
+  if constexpr (dense<X>::value) {
+    return dense<X>::borrows;
+  } else {
+    return any_part<X>([]<class P>() { return holds_borrowed<P>(); });
+  }
+}
+template <class X>
+inline constexpr bool is_span = false;
+template <class T, size_t N>
+inline constexpr bool is_span<std::span<T, N>> = true;
+template <class X>
+constexpr bool holds_span() {
+  return is_span<X> || any_part<X>([]<class P>() { return holds_span<P>(); });
+}
 /// X can be compared and hashed by value, and hides no arrays: arithmetic types, enums, strings, containers and
 /// aggregates of these.
 template <class X>
@@ -326,6 +344,12 @@ constexpr bool holds_unbound() {
   }
 }
 
+/// A matrix is left somewhere in a tree of tracers: its elements, not itself, come from a struct's template parameter.
+template <class To>
+constexpr bool holds_matrix() {
+  return dense<To>::value || any_part<To>([]<class P>() { return holds_matrix<P>(); });
+}
+
 /// Refuses, in words, what cannot be an argument or a result.
 template <class X>
 constexpr void check_tree() {
@@ -334,7 +358,11 @@ constexpr void check_tree() {
   static_assert(rebindable, "calque: a struct that holds arrays must be a class template over its leaf type");
   constexpr bool follows = !rebindable || is_static_wrapper<X>::value || !holds_data<To>();
   static_assert(follows, "calque: an array member's type must come from the struct's template parameter");
-  if constexpr (rebindable && follows) {
+  constexpr bool whole = !rebindable || !follows || is_static_wrapper<X>::value || !holds_matrix<To>();
+  static_assert(whole,
+                "calque: an Eigen member's elements are of the struct's template parameter; let the parameter be the "
+                "whole matrix, as A in `template <class A> struct Pose { std::optional<A> p; }`");
+  if constexpr (rebindable && follows && whole) {
     static_assert(is_tree<X, To>(),
                   "calque: neither arrays nor a static value (arithmetic types, enums, strings, and std containers and "
                   "aggregates of these)");

@@ -13,6 +13,7 @@ namespace calque {
 /// Throws ShapeError where batched leaves differ in their extent (naming both), an axis is out of range, the entries do
 /// not fit the arguments, no argument is batched, or a result with `none` depends on the example.
 template <class F>
+[[nodiscard("it returns a function: call it, as in vmap(f)(x)")]]
 auto vmap(F&& function, VmapOptions options = {}, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::Batched<std::decay_t<F>>{{std::forward<F>(function), loc}, std::move(options)}, "vmap");

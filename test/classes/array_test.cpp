@@ -139,7 +139,7 @@ TEST(Array, ReshapeKeepsElementsAndCounts) {
   const Array<int> a = Array<int>::arange(6);
   EXPECT_EQ(a.reshape({3, 2})(2, 1), 5);
   EXPECT_EQ(a.reshape({3, 2}).host().data(), a.host().data());
-  const std::string message = message_of<ShapeError>([&] { a.reshape({4}); });
+  const std::string message = message_of<ShapeError>([&] { (void)a.reshape({4}); });
   EXPECT_TRUE(message.starts_with("reshape: 6 elements of i32[6] do not fit shape [4] (array_test.cpp:")) << message;
 }
 
@@ -240,11 +240,13 @@ TEST(Array, ReshapeInfersOneExtent) {
   EXPECT_EQ(a.reshape({-1}).shape(), (Shape{12}));
   EXPECT_EQ(a.reshape(Shape{2, 6}).shape(), (Shape{2, 6}));
   EXPECT_EQ(Array<int>(1).reshape({-1}).shape(), (Shape{1}));
-  EXPECT_TRUE(message_of<ShapeError>([&] { a.reshape({5, -1}); })
+  EXPECT_TRUE(message_of<ShapeError>([&] { (void)a.reshape({5, -1}); })
                   .starts_with("reshape: the extent for which -1 stands would not be a whole number, got i32[12] for "
                                "shape [5,-1] (array_test.cpp:"));
-  EXPECT_TRUE(message_of<ShapeError>([&] { a.reshape({-1, -1}); }).starts_with("reshape: only one extent can be -1"));
-  EXPECT_TRUE(message_of<ShapeError>([&] { a.reshape({-2, 6}); }).starts_with("reshape: an extent is at least 0"));
+  EXPECT_TRUE(
+      message_of<ShapeError>([&] { (void)a.reshape({-1, -1}); }).starts_with("reshape: only one extent can be -1"));
+  EXPECT_TRUE(
+      message_of<ShapeError>([&] { (void)a.reshape({-2, 6}); }).starts_with("reshape: an extent is at least 0"));
   message_of<ShapeError>([&] { Array<int>::zeros({0, 3}).reshape({0, -1}); });
 }
 

@@ -148,7 +148,7 @@ TEST(JitErrors, EmptyFunctionSaysSo) {
 }
 
 TEST(JitErrors, FastMathAndStrictExcludeEachOther) {
-  const auto make = [] { jit([](auto x) { return x; }, {.name = "step", .fast_math = true, .strict = true}); };
+  const auto make = [] { (void)jit([](auto x) { return x; }, {.name = "step", .fast_math = true, .strict = true}); };
   EXPECT_THAT(make, ThrowsMessage<CompileError>(
                         MatchesRegex("step: .fast_math and .strict exclude each other \\(errors_test.cpp:[0-9]+\\)")));
 }

@@ -40,7 +40,9 @@ double host(double x) {
 double constant(double x) {
   return jit([](auto v) { return sum(v * Array<double>::wrap(small_table, {2}, [](double*) {})); })(x) / 2;
 }
-double caller(const DoubledFunction& f, double x) { return f(Parts<double>{{x}, "a label of the plug-in's"}).values[0]; }
+double caller(const DoubledFunction& f, double x) {
+  return f(Parts<double>{{x}, "a label of the plug-in's"}).values[0];
+}
 Graph graph() {
   return jit([](auto v) { return sin(v) * kFactor; }).trace(1.0);
 }

@@ -1,14 +1,15 @@
 // Libraries that are unloaded take with them what refers to them; another one at their address starts afresh.
-#include "plugins/plugin.h"
-
+#include <atomic>
 #include <cmath>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include "plugins/plugin.h"
 #include "runtime/executable.h"
 
 namespace calque::plugins {
@@ -48,6 +49,12 @@ void expect_own_results(const Plugin& plugin) {
   EXPECT_EQ(plugin->host(5.0), 5.0 * plugin->factor);
   EXPECT_EQ(plugin->constant(5.0), 5.0 * plugin->factor);
 }
+
+/// The program's own kind of argument.
+template <class A>
+struct Own {
+  std::vector<A> values;
+};
 
 #define CALQUE_UNLOAD(plugin) \
   if (!(plugin).unload()) GTEST_SKIP() << "the dynamic linker keeps the library"
@@ -104,6 +111,21 @@ TEST(UnloadedPlugin, LeavesItsConstantsBehind) {
   }
   const auto same_code = jit([](auto v) { return sum(v * Array<double>{2.0, 2.0}); });
   EXPECT_EQ(same_code(5.0), 20.0);
+}
+
+TEST(UnloadedPlugin, GoesWhileOtherThreadsCall) {
+  const auto doubled = jit(Doubled{});
+  std::atomic<bool> over{false};
+  std::thread caller([&] {
+    for (double x = 0; !over; ++x) EXPECT_EQ(doubled(Own<double>{{x}}).values[0].item(), 2 * x);
+  });
+  for (int round = 0; round < 50; ++round) {
+    Plugin plugin(round % 2 == 0 ? CALQUE_PLUGIN_2 : CALQUE_PLUGIN_3);
+    EXPECT_EQ(plugin->caller(doubled, 4.0), 8.0);
+    EXPECT_EQ(plugin->lambda(5.0), 5.0 * plugin->factor);
+  }
+  over = true;
+  caller.join();
 }
 
 TEST(UnloadedPlugin, CostsNoMemoryHoweverOften) {

@@ -35,11 +35,11 @@ struct IndexItem {
 
 /// x[items] of Python. Items use up the dimensions of x from the left (newaxis none of them), dimensions that are left
 /// over are taken whole. Integers are checked and wrap once when negative. Arrays of integers broadcast together; their
-/// dimensions stand where the first of them stood when they are neighbours, else first of all (integers are no arrays
-/// here); they wrap once when negative, and what is out of bounds then reads NaN, the lowest signed, the greatest
-/// unsigned integer or true. Without arrays the result is made by slices, reversals and reshapes alone. Throws
-/// ShapeError for too many items, an index out of bounds, a step of zero, arrays that do not broadcast; DTypeError for
-/// an index array that is not of integers.
+/// dimensions stand where the first of them stood when they are neighbours, else first of all (integers beside arrays
+/// count as arrays in this, as in NumPy); they wrap once when negative, and what is out of bounds then reads NaN, the
+/// lowest signed, the greatest unsigned integer or true. Without arrays the result is made by slices, reversals and
+/// reshapes alone. Throws ShapeError for too many items, an index out of bounds, a step of zero, arrays that do not
+/// broadcast; DTypeError for an index array that is not of integers.
 Handle index_at(const Operand& x, std::span<const IndexItem> items, Location location);
 
 /// x with x[items] replaced by `value`, which converts to x's dtype and broadcasts to the selected shape. Updates out

@@ -249,6 +249,14 @@ auto call_traced(const F& f, A&&... arguments) {
                 "calque: the function cannot be called with tracers of these arguments");
   using R = std::invoke_result_t<const F&, A...>;
   static_assert(!std::is_void_v<R>, "calque: the function returns nothing; return the values it computes");
+  constexpr bool evaluated = !holds_borrowed<std::remove_cvref_t<R>>();
+  static_assert(evaluated,
+                "calque: the function returns an Eigen expression that refers to objects which are gone when it is "
+                "read; write .eval()");
+  constexpr bool owned = !holds_span<std::remove_cvref_t<R>>();
+  static_assert(owned,
+                "calque: the function returns a std::span, whose elements may be gone when they are read; return a "
+                "std::vector");
   return std::invoke(f, std::forward<A>(arguments)...);
 }
 /// What the lambda itself returns for arguments of these types.

@@ -1,0 +1,5 @@
+// EXPECT: x.set\(...\) leaves x as it is
+// FLAGS: -Werror=unused-result
+#include <calque/calque.h>
+namespace cq = calque;
+void f(cq::Array<float> x) { x.set(0, 5); }
