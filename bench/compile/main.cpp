@@ -1,5 +1,6 @@
-// Case 20: tracing and compiling a straight line of many operations. Every call has a shape of its own, since a graph
-// that was seen before is never compiled again. The rivals are other programs' compilers and run outside this process.
+// Case 20: tracing and compiling a straight line of many operations, and programs of many arrays, whose compile time
+// should grow with their size and no faster. Every call has a shape of its own, since a graph that was seen before is
+// never compiled again. The rivals are other programs' compilers and run outside this process.
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <calque/calque.h>
 
 #include "common/harness.h"
+#include "families.h"
 
 namespace cq = calque;
 
@@ -59,6 +61,7 @@ void declare() {
       benchmark::DoNotOptimize(compiled);
     });
   }
+  declare_families();
 }
 
 }  // namespace

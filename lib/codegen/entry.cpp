@@ -1,13 +1,16 @@
 // The entry function: steps become branches, loops and calls. Its pointers to buffers are loaded once, at the start.
 #include <algorithm>
 #include <cstddef>
+#include <unordered_map>
 #include <utility>
 
 #include "calque/ir/errors.h"
 
 #include "codegen/emitter.h"
 #include "codegen/flush_mode.h"
+#include "codegen/outline.h"
 #include "codegen/overlaps.h"
+#include "kernel/same_code.h"
 
 namespace calque::codegen {
 
@@ -22,6 +25,8 @@ namespace {
 
 // A scalar entry has no more on its stack.
 constexpr int64_t kScalarWorkspace = 4096;
+// Pointers to more buffers than this would only be spilled.
+constexpr size_t kFewBuffers = 64;
 
 class EntryEmitter {
  public:
@@ -46,6 +51,8 @@ class EntryEmitter {
   void while_loop(const Step& step);
   void host_call(const Step& step);
   Value* address(const View& view);
+  Value* load_buffer(const kernel::ProgramBuffer& buffer);
+  void load_buffers();
   Value* place(int32_t buffer, int64_t first, const std::vector<View::Term>& terms);
   Value* iteration(int32_t loop) const;
   void copy(const Step& step);
@@ -69,10 +76,27 @@ class EntryEmitter {
 };
 
 void EntryEmitter::emit_kernels() {
+  const CallSites calls(program_);
+  std::unordered_multimap<uint64_t, size_t> emitted;  // by hash: kernels that others may be called as
+  std::vector<std::vector<bool>> overlaps;
   for (size_t k = 0; k < program_.kernels.size(); ++k) {
-    const auto number = static_cast<int32_t>(k);
-    places_.push_back(places_in_workspace(program_, number));
-    KernelEmitter emitter(module_, target_, options_, program_.kernels[k], overlaps(program_, number), places_.back());
+    const kernel::Kernel& kernel = program_.kernels[k];
+    places_.push_back(calls.places_in_workspace(k));
+    overlaps.push_back(calls.overlaps(k));
+    const uint64_t hash = kernel::hash_of_code(kernel);
+    if (places_.back().empty()) {
+      const auto [begin, end] = emitted.equal_range(hash);
+      const auto same = std::find_if(begin, end, [&](const auto& e) {
+        return overlaps[e.second] == overlaps[k] && kernel::same_code(program_.kernels[e.second], kernel);
+      });
+      if (same != end) {
+        kernels_.push_back(kernels_[same->second]);
+        may_fail_.push_back(may_fail_[same->second]);
+        continue;
+      }
+      emitted.emplace(hash, k);
+    }
+    KernelEmitter emitter(module_, target_, options_, kernel, overlaps[k], places_.back());
     kernels_.push_back(emitter.emit());
     may_fail_.push_back(emitter.may_fail());
   }
@@ -166,6 +190,39 @@ void EntryEmitter::finish_declaration() {
   entry_->setPrefixData(llvm::ConstantAggregateZero::get(llvm::ArrayType::get(b_.getInt64Ty(), 2)));
 }
 
+/// Its pointer, from the table that the caller passes, or its part of the workspace.
+Value* EntryEmitter::load_buffer(const kernel::ProgramBuffer& buffer) {
+  const auto load = [&](int64_t position) {
+    llvm::Type* pointer = b_.getPtrTy();
+    return b_.CreateLoad(pointer,
+                         b_.CreateConstInBoundsGEP1_64(pointer, entry_->getArg(1), static_cast<uint64_t>(position)));
+  };
+  const int64_t outputs = program_.num_inputs, constants = outputs + program_.num_outputs;
+  switch (buffer.kind) {
+    case BufferKind::input:
+      return load(buffer.index);
+    case BufferKind::output:
+      return load(outputs + buffer.index);
+    case BufferKind::constant:
+      return load(constants + buffer.index);
+    case BufferKind::workspace:
+      break;
+  }
+  if (!workspace_) workspace_ = load(constants + static_cast<int64_t>(program_.constants.size()));
+  if (buffer.offset == 0) return workspace_;
+  return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), workspace_, static_cast<uint64_t>(buffer.offset));
+}
+
+/// Few pointers stay in registers from the start. Each of very many is loaded where a step uses it.
+void EntryEmitter::load_buffers() {
+  const bool few = program_.buffers.size() <= kFewBuffers;
+  for (const kernel::ProgramBuffer& buffer : program_.buffers) {
+    const bool base = !workspace_ && buffer.kind == BufferKind::workspace;
+    Value* const pointer = few || base ? load_buffer(buffer) : nullptr;
+    buffers_.push_back(few ? pointer : nullptr);
+  }
+}
+
 void EntryEmitter::run_steps() {
   iterations_.assign(static_cast<size_t>(program_.num_loops), nullptr);
   run(program_.steps);
@@ -179,23 +236,9 @@ void EntryEmitter::emit() {
   entry_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
                                   options_.entry_name.empty() ? kEntryName : options_.entry_name, module_);
   finish_declaration();
+  entry_->addFnAttr(kStepsAttribute);
   b_.SetInsertPoint(block("start"));
-  for (const kernel::ProgramBuffer& buffer : program_.buffers) {
-    int64_t position = buffer.index;
-    const auto constants = static_cast<int64_t>(program_.constants.size());
-    if (buffer.kind == BufferKind::output) position += program_.num_inputs;
-    if (buffer.kind == BufferKind::constant) position += program_.num_inputs + program_.num_outputs;
-    const bool in_workspace = buffer.kind == BufferKind::workspace;
-    if (in_workspace) position = program_.num_inputs + program_.num_outputs + constants;
-    Value* base = workspace_;
-    if (!in_workspace || !base)
-      base = b_.CreateLoad(pointer,
-                           b_.CreateConstInBoundsGEP1_64(pointer, entry_->getArg(1), static_cast<uint64_t>(position)));
-    if (in_workspace) workspace_ = base;
-    if (in_workspace && buffer.offset != 0)
-      base = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, static_cast<uint64_t>(buffer.offset));
-    buffers_.push_back(base);
-  }
+  load_buffers();
   context_ = entry_->getArg(0);
   run_steps();
   b_.CreateRet(b_.getInt32(0));
@@ -219,6 +262,7 @@ Value* EntryEmitter::iteration(int32_t loop) const {
 
 Value* EntryEmitter::place(int32_t buffer, int64_t first, const std::vector<View::Term>& terms) {
   Value* p = buffers_[static_cast<size_t>(buffer)];
+  if (!p) p = load_buffer(program_.buffers[static_cast<size_t>(buffer)]);
   Value* offset = b_.getInt64(static_cast<uint64_t>(first));
   for (const View::Term& term : terms)
     offset = b_.CreateAdd(offset, b_.CreateMul(iteration(term.loop), b_.getInt64(static_cast<uint64_t>(term.bytes))));

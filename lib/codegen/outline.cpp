@@ -19,6 +19,8 @@ constexpr size_t kLongest = 2000, kPart = 1000;
 constexpr size_t kModule = 1500;
 // A shorter function costs little however it is compiled.
 constexpr size_t kFewInstructions = 32;
+// A function of steps with loops and branches that is longer is compiled as quickly as can be.
+constexpr size_t kLongSteps = 700;
 
 class BlockCutter {
  public:
@@ -193,6 +195,12 @@ void BlockCutter::cut() {
   }
 }
 
+/// What steps are besides calls: loops, branches, and the choice of buffers by an iteration's number.
+bool steers(const llvm::Instruction& i) {
+  return i.isTerminator() || llvm::isa<llvm::IntrinsicInst>(i) || i.getType()->isIntOrPtrTy() ||
+         (llvm::isa<llvm::StoreInst>(i) && i.getOperand(0)->getType()->isIntegerTy());
+}
+
 /// Only reads, writes and computes addresses of buffers, and calls.
 bool passes_pointers_on(const llvm::Instruction& i) {
   switch (i.getOpcode()) {
@@ -228,8 +236,15 @@ void outline(llvm::Module& module) {
 }
 
 bool only_passes_on(const llvm::Function& f) {
-  return f.size() == 1 && f.front().size() > kFewInstructions &&
-         std::all_of(f.front().begin(), f.front().end(), passes_pointers_on);
+  if (f.size() == 1 && f.front().size() > kFewInstructions &&
+      std::all_of(f.front().begin(), f.front().end(), passes_pointers_on))
+    return true;
+  // The steps of a short loop are worth optimizing. In a long one they are few against what they call.
+  return f.hasFnAttribute(kStepsAttribute) && num_instructions(f) > kLongSteps &&
+         std::all_of(f.begin(), f.end(), [](const llvm::BasicBlock& block) {
+           return std::all_of(block.begin(), block.end(),
+                              [](const llvm::Instruction& i) { return passes_pointers_on(i) || steers(i); });
+         });
 }
 
 Parts parts_of(llvm::Module& module) {

@@ -15,8 +15,12 @@ namespace calque::codegen {
 /// Cuts straight lines of more than 2,000 instructions into functions of about 1,000, where few values are live.
 void outline(llvm::Module& module);
 
+/// Of the function whose instructions are a program's steps, and of those cut out of it.
+inline constexpr const char* kStepsAttribute = "calque-steps";
+
 /// A long function that does nothing but pass pointers on, once a call: entries and kernels of hundreds of buffers have
-/// them. Such functions are a part of their own, since nothing is gained by optimising them.
+/// them. Of the functions of steps, also one of loops and branches. Such functions are a part of their own, since
+/// nothing is gained by optimising them.
 bool only_passes_on(const llvm::Function& f);
 
 /// Functions that are compiled together, by part.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
 namespace calque::codegen {
 
@@ -17,18 +18,17 @@ namespace {
 // Fewer buffers than this are passed one by one.
 constexpr std::ptrdiff_t kMany = 16;
 
-void calls_of(const std::vector<Step>& steps, int32_t kernel, std::vector<const Step*>& out) {
-  for (const Step& step : steps) {
-    for (const auto& inner : step.blocks) calls_of(inner, kernel, out);
-    if (step.kind == StepKind::kernel && step.kernel == kernel) out.push_back(&step);
-  }
-}
-
 // Bytes of the enclosing buffer that a view of a step may touch.
 struct Span {
-  int kind = 0;
+  BufferKind kind = BufferKind::input;
   int32_t index = 0;
   int64_t begin = 0, end = 0;
+  size_t view = 0;
+
+  bool same_buffer(const Span& o) const { return kind == o.kind && index == o.index; }
+  friend bool operator<(const Span& a, const Span& b) {
+    return std::tie(a.kind, a.index, a.begin) < std::tie(b.kind, b.index, b.begin);
+  }
 };
 
 int64_t dense_bytes(const kernel::ProgramBuffer& b) {
@@ -40,23 +40,9 @@ int64_t dense_bytes(const kernel::ProgramBuffer& b) {
   return (last + 1) * static_cast<int64_t>(size_of(b.type.dtype));
 }
 
-class Overlaps {
- public:
-  explicit Overlaps(const Program& program) : program_(program) {}
-  std::vector<bool> of(int32_t kernel) const;
-
- private:
-  void collect(const std::vector<Step>& steps, int32_t kernel, std::vector<bool>& out) const;
-  Span span(int32_t buffer, int64_t offset, bool whole, int64_t bytes) const;
-  std::vector<Span> spans(const View& view, int64_t bytes) const;
-  bool overlap(const View& a, int64_t a_bytes, const View& b, int64_t b_bytes) const;
-
-  const Program& program_;
-};
-
-Span Overlaps::span(int32_t buffer, int64_t offset, bool whole, int64_t bytes) const {
-  const kernel::ProgramBuffer& b = program_.buffers[static_cast<size_t>(buffer)];
-  Span s{static_cast<int>(b.kind), b.kind == BufferKind::workspace ? 0 : b.index, offset, offset + bytes};
+Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset, bool whole, int64_t bytes) {
+  const kernel::ProgramBuffer& b = program.buffers[static_cast<size_t>(buffer)];
+  Span s{b.kind, b.kind == BufferKind::workspace ? 0 : b.index, offset, offset + bytes, view};
   if (whole) {
     s.begin = 0;
     s.end = dense_bytes(b);
@@ -68,59 +54,60 @@ Span Overlaps::span(int32_t buffer, int64_t offset, bool whole, int64_t bytes) c
   return s;
 }
 
-std::vector<Span> Overlaps::spans(const View& view, int64_t bytes) const {
-  std::vector<Span> all{span(view.buffer, view.offset, !view.terms.empty(), bytes)};
-  for (const View::Choice& c : view.choices) all.push_back(span(c.buffer, c.offset, !c.terms.empty(), bytes));
-  return all;
-}
-
-/// Two views that change places with each other never meet.
-bool Overlaps::overlap(const View& a, int64_t a_bytes, const View& b, int64_t b_bytes) const {
-  if (!a.choices.empty() && a.choices.size() == b.choices.size()) {
-    const View::Choice &x = a.choices[0], &y = b.choices[0];
-    View swapped = b;
-    swapped.choices[0].phase = x.phase;
-    if (x.phase != y.phase && a == swapped) return false;
-  }
-  for (const Span& x : spans(a, a_bytes))
-    for (const Span& y : spans(b, b_bytes))
-      if (x.kind == y.kind && x.index == y.index && x.begin < y.end && y.begin < x.end) return true;
-  return false;
-}
-
-void Overlaps::collect(const std::vector<Step>& steps, int32_t kernel, std::vector<bool>& out) const {
-  for (const Step& step : steps) {
-    for (const auto& inner : step.blocks) collect(inner, kernel, out);
-    if (step.kind != StepKind::kernel || step.kernel != kernel) continue;
-    const kernel::Kernel& k = program_.kernels[static_cast<size_t>(kernel)];
-    const auto bytes = [&](size_t i) {
-      return k.buffers[i].extent * static_cast<int64_t>(size_of(k.buffers[i].dtype));
-    };
-    for (size_t a = 0; a < step.views.size(); ++a)
-      for (size_t b = a + 1; b < step.views.size(); ++b) {
-        if (!k.buffers[a].written && !k.buffers[b].written) continue;
-        if (overlap(step.views[a], bytes(a), step.views[b], bytes(b))) out[a] = out[b] = true;
-      }
-  }
-}
-
-std::vector<bool> Overlaps::of(int32_t kernel) const {
-  std::vector<bool> out(program_.kernels[static_cast<size_t>(kernel)].buffers.size());
-  collect(program_.steps, kernel, out);
-  return out;
+/// Two views that change places with each other never overlap.
+bool alternate(const View& a, const View& b) {
+  if (a.choices.empty() || a.choices.size() != b.choices.size()) return false;
+  const View::Choice &x = a.choices[0], &y = b.choices[0];
+  View swapped = b;
+  swapped.choices[0].phase = x.phase;
+  return x.phase != y.phase && a == swapped;
 }
 
 }  // namespace
 
-std::vector<bool> overlaps(const Program& program, int32_t kernel) { return Overlaps(program).of(kernel); }
+CallSites::CallSites(const Program& program) : program_(program), calls_(program.kernels.size()) {
+  collect(program.steps);
+}
 
-std::vector<int64_t> places_in_workspace(const Program& program, int32_t kernel) {
-  std::vector<const Step*> calls;
-  calls_of(program.steps, kernel, calls);
-  if (calls.size() != 1) return {};
+void CallSites::collect(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    for (const auto& block : step.blocks) collect(block);
+    if (step.kind == StepKind::kernel) calls_[static_cast<size_t>(step.kernel)].push_back(&step);
+  }
+}
+
+std::vector<bool> CallSites::overlaps(size_t kernel) const {
+  const kernel::Kernel& k = program_.kernels[kernel];
+  std::vector<bool> out(k.buffers.size());
+  for (const Step* call : calls_[kernel]) {
+    std::vector<Span> spans;
+    for (size_t v = 0; v < call->views.size(); ++v) {
+      const int64_t bytes = k.buffers[v].extent * static_cast<int64_t>(size_of(k.buffers[v].dtype));
+      const auto add = [&](const auto& part) {
+        spans.push_back(span_of(program_, v, part.buffer, part.offset, !part.terms.empty(), bytes));
+      };
+      add(call->views[v]);
+      for (const View::Choice& c : call->views[v].choices) add(c);
+    }
+    // In order of their first byte, only neighbours can overlap.
+    std::sort(spans.begin(), spans.end());
+    for (size_t i = 0; i < spans.size(); ++i) {
+      for (size_t j = i + 1; j < spans.size() && spans[j].same_buffer(spans[i]) && spans[j].begin < spans[i].end; ++j) {
+        const size_t a = spans[i].view, b = spans[j].view;
+        const bool written = k.buffers[a].written || k.buffers[b].written;
+        if (a == b || !written || spans[i].begin >= spans[j].end) continue;
+        if (!alternate(call->views[a], call->views[b])) out[a] = out[b] = true;
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<int64_t> CallSites::places_in_workspace(size_t kernel) const {
+  if (calls_[kernel].size() != 1) return {};
   std::vector<int64_t> places;
-  for (const View& view : calls[0]->views) {
-    const kernel::ProgramBuffer& buffer = program.buffers[static_cast<size_t>(view.buffer)];
+  for (const View& view : calls_[kernel][0]->views) {
+    const kernel::ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(view.buffer)];
     const bool known = buffer.kind == BufferKind::workspace && view.terms.empty() && view.choices.empty();
     places.push_back(known ? buffer.offset + view.offset : -1);
   }

@@ -1,9 +1,11 @@
 #include "kernel/build.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/stopwatch.h"
 #include "kernel/carries.h"
+#include "kernel/merge_buffers.h"
 #include "kernel/program_builder.h"
 #include "plan/prepare.h"
 #include "primitives/registry.h"
@@ -32,11 +34,17 @@ Binding reshaped(Binding b, const Type& type) {
   return b;
 }
 
-/// A root of a kernel that is built around no scan, scatter or cumulative operation.
-bool computed_alone(const plan::Plan& plan, Value v) {
-  return std::any_of(plan.groups.begin(), plan.groups.end(), [&](const plan::Group& group) {
-    return !group.around && std::find(group.roots.begin(), group.roots.end(), v) != group.roots.end();
-  });
+/// A kernel stores a value to no more buffers than this; further ones are copies.
+constexpr size_t kMostStoredAgain = 8;
+
+/// By value id: roots of kernels that are built around no scan, scatter or cumulative operation.
+std::vector<bool> pointwise_roots(const Graph& g, const plan::Plan& plan) {
+  std::vector<bool> roots(g.num_values(), false);
+  for (const plan::Group& group : plan.groups) {
+    if (group.around) continue;
+    for (const Value v : group.roots) roots[v.id()] = true;
+  }
+  return roots;
 }
 
 /// Gives outputs the memory of donated inputs of their size, of their own type rather than of another, where nothing
@@ -46,40 +54,45 @@ void reuse_donated(Program& p, const BuildOptions& options, std::span<const Bind
   const std::vector<bool>& donated = options.donated;
   if (std::find(donated.begin(), donated.end(), true) == donated.end()) return;
   p.in_place.assign(outputs.size(), -1);
-  std::vector<bool> taken(inputs.size(), false);
+  std::map<int64_t, std::vector<size_t>> by_size;  // donated inputs that no output has yet
+  for (size_t i = 0; i < inputs.size() && i < donated.size(); ++i)
+    if (donated[i] && is_dense(inputs[i].type.shape, inputs[i].strides)) by_size[bytes_of(inputs[i].type)].push_back(i);
+  BufferMerger merger(p, p.steps);
   for (const bool alike : {true, false}) {
     for (size_t o = 0; o < outputs.size(); ++o) {
       const Type& type = outputs[o].type;
-      if (bytes_of(type) == 0) continue;
-      for (size_t i = 0; i < inputs.size() && p.in_place[o] < 0; ++i) {
-        const Binding& input = inputs[i];
-        if (i >= donated.size() || !donated[i] || taken[i] || bytes_of(input.type) != bytes_of(type)) continue;
-        if (input.type.dtype != type.dtype && !options.donates_across_dtypes) continue;
-        if ((input.type == type) != alike || !is_dense(input.type.shape, input.strides)) continue;
-        if (!merge_buffers(p, p.steps, input.view.buffer, outputs[o].view.buffer)) continue;
-        p.in_place[o] = static_cast<int32_t>(i);
-        taken[i] = true;
-      }
+      if (bytes_of(type) == 0 || p.in_place[o] >= 0) continue;
+      std::vector<size_t>& candidates = by_size[bytes_of(type)];
+      const auto taken = std::find_if(candidates.begin(), candidates.end(), [&](size_t i) {
+        const Type& from = inputs[i].type;
+        if ((from == type) != alike || (from.dtype != type.dtype && !options.donates_across_dtypes)) return false;
+        return merger.merge(inputs[i].view.buffer, outputs[o].view.buffer);
+      });
+      if (taken == candidates.end()) continue;
+      p.in_place[o] = static_cast<int32_t>(*taken);
+      candidates.erase(taken);
     }
   }
 }
 
 }  // namespace
 
-void ProgramBuilder::kernel(BoundKernel bound, std::vector<Step>& steps) {
-  Step step;
-  step.kind = StepKind::kernel;
-  step.kernel = static_cast<int32_t>(p_.kernels.size());
-  step.views = std::move(bound.views);
-  p_.kernels.push_back(std::move(bound.kernel));
-  steps.push_back(std::move(step));
+void ProgramBuilder::kernels(std::vector<BoundKernel> bound, std::vector<Step>& steps) {
+  for (BoundKernel& one : bound) {
+    Step step;
+    step.kind = StepKind::kernel;
+    step.kernel = static_cast<int32_t>(p_.kernels.size());
+    step.views = std::move(one.views);
+    p_.kernels.push_back(std::move(one.kernel));
+    steps.push_back(std::move(step));
+  }
 }
 
 void ProgramBuilder::copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to) {
   if (values.empty()) return;
   Memory whole = memory(s);
-  whole.updated.clear();
-  kernel(build_copy(whole, values, to), s.steps);
+  whole.updated = nullptr;
+  kernels(build_copy(whole, values, to), s.steps);
 }
 
 void ProgramBuilder::copy(const Binding& to, const Binding& from, std::vector<Step>& steps) {
@@ -101,16 +114,11 @@ Binding ProgramBuilder::operand(Scope& s, Value v, bool must_be_dense) {
   return b;
 }
 
-void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
-                            std::vector<Step>& steps, std::vector<Value> updated) {
-  Stopwatch stopwatch;
-  Scope s{g, plan::make_plan(g), std::vector<Binding>(g.num_values()), steps, std::move(updated)};
-  p_.plan_seconds += stopwatch.lap();
-  for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];
-  p_.notes.insert(p_.notes.end(), s.plan.notes.begin(), s.plan.notes.end());
-  // A result that is an output is computed in its place; every other output is a copy.
-  std::vector<Value> copied;
-  std::vector<Binding> copied_to;
+/// A result that is an output is computed in its place; every other output is a copy.
+void ProgramBuilder::place_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
+                                   std::vector<Binding>& copied_to) {
+  const Graph& g = s.g;
+  const std::vector<bool> pointwise = pointwise_roots(g, s.plan);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value v = g.outputs()[i];
     Binding& b = s.bindings[v.id()];
@@ -120,14 +128,26 @@ void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std
     if (g.kind(v) == ValueKind::result && !b.valid && in_place) {
       b = outputs[i];
       if (whole.valid()) s.bindings[whole.id()] = reshaped(b, g.type(whole));
-    } else if (g.kind(v) == ValueKind::result && computed_alone(s.plan, v) &&
-               std::find(s.updated.begin(), s.updated.end(), v) == s.updated.end()) {
-      s.also.emplace_back(v, outputs[i]);  // the kernel that computes it stores it twice
+    } else if (pointwise[v.id()] && s.updated.count(v.id()) == 0 && s.also.count(v.id()) < kMostStoredAgain) {
+      s.also.emplace(v.id(), outputs[i]);  // the kernel that computes it stores it twice
     } else if (!b.valid || b.view != outputs[i].view) {
       copied.push_back(v);
       copied_to.push_back(outputs[i]);
     }
   }
+}
+
+void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
+                            std::vector<Step>& steps, std::span<const Value> updated) {
+  Stopwatch stopwatch;
+  Scope s{g, plan::make_plan(g), std::vector<Binding>(g.num_values()), steps, {}};
+  p_.plan_seconds += stopwatch.lap();
+  for (const Value v : updated) s.updated.insert(v.id());
+  for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];
+  p_.notes.insert(p_.notes.end(), s.plan.notes.begin(), s.plan.notes.end());
+  std::vector<Value> copied;
+  std::vector<Binding> copied_to;
+  place_outputs(s, outputs, copied, copied_to);
   std::vector<std::vector<Value>> sharers(g.num_values());
   for (uint32_t i = 0; i < g.num_values(); ++i) {
     if (s.plan.shares[i].valid()) sharers[s.plan.shares[i].id()].push_back(Value(i));
@@ -142,7 +162,7 @@ void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std
     if (step.group >= 0) {
       const plan::Group& group = s.plan.groups[static_cast<size_t>(step.group)];
       for (Value v : group.roots) allocate(v);
-      kernel(build_group(memory(s), group), steps);
+      kernels(build_group(memory(s), group), steps);
     } else {
       for (Value v : step.equation->results()) allocate(v);
       control(s, *step.equation);

@@ -2,18 +2,15 @@
 // Where the carries of a loop of the entry function live. A body is built as though each carry had two places, one that
 // it is read from and one that its next value is written to. Then, from the finished steps alone, the two become one
 // wherever nothing reads what was written over; other carries change places with every iteration. Nothing is copied.
+#include <unordered_map>
+#include <vector>
+
 #include "kernel/program.h"
 
 namespace calque::kernel {
 
-/// Makes buffers `from` and `to` one, which is then called `from`, when every read of `from` in these steps comes
-/// before the write to the same element of `to`. Kernels that are bound to both are rewritten; stores that change
-/// nothing go, and so do kernels that only had such. A kernel that writes before the last read is put behind it where
-/// it can be. False when a read might come too late.
-bool merge_buffers(Program& program, std::vector<Step>& steps, int32_t from, int32_t to);
-
-/// Puts every view of a buffer into another place.
-void place_buffer(std::vector<Step>& steps, int32_t buffer, const View& place);
+/// Puts every view of the buffers named into another place.
+void place_buffers(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& places);
 
 /// The place that alternates: `even` in iterations for which number + phase is even, else `odd`, which has no choices.
 View alternating(const View& even, const View& odd, int32_t loop, int64_t phase);

@@ -1,6 +1,7 @@
 #include "kernel/group.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "kernel/contraction.h"
 #include "kernel/fuse_loops.h"
@@ -118,14 +119,14 @@ std::string kernel_name(const Memory& memory, const plan::Group& group) {
   const Graph& g = memory.graph;
   std::vector<Value> stack(group.roots.rbegin(), group.roots.rend());
   std::vector<std::string> parts;
-  std::vector<Value> seen;
+  std::unordered_set<uint32_t> roots, seen;  // ids
+  for (const Value v : group.roots) roots.insert(v.id());
   while (!stack.empty() && parts.size() < 5) {
     const Value v = stack.back();
     stack.pop_back();
-    if (g.kind(v) != ValueKind::result || std::find(seen.begin(), seen.end(), v) != seen.end()) continue;
-    const bool root = std::find(group.roots.begin(), group.roots.end(), v) != group.roots.end();
-    if (!root && memory.plan.in_memory[v.id()]) continue;
-    seen.push_back(v);
+    const bool root = roots.count(v.id()) != 0;
+    if (g.kind(v) != ValueKind::result || (!root && memory.plan.in_memory[v.id()])) continue;
+    if (!seen.insert(v.id()).second) continue;
     const Equation& e = *g.definition(v);
     if (role_of(e) != Role::view || root) parts.push_back(e.primitive());
     for (size_t i = e.operands().size(); i-- > 0;) stack.push_back(e.operand(i));
@@ -137,56 +138,118 @@ std::string kernel_name(const Memory& memory, const plan::Group& group) {
 
 }  // namespace
 
-BoundKernel build_group(const Memory& memory, const plan::Group& group) {
+namespace {
+
+/// Copies that one kernel does at most.
+constexpr size_t kMostCopies = 64;
+
+using Parts = std::span<const GroupBuilder::Item>;
+
+void finish(BoundKernel& bound, bool fuse) {
+  unroll_loops(bound.kernel);
+  if (fuse) fuse_loops(bound.kernel, bound.views);
+  split_loops(bound.kernel);
+  schedule(bound.kernel);
+}
+
+/// A kernel of some of the parts. They are stored through the buffers of `from`: the same memory becomes buffers of
+/// this kernel's own.
+BoundKernel build_parts(const Memory& memory, const plan::Group& group, const BoundKernel& from, Parts parts) {
   BoundKernel out;
-  out.kernel.name = kernel_name(memory, group);
+  out.kernel.name = from.kernel.name;
   {
     GroupBuilder builder(memory, out, group.roots);
-    if (!group.around) {
-      if (!group.loops.empty()) builder.share_loops(group);
-      std::vector<GroupBuilder::Item> items;
-      for (Value v : group.roots) {
-        items.push_back({v, builder.destination(v)});
-        for (const auto& [value, place] : memory.also)
-          if (value == v) items.push_back({v, builder.frame().bind(place)});
-      }
-      builder.map(std::move(items));
-    } else {
-      switch (role_of(*group.around)) {
-        case Role::cumulative:
-          builder.cumulative(*group.around);
-          break;
-        case Role::scatter:
-          builder.scatter(*group.around);
-          break;
-        case Role::contraction:
-          builder.contraction(*group.around, group.roots);
-          break;
-        default:
-          builder.scan(*group.around, group.space, group.roots);
-          break;
-      }
+    std::vector<GroupBuilder::Item> items(parts.begin(), parts.end());
+    for (GroupBuilder::Item& i : items) {
+      const auto buffer = static_cast<size_t>(i.to.buffer);
+      i.to.buffer = builder.frame().bind(from.views[buffer], from.kernel.buffers[buffer]);
     }
+    builder.nests(items);
   }
-  unroll_loops(out.kernel);
-  if (!group.around) fuse_loops(out.kernel, out.views);
-  split_loops(out.kernel);
-  schedule(out.kernel);
+  finish(out, true);
   return out;
 }
 
-BoundKernel build_copy(const Memory& memory, std::span<const Value> values, std::span<const Binding> destinations) {
-  BoundKernel out;
-  out.kernel.name = "copy";
+std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::Group& group, BoundKernel out) {
+  GroupBuilder::Split split;
+  std::vector<size_t> ends;
   {
-    GroupBuilder builder(memory, out, {});
+    GroupBuilder builder(memory, out, group.roots);
+    if (!group.loops.empty()) builder.share_loops(group);
     std::vector<GroupBuilder::Item> items;
-    for (size_t i = 0; i < values.size(); ++i) items.push_back({values[i], builder.frame().bind(destinations[i])});
-    builder.map(std::move(items));
+    for (Value v : group.roots) {
+      items.push_back({v, builder.destination(v)});
+      if (!memory.also) continue;
+      const auto [begin, end] = memory.also->equal_range(v.id());
+      for (auto at = begin; at != end; ++at) items.push_back({v, builder.frame().bind(at->second)});
+    }
+    split = builder.split(items);
+    if (group.loops.empty() && split.updates.empty()) ends = builder.bounded_chunks(split.parts);
+    if (ends.size() <= 1) {
+      builder.nests(split.parts);
+      for (const GroupBuilder::Item& i : split.updates) builder.window(i);
+    }
   }
-  split_loops(out.kernel);
-  schedule(out.kernel);
-  return out;
+  std::vector<BoundKernel> kernels;
+  if (ends.size() <= 1) {
+    finish(out, true);
+    kernels.push_back(std::move(out));
+    return kernels;
+  }
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    kernels.push_back(build_parts(memory, group, out, Parts(split.parts).subspan(begin, end - begin)));
+    begin = end;
+  }
+  return kernels;
+}
+
+}  // namespace
+
+std::vector<BoundKernel> build_group(const Memory& memory, const plan::Group& group) {
+  BoundKernel out;
+  out.kernel.name = kernel_name(memory, group);
+  if (!group.around) return build_pointwise(memory, group, std::move(out));
+  {
+    GroupBuilder builder(memory, out, group.roots);
+    switch (role_of(*group.around)) {
+      case Role::cumulative:
+        builder.cumulative(*group.around);
+        break;
+      case Role::scatter:
+        builder.scatter(*group.around);
+        break;
+      case Role::contraction:
+        builder.contraction(*group.around, group.roots);
+        break;
+      default:
+        builder.scan(*group.around, group.space, group.roots);
+        break;
+    }
+  }
+  finish(out, false);
+  std::vector<BoundKernel> one;
+  one.push_back(std::move(out));
+  return one;
+}
+
+std::vector<BoundKernel> build_copy(const Memory& memory, std::span<const Value> values,
+                                    std::span<const Binding> destinations) {
+  std::vector<BoundKernel> kernels;
+  for (size_t begin = 0; begin < values.size(); begin += kMostCopies) {
+    BoundKernel& out = kernels.emplace_back();
+    out.kernel.name = "copy";
+    {
+      GroupBuilder builder(memory, out, {});
+      std::vector<GroupBuilder::Item> items;
+      for (size_t i = begin; i < std::min(begin + kMostCopies, values.size()); ++i)
+        items.push_back({values[i], builder.frame().bind(destinations[i])});
+      builder.nests(builder.split(items).parts);
+    }
+    split_loops(out.kernel);
+    schedule(out.kernel);
+  }
+  return kernels;
 }
 
 }  // namespace calque::kernel

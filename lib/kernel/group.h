@@ -1,8 +1,8 @@
 #pragma once
-// Builds the kernel of one group of a plan.
-#include <algorithm>
+// Builds the kernels of one group of a plan.
 #include <functional>
-#include <utility>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "kernel/elements.h"
@@ -31,12 +31,13 @@ struct Memory {
   const std::vector<Binding>& bindings;
   /// Memory of a captured array.
   std::function<Binding(const AnyArray&)> constant;
-  /// Results of dynamic_update_slice and scatter whose place already holds their first operand: only what changes is
-  /// written.
-  std::vector<Value> updated = {};
-  /// Further places that want roots of kernels without a scan, scatter or cumulative operation.
-  std::vector<std::pair<Value, Binding>> also = {};
-  bool is_updated(Value v) const { return std::find(updated.begin(), updated.end(), v) != updated.end(); }
+  /// Ids of the results of dynamic_update_slice and scatter whose buffer already holds their first operand: only what
+  /// changes is written. May be null.
+  const std::unordered_set<uint32_t>* updated = nullptr;
+  /// By value id: further buffers that roots of kernels without a scan, scatter or cumulative operation are stored to.
+  /// May be null.
+  const std::unordered_multimap<uint32_t, Binding>* also = nullptr;
+  bool is_updated(Value v) const { return updated && updated->count(v.id()) != 0; }
 };
 
 /// A kernel and what its buffers are bound to.
@@ -45,8 +46,11 @@ struct BoundKernel {
   std::vector<View> views;
 };
 
-BoundKernel build_group(const Memory& memory, const plan::Group& group);
-/// Copies values that are in memory, or literals, to other places.
-BoundKernel build_copy(const Memory& memory, std::span<const Value> values, std::span<const Binding> destinations);
+/// One kernel, or several that write disjoint parts of the roots where one would have very many buffers: what is done
+/// to a kernel, here and in LLVM, takes time quadratic in their number.
+std::vector<BoundKernel> build_group(const Memory& memory, const plan::Group& group);
+/// Copies values that are in memory, or literals, to other buffers.
+std::vector<BoundKernel> build_copy(const Memory& memory, std::span<const Value> values,
+                                    std::span<const Binding> destinations);
 
 }  // namespace calque::kernel

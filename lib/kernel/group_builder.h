@@ -24,8 +24,18 @@ class GroupBuilder {
 
   /// From here on, loops of maps and reductions are built so that they can become one.
   void share_loops(const plan::Group& group);
+  /// What a group stores: `parts` in loop nests, and `updates`, dynamic_update_slices into their operand's own memory.
+  struct Split {
+    std::vector<Item> parts, updates;
+  };
+  /// Concatenations become a part for each operand.
+  Split split(std::span<const Item> items) const;
+  /// Where to cut the parts so that those before each end, and behind the end before, have a bounded number of buffers.
+  std::vector<size_t> bounded_chunks(std::span<const Item> parts) const;
   /// One loop nest a shape, with everything of that shape inside.
-  void map(std::vector<Item> items);
+  void nests(std::span<const Item> parts);
+  /// A dynamic_update_slice into the place of its operand: the slice alone.
+  void window(const Item& item);
   void cumulative(const Equation& e);
   /// A tiled product and what is computed of its elements: each root at the product's own position.
   void contraction(const Equation& e, std::span<const Value> roots);
@@ -34,10 +44,8 @@ class GroupBuilder {
 
  private:
   // ---- nests.cpp
-  /// A dynamic_update_slice into the place of its operand: the slice alone.
-  void window(const Item& item);
   /// A concatenation is written operand by operand, each into its part of the result.
-  void split(const Item& item, std::vector<Item>& parts);
+  void split(const Item& item, std::vector<Item>& parts) const;
   /// The concatenation that a value is, or is a reshape of that its place allows to be written under its own shape.
   std::optional<Item> concatenation(Item item) const;
   /// The same element under another shape, which differs in dimensions of extent 1 alone.

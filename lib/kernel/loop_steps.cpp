@@ -1,7 +1,10 @@
 // Loops of the entry function, and the places of what they carry.
 #include <array>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "kernel/carries.h"
+#include "kernel/merge_buffers.h"
 #include "kernel/program_builder.h"
 #include "plan/plan.h"
 #include "primitives/registry.h"
@@ -28,16 +31,19 @@ struct ProgramBuilder::Loop {
 
   const Binding& before(size_t carry) const { return inputs[first + carry]; }
   const Binding& next(size_t carry) const { return outputs[carry]; }
-  /// A dynamic_update_slice or scatter of the carry itself. Invalid when the carry is computed otherwise.
-  Value update(size_t carry) const {
-    const Value v = body.outputs()[carry];
-    if (body.kind(v) != ValueKind::result) return {};
-    // A value that several outputs want lives where the first one does.
-    const auto& wanted = body.outputs();
-    if (std::find(wanted.begin(), wanted.end(), v) - wanted.begin() != static_cast<std::ptrdiff_t>(carry)) return {};
-    const Equation& e = *body.definition(v);
-    const bool updates = e.id() == id_of<DynamicUpdateSlice> || role_of(e) == Role::scatter;
-    return updates && e.operand(0) == body.inputs()[first + carry] ? v : Value();
+  /// By carry: a dynamic_update_slice or scatter of the carry itself. Invalid when the carry is computed otherwise.
+  std::vector<Value> updates() const {
+    std::vector<Value> out(results.size());
+    std::unordered_set<uint32_t> wanted;  // ids
+    for (size_t i = 0; i < body.outputs().size() && i < out.size(); ++i) {
+      const Value v = body.outputs()[i];
+      // A value that several outputs want lives where the first one does.
+      if (body.kind(v) != ValueKind::result || !wanted.insert(v.id()).second) continue;
+      const Equation& e = *body.definition(v);
+      const bool updates = e.id() == id_of<DynamicUpdateSlice> || role_of(e) == Role::scatter;
+      if (updates && e.operand(0) == body.inputs()[first + i]) out[i] = v;
+    }
+    return out;
   }
 };
 
@@ -50,8 +56,18 @@ void ProgramBuilder::return_to(const Mark& mark) {
   cut(p_.host_functions, mark.host_functions);
   cut(p_.constants, mark.constants);
   cut(constants_, mark.constants);
+  std::erase_if(constant_at_, [&](const auto& entry) { return entry.second >= mark.constants; });
   cut(p_.notes, mark.notes);
   p_.num_loops = mark.loops;
+}
+
+void ProgramBuilder::merge_carries(Loop& loop) {
+  loop.merged.assign(loop.results.size(), false);
+  BufferMerger merger(p_, loop.block);
+  for (size_t i = 0; i < loop.merged.size(); ++i) {
+    const int32_t from = loop.before(i).view.buffer, to = loop.next(i).view.buffer;
+    loop.merged[i] = from == to || merger.merge(from, to);
+  }
 }
 
 /// Builds the body and makes one of the two buffers of each carry wherever that is possible. An update of a carry is
@@ -67,20 +83,18 @@ void ProgramBuilder::build_body(Loop& loop) {
       list->insert(list->begin() + static_cast<std::ptrdiff_t>(input ? loop.first + i : i), b);
     }
   }
-  std::vector<bool> tried(carries, true);
+  std::vector<Value> updates = loop.updates();
   for (bool again = true; again;) {
     again = false;
     std::vector<Value> updated;
-    for (size_t i = 0; i < carries; ++i)
-      if (tried[i] && loop.update(i).valid()) updated.push_back(loop.update(i));
+    for (const Value v : updates)
+      if (v.valid()) updated.push_back(v);
     const Mark before = mark();
     region(loop.body, loop.inputs, loop.outputs, loop.block, updated);
-    loop.merged.assign(carries, false);
+    merge_carries(loop);
     for (size_t i = 0; i < carries; ++i) {
-      const int32_t from = loop.before(i).view.buffer, to = loop.next(i).view.buffer;
-      loop.merged[i] = from == to || merge_buffers(p_, loop.block, from, to);
-      if (loop.merged[i] || !tried[i] || !loop.update(i).valid()) continue;
-      tried[i] = false;
+      if (loop.merged[i] || !updates[i].valid()) continue;
+      updates[i] = {};
       again = true;
     }
     if (!again) return;
@@ -96,6 +110,7 @@ void ProgramBuilder::carry(Scope& s, Loop& loop) {
   const int64_t phase = !counted ? 0 : loop.step.reverse ? 1 : loop.step.count % 2;
   std::vector<Binding> first;
   std::vector<Step> after;
+  std::unordered_map<int32_t, View> moved;  // by buffer of the body
   for (size_t i = 0; i < loop.results.size(); ++i) {
     const Binding& wanted = loop.results[i];
     first.push_back(wanted);
@@ -104,15 +119,15 @@ void ProgramBuilder::carry(Scope& s, Loop& loop) {
       const Binding spare = workspace(wanted.type);
       if (loop.step.loop_id < 0) loop.step.loop_id = p_.num_loops++;
       before = alternating(wanted.view, spare.view, loop.step.loop_id, phase);
-      const View next = alternating(wanted.view, spare.view, loop.step.loop_id, phase + 1);
-      for (auto& block : loop.step.blocks) place_buffer(block, loop.next(i).view.buffer, next);
+      moved.emplace(loop.next(i).view.buffer, alternating(wanted.view, spare.view, loop.step.loop_id, phase + 1));
       if (counted && loop.step.count % 2 == 1) first.back().view = spare.view;
       Binding last = wanted;
       last.view = before;
       if (!counted) copy(wanted, last, after);
     }
-    for (auto& block : loop.step.blocks) place_buffer(block, loop.before(i).view.buffer, before);
+    moved.emplace(loop.before(i).view.buffer, std::move(before));
   }
+  for (auto& block : loop.step.blocks) place_buffers(block, moved);
   copy_values(s, loop.initial, first);
   s.steps.push_back(std::move(loop.step));
   s.steps.insert(s.steps.end(), after.begin(), after.end());

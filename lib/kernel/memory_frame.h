@@ -1,8 +1,8 @@
 #pragma once
 // Values of a planned graph in memory.
-#include <algorithm>
 #include <optional>
-#include <vector>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "kernel/elements.h"
 #include "kernel/group.h"
@@ -14,7 +14,7 @@ class MemoryFrame final : public Frame {
  public:
   MemoryFrame(const Memory& memory, BoundKernel& out, std::span<const Value> roots)
       : Frame(memory.graph), memory_(memory), out_(out) {
-    for (Value v : roots) roots_.push_back(v);
+    for (Value v : roots) roots_.insert(v.id());
   }
 
   std::optional<Id> element(Elements& elements, Value v, const Index& index) override {
@@ -29,8 +29,9 @@ class MemoryFrame final : public Frame {
   }
   bool computes(Value v) const override {
     if (graph().kind(v) != ValueKind::result || v == given_) return false;
-    return !memory_.plan.in_memory[v.id()] || std::find(roots_.begin(), roots_.end(), v) != roots_.end();
+    return !memory_.plan.in_memory[v.id()] || is_root(v);
   }
+  bool is_root(Value v) const { return roots_.count(v.id()) != 0; }
   Operand constant(const AnyArray& array) override { return bind(memory_.constant(array)); }
   std::optional<Operand> memory(Value v) override {
     if (computes(v)) return std::nullopt;
@@ -47,22 +48,27 @@ class MemoryFrame final : public Frame {
     Operand o;
     o.strides = b.strides;
     o.dense = is_dense(b.type.shape, b.strides);
-    for (size_t i = 0; i < out_.views.size(); ++i) {
-      if (out_.views[i] == b.view && out_.kernel.buffers[i].dtype == b.type.dtype) {
-        o.buffer = static_cast<int32_t>(i);
-        return o;
-      }
-    }
     Buffer buffer;
     buffer.dtype = b.type.dtype;
     buffer.alignment = b.alignment;
     buffer.extent = b.type.shape.num_elements() == 0 ? 0 : 1;
     for (size_t i = 0; i < b.strides.size() && buffer.extent != 0; ++i)
       buffer.extent += (b.type.shape[i] - 1) * b.strides[i];
-    out_.kernel.buffers.push_back(buffer);
-    out_.views.push_back(b.view);
-    o.buffer = static_cast<int32_t>(out_.kernel.buffers.size()) - 1;
+    o.buffer = bind(b.view, buffer);
     return o;
+  }
+  /// The position of the kernel's buffer that is bound to the view: a new one unless there is one of that dtype.
+  int32_t bind(const View& view, const Buffer& buffer) {
+    const auto [from, to] = bound_.equal_range(view.buffer);
+    for (auto at = from; at != to; ++at) {
+      const auto i = static_cast<size_t>(at->second);
+      if (out_.views[i] == view && out_.kernel.buffers[i].dtype == buffer.dtype) return at->second;
+    }
+    const auto fresh = static_cast<int32_t>(out_.kernel.buffers.size());
+    out_.kernel.buffers.push_back(buffer);
+    out_.views.push_back(view);
+    bound_.emplace(view.buffer, fresh);
+    return fresh;
   }
 
  private:
@@ -72,7 +78,8 @@ class MemoryFrame final : public Frame {
   }
   const Memory& memory_;
   BoundKernel& out_;
-  std::vector<Value> roots_;
+  std::unordered_set<uint32_t> roots_;               // ids
+  std::unordered_multimap<int32_t, int32_t> bound_;  // by buffer of the program: buffers of the kernel
   Value given_;
   Id given_element_ = kNone;
 };

@@ -1,5 +1,6 @@
 // Loop nests over the spaces of a group's maps.
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 #include "kernel/group_builder.h"
@@ -23,8 +24,7 @@ void GroupBuilder::share_loops(const plan::Group& group) {
     if (g.kind(v) != ValueKind::result || !frame_.computes(v) || !seen.insert(v.id()).second) continue;
     const Equation& e = *g.definition(v);
     if (plan::without_units(g.shape(v)) == loops_) {
-      const bool root = std::find(group.roots.begin(), group.roots.end(), v) != group.roots.end();
-      flat_ = elements_.flat(frame_, v) && (!root || destination(v).dense);
+      flat_ = elements_.flat(frame_, v) && (!frame_.is_root(v) || destination(v).dense);
     } else {
       stack.insert(stack.end(), e.operands().begin(), e.operands().end());
     }
@@ -32,19 +32,56 @@ void GroupBuilder::share_loops(const plan::Group& group) {
   elements_.set_flat(flat_);
 }
 
-void GroupBuilder::map(std::vector<Item> items) {
-  std::vector<Item> parts, updates;
-  for (const Item& i : items) memory_.is_updated(i.value) ? updates.push_back(i) : split(i, parts);
+GroupBuilder::Split GroupBuilder::split(std::span<const Item> items) const {
+  Split out;
+  for (const Item& i : items) memory_.is_updated(i.value) ? out.updates.push_back(i) : split(i, out.parts);
+  return out;
+}
+
+std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) const {
+  constexpr size_t kMostBuffers = 160;
+  const Graph& g = memory_.graph;
+  std::vector<size_t> ends;
+  size_t buffers = 0;
+  std::unordered_set<uint32_t> seen;         // ids
+  std::unordered_set<int32_t> destinations;  // buffers
+  std::vector<Value> stack;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (buffers >= kMostBuffers) {
+      ends.push_back(i);
+      buffers = 0;
+      seen.clear();
+      destinations.clear();
+    }
+    buffers += destinations.insert(parts[i].to.buffer).second;
+    stack.push_back(parts[i].value);
+    while (!stack.empty()) {
+      const Value v = stack.back();
+      stack.pop_back();
+      if (g.is_literal(v) || !seen.insert(v.id()).second) continue;
+      if (frame_.computes(v)) {
+        const auto& operands = g.definition(v)->operands();
+        stack.insert(stack.end(), operands.begin(), operands.end());
+      } else {
+        ++buffers;
+      }
+    }
+  }
+  ends.push_back(parts.size());
+  return ends;
+}
+
+void GroupBuilder::nests(std::span<const Item> parts) {
   // Parts of one shape, dimensions of extent 1 aside, share a nest.
-  std::vector<std::pair<plan::Extents, std::vector<Item>>> nests;
+  std::vector<std::vector<Item>> nests;
+  std::map<std::vector<int64_t>, size_t> by_loops;
   for (const Item& i : parts) {
     const plan::Extents loops = plan::without_units(shape_of(i));
-    auto at = std::find_if(nests.begin(), nests.end(), [&](const auto& n) { return n.first == loops; });
-    if (at == nests.end()) at = nests.insert(at, {loops, {}});
-    at->second.push_back(i);
+    const auto [at, fresh] = by_loops.try_emplace({loops.begin(), loops.end()}, nests.size());
+    if (fresh) nests.emplace_back();
+    nests[at->second].push_back(i);
   }
-  for (const auto& [loops, items] : nests) nest(items);
-  for (const Item& i : updates) window(i);
+  for (const auto& items : nests) nest(items);
 }
 
 void GroupBuilder::window(const Item& item) {
@@ -68,7 +105,7 @@ void GroupBuilder::window(const Item& item) {
   });
 }
 
-void GroupBuilder::split(const Item& item, std::vector<Item>& parts) {
+void GroupBuilder::split(const Item& item, std::vector<Item>& parts) const {
   const Graph& g = memory_.graph;
   const std::optional<Item> whole = concatenation(item);
   if (!whole) return parts.push_back(item);

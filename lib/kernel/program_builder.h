@@ -2,6 +2,8 @@
 // Builds a program step by step: shared by what lays out graphs and what lays out their loops.
 #include <algorithm>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -36,8 +38,13 @@ class ProgramBuilder {
   }
 
   Binding constant(const AnyArray& array) {
-    for (size_t i = 0; i < p_.constants.size(); ++i)
-      if (p_.constants[i].storage() == array.storage() && p_.constants[i].type() == array.type()) return constants_[i];
+    const void* const data = array.storage().is_absent() ? nullptr : array.storage().data_on_host();
+    const auto [begin, end] = constant_at_.equal_range(data);
+    for (auto at = begin; at != end; ++at) {
+      const AnyArray& known = p_.constants[at->second];
+      if (known.storage() == array.storage() && known.type() == array.type()) return constants_[at->second];
+    }
+    constant_at_.emplace(data, p_.constants.size());
     p_.constants.push_back(array);
     constants_.push_back(add_buffer(BufferKind::constant, static_cast<int32_t>(p_.constants.size()) - 1, array.type(),
                                     dense(array.shape())));
@@ -46,7 +53,7 @@ class ProgramBuilder {
 
   /// Steps that compute `outputs` of a graph from `inputs`. The places of the values `updated` hold their operands.
   void region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
-              std::vector<Step>& steps, std::vector<Value> updated = {});
+              std::vector<Step>& steps, std::span<const Value> updated = {});
 
   /// Gives every value of the workspace its place. The last thing to do.
   void finish();
@@ -57,8 +64,8 @@ class ProgramBuilder {
     plan::Plan plan;
     std::vector<Binding> bindings;
     std::vector<Step>& steps;
-    std::vector<Value> updated;
-    std::vector<std::pair<Value, Binding>> also = {};
+    std::unordered_set<uint32_t> updated;                  // ids
+    std::unordered_multimap<uint32_t, Binding> also = {};  // by value id
   };
 
   void control(Scope& s, const Equation& e);
@@ -74,16 +81,19 @@ class ProgramBuilder {
   void return_to(const Mark& mark);
   struct Loop;
   void build_body(Loop& loop);
+  void merge_carries(Loop& loop);
   void carry(Scope& s, Loop& loop);
   void while_loop(Scope& s, const Equation& e);
   void scan(Scope& s, const Equation& e);
   void branch(Scope& s, const Equation& e);
   void effect(Scope& s, const Equation& e);
-  void kernel(BoundKernel bound, std::vector<Step>& steps);
+  void kernels(std::vector<BoundKernel> bound, std::vector<Step>& steps);
+  void place_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
+                     std::vector<Binding>& copied_to);
   void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to);
   void copy(const Binding& to, const Binding& from, std::vector<Step>& steps);
   Memory memory(Scope& s) {
-    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, s.updated, s.also};
+    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, &s.updated, &s.also};
   }
   /// Where an operand of control flow lives: literals and constants included.
   Binding operand(Scope& s, Value v, bool must_be_dense);
@@ -91,6 +101,7 @@ class ProgramBuilder {
   Program& p_;
   int64_t alignment_;
   std::vector<Binding> constants_;
+  std::unordered_multimap<const void*, size_t> constant_at_;  // by their data: positions among them
 };
 
 }  // namespace calque::kernel

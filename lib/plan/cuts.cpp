@@ -2,23 +2,31 @@
 
 namespace calque::plan {
 
+std::optional<size_t> CutChooser::reach(size_t position, uint32_t live) {
+  if (position > 0 && total_ > limit_ - limit_ / 4 && (!best_ || live <= live_at_best_)) {
+    best_ = position;
+    live_at_best_ = live;
+    since_best_ = 0;
+  }
+  if (total_ <= limit_ || !best_) return std::nullopt;
+  total_ = since_best_;
+  const size_t cut = *best_;
+  best_.reset();
+  return cut;
+}
+
+void CutChooser::add(uint64_t weight) {
+  total_ += weight;
+  since_best_ += weight;
+}
+
 std::vector<size_t> choose_cuts(const std::vector<uint32_t>& weight, const std::vector<uint32_t>& live,
                                 uint64_t limit) {
   std::vector<size_t> cuts;
-  uint64_t total = 0, since_best = 0;
-  size_t best = 0;  // of this piece; 0: none yet
+  CutChooser chooser(limit);
   for (size_t i = 0; i < weight.size(); ++i) {
-    if (total > limit - limit / 4 && (best == 0 || live[i] <= live[best])) {
-      best = i;
-      since_best = 0;
-    }
-    if (total > limit && best != 0) {
-      cuts.push_back(best);
-      total = since_best;
-      best = 0;
-    }
-    total += weight[i];
-    since_best += weight[i];
+    if (const auto cut = chooser.reach(i, live[i])) cuts.push_back(*cut);
+    chooser.add(weight[i]);
   }
   return cuts;
 }

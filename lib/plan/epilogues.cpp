@@ -47,7 +47,7 @@ class Finder {
   std::vector<Value> reach() {
     std::vector<Value> roots, stack{result_};
     std::unordered_set<uint32_t> seen;
-    for (const Value v : g_.outputs()) needed_ = needed_ || v == result_;
+    needed_ = needed_ || s_.is_output[result_.id()];
     while (!stack.empty()) {
       const Value v = stack.back();
       stack.pop_back();

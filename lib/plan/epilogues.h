@@ -13,6 +13,7 @@ struct Surroundings {
   const std::vector<Role>& roles;  ///< by position in `order`
   const std::unordered_map<const Equation*, size_t>& position;
   const std::vector<std::vector<const Equation*>>& users;  ///< by value id
+  const std::vector<bool>& is_output;                      ///< by value id
   const std::vector<bool>& in_memory;                      ///< by value id
   const std::vector<Value>& shares;                        ///< by value id
 };

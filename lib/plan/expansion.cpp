@@ -2,6 +2,7 @@
 // straight code of very many single elements.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "plan/cuts.h"
 #include "plan/equations.h"
@@ -49,7 +50,7 @@ void Planner::store_dear() {
       if (inlined(o)) c += cost[o.id()];
     if (roles[i] == Role::reduction && is_short_sum(e)) c *= 4;
     c = std::min(c, 1e12);
-    for (Value v : e.results()) count_repeated(e, v);
+    count_repeated(e);
     for (Value v : e.results()) own_cost[v.id()] = c;
     for (Value v : e.results()) cost[v.id()] = plan.in_memory[v.id()] ? 0 : c;
     for (Value v : e.results()) {
@@ -68,19 +69,23 @@ void Planner::count_levels() {
   }
 }
 
-void Planner::count_repeated(const Equation& e, Value v) {
+void Planner::count_repeated(const Equation& e) {
   constexpr double kMost = 1e12;
-  double all = role(e) == Role::view ? 0 : 1, elsewhere_too = 0;
+  std::vector<Value> operands;
   // Reductions, and what has fewer elements, are computed once for the loop.
-  if (role(e) != Role::reduction && e.id() != id_of<While>) {
-    for (const Value o : e.operands()) {
-      if (!inlined(o) || g.shape(o).num_elements() < g.shape(v).num_elements()) continue;
+  if (role(e) != Role::reduction && e.id() != id_of<While>)
+    std::copy_if(e.operands().begin(), e.operands().end(), std::back_inserter(operands),
+                 [&](Value o) { return inlined(o); });
+  for (const Value v : e.results()) {
+    double all = role(e) == Role::view ? 0 : 1, elsewhere_too = 0;
+    for (const Value o : operands) {
+      if (g.shape(o).num_elements() < g.shape(v).num_elements()) continue;
       all += again[o.id()];
       elsewhere_too += (uses[o.id()] > 1 ? again : common)[o.id()];
     }
+    again[v.id()] = std::min(all, kMost);
+    common[v.id()] = std::min(elsewhere_too, kMost);
   }
-  again[v.id()] = std::min(all, kMost);
-  common[v.id()] = std::min(elsewhere_too, kMost);
 }
 
 bool Planner::repeats_much(Value v) const {
@@ -205,6 +210,12 @@ void Planner::bound_expansion() {
         written_whole = written_whole || part[v.id()];
       }
     }
+    if (e.id() == id_of<Concatenate> && !written_whole && has_many_parts(e) &&
+        destination(e.result()) == Destination::none && inlined(e.result())) {
+      store(e.result());
+      written_whole = true;
+      wanted.at.clear();
+    }
     if (e.id() == id_of<Concatenate> && (written_whole || destination(e.result()) != Destination::none)) {
       // Each operand is written into its part of the result, over its own space.
       for (const Value v : e.operands()) {
@@ -248,10 +259,11 @@ void Planner::cut_scalars() {
     }
   }
   for (size_t i = 0; i < order.size(); ++i) live[i] = static_cast<uint32_t>(now += change[i]);
-  cuts = choose_cuts(weight, live, kScalarPiece);
-  for (size_t i = 0; i < order.size() && !cuts.empty(); ++i) {
-    const auto next = std::upper_bound(cuts.begin(), cuts.end(), i);
-    if (next == cuts.end()) break;
+  const std::vector<size_t> at = choose_cuts(weight, live, kScalarPiece);
+  for (const size_t position : at) cuts.push_back({position, {}});
+  for (size_t i = 0; i < order.size() && !at.empty(); ++i) {
+    const auto next = std::upper_bound(at.begin(), at.end(), i);
+    if (next == at.end()) break;
     for (const Value v : order[i]->results()) {
       if (last[v.id()] >= *next && crosses(v)) plan.in_memory[v.id()] = true;
     }

@@ -20,7 +20,7 @@ constexpr size_t kMaxReductions = 32;
 }  // namespace
 
 void Planner::fuse_epilogues() {
-  const Surroundings around{g, order, roles, position, users, plan.in_memory, plan.shares};
+  const Surroundings around{g, order, roles, position, users, is_output, plan.in_memory, plan.shares};
   std::vector<bool> claimed(g.num_values(), false);
   for (size_t i = 0; i < order.size(); ++i) {
     const Equation& e = *order[i];
@@ -71,16 +71,22 @@ class Former {
   void run() {
     auto next_cut = p_.cuts.begin();
     for (size_t i = 0; i < p_.order.size(); ++i) {
-      if (next_cut != p_.cuts.end() && *next_cut == i) {
-        ++next_cut;
-        std::erase_if(open_, [](const auto& entry) { return Shape(entry.first).num_elements() == 1; });
-      }
+      for (; next_cut != p_.cuts.end() && next_cut->position == i; ++next_cut) close(next_cut->space);
       const std::vector<Value> roots = begin(i);
-      if (!roots.empty() || p_.order[i]->results().empty()) put(roots, step_for(i, roots));
+      if (!roots.empty() || p_.order[i]->results().empty()) put(*p_.order[i], roots, step_for(i, roots));
     }
   }
 
  private:
+  /// Kernels over the space take no further roots.
+  void close(const Extents& space) {
+    std::erase_if(open_, [&](const auto& entry) {
+      const bool closes = without_units(Shape(entry.first)) == space;
+      if (closes) kernels_[entry.second].closed = true;
+      return closes;
+    });
+  }
+
   /// Kernels that may take further roots.
   struct Open {
     int32_t step;
@@ -88,6 +94,7 @@ class Former {
     bool mixed = false;   ///< they have several
     bool shares = false;  ///< maps and reductions share loops
     size_t reductions = 0;
+    bool closed = false;  ///< a cut ended it
   };
 
   /// Notes what the equation's results read; returns those that are roots.
@@ -108,10 +115,11 @@ class Former {
     return roots;
   }
 
-  void put(const std::vector<Value>& roots, int32_t at) {
+  void put(const Equation& e, const std::vector<Value>& roots, int32_t at) {
+    const bool by_parts = e.id() == id_of<Concatenate> && Planner::has_many_parts(e);
     for (Value v : roots) {
-      same_[v.id()] = at;
-      other_[v.id()] = -1;
+      same_[v.id()] = by_parts ? -1 : at;
+      other_[v.id()] = by_parts ? at : -1;
     }
   }
 
@@ -224,7 +232,7 @@ class Former {
     for (size_t k = kernels_.size(), n = 0; k-- > 0 && n < kNewest; ++n) {
       Open& open = kernels_[k];
       if (open.step < s_ || open.step < o_) return -1;
-      if (open.mixed) continue;
+      if (open.mixed || open.closed) continue;
       if (own.valid() && open.frame.valid() && !(own == open.frame)) {
         if (own.full == open.frame.full) note(e, open, "reduces other dimensions");
         continue;

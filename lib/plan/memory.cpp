@@ -105,9 +105,7 @@ void Planner::store_updates(const Equation& e, Value updates) {
   const Value x = e.operand(0);
   const int64_t size = g.shape(updates).num_elements();
   if (g.kind(x) != ValueKind::input || g.kind(updates) != ValueKind::result || size <= 1) return;
-  const auto& outputs = g.outputs();
-  if (std::find(outputs.begin(), outputs.end(), e.result()) == outputs.end()) return;
-  if (size > g.shape(x).num_elements() / 2) return;
+  if (!is_output[e.result().id()] || size > g.shape(x).num_elements() / 2) return;
   std::vector<Value> found{updates};
   for (size_t i = 0; i < found.size() && found.size() < kFar; ++i) {
     if (found[i] == x) return need(updates);

@@ -21,6 +21,8 @@ Planner::Planner(const Graph& graph) : g(graph) {
   common.assign(g.num_values(), 0);
   level.assign(g.num_values(), 0);
   searched.assign(g.num_values(), false);
+  is_output.assign(g.num_values(), false);
+  for (const Value v : g.outputs()) is_output[v.id()] = true;
   std::vector<const Equation*> all;
   std::vector<Role> as;
   for (const Equation& e : g.equations()) {
@@ -56,6 +58,7 @@ Plan Planner::run() {
   store_dear();
   bound_expansion();
   cut_scalars();
+  bound_buffers();
   fuse_epilogues();
   form_groups();
   drop_private();

@@ -70,8 +70,8 @@ struct Planner {
   /// cheaper.
   void store_dear();
   void count_levels();
-  /// Notes which operations every loop that wants v repeats (`again`, `common`).
-  void count_repeated(const Equation& e, Value v);
+  /// Notes which operations every loop that wants results of the equation repeats (`again`, `common`).
+  void count_repeated(const Equation& e);
   /// Whether v is computed in the loops before a reduction and wanted in those after it, at the cost of much that is
   /// computed before already.
   bool repeats_much(Value v) const;
@@ -83,6 +83,12 @@ struct Planner {
   /// Reshapes on the way are possible where its elements follow each other there.
   enum class Destination : uint8_t { none, strided, dense };
   Destination destination(Value v, int depth = 0) const;
+  /// An element of a concatenation asks each part in turn whether it is there. Of so many parts, it is rather read from
+  /// memory.
+  static bool has_many_parts(const Equation& concatenation) {
+    constexpr size_t kFewParts = 64;
+    return concatenation.operands().size() > kFewParts;
+  }
   /// A reshape that only adds or removes dimensions of extent 1: its elements are those of its operand, in the same
   /// loops.
   bool is_renaming(const Equation& e) const;
@@ -100,6 +106,12 @@ struct Planner {
   void bound_expansion();
   /// Long straight code of single elements is cut into several kernels; what crosses a cut goes through memory.
   void cut_scalars();
+
+  // ---- bound_buffers.cpp
+  /// Straight code that reads or writes very many arrays is cut likewise, the code of each space by itself.
+  void bound_buffers();
+  /// Part of a concatenation that is written part by part: computed in that one's kernels, over its own space.
+  bool is_part(Value v) const;
 
   // ---- groups.cpp: which values in memory share a kernel
   /// Finds what is computed together with tiled products. Such a product's group is formed where its first root is.
@@ -125,11 +137,17 @@ struct Planner {
   std::vector<int> level;        // by value: reductions on the longest way to it
   std::vector<char> fixed;       // by value: must be in memory whatever fusion would like
   std::vector<bool> searched;    // by value: compared with its extremum
+  std::vector<bool> is_output;   // by value
   std::vector<Group> products;   // kernels of tiled products
   std::unordered_map<uint32_t, size_t> product_of_root;  // by value id
   std::unordered_map<uint32_t, int>
-      stages;                // by value id, of roots that share loops: how many reductions they wait for
-  std::vector<size_t> cuts;  // positions at which new kernels of single elements begin
+      stages;  // by value id, of roots that share loops: how many reductions they wait for
+  /// New kernels over a space (extents of 1 left out) begin at a position.
+  struct Cut {
+    size_t position;
+    Extents space;
+  };
+  std::vector<Cut> cuts;  // in order
 };
 
 }  // namespace calque::plan

@@ -59,6 +59,10 @@ Role find_role(PrimitiveId id) {
   }
 }
 
+/// Operands and results of a loop. More than this neither fit registers nor stay in the nearest cache, and compiling a
+/// loop that carries them takes time quadratic in their number.
+constexpr size_t kMostState = 512;
+
 struct PerElement {
   const Shape& space;
   std::string* reason;
@@ -140,6 +144,8 @@ bool runs_per_element(const Graph& graph, const Equation& e, std::string* reason
     if (reason) *reason = e.primitive() + " " + why;
     return false;
   };
+  const bool loops = e.id() == id_of<While> || e.id() == id_of<Scan>;
+  if (loops && e.operands().size() + e.results().size() > kMostState) return say("carries too many values");
   switch (e.id()) {
     case id_of<While>: {
       const size_t cond_consts = static_cast<size_t>(e.attributes().integer("cond_consts"));

@@ -47,9 +47,11 @@ class SharedTables {
 };
 
 void run_donating(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
-  const runtime::Places places = runtime::places_of(function, arguments, *entry.executable, entry.device);
-  runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
-                   result.outputs, places);
+  {
+    const runtime::Places places = runtime::places_of(function, arguments, *entry.executable, entry.device);
+    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                     result.outputs, places);
+  }  // from here on the outputs alone own what was computed
   result.structure = entry.structure.get();
   runtime::donate(function, arguments, result.outputs);
 }

@@ -282,6 +282,23 @@ bool is_passed_again(std::span<const detail::LeafRef> leaves, size_t i) {
   return false;
 }
 
+/// By leaf, for very many of them: the same, in order of their first byte.
+std::vector<bool> passed_again(std::span<const detail::LeafRef> leaves) {
+  std::vector<bool> again(leaves.size(), false);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < leaves.size(); ++i)
+    if (leaves[i].kind != detail::LeafRef::Kind::scalar) order.push_back(i);
+  const auto first = [&](size_t i) { return span_of(leaves[i]).first; };
+  const auto end = [&](size_t i) { return span_of(leaves[i]).second; };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::less<>()(first(a), first(b)); });
+  for (size_t k = 1, furthest = 0; k < order.size(); ++k) {
+    // What overlaps another one also overlaps the one before it that reaches furthest.
+    if (std::less<>()(first(order[k]), end(order[furthest]))) again[order[k]] = again[order[furthest]] = true;
+    if (std::less<>()(end(order[furthest]), end(order[k]))) furthest = k;
+  }
+  return again;
+}
+
 /// Where an error says that an argument went. Lives as long as the program.
 const char* donation(const detail::FunctionState& function, size_t position) {
   const std::string text = "argument " + std::to_string(position) + " of " + function.title();
@@ -302,12 +319,15 @@ Places places_of(const detail::FunctionState& function, const detail::Arguments&
   if (executable.in_place.empty()) return places;
   places.outputs.resize(executable.in_place.size());
   const auto leaves = arguments.leaves();
+  constexpr size_t kFewLeaves = 32;
+  std::vector<bool> again;
+  if (leaves.size() > kFewLeaves) again = passed_again(leaves);
   for (size_t k = 0; k < executable.in_place.size(); ++k) {
     if (executable.in_place[k] < 0) continue;
     const auto i = static_cast<size_t>(executable.in_place[k]);
     const detail::LeafRef& leaf = leaves[i];
     const bool array = leaf.kind == detail::LeafRef::Kind::array;
-    if (array && leaf.array->storage().unique() && !is_passed_again(leaves, i)) {
+    if (array && leaf.array->storage().unique() && !(again.empty() ? is_passed_again(leaves, i) : again[i])) {
       places.outputs[k] = leaf.array->storage().hand_over(donation_of(function, arguments, i));
       continue;
     }
@@ -324,19 +344,23 @@ Places places_of(const detail::FunctionState& function, const detail::Arguments&
 
 void donate(const detail::FunctionState& function, const detail::Arguments& arguments, detail::OutputArrays& outputs) {
   const auto ends = arguments.ends();
+  std::vector<size_t> shared;  // outputs that may be arguments: what was computed has one owner
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (!outputs[k].storage().unique()) shared.push_back(k);
   for (int position : function.options.donate) {
     const auto at = static_cast<size_t>(position);
+    const char* const to = donation(function, at);
     for (size_t i = at == 0 ? 0 : ends[at - 1]; i < ends[at]; ++i) {
       const detail::LeafRef& leaf = arguments.leaves()[i];
       if (leaf.kind != detail::LeafRef::Kind::array) continue;
-      const char* to = donation(function, at);
       const detail::Storage donated = leaf.array->storage();
       detail::Storage taken;
-      for (size_t k = 0; k < outputs.size(); ++k) {
-        if (!(outputs[k].storage() == donated)) continue;
+      std::erase_if(shared, [&](size_t k) {
+        if (!(outputs[k].storage() == donated)) return false;
         if (!taken) taken = donated.owned() ? donated.hand_over(to) : copy_of(outputs[k]);
         outputs[k] = AnyArray(outputs[k].type(), taken, outputs[k].device());
-      }
+        return true;
+      });
       donated.give_away(to);
     }
   }

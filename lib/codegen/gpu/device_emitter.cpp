@@ -124,11 +124,11 @@ std::vector<DeviceKernel> emit_device_program(llvm::Module& module, const kernel
   code.fast_math = options.fast_math;
   code.flush_subnormals = options.flush_subnormals;
   std::vector<DeviceKernel> kernels;
+  const CallSites calls(program);
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     std::string name = "k" + std::to_string(k) + "_" + program.kernels[k].name;
     std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
-    DeviceEmitter emitter(module, target, code, program.kernels[k], overlaps(program, static_cast<int32_t>(k)),
-                          std::move(name));
+    DeviceEmitter emitter(module, target, code, program.kernels[k], calls.overlaps(k), std::move(name));
     kernels.push_back(emitter.emit_device());
     if (options.flush_subnormals) kernels.back().function->addFnAttr(kFlushAttribute, "preserve-sign,preserve-sign");
   }

@@ -1,0 +1,187 @@
+// Programs of thousands of arrays: what compiling them takes grows with their number, not with its square. What is
+// counted is what the time depends on, for the clock of a test says little.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "calque/calque.h"
+
+#include "kernel/build.h"
+#include "kernel/merge_buffers.h"
+#include "kernel/same_code.h"
+#include "math/expand.h"
+#include "support/native.h"
+#include "support/random_graph.h"
+#include "transform/simplify.h"
+
+namespace calque::test {
+namespace {
+
+using namespace kernel;
+using Arrays = std::vector<Array<float>>;
+
+/// Every load and store of a kernel is compared with every other one: a bound on this makes compile time linear.
+constexpr size_t kMostBuffers = 300;
+
+Program build(const Graph& g) { return build_program(transform::simplify(math::expand(transform::simplify(g)))); }
+
+size_t most_buffers(const Program& p) {
+  size_t most = 0;
+  for (const Kernel& k : p.kernels) most = std::max(most, k.buffers.size());
+  return most;
+}
+
+size_t count(const Region& r) {
+  size_t n = r.instructions.size();
+  for (const Instruction& i : r.instructions)
+    for (const Region& inner : i.regions) n += count(inner);
+  return n;
+}
+size_t instructions(const Program& p) {
+  size_t n = 0;
+  for (const Kernel& k : p.kernels) n += count(k.body);
+  return n;
+}
+
+Arrays leaves(int64_t count, const Shape& shape = {3}) { return Arrays(count, Array<float>::ones(shape)); }
+Arrays leaves_of_many_shapes(int64_t count) {
+  Arrays out;
+  for (int64_t i = 0; i < count; ++i) out.push_back(Array<float>::ones({i % 61 + 1}));
+  return out;
+}
+
+/// `trace` makes a graph of about so many arrays.
+template <class Trace>
+void expect_linear(const Trace& trace) {
+  const Program small = build(trace(600)), large = build(trace(2400));
+  EXPECT_LE(most_buffers(small), kMostBuffers);
+  EXPECT_LE(most_buffers(large), kMostBuffers);
+  EXPECT_LE(instructions(large), 6 * instructions(small));
+  EXPECT_LE(large.kernels.size(), 6 * small.kernels.size());
+  const Graph g = trace(600);
+  EXPECT_EQ(compare_strictly(g, random_inputs(g, 1, false)).substr(0, 2000), "");
+}
+
+TEST(Growth, OfLeavesScaledEachIsLinear) {
+  const auto scale = jit([](const auto& v) {
+    auto out = v;
+    for (auto& x : out) x = x * 2.0f;
+    return out;
+  });
+  expect_linear([&](int64_t n) { return scale.trace(leaves(n)); });
+  expect_linear([&](int64_t n) { return scale.trace(leaves(n, {})); });
+  expect_linear([&](int64_t n) { return scale.trace(leaves(n, {20'000})); });
+  expect_linear([&](int64_t n) { return scale.trace(leaves_of_many_shapes(n)); });
+}
+
+TEST(Growth, OfASumOfArgumentsIsLinear) {
+  const auto sum_of = jit([](const auto& v) {
+    auto s = v[0];
+    for (size_t i = 1; i < v.size(); ++i) s = s + v[i];
+    return s;
+  });
+  expect_linear([&](int64_t n) { return sum_of.trace(leaves(n)); });
+  expect_linear([&](int64_t n) { return sum_of.trace(leaves(n, {})); });
+  expect_linear([&](int64_t n) { return sum_of.trace(leaves(n, {20'000})); });
+}
+
+TEST(Growth, OfSumsOfArraysOfManyShapesIsLinear) {
+  const auto loss = jit([](const auto& v) {
+    auto s = sum(v[0] * v[0]);
+    for (size_t i = 1; i < v.size(); ++i) s = s + sum(v[i] * v[i]);
+    return s;
+  });
+  expect_linear([&](int64_t n) { return loss.trace(leaves_of_many_shapes(n)); });
+}
+
+TEST(Growth, OfOutputsIsLinear) {
+  for (const bool same : {false, true}) {
+    expect_linear([&](int64_t n) {
+      return jit([&](auto x) {
+               std::vector<decltype(x)> out(static_cast<size_t>(n), x * 3.0f);
+               for (size_t i = 0; i < out.size() && !same; ++i) out[i] = x * static_cast<float>(i + 3);
+               return out;
+             })
+          .trace(spec<float>({5}));
+    });
+  }
+}
+
+TEST(Growth, OfConcatenatedPartsIsLinear) {
+  const auto whole = jit([](const auto& v) { return concatenate(v, 0); });
+  const auto used = jit([](const auto& v) { return concatenate(v, 0) * 0.5f + 1.0f; });
+  const auto columns = jit([](const auto& v) { return stack(v, 1) * 0.5f; });
+  expect_linear([&](int64_t n) { return whole.trace(leaves(n)); });
+  expect_linear([&](int64_t n) { return used.trace(leaves_of_many_shapes(n)); });
+  expect_linear([&](int64_t n) { return columns.trace(leaves(n)); });
+}
+
+TEST(Growth, OfCarriesThatShiftIsLinear) {
+  const auto shift = jit([](const auto& v) {
+    return fori_loop(
+        0, 5,
+        [](auto, auto s) {
+          auto next = s;
+          for (size_t i = 0; i < s.size(); ++i) next[i] = s[(i + 1) % s.size()];
+          return next;
+        },
+        v);
+  });
+  expect_linear([&](int64_t n) { return shift.trace(leaves(n)); });
+  expect_linear([&](int64_t n) { return shift.trace(leaves(n, {})); });
+}
+
+TEST(Growth, OfArraysThatAScanStepsOverIsLinear) {
+  const auto steps = jit([](const auto& v) {
+    return scan(
+        [](auto carry, auto xs) {
+          auto ys = xs;
+          for (auto& y : ys) y = carry + y;
+          return std::pair{carry * 0.5f, ys};
+        },
+        v[0] * 0.0f + 1.0f, std::vector(v.begin() + 1, v.end()));
+  });
+  expect_linear([&](int64_t n) {
+    Arrays v = leaves(n, {6, 3});
+    v.insert(v.begin(), Array<float>::ones({3}));
+    return steps.trace(v);
+  });
+}
+
+/// A ring: kernel k reads carry k + 1 and writes carry k. How many steps are looked at to merge all.
+size_t visited_in_a_ring(int32_t n) {
+  const Program one = build(jit([](auto x) { return x + 1.0f; }).trace(spec<float>({4})));
+  Program p = one;
+  p.kernels.assign(static_cast<size_t>(n), one.kernels[0]);
+  p.steps.assign(static_cast<size_t>(n), one.steps[0]);
+  int32_t read = -1, written = -1;  // positions of the kernel's buffers
+  for (int32_t b = 0; b < 2; ++b) (one.kernels[0].buffers[static_cast<size_t>(b)].written ? written : read) = b;
+  for (int32_t k = 0; k < n; ++k) {
+    Step& step = p.steps[static_cast<size_t>(k)];
+    step.kernel = k;
+    step.views[static_cast<size_t>(read)].buffer = (k + 1) % n;
+    step.views[static_cast<size_t>(written)].buffer = n + k;
+  }
+  BufferMerger merger(p, p.steps);
+  int32_t merged = 0;
+  for (int32_t k = 0; k < n; ++k) merged += merger.merge(k, n + k);
+  EXPECT_EQ(merged, n - 1);  // one goes around
+  return merger.steps_visited();
+}
+
+TEST(Growth, OfMergingCarriesIsLinear) { EXPECT_LE(visited_in_a_ring(1600), 5 * visited_in_a_ring(400)); }
+
+TEST(SameCode, IsFoundWhateverItIsBoundTo) {
+  const Graph g = jit([](auto x, auto y) {
+                    return std::tuple{cumsum(x, 0), cumsum(y, 0), cumprod(x, 0)};
+                  }).trace(spec<float>({5}), spec<float>({5}));
+  const Program p = build(g);
+  ASSERT_EQ(p.kernels.size(), 3u);
+  EXPECT_TRUE(same_code(p.kernels[0], p.kernels[1]));
+  EXPECT_EQ(hash_of_code(p.kernels[0]), hash_of_code(p.kernels[1]));
+  EXPECT_FALSE(same_code(p.kernels[0], p.kernels[2]));
+  EXPECT_EQ(compare_strictly(g, random_inputs(g, 1, false)), "");
+}
+
+}  // namespace
+}  // namespace calque::test
