@@ -74,31 +74,19 @@ Handle first_row(Handle x) {
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> all = [] {
     std::map<std::string, Function> m;
+    // clang-format off
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(x[0], kHere); };
     CALQUE_FLOATY_UNARY(CALQUE_X)
-    CALQUE_X(square)
-    CALQUE_X(relu)
-    CALQUE_X(abs)
+    CALQUE_X(square) CALQUE_X(relu) CALQUE_X(abs)
 #undef CALQUE_X
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(x[0], x[1], kHere); };
-    CALQUE_X(add)
-    CALQUE_X(multiply) CALQUE_X(divide) CALQUE_X(pow) CALQUE_X(atan2) CALQUE_X(hypot) CALQUE_X(xlogy)
-        CALQUE_X(logaddexp) CALQUE_X(fdim) CALQUE_X(maximum) CALQUE_X(minimum) CALQUE_X(fmax) CALQUE_X(fmin)
-            CALQUE_X(copysign) CALQUE_X(fmod) CALQUE_X(mod) CALQUE_X(remainder)
+    CALQUE_X(add) CALQUE_X(multiply) CALQUE_X(divide) CALQUE_X(pow) CALQUE_X(atan2) CALQUE_X(hypot) CALQUE_X(xlogy)
+    CALQUE_X(logaddexp) CALQUE_X(fdim) CALQUE_X(maximum) CALQUE_X(minimum) CALQUE_X(fmax) CALQUE_X(fmin)
+    CALQUE_X(copysign) CALQUE_X(fmod) CALQUE_X(mod) CALQUE_X(remainder)
 #undef CALQUE_X
-                m["fma"] = [](std::span<const Handle> x) { return ops::fma(x[0], x[1], x[2], kHere); };
-    m["clip"] = [](std::span<const Handle> x) { return ops::clip(x[0], x[1], x[2], kHere); };
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(stacked(x), Axes(0), false, kHere); };
-    CALQUE_X(logsumexp)
-    CALQUE_X(norm)
-    CALQUE_X(prod)
-    CALQUE_X(var) CALQUE_X(stddev) CALQUE_X(amax)
+    CALQUE_X(logsumexp) CALQUE_X(norm) CALQUE_X(prod) CALQUE_X(var) CALQUE_X(stddev) CALQUE_X(amax)
 #undef CALQUE_X
-        m["softmax"] = [](std::span<const Handle> x) { return first_row(ops::softmax(stacked(x), 0, kHere)); };
-    m["log_softmax"] = [](std::span<const Handle> x) { return first_row(ops::log_softmax(stacked(x), 0, kHere)); };
-    m["cumprod"] = [](std::span<const Handle> x) {
-      return ops::sum(ops::cumprod(stacked(x), 0, kHere), Axes(0), false, kHere);
-    };
     const auto complex = [&](const std::string& name, Handle (*f)(const Operand&, Location)) {
       m["complex_" + name + "_re"] = [f](std::span<const Handle> x) {
         return ops::real(f(ops::complex(x[0], x[1], kHere), kHere), kHere);
@@ -108,12 +96,18 @@ const std::map<std::string, Function>& functions() {
       };
     };
 #define CALQUE_X(f) complex(#f, &ops::f);
-    CALQUE_X(exp)
-    CALQUE_X(log)
-    CALQUE_X(sqrt)
-    CALQUE_X(sin) CALQUE_X(cos) CALQUE_X(sinh) CALQUE_X(cosh) CALQUE_X(tanh) CALQUE_X(abs)
+    CALQUE_X(exp) CALQUE_X(log) CALQUE_X(sqrt) CALQUE_X(sin) CALQUE_X(cos) CALQUE_X(sinh) CALQUE_X(cosh) CALQUE_X(tanh)
+    CALQUE_X(abs)
 #undef CALQUE_X
-        return m;
+        // clang-format on
+        m["fma"] = [](std::span<const Handle> x) { return ops::fma(x[0], x[1], x[2], kHere); };
+    m["clip"] = [](std::span<const Handle> x) { return ops::clip(x[0], x[1], x[2], kHere); };
+    m["softmax"] = [](std::span<const Handle> x) { return first_row(ops::softmax(stacked(x), 0, kHere)); };
+    m["log_softmax"] = [](std::span<const Handle> x) { return first_row(ops::log_softmax(stacked(x), 0, kHere)); };
+    m["cumprod"] = [](std::span<const Handle> x) {
+      return ops::sum(ops::cumprod(stacked(x), 0, kHere), Axes(0), false, kHere);
+    };
+    return m;
   }();
   return all;
 }
