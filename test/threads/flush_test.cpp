@@ -11,6 +11,8 @@
 
 #include "calque/calque.h"
 
+#include "codegen/codegen.h"
+#include "kernel/build.h"
 #include "kernel/threads.h"
 #include "runtime/environment.h"
 
@@ -194,6 +196,18 @@ TEST(Flush, SimulatedGpuFlushes) {
   EXPECT_EQ(kept.to(cpu())(0), kLeast<float> / 2);
   EXPECT_EQ(flushed.to(cpu())(0), 0.0f);
   EXPECT_EQ(flushed.to(cpu())(1), 1.0f);
+}
+
+TEST(Flush, CodeForOtherProcessors) {
+  const auto ptx = [](const JitOptions& options) { return jit(halved, options).lower(spec<float>({64})).ptx().str(); };
+  EXPECT_THAT(ptx(flushing), testing::HasSubstr(".ftz.f32"));
+  EXPECT_THAT(ptx({}), testing::Not(testing::HasSubstr(".ftz")));
+  codegen::CodegenOptions options;
+  options.target = {"generic", "aarch64-linux-gnu"};
+  const kernel::Program program = kernel::build_program(jit(halved).trace(spec<float>({64})), {});
+  EXPECT_THAT(codegen::assembly(program, options), testing::Not(testing::HasSubstr("FPCR")));
+  options.flush_subnormals = true;
+  EXPECT_THAT(codegen::assembly(program, options), testing::HasSubstr("msr\tFPCR"));
 }
 
 TEST(Flush, ExponentialsThatUnderflow) {

@@ -1,5 +1,6 @@
 // Calls from a caller's own threads and task pools, and from host functions inside a call.
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -93,6 +94,30 @@ TEST_P(NumThreads, PiecesCoverTheRangeOnce) {
           &environment);
       for (const auto& cell : seen) EXPECT_EQ(cell, 1);
     }
+}
+
+TEST_P(NumThreads, LoopsAfterEachOtherCoverTheirRangesOnce) {
+  std::atomic<int> wrong{0};
+  const auto call = [&](unsigned seed) {
+    for (int i = 0; i < 500; ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      std::vector<int> seen(1 + (seed >> 16) % 700);
+      const int64_t grain = 1 + (seed >> 8) % 9;
+      runtime::parallel_for(
+          nullptr, static_cast<int64_t>(seen.size()), grain,
+          [](void* cells, int64_t begin, int64_t end) {
+            for (int64_t k = begin; k < end; ++k) ++(*static_cast<std::vector<int>*>(cells))[static_cast<size_t>(k)];
+          },
+          &seen);
+      for (const int times : seen) wrong += times != 1;
+      // Helpers leave meanwhile.
+      if (i % 100 == 99) std::this_thread::sleep_for(std::chrono::microseconds(300));
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 3; ++t) threads.emplace_back(call, t);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, NumThreads, testing::Values(0, 1, 2, 5));
