@@ -1,7 +1,9 @@
-// Prints cycles an element, with the largest error in ulp, of every function and rival: functions over 2048 numbers,
-// whose loops are called as they are, without a call's dispatch. Variants run interleaved; a figure is a median.
+// Prints cycles an element, with the largest error in ulp, of every function and rival: functions over 2048 numbers.
+// Loops of rivals are called as they are. Those of Calque are called as users call them, and what a call costs beside
+// its loop, measured as the time of the same function over 16 numbers, is taken off. Variants run interleaved; a figure
+// is a median.
 //
-//   bench_math [--md] [--json=FILE] [FUNCTION...]
+//   bench_math [--repetitions=N] [--json=FILE] [FUNCTION...]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,8 +11,6 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <map>
-#include <memory>
 #include <random>
 #include <string>
 
@@ -18,53 +18,62 @@
 #include <nlohmann/json.hpp>
 
 #include "math/routines.h"
-#include "runtime/executable.h"
 
 namespace cq = calque;
 
 namespace {
 
-constexpr size_t kElements = 2048;
-constexpr int kRepetitions = 15;
+constexpr size_t kElements = 2048, kFewElements = 16;
 
-/// A function: how tracers call it, its exact value, the arguments it is timed on.
+/// Calque's function of one or two arrays; the second is not looked at by functions of one.
+template <class T>
+using Compiled = std::function<cq::Array<T>(const cq::Array<T>&, const cq::Array<T>&)>;
+
+/// A function: Calque's, its exact value, the arguments it is timed on.
 struct Function {
   std::string name;
-  std::function<cq::Graph(bool twice)> trace;
+  std::function<Compiled<float>(bool fast_math)> f32;
+  std::function<Compiled<double>(bool fast_math)> f64;
   std::function<long double(long double, long double)> exact;
   double low, high;
   double second_low = 0, second_high = 0;
+
+  template <class T>
+  Compiled<T> compiled(bool fast_math) const {
+    if constexpr (sizeof(T) == 4) {
+      return f32(fast_math);
+    } else {
+      return f64(fast_math);
+    }
+  }
+};
+
+/// Arguments, in the forms that rivals and Calque take, and the result of a rival.
+template <class T>
+struct Arguments {
+  std::vector<T> x, y, out;
+  cq::Array<T> x_array, y_array;
+
+  Arguments(const Function& f, uint64_t seed, size_t n);
 };
 
 template <class T>
 struct Variant {
   std::string name;
-  std::function<void(const T*, const T*, T*)> run;
+  /// Runs on arguments; returns where the result is, which the next run may overwrite.
+  std::function<const T*(Arguments<T>&)> run;
+  bool is_dispatched = false;  ///< a call costs something beside its loop
   double cycles = 0;
   double ulp = 0;
 };
 
-/// The native loop of a graph.
 template <class T>
-std::function<void(const T*, const T*, T*)> native(const cq::Graph& graph, bool fast_math) {
-  cq::runtime::CompileOptions options;
-  options.fast_math = fast_math;
-  const auto code = cq::runtime::find_executable(graph, {}, options);
-  const auto workspace = std::make_shared<std::vector<char>>(static_cast<size_t>(code->workspace_bytes) + 64);
-  const bool two = graph.inputs().size() == 2;
-  return [code, workspace, two](const T* x, const T* y, T* out) {
-    static const cq::codegen::RuntimeTable table;
-    cq::runtime::Context context;
-    context.header.table = &table;
-    void* buffers[16];
-    size_t n = 0;
-    buffers[n++] = const_cast<T*>(x);
-    if (two) buffers[n++] = const_cast<T*>(y);
-    buffers[n++] = out;
-    for (const void* c : code->constants) buffers[n++] = const_cast<void*>(c);
-    buffers[n++] = workspace->data();
-    code->entry(&context, buffers);
+Variant<T> calque_variant(const char* name, Compiled<T> f) {
+  const auto run = [f = std::move(f), result = cq::Array<T>()](Arguments<T>& a) mutable {
+    result = f(a.x_array, a.y_array);
+    return result.host().data();
   };
+  return {name, run, true};
 }
 
 /// |got - exact| in units of the last place of a T near `exact`.
@@ -84,58 +93,98 @@ std::vector<T> random_numbers(double low, double high, uint64_t seed, size_t n) 
   return values;
 }
 
+template <class T>
+Arguments<T>::Arguments(const Function& f, uint64_t seed, size_t n)
+    : x(random_numbers<T>(f.low, f.high, seed, n)),
+      y(random_numbers<T>(f.second_low, f.second_high, seed + 1, n)),
+      out(n),
+      x_array(cq::Array<T>::from(std::span<const T>(x), {static_cast<int64_t>(n)})),
+      y_array(cq::Array<T>::from(std::span<const T>(y), {static_cast<int64_t>(n)})) {}
+
 /// The largest error over 64 blocks of random arguments.
 template <class T>
 double largest_error(const Function& f, const Variant<T>& v) {
   double worst = 0;
-  std::vector<T> out(kElements);
   for (uint64_t block = 0; block < 64; ++block) {
-    const auto x = random_numbers<T>(f.low, f.high, 2 * block, kElements);
-    const auto y = random_numbers<T>(f.second_low, f.second_high, 2 * block + 1, kElements);
-    v.run(x.data(), y.data(), out.data());
-    for (size_t i = 0; i < kElements; ++i) worst = std::max(worst, ulp_error(out[i], f.exact(x[i], y[i])));
+    Arguments<T> a(f, 2 * block, kElements);
+    const T* out = v.run(a);
+    for (size_t i = 0; i < kElements; ++i) worst = std::max(worst, ulp_error(out[i], f.exact(a.x[i], a.y[i])));
   }
   return worst;
 }
 
+double median(std::vector<double>& values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+/// Seconds that calls take, over and over.
 template <class T>
-void time_variants(const Function& f, std::vector<Variant<T>>& variants, double frequency) {
-  using Clock = std::chrono::steady_clock;
-  const auto x = random_numbers<T>(f.low, f.high, 1, kElements);
-  const auto y = random_numbers<T>(f.second_low, f.second_high, 2, kElements);
-  std::vector<T> out(kElements);
-  std::vector<std::vector<double>> seconds(variants.size());
-  std::vector<int> calls(variants.size(), 1);
-  for (int r = -1; r < kRepetitions; ++r) {
+class Timing {
+ public:
+  Timing(const Variant<T>& variant, Arguments<T> arguments) : variant_(variant), arguments_(std::move(arguments)) {}
+  /// The first time finds out how many calls last long enough.
+  void repeat() {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    for (int c = 0; c < calls_; ++c) variant_.run(arguments_);
+    const double each = std::chrono::duration<double>(Clock::now() - start).count() / calls_;
+    if (counted_) seconds_.push_back(each);
+    if (!counted_) calls_ = std::max(1, static_cast<int>(3e-4 / each));
+    counted_ = true;
+  }
+  double seconds() { return median(seconds_); }
+
+ private:
+  const Variant<T>& variant_;
+  Arguments<T> arguments_;
+  bool counted_ = false;
+  int calls_ = 1;
+  std::vector<double> seconds_;
+};
+
+template <class T>
+void time_variants(const Function& f, std::vector<Variant<T>>& variants, double frequency, int repetitions) {
+  std::vector<Timing<T>> loops, calls;
+  for (Variant<T>& v : variants) {
+    Arguments<T> many(f, 1, kElements), few(f, 1, kFewElements);
+    v.run(many);  // compiles
+    loops.emplace_back(v, std::move(many));
+    if (v.is_dispatched) v.run(few);
+    calls.emplace_back(v, std::move(few));
+  }
+  for (int r = -1; r < repetitions; ++r) {
     for (size_t i = 0; i < variants.size(); ++i) {
-      const auto start = Clock::now();
-      for (int c = 0; c < calls[i]; ++c) variants[i].run(x.data(), y.data(), out.data());
-      const double each = std::chrono::duration<double>(Clock::now() - start).count() / calls[i];
-      if (r < 0) {
-        calls[i] = std::max(1, static_cast<int>(3e-4 / each));
-      } else {
-        seconds[i].push_back(each);
-      }
+      loops[i].repeat();
+      if (variants[i].is_dispatched) calls[i].repeat();
     }
   }
   for (size_t i = 0; i < variants.size(); ++i) {
-    std::nth_element(seconds[i].begin(), seconds[i].begin() + kRepetitions / 2, seconds[i].end());
-    variants[i].cycles = seconds[i][kRepetitions / 2] * frequency / kElements;
+    double seconds = loops[i].seconds();
+    size_t elements = kElements;
+    if (variants[i].is_dispatched) {
+      seconds -= calls[i].seconds();
+      elements -= kFewElements;
+    }
+    variants[i].cycles = seconds * frequency / static_cast<double>(elements);
     variants[i].ulp = largest_error(f, variants[i]);
   }
 }
 
 template <class T>
-void measure(const Function& f, const std::vector<Routine<T>>& rivals, double frequency, nlohmann::ordered_json& rows) {
+void measure(const Function& f, const std::vector<Routine<T>>& rivals, double frequency, int repetitions,
+             nlohmann::ordered_json& rows) {
   const bool twice = sizeof(T) == 8;
-  const cq::Graph graph = f.trace(twice);
-  std::vector<Variant<T>> variants = {{"calque", native<T>(graph, false)},
-                                      {"calque fast_math", native<T>(graph, true)}};
+  std::vector<Variant<T>> variants = {calque_variant<T>("calque", f.compiled<T>(false)),
+                                      calque_variant<T>("calque fast_math", f.compiled<T>(true))};
   for (const Routine<T>& r : rivals) {
     if (f.name != r.function) continue;
-    variants.push_back({r.rival, [run = r.run](const T* x, const T* y, T* out) { run(x, y, out, kElements); }});
+    variants.push_back({r.rival, [run = r.run](Arguments<T>& a) {
+                          run(a.x.data(), a.y.data(), a.out.data(), a.x.size());
+                          return static_cast<const T*>(a.out.data());
+                        }});
   }
-  time_variants(f, variants, frequency);
+  time_variants(f, variants, frequency, repetitions);
   std::printf("| %s | %s |", f.name.c_str(), twice ? "f64" : "f32");
   for (const char* name :
        {"calque", "calque fast_math", "sleef u10", "sleef u35", "eigen", "libmvec", "libm", "intrinsics"}) {
@@ -158,21 +207,25 @@ void measure(const Function& f, const std::vector<Routine<T>>& rivals, double fr
   std::fflush(stdout);
 }
 
+template <class T, class F>
+Compiled<T> of_one(F f, bool fast_math) {
+  return [g = cq::jit(f, {.fast_math = fast_math})](const auto& x, const auto&) { return g(x); };
+}
+template <class T, class F>
+Compiled<T> of_two(F f, bool fast_math) {
+  return [g = cq::jit(f, {.fast_math = fast_math})](const auto& x, const auto& y) { return g(x, y); };
+}
+
 std::vector<Function> functions() {
   std::vector<Function> list;
   const auto add = [&](const char* name, auto f, auto exact, double low, double high) {
-    const auto trace = [f](bool twice) {
-      return twice ? cq::jit(f).trace(cq::Array<double>::zeros({kElements}))
-                   : cq::jit(f).trace(cq::Array<float>::zeros({kElements}));
-    };
-    list.push_back({name, trace, [exact](long double x, long double) { return exact(x); }, low, high});
+    list.push_back({name, [f](bool fast) { return of_one<float>(f, fast); },
+                    [f](bool fast) { return of_one<double>(f, fast); },
+                    [exact](long double x, long double) { return exact(x); }, low, high});
   };
   const auto add_pair = [&](const char* name, auto f, auto exact, double low, double high, double low2, double high2) {
-    const auto trace = [f](bool twice) {
-      return twice ? cq::jit(f).trace(cq::Array<double>::zeros({kElements}), cq::Array<double>::zeros({kElements}))
-                   : cq::jit(f).trace(cq::Array<float>::zeros({kElements}), cq::Array<float>::zeros({kElements}));
-    };
-    list.push_back({name, trace, exact, low, high, low2, high2});
+    list.push_back({name, [f](bool fast) { return of_two<float>(f, fast); },
+                    [f](bool fast) { return of_two<double>(f, fast); }, exact, low, high, low2, high2});
   };
 #define CALQUE_ADD(f, low, high) \
   add(#f, [](auto x) { return f(x); }, [](long double x) { return std::f(x); }, low, high)
@@ -218,17 +271,23 @@ std::vector<Function> functions() {
 int main(int argc, char** argv) {
   std::vector<std::string> names;
   std::string json_file;
+  int repetitions = 15;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument.starts_with("--json=")) {
       json_file = argument.substr(7);
+    } else if (argument.starts_with("--repetitions=")) {
+      repetitions = std::max(1, std::atoi(argument.c_str() + 14));
     } else if (!argument.starts_with("--")) {
       names.push_back(argument);
     }
   }
   Routines rivals;
-  for (const auto& list :
-       {sleef_routines(), eigen_routines(), plain_routines(), fast_math_routines(), intrinsics_routines()}) {
+  std::vector<Routines> lists = {eigen_routines(), plain_routines(), fast_math_routines(), intrinsics_routines()};
+#if CALQUE_BENCH_SLEEF
+  lists.push_back(sleef_routines());
+#endif
+  for (const Routines& list : lists) {
     rivals.f32.insert(rivals.f32.end(), list.f32.begin(), list.f32.end());
     rivals.f64.insert(rivals.f64.end(), list.f64.begin(), list.f64.end());
   }
@@ -239,8 +298,8 @@ int main(int argc, char** argv) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Function& f : functions()) {
     if (!names.empty() && std::find(names.begin(), names.end(), f.name) == names.end()) continue;
-    measure<float>(f, rivals.f32, frequency, rows);
-    measure<double>(f, rivals.f64, frequency, rows);
+    measure<float>(f, rivals.f32, frequency, repetitions, rows);
+    measure<double>(f, rivals.f64, frequency, repetitions, rows);
   }
   if (!json_file.empty()) std::ofstream(json_file) << nlohmann::ordered_json{{"math", rows}}.dump(1) << '\n';
 }
