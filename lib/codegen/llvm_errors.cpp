@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -23,13 +25,24 @@ constinit std::once_flag handlers_are_there;
 constinit std::mutex kept_mutex;
 constinit std::atomic<bool> ended{false};
 constinit std::atomic<uint64_t> times_used{0};
+/// Threads that are inside LLVM.
+constinit std::atomic<int> inside{0};
+
+/// Code that other threads are generating is finished before what it uses goes.
+void end() {
+  constexpr auto kPatience = std::chrono::seconds(10);
+  ended.store(true);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (inside.load() > 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 /// LLVM may have made static objects. It makes a few dozen in all, nearly all of them the first time: watching every
 /// time would fill the list of handlers for nothing.
 void watch_end() {
   constexpr uint64_t kAlways = 1024;
   const uint64_t n = times_used.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (n <= kAlways || std::has_single_bit(n)) std::atexit([] { ended.store(true, std::memory_order_relaxed); });
+  if (n <= kAlways || std::has_single_bit(n)) std::atexit(end);
 }
 
 void write_error(const char* text) {
@@ -58,7 +71,11 @@ void on_bad_alloc(void*, const char* reason, bool) {
 bool llvm_has_ended() { return ended.load(std::memory_order_relaxed); }
 
 LlvmScope::LlvmScope() {
-  if (llvm_has_ended()) throw CompileError("compile: the program is ending, and with it what generates code");
+  if (scopes == 0) inside.fetch_add(1);
+  if (ended.load()) {
+    if (scopes == 0) inside.fetch_sub(1);
+    throw CompileError("compile: the program is ending, and with it what generates code");
+  }
   std::call_once(handlers_are_there, [] {
     llvm::install_fatal_error_handler(&on_fatal_error);
     llvm::install_bad_alloc_error_handler(&on_bad_alloc);
@@ -67,7 +84,9 @@ LlvmScope::LlvmScope() {
 }
 
 LlvmScope::~LlvmScope() {
-  if (--scopes == 0) watch_end();
+  if (--scopes > 0) return;
+  watch_end();
+  inside.fetch_sub(1);
 }
 
 void throw_errors_of(llvm::LLVMContext& context) {

@@ -54,7 +54,7 @@ Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset
   return s;
 }
 
-/// Two views that change places with each other never overlap.
+/// Two views of a double buffer, which are swapped by each iteration, never overlap.
 bool alternate(const View& a, const View& b) {
   if (a.choices.empty() || a.choices.size() != b.choices.size()) return false;
   const View::Choice &x = a.choices[0], &y = b.choices[0];

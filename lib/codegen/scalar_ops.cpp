@@ -16,7 +16,11 @@ using llvm::Value;
 using llvm::Intrinsic::ID;
 
 ScalarOps::ScalarOps(llvm::IRBuilder<>& builder, const TargetInfo& target, const CodegenOptions& options)
-    : b_(builder), target_(target), contract_(!options.strict), fast_(options.fast_math && !options.strict) {
+    : b_(builder),
+      target_(target),
+      contract_(!options.strict),
+      fast_(options.fast_math && !options.strict),
+      flushes_(options.flush_subnormals) {
   llvm::FastMathFlags flags;
   if (fast_) flags.setFast();
   b_.setFastMathFlags(flags);
@@ -136,7 +140,11 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
     case ScalarOp::sign: {
       // Zeros keep their sign, NaN stays NaN.
       Value* one = copysign(real(v[0], 1.0), v[0]);
-      return b_.CreateSelect(b_.CreateFCmpUEQ(v[0], real(v[0], 0.0)), v[0], one);
+      Value* const zero = real(v[0], 0.0);
+      if (!flushes_) return b_.CreateSelect(b_.CreateFCmpUEQ(v[0], zero), v[0], one);
+      // A subnormal number is equal to zero here.
+      Value* const number = b_.CreateSelect(b_.CreateFCmpOEQ(v[0], zero), copysign(zero, v[0]), one);
+      return b_.CreateSelect(b_.CreateFCmpUNO(v[0], v[0]), v[0], number);
     }
     case ScalarOp::floor:
       return call(intrinsic::floor, v);

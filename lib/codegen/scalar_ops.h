@@ -61,7 +61,7 @@ class ScalarOps {
 
   llvm::IRBuilder<>& b_;
   const TargetInfo& target_;
-  bool contract_, fast_;
+  bool contract_, fast_, flushes_;
 };
 
 /// f16 or bf16.

@@ -47,6 +47,11 @@ std::vector<bool> pointwise_roots(const Graph& g, const plan::Plan& plan) {
   return roots;
 }
 
+/// Donated inputs are tried for each output until so many steps have been visited for each buffer and step; then only
+/// so many: thousands of outputs that fit no input would take quadratic time.
+constexpr size_t kVisitsOfAll = 200;
+constexpr int kTries = 4;
+
 /// Gives outputs the memory of donated inputs of their size, of their own type rather than of another, where nothing
 /// reads the input after the output is written.
 void reuse_donated(Program& p, const BuildOptions& options, std::span<const Binding> inputs,
@@ -58,14 +63,17 @@ void reuse_donated(Program& p, const BuildOptions& options, std::span<const Bind
   for (size_t i = 0; i < inputs.size() && i < donated.size(); ++i)
     if (donated[i] && is_dense(inputs[i].type.shape, inputs[i].strides)) by_size[bytes_of(inputs[i].type)].push_back(i);
   BufferMerger merger(p, p.steps);
+  const size_t budget = kVisitsOfAll * (p.buffers.size() + p.steps.size());
   for (const bool alike : {true, false}) {
     for (size_t o = 0; o < outputs.size(); ++o) {
       const Type& type = outputs[o].type;
       if (bytes_of(type) == 0 || p.in_place[o] >= 0) continue;
       std::vector<size_t>& candidates = by_size[bytes_of(type)];
+      int tries = 0;
       const auto taken = std::find_if(candidates.begin(), candidates.end(), [&](size_t i) {
         const Type& from = inputs[i].type;
         if ((from == type) != alike || (from.dtype != type.dtype && !options.donates_across_dtypes)) return false;
+        if (++tries > kTries && merger.steps_visited() > budget) return false;
         return merger.merge(inputs[i].view.buffer, outputs[o].view.buffer);
       });
       if (taken == candidates.end()) continue;

@@ -9,7 +9,7 @@
 
 namespace calque::kernel {
 
-/// Puts every view of the buffers named into another place.
+/// Replaces every view of the buffers named by a view into another buffer.
 void place_buffers(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& places);
 
 /// The place that alternates: `even` in iterations for which number + phase is even, else `odd`, which has no choices.

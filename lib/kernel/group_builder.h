@@ -34,7 +34,7 @@ class GroupBuilder {
   std::vector<size_t> bounded_chunks(std::span<const Item> parts) const;
   /// One loop nest a shape, with everything of that shape inside.
   void nests(std::span<const Item> parts);
-  /// A dynamic_update_slice into the place of its operand: the slice alone.
+  /// A dynamic_update_slice into its operand's buffer: the slice alone.
   void window(const Item& item);
   void cumulative(const Equation& e);
   /// A tiled product and what is computed of its elements: each root at the product's own position.

@@ -72,8 +72,8 @@ Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
   return out;
 }
 
-/// Whether the load never sees what the store has written, were they of one buffer. Equal indices are equal places when
-/// the buffers have the same type.
+/// Whether the load never sees what the store has written, were they of one buffer. Equal indices are equal offsets
+/// when the buffers have the same type.
 bool comes_before(const Access& load, const Access& store, bool same_type) {
   if (load.order > store.order) return false;
   const size_t shared = static_cast<size_t>(

@@ -208,8 +208,8 @@ F scale(const F& x, const int_t<F>& n) {
 }
 
 /// x * 2^n rounded once, for x in [1/2, 2) and n from twice below the least exponent of a normal number to where the
-/// result is at most twice the least normal number. The place of a subnormal result's last bit is made that of a sum's:
-/// products that are subnormal cost some processors hundreds of cycles.
+/// result is at most twice the least normal number. The position of a subnormal result's last bit is made that of a
+/// sum's: products that are subnormal cost some processors hundreds of cycles.
 template <FloatLane F>
 F scale_down(const F& x, const int_t<F>& n) {
   using T = scalar_t<F>;

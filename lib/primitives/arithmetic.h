@@ -232,7 +232,7 @@ struct Clamp : Elementwise<Clamp, 3, kReal> {
     return scalar::min(scalar::max(x, lo), hi);
   }
   /// One for x strictly inside the bounds, for `lo` at it and below, for `hi` at it and above, and for `hi` alone where
-  /// the bounds are in the wrong order: of the three exactly one has a derivative.
+  /// the bounds are in the wrong order: of the three exactly one has a derivative, unless one is NaN.
   static Term tangent(int i, Term t, Term lo, Term x, Term hi, Term) {
     if (i == 0) return where((x <= lo) & (x < hi) & (lo <= hi), t);
     return where(i == 1 ? (x > lo) & (x < hi) : (x >= hi) | (lo > hi), t);
@@ -248,11 +248,15 @@ struct Pow : MathFunction<Pow, 2, kReal> {
   static T element(T x, T y) {
     return scalar::pow(x, y);
   }
-  /// By x it is y x^(y-1), zero for y = 0; by y it is x^y log(x), zero for x = 0. At y = 0 the factor y alone makes the
-  /// first one zero, and keeps its derivative by y; only for x = 0, where the power is infinite, another one stands
-  /// there. Both powers are of x, so that they share its logarithm.
+  /// By x it is y x^(y-1), zero for y = 0; by y it is x^y log(x), zero for x = 0. At y = 0 the first one is written
+  /// (y / x) x^y: its derivatives by x are zeros, also where x^(y-1) overflows and for NaN, and that by y is 1 / x.
+  /// Both powers are of x, so that they share its logarithm.
   static Term tangent(int i, Term t, Term x, Term y, Term z) {
-    if (i == 0) return t * (y * pow(x, select((y == 0.0) & (x == 0.0), constant(y, 1), y - 1.0)));
+    if (i == 0) {
+      const Term power = pow(x, select(y == 0.0, constant(y, 1), y - 1.0));
+      const Term divisor = select(abs(x) > constant(x, 0), x, constant(x, 1));
+      return t * select(y == 0.0, (y / divisor) * z, y * power);
+    }
     return t * (log(nonzero(x)) * z);
   }
 };

@@ -12,7 +12,7 @@
 namespace calque::runtime {
 namespace {
 
-/// Every table that lives, for what concerns all of them.
+/// All live tables, for what concerns every one.
 struct Tables {
   std::mutex mutex;
   std::unordered_set<CallTable*> all;
@@ -139,7 +139,9 @@ void CallTable::clear() {
     hits_.store(0, std::memory_order_relaxed);
     misses_.store(0, std::memory_order_relaxed);
   }
-  for (const auto& entry : taken) forget_executable(entry->executable);
+  std::unordered_set<const Executable*> executables;
+  for (const auto& entry : taken) executables.insert(entry->executable.get());
+  forget_executables(executables);
 }
 
 }  // namespace calque::runtime

@@ -76,7 +76,7 @@ bool gpu_available() {
   return !gpus.empty() && gpus[0] != nullptr;
 }
 
-// The simulator is done when a call returns. A device that was lost keeps nobody from waiting for the others.
+// The simulator is done when a call returns. A lost device does not prevent waiting for the others.
 void synchronize() {
   const runtime::CudaDevices* const all = runtime::cuda_devices_in_use();
   if (all == nullptr) return;

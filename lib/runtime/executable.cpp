@@ -72,7 +72,12 @@ std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strid
     log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
     return make_reference_executable(graph, strides, options);
   }
-  return make_native_executable(graph, strides, options, report);
+  try {
+    return make_native_executable(graph, strides, options, report);
+  } catch (const CompileError&) {
+    if (codegen::can_compile()) throw;
+    return make_reference_executable(graph, strides, options);  // the program began to end meanwhile
+  }
 }
 
 }  // namespace
@@ -140,11 +145,9 @@ std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<
   return entry->executable;
 }
 
-void forget_executable(const std::shared_ptr<const Executable>& executable) {
+void forget_executables(const std::unordered_set<const Executable*>& executables) {
   std::vector<std::shared_ptr<const Entry>> erased;
-  for (const auto& entry : table().values()) {
-    if (entry->executable == executable) table().erase(entry->key, entry->hash, erased);
-  }
+  table().erase_if([&](const Entry& entry) { return executables.contains(entry.executable.get()); }, erased);
 }
 
 void clear_executables() { table().clear(); }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "calque/ir/graph.h"
@@ -91,7 +92,7 @@ bool calls_host(const Graph& graph);
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
                                                   const CompileOptions& options, CompileReport* report = nullptr);
 /// Drops one executable, or all, from the table. Those in use live on.
-void forget_executable(const std::shared_ptr<const Executable>& executable);
+void forget_executables(const std::unordered_set<const Executable*>& executables);
 void clear_executables();
 size_t num_executables();
 /// How many bytes the table may hold; the environment says, and tests.

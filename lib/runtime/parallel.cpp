@@ -1,5 +1,4 @@
-// oneTBB lends the threads; what they do is a Team's. Pieces begin at multiples of the grain; how many of them a thread
-// takes at once shows in nothing that they compute.
+// Pieces begin at multiples of the grain; how many of them a thread takes at once shows in nothing that they compute.
 #include "runtime/parallel.h"
 
 #include <algorithm>
@@ -7,20 +6,40 @@
 #include <memory>
 #include <mutex>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
+#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
 #include "runtime/environment.h"
 #include "runtime/happens_before.h"
-#include "runtime/team.h"
 
 namespace calque::runtime {
 
 namespace {
+
+using Body = void (*)(void* environment, int64_t begin, int64_t end);
+
+void run_pieces(int64_t count, int64_t grain, Body body, void* environment) {
+  // Static: the places themselves are handed over through nothing that would have to be observed first.
+  static char started, finished;
+  publish(started);
+  tbb::this_task_arena::isolate([&] {
+    tbb::task_group_context context(tbb::task_group_context::isolated);
+    tbb::parallel_for(
+        tbb::blocked_range<int64_t>(0, (count + grain - 1) / grain),
+        [&](const tbb::blocked_range<int64_t>& range) {
+          observe(started);
+          body(environment, range.begin() * grain, std::min(count, range.end() * grain));
+          publish(finished);
+        },
+        tbb::auto_partitioner{}, context);
+  });
+  observe(finished);
+}
 
 // A constant, not made by the first call: ThreadSanitizer, which does not see this file, would not see that either.
 constinit std::mutex arenas_mutex;
@@ -45,71 +64,15 @@ tbb::task_arena& arena(int threads) {
   return *found;
 }
 
-// Static: the places themselves are handed over through nothing that would have to be observed first.
-char summoned;
-
-/// Helpers are tasks of the arena in which the caller is, or of the one for CALQUE_NUM_THREADS.
-void summon(Team& team, int helpers) noexcept {
-  const auto help = [&team] {
-    observe(summoned);
-    team.help();
-  };
-  publish(summoned);
-  int missing = helpers;
-  try {
-    const int threads = environment().num_threads;
-    for (; missing > 0; --missing) {
-      if (threads == 0) {
-        tbb::this_task_arena::enqueue(help);
-      } else {
-        arena(threads).enqueue(help);
-      }
-    }
-  } catch (...) {
-    team.excuse(missing);
-  }
-}
-
-/// Teams that belong to no thread. Never destroyed: helpers may still look for work while the program ends.
-constinit std::mutex teams_mutex;
-std::vector<Team*>& idle_teams() {
-  static auto& teams = *new std::vector<Team*>;
-  return teams;
-}
-
-/// The calling thread's team, which goes to another thread when this one ends.
-Team* own_team() {
-  static constinit thread_local Team* team = nullptr;
-  struct Return {
-    ~Return() {
-      const std::lock_guard lock(teams_mutex);
-      if (team != nullptr) idle_teams().push_back(std::exchange(team, nullptr));
-    }
-  };
-  if (team == nullptr) {
-    static thread_local const Return at_exit;
-    static_cast<void>(at_exit);
-    const std::lock_guard lock(teams_mutex);
-    if (auto& idle = idle_teams(); !idle.empty()) {
-      team = idle.back();
-      idle.pop_back();
-    } else {
-      team = new Team;
-    }
-  }
-  return team;
-}
-
 }  // namespace
 
-void parallel_for(void*, int64_t count, int64_t grain, Team::Body body, void* record) noexcept {
+void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) noexcept {
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
-  const int threads = num_threads();
+  const int threads = environment().num_threads;
   if (count <= grain || threads == 1) return body(record, 0, count);
-  Team& team = *own_team();
-  if (team.busy()) return body(record, 0, count);
-  team.run(count, grain, threads, body, record, &summon);
+  if (threads == 0) return run_pieces(count, grain, body, record);
+  arena(threads).execute([&] { run_pieces(count, grain, body, record); });
 }
 
 int32_t num_threads(void*) noexcept { return num_threads(); }

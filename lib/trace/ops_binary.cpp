@@ -274,7 +274,9 @@ Handle xlogy(const Operand& x, const Operand& y, Location at) {
   const Handle trivial = emit<prim::And>(s, {emit<prim::Eq>(s, {a, zero}), no_log});
   // The logarithm of 1 where it does not count keeps derivatives finite.
   const Handle log_of = emit<prim::Log>(s, {select(trivial, splat(1, type(b), s), b, s)});
-  return convert(select(trivial, zero, emit<prim::Mul>(s, {a, log_of}), s), p.dtype, s);
+  // 0 times a negative logarithm is -0: the sum with +0 is +0.
+  const Handle product = emit<prim::Add>(s, {emit<prim::Mul>(s, {a, log_of}), zero});
+  return convert(select(trivial, zero, product, s), p.dtype, s);
 }
 
 Handle logaddexp(const Operand& x, const Operand& y, Location at) {
@@ -286,12 +288,13 @@ Handle logaddexp(const Operand& x, const Operand& y, Location at) {
   const Handle swap = emit<prim::Lt>(s, {a, b});
   const Handle high = select(swap, b, a, s), low = select(swap, a, b, s);
   const Handle difference = emit<prim::Sub>(s, {low, high});
-  // Infinities of one sign have no difference; their sum is the answer.
+  // Infinities of one sign have no difference; their mean is the answer, with a derivative of 1/2 by each.
   const Handle undefined = emit<prim::Ne>(s, {difference, difference});
   const Handle exponent = select(undefined, zero_like(a, s), difference, s);
   const Handle tail = emit<prim::Log1p>(s, {emit<prim::Exp>(s, {exponent})});
   const Handle sum = emit<prim::Add>(s, {high, tail});
-  return convert(select(undefined, emit<prim::Add>(s, {a, b}), sum, s), p.dtype, s);
+  const Handle mean = emit<prim::Mul>(s, {emit<prim::Add>(s, {a, b}), splat(0.5, type(a), s)});
+  return convert(select(undefined, mean, sum, s), p.dtype, s);
 }
 
 // ---- comparisons and logic

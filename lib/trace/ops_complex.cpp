@@ -21,7 +21,8 @@ Parts exp_parts(const Parts& z, Location at) {
 
 Parts log_parts(const Parts& z, Location at) {
   // log|z| = log1p((m - 1) (m + 1) + n^2) / 2 for parts |m| >= |n|, where |z| is near 1. Derivatives are those of this
-  // formula, whichever part is which: a maximum and absolute values would bend it at ties and on the axes.
+  // formula, whichever part is which: a maximum and absolute values would give wrong derivatives at ties and on the
+  // axes.
   const Handle r = hypot(z.re, z.im, at), swap = less(abs(z.re, at), abs(z.im, at), at);
   const Handle large = where(swap, z.im, z.re, at), small = where(swap, z.re, z.im, at);
   const Handle excess =

@@ -85,6 +85,17 @@ TEST(Flush, SubnormalsAreZeroWhenAskedFor) {
   expect_flushed_or_kept<double>();
 }
 
+TEST(Flush, SignOfASubnormalIsZero) {
+  const Array<float> x = {kLeast<float> / 2, -kLeast<float> / 2, kLeast<float>, -0.0f, NAN};
+  const Array<float> s = jit([](auto v) { return sign(v); }, flushing)(x);
+  EXPECT_EQ(s(0), 0.0f);
+  EXPECT_EQ(s(1), 0.0f);
+  EXPECT_TRUE(std::signbit(s(1)));
+  EXPECT_EQ(s(2), 1.0f);
+  EXPECT_TRUE(s(3) == 0.0f && std::signbit(s(3)));
+  EXPECT_TRUE(std::isnan(s(4)));
+}
+
 TEST(Flush, LeavesTheCallersMode) {
   const auto f = jit(halved, flushing);
   const auto g = compile<double(double)>(halved, flushing);
@@ -185,7 +196,7 @@ TEST(Flush, IsPartOfTheCachesKeys) {
 }
 
 TEST(Flush, ExcludesStrict) {
-  EXPECT_THAT([] { jit(halved, {.name = "step", .strict = true, .flush_subnormals = true}); },
+  EXPECT_THAT([] { static_cast<void>(jit(halved, {.name = "step", .strict = true, .flush_subnormals = true})); },
               testing::ThrowsMessage<CompileError>(
                   testing::HasSubstr("step: .flush_subnormals and .strict exclude each other (flush_test.cpp:")));
 }

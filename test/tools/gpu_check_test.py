@@ -172,7 +172,7 @@ def no_time_at_all(folder):
     check(all(steps[step]["result"] in ("cut-off", "not-run") for step in ("large", "medium", "sweep")), f"{steps}")
 
 
-def stopped(folder, how, seconds=3):
+def stopped(folder, how, seconds=15):
     bundle(folder, tests={"Adds": "exit 0", "Fails": "exit 1", "Hangs": f"echo $$ >{folder}/hangs; sleep 60"})
     if how == "timeout":
         status, out, err = run(folder, "bundle", "out.json", before=["timeout", str(seconds)])

@@ -30,7 +30,7 @@ std::vector<std::string> parts(const std::string& list) {
   return all;
 }
 
-/// What there is of a pattern, the latest name first.
+/// The files that match a pattern, the latest name first.
 std::vector<std::string> matches(const std::string& pattern) {
   glob_t found{};
   std::vector<std::string> all;

@@ -142,7 +142,7 @@ CudaContext::Idle::Idle(CudaContext& context) noexcept {
   driver_ = &driver;
   cuda::Status status = driver.stream_synchronize(context.stream_);
   if (status == cuda::kSuccess) return;
-  // Nobody can be told here; whoever uses the device next is.
+  // This cannot throw; the next use of the device reports the failure.
   try {
     context.fail(status, "waiting for it");
   } catch (const std::exception& e) {

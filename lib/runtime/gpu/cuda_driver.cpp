@@ -19,7 +19,7 @@ void watch_for_forks() {
   (void)registered;
 }
 
-/// What somebody can do about a failure, or nothing.
+/// The remedy for a failure, or nothing.
 const char* remedy(Status status) {
   switch (status) {
     case kDeviceUnavailable:
@@ -74,7 +74,6 @@ bool loses_context(Status status) {
     case 226:  // contained ones
     case kIllegalAddress:
     case 702:  // a kernel ran too long
-    case 703:
     case 709:  // the context is destroyed
     case 710:  // an assertion on the device
     case 714:  // hardware stack
