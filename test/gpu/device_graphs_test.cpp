@@ -27,7 +27,7 @@ std::vector<AnyArray> run_on(Device device, const Graph& graph, const std::vecto
   for (const AnyArray& input : inputs) pointers.push_back(&input);
   const auto executable = runtime::find_executable(graph, {}, options);
   std::vector<AnyArray> outputs = runtime::execute_on_device(*executable, pointers, device);
-  runtime::forget_executable(executable);
+  runtime::forget_executables({executable.get()});
   return outputs;
 }
 

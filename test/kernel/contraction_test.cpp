@@ -153,7 +153,7 @@ TEST_P(Tiles, AreTheSameSplitOverThreads) {
   kernel::thread_options() = saved;
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Tiles, testing::Values("x86-64-v2", "x86-64-v3", "x86-64-v4", "znver5"),
+INSTANTIATE_TEST_SUITE_P(Targets, Tiles, testing::Values("x86-64-v2", "x86-64-v3", "x86-64-v4", "native"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');

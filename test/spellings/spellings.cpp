@@ -430,7 +430,7 @@ void eigen() {
   SAME(R, f(x));
   auto e = cq::jit([](auto x) {
     Eigen::Matrix<TD, 3, 1> r = x;
-    return r + r;
+    return (r + r).eval();
   })(x);
   SAME(D, e);
   SAME(D, cq::jit([](auto x) {
