@@ -73,8 +73,8 @@ void check(const std::string& arch) {
   }
 }
 
-// Older versions of PTX take 544 parameters.
-TEST(StandardKernels, TakeManyArrays) {
+// Older versions of PTX take 544 parameters: kernels have fewer.
+TEST(StandardKernels, OfManyArraysNeedNoNewPtx) {
   const auto f = jit([](const auto& list) {
     auto sum = list[0];
     for (size_t i = 1; i < list.size(); ++i) sum = sum * 0.5f + list[i];
@@ -82,16 +82,11 @@ TEST(StandardKernels, TakeManyArrays) {
   });
   const std::vector<F> arrays(700, F::ones({33}));
   const kernel::Program program = program_for_gpu(f.trace(arrays), {});
-  ASSERT_EQ(program.kernels.size(), 1);
-  ASSERT_GT(program.kernels[0].buffers.size(), 700);
-  const std::string ptx = codegen::compile_ptx(program, {}).ptx;
+  for (const kernel::Kernel& kernel : program.kernels) EXPECT_LE(kernel.buffers.size(), 544);
+  const std::string ptx = codegen::compile_ptx(program, {.newest_ptx = 78}).ptx;
   if (find_ptxas()) {
     EXPECT_TRUE(assemble(ptx, "sm_80").accepted);
   }
-  EXPECT_NO_THROW(codegen::compile_ptx(program, {.newest_ptx = 81}));
-  EXPECT_THAT([&] { codegen::compile_ptx(program, {.newest_ptx = 78}); },
-              testing::ThrowsMessage<CompileError>(testing::HasSubstr(
-                  "more than 544 need PTX 8.1, a driver of CUDA 12.1 or later; this one reads PTX up to 7.8")));
   std::vector<F> there;
   for (const F& a : arrays) there.push_back(a.to(gpu_sim()));
   EXPECT_TRUE(allclose(f(there), f(arrays)));

@@ -74,6 +74,7 @@ bool loses_context(Status status) {
     case 226:  // contained ones
     case kIllegalAddress:
     case 702:  // a kernel ran too long
+    case 703:
     case 709:  // the context is destroyed
     case 710:  // an assertion on the device
     case 714:  // hardware stack
