@@ -121,7 +121,10 @@ void Planner::bound_buffers() {
   BufferCutter cutter(*this, last_use);
   for (const auto& [space, list] : positions)
     if (list.size() > kMostBuffers / 4) cutter.cut(list);
-  std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.position < b.position; });
+  std::multimap<size_t, Cut> sorted;  // those of one position in their order
+  for (Cut& cut : cuts) sorted.emplace(cut.position, std::move(cut));
+  cuts.clear();
+  for (auto& [position, cut] : sorted) cuts.push_back(std::move(cut));
 }
 
 }  // namespace calque::plan
