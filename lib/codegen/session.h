@@ -16,7 +16,7 @@ using Object = llvm::SmallVector<char, 0>;
 [[noreturn]] void fail(llvm::Error error, const char* what);
 
 /// One ORC session serves the process and is never destroyed. Where an exception has left the linker (llvm_errors.h) it
-/// may hold its locks for ever: then another one takes its place, and what it linked stays in memory.
+/// may hold its locks for ever: then another one replaces it, and what it linked stays in memory.
 class Session {
  public:
   static Session& instance();

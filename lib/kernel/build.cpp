@@ -122,7 +122,7 @@ Binding ProgramBuilder::operand(Scope& s, Value v, bool must_be_dense) {
   return b;
 }
 
-/// A result that is an output is computed in its place; every other output is a copy.
+/// A result that is an output is computed in the output's buffer; every other output is a copy.
 void ProgramBuilder::place_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
                                    std::vector<Binding>& copied_to) {
   const Graph& g = s.g;
