@@ -14,7 +14,7 @@ namespace {
 
 /// Each has four accumulators, for which more would leave no registers.
 constexpr size_t kMostResults = 8;
-constexpr size_t kMostInstructions = 2000;
+constexpr size_t kMaxFusedInstructions = 2000;
 constexpr size_t kMostStores = 16;
 /// Columns are summed row by row when their loop's body is no longer than this (codegen/analysis.cpp).
 constexpr size_t kColumnBody = 60;
@@ -91,7 +91,7 @@ class Fuser {
     if (!is_candidate(b) || a.extent != b.extent || !(reduces(a) || reduces(b))) return false;
     if (!a.results.empty() && a.results.size() + b.results.size() > kMostResults) return false;
     const size_t both = count(a.regions[0]) + count(b.regions[0]);
-    if (both > kMostInstructions || stores(a) + stores(b) > kMostStores) return false;
+    if (both > kMaxFusedInstructions || stores(a) + stores(b) > kMostStores) return false;
     return around < kWideRow || both <= kColumnBody || count(a.regions[0]) > kColumnBody ||
            count(b.regions[0]) > kColumnBody;
   }

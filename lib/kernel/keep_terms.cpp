@@ -31,7 +31,6 @@ class Keeper {
     }
   }
 
-  static bool is_loop(const Instruction& i, LoopKind kind) { return i.op == Op::loop && i.loop == kind; }
   static bool flat(const Instruction& i) {
     return std::none_of(i.regions[0].instructions.begin(), i.regions[0].instructions.end(),
                         [](const Instruction& inner) { return inner.op == Op::loop || inner.op == Op::store; });

@@ -98,6 +98,9 @@ struct Instruction {
   std::vector<Region> regions;
 };
 
+inline bool is_loop(const Instruction& i, LoopKind kind) { return i.op == Op::loop && i.loop == kind; }
+inline bool is_parallel(const Instruction& i) { return is_loop(i, LoopKind::parallel); }
+
 struct Region {
   Ids parameters;
   std::vector<Instruction> instructions;

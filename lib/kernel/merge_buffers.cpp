@@ -45,7 +45,6 @@ struct Accesses {
   std::vector<Access> loads, stores;
 };
 
-bool is_parallel(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::parallel; }
 /// A loop each of whose iterations has elements of its own.
 bool has_own_elements(const Instruction& i) {
   return is_parallel(i) || (i.op == Op::loop && i.loop == LoopKind::reduction);
@@ -141,9 +140,9 @@ bool drop_idle_stores(Kernel& kernel, int32_t buffer) {
   return dropped > 0;
 }
 
-bool stores(const Region& region) {
+bool has_store(const Region& region) {
   return std::any_of(region.instructions.begin(), region.instructions.end(), [](const Instruction& i) {
-    return i.op == Op::store || std::any_of(i.regions.begin(), i.regions.end(), stores);
+    return i.op == Op::store || std::any_of(i.regions.begin(), i.regions.end(), has_store);
   });
 }
 
@@ -152,7 +151,7 @@ void drop_idle_loops(Region& region) {
   for (Instruction& i : region.instructions)
     for (Region& r : i.regions) drop_idle_loops(r);
   std::erase_if(region.instructions, [](const Instruction& i) {
-    return is_parallel(i) && std::none_of(i.regions.begin(), i.regions.end(), stores);
+    return is_parallel(i) && std::none_of(i.regions.begin(), i.regions.end(), has_store);
   });
 }
 
@@ -179,7 +178,7 @@ bool merge_in_kernel(Kernel& kernel, Step& step, int32_t from, int32_t to) {
   drop_idle_loops(kernel.body);
   kernel.bytes_read = kernel.bytes_written = kernel.flops = 0;
   schedule(kernel);
-  return stores(kernel.body);
+  return has_store(kernel.body);
 }
 
 }  // namespace

@@ -7,22 +7,22 @@ namespace calque::kernel {
 
 namespace {
 
-uint64_t mix(uint64_t h, uint64_t v) {
+uint64_t mix_hash(uint64_t h, uint64_t v) {
   h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
   return h ^ (h >> 29);
 }
 
 uint64_t hash(const Region& region, uint64_t h) {
   for (const Instruction& i : region.instructions) {
-    h = mix(h, static_cast<uint64_t>(i.op) << 32 | i.primitive);
-    h = mix(h, static_cast<uint64_t>(i.extent));
-    h = mix(h, static_cast<uint64_t>(i.buffer));
-    for (const Id o : i.operands) h = mix(h, static_cast<uint64_t>(o));
+    h = mix_hash(h, static_cast<uint64_t>(i.op) << 32 | i.primitive);
+    h = mix_hash(h, static_cast<uint64_t>(i.extent));
+    h = mix_hash(h, static_cast<uint64_t>(i.buffer));
+    for (const Id o : i.operands) h = mix_hash(h, static_cast<uint64_t>(o));
     uint64_t words[2];
     static_assert(sizeof words == sizeof i.literal.bytes);
     std::memcpy(words, i.literal.bytes, sizeof words);
-    h = mix(mix(h, words[0]), words[1]);
-    for (const Region& r : i.regions) h = hash(r, mix(h, r.instructions.size()));
+    h = mix_hash(mix_hash(h, words[0]), words[1]);
+    for (const Region& r : i.regions) h = hash(r, mix_hash(h, r.instructions.size()));
   }
   return h;
 }
@@ -52,7 +52,7 @@ bool same(const Buffer& a, const Buffer& b) {
 }  // namespace
 
 uint64_t hash_of_code(const Kernel& kernel) {
-  return hash(kernel.body, mix(kernel.buffers.size(), kernel.values.size()));
+  return hash(kernel.body, mix_hash(kernel.buffers.size(), kernel.values.size()));
 }
 
 bool same_code(const Kernel& a, const Kernel& b) {

@@ -90,7 +90,6 @@ class Scheduler {
     }
     return false;
   }
-  static bool is_parallel(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::parallel; }
   /// Has vectors of its own, or loops that may.
   static bool is_nest(const Instruction& i) { return is_parallel(i) || i.op == Op::contraction; }
   static bool is_reduction(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::reduction; }

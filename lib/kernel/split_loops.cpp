@@ -15,7 +15,7 @@ namespace {
 /// Ranges below this gain nothing, and code must not grow without bounds.
 constexpr int64_t kLongEnough = 32;
 constexpr size_t kMostRanges = 5;
-constexpr size_t kMostInstructions = 1200;
+constexpr size_t kMaxSplitInstructions = 1200;
 
 size_t size_of_region(const Region& r) {
   size_t n = r.instructions.size();
@@ -26,7 +26,7 @@ size_t size_of_region(const Region& r) {
 }
 
 /// factor * index + constant.
-struct Affine {
+struct LinearIndex {
   int64_t factor = 0, constant = 0;
 };
 
@@ -44,7 +44,7 @@ struct Range {
   }
 };
 
-Range range_of(PrimitiveId relation, const Affine& a) {
+Range range_of(PrimitiveId relation, const LinearIndex& a) {
   // x = factor * index + constant >= bound, with bound 0 or 1, is index >= bound - constant, or <= constant - bound.
   const auto at_least = [&](int64_t bound, bool inverted) {
     if (a.factor > 0) return Range{bound - a.constant, INT64_MAX, inverted};
@@ -80,12 +80,12 @@ bool is_relation(PrimitiveId id) {
   }
 }
 
-class Splitter {
+class LoopSplitter {
  public:
-  explicit Splitter(Kernel& kernel) : k_(kernel) {}
+  explicit LoopSplitter(Kernel& kernel) : k_(kernel) {}
 
   void run() {
-    budget_ = kMostInstructions;
+    budget_ = kMaxSplitInstructions;
     k_.body = region(std::move(k_.body));
   }
 
@@ -109,7 +109,7 @@ class Splitter {
   // ---- what the body asks
 
   /// Notes, for every value that is affine in the index, its form, and for every comparison of such its range.
-  void study(const Region& r, std::unordered_map<Id, Affine>& forms, Known& known) {
+  void study(const Region& r, std::unordered_map<Id, LinearIndex>& forms, Known& known) {
     for (const Instruction& i : r.instructions) {
       for (const Region& inner : i.regions) study(inner, forms, known);
       if (i.op == Op::constant && k_.values[static_cast<size_t>(i.results[0])] == DType::i64) {
@@ -123,19 +123,19 @@ class Splitter {
       } else if (i.primitive == id_of<Sub>) {
         note(i, forms, a->factor - b->factor, a->constant - b->constant);
       } else if (is_relation(i.primitive)) {
-        const Affine difference{a->factor - b->factor, a->constant - b->constant};
+        const LinearIndex difference{a->factor - b->factor, a->constant - b->constant};
         if (difference.factor == 1 || difference.factor == -1) {
           known.emplace(i.results[0], range_of(i.primitive, difference));
         }
       }
     }
   }
-  void note(const Instruction& i, std::unordered_map<Id, Affine>& forms, int64_t factor, int64_t constant) const {
+  void note(const Instruction& i, std::unordered_map<Id, LinearIndex>& forms, int64_t factor, int64_t constant) const {
     if (k_.values[static_cast<size_t>(i.results[0])] == DType::i64) forms[i.results[0]] = {factor, constant};
   }
-  std::optional<Affine> form(Id id, const std::unordered_map<Id, Affine>& forms) const {
+  std::optional<LinearIndex> form(Id id, const std::unordered_map<Id, LinearIndex>& forms) const {
     if (const auto at = forms.find(id); at != forms.end()) return at->second;
-    if (const auto at = constants_.find(id); at != constants_.end()) return Affine{0, at->second};
+    if (const auto at = constants_.find(id); at != constants_.end()) return LinearIndex{0, at->second};
     return std::nullopt;
   }
 
@@ -143,7 +143,7 @@ class Splitter {
     const Region& body = loop.regions[0];
     const size_t size = size_of_region(body);
     if (loop.extent < kLongEnough || size * 2 > budget_) return false;
-    std::unordered_map<Id, Affine> forms{{body.parameters[0], {1, 0}}};
+    std::unordered_map<Id, LinearIndex> forms{{body.parameters[0], {1, 0}}};
     Known known;
     study(body, forms, known);
     std::vector<int64_t> bounds{0, loop.extent};
@@ -349,6 +349,6 @@ class Splitter {
 
 }  // namespace
 
-void split_loops(Kernel& kernel) { Splitter(kernel).run(); }
+void split_loops(Kernel& kernel) { LoopSplitter(kernel).run(); }
 
 }  // namespace calque::kernel

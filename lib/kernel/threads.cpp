@@ -31,11 +31,11 @@ constexpr int64_t kMostPartials = 512;
 constexpr int64_t kVectorPiece = 256, kNestedPiece = 64, kRowPiece = 512;
 constexpr int64_t kLongColumn = 128;
 // Units that a reduction sums before it combines pairwise (codegen/reduction.cpp), and lanes of a unit.
-constexpr int64_t kBlock = 64, kLanes = 16;
+constexpr int64_t kBlock = 64, kReductionLanes = 16;
 
-class Splitter {
+class ThreadSplitter {
  public:
-  explicit Splitter(Kernel& kernel) : k_(kernel), never_(kernel.values.size()) {}
+  explicit ThreadSplitter(Kernel& kernel) : k_(kernel), never_(kernel.values.size()) {}
   void run() {
     find_false(k_.body);
     visit(k_.body, false);
@@ -175,7 +175,7 @@ class Splitter {
   }
 
   bool split_reduction(Instruction& i, bool vector, double work, double pieces) {
-    const int64_t block = kBlock * (i.vectorize && !vector ? kLanes : 1), blocks = i.extent / block;
+    const int64_t block = kBlock * (i.vectorize && !vector ? kReductionLanes : 1), blocks = i.extent / block;
     const bool descend = work / static_cast<double>(i.extent) >= options_.split_above;
     if (blocks < 2 || (static_cast<double>(blocks) < pieces && descend)) return false;
     i.threads = true;
@@ -195,6 +195,6 @@ ThreadOptions& thread_options() {
   return options;
 }
 
-void split_over_threads(Kernel& kernel) { Splitter(kernel).run(); }
+void split_over_threads(Kernel& kernel) { ThreadSplitter(kernel).run(); }
 
 }  // namespace calque::kernel

@@ -15,9 +15,7 @@ using namespace primitives;
 namespace {
 
 constexpr int64_t kFew = 4, kMany = 32;
-constexpr size_t kMostInstructions = 800;
-
-bool is_loop(const Instruction& i, LoopKind kind) { return i.op == Op::loop && i.loop == kind; }
+constexpr size_t kMaxUnrolledInstructions = 800;
 
 bool is_straight(const Region& r) {
   return std::all_of(r.instructions.begin(), r.instructions.end(),
@@ -183,7 +181,7 @@ class Unroller {
 
 void unroll_loops(Kernel& kernel) {
   const Survey survey(kernel);
-  if (!survey.found || !survey.plain || survey.size > kMostInstructions) return;
+  if (!survey.found || !survey.plain || survey.size > kMaxUnrolledInstructions) return;
   Kernel out;
   out.name = kernel.name;
   out.buffers = kernel.buffers;

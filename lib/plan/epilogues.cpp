@@ -16,7 +16,7 @@ namespace {
 /// More results than this would compete for registers.
 constexpr size_t kMaxRoots = 4;
 /// Equations between a product and its roots that are looked through.
-constexpr size_t kFar = 4096;
+constexpr size_t kMaxDistance = 4096;
 
 class Finder {
  public:
@@ -114,7 +114,7 @@ class Finder {
   bool depends(Value v, size_t first) {
     const size_t from = s_.position.at(&product_);
     if (position(v) < from) return false;
-    if (first - from > kFar) return true;
+    if (first - from > kMaxDistance) return true;
     if (tainted_to_ < first) {
       tainted_.insert(result_.id());
       for (size_t i = std::max(from + 1, tainted_to_); i < first; ++i) {

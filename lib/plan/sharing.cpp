@@ -15,9 +15,9 @@ using namespace primitives;
 namespace {
 
 /// Values of one root's kernel that are looked through.
-constexpr size_t kFar = 400;
+constexpr size_t kMaxSharedValues = 400;
 /// Recomputing as many operations is not worth the memory pass that is saved.
-constexpr double kDear = 8;
+constexpr double kExpensiveToRepeat = 8;
 /// Columns are reduced row by row, in loops that are short (codegen/columns.cpp) and whose sums lie in memory: storing
 /// beside that costs more than reading again from a cache.
 constexpr double kColumnCost = 24;
@@ -93,7 +93,7 @@ Frame Sharing::frame_of(Value root, bool& mixed) {
   std::vector<Value> stack{root};
   seen_[root.id()] = ++walk_;
   for (size_t n = 0; !stack.empty(); ++n) {
-    if (n > kFar || budget_ == 0) {
+    if (n > kMaxSharedValues || budget_ == 0) {
       mixed = true;
       return {};
     }
@@ -139,7 +139,7 @@ bool Sharing::collect(Value root, const Frame& frame, int32_t step) {
   if (own != frame.full && own != frame.kept) return refuse("is over another space");
   items_.push_back({root, own == frame.full ? At::full : At::kept});
   for (size_t n = 0; n < items_.size(); ++n) {
-    if (n > kFar || budget_ == 0) return refuse("takes too long to look at");
+    if (n > kMaxSharedValues || budget_ == 0) return refuse("takes too long to look at");
     --budget_;
     const auto [v, at, stage, latest] = items_[n];
     if (!expands(v, root)) continue;
@@ -208,7 +208,7 @@ bool Sharing::fits(Value root, const Frame& frame, int32_t step) {
     if (i.v == root || expands(i.v, root)) continue;
     if (p_.searched[i.v.id()])
       return refuse("must see the same " + p_.g.definition(i.v)->primitive() + " as others, to the last bit");
-    if (i.at == At::full && i.latest > i.stage && p_.own_cost[i.v.id()] >= kDear)
+    if (i.at == At::full && i.latest > i.stage && p_.own_cost[i.v.id()] >= kExpensiveToRepeat)
       return refuse("needs " + p_.g.definition(i.v)->primitive() + " in memory, after a reduction");
   }
   const bool whole = without_units(p_.g.shape(root)) == frame.full;

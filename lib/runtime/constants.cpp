@@ -7,7 +7,7 @@
 namespace calque::runtime {
 namespace {
 
-constexpr size_t kLarge = 64;
+constexpr size_t kMaxLiteralBytes = 64;
 
 /// Constants in the order of their first use, each once.
 std::vector<Value> large_constants(const Graph& graph) {
@@ -16,7 +16,7 @@ std::vector<Value> large_constants(const Graph& graph) {
   const auto visit = [&](Value v) {
     if (graph.kind(v) != ValueKind::constant || seen[v.id()]) return;
     seen[v.id()] = true;
-    if (graph.constant(v).bytes() > kLarge) found.push_back(v);
+    if (graph.constant(v).bytes() > kMaxLiteralBytes) found.push_back(v);
   };
   for (const Equation& e : graph.equations()) {
     for (Value v : e.operands()) visit(v);

@@ -52,7 +52,7 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
   throw CompileError("call: generated code reported a failure without an exception");
 }
 
-constinit const codegen::RuntimeTable kTable{4, &host_call, &parallel_for, &scratch, &num_threads};
+constinit const codegen::RuntimeTable kRuntimeTable{4, &host_call, &parallel_for, &scratch, &num_threads};
 
 AnyArray leaf_array(const detail::LeafRef& leaf) {
   const Type type = leaf.type();
@@ -70,13 +70,13 @@ AnyArray leaf_array(const detail::LeafRef& leaf) {
 
 }  // namespace
 
-const codegen::RuntimeTable& runtime_table() { return kTable; }
+const codegen::RuntimeTable& runtime_table() { return kRuntimeTable; }
 
 void run_entry(const Executable& executable, Block& block) {
   for (const void* constant : executable.constants) block.push_back(const_cast<void*>(constant));
   const Workspace workspace(executable.workspace_bytes);
   block.push_back(workspace.data());
-  Context context{{&kTable}, &executable, nullptr};
+  Context context{{&kRuntimeTable}, &executable, nullptr};
   if (executable.entry(&context, block.data()) != 0) [[unlikely]]
     rethrow(context);
 }

@@ -37,7 +37,7 @@ Record* take_record() {
 
 thread_local Record* mine = nullptr;
 
-Record* first_use() {
+Record* own_record() {
   mine = take_record();
   at_thread_end(
       [](void* record) noexcept {
@@ -53,7 +53,7 @@ Record* first_use() {
 const void* pin(const std::atomic<const void*>& source, void*& pin) {
   const void* seen = source.load(std::memory_order_acquire);
   if (seen == nullptr) return nullptr;
-  Record* record = mine != nullptr ? mine : first_use();
+  Record* record = mine != nullptr ? mine : own_record();
   if (record->depth == kSlots) return nullptr;
   std::atomic<const void*>& slot = record->slots[record->depth];
   while (true) {

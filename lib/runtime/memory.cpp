@@ -76,7 +76,7 @@ struct ThreadEnd {
   }
 };
 
-Lists* first_use() {
+Lists* create_lists() {
   if (over) return nullptr;
   static thread_local ThreadEnd end;
   return lists = &end.mine;
@@ -184,7 +184,7 @@ void* take_large(size_t bytes) {
 void* pool_allocate(size_t bytes) {
   if (bytes > kLarge) return take_large(bytes);
   const size_t index = class_of(bytes);
-  if (Lists* mine = lists != nullptr ? lists : first_use()) {
+  if (Lists* mine = lists != nullptr ? lists : create_lists()) {
     if (Free* head = mine->heads[index]) {
       mine->heads[index] = head->next;
       mine->bytes -= size_of_class(index);
@@ -202,7 +202,7 @@ void pool_release(void* memory, size_t bytes) noexcept {
   }
   const size_t index = class_of(bytes);
   const size_t size = size_of_class(index);
-  Lists* mine = lists != nullptr ? lists : first_use();
+  Lists* mine = lists != nullptr ? lists : create_lists();
   if (mine == nullptr || mine->bytes + size > kThreadKeeps) {
     std::free(memory);
     return;

@@ -141,9 +141,9 @@ Handle gather(Handle window, const Selection& s, const IndexVectors& indices, co
                                   {"start_index_map", s.array_dims}});
 }
 
-enum class Update { set, add };
+enum class UpdateKind { set, add };
 
-Handle scatter(Handle window, const Selection& s, const IndexVectors& indices, Handle updates, Update update,
+Handle scatter(Handle window, const Selection& s, const IndexVectors& indices, Handle updates, UpdateKind update,
                const Site& site) {
   const Attributes attributes{{"indices_batching_dims", Ints{}},
                               {"inserted_window_dims", s.array_dims},
@@ -151,22 +151,22 @@ Handle scatter(Handle window, const Selection& s, const IndexVectors& indices, H
                               {"scatter_dims_to_operand_dims", s.array_dims},
                               {"update_window_dims", gathered(s, indices.shape).window_dims}};
   const std::initializer_list<Handle> operands = {window, indices.vectors, updates};
-  if (update == Update::set) return ops::emit<prim::Scatter>(site, operands, attributes);
+  if (update == UpdateKind::set) return ops::emit<prim::Scatter>(site, operands, attributes);
   // Adding bools is or.
   if (type_of(window, site.at).dtype == DType::bool_) return ops::emit<prim::ScatterMax>(site, operands, attributes);
   return ops::emit<prim::ScatterAdd>(site, operands, attributes);
 }
 
-Handle updated(const Operand& operand, std::span<const IndexItem> items, const Operand& value, Update update,
+Handle updated(const Operand& operand, std::span<const IndexItem> items, const Operand& value, UpdateKind update,
                Location location) {
-  const Site site{update == Update::set ? "set" : "add", location};
+  const Site site{update == UpdateKind::set ? "set" : "add", location};
   const Handle x = ops::value(operand, site);
   const Type type = type_of(x, location);
   const Selection s = select_items(type, items, site);
   const Handle fitting = ops::value_fitting(value, type.dtype, site);
   if (s.arrays.empty()) {
     Handle window = ops::broadcast(fitting, s.kept, site);
-    if (update == Update::add) window = ops::add(load(x, s, site), window, location);
+    if (update == UpdateKind::add) window = ops::add(load(x, s, site), window, location);
     return store(x, s, window, site);
   }
   const IndexVectors indices = index_vectors(s, items, site);
@@ -217,11 +217,11 @@ Handle index_at(const Operand& operand, std::span<const IndexItem> items, Locati
 }
 
 Handle index_set(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location) {
-  return updated(x, items, value, Update::set, location);
+  return updated(x, items, value, UpdateKind::set, location);
 }
 
 Handle index_add(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location) {
-  return updated(x, items, value, Update::add, location);
+  return updated(x, items, value, UpdateKind::add, location);
 }
 
 AnyArray run_index_at(const AnyArray& x, std::span<const IndexItem> items, Location location) {

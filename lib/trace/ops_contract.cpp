@@ -6,20 +6,20 @@
 namespace calque::detail::ops {
 namespace {
 
-struct Both {
+struct TypedPair {
   Handle a, b;
   Type ta, tb;
 };
 
-Both meet(const Operand& a, const Operand& b, const Site& s) {
+TypedPair typed_pair(const Operand& a, const Operand& b, const Site& s) {
   const DType d = join(a, b, s);
-  Both r{value(a, d, s), value(b, d, s), {}, {}};
+  TypedPair r{value(a, d, s), value(b, d, s), {}, {}};
   r.ta = type(r.a);
   r.tb = type(r.b);
   return r;
 }
 
-[[noreturn]] void inner_differs(const Both& x, const Site& s) {
+[[noreturn]] void inner_differs(const TypedPair& x, const Site& s) {
   s.shape_error("inner dimensions differ, got " + to_string(x.ta) + " and " + to_string(x.tb));
 }
 
@@ -51,7 +51,7 @@ constexpr int kRow = 0, kColumn = 1, kInner = 2, kBatch = 3;
 
 Handle matmul(const Operand& a, const Operand& b, Location at) {
   const Site s{"matmul", at};
-  const Both x = meet(a, b, s);
+  const TypedPair x = typed_pair(a, b, s);
   const int ra = x.ta.shape.rank(), rb = x.tb.shape.rank();
   if (ra == 0 || rb == 0) {
     s.shape_error("needs arrays of rank 1 or more, got " + to_string(x.ta) + " and " + to_string(x.tb));
@@ -86,7 +86,7 @@ Handle matmul(const Operand& a, const Operand& b, Location at) {
 
 Handle dot(const Operand& a, const Operand& b, Location at) {
   const Site s{"dot", at};
-  const Both x = meet(a, b, s);
+  const TypedPair x = typed_pair(a, b, s);
   const int ra = x.ta.shape.rank(), rb = x.tb.shape.rank();
   if (ra == 0 || rb == 0) return multiply(x.a, x.b, at);
   const int axis_b = rb == 1 ? 0 : rb - 2;
@@ -97,14 +97,14 @@ Handle dot(const Operand& a, const Operand& b, Location at) {
 
 Handle outer(const Operand& a, const Operand& b, Location at) {
   const Site s{"outer", at};
-  const Both x = meet(a, b, s);
+  const TypedPair x = typed_pair(a, b, s);
   const int64_t m = x.ta.shape.num_elements(), n = x.tb.shape.num_elements();
   return multiply(reshape(x.a, Shape{m, 1}, s), reshape(x.b, Shape{1, n}, s), at);
 }
 
 Handle tensordot(const Operand& a, const Operand& b, int count, Location at) {
   const Site s{"tensordot", at};
-  const Both x = meet(a, b, s);
+  const TypedPair x = typed_pair(a, b, s);
   const int ra = x.ta.shape.rank();
   if (count < 0 || count > ra || count > x.tb.shape.rank()) {
     s.shape_error("cannot contract " + std::to_string(count) + " axes of " + to_string(x.ta) + " and " +
@@ -121,7 +121,7 @@ Handle tensordot(const Operand& a, const Operand& b, int count, Location at) {
 Handle tensordot(const Operand& a, const Operand& b, std::span<const int> a_axes, std::span<const int> b_axes,
                  Location at) {
   const Site s{"tensordot", at};
-  const Both x = meet(a, b, s);
+  const TypedPair x = typed_pair(a, b, s);
   if (a_axes.size() != b_axes.size()) {
     s.shape_error("needs as many axes of one array as of the other, got " + std::to_string(a_axes.size()) + " and " +
                   std::to_string(b_axes.size()));

@@ -8,6 +8,7 @@
 
 #include "ir/build.h"
 #include "support/random_graph.h"
+#include "support/sanitizers.h"
 
 namespace calque::test {
 namespace {
@@ -194,7 +195,7 @@ void expect_round_trip(const Graph& g, uint64_t seed) {
 }
 
 TEST(TextRoundTrip, RandomGraphs) {
-  for (uint64_t seed = 0; seed < 5000; ++seed) {
+  for (uint64_t seed = 0; seed < (kAddressSanitizer ? 1000 : 5000); ++seed) {
     const Graph g = random_graph(seed, {.effects = true});
     g.verify("random_graph");
     expect_round_trip(g, seed);

@@ -180,18 +180,20 @@ TEST_P(DefaultMode, StaysWithinRoundingOnRandomGraphs) {
 INSTANTIATE_TEST_SUITE_P(Seeds, DefaultMode, testing::Range(0, kAddressSanitizer || kThreadSanitizer ? 2 : 10));
 
 TEST(DefaultModeMath, HasTheBitsOfStrictMode) {
-  int count = 0;
+  constexpr int kStride = kAddressSanitizer || kThreadSanitizer ? 7 : 1;
+  int count = 0, seen = 0;
   for_each_op_case(1, [&](const OpRow& row, const OpRequest&, const OpCase& c) {
     if (HasFailure()) return;
     const Graph g = graph_of(row, c);
     if (c.operands.empty() || is_complex(c.operands[0].dtype()) || !math::needs_expansion(g)) return;
+    if (seen++ % kStride != 0) return;
     codegen::CodegenOptions strict;
     strict.strict = true;
     const std::vector<AnyArray> want = run_native(g, c.operands, strict), got = run_native(g, c.operands);
     for (size_t i = 0; i < want.size(); ++i) ASSERT_EQ(difference(got[i], want[i]), "") << g;
     ++count;
   });
-  EXPECT_GT(count, 200);
+  EXPECT_GT(count, 200 / kStride);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "math/expand.h"
 #include "support/native.h"
 #include "support/random_graph.h"
+#include "support/sanitizers.h"
 #include "transform/simplify.h"
 
 namespace calque::test {
@@ -53,12 +54,13 @@ Arrays leaves_of_many_shapes(int64_t count) {
 /// `trace` makes a graph of about so many arrays.
 template <class Trace>
 void expect_linear(const Trace& trace) {
-  const Program small = build(trace(600)), large = build(trace(2400));
+  constexpr int64_t kArrays = kAddressSanitizer ? 300 : 600;
+  const Program small = build(trace(kArrays)), large = build(trace(4 * kArrays));
   EXPECT_LE(most_buffers(small), kMostBuffers);
   EXPECT_LE(most_buffers(large), kMostBuffers);
   EXPECT_LE(instructions(large), 6 * instructions(small));
   EXPECT_LE(large.kernels.size(), 6 * small.kernels.size());
-  const Graph g = trace(600);
+  const Graph g = trace(kArrays);
   EXPECT_EQ(compare_strictly(g, random_inputs(g, 1, false)).substr(0, 2000), "");
 }
 

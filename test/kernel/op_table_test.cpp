@@ -58,17 +58,21 @@ std::string check(const OpRow& row, DType dtype, const OpCase& c, const std::str
   return out.str();
 }
 
+// A stride that no count of dtypes is a multiple of, so that all primitives and all dtypes are among the cases.
+constexpr int kStride = kAddressSanitizer || kThreadSanitizer ? 7 : 1;
+
 class CompiledOp : public testing::TestWithParam<std::string> {};
 
 TEST_P(CompiledOp, EqualsTheReference) {
-  int count = 0;
+  int count = 0, seen = 0;
   for_each_op_case(1, [&](const OpRow& row, const OpRequest& request, const OpCase& c) {
     if (row.primitive().has_effect || HasFailure()) return;
+    if (seen++ % kStride != 0) return;
     if (has_complex(graph_of(row, c))) return;
     ASSERT_EQ(check(row, request.dtype, c, GetParam()), "") << row.primitive().name;
     ++count;
   });
-  EXPECT_GT(count, 2000);
+  EXPECT_GT(count, 2000 / kStride);
 }
 
 /// Under a sanitizer the host's own level alone: what is generated does not differ from that of the other builds.

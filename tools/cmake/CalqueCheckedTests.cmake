@@ -16,12 +16,30 @@ get_target_property(eigen_includes Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
 list(TRANSFORM eigen_includes PREPEND -isystem)
 set(calque_compile_command "${CMAKE_CXX_COMPILER}" -std=c++20 "-I${PROJECT_SOURCE_DIR}/include" ${eigen_includes})
 
+# The snippets' share of the work is small beside reading calque.h, so that is read once.
+set(snippet_header "${PROJECT_BINARY_DIR}/test/snippet.h")
+file(CONFIGURE OUTPUT "${snippet_header}" CONTENT "#include <calque/calque.h>\n")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set(precompiled "${snippet_header}.pch")
+  set(calque_snippet_header "-include-pch,${precompiled}")
+else()
+  set(precompiled "${snippet_header}.gch")
+  set(calque_snippet_header "-include,${snippet_header}")
+endif()
+add_custom_command(
+  OUTPUT "${precompiled}"
+  COMMAND ${calque_compile_command} -x c++-header "${snippet_header}" -o "${precompiled}" -MD -MF "${precompiled}.d"
+  DEPFILE "${precompiled}.d"
+  VERBATIM)
+add_custom_target(calque_snippet_header ALL DEPENDS "${precompiled}")
+
 # calque_add_compile_fail(<name> <source> [EXPECT regex...] [FLAGS flag...])
 function(calque_add_compile_fail name source)
   cmake_parse_arguments(PARSE_ARGV 2 fail "" "" "EXPECT;FLAGS")
   list(TRANSFORM fail_EXPECT PREPEND "--expect;")
   add_test(NAME compile_fail.${name}
-           COMMAND Python3::Interpreter "${calque_tools}/check_compile_fail" ${fail_EXPECT} "${source}" --
+           COMMAND Python3::Interpreter "${calque_tools}/check_compile_fail" ${fail_EXPECT}
+                   "--header=${calque_snippet_header}" "${source}" --
                    ${calque_compile_command} ${fail_FLAGS})
   calque_set_test_environment(compile_fail.${name})
 endfunction()

@@ -47,6 +47,11 @@ if(CALQUE_SANITIZE)
     target_compile_options(calque_flags INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=function)
   endif()
 endif()
-if(CALQUE_FUZZ)
-  target_compile_options(calque_flags INTERFACE -fsanitize=fuzzer-no-link)
+
+# What programs of this project that use the library compile with beside that: tests, examples, the command-line tool.
+# They are most of a build. The sanitizers look at the library, which keeps its level of optimisation.
+add_library(calque_program_flags INTERFACE)
+target_link_libraries(calque_program_flags INTERFACE calque_flags)
+if(CALQUE_SANITIZE)
+  target_compile_options(calque_program_flags INTERFACE -O0)
 endif()

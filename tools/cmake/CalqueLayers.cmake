@@ -9,13 +9,21 @@ function(calque_add_layer layer)
   add_library(calque_${layer} OBJECT ${sources})
   target_include_directories(calque_${layer} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
   target_link_libraries(calque_${layer} PRIVATE calque_flags calque_private_dependencies)
+  if(CALQUE_FUZZ)
+    target_compile_options(calque_${layer} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+  # LLVM's headers cost more than what is compiled with them: its files are always compiled in groups (below).
+  if(CALQUE_UNITY AND NOT layer STREQUAL "codegen")
+    set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # g++ takes the included files for headers and warns of types that are theirs alone.
+    target_compile_options(calque_${layer} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
   if(layer STREQUAL "runtime" AND CALQUE_SANITIZE MATCHES "thread")
     set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/runtime/parallel.cpp" PROPERTIES
-      COMPILE_OPTIONS "-fno-sanitize=thread" COMPILE_DEFINITIONS CALQUE_THREAD_SANITIZER)
+      COMPILE_OPTIONS "-fno-sanitize=thread" COMPILE_DEFINITIONS CALQUE_THREAD_SANITIZER SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   if(layer STREQUAL "codegen")
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
-    # LLVM's headers cost more than what is compiled with them: short files share one reading.
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     set(devices device_emitter device_memory device_loops device_reduction device_scan device_contraction device_factors
                 device_products device_ops exact_remainder lower_to_nvvm lower_to_simulator)

@@ -7,7 +7,9 @@ if(calque_cli_sources)
   add_executable(calque_cli ${calque_cli_sources})
   set_target_properties(calque_cli PROPERTIES OUTPUT_NAME calque RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   target_include_directories(calque_cli PRIVATE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/tools")
-  target_link_libraries(calque_cli PRIVATE calque_flags calque::calque calque_private_dependencies CLI11::CLI11
+  target_link_libraries(calque_cli PRIVATE calque_program_flags calque::calque calque_private_dependencies CLI11::CLI11
                                            nlohmann_json::nlohmann_json)
+  target_precompile_headers(calque_cli PRIVATE <algorithm> <cmath> <iostream> <map> <string> <vector> <CLI/CLI.hpp>
+                            <fmt/format.h> <nlohmann/json.hpp> "${PROJECT_SOURCE_DIR}/include/calque/calque.h")
   target_compile_definitions(calque_cli PRIVATE CALQUE_VERSION="${PROJECT_VERSION}")
 endif()

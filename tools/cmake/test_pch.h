@@ -1,4 +1,4 @@
-// The one precompiled header of the tests: what does not change while one works on the library.
+// The one precompiled header of the tests: the public interface, and what tests use beside it.
 #pragma once
 
 #include <algorithm>
@@ -27,3 +27,5 @@
 #include <Eigen/Core>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "calque/calque.h"

@@ -16,7 +16,7 @@ using namespace primitives;
 namespace {
 
 /// constant + sum of steps[v] * v. Steps are not zero.
-struct Affine {
+struct AffineIndex {
   int64_t constant = 0;
   std::map<Id, int64_t> steps;
   int64_t step(Id variable) const {
@@ -26,8 +26,8 @@ struct Affine {
 };
 
 /// a + b * factor, where it does not overflow.
-std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t factor) {
-  Affine sum = a;
+std::optional<AffineIndex> combined(const AffineIndex& a, const AffineIndex& b, int64_t factor) {
+  AffineIndex sum = a;
   const auto add = [&](int64_t& to, int64_t value) {
     int64_t product = 0;
     return !__builtin_mul_overflow(value, factor, &product) && !__builtin_add_overflow(to, product, &to);
@@ -40,7 +40,7 @@ std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t factor)
 }
 
 /// Two dimensions of a matrix, and of the batch: extents and steps in memory.
-struct Access {
+struct MatrixAccess {
   int32_t buffer = -1;
   int64_t offset = 0;
   std::vector<int64_t> batch;  ///< steps by batch loop, the outermost first
@@ -59,7 +59,7 @@ class Recognizer {
       if (inner->op == Op::contraction) return product(*inner);
       variables_.push_back(inner->regions[0].parameters[0]);
       extents_.push_back(inner->extent);
-      values_[variables_.back()] = Affine{0, {{variables_.back(), 1}}};
+      values_[variables_.back()] = AffineIndex{0, {{variables_.back(), 1}}};
       region = &inner->regions[0];
     }
   }
@@ -84,14 +84,14 @@ class Recognizer {
     const Id result = i.results[0];
     if (k_.values[static_cast<size_t>(result)] != DType::i64) return;
     if (i.op == Op::constant) {
-      values_[result] = Affine{i.literal.as<int64_t>(), {}};
+      values_[result] = AffineIndex{i.literal.as<int64_t>(), {}};
       return;
     }
     const bool sum = i.primitive == id_of<Add>, difference = i.primitive == id_of<Sub>;
     if ((!sum && !difference && i.primitive != id_of<Mul>) || i.operands.size() != 2) return;
-    const Affine *a = value(i.operands[0]), *b = value(i.operands[1]);
+    const AffineIndex *a = value(i.operands[0]), *b = value(i.operands[1]);
     if (a == nullptr || b == nullptr) return;
-    std::optional<Affine> made;
+    std::optional<AffineIndex> made;
     if (sum || difference) {
       made = combined(*a, *b, sum ? 1 : -1);
     } else if (b->steps.empty()) {
@@ -102,21 +102,21 @@ class Recognizer {
     if (made) values_[result] = *made;
   }
 
-  const Affine* value(Id id) const {
+  const AffineIndex* value(Id id) const {
     const auto found = values_.find(id);
     return found == values_.end() ? nullptr : &found->second;
   }
 
-  std::optional<Access> access(const Instruction& i, Id row, Id column) const {
-    const Affine* at = value(i.operands[0]);
+  std::optional<MatrixAccess> access(const Instruction& i, Id row, Id column) const {
+    const AffineIndex* at = value(i.operands[0]);
     if (at == nullptr) return std::nullopt;
-    Access a{i.buffer, at->constant, {}, at->step(row), at->step(column)};
+    MatrixAccess a{i.buffer, at->constant, {}, at->step(row), at->step(column)};
     for (const Id v : variables_) a.batch.push_back(at->step(v));
     return a;
   }
 
   /// A factor that is loaded as it is.
-  std::optional<Access> factor(const Region& region) {
+  std::optional<MatrixAccess> factor(const Region& region) {
     const Id row = region.parameters[0], column = region.parameters[1];
     const Instruction* load = nullptr;
     enter(region);
@@ -133,7 +133,7 @@ class Recognizer {
   }
 
   /// Where the sums are stored, as they are or converted.
-  std::optional<Access> sums(const Region& region) {
+  std::optional<MatrixAccess> sums(const Region& region) {
     const Id row = region.parameters[0], column = region.parameters[1];
     Id sum = region.parameters[2];
     const Instruction* store = nullptr;
@@ -155,7 +155,7 @@ class Recognizer {
   }
 
   void enter(const Region& region) {
-    for (size_t p = 0; p < 2; ++p) values_[region.parameters[p]] = Affine{0, {{region.parameters[p], 1}}};
+    for (size_t p = 0; p < 2; ++p) values_[region.parameters[p]] = AffineIndex{0, {{region.parameters[p], 1}}};
   }
 
   std::optional<LibraryProduct> product(const Instruction& i) {
@@ -172,7 +172,7 @@ class Recognizer {
       // The product of the turned factors is the turned product.
       std::swap(p.rows, p.columns);
       std::swap(lhs, rhs);
-      for (Access* a : {&*lhs, &*rhs, &*out}) std::swap(a->row, a->column);
+      for (MatrixAccess* a : {&*lhs, &*rhs, &*out}) std::swap(a->row, a->column);
     }
     if (!join_batches(p, {&*lhs, &*rhs, &*out})) return std::nullopt;
     const bool fits = matrix(*lhs, p.rows, p.depth, p.lhs) && matrix(*rhs, p.depth, p.columns, p.rhs) &&
@@ -194,20 +194,20 @@ class Recognizer {
   }
 
   /// Loops over batches as one, where each matrix goes on with the same step.
-  bool join_batches(LibraryProduct& p, std::initializer_list<Access*> all) const {
+  bool join_batches(LibraryProduct& p, std::initializer_list<MatrixAccess*> all) const {
     std::optional<size_t> inner;
     for (size_t l = extents_.size(); l-- > 0;) {
       if (extents_[l] == 1) continue;
-      for (const Access* a : all)
+      for (const MatrixAccess* a : all)
         if (inner && a->batch[l] != a->batch[*inner] * p.batch) return false;
       if (!inner) inner = l;
       p.batch *= extents_[l];
     }
-    for (Access* a : all) a->batch = {inner ? a->batch[*inner] : 0};
+    for (MatrixAccess* a : all) a->batch = {inner ? a->batch[*inner] : 0};
     return true;
   }
 
-  bool matrix(const Access& a, int64_t rows, int64_t columns, LibraryProduct::Matrix& m) const {
+  bool matrix(const MatrixAccess& a, int64_t rows, int64_t columns, LibraryProduct::Matrix& m) const {
     m.turned = a.column != 1;
     m.leading = m.turned ? a.column : a.row;
     if ((m.turned ? a.row : a.column) != 1 || m.leading < (m.turned ? rows : columns)) return false;
@@ -232,7 +232,7 @@ class Recognizer {
   static constexpr int64_t kMostAlignment = 256;
 
   const Kernel& k_;
-  std::map<Id, Affine> values_;
+  std::map<Id, AffineIndex> values_;
   std::vector<Id> variables_;  ///< of the loops around the product
   std::vector<int64_t> extents_;
 };

@@ -28,8 +28,6 @@ constexpr int64_t kMostGroups = int64_t{1} << 30;
 constexpr size_t kRepeatByFour = 8, kRepeatByTwo = 20;
 constexpr int64_t kVectorBytes = 16, kMostLanes = 8;
 
-int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 int64_t count_of(const std::vector<const Instruction*>& nest) {
   int64_t n = 1;
   for (const Instruction* l : nest) n *= l->extent;

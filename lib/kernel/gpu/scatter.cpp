@@ -13,7 +13,7 @@ using namespace primitives;
 
 namespace {
 
-std::optional<Combiner> combiner_of(PrimitiveId id) {
+std::optional<Combiner> atomic_combiner(PrimitiveId id) {
   if (id == id_of<Add>) return Combiner::add;
   if (id == id_of<Max>) return Combiner::max;
   if (id == id_of<Min>) return Combiner::min;
@@ -82,7 +82,7 @@ class Finder {
     const auto it = scalars_.find(s_.store->operands[1]);
     if (it == scalars_.end()) return false;
     const Instruction& combination = *it->second;
-    const auto combiner = combiner_of(combination.primitive);
+    const auto combiner = atomic_combiner(combination.primitive);
     const DType d = kernel_.buffers[static_cast<size_t>(s_.store->buffer)].dtype;
     if (!combiner || combination.operands.size() != 2 || !is_atomic(*combiner, d, deterministic_)) return false;
     const Id loaded = s_.load->results[0];

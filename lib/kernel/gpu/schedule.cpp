@@ -11,9 +11,9 @@ namespace calque::kernel {
 
 namespace {
 
-class Scheduler {
+class GpuScheduler {
  public:
-  Scheduler(const Program& program, const GpuLimits& limits) : out_(program), limits_(limits) {
+  GpuScheduler(const Program& program, const GpuLimits& limits) : out_(program), limits_(limits) {
     std::swap(kernels_, out_.kernels);
   }
 
@@ -101,6 +101,8 @@ class Scheduler {
 
 }  // namespace
 
-Program schedule_for_gpu(const Program& program, const GpuLimits& limits) { return Scheduler(program, limits).run(); }
+Program schedule_for_gpu(const Program& program, const GpuLimits& limits) {
+  return GpuScheduler(program, limits).run();
+}
 
 }  // namespace calque::kernel

@@ -8,8 +8,8 @@
 
 namespace calque::kernel {
 
-inline bool is_loop(const Instruction& i, LoopKind kind) { return i.op == Op::loop && i.loop == kind; }
-inline bool is_parallel(const Instruction& i) { return is_loop(i, LoopKind::parallel); }
+constexpr int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
 inline bool is_reduction(const Instruction& i) { return is_loop(i, LoopKind::reduction); }
 inline bool is_cumulative(const Instruction& i) {
   return is_loop(i, LoopKind::sequential) && !i.combiners.empty() && !i.results.empty();

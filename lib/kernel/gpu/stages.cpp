@@ -11,8 +11,8 @@ namespace calque::kernel {
 namespace {
 
 /// Threads that a processor holds. Columns are cut so that theirs fill the device.
-constexpr int64_t kResident = 2048;
-constexpr int64_t kMostPieces = 1024, kMostThreads = 1024;
+constexpr int64_t kThreadsPerProcessor = 2048;
+constexpr int64_t kMostPieces = 1024, kMaxBlockThreads = 1024;
 
 Cut cut_into(int64_t extent, int64_t pieces) {
   pieces = std::min(pieces, kMostPieces);
@@ -61,7 +61,7 @@ bool Stages::find_rows(const Instruction& nest) {
   const auto loops = nest_of(nest);
   int64_t count = 1;
   for (const Instruction* l : loops) count *= l->extent;
-  if (count == 0 || count * kMostThreads * 2 > limits_.processors * kResident) return false;
+  if (count == 0 || count * kMaxBlockThreads * 2 > limits_.processors * kThreadsPerProcessor) return false;
   int64_t loops_inside = 0, longest = 0;
   for (const Instruction& i : loops.back()->regions[0].instructions) {
     if (i.op == Op::store || is_light(i)) continue;
@@ -125,7 +125,7 @@ Cut Stages::cut_of(const Instruction& i) const {
   if (sums.empty() || !sums_columns(k_, i)) return {};
   int64_t columns = 1;
   for (const Instruction* l : nest) columns *= l->extent;
-  const int64_t wanted = limits_.processors * kResident / std::max<int64_t>(columns, 1);
+  const int64_t wanted = limits_.processors * kThreadsPerProcessor / std::max<int64_t>(columns, 1);
   return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
 }
 

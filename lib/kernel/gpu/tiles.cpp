@@ -7,6 +7,8 @@
 #include <array>
 #include <span>
 
+#include "kernel/gpu/shape.h"
+
 namespace calque::kernel {
 
 namespace {
@@ -33,8 +35,6 @@ constexpr std::array kScalarShapes = {
     TileShape{128, 128, 32, 64, 1.0}, TileShape{128, 64, 32, 32, 0.95}, TileShape{64, 128, 32, 32, 0.95},
     TileShape{64, 64, 32, 32, 0.85},  TileShape{64, 32, 32, 16, 0.6},   TileShape{32, 64, 16, 32, 0.6},
     TileShape{32, 32, 16, 16, 0.45},  TileShape{16, 64, 16, 16, 0.35},  TileShape{64, 16, 16, 16, 0.35}};
-
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 std::optional<Tiles::Unit> unit_of(DType factor, bool fast_math) {
   if (factor == DType::f16) return Tiles::Unit::f16;

@@ -17,8 +17,7 @@ namespace calque::runtime {
 namespace {
 
 using cuda::Address;
-
-Address address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+using cuda::address_of;
 
 /// What tells modules apart: the code, and the shapes of its launches.
 std::string key_of(const kernel::Program& program, const codegen::PtxProgram& ptx) {

@@ -16,6 +16,7 @@ inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kDein
 /// The oldest driver that has all entry points below: of CUDA 11.4.
 inline constexpr int kOldestDriver = 11040;
 using Address = unsigned long long;
+inline Address address_of(const void* memory) { return reinterpret_cast<Address>(memory); }
 using Context = struct ContextObject*;
 using Stream = struct StreamObject*;
 using Event = struct EventObject*;

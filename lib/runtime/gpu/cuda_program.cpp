@@ -11,8 +11,7 @@ namespace calque::runtime {
 namespace {
 
 using cuda::Address;
-
-Address address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+using cuda::address_of;
 
 std::vector<void*> parameters_of(void* const* addresses, size_t count) {
   std::vector<void*> parameters;

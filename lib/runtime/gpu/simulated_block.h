@@ -117,7 +117,7 @@ class SimulatedBlock {
   std::span<void* const> buffers_;
   const SimulatedMemory& memory_;
   std::vector<BlockThread> threads_;
-  size_t begun_ = 0, end_of_warp_ = 0;
+  size_t begun_ = 0;
   BlockThread* running_ = nullptr;
   Fiber* fiber_ = nullptr;  ///< that it runs on
   std::vector<std::unique_ptr<Fiber>> idle_;
