@@ -72,7 +72,15 @@ void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) 
   const int threads = environment().num_threads;
   if (count <= grain || threads == 1) return body(record, 0, count);
   if (threads == 0) return run_pieces(count, grain, body, record);
-  arena(threads).execute([&] { run_pieces(count, grain, body, record); });
+  // Where the arena is full, another caller's thread runs this one's pieces and this one waits.
+  static char entered, left;
+  publish(entered);
+  arena(threads).execute([&] {
+    observe(entered);
+    run_pieces(count, grain, body, record);
+    publish(left);
+  });
+  observe(left);
 }
 
 int32_t num_threads(void*) noexcept { return num_threads(); }

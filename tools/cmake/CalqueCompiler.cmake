@@ -49,9 +49,11 @@ if(CALQUE_SANITIZE)
 endif()
 
 # What programs of this project that use the library compile with beside that: tests, examples, the command-line tool.
-# They are most of a build. The sanitizers look at the library, which keeps its level of optimisation.
+# They are most of a build. AddressSanitizer looks at the library, which keeps its level of optimisation. (Under
+# ThreadSanitizer files that are not instrumented rely on inlining: else they might be linked to what another one has
+# of an inline function.)
 add_library(calque_program_flags INTERFACE)
 target_link_libraries(calque_program_flags INTERFACE calque_flags)
-if(CALQUE_SANITIZE)
+if(CALQUE_SANITIZE MATCHES "address")
   target_compile_options(calque_program_flags INTERFACE -O0)
 endif()
