@@ -29,12 +29,12 @@ function(calque_add_layer layer)
                 device_products device_ops exact_remainder lower_to_nvvm lower_to_simulator)
     list(TRANSFORM devices PREPEND "gpu/")
     foreach(group IN ITEMS
-            "scalars;scalar_ops;conversions;inverse_root"
+            "scalars;scalar_ops;conversions;inverse_root;kernel_emitter;loops;reduction"
             "regions;branches;memory;places;streaming;interleave;columns;scan"
-            "loops;kernel_emitter;loops;reduction"
             "products;contraction;packing"
             "entries;entry;calls;flush_mode;split_masks"
-            "backends;backend;fuse_products;inline_kernel;llvm_errors;masks;outline;session;target"
+            "backends;backend;llvm_errors;session;target"
+            "passes;fuse_products;inline_kernel;masks;outline"
             "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)
