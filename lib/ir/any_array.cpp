@@ -6,6 +6,7 @@
 
 #include "calque/ir/errors.h"
 
+#include "ir/bytes.h"
 #include "ir/text.h"
 
 namespace calque {
@@ -26,8 +27,7 @@ std::ostream& operator<<(std::ostream& out, const Device& device) { return out <
 
 AnyArray AnyArray::uninitialized(const Type& type) {
   if (!text::addressable(type)) throw ShapeError("array: " + to_string(type) + " is too large");
-  return AnyArray(type,
-                  detail::Storage::allocate(static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype)));
+  return AnyArray(type, detail::Storage::allocate(bytes_of(type)));
 }
 
 bool identical(const AnyArray& a, const AnyArray& b) {

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "ir/bytes.h"
 #include "ir/parser.h"
 #include "ir/text.h"
 
@@ -141,7 +142,7 @@ AnyArray Parser::constant_section() {
   if (!hash && !accept("base64")) expected("'[', 'base64' or 'xxh3'");
   const Token contents = expect_kind(TokenKind::string, "contents in quotes");
   const std::string text = lexer_.unquoted(contents);
-  const size_t bytes = static_cast<size_t>(t.shape.num_elements()) * size_of(t.dtype);
+  const size_t bytes = bytes_of(t);
   if (hash) {
     ContentHash h;
     const char* middle = text.data() + 16;

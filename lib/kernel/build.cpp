@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/bytes.h"
 #include "ir/stopwatch.h"
 #include "kernel/carries.h"
 #include "kernel/merge_buffers.h"
@@ -59,7 +60,7 @@ void reuse_donated(Program& p, const BuildOptions& options, std::span<const Bind
   const std::vector<bool>& donated = options.donated;
   if (std::find(donated.begin(), donated.end(), true) == donated.end()) return;
   p.in_place.assign(outputs.size(), -1);
-  std::map<int64_t, std::vector<size_t>> by_size;  // donated inputs that no output has yet
+  std::map<size_t, std::vector<size_t>> by_size;  // donated inputs that no output has yet
   for (size_t i = 0; i < inputs.size() && i < donated.size(); ++i)
     if (donated[i] && is_dense(inputs[i].type.shape, inputs[i].strides)) by_size[bytes_of(inputs[i].type)].push_back(i);
   BufferMerger merger(p, p.steps);
@@ -107,7 +108,7 @@ void ProgramBuilder::copy(const Binding& to, const Binding& from, std::vector<St
   Step step;
   step.kind = StepKind::copy;
   step.views = {to.view, from.view};
-  step.bytes = bytes_of(to.type);
+  step.bytes = static_cast<int64_t>(bytes_of(to.type));
   steps.push_back(std::move(step));
 }
 

@@ -35,10 +35,8 @@ size_t stores(const Instruction& i) {
 }
 
 bool reduces(const Instruction& i) {
-  if (i.op == Op::loop && i.loop == LoopKind::reduction) return true;
-  return std::any_of(i.regions.begin(), i.regions.end(), [](const Region& r) {
-    return std::any_of(r.instructions.begin(), r.instructions.end(), reduces);
-  });
+  return is_reduction(i) ||
+         std::any_of(i.regions.begin(), i.regions.end(), [](const Region& r) { return contains(r, is_reduction); });
 }
 
 bool is_candidate(const Instruction& i) {

@@ -22,7 +22,7 @@ class Keeper {
   void visit(Region& r) {
     for (size_t a = 0; a < r.instructions.size(); ++a) {
       Instruction& i = r.instructions[a];
-      if (is_loop(i, LoopKind::reduction) && flat(i)) {
+      if (is_reduction(i) && flat(i)) {
         for (size_t b = a + 1; b < r.instructions.size(); ++b)
           if (is_loop(r.instructions[b], LoopKind::parallel) && try_keep(r, a, b)) break;
       } else {

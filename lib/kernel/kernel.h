@@ -100,11 +100,23 @@ struct Instruction {
 
 inline bool is_loop(const Instruction& i, LoopKind kind) { return i.op == Op::loop && i.loop == kind; }
 inline bool is_parallel(const Instruction& i) { return is_loop(i, LoopKind::parallel); }
+inline bool is_reduction(const Instruction& i) { return is_loop(i, LoopKind::reduction); }
 
 struct Region {
   Ids parameters;
   std::vector<Instruction> instructions;
 };
+
+/// Whether `wanted` holds of an instruction of the region, at any depth.
+template <class Wanted>
+bool contains(const Region& region, const Wanted& wanted) {
+  for (const Instruction& i : region.instructions) {
+    if (wanted(i)) return true;
+    for (const Region& inner : i.regions)
+      if (contains(inner, wanted)) return true;
+  }
+  return false;
+}
 
 /// What a kernel reads or writes: a pointer parameter with static type and strides already folded into the indices.
 struct Buffer {

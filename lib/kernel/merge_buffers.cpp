@@ -46,9 +46,7 @@ struct Accesses {
 };
 
 /// A loop each of whose iterations has elements of its own.
-bool has_own_elements(const Instruction& i) {
-  return is_parallel(i) || (i.op == Op::loop && i.loop == LoopKind::reduction);
-}
+bool has_own_elements(const Instruction& i) { return is_parallel(i) || is_reduction(i); }
 
 /// Loads of one buffer and stores to another, in the order of the text.
 Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
@@ -140,10 +138,9 @@ bool drop_idle_stores(Kernel& kernel, int32_t buffer) {
   return dropped > 0;
 }
 
+/// Unlike has_stores of gpu/shape.h, this does not count a contraction whose store was taken out.
 bool has_store(const Region& region) {
-  return std::any_of(region.instructions.begin(), region.instructions.end(), [](const Instruction& i) {
-    return i.op == Op::store || std::any_of(i.regions.begin(), i.regions.end(), has_store);
-  });
+  return contains(region, [](const Instruction& i) { return i.op == Op::store; });
 }
 
 /// Takes out parallel loops that store nothing.

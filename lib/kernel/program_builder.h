@@ -14,7 +14,6 @@
 namespace calque::kernel {
 
 inline Shape::Dims dense(const Shape& shape) { return row_major_strides(shape); }
-inline int64_t bytes_of(const Type& t) { return t.shape.num_elements() * static_cast<int64_t>(size_of(t.dtype)); }
 
 /// Appends to a program: the buffers and kernels of a graph, and the steps of its control flow.
 class ProgramBuilder {

@@ -82,17 +82,8 @@ class Scheduler {
     return std::nullopt;
   }
 
-  static bool contains(const Region& r, bool (*wanted)(const Instruction&)) {
-    for (const Instruction& i : r.instructions) {
-      if (wanted(i)) return true;
-      for (const Region& inner : i.regions)
-        if (contains(inner, wanted)) return true;
-    }
-    return false;
-  }
   /// Has vectors of its own, or loops that may.
   static bool is_nest(const Instruction& i) { return is_parallel(i) || i.op == Op::contraction; }
-  static bool is_reduction(const Instruction& i) { return i.op == Op::loop && i.loop == LoopKind::reduction; }
   /// What runs in vectors along itself.
   static bool is_fold(const Instruction& i) {
     return is_reduction(i) || (i.op == Op::loop && i.loop == LoopKind::sequential && !i.combiners.empty());

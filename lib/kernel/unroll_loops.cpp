@@ -23,11 +23,11 @@ bool is_straight(const Region& r) {
 }
 
 bool is_short_sum(const Instruction& i) {
-  return is_loop(i, LoopKind::reduction) && i.extent > 0 && i.extent <= kFew && i.results.size() == 1 &&
+  return is_reduction(i) && i.extent > 0 && i.extent <= kFew && i.results.size() == 1 &&
          i.combiners[0] != Combiner::argmax && i.combiners[0] != Combiner::argmin && is_straight(i.regions[0]);
 }
 
-bool is_long_sum(const Instruction& i) { return is_loop(i, LoopKind::reduction) && i.extent >= kMany; }
+bool is_long_sum(const Instruction& i) { return is_reduction(i) && i.extent >= kMany; }
 
 /// A loop of a few iterations that is itself repeated, each of them with a long reduction.
 bool is_short_nest(const Instruction& i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/bytes.h"
+
 namespace calque::kernel {
 
 namespace {
@@ -22,7 +24,7 @@ class Lives {
       const ProgramBuffer& buffer = program.buffers[b];
       Life life;
       if (buffer.kind == BufferKind::workspace) {
-        const int64_t bytes = buffer.type.shape.num_elements() * static_cast<int64_t>(size_of(buffer.type.dtype));
+        const auto bytes = static_cast<int64_t>(bytes_of(buffer.type));
         life.buffer = static_cast<int32_t>(b);
         life.bytes = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
       }

@@ -8,11 +8,6 @@
 namespace calque::primitives {
 namespace {
 
-std::vector<bool> ors(std::vector<bool> a, const std::vector<bool>& b) {
-  for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
-  return a;
-}
-
 /// Equations with an effect happen once for each example, one after the other: a scan over the examples. Of several
 /// effects, the first happens for all examples before the next does.
 void batch_one_by_one(Batching& b);
@@ -20,9 +15,7 @@ void batch_one_by_one(Batching& b);
 /// Every branch batches the same results.
 std::vector<Graph> batched_branches(Batching& b, const std::vector<bool>& inputs, std::vector<bool>& outputs) {
   const std::vector<Graph>& branches = b.equation.subgraphs();
-  for (const Graph& g : branches) {
-    outputs = ors(std::move(outputs), b.subgraphs.dependent_outputs(g, inputs));
-  }
+  for (const Graph& g : branches) merge_into(outputs, b.subgraphs.dependent_outputs(g, inputs));
   while (true) {
     const std::vector<bool> before = outputs;
     std::vector<Graph> batched;

@@ -21,10 +21,7 @@ void jvp_branches(Jvp& j) {
   const std::vector<Graph>& branches = j.equation.subgraphs();
   const std::vector<bool> active = j.active_from(1);
   std::vector<bool> wanted(j.equation.results().size());
-  for (const Graph& g : branches) {
-    const std::vector<bool> reached = j.subgraphs.active_outputs(g, active);
-    for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = wanted[i] || reached[i];
-  }
+  for (const Graph& g : branches) merge_into(wanted, j.subgraphs.active_outputs(g, active));
   ValueList operands;
   for (const Value v : j.primals) operands.push_back(v);
   for (size_t i = 1; i < j.tangents.size(); ++i) {

@@ -55,6 +55,11 @@ inline std::vector<bool> slice_of(const std::vector<bool>& mask, size_t first, s
   return {mask.begin() + static_cast<std::ptrdiff_t>(first), mask.begin() + static_cast<std::ptrdiff_t>(first + count)};
 }
 
+/// Marks in `mask` what `other`, of the same length, marks.
+inline void merge_into(std::vector<bool>& mask, const std::vector<bool>& other) {
+  for (size_t i = 0; i < mask.size(); ++i) mask[i] = mask[i] || other[i];
+}
+
 inline void append(std::vector<bool>& a, const std::vector<bool>& b) { a.insert(a.end(), b.begin(), b.end()); }
 
 /// The graphs of an equation in a list of their own.

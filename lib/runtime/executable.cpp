@@ -10,6 +10,7 @@
 #include "calque/device.h"
 #include "calque/ir/errors.h"
 
+#include "ir/bytes.h"
 #include "ir/stopwatch.h"
 #include "runtime/constants.h"
 #include "runtime/dispatch.h"
@@ -106,7 +107,7 @@ std::optional<std::string> needs_reference(const Graph& graph) {
 void Executable::set_outputs(std::vector<Type> types) {
   outputs = std::move(types);
   output_bytes.clear();
-  for (const Type& t : outputs) output_bytes.push_back(static_cast<size_t>(t.shape.num_elements()) * size_of(t.dtype));
+  for (const Type& t : outputs) output_bytes.push_back(bytes_of(t));
 }
 
 size_t Executable::bytes() const {

@@ -17,6 +17,7 @@
 #include "calque/device.h"
 #include "calque/ir/attribute.h"
 
+#include "ir/bytes.h"
 #include "runtime/function_state.h"
 #include "runtime/gpu/device_dispatch.h"
 
@@ -332,7 +333,7 @@ Places places_of(const detail::FunctionState& function, const detail::Arguments&
       continue;
     }
     const Type type = leaf.type();
-    const size_t bytes = static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype);
+    const size_t bytes = bytes_of(type);
     places.outputs[k] = detail::Storage::allocate(bytes);
     std::memcpy(places.outputs[k].data(),
                 leaf.kind == detail::LeafRef::Kind::scalar ? static_cast<const void*>(leaf.bits.bytes) : leaf.data,

@@ -4,6 +4,7 @@
 
 #include "calque/detail/leaf_view.h"
 
+#include "ir/bytes.h"
 #include "math/expand.h"
 #include "reference/evaluate.h"
 #include "runtime/executable.h"
@@ -15,8 +16,7 @@ namespace {
 AnyArray input_array(const Type& type, const Strides& strides, void* data, bool copied) {
   detail::LeafView view{type.dtype, data, type.shape, strides};
   if (copied || !view.row_major()) return detail::copy_of(view);
-  const size_t bytes = static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype);
-  return AnyArray(type, detail::Storage::borrow(data, bytes, {}));
+  return AnyArray(type, detail::Storage::borrow(data, bytes_of(type), {}));
 }
 
 int32_t run_reference(void* context, void* const* buffers) {

@@ -11,10 +11,6 @@ namespace {
 using namespace primitives;
 using Mask = std::vector<bool>;
 
-void join(Mask& a, const Mask& b) {
-  for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
-}
-
 /// Outputs of a loop's body once its carry, which begins as given, has grown as far as it does.
 Mask loop_outputs(const Graph& body, const Mask& consts, Mask carry, const Mask& xs, Dependence kind) {
   while (true) {
@@ -53,7 +49,7 @@ Mask dependent_results(const Equation& e, const Mask& operands, Dependence kind)
       if (operands[0] && kind == Dependence::values) return Mask(results, true);
       const Mask inputs = slice_of(operands, 1, operands.size() - 1);
       Mask all(results);
-      for (const Graph& g : e.subgraphs()) join(all, dependent_outputs(g, inputs, kind));
+      for (const Graph& g : e.subgraphs()) merge_into(all, dependent_outputs(g, inputs, kind));
       return all;
     }
     case id_of<Scan>: {

@@ -21,10 +21,6 @@ struct Need {
   Mask results, operands;
 };
 
-void merge_needs(Mask& a, const Mask& b) {
-  for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
-}
-
 /// What outputs of graphs need. Loops ask their bodies again and again, so answers are kept.
 class Analysis {
  public:
@@ -81,7 +77,7 @@ Mask Analysis::needed_operands(const Equation& e, Mask& results) {
     case id_of<While>: {
       const WhileParts s(e);
       const Mask cond = needed_inputs(e.subgraphs()[0], {true});
-      merge_needs(results, slice_of(cond, s.cond_consts, s.carry));
+      merge_into(results, slice_of(cond, s.cond_consts, s.carry));
       const Mask body = grow_carry(e.subgraphs()[1], s.body_consts, s.carry, results);
       operands = slice_of(cond, 0, s.cond_consts);
       append(operands, slice_of(body, 0, s.body_consts));

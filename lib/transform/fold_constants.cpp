@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "ir/bytes.h"
 #include "primitives/registry.h"
 #include "reference/evaluate.h"
 
@@ -12,8 +13,6 @@ namespace {
 using namespace primitives;
 
 constexpr size_t kMaxBytes = 64;
-
-size_t bytes_of(const Type& type) { return static_cast<size_t>(type.shape.num_elements()) * size_of(type.dtype); }
 
 Literal element_of(const AnyArray& array) {
   Literal element;

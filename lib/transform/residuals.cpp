@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/bytes.h"
 #include "primitives/registry.h"
 
 namespace calque::transform {
@@ -115,10 +116,6 @@ bool is_cheap(const Graph& graph, const Equation& e) {
   return kind == LowerKind::elementwise || kind == LowerKind::mapped;
 }
 
-int64_t residual_bytes(const Type& type) {
-  return type.shape.num_elements() * static_cast<int64_t>(size_of(type.dtype));
-}
-
 }  // namespace
 
 std::vector<bool> choose_residuals(const Graph& graph, const std::vector<bool>& wanted, const std::vector<bool>& dear) {
@@ -142,7 +139,7 @@ std::vector<bool> choose_residuals(const Graph& graph, const std::vector<bool>& 
     const ValueKind kind = graph.kind(v);
     if (kind == ValueKind::literal || kind == ValueKind::constant) continue;
     // One more than its bytes, so that of two equally large cuts the one of fewer values wins.
-    network.edge(in(v), out(v), is_free(v) ? 0 : residual_bytes(graph.type(v)) + 1);
+    network.edge(in(v), out(v), is_free(v) ? 0 : static_cast<int64_t>(bytes_of(graph.type(v))) + 1);
     if (wanted[v.id()]) network.edge(out(v), sink, kUnbounded);
     const Equation* e = graph.definition(v);
     if (e == nullptr || !is_cheap(graph, *e)) {

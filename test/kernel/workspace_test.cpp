@@ -6,6 +6,7 @@
 
 #include "calque/ir/graph.h"
 
+#include "ir/bytes.h"
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "support/random_graph.h"
@@ -30,10 +31,7 @@ class Walk {
   }
 
  private:
-  int64_t bytes(size_t b) const {
-    const Type& t = p_.buffers[b].type;
-    return t.shape.num_elements() * static_cast<int64_t>(size_of(t.dtype));
-  }
+  int64_t bytes(size_t b) const { return static_cast<int64_t>(bytes_of(p_.buffers[b].type)); }
   bool overlap(size_t a, size_t b) const {
     const ProgramBuffer &x = p_.buffers[a], &y = p_.buffers[b];
     return a != b && bytes(a) > 0 && bytes(b) > 0 && x.kind == BufferKind::workspace &&
@@ -180,8 +178,7 @@ TEST(Workspace, HoldsWhatIsReadOfRandomGraphs) {
     const Program program = build_program(g);
     int64_t apart = 0;
     for (const ProgramBuffer& b : program.buffers)
-      if (b.kind == BufferKind::workspace)
-        apart += std::max<int64_t>(b.type.shape.num_elements() * static_cast<int64_t>(size_of(b.type.dtype)), 1);
+      if (b.kind == BufferKind::workspace) apart += std::max<int64_t>(static_cast<int64_t>(bytes_of(b.type)), 1);
     shared += program.workspace_bytes < apart;
   }
   EXPECT_GT(shared, static_cast<int>(seeds / 30));

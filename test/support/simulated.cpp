@@ -1,5 +1,6 @@
 #include "support/simulated.h"
 
+#include "ir/bytes.h"
 #include "kernel/build.h"
 #include "math/expand.h"
 #include "runtime/gpu/simulated_device.h"
@@ -46,7 +47,6 @@ std::vector<AnyArray> run_on(runtime::DeviceApi& api, const Graph& graph, const 
   const auto code = api.load(program, options, "");
   std::vector<AnyArray> outputs;
   for (const Type& t : graph.output_types()) outputs.push_back(AnyArray::uninitialized(t));
-  const auto bytes_of = [](const Type& t) { return static_cast<size_t>(t.shape.num_elements()) * size_of(t.dtype); };
   const DeviceBytes workspace(api, static_cast<size_t>(program.workspace_bytes));
   std::vector<DeviceBytes> memory;
   std::vector<void*> buffers;

@@ -17,6 +17,7 @@
 #include "calque/executor.h"
 #include "calque/files.h"
 
+#include "ir/bytes.h"
 #include "reference/evaluate.h"
 
 namespace calque::cli {
@@ -243,7 +244,7 @@ class Sweep {
     int64_t most = 0;
     for (const auto& types : {graph.input_types(), graph.output_types()})
       for (const Type& type : types) {
-        bytes += static_cast<double>(type.shape.num_elements()) * static_cast<double>(size_of(type.dtype));
+        bytes += static_cast<double>(bytes_of(type));
         most = std::max(most, type.shape.num_elements());
       }
     attempt(file, graph.name(), [&](Json& out) {

@@ -15,9 +15,6 @@ namespace calque::kernel {
 namespace {
 
 constexpr int32_t kWarp = 32;
-constexpr int32_t kMostThreads = 1024;
-/// Threads that a processor holds.
-constexpr int64_t kResident = 2048;
 /// Inner loops up to this long are a thread's own.
 constexpr int64_t kShortLoop = 8;
 /// Elements of a row that each thread of its group takes, about.
@@ -73,7 +70,7 @@ class Mapper {
   static std::vector<Instruction>& body_of(const std::vector<const Instruction*>& nest) {
     return ours(nest.back()).regions[0].instructions;
   }
-  int64_t resident() const { return limits_.processors * kResident; }
+  int64_t resident() const { return limits_.processors * kThreadsPerProcessor; }
 
   void spread_nest(const std::vector<const Instruction*>& nest) {
     for (const Instruction* l : nest) ours(l).spread = Spread::groups;
@@ -122,7 +119,7 @@ class Mapper {
 
   static int32_t threads_for(int64_t extent) {
     const auto wanted = static_cast<uint64_t>(std::max<int64_t>(extent / kOfThread, kWarp));
-    return static_cast<int32_t>(std::min<uint64_t>(std::bit_ceil(wanted), kMostThreads));
+    return static_cast<int32_t>(std::min<uint64_t>(std::bit_ceil(wanted), kMaxBlockThreads));
   }
 
   // Marks the loops that all threads of a group come to together. True when there are any.
@@ -153,7 +150,7 @@ class Mapper {
     if (longest <= kShortLoop || many || sums_columns(k_, *nest.front())) return threads_of_own(nest);
     if (!spread_inside(ours(nest.back()).regions[0])) return threads_of_own(nest);
     int32_t group = longest <= 512 ? kWarp : std::max(threads_for(longest), 4 * kWarp);
-    while (count * group < resident() / 4 && group < kMostThreads && group * 4 < longest) group *= 2;
+    while (count * group < resident() / 4 && group < kMaxBlockThreads && group * 4 < longest) group *= 2;
     const int32_t threads = group == kWarp ? 4 * kWarp : group;
     k_.launch = Launch{std::min(count, kMostGroups), group, threads};
   }

@@ -8,23 +8,16 @@
 
 namespace calque::kernel {
 
+/// Threads that a block may have, and that one streaming multiprocessor holds at a time.
+inline constexpr int32_t kMaxBlockThreads = 1024;
+inline constexpr int64_t kThreadsPerProcessor = 2048;
+
 constexpr int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-inline bool is_reduction(const Instruction& i) { return is_loop(i, LoopKind::reduction); }
 inline bool is_cumulative(const Instruction& i) {
   return is_loop(i, LoopKind::sequential) && !i.combiners.empty() && !i.results.empty();
 }
 
-/// The region has, at any depth, an instruction that `wanted` holds of.
-template <class Wanted>
-bool contains(const Region& region, const Wanted& wanted) {
-  for (const Instruction& i : region.instructions) {
-    if (wanted(i)) return true;
-    for (const Region& inner : i.regions)
-      if (contains(inner, wanted)) return true;
-  }
-  return false;
-}
 inline bool is_counted(const Instruction& i) { return i.op == Op::loop || i.op == Op::contraction; }
 inline bool has_loops(const Region& region) { return contains(region, is_counted); }
 bool has_loops(const Instruction& i);

@@ -10,9 +10,7 @@ namespace calque::kernel {
 
 namespace {
 
-/// Threads that a processor holds. Columns are cut so that theirs fill the device.
-constexpr int64_t kThreadsPerProcessor = 2048;
-constexpr int64_t kMostPieces = 1024, kMaxBlockThreads = 1024;
+constexpr int64_t kMostPieces = 1024;
 
 Cut cut_into(int64_t extent, int64_t pieces) {
   pieces = std::min(pieces, kMostPieces);
@@ -119,7 +117,7 @@ Cut Stages::cut_of(const Instruction& i) const {
     return whole ? Cut{} : cut_into(i.extent, i.extent / limits_.least_piece);
   }
   if (!is_parallel(i) || !rows_.empty()) return {};
-  // Columns: few threads that sum a lot.
+  // Columns: few threads that sum a lot. They are cut so that their threads fill the device.
   const auto nest = nest_of(i);
   const auto sums = column_sums(nest);
   if (sums.empty() || !sums_columns(k_, i)) return {};

@@ -7,6 +7,7 @@
 
 #include "calque/detail/leaf_view.h"
 
+#include "ir/bytes.h"
 #include "runtime/function_state.h"
 #include "runtime/gpu/device_executable.h"
 #include "runtime/gpu/device_memory.h"
@@ -19,9 +20,7 @@ using detail::LeafRef;
 
 bool is_on_device(const LeafRef& leaf) { return leaf.kind == LeafRef::Kind::array && leaf.array->device() != cpu(); }
 
-size_t bytes_of(const LeafRef& leaf) {
-  return static_cast<size_t>(leaf.type().shape.num_elements()) * size_of(leaf.dtype);
-}
+size_t bytes_of(const LeafRef& leaf) { return calque::bytes_of(leaf.type()); }
 
 /// Writes a leaf of the host as a row-major array.
 void pack(const LeafRef& leaf, void* to) {
