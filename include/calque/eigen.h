@@ -75,8 +75,9 @@ concept EigenInPlace = (static_cast<int>(E::Flags) & Eigen::DirectAccessBit) != 
   e.innerStride();
 };
 
-/// Holds its elements, or all that they are computed from. Of expressions only those of constants do, as Zero() and
-/// 2.0 * Ones(): all others refer to their operands.
+/// Holds its elements, or all that they are computed from. Of expressions only those without operands do, as Zero(),
+/// 2.0 * Ones(), Random() and LinSpaced(n, a, b): all others refer to their operands, and a NullaryExpr may refer to
+/// what its function captures.
 template <class E>
     struct eigen_holds : std::bool_constant < requires(const E* e) {
   []<class Object>(const Eigen::PlainObjectBase<Object>*) {}(e);
@@ -89,6 +90,10 @@ template <class S, class Object>
 struct eigen_holds<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<S>, Object>> : std::true_type {};
 template <class S, class Object>
 struct eigen_holds<Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<S>, Object>> : std::true_type {};
+template <class S, class Object>
+struct eigen_holds<Eigen::CwiseNullaryOp<Eigen::internal::scalar_random_op<S>, Object>> : std::true_type {};
+template <class S, class Object>
+struct eigen_holds<Eigen::CwiseNullaryOp<Eigen::internal::linspaced_op<S>, Object>> : std::true_type {};
 template <class Operation, class E>
 struct eigen_holds<Eigen::CwiseUnaryOp<Operation, E>> : eigen_holds_operand<E> {};
 template <class Operation, class L, class R>

@@ -360,8 +360,9 @@ constexpr void check_tree() {
   static_assert(follows, "calque: an array member's type must come from the struct's template parameter");
   constexpr bool whole = !rebindable || !follows || is_static_wrapper<X>::value || !holds_matrix<To>();
   static_assert(whole,
-                "calque: an Eigen member's elements are of the struct's template parameter; let the parameter be the "
-                "whole matrix, as A in `template <class A> struct Pose { std::optional<A> p; }`");
+                "calque: an Eigen member over the struct's template parameter, as `Eigen::Matrix<S, 3, 1> p`, is not "
+                "supported yet; let the parameter be the whole matrix: `template <class A> struct State { A p; }`, "
+                "passed as State<Eigen::Vector3d>");
   if constexpr (rebindable && follows && whole) {
     static_assert(is_tree<X, To>(),
                   "calque: neither arrays nor a static value (arithmetic types, enums, strings, and std containers and "

@@ -17,6 +17,7 @@
 #include "codegen/inline_kernel.h"
 #include "codegen/llvm.h"
 #include "codegen/llvm_errors.h"
+#include "codegen/machine_passes.h"
 #include "codegen/masks.h"
 #include "codegen/outline.h"
 #include "codegen/session.h"
@@ -29,13 +30,6 @@ namespace {
 
 // A module with a basic block longer than this is straight code more than loops: less is tried on it.
 constexpr size_t kStraight = 500;
-
-// The passes from LLVM IR to a file, kept from one module to the next: setting them up costs as much as a small kernel.
-struct MachinePasses {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out{bytes};
-  llvm::legacy::PassManager passes;
-};
 
 bool is_passing(const llvm::Module& module) {
   return std::all_of(module.begin(), module.end(),
@@ -53,13 +47,14 @@ llvm::CodeGenOptLevel level_for(const llvm::Module& module) {
 // A target machine and the passes run before it.
 class Backend {
  public:
-  explicit Backend(const TargetInfo& info, bool sanitize);
+  static std::unique_ptr<Backend> make(const TargetInfo& info, bool sanitize);
+  explicit Backend(const TargetInfo& info) : info_(info) {}
   void optimize(llvm::Module& module);
   Object emit(llvm::Module& module, llvm::CodeGenFileType type);
   llvm::TargetMachine& machine() { return *machine_; }
 
  private:
-  std::unique_ptr<MachinePasses> machine_passes(llvm::CodeGenFileType type);
+  void set_up(bool sanitize);
 
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
@@ -68,23 +63,30 @@ class Backend {
   llvm::CGSCCAnalysisManager components_;
   llvm::ModuleAnalysisManager modules_;
   llvm::ModulePassManager passes_;
-  std::unique_ptr<MachinePasses> objects_[3];  ///< by level
+  std::unique_ptr<MachinePasses> objects_[3];  ///< by level, kept from one module to the next
   llvm::ModulePassManager inlining_;           ///< before them, where kernels become part of a scalar entry
 };
 
-Backend::Backend(const TargetInfo& info, bool sanitize) : info_(info) {
+// LLVM is called only once somebody owns the object: half set up, it is as untouchable as one that was in use.
+std::unique_ptr<Backend> Backend::make(const TargetInfo& info, bool sanitize) {
+  auto backend = make_llvm_owned<Backend>(info);
+  backend->set_up(sanitize);
+  return backend.release();
+}
+
+void Backend::set_up(bool sanitize) {
   llvm::TargetOptions options;
-  machine_.reset(find_target(info.triple)
-                     .createTargetMachine(llvm::Triple(info.triple), info.cpu, info.features, options,
+  machine_.reset(find_target(info_.triple)
+                     .createTargetMachine(llvm::Triple(info_.triple), info_.cpu, info_.features, options,
                                           llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
                                           true));
-  if (!machine_) throw CompileError("compile: no code generator for " + info.triple);
-  llvm::PassBuilder builder(machine_.get());
-  builder.registerModuleAnalyses(modules_);
-  builder.registerCGSCCAnalyses(components_);
-  builder.registerFunctionAnalyses(functions_);
-  builder.registerLoopAnalyses(loops_);
-  builder.crossRegisterProxies(loops_, functions_, components_, modules_);
+  if (!machine_) throw CompileError("compile: no code generator for " + info_.triple);
+  const auto builder = make_llvm_owned<llvm::PassBuilder>(machine_.get());
+  builder->registerModuleAnalyses(modules_);
+  builder->registerCGSCCAnalyses(components_);
+  builder->registerFunctionAnalyses(functions_);
+  builder->registerLoopAnalyses(loops_);
+  builder->crossRegisterProxies(loops_, functions_, components_, modules_);
   inlining_.addPass(llvm::AlwaysInlinerPass(false));
   inlining_.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)));
   // The emitter makes SSA form and rotated loops; what is left is redundancy: index arithmetic, splats of invariants.
@@ -120,26 +122,20 @@ void Backend::optimize(llvm::Module& module) {
   loops_.clear();
 }
 
-std::unique_ptr<MachinePasses> Backend::machine_passes(llvm::CodeGenFileType type) {
-  auto made = std::make_unique<MachinePasses>();
-  if (machine_->addPassesToEmitFile(made->passes, made->out, nullptr, type))
-    throw CompileError("compile: the target cannot emit such a file");
-  return made;
-}
-
 Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
   if (type == llvm::CodeGenFileType::ObjectFile) inline_small_kernel(module);
   const llvm::CodeGenOptLevel level = level_for(module);
   machine_->setOptLevel(level);
-  std::unique_ptr<MachinePasses> listing;
-  std::unique_ptr<MachinePasses>& with =
-      type == llvm::CodeGenFileType::ObjectFile ? objects_[static_cast<size_t>(level)] : listing;
-  if (!with) with = machine_passes(type);
+  const bool is_object = type == llvm::CodeGenFileType::ObjectFile;
+  std::unique_ptr<MachinePasses>& kept = objects_[static_cast<size_t>(level)];
+  if (is_object && !kept) kept = make_machine_passes(*machine_, type).release();
+  const LlvmOwned<MachinePasses> listing(is_object ? nullptr : make_machine_passes(*machine_, type).release());
+  MachinePasses& with = is_object ? *kept : *listing;
   // Making passes leaves the machine as the last ones made want it.
   machine_->setFastISel(level == llvm::CodeGenOptLevel::None);
-  with->bytes.clear();
-  with->passes.run(module);
-  return Object(with->bytes.begin(), with->bytes.end());
+  with.bytes.clear();
+  with.passes.run(module);
+  return Object(with.bytes.begin(), with.bytes.end());
 }
 
 // Back ends that nobody uses just now, by target.
@@ -159,7 +155,7 @@ class Pool {
         return backend;
       }
     }
-    return std::make_unique<Backend>(info, sanitize);
+    return Backend::make(info, sanitize);
   }
   void give(const TargetInfo& info, bool sanitize, std::unique_ptr<Backend> backend) noexcept {
     try {

@@ -35,7 +35,13 @@ constinit Session* session = nullptr;
 
 Session& Session::instance() {
   const std::lock_guard lock(session_mutex);
-  if (session == nullptr) session = inside_llvm([] { return new Session; });
+  if (session == nullptr) {
+    session = inside_llvm([] {
+      LlvmOwned<Session> made(std::unique_ptr<Session>(new Session));
+      made->set_up();
+      return made.release().release();
+    });
+  }
   return *session;
 }
 
@@ -57,7 +63,7 @@ void Session::unlink(llvm::orc::JITDylib& library) noexcept {
 
 // What generated code may call: block copies, and the few functions of libm that a target without the instruction
 // needs.
-Session::Session() {
+void Session::set_up() {
   auto control =
       llvm::orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
   if (!control) fail(control.takeError(), "no executor");

@@ -26,7 +26,8 @@ class Session {
   void add_sanitizer();
 
  private:
-  Session();
+  Session() = default;
+  void set_up();
   static std::string& reasons() { return thread_object<std::string, Session>(); }
   static void report(llvm::Error error) {
     if (error) llvm::logAllUnhandledErrors(std::move(error), llvm::errs(), "calque: ");

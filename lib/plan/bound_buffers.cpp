@@ -31,7 +31,10 @@ class BufferCutter {
     for (size_t k = 0; k < positions.size(); ++k) {
       if (const auto at = chooser.reach(k, live[k])) {
         found.push_back(positions[*at]);
+        // The new piece may begin before this position: what it reads up to here is counted again, as its own.
         seen_.clear();
+        chooser.restart();
+        for (size_t n = *at; n < k; ++n) chooser.add(count_buffers(*p_.order[positions[n]]));
       }
       chooser.add(count_buffers(*p_.order[positions[k]]));
     }

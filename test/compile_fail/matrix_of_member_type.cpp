@@ -1,4 +1,4 @@
-// EXPECT: Eigen member.*parameter be the whole matrix
+// EXPECT: Eigen member .* is not supported yet; let the parameter be the whole matrix
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;

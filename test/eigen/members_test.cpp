@@ -90,6 +90,18 @@ TEST(EigenResults, MayBeEvaluatedOrConstant) {
   EXPECT_EQ(Eigen::Matrix2d(std::get<3>(constants)), Eigen::Matrix2d::Identity());
 }
 
+// They are evaluated when the function is traced: random numbers are the same in each call.
+TEST(EigenResults, MayBeRandomOrEvenlySpaced) {
+  const auto f = jit([](auto a) {
+    return std::tuple{a, V3::Random(), Eigen::VectorXf::LinSpaced(5, 0.0f, 2.0f), 2 * Eigen::Vector4i::LinSpaced(3, 6)};
+  });
+  const auto first = f(1.0), second = f(2.0);
+  EXPECT_EQ(V3(std::get<1>(first)), V3(std::get<1>(second)));
+  EXPECT_LE(V3(std::get<1>(first)).cwiseAbs().maxCoeff(), 1.0);
+  EXPECT_EQ(Eigen::VectorXf(std::get<2>(first)), Eigen::VectorXf::LinSpaced(5, 0.0f, 2.0f));
+  EXPECT_EQ(Eigen::Vector4i(std::get<3>(first)), Eigen::Vector4i(6, 8, 10, 12));
+}
+
 // What a type says of the objects that it refers to.
 template <class E>
 constexpr bool borrows(const E&) {
@@ -104,6 +116,9 @@ TEST(EigenResults, AreToldFromExpressionsThatReferToOthers) {
   EXPECT_FALSE(borrows(V3::Zero()));
   EXPECT_FALSE(borrows(-V3::Ones()));
   EXPECT_FALSE(borrows(V3::Ones() + 2.0 * V3::Ones()));
+  EXPECT_FALSE(borrows(V3::Random()));
+  EXPECT_FALSE(borrows(1.0 + Eigen::ArrayXd::LinSpaced(4, 0.0, 1.0)));
+  EXPECT_TRUE(borrows(V3::NullaryExpr([&](Eigen::Index i) { return numbers[i]; })));
   EXPECT_TRUE(borrows(u * 2.0));
   EXPECT_TRUE(borrows(u + V3::Ones()));
   EXPECT_TRUE(borrows(-u));

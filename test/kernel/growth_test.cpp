@@ -87,6 +87,22 @@ TEST(Growth, OfASumOfArgumentsIsLinear) {
   expect_linear([&](int64_t n) { return sum_of.trace(leaves(n, {20'000})); });
 }
 
+// Two sums over the same 100 arrays, then both over others. Little crosses between the first two, where the kernel ends
+// though more equations have been seen by then: the next kernel reads the 100 arrays too.
+TEST(Growth, ArraysOfTwoKernelsCountInBoth) {
+  constexpr size_t kShared = 100;
+  const auto sums = jit([](const auto& v) {
+    auto a = v[0], b = v[0];
+    for (size_t i = 1; i < kShared; ++i) a = a + v[i];
+    b = b * a;
+    for (size_t i = 1; i < kShared; ++i) b = b + a * v[i];
+    for (size_t i = kShared; i < v.size(); ++i) b = b + a * v[i];
+    return b;
+  });
+  const Program p = build(sums.trace(leaves(400)));
+  EXPECT_LE(most_buffers(p), 160U);
+}
+
 TEST(Growth, OfSumsOfArraysOfManyShapesIsLinear) {
   const auto loss = jit([](const auto& v) {
     auto s = sum(v[0] * v[0]);

@@ -11,6 +11,7 @@
 #include "codegen/backend_target.h"
 #include "codegen/emitter.h"
 #include "codegen/gpu/device_passes.h"
+#include "codegen/machine_passes.h"
 
 namespace calque::codegen {
 
@@ -42,7 +43,7 @@ class DeviceBackendPool {
         return backend;
       }
     }
-    return std::make_unique<DeviceBackend>(info);
+    return DeviceBackend::make(info);
   }
   void give(const std::string& key, std::unique_ptr<DeviceBackend> backend) noexcept {
     try {
@@ -81,18 +82,25 @@ TargetInfo ptx_target(const std::string& arch, bool many_parameters) {
   throw CompileError("compile: kernels are made for " + known + ", not for " + arch);
 }
 
-DeviceBackend::DeviceBackend(const TargetInfo& info) : info_(info) {
-  machine_.reset(find_target(info.triple)
-                     .createTargetMachine(llvm::Triple(info.triple), info.cpu, info.features, llvm::TargetOptions(),
+// As of the CPU's back end: LLVM is called only once somebody owns the object.
+std::unique_ptr<DeviceBackend> DeviceBackend::make(const TargetInfo& info) {
+  auto backend = make_llvm_owned<DeviceBackend>(info);
+  backend->set_up();
+  return backend.release();
+}
+
+void DeviceBackend::set_up() {
+  machine_.reset(find_target(info_.triple)
+                     .createTargetMachine(llvm::Triple(info_.triple), info_.cpu, info_.features, llvm::TargetOptions(),
                                           llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
                                           true));
-  if (!machine_) throw CompileError("compile: no code generator for " + info.triple);
-  llvm::PassBuilder builder(machine_.get());
-  builder.registerModuleAnalyses(modules_);
-  builder.registerCGSCCAnalyses(components_);
-  builder.registerFunctionAnalyses(functions_);
-  builder.registerLoopAnalyses(loops_);
-  builder.crossRegisterProxies(loops_, functions_, components_, modules_);
+  if (!machine_) throw CompileError("compile: no code generator for " + info_.triple);
+  const auto builder = make_llvm_owned<llvm::PassBuilder>(machine_.get());
+  builder->registerModuleAnalyses(modules_);
+  builder->registerCGSCCAnalyses(components_);
+  builder->registerFunctionAnalyses(functions_);
+  builder->registerLoopAnalyses(loops_);
+  builder->crossRegisterProxies(loops_, functions_, components_, modules_);
   passes_.addPass(llvm::AlwaysInlinerPass(false));
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -132,13 +140,9 @@ void DeviceBackend::retarget(llvm::Module& module) const {
 
 Object DeviceBackend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
   machine_->setOptLevel(has_long_block(module) ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
-  Object bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine_->addPassesToEmitFile(passes, out, nullptr, type))
-    throw CompileError("compile: the target cannot emit such a file");
-  passes.run(module);
-  return bytes;
+  const auto with = make_machine_passes(*machine_, type);
+  with->passes.run(module);
+  return Object(with->bytes.begin(), with->bytes.end());
 }
 
 BorrowedDeviceBackend::BorrowedDeviceBackend(const TargetInfo& info)

@@ -21,7 +21,8 @@ inline constexpr int kPtxOfManyParameters = 81;
 /// A target machine, kept from one module to the next, and passes over device code with its costs.
 class DeviceBackend {
  public:
-  explicit DeviceBackend(const TargetInfo& info);
+  static std::unique_ptr<DeviceBackend> make(const TargetInfo& info);
+  explicit DeviceBackend(const TargetInfo& info) : info_(info) {}
   /// For PTX: what comes before the last pass. Functions that are no kernels become part of those that call them.
   void optimize(llvm::Module& module);
   /// The module's triple and layout become the target's, as do the attributes of its functions.
@@ -29,6 +30,8 @@ class DeviceBackend {
   Object emit(llvm::Module& module, llvm::CodeGenFileType type);
 
  private:
+  void set_up();
+
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   llvm::LoopAnalysisManager loops_;
