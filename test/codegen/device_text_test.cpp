@@ -300,7 +300,7 @@ TEST_F(DeviceText, EveryOperationHasItsInstruction) {
 class DeviceTextArchs : public testing::TestWithParam<const char*> {};
 
 TEST_P(DeviceTextArchs, AreAssembled) {
-  if (!find_ptxas()) GTEST_SKIP() << "no ptxas here";
+  if (!find_ptxas()) GTEST_SKIP() << kNoPtxas;
   const std::string arch = GetParam();
   EXPECT_EQ(ptxas_complaint(ptx(kEverything, {"everything", 1, 32, 512}, arch), arch), "");
   EXPECT_EQ(ptxas_complaint(ptx(turn("call void @cq.barrier()"), {"turn", 1, 64, 256}, arch), arch), "");
@@ -316,7 +316,7 @@ INSTANTIATE_TEST_SUITE_P(Archs, DeviceTextArchs, testing::Values("sm_80", "sm_86
 
 // The complaint sees local memory.
 TEST_F(DeviceText, LocalMemoryIsComplainedOf) {
-  if (!find_ptxas()) GTEST_SKIP() << "no ptxas here";
+  if (!find_ptxas()) GTEST_SKIP() << kNoPtxas;
   const std::string local = R"(
 define void @local(ptr addrspace(1) %x) {
   %t = call i32 @cq.thread()

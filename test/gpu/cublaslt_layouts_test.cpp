@@ -47,7 +47,9 @@ TEST(CublasLayouts, NumbersAreTheLibrarys) {
 
 #else
 
-TEST(CublasLayouts, AreTheLibrarys) { GTEST_SKIP() << "cublasLt.h is not installed"; }
+TEST(CublasLayouts, AreTheLibrarys) {
+  GTEST_SKIP() << "the compiler found no cublasLt.h (of NVIDIA's CUDA toolkit) to compare the declarations with";
+}
 
 #endif
 

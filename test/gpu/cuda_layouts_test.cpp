@@ -69,7 +69,9 @@ TEST(CudaLayouts, FailuresThatLastAreThoseTheHeaderSaysSoOf) {
 
 #else
 
-TEST(CudaLayouts, AreTheDrivers) { GTEST_SKIP() << "cuda.h is not installed"; }
+TEST(CudaLayouts, AreTheDrivers) {
+  GTEST_SKIP() << "the compiler found no cuda.h (of NVIDIA's CUDA toolkit) to compare the declarations with";
+}
 
 #endif
 

@@ -74,7 +74,7 @@ TEST(SimulatedOp, EqualsTheReference) {
 
 // Steps are left out: what is assembled are kernels.
 TEST(AssembledOp, IsAccepted) {
-  if (!find_ptxas()) GTEST_SKIP() << "no ptxas here";
+  if (!find_ptxas()) GTEST_SKIP() << kNoPtxas;
   kernel::Program all;
   for_some_op_cases([&](const OpRow& row, const OpRequest&, const OpCase& c) {
     for (kernel::Kernel& k : program_for_gpu(graph_of(row, c), tiny_limits()).kernels)

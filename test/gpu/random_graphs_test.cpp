@@ -58,7 +58,7 @@ TEST(SimulatedGraphsOfLargeArrays, EqualTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SimulatedGraphs, testing::Range(0, kAddressSanitizer ? 1 : 6));
 
 TEST(AssembledGraphs, AreAccepted) {
-  if (!find_ptxas()) GTEST_SKIP() << "no ptxas here";
+  if (!find_ptxas()) GTEST_SKIP() << kNoPtxas;
   for (uint64_t seed = 0; seed < 8; ++seed) {
     const char* const arch = seed % 2 == 0 ? "sm_80" : "sm_90a";
     const Graph g = random_graph(seed, exact_options());

@@ -64,7 +64,7 @@ std::vector<Case> cases() {
 }
 
 void check(const std::string& arch) {
-  if (!find_ptxas()) GTEST_SKIP() << "no ptxas here";
+  if (!find_ptxas()) GTEST_SKIP() << kNoPtxas;
   for (const Case& c : cases()) {
     codegen::DeviceOptions options;
     options.arch = arch;

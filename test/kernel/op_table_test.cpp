@@ -1,6 +1,8 @@
 // Every primitive, dtype and a range of shapes: compiled code against the reference, on several CPU levels.
 #include "support/op_table.h"
 
+#include <map>
+#include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -58,17 +60,41 @@ std::string check(const OpRow& row, DType dtype, const OpCase& c, const std::str
   return out.str();
 }
 
-// A stride that no count of dtypes is a multiple of, so that all primitives and all dtypes are among the cases.
-constexpr int kStride = kAddressSanitizer || kThreadSanitizer ? 7 : 1;
+constexpr int kSanitizedStride = 7;  // less than the shapes that each dtype has
+constexpr int kStride = kAddressSanitizer || kThreadSanitizer ? kSanitizedStride : 1;
+
+bool is_compiled(const OpRow& row, const OpCase& c) {
+  return !row.primitive().has_effect && !has_complex(graph_of(row, c));
+}
+
+TEST(CompiledOpSample, HasEveryPrimitiveAndDType) {
+  using Key = std::pair<PrimitiveId, DType>;
+  std::map<Key, int> all, taken;
+  CaseSample sample(kSanitizedStride);
+  for_each_op_case(1, [&](const OpRow& row, const OpRequest& request, const OpCase& c) {
+    if (!is_compiled(row, c)) return;
+    ++all[{row.id, request.dtype}];
+    if (sample.takes(row)) ++taken[{row.id, request.dtype}];
+  });
+  std::set<PrimitiveId> primitives, taken_primitives;
+  for (const auto& [key, count] : all) {
+    primitives.insert(key.first);
+    if (taken.contains(key)) {
+      taken_primitives.insert(key.first);
+    } else {
+      EXPECT_LT(count, kSanitizedStride) << primitive(key.first).name << " of " << name(key.second);
+    }
+  }
+  EXPECT_EQ(taken_primitives, primitives);
+}
 
 class CompiledOp : public testing::TestWithParam<std::string> {};
 
 TEST_P(CompiledOp, EqualsTheReference) {
-  int count = 0, seen = 0;
+  int count = 0;
+  CaseSample sample(kStride);
   for_each_op_case(1, [&](const OpRow& row, const OpRequest& request, const OpCase& c) {
-    if (row.primitive().has_effect || HasFailure()) return;
-    if (seen++ % kStride != 0) return;
-    if (has_complex(graph_of(row, c))) return;
+    if (HasFailure() || !is_compiled(row, c) || !sample.takes(row)) return;
     ASSERT_EQ(check(row, request.dtype, c, GetParam()), "") << row.primitive().name;
     ++count;
   });

@@ -195,4 +195,25 @@ void for_each_op_case(int repeats, Body body) {
   }
 }
 
+/// Takes one case in `stride` of each row, where all of them are too many. Counting begins anew at each row: its first
+/// case is taken, so no primitive is left out, and of every `stride` cases in a row one, so no dtype is left out that
+/// has as many. Where a row's count begins depends on the row: neighbours have cases of other shapes.
+class CaseSample {
+ public:
+  explicit CaseSample(int stride) : stride_(stride) {}
+  /// Cases come in the order of for_each_op_case.
+  bool takes(const OpRow& row) {
+    if (row_ != &row) {
+      row_ = &row;
+      number_ = 0;
+    }
+    const int number = number_++;
+    return number == 0 || (number + row.id) % stride_ == 0;
+  }
+
+ private:
+  int stride_, number_ = 0;
+  const OpRow* row_ = nullptr;
+};
+
 }  // namespace calque::test

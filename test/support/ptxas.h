@@ -8,6 +8,9 @@ namespace calque::test {
 
 /// Path of ptxas: of $PATH, else of /usr/local/cuda. Nothing where there is none.
 std::optional<std::string> find_ptxas();
+/// Why a test is skipped where it finds none.
+inline constexpr const char* kNoPtxas =
+    "ptxas, the assembler of NVIDIA's CUDA toolkit, is neither in $PATH nor in /usr/local/cuda/bin";
 
 struct AssembledKernel {
   std::string name;
