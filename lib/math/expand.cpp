@@ -1,6 +1,8 @@
 #include "math/expand.h"
 
 #include "math/expand_rules.h"
+#include "math/integer_power.h"
+#include "math/remainder.h"
 
 namespace calque::math {
 
@@ -12,7 +14,7 @@ bool expands(const Graph& g, const Equation& e) { return lower_kind(g, e) == Low
 
 class Expander {
  public:
-  Expander(const Graph& from, const ExpandOptions& options) : from_(from), options_(options), map_(from.num_values()) {}
+  Expander(const Graph& from, const MathForms& forms) : from_(from), forms_(forms), map_(from.num_values()) {}
 
   Graph run() {
     to_.set_name(from_.name());
@@ -25,7 +27,7 @@ class Expander {
         continue;
       }
       std::vector<Graph> subgraphs;
-      for (const Graph& s : e.subgraphs()) subgraphs.push_back(expand(s, options_));
+      for (const Graph& s : e.subgraphs()) subgraphs.push_back(expand(s, forms_));
       const Equation& copy = to_.append(e.definition(), operands, e.attributes(), std::move(subgraphs), e.location());
       for (size_t i = 0; i < e.results().size(); ++i) map_[e.result(i).id()] = copy.result(i);
     }
@@ -47,7 +49,7 @@ class Expander {
 
   Value expansion(const Equation& e, const ValueList& operands) {
     const Type& type = from_.type(e.result());
-    const GraphScope scope(to_, type.shape, e.location(), options_.fused);
+    const GraphScope scope(to_, type.shape, e.location(), forms_.fused);
     const bool small = type.dtype == DType::f16 || type.dtype == DType::bf16;
     if (small && e.id() == id_of<Nextafter>) return nextafter16(type.dtype, operands[0], operands[1]);
     ValueList wide = operands;
@@ -62,33 +64,33 @@ class Expander {
   }
 
   Value expand_float(bool twice, PrimitiveId id, const ValueList& operands) const {
-    if (options_.estimates && !twice && id == id_of<Rsqrt>) return GraphBackend::emit<Rsqrt>(operands, {});
-    if (options_.fast_math) {
-      const Value fast = twice ? expand_f64_fast(id, operands) : expand_f32_fast(id, operands);
-      if (fast.valid()) return fast;
-    }
-    return twice ? expand_f64(id, operands) : expand_f32(id, operands);
+    if (forms_.estimates && !twice && id == id_of<Rsqrt>) return GraphBackend::emit<Rsqrt>(operands, {});
+    const Value x = operands[0], y = operands[operands.size() - 1];
+    return twice ? expand_f64(id, forms_.fast_math, x, y) : expand_f32(id, forms_.fast_math, x, y);
   }
 
-  /// The neighbour among 16-bit floats, by their bits: sign and magnitude order is integer order.
+  static Value expand_integer_power(DType dtype, Value x, Value n) {
+    return visit_dtype(dtype, [&]<class T>() -> Value {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        using I = Lane<T, GraphBackend>;
+        return integer_power(I::from_raw(x), I::from_raw(n)).raw();
+      } else {
+        return {};
+      }
+    });
+  }
+
   static Value nextafter16(DType dtype, Value x, Value y) {
     using I = Lane<int16_t, GraphBackend>;
     using F = Lane<float, GraphBackend>;
     const auto wide = [](Value v) { return F::from_raw(GraphBackend::emit<Convert>({v}, {{"dtype", DType::f32}})); };
-    const F fx = wide(x), fy = wide(y);
-    const I bits = I::from_raw(GraphBackend::emit<Bitcast>({x}, {{"dtype", DType::i16}}));
-    const I target = I::from_raw(GraphBackend::emit<Bitcast>({y}, {{"dtype", DType::i16}}));
-    const I nan(dtype == DType::f16 ? 0x7e00 : 0x7fc0);
-    const auto away = (fx < fy) == (fx > F(0.0f));
-    const I moved = where(away, bits + I(1), bits - I(1));
-    const I from_zero = where(fy > F(0.0f), I(1), I(-0x7fff));
-    const I next = where(fx == fy, target, where(fx == F(0.0f), from_zero, moved));
-    const I result = where((fx != fx) | (fy != fy), nan, next);
-    return GraphBackend::emit<Bitcast>({result.raw()}, {{"dtype", dtype}});
+    const auto bits = [](Value v) { return I::from_raw(GraphBackend::emit<Bitcast>({v}, {{"dtype", DType::i16}})); };
+    const I next = nextafter_of_half(wide(x), wide(y), bits(x), bits(y), dtype == DType::bf16);
+    return GraphBackend::emit<Bitcast>({next.raw()}, {{"dtype", dtype}});
   }
 
   const Graph& from_;
-  const ExpandOptions& options_;
+  const MathForms& forms_;
   Graph to_;
   std::vector<Value> map_;
 };
@@ -104,8 +106,8 @@ bool needs_expansion(const Graph& graph) {
   return false;
 }
 
-Graph expand(const Graph& graph, const ExpandOptions& options) {
-  return needs_expansion(graph) ? Expander(graph, options).run() : graph;
+Graph expand(const Graph& graph, const MathForms& forms) {
+  return needs_expansion(graph) ? Expander(graph, forms).run() : graph;
 }
 
 }  // namespace calque::math

@@ -1,7 +1,12 @@
-#include "math/expand_float.h"
+#include "math/expand_rules.h"
+#include "math/functions.h"
 
 namespace calque::math {
 
-Value expand_f64(PrimitiveId id, const ValueList& operands) { return expand_float<double>(id, operands); }
+Value expand_f64(PrimitiveId id, bool fast_math, Value x, Value y) {
+  using F = Lane<double, GraphBackend>;
+  const auto result = function_of(id, fast_math, F::from_raw(x), F::from_raw(y));
+  return result ? result->raw() : Value{};
+}
 
 }  // namespace calque::math

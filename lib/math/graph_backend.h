@@ -9,6 +9,7 @@
 #include "calque/ir/graph.h"
 
 #include "ir/thread_end.h"
+#include "math/emulated_fma.h"
 #include "math/lane.h"
 #include "primitives/registry.h"
 
@@ -99,21 +100,21 @@ struct GraphBackend {
   static V rint(V a) {
     return emit<primitives::Round>({a});
   }
-  /// Where the target has no such instruction, a call of the C library for each number would be far slower.
   template <class T>
   static V fma(V a, V b, V c) {
+    using F = Lane<T, GraphBackend>;
     if (here().fused) return emit<primitives::Fma>({a, b, c});
-    if constexpr (sizeof(T) == 4) {
-      // The product is exact; the sum rounds twice, which matters only for rare ties.
-      const auto wide = [](V v) { return convert<double, float>(v); };
-      return convert<float, double>(add<double>(mul<double>(wide(a), wide(b)), wide(c)));
-    } else {
-      return fma_of_pairs(a, b, c);
-    }
+    return emulated_fma(F::from_raw(a), F::from_raw(b), F::from_raw(c)).raw();
   }
   template <class T>
   static V multiply_add(V a, V b, V c) {
     return here().fused ? fma<T>(a, b, c) : add<T>(mul<T>(a, b), c);
+  }
+  template <class T>
+  static V product_error(V a, V b, V p) {
+    using F = Lane<T, GraphBackend>;
+    if (here().fused) return fma<T>(a, b, neg<T>(p));
+    return emulated_product_error(F::from_raw(a), F::from_raw(b), F::from_raw(p)).raw();
   }
   template <class T>
   static V bit_and(V a, V b) {
@@ -237,38 +238,6 @@ struct GraphBackend {
   }
 
  private:
-  /// a * b + c with the product as a pair (Dekker) and the sum rounded twice.
-  static V fma_of_pairs(V a, V b, V c) {
-    const auto plus = [](V x, V y) { return add<double>(x, y); };
-    const auto minus = [](V x, V y) { return sub<double>(x, y); };
-    const auto times = [](V x, V y) { return mul<double>(x, y); };
-    const auto split = [&](V x) {
-      const V scaled = times(x, constant<double>(0x1p27 + 1));
-      const V high = minus(scaled, minus(scaled, x));
-      return std::pair(high, minus(x, high));
-    };
-    const auto [a1, a2] = split(a);
-    const auto [b1, b2] = split(b);
-    const V p = times(a, b);
-    const V e = plus(plus(plus(minus(times(a1, b1), p), times(a1, b2)), times(a2, b1)), times(a2, b2));
-    // Splitting overflows for huge factors, and infinities leave nothing.
-    const auto number_or_zero = [](V x) { return select<double>(eq<double>(x, x), x, constant<double>(0)); };
-    if (is_negated_product(c, a, b)) return number_or_zero(e);
-    const V s = plus(p, c);
-    const V t = minus(s, p);
-    const V rest = plus(plus(minus(p, minus(s, t)), minus(c, t)), e);
-    return plus(s, number_or_zero(rest));
-  }
-  /// Whether c is -(a * b), as it is where the rounding error of a * b is wanted.
-  static bool is_negated_product(V c, V a, V b) {
-    const Graph& g = *here().graph;
-    const Equation* negation = g.kind(c) == ValueKind::result ? g.definition(c) : nullptr;
-    if (!negation || negation->id() != primitives::id_of<primitives::Neg>) return false;
-    const V p = negation->operand(0);
-    const Equation* product = g.kind(p) == ValueKind::result ? g.definition(p) : nullptr;
-    return product && product->id() == primitives::id_of<primitives::Mul> && product->operand(0) == a &&
-           product->operand(1) == b;
-  }
   static const Equation& emit_while(Graph cond, Graph body, int64_t cond_consts, int64_t body_consts,
                                     ValueList operands) {
     GraphContext& c = here();
@@ -292,11 +261,6 @@ struct GraphBackend {
     if (a.empty()) a = AnyArray::from(std::span<const T>(table), Shape{static_cast<int64_t>(N)});
     return a;
   }
-};
-
-/// The same; functions take their fast forms.
-struct FastGraphBackend : GraphBackend {
-  using Approximate = void;
 };
 
 }  // namespace calque::math

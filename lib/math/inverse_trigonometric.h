@@ -71,7 +71,7 @@ F atan_from(const F& r, const F& low, const Pair<F>& base) {
   if constexpr (sizeof(T) == 4) {
     // What the square and the cube lose to rounding would take results near pi/4 beyond 1 ulp. At r = 1 the derivative
     // of the tail by the cube is -0.215, by the square -0.143.
-    correction = fma(fma(r, fma(r, r, -z), fma(r, z, -cube)), T(-0.19), correction);
+    correction = fma(fma(r, product_error(r, r, z), product_error(r, z, cube)), T(-0.19), correction);
   }
   const F tail = fma(cube, horner_rounded_once(z, TrigConstants<T>::kAtan), correction);
   const Pair<F> sum = quick_two_sum(base.high, r);

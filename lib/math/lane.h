@@ -13,8 +13,9 @@
 //     template <class T> static Value<T> constant(T c);
 //     // T floating or integer (unsigned and signed wrap); operands by const reference
 //     template <class T> static Value<T> add(a, b); sub(a, b); mul(a, b); neg(a);
-//     template <class T> static Value<T> div(a, b); sqrt(a); abs(a); floor(a); trunc(a); rint(a); fma(a, b, c);  // T
-//     floating
+//     // T floating
+//     template <class T> static Value<T> div(a, b); sqrt(a); abs(a); floor(a); trunc(a); rint(a); fma(a, b, c);
+//     template <class T> static Value<T> multiply_add(a, b, c); product_error(a, b, p);
 //     // T integer or bool
 //     template <class T> static Value<T> bit_and(a, b); bit_or(a, b); bit_xor(a, b); bit_not(a);
 //     // T integer; the amount is a value of the same type in [0, width); right shifts of signed types keep the sign
@@ -23,9 +24,11 @@
 //     template <class T> static Value<bool> eq(a, b); ne(a, b); lt(a, b); le(a, b); gt(a, b); ge(a, b);
 //     template <class T> static Value<T> select(const Value<bool>& mask, a, b);
 //     template <class To, class From> static Value<To> bitcast(a);    // same width
-//     template <class To, class From> static Value<To> convert(a);    // float <-> int of values in range, f32 <-> f64,
-//     i <-> i template <class T, std::size_t N, class Index> static Value<T> lookup(const std::array<T, N>& table,
-//     const Value<Index>& i);   // table has static storage, 0 <= i < N
+//     // float <-> int of values in range, f32 <-> f64, i <-> i
+//     template <class To, class From> static Value<To> convert(a);
+//     // the table has static storage, 0 <= i < N
+//     template <class T, std::size_t N, class Index>
+//     static Value<T> lookup(const std::array<T, N>& table, const Value<Index>& i);
 //     // select(mask, slow(inputs...), fast), where a vector need not evaluate `slow` unless some lane's mask is set
 //     template <class T, class Slow, class... In>
 //     static Lane<T, B> rarely(const Lane<bool, B>& mask, const Lane<T, B>& fast, Slow slow, const In&... inputs);
@@ -137,6 +140,10 @@ class Lane {
   friend Lane multiply_add(const Lane& a, const Lane& b, const Lane& c) {
     return make(B::template multiply_add<T>(a.raw_, b.raw_, c.raw_));
   }
+  /// a * b - p, the rounding error of the product p = a * b: exact unless it underflows.
+  friend Lane product_error(const Lane& a, const Lane& b, const Lane& p) {
+    return make(B::template product_error<T>(a.raw_, b.raw_, p.raw_));
+  }
   friend Lane sqrt(const Lane& a) { return make(B::template sqrt<T>(a.raw_)); }
   friend Lane abs(const Lane& a) { return make(B::template abs<T>(a.raw_)); }
   friend Lane floor(const Lane& a) { return make(B::template floor<T>(a.raw_)); }
@@ -181,6 +188,12 @@ using uint_t = typename F::template Rebind<typename FloatFormat<scalar_t<F>>::Ui
 /// backend says so by a member type `Approximate`.
 template <class F>
 inline constexpr bool kApproximate = requires { typename F::Backend::Approximate; };
+
+/// Backend B, with those forms.
+template <class B>
+struct Fast : B {
+  using Approximate = void;
+};
 
 /// The same bits as a lane of type To.
 template <class To, class From, class B>

@@ -39,7 +39,7 @@ Pair<F> log1p_reduced(const F& f, const F& f_low) {
   using T = scalar_t<F>;
   const F half = f * T(0.5);
   const F h = half * f;
-  const F h_low = fma(half, f, -h);
+  const F h_low = product_error(half, f, h);
   const F high = f - h;
   const F low = ((f - high) - h) - h_low;
   return {high, (low + fma(-f, f_low, f_low)) + log1p_rest(f, f * f)};

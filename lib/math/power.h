@@ -132,17 +132,17 @@ Pair<Lane<double, B>> log2_pair(const Lane<double, B>& x, const int_t<Lane<doubl
   // 1 is a multiple of m's last place.
   const Pair<F> s = divide(Pair<F>{m - 1.0, F(0)}, quick_two_sum(F(1), m));
   const F z = s.high * s.high;
-  const F z_low = multiply_add(s.high + s.high, s.low, fma(s.high, s.high, -z));
+  const F z_low = multiply_add(s.high + s.high, s.low, product_error(s.high, s.high, z));
   const F fifth = multiply_add(z, polynomial(z, C::kAtanhTail), C::kFifth_0);
   const F third = fma(z, fifth, C::kThird_0);
   const F third_low = fma(z, fifth, C::kThird_0 - third) + C::kThird_1;
   const F t = z * third;
-  const F t_low = multiply_add(z_low, third, multiply_add(z, third_low, fma(z, third, -t)));
+  const F t_low = multiply_add(z_low, third, multiply_add(z, third_low, product_error(z, third, t)));
   const F u = s.high * (2 * C::kInvLn2_0);
-  const F u_low =
-      multiply_add(s.low, 2 * C::kInvLn2_0, multiply_add(s.high, 2 * C::kInvLn2_1, fma(s.high, 2 * C::kInvLn2_0, -u)));
+  const F u_low = multiply_add(s.low, 2 * C::kInvLn2_0,
+                               multiply_add(s.high, 2 * C::kInvLn2_1, product_error(s.high, F(2 * C::kInvLn2_0), u)));
   const F v = u * t;
-  const F v_low = multiply_add(u_low, t, multiply_add(u, t_low, fma(u, t, -v)));
+  const F v_low = multiply_add(u_low, t, multiply_add(u, t_low, product_error(u, t, v)));
   const Pair<F> fraction = quick_two_sum(u, v);
   // k is 0 or a multiple of the fraction's last place.
   const Pair<F> sum = quick_two_sum(k, fraction.high);
@@ -165,7 +165,8 @@ Scaled<F> exp2_of_pair(const F& high, const F& low) {
   // The difference is a multiple of high's last place, so low may be above it.
   const Pair<F> r = quick_two_sum(high - (shifted - Format::kRoundingShift), low);
   const F t = r.high * E::kLn2_0;
-  const F t_low = multiply_add(r.low, E::kLn2_0, multiply_add(r.high, E::kLn2_1, fma(r.high, E::kLn2_0, -t)));
+  const F t_low =
+      multiply_add(r.low, E::kLn2_0, multiply_add(r.high, E::kLn2_1, product_error(r.high, F(E::kLn2_0), t)));
   const F tail = multiply_add(t * t, polynomial(t, E::kExp), multiply_add(t_low, t, t_low));
   const Pair<F> sum = quick_two_sum(F(1), t);
   return {to_bits(shifted) - int_t<F>(Format::kRoundingShiftBits), sum.high + (sum.low + tail)};
@@ -181,7 +182,7 @@ Lane<double, B> pow_slowly(const Lane<double, B>& x, const Lane<double, B>& y) {
   const Pair<F> l = log2_pair(where(subnormal, ax * 0x1p53, ax), where(subnormal, I(-53), I(0)));
   const F product = y * l.high;
   const F limited = where(product > F(1100), F(1100), where(product < F(-1100), F(-1100), product));
-  const F product_low = where(abs(product) < F(1100), multiply_add(y, l.low, fma(y, l.high, -product)), F(0));
+  const F product_low = where(abs(product) < F(1100), multiply_add(y, l.low, product_error(y, l.high, product)), F(0));
   const Scaled<F> p = exp2_of_pair(limited, product_low);
   return pow_special(x, y, p.value, p.exponent, [](const F& v, const I& e) { return scale(v, e); });
 }
@@ -193,7 +194,7 @@ Lane<double, B> pow(const Lane<double, B>& x, const Lane<double, B>& y) {
   using I = int_t<F>;
   const Pair<F> l = log2_pair(x, I(0));
   const F product = y * l.high;
-  const Scaled<F> p = exp2_of_pair(product, multiply_add(y, l.low, fma(y, l.high, -product)));
+  const Scaled<F> p = exp2_of_pair(product, multiply_add(y, l.low, product_error(y, l.high, product)));
   const F fast = from_bits(to_bits(p.value) + (p.exponent << I(52)));
   return rarely(
       is_not_positive_normal(x) | !(abs(product) < F(1020)), fast,

@@ -70,6 +70,24 @@ F nextafter(const F& x, const F& y) {
   return where(is_nan(x) | is_nan(y), F(kNaN<T>), result);
 }
 
+/// The bits of the NaN that `nextafter_of_half` gives.
+constexpr std::int16_t quiet_nan_of_half(bool bfloat) { return bfloat ? 0x7fc0 : 0x7e00; }
+
+/// The same of 16-bit floats, given them (as f32) and their bits.
+template <class B>
+Lane<std::int16_t, B> nextafter_of_half(const Lane<float, B>& x, const Lane<float, B>& y,
+                                        const Lane<std::int16_t, B>& x_bits, const Lane<std::int16_t, B>& y_bits,
+                                        bool bfloat) {
+  using F = Lane<float, B>;
+  using I = Lane<std::int16_t, B>;
+  // Sign and magnitude order is integer order.
+  const mask_t<F> away = (x < y) == (x > F(0));
+  const I moved = where(away, x_bits + I(1), x_bits - I(1));
+  const I from_zero = where(y > F(0), I(1), I(-0x7fff));
+  const I next = where(x == y, y_bits, where(x == F(0), from_zero, moved));
+  return where(is_nan(x) | is_nan(y), I(quiet_nan_of_half(bfloat)), next);
+}
+
 /// x * 2^n, rounded once.
 template <FloatLane F>
 F ldexp(const F& x, const int_t<F>& n) {

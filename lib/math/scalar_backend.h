@@ -1,4 +1,4 @@
-// lib/math on plain scalars: tests, and whoever wants a function's value for one number. Must be compiled without
+// lib/math on plain scalars: constant folding, the reference of strict mode, tests. Must be compiled without
 // contraction
 // (-ffp-contract=off) for the results to be those of every other backend.
 #pragma once
@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "math/emulated_fma.h"
 #include "math/lane.h"
 
 namespace calque::math {
@@ -94,6 +95,11 @@ struct ScalarBackend {
   }
 
   template <class T>
+  static T product_error(T a, T b, T p) {
+    return fma(a, b, -p);
+  }
+
+  template <class T>
   static T bit_and(T a, T b) {
     return static_cast<T>(a & b);
   }
@@ -179,11 +185,11 @@ struct ScalarBackend {
   }
 
  private:
-  // Signed arithmetic is done on unsigned numbers, so that it wraps.
+  // Integer arithmetic is done on unsigned numbers that are not promoted, so that it wraps.
   template <class T>
   static auto bits(T a) {
     if constexpr (std::is_integral_v<T>) {
-      return static_cast<std::make_unsigned_t<T>>(a);
+      return static_cast<std::common_type_t<std::make_unsigned_t<T>, std::uint32_t>>(a);
     } else {
       return a;
     }
@@ -191,6 +197,24 @@ struct ScalarBackend {
   template <class T, class U>
   static T wrap(U a) {
     return static_cast<T>(a);
+  }
+};
+
+/// The same for targets without fused multiply-add.
+struct UnfusedScalarBackend : ScalarBackend {
+  template <class T>
+  static T fma(T a, T b, T c) {
+    using F = Lane<T, UnfusedScalarBackend>;
+    return emulated_fma(F(a), F(b), F(c)).raw();
+  }
+  template <class T>
+  static T multiply_add(T a, T b, T c) {
+    return a * b + c;
+  }
+  template <class T>
+  static T product_error(T a, T b, T p) {
+    using F = Lane<T, UnfusedScalarBackend>;
+    return emulated_product_error(F(a), F(b), F(p)).raw();
   }
 };
 

@@ -107,7 +107,7 @@ Pair<F> two_sum(const F& a, const F& b) {
 template <FloatLane F>
 Pair<F> two_product(const F& a, const F& b) {
   const F p = a * b;
-  return {p, fma(a, b, -p)};
+  return {p, product_error(a, b, p)};
 }
 
 /// a * b to about twice the precision.

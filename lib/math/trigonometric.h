@@ -58,7 +58,7 @@ template <FloatLane F>
 Pair<F> sin_reduced_precisely(const F& high, const F& low, const F& square) {
   using T = scalar_t<F>;
   const F cube = high * square;
-  const F cube_low = fma(high, fma(high, high, -square), fma(high, square, -cube));
+  const F cube_low = fma(high, product_error(high, high, square), product_error(high, square, cube));
   return {high, fma(cube, polynomial(square, TrigConstants<T>::kSin), fma(cube_low, T(-1.0 / 6), low))};
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "math/evaluate.h"
 #include "primitives/registry.h"
 
 namespace calque::reference {
@@ -15,7 +16,7 @@ using Arrays = std::vector<AnyArray>;
 /// One evaluation with its limit, which sub-graphs share.
 class Evaluator {
  public:
-  explicit Evaluator(const Limits& limits) : left_(limits.elements) {
+  explicit Evaluator(const Options& options) : forms_(options.forms), left_(options.elements) {
     call_ = [this](const Graph& graph, std::span<const AnyArray> inputs) { return run(graph, inputs); };
   }
   Evaluator(const Evaluator&) = delete;
@@ -56,7 +57,11 @@ class Evaluator {
     }
     primitives::Evaluation evaluation{attributes, subgraphs, operands, types, call_, {}};
     evaluation.results.reserve(types.size());
-    primitives::rules(primitive.id).evaluate(evaluation);
+    if (forms_ && !operands.empty() && math::can_evaluate(primitive.id, operands[0].dtype(), *forms_)) {
+      math::evaluate(primitive.id, *forms_, evaluation);
+    } else {
+      primitives::rules(primitive.id).evaluate(evaluation);
+    }
     return std::move(evaluation.results);
   }
 
@@ -96,6 +101,7 @@ class Evaluator {
   }
 
   std::function<Arrays(const Graph&, std::span<const AnyArray>)> call_;
+  std::optional<math::MathForms> forms_;
   int64_t left_;
 };
 
@@ -111,7 +117,7 @@ AnyArray materialize(const Literal& literal, const Type& type) {
   return array;
 }
 
-std::vector<AnyArray> evaluate(const Graph& graph, std::span<const AnyArray> inputs, const Limits& limits) {
+std::vector<AnyArray> evaluate(const Graph& graph, std::span<const AnyArray> inputs, const Options& options) {
   if (inputs.size() != graph.inputs().size()) {
     throw ShapeError(fmt::format("evaluate: expects {} inputs, got {}", graph.inputs().size(), inputs.size()));
   }
@@ -124,24 +130,24 @@ std::vector<AnyArray> evaluate(const Graph& graph, std::span<const AnyArray> inp
     if (inputs[i].dtype() != want.dtype) throw DTypeError(text);
     throw ShapeError(text);
   }
-  return Evaluator(limits).run(graph, inputs);
+  return Evaluator(options).run(graph, inputs);
 }
 
 std::vector<AnyArray> evaluate_equation(const Graph& graph, const Equation& equation,
-                                        std::span<const AnyArray> operands, const Limits& limits) {
+                                        std::span<const AnyArray> operands, const Options& options) {
   std::vector<Type> types;
   for (Value r : equation.results()) types.push_back(graph.type(r));
-  return Evaluator(limits).apply(equation.definition(), operands, equation.attributes(), equation.subgraphs(), types);
+  return Evaluator(options).apply(equation.definition(), operands, equation.attributes(), equation.subgraphs(), types);
 }
 
 std::vector<AnyArray> evaluate_primitive(const Primitive& primitive, std::span<const AnyArray> operands,
                                          const Attributes& attributes, std::span<const Graph> subgraphs,
-                                         const Limits& limits) {
+                                         const Options& options) {
   std::vector<const Type*> operand_types;
   for (const AnyArray& a : operands) operand_types.push_back(&a.type());
   std::vector<Type> types;
   primitive.infer({operand_types, attributes, subgraphs}, types);
-  return Evaluator(limits).apply(primitive, operands, attributes, subgraphs, types);
+  return Evaluator(options).apply(primitive, operands, attributes, subgraphs, types);
 }
 
 }  // namespace calque::reference

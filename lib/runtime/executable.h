@@ -14,6 +14,7 @@
 
 #include "codegen/codegen.h"
 #include "kernel/program.h"
+#include "reference/evaluate.h"
 #include "runtime/compile_log.h"
 
 namespace calque::runtime {
@@ -59,6 +60,7 @@ struct Executable {
   std::vector<AnyArray> constant_arrays;
   std::shared_ptr<const codegen::CompiledProgram> code;
   std::shared_ptr<const Graph> graph;  ///< of the reference backend
+  reference::Options evaluation;       ///< the same's
   /// In place of an entry: what runs on a device.
   std::shared_ptr<const DeviceProgram> device;
   bool copies_inputs = false;  ///< of the reference backend: a host function may keep them
@@ -100,8 +102,8 @@ void limit_executables(size_t bytes);
 /// How many were compiled since the program started.
 uint64_t num_compilations();
 
-/// What the reference evaluator evaluates in place of `graph`: strict mode promises the bits of the expanded graph.
-Graph reference_graph(const Graph& graph, const CompileOptions& options);
+/// How the reference evaluator computes functions: strict mode promises the bits of generated code.
+reference::Options reference_options(const CompileOptions& options);
 /// The executable that evaluates `graph` with the reference evaluator.
 std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides,
                                                             const CompileOptions& options);

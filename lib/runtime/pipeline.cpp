@@ -16,13 +16,12 @@
 namespace calque::runtime {
 
 Graph simplified_graph(const Graph& graph, const CompileOptions& options) {
-  // Transcendental functions fold only once they are expanded, so that folded and computed values have the same bits.
   // In strict mode the forms do not depend on the target.
   const codegen::TargetInfo target = codegen::resolve_target({});
-  const math::ExpandOptions forms{.fused = options.strict || target.fma,
-                                  .estimates = !options.strict && target.x86 && target.fma,
-                                  .fast_math = options.fast_math};
-  return transform::simplify(math::expand(transform::simplify(graph), forms));
+  const math::MathForms forms{.fused = options.strict || target.fma,
+                              .estimates = !options.strict && target.x86 && target.fma,
+                              .fast_math = options.fast_math && !options.strict};
+  return transform::simplify(math::expand(transform::simplify(graph, transform::InlineScope::all, forms), forms));
 }
 
 kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {

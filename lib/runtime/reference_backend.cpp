@@ -5,7 +5,6 @@
 #include "calque/detail/leaf_view.h"
 
 #include "ir/bytes.h"
-#include "math/expand.h"
 #include "reference/evaluate.h"
 #include "runtime/executable.h"
 
@@ -29,7 +28,7 @@ int32_t run_reference(void* context, void* const* buffers) {
       inputs.push_back(
           input_array(executable.inputs[i], executable.input_strides[i], buffers[i], executable.copies_inputs));
     }
-    const std::vector<AnyArray> outputs = reference::evaluate(*executable.graph, inputs);
+    const std::vector<AnyArray> outputs = reference::evaluate(*executable.graph, inputs, executable.evaluation);
     void* const* destination = buffers + executable.inputs.size();
     for (const AnyArray& output : outputs) {
       if (output.bytes() != 0) std::memcpy(*destination, output.data(), output.bytes());
@@ -54,8 +53,10 @@ bool calls_host(const Graph& graph) {
   return false;
 }
 
-Graph reference_graph(const Graph& graph, const CompileOptions& options) {
-  return options.strict ? math::expand(graph) : graph;
+reference::Options reference_options(const CompileOptions& options) {
+  reference::Options evaluation;
+  if (options.strict) evaluation.forms.emplace();
+  return evaluation;
 }
 
 std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides,
@@ -65,7 +66,8 @@ std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, 
   executable->inputs = graph.input_types();
   executable->input_strides.assign(strides.begin(), strides.end());
   executable->set_outputs(graph.output_types());
-  executable->graph = std::make_shared<const Graph>(reference_graph(graph, options));
+  executable->graph = std::make_shared<const Graph>(graph);
+  executable->evaluation = reference_options(options);
   executable->copies_inputs = calls_host(graph);
   return executable;
 }

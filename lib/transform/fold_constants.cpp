@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ir/bytes.h"
+#include "math/evaluate.h"
 #include "primitives/registry.h"
 #include "reference/evaluate.h"
 
@@ -34,9 +35,10 @@ Value add_array(Sweep& sweep, AnyArray array) {
   return sweep.constant(std::move(array));
 }
 
-std::optional<AnyArray> evaluate(const Draft& draft, std::span<const AnyArray> operands) {
+std::optional<AnyArray> evaluate(const Sweep& sweep, const Draft& draft, std::span<const AnyArray> operands) {
   try {
-    return reference::evaluate_primitive(draft.primitive, operands, draft.attributes)[0];
+    const reference::Options options{.forms = sweep.options().forms};
+    return reference::evaluate_primitive(draft.primitive, operands, draft.attributes, {}, options)[0];
   } catch (const Error&) {
     return std::nullopt;  // it will be reported where the graph is run
   }
@@ -49,7 +51,7 @@ std::optional<Value> fold_splats(Sweep& sweep, const Draft& draft) {
     if (!sweep.graph().is_literal(v)) return std::nullopt;
     elements.push_back(reference::materialize(sweep.graph().literal(v), {sweep.dtype(v), {}}));
   }
-  const auto element = evaluate(draft, elements);
+  const auto element = evaluate(sweep, draft, elements);
   if (!element) return std::nullopt;
   return sweep.literal(element_of(*element), draft.type);
 }
@@ -61,6 +63,12 @@ std::optional<AnyArray> small_array(const Sweep& sweep, Value v) {
   // What is on a device is not fetched for this.
   if (g.kind(v) != ValueKind::constant || g.constant(v).storage().device_memory() != nullptr) return std::nullopt;
   return g.constant(v).has_data() ? std::optional(g.constant(v)) : std::nullopt;
+}
+
+/// A function of lib/math whose folded value has the bits of the code that will be generated.
+bool is_function(const Sweep& sweep, PrimitiveId id, DType dtype) {
+  const auto& forms = sweep.options().forms;
+  return forms && math::can_evaluate(id, dtype, *forms);
 }
 
 /// Results whose bits do not depend on an order of evaluation that the schedule chooses.
@@ -98,8 +106,10 @@ std::optional<Value> fold(Sweep& sweep, const Draft& draft) {
   }
   const DType dtype = g.dtype(draft.operands[0]);
   const LowerKind kind = rules(draft.primitive.id).kind(dtype);
-  if (draft.primitive.id == id_of<StopGradient> || !is_exact(draft, kind, dtype)) return std::nullopt;
-  if (kind == LowerKind::elementwise) {
+  const bool function = is_function(sweep, draft.primitive.id, dtype);
+  if (draft.primitive.id == id_of<StopGradient>) return std::nullopt;
+  if (!function && !is_exact(draft, kind, dtype)) return std::nullopt;
+  if (function || kind == LowerKind::elementwise) {
     if (const auto v = fold_splats(sweep, draft)) return v;
   }
   if (bytes_of(draft.type) > kMaxBytes) return std::nullopt;
@@ -109,7 +119,7 @@ std::optional<Value> fold(Sweep& sweep, const Draft& draft) {
     if (!array) return std::nullopt;
     operands.push_back(std::move(*array));
   }
-  auto result = evaluate(draft, operands);
+  auto result = evaluate(sweep, draft, operands);
   if (!result) return std::nullopt;
   return add_array(sweep, std::move(*result));
 }

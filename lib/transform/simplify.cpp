@@ -7,9 +7,13 @@
 
 namespace calque::transform {
 
-Graph simplify(const Graph& graph, InlineScope scope) {
-  const SweepOptions options{
-      .inline_calls = true, .inline_rules = scope == InlineScope::all, .fold = true, .algebra = true, .merge = true};
+Graph simplify(const Graph& graph, InlineScope scope, const std::optional<math::MathForms>& forms) {
+  const SweepOptions options{.inline_calls = true,
+                             .inline_rules = scope == InlineScope::all,
+                             .fold = true,
+                             .forms = forms,
+                             .algebra = true,
+                             .merge = true};
   Graph current = eliminate_dead_code(graph);
   // One walk sees every operand simplified and leaves nothing to do, but where it stopped at its bound.
   constexpr int kMaxRounds = 3;

@@ -9,6 +9,7 @@
 
 #include "calque/ir/graph.h"
 
+#include "math/forms.h"
 #include "primitives/list.h"
 #include "transform/equation_table.h"
 
@@ -22,6 +23,8 @@ struct SweepOptions {
   bool inline_rules = false;
   /// fold_constants.
   bool fold = false;
+  /// Functions of lib/math fold too: generated code will compute them in these forms.
+  std::optional<math::MathForms> forms = {};
   /// simplify_algebra.
   bool algebra = false;
   /// eliminate_common_subexpressions.

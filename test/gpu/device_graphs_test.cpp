@@ -36,7 +36,7 @@ std::string compare(const Graph& graph, const std::vector<AnyArray>& inputs) try
   options.strict = true;
   options.device = gpu_sim();
   const std::vector<AnyArray> got = run_on(options.device, graph, inputs, options);
-  const std::vector<AnyArray> want = reference::evaluate(runtime::reference_graph(graph, options), inputs);
+  const std::vector<AnyArray> want = reference::evaluate(graph, inputs, runtime::reference_options(options));
   for (size_t i = 0; i < want.size(); ++i) {
     const std::string d = difference(got[i], want[i]);
     if (!d.empty()) return "output " + std::to_string(i) + ": " + d + "\n" + print(graph);

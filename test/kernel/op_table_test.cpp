@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "math/expand.h"
 #include "reference/evaluate.h"
 #include "support/kernel_builder.h"
 #include "support/native.h"

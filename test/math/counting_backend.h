@@ -39,6 +39,7 @@ struct CountingBackend {
   CALQUE_COUNTED(rint)
   CALQUE_COUNTED(fma)
   CALQUE_COUNTED(multiply_add)
+  CALQUE_COUNTED(product_error)
   CALQUE_COUNTED(bit_and)
   CALQUE_COUNTED(bit_or)
   CALQUE_COUNTED(bit_xor)

@@ -1,4 +1,4 @@
-// Expansions for targets without fused multiply-add, which make their own from pairs.
+// Functions for targets without fused multiply-add, which make their own from pairs.
 #include <cmath>
 #include <limits>
 
@@ -6,19 +6,16 @@
 
 #include "calque/ir/graph.h"
 
-#include "math/expand.h"
 #include "reference/evaluate.h"
 
 namespace calque::math::test {
 namespace {
 
 double evaluate(const char* text, std::initializer_list<double> arguments) {
-  ExpandOptions options;
-  options.fused = false;
-  const Graph g = expand(parse(text), options);
   std::vector<AnyArray> inputs;
   for (const double x : arguments) inputs.push_back(AnyArray::full(Shape{}, x));
-  return *static_cast<const double*>(reference::evaluate(g, inputs)[0].data());
+  const reference::Options unfused{.forms = MathForms{.fused = false}};
+  return reference::evaluate(parse(text), inputs, unfused)[0].data_as<double>()[0];
 }
 
 constexpr double kMax = std::numeric_limits<double>::max();

@@ -3,7 +3,6 @@
 
 #include "calque/eigen.h"
 
-#include "math/expand.h"
 #include "reference/evaluate.h"
 #include "runtime/dispatch.h"
 #include "runtime/environment.h"

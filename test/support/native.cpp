@@ -49,7 +49,8 @@ namespace {
 std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, const kernel::BuildOptions& build,
                           size_t& taken, const codegen::CodegenOptions& options,
                           const kernel::GpuLimits* limits = nullptr) {
-  const Graph g = transform::simplify(math::expand(transform::simplify(graph)));
+  const Graph g =
+      transform::simplify(math::expand(transform::simplify(graph, transform::InlineScope::all, math::MathForms{})));
   kernel::Program program = kernel::build_program(g, build);
   if (limits) program = kernel::schedule_for_gpu(program, *limits);
   codegen::CodegenOptions instrumented = options;
@@ -128,7 +129,7 @@ std::string compare_strictly(const Graph& graph, const std::vector<AnyArray>& in
   codegen::CodegenOptions options;
   options.strict = true;
   options.target.cpu = cpu;
-  const std::vector<AnyArray> want = reference::evaluate(math::expand(transform::inline_calls(graph)), inputs);
+  const std::vector<AnyArray> want = reference::evaluate(transform::inline_calls(graph), inputs, kStrictReference);
   const std::vector<AnyArray> got = run_native(graph, inputs, options);
   for (size_t i = 0; i < want.size(); ++i) {
     const std::string d = difference(got[i], want[i]);

@@ -7,6 +7,7 @@
 
 #include "codegen/codegen.h"
 #include "kernel/gpu/schedule.h"
+#include "reference/evaluate.h"
 
 namespace calque::test {
 
@@ -22,12 +23,15 @@ std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArra
 std::vector<AnyArray> run_scheduled(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::CodegenOptions& options = {});
 
+/// The reference with functions as generated code of strict mode computes them.
+inline const reference::Options kStrictReference{.forms = math::MathForms{}};
+
 /// Bit for bit, any NaN being equal to any NaN. Otherwise the first difference in words.
 std::string difference(const AnyArray& got, const AnyArray& want);
 /// Floats within `rtol` relative and `atol` absolute, or both the same infinity or NaN; everything else equal.
 std::string difference(const AnyArray& got, const AnyArray& want, double rtol, double atol);
 
-/// Both results of a graph, by the reference (on the expanded graph) and natively in strict mode: "" when they have the
+/// Both results of a graph, by the strict reference and natively in strict mode: "" when they have the
 /// same bits, else what differs and the graph's text.
 std::string compare_strictly(const Graph& graph, const std::vector<AnyArray>& inputs, const std::string& cpu = {});
 

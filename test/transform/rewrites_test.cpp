@@ -1,11 +1,13 @@
 // Rewrites as texts: what becomes of an equation, and what must not happen to it. Both sides are evaluated too.
 #include <gtest/gtest.h>
 
+#include "math/evaluate.h"
 #include "reference/evaluate.h"
 #include "support/random_graph.h"
 #include "support/same_arrays.h"
 #include "transform/eliminate_dead_code.h"
 #include "transform/passes.h"
+#include "transform/simplify.h"
 
 namespace calque::transform {
 namespace {
@@ -167,7 +169,7 @@ const Case kCases[] = {
     {"FoldDivisionByZero", "fold", "", "%0 = div 3:u8[] 0:u8[] return %0", "return 255:u8[]"},
     {"FoldConvert", "fold", "", "%0 = convert[dtype=i32] 2.9:f32[7] return %0", "return 2:i32[7]"},
     {"FoldChain", "fold", "", "%0 = add 1:f32[] 2:f32[] %1 = mul %0 %0 return %1", "return 9:f32[]"},
-    {"FoldExpWaitsForItsExpansion", "fold", "", "%0 = exp 1:f32[] return %0", kNothing},
+    {"FoldExpNeedsItsForm", "fold", "", "%0 = exp 1:f32[] return %0", kNothing},
     {"FoldFloatSumStays", "fold", "", "%0 = reduce_sum[axes=[0]] 1:f32[4] return %0", kNothing},
     {"FoldIntSum", "fold", "", "%0 = reduce_sum[axes=[0]] 3:i32[4] return %0", "return 12:i32[]"},
     {"FoldLargeStays", "fold", "", "%0 = reduce_sum[axes=[0]] 3:i32[17] return %0", kNothing},
@@ -229,6 +231,18 @@ TEST(FoldConstants, ReadsSmallConstantsOnly) {
   ASSERT_TRUE(small.is_literal(small.outputs()[0]));
   EXPECT_EQ(small.literal(small.outputs()[0]).as<float>(), -2.0f);
   EXPECT_EQ(folded(17).num_equations(), 1u);
+}
+
+TEST(FoldConstants, FunctionsHaveTheBitsOfTheirForms) {
+  const Graph g = parse("calque 1\ngraph () { %0 = tan 1234.5:f64[3] return %0 }\n");
+  EXPECT_EQ(simplify(g).num_equations(), 1u);
+  for (const bool fused : {false, true}) {
+    const math::MathForms forms{.fused = fused};
+    const Graph folded = simplify(g, InlineScope::all, forms);
+    ASSERT_TRUE(folded.is_literal(folded.outputs()[0]));
+    const double want = math::evaluate_f64(find_primitive("tan")->id, forms, 1234.5, 1234.5);
+    EXPECT_EQ(folded.literal(folded.outputs()[0]).as<double>(), want);
+  }
 }
 
 TEST(FoldConstants, KeepsConstantsWithoutData) {

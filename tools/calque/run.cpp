@@ -110,7 +110,8 @@ Tolerance check_tolerance(DType dtype, const Options& options) {
 
 int check(const Graph& graph, const std::vector<AnyArray>& inputs, const std::vector<AnyArray>& results,
           const Options& options) {
-  const std::vector<AnyArray> expected = reference::evaluate(runtime::reference_graph(graph, options.compile), inputs);
+  const std::vector<AnyArray> expected =
+      reference::evaluate(graph, inputs, runtime::reference_options(options.compile));
   int wrong = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
     const std::string text = difference(results[i], expected[i], check_tolerance(expected[i].dtype(), options));

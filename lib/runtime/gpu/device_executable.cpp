@@ -113,9 +113,8 @@ kernel::GpuLimits limits_of(const CompileOptions& options) {
 }  // namespace
 
 Graph simplified_for_device(const Graph& graph, const CompileOptions& options) {
-  // Transcendental functions fold only once they are expanded, so that folded and computed values have the same bits.
-  const math::ExpandOptions forms{.fused = true, .estimates = false, .fast_math = options.fast_math};
-  return transform::simplify(math::expand(transform::simplify(graph), forms));
+  const math::MathForms forms{.fused = true, .estimates = false, .fast_math = options.fast_math && !options.strict};
+  return transform::simplify(math::expand(transform::simplify(graph, transform::InlineScope::all, forms), forms));
 }
 
 kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options) {
