@@ -12,8 +12,8 @@
 
 #include "codegen/backend_target.h"
 #include "codegen/codegen.h"
+#include "codegen/contract_products.h"
 #include "codegen/emitter.h"
-#include "codegen/fuse_products.h"
 #include "codegen/inline_kernel.h"
 #include "codegen/llvm.h"
 #include "codegen/llvm_errors.h"
@@ -114,7 +114,7 @@ void Backend::optimize(llvm::Module& module) {
   for (llvm::Function& function : module) {
     write_single_lanes(function);
     info_.avx512 ? split_masks(function, info_.vector_bits) : widen_masks(function, info_.vector_bits);
-    if (info_.fma) fuse_shared_products(function);
+    if (info_.fma) contract_products(function, false);
   }
   modules_.clear();
   components_.clear();

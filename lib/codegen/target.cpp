@@ -139,6 +139,8 @@ TargetInfo make_target(const std::string& cpu, const std::string& triple, const 
     info.vector_bits = info.avx512 ? 512 : info.avx2 ? 256 : 128;
   } else if (parsed.isAArch64()) {
     info.half_conversion = info.fma = true;
+  } else if (parsed.isRISCV()) {
+    info.fma = has("+f") && has("+d");
   }
   return info;
 }

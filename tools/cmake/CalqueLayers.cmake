@@ -34,7 +34,7 @@ function(calque_add_layer layer)
             "products;contraction;packing"
             "entries;entry;calls;flush_mode;split_masks"
             "backends;backend;llvm_errors;session;target"
-            "passes;fuse_products;inline_kernel;masks;outline"
+            "passes;contract_products;inline_kernel;masks;outline"
             "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)

@@ -9,6 +9,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/backend_target.h"
+#include "codegen/contract_products.h"
 #include "codegen/emitter.h"
 #include "codegen/gpu/device_passes.h"
 #include "codegen/machine_passes.h"
@@ -122,6 +123,9 @@ void DeviceBackend::optimize(llvm::Module& module) {
       f.addFnAttr(llvm::Attribute::AlwaysInline);
     }
   passes_.run(module, modules_);
+  const bool gpu = machine_->getTargetTriple().isNVPTX();
+  for (llvm::Function& f : module)
+    if (info_.fma) contract_products(f, gpu);
   modules_.clear();
   components_.clear();
   functions_.clear();
