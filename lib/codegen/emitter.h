@@ -6,6 +6,7 @@
 #include <map>
 
 #include "codegen/analysis.h"
+#include "codegen/math_functions.h"
 #include "codegen/scalar_ops.h"
 
 namespace calque::codegen {
@@ -50,11 +51,17 @@ class KernelEmitter {
   Reg scalar(const Instruction& i);
   Reg convert(const Instruction& i);
   Reg bitcast(const Instruction& i);
-  Reg inverse_root(const Instruction& i);  // inverse_root.cpp
   Reg half_op(ScalarOp op, const Instruction& i);
   bool linear_op(ScalarOp op, const Instruction& i, Reg& out);
   bool index_division(ScalarOp op, const Instruction& i, Reg& out);
   [[noreturn]] void refuse(const std::string& what) const;
+
+  // ---- functions.cpp
+  bool is_function(const Instruction& i) const;
+  Reg function(const Instruction& i);
+  Reg nextafter_of_half(const Instruction& i);
+  /// inverse_root.cpp: 1 / sqrt of `x`, the value of `id` in f32.
+  llvm::Value* inverse_root(Id id, llvm::Value* x);
 
   // ---- forms
   const Reg& get(Id id) const { return env_[id]; }
@@ -231,6 +238,7 @@ class KernelEmitter {
   Analysis analysis_;
   llvm::IRBuilder<> b_;
   ScalarOps ops_;
+  MathFunctions functions_;
   llvm::Function* function_ = nullptr;  ///< the one being emitted: the kernel, or a part that threads run
   llvm::Value* context_ = nullptr;
   llvm::Value* workspace_ = nullptr;

@@ -74,26 +74,8 @@ Value* ScalarOps::inverse_root(Value* x, bool may_be_small) {
   return small ? b_.CreateSelect(small, b_.CreateFMul(root, real(x, 0x1p24)), root) : root;
 }
 
-// lib/math's form: the rounded root and reciprocal, corrected by one step.
-Value* ScalarOps::divided_inverse_root(Value* x) {
-  const auto fma = [&](Value* a, Value* b, Value* c) { return call(llvm::Intrinsic::fma, {a, b, c}); };
-  Value *one = real(x, 1), *small = b_.CreateFCmpOLT(x, real(x, 0x1p-78));
-  Value* scaled = b_.CreateSelect(small, b_.CreateFMul(x, real(x, 0x1p48)), x);
-  Value* root = call(llvm::Intrinsic::sqrt, {scaled});
-  Value* y = b_.CreateFDiv(one, root);
-  Value* half = b_.CreateFMul(root, real(x, 0.5));
-  Value* residual = fma(b_.CreateFNeg(half), half, b_.CreateFMul(scaled, real(x, 0.25)));
-  Value* unrounded = fma(b_.CreateFNeg(root), y, one);
-  Value* step = b_.CreateFMul(y, fma(b_.CreateFMul(residual, real(x, -2)), b_.CreateFMul(y, y), unrounded));
-  Value* corrected = b_.CreateSelect(b_.CreateFCmpUNO(step, step), y, b_.CreateFAdd(y, step));
-  return b_.CreateFMul(corrected, b_.CreateSelect(small, real(x, 0x1p24), one));
-}
-
-Reg KernelEmitter::inverse_root(const Instruction& i) {
-  if (dtype(i.results[0]) != DType::f32) refuse("rsqrt is elementary in f32 alone");
-  Value* const x = get(i.operands[0]).v;
-  if (!target_.x86 || !target_.fma) return of(ops_.divided_inverse_root(x));
-  return of(ops_.inverse_root(x, !(analysis_.at_least(i.operands[0]) >= kLeast)));
+Value* KernelEmitter::inverse_root(Id id, Value* x) {
+  return ops_.inverse_root(x, !(dtype(id) == DType::f32 && analysis_.at_least(id) >= kLeast));
 }
 
 }  // namespace calque::codegen

@@ -29,7 +29,6 @@ bool is_exact(ScalarOp op) {
     case ScalarOp::min:
     case ScalarOp::clamp:
     case ScalarOp::copysign:
-    case ScalarOp::rem:
     case ScalarOp::select:
       return true;
     default:
@@ -63,6 +62,7 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const TargetInfo& target, con
       analysis_(kernel),
       b_(module.getContext()),
       ops_(b_, target, options),
+      functions_(module, target, options),
       env_(kernel.values.size()) {}
 
 // The prefix keeps a kernel that is called `round` or `memcpy` apart from the library's functions.
@@ -243,11 +243,9 @@ Reg KernelEmitter::scalar(const Instruction& i) {
   const ScalarOp op = scalar_op(i.primitive);
   for (const Id o : i.operands)
     if (is_complex(dtype(o))) refuse("complex is not supported on the CPU yet");
-  if (op == ScalarOp::unsupported)
-    refuse("`" + primitive(i.primitive).name + "` is not elementary: it must be expanded before code is generated");
+  if (is_function(i)) return function(i);
   if (op == ScalarOp::convert) return convert(i);
   if (op == ScalarOp::bitcast) return bitcast(i);
-  if (op == ScalarOp::rsqrt) return inverse_root(i);
   const DType d = dtype(i.operands[op == ScalarOp::select ? 1 : 0]);
   if (is_half(d)) return half_op(op, i);
   Reg out;

@@ -282,6 +282,7 @@ class References final : public llvm::ValueMaterializer {
       if (f->getParent() == &to_) return nullptr;
       auto* declared = llvm::Function::Create(f->getFunctionType(), llvm::Function::ExternalLinkage, f->getName(), to_);
       declared->setAttributes(f->getAttributes());
+      declared->setCallingConv(f->getCallingConv());
       declared->setDSOLocal(f->isDSOLocal());
       return declared;
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The elementwise primitives that the code generator knows by itself. All others must have been expanded into these.
+// The elementwise primitives that the code generator knows by itself. All others are functions of lib/math.
 #include <cstdint>
 
 #include "calque/ir/primitive.h"
@@ -17,7 +17,7 @@ enum class ScalarOp : uint8_t {
   round,
   round_half_away,
   sqrt,
-  rsqrt,  ///< of f32 alone, where lib/math was asked to leave it
+  rsqrt,
   not_,
   popcount,
   clz,

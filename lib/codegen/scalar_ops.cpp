@@ -166,8 +166,6 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
       return contracted(b_.CreateFMul(v[0], v[1]));
     case ScalarOp::div:
       return b_.CreateFDiv(v[0], v[1]);
-    case ScalarOp::rem:
-      return b_.CreateFRem(v[0], v[1]);
     case ScalarOp::max:
       return call(intrinsic::maximum, v);
     case ScalarOp::min:

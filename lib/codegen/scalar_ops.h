@@ -35,10 +35,9 @@ class ScalarOps {
   /// Bytes of memory to a register and back: bool alone differs.
   llvm::Value* from_memory(llvm::Value* v, DType dtype);
   llvm::Value* to_memory(llvm::Value* v, DType dtype);
-  /// 1 / sqrt of f32: from the processor's estimate (of x86, which has fused multiply-add too), or by a division. What
-  /// is not `may_be_small` is 2^-124 or more, or NaN.
+  /// 1 / sqrt of f32 from the processor's estimate (of x86, which has fused multiply-add too). What is not
+  /// `may_be_small` is 2^-124 or more, or NaN.
   llvm::Value* inverse_root(llvm::Value* x, bool may_be_small);
-  llvm::Value* divided_inverse_root(llvm::Value* x);
   llvm::Constant* integer(llvm::Value* like, int64_t value) const;
   llvm::Constant* real(llvm::Value* like, double value) const;
 

@@ -316,19 +316,6 @@ TEST(ScalarOpNames, AllExistAsPrimitives) {
     EXPECT_NE(find_primitive(name), nullptr) << name;
 }
 
-TEST(ScalarOpNames, TranscendentalIsRefusedByName) {
-  KernelBuilder k("wave");
-  const int32_t in = k.input(DType::f32, 4), out = k.output(DType::f32, 4);
-  k.parallel(4, true, [&](Id i) { k.store(out, i, k.op("sin", {k.load(in, i)})); });
-  try {
-    codegen::compile(k.program(), {});
-    FAIL();
-  } catch (const CompileError& e) {
-    EXPECT_STREQ(e.what(),
-                 "compile: kernel wave: `sin` is not elementary: it must be expanded before code is generated");
-  }
-}
-
 TEST(ScalarOpNames, ComplexIsRefused) {
   KernelBuilder k("c");
   const int32_t in = k.input(DType::c64, 4), out = k.output(DType::c64, 4);

@@ -29,7 +29,7 @@ function(calque_add_layer layer)
                 device_products device_ops exact_remainder lower_to_nvvm lower_to_simulator)
     list(TRANSFORM devices PREPEND "gpu/")
     foreach(group IN ITEMS
-            "scalars;scalar_ops;conversions;inverse_root;kernel_emitter;loops;reduction"
+            "scalars;scalar_ops;conversions;inverse_root;functions;math_functions;kernel_emitter;loops;reduction"
             "regions;branches;memory;places;streaming;interleave;columns;scan"
             "products;contraction;packing"
             "entries;entry;calls;flush_mode;split_masks"

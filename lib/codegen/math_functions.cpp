@@ -1,0 +1,254 @@
+// A function is common code unless some lane needs the general body. Both are pure, so that a function may be called in
+// lanes that nobody looks at; but neither is speculatable, or loops would call the general body ahead of time.
+#include "codegen/math_functions.h"
+
+#include <utility>
+
+#include "codegen/emitter.h"
+#include "codegen/math_backend.h"
+#include "primitives/registry.h"
+
+namespace calque::codegen {
+
+using llvm::Value;
+
+namespace {
+
+class FunctionBuilder final : public MathBuilder {
+ public:
+  FunctionBuilder(llvm::IRBuilder<>& b, ScalarOps& ops, llvm::Module& module, unsigned lanes, bool fused, bool general)
+      : MathBuilder(fused, general), b_(b), ops_(ops), module_(module), lanes_(lanes) {}
+
+  Value* constant(DType dtype, const Literal& value) override {
+    llvm::Constant* one = scalar(dtype, value);
+    return lanes_ == 0 ? one : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_), one);
+  }
+  Value* emit(ScalarOp op, DType dtype, std::initializer_list<Value*> operands) override {
+    // Sums and products are rounded as written, whatever the mode.
+    const bool exact = op == ScalarOp::add || op == ScalarOp::sub || op == ScalarOp::mul;
+    return ops_.emit(op, dtype, llvm::ArrayRef(operands.begin(), operands.size()), exact);
+  }
+  Value* bitcast(Value* v, DType to) override { return ops_.bitcast(v, to); }
+  Value* convert(Value* v, DType from, DType to) override { return ops_.convert(v, from, to); }
+  Value* lookup(const void* table, size_t count, DType element, Value* index) override;
+  Values loop(const Values& initial, const std::function<Value*(const Values&)>& condition,
+              const std::function<Values(const Values&)>& body) override;
+
+ private:
+  llvm::Constant* scalar(DType dtype, const Literal& value) const;
+  llvm::GlobalVariable* table_constant(const void* table, size_t count, DType element);
+
+  llvm::IRBuilder<>& b_;
+  ScalarOps& ops_;
+  llvm::Module& module_;
+  unsigned lanes_;
+};
+
+llvm::Constant* FunctionBuilder::scalar(DType dtype, const Literal& value) const {
+  llvm::Type* type = ops_.register_type(dtype);
+  if (dtype == DType::f32) return llvm::ConstantFP::get(type, llvm::APFloat(value.as<float>()));
+  if (dtype == DType::f64) return llvm::ConstantFP::get(type, llvm::APFloat(value.as<double>()));
+  if (is_bool(dtype)) return b_.getInt1(value.as<bool>());
+  return llvm::ConstantInt::get(type, value.as<uint64_t>() & (~uint64_t{0} >> (64 - 8 * size_of(dtype))));
+}
+
+llvm::GlobalVariable* FunctionBuilder::table_constant(const void* table, size_t count, DType element) {
+  const llvm::StringRef bytes(static_cast<const char*>(table), count * size_of(element));
+  llvm::Constant* const values = element == DType::f32
+                                     ? llvm::ConstantDataArray::getRaw(bytes, count, b_.getFloatTy())
+                                     : llvm::ConstantDataArray::getRaw(bytes, count, b_.getDoubleTy());
+  for (llvm::GlobalVariable& known : module_.globals())
+    if (known.isConstant() && known.hasInitializer() && known.getInitializer() == values) return &known;
+  auto* made = new llvm::GlobalVariable(module_, values->getType(), true, llvm::GlobalValue::PrivateLinkage, values,
+                                        "calque.table");
+  made->setAlignment(llvm::Align(64));
+  made->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  // Nothing is read beyond it.
+  llvm::GlobalValue::SanitizerMetadata plain;
+  plain.NoAddress = true;
+  made->setSanitizerMetadata(plain);
+  return made;
+}
+
+Value* FunctionBuilder::lookup(const void* table, size_t count, DType element, Value* index) {
+  llvm::Type* const type = ops_.register_type(element);
+  Value* const wide = b_.CreateSExt(index, ops_.same_lanes(b_.getInt64Ty(), index));
+  Value* const address = b_.CreateInBoundsGEP(type, table_constant(table, count, element), wide);
+  const llvm::Align alignment(size_of(element));
+  if (lanes_ == 0) return b_.CreateAlignedLoad(type, address, alignment);
+  return b_.CreateMaskedGather(llvm::FixedVectorType::get(type, lanes_), address, alignment);
+}
+
+MathBuilder::Values FunctionBuilder::loop(const Values& initial, const std::function<Value*(const Values&)>& condition,
+                                          const std::function<Values(const Values&)>& body) {
+  llvm::Function* const f = b_.GetInsertBlock()->getParent();
+  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(module_.getContext(), name, f); };
+  llvm::BasicBlock *const before = b_.GetInsertBlock(), *const head = block("head"), *const step = block("step"),
+                          *const after = block("after");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  Values carries;
+  for (Value* v : initial) {
+    llvm::PHINode* phi = b_.CreatePHI(v->getType(), 2);
+    phi->addIncoming(v, before);
+    carries.push_back(phi);
+  }
+  Value* const active = condition(carries);
+  b_.CreateCondBr(lanes_ == 0 ? active : b_.CreateOrReduce(active), step, after);
+  b_.SetInsertPoint(step);
+  const Values next = body(carries);
+  for (size_t c = 0; c < carries.size(); ++c)
+    llvm::cast<llvm::PHINode>(carries[c])
+        ->addIncoming(lanes_ == 0 ? next[c] : b_.CreateSelect(active, next[c], carries[c]), step);
+  b_.CreateBr(head);
+  b_.SetInsertPoint(after);
+  return carries;
+}
+
+// Keeps more of the caller's registers than the usual convention, where LLVM has such a one.
+llvm::CallingConv::ID general_convention(const TargetInfo& target) {
+  const llvm::Triple triple(target.triple);
+  return triple.isX86() || triple.isAArch64() ? llvm::CallingConv::PreserveMost : llvm::CallingConv::Fast;
+}
+llvm::CallingConv::ID common_convention(const TargetInfo& target) {
+  if (target.avx512) return llvm::CallingConv::Intel_OCL_BI;
+  return llvm::Triple(target.triple).isAArch64() ? llvm::CallingConv::AArch64_VectorCall : llvm::CallingConv::Fast;
+}
+
+/// An argument for which no function of lib/math leaves its common path.
+constexpr double kOrdinary = 1;
+
+unsigned lanes_of(const Value* v) {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
+  return type ? type->getNumElements() : 0;
+}
+
+constexpr const char* kGeneral = ".general";
+
+thread_local MathBuilder* current_builder = nullptr;
+
+}  // namespace
+
+MathBuilder::MathBuilder(bool fused, bool general)
+    : outer_(std::exchange(current_builder, this)), fused_(fused), general_(general) {}
+
+MathBuilder::~MathBuilder() { current_builder = outer_; }
+
+MathBuilder& MathBuilder::current() { return *current_builder; }
+
+math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& options) {
+  // In strict mode the forms do not depend on the target.
+  return {.fused = options.strict || target.fma,
+          .estimates = !options.strict && target.x86 && target.fma,
+          .fast_math = options.fast_math && !options.strict};
+}
+
+std::string MathFunctions::name(const Signature& s) const {
+  std::string text = "calque." + primitive(s.id).name + "." + std::string(calque::name(s.dtype));
+  if (s.lanes != 0) text += "x" + std::to_string(s.lanes);
+  return text;
+}
+
+llvm::Function* MathFunctions::declare(const Signature& s, llvm::StringRef suffix) {
+  llvm::IRBuilder<> b(module_.getContext());
+  llvm::Type* type = ScalarOps(b, target_, options_).register_type(s.dtype);
+  if (s.lanes != 0) type = llvm::FixedVectorType::get(type, s.lanes);
+  const llvm::SmallVector<llvm::Type*, 2> parameters(s.operands, type);
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(type, parameters, false), llvm::Function::InternalLinkage,
+                                   name(s) + suffix, module_);
+  set_function_attributes(*f, target_, options_);
+  f->setDoesNotAccessMemory();
+  f->setWillReturn();
+  return f;
+}
+
+// The value of the function on the arguments of f, at the end of f.
+Value* MathFunctions::append(const Signature& s, llvm::Function& f) const {
+  Value *const x = f.getArg(0), *const y = f.getArg(s.operands - 1);
+  if (s.dtype == DType::f32) return append_f32(s.id, forms_.fast_math, x, y);
+  if (s.dtype == DType::f64) return append_f64(s.id, forms_.fast_math, x, y);
+  return append_integer_power(s.dtype, x, y);
+}
+
+void MathFunctions::define_general(const Signature& s, llvm::Function& f) {
+  f.addFnAttr(llvm::Attribute::Cold);
+  f.addFnAttr(llvm::Attribute::NoInline);
+  f.setCallingConv(general_convention(target_));
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", &f));
+  ScalarOps ops(b, target_, options_);
+  const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, true);
+  b.CreateRet(append(s, f));
+}
+
+llvm::Function* MathFunctions::function(const Signature& s) {
+  if (llvm::Function* known = module_.getFunction(name(s))) return known;
+  llvm::Function* const f = declare(s, "");
+  f->setCallingConv(common_convention(target_));
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", f));
+  ScalarOps ops(b, target_, options_);
+  const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, false);
+  Value* const common = append(s, *f);
+  if (builder.rare().empty()) {
+    b.CreateRet(common);
+    return f;
+  }
+  Value* rare = builder.rare()[0];
+  for (Value* mask : llvm::ArrayRef(builder.rare()).drop_front()) rare = b.CreateOr(rare, mask);
+  llvm::Function* const general = declare(s, kGeneral);
+  define_general(s, *general);
+  llvm::BasicBlock *const from = b.GetInsertBlock(), *const cold = llvm::BasicBlock::Create(f->getContext(), "cold", f),
+                          *const done = llvm::BasicBlock::Create(f->getContext(), "done", f);
+  b.CreateCondBr(s.lanes == 0 ? rare : b.CreateOrReduce(rare), cold, done,
+                 llvm::MDBuilder(f->getContext()).createUnlikelyBranchWeights());
+  b.SetInsertPoint(cold);
+  llvm::SmallVector<Value*, 2> arguments;
+  for (llvm::Argument& a : f->args()) arguments.push_back(&a);
+  llvm::CallInst* const call = b.CreateCall(general, arguments);
+  call->setCallingConv(general->getCallingConv());
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  llvm::PHINode* const result = b.CreatePHI(common->getType(), 2);
+  result->addIncoming(common, from);
+  result->addIncoming(call, cold);
+  b.CreateRet(result);
+  return f;
+}
+
+Value* MathFunctions::call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> operands, Value* mask) {
+  llvm::Function* const f = function(s);
+  llvm::SmallVector<Value*, 2> arguments(operands);
+  if (mask && module_.getFunction(name(s) + kGeneral))
+    for (Value*& v : arguments) v = b.CreateSelect(mask, v, llvm::ConstantFP::get(v->getType(), kOrdinary));
+  llvm::CallInst* const call = b.CreateCall(f, arguments);
+  call->setCallingConv(f->getCallingConv());
+  return call;
+}
+
+Value* MathFunctions::call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<Value*> operands,
+                           Value* mask) {
+  const unsigned lanes = lanes_of(operands[0]);
+  const auto native =
+      std::max(1U, static_cast<unsigned>(target_.vector_bits) / static_cast<unsigned>(8 * size_of(dtype)));
+  if (lanes <= native) return call_one(b, {id, dtype, lanes, static_cast<unsigned>(operands.size())}, operands, mask);
+  // Halves, and together again.
+  llvm::SmallVector<int, 64> low, high, all;
+  for (unsigned l = 0; l < lanes; ++l) {
+    (l < lanes / 2 ? low : high).push_back(static_cast<int>(l));
+    all.push_back(static_cast<int>(l));
+  }
+  const auto half = [&](const llvm::SmallVector<int, 64>& part) {
+    llvm::SmallVector<Value*, 2> v;
+    for (Value* operand : operands) v.push_back(b.CreateShuffleVector(operand, part));
+    return call(b, id, dtype, v, mask ? b.CreateShuffleVector(mask, part) : nullptr);
+  };
+  Value *const first = half(low), *const second = half(high);
+  return b.CreateShuffleVector(first, second, all);
+}
+
+Value* MathFunctions::nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<Value*> values,
+                                        llvm::ArrayRef<Value*> bits) {
+  const FunctionBuilder builder(b, ops, module_, lanes_of(bits[0]), forms_.fused, true);
+  return append_nextafter_of_half(half, values[0], values[1], bits[0], bits[1]);
+}
+
+}  // namespace calque::codegen

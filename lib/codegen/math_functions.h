@@ -1,0 +1,48 @@
+#pragma once
+// Functions of lib/math in a module: `calque.sin.f32x16`, with the common path, and `calque.sin.f32x16.general`, out of
+// line, which it calls where some lane needs it. Their tables are constants of the module.
+#include "codegen/llvm.h"
+#include "codegen/scalar_ops.h"
+#include "math/forms.h"
+
+namespace calque::codegen {
+
+/// The forms that code for a target computes in.
+math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& options);
+
+class MathFunctions {
+ public:
+  MathFunctions(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options)
+      : module_(module), target_(target), options_(options), forms_(math_forms(target, options)) {}
+
+  const math::MathForms& forms() const { return forms_; }
+  /// Calls a function of f32, f64 or integers: `operands` are scalars, or vectors of one length. Lanes outside `mask`
+  /// (null: all are active) never lead to the general body.
+  llvm::Value* call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<llvm::Value*> operands,
+                    llvm::Value* mask);
+  /// The neighbour of 16-bit floats, by their values in f32 and their bits; appended in place.
+  llvm::Value* nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<llvm::Value*> values,
+                                 llvm::ArrayRef<llvm::Value*> bits);
+
+ private:
+  struct Signature {
+    PrimitiveId id;
+    DType dtype;
+    unsigned lanes;  ///< 0: a scalar
+    unsigned operands;
+  };
+  llvm::Function* function(const Signature& s);
+  llvm::Function* declare(const Signature& s, llvm::StringRef suffix);
+  llvm::Value* append(const Signature& s, llvm::Function& f) const;
+  void define_general(const Signature& s, llvm::Function& f);
+  std::string name(const Signature& s) const;
+  llvm::Value* call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> operands,
+                        llvm::Value* mask);
+
+  llvm::Module& module_;
+  const TargetInfo& target_;
+  const CodegenOptions& options_;
+  math::MathForms forms_;
+};
+
+}  // namespace calque::codegen
