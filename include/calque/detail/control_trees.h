@@ -50,7 +50,7 @@ class StructureWriter : public PathCollector {
     } else if constexpr (Elem<V>) {
       put(raw(sizeof(V)), "a value");
     } else {
-      walk_tree<V>(v, *this);
+      walk_parts<V>(v, *this);  // a static value made of others
     }
   }
   std::vector<StaticPart> take() { return std::move(parts_); }

@@ -61,18 +61,13 @@ void walk_size(size_t n, V& visitor) {
   }
 }
 
-/// Visits the leaves and static values of `x`, seen as To: `visitor.template leaf<T>(part)`, `visitor.value(v)` for
-/// static values, sizes, keys and presence; `visitor.enter_index(i)`, `enter_key(k)`, `enter_field(name function)` and
-/// `leave()` around parts.
 template <class To, class X, class V>
-void walk_tree(const X& x, V& visitor) {
-  if constexpr (is_leaf<X, To>) {
-    visitor.template leaf<To>(x);
-  } else if constexpr (is_static_wrapper<X>::value) {
-    visitor.value(x.value);
-  } else if constexpr (is_static<X, To>) {
-    visitor.value(x);
-  } else if constexpr (is_optional<X>) {
+void walk_tree(const X& x, V& visitor);
+
+/// Visits the parts of `x`, a container, product or struct seen as To, in the way of walk_tree.
+template <class To, class X, class V>
+void walk_parts(const X& x, V& visitor) {
+  if constexpr (is_optional<X>) {
     visitor.value(x.has_value());
     if (x) walk_tree<typename To::value_type>(*x, visitor);
   } else if constexpr (is_vector<X>) {
@@ -107,6 +102,22 @@ void walk_tree(const X& x, V& visitor) {
       ((visitor.template enter_field<X, I>(), walk_tree<field_t<To, I>>(std::get<I>(fields), visitor), visitor.leave()),
        ...);
     }(std::make_index_sequence<std::tuple_size_v<decltype(fields)>>{});
+  }
+}
+
+/// Visits the leaves and static values of `x`, seen as To: `visitor.template leaf<T>(part)`, `visitor.value(v)` for
+/// static values, sizes, keys and presence; `visitor.enter_index(i)`, `enter_key(k)`, `enter_field(name function)` and
+/// `leave()` around parts.
+template <class To, class X, class V>
+void walk_tree(const X& x, V& visitor) {
+  if constexpr (is_leaf<X, To>) {
+    visitor.template leaf<To>(x);
+  } else if constexpr (is_static_wrapper<X>::value) {
+    visitor.value(x.value);
+  } else if constexpr (is_static<X, To>) {
+    visitor.value(x);
+  } else {
+    walk_parts<To>(x, visitor);
   }
 }
 
