@@ -34,25 +34,37 @@ int32_t position_of(const Step& step, int32_t buffer) {
   return found;
 }
 
+/// An instruction with regions, and which of them an access is in.
+struct Enclosing {
+  const Instruction* instruction;
+  size_t region;
+};
+bool same_instruction(const Enclosing& a, const Enclosing& b) { return a.instruction == b.instruction; }
+
 /// A load or store and the instructions with regions around it, from the outermost.
 struct Access {
   Id index = kNone;
   size_t order = 0;
-  std::vector<const Instruction*> around;
+  std::vector<Enclosing> around;
 };
 
 struct Accesses {
   std::vector<Access> loads, stores;
 };
 
-/// A loop each of whose iterations has elements of its own.
-bool has_own_elements(const Instruction& i) { return is_parallel(i) || is_reduction(i); }
+/// A loop each of whose iterations has elements of its own, or the region of a contraction that runs once for each
+/// element of the result.
+bool has_own_elements(const Enclosing& e) {
+  const Instruction& i = *e.instruction;
+  constexpr size_t kEpilogue = 2;
+  return is_parallel(i) || is_reduction(i) || (i.op == Op::contraction && e.region == kEpilogue);
+}
 
 /// Loads of one buffer and stores to another, in the order of the text.
 Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
   Accesses out;
   size_t order = 0;
-  std::vector<const Instruction*> around;
+  std::vector<Enclosing> around;
   const std::function<void(const Region&)> walk = [&](const Region& region) {
     for (const Instruction& i : region.instructions) {
       ++order;
@@ -60,9 +72,11 @@ Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
       if (i.op == Op::store && i.buffer == stored) out.stores.push_back({i.operands[0], order, around});
       if (i.regions.empty()) continue;
       // What is behind a condition runs at most once where the condition stands: only loops count.
-      if (i.op != Op::if_) around.push_back(&i);
-      for (const Region& r : i.regions) walk(r);
-      if (i.op != Op::if_) around.pop_back();
+      for (size_t r = 0; r < i.regions.size(); ++r) {
+        if (i.op != Op::if_) around.push_back({&i, r});
+        walk(i.regions[r]);
+        if (i.op != Op::if_) around.pop_back();
+      }
     }
   };
   walk(kernel.body);
@@ -73,16 +87,18 @@ Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
 /// when the buffers have the same type.
 bool comes_before(const Access& load, const Access& store, bool same_type) {
   if (load.order > store.order) return false;
-  const size_t shared = static_cast<size_t>(
-      std::mismatch(load.around.begin(), load.around.end(), store.around.begin(), store.around.end()).first -
+  const auto shared = static_cast<size_t>(
+      std::mismatch(load.around.begin(), load.around.end(), store.around.begin(), store.around.end(), same_instruction)
+          .first -
       load.around.begin());
   if (shared == 0) return true;
   if (!same_type) return false;
   // In a loop around both, an earlier iteration's store must be elsewhere: iterations of parallel loops and reductions
   // write each element once, and this one reads the element that it writes.
+  const auto end = load.around.begin() + static_cast<std::ptrdiff_t>(shared);
   return load.index == store.index && shared == store.around.size() &&
-         std::all_of(store.around.begin(), store.around.end(),
-                     [](const Instruction* i) { return has_own_elements(*i); });
+         std::all_of(load.around.begin(), end, has_own_elements) &&
+         std::all_of(store.around.begin(), store.around.end(), has_own_elements);
 }
 
 bool may_share(const Kernel& kernel, int32_t from, int32_t to) {
