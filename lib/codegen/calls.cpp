@@ -41,10 +41,92 @@ void KernelEmitter::leave_if(Value* condition) {
   may_fail_ = true;
 }
 
+namespace {
+
+/// What the function uses of others: instructions and arguments, in the order in which they are used first.
+Values values_of_others(llvm::Function& draft) {
+  Values live;
+  llvm::SmallPtrSet<Value*, 16> used;
+  for (llvm::BasicBlock& part : draft)
+    for (llvm::Instruction& i : part)
+      for (Value* o : i.operands()) {
+        const auto* defined = llvm::dyn_cast<llvm::Instruction>(o);
+        const auto* given = llvm::dyn_cast<llvm::Argument>(o);
+        const bool outside = (defined && defined->getFunction() != &draft) || (given && given->getParent() != &draft);
+        if (outside && used.insert(o).second) live.push_back(o);
+      }
+  return live;
+}
+
+/// `draft(begin, end)` as a function that receives `live` of the function `around` too. Buffers keep what is known of
+/// them, except that they are nowhere else now: they have been stored.
+llvm::Function* with_arguments(llvm::Function* draft, llvm::Function& around, const Values& live) {
+  llvm::LLVMContext& context = around.getContext();
+  std::vector<llvm::Type*> types{2, llvm::Type::getInt64Ty(context)};
+  for (Value* v : live) types.push_back(v->getType());
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
+                                   llvm::Function::InternalLinkage, around.getName() + ".part", around.getParent());
+  f->splice(f->begin(), draft);
+  for (unsigned i = 0; i < 2; ++i) draft->getArg(i)->replaceAllUsesWith(f->getArg(i));
+  for (unsigned i = 0; i < live.size(); ++i) {
+    live[i]->replaceUsesWithIf(f->getArg(i + 2), [&](llvm::Use& use) {
+      const auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
+      return user && user->getFunction() == f;
+    });
+    const auto* given = llvm::dyn_cast<llvm::Argument>(live[i]);
+    if (!given || !given->getType()->isPointerTy()) continue;
+    around.removeParamAttr(given->getArgNo(), llvm::Attribute::Captures);
+    f->addParamAttrs(i + 2, llvm::AttrBuilder(context, around.getAttributes().getParamAttrs(given->getArgNo())));
+  }
+  draft->eraseFromParent();
+  return f;
+}
+
+}  // namespace
+
+llvm::Function* call_parallel_for(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options,
+                                  Value* context, int64_t count, int64_t grain, llvm::Function* draft) {
+  llvm::Type *pointer = b.getPtrTy(), *number = b.getInt64Ty();
+  const auto here = b.saveIP();
+  llvm::Function& around = *here.getBlock()->getParent();
+  const Values live = values_of_others(*draft);
+  std::vector<llvm::Type*> types;
+  for (Value* v : live) types.push_back(v->getType());
+  auto* record = llvm::StructType::get(b.getContext(), types);
+  llvm::Function* const part = with_arguments(draft, around, live);
+  set_function_attributes(*part, target, options);
+
+  auto* const piece =
+      llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {pointer, number, number}, false),
+                             llvm::Function::InternalLinkage, around.getName() + ".piece", around.getParent());
+  set_function_attributes(*piece, target, options);
+  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "start", piece));
+  std::vector<Value*> arguments{piece->getArg(1), piece->getArg(2)};
+  for (unsigned i = 0; i < live.size(); ++i)
+    arguments.push_back(b.CreateLoad(types[i], b.CreateStructGEP(record, piece->getArg(0), i)));
+  b.CreateCall(part, arguments);
+  b.CreateRetVoid();
+  llvm::Function* const called =
+      options.flush_subnormals && has_flush_mode(target) ? run_flushing(*piece, target, {}) : piece;
+
+  llvm::BasicBlock& start = around.getEntryBlock();
+  Value* const environment = llvm::IRBuilder<>(&start, start.begin()).CreateAlloca(record);
+  b.restoreIP(here);
+  for (unsigned i = 0; i < live.size(); ++i) b.CreateStore(live[i], b.CreateStructGEP(record, environment, i));
+  auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, number, number, pointer, pointer}, false);
+  Value* const runtime = runtime_function(b, context, offsetof(RuntimeTable, parallel_for));
+  in_callers_mode(b, target, options, context, [&] {
+    b.CreateCall(type, runtime,
+                 {context, b.getInt64(static_cast<uint64_t>(count)), b.getInt64(static_cast<uint64_t>(grain)), called,
+                  environment});
+  });
+  return part;
+}
+
 // The body is emitted as though it stood in the kernel; then all that it uses of the kernel becomes parameters, which a
 // second function, the one that the runtime calls, fetches from a record on the kernel's stack.
 void KernelEmitter::parallel_for(int64_t count, int64_t grain, const std::function<void(Value*, Value*)>& body) {
-  llvm::Type *pointer = b_.getPtrTy(), *number = b_.getInt64Ty();
+  llvm::Type* number = b_.getInt64Ty();
   llvm::Function* const around = function_;
   Value* const sink = std::exchange(sink_, nullptr);
   const auto here = b_.saveIP();
@@ -60,70 +142,8 @@ void KernelEmitter::parallel_for(int64_t count, int64_t grain, const std::functi
   llvm::Function* const draft = std::exchange(function_, around);
   sink_ = sink;
   b_.restoreIP(here);
-
-  Values live;
-  llvm::SmallPtrSet<Value*, 16> used;
-  for (llvm::BasicBlock& part : *draft)
-    for (llvm::Instruction& i : part)
-      for (Value* o : i.operands()) {
-        const auto* defined = llvm::dyn_cast<llvm::Instruction>(o);
-        const auto* given = llvm::dyn_cast<llvm::Argument>(o);
-        const bool outside = (defined && defined->getFunction() != draft) || (given && given->getParent() != draft);
-        if (outside && used.insert(o).second) live.push_back(o);
-      }
-  std::vector<llvm::Type*> types;
-  for (Value* v : live) types.push_back(v->getType());
-  auto* record = llvm::StructType::get(module_.getContext(), types);
-  llvm::Function* const part = with_arguments(draft, live);
-
-  auto* const piece = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {pointer, number, number}, false),
-                                             llvm::Function::InternalLinkage, around->getName() + ".piece", module_);
-  set_function_attributes(*piece, target_, options_);
-  b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", piece));
-  std::vector<Value*> arguments{piece->getArg(1), piece->getArg(2)};
-  for (unsigned i = 0; i < live.size(); ++i)
-    arguments.push_back(b_.CreateLoad(types[i], b_.CreateStructGEP(record, piece->getArg(0), i)));
-  b_.CreateCall(part, arguments);
-  b_.CreateRetVoid();
-  llvm::Function* const called =
-      options_.flush_subnormals && has_flush_mode(target_) ? run_flushing(*piece, target_, {}) : piece;
-
-  b_.restoreIP(here);
-  Value* const environment = local(record);
-  for (unsigned i = 0; i < live.size(); ++i) b_.CreateStore(live[i], b_.CreateStructGEP(record, environment, i));
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, number, number, pointer, pointer}, false);
-  Value* const runtime = runtime_function(b_, context_, offsetof(RuntimeTable, parallel_for));
-  in_callers_mode(b_, target_, options_, context_, [&] {
-    b_.CreateCall(type, runtime,
-                  {context_, b_.getInt64(static_cast<uint64_t>(count)), b_.getInt64(static_cast<uint64_t>(grain)),
-                   called, environment});
-  });
+  call_parallel_for(b_, target_, options_, context_, count, grain, draft);
   if (body_may_fail) leave_if(has_failed(b_, context_));
-}
-
-// `draft(begin, end)` as a function that receives `live` too. Buffers keep what is known of them, except that they
-// are nowhere else now: they have been stored.
-llvm::Function* KernelEmitter::with_arguments(llvm::Function* draft, const Values& live) {
-  std::vector<llvm::Type*> types{b_.getInt64Ty(), b_.getInt64Ty()};
-  for (Value* v : live) types.push_back(v->getType());
-  auto* f = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), types, false),
-                                   llvm::Function::InternalLinkage, function_->getName() + ".part", module_);
-  f->splice(f->begin(), draft);
-  for (unsigned i = 0; i < 2; ++i) draft->getArg(i)->replaceAllUsesWith(f->getArg(i));
-  for (unsigned i = 0; i < live.size(); ++i) {
-    live[i]->replaceUsesWithIf(f->getArg(i + 2), [&](llvm::Use& use) {
-      const auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
-      return user && user->getFunction() == f;
-    });
-    const auto* given = llvm::dyn_cast<llvm::Argument>(live[i]);
-    if (!given || !given->getType()->isPointerTy()) continue;
-    function_->removeParamAttr(given->getArgNo(), llvm::Attribute::Captures);
-    f->addParamAttrs(
-        i + 2, llvm::AttrBuilder(module_.getContext(), function_->getAttributes().getParamAttrs(given->getArgNo())));
-  }
-  set_function_attributes(*f, target_, options_);
-  draft->eraseFromParent();
-  return f;
 }
 
 Value* KernelEmitter::num_threads() {
@@ -131,12 +151,17 @@ Value* KernelEmitter::num_threads() {
   return b_.CreateCall(type, runtime_function(b_, context_, offsetof(RuntimeTable, num_threads)), {context_});
 }
 
-Value* KernelEmitter::scratch(int64_t bytes) {
-  auto* type = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getInt64Ty()}, false);
-  llvm::CallInst* memory = b_.CreateCall(type, runtime_function(b_, context_, offsetof(RuntimeTable, scratch)),
-                                         {context_, b_.getInt64(static_cast<uint64_t>(bytes))});
-  memory->addRetAttr(llvm::Attribute::getWithAlignment(module_.getContext(), llvm::Align(64)));
+Value* thread_memory(llvm::IRBuilder<>& b, Value* context, size_t function, int64_t bytes) {
+  auto* type = llvm::FunctionType::get(b.getPtrTy(), {b.getPtrTy(), b.getInt64Ty()}, false);
+  llvm::CallInst* memory =
+      b.CreateCall(type, runtime_function(b, context, function), {context, b.getInt64(static_cast<uint64_t>(bytes))});
+  memory->addRetAttr(llvm::Attribute::getWithAlignment(b.getContext(), llvm::Align(64)));
   memory->addRetAttr(llvm::Attribute::NoAlias);
+  return memory;
+}
+
+Value* KernelEmitter::scratch(int64_t bytes) {
+  Value* const memory = thread_memory(b_, context_, offsetof(RuntimeTable, scratch), bytes);
   leave_if(b_.CreateIsNull(memory));
   return memory;
 }

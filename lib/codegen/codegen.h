@@ -13,7 +13,7 @@ namespace calque::codegen {
 /// What calls out of generated code go through: one versioned table of noexcept functions, which the runtime fills in.
 /// A generated entry receives its context first and passes it on.
 struct RuntimeTable {
-  uint32_t version = 4;
+  uint32_t version = 5;
   /// Runs host function `index` of the program on the given argument and result pointers. Returns 0, or 1 after storing
   /// an exception in the context.
   int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
@@ -28,6 +28,9 @@ struct RuntimeTable {
   void* (*scratch)(void* context, int64_t bytes) noexcept = nullptr;
   /// How many threads parallel_for has. Decides which way something is computed, never what.
   int32_t (*num_threads)(void* context) noexcept = nullptr;
+  /// As `scratch`, but other memory: valid until the thread asks for private memory again or the body of parallel_for
+  /// that asked returns.
+  void* (*private_memory)(void* context, int64_t bytes) noexcept = nullptr;
 };
 
 /// The first member of every context passed to an entry.

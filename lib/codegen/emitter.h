@@ -169,7 +169,6 @@ class KernelEmitter {
   llvm::Value* num_threads();
   /// Ends the kernel, or the part of it that a thread runs, where the condition holds.
   void leave_if(llvm::Value* condition);
-  llvm::Function* with_arguments(llvm::Function* draft, const Values& live);
 
   // ---- reduction.cpp
   void reduction(const Instruction& i);
@@ -265,6 +264,12 @@ void set_function_attributes(llvm::Function& function, const TargetInfo& target,
 /// calls.cpp: a function of the runtime table, and whether the call is to end.
 llvm::Value* runtime_function(llvm::IRBuilder<>& b, llvm::Value* context, size_t offset);
 llvm::Value* has_failed(llvm::IRBuilder<>& b, llvm::Value* context);
+/// Memory of the running thread, from a function of the runtime table that gives it (its offset there). May be null.
+llvm::Value* thread_memory(llvm::IRBuilder<>& b, llvm::Value* context, size_t function, int64_t bytes);
+/// Several threads run `draft(begin, end)` on pieces of [0, count), as RuntimeTable::parallel_for says. The draft may
+/// use every value that is defined at the insertion point, vectors too. Returns the function that it becomes.
+llvm::Function* call_parallel_for(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options,
+                                  llvm::Value* context, int64_t count, int64_t grain, llvm::Function* draft);
 /// Emits `call`, which leaves generated code: it runs in the floating-point mode of the entry's caller.
 void in_callers_mode(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options,
                      llvm::Value* context, const std::function<void()>& call);

@@ -48,6 +48,8 @@ class EntryEmitter {
   void emit(const Step& step);
   void branch(const Step& step);
   void repeat(const Step& step);
+  void repeat_on_threads(const Step& step);
+  void iterate(const Step& step, Value* begin, Value* end);
   void while_loop(const Step& step);
   void host_call(const Step& step);
   Value* address(const View& view);
@@ -69,7 +71,9 @@ class EntryEmitter {
   std::vector<llvm::Function*> kernels_;
   std::vector<bool> may_fail_;
   Value* context_ = nullptr;
+  Value* table_ = nullptr;  ///< of pointers to buffers, which the caller passes
   Value* workspace_ = nullptr;
+  Value* private_ = nullptr;  ///< memory of the running thread, in a loop on threads
   std::vector<Value*> buffers_;
   std::vector<std::vector<int64_t>> places_;  ///< of each kernel's buffers in the workspace
   std::vector<Value*> iterations_;
@@ -114,12 +118,18 @@ namespace {
 /// What C passes and returns in a register of its own.
 bool is_scalar(DType d) { return !is_complex(d) && (!is_floating(d) || size_of(d) >= 4); }
 
+bool has_loop_on_threads(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    return step.threads || std::any_of(step.blocks.begin(), step.blocks.end(), has_loop_on_threads);
+  });
+}
+
 }  // namespace
 
 // Nothing is called from inside: a kernel that calls uses its context.
 bool EntryEmitter::scalar_possible() const {
   if (!options_.scalar_arguments || program_.num_outputs != 1 || !program_.host_functions.empty() ||
-      program_.workspace_bytes > kScalarWorkspace)
+      program_.workspace_bytes > kScalarWorkspace || has_loop_on_threads(program_.steps))
     return false;
   if (std::any_of(kernels_.begin(), kernels_.end(), [](auto* kernel) { return !kernel->getArg(0)->use_empty(); }))
     return false;
@@ -194,8 +204,7 @@ void EntryEmitter::finish_declaration() {
 Value* EntryEmitter::load_buffer(const kernel::ProgramBuffer& buffer) {
   const auto load = [&](int64_t position) {
     llvm::Type* pointer = b_.getPtrTy();
-    return b_.CreateLoad(pointer,
-                         b_.CreateConstInBoundsGEP1_64(pointer, entry_->getArg(1), static_cast<uint64_t>(position)));
+    return b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(pointer, table_, static_cast<uint64_t>(position)));
   };
   const int64_t outputs = program_.num_inputs, constants = outputs + program_.num_outputs;
   switch (buffer.kind) {
@@ -208,6 +217,8 @@ Value* EntryEmitter::load_buffer(const kernel::ProgramBuffer& buffer) {
     case BufferKind::workspace:
       break;
   }
+  if (buffer.private_to >= 0)
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), private_, static_cast<uint64_t>(buffer.offset));
   if (!workspace_) workspace_ = load(constants + static_cast<int64_t>(program_.constants.size()));
   if (buffer.offset == 0) return workspace_;
   return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), workspace_, static_cast<uint64_t>(buffer.offset));
@@ -217,8 +228,10 @@ Value* EntryEmitter::load_buffer(const kernel::ProgramBuffer& buffer) {
 void EntryEmitter::load_buffers() {
   const bool few = program_.buffers.size() <= kFewBuffers;
   for (const kernel::ProgramBuffer& buffer : program_.buffers) {
-    const bool base = !workspace_ && buffer.kind == BufferKind::workspace;
-    Value* const pointer = few || base ? load_buffer(buffer) : nullptr;
+    // What is private to a loop is known inside the loop alone.
+    const bool shared = buffer.private_to < 0;
+    const bool base = !workspace_ && buffer.kind == BufferKind::workspace && shared;
+    Value* const pointer = (few && shared) || base ? load_buffer(buffer) : nullptr;
     buffers_.push_back(few ? pointer : nullptr);
   }
 }
@@ -238,8 +251,9 @@ void EntryEmitter::emit() {
   finish_declaration();
   entry_->addFnAttr(kStepsAttribute);
   b_.SetInsertPoint(block("start"));
-  load_buffers();
   context_ = entry_->getArg(0);
+  table_ = entry_->getArg(1);
+  load_buffers();
   run_steps();
   b_.CreateRet(b_.getInt32(0));
   if (failed_) {
@@ -381,20 +395,57 @@ void EntryEmitter::branch(const Step& step) {
 
 void EntryEmitter::repeat(const Step& step) {
   if (step.count <= 0) return;
+  if (step.threads) return repeat_on_threads(step);
+  iterate(step, b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(step.count)));
+}
+
+/// Iterations from `begin` to before `end`, at least one, in the order in which they are counted.
+void EntryEmitter::iterate(const Step& step, Value* begin, Value* end) {
   llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("repeat"), *exit = block("done");
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
   llvm::PHINode* number = b_.CreatePHI(b_.getInt64Ty(), 2);
-  number->addIncoming(b_.getInt64(0), before);
+  number->addIncoming(begin, before);
   Value* iteration = number;
   if (step.reverse) iteration = b_.CreateSub(b_.getInt64(static_cast<uint64_t>(step.count - 1)), number);
   if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = iteration;
+  if (step.piece_id >= 0)
+    iterations_[static_cast<size_t>(step.piece_id)] =
+        b_.CreateUDiv(number, b_.getInt64(static_cast<uint64_t>(step.grain)));
   run(step.blocks[0]);
   if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = nullptr;
+  if (step.piece_id >= 0) iterations_[static_cast<size_t>(step.piece_id)] = nullptr;
   Value* next = b_.CreateAdd(number, b_.getInt64(1), "", true, true);
   number->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, b_.getInt64(static_cast<uint64_t>(step.count))), head, exit);
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, exit);
   b_.SetInsertPoint(exit);
+}
+
+/// The loop becomes a function that runs some of the iterations in memory of the thread that calls it.
+void EntryEmitter::repeat_on_threads(const Step& step) {
+  const auto here = b_.saveIP();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}, false);
+  llvm::Function* const draft = llvm::Function::Create(type, llvm::Function::InternalLinkage, "", module_);
+  llvm::Function* const around = std::exchange(entry_, draft);
+  llvm::BasicBlock* const failed = std::exchange(failed_, nullptr);
+  b_.SetInsertPoint(block("start"));
+  if (step.private_bytes > 0) {
+    private_ = thread_memory(b_, context_, offsetof(RuntimeTable, private_memory), step.private_bytes);
+    leave_if(b_.CreateIsNull(private_));
+  }
+  iterate(step, draft->getArg(0), draft->getArg(1));
+  b_.CreateRetVoid();
+  if (failed_) {
+    b_.SetInsertPoint(failed_);
+    b_.CreateRetVoid();
+  }
+  const bool may_fail = std::exchange(failed_, failed) != nullptr;
+  private_ = nullptr;
+  entry_ = around;
+  b_.restoreIP(here);
+  llvm::Function* const part = call_parallel_for(b_, target_, options_, context_, step.count, step.grain, draft);
+  part->addFnAttr(kStepsAttribute);
+  if (may_fail) leave_if(has_failed(b_, context_));
 }
 
 void EntryEmitter::host_call(const Step& step) {

@@ -1,4 +1,5 @@
-// Two views meet when they may name one byte of one buffer, or of the workspace.
+// Two views overlap when they may name one byte of one buffer, or of the workspace; what is private to a loop is a
+// workspace of its own.
 #include "codegen/overlaps.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ int64_t dense_bytes(const kernel::ProgramBuffer& b) {
 
 Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset, bool whole, int64_t bytes) {
   const kernel::ProgramBuffer& b = program.buffers[static_cast<size_t>(buffer)];
-  Span s{b.kind, b.kind == BufferKind::workspace ? 0 : b.index, offset, offset + bytes, view};
+  Span s{b.kind, b.kind == BufferKind::workspace ? b.private_to + 1 : b.index, offset, offset + bytes, view};
   if (whole) {
     s.begin = 0;
     s.end = dense_bytes(b);
@@ -108,7 +109,8 @@ std::vector<int64_t> CallSites::places_in_workspace(size_t kernel) const {
   std::vector<int64_t> places;
   for (const View& view : calls_[kernel][0]->views) {
     const kernel::ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(view.buffer)];
-    const bool known = buffer.kind == BufferKind::workspace && view.terms.empty() && view.choices.empty();
+    const bool known =
+        buffer.kind == BufferKind::workspace && buffer.private_to < 0 && view.terms.empty() && view.choices.empty();
     places.push_back(known ? buffer.offset + view.offset : -1);
   }
   const auto many = std::count_if(places.begin(), places.end(), [](int64_t place) { return place >= 0; });

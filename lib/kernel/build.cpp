@@ -7,6 +7,7 @@
 #include "ir/stopwatch.h"
 #include "kernel/carries.h"
 #include "kernel/merge_buffers.h"
+#include "kernel/parallel_loops.h"
 #include "kernel/program_builder.h"
 #include "plan/prepare.h"
 #include "primitives/registry.h"
@@ -236,6 +237,7 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
 
 void ProgramBuilder::finish() {
   drop_unused(p_);
+  if (parallel_loops_ != ParallelLoops::none) run_loops_on_threads(p_);
   place_workspace(p_);
 }
 
@@ -248,7 +250,7 @@ Program build_program(const Graph& original, const BuildOptions& options) {
   p.name = graph.name().empty() ? "graph" : graph.name();
   p.num_inputs = static_cast<int32_t>(graph.inputs().size());
   p.num_outputs = static_cast<int32_t>(graph.outputs().size());
-  ProgramBuilder builder(p, options.alignment);
+  ProgramBuilder builder(p, options);
   std::vector<Binding> inputs, outputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Type& t = graph.type(graph.inputs()[i]);

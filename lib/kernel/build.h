@@ -8,6 +8,13 @@
 
 namespace calque::kernel {
 
+/// Which loops of the entry function may run their iterations on several threads.
+enum class ParallelLoops : uint8_t {
+  none,
+  maps,  ///< those that carry nothing from one iteration to the next
+  sums,  ///< also those that carry nothing but sums, which are then summed in another order: one fixed by the program
+};
+
 struct BuildOptions {
   /// Strides of the inputs in elements; empty, or an empty entry, means row-major.
   std::vector<Shape::Dims> input_strides;
@@ -18,6 +25,7 @@ struct BuildOptions {
   bool donates_across_dtypes = true;
   /// Bytes to which inputs, outputs and constants are aligned, where that is more than their elements'.
   int64_t alignment = 1;
+  ParallelLoops parallel_loops = ParallelLoops::none;
 };
 
 /// Builds the program of a simplified, math-expanded graph without call-like equations. Throws CompileError for what

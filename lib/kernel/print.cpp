@@ -161,7 +161,9 @@ class ProgramPrinter {
     for (size_t i = 0; i < program_.buffers.size(); ++i) {
       const ProgramBuffer& b = program_.buffers[i];
       out_ << "  m" << i << " = " << kKinds[static_cast<size_t>(b.kind)] << ' ';
-      if (b.kind == BufferKind::workspace)
+      if (b.private_to >= 0)
+        out_ << "private to i" << b.private_to << " +" << b.offset;
+      else if (b.kind == BufferKind::workspace)
         out_ << '+' << b.offset;
       else
         out_ << b.index;
@@ -231,6 +233,10 @@ class ProgramPrinter {
           break;
         case StepKind::repeat:
           out_ << "repeat " << s.count << (s.reverse ? " reverse" : "") << " i" << s.loop_id;
+          if (s.piece_id >= 0) out_ << " pieces i" << s.piece_id;
+          if (s.threads) out_ << " threads";
+          if (s.grain > 0) out_ << '(' << s.grain << ')';
+          if (s.private_bytes > 0) out_ << " private " << s.private_bytes << " bytes";
           break;
         case StepKind::iota_i32:
           out_ << "iota i" << s.loop_id << " to ";

@@ -15,9 +15,11 @@ enum class BufferKind : uint8_t { input, output, constant, workspace };
 struct ProgramBuffer {
   BufferKind kind = BufferKind::workspace;
   int32_t index = 0;   ///< position among inputs, outputs or constants
-  int64_t offset = 0;  ///< bytes into the workspace (64-byte aligned)
+  int64_t offset = 0;  ///< bytes into the workspace, or into the private memory of a loop (64-byte aligned)
   Type type;
   Shape::Dims strides;  ///< in elements
+  /// Of the workspace: loop_id of the `repeat` on threads to whose iterations it is private, or -1.
+  int32_t private_to = -1;
 };
 
 /// Part of a buffer: from `offset` bytes, plus, for each enclosing counted loop named, step bytes per iteration. A view
@@ -73,6 +75,15 @@ struct Step {
   int32_t loop_id = -1;
   int32_t host_function = -1;
   std::vector<std::vector<Step>> blocks;
+  // ---- of a `repeat`
+  /// Its iterations run on several threads. Each thread has its own copy of the buffers that are private to the loop.
+  bool threads = false;
+  /// Iterations, in the order in which they are counted, form pieces of so many; the last may be shorter. Threads take
+  /// whole pieces. 0: there are no pieces.
+  int64_t grain = 0;
+  /// The loop id that stands in views for the number of the piece, or -1.
+  int32_t piece_id = -1;
+  int64_t private_bytes = 0;  ///< of memory that each thread needs for the private buffers
 };
 
 /// What the code generator takes. The entry is `int32_t entry(Context*, void* const* buffers)`, where `buffers` holds

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/build.h"
 #include "kernel/group.h"
 #include "kernel/program.h"
 #include "kernel/workspace.h"
@@ -19,7 +20,8 @@ inline Shape::Dims dense(const Shape& shape) { return row_major_strides(shape); 
 class ProgramBuilder {
  public:
   /// `alignment`: bytes, of memory that is not the workspace, where more is known than that its elements are aligned.
-  explicit ProgramBuilder(Program& program, int64_t alignment = 1) : p_(program), alignment_(alignment) {}
+  explicit ProgramBuilder(Program& program, const BuildOptions& options = {})
+      : p_(program), alignment_(options.alignment), parallel_loops_(options.parallel_loops) {}
 
   Binding add_buffer(BufferKind kind, int32_t index, const Type& type, Shape::Dims strides) {
     ProgramBuffer b;
@@ -82,6 +84,8 @@ class ProgramBuilder {
   void build_body(Loop& loop);
   void merge_carries(Loop& loop);
   void carry(Scope& s, Loop& loop);
+  int64_t piece_of_sums(const Loop& loop) const;
+  void sum_pieces(Scope& s, Loop& loop, int64_t grain);
   void while_loop(Scope& s, const Equation& e);
   void scan(Scope& s, const Equation& e);
   void branch(Scope& s, const Equation& e);
@@ -98,7 +102,8 @@ class ProgramBuilder {
   Binding operand(Scope& s, Value v, bool must_be_dense);
 
   Program& p_;
-  int64_t alignment_;
+  const int64_t alignment_;
+  const ParallelLoops parallel_loops_;
   std::vector<Binding> constants_;
   std::unordered_multimap<const void*, size_t> constant_at_;  // by their data: positions among them
 };

@@ -18,10 +18,9 @@ namespace {
 constexpr double kByte = 0.025;     // 40 GB/s, between a cache and memory
 constexpr double kVectorOp = 0.04;  // of 32 bits, in vectors
 constexpr double kScalarOp = 0.3;
-constexpr double kProduct = 0.003;    // a byte of a term of a tile
-constexpr double kDearFactor = 6;     // divisions, square roots
-constexpr double kUnknownTrips = 10;  // of a while loop
-constexpr double kRareShare = 0.05;   // of the iterations that take a branch set apart for rare cases
+constexpr double kProduct = 0.003;   // a byte of a term of a tile
+constexpr double kDearFactor = 6;    // divisions, square roots
+constexpr double kRareShare = 0.05;  // of the iterations that take a branch set apart for rare cases
 // More pieces than this are not needed to keep threads busy.
 constexpr double kEnoughPieces = 32;
 // Partial results of a reduction lie on the stack.
@@ -33,15 +32,11 @@ constexpr int64_t kLongColumn = 128;
 // Units that a reduction sums before it combines pairwise (codegen/reduction.cpp), and lanes of a unit.
 constexpr int64_t kBlock = 64, kReductionLanes = 16;
 
-class ThreadSplitter {
+/// Estimates nanoseconds.
+class Timing {
  public:
-  explicit ThreadSplitter(Kernel& kernel) : k_(kernel), never_(kernel.values.size()) {}
-  void run() {
-    find_false(k_.body);
-    visit(k_.body, false);
-  }
+  explicit Timing(const Kernel& kernel) : k_(kernel), never_(kernel.values.size()) { find_false(kernel.body); }
 
- private:
   double time(const Region& r, bool vector) const {
     double t = 0;
     for (const Instruction& i : r.instructions) t += time(i, vector);
@@ -79,6 +74,8 @@ class ThreadSplitter {
         return 0;
     }
   }
+
+ private:
   double iteration(const Instruction& i, bool vector) const {
     double t = time(i.regions[0], vector || i.vectorize);
     if (i.loop == LoopKind::reduction) t += vector || i.vectorize ? kVectorOp : kScalarOp;
@@ -103,10 +100,20 @@ class ThreadSplitter {
     }
   }
 
+  const Kernel& k_;
+  std::vector<bool> never_;  // constants that are false
+};
+
+class ThreadSplitter {
+ public:
+  explicit ThreadSplitter(Kernel& kernel) : k_(kernel), timing_(kernel) {}
+  void run() { visit(k_.body, false); }
+
+ private:
   void visit(Region& r, bool vector) {
     for (Instruction& i : r.instructions) {
       if (i.op == Op::contraction) {
-        i.threads = !vector && time(i, false) / 1e3 >= options_.split_above;
+        i.threads = !vector && timing_.time(i, false) / 1e3 >= options_.split_above;
         continue;
       }
       // Under the masks of diverging lanes nothing is split.
@@ -117,7 +124,7 @@ class ThreadSplitter {
 
   /// True when nothing is left to be done for the loop and those inside it.
   bool split(Instruction& i, bool vector) {
-    const double work = time(i, vector) / 1e3;
+    const double work = timing_.time(i, vector) / 1e3;
     if (work == 0 || work < options_.split_above) return true;  // empty, or too little
     const double pieces = std::min(work / options_.piece, kEnoughPieces);
     if (i.loop == LoopKind::parallel) return split_nest(i, work, pieces);
@@ -184,7 +191,7 @@ class ThreadSplitter {
   }
 
   Kernel& k_;
-  std::vector<bool> never_;  // constants that are false
+  const Timing timing_;
   const ThreadOptions options_ = thread_options();
 };
 
@@ -194,6 +201,8 @@ ThreadOptions& thread_options() {
   static ThreadOptions options;
   return options;
 }
+
+double estimated_time(const Kernel& kernel) { return Timing(kernel).time(kernel.body, false) / 1e3; }
 
 void split_over_threads(Kernel& kernel) { ThreadSplitter(kernel).run(); }
 

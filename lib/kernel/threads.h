@@ -14,6 +14,12 @@ struct ThreadOptions {
 /// In force for every kernel that is scheduled. Tests change it before they compile.
 ThreadOptions& thread_options();
 
+/// Of a while loop, where its number of iterations is estimated.
+inline constexpr double kUnknownTrips = 10;
+
+/// Microseconds that the kernel takes on one thread, within a factor of a few. The kernel is scheduled.
+double estimated_time(const Kernel& kernel);
+
 /// Marks loops. The choice depends on the kernel alone, never on how many threads there are.
 void split_over_threads(Kernel& kernel);
 

@@ -19,18 +19,19 @@ struct Life {
 
 class Lives {
  public:
-  explicit Lives(const Program& program) {
+  /// Of the workspace buffers that are private to one loop; to none: -1.
+  Lives(const Program& program, const std::vector<Step>& steps, int32_t private_to) {
     for (size_t b = 0; b < program.buffers.size(); ++b) {
       const ProgramBuffer& buffer = program.buffers[b];
       Life life;
-      if (buffer.kind == BufferKind::workspace) {
+      if (buffer.kind == BufferKind::workspace && buffer.private_to == private_to) {
         const auto bytes = static_cast<int64_t>(bytes_of(buffer.type));
         life.buffer = static_cast<int32_t>(b);
         life.bytes = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
       }
       by_buffer_.push_back(life);
     }
-    walk(program.steps);
+    walk(steps);
   }
 
   /// Of the buffers that steps touch, the largest first.
@@ -81,11 +82,12 @@ class Lives {
       if (s.blocks.empty()) read_views(s);
       if (!loops) continue;
       // What was alive before the loop and is touched in it is wanted again in the next iteration, and what is read or
-      // written one slice an iteration, or every other iteration, is needed throughout.
+      // written one slice an iteration, or every other iteration, is needed throughout. So is all that threads share.
       ++now_;
       for (size_t i = before; i < touched_.size(); ++i) {
         Life& life = by_buffer_[static_cast<size_t>(touched_[i].buffer)];
-        const bool sliced = s.loop_id >= 0 && touched_[i].depends_on(s.loop_id);
+        const bool sliced = s.threads || (s.loop_id >= 0 && touched_[i].depends_on(s.loop_id)) ||
+                            (s.piece_id >= 0 && touched_[i].depends_on(s.piece_id));
         if (sliced) life.first = std::min(life.first, begin);
         if (sliced || life.first < begin) life.last = now_;
       }
@@ -113,7 +115,10 @@ int32_t add_workspace(Program& program, const Type& type) {
   return static_cast<int32_t>(program.buffers.size()) - 1;
 }
 
-void place_workspace(Program& program) {
+namespace {
+
+/// Gives buffers their offsets. Returns the bytes that they take together.
+int64_t place(Program& program, const Lives& lives) {
   // Each at the lowest offset that is free throughout its life.
   struct Placed {
     int64_t begin, end, first, last;
@@ -122,7 +127,7 @@ void place_workspace(Program& program) {
   int64_t total = 0;
   // Past this many buffers the search would dominate compilation; the rest is laid out one after the other.
   constexpr size_t kSearched = 2000;
-  for (const Life& l : Lives(program).sorted()) {
+  for (const Life& l : lives.sorted()) {
     int64_t at = 0;
     if (placed.size() < kSearched) {
       for (const Placed& p : placed) {
@@ -140,7 +145,15 @@ void place_workspace(Program& program) {
     program.buffers[static_cast<size_t>(l.buffer)].offset = at;
     total = std::max(total, at + l.bytes);
   }
-  program.workspace_bytes = total;
+  return total;
 }
+
+}  // namespace
+
+int64_t place_private(Program& program, const Step& loop) {
+  return place(program, Lives(program, loop.blocks[0], loop.loop_id));
+}
+
+void place_workspace(Program& program) { program.workspace_bytes = place(program, Lives(program, program.steps, -1)); }
 
 }  // namespace calque::kernel

@@ -9,7 +9,11 @@ namespace calque::kernel {
 /// A new workspace buffer of the program, dense, without a place yet.
 int32_t add_workspace(Program& program, const Type& type);
 
-/// Gives every workspace buffer its offset and the program its workspace_bytes. Steps and views are final.
+/// Gives the buffers that are private to the iterations of a loop (`private_to`) their offsets. Returns the bytes that
+/// they take together.
+int64_t place_private(Program& program, const Step& loop);
+
+/// Gives every other workspace buffer its offset and the program its workspace_bytes. Steps and views are final.
 void place_workspace(Program& program);
 
 }  // namespace calque::kernel

@@ -106,12 +106,16 @@ void write_context(std::ostream& out, const std::string& symbol) {
                        void* environment);
   void* (*scratch)(void* context, int64_t bytes);
   int32_t (*num_threads)(void* context);
+  void* (*private_memory)(void* context, int64_t bytes);
+};
+struct $_memory {
+  void* data;
+  int64_t bytes;
 };
 struct $_context {
   const struct $_table* table;
   int64_t failed, caller_mode;
-  void* memory;
-  int64_t bytes;
+  struct $_memory scratch, own;
 };
 static inline void $_for(void* context, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t),
                          void* environment) {
@@ -123,18 +127,25 @@ static inline int32_t $_threads(void* context) {
   (void)context;
   return 1;
 }
-static inline void* $_scratch(void* context, int64_t bytes) {
-  struct $_context* call = (struct $_context*)context;
-  if (bytes > call->bytes) {
-    free(call->memory);
-    call->bytes = (bytes + 63) / 64 * 64;
-    call->memory = aligned_alloc(64, (size_t)call->bytes);
-    if (!call->memory) {
-      call->bytes = 0;
+static inline void* $_get(struct $_context* call, struct $_memory* memory, int64_t bytes) {
+  if (bytes > memory->bytes) {
+    free(memory->data);
+    memory->bytes = (bytes + 63) / 64 * 64;
+    memory->data = aligned_alloc(64, (size_t)memory->bytes);
+    if (!memory->data) {
+      memory->bytes = 0;
       call->failed = bytes;
     }
   }
-  return call->memory;
+  return memory->data;
+}
+static inline void* $_scratch(void* context, int64_t bytes) {
+  struct $_context* call = (struct $_context*)context;
+  return $_get(call, &call->scratch, bytes);
+}
+static inline void* $_private(void* context, int64_t bytes) {
+  struct $_context* call = (struct $_context*)context;
+  return $_get(call, &call->own, bytes);
 }
 )";
   for (size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at)) text.replace(at, 1, symbol);
@@ -176,11 +187,12 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
   }
   for (size_t i = 0; i < program.constants.size(); ++i) block << "(void*)" << symbol << "_constant" << i << ", ";
   out << "void* workspace) {\n  void* buffers[] = {" << block.str() << "workspace};\n"
-      << "  static const struct " << symbol << "_table table = {4, 0, " << symbol << "_for, " << symbol << "_scratch, "
-      << symbol << "_threads};\n"
-      << "  struct " << symbol << "_context context = {&table, 0, 0, 0, 0};\n"
+      << "  static const struct " << symbol << "_table table = {5, 0, " << symbol << "_for, " << symbol << "_scratch, "
+      << symbol << "_threads, " << symbol << "_private};\n"
+      << "  struct " << symbol << "_context context = {&table, 0, 0, {0, 0}, {0, 0}};\n"
       << "  const int32_t status = " << symbol
-      << "_entry(&context, buffers);\n  free(context.memory);\n  return status;\n}\n#ifdef "
+      << "_entry(&context, buffers);\n  free(context.scratch.data);\n  free(context.own.data);\n  return "
+         "status;\n}\n#ifdef "
          "__cplusplus\n}\n#endif\n#undef "
       << symbol << "_ALIGNAS\n";
   return out.str();

@@ -28,6 +28,7 @@ kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> str
   kernel::BuildOptions build;
   build.input_strides.assign(strides.begin(), strides.end());
   build.donated = options.donated;
+  build.parallel_loops = options.strict ? kernel::ParallelLoops::maps : kernel::ParallelLoops::sums;
   return kernel::build_program(simplified, build);
 }
 

@@ -16,7 +16,7 @@ constexpr size_t kPage = 4096;
 /// Larger workspaces come from the pool of arrays, which is trimmed.
 constexpr size_t kLargestKeptWorkspace = size_t{1} << 20;
 
-enum class Use : uint8_t { workspace, scratch };
+enum class Use : uint8_t { workspace, scratch, iterations };
 
 template <Use>
 ThreadMemory& thread_memory() {
@@ -81,9 +81,11 @@ void Workspace::take(size_t bytes) {
   }
 }
 
-void* scratch(void* context, int64_t bytes) noexcept {
+namespace {
+
+void* memory_for(void* context, ThreadMemory& memory, int64_t bytes) noexcept {
   try {
-    return thread_memory<Use::scratch>().get(static_cast<size_t>(bytes));
+    return memory.get(static_cast<size_t>(bytes));
   } catch (...) {
     if (context != nullptr) {
       // Several threads of one call may come here.
@@ -91,6 +93,16 @@ void* scratch(void* context, int64_t bytes) noexcept {
     }
     return nullptr;
   }
+}
+
+}  // namespace
+
+void* scratch(void* context, int64_t bytes) noexcept {
+  return memory_for(context, thread_memory<Use::scratch>(), bytes);
+}
+
+void* private_memory(void* context, int64_t bytes) noexcept {
+  return memory_for(context, thread_memory<Use::iterations>(), bytes);
 }
 
 }  // namespace calque::runtime

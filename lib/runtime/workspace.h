@@ -67,5 +67,6 @@ class Workspace {
 
 /// See codegen::RuntimeTable.
 void* scratch(void* context, int64_t bytes) noexcept;
+void* private_memory(void* context, int64_t bytes) noexcept;
 
 }  // namespace calque::runtime

@@ -56,8 +56,8 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
-  static const codegen::RuntimeTable table{4, &no_host_call, &runtime::parallel_for, &runtime::scratch,
-                                           &runtime::num_threads};
+  static const codegen::RuntimeTable table{
+      5, &no_host_call, &runtime::parallel_for, &runtime::scratch, &runtime::num_threads, &runtime::private_memory};
   TestContext context{{&table}};
   std::vector<AnyArray> outputs;
   std::vector<void*> pointers;
@@ -81,15 +81,32 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
 
 }  // namespace
 
+namespace {
+
+/// Loops on threads where that does not show in the bits.
+kernel::BuildOptions on_threads() {
+  kernel::BuildOptions build;
+  build.parallel_loops = kernel::ParallelLoops::maps;
+  return build;
+}
+
+}  // namespace
+
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
                                  const codegen::CodegenOptions& options) {
   size_t taken = 0;
-  return run(graph, inputs, {}, taken, options);
+  return run(graph, inputs, on_threads(), taken, options);
+}
+
+std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
+                                 const codegen::CodegenOptions& options, const kernel::BuildOptions& build) {
+  size_t taken = 0;
+  return run(graph, inputs, build, taken, options);
 }
 
 std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArray>& inputs, size_t& taken,
                                    const codegen::CodegenOptions& options) {
-  kernel::BuildOptions build;
+  kernel::BuildOptions build = on_threads();
   build.donated.assign(inputs.size(), true);
   return run(graph, inputs, build, taken, options);
 }

@@ -6,6 +6,7 @@
 #include "calque/ir/graph.h"
 
 #include "codegen/codegen.h"
+#include "kernel/build.h"
 #include "kernel/gpu/schedule.h"
 #include "reference/evaluate.h"
 
@@ -14,6 +15,8 @@ namespace calque::test {
 /// Outputs of the graph compiled with these options (mathematics is expanded first).
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
                                  const codegen::CodegenOptions& options = {});
+std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
+                                 const codegen::CodegenOptions& options, const kernel::BuildOptions& build);
 
 /// The same with every input donated (the caller's stay as they are). Counts in `taken` the inputs whose memory was.
 std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArray>& inputs, size_t& taken,

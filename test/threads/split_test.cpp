@@ -4,44 +4,16 @@
 
 #include "calque/calque.h"
 
-#include "kernel/threads.h"
 #include "reference/evaluate.h"
-#include "runtime/environment.h"
 #include "support/native.h"
 #include "support/random.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/splitting.h"
 #include "transform/inline_calls.h"
 
 namespace calque::test {
 namespace {
-
-/// Kernels compiled meanwhile are split into the smallest pieces that there are, or not at all.
-class Splitting {
- public:
-  explicit Splitting(bool split) : saved_(kernel::thread_options()) {
-    kernel::thread_options() = split ? kernel::ThreadOptions{0, 0} : kernel::ThreadOptions{1e300, 20};
-  }
-  Splitting(const Splitting&) = delete;
-  Splitting& operator=(const Splitting&) = delete;
-  ~Splitting() { kernel::thread_options() = saved_; }
-
- private:
-  kernel::ThreadOptions saved_;
-};
-
-class Threads {
- public:
-  explicit Threads(int n) : saved_(runtime::environment().num_threads) {
-    runtime::mutable_environment().num_threads = n;
-  }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-  ~Threads() { runtime::mutable_environment().num_threads = saved_; }
-
- private:
-  int saved_;
-};
 
 std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, bool split, int threads) {
   const Splitting splitting(split);

@@ -1,0 +1,227 @@
+#include "kernel/parallel_loops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "kernel/threads.h"
+#include "kernel/workspace.h"
+
+namespace calque::kernel {
+
+namespace {
+
+// Nanoseconds of a byte that is copied: read and written.
+constexpr double kCopiedByte = 0.05;
+// More private memory would not stay in the cache of one processor, and each thread has that much.
+constexpr int64_t kMostPrivateBytes = int64_t{8} << 20;
+// A loop must take so many times what makes a kernel's loop worth more than one thread: it has more to prepare.
+constexpr double kWorth = 2;
+
+double time_of(const Program& program, const Step& step) {
+  switch (step.kind) {
+    case StepKind::kernel:
+      return estimated_time(program.kernels[static_cast<size_t>(step.kernel)]);
+    case StepKind::copy:
+      return static_cast<double>(step.bytes) * kCopiedByte / 1e3;
+    case StepKind::repeat:
+      return static_cast<double>(step.count) * estimated_time(program, step.blocks[0]);
+    case StepKind::while_:
+      return kUnknownTrips * (estimated_time(program, step.blocks[0]) + estimated_time(program, step.blocks[1]));
+    case StepKind::branch: {
+      double longest = 0;
+      for (const auto& block : step.blocks) longest = std::max(longest, estimated_time(program, block));
+      return longest;
+    }
+    case StepKind::iota_i32:
+    case StepKind::host_call:
+      break;
+  }
+  return 0;
+}
+
+/// A part of a buffer that an iteration of a loop touches: bytes [begin, end) in iteration 0, `stride` bytes further on
+/// in each next iteration or, when `by_piece`, piece.
+struct LoopAccess {
+  int64_t begin = 0, end = 0;
+  int64_t stride = 0;
+  bool by_piece = false;
+  bool written = false;
+  bool alternates = false;            ///< with the loop's iterations
+  std::vector<View::Term> of_others;  ///< terms of loops around
+};
+
+/// By buffer, what one iteration of a loop touches.
+class LoopAccesses {
+ public:
+  LoopAccesses(const Program& program, const Step& loop) : program_(program), loop_(loop) { walk(loop.blocks[0]); }
+  const std::map<int32_t, std::vector<LoopAccess>>& by_buffer() const { return by_buffer_; }
+
+ private:
+  void walk(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      if (step.kind == StepKind::repeat) {
+        iterations_[step.loop_id] = step.count;
+        if (step.piece_id >= 0) iterations_[step.piece_id] = (step.count + step.grain - 1) / step.grain;
+      }
+      for (size_t v = 0; v < step.views.size(); ++v) add(step, v);
+      for (const auto& block : step.blocks) walk(block);
+    }
+  }
+
+  void add(const Step& step, size_t v) {
+    const View& view = step.views[v];
+    int64_t bytes = 0;
+    bool written = false;
+    if (step.kind == StepKind::kernel) {
+      const Buffer& b = program_.kernels[static_cast<size_t>(step.kernel)].buffers[v];
+      bytes = b.extent * static_cast<int64_t>(size_of(b.dtype));
+      written = b.written;
+    } else if (step.kind == StepKind::copy) {
+      bytes = step.bytes;
+      written = v == 0;
+    } else {
+      bytes = static_cast<int64_t>(size_of(program_.buffers[static_cast<size_t>(view.buffer)].type.dtype));
+      written = step.kind == StepKind::iota_i32;
+    }
+    const bool alternates = std::any_of(view.choices.begin(), view.choices.end(),
+                                        [&](const View::Choice& c) { return c.loop == loop_.loop_id; });
+    const auto part = [&](const auto& place) {
+      LoopAccess a;
+      a.begin = place.offset;
+      a.end = place.offset + bytes;
+      a.written = written;
+      a.alternates = alternates;
+      for (const View::Term& term : place.terms) add(term, a);
+      if (bytes > 0) by_buffer_[place.buffer].push_back(std::move(a));
+    };
+    part(view);
+    for (const View::Choice& c : view.choices) part(c);
+  }
+
+  void add(const View::Term& term, LoopAccess& a) const {
+    if (term.loop == loop_.loop_id || term.loop == loop_.piece_id) {
+      a.alternates |= a.stride != 0;  // by both: not a slice
+      a.stride = term.bytes;
+      a.by_piece = term.loop == loop_.piece_id;
+    } else if (const auto inner = iterations_.find(term.loop); inner != iterations_.end()) {
+      const int64_t furthest = term.bytes * std::max<int64_t>(inner->second - 1, 0);
+      (furthest < 0 ? a.begin : a.end) += furthest;
+    } else {
+      a.of_others.push_back(term);
+    }
+  }
+
+  const Program& program_;
+  const Step& loop_;
+  std::map<int32_t, int64_t> iterations_;  // of loops inside, by loop id
+  std::map<int32_t, std::vector<LoopAccess>> by_buffer_;
+};
+
+/// Whether no iteration (or piece) touches what another writes.
+bool disjoint(const std::vector<LoopAccess>& accesses) {
+  if (std::none_of(accesses.begin(), accesses.end(), [](const LoopAccess& a) { return a.written; })) return true;
+  const LoopAccess& first = accesses.front();
+  int64_t begin = first.begin, end = first.end;
+  for (const LoopAccess& a : accesses) {
+    if (a.alternates || a.stride == 0 || a.stride != first.stride || a.by_piece != first.by_piece ||
+        a.of_others != first.of_others)
+      return false;
+    begin = std::min(begin, a.begin);
+    end = std::max(end, a.end);
+  }
+  return end - begin <= std::abs(first.stride);
+}
+
+/// Whether each iteration touches the same bytes, whatever the loops around do.
+bool same_in_each_iteration(const std::vector<LoopAccess>& accesses) {
+  return std::all_of(accesses.begin(), accesses.end(),
+                     [](const LoopAccess& a) { return a.stride == 0 && !a.alternates && a.of_others.empty(); });
+}
+
+/// How many views and choices name each buffer.
+void count_uses(const std::vector<Step>& steps, std::map<int32_t, int>& uses) {
+  for (const Step& step : steps) {
+    for (const View& view : step.views) {
+      ++uses[view.buffer];
+      for (const View::Choice& c : view.choices) ++uses[c.buffer];
+    }
+    for (const auto& block : step.blocks) count_uses(block, uses);
+  }
+}
+
+class LoopMarker {
+ public:
+  explicit LoopMarker(Program& program) : program_(program) { count_uses(program.steps, uses_); }
+  void visit(std::vector<Step>& steps) {
+    for (Step& step : steps) {
+      if (step.kind == StepKind::repeat && mark(step)) continue;
+      for (auto& block : step.blocks) visit(block);
+    }
+  }
+
+ private:
+  bool mark(Step& loop) {
+    if (loop.count < 2 || loop.loop_id < 0 || has_host_call(loop.blocks[0])) return false;
+    const double one = estimated_time(program_, loop.blocks[0]);
+    const int64_t grain = loop.grain > 0 ? loop.grain : iterations_of_piece(loop.count, one, kMostPieces);
+    if (grain >= loop.count || one * static_cast<double>(loop.count) < kWorth * thread_options().split_above)
+      return false;
+    std::vector<int32_t> own;
+    if (!independent(loop, own)) return false;
+    for (const int32_t b : own) program_.buffers[static_cast<size_t>(b)].private_to = loop.loop_id;
+    loop.private_bytes = place_private(program_, loop);
+    loop.threads = loop.private_bytes <= kMostPrivateBytes;
+    if (loop.threads) {
+      loop.grain = grain;
+      return true;
+    }
+    for (const int32_t b : own) program_.buffers[static_cast<size_t>(b)].private_to = -1;
+    loop.private_bytes = 0;
+    return false;
+  }
+
+  /// `own`: buffers private to an iteration.
+  bool independent(const Step& loop, std::vector<int32_t>& own) const {
+    std::map<int32_t, int> inside;
+    count_uses(loop.blocks[0], inside);
+    const LoopAccesses accesses(program_, loop);
+    for (const auto& [buffer, list] : accesses.by_buffer()) {
+      const bool local = program_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::workspace &&
+                         inside[buffer] == uses_.at(buffer);
+      if (local && same_in_each_iteration(list))
+        own.push_back(buffer);
+      else if (!disjoint(list))
+        return false;
+    }
+    return true;
+  }
+
+  Program& program_;
+  std::map<int32_t, int> uses_;
+};
+
+}  // namespace
+
+double estimated_time(const Program& program, const std::vector<Step>& steps) {
+  double time = 0;
+  for (const Step& step : steps) time += time_of(program, step);
+  return time;
+}
+
+bool has_host_call(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    return step.kind == StepKind::host_call || std::any_of(step.blocks.begin(), step.blocks.end(), has_host_call);
+  });
+}
+
+int64_t iterations_of_piece(int64_t count, double microseconds, int64_t pieces) {
+  const double enough = std::ceil(thread_options().piece / std::max(microseconds, 1e-3));
+  if (enough >= static_cast<double>(count)) return count;
+  return std::max(static_cast<int64_t>(enough), (count + pieces - 1) / std::max<int64_t>(pieces, 1));
+}
+
+void run_loops_on_threads(Program& program) { LoopMarker(program).visit(program.steps); }
+
+}  // namespace calque::kernel

@@ -1,0 +1,35 @@
+#pragma once
+// How work is split over threads, for the time of a test.
+#include "kernel/threads.h"
+#include "runtime/environment.h"
+
+namespace calque::test {
+
+/// Kernels compiled meanwhile are split into the smallest pieces that there are, or not at all.
+class Splitting {
+ public:
+  explicit Splitting(bool split) : saved_(kernel::thread_options()) {
+    kernel::thread_options() = split ? kernel::ThreadOptions{0, 0} : kernel::ThreadOptions{1e300, 20};
+  }
+  Splitting(const Splitting&) = delete;
+  Splitting& operator=(const Splitting&) = delete;
+  ~Splitting() { kernel::thread_options() = saved_; }
+
+ private:
+  kernel::ThreadOptions saved_;
+};
+
+class Threads {
+ public:
+  explicit Threads(int n) : saved_(runtime::environment().num_threads) {
+    runtime::mutable_environment().num_threads = n;
+  }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+  ~Threads() { runtime::mutable_environment().num_threads = saved_; }
+
+ private:
+  int saved_;
+};
+
+}  // namespace calque::test
