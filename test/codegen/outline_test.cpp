@@ -7,6 +7,7 @@
 
 #include "codegen/codegen.h"
 #include "kernel/build.h"
+#include "support/cpu_levels.h"
 #include "support/native.h"
 #include "support/random.h"
 
@@ -59,7 +60,7 @@ AnyArray data_of(const Shape& shape) {
   return x;
 }
 
-class Outline : public testing::TestWithParam<const char*> {};
+class Outline : public testing::TestWithParam<std::string> {};
 
 TEST_P(Outline, LongLinesComputeWhatTheyDidWhole) {
   for (const Shape& shape : {Shape{}, Shape{5}, Shape{3, 71}})
@@ -68,7 +69,7 @@ TEST_P(Outline, LongLinesComputeWhatTheyDidWhole) {
           << count << " operations on " << shape;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::Values("x86-64-v2", "x86-64-v3", "x86-64-v4"));
+INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::ValuesIn(test::cpu_levels()));
 
 kernel::Program program_of(int count, int width) { return kernel::build_program(graph_of(count, width, {100})); }
 

@@ -8,6 +8,7 @@
 #include "calque/calque.h"
 
 #include "kernel/build.h"
+#include "support/cpu_levels.h"
 #include "support/kernel_builder.h"
 #include "support/native.h"
 
@@ -73,7 +74,7 @@ Program doubled_and_added(int64_t n) {
   return p;
 }
 
-class Places : public testing::TestWithParam<const char*> {};
+class Places : public testing::TestWithParam<std::string> {};
 
 TEST_P(Places, WhatIsWrittenThroughAnotherViewIsReadAgain) {
   for (const int64_t n : {1, 5, 16, 37, 300}) {
@@ -94,7 +95,7 @@ TEST_P(Places, WhatIsWrittenThroughAnotherViewIsReadAgain) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpus, Places, testing::Values("x86-64-v2", "x86-64-v3", "x86-64-v4"));
+INSTANTIATE_TEST_SUITE_P(Cpus, Places, testing::ValuesIn(cpu_levels()));
 
 TEST(ManyBuffers, OnePointerStandsForTheWorkspace) {
   EXPECT_THAT(
@@ -115,7 +116,7 @@ TEST(ManyBuffers, HundredsOfResultsOfOneKernel) {
   EXPECT_GT(times.modules, 1);
   AnyArray x = AnyArray::uninitialized({DType::f32, {45}});
   for (int64_t i = 0; i < x.size(); ++i) static_cast<float*>(x.mutable_data())[i] = 0.5f * static_cast<float>(i) - 9.0f;
-  for (const char* cpu : {"x86-64-v2", "x86-64-v4"}) EXPECT_EQ(compare_strictly(graph, {x}, cpu), "") << cpu;
+  for (const std::string& cpu : cpu_levels()) EXPECT_EQ(compare_strictly(graph, {x}, cpu), "") << cpu;
 }
 
 TEST(Loops, BodiesThatAreNotShortAreEmittedOnce) {

@@ -11,6 +11,7 @@
 #include "math/expand.h"
 #include "reference/evaluate.h"
 #include "support/arrays.h"
+#include "support/cpu_levels.h"
 #include "support/native.h"
 #include "support/samples.h"
 #include "support/sanitizers.h"
@@ -111,7 +112,7 @@ std::vector<Case> cases() {
   return out;
 }
 
-class Tiles : public testing::TestWithParam<const char*> {};
+class Tiles : public testing::TestWithParam<std::string> {};
 
 TEST_P(Tiles, GiveTheReferencesSums) {
   codegen::CodegenOptions options;
@@ -154,14 +155,13 @@ TEST_P(Tiles, AreTheSameSplitOverThreads) {
 }
 
 // Under AddressSanitizer the code of one CPU is run: instrumented code takes ten times as long to compile.
-const std::vector<const char*> kTargets =
-    kAddressSanitizer ? std::vector{"native"} : std::vector{"x86-64-v2", "x86-64-v3", "x86-64-v4", "native"};
-
-INSTANTIATE_TEST_SUITE_P(Targets, Tiles, testing::ValuesIn(kTargets), [](const auto& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Targets, Tiles,
+                         testing::ValuesIn(kAddressSanitizer ? std::vector<std::string>{"native"} : cpu_levels()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(Products, AddLongSumsInBlocks) {
   // One after the other, ones stop counting at 2^24.
@@ -201,7 +201,7 @@ TEST(Products, OfFewRowsComputeTheirRightFactor) {
   EXPECT_EQ(p.workspace_bytes, 0);
   // Of many rows it would be computed again and again.
   EXPECT_NE(program_of(of_computed(40, 800, "f64")).workspace_bytes, 0);
-  for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+  for (const std::string& cpu : cpu_levels()) {
     codegen::CodegenOptions options;
     options.target.cpu = cpu;
     for (const std::string dtype : {"f64", "f32", "bf16", "i32"})

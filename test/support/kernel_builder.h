@@ -12,6 +12,7 @@
 #include "codegen/codegen.h"
 #include "kernel/kernel.h"
 #include "kernel/program.h"
+#include "support/cpu_levels.h"
 #include "support/sanitizers.h"
 
 namespace calque::test {
@@ -273,18 +274,6 @@ inline codegen::CodegenOptions cpu(const std::string& name) {
   codegen::CodegenOptions options;
   options.target.cpu = name;
   return options;
-}
-
-/// The levels that this processor can run.
-inline std::vector<std::string> cpu_levels() {
-  std::vector<std::string> out{"x86-64-v2"};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
-    out.push_back("x86-64-v3");
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
-    out.push_back("x86-64-v4");
-  out.push_back("native");
-  return out;
 }
 
 }  // namespace calque::test
