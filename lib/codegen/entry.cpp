@@ -428,6 +428,7 @@ void EntryEmitter::repeat_on_threads(const Step& step) {
   llvm::Function* const draft = llvm::Function::Create(type, llvm::Function::InternalLinkage, "", module_);
   llvm::Function* const around = std::exchange(entry_, draft);
   llvm::BasicBlock* const failed = std::exchange(failed_, nullptr);
+  const std::vector<Value*> iterations = iterations_;
   b_.SetInsertPoint(block("start"));
   if (step.private_bytes > 0) {
     private_ = thread_memory(b_, context_, offsetof(RuntimeTable, private_memory), step.private_bytes);
@@ -442,6 +443,7 @@ void EntryEmitter::repeat_on_threads(const Step& step) {
   const bool may_fail = std::exchange(failed_, failed) != nullptr;
   private_ = nullptr;
   entry_ = around;
+  iterations_ = iterations;  // what loops inside counted is known inside alone
   b_.restoreIP(here);
   llvm::Function* const part = call_parallel_for(b_, target_, options_, context_, step.count, step.grain, draft);
   part->addFnAttr(kStepsAttribute);

@@ -1,17 +1,8 @@
 #include "kernel/carries.h"
 
-#include <functional>
-
 namespace calque::kernel {
 
 namespace {
-
-void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& visit) {
-  for (Step& step : steps) {
-    for (View& v : step.views) visit(v);
-    for (auto& block : step.blocks) for_each_view(block, visit);
-  }
-}
 
 void for_each_step(std::vector<Step>& steps, const std::function<void(Step&)>& visit) {
   for (Step& step : steps) {
@@ -21,6 +12,13 @@ void for_each_step(std::vector<Step>& steps, const std::function<void(Step&)>& v
 }
 
 }  // namespace
+
+void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& visit) {
+  for (Step& step : steps) {
+    for (View& v : step.views) visit(v);
+    for (auto& block : step.blocks) for_each_view(block, visit);
+  }
+}
 
 void place_buffers(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& places) {
   for_each_view(steps, [&](View& v) {

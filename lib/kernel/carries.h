@@ -2,12 +2,16 @@
 // Where the carries of a loop of the entry function live. A body is built as though each carry had two places, one that
 // it is read from and one that its next value is written to. Then, from the finished steps alone, the two become one
 // wherever nothing reads what was written over; other carries change places with every iteration. Nothing is copied.
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
 #include "kernel/program.h"
 
 namespace calque::kernel {
+
+/// Visits the views of the steps, and of those inside them.
+void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& visit);
 
 /// Replaces every view of the buffers named by a view into another buffer.
 void place_buffers(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& places);

@@ -1,14 +1,11 @@
 // Loops of the entry function, and the places of what they carry.
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/bytes.h"
 #include "kernel/carries.h"
 #include "kernel/merge_buffers.h"
-#include "kernel/parallel_loops.h"
 #include "kernel/program_builder.h"
 #include "plan/plan.h"
 #include "primitives/registry.h"
@@ -20,15 +17,6 @@ using plan::Role;
 using plan::role_of;
 
 namespace {
-
-// Of the time of a loop, what its partial sums may take.
-constexpr double kSumsShare = 0.1;
-// Nanoseconds of a byte of them: set to zero, written back, read again.
-constexpr double kPartialByte = 0.1;
-// Fewer pieces than this are not worth partial sums.
-constexpr int64_t kFewestPieces = 4;
-// Each piece's partial sums begin at a cache line of their own.
-constexpr int64_t kCacheLine = 64;
 
 /// By value of a graph: the one equation that uses it, once; null for a value that is used otherwise.
 std::vector<const Equation*> only_users(const Graph& g) {
@@ -46,7 +34,11 @@ std::vector<const Equation*> only_users(const Graph& g) {
   return users;
 }
 
-bool is_summed_in_any_order(DType d) { return (is_floating(d) && size_of(d) >= 4) || is_integer(d); }
+/// Whether it does not show in which order numbers are added, or may show.
+bool may_reorder_sums(DType d, ParallelLoops loops) {
+  if (is_integer(d)) return loops != ParallelLoops::none;
+  return loops == ParallelLoops::sums && is_floating(d) && size_of(d) >= 4;
+}
 
 }  // namespace
 
@@ -81,11 +73,11 @@ struct ProgramBuilder::Loop {
     return out;
   }
   /// Whether each carry does nothing but grow by terms that do not depend on it, so that terms may be summed apart.
-  bool carries_sums() const {
+  bool carries_sums(ParallelLoops loops) const {
     const std::vector<const Equation*> users = only_users(body);
     for (size_t i = 0; i < results.size(); ++i) {
       Value sum = body.inputs()[first + i];
-      if (!merged[i] || !is_summed_in_any_order(body.dtype(sum))) return false;
+      if (!merged[i] || !may_reorder_sums(body.dtype(sum), loops)) return false;
       while (const Equation* e = users[sum.id()]) {
         if (e->id() != id_of<Add>) return false;
         sum = e->result();
@@ -183,52 +175,6 @@ void ProgramBuilder::carry(Scope& s, Loop& loop) {
   s.steps.insert(s.steps.end(), after.begin(), after.end());
 }
 
-/// How many iterations make a piece that has partial sums of its own; 0 where the loop is to run in order.
-int64_t ProgramBuilder::piece_of_sums(const Loop& loop) const {
-  const Step& step = loop.step;
-  if (parallel_loops_ != ParallelLoops::sums || has_host_call(loop.block) || !loop.carries_sums()) return 0;
-  const double one = estimated_time(p_, loop.block);
-  double bytes = 0;
-  for (const Binding& sum : loop.results) bytes += static_cast<double>(bytes_of(sum.type));
-  const double most = kSumsShare * one * 1e3 * static_cast<double>(step.count) / std::max(bytes * kPartialByte, 1.0);
-  const auto pieces = static_cast<int64_t>(std::min(most, static_cast<double>(kMostPieces)));
-  if (pieces < kFewestPieces) return 0;
-  const int64_t grain = iterations_of_piece(step.count, one, pieces);
-  return step.count / grain >= kFewestPieces ? grain : 0;
-}
-
-/// Each piece of the iterations gets partial sums of its own, which start at zero and are added up after the loop.
-void ProgramBuilder::sum_pieces(Scope& s, Loop& loop, int64_t grain) {
-  loop.step.grain = grain;
-  loop.step.piece_id = p_.num_loops++;
-  const int64_t pieces = (loop.step.count + grain - 1) / grain;
-  std::unordered_map<int32_t, View> rows;  // by buffer of the body
-  std::vector<Step> after;
-  for (size_t i = 0; i < loop.results.size(); ++i) {
-    const Type& type = loop.results[i].type;
-    const auto size = static_cast<int64_t>(size_of(type.dtype));
-    const int64_t row = (static_cast<int64_t>(bytes_of(type)) + kCacheLine - 1) / kCacheLine * kCacheLine / size;
-    const Binding all = workspace({type.dtype, Shape{pieces, row}});
-    Graph zeros;
-    zeros.set_outputs({zeros.add_literal(make_literal(type.dtype, int64_t{0}), all.type)});
-    region(zeros, {}, std::array{all}, s.steps);
-    rows.emplace(loop.before(i).view.buffer, View{all.view.buffer, 0, {{loop.step.piece_id, row * size}}});
-
-    Binding partial = all;
-    partial.type.shape = type.shape.with_inserted(0, pieces);
-    partial.strides = dense(type.shape);
-    partial.strides.insert(0, row);
-    Graph total;
-    const Value initial = total.add_input(type), sums = total.add_input(partial.type);
-    const Value sum = total.append(get<ReduceSum>(), {sums}, {{"axes", std::vector<int64_t>{0}}}).result();
-    total.set_outputs({total.append(get<Add>(), {initial, sum}).result()});
-    region(total, std::array{operand(s, loop.initial[i], false), partial}, std::array{loop.results[i]}, after);
-  }
-  place_buffers(loop.block, rows);
-  s.steps.push_back(std::move(loop.step));
-  s.steps.insert(s.steps.end(), std::make_move_iterator(after.begin()), std::make_move_iterator(after.end()));
-}
-
 void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
   const auto cond_consts = static_cast<size_t>(e.attributes().integer("cond_consts"));
   const auto body_consts = static_cast<size_t>(e.attributes().integer("body_consts"));
@@ -286,7 +232,12 @@ void ProgramBuilder::scan(Scope& s, const Equation& e) {
     loop.inputs.push_back(slice(operand(s, e.operand(i), false)));
   for (size_t i = carries; i < e.results().size(); ++i) loop.outputs.push_back(slice(s.bindings[e.result(i).id()]));
   build_body(loop);
-  if (const int64_t grain = piece_of_sums(loop); grain > 0) return sum_pieces(s, loop, grain);
+  if (loop.carries_sums(parallel_loops_)) {
+    for (const Binding& sum : loop.results) {
+      loop.step.views.push_back(sum.view);
+      loop.step.sums.push_back(sum.type);
+    }
+  }
   carry(s, loop);
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 
+#include "kernel/partial_sums.h"
 #include "kernel/threads.h"
 #include "kernel/workspace.h"
 
@@ -16,8 +18,18 @@ namespace {
 constexpr double kCopiedByte = 0.05;
 // More private memory would not stay in the cache of one processor, and each thread has that much.
 constexpr int64_t kMostPrivateBytes = int64_t{8} << 20;
+// No more pieces than this are made of a loop: enough to keep threads busy. Fewer than the other are not worth partial
+// sums.
+constexpr int64_t kMostPieces = 64, kFewestPieces = 4;
+// All partial sums of a loop, and nanoseconds of a byte of them: cleared, written back, read again.
+constexpr int64_t kMostPartialBytes = int64_t{16} << 20;
+constexpr double kPartialByte = 0.3;
+// Of the time of a loop, what its partial sums may take.
+constexpr double kSumsShare = 0.1;
 // A loop must take so many times what makes a kernel's loop worth more than one thread: it has more to prepare.
 constexpr double kWorth = 2;
+
+double estimated_time(const Program& program, const std::vector<Step>& steps);
 
 double time_of(const Program& program, const Step& step) {
   switch (step.kind) {
@@ -41,6 +53,28 @@ double time_of(const Program& program, const Step& step) {
   return 0;
 }
 
+/// Microseconds that the steps take on one thread, within a factor of a few.
+double estimated_time(const Program& program, const std::vector<Step>& steps) {
+  double time = 0;
+  for (const Step& step : steps) time += time_of(program, step);
+  return time;
+}
+
+/// Whether a step, or one inside it, calls into C++: in an order that shows.
+bool has_host_call(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    return step.kind == StepKind::host_call || std::any_of(step.blocks.begin(), step.blocks.end(), has_host_call);
+  });
+}
+
+/// How many iterations make a piece of a loop, when one takes `microseconds` and at most `pieces` pieces are wanted.
+/// `count` where the loop is not worth more than one thread.
+int64_t iterations_of_piece(int64_t count, double microseconds, int64_t pieces) {
+  const double enough = std::ceil(thread_options().piece / std::max(microseconds, 1e-3));
+  if (enough >= static_cast<double>(count)) return count;
+  return std::max(static_cast<int64_t>(enough), (count + pieces - 1) / std::max<int64_t>(pieces, 1));
+}
+
 /// A part of a buffer that an iteration of a loop touches: bytes [begin, end) in iteration 0, `stride` bytes further on
 /// in each next iteration or, when `by_piece`, piece.
 struct LoopAccess {
@@ -48,7 +82,7 @@ struct LoopAccess {
   int64_t stride = 0;
   bool by_piece = false;
   bool written = false;
-  bool alternates = false;            ///< with the loop's iterations
+  bool not_a_slice = false;           ///< depends on the loop's iterations in another way
   std::vector<View::Term> of_others;  ///< terms of loops around
 };
 
@@ -63,9 +97,10 @@ class LoopAccesses {
     for (const Step& step : steps) {
       if (step.kind == StepKind::repeat) {
         iterations_[step.loop_id] = step.count;
-        if (step.piece_id >= 0) iterations_[step.piece_id] = (step.count + step.grain - 1) / step.grain;
+        if (step.piece_id >= 0) iterations_[step.piece_id] = pieces_of(step);
       }
-      for (size_t v = 0; v < step.views.size(); ++v) add(step, v);
+      for (size_t v = 0; v < step.views.size() && step.blocks.empty(); ++v) add(step, v);
+      if (step.kind == StepKind::while_ || step.kind == StepKind::branch) add(step, 0);  // what it decides by
       for (const auto& block : step.blocks) walk(block);
     }
   }
@@ -85,15 +120,16 @@ class LoopAccesses {
       bytes = static_cast<int64_t>(size_of(program_.buffers[static_cast<size_t>(view.buffer)].type.dtype));
       written = step.kind == StepKind::iota_i32;
     }
-    const bool alternates = std::any_of(view.choices.begin(), view.choices.end(),
-                                        [&](const View::Choice& c) { return c.loop == loop_.loop_id; });
+    const bool not_a_slice = std::any_of(view.choices.begin(), view.choices.end(),
+                                         [&](const View::Choice& c) { return c.loop == loop_.loop_id; });
     const auto part = [&](const auto& place) {
       LoopAccess a;
       a.begin = place.offset;
       a.end = place.offset + bytes;
       a.written = written;
-      a.alternates = alternates;
+      a.not_a_slice = not_a_slice;
       for (const View::Term& term : place.terms) add(term, a);
+      // Extents of less than nothing are those of inputs of negative strides, which nothing writes.
       if (bytes > 0) by_buffer_[place.buffer].push_back(std::move(a));
     };
     part(view);
@@ -102,7 +138,7 @@ class LoopAccesses {
 
   void add(const View::Term& term, LoopAccess& a) const {
     if (term.loop == loop_.loop_id || term.loop == loop_.piece_id) {
-      a.alternates |= a.stride != 0;  // by both: not a slice
+      a.not_a_slice |= a.stride != 0;  // by both: not a slice
       a.stride = term.bytes;
       a.by_piece = term.loop == loop_.piece_id;
     } else if (const auto inner = iterations_.find(term.loop); inner != iterations_.end()) {
@@ -125,7 +161,7 @@ bool disjoint(const std::vector<LoopAccess>& accesses) {
   const LoopAccess& first = accesses.front();
   int64_t begin = first.begin, end = first.end;
   for (const LoopAccess& a : accesses) {
-    if (a.alternates || a.stride == 0 || a.stride != first.stride || a.by_piece != first.by_piece ||
+    if (a.not_a_slice || a.stride == 0 || a.stride != first.stride || a.by_piece != first.by_piece ||
         a.of_others != first.of_others)
       return false;
     begin = std::min(begin, a.begin);
@@ -137,7 +173,7 @@ bool disjoint(const std::vector<LoopAccess>& accesses) {
 /// Whether each iteration touches the same bytes, whatever the loops around do.
 bool same_in_each_iteration(const std::vector<LoopAccess>& accesses) {
   return std::all_of(accesses.begin(), accesses.end(),
-                     [](const LoopAccess& a) { return a.stride == 0 && !a.alternates && a.of_others.empty(); });
+                     [](const LoopAccess& a) { return a.stride == 0 && !a.not_a_slice && a.of_others.empty(); });
 }
 
 /// How many views and choices name each buffer.
@@ -155,21 +191,43 @@ class LoopMarker {
  public:
   explicit LoopMarker(Program& program) : program_(program) { count_uses(program.steps, uses_); }
   void visit(std::vector<Step>& steps) {
-    for (Step& step : steps) {
-      if (step.kind == StepKind::repeat && mark(step)) continue;
-      for (auto& block : step.blocks) visit(block);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].kind != StepKind::repeat || !mark(steps[i])) {
+        for (auto& block : steps[i].blocks) visit(block);
+        continue;
+      }
+      if (steps[i].sums.empty()) continue;
+      StepsAround around = sum_in_pieces(program_, steps[i]);
+      const auto insert = [&](std::vector<Step>& from, size_t at) {
+        steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(from.begin()),
+                     std::make_move_iterator(from.end()));
+      };
+      insert(around.after, i + 1);
+      insert(around.before, i);
+      i += around.before.size() + around.after.size();
     }
   }
 
  private:
+  /// Iterations of a piece; `count` where the loop is to run in order.
+  int64_t grain_of(const Step& loop, double one) const {
+    const double all = one * static_cast<double>(loop.count);
+    if (all < kWorth * thread_options().split_above) return loop.count;
+    if (loop.sums.empty()) return iterations_of_piece(loop.count, one, kMostPieces);
+    const auto row = static_cast<double>(std::max<int64_t>(bytes_of_partial_sums(loop), 1));
+    const double most = std::min({static_cast<double>(kMostPieces), kSumsShare * all * 1e3 / (row * kPartialByte),
+                                  static_cast<double>(kMostPartialBytes) / row});
+    const auto pieces = static_cast<int64_t>(most);
+    if (pieces < kFewestPieces) return loop.count;
+    const int64_t grain = iterations_of_piece(loop.count, one, pieces);
+    return loop.count / grain < kFewestPieces ? loop.count : grain;
+  }
+
   bool mark(Step& loop) {
     if (loop.count < 2 || loop.loop_id < 0 || has_host_call(loop.blocks[0])) return false;
-    const double one = estimated_time(program_, loop.blocks[0]);
-    const int64_t grain = loop.grain > 0 ? loop.grain : iterations_of_piece(loop.count, one, kMostPieces);
-    if (grain >= loop.count || one * static_cast<double>(loop.count) < kWorth * thread_options().split_above)
-      return false;
+    const int64_t grain = grain_of(loop, estimated_time(program_, loop.blocks[0]));
     std::vector<int32_t> own;
-    if (!independent(loop, own)) return false;
+    if (grain >= loop.count || !sums_can_move(loop) || !independent(loop, own)) return false;
     for (const int32_t b : own) program_.buffers[static_cast<size_t>(b)].private_to = loop.loop_id;
     loop.private_bytes = place_private(program_, loop);
     loop.threads = loop.private_bytes <= kMostPrivateBytes;
@@ -188,6 +246,8 @@ class LoopMarker {
     count_uses(loop.blocks[0], inside);
     const LoopAccesses accesses(program_, loop);
     for (const auto& [buffer, list] : accesses.by_buffer()) {
+      const auto is_place = [b = buffer](const View& place) { return place.buffer == b; };
+      if (std::any_of(loop.views.begin(), loop.views.end(), is_place)) continue;  // of a sum
       const bool local = program_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::workspace &&
                          inside[buffer] == uses_.at(buffer);
       if (local && same_in_each_iteration(list))
@@ -203,24 +263,6 @@ class LoopMarker {
 };
 
 }  // namespace
-
-double estimated_time(const Program& program, const std::vector<Step>& steps) {
-  double time = 0;
-  for (const Step& step : steps) time += time_of(program, step);
-  return time;
-}
-
-bool has_host_call(const std::vector<Step>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
-    return step.kind == StepKind::host_call || std::any_of(step.blocks.begin(), step.blocks.end(), has_host_call);
-  });
-}
-
-int64_t iterations_of_piece(int64_t count, double microseconds, int64_t pieces) {
-  const double enough = std::ceil(thread_options().piece / std::max(microseconds, 1e-3));
-  if (enough >= static_cast<double>(count)) return count;
-  return std::max(static_cast<int64_t>(enough), (count + pieces - 1) / std::max<int64_t>(pieces, 1));
-}
 
 void run_loops_on_threads(Program& program) { LoopMarker(program).visit(program.steps); }
 

@@ -76,6 +76,8 @@ struct Step {
   int32_t host_function = -1;
   std::vector<std::vector<Step>> blocks;
   // ---- of a `repeat`
+  /// Where the loop carries nothing but sums, to which each iteration adds: their types. Their places are the views.
+  std::vector<Type> sums;
   /// Its iterations run on several threads. Each thread has its own copy of the buffers that are private to the loop.
   bool threads = false;
   /// Iterations, in the order in which they are counted, form pieces of so many; the last may be shorter. Threads take
@@ -85,6 +87,9 @@ struct Step {
   int32_t piece_id = -1;
   int64_t private_bytes = 0;  ///< of memory that each thread needs for the private buffers
 };
+
+/// How many pieces the iterations of a `repeat` form that has pieces.
+inline int64_t pieces_of(const Step& loop) { return (loop.count + loop.grain - 1) / loop.grain; }
 
 /// What the code generator takes. The entry is `int32_t entry(Context*, void* const* buffers)`, where `buffers` holds
 /// the inputs, the outputs, the constants and last the workspace; it returns 0, or 1 when a callback failed.

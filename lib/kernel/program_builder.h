@@ -84,8 +84,6 @@ class ProgramBuilder {
   void build_body(Loop& loop);
   void merge_carries(Loop& loop);
   void carry(Scope& s, Loop& loop);
-  int64_t piece_of_sums(const Loop& loop) const;
-  void sum_pieces(Scope& s, Loop& loop, int64_t grain);
   void while_loop(Scope& s, const Equation& e);
   void scan(Scope& s, const Equation& e);
   void branch(Scope& s, const Equation& e);

@@ -1,5 +1,6 @@
 #include "runtime/pipeline.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "calque/device.h"
@@ -32,12 +33,28 @@ kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> str
   return kernel::build_program(simplified, build);
 }
 
+namespace {
+
+/// The most that a thread needs for itself in loops that run on several.
+int64_t private_bytes(const std::vector<kernel::Step>& steps) {
+  int64_t most = 0;
+  for (const kernel::Step& step : steps) {
+    most = std::max(most, step.private_bytes);
+    for (const auto& block : step.blocks) most = std::max(most, private_bytes(block));
+  }
+  return most;
+}
+
+}  // namespace
+
 std::string explain_plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {
   const kernel::Program program =
       options.device == cpu() ? plan_graph(simplified, strides, options) : plan_for_device(simplified, options);
   std::ostringstream out;
   out << program.kernels.size() << (program.kernels.size() == 1 ? " kernel, " : " kernels, ") << program.workspace_bytes
-      << " bytes of workspace\n";
+      << " bytes of workspace";
+  if (const int64_t bytes = private_bytes(program.steps); bytes > 0) out << ", " << bytes << " for each thread";
+  out << "\n";
   for (const kernel::Kernel& k : program.kernels) {
     out << "  " << k.name << ": reads " << k.bytes_read << " bytes, writes " << k.bytes_written << " bytes, " << k.flops
         << " flops\n";

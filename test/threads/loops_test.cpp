@@ -1,4 +1,6 @@
 // Loops of the entry function whose iterations run on several threads.
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,6 +131,21 @@ TEST(ParallelLoops, LoopsInside) {
   expect_same_bits(jit(outer).trace(Array<double>(xs)), {xs});
 }
 
+// A static value that is made of others has no part that a loop could change.
+TEST(ParallelLoops, StaticPartsOfCarries) {
+  const auto f = [](auto xs) {
+    return scan(
+               [](auto carry, auto x) {
+                 auto [total, names] = carry;
+                 return std::pair{std::pair{total + sum(x), names}, static_cast<float>(names.second.size()) * x};
+               },
+               std::pair{sum(xs.at(0)), std::pair{std::string("a"), std::string("bc")}}, xs)
+        .second;
+  };
+  const auto got = jit(f)(Array<float>::from({1, 2, 3, 4}, {2, 2}));
+  EXPECT_EQ(got.at(1, 1).item(), 8.0f);
+}
+
 TEST(ParallelLoops, ReversedAndOfEveryDtype) {
   const auto reversed = [](auto x) {
     return scan([](auto none, auto m) { return std::pair{none, cumsum(m * amax(m), 0)}; }, std::tuple<>{}, x,
@@ -166,7 +183,7 @@ TEST(ParallelLoops, SumsAreSummedInPieces) {
         std::pair{sum(w), matmul(transpose(w), w)}, xs);
   };
   for (const int64_t count : {4, 5, 63, 64, 65, 200}) {
-    const AnyArray xs = random_of<double>({count, 5, 6});
+    const AnyArray xs = random_of<double>({count, 400, 6});
     expect_same_sums(jit(f).trace(Array<double>(w), Array<double>(xs)), {w, xs}, 1e-12);
   }
 }
@@ -186,6 +203,57 @@ TEST(ParallelLoops, IntegersAreSummedExactly) {
                 xs.at(0, 1), xs);
   };
   expect_same_sums(jit(f).trace(Array<int32_t>(xs)), {xs}, 0);
+}
+
+TEST(ParallelLoops, IntegersAreSummedInPiecesInEveryMode) {
+  const Graph g = jit([](auto xs) {
+                    return scan([](auto total, auto m) { return std::pair{total + sum(matmul(m, m)), amax(m)}; },
+                                xs.at(0, 0, 0), xs);
+                  }).trace(spec<int32_t>({50, 7, 7}));
+  EXPECT_THAT(program_of(g, ParallelLoops::maps), ContainsRegex("repeat 50 [^\n]* pieces [^\n]* threads"));
+}
+
+TEST(ParallelLoops, SumsStartFromTheInitialValue) {
+  const auto total_of = [](double initial, double term) {
+    const AnyArray start = Array<double>::from({initial}, {1}).any(),
+                   xs = Array<double>::from(std::vector<double>(400 * 300, term), {400, 300, 1}).any();
+    const Graph g =
+        jit([](auto start, auto xs) {
+          return scan([](auto total, auto m) { return std::pair{total + amax(m, {0}), sum(m)}; }, start, xs).first;
+        }).trace(Array<double>(start), Array<double>(xs));
+    EXPECT_THAT(program_of(g), HasSubstr("pieces"));
+    return Array<double>(run(g, {start, xs}, true, 2, ParallelLoops::sums)[0]).at(0).item();
+  };
+  EXPECT_TRUE(std::signbit(total_of(-0.0, -0.0)));
+  EXPECT_FALSE(std::signbit(total_of(0.0, -0.0)));
+  // 400 terms are more than the largest number.
+  EXPECT_NEAR(total_of(-1.7e308, 5e305), 3e307, 1e295);
+}
+
+TEST(ParallelLoops, PartialSumsAreBounded) {
+  const auto f = [](auto w, auto xs) {
+    return scan([](auto total, auto m) { return std::pair{total + matmul(transpose(m), m), sum(m)}; }, w, xs).first;
+  };
+  const auto workspace = [&](int64_t n) {
+    const Graph g = jit(f).trace(spec<float>({n, n}), spec<float>({64, 200, n}));
+    return kernel::build_program(transform::simplify(math::expand(transform::simplify(g))),
+                                 options_of(ParallelLoops::sums))
+        .workspace_bytes;
+  };
+  EXPECT_GT(workspace(300), 8 * 300 * 300 * 4);
+  for (const int64_t n : {300, 1000, 3000, 10000}) EXPECT_LT(workspace(n), 17 << 20) << n;
+}
+
+TEST(ParallelLoops, OnlyTheOutermostSumsInPieces) {
+  const auto f = [](auto xs) {
+    return map(
+        [](auto m) { return scan([](auto s, auto r) { return std::pair{s + sum(cumsum(r, 0)), amax(r)}; }, 0.0, m); },
+        xs);
+  };
+  const AnyArray xs = random_of<double>({40, 30, 20});
+  const Graph g = jit(f).trace(Array<double>(xs));
+  EXPECT_THAT(program_of(g), Not(HasSubstr("pieces")));
+  expect_same_bits(g, {xs});
 }
 
 TEST(ParallelLoops, GradientsOfMaps) {
