@@ -20,7 +20,7 @@ class MathFunctions {
   /// (null: all are active) never lead to the general body.
   llvm::Value* call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<llvm::Value*> operands,
                     llvm::Value* mask);
-  /// The neighbour of 16-bit floats, by their values in f32 and their bits; appended in place.
+  /// nextafter of 16-bit floats, from their values in f32 and their bits; emitted where the builder stands.
   llvm::Value* nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<llvm::Value*> values,
                                  llvm::ArrayRef<llvm::Value*> bits);
 

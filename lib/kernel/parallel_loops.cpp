@@ -122,18 +122,18 @@ class LoopAccesses {
     }
     const bool not_a_slice = std::any_of(view.choices.begin(), view.choices.end(),
                                          [&](const View::Choice& c) { return c.loop == loop_.loop_id; });
-    const auto part = [&](const auto& place) {
+    const auto touch = [&](const auto& part) {
       LoopAccess a;
-      a.begin = place.offset;
-      a.end = place.offset + bytes;
+      a.begin = part.offset;
+      a.end = part.offset + bytes;
       a.written = written;
       a.not_a_slice = not_a_slice;
-      for (const View::Term& term : place.terms) add(term, a);
+      for (const View::Term& term : part.terms) add(term, a);
       // Extents of less than nothing are those of inputs of negative strides, which nothing writes.
-      if (bytes > 0) by_buffer_[place.buffer].push_back(std::move(a));
+      if (bytes > 0) by_buffer_[part.buffer].push_back(std::move(a));
     };
-    part(view);
-    for (const View::Choice& c : view.choices) part(c);
+    touch(view);
+    for (const View::Choice& c : view.choices) touch(c);
   }
 
   void add(const View::Term& term, LoopAccess& a) const {
@@ -246,8 +246,8 @@ class LoopMarker {
     count_uses(loop.blocks[0], inside);
     const LoopAccesses accesses(program_, loop);
     for (const auto& [buffer, list] : accesses.by_buffer()) {
-      const auto is_place = [b = buffer](const View& place) { return place.buffer == b; };
-      if (std::any_of(loop.views.begin(), loop.views.end(), is_place)) continue;  // of a sum
+      const auto is_sum = [b = buffer](const View& sum) { return sum.buffer == b; };
+      if (std::any_of(loop.views.begin(), loop.views.end(), is_sum)) continue;
       const bool local = program_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::workspace &&
                          inside[buffer] == uses_.at(buffer);
       if (local && same_in_each_iteration(list))

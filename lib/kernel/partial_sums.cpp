@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "ir/bytes.h"
 #include "kernel/carries.h"
@@ -23,10 +24,17 @@ constexpr size_t kSumsOfKernel = 32;
 
 int64_t row_bytes(const Type& sum) { return (static_cast<int64_t>(bytes_of(sum)) + kLine - 1) / kLine * kLine; }
 
-/// Whether the view is a part of the place of a sum, in every iteration of every loop the same.
-bool is_part(const View& view, const View& place, const Type& sum) {
-  const int64_t from = view.offset - place.offset, bytes = std::max<int64_t>(static_cast<int64_t>(bytes_of(sum)), 1);
-  return view.buffer == place.buffer && view.choices.empty() && view.terms == place.terms && from >= 0 && from < bytes;
+/// Whether the view is a part of a sum's memory, in every iteration of every loop the same.
+bool is_part(const View& view, const View& sum, const Type& type) {
+  const int64_t from = view.offset - sum.offset, bytes = std::max<int64_t>(static_cast<int64_t>(bytes_of(type)), 1);
+  return view.buffer == sum.buffer && view.choices.empty() && view.terms == sum.terms && from >= 0 && from < bytes;
+}
+
+/// Which sum of the loop a view is a part of, if it is of one.
+std::optional<size_t> sum_of(const Step& loop, const View& view) {
+  for (size_t s = 0; s < loop.sums.size(); ++s)
+    if (is_part(view, loop.views[s], loop.sums[s])) return s;
+  return std::nullopt;
 }
 
 /// What changes nothing when it is added to: -0.0 + x is x for every x, 0.0 + -0.0 is not.
@@ -85,24 +93,21 @@ void add_up(KernelStep& step, int32_t sum, int32_t partial, DType d, int64_t ele
 }  // namespace
 
 bool sums_can_move(const Step& loop) {
-  for (const View& place : loop.views) {
+  for (const View& sum : loop.views) {
     const auto of_loop = [&](const View::Term& term) { return term.loop == loop.loop_id; };
-    if (!place.choices.empty() || std::any_of(place.terms.begin(), place.terms.end(), of_loop)) return false;
+    if (!sum.choices.empty() || std::any_of(sum.terms.begin(), sum.terms.end(), of_loop)) return false;
   }
+  const auto names_a_sum = [&](int32_t buffer) {
+    return std::any_of(loop.views.begin(), loop.views.end(), [&](const View& sum) { return sum.buffer == buffer; });
+  };
   bool whole = true;
   const std::function<void(const std::vector<Step>&)> visit = [&](const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       for (const View& view : step.views) {
-        for (size_t s = 0; s < loop.sums.size(); ++s) {
-          const int32_t buffer = loop.views[s].buffer;
-          const bool named =
-              view.buffer == buffer || std::any_of(view.choices.begin(), view.choices.end(),
-                                                   [&](const View::Choice& choice) { return choice.buffer == buffer; });
-          if (!named) continue;
-          whole &= std::any_of(loop.views.begin(), loop.views.end(), [&](const View& place) {
-            return is_part(view, place, loop.sums[static_cast<size_t>(&place - loop.views.data())]);
-          });
-        }
+        const bool named = names_a_sum(view.buffer) ||
+                           std::any_of(view.choices.begin(), view.choices.end(),
+                                       [&](const View::Choice& choice) { return names_a_sum(choice.buffer); });
+        whole &= !named || sum_of(loop, view);
       }
       for (const auto& block : step.blocks) visit(block);
     }
@@ -141,11 +146,8 @@ StepsAround sum_in_pieces(Program& program, Step& loop) {
     around.after.push_back(total.add_to(program));
   }
   for_each_view(loop.blocks[0], [&](View& view) {
-    for (size_t s = 0; s < loop.sums.size(); ++s) {
-      if (!is_part(view, loop.views[s], loop.sums[s])) continue;
-      view = {partials[s], view.offset - loop.views[s].offset, {{loop.piece_id, row_bytes(loop.sums[s])}}};
-      return;
-    }
+    if (const auto s = sum_of(loop, view))
+      view = {partials[*s], view.offset - loop.views[*s].offset, {{loop.piece_id, row_bytes(loop.sums[*s])}}};
   });
   loop.views.clear();
   loop.sums.clear();

@@ -6,8 +6,8 @@
 
 namespace calque::kernel {
 
-/// Whether the body of a `repeat` touches the places of its sums (Step::sums) as whole carries alone, so that another
-/// place can stand for each.
+/// Whether the body of a `repeat` touches the memory of its sums (Step::sums) as whole carries alone, so that other
+/// memory can stand for each.
 bool sums_can_move(const Step& loop);
 
 /// Bytes of the partial sums of one piece.
@@ -19,7 +19,7 @@ struct StepsAround {
 };
 
 /// Gives the loop, whose pieces are known, a piece_id and partial sums in the workspace. They start at zero; behind the
-/// loop they are added, piece after piece, to what the place of the sum holds.
+/// loop they are added, piece after piece, to what the sum's own memory holds.
 StepsAround sum_in_pieces(Program& program, Step& loop);
 
 }  // namespace calque::kernel

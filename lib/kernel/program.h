@@ -76,7 +76,7 @@ struct Step {
   int32_t host_function = -1;
   std::vector<std::vector<Step>> blocks;
   // ---- of a `repeat`
-  /// Where the loop carries nothing but sums, to which each iteration adds: their types. Their places are the views.
+  /// Where the loop carries nothing but sums, to which each iteration adds: their types. The views are their memory.
   std::vector<Type> sums;
   /// Its iterations run on several threads. Each thread has its own copy of the buffers that are private to the loop.
   bool threads = false;
