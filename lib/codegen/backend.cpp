@@ -58,10 +58,7 @@ class Backend {
 
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager components_;
-  llvm::ModuleAnalysisManager modules_;
+  Analyses analyses_;
   llvm::ModulePassManager passes_;
   std::unique_ptr<MachinePasses> objects_[3];  ///< by level, kept from one module to the next
   llvm::ModulePassManager inlining_;           ///< before them, where kernels become part of a scalar entry
@@ -81,12 +78,7 @@ void Backend::set_up(bool sanitize) {
                                           llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
                                           true));
   if (!machine_) throw CompileError("compile: no code generator for " + info_.triple);
-  const auto builder = make_llvm_owned<llvm::PassBuilder>(machine_.get());
-  builder->registerModuleAnalyses(modules_);
-  builder->registerCGSCCAnalyses(components_);
-  builder->registerFunctionAnalyses(functions_);
-  builder->registerLoopAnalyses(loops_);
-  builder->crossRegisterProxies(loops_, functions_, components_, modules_);
+  analyses_.set_up(*machine_);
   inlining_.addPass(llvm::AlwaysInlinerPass(false));
   inlining_.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)));
   // The emitter makes SSA form and rotated loops; what is left is redundancy: index arithmetic, splats of invariants.
@@ -108,18 +100,15 @@ void Backend::set_up(bool sanitize) {
 
 void Backend::optimize(llvm::Module& module) {
   if (is_passing(module)) return;
-  if (module.getFunction(kScalarEntryName)) inlining_.run(module, modules_);
+  if (module.getFunction(kScalarEntryName)) inlining_.run(module, analyses_.modules);
   for (llvm::Function& function : module) keep_masked_loads(function);
-  passes_.run(module, modules_);
+  passes_.run(module, analyses_.modules);
   for (llvm::Function& function : module) {
     write_single_lanes(function);
     info_.avx512 ? split_masks(function, info_.vector_bits) : widen_masks(function, info_.vector_bits);
     if (info_.fma) contract_products(function, false);
   }
-  modules_.clear();
-  components_.clear();
-  functions_.clear();
-  loops_.clear();
+  analyses_.clear();
 }
 
 Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {

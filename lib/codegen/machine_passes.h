@@ -1,5 +1,6 @@
 #pragma once
-// The passes from LLVM IR to a file. Includes LLVM: only for files that define CALQUE_LLVM_BACKEND.
+// What every back end keeps of LLVM: analyses, and the passes from LLVM IR to a file. Includes LLVM: only for files
+// that define CALQUE_LLVM_BACKEND.
 #include <memory>
 
 #include "calque/ir/errors.h"
@@ -8,6 +9,29 @@
 #include "codegen/session.h"
 
 namespace calque::codegen {
+
+/// The analyses of a module, its loops, functions and components, each known to the others.
+struct Analyses {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+
+  void set_up(llvm::TargetMachine& machine) {
+    const auto builder = make_llvm_owned<llvm::PassBuilder>(&machine);
+    builder->registerModuleAnalyses(modules);
+    builder->registerCGSCCAnalyses(components);
+    builder->registerFunctionAnalyses(functions);
+    builder->registerLoopAnalyses(loops);
+    builder->crossRegisterProxies(loops, functions, components, modules);
+  }
+  void clear() {
+    modules.clear();
+    components.clear();
+    functions.clear();
+    loops.clear();
+  }
+};
 
 /// Passes that end in an assembler or object file, and where they write it.
 struct MachinePasses {

@@ -12,7 +12,6 @@
 #include "codegen/contract_products.h"
 #include "codegen/emitter.h"
 #include "codegen/gpu/device_passes.h"
-#include "codegen/machine_passes.h"
 
 namespace calque::codegen {
 
@@ -96,12 +95,7 @@ void DeviceBackend::set_up() {
                                           llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
                                           true));
   if (!machine_) throw CompileError("compile: no code generator for " + info_.triple);
-  const auto builder = make_llvm_owned<llvm::PassBuilder>(machine_.get());
-  builder->registerModuleAnalyses(modules_);
-  builder->registerCGSCCAnalyses(components_);
-  builder->registerFunctionAnalyses(functions_);
-  builder->registerLoopAnalyses(loops_);
-  builder->crossRegisterProxies(loops_, functions_, components_, modules_);
+  analyses_.set_up(*machine_);
   passes_.addPass(llvm::AlwaysInlinerPass(false));
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -122,14 +116,11 @@ void DeviceBackend::optimize(llvm::Module& module) {
       f.removeFnAttr(llvm::Attribute::NoInline);
       f.addFnAttr(llvm::Attribute::AlwaysInline);
     }
-  passes_.run(module, modules_);
+  passes_.run(module, analyses_.modules);
   const bool gpu = machine_->getTargetTriple().isNVPTX();
   for (llvm::Function& f : module)
     if (info_.fma) contract_products(f, gpu);
-  modules_.clear();
-  components_.clear();
-  functions_.clear();
-  loops_.clear();
+  analyses_.clear();
 }
 
 void DeviceBackend::retarget(llvm::Module& module) const {

@@ -7,6 +7,7 @@
 
 #include "codegen/gpu/llvm_device.h"
 #include "codegen/llvm_errors.h"
+#include "codegen/machine_passes.h"
 #include "codegen/session.h"
 #include "codegen/target.h"
 
@@ -34,10 +35,7 @@ class DeviceBackend {
 
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager components_;
-  llvm::ModuleAnalysisManager modules_;
+  Analyses analyses_;
   llvm::ModulePassManager passes_;
 };
 
