@@ -9,7 +9,8 @@ if(NOT benchmark_FOUND OR NOT nlohmann_json_FOUND)
   set(calque_bench_folders)
 endif()
 # g++ 12 takes the undefined vectors of its own intrinsics for uninitialized ones.
-set(calque_native_flags -O3 -march=native -ffp-contract=fast -Wno-maybe-uninitialized)
+# psabi: vectors wider than the processor's are passed between functions of one file only.
+set(calque_native_flags -O3 -march=native -ffp-contract=fast -Wno-maybe-uninitialized -Wno-psabi)
 
 # Libraries that rivals use: rival_<library>*.cpp is compiled where the library is, and CALQUE_BENCH_<LIBRARY> is 1 or 0.
 set(calque_bench_libraries openblas onednn sleef libxsmm)
