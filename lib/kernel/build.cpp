@@ -150,7 +150,7 @@ void ProgramBuilder::place_outputs(Scope& s, std::span<const Binding> outputs, s
 void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
                             std::vector<Step>& steps, std::span<const Value> updated) {
   Stopwatch stopwatch;
-  Scope s{g, plan::make_plan(g), std::vector<Binding>(g.num_values()), steps, {}};
+  Scope s{g, plan::make_plan(g, most_buffers_), std::vector<Binding>(g.num_values()), steps, {}};
   p_.plan_seconds += stopwatch.lap();
   for (const Value v : updated) s.updated.insert(v.id());
   for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];

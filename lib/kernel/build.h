@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernel/program.h"
+#include "plan/plan.h"
 
 namespace calque::kernel {
 
@@ -26,6 +27,8 @@ struct BuildOptions {
   /// Bytes to which inputs, outputs and constants are aligned, where that is more than their elements'.
   int64_t alignment = 1;
   ParallelLoops parallel_loops = ParallelLoops::none;
+  /// Of a kernel, about.
+  size_t most_buffers = plan::kMostBuffers;
 };
 
 /// Builds the program of a simplified, math-expanded graph without call-like equations. Throws CompileError for what

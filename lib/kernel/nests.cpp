@@ -38,20 +38,42 @@ GroupBuilder::Split GroupBuilder::split(std::span<const Item> items) const {
   return out;
 }
 
+// What parts share is computed again in each chunk that needs it: where that is much, a chunk may have more buffers.
 std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) const {
-  constexpr size_t kMostBuffers = 160;
+  constexpr size_t kBuffers = 160, kRepeated = 4;
   const Graph& g = memory_.graph;
   std::vector<size_t> ends;
-  size_t buffers = 0;
+  size_t buffers = 0, computed = 0, limit = kBuffers;
   std::unordered_set<uint32_t> seen;         // ids
   std::unordered_set<int32_t> destinations;  // buffers
   std::vector<Value> stack;
+  // More than one in kRepeated of the operations of the chunk, as it is, are needed for this value too.
+  const auto repeats_much = [&](Value of) {
+    size_t again = 0;
+    std::unordered_set<uint32_t> visited;
+    stack.assign(1, of);
+    while (!stack.empty() && again <= computed / kRepeated) {
+      const Value v = stack.back();
+      stack.pop_back();
+      if (g.is_literal(v) || !frame_.computes(v) || !visited.insert(v.id()).second) continue;
+      again += seen.contains(v.id());
+      const auto& operands = g.definition(v)->operands();
+      stack.insert(stack.end(), operands.begin(), operands.end());
+    }
+    stack.clear();
+    return again > computed / kRepeated;
+  };
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (buffers >= kMostBuffers) {
-      ends.push_back(i);
-      buffers = 0;
-      seen.clear();
-      destinations.clear();
+    if (buffers >= limit) {
+      if (repeats_much(parts[i].value)) {
+        limit = buffers + buffers / 4;
+      } else {
+        ends.push_back(i);
+        buffers = computed = 0;
+        limit = kBuffers;
+        seen.clear();
+        destinations.clear();
+      }
     }
     buffers += destinations.insert(parts[i].to.buffer).second;
     stack.push_back(parts[i].value);
@@ -60,6 +82,7 @@ std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) co
       stack.pop_back();
       if (g.is_literal(v) || !seen.insert(v.id()).second) continue;
       if (frame_.computes(v)) {
+        ++computed;
         const auto& operands = g.definition(v)->operands();
         stack.insert(stack.end(), operands.begin(), operands.end());
       } else {

@@ -21,7 +21,10 @@ class ProgramBuilder {
  public:
   /// `alignment`: bytes, of memory that is not the workspace, where more is known than that its elements are aligned.
   explicit ProgramBuilder(Program& program, const BuildOptions& options = {})
-      : p_(program), alignment_(options.alignment), parallel_loops_(options.parallel_loops) {}
+      : p_(program),
+        alignment_(options.alignment),
+        parallel_loops_(options.parallel_loops),
+        most_buffers_(options.most_buffers) {}
 
   Binding add_buffer(BufferKind kind, int32_t index, const Type& type, Shape::Dims strides) {
     ProgramBuffer b;
@@ -102,6 +105,7 @@ class ProgramBuilder {
   Program& p_;
   const int64_t alignment_;
   const ParallelLoops parallel_loops_;
+  const size_t most_buffers_;
   std::vector<Binding> constants_;
   std::unordered_multimap<const void*, size_t> constant_at_;  // by their data: positions among them
 };

@@ -15,7 +15,9 @@ using namespace primitives;
 
 namespace {
 
-constexpr size_t kMostBuffers = 128;
+constexpr size_t kBuffers = 128;
+// What crosses a cut is stored and loaded again: no more than this part of what is loaded anyway.
+constexpr double kCrossing = 1.0 / 16;
 
 /// Cuts the equations of one space.
 class BufferCutter {
@@ -23,16 +25,20 @@ class BufferCutter {
   BufferCutter(Planner& planner, const std::vector<size_t>& last_use) : p_(planner), last_use_(last_use) {}
 
   void cut(const std::vector<size_t>& positions) {
-    space_ = without_units(p_.g.shape(p_.order[positions[0]]->result()));
+    const Shape& shape = p_.g.shape(p_.order[positions[0]]->result());
+    const auto elements = static_cast<double>(std::max<int64_t>(shape.num_elements(), 1));
+    space_ = without_units(shape);
     seen_.clear();
+    seen_elements_ = 0;
     const std::vector<uint32_t> live = live_values(positions);
-    CutChooser chooser(kMostBuffers);
+    CutChooser chooser(kBuffers, p_.most_buffers);
     std::vector<size_t> found;
     for (size_t k = 0; k < positions.size(); ++k) {
-      if (const auto at = chooser.reach(k, live[k])) {
+      if (const auto at = chooser.reach(k, live[k], static_cast<uint32_t>(kCrossing * seen_elements_ / elements))) {
         found.push_back(positions[*at]);
         // The new piece may begin before this position: what it reads up to here is counted again, as its own.
         seen_.clear();
+        seen_elements_ = 0;
         chooser.restart();
         for (size_t n = *at; n < k; ++n) chooser.add(count_buffers(*p_.order[positions[n]]));
       }
@@ -67,7 +73,12 @@ class BufferCutter {
   /// Buffers of the equation that its kernel does not have yet.
   size_t count_buffers(const Equation& e) {
     size_t count = 0;
-    for (const Value v : e.results()) count += p_.plan.in_memory[v.id()] && seen_.insert(v.id()).second;
+    const auto add = [&](Value v) {
+      ++count;
+      seen_elements_ += static_cast<double>(p_.g.shape(v).num_elements());
+    };
+    for (const Value v : e.results())
+      if (p_.plan.in_memory[v.id()] && seen_.insert(v.id()).second) add(v);
     // The parts of a concatenation are distributed over kernels when these are built.
     if (e.id() == id_of<Concatenate>) return count;
     std::vector<Value> stack(e.operands().begin(), e.operands().end());
@@ -77,7 +88,7 @@ class BufferCutter {
       const bool inlined = p_.inlined(v);
       if (p_.g.is_literal(v) || (inlined && in_space(v)) || !seen_.insert(v.id()).second) continue;
       if (!inlined) {
-        ++count;
+        add(v);
       } else {
         const auto& operands = p_.g.definition(v)->operands();
         stack.insert(stack.end(), operands.begin(), operands.end());
@@ -99,6 +110,7 @@ class BufferCutter {
   const std::vector<size_t>& last_use_;  // by value id
   Extents space_;
   std::unordered_set<uint32_t> seen_;  // ids of values that the current piece has looked at
+  double seen_elements_ = 0;           // of its buffers
 };
 
 }  // namespace
@@ -110,7 +122,7 @@ bool Planner::is_part(Value v) const {
 
 void Planner::bound_buffers() {
   const auto in_memory = std::count(plan.in_memory.begin(), plan.in_memory.end(), true);
-  if (static_cast<size_t>(in_memory) <= kMostBuffers) return;
+  if (static_cast<size_t>(in_memory) <= kBuffers) return;
   std::vector<size_t> last_use(g.num_values(), 0);
   std::map<std::vector<int64_t>, std::vector<size_t>> positions;  // by space
   for (size_t i = 0; i < order.size(); ++i) {
@@ -123,7 +135,7 @@ void Planner::bound_buffers() {
   }
   BufferCutter cutter(*this, last_use);
   for (const auto& [space, list] : positions)
-    if (list.size() > kMostBuffers / 4) cutter.cut(list);
+    if (list.size() > kBuffers / 4) cutter.cut(list);
   std::multimap<size_t, Cut> sorted;  // those of one position in their order
   for (Cut& cut : cuts) sorted.emplace(cut.position, std::move(cut));
   cuts.clear();

@@ -2,13 +2,13 @@
 
 namespace calque::plan {
 
-std::optional<size_t> CutChooser::reach(size_t position, uint32_t live) {
+std::optional<size_t> CutChooser::reach(size_t position, uint32_t live, uint32_t few) {
   if (position > 0 && total_ > limit_ - limit_ / 4 && (!best_ || live <= live_at_best_)) {
     best_ = position;
     live_at_best_ = live;
     since_best_ = 0;
   }
-  if (total_ <= limit_ || !best_) return std::nullopt;
+  if (total_ <= limit_ || !best_ || (total_ <= most_ && live_at_best_ > few)) return std::nullopt;
   total_ = since_best_;
   const size_t cut = *best_;
   best_.reset();

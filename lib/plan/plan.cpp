@@ -9,7 +9,7 @@
 
 namespace calque::plan {
 
-Planner::Planner(const Graph& graph) : g(graph) {
+Planner::Planner(const Graph& graph, size_t most) : g(graph), most_buffers(most) {
   plan.in_memory.assign(g.num_values(), false);
   plan.shares.assign(g.num_values(), Value());
   fixed.assign(g.num_values(), 0);
@@ -65,6 +65,6 @@ Plan Planner::run() {
   return std::move(plan);
 }
 
-Plan make_plan(const Graph& graph) { return Planner(graph).run(); }
+Plan make_plan(const Graph& graph, size_t most_buffers) { return Planner(graph, most_buffers).run(); }
 
 }  // namespace calque::plan

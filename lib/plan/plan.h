@@ -62,7 +62,10 @@ struct Plan {
   std::vector<std::string> notes;
 };
 
-/// Plans a simplified, math-expanded graph without call-like equations.
-Plan make_plan(const Graph& graph);
+/// Kernels of more buffers than this are cut, whatever that costs, where equations of one space follow each other.
+inline constexpr size_t kMostBuffers = 3000;
+
+/// Plans a simplified graph without call-like equations.
+Plan make_plan(const Graph& graph, size_t most_buffers = kMostBuffers);
 
 }  // namespace calque::plan

@@ -14,7 +14,7 @@
 namespace calque::plan {
 
 struct Planner {
-  explicit Planner(const Graph& graph);
+  Planner(const Graph& graph, size_t most_buffers);
   Plan run();
 
   bool inlined(Value v) const { return g.kind(v) == ValueKind::result && !plan.in_memory[v.id()]; }
@@ -123,6 +123,7 @@ struct Planner {
   void drop_private();
 
   const Graph& g;
+  size_t most_buffers;  // of a kernel
   Plan plan;
   std::vector<uint32_t> uses;                       // by value
   std::vector<std::vector<const Equation*>> users;  // by value

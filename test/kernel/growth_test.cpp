@@ -103,6 +103,44 @@ TEST(Growth, ArraysOfTwoKernelsCountInBoth) {
   EXPECT_LE(most_buffers(p), 160U);
 }
 
+int64_t flops(const Program& p) {
+  int64_t n = 0;
+  for (const Kernel& k : p.kernels) n += k.flops;
+  return n;
+}
+
+// All parts need the same long computation, which reads more buffers than a kernel should: it is done once.
+TEST(Growth, WhatPartsShareIsComputedOnce) {
+  constexpr int64_t kArrays = 400, kParts = 31, kElements = 600;
+  const auto parts = jit([](const auto& v) {
+    std::vector<Tracer<float>> state(v.begin(), v.begin() + kParts);
+    for (size_t i = kParts; i < v.size(); ++i)
+      state[i % kParts] = state[i % kParts] * v[i] + state[(i * 3 + 1) % kParts];
+    for (auto& x : state) x = expand_dims(x * 3.0f, 0);
+    return concatenate(state, 0);
+  });
+  const Program p = build(parts.trace(leaves(kArrays, {kElements})));
+  EXPECT_LE(flops(p), 4 * kArrays * kElements);
+}
+
+// A state of 30 large arrays crosses every position between updates by small ones: to store it costs more than what
+// a kernel of many small buffers does.
+TEST(Growth, AWideStateStaysInOneKernel) {
+  constexpr int64_t kArrays = 300, kRows = 64, kColumns = 100;
+  const auto steps = jit([](const auto& v) {
+    std::vector<Tracer<float>> state(30, broadcast_to(v[0], {kRows, kColumns}));
+    for (size_t k = 0; k < state.size(); ++k) state[k] = state[k] * static_cast<float>(k + 2);
+    for (size_t i = 1; i < v.size(); ++i)
+      state[i % state.size()] = state[i % state.size()] * v[i] + state[(i * 7 + 3) % state.size()];
+    auto total = state[0];
+    for (size_t k = 1; k < state.size(); ++k) total = total + state[k];
+    return total;
+  });
+  const Program p = build(steps.trace(leaves(kArrays, {kColumns})));
+  EXPECT_LT(p.workspace_bytes, 4 * kRows * kColumns * 4);
+  EXPECT_LE(flops(p), 3 * kArrays * kRows * kColumns);
+}
+
 TEST(Growth, OfSumsOfArraysOfManyShapesIsLinear) {
   const auto loss = jit([](const auto& v) {
     auto s = sum(v[0] * v[0]);

@@ -51,6 +51,12 @@ LlvmOwned<DeviceModule> emit_device_module(const kernel::Program& program, const
 
 }  // namespace
 
+size_t most_buffers(const DeviceOptions& options) {
+  // What a kernel is split into afterwards passes some values between its parts.
+  const bool few = options.newest_ptx != 0 && options.newest_ptx < kPtxOfManyParameters;
+  return few ? kFewParameters / 4 * 3 : kMostParameters / 4 * 3;
+}
+
 PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options) {
   return inside_llvm([&] {
     const BorrowedDeviceBackend backend(target_of(program, options));

@@ -20,6 +20,9 @@ struct DeviceOptions {
   bool half_conversion = true;
 };
 
+/// How many buffers kernels may have that every driver is to read which reads the options' version of PTX.
+size_t most_buffers(const DeviceOptions& options);
+
 /// One function of device code. Its parameters are the pointers of the kernel's buffers, in order.
 struct DeviceFunction {
   std::string name;  ///< unique in its program; as in PTX

@@ -122,6 +122,7 @@ kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& o
   build.alignment = kDeviceAlignment;
   build.donates_across_dtypes = false;
   build.donated = options.donated;
+  build.most_buffers = codegen::most_buffers(device_code_options(options));
   return kernel::schedule_for_gpu(kernel::build_program(simplified, build), limits_of(options));
 }
 
