@@ -19,7 +19,10 @@ Value* runtime_function(llvm::IRBuilder<>& b, Value* context, size_t offset) {
 
 Value* has_failed(llvm::IRBuilder<>& b, Value* context) {
   Value* flag = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), context, offsetof(ContextHeader, failed));
-  return b.CreateICmpNE(b.CreateLoad(b.getInt64Ty(), flag), b.getInt64(0));
+  // Another thread may be storing it.
+  llvm::LoadInst* const failed = b.CreateAlignedLoad(b.getInt64Ty(), flag, llvm::Align(8));
+  failed->setAtomic(llvm::AtomicOrdering::Monotonic);
+  return b.CreateICmpNE(failed, b.getInt64(0));
 }
 
 void in_callers_mode(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options, Value* context,

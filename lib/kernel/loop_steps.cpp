@@ -18,20 +18,23 @@ using plan::role_of;
 
 namespace {
 
-/// By value of a graph: the one equation that uses it, once; null for a value that is used otherwise.
-std::vector<const Equation*> only_users(const Graph& g) {
-  std::vector<const Equation*> users(g.num_values());
-  std::vector<int> uses(g.num_values());
+/// Of a value of a graph: how often equations and outputs use it, and an equation that does.
+struct Uses {
+  int in_equations = 0, in_outputs = 0;
+  const Equation* last = nullptr;
+};
+
+/// By value.
+std::vector<Uses> uses_of_values(const Graph& g) {
+  std::vector<Uses> uses(g.num_values());
   for (const Equation& e : g.equations()) {
     for (const Value v : e.operands()) {
-      users[v.id()] = &e;
-      ++uses[v.id()];
+      ++uses[v.id()].in_equations;
+      uses[v.id()].last = &e;
     }
   }
-  for (const Value v : g.outputs()) uses[v.id()] += 2;
-  for (size_t i = 0; i < users.size(); ++i)
-    if (uses[i] != 1) users[i] = nullptr;
-  return users;
+  for (const Value v : g.outputs()) ++uses[v.id()].in_outputs;
+  return uses;
 }
 
 /// Whether it does not show in which order numbers are added, or may show.
@@ -72,18 +75,20 @@ struct ProgramBuilder::Loop {
     }
     return out;
   }
-  /// Whether each carry does nothing but grow by terms that do not depend on it, so that terms may be summed apart.
+  /// Whether each carry does nothing but grow by terms that do not depend on it, so that terms may be summed apart:
+  /// each value from the carry to the next one has one use, the next carry as an output alone.
   bool carries_sums(ParallelLoops loops) const {
-    const std::vector<const Equation*> users = only_users(body);
+    const std::vector<Uses> uses = uses_of_values(body);
     for (size_t i = 0; i < results.size(); ++i) {
       Value sum = body.inputs()[first + i];
       if (!merged[i] || !may_reorder_sums(body.dtype(sum), loops)) return false;
-      while (const Equation* e = users[sum.id()]) {
-        if (e->id() != id_of<Add>) return false;
-        sum = e->result();
+      while (sum != body.outputs()[i]) {
+        const Uses& u = uses[sum.id()];
+        if (u.in_equations != 1 || u.in_outputs != 0 || u.last->id() != id_of<Add>) return false;
+        sum = u.last->result();
       }
-      const bool once = std::count(body.outputs().begin(), body.outputs().end(), sum) == 1;
-      if (sum != body.outputs()[i] || sum == body.inputs()[first + i] || !once) return false;
+      const Uses& u = uses[sum.id()];
+      if (u.in_equations != 0 || u.in_outputs != 1 || sum == body.inputs()[first + i]) return false;
     }
     return !results.empty();
   }

@@ -76,11 +76,10 @@ int64_t iterations_of_piece(int64_t count, double microseconds, int64_t pieces) 
 }
 
 /// A part of a buffer that an iteration of a loop touches: bytes [begin, end) in iteration 0, `stride` bytes further on
-/// in each next iteration or, when `by_piece`, piece.
+/// in each next iteration.
 struct LoopAccess {
   int64_t begin = 0, end = 0;
   int64_t stride = 0;
-  bool by_piece = false;
   bool written = false;
   bool not_a_slice = false;           ///< depends on the loop's iterations in another way
   std::vector<View::Term> of_others;  ///< terms of loops around
@@ -137,10 +136,8 @@ class LoopAccesses {
   }
 
   void add(const View::Term& term, LoopAccess& a) const {
-    if (term.loop == loop_.loop_id || term.loop == loop_.piece_id) {
-      a.not_a_slice |= a.stride != 0;  // by both: not a slice
-      a.stride = term.bytes;
-      a.by_piece = term.loop == loop_.piece_id;
+    if (term.loop == loop_.loop_id) {
+      a.stride += term.bytes;
     } else if (const auto inner = iterations_.find(term.loop); inner != iterations_.end()) {
       const int64_t furthest = term.bytes * std::max<int64_t>(inner->second - 1, 0);
       (furthest < 0 ? a.begin : a.end) += furthest;
@@ -155,15 +152,13 @@ class LoopAccesses {
   std::map<int32_t, std::vector<LoopAccess>> by_buffer_;
 };
 
-/// Whether no iteration (or piece) touches what another writes.
+/// Whether no iteration touches what another writes.
 bool disjoint(const std::vector<LoopAccess>& accesses) {
   if (std::none_of(accesses.begin(), accesses.end(), [](const LoopAccess& a) { return a.written; })) return true;
   const LoopAccess& first = accesses.front();
   int64_t begin = first.begin, end = first.end;
   for (const LoopAccess& a : accesses) {
-    if (a.not_a_slice || a.stride == 0 || a.stride != first.stride || a.by_piece != first.by_piece ||
-        a.of_others != first.of_others)
-      return false;
+    if (a.not_a_slice || a.stride == 0 || a.stride != first.stride || a.of_others != first.of_others) return false;
     begin = std::min(begin, a.begin);
     end = std::max(end, a.end);
   }

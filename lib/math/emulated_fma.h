@@ -9,6 +9,15 @@ namespace calque::math {
 /// What products near the largest number are scaled by, so that their parts do not overflow.
 inline constexpr double kBelowOverflow = 0x1p-64;
 
+/// The splitting of a factor overflows from about 2^997 on.
+inline constexpr double kLargeFactor = 0x1p990;
+
+template <class B>
+Lane<bool, B> has_large_factor(const Lane<double, B>& a, const Lane<double, B>& b) {
+  using F = Lane<double, B>;
+  return (abs(a) > F(kLargeFactor)) | (abs(b) > F(kLargeFactor));
+}
+
 /// Factors of a product, scaled where the mask is set: the larger one, which is far above the subnormal numbers there.
 template <class B>
 std::pair<Lane<double, B>, Lane<double, B>> scaled_factors(const Lane<bool, B>& large, const Lane<double, B>& a,
@@ -37,7 +46,7 @@ Lane<double, B> error_of_product(const Lane<double, B>& a, const Lane<double, B>
 template <class B>
 Lane<double, B> emulated_product_error(const Lane<double, B>& a, const Lane<double, B>& b, const Lane<double, B>& p) {
   using F = Lane<double, B>;
-  const mask_t<F> large = abs(p) > F(0x1p1000);
+  const mask_t<F> large = (abs(p) > F(0x1p1000)) | has_large_factor(a, b);
   const auto [x, y] = scaled_factors(large, a, b);
   const F e = error_of_product(x, y, where(large, p * F(kBelowOverflow), p));
   return where(large, e * F(1 / kBelowOverflow), e);
@@ -51,7 +60,7 @@ Lane<float, B> emulated_product_error(const Lane<float, B>& a, const Lane<float,
 template <class B>
 Lane<double, B> emulated_fma(const Lane<double, B>& a, const Lane<double, B>& b, const Lane<double, B>& c) {
   using F = Lane<double, B>;
-  const mask_t<F> large = (abs(a * b) > F(0x1p1000)) | (abs(c) > F(0x1p1000));
+  const mask_t<F> large = (abs(a * b) > F(0x1p1000)) | (abs(c) > F(0x1p1000)) | has_large_factor(a, b);
   const auto [x, y] = scaled_factors(large, a, b);
   const F z = where(large, c * F(kBelowOverflow), c);
   const F p = x * y;

@@ -48,7 +48,7 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
 
 [[noreturn, gnu::cold]] void rethrow(const Context& context) {
   if (context.exception) std::rethrow_exception(context.exception);
-  if (context.header.failed != 0) throw OutOfMemory("scratch memory", static_cast<size_t>(context.header.failed));
+  if (context.header.failed != 0) throw OutOfMemory("memory of a thread", static_cast<size_t>(context.header.failed));
   throw CompileError("call: generated code reported a failure without an exception");
 }
 

@@ -16,7 +16,7 @@ class CallFailure : public DeviceError {
 /// A call needs more memory than there is.
 class OutOfMemory : public CallFailure {
  public:
-  /// `what`: workspace, scratch memory.
+  /// `what`: workspace, memory of a thread.
   OutOfMemory(const char* what, size_t bytes);
 };
 

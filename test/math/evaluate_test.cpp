@@ -1,7 +1,9 @@
 // Functions on numbers have the bits of their expansions on graphs, in every form.
 #include "math/evaluate.h"
 
+#include <cmath>
 #include <cstring>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -67,6 +69,26 @@ TEST_P(Forms, OnNumbersHaveTheBitsOfExpansions) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfMath, Forms, testing::Range(0, 4));
+
+// Without fused multiply-add, products are split in parts, which must not overflow.
+TEST(Forms, RemaindersOfLargeNumbersAreExact) {
+  std::mt19937_64 engine(7);
+  std::vector<double> x, y;
+  while (x.size() < kPoints) {
+    const auto mantissa = [&] { return 1 + static_cast<double>(engine() >> 12) * 0x1p-52; };
+    const int exponent = 980 + static_cast<int>(engine() % 44);
+    x.push_back(std::ldexp(mantissa(), exponent));
+    y.push_back(std::ldexp(mantissa(), exponent - static_cast<int>(engine() % 60)));
+  }
+  const std::vector<AnyArray> inputs{AnyArray::from(std::span<const double>(x), Shape{kPoints}),
+                                     AnyArray::from(std::span<const double>(y), Shape{kPoints})};
+  for (const bool fused : {true, false}) {
+    const AnyArray got =
+        reference::evaluate_primitive(*find_primitive("rem"), inputs, {}, {}, {.forms = MathForms{.fused = fused}})[0];
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(got.data_as<double>()[i], std::fmod(x[i], y[i])) << x[i] << " rem " << y[i] << ", fused " << fused;
+  }
+}
 
 TEST(Forms, LeaveEstimatedRootsToTheCodeGenerator) {
   const auto rsqrt = primitives::id_of<primitives::Rsqrt>;

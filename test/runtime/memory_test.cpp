@@ -118,7 +118,7 @@ TEST(ThreadMemory, WithoutItAProductEndsInAnErrorOfTheCall) {
         EXPECT_THAT([&] { product(a, a); },
                     testing::ThrowsMessage<DeviceError>(testing::AllOf(
                         testing::StartsWith("product: the host is out of memory, "),
-                        testing::HasSubstr("bytes of scratch memory asked for"), testing::EndsWith(where))));
+                        testing::HasSubstr("bytes of memory of a thread asked for"), testing::EndsWith(where))));
       }
       EXPECT_EQ(product(a, a)(599, 599), 601);
     }).join();

@@ -158,7 +158,7 @@ TEST(ParallelLoops, ReversedAndOfEveryDtype) {
   expect_same_bits(jit(reversed).trace(Array<int32_t>(i)), {i});
 }
 
-TEST(ParallelLoops, DonatedInputsAreWrittenInPlace) {
+TEST(ParallelLoops, DonatedInputsKeepTheirBits) {
   const AnyArray xs = random_of<double>({41, 6, 6});
   const Graph g =
       jit([](auto x) { return map([](auto m) { return matmul(m, m) + sum(m); }, x); }).trace(Array<double>(xs));
@@ -301,6 +301,30 @@ TEST(ParallelLoops, LoopsThatMustRunInOrderDo) {
         },
         0.0, x);
   });
+  in_order("the partial sum is used for a result", [](auto x) {
+    return scan(
+        [](auto s, auto m) {
+          const auto next = s + sum(matmul(m, m));
+          return std::pair{next, next * 2.0};
+        },
+        0.0, x);
+  });
+  in_order("the partial sum is a result in another shape", [](auto x) {
+    return scan(
+        [](auto s, auto m) {
+          const auto next = s + sum(matmul(m, m));
+          return std::pair{next, reshape(next, {1, 1})};
+        },
+        0.0, x);
+  });
+  in_order("another sum adds the partial sum", [](auto x) {
+    return scan(
+        [](auto s, auto m) {
+          const auto velocity = s.first + sum(matmul(m, m));
+          return std::pair{std::pair{velocity, s.second + 0.5 * velocity}, amax(m)};
+        },
+        std::pair{0.0 * x.at(0, 0, 0), 0.0 * x.at(0, 0, 1)}, x);
+  });
   in_order("a product", [](auto x) {
     return scan([](auto s, auto m) { return std::pair{s * sum(matmul(m, m)), amax(m)}; }, 1.0, x);
   });
@@ -342,7 +366,7 @@ TEST(ParallelLoops, CallsIntoTheHostKeepTheirOrder) {
 }
 
 TEST(ParallelLoops, PrivateMemoryIsBounded) {
-  // 512 x 512 doubles and more in each iteration, twice: too much for a cache.
+  // The product of 1100 x 1100 doubles in each iteration is too much for a cache.
   const auto f = [](auto xs) { return map([](auto m) { return amax(matmul(m, m), {1}); }, xs); };
   const std::string small = program_of(jit(f).trace(spec<double>({8, 64, 64}))),
                     large = program_of(jit(f).trace(spec<double>({8, 1100, 1100})));
