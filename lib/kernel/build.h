@@ -27,7 +27,7 @@ struct BuildOptions {
   /// Bytes to which inputs, outputs and constants are aligned, where that is more than their elements'.
   int64_t alignment = 1;
   ParallelLoops parallel_loops = ParallelLoops::none;
-  /// Of a kernel, about.
+  /// Of a kernel, about: see plan::kMostBuffers.
   size_t most_buffers = plan::kMostBuffers;
 };
 

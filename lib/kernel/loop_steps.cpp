@@ -78,6 +78,7 @@ struct ProgramBuilder::Loop {
   /// Whether each carry does nothing but grow by terms that do not depend on it, so that terms may be summed apart:
   /// each value from the carry to the next one has one use, the next carry as an output alone.
   bool carries_sums(ParallelLoops loops) const {
+    if (loops == ParallelLoops::none) return false;
     const std::vector<Uses> uses = uses_of_values(body);
     for (size_t i = 0; i < results.size(); ++i) {
       Value sum = body.inputs()[first + i];

@@ -65,7 +65,7 @@ std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) co
   };
   for (size_t i = 0; i < parts.size(); ++i) {
     if (buffers >= limit) {
-      if (repeats_much(parts[i].value)) {
+      if (buffers < memory_.plan.most_buffers && repeats_much(parts[i].value)) {
         limit = buffers + buffers / 4;
       } else {
         ends.push_back(i);

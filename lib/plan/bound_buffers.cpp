@@ -31,7 +31,7 @@ class BufferCutter {
     seen_.clear();
     seen_elements_ = 0;
     const std::vector<uint32_t> live = live_values(positions);
-    CutChooser chooser(kBuffers, p_.most_buffers);
+    CutChooser chooser(kBuffers, p_.plan.most_buffers);
     std::vector<size_t> found;
     for (size_t k = 0; k < positions.size(); ++k) {
       if (const auto at = chooser.reach(k, live[k], static_cast<uint32_t>(kCrossing * seen_elements_ / elements))) {

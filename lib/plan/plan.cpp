@@ -9,7 +9,8 @@
 
 namespace calque::plan {
 
-Planner::Planner(const Graph& graph, size_t most) : g(graph), most_buffers(most) {
+Planner::Planner(const Graph& graph, size_t most_buffers) : g(graph) {
+  plan.most_buffers = most_buffers;
   plan.in_memory.assign(g.num_values(), false);
   plan.shares.assign(g.num_values(), Value());
   fixed.assign(g.num_values(), 0);

@@ -51,6 +51,9 @@ struct Step {
   const Equation* equation = nullptr;  ///< control flow outside kernels, or an effect
 };
 
+/// Kernels that would have many more buffers than this are cut, whatever that repeats and moves.
+inline constexpr size_t kMostBuffers = 3000;
+
 struct Plan {
   /// By value id: lives in memory. Inputs and constants are; literals never.
   std::vector<bool> in_memory;
@@ -60,10 +63,8 @@ struct Plan {
   std::vector<Step> steps;
   /// What was not fused, and why: for `explain`.
   std::vector<std::string> notes;
+  size_t most_buffers = kMostBuffers;  ///< of a kernel, about
 };
-
-/// Kernels of more buffers than this are cut, whatever that costs, where equations of one space follow each other.
-inline constexpr size_t kMostBuffers = 3000;
 
 /// Plans a simplified graph without call-like equations.
 Plan make_plan(const Graph& graph, size_t most_buffers = kMostBuffers);

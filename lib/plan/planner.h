@@ -123,7 +123,6 @@ struct Planner {
   void drop_private();
 
   const Graph& g;
-  size_t most_buffers;  // of a kernel
   Plan plan;
   std::vector<uint32_t> uses;                       // by value
   std::vector<std::vector<const Equation*>> users;  // by value

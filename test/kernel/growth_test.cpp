@@ -121,6 +121,12 @@ TEST(Growth, WhatPartsShareIsComputedOnce) {
   });
   const Program p = build(parts.trace(leaves(kArrays, {kElements})));
   EXPECT_LE(flops(p), 4 * kArrays * kElements);
+  EXPECT_GT(most_buffers(p), 320U);  // twice what a kernel should have
+  // But not where a device takes no more.
+  const Graph simplified = transform::simplify(parts.trace(leaves(kArrays, {kElements})));
+  BuildOptions options;
+  options.most_buffers = 200;
+  EXPECT_LE(most_buffers(build_program(simplified, options)), 200U + kParts);
 }
 
 // A state of 30 large arrays crosses every position between updates by small ones: to store it costs more than what

@@ -20,7 +20,7 @@ struct DeviceOptions {
   bool half_conversion = true;
 };
 
-/// How many buffers kernels may have that every driver is to read which reads the options' version of PTX.
+/// How many buffers a kernel may be planned with, so that drivers which read the options' version of PTX take it.
 size_t most_buffers(const DeviceOptions& options);
 
 /// One function of device code. Its parameters are the pointers of the kernel's buffers, in order.
