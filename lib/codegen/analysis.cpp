@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernel/cost.h"
+
 namespace calque::codegen {
 
 using kernel::Id;
@@ -22,7 +24,16 @@ __extension__ typedef __int128 Wide;
 constexpr int64_t kFewInstructions = 8;
 constexpr int64_t kWideRow = 256, kLongColumn = 32, kColumnBody = 60;
 
+// A copy of a function pays for its compilation in loops of as many vectors, where no more than so many keep the
+// register allocator's time linear.
+constexpr double kLongLoop = 32, kLanes = 8;
+constexpr size_t kMostInlined = 16, kMostInBody = 8;
+constexpr int kShortFunction = 150;
+
 bool is_wide_integer(DType d) { return d == DType::i64 || d == DType::u64; }
+
+// What a function becomes where it is inlined, and the rare cases that it leads to.
+int64_t instructions_of(const math::FunctionCost& cost) { return int64_t{cost.operations} + cost.rare; }
 
 const Instruction* yield_of(const Region& region) {
   return region.instructions.empty() || region.instructions.back().op != Op::yield ? nullptr
@@ -31,11 +42,11 @@ const Instruction* yield_of(const Region& region) {
 
 }  // namespace
 
-int64_t instruction_count(const Region& region) {
+int64_t instruction_count(const Kernel& kernel, const Region& region) {
   int64_t n = 0;
   for (const Instruction& i : region.instructions) {
-    ++n;
-    for (const Region& r : i.regions) n += instruction_count(r);
+    n += instructions_of(kernel::cost_of(kernel, i));
+    for (const Region& r : i.regions) n += instruction_count(kernel, r);
   }
   return n;
 }
@@ -44,18 +55,19 @@ Analysis::Analysis(const Kernel& kernel)
     : kernel_(kernel),
       varying_(kernel.values.size()),
       data_(kernel.values.size()),
-      never_(kernel.values.size()),
       used_(kernel.values.size()),
       loaded_(kernel.buffers.size()),
       stored_(kernel.buffers.size()),
       ranges_(kernel.values.size()),
       defined_(kernel.values.size()) {
-  size_ = instruction_count(kernel.body);
+  size_ = instruction_count(kernel, kernel.body);
   while (walk(kernel.body, false)) {
   }
   mark_data(kernel.body);
   mark_used(kernel.body);
   record(kernel.body);
+  choose_inlined(kernel.body, 1);
+  if (inlined_.size() > kMostInlined) inlined_.clear();
 }
 
 void Analysis::mark_used(const Region& region) {
@@ -90,7 +102,6 @@ bool Analysis::visit(const Instruction& i, bool vector) {
       if (i.op != Op::load) defined_[i.results[0]] = &i;
       compute_range(i);
       if (i.op == Op::load) loaded_[i.buffer] = true;
-      if (i.op == Op::constant && is_bool(kernel_.values[i.results[0]])) never_[i.results[0]] = i.literal.bytes[0] == 0;
       break;
     case Op::store:
       stored_[i.buffer] = true;
@@ -201,15 +212,6 @@ double Analysis::at_least(Id id, int depth) const {
   }
 }
 
-int Analysis::once(const Instruction& i) const {
-  const Region &condition = i.regions[0], &body = i.regions[1];
-  if (condition.instructions.size() != 1) return -1;
-  const Id flag = condition.instructions[0].operands[0];
-  for (size_t c = 0; c < condition.parameters.size(); ++c)
-    if (condition.parameters[c] == flag) return never_[yield_of(body)->operands[c]] ? static_cast<int>(c) : -1;
-  return -1;
-}
-
 void Analysis::compute_range(const Instruction& i) {
   if (i.results.empty() || kernel_.values[i.results[0]] != DType::i64) return;
   Range& out = ranges_[i.results[0]];
@@ -294,8 +296,9 @@ void Analysis::mark_data(const Region& region) {
 LoopFacts Analysis::measure(const Region& region) {
   LoopFacts facts;
   for (const Instruction& i : region.instructions) {
-    ++facts.cost;
-    if (i.op == Op::loop || i.op == Op::contraction || (i.op == Op::while_ && once(i) < 0)) facts.nested = true;
+    const math::FunctionCost cost = kernel::cost_of(kernel_, i);
+    facts.cost += instructions_of(cost);
+    if (cost.loops || i.op == Op::loop || i.op == Op::contraction || i.op == Op::while_) facts.nested = true;
     const auto widen = [&](DType d, bool arithmetic) {
       int bytes = static_cast<int>(size_of(d));
       if (bytes == 2 && is_floating(d) && arithmetic) bytes = 4;
@@ -309,6 +312,7 @@ LoopFacts Analysis::measure(const Region& region) {
       const ScalarOp op = i.op == Op::scalar ? scalar_op(i.primitive) : ScalarOp::select;
       if (varying_[r] && (!is_wide_integer(d) || data_[r]))
         widen(d, op != ScalarOp::select && op != ScalarOp::bitcast && op != ScalarOp::convert);
+      if (varying_[r]) facts.element_bytes = std::max(facts.element_bytes, cost.bytes);
       // A comparison works at the width of what it compares.
       if (i.op == Op::scalar && is_bool(d))
         for (const Id o : i.operands)
@@ -319,8 +323,7 @@ LoopFacts Analysis::measure(const Region& region) {
       const LoopFacts inner = measure(r);
       facts.cost += inner.cost;
       facts.nested |= inner.nested;
-      // A rare case set apart does not narrow the vectors of the common one.
-      if (i.op != Op::while_ || once(i) < 0) facts.element_bytes = std::max(facts.element_bytes, inner.element_bytes);
+      facts.element_bytes = std::max(facts.element_bytes, inner.element_bytes);
       facts.idempotent &= inner.idempotent;
     }
     if (i.op == Op::store && loaded_[i.buffer]) facts.idempotent = false;
@@ -329,7 +332,7 @@ LoopFacts Analysis::measure(const Region& region) {
 }
 
 // Columns that are summed or cumulated side by side: short rows of memory would cost more than what is in them.
-int Analysis::vectors(const Instruction& loop) {
+int Analysis::vectors(const Instruction& loop) const {
   if (!loop.vectorize || loop.loop != LoopKind::parallel) return 1;
   int vectors = 1;
   for (const Instruction& i : loop.regions[0].instructions) {
@@ -338,7 +341,8 @@ int Analysis::vectors(const Instruction& loop) {
       continue;
     }
     // Four accumulators of four vectors, and as many terms, fill the registers.
-    if (i.loop == LoopKind::parallel || i.results.size() != 1 || instruction_count(i.regions[0]) > kFewInstructions)
+    if (i.loop == LoopKind::parallel || i.results.size() != 1 ||
+        instruction_count(kernel_, i.regions[0]) > kFewInstructions)
       return 1;
     vectors = 4;
   }
@@ -367,13 +371,26 @@ std::vector<const Instruction*> Analysis::column_sums(const Instruction& loop) c
 
 bool Analysis::is_column_sum(const Instruction& i) const {
   if (i.loop != LoopKind::reduction || i.threads || i.extent < kLongColumn) return false;
-  if (i.results.size() > 4 || instruction_count(i.regions[0]) > kColumnBody) return false;
+  if (i.results.size() > 4 || instruction_count(kernel_, i.regions[0]) > kColumnBody) return false;
   bool reads = false;
   for (const Instruction& inner : i.regions[0].instructions) {
     if (!inner.regions.empty()) return false;
     reads |= inner.op == Op::load && varying_[inner.results[0]];
   }
   return reads;
+}
+
+void Analysis::choose_inlined(const Region& region, double times) {
+  std::vector<const Instruction*> functions;
+  for (const Instruction& i : region.instructions) {
+    const math::FunctionCost cost = kernel::cost_of(kernel_, i);
+    if (cost.operations > 1 && cost.operations < kShortFunction && !cost.loops) functions.push_back(&i);
+    double inside = times;
+    if (i.op == Op::loop) inside *= static_cast<double>(i.extent) / (i.vectorize ? kLanes : 1);
+    if (i.op == Op::contraction) inside *= static_cast<double>(i.rows) * static_cast<double>(i.columns) / kLanes;
+    for (const Region& r : i.regions) choose_inlined(r, inside);
+  }
+  if (times >= kLongLoop && functions.size() <= kMostInBody) inlined_.insert(functions.begin(), functions.end());
 }
 
 void Analysis::record(const Region& region) {

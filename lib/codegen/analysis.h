@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "codegen/scalar_op.h"
@@ -40,11 +41,11 @@ class Analysis {
   const LoopFacts& facts(const kernel::Instruction& loop) const { return facts_.at(&loop); }
   /// A number that a float is not below, unless it is NaN.
   double at_least(kernel::Id id, int depth = 0) const;
-  /// The position of a while's carry that is its condition and false after the first iteration; -1 when there is none.
-  int once(const kernel::Instruction& i) const;
   /// The reductions that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
   /// memory row by row; none for others. They have one extent and do not depend on each other.
   std::vector<const kernel::Instruction*> column_sums(const kernel::Instruction& loop) const;
+  /// The function is worth its code in place of a call: in a loop of some length that has few of them.
+  bool inlined(const kernel::Instruction& function) const { return inlined_.contains(&function); }
   /// Some instruction has it as an operand.
   bool used(kernel::Id id) const { return used_[id]; }
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
@@ -59,20 +60,22 @@ class Analysis {
   void mark_used(const kernel::Region& region);
   LoopFacts measure(const kernel::Region& region);
   void record(const kernel::Region& region);
-  static int vectors(const kernel::Instruction& loop);
+  void choose_inlined(const kernel::Region& region, double times);
+  int vectors(const kernel::Instruction& loop) const;
   bool is_column_sum(const kernel::Instruction& i) const;
   bool set(kernel::Id id, bool varying);
   void compute_range(const kernel::Instruction& i);
 
   const kernel::Kernel& kernel_;
-  std::vector<bool> varying_, data_, never_, used_, loaded_, stored_;
+  std::vector<bool> varying_, data_, used_, loaded_, stored_;
   std::vector<Range> ranges_;
   std::vector<const kernel::Instruction*> defined_;  ///< by value: its scalar instruction or constant
   std::unordered_map<const kernel::Instruction*, LoopFacts> facts_;
+  std::unordered_set<const kernel::Instruction*> inlined_;
   int64_t size_ = 0;
 };
 
-/// Instructions of a region, nested ones included.
-int64_t instruction_count(const kernel::Region& region);
+/// Instructions of a region, nested ones and those of functions included.
+int64_t instruction_count(const kernel::Kernel& kernel, const kernel::Region& region);
 
 }  // namespace calque::codegen

@@ -19,6 +19,8 @@
 #include "codegen/llvm_errors.h"
 #include "codegen/machine_passes.h"
 #include "codegen/masks.h"
+#include "codegen/math_functions.h"
+#include "codegen/math_library.h"
 #include "codegen/outline.h"
 #include "codegen/session.h"
 #include "codegen/target.h"
@@ -36,8 +38,26 @@ bool is_passing(const llvm::Module& module) {
                      [](const llvm::Function& f) { return f.isDeclaration() || only_passes_on(f); });
 }
 
+// Straight code of which calls are so large a part spends its time in them: registers hardly matter between two calls.
+bool is_mostly_calls(const llvm::Module& module) {
+  constexpr size_t kLong = 64, kPart = 4;
+  size_t all = 0, straight = 0, calls = 0;
+  for (const llvm::Function& f : module) {
+    for (const llvm::BasicBlock& block : f) {
+      all += block.size();
+      if (block.size() < kLong) continue;
+      straight += block.size();
+      calls += static_cast<size_t>(std::count_if(block.begin(), block.end(), [](const llvm::Instruction& i) {
+        const auto* call = llvm::dyn_cast<llvm::CallInst>(&i);
+        return call && call->getCalledFunction() && is_math_function(*call->getCalledFunction());
+      }));
+    }
+  }
+  return straight * 10 >= all * 9 && calls * kPart >= straight;
+}
+
 llvm::CodeGenOptLevel level_for(const llvm::Module& module) {
-  if (is_passing(module)) return llvm::CodeGenOptLevel::None;
+  if (is_passing(module) || is_mostly_calls(module)) return llvm::CodeGenOptLevel::None;
   size_t longest = 0;
   for (const llvm::Function& f : module)
     for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
@@ -49,8 +69,9 @@ class Backend {
  public:
   static std::unique_ptr<Backend> make(const TargetInfo& info, bool sanitize);
   explicit Backend(const TargetInfo& info) : info_(info) {}
+  void inline_functions(llvm::Module& module);
   void optimize(llvm::Module& module);
-  Object emit(llvm::Module& module, llvm::CodeGenFileType type);
+  Object emit(llvm::Module& module, llvm::CodeGenFileType type, bool quick);
   llvm::TargetMachine& machine() { return *machine_; }
 
  private:
@@ -61,6 +82,7 @@ class Backend {
   Analyses analyses_;
   llvm::ModulePassManager passes_;
   std::unique_ptr<MachinePasses> objects_[3];  ///< by level, kept from one module to the next
+  llvm::ModulePassManager calls_;              ///< inlines calls that are marked so
   llvm::ModulePassManager inlining_;           ///< before them, where kernels become part of a scalar entry
 };
 
@@ -79,6 +101,7 @@ void Backend::set_up(bool sanitize) {
                                           true));
   if (!machine_) throw CompileError("compile: no code generator for " + info_.triple);
   analyses_.set_up(*machine_);
+  calls_.addPass(llvm::AlwaysInlinerPass(false));
   inlining_.addPass(llvm::AlwaysInlinerPass(false));
   inlining_.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)));
   // The emitter makes SSA form and rotated loops; what is left is redundancy: index arithmetic, splats of invariants.
@@ -98,6 +121,12 @@ void Backend::set_up(bool sanitize) {
   }
 }
 
+void Backend::inline_functions(llvm::Module& module) {
+  if (std::none_of(module.begin(), module.end(), is_math_function)) return;
+  calls_.run(module, analyses_.modules);
+  remove_unused_math(module);
+}
+
 void Backend::optimize(llvm::Module& module) {
   if (is_passing(module)) return;
   if (module.getFunction(kScalarEntryName)) inlining_.run(module, analyses_.modules);
@@ -111,9 +140,9 @@ void Backend::optimize(llvm::Module& module) {
   analyses_.clear();
 }
 
-Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
+Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type, bool quick) {
   if (type == llvm::CodeGenFileType::ObjectFile) inline_small_kernel(module);
-  const llvm::CodeGenOptLevel level = level_for(module);
+  const llvm::CodeGenOptLevel level = quick ? llvm::CodeGenOptLevel::None : level_for(module);
   machine_->setOptLevel(level);
   const bool is_object = type == llvm::CodeGenFileType::ObjectFile;
   std::unique_ptr<MachinePasses>& kept = objects_[static_cast<size_t>(level)];
@@ -166,8 +195,9 @@ class Pool {
 
 class LinkedProgram final : public CompiledProgram {
  public:
-  LinkedProgram(std::vector<Object> objects, bool scalar)
-      : bytes_(bytes_of(objects)), linked_(std::move(objects), scalar ? kScalarEntryName : kEntryName) {
+  LinkedProgram(std::vector<Object> objects, bool scalar, Session& session, const Session::Libraries& libraries)
+      : bytes_(bytes_of(objects)),
+        linked_(std::move(objects), scalar ? kScalarEntryName : kEntryName, session, libraries) {
     if (scalar) {
       scalar_entry_ = linked_.address().toPtr<const void*>();
     } else {
@@ -236,6 +266,7 @@ class Compilation {
     module_.setDataLayout(backend_->machine().createDataLayout());
     emit_program(module_, target_, options, program);
     scalar_ = module_.getFunction(kScalarEntryName) != nullptr;
+    backend_->inline_functions(module_);
     outline(module_);
     times_.ir += stopwatch.lap();
 #ifndef NDEBUG
@@ -254,11 +285,21 @@ class Compilation {
   Object emit(llvm::CodeGenFileType type) {
     optimized();
     Stopwatch stopwatch;
-    Object object = backend_->emit(module_, type);
+    Object object = backend_->emit(module_, type, options_.quick);
     times_.machine += stopwatch.lap();
     return object;
   }
   bool is_scalar() const { return scalar_; }
+  /// Where the functions of lib/math are that the module declares.
+  Session::Libraries libraries(Session& session) {
+    Stopwatch stopwatch;
+    auto found = session.math().libraries_for(module_, target_, options_, [&](llvm::Module& functions) {
+      backend_->optimize(functions);
+      return backend_->emit(functions, llvm::CodeGenFileType::ObjectFile, false);
+    });
+    times_.machine += stopwatch.lap();
+    return found;
+  }
   /// Objects of the parts of the module.
   std::vector<Object> objects();
 
@@ -302,7 +343,7 @@ struct PartTask {
     times.ir = stopwatch.lap();
     backend->optimize(*module);
     times.passes = stopwatch.lap();
-    object = backend->emit(*module, llvm::CodeGenFileType::ObjectFile);
+    object = backend->emit(*module, llvm::CodeGenFileType::ObjectFile, options.quick);
     times.machine = stopwatch.lap();
   }
 };
@@ -373,13 +414,17 @@ std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, c
                                                CodegenTimes* times) {
   check_runs_here(resolve_target(options.target));
   return inside_llvm([&] {
-    if (options.sanitize) Session::instance().add_sanitizer();
+    Session& session = Session::instance();
+    if (options.sanitize) session.add_sanitizer();
     CodegenTimes mine;
     CodegenTimes& t = times ? *times : mine;
-    Compilation compilation(program, options, t);
+    CodegenOptions linking = options;
+    linking.shares_functions = !options.sanitize;
+    Compilation compilation(program, linking, t);
+    const Session::Libraries libraries = compilation.libraries(session);
     std::vector<Object> objects = compilation.objects();
     Stopwatch stopwatch;
-    auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar());
+    auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar(), session, libraries);
     t.link += stopwatch.lap();
     return linked;
   });

@@ -1,4 +1,4 @@
-// Branches: taken by all lanes or by some, rarely, or once.
+// Branches: taken by all lanes or by some.
 #include <algorithm>
 
 #include "codegen/emitter.h"
@@ -38,7 +38,7 @@ void KernelEmitter::branch(const Instruction& i) {
       v.push_back(to_carry(get(yield->operands[r]), dtype(i.results[r]), is_vector(i.results[r])));
     return v;
   };
-  const auto is_cheap = [](const Region& r) { return straight(r, false) && r.instructions.size() <= 4; };
+  const auto is_cheap = [&](const Region& r) { return straight(r, false) && instruction_count(kernel_, r) <= 4; };
   if (is_cheap(i.regions[0]) && is_cheap(i.regions[1])) {
     const Values a = yielded(i.regions[0]), b = yielded(i.regions[1]);
     for (size_t r = 0; r < i.results.size(); ++r)
@@ -63,11 +63,9 @@ void KernelEmitter::branch(const Instruction& i) {
 
 // What `body` gives where some lane of `mask` is active, `otherwise` where none is. (In scalar code the mask is a
 // bool.)
-Values KernelEmitter::where_any(Value* mask, bool rarely, const Values& otherwise,
-                                const std::function<Values()>& body) {
+Values KernelEmitter::where_any(Value* mask, const Values& otherwise, const std::function<Values()>& body) {
   llvm::BasicBlock *inside = block("some"), *after = block("join");
-  llvm::MDNode* weights = rarely ? llvm::MDBuilder(module_.getContext()).createUnlikelyBranchWeights() : nullptr;
-  b_.CreateCondBr(mask->getType()->isVectorTy() ? any(mask) : mask, inside, after, weights);
+  b_.CreateCondBr(mask->getType()->isVectorTy() ? any(mask) : mask, inside, after);
   llvm::BasicBlock* before = b_.GetInsertBlock();
   b_.SetInsertPoint(inside);
   const Values values = body();
@@ -79,41 +77,13 @@ Values KernelEmitter::where_any(Value* mask, bool rarely, const Values& otherwis
   return joined;
 }
 
-// A while whose flag is false after the first iteration: a rare case set apart. As a branch, its code stays where it
-// is.
-void KernelEmitter::run_once(const Instruction& i, size_t flag) {
-  const Region& body = i.regions[1];
-  Value* const outer_mask = mask_;
-  const Reg condition = get(i.operands[flag]);
-  const bool diverges = !condition.uniform();
-  Value* active = diverges ? and_mask(outer_mask, condition.v) : condition.v;
-  const auto carry = [&](Id id, size_t c) {
-    return to_carry(get(id), dtype(i.results[c]), diverges || is_vector(i.results[c]));
-  };
-  Values initial;
-  for (size_t c = 0; c < i.operands.size(); ++c) initial.push_back(carry(i.operands[c], c));
-  const Values last = where_any(active, true, initial, [&] {
-    if (diverges) mask_ = active;
-    for (size_t c = 0; c < initial.size(); ++c) env_[body.parameters[c]] = from_carry(initial[c], dtype(i.results[c]));
-    const Instruction* yield = run(body);
-    Values next;
-    for (size_t c = 0; c < initial.size(); ++c) {
-      Value* v = carry(yield->operands[c], c);
-      next.push_back(diverges ? b_.CreateSelect(active, v, initial[c]) : v);
-    }
-    mask_ = outer_mask;
-    return next;
-  });
-  for (size_t c = 0; c < last.size(); ++c) env_[i.results[c]] = from_carry(last[c], dtype(i.results[c]));
-}
-
 // Lanes disagree: each side runs under its mask, when some lane is active there.
 void KernelEmitter::branch_lanes(const Instruction& i) {
   Value* const condition = as_vector(get(i.operands[0]));
   Value* const outer_mask = mask_;
   Value* const masks[2] = {and_mask(outer_mask, condition), and_mask(outer_mask, b_.CreateNot(condition))};
   const bool flat = straight(i.regions[0], true) && straight(i.regions[1], true) &&
-                    instruction_count(i.regions[0]) + instruction_count(i.regions[1]) <= kFlatten;
+                    instruction_count(kernel_, i.regions[0]) + instruction_count(kernel_, i.regions[1]) <= kFlatten;
   Values nothing;
   for (const Id r : i.results) {
     const DType d = is_half(dtype(r)) && !options_.strict ? DType::f32 : dtype(r);
@@ -130,7 +100,7 @@ void KernelEmitter::branch_lanes(const Instruction& i) {
       mask_ = outer_mask;
       return values;
     };
-    sides[side] = flat ? body() : where_any(masks[side], false, nothing, body);
+    sides[side] = flat ? body() : where_any(masks[side], nothing, body);
   }
   for (size_t r = 0; r < i.results.size(); ++r)
     env_[i.results[r]] = from_carry(b_.CreateSelect(condition, sides[0][r], sides[1][r]), dtype(i.results[r]));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel/program.h"
+#include "math/forms.h"
 
 namespace calque::codegen {
 
@@ -55,7 +56,11 @@ struct CodegenOptions {
   /// Entries and what they run on other threads set the processor's mode that flushes subnormals, and restore it; what
   /// they call runs in the caller's mode.
   bool flush_subnormals = false;
-  bool sanitize = false;   ///< run LLVM's AddressSanitizer pass over the module
+  bool sanitize = false;  ///< run LLVM's AddressSanitizer pass over the module
+  /// Machine code is made as quickly as can be, and computes the same bits.
+  bool quick = false;
+  /// Functions of lib/math are declared only: `compile` links those of the process. Otherwise the module has its own.
+  bool shares_functions = false;
   std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` wants it
   /// Compiles the modules of a large program side by side; null: one after the other. The code is the same.
   decltype(RuntimeTable::parallel_for) parallel_for = nullptr;
@@ -63,6 +68,9 @@ struct CodegenOptions {
   /// Their types. See CompiledProgram::scalar_entry.
   std::optional<std::vector<DType>> scalar_arguments = std::nullopt;
 };
+
+/// The forms in which code for these options computes functions.
+math::MathForms math_forms(const CodegenOptions& options);
 
 /// What a scalar entry receives behind its arguments begins with this.
 struct ScalarData {

@@ -340,7 +340,7 @@ void ContractionEmitter::epilogue(Value* m, Value* n, Value* sum, unsigned rest)
 
 void ContractionEmitter::finish(const Place& p, const Values& sums) {
   const auto rest_of = [&](int64_t v) { return v + 1 == p.vectors ? p.rest : 0; };
-  if (instruction_count(i_.regions[2]) <= kShortEpilogue || sums.size() == 1) {
+  if (instruction_count(k_.kernel_, i_.regions[2]) <= kShortEpilogue || sums.size() == 1) {
     for (int64_t r = 0; r < p.rows; ++r)
       for (int64_t v = 0; v < p.vectors; ++v)
         epilogue(add(p.m, r), add(p.n, v * lanes_), sums[static_cast<size_t>(r * p.vectors + v)], rest_of(v));

@@ -155,8 +155,7 @@ class KernelEmitter {
   // ---- branches.cpp
   void branch(const Instruction& i);
   void branch_lanes(const Instruction& i);
-  void run_once(const Instruction& i, size_t flag);
-  Values where_any(llvm::Value* mask, bool rarely, const Values& otherwise, const std::function<Values()>& body);
+  Values where_any(llvm::Value* mask, const Values& otherwise, const std::function<Values()>& body);
 
   // ---- calls.cpp
   /// Emits `body(begin, end)` as a function of its own that several threads run on pieces of [0, count): pieces begin

@@ -7,7 +7,7 @@ namespace calque::codegen {
 using llvm::Value;
 
 bool KernelEmitter::is_function(const Instruction& i) const {
-  return primitives::rules(i.primitive).kind(dtype(i.operands[0])) == primitives::LowerKind::expanded_by_math;
+  return primitives::rules(i.primitive).kind(dtype(i.operands[0])) == primitives::LowerKind::function;
 }
 
 Reg KernelEmitter::function(const Instruction& i) {
@@ -23,7 +23,8 @@ Reg KernelEmitter::function(const Instruction& i) {
   const bool estimated =
       functions_.forms().estimates && i.primitive == primitives::id_of<primitives::Rsqrt> && d != DType::f64;
   Reg out = of(estimated ? inverse_root(i.operands[0], v[0])
-                         : functions_.call(b_, i.primitive, is_half(d) ? DType::f32 : d, v, vector ? mask_ : nullptr));
+                         : functions_.call(b_, i.primitive, is_half(d) ? DType::f32 : d, v, vector ? mask_ : nullptr,
+                                           analysis_.inlined(i)));
   if (!is_half(d)) return out;
   out.wide = true;
   out.rounded = representable;

@@ -4,6 +4,7 @@
 #include "codegen/inline_kernel.h"
 
 #include "codegen/llvm.h"
+#include "codegen/math_functions.h"
 
 namespace calque::codegen {
 
@@ -69,7 +70,7 @@ void move_blocks(llvm::Function& kernel, llvm::CallInst& call) {
 void inline_small_kernel(llvm::Module& module) {
   llvm::Function* kernel = nullptr;
   for (llvm::Function& f : module) {
-    if (!f.hasLocalLinkage() || f.isDeclaration()) continue;
+    if (!f.hasLocalLinkage() || f.isDeclaration() || is_math_function(f)) continue;
     if (kernel) return;
     kernel = &f;
   }

@@ -23,7 +23,7 @@ constexpr int64_t kOnce = 12, kOnceMasked = 400;
 constexpr int64_t kStreamed = 64;
 
 // Steps of a short loop over elements wait for each other; several vectors of elements hide that.
-int64_t vectors_in_flight(const kernel::Instruction& i, bool avx512) {
+int64_t vectors_in_flight(const kernel::Kernel& kernel, const kernel::Instruction& i, bool avx512) {
   constexpr int64_t kFewInstructions = 32;
   constexpr size_t kFewCarries = 4;
   const auto is_short = [](const kernel::Region& r) {
@@ -34,9 +34,10 @@ int64_t vectors_in_flight(const kernel::Instruction& i, bool avx512) {
   int64_t vectors = 1;
   for (const kernel::Instruction& k : i.regions[0].instructions) {
     if (k.regions.empty()) continue;
-    const bool suits = k.op == kernel::Op::while_ && k.operands.size() <= kFewCarries &&
-                       std::all_of(k.regions.begin(), k.regions.end(), is_short) &&
-                       instruction_count(k.regions[0]) + instruction_count(k.regions[1]) <= kFewInstructions;
+    const bool suits =
+        k.op == kernel::Op::while_ && k.operands.size() <= kFewCarries &&
+        std::all_of(k.regions.begin(), k.regions.end(), is_short) &&
+        instruction_count(kernel, k.regions[0]) + instruction_count(kernel, k.regions[1]) <= kFewInstructions;
     if (!suits) return 1;
     vectors = avx512 ? 4 : 2;
   }
@@ -87,7 +88,7 @@ unsigned KernelEmitter::choose_lanes(const Instruction& i) const {
   if (!i.vectorize || lanes_ != 0) return 0;
   const int64_t widest = target_.vector_bits / 8 / analysis_.facts(i).element_bytes;
   const int columns = target_.avx512 ? analysis_.facts(i).vectors : (analysis_.facts(i).vectors + 1) / 2;
-  const int64_t vectors = std::max<int64_t>(columns, vectors_in_flight(i, target_.avx512));
+  const int64_t vectors = std::max<int64_t>(columns, vectors_in_flight(kernel_, i, target_.avx512));
   const auto extent = static_cast<uint64_t>(i.extent);
   const uint64_t fitting = target_.avx512 ? std::bit_ceil(extent) : std::bit_floor(extent);
   const uint64_t lanes = std::min<uint64_t>(static_cast<uint64_t>(widest * vectors), fitting);
@@ -231,7 +232,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   Value* const more = b_.CreateICmpSLT(middle, end);
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(more);
   if (!known)
-    where_any(more, false, {}, remainder);
+    where_any(more, {}, remainder);
   else if (known->isOne())
     remainder();
 }
@@ -258,7 +259,6 @@ void KernelEmitter::sequential(const Instruction& i) {
 }
 
 void KernelEmitter::while_loop(const Instruction& i) {
-  if (const int flag = analysis_.once(i); flag >= 0) return run_once(i, static_cast<size_t>(flag));
   const Region &condition = i.regions[0], &body = i.regions[1];
   const size_t n = i.operands.size();
   const bool diverges = is_vector(condition.instructions.back().operands[0]);

@@ -34,8 +34,9 @@ class MathBuilder {
   static MathBuilder& current();
 
   virtual V constant(DType dtype, const Literal& value) = 0;
-  /// `dtype` is that of the operands (of the last one, for select).
-  virtual V emit(ScalarOp op, DType dtype, std::initializer_list<V> operands) = 0;
+  /// `dtype` is that of the operands (of the last one, for select). Arithmetic is rounded as written, whatever the
+  /// mode, unless it is `approximate`.
+  virtual V emit(ScalarOp op, DType dtype, std::initializer_list<V> operands, bool approximate = false) = 0;
   virtual V bitcast(V v, DType to) = 0;
   virtual V convert(V v, DType from, DType to) = 0;
   /// An element of a table of static storage for each lane.
@@ -154,6 +155,24 @@ struct LlvmBackend {
     return lanes(here().loop({initial.raw()...}, holds, next));
   }
 };
+
+}  // namespace calque::codegen
+
+/// Short forms divide and take roots as quickly as fast_math allows; others rest on their rounding.
+template <>
+struct calque::math::Fast<calque::codegen::LlvmBackend> : calque::codegen::LlvmBackend {
+  using Approximate = void;
+  template <class T>
+  static V div(V a, V b) {
+    return here().emit(codegen::ScalarOp::div, dtype_of<T>, {a, b}, true);
+  }
+  template <class T>
+  static V sqrt(V a) {
+    return here().emit(codegen::ScalarOp::sqrt, dtype_of<T>, {a}, true);
+  }
+};
+
+namespace calque::codegen {
 
 /// The value of a function of lib/math on f32, f64 or integers, appended where this thread's MathBuilder does; y is x
 /// for functions of one operand.

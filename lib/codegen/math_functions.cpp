@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "codegen/emitter.h"
+#include "codegen/flush_mode.h"
 #include "codegen/math_backend.h"
+#include "math/cost.h"
 #include "primitives/registry.h"
 
 namespace calque::codegen {
@@ -13,6 +15,11 @@ namespace calque::codegen {
 using llvm::Value;
 
 namespace {
+
+/// Of constants, on devices.
+constexpr unsigned kConstantSpace = 4;
+
+bool is_for_device(const llvm::Module& module) { return module.getTargetTriple().isNVPTX(); }
 
 class FunctionBuilder final : public MathBuilder {
  public:
@@ -23,10 +30,8 @@ class FunctionBuilder final : public MathBuilder {
     llvm::Constant* one = scalar(dtype, value);
     return lanes_ == 0 ? one : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_), one);
   }
-  Value* emit(ScalarOp op, DType dtype, std::initializer_list<Value*> operands) override {
-    // Sums and products are rounded as written, whatever the mode.
-    const bool exact = op == ScalarOp::add || op == ScalarOp::sub || op == ScalarOp::mul;
-    return ops_.emit(op, dtype, llvm::ArrayRef(operands.begin(), operands.size()), exact);
+  Value* emit(ScalarOp op, DType dtype, std::initializer_list<Value*> operands, bool approximate) override {
+    return ops_.emit(op, dtype, llvm::ArrayRef(operands.begin(), operands.size()), !approximate);
   }
   Value* bitcast(Value* v, DType to) override { return ops_.bitcast(v, to); }
   Value* convert(Value* v, DType from, DType to) override { return ops_.convert(v, from, to); }
@@ -60,7 +65,8 @@ llvm::GlobalVariable* FunctionBuilder::table_constant(const void* table, size_t 
   for (llvm::GlobalVariable& known : module_.globals())
     if (known.isConstant() && known.hasInitializer() && known.getInitializer() == values) return &known;
   auto* made = new llvm::GlobalVariable(module_, values->getType(), true, llvm::GlobalValue::PrivateLinkage, values,
-                                        "calque.table");
+                                        "calque.table", nullptr, llvm::GlobalValue::NotThreadLocal,
+                                        is_for_device(module_) ? kConstantSpace : 0);
   made->setAlignment(llvm::Align(64));
   made->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   // Nothing is read beyond it.
@@ -123,7 +129,7 @@ unsigned lanes_of(const Value* v) {
   return type ? type->getNumElements() : 0;
 }
 
-constexpr const char* kGeneral = ".general";
+constexpr const char *kPrefix = "calque.", *kGeneral = ".general", *kInlined = ".inlined";
 
 thread_local MathBuilder* current_builder = nullptr;
 
@@ -143,20 +149,29 @@ math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& optio
           .fast_math = options.fast_math && !options.strict};
 }
 
+math::MathForms math_forms(const CodegenOptions& options) {
+  return math_forms(resolve_target(options.target), options);
+}
+
 std::string MathFunctions::name(const Signature& s) const {
-  std::string text = "calque." + primitive(s.id).name + "." + std::string(calque::name(s.dtype));
+  std::string text = kPrefix + primitive(s.id).name + "." + std::string(calque::name(s.dtype));
   if (s.lanes != 0) text += "x" + std::to_string(s.lanes);
   return text;
 }
 
-llvm::Function* MathFunctions::declare(const Signature& s, llvm::StringRef suffix) {
+llvm::Function* MathFunctions::declare(const Signature& s, const std::string& text) {
   llvm::IRBuilder<> b(module_.getContext());
   llvm::Type* type = ScalarOps(b, target_, options_).register_type(s.dtype);
   if (s.lanes != 0) type = llvm::FixedVectorType::get(type, s.lanes);
   const llvm::SmallVector<llvm::Type*, 2> parameters(s.operands, type);
-  auto* f = llvm::Function::Create(llvm::FunctionType::get(type, parameters, false), llvm::Function::InternalLinkage,
-                                   name(s) + suffix, module_);
-  set_function_attributes(*f, target_, options_);
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(type, parameters, false), llvm::Function::ExternalLinkage,
+                                   text, module_);
+  if (is_for_device(module_)) {
+    f->setDoesNotThrow();
+    if (options_.flush_subnormals) f->addFnAttr(kFlushAttribute, "preserve-sign,preserve-sign");
+  } else {
+    set_function_attributes(*f, target_, options_);
+  }
   f->setDoesNotAccessMemory();
   f->setWillReturn();
   return f;
@@ -170,66 +185,116 @@ Value* MathFunctions::append(const Signature& s, llvm::Function& f) const {
   return append_integer_power(s.dtype, x, y);
 }
 
-void MathFunctions::define_general(const Signature& s, llvm::Function& f) {
-  f.addFnAttr(llvm::Attribute::Cold);
-  f.addFnAttr(llvm::Attribute::NoInline);
-  f.setCallingConv(general_convention(target_));
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", &f));
-  ScalarOps ops(b, target_, options_);
-  const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, true);
-  b.CreateRet(append(s, f));
-}
-
-llvm::Function* MathFunctions::function(const Signature& s) {
-  if (llvm::Function* known = module_.getFunction(name(s))) return known;
-  llvm::Function* const f = declare(s, "");
-  f->setCallingConv(common_convention(target_));
+llvm::Function* MathFunctions::general_function(const Signature& s) {
+  if (llvm::Function* known = module_.getFunction(name(s) + kGeneral)) return known;
+  llvm::Function* const f = declare(s, name(s) + kGeneral);
+  f->addFnAttr(llvm::Attribute::Cold);
+  f->addFnAttr(llvm::Attribute::NoInline);
+  f->setCallingConv(general_convention(target_));
+  if (options_.shares_functions) return f;
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", f));
   ScalarOps ops(b, target_, options_);
+  const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, true);
+  b.CreateRet(append(s, *f));
+  f->setLinkage(llvm::Function::InternalLinkage);
+  return f;
+}
+
+// A thread of a device has no vectors: one lane after the other takes fewer registers.
+Value* MathFunctions::call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f) {
+  const unsigned lanes = s.lanes;
+  if (is_for_device(module_)) s.lanes = 0;
+  llvm::Function* const general = general_function(s);
+  const auto call = [&](llvm::ArrayRef<Value*> arguments) {
+    llvm::CallInst* const made = b.CreateCall(general, arguments);
+    made->setCallingConv(general->getCallingConv());
+    return made;
+  };
+  const llvm::SmallVector<Value*, 2> arguments(llvm::make_pointer_range(f.args()));
+  if (lanes == s.lanes) return call(arguments);
+  Value* all = llvm::PoisonValue::get(f.getReturnType());
+  for (uint64_t l = 0; l < lanes; ++l) {
+    llvm::SmallVector<Value*, 2> of_lane;
+    for (Value* v : arguments) of_lane.push_back(b.CreateExtractElement(v, l));
+    all = b.CreateInsertElement(all, call(of_lane), l);
+  }
+  return all;
+}
+
+void MathFunctions::append_common(const Signature& s, llvm::Function& f) {
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", &f));
+  ScalarOps ops(b, target_, options_);
   const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, false);
-  Value* const common = append(s, *f);
+  Value* const common = append(s, f);
   if (builder.rare().empty()) {
     b.CreateRet(common);
-    return f;
+    return;
   }
   Value* rare = builder.rare()[0];
   for (Value* mask : llvm::ArrayRef(builder.rare()).drop_front()) rare = b.CreateOr(rare, mask);
-  llvm::Function* const general = declare(s, kGeneral);
-  define_general(s, *general);
-  llvm::BasicBlock *const from = b.GetInsertBlock(), *const cold = llvm::BasicBlock::Create(f->getContext(), "cold", f),
-                          *const done = llvm::BasicBlock::Create(f->getContext(), "done", f);
+  llvm::BasicBlock *const from = b.GetInsertBlock(), *const cold = llvm::BasicBlock::Create(f.getContext(), "cold", &f),
+                          *const done = llvm::BasicBlock::Create(f.getContext(), "done", &f);
   b.CreateCondBr(s.lanes == 0 ? rare : b.CreateOrReduce(rare), cold, done,
-                 llvm::MDBuilder(f->getContext()).createUnlikelyBranchWeights());
+                 llvm::MDBuilder(f.getContext()).createUnlikelyBranchWeights());
   b.SetInsertPoint(cold);
-  llvm::SmallVector<Value*, 2> arguments;
-  for (llvm::Argument& a : f->args()) arguments.push_back(&a);
-  llvm::CallInst* const call = b.CreateCall(general, arguments);
-  call->setCallingConv(general->getCallingConv());
+  Value* const exact = call_general(b, s, f);
   b.CreateBr(done);
   b.SetInsertPoint(done);
   llvm::PHINode* const result = b.CreatePHI(common->getType(), 2);
   result->addIncoming(common, from);
-  result->addIncoming(call, cold);
+  result->addIncoming(exact, cold);
   b.CreateRet(result);
+}
+
+// A module of shared functions still has bodies of its own for what becomes part of its kernels.
+llvm::Function* MathFunctions::function(const Signature& s, bool inlined) {
+  const bool shared = options_.shares_functions;
+  const std::string text = shared && inlined ? name(s) + kInlined : name(s);
+  if (llvm::Function* known = module_.getFunction(text)) return known;
+  llvm::Function* const f = declare(s, text);
+  f->setCallingConv(common_convention(target_));
+  if (shared && !inlined) return f;
+  f->setLinkage(llvm::Function::InternalLinkage);
+  append_common(s, *f);
   return f;
 }
 
-Value* MathFunctions::call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> operands, Value* mask) {
-  llvm::Function* const f = function(s);
+void MathFunctions::define(const llvm::Function& declared) {
+  llvm::StringRef text = declared.getName();
+  const bool general = text.consume_back(kGeneral);
+  text.consume_front(kPrefix);
+  const auto [function_name, element] = text.rsplit('.');
+  const auto [dtype, lanes] = element.split('x');
+  const Signature s{find_primitive(function_name)->id, *dtype_from_name(std::string_view(dtype)),
+                    lanes.empty() ? 0U : static_cast<unsigned>(std::stoul(lanes.str())),
+                    static_cast<unsigned>(declared.arg_size())};
+  if (general)
+    general_function(s);
+  else
+    function(s, false);
+  for (llvm::Function& f : module_)
+    if (!f.isDeclaration()) f.setLinkage(llvm::Function::ExternalLinkage);
+}
+
+Value* MathFunctions::call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> operands, Value* mask,
+                               bool inlined) {
+  llvm::Function* const f = function(s, inlined);
   llvm::SmallVector<Value*, 2> arguments(operands);
-  if (mask && module_.getFunction(name(s) + kGeneral))
+  if (mask && math::cost_of(s.id, s.dtype).rare != 0)
     for (Value*& v : arguments) v = b.CreateSelect(mask, v, llvm::ConstantFP::get(v->getType(), kOrdinary));
   llvm::CallInst* const call = b.CreateCall(f, arguments);
   call->setCallingConv(f->getCallingConv());
+  if (inlined) call->addFnAttr(llvm::Attribute::AlwaysInline);
   return call;
 }
 
 Value* MathFunctions::call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<Value*> operands,
-                           Value* mask) {
+                           Value* mask, bool inlined) {
   const unsigned lanes = lanes_of(operands[0]);
   const auto native =
       std::max(1U, static_cast<unsigned>(target_.vector_bits) / static_cast<unsigned>(8 * size_of(dtype)));
-  if (lanes <= native) return call_one(b, {id, dtype, lanes, static_cast<unsigned>(operands.size())}, operands, mask);
+  if (lanes <= native)
+    return call_one(b, {id, dtype, lanes, static_cast<unsigned>(operands.size())}, operands, mask, inlined);
   // Halves, and together again.
   llvm::SmallVector<int, 64> low, high, all;
   for (unsigned l = 0; l < lanes; ++l) {
@@ -239,10 +304,19 @@ Value* MathFunctions::call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, ll
   const auto half = [&](const llvm::SmallVector<int, 64>& part) {
     llvm::SmallVector<Value*, 2> v;
     for (Value* operand : operands) v.push_back(b.CreateShuffleVector(operand, part));
-    return call(b, id, dtype, v, mask ? b.CreateShuffleVector(mask, part) : nullptr);
+    return call(b, id, dtype, v, mask ? b.CreateShuffleVector(mask, part) : nullptr, inlined);
   };
   Value *const first = half(low), *const second = half(high);
   return b.CreateShuffleVector(first, second, all);
+}
+
+bool is_math_function(const llvm::Function& f) { return f.getName().starts_with(kPrefix); }
+
+void remove_unused_math(llvm::Module& module) {
+  // General bodies are used by common ones.
+  for (int pass = 0; pass < 2; ++pass)
+    for (llvm::Function& f : llvm::make_early_inc_range(module))
+      if (is_math_function(f) && f.hasLocalLinkage() && f.use_empty()) f.eraseFromParent();
 }
 
 Value* MathFunctions::nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<Value*> values,

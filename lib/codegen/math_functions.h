@@ -18,11 +18,15 @@ class MathFunctions {
   const math::MathForms& forms() const { return forms_; }
   /// Calls a function of f32, f64 or integers: `operands` are scalars, or vectors of one length. Lanes outside `mask`
   /// (null: all are active) never lead to the general body.
+  /// `inlined`: the common path takes the place of the call.
   llvm::Value* call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<llvm::Value*> operands,
-                    llvm::Value* mask);
+                    llvm::Value* mask, bool inlined);
   /// nextafter of 16-bit floats, from their values in f32 and their bits; emitted where the builder stands.
   llvm::Value* nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<llvm::Value*> values,
                                  llvm::ArrayRef<llvm::Value*> bits);
+
+  /// Defines a function that another module declares, for that one to be linked with.
+  void define(const llvm::Function& declared);
 
  private:
   struct Signature {
@@ -31,18 +35,24 @@ class MathFunctions {
     unsigned lanes;  ///< 0: a scalar
     unsigned operands;
   };
-  llvm::Function* function(const Signature& s);
-  llvm::Function* declare(const Signature& s, llvm::StringRef suffix);
+  llvm::Function* function(const Signature& s, bool inlined);
+  llvm::Function* general_function(const Signature& s);
+  void append_common(const Signature& s, llvm::Function& f);
+  llvm::Function* declare(const Signature& s, const std::string& text);
   llvm::Value* append(const Signature& s, llvm::Function& f) const;
-  void define_general(const Signature& s, llvm::Function& f);
+  llvm::Value* call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f);
   std::string name(const Signature& s) const;
   llvm::Value* call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> operands,
-                        llvm::Value* mask);
+                        llvm::Value* mask, bool inlined);
 
   llvm::Module& module_;
   const TargetInfo& target_;
   const CodegenOptions& options_;
   math::MathForms forms_;
 };
+
+bool is_math_function(const llvm::Function& f);
+/// Removes the functions that nobody calls any more.
+void remove_unused_math(llvm::Module& module);
 
 }  // namespace calque::codegen

@@ -319,7 +319,7 @@ Values KernelEmitter::pairwise(const Instruction& i, const Blocks& blocks, Value
   return counted(b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(levels)), 1, types,
                  [&](Value* level, const Values& total) {
                    Value* const set = b_.CreateTrunc(b_.CreateLShr(count, level), b_.getInt1Ty());
-                   return where_any(set, false, total, [&] { return combine(i, waiting(types, level, slot), total); });
+                   return where_any(set, total, [&] { return combine(i, waiting(types, level, slot), total); });
                  });
 }
 

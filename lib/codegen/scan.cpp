@@ -184,7 +184,7 @@ Values KernelEmitter::scan_chunks(const Scan& scan, int64_t full, const Values& 
     const auto each = [&](const std::function<void(Value*, Value*, Value*)>& body) {
       parallel_for(chunk, kGrainBlocks, [&](Value* from, Value* limit) {
         Value* const to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, count);
-        where_any(b_.CreateICmpSLT(from, to), false, {}, [&] {
+        where_any(b_.CreateICmpSLT(from, to), {}, [&] {
           return counted(from, to, 1, {}, [&](Value* own, const Values&) {
             Value* begin = b_.CreateMul(b_.CreateAdd(first, own), number(block), "", true, true);
             Value* end = b_.CreateAdd(begin, number(block), "", true, true);

@@ -10,6 +10,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/llvm_errors.h"
+#include "codegen/math_library.h"
 
 #ifdef __x86_64__
 // Conversions of f16 from the compiler's own library; only their addresses are taken.
@@ -32,6 +33,9 @@ constinit std::mutex session_mutex;
 constinit Session* session = nullptr;
 
 }  // namespace
+
+Session::Session() : math_(std::make_unique<MathLibrary>(*this)) {}
+Session::~Session() = default;
 
 Session& Session::instance() {
   const std::lock_guard lock(session_mutex);
@@ -111,11 +115,12 @@ void Session::add_sanitizer() {
   });
 }
 
-llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry) {
+llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry,
+                                   const Libraries& libraries) {
   llvm::orc::JITDylib* library = nullptr;
   std::string problem;
   try {
-    inside_llvm([&] { library = link_objects(std::move(objects), name, entry, problem); });
+    inside_llvm([&] { library = link_objects(std::move(objects), name, entry, libraries, problem); });
   } catch (...) {
     abandon();
     throw;
@@ -125,9 +130,11 @@ llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name
 }
 
 llvm::orc::JITDylib* Session::link_objects(std::vector<Object> objects, const char* name,
-                                           llvm::orc::ExecutorAddr& entry, std::string& problem) {
+                                           llvm::orc::ExecutorAddr& entry, const Libraries& libraries,
+                                           std::string& problem) {
   llvm::orc::JITDylib& library = session_->createBareJITDylib("calque." + std::to_string(count_++));
   library.addToLinkOrder(*runtime_);
+  for (llvm::orc::JITDylib* other : libraries) library.addToLinkOrder(*other);
   reasons().clear();
   llvm::Error error = llvm::Error::success();
   for (size_t i = 0; i < objects.size(); ++i) {

@@ -73,7 +73,7 @@ std::pair<Value*, Value*> KernelEmitter::align(Value* begin, const std::function
   stream_starts_.clear();
   // A line that an ordinary store has just brought into the caches is slow to write past them.
   if (ahead)
-    where_any(b_.CreateICmpNE(ahead, b_.getInt64(0)), false, {}, [&] {
+    where_any(b_.CreateICmpNE(ahead, b_.getInt64(0)), {}, [&] {
       iteration(begin);
       return Values{};
     });

@@ -224,7 +224,7 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
   const bool in_rows = in_place && lhs_bytes > kSmallFactor;
   // A tile of all rows uses every element of the right factor once: what is computed needs no memory. Terms are best
   // written out then, with what they share.
-  const int64_t computed = instruction_count(i.regions[1]);
+  const int64_t computed = instruction_count(kernel, i.regions[1]);
   const bool once =
       !rhs.plain && !t.pairs && t.lanes > 1 && i.rows <= (registers.total - 4) / 2 && computed <= kComputedInPlace;
   t.computed_rhs = once ? computed : 0;

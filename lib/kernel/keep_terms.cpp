@@ -6,6 +6,8 @@
 #include <cstring>
 #include <functional>
 
+#include "kernel/cost.h"
+
 namespace calque::kernel {
 
 namespace {
@@ -116,7 +118,8 @@ class Keeper {
       const Instruction& i = map.instructions[n];
       if (shared[n]) {
         for (const Id r : i.results) is_shared[static_cast<size_t>(r)] = true;
-        dear += i.op == Op::scalar && is_floating(k_.values[static_cast<size_t>(i.results[0])]);
+        if (i.op == Op::scalar && is_floating(k_.values[static_cast<size_t>(i.results[0])]))
+          dear += cost_of(k_, i).operations;
         continue;
       }
       if (!i.regions.empty()) return kNone;

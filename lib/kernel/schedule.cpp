@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "kernel/cost.h"
 #include "kernel/keep_terms.h"
 #include "kernel/threads.h"
 #include "primitives/registry.h"
@@ -215,7 +216,7 @@ class Scheduler {
       int64_t& elements = (i.op == Op::load ? reads_ : writes_)[static_cast<size_t>(i.buffer)];
       elements += std::min(times, k_.buffers[static_cast<size_t>(i.buffer)].extent);
     } else if (i.op == Op::scalar && is_floating(k_.values[static_cast<size_t>(i.results[0])])) {
-      k_.flops += times * (i.primitive == id_of<Fma> ? 2 : 1);
+      k_.flops += saturating(times, i.primitive == id_of<Fma> ? 2 : cost_of(k_, i).operations);
     } else if (i.op == Op::contraction) {
       count(i.regions[0], saturating(times, saturating(i.rows, i.extent)));
       count(i.regions[1], saturating(times, saturating(i.extent, i.columns)));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernel/cost.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
@@ -18,9 +19,8 @@ namespace {
 constexpr double kByte = 0.025;     // 40 GB/s, between a cache and memory
 constexpr double kVectorOp = 0.04;  // of 32 bits, in vectors
 constexpr double kScalarOp = 0.3;
-constexpr double kProduct = 0.003;   // a byte of a term of a tile
-constexpr double kDearFactor = 6;    // divisions, square roots
-constexpr double kRareShare = 0.05;  // of the iterations that take a branch set apart for rare cases
+constexpr double kProduct = 0.003;  // a byte of a term of a tile
+constexpr double kDearFactor = 6;   // divisions, square roots
 // More pieces than this are not needed to keep threads busy.
 constexpr double kEnoughPieces = 32;
 // Partial results of a reduction lie on the stack.
@@ -35,7 +35,7 @@ constexpr int64_t kBlock = 64, kReductionLanes = 16;
 /// Estimates nanoseconds.
 class Timing {
  public:
-  explicit Timing(const Kernel& kernel) : k_(kernel), never_(kernel.values.size()) { find_false(kernel.body); }
+  explicit Timing(const Kernel& kernel) : k_(kernel) {}
 
   double time(const Region& r, bool vector) const {
     double t = 0;
@@ -55,13 +55,12 @@ class Timing {
         if (!vector && !is_floating(d)) return 0;  // mostly indices
         const bool dear = i.primitive == id_of<Div> || i.primitive == id_of<Rem> || i.primitive == id_of<Sqrt>;
         const double one = vector ? kVectorOp * static_cast<double>(size_of(d)) / 4 : kScalarOp;
-        return dear ? one * kDearFactor : one;
+        return dear ? one * kDearFactor : one * cost_of(k_, i).operations;
       }
       case Op::loop:
         return static_cast<double>(i.extent) * iteration(i, vector);
       case Op::while_: {
-        const double trips = runs_at_most_once(i) ? kRareShare : kUnknownTrips;
-        return trips * (time(i.regions[0], vector) + time(i.regions[1], vector));
+        return kUnknownTrips * (time(i.regions[0], vector) + time(i.regions[1], vector));
       }
       case Op::if_:
         return time(i.regions[0], vector) + time(i.regions[1], vector);
@@ -82,26 +81,7 @@ class Timing {
     return std::max(t, 1e-3);
   }
 
-  /// A branch for rare cases: the condition is a carry, which is false after the first iteration.
-  bool runs_at_most_once(const Instruction& i) const {
-    const Region &condition = i.regions[0], &body = i.regions[1];
-    if (condition.instructions.size() != 1) return false;
-    const auto& carries = condition.parameters;
-    const auto flag = std::find(carries.begin(), carries.end(), condition.instructions[0].operands[0]);
-    if (flag == carries.end()) return false;
-    const Id next = body.instructions.back().operands[static_cast<size_t>(flag - carries.begin())];
-    return never_[static_cast<size_t>(next)];
-  }
-  void find_false(const Region& r) {
-    for (const Instruction& i : r.instructions) {
-      if (i.op == Op::constant && k_.values[static_cast<size_t>(i.results[0])] == DType::bool_)
-        never_[static_cast<size_t>(i.results[0])] = i.literal.bytes[0] == 0;
-      for (const Region& inner : i.regions) find_false(inner);
-    }
-  }
-
   const Kernel& k_;
-  std::vector<bool> never_;  // constants that are false
 };
 
 class ThreadSplitter {

@@ -39,7 +39,7 @@ T evaluate_element(PrimitiveId id, const MathForms& forms, T x, T y) {
 }  // namespace
 
 bool can_evaluate(PrimitiveId id, DType dtype, const MathForms& forms) {
-  if (!is_floating(dtype) || p::rules(id).kind(dtype) != p::LowerKind::expanded_by_math) return false;
+  if (!is_floating(dtype) || p::rules(id).kind(dtype) != p::LowerKind::function) return false;
   return !(forms.estimates && id == p::id_of<p::Rsqrt> && dtype != DType::f64);
 }
 

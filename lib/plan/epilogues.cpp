@@ -39,7 +39,7 @@ class Finder {
   /// An operation on single elements, each at its own row-major position.
   bool keeps_position(const Equation& e, Value operand) const {
     if (e.id() == id_of<Reshape>) return true;
-    return s_.roles[s_.position.at(&e)] == Role::elementwise && e.id() != id_of<While> &&
+    return s_.roles[s_.position.at(&e)] == Role::elementwise && !is_involved(g_, e) &&
            g_.shape(operand) == g_.shape(e.result());
   }
 
@@ -104,7 +104,7 @@ class Finder {
         continue;
       }
       const Role role = s_.roles[s_.position.at(&e)];
-      if ((role != Role::elementwise && role != Role::view) || e.id() == id_of<While>) return false;
+      if ((role != Role::elementwise && role != Role::view) || is_involved(g_, e)) return false;
       operands(e, same);
     }
     return true;

@@ -38,10 +38,19 @@ bool always_reads(const Equation& e) {
   }
 }
 
-uint32_t operations(const Equation& e) {
-  size_t n = 1;
+math::FunctionCost cost_of(const Graph& graph, const Equation& e) {
+  return e.operands().empty() ? math::FunctionCost{} : math::cost_of(e.id(), graph.dtype(e.operand(0)));
+}
+
+bool is_involved(const Graph& graph, const Equation& e) {
+  const math::FunctionCost cost = cost_of(graph, e);
+  return e.id() == id_of<While> || cost.rare != 0 || cost.loops;
+}
+
+uint32_t operations(const Graph& graph, const Equation& e) {
+  auto n = static_cast<size_t>(cost_of(graph, e).operations);
   for (const Graph& body : e.subgraphs()) {
-    for (const Equation& inner : body.equations()) n += operations(inner);
+    for (const Equation& inner : body.equations()) n += operations(body, inner);
   }
   return static_cast<uint32_t>(std::min<size_t>(n, 1'000'000));
 }

@@ -44,8 +44,9 @@ void Planner::store_dear() {
   for (size_t i = 0; i < order.size(); ++i) {
     const Equation& e = *order[i];
     double c = roles[i] == Role::view ? 0 : 1;
-    if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rsqrt> || e.id() == id_of<Rem>) c = 4;
-    if ((roles[i] == Role::reduction && !is_short_sum(e)) || e.id() == id_of<While>) c = 64;
+    if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rsqrt>) c = 4;
+    if (roles[i] == Role::elementwise) c = std::max<double>(c, cost_of(g, e).operations);
+    if ((roles[i] == Role::reduction && !is_short_sum(e)) || is_involved(g, e)) c = std::max(c, 64.0);
     for (Value o : e.operands())
       if (inlined(o)) c += cost[o.id()];
     if (roles[i] == Role::reduction && is_short_sum(e)) c *= 4;
@@ -77,7 +78,7 @@ void Planner::count_repeated(const Equation& e) {
     std::copy_if(e.operands().begin(), e.operands().end(), std::back_inserter(operands),
                  [&](Value o) { return inlined(o); });
   for (const Value v : e.results()) {
-    double all = role(e) == Role::view ? 0 : 1, elsewhere_too = 0;
+    double all = role(e) == Role::view ? 0 : cost_of(g, e).operations, elsewhere_too = 0;
     for (const Value o : operands) {
       if (g.shape(o).num_elements() < g.shape(v).num_elements()) continue;
       all += again[o.id()];
@@ -245,7 +246,7 @@ void Planner::cut_scalars() {
   std::vector<size_t> last(g.num_values(), 0);
   for (size_t i = 0; i < order.size(); ++i) {
     const Equation& e = *order[i];
-    if (roles[i] == Role::elementwise && is_scalar(e.result())) weight[i] = operations(e);
+    if (roles[i] == Role::elementwise && is_scalar(e.result())) weight[i] = operations(g, e);
     for (const Value v : e.operands()) last[v.id()] = i;
   }
   const auto crosses = [&](Value v) { return inlined(v) && is_scalar(v) && !reads_through(v); };

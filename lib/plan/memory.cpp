@@ -48,7 +48,7 @@ bool Planner::reads_through(Value v) const {
 bool Planner::is_prologue(const Equation& product, Value v) const {
   if (g.kind(v) != ValueKind::result || this->product(product) == Product::sums) return false;
   const Equation& e = *g.definition(v);
-  if (roles[position.at(&e)] != Role::elementwise || e.id() == id_of<While>) return false;
+  if (roles[position.at(&e)] != Role::elementwise || is_involved(g, e)) return false;
   return (users[v.id()].size() == 1 && uses[v.id()] == 1) || is_read_sooner(v);
 }
 
@@ -78,7 +78,7 @@ bool Planner::is_read_sooner(Value v) const {
     const Equation& e = *g.definition(found[i]);
     const bool computed = role(e) == Role::elementwise && e.id() != id_of<While>;
     if (!computed && (role(e) != Role::view || e.operands().size() != 1)) return false;
-    count += computed ? operations(e) : 0;
+    count += computed ? operations(g, e) : 0;
     for (const Value o : e.operands())
       if (std::find(found.begin(), found.end(), o) == found.end()) found.push_back(o);
     if (count > kFewOperations || found.size() > kMost) return false;
@@ -95,7 +95,7 @@ void Planner::note_operand(const Equation& e, Value v) {
     note(what + "each element is read for several elements of the result");
   } else if (uses[v.id()] != 1) {
     note(what + "it is used more than once");
-  } else if (role(operand) != Role::elementwise || operand.id() == id_of<While>) {
+  } else if (role(operand) != Role::elementwise || is_involved(g, operand)) {
     note(what + "it is not a function of single elements");
   }
 }

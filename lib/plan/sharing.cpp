@@ -203,7 +203,7 @@ bool Sharing::fits(Value root, const Frame& frame, int32_t step) {
   int own = 0;
   for (const Item& i : items_) {
     if (i.v == root) own = i.stage;
-    if (columns && i.at == At::full && p_.g.definition(i.v)->id() == id_of<While>)
+    if (columns && i.at == At::full && is_involved(p_.g, *p_.g.definition(i.v)))
       return refuse("has loops of its own, columns are reduced row by row");
     if (i.v == root || expands(i.v, root)) continue;
     if (p_.searched[i.v.id()])

@@ -169,7 +169,7 @@ struct Rem : Elementwise<Rem, 2, kReal> {
       "floats: fmod, which is exact, NaN for y = 0 or infinite x, and x for infinite y";
   /// Of floats it is a loop, which lib/math writes down.
   static constexpr LowerKind lower_kind(DType d) {
-    return is_floating(d) ? LowerKind::expanded_by_math : LowerKind::elementwise;
+    return is_floating(d) ? LowerKind::function : LowerKind::elementwise;
   }
   template <class T>
   static T element(T x, T y) {

@@ -1,6 +1,6 @@
 #pragma once
 // Transcendental and special functions. The reference computes them in a wider type and rounds once, so it is the
-// correctly rounded value but for the rarest cases; generated code runs the expansions of lib/math.
+// correctly rounded value but for the rarest cases; generated code runs the functions of lib/math.
 #include <numbers>
 
 #include "primitives/rule.h"
@@ -85,7 +85,7 @@ struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
   static constexpr std::string_view name = "nextafter";
   static constexpr std::string_view doc =
       "the representable number of the operands' dtype next to x toward y; y where they are equal";
-  static constexpr LowerKind kind = LowerKind::expanded_by_math;
+  static constexpr LowerKind kind = LowerKind::function;
   /// The neighbours of a 16-bit float are those of its own type: `element` sees that type.
   static constexpr bool computes_in_own_type = true;
   template <class T>

@@ -36,10 +36,10 @@ namespace calque::primitives {
 
 /// What the planner does with an equation.
 enum class LowerKind : uint8_t {
-  elementwise,       ///< a scalar operation on elements of the same index: Lowering::op with its own id
-  mapped,            ///< P::lower says which elements of which operands an element of the result is made from
-  expanded_by_math,  ///< lib/math rewrites it into basic primitives before planning
-  structural,        ///< loops, reductions, calls and effects: the planner knows each
+  elementwise,  ///< a scalar operation on elements of the same index: Lowering::op with its own id
+  mapped,       ///< P::lower says which elements of which operands an element of the result is made from
+  function,     ///< a scalar operation whose code lib/math has
+  structural,   ///< loops, reductions, calls and effects: the planner knows each
 };
 
 /// Kind of a static parameter, in the order of AttributeValue's alternatives.
@@ -53,8 +53,7 @@ struct AttributeSpec {
 };
 
 /// Sums and products that mean what they say to the last bit: compilers may round a product and a sum once, or
-/// reassociate where they are told to be fast, but not where `exact=true` stands. The expansions of lib/math rest on
-/// it.
+/// reassociate where they are told to be fast, but not where `exact=true` stands.
 inline constexpr std::array kExactAttribute{AttributeSpec{"exact", AttributeKind::boolean, true}};
 
 /// What the evaluation of one equation sees, and where its results go.
@@ -128,7 +127,7 @@ struct Elementwise : Rule {
 /// 16 and 32 bits, long double for f64) and rounds once; lib/math expands it into basic primitives for everybody else.
 template <class P, int N = 1, DTypeSet Accepted = kFloat>
 struct MathFunction : Elementwise<P, N, Accepted> {
-  static constexpr LowerKind kind = LowerKind::expanded_by_math;
+  static constexpr LowerKind kind = LowerKind::function;
   static void evaluate(Evaluation& e);
 };
 

@@ -15,7 +15,7 @@ struct CompileReport {
   size_t kernels = 0;
   double trace = 0;     ///< running the lambda
   double key = 0;       ///< hashing the graph
-  double simplify = 0;  ///< inlining, folding, expansion of mathematics
+  double simplify = 0;  ///< inlining, folding, sharing
   double plan = 0;      ///< what becomes a kernel
   double build = 0;     ///< the kernels, steps and workspace of the program
   codegen::CodegenTimes code;

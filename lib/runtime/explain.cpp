@@ -75,7 +75,7 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
   const bool on_cpu = device == cpu();
   const Graph simplified =
       on_cpu ? runtime::simplified_graph(traced.graph, options) : runtime::simplified_for_device(traced.graph, options);
-  out << recorded << " equations recorded, " << simplified.num_equations() << " after simplification and expansion\n";
+  out << recorded << " equations recorded, " << simplified.num_equations() << " after simplification\n";
   out << runtime::explain_plan(simplified, runtime::input_strides(arguments, traced.graph), options);
   return out.str();
 }

@@ -8,7 +8,6 @@
 #include "codegen/target.h"
 #include "ir/stopwatch.h"
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "runtime/environment.h"
 #include "runtime/gpu/device_executable.h"
 #include "runtime/parallel.h"
@@ -17,12 +16,7 @@
 namespace calque::runtime {
 
 Graph simplified_graph(const Graph& graph, const CompileOptions& options) {
-  // In strict mode the forms do not depend on the target.
-  const codegen::TargetInfo target = codegen::resolve_target({});
-  const math::MathForms forms{.fused = options.strict || target.fma,
-                              .estimates = !options.strict && target.x86 && target.fma,
-                              .fast_math = options.fast_math && !options.strict};
-  return transform::simplify(math::expand(transform::simplify(graph, transform::InlineScope::all, forms), forms));
+  return transform::simplify(graph, transform::InlineScope::all, codegen::math_forms(codegen_options(options)));
 }
 
 kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {

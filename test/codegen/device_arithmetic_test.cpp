@@ -1,9 +1,7 @@
-// Arithmetic of device code: contracted where flags allow it and nowhere else, and exact where NVPTX's own is not.
-#include <bit>
+// Arithmetic of device code: contracted where flags allow it and nowhere else.
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <regex>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,85 +54,6 @@ TEST_F(DeviceArithmetic, ContractsOnlyWhatFlagsAllow) {
     const float square = in[i] * in[i];
     EXPECT_EQ(x[i], std::sqrt((square - 1.0F) / 3.0F));
   }
-}
-
-std::string remainder_of(const std::string& type) {
-  const std::string body = R"(
-define void @rem(ptr addrspace(1) %x, ptr addrspace(1) %y) {
-  %t = call i32 @cq.thread()
-  %n = call i32 @cq.threads()
-  %b = call i64 @cq.block()
-  %b32 = trunc i64 %b to i32
-  %o = mul i32 %b32, %n
-  %i = add i32 %o, %t
-  %i64 = zext i32 %i to i64
-  %p = getelementptr TYPE, ptr addrspace(1) %x, i64 %i64
-  %q = getelementptr TYPE, ptr addrspace(1) %y, i64 %i64
-  %a = load TYPE, ptr addrspace(1) %p
-  %c = load TYPE, ptr addrspace(1) %q
-  %r = frem TYPE %a, %c
-  store TYPE %r, ptr addrspace(1) %p
-  ret void
-})";
-  return std::regex_replace(body, std::regex("TYPE"), type);
-}
-
-template <class T, class Bits>
-void check_remainders(T* x, T* y, size_t count, const std::function<void()>& run) {
-  uint64_t state = 1;
-  const auto random = [&] {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    return state ^ state >> 33;
-  };
-  using Limits = std::numeric_limits<T>;
-  const T corners[] = {T(0),
-                       T(-0.0),
-                       T(1),
-                       T(-1),
-                       T(0.5),
-                       Limits::min(),
-                       Limits::denorm_min(),
-                       -Limits::denorm_min(),
-                       Limits::max(),
-                       Limits::infinity(),
-                       -Limits::infinity(),
-                       Limits::quiet_NaN(),
-                       Limits::min() - Limits::denorm_min(),
-                       T(3)};
-  const auto draw = [&]() -> T {
-    const uint64_t kind = random() % 8;
-    if (kind == 0) return corners[random() % std::size(corners)];
-    if (kind < 4) return static_cast<T>(static_cast<int64_t>(random() % 2001) - 1000) / 8;
-    return std::bit_cast<T>(static_cast<Bits>(random()));
-  };
-  std::vector<T> want(count);
-  for (size_t i = 0; i < count; ++i) {
-    x[i] = draw();
-    y[i] = draw();
-    want[i] = std::fmod(x[i], y[i]);
-  }
-  const std::vector<T> a(x, x + count);
-  run();
-  for (size_t i = 0; i < count; ++i) {
-    if (std::isnan(want[i]) && std::isnan(x[i])) continue;
-    ASSERT_EQ(std::bit_cast<Bits>(x[i]), std::bit_cast<Bits>(want[i])) << a[i] << " % " << y[i];
-  }
-}
-
-// LLVM's own way for NVPTX is right for small quotients only.
-TEST_F(DeviceArithmetic, RemaindersAreExact) {
-  constexpr size_t kCount = 1 << 14;
-  auto* x = buffer<float>(kCount);
-  auto* y = buffer<float>(kCount);
-  check_remainders<float, uint32_t>(
-      x, y, kCount, [&] { EXPECT_EQ(mistake(remainder_of("float"), {"rem", kCount / 256, 256, 0}), ""); });
-  buffers.clear();
-  auto* u = buffer<double>(kCount);
-  auto* v = buffer<double>(kCount);
-  check_remainders<double, uint64_t>(
-      u, v, kCount, [&] { EXPECT_EQ(mistake(remainder_of("double"), {"rem", kCount / 256, 256, 0}), ""); });
-  EXPECT_THAT(ptx(remainder_of("float"), {"rem", 1, 256, 0}), Not(HasSubstr("div.rn")));
-  EXPECT_EQ(ptxas_complaint(ptx(remainder_of("double"), {"rem", 1, 256, 0}), "sm_80"), "");
 }
 
 }  // namespace

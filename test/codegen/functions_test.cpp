@@ -61,7 +61,7 @@ AnyArray run_function(const Primitive& function, const std::vector<AnyArray>& in
 }
 
 bool is_function(PrimitiveId id, DType dtype) {
-  return primitives::rules(id).kind(dtype) == primitives::LowerKind::expanded_by_math;
+  return primitives::rules(id).kind(dtype) == primitives::LowerKind::function;
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 // The kernels that users write first, as an assembler of NVIDIA's sees them: for the oldest and the newest architecture
 // that is served, nothing may be spilled, and no thread may need memory of its own.
+#include <algorithm>
 #include <functional>
 
 #include <calque/calque.h>
@@ -70,6 +71,10 @@ void check(const std::string& arch) {
     options.arch = arch;
     const codegen::PtxProgram program = codegen::compile_ptx(program_for_gpu(c.graph, {}), options);
     EXPECT_EQ(ptxas_complaint(program.ptx, arch), "") << c.name;
+    int registers = 0;
+    for (const AssembledKernel& kernel : assemble(program.ptx, arch).kernels)
+      registers = std::max(registers, kernel.registers);
+    testing::Test::RecordProperty("registers of " + c.name, registers);
   }
 }
 
@@ -90,6 +95,23 @@ TEST(StandardKernels, OfManyArraysNeedNoNewPtx) {
   std::vector<F> there;
   for (const F& a : arrays) there.push_back(a.to(gpu_sim()));
   EXPECT_TRUE(allclose(f(there), f(arrays)));
+}
+
+TEST(StandardKernels, CallFunctionsForRareArguments) {
+  const auto ptx_of = [](int sines) {
+    const auto f = jit([sines](auto x) {
+      auto y = x;
+      for (int i = 0; i < sines; ++i) y = sin(y);
+      return y;
+    });
+    return codegen::compile_ptx(program_for_gpu(f.trace(spec<float>({1 << 20})), {}), {}).ptx;
+  };
+  const std::string ptx = ptx_of(3);
+  EXPECT_THAT(ptx, testing::ContainsRegex("\\.func [^\n]*calque_\\$_sin_\\$_f32_\\$_general"));
+  EXPECT_THAT(ptx, testing::HasSubstr(".const .align 64 .b8 calque_$_table"));
+  EXPECT_THAT(ptx, testing::Not(testing::HasSubstr(".global .align 64")));
+  // Of very many uses no copies are made.
+  EXPECT_LT(ptx_of(300).size(), 3 * ptx.size());
 }
 
 TEST(StandardKernels, NeedNoLocalMemoryOnSm80) { check("sm_80"); }

@@ -50,6 +50,33 @@ TEST_F(Export, ObjectRunsWithoutTheLibrary) {
             0);
 }
 
+TEST_F(Export, FunctionsOfMathematicsNeedNothingOfTheCaller) {
+  const auto f = jit([](auto x) { return sin(x) + exp(x) * lgamma(x); }, {.name = "f"});
+  f.lower(spec<double>({5})).export_object(path("f.o"), {.header = path("f.h")});
+  EXPECT_LT(fs::file_size(path("f.h")), 4000u);
+  // A second object with the same functions.
+  jit([](auto x) { return sin(x) * 2.0; }, {.name = "g"})
+      .lower(spec<double>({5}))
+      .export_object(path("g.o"), {.header = path("g.h")});
+  std::ofstream(path("main.c")) << "#include <math.h>\n#include \"f.h\"\n#include \"g.h\"\n"
+                                   "int main(void) {\n"
+                                   "  double x[5] = {0.5, 1.5, 2.5, 1e6, 7}, y[5], z[5];\n"
+                                   "  f(x, y, 0);\n"
+                                   "  g(x, z, 0);\n"
+                                   "  for (int i = 0; i < 5; ++i) {\n"
+                                   "    double want = sin(x[i]) + exp(x[i]) * lgamma(x[i]);\n"
+                                   "    if (!(y[i] == want || fabs(y[i] - want) < 1e-12 * fabs(want))) return 1;\n"
+                                   "    if (fabs(z[i] - 2 * sin(x[i])) > 1e-14) return 2;\n"
+                                   "  }\n"
+                                   "  return 0;\n"
+                                   "}\n";
+  ASSERT_EQ(
+      std::system(
+          ("cc -o " + path("main") + " " + path("main.c") + " " + path("f.o") + " " + path("g.o") + " -lm").c_str()),
+      0);
+  EXPECT_EQ(std::system(path("main").c_str()), 0);
+}
+
 TEST_F(Export, ObjectRunsLargeKernelsOnTheCallingThread) {
   const auto f = jit([](auto x) { return std::pair{sum(x), x + x}; }, {.name = "f"});
   const auto lowered = f.lower(spec<float>({3000000}));

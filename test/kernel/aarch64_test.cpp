@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
 #include "support/random_graph.h"
@@ -128,7 +127,7 @@ TEST_P(AArch64, RandomGraphsHaveTheReferencesBits) {
     const Graph g = random_graph(kFirst + k, options);
     const std::vector<AnyArray> inputs = random_inputs(g, k);
     wanted.push_back(reference::evaluate(transform::inline_calls(g), inputs, kStrictReference));
-    const kernel::Program program = kernel::build_program(transform::simplify(math::expand(transform::simplify(g))));
+    const kernel::Program program = kernel::build_program(transform::simplify(g));
     codegen::CodegenOptions to;
     to.strict = true;
     to.target = {GetParam(), "aarch64-linux-gnu"};

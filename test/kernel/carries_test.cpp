@@ -7,7 +7,6 @@
 #include "calque/calque.h"
 
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
 #include "support/random.h"
@@ -22,7 +21,7 @@ namespace {
 using namespace kernel;
 using Floats = Tracer<float>;
 
-Program build(const Graph& g) { return build_program(transform::simplify(math::expand(transform::simplify(g)))); }
+Program build(const Graph& g) { return build_program(transform::simplify(g)); }
 
 /// Visits the steps inside of loops.
 void in_loops(const std::vector<Step>& steps, bool inside, const std::function<void(const Step&)>& visit) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "support/arrays.h"
 #include "support/native.h"
 #include "support/samples.h"
@@ -44,9 +43,7 @@ Graph gradient(bool checkpoints) {
   return transform::vjp(parse(text.str()), {true, false});
 }
 
-kernel::Program program_of(const Graph& g) {
-  return kernel::build_program(transform::simplify(math::expand(transform::simplify(g))));
-}
+kernel::Program program_of(const Graph& g) { return kernel::build_program(transform::simplify(g)); }
 
 TEST(Checkpoint, KeepsWhatEntersItsRegionsAndComputesTheRestAgain) {
   const kernel::Program plain = program_of(gradient(false)), saving = program_of(gradient(true));

@@ -8,7 +8,6 @@
 
 #include "kernel/build.h"
 #include "kernel/threads.h"
-#include "math/expand.h"
 #include "reference/evaluate.h"
 #include "support/arrays.h"
 #include "support/cpu_levels.h"
@@ -175,9 +174,7 @@ TEST(Products, AddLongSumsInBlocks) {
   EXPECT_EQ(static_cast<const float*>(got[0].data())[15], static_cast<float>(kDepth));
 }
 
-kernel::Program program_of(const std::string& text) {
-  return kernel::build_program(transform::simplify(math::expand(transform::simplify(parse(text)))));
-}
+kernel::Program program_of(const std::string& text) { return kernel::build_program(transform::simplify(parse(text))); }
 
 TEST(Products, ComputeWhatFollowsInTheirOwnKernel) {
   const kernel::Program p = program_of(product({0, 32, 48, 64}, "f32", kBias));

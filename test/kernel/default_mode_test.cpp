@@ -1,6 +1,7 @@
 // Outside strict mode products and sums contract and 16-bit floats keep f32 between operations. How far that may move
 // a result is measured, not guessed: the reference runs again with every rounding disturbed at random, and the compiled
 // graph must stay within a few times what that does.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -8,7 +9,7 @@
 
 #include "calque/ir/interpreter.h"
 
-#include "math/expand.h"
+#include "primitives/registry.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
 #include "support/op_table.h"
@@ -178,6 +179,25 @@ TEST_P(DefaultMode, StaysWithinRoundingOnRandomGraphs) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, DefaultMode, testing::Range(0, kAddressSanitizer || kThreadSanitizer ? 2 : 10));
 
+// Contraction is decided before machine code is made.
+TEST(DefaultModeBits, AreThoseOfQuickCode) {
+  const uint64_t seeds = kAddressSanitizer || kThreadSanitizer ? 30 : 300;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const Graph g = random_graph(seed);
+    const std::vector<AnyArray> inputs = random_inputs(g, seed);
+    codegen::CodegenOptions quick;
+    quick.quick = true;
+    const std::vector<AnyArray> want = run_native(g, inputs), got = run_native(g, inputs, quick);
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_EQ(difference(got[i], want[i]), "") << "seed " << seed << "\n" << g;
+  }
+}
+
+bool has_functions(const Graph& g) {
+  return std::any_of(g.equations().begin(), g.equations().end(), [&](const Equation& e) {
+    return primitives::lower_kind(g, e) == primitives::LowerKind::function;
+  });
+}
+
 TEST(DefaultModeMath, HasTheBitsOfStrictMode) {
   constexpr int kStride = kAddressSanitizer || kThreadSanitizer ? 7 : 1;
   int count = 0;
@@ -185,7 +205,7 @@ TEST(DefaultModeMath, HasTheBitsOfStrictMode) {
   for_each_op_case(1, [&](const OpRow& row, const OpRequest&, const OpCase& c) {
     if (HasFailure()) return;
     const Graph g = graph_of(row, c);
-    if (c.operands.empty() || is_complex(c.operands[0].dtype()) || !math::needs_expansion(g)) return;
+    if (c.operands.empty() || is_complex(c.operands[0].dtype()) || !has_functions(g)) return;
     if (!sample.takes(row)) return;
     codegen::CodegenOptions strict;
     strict.strict = true;

@@ -9,7 +9,6 @@
 #include "kernel/build.h"
 #include "kernel/merge_buffers.h"
 #include "kernel/same_code.h"
-#include "math/expand.h"
 #include "support/native.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
@@ -24,7 +23,7 @@ using Arrays = std::vector<Array<float>>;
 /// Every load and store of a kernel is compared with every other one: a bound on this makes compile time linear.
 constexpr size_t kMostBuffers = 300;
 
-Program build(const Graph& g) { return build_program(transform::simplify(math::expand(transform::simplify(g)))); }
+Program build(const Graph& g) { return build_program(transform::simplify(g)); }
 
 size_t most_buffers(const Program& p) {
   size_t most = 0;

@@ -8,7 +8,6 @@
 
 #include "ir/bytes.h"
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
 #include "transform/simplify.h"
@@ -173,7 +172,7 @@ TEST(Workspace, HoldsWhatIsReadOfRandomGraphs) {
   int shared = 0;
   const uint64_t seeds = kAddressSanitizer || kThreadSanitizer ? 500 : 3000;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
-    const Graph g = transform::simplify(math::expand(transform::simplify(random_graph(seed, options))));
+    const Graph g = transform::simplify(random_graph(seed, options));
     ASSERT_EQ(offence(g), "") << "seed " << seed;
     const Program program = build_program(g);
     int64_t apart = 0;

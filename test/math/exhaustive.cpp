@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "counting_backend.h"
 #include "functions.h"
 #include "points.h"
 
@@ -159,11 +158,10 @@ void measure_pairs(const BinaryFunction& f, std::uint64_t points) {
 
 template <class T, class Function>
 void print_equations(const char* name, Function function) {
-  CountingBackend::common = 0;
-  CountingBackend::rare = 0;
+  CountingBackend::counts = {};
   function(Lane<T, CountingBackend>(1));
-  std::printf("| %s | %s | %d | %d |\n", name, sizeof(T) == 4 ? "f32" : "f64", CountingBackend::common,
-              CountingBackend::rare);
+  const OperationCounts& counts = CountingBackend::counts;
+  std::printf("| %s | %s | %d | %d |\n", name, sizeof(T) == 4 ? "f32" : "f64", counts.common, counts.rare);
 }
 
 int print_all_equations() {

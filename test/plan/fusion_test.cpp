@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "plan/plan.h"
 #include "support/native.h"
 #include "support/random_graph.h"
@@ -21,7 +20,7 @@ struct Built {
 /// Builds a graph's program, having checked that it computes what the reference does (reductions within rounding).
 Built build(const std::string& text) {
   const Graph g = parse("calque 1\n" + text);
-  const kernel::Program p = kernel::build_program(canonicalize(math::expand(g)));
+  const kernel::Program p = kernel::build_program(canonicalize(g));
   std::ostringstream out;
   out << p;
   return {p.kernels.size(), p.workspace_bytes, out.str()};

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "support/native.h"
 #include "support/random_graph.h"
 
@@ -19,7 +18,7 @@ struct Built {
 };
 
 Built build(const Graph& g) {
-  Built b{kernel::build_program(canonicalize(math::expand(g))), {}};
+  Built b{kernel::build_program(canonicalize(g)), {}};
   std::ostringstream out;
   out << b.program;
   b.text = out.str();
@@ -66,7 +65,7 @@ TEST(Sharing, OfASumAndItsGradientIsOneLoopWithoutTemporaries) {
   EXPECT_EQ(b.kernels(), 1u) << b.text;
   EXPECT_EQ(b.program.workspace_bytes, 0);
   EXPECT_EQ(loops(b.program.kernels[0].body), 1u) << b.text;
-  EXPECT_EQ(b.program.kernels[0].bytes_read, 40028 + 2 * 113 * 8) << b.text;
+  EXPECT_EQ(b.program.kernels[0].bytes_read, 40028) << b.text;
   expect_equal_to_single_outputs(g);
 }
 
@@ -177,8 +176,8 @@ TEST(Reasons, NameWhatIsNotFused) {
     %4: f32[1000] = div %1 %3
     return %2, %4
   })"),
-      AllOf(HasSubstr("goes through memory: several loops want it"),
-            HasSubstr("div is not computed in the kernel of while: it needs while in memory, after a reduction\n")));
+      AllOf(HasSubstr("exp of f32[1000] goes through memory: several loops want it"),
+            HasSubstr("div is not computed in the kernel of exp: it needs exp in memory, after a reduction\n")));
 }
 
 TEST(Reasons, StandInThePlanWithBytesAndOperations) {

@@ -39,7 +39,7 @@ TEST(LowerKind, DependsOnTheDTypeWhereFloatsNeedALoop) {
   using primitives::LowerKind;
   const auto& rules = primitives::rules(primitives::id_of<primitives::Rem>);
   EXPECT_EQ(rules.kind(DType::i32), LowerKind::elementwise);
-  EXPECT_EQ(rules.kind(DType::f32), LowerKind::expanded_by_math);
+  EXPECT_EQ(rules.kind(DType::f32), LowerKind::function);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "reference/evaluate.h"
 #include "runtime/parallel.h"
 #include "runtime/workspace.h"
@@ -49,8 +48,7 @@ namespace {
 std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, const kernel::BuildOptions& build,
                           size_t& taken, const codegen::CodegenOptions& options,
                           const kernel::GpuLimits* limits = nullptr) {
-  const Graph g =
-      transform::simplify(math::expand(transform::simplify(graph, transform::InlineScope::all, math::MathForms{})));
+  const Graph g = transform::simplify(graph, transform::InlineScope::all, codegen::math_forms(options));
   kernel::Program program = kernel::build_program(g, build);
   if (limits) program = kernel::schedule_for_gpu(program, *limits);
   codegen::CodegenOptions instrumented = options;

@@ -22,7 +22,7 @@ constexpr bool all_optional(std::span<const primitives::AttributeSpec> specs) {
 template <class P>
 concept PlainElementwise =
     requires { P::accepted; } && all_optional(P::attributes) && P::min_operands == P::max_operands &&
-    (P::kind == primitives::LowerKind::elementwise || P::kind == primitives::LowerKind::expanded_by_math);
+    (P::kind == primitives::LowerKind::elementwise || P::kind == primitives::LowerKind::function);
 
 template <class... P>
 std::vector<Operation> list_operations(primitives::TypeList<P...>) {
@@ -30,7 +30,7 @@ std::vector<Operation> list_operations(primitives::TypeList<P...>) {
   const auto add = [&]<class Q>() {
     if constexpr (PlainElementwise<Q>) {
       operations.push_back({&primitives::get<Q>(), Q::min_operands, Q::accepted,
-                            Q::kind == primitives::LowerKind::expanded_by_math,
+                            Q::kind == primitives::LowerKind::function,
                             !std::span<const primitives::AttributeSpec>(Q::attributes).empty()});
     }
   };

@@ -2,7 +2,6 @@
 
 #include "ir/bytes.h"
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "runtime/gpu/simulated_device.h"
 #include "runtime/gpu/step_runner.h"
 #include "transform/simplify.h"
@@ -30,7 +29,7 @@ class DeviceBytes {
 }  // namespace
 
 kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& limits) {
-  const Graph g = transform::simplify(math::expand(transform::simplify(graph)));
+  const Graph g = transform::simplify(graph);
   kernel::BuildOptions build;
   build.alignment = 64;  // as devices allocate
   return kernel::schedule_for_gpu(kernel::build_program(g, build), limits);

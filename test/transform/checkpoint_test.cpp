@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "primitives/list.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
@@ -53,9 +52,7 @@ Graph network(int segments, int count, bool checkpointed) {
   return g;
 }
 
-int64_t workspace_of(const Graph& g) {
-  return kernel::build_program(simplify(math::expand(simplify(g)))).workspace_bytes;
-}
+int64_t workspace_of(const Graph& g) { return kernel::build_program(simplify(g)).workspace_bytes; }
 
 /// Equations of that primitive, in sub-graphs too.
 size_t count(const Graph& g, std::string_view name) {

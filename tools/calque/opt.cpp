@@ -8,7 +8,6 @@
 #include "calque/files.h"
 #include "calque/ir/errors.h"
 
-#include "math/expand.h"
 #include "transform/passes.h"
 
 namespace calque::cli {
@@ -27,10 +26,6 @@ struct Options {
   bool table = false;
 };
 
-/// Of the layer above the other passes.
-constexpr transform::Pass kExpand{"expand", "writes transcendental functions as basic primitives",
-                                  [](const Graph& g) { return math::expand(g); }};
-
 /// Kind, what stands for it when it is given without `=` (empty: it takes nothing), and what it does.
 struct Transformation {
   const char *kind, *value, *doc;
@@ -48,15 +43,9 @@ constexpr Transformation kTransformations[] = {
     {"checkpoint", "", "Derivatives will compute everything again"},
 };
 
-std::vector<transform::Pass> all_passes() {
-  std::vector<transform::Pass> all(transform::passes().begin(), transform::passes().end());
-  all.push_back(kExpand);
-  return all;
-}
-
 std::string list_of_passes() {
   std::ostringstream out;
-  for (const transform::Pass& pass : all_passes()) {
+  for (const transform::Pass& pass : transform::passes()) {
     out << "\n  " << pass.name << std::string(pass.name.size() < 14 ? 14 - pass.name.size() : 1, ' ') << pass.doc;
   }
   return out.str();
@@ -64,7 +53,7 @@ std::string list_of_passes() {
 
 transform::Pass pass_named(const std::string& name) {
   std::string names;
-  for (const transform::Pass& pass : all_passes()) {
+  for (const transform::Pass& pass : transform::passes()) {
     if (pass.name == name) return pass;
     names += (names.empty() ? "" : ", ") + std::string(pass.name);
   }

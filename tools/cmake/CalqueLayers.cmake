@@ -26,14 +26,14 @@ function(calque_add_layer layer)
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     set(devices device_emitter device_memory device_loops device_reduction device_scan device_contraction device_factors
-                device_products device_ops exact_remainder lower_to_nvvm lower_to_simulator)
+                device_products device_ops lower_to_nvvm lower_to_simulator)
     list(TRANSFORM devices PREPEND "gpu/")
     foreach(group IN ITEMS
             "scalars;scalar_ops;conversions;inverse_root;functions;math_functions;kernel_emitter;loops;reduction"
             "regions;branches;memory;places;streaming;interleave;columns;scan"
             "products;contraction;packing"
             "entries;entry;calls;flush_mode;split_masks"
-            "backends;backend;llvm_errors;session;target"
+            "backends;backend;llvm_errors;math_library;session;target"
             "passes;contract_products;inline_kernel;masks;outline"
             "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")

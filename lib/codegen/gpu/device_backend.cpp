@@ -12,6 +12,7 @@
 #include "codegen/contract_products.h"
 #include "codegen/emitter.h"
 #include "codegen/gpu/device_passes.h"
+#include "codegen/math_functions.h"
 
 namespace calque::codegen {
 
@@ -58,6 +59,12 @@ class DeviceBackendPool {
   std::mutex mutex_;
   std::map<std::string, std::vector<std::unique_ptr<DeviceBackend>>> idle_;
 };
+
+/// General bodies, and functions of so many uses that their copies would be most of the code.
+bool stays_function(const llvm::Function& f) {
+  constexpr unsigned kMostCopies = 64;
+  return is_math_function(f) && (f.hasFnAttribute(llvm::Attribute::Cold) || f.hasNUsesOrMore(kMostCopies));
+}
 
 bool has_long_block(const llvm::Module& module) {
   for (const llvm::Function& f : module)
@@ -109,14 +116,14 @@ void DeviceBackend::set_up() {
 }
 
 void DeviceBackend::optimize(llvm::Module& module) {
-  expand_remainders(module);
   forget_aliases_at_barriers(module);
   for (llvm::Function& f : module)
-    if (!f.isDeclaration() && f.hasLocalLinkage()) {
+    if (!f.isDeclaration() && f.hasLocalLinkage() && !stays_function(f)) {
       f.removeFnAttr(llvm::Attribute::NoInline);
       f.addFnAttr(llvm::Attribute::AlwaysInline);
     }
   passes_.run(module, analyses_.modules);
+  remove_unused_math(module);
   const bool gpu = machine_->getTargetTriple().isNVPTX();
   for (llvm::Function& f : module)
     if (info_.fma) contract_products(f, gpu);

@@ -283,12 +283,12 @@ int64_t DeviceContraction::finished_lanes() const {
   const bool straight = std::all_of(region.instructions.begin(), region.instructions.end(),
                                     [](const kernel::Instruction& i) { return i.regions.empty(); });
   const bool fits = i_.columns % lanes == 0 && slice_rows() * t_.warp_columns % (32 * lanes) == 0;
-  return fits && straight && instruction_count(region) <= kVectorEpilogue ? lanes : 1;
+  return fits && straight && instruction_count(k_.kernel_, region) <= kVectorEpilogue ? lanes : 1;
 }
 
 void DeviceContraction::finish_slice(int64_t slice, Value* from) {
   const int64_t lanes = finished_lanes(), count = slice_rows() * t_.warp_columns / 32 / lanes;
-  const int64_t most = instruction_count(i_.regions[2]) <= kShortEpilogue ? kEpilogues / lanes : 1;
+  const int64_t most = instruction_count(k_.kernel_, i_.regions[2]) <= kShortEpilogue ? kEpilogues / lanes : 1;
   const int64_t repeat = most > 1 && count % most == 0 ? most : 1;
   llvm::Type* const type = lanes == 1 ? total_ : llvm::FixedVectorType::get(total_, static_cast<unsigned>(lanes));
   const auto one = [&](Value* number) {

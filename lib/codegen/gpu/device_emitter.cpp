@@ -97,7 +97,7 @@ void DeviceEmitter::when(Value* condition, const std::function<void()>& body) {
 Values DeviceEmitter::where(Value* condition, const Values& otherwise, const std::function<Values()>& body) {
   if (!condition) return body();
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) return known->isOne() ? body() : otherwise;
-  return where_any(condition, false, otherwise, body);
+  return where_any(condition, otherwise, body);
 }
 
 void DeviceEmitter::barrier() {

@@ -133,7 +133,8 @@ void DeviceContraction::copy(const Factor& f, Value* stage, Value* step) {
 bool DeviceContraction::is_short(const Factor& f) const {
   const kernel::Region& region = i_.regions[f.which];
   const int64_t elements = shares(units(f)) * pack(f);
-  return is_straight(region) && elements <= kHeldElements && elements * instruction_count(region) <= kHeldInstructions;
+  return is_straight(region) && elements <= kHeldElements &&
+         elements * instruction_count(k_.kernel_, region) <= kHeldInstructions;
 }
 
 Value* DeviceContraction::element(const Factor& f, Value* free, Value* term, bool whole) {
@@ -199,7 +200,8 @@ void DeviceContraction::store(const Factor& f, Value* stage, const Values& units
 void DeviceContraction::compute(const Factor& f, Value* stage, Value* step) {
   const kernel::Region& region = i_.regions[f.which];
   const int64_t count = shares(units(f));
-  int64_t together = is_straight(region) && instruction_count(region) <= kShortElement ? kElementsTogether : 1;
+  int64_t together =
+      is_straight(region) && instruction_count(k_.kernel_, region) <= kShortElement ? kElementsTogether : 1;
   while (count % together != 0) together /= 2;
   k_.when(takes_part(units(f)), [&] {
     k_.counted(integer(0), integer(count), together, {}, [&](Value* number, const Values&) {

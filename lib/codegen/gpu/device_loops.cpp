@@ -30,12 +30,11 @@ const Instruction* inner_spread(const Instruction& loop) {
 
 }  // namespace
 
-// Rare cases set apart run where some lane needs them; other branches and loops are the thread's own.
+// Branches and loops are the thread's own.
 bool DeviceEmitter::is_straight(const kernel::Region& body) const {
-  return instruction_count(body) <= kMostInVectors &&
-         std::all_of(body.instructions.begin(), body.instructions.end(), [&](const Instruction& i) {
-           return i.regions.empty() || (i.op == Op::while_ && analysis_.once(i) >= 0);
-         });
+  return instruction_count(kernel_, body) <= kMostInVectors &&
+         std::all_of(body.instructions.begin(), body.instructions.end(),
+                     [](const Instruction& i) { return i.regions.empty(); });
 }
 
 unsigned DeviceEmitter::vector_lanes(const Instruction& i) const {
@@ -151,7 +150,7 @@ void DeviceEmitter::groups(const Instruction& i) {
       iteration(i, parts_[&i].first, 0);
     vector_loop_ = nullptr;
   };
-  const int64_t at_once = product || is_group() ? 1 : kernel::repeats(last.regions[0]);
+  const int64_t at_once = product || is_group() ? 1 : kernel::repeats(kernel_, last.regions[0]);
   dealt(0, count, at_once, deal);
   if (lanes != 0 && last.extent % lanes != 0) {
     const int64_t whole = last.extent / lanes * lanes;

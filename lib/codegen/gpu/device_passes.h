@@ -13,9 +13,6 @@ constexpr uint64_t kSharedAlignment = 128;
 /// The calls of operations of the device, in order.
 std::vector<std::pair<llvm::CallInst*, DeviceOp>> device_ops_in(llvm::Function& function);
 
-/// Remainders of floats (frem) become calls of functions that compute them exactly. They are f32 or f64.
-void expand_remainders(llvm::Module& module);
-
 /// `noalias` says that nobody else writes a buffer while the kernel runs, so LLVM would keep loads across barriers,
 /// behind which other threads have written. Kernels with barriers promise it only of buffers that they never write.
 void forget_aliases_at_barriers(llvm::Module& module);

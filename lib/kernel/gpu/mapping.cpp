@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/cost.h"
 #include "kernel/gpu/repeats.h"
 #include "kernel/gpu/shape.h"
 #include "kernel/gpu/tiles.h"
@@ -22,7 +23,7 @@ constexpr int64_t kOfThread = 8;
 /// Groups of a grid: beyond, they take several iterations.
 constexpr int64_t kMostGroups = int64_t{1} << 30;
 /// Bodies up to this many instructions are repeated.
-constexpr size_t kRepeatByFour = 8, kRepeatByTwo = 20;
+constexpr int64_t kRepeatByFour = 8, kRepeatByTwo = 20;
 constexpr int64_t kVectorBytes = 16, kMostLanes = 8;
 
 int64_t count_of(const std::vector<const Instruction*>& nest) {
@@ -90,7 +91,7 @@ class Mapper {
     const int64_t count = ceil_div(count_of(nest), last.vectorize ? lanes_of(last.regions[0]) : 1);
     const int32_t threads = count < resident() ? 2 * kWarp : limits_.threads_of_block;
     // Blocks that end early make place for others: better than as many as fit, each with a share of all.
-    own_threads(ceil_div(count, count < resident() ? 1 : repeats(last.regions[0])), threads);
+    own_threads(ceil_div(count, count < resident() ? 1 : repeats(k_, last.regions[0])), threads);
   }
 
   void own_threads(int64_t count, int32_t threads) {
@@ -176,9 +177,10 @@ class Mapper {
 
 }  // namespace
 
-int64_t repeats(const Region& body) {
+int64_t repeats(const Kernel& kernel, const Region& body) {
   if (has_loops(body)) return 1;
-  const size_t length = body.instructions.size();
+  int64_t length = 0;
+  for (const Instruction& i : body.instructions) length += cost_of(kernel, i).operations;
   return length <= kRepeatByFour ? 4 : length <= kRepeatByTwo ? 2 : 1;
 }
 

@@ -7,6 +7,6 @@
 namespace calque::kernel {
 
 /// 4, 2 or 1, by the length of the body; 1 where it has loops of its own.
-int64_t repeats(const Region& body);
+int64_t repeats(const Kernel& kernel, const Region& body);
 
 }  // namespace calque::kernel

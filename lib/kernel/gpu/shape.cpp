@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kernel/cost.h"
 #include "primitives/arithmetic.h"
 #include "primitives/registry.h"
 
@@ -44,20 +45,21 @@ std::vector<Id> free_in(const Instruction& i, bool operands) {
 std::vector<Id> free_values(const Instruction& i) { return free_in(i, true); }
 std::vector<Id> free_in_regions(const Instruction& i) { return free_in(i, false); }
 
-double work(const Instruction& i) {
+double work(const Kernel& kernel, const Instruction& i) {
   double inner = 0;
-  for (const Region& r : i.regions) inner += work(r);
+  for (const Region& r : i.regions) inner += work(kernel, r);
   if (i.op == Op::loop) return 1 + static_cast<double>(i.extent) * inner;
   if (i.op == Op::contraction)
     return static_cast<double>(i.rows) * static_cast<double>(i.columns) *
-           (work(i.regions[2]) + static_cast<double>(i.extent) * (work(i.regions[0]) + work(i.regions[1])));
+           (work(kernel, i.regions[2]) +
+            static_cast<double>(i.extent) * (work(kernel, i.regions[0]) + work(kernel, i.regions[1])));
   constexpr double kTurns = 8;  // of a while loop, for want of a better guess
-  return 1 + (i.op == Op::while_ ? kTurns : 1) * inner;
+  return cost_of(kernel, i).operations + (i.op == Op::while_ ? kTurns : 1) * inner;
 }
 
-double work(const Region& region) {
+double work(const Kernel& kernel, const Region& region) {
   double sum = 0;
-  for (const Instruction& i : region.instructions) sum += work(i);
+  for (const Instruction& i : region.instructions) sum += work(kernel, i);
   return sum;
 }
 

@@ -29,8 +29,8 @@ std::vector<Id> free_values(const Instruction& i);
 std::vector<Id> free_in_regions(const Instruction& i);
 
 /// Instructions that one run of the region runs, loops counted.
-double work(const Region& region);
-double work(const Instruction& i);
+double work(const Kernel& kernel, const Region& region);
+double work(const Kernel& kernel, const Instruction& i);
 
 /// Parallel loops nested in one another with nothing but scalar code between them, the outermost first.
 std::vector<const Instruction*> nest_of(const Instruction& loop);

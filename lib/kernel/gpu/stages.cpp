@@ -44,7 +44,7 @@ Stages::Stages(const Kernel& kernel, const std::vector<bool>& changed, const Gpu
   };
   std::vector<size_t> heavy = heavy_of(kernel.body.instructions);
   if (heavy.size() == 1 && find_rows(kernel.body.instructions[heavy[0]])) heavy = heavy_of(instructions());
-  const bool small = rows_.empty() && heavy.size() > 1 && work(kernel.body) < limits.small_work;
+  const bool small = rows_.empty() && heavy.size() > 1 && work(kernel, kernel.body) < limits.small_work;
   for (const size_t n : heavy) {
     if (small)
       group_stage().items.push_back({n});

@@ -5,7 +5,6 @@
 
 #include "ir/stopwatch.h"
 #include "kernel/build.h"
-#include "math/expand.h"
 #include "runtime/dispatch.h"
 #include "runtime/gpu/device_memory.h"
 #include "runtime/gpu/step_runner.h"
@@ -114,7 +113,7 @@ kernel::GpuLimits limits_of(const CompileOptions& options) {
 
 Graph simplified_for_device(const Graph& graph, const CompileOptions& options) {
   const math::MathForms forms{.fused = true, .estimates = false, .fast_math = options.fast_math && !options.strict};
-  return transform::simplify(math::expand(transform::simplify(graph, transform::InlineScope::all, forms), forms));
+  return transform::simplify(graph, transform::InlineScope::all, forms);
 }
 
 kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options) {

@@ -1,21 +1,29 @@
-// Counts the equations that a function becomes.
+// Counts the operations of a function.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "math/lane.h"
 
-namespace calque::math::test {
+namespace calque::math {
 
-/// Lanes without values; every operation adds one to `common`, or to `rare` inside a slow path.
+/// What a function is made of.
+struct OperationCounts {
+  int common = 0;  ///< operations of the common path
+  int rare = 0;    ///< of rare cases
+  int loops = 0;
+  int bytes = 0;  ///< of the widest element of the common path
+};
+
+/// Lanes without values; every operation is counted.
 struct CountingBackend {
   struct Nothing {};
   template <class T>
   using Value = Nothing;
 
-  static inline int common = 0;
-  static inline int rare = 0;
-  static inline bool inside_rare = false;
+  static inline thread_local OperationCounts counts;
+  static inline thread_local bool inside_rare = false;
 
   template <class T>
   static Nothing constant(T) {
@@ -25,7 +33,7 @@ struct CountingBackend {
 #define CALQUE_COUNTED(name)            \
   template <class T, class... Operands> \
   static Nothing name(Operands...) {    \
-    return count();                     \
+    return count<T>();                  \
   }
   CALQUE_COUNTED(add)
   CALQUE_COUNTED(sub)
@@ -62,14 +70,14 @@ struct CountingBackend {
   }
   template <class To, class From>
   static Nothing convert(Nothing) {
-    return count();
+    return count<To>();
   }
   template <class T, std::size_t N, class Index>
   static Nothing lookup(const std::array<T, N>&, Nothing) {
-    return count();
+    return count<T>();
   }
-  template <class Out, class Slow, class... In>
-  static Out rarely(const Lane<bool, CountingBackend>&, const Out& fast, Slow slow, const In&... inputs) {
+  template <class Mask, class Out, class Slow, class... In>
+  static Out rarely(const Mask&, const Out& fast, Slow slow, const In&... inputs) {
     const bool outer = std::exchange(inside_rare, true);
     slow(inputs...);
     inside_rare = outer;
@@ -77,15 +85,18 @@ struct CountingBackend {
   }
   template <class Cond, class Body, class... Carry>
   static std::tuple<Carry...> while_lanes(Cond cond, Body body, const Carry&... initial) {
+    ++counts.loops;
     cond(initial...);
     return body(initial...);
   }
 
  private:
+  template <class T>
   static Nothing count() {
-    ++(inside_rare ? rare : common);
+    ++(inside_rare ? counts.rare : counts.common);
+    if (!inside_rare) counts.bytes = std::max(counts.bytes, static_cast<int>(sizeof(T)));
     return {};
   }
 };
 
-}  // namespace calque::math::test
+}  // namespace calque::math

@@ -1,0 +1,50 @@
+#include "math/cost.h"
+
+#include <vector>
+
+#include "math/counting_backend.h"
+#include "math/functions.h"
+#include "math/integer_power.h"
+
+namespace calque::math {
+
+namespace {
+
+template <class Function>
+FunctionCost counted(Function function) {
+  CountingBackend::counts = {};
+  function();
+  const OperationCounts& c = CountingBackend::counts;
+  return {c.common, c.bytes, c.rare, c.loops != 0};
+}
+
+template <class T>
+std::vector<FunctionCost> cost_table() {
+  using F = Lane<T, CountingBackend>;
+  std::vector<FunctionCost> table(num_primitives());
+  for (size_t id = 0; id < table.size(); ++id)
+    if (primitives::rules(static_cast<PrimitiveId>(id)).kind(dtype_of<T>) == primitives::LowerKind::function)
+      table[id] = counted([&] { function_of(static_cast<PrimitiveId>(id), F(1), F(1)); });
+  // Processors estimate it, as quickly as they divide.
+  if (sizeof(T) == 4) table[primitives::id_of<primitives::Rsqrt>].operations = 1;
+  return table;
+}
+
+FunctionCost cost_of_integer_power(DType dtype) {
+  using I = Lane<int64_t, CountingBackend>;
+  FunctionCost cost = counted([] { integer_power(I(1), I(1)); });
+  cost.bytes = static_cast<int>(size_of(dtype));
+  return cost;
+}
+
+}  // namespace
+
+FunctionCost cost_of(PrimitiveId id, DType dtype) {
+  // Never destroyed: functions may still be compiled while the program ends.
+  static const auto& singles = *new std::vector<FunctionCost>(cost_table<float>());
+  static const auto& doubles = *new std::vector<FunctionCost>(cost_table<double>());
+  if (is_floating(dtype)) return (dtype == DType::f64 ? doubles : singles)[id];
+  return id == primitives::id_of<primitives::Pow> && is_integer(dtype) ? cost_of_integer_power(dtype) : FunctionCost{};
+}
+
+}  // namespace calque::math

@@ -1,0 +1,94 @@
+// Functions of mathematics are operations like others until machine code is made.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "calque/calque.h"
+
+namespace calque::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string plan_of(const auto& lowered) { return lowered.plan().str(); }
+
+Array<float> array(const std::vector<float>& values) {
+  return Array<float>::from(values, {static_cast<int64_t>(values.size())});
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST(Functions, KernelsAreNamedAsUsersCallThem) {
+  const std::string plan = plan_of(jit([](auto x) { return softmax(x, 1); }).lower(spec<float>({8, 100})));
+  EXPECT_THAT(plan, HasSubstr("exp"));
+  EXPECT_THAT(plan, Not(HasSubstr("while")));
+  EXPECT_THAT(plan, Not(HasSubstr("bitcast")));
+  const std::string wave = jit([](auto x) { return sin(x) * cos(x); }).explain(spec<float>({100}));
+  EXPECT_THAT(wave, HasSubstr("sin"));
+  EXPECT_THAT(wave, Not(HasSubstr("while")));
+}
+
+TEST(Functions, InALoopOverElementsAreOneKernel) {
+  const auto f =
+      jit([](auto x) { return while_loop([](auto y) { return y > 0.5f; }, [](auto y) { return sin(y) * 0.99f; }, x); });
+  const auto per_element = jit(vmap(
+      [](auto x) { return while_loop([](auto y) { return y > 0.5f; }, [](auto y) { return sin(y) * 0.99f; }, x); }));
+  const std::string plan = plan_of(per_element.lower(spec<float>({1000})));
+  EXPECT_EQ(count(plan, "\nkernel "), 1u) << plan;
+  const Array<float> x = array({0.25f, 0.75f, 1.5f, 3.0f, 0.5f});
+  const Array<float> got = per_element(x);
+  for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(got.at(i).item(), f(x.at(i)).item());
+}
+
+// Remainders go on until the rest is smaller than the divisor: exact multiples are the last turn.
+TEST(Functions, RemaindersEndInFastMath) {
+  const auto f =
+      jit([](auto x, auto y) { return std::tuple{fmod(x, y), mod(x, y), remainder(x, y)}; }, {.fast_math = true});
+  std::vector<float> x, y;
+  for (int i = 1; i <= 4096; ++i) {
+    const float divisor = static_cast<float>(i % 97 + 1) / 3;
+    y.push_back(divisor);
+    x.push_back(divisor * static_cast<float>(i * 4051));
+  }
+  x.push_back(151610400.0f);
+  y.push_back(9.0f);
+  const auto [a, b, c] = f(array(x), array(y));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    ASSERT_EQ(a.at(at).item(), std::fmod(x[i], y[i])) << x[i] << " " << y[i];
+    ASSERT_EQ(b.at(at).item(), std::fmod(x[i], y[i])) << x[i] << " " << y[i];
+    ASSERT_EQ(c.at(at).item(), std::remainder(x[i], y[i])) << x[i] << " " << y[i];
+  }
+}
+
+// Short loops call functions that the process shares; long ones have copies of their common paths.
+TEST(Functions, HaveTheSameBitsCalledAndInlined) {
+  constexpr int64_t kFew = 7, kMany = 1400;
+  const auto chain = [](int n) {
+    return jit([n](auto x) {
+      auto y = x;
+      for (int i = 0; i < n; ++i) y = sin(y + 0.5f) + exp(y * -1.0f);
+      return y;
+    });
+  };
+  const std::vector<float> numbers = {-2.0f, 0.0f, 0.5f, 3e9f, INFINITY, NAN, 7.0f};
+  std::vector<float> repeated;
+  for (int64_t i = 0; i < kMany; ++i) repeated.push_back(numbers[static_cast<size_t>(i % kFew)]);
+  for (const int n : {1, 2, 5, 40}) {
+    const Array<float> called = chain(n)(array(numbers));
+    const Array<float> inlined = chain(n)(array(repeated));
+    for (int64_t i = 0; i < kMany; ++i) {
+      const float a = called.at(i % kFew).item(), b = inlined.at(i).item();
+      EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << n << " " << i << ": " << a << " " << b;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace calque::test
