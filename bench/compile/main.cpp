@@ -9,6 +9,7 @@
 
 #include "common/harness.h"
 #include "families.h"
+#include "mathematics.h"
 
 namespace cq = calque;
 
@@ -62,6 +63,7 @@ void declare() {
     });
   }
   declare_families();
+  declare_mathematics();
 }
 
 }  // namespace

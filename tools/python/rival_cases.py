@@ -5,6 +5,7 @@ result. Names of tasks and sizes are those of bench/.
 """
 import argparse
 import importlib
+import itertools
 import json
 import statistics
 import sys
@@ -296,8 +297,81 @@ def loop(lib):
     yield "scan", "10^4", None, calls
 
 
+def first_calls(lib):
+    """Trace, compilation and first run of functions of arrays whose length no call had before."""
+    def steps(sin, count):
+        def f(x):
+            y = x
+            for i in range(count):
+                y = sin(y) if i % 3 == 2 else y * 0.875 + x
+            return y
+        return f
+
+    def exponentials(exp):
+        def f(x):
+            for _ in range(300):
+                x = exp(x * -0.5)
+            return x
+        return f
+
+    def sines(sin, total):
+        def f(x):
+            for _ in range(300):
+                x = sin(x)
+            return total(x)
+        return f
+
+    lengths = itertools.count(17)
+    # Dr.Jit's kernels do not depend on lengths, and it keeps them on disk: each has a number of its own in it.
+    numbers = itertools.count(time.time_ns() % 10**6)
+
+    def of_jax(make):
+        def call():
+            x = np.full(next(lengths), 0.25, np.float32)
+            return np.asarray(lib.jax.jit(make())(x))[:16]
+        return call
+
+    def of_drjit(make, gradient=False):
+        dr = lib.drjit
+        kind = dr.llvm.ad.Float if gradient else dr.llvm.Float
+
+        def call():
+            x = kind(np.full(16, 0.25, np.float32))  # a full() would be a constant
+            if gradient:
+                dr.enable_grad(x)
+            y = make()(x + next(numbers) * 1e-12)
+            if gradient:
+                dr.backward(y)
+                y = dr.grad(x)
+            dr.eval(y)
+            dr.sync_thread()
+            return np.asarray(y)[:16]
+        return call
+
+    for count in (8, 50, 1000):
+        calls = {}
+        if lib.jax:
+            calls["jax"] = of_jax(lambda count=count: steps(lib.jax.numpy.sin, count))
+        if lib.drjit:
+            calls["dr.jit"] = of_drjit(lambda count=count: steps(lib.drjit.sin, count))
+        yield "first call of steps", "10^3" if count == 1000 else str(count), None, calls
+    calls = {}
+    if lib.jax:
+        calls["jax"] = of_jax(lambda: exponentials(lib.jax.numpy.exp))
+    if lib.drjit:
+        calls["dr.jit"] = of_drjit(lambda: exponentials(lib.drjit.exp))
+    yield "first call of exponentials", "300", None, calls
+    calls = {}
+    if lib.jax:
+        calls["jax"] = of_jax(lambda: lib.jax.grad(sines(lib.jax.numpy.sin, lib.jax.numpy.sum)))
+    if lib.drjit:
+        calls["dr.jit"] = of_drjit(lambda: sines(lib.drjit.sin, lib.drjit.sum), gradient=True)
+    yield "first call of gradient of sines", "300", None, calls
+
+
 CASES = {"triad": triad, "sum": total, "matmul": matmul, "small_matmul": small_matmul, "dense": dense,
-         "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop}
+         "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop,
+         "compile": first_calls}
 
 
 def leaves(result):
