@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernel/cost.h"
+#include "primitives/registry.h"
 
 namespace calque::codegen {
 
@@ -384,7 +385,10 @@ void Analysis::choose_inlined(const Region& region, double times) {
   std::vector<const Instruction*> functions;
   for (const Instruction& i : region.instructions) {
     const math::FunctionCost cost = kernel::cost_of(kernel_, i);
-    if (cost.operations > 1 && cost.operations < kShortFunction && !cost.loops) functions.push_back(&i);
+    const bool function =
+        i.op == Op::scalar && !i.operands.empty() &&
+        primitives::rules(i.primitive).kind(kernel_.values[i.operands[0]]) == primitives::LowerKind::function;
+    if (function && cost.operations < kShortFunction && !cost.loops) functions.push_back(&i);
     double inside = times;
     if (i.op == Op::loop) inside *= static_cast<double>(i.extent) / (i.vectorize ? kLanes : 1);
     if (i.op == Op::contraction) inside *= static_cast<double>(i.rows) * static_cast<double>(i.columns) / kLanes;

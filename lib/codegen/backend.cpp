@@ -56,8 +56,10 @@ bool is_mostly_calls(const llvm::Module& module) {
   return straight * 10 >= all * 9 && calls * kPart >= straight;
 }
 
-llvm::CodeGenOptLevel level_for(const llvm::Module& module) {
-  if (is_passing(module) || is_mostly_calls(module)) return llvm::CodeGenOptLevel::None;
+llvm::CodeGenOptLevel level_for(const llvm::Module& module, const CodegenOptions& options) {
+  if (options.quick || is_passing(module)) return llvm::CodeGenOptLevel::None;
+  // Reciprocals are estimated by what optimizes.
+  if (!options.fast_math && is_mostly_calls(module)) return llvm::CodeGenOptLevel::None;
   size_t longest = 0;
   for (const llvm::Function& f : module)
     for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
@@ -71,7 +73,7 @@ class Backend {
   explicit Backend(const TargetInfo& info) : info_(info) {}
   void inline_functions(llvm::Module& module);
   void optimize(llvm::Module& module);
-  Object emit(llvm::Module& module, llvm::CodeGenFileType type, bool quick);
+  Object emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::CodeGenOptLevel level);
   llvm::TargetMachine& machine() { return *machine_; }
 
  private:
@@ -121,15 +123,19 @@ void Backend::set_up(bool sanitize) {
   }
 }
 
+// A scalar entry is inlined with its kernels, in one go.
 void Backend::inline_functions(llvm::Module& module) {
-  if (std::none_of(module.begin(), module.end(), is_math_function)) return;
+  if (module.getFunction(kScalarEntryName) || std::none_of(module.begin(), module.end(), is_math_function)) return;
   calls_.run(module, analyses_.modules);
   remove_unused_math(module);
 }
 
 void Backend::optimize(llvm::Module& module) {
   if (is_passing(module)) return;
-  if (module.getFunction(kScalarEntryName)) inlining_.run(module, analyses_.modules);
+  if (module.getFunction(kScalarEntryName)) {
+    inlining_.run(module, analyses_.modules);
+    remove_unused_math(module);
+  }
   for (llvm::Function& function : module) keep_masked_loads(function);
   passes_.run(module, analyses_.modules);
   for (llvm::Function& function : module) {
@@ -140,9 +146,8 @@ void Backend::optimize(llvm::Module& module) {
   analyses_.clear();
 }
 
-Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type, bool quick) {
+Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::CodeGenOptLevel level) {
   if (type == llvm::CodeGenFileType::ObjectFile) inline_small_kernel(module);
-  const llvm::CodeGenOptLevel level = quick ? llvm::CodeGenOptLevel::None : level_for(module);
   machine_->setOptLevel(level);
   const bool is_object = type == llvm::CodeGenFileType::ObjectFile;
   std::unique_ptr<MachinePasses>& kept = objects_[static_cast<size_t>(level)];
@@ -285,7 +290,7 @@ class Compilation {
   Object emit(llvm::CodeGenFileType type) {
     optimized();
     Stopwatch stopwatch;
-    Object object = backend_->emit(module_, type, options_.quick);
+    Object object = backend_->emit(module_, type, level_for(module_, options_));
     times_.machine += stopwatch.lap();
     return object;
   }
@@ -295,7 +300,7 @@ class Compilation {
     Stopwatch stopwatch;
     auto found = session.math().libraries_for(module_, target_, options_, [&](llvm::Module& functions) {
       backend_->optimize(functions);
-      return backend_->emit(functions, llvm::CodeGenFileType::ObjectFile, false);
+      return backend_->emit(functions, llvm::CodeGenFileType::ObjectFile, llvm::CodeGenOptLevel::Default);
     });
     times_.machine += stopwatch.lap();
     return found;
@@ -343,7 +348,7 @@ struct PartTask {
     times.ir = stopwatch.lap();
     backend->optimize(*module);
     times.passes = stopwatch.lap();
-    object = backend->emit(*module, llvm::CodeGenFileType::ObjectFile, options.quick);
+    object = backend->emit(*module, llvm::CodeGenFileType::ObjectFile, level_for(*module, options));
     times.machine = stopwatch.lap();
   }
 };

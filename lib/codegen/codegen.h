@@ -57,7 +57,7 @@ struct CodegenOptions {
   /// they call runs in the caller's mode.
   bool flush_subnormals = false;
   bool sanitize = false;  ///< run LLVM's AddressSanitizer pass over the module
-  /// Machine code is made as quickly as can be, and computes the same bits.
+  /// Machine code is made as quickly as can be, and computes the same bits (but with fast_math).
   bool quick = false;
   /// Functions of lib/math are declared only: `compile` links those of the process. Otherwise the module has its own.
   bool shares_functions = false;

@@ -93,6 +93,9 @@ MathBuilder::Values FunctionBuilder::loop(const Values& initial, const std::func
                           *const after = block("after");
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
+  // Carries may be infinite or NaN, whatever the mode.
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
   Values carries;
   for (Value* v : initial) {
     llvm::PHINode* phi = b_.CreatePHI(v->getType(), 2);
@@ -226,6 +229,7 @@ void MathFunctions::append_common(const Signature& s, llvm::Function& f) {
   ScalarOps ops(b, target_, options_);
   const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, false);
   Value* const common = append(s, f);
+  b.clearFastMathFlags();
   if (builder.rare().empty()) {
     b.CreateRet(common);
     return;

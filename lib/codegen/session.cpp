@@ -84,8 +84,6 @@ void Session::set_up() {
   using Double1 = double (*)(double);
   define(symbols, "fma", static_cast<double (*)(double, double, double)>(::fma));
   define(symbols, "fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
-  define(symbols, "fmod", static_cast<double (*)(double, double)>(::fmod));
-  define(symbols, "fmodf", static_cast<float (*)(float, float)>(::fmodf));
   define(symbols, "floor", static_cast<Double1>(::floor));
   define(symbols, "floorf", static_cast<Single1>(::floorf));
   define(symbols, "ceil", static_cast<Double1>(::ceil));
@@ -117,6 +115,7 @@ void Session::add_sanitizer() {
 
 llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry,
                                    const Libraries& libraries) {
+  if (abandoned_) throw CompileError("compile: the linker was left by an error of another compilation; call again");
   llvm::orc::JITDylib* library = nullptr;
   std::string problem;
   try {

@@ -31,7 +31,7 @@ struct BuildOptions {
   size_t most_buffers = plan::kMostBuffers;
 };
 
-/// Builds the program of a simplified, math-expanded graph without call-like equations. Throws CompileError for what
+/// Builds the program of a simplified graph without call-like equations. Throws CompileError for what
 /// the CPU cannot run (complex numbers).
 Program build_program(const Graph& graph, const BuildOptions& options = {});
 

@@ -44,7 +44,7 @@ void Planner::store_dear() {
   for (size_t i = 0; i < order.size(); ++i) {
     const Equation& e = *order[i];
     double c = roles[i] == Role::view ? 0 : 1;
-    if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rsqrt>) c = 4;
+    if (e.id() == id_of<Div> || e.id() == id_of<Sqrt> || e.id() == id_of<Rsqrt> || e.id() == id_of<Rem>) c = 4;
     if (roles[i] == Role::elementwise) c = std::max<double>(c, cost_of(g, e).operations);
     if ((roles[i] == Role::reduction && !is_short_sum(e)) || is_involved(g, e)) c = std::max(c, 64.0);
     for (Value o : e.operands())

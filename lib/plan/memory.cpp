@@ -95,8 +95,10 @@ void Planner::note_operand(const Equation& e, Value v) {
     note(what + "each element is read for several elements of the result");
   } else if (uses[v.id()] != 1) {
     note(what + "it is used more than once");
-  } else if (role(operand) != Role::elementwise || is_involved(g, operand)) {
+  } else if (role(operand) != Role::elementwise || operand.id() == id_of<While>) {
     note(what + "it is not a function of single elements");
+  } else if (is_involved(g, operand)) {
+    note(what + "some arguments need a call");
   }
 }
 

@@ -204,7 +204,7 @@ bool Sharing::fits(Value root, const Frame& frame, int32_t step) {
   for (const Item& i : items_) {
     if (i.v == root) own = i.stage;
     if (columns && i.at == At::full && is_involved(p_.g, *p_.g.definition(i.v)))
-      return refuse("has loops of its own, columns are reduced row by row");
+      return refuse("has loops or calls of its own, columns are reduced row by row");
     if (i.v == root || expands(i.v, root)) continue;
     if (p_.searched[i.v.id()])
       return refuse("must see the same " + p_.g.definition(i.v)->primitive() + " as others, to the last bit");

@@ -124,7 +124,7 @@ struct Elementwise : Rule {
 };
 
 /// A transcendental or special function of floating-point numbers. The reference computes it in a wider type (f64 for
-/// 16 and 32 bits, long double for f64) and rounds once; lib/math expands it into basic primitives for everybody else.
+/// 16 and 32 bits, long double for f64) and rounds once; lib/math has the code that everybody else runs.
 template <class P, int N = 1, DTypeSet Accepted = kFloat>
 struct MathFunction : Elementwise<P, N, Accepted> {
   static constexpr LowerKind kind = LowerKind::function;

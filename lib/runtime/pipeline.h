@@ -1,5 +1,5 @@
 #pragma once
-// From a graph to native code: simplify, expand mathematics, plan, generate.
+// From a graph to native code: simplify, plan, generate.
 #include "runtime/executable.h"
 
 namespace calque::runtime {

@@ -80,7 +80,7 @@ TEST(Functions, HaveTheSameBitsCalledAndInlined) {
   const std::vector<float> numbers = {-2.0f, 0.0f, 0.5f, 3e9f, INFINITY, NAN, 7.0f};
   std::vector<float> repeated;
   for (int64_t i = 0; i < kMany; ++i) repeated.push_back(numbers[static_cast<size_t>(i % kFew)]);
-  for (const int n : {1, 2, 5, 40}) {
+  for (const int n : {1, 2, 3, 4}) {
     const Array<float> called = chain(n)(array(numbers));
     const Array<float> inlined = chain(n)(array(repeated));
     for (int64_t i = 0; i < kMany; ++i) {

@@ -12,7 +12,7 @@
 
 namespace calque::test {
 
-/// Outputs of the graph compiled with these options (mathematics is expanded first).
+/// Outputs of the graph compiled with these options.
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
                                  const codegen::CodegenOptions& options = {});
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,

@@ -25,7 +25,7 @@ struct RandomGraphOptions {
   bool discontinuous = true;
   /// Sums and products of floats whose order an implementation may choose.
   bool reassociated = true;
-  /// Functions that lib/math expands (exp, sin, lgamma ...).
+  /// Functions of lib/math (exp, sin, lgamma ...).
   bool math = true;
   /// Gather, scatter and dynamic slices.
   bool indexing = true;

@@ -20,7 +20,7 @@ inline kernel::GpuLimits tiny_limits() {
   return limits;
 }
 
-/// The scheduled program of a graph (mathematics is expanded first).
+/// The scheduled program of a graph.
 kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& limits);
 
 /// Outputs of the graph. Throws DeviceError for what the simulator finds.
