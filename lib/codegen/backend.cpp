@@ -155,7 +155,8 @@ Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::Cod
   const LlvmOwned<MachinePasses> listing(is_object ? nullptr : make_machine_passes(*machine_, type).release());
   MachinePasses& with = is_object ? *kept : *listing;
   // Making passes leaves the machine as the last ones made want it.
-  machine_->setFastISel(level == llvm::CodeGenOptLevel::None);
+  // Of a select of a loaded double it makes a blend that reads sixteen bytes: only for code that passes pointers on.
+  machine_->setFastISel(is_passing(module));
   with.bytes.clear();
   with.passes.run(module);
   return Object(with.bytes.begin(), with.bytes.end());

@@ -33,8 +33,8 @@ function(calque_add_layer layer)
             "regions;branches;memory;places;streaming;interleave;columns;scan"
             "products;contraction;packing"
             "entries;entry;calls;flush_mode;split_masks"
-            "backends;backend;llvm_errors;math_library;session;target"
-            "passes;contract_products;inline_kernel;masks;outline"
+            "backends;backend;llvm_errors;session;target"
+            "passes;contract_products;inline_kernel;masks;math_library;outline"
             "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)
