@@ -1,7 +1,6 @@
 // From LLVM IR to running code. Back ends (a target machine with its pass pipeline) are dear to make, so they wait in a
 // pool between compilations; every compilation has an LLVMContext of its own. Linked code belongs to a JITDylib that is
 // removed with its CompiledProgram. One ORC session serves the process and is never destroyed.
-#define CALQUE_LLVM_BACKEND
 #include <algorithm>
 #include <exception>
 #include <iterator>
@@ -15,7 +14,6 @@
 #include "codegen/contract_products.h"
 #include "codegen/emitter.h"
 #include "codegen/inline_kernel.h"
-#include "codegen/llvm.h"
 #include "codegen/llvm_errors.h"
 #include "codegen/machine_passes.h"
 #include "codegen/masks.h"
@@ -205,9 +203,9 @@ class LinkedProgram final : public CompiledProgram {
       : bytes_(bytes_of(objects)),
         linked_(std::move(objects), scalar ? kScalarEntryName : kEntryName, session, libraries) {
     if (scalar) {
-      scalar_entry_ = linked_.address().toPtr<const void*>();
+      scalar_entry_ = linked_.address();
     } else {
-      entry_ = linked_.address().toPtr<Entry>();
+      entry_ = reinterpret_cast<Entry>(linked_.address());
     }
   }
   Entry entry() const override { return entry_; }

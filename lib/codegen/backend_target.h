@@ -1,8 +1,8 @@
 #pragma once
-// LLVM's side of a target. Includes LLVM: only for files that define CALQUE_LLVM_BACKEND.
+// LLVM's side of a target.
 #include <string>
 
-#include "codegen/llvm.h"
+#include "codegen/llvm_target.h"
 
 namespace calque::codegen {
 

@@ -1,8 +1,7 @@
 // Instruction selection would contract too, but only where it optimizes, and only within a block.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/contract_products.h"
 
-#include "codegen/llvm.h"
+#include "codegen/llvm_target.h"
 
 namespace calque::codegen {
 

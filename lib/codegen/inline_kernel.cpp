@@ -1,9 +1,8 @@
 // Blocks move rather than being copied, as LLVM's inliner would; the kernel is gone afterwards. What its parameters say
 // of aliases stays, on the loads and stores themselves.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/inline_kernel.h"
 
-#include "codegen/llvm.h"
+#include "codegen/llvm_target.h"
 #include "codegen/math_functions.h"
 
 namespace calque::codegen {

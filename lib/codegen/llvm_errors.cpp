@@ -1,4 +1,3 @@
-#define CALQUE_LLVM_BACKEND
 #include "codegen/llvm_errors.h"
 
 #include <atomic>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 #include "codegen/backend_target.h"
-#include "codegen/llvm.h"
+#include "codegen/llvm_target.h"
 
 namespace calque::codegen {
 namespace {

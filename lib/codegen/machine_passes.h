@@ -1,11 +1,12 @@
 #pragma once
-// What every back end keeps of LLVM: analyses, and the passes from LLVM IR to a file. Includes LLVM: only for files
-// that define CALQUE_LLVM_BACKEND.
+// What every back end keeps of LLVM: analyses, and the passes from LLVM IR to a file.
 #include <memory>
 
 #include "calque/ir/errors.h"
 
 #include "codegen/llvm_errors.h"
+#include "codegen/llvm_passes.h"
+#include "codegen/llvm_target.h"
 #include "codegen/session.h"
 
 namespace calque::codegen {

@@ -1,11 +1,10 @@
 // What LLVM 22 makes badly of masks, written here as it is meant.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/masks.h"
 
 #include <algorithm>
 #include <map>
 
-#include "codegen/llvm.h"
+#include "codegen/llvm_target.h"
 
 namespace calque::codegen {
 

@@ -1,5 +1,4 @@
 // Missing functions of a module are compiled together. A function's library holds its general body too.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/math_library.h"
 
 #include <algorithm>
@@ -47,7 +46,7 @@ MathLibrary::Libraries MathLibrary::libraries_for(const llvm::Module& module, co
       if (!f.isDeclaration()) names.push_back(f.getName().str());
     std::vector<Object> objects;
     objects.push_back(compile(*made));
-    llvm::orc::ExecutorAddr address;
+    void* address = nullptr;
     llvm::orc::JITDylib& library = session_.link(std::move(objects), names.front().c_str(), address);
     // One that another library holds too stays known there.
     for (const std::string& name : names) libraries_.try_emplace(prefix + name, &library);

@@ -1,6 +1,6 @@
 #pragma once
 // Functions of lib/math that the process has compiled. Kernels that are linked into it share them, so that compiling a
-// kernel costs what is in it. Includes LLVM: only for files that define CALQUE_LLVM_BACKEND.
+// kernel costs what is in it.
 #include <functional>
 #include <map>
 #include <mutex>

@@ -1,6 +1,5 @@
 // A cut block becomes calls of `void part(ptr frame)`. What one part computes and another needs goes through the frame,
 // a local of the function: stored once, where it is computed, and loaded at the start of each part that uses it.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/outline.h"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 
 #include "calque/ir/errors.h"
 
-#include "codegen/llvm.h"
+#include "codegen/llvm_target.h"
 
 namespace calque::codegen {
 

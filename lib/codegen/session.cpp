@@ -1,5 +1,4 @@
 // Linked code belongs to a JITDylib that is removed with its CompiledProgram.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/session.h"
 
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/llvm_errors.h"
+#include "codegen/llvm_linker.h"
 #include "codegen/math_library.h"
 
 #ifdef __x86_64__
@@ -56,6 +56,8 @@ void Session::abandon() noexcept {
   if (session == this) session = nullptr;
 }
 
+void Session::remove(llvm::orc::JITDylib& library) { report(session_->removeJITDylib(library)); }
+
 void Session::unlink(llvm::orc::JITDylib& library) noexcept {
   if (abandoned_ || llvm_has_ended()) return;
   try {
@@ -77,27 +79,31 @@ void Session::set_up() {
   layer_ = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session_);
   runtime_ = &session_->createBareJITDylib("calque.runtime");
   llvm::orc::SymbolMap symbols;
-  define(symbols, "memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
-  define(symbols, "memmove", static_cast<void* (*)(void*, const void*, size_t)>(std::memmove));
-  define(symbols, "memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
+  const auto define = [&](const char* name, auto* function) {
+    symbols[session_->intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                                       llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  };
+  define("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
+  define("memmove", static_cast<void* (*)(void*, const void*, size_t)>(std::memmove));
+  define("memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
   using Single1 = float (*)(float);
   using Double1 = double (*)(double);
-  define(symbols, "fma", static_cast<double (*)(double, double, double)>(::fma));
-  define(symbols, "fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
-  define(symbols, "floor", static_cast<Double1>(::floor));
-  define(symbols, "floorf", static_cast<Single1>(::floorf));
-  define(symbols, "ceil", static_cast<Double1>(::ceil));
-  define(symbols, "ceilf", static_cast<Single1>(::ceilf));
-  define(symbols, "trunc", static_cast<Double1>(::trunc));
-  define(symbols, "truncf", static_cast<Single1>(::truncf));
-  define(symbols, "roundeven", static_cast<Double1>(::rint));
-  define(symbols, "roundevenf", static_cast<Single1>(::rintf));
-  define(symbols, "round", static_cast<Double1>(::round));
-  define(symbols, "roundf", static_cast<Single1>(::roundf));
+  define("fma", static_cast<double (*)(double, double, double)>(::fma));
+  define("fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
+  define("floor", static_cast<Double1>(::floor));
+  define("floorf", static_cast<Single1>(::floorf));
+  define("ceil", static_cast<Double1>(::ceil));
+  define("ceilf", static_cast<Single1>(::ceilf));
+  define("trunc", static_cast<Double1>(::trunc));
+  define("truncf", static_cast<Single1>(::truncf));
+  define("roundeven", static_cast<Double1>(::rint));
+  define("roundevenf", static_cast<Single1>(::rintf));
+  define("round", static_cast<Double1>(::round));
+  define("roundf", static_cast<Single1>(::roundf));
 #ifdef __x86_64__
-  define(symbols, "__truncdfhf2", __truncdfhf2);
-  define(symbols, "__truncsfhf2", __truncsfhf2);
-  define(symbols, "__extendhfsf2", __extendhfsf2);
+  define("__truncdfhf2", __truncdfhf2);
+  define("__truncsfhf2", __truncsfhf2);
+  define("__extendhfsf2", __extendhfsf2);
 #endif
   report(runtime_->define(llvm::orc::absoluteSymbols(std::move(symbols))));
 }
@@ -113,7 +119,7 @@ void Session::add_sanitizer() {
   });
 }
 
-llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry,
+llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name, void*& entry,
                                    const Libraries& libraries) {
   if (abandoned_) throw CompileError("compile: the linker was left by an error of another compilation; call again");
   llvm::orc::JITDylib* library = nullptr;
@@ -128,9 +134,8 @@ llvm::orc::JITDylib& Session::link(std::vector<Object> objects, const char* name
   return *library;
 }
 
-llvm::orc::JITDylib* Session::link_objects(std::vector<Object> objects, const char* name,
-                                           llvm::orc::ExecutorAddr& entry, const Libraries& libraries,
-                                           std::string& problem) {
+llvm::orc::JITDylib* Session::link_objects(std::vector<Object> objects, const char* name, void*& entry,
+                                           const Libraries& libraries, std::string& problem) {
   llvm::orc::JITDylib& library = session_->createBareJITDylib("calque." + std::to_string(count_++));
   library.addToLinkOrder(*runtime_);
   for (llvm::orc::JITDylib* other : libraries) library.addToLinkOrder(*other);
@@ -145,7 +150,7 @@ llvm::orc::JITDylib* Session::link_objects(std::vector<Object> objects, const ch
   if (!error) {
     auto found = session_->lookup({&library}, session_->intern(name));
     if (found) {
-      entry = found->getAddress();
+      entry = found->getAddress().toPtr<void*>();
       return &library;
     }
     error = found.takeError();

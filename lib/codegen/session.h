@@ -1,5 +1,5 @@
 #pragma once
-// The process's linker. Includes LLVM: only for files that define CALQUE_LLVM_BACKEND.
+// The process's linker.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -8,6 +8,12 @@
 
 #include "codegen/llvm.h"
 #include "ir/thread_end.h"
+
+namespace llvm::orc {
+class ExecutionSession;
+class JITDylib;
+class ObjectLinkingLayer;
+}  // namespace llvm::orc
 
 namespace calque::codegen {
 
@@ -25,7 +31,7 @@ class Session {
   using Libraries = std::vector<llvm::orc::JITDylib*>;
   static Session& instance();
   /// Links objects and finds `name` in them. They may use what `libraries` hold.
-  llvm::orc::JITDylib& link(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry,
+  llvm::orc::JITDylib& link(std::vector<Object> objects, const char* name, void*& entry,
                             const Libraries& libraries = {});
   MathLibrary& math() { return *math_; }
   void unlink(llvm::orc::JITDylib& library) noexcept;
@@ -38,16 +44,10 @@ class Session {
   static void report(llvm::Error error) {
     if (error) llvm::logAllUnhandledErrors(std::move(error), llvm::errs(), "calque: ");
   }
-  template <class F>
-  void define(llvm::orc::SymbolMap& symbols, const char* name, F* function) {
-    symbols[session_->intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
-                                       llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-  }
-
   /// Null, and why, when they cannot be linked.
-  llvm::orc::JITDylib* link_objects(std::vector<Object> objects, const char* name, llvm::orc::ExecutorAddr& entry,
+  llvm::orc::JITDylib* link_objects(std::vector<Object> objects, const char* name, void*& entry,
                                     const Libraries& libraries, std::string& problem);
-  void remove(llvm::orc::JITDylib& library) { report(session_->removeJITDylib(library)); }
+  void remove(llvm::orc::JITDylib& library);
   void abandon() noexcept;
 
   std::unique_ptr<llvm::orc::ExecutionSession> session_;
@@ -68,10 +68,10 @@ class Linked {
   Linked(const Linked&) = delete;
   Linked& operator=(const Linked&) = delete;
   ~Linked() { session_.unlink(library_); }
-  llvm::orc::ExecutorAddr address() const { return address_; }
+  void* address() const { return address_; }
 
  private:
-  llvm::orc::ExecutorAddr address_;
+  void* address_ = nullptr;
   Session& session_;
   llvm::orc::JITDylib& library_;
 };

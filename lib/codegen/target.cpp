@@ -1,5 +1,4 @@
 // Which target: names, and what the processor has.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/target.h"
 
 #include <algorithm>

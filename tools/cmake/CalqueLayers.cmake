@@ -31,10 +31,10 @@ function(calque_add_layer layer)
     foreach(group IN ITEMS
             "scalars;scalar_ops;conversions;inverse_root;functions;math_functions;kernel_emitter;loops;reduction"
             "regions;branches;memory;places;streaming;interleave;columns;scan"
-            "products;contraction;packing"
-            "entries;entry;calls;flush_mode;split_masks"
-            "backends;backend;llvm_errors;session;target"
-            "passes;contract_products;inline_kernel;masks;math_library;outline"
+            "products;contraction;packing;entry;calls;flush_mode;split_masks"
+            "backends;backend"
+            "linker;session;math_library;llvm_errors;target"
+            "passes;contract_products;inline_kernel;masks;outline"
             "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)

@@ -1,6 +1,5 @@
 // IEEE arithmetic throughout: division and square root are rounded to nearest, subnormals are kept, and only what flags
 // allow is contracted. Nothing of CUDA's own libraries is linked.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/gpu/device_backend.h"
 
 #include <array>

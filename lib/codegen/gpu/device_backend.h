@@ -1,11 +1,11 @@
 #pragma once
-// Target machines for device code. Includes LLVM: only for files that define CALQUE_LLVM_BACKEND.
+// Target machines for device code.
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "codegen/gpu/llvm_device.h"
+#include "codegen/gpu/llvm_device_passes.h"
 #include "codegen/llvm_errors.h"
 #include "codegen/machine_passes.h"
 #include "codegen/session.h"

@@ -1,5 +1,4 @@
 // Where the two roads part: one emitter and one set of passes serve PTX and the simulator alike.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/gpu/device_code.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // Up to the last pass a module is the same whoever will run it.
-#define CALQUE_LLVM_BACKEND
 #include "codegen/gpu/device_module.h"
 
 #include "calque/ir/errors.h"
@@ -19,7 +18,7 @@ class LinkedSimulation final : public SimulatedProgram {
   LinkedSimulation(std::vector<Object> objects, DeviceFunctions functions)
       : functions_(std::move(functions)),
         linked_(std::move(objects), kSimulatedTable),
-        table_(linked_.address().toPtr<const Function*>()) {}
+        table_(static_cast<const Function*>(linked_.address())) {}
   Function function(size_t kernel) const override { return table_[kernel]; }
   const DeviceFunctions& functions() const override { return functions_; }
 

@@ -1,6 +1,5 @@
 #pragma once
-// A module of device code on its way from the emitter to PTX or to the simulator. Includes LLVM: only for files that
-// define CALQUE_LLVM_BACKEND.
+// A module of device code on its way from the emitter to PTX or to the simulator.
 #include <memory>
 
 #include "codegen/backend_target.h"
