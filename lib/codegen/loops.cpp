@@ -200,6 +200,8 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   const bool streamed = repeatable && facts.cost <= kStreamed && full > unroll && streams_in(i);
   const bool large = repeatable ? facts.cost > kOnce : target_.avx512 && facts.cost > kOnceMasked;
   const bool once = full == 0 || (rest != 0 && large && !streamed);
+  // Pieces of threads end where no vector is left over, but that is not known of their ends.
+  const bool whole_vectors = rest == 0 && unroll == 1 && !streamed && i.grain % lanes == 0;
   Value* middle = begin;
   if (!once) {
     const auto whole = [&](Value* first) {
@@ -229,6 +231,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
     });
     return Values{};
   };
+  if (whole_vectors) return;
   Value* const more = b_.CreateICmpSLT(middle, end);
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(more);
   if (!known)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "calque/ir/errors.h"
 
@@ -21,27 +22,43 @@ constexpr size_t kFewInstructions = 32;
 // A function of steps with loops and branches that is longer is compiled as quickly as can be.
 constexpr size_t kLongSteps = 700;
 
-class BlockCutter {
+/// Cuts the long blocks of a function, which share a frame.
+class FunctionCutter {
  public:
-  explicit BlockCutter(llvm::BasicBlock& block)
-      : block_(block), function_(*block.getParent()), module_(*function_.getParent()), b_(block.getContext()) {}
+  explicit FunctionCutter(llvm::Function& function)
+      : function_(function), module_(*function.getParent()), b_(function.getContext()) {}
   void cut();
 
  private:
-  std::vector<size_t> choose_cuts() const;
-  llvm::Function* make_part(size_t begin, size_t end);
+  /// What is cut of a block: all behind its allocas.
+  struct Line {
+    llvm::BasicBlock& block;
+    std::vector<llvm::Instruction*> instructions;
+    llvm::Instruction* first_call = nullptr;
+    std::vector<llvm::Value*> from_outside;  ///< what its parts need that no part computes
+  };
+  struct Part {
+    llvm::Function* function;
+    size_t line;
+  };
+
+  void find_lines();
+  static std::vector<size_t> choose_cuts(const std::vector<llvm::Instruction*>& line);
+  void make_parts(size_t line);
+  llvm::Function* make_part(const Line& line, size_t begin, size_t end);
   llvm::Value* slot(llvm::Value* value, llvm::Value* frame);
   void pass_values(size_t part);
-  void load_behind();
-  void store_values(llvm::Instruction* first_call);
+  void load_behind(const Line& line);
+  void store(llvm::Value* value, llvm::Value* frame, llvm::Instruction* before);
+  void store_values();
+  void lay_out();
 
-  llvm::BasicBlock& block_;
   llvm::Function& function_;
   llvm::Module& module_;
   llvm::IRBuilder<> b_;
-  std::vector<llvm::Instruction*> line_;
-  std::unordered_map<const llvm::Value*, int> part_;  ///< of the instructions of the line
-  std::vector<llvm::Function*> functions_;
+  std::vector<Line> lines_;
+  std::vector<Part> parts_;
+  std::unordered_map<const llvm::Value*, size_t> part_;  ///< of the instructions of lines
   std::vector<llvm::Type*> fields_;
   std::unordered_map<llvm::Value*, unsigned> field_of_;
   /// Their offsets are known when all fields are.
@@ -49,32 +66,47 @@ class BlockCutter {
   llvm::AllocaInst* frame_ = nullptr;
 };
 
+void FunctionCutter::find_lines() {
+  for (llvm::BasicBlock& block : function_) {
+    if (block.size() <= kLongest) continue;
+    Line line{block, {}, nullptr, {}};
+    for (llvm::Instruction& i : block) {
+      if (llvm::isa<llvm::PHINode>(i) || llvm::isa<llvm::AllocaInst>(i)) {
+        line.instructions.clear();
+      } else if (!i.isTerminator()) {
+        line.instructions.push_back(&i);
+      }
+    }
+    if (line.instructions.size() > kLongest) lines_.push_back(std::move(line));
+  }
+}
+
 /// Where parts begin and the last one ends: near multiples of kPart, where the fewest values are live.
-std::vector<size_t> BlockCutter::choose_cuts() const {
+std::vector<size_t> FunctionCutter::choose_cuts(const std::vector<llvm::Instruction*>& line) {
   std::unordered_map<const llvm::Value*, size_t> at;
-  for (size_t i = 0; i < line_.size(); ++i) at[line_[i]] = i;
-  std::vector<int> live(line_.size() + 1);  // behind each instruction; first: how the number changes there
-  for (size_t i = 0; i < line_.size(); ++i) {
+  for (size_t i = 0; i < line.size(); ++i) at[line[i]] = i;
+  std::vector<int> live(line.size() + 1);  // behind each instruction; first: how the number changes there
+  for (size_t i = 0; i < line.size(); ++i) {
     size_t last = i;
-    for (const llvm::User* user : line_[i]->users()) {
+    for (const llvm::User* user : line[i]->users()) {
       const auto found = at.find(user);
-      last = std::max(last, found == at.end() ? line_.size() : found->second);
+      last = std::max(last, found == at.end() ? line.size() : found->second);
     }
     ++live[i];
     --live[last];
   }
   for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
   std::vector<size_t> cuts{0};
-  while (line_.size() - cuts.back() > kPart * 5 / 4) {
+  while (line.size() - cuts.back() > kPart * 5 / 4) {
     const auto low = live.begin() + static_cast<std::ptrdiff_t>(cuts.back() + kPart * 3 / 4 - 1);
     const auto best = std::min_element(low, low + std::min<std::ptrdiff_t>(kPart / 2, live.end() - low - 1));
     cuts.push_back(static_cast<size_t>(best - live.begin()) + 1);
   }
-  cuts.push_back(line_.size());
+  cuts.push_back(line.size());
   return cuts;
 }
 
-llvm::Value* BlockCutter::slot(llvm::Value* value, llvm::Value* frame) {
+llvm::Value* FunctionCutter::slot(llvm::Value* value, llvm::Value* frame) {
   const auto [it, fresh] = field_of_.try_emplace(value, static_cast<unsigned>(fields_.size()));
   if (fresh) fields_.push_back(value->getType());
   auto* address = llvm::GetElementPtrInst::Create(b_.getInt8Ty(), frame, {b_.getInt64(0)});
@@ -83,21 +115,37 @@ llvm::Value* BlockCutter::slot(llvm::Value* value, llvm::Value* frame) {
   return address;
 }
 
-llvm::Function* BlockCutter::make_part(size_t begin, size_t end) {
+llvm::Function* FunctionCutter::make_part(const Line& line, size_t begin, size_t end) {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy()}, false);
   auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, function_.getName() + ".line", module_);
   f->addFnAttrs(llvm::AttrBuilder(module_.getContext(), function_.getAttributes().getFnAttrs()));
   f->addParamAttr(0, llvm::Attribute::NoAlias);
   auto* body = llvm::BasicBlock::Create(module_.getContext(), "", f);
-  const auto stop = end == line_.size() ? block_.getTerminator()->getIterator() : line_[end]->getIterator();
-  body->splice(body->end(), &block_, line_[begin]->getIterator(), stop);
+  const auto& instructions = line.instructions;
+  const auto stop =
+      end == instructions.size() ? line.block.getTerminator()->getIterator() : instructions[end]->getIterator();
+  body->splice(body->end(), &line.block, instructions[begin]->getIterator(), stop);
   llvm::ReturnInst::Create(module_.getContext(), nullptr, body);
   return f;
 }
 
-/// Loads at the start of a part what it needs, and stores in it what others need.
-void BlockCutter::pass_values(size_t part) {
-  llvm::Function* f = functions_[part];
+void FunctionCutter::make_parts(size_t line) {
+  Line& l = lines_[line];
+  const std::vector<size_t> cuts = choose_cuts(l.instructions);
+  const size_t first = parts_.size();
+  for (size_t p = 0; p + 1 < cuts.size(); ++p)
+    for (size_t i = cuts[p]; i < cuts[p + 1]; ++i) part_[l.instructions[i]] = first + p;
+  for (size_t p = 0; p + 1 < cuts.size(); ++p) parts_.push_back({make_part(l, cuts[p], cuts[p + 1]), line});
+  b_.SetInsertPoint(l.block.getTerminator());
+  for (size_t p = first; p < parts_.size(); ++p) {
+    llvm::Instruction* call = b_.CreateCall(parts_[p].function, {frame_});
+    if (p == first) l.first_call = call;
+  }
+}
+
+/// Loads at the start of a part what it needs of others, and of what is outside all.
+void FunctionCutter::pass_values(size_t part) {
+  llvm::Function* f = parts_[part].function;
   llvm::BasicBlock& body = f->getEntryBlock();
   llvm::Instruction* const first = &*body.begin();
   std::unordered_map<llvm::Value*, llvm::Value*> loaded;
@@ -106,9 +154,10 @@ void BlockCutter::pass_values(size_t part) {
       llvm::Value* v = use.get();
       const auto home = part_.find(v);
       const bool outside = llvm::isa<llvm::Argument>(v) || (llvm::isa<llvm::Instruction>(v) && home == part_.end());
-      if (!outside && (home == part_.end() || home->second == static_cast<int>(part))) continue;
+      if (!outside && (home == part_.end() || home->second == part)) continue;
       llvm::Value*& local = loaded[v];
       if (!local) {
+        if (outside) lines_[parts_[part].line].from_outside.push_back(v);
         b_.SetInsertPoint(first);
         llvm::Value* address = slot(v, f->getArg(0));
         llvm::LoadInst* load = b_.CreateLoad(v->getType(), address);
@@ -121,15 +170,15 @@ void BlockCutter::pass_values(size_t part) {
   }
 }
 
-/// Uses behind the line, in this block and others.
-void BlockCutter::load_behind() {
-  for (llvm::Instruction* i : line_) {
+/// Uses outside all parts.
+void FunctionCutter::load_behind(const Line& line) {
+  for (llvm::Instruction* i : line.instructions) {
     llvm::Value* local = nullptr;
     for (llvm::Use& use : llvm::make_early_inc_range(i->uses())) {
       const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
       if (user->getFunction() != &function_) continue;
       if (!local) {
-        b_.SetInsertPoint(block_.getTerminator());
+        b_.SetInsertPoint(line.block.getTerminator());
         llvm::Value* address = slot(i, frame_);
         local = b_.CreateLoad(i->getType(), address);
       }
@@ -138,60 +187,53 @@ void BlockCutter::load_behind() {
   }
 }
 
-/// Every value that has a place is stored there: by its part, or before the first one.
-void BlockCutter::store_values(llvm::Instruction* first_call) {
+void FunctionCutter::store(llvm::Value* value, llvm::Value* frame, llvm::Instruction* before) {
+  b_.SetInsertPoint(before);
+  llvm::Value* address = slot(value, frame);
+  b_.CreateStore(value, address);
+}
+
+/// What parts compute is stored by them, for the parts of every line; the rest before a line's first part.
+void FunctionCutter::store_values() {
   std::vector<llvm::Value*> passed(fields_.size());
   for (const auto& [value, field] : field_of_) passed[field] = value;
   for (llvm::Value* v : passed) {
     const auto home = part_.find(v);
-    llvm::Value* frame = frame_;
-    if (llvm::isa<llvm::Argument>(v)) {
-      b_.SetInsertPoint(frame_->getNextNode());  // once, not whenever the block runs
-    } else if (home == part_.end()) {
-      b_.SetInsertPoint(first_call);
-    } else {
-      b_.SetInsertPoint(llvm::cast<llvm::Instruction>(v)->getNextNode());
-      frame = functions_[static_cast<size_t>(home->second)]->getArg(0);
-    }
-    llvm::Value* address = slot(v, frame);
-    b_.CreateStore(v, address);
+    if (home != part_.end())
+      store(v, parts_[home->second].function->getArg(0), llvm::cast<llvm::Instruction>(v)->getNextNode());
+    else if (llvm::isa<llvm::Argument>(v))
+      store(v, frame_, frame_->getNextNode());  // once, not whenever a block runs
+  }
+  for (const Line& line : lines_) {
+    std::unordered_set<llvm::Value*> stored;
+    for (llvm::Value* v : line.from_outside)
+      if (!llvm::isa<llvm::Argument>(v) && stored.insert(v).second) store(v, frame_, line.first_call);
   }
 }
 
-void BlockCutter::cut() {
-  llvm::BasicBlock& start = function_.getEntryBlock();
-  for (llvm::Instruction& i : block_) {
-    if (llvm::isa<llvm::PHINode>(i) || llvm::isa<llvm::AllocaInst>(i)) {
-      line_.clear();
-    } else if (!i.isTerminator()) {
-      line_.push_back(&i);
-    }
-  }
-  if (line_.size() <= kLongest) return;
-  frame_ = llvm::IRBuilder<>(&start, start.begin()).CreateAlloca(b_.getInt8Ty(), b_.getInt64(0));
-  const std::vector<size_t> cuts = choose_cuts();
-  for (size_t p = 0; p + 1 < cuts.size(); ++p)
-    for (size_t i = cuts[p]; i < cuts[p + 1]; ++i) part_[line_[i]] = static_cast<int>(p);
-  for (size_t p = 0; p + 1 < cuts.size(); ++p) functions_.push_back(make_part(cuts[p], cuts[p + 1]));
-  b_.SetInsertPoint(block_.getTerminator());
-  llvm::Instruction* first_call = nullptr;
-  for (llvm::Function* f : functions_) {
-    llvm::Instruction* call = b_.CreateCall(f, {frame_});
-    if (!first_call) first_call = call;
-  }
-  for (size_t p = 0; p < functions_.size(); ++p) pass_values(p);
-  load_behind();
-  store_values(first_call);
+void FunctionCutter::lay_out() {
   auto* type = llvm::StructType::get(module_.getContext(), fields_);
   const llvm::StructLayout* layout = module_.getDataLayout().getStructLayout(type);
   for (const auto& [address, field] : addresses_) address->setOperand(1, b_.getInt64(layout->getElementOffset(field)));
   frame_->setAllocatedType(type);
   frame_->setOperand(0, b_.getInt64(1));
   frame_->setAlignment(layout->getAlignment());
-  for (llvm::Function* f : functions_) {
-    f->addDereferenceableParamAttr(0, layout->getSizeInBytes());
-    f->addParamAttr(0, llvm::Attribute::getWithAlignment(module_.getContext(), layout->getAlignment()));
+  for (const Part& part : parts_) {
+    part.function->addDereferenceableParamAttr(0, layout->getSizeInBytes());
+    part.function->addParamAttr(0, llvm::Attribute::getWithAlignment(module_.getContext(), layout->getAlignment()));
   }
+}
+
+void FunctionCutter::cut() {
+  find_lines();
+  if (lines_.empty()) return;
+  llvm::BasicBlock& start = function_.getEntryBlock();
+  frame_ = llvm::IRBuilder<>(&start, start.begin()).CreateAlloca(b_.getInt8Ty(), b_.getInt64(0));
+  for (size_t line = 0; line < lines_.size(); ++line) make_parts(line);
+  for (size_t part = 0; part < parts_.size(); ++part) pass_values(part);
+  for (const Line& line : lines_) load_behind(line);
+  store_values();
+  lay_out();
 }
 
 /// What steps are besides calls: loops, branches, and the choice of buffers by an iteration's number.
@@ -227,11 +269,9 @@ size_t num_instructions(const llvm::Function& f) {
 }  // namespace
 
 void outline(llvm::Module& module) {
-  std::vector<llvm::BasicBlock*> blocks;
-  for (llvm::Function& f : module)
-    for (llvm::BasicBlock& block : f)
-      if (block.size() > kLongest) blocks.push_back(&block);
-  for (llvm::BasicBlock* block : blocks) BlockCutter(*block).cut();
+  std::vector<llvm::Function*> functions;
+  for (llvm::Function& f : module) functions.push_back(&f);
+  for (llvm::Function* f : functions) FunctionCutter(*f).cut();
 }
 
 bool only_passes_on(const llvm::Function& f) {

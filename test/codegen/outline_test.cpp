@@ -1,4 +1,6 @@
 // Straight lines that are long enough to be cut into functions, and programs of several modules.
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,6 +12,7 @@
 #include "support/cpu_levels.h"
 #include "support/native.h"
 #include "support/random.h"
+#include "transform/simplify.h"
 
 namespace calque {
 namespace {
@@ -60,6 +63,12 @@ AnyArray data_of(const Shape& shape) {
   return x;
 }
 
+int occurrences(std::string_view text, std::string_view what) {
+  int n = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string_view::npos; ++at) ++n;
+  return n;
+}
+
 class Outline : public testing::TestWithParam<std::string> {};
 
 TEST_P(Outline, LongLinesComputeWhatTheyDidWhole) {
@@ -69,7 +78,67 @@ TEST_P(Outline, LongLinesComputeWhatTheyDidWhole) {
           << count << " operations on " << shape;
 }
 
+// A long line for each row, whose values a long line for each element of the row reads.
+Graph graph_of_nested_lines(const Shape& shape) {
+  const auto f = jit([](auto x, auto y) {
+    constexpr size_t kValues = 60;
+    std::vector<Tracer<float>> rows;
+    for (size_t i = 0; i < kValues; ++i) rows.push_back(x * (0.5f + 0.0078125f * static_cast<float>(i)));
+    for (size_t i = 0; i < 4000; ++i) {
+      const auto &a = rows[i * 7 % kValues], &b = rows[(i * 11 + 3) % kValues];
+      rows[i % kValues] = i % 3 == 0 ? a - b * 0.25f : i % 3 == 1 ? maximum(a, b - 0.125f) : a * 0.5f + b * 0.4375f;
+    }
+    auto z = y;
+    for (size_t i = 0; i < 4000; ++i) {
+      const auto row = expand_dims(rows[i * 13 % kValues], 1);
+      z = i % 2 == 0 ? z * 0.5f + row : maximum(z, row - z);
+    }
+    return z;
+  });
+  return transform::simplify(f.trace(spec<float>({shape[0]}), spec<float>(shape)));
+}
+
+TEST_P(Outline, LongLinesOfNestedLoopsComputeWhatTheyDidWhole) {
+  const Shape shape{3, 37};
+  const std::vector<AnyArray> inputs{data_of({shape[0]}), data_of(shape)};
+  EXPECT_EQ(test::compare_strictly(graph_of_nested_lines(shape), inputs, GetParam()), "");
+}
+
+/// The parts of a text that end in `end`.
+std::vector<std::string_view> split(std::string_view text, std::string_view end) {
+  std::vector<std::string_view> parts;
+  for (size_t at = 0, next; at < text.size(); at = next + end.size()) {
+    next = std::min(text.find(end, at), text.size());
+    parts.push_back(text.substr(at, next - at));
+  }
+  return parts;
+}
+
+// What a line computes is where the lines of the loops inside look for it: it is not copied before each.
+TEST(Outline, LinesOfNestedLoopsShareTheirFrame) {
+  const std::string text = codegen::llvm_ir(kernel::build_program(graph_of_nested_lines({64, 64})), {});
+  int nests = 0;
+  for (const std::string_view function : split(text, "\n}")) {
+    int lines = 0;
+    for (const std::string_view block : split(function, "\n\n")) lines += occurrences(block, "call void @kernel.") > 2;
+    if (lines < 2) continue;
+    ++nests;
+    EXPECT_LT(occurrences(function, "store float"), 10) << function;
+  }
+  EXPECT_EQ(nests, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::ValuesIn(test::cpu_levels()));
+
+// Pieces of threads are whole vectors where the array is: no second copy of the body for a rest.
+TEST(LongBodies, OfThreadsAreEmittedOnce) {
+  constexpr int kCount = 500;
+  for (const int64_t n : {int64_t{1} << 16, (int64_t{1} << 16) + 3}) {
+    const std::string text = codegen::llvm_ir(kernel::build_program(graph_of(kCount, 3, {n})), {});
+    EXPECT_NE(text.find(".part"), std::string::npos);
+    EXPECT_LE(occurrences(text, " = fsub "), kCount * 2 / 5) << n;
+  }
+}
 
 kernel::Program program_of(int count, int width) { return kernel::build_program(graph_of(count, width, {100})); }
 
