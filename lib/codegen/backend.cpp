@@ -271,6 +271,7 @@ class Compilation {
     emit_program(module_, target_, options, program);
     scalar_ = module_.getFunction(kScalarEntryName) != nullptr;
     backend_->inline_functions(module_);
+    MathFunctions(module_, target_, options).pair_sines();
     outline(module_);
     times_.ir += stopwatch.lap();
 #ifndef NDEBUG

@@ -132,7 +132,7 @@ unsigned lanes_of(const Value* v) {
   return type ? type->getNumElements() : 0;
 }
 
-constexpr const char *kPrefix = "calque.", *kGeneral = ".general", *kInlined = ".inlined";
+constexpr const char *kPrefix = "calque.", *kGeneral = ".general", *kInlined = ".inlined", *kPair = "sincos";
 
 thread_local MathBuilder* current_builder = nullptr;
 
@@ -156,8 +156,8 @@ math::MathForms math_forms(const CodegenOptions& options) {
   return math_forms(resolve_target(options.target), options);
 }
 
-std::string MathFunctions::name(const Signature& s) const {
-  std::string text = kPrefix + primitive(s.id).name + "." + std::string(calque::name(s.dtype));
+std::string MathFunctions::name(const Signature& s) {
+  std::string text = kPrefix + (s.paired ? kPair : primitive(s.id).name) + "." + std::string(calque::name(s.dtype));
   if (s.lanes != 0) text += "x" + std::to_string(s.lanes);
   return text;
 }
@@ -167,7 +167,8 @@ llvm::Function* MathFunctions::declare(const Signature& s, const std::string& te
   llvm::Type* type = ScalarOps(b, target_, options_).register_type(s.dtype);
   if (s.lanes != 0) type = llvm::FixedVectorType::get(type, s.lanes);
   const llvm::SmallVector<llvm::Type*, 2> parameters(s.operands, type);
-  auto* f = llvm::Function::Create(llvm::FunctionType::get(type, parameters, false), llvm::Function::ExternalLinkage,
+  llvm::Type* const result = s.paired ? llvm::StructType::get(type, type) : type;
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(result, parameters, false), llvm::Function::ExternalLinkage,
                                    text, module_);
   if (is_for_device(module_)) {
     f->setDoesNotThrow();
@@ -215,7 +216,7 @@ Value* MathFunctions::call_general(llvm::IRBuilder<>& b, Signature s, llvm::Func
   };
   const llvm::SmallVector<Value*, 2> arguments(llvm::make_pointer_range(f.args()));
   if (lanes == s.lanes) return call(arguments);
-  Value* all = llvm::PoisonValue::get(f.getReturnType());
+  Value* all = llvm::PoisonValue::get(f.getArg(0)->getType());
   for (uint64_t l = 0; l < lanes; ++l) {
     llvm::SmallVector<Value*, 2> of_lane;
     for (Value* v : arguments) of_lane.push_back(b.CreateExtractElement(v, l));
@@ -228,26 +229,39 @@ void MathFunctions::append_common(const Signature& s, llvm::Function& f) {
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", &f));
   ScalarOps ops(b, target_, options_);
   const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, false);
-  Value* const common = append(s, f);
+  llvm::SmallVector<Signature, 2> parts{s};
+  parts[0].paired = false;
+  if (s.paired) parts.push_back({primitives::id_of<primitives::Cos>, s.dtype, s.lanes, s.operands});
+  llvm::SmallVector<Value*, 2> results;
+  for (const Signature& part : parts) results.push_back(append(part, f));
   b.clearFastMathFlags();
-  if (builder.rare().empty()) {
-    b.CreateRet(common);
+  if (!builder.rare().empty()) {
+    Value* rare = builder.rare()[0];
+    for (Value* mask : llvm::ArrayRef(builder.rare()).drop_front()) rare = b.CreateOr(rare, mask);
+    llvm::BasicBlock *const from = b.GetInsertBlock(),
+                            *const cold = llvm::BasicBlock::Create(f.getContext(), "cold", &f),
+                            *const done = llvm::BasicBlock::Create(f.getContext(), "done", &f);
+    b.CreateCondBr(s.lanes == 0 ? rare : b.CreateOrReduce(rare), cold, done,
+                   llvm::MDBuilder(f.getContext()).createUnlikelyBranchWeights());
+    b.SetInsertPoint(cold);
+    llvm::SmallVector<Value*, 2> exact;
+    for (const Signature& part : parts) exact.push_back(call_general(b, part, f));
+    b.CreateBr(done);
+    b.SetInsertPoint(done);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      llvm::PHINode* const phi = b.CreatePHI(results[i]->getType(), 2);
+      phi->addIncoming(results[i], from);
+      phi->addIncoming(exact[i], cold);
+      results[i] = phi;
+    }
+  }
+  if (!s.paired) {
+    b.CreateRet(results[0]);
     return;
   }
-  Value* rare = builder.rare()[0];
-  for (Value* mask : llvm::ArrayRef(builder.rare()).drop_front()) rare = b.CreateOr(rare, mask);
-  llvm::BasicBlock *const from = b.GetInsertBlock(), *const cold = llvm::BasicBlock::Create(f.getContext(), "cold", &f),
-                          *const done = llvm::BasicBlock::Create(f.getContext(), "done", &f);
-  b.CreateCondBr(s.lanes == 0 ? rare : b.CreateOrReduce(rare), cold, done,
-                 llvm::MDBuilder(f.getContext()).createUnlikelyBranchWeights());
-  b.SetInsertPoint(cold);
-  Value* const exact = call_general(b, s, f);
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  llvm::PHINode* const result = b.CreatePHI(common->getType(), 2);
-  result->addIncoming(common, from);
-  result->addIncoming(exact, cold);
-  b.CreateRet(result);
+  Value* both = llvm::PoisonValue::get(f.getReturnType());
+  for (unsigned i = 0; i < results.size(); ++i) both = b.CreateInsertValue(both, results[i], i);
+  b.CreateRet(both);
 }
 
 // A module of shared functions still has bodies of its own for what becomes part of its kernels.
@@ -263,21 +277,63 @@ llvm::Function* MathFunctions::function(const Signature& s, bool inlined) {
   return f;
 }
 
-void MathFunctions::define(const llvm::Function& declared) {
+MathFunctions::Signature MathFunctions::signature(const llvm::Function& declared) {
   llvm::StringRef text = declared.getName();
-  const bool general = text.consume_back(kGeneral);
+  text.consume_back(kGeneral);
   text.consume_front(kPrefix);
   const auto [function_name, element] = text.rsplit('.');
   const auto [dtype, lanes] = element.split('x');
-  const Signature s{find_primitive(function_name)->id, *dtype_from_name(std::string_view(dtype)),
-                    lanes.empty() ? 0U : static_cast<unsigned>(std::stoul(lanes.str())),
-                    static_cast<unsigned>(declared.arg_size())};
-  if (general)
+  const bool paired = function_name == kPair;
+  return {paired ? primitives::id_of<primitives::Sin> : find_primitive(function_name)->id,
+          *dtype_from_name(std::string_view(dtype)),
+          lanes.empty() ? 0U : static_cast<unsigned>(std::stoul(lanes.str())),
+          static_cast<unsigned>(declared.arg_size()), paired};
+}
+
+void MathFunctions::define(const llvm::Function& declared) {
+  const Signature s = signature(declared);
+  if (declared.getName().ends_with(kGeneral))
     general_function(s);
   else
     function(s, false);
   for (llvm::Function& f : module_)
     if (!f.isDeclaration()) f.setLinkage(llvm::Function::ExternalLinkage);
+}
+
+void MathFunctions::pair_sines() {
+  std::vector<llvm::Function*> sines;
+  for (llvm::Function& f : module_) {
+    const llvm::StringRef text = f.getName();
+    if (text.starts_with("calque.sin.") && !text.ends_with(kGeneral) && !text.ends_with(kInlined)) sines.push_back(&f);
+  }
+  for (llvm::Function* sine : sines) {
+    Signature s = signature(*sine);
+    s.id = primitives::id_of<primitives::Cos>;
+    llvm::Function* const cosine = module_.getFunction(name(s));
+    if (!cosine) continue;
+    s.id = primitives::id_of<primitives::Sin>;
+    s.paired = true;
+    // By what they are of and where: the first sine and the first cosine.
+    using Calls = std::array<llvm::CallInst*, 2>;
+    llvm::MapVector<std::pair<Value*, llvm::BasicBlock*>, Calls> pairs;
+    for (const auto& [f, which] : {std::pair{sine, size_t{0}}, std::pair{cosine, size_t{1}}})
+      for (llvm::User* user : f->users()) {
+        auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+        if (!call || call->getCalledFunction() != f || call->hasFnAttr(llvm::Attribute::AlwaysInline)) continue;
+        llvm::CallInst*& known = pairs[{call->getArgOperand(0), call->getParent()}][which];
+        if (!known) known = call;
+      }
+    for (const auto& [where, calls] : pairs) {
+      if (!calls[0] || !calls[1]) continue;
+      llvm::IRBuilder<> b(calls[0]->comesBefore(calls[1]) ? calls[0] : calls[1]);
+      llvm::Function* const f = function(s, false);
+      llvm::CallInst* const both = b.CreateCall(f, {calls[0]->getArgOperand(0)});
+      both->setCallingConv(f->getCallingConv());
+      for (unsigned i = 0; i < calls.size(); ++i) calls[i]->replaceAllUsesWith(b.CreateExtractValue(both, i));
+      for (llvm::CallInst* call : calls) call->eraseFromParent();
+    }
+  }
+  if (!sines.empty()) remove_unused_math(module_);
 }
 
 Value* MathFunctions::call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> operands, Value* mask,
@@ -320,7 +376,7 @@ void remove_unused_math(llvm::Module& module) {
   // General bodies are used by common ones.
   for (int pass = 0; pass < 2; ++pass)
     for (llvm::Function& f : llvm::make_early_inc_range(module))
-      if (is_math_function(f) && f.hasLocalLinkage() && f.use_empty()) f.eraseFromParent();
+      if (is_math_function(f) && (f.hasLocalLinkage() || f.isDeclaration()) && f.use_empty()) f.eraseFromParent();
 }
 
 Value* MathFunctions::nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<Value*> values,

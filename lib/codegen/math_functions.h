@@ -25,6 +25,9 @@ class MathFunctions {
   llvm::Value* nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<llvm::Value*> values,
                                  llvm::ArrayRef<llvm::Value*> bits);
 
+  /// Calls of sin and cos of one value become one call of `calque.sincos.f64x4`, which returns both.
+  void pair_sines();
+
   /// Defines a function that another module declares, for that one to be linked with.
   void define(const llvm::Function& declared);
 
@@ -34,14 +37,16 @@ class MathFunctions {
     DType dtype;
     unsigned lanes;  ///< 0: a scalar
     unsigned operands;
+    bool paired = false;  ///< sin, and with it cos
   };
+  static Signature signature(const llvm::Function& declared);
   llvm::Function* function(const Signature& s, bool inlined);
   llvm::Function* general_function(const Signature& s);
   void append_common(const Signature& s, llvm::Function& f);
   llvm::Function* declare(const Signature& s, const std::string& text);
   llvm::Value* append(const Signature& s, llvm::Function& f) const;
   llvm::Value* call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f);
-  std::string name(const Signature& s) const;
+  static std::string name(const Signature& s);
   llvm::Value* call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> operands,
                         llvm::Value* mask, bool inlined);
 

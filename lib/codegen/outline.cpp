@@ -1,5 +1,6 @@
 // A cut block becomes calls of `void part(ptr frame)`. What one part computes and another needs goes through the frame,
-// a local of the function: stored once, where it is computed, and loaded at the start of each part that uses it.
+// a local of the function that all its cut blocks share: stored once, where it is computed, and loaded at the start of
+// each part that uses it.
 #include "codegen/outline.h"
 
 #include <algorithm>

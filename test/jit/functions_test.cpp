@@ -1,5 +1,8 @@
 // Functions of mathematics are operations like others until machine code is made.
 #include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,10 +63,9 @@ TEST(Functions, RemaindersEndInFastMath) {
   y.push_back(9.0f);
   const auto [a, b, c] = f(array(x), array(y));
   for (size_t i = 0; i < x.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    ASSERT_EQ(a.at(at).item(), std::fmod(x[i], y[i])) << x[i] << " " << y[i];
-    ASSERT_EQ(b.at(at).item(), std::fmod(x[i], y[i])) << x[i] << " " << y[i];
-    ASSERT_EQ(c.at(at).item(), std::remainder(x[i], y[i])) << x[i] << " " << y[i];
+    ASSERT_EQ(a.host()[i], std::fmod(x[i], y[i])) << x[i] << " " << y[i];
+    ASSERT_EQ(b.host()[i], std::fmod(x[i], y[i])) << x[i] << " " << y[i];
+    ASSERT_EQ(c.host()[i], std::remainder(x[i], y[i])) << x[i] << " " << y[i];
   }
 }
 
@@ -87,6 +89,48 @@ TEST(Functions, HaveTheSameBitsCalledAndInlined) {
       const float a = called.at(i % kFew).item(), b = inlined.at(i).item();
       EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << n << " " << i << ": " << a << " " << b;
     }
+  }
+}
+
+// Long code calls sin and cos of one value as one function, with the bits of each alone.
+template <class T>
+void expect_pairs(const JitOptions& options) {
+  constexpr int kPairs = 40;
+  const auto both = jit(
+      [](auto x) {
+        std::vector<Tracer<T>> values;
+        for (int k = 0; k < kPairs; ++k) {
+          const auto angle = x + static_cast<T>(k);
+          values.push_back(sin(angle));
+          values.push_back(cos(angle));
+        }
+        return stack(values, 0);
+      },
+      options);
+  const auto sine = jit([](auto x, auto k) { return sin(x + k); }, options);
+  const auto cosine = jit([](auto x, auto k) { return cos(x + k); }, options);
+  const T huge = std::numeric_limits<T>::max() / 3, infinity = std::numeric_limits<T>::infinity();
+  const auto x = Array<T>::from({T(0.5), T(-3), huge, T(1e9), -infinity, T(1e-30), T(-0.0)}, {7});
+  const std::string code = both.lower(x).llvm_ir().str();
+  EXPECT_EQ(count(code, "@calque.sincos."), kPairs + 1u) << code;
+  const Array<T> got = both(x);
+  for (int k = 0; k < kPairs; ++k) {
+    const auto same_bits = [&](const Array<T>& want, int64_t row) {
+      for (int64_t i = 0; i < x.size(); ++i) {
+        const T a = got.at(row).at(i).item(), b = want.at(i).item();
+        EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << k << " " << i << ": " << a << " " << b;
+        EXPECT_EQ(std::signbit(a), std::signbit(b)) << k << " " << i;
+      }
+    };
+    same_bits(sine(x, static_cast<T>(k)), 2 * k);
+    same_bits(cosine(x, static_cast<T>(k)), 2 * k + 1);
+  }
+}
+
+TEST(Functions, SinAndCosOfOneValueAreComputedTogether) {
+  for (const JitOptions& options : {JitOptions{}, JitOptions{.strict = true}}) {
+    expect_pairs<float>(options);
+    expect_pairs<double>(options);
   }
 }
 
