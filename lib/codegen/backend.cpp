@@ -80,7 +80,8 @@ class Backend {
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   Analyses analyses_;
-  llvm::ModulePassManager passes_;
+  llvm::FunctionPassManager passes_, straight_;  ///< straight: of functions of one block
+  llvm::ModulePassManager sanitizing_;
   std::unique_ptr<MachinePasses> objects_[3];  ///< by level, kept from one module to the next
   llvm::ModulePassManager calls_;              ///< inlines calls that are marked so
   llvm::ModulePassManager inlining_;           ///< before them, where kernels become part of a scalar entry
@@ -113,11 +114,13 @@ void Backend::set_up(bool sanitize) {
   passes.addPass(llvm::EarlyCSEPass(true));
   // What only a rare branch needs is computed there.
   passes.addPass(llvm::SinkingPass());
-  passes_.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  passes_ = std::move(passes);
+  straight_.addPass(llvm::EarlyCSEPass());
+  straight_.addPass(llvm::InstCombinePass());
   if (sanitize) {
     llvm::AddressSanitizerOptions asan;
     asan.UseAfterReturn = llvm::AsanDetectStackUseAfterReturnMode::Never;
-    passes_.addPass(llvm::AddressSanitizerPass(asan));
+    sanitizing_.addPass(llvm::AddressSanitizerPass(asan));
   }
 }
 
@@ -135,7 +138,9 @@ void Backend::optimize(llvm::Module& module) {
     remove_unused_math(module);
   }
   for (llvm::Function& function : module) keep_masked_loads(function);
-  passes_.run(module, analyses_.modules);
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration()) (function.size() == 1 ? straight_ : passes_).run(function, analyses_.functions);
+  sanitizing_.run(module, analyses_.modules);
   for (llvm::Function& function : module) {
     write_single_lanes(function);
     info_.avx512 ? split_masks(function, info_.vector_bits) : widen_masks(function, info_.vector_bits);
