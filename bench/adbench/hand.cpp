@@ -131,6 +131,8 @@ void declare_hand() {
     declare(std::make_shared<const Instance>(model, flat, n, false));
     declare(std::make_shared<const Instance>(model, flat, n, true));
   }
+  // Many more points than vertices: each vertex is posed once.
+  declare(std::make_shared<const Instance>(model, flat, 8000, false));
 }
 
 }  // namespace adbench
