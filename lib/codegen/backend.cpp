@@ -275,8 +275,8 @@ class Compilation {
     module_.setDataLayout(backend_->machine().createDataLayout());
     emit_program(module_, target_, options, program);
     scalar_ = module_.getFunction(kScalarEntryName) != nullptr;
-    backend_->inline_functions(module_);
     MathFunctions(module_, target_, options).pair_sines();
+    backend_->inline_functions(module_);
     outline(module_);
     times_.ir += stopwatch.lap();
 #ifndef NDEBUG

@@ -279,7 +279,7 @@ llvm::Function* MathFunctions::function(const Signature& s, bool inlined) {
 
 MathFunctions::Signature MathFunctions::signature(const llvm::Function& declared) {
   llvm::StringRef text = declared.getName();
-  text.consume_back(kGeneral);
+  if (!text.consume_back(kGeneral)) text.consume_back(kInlined);
   text.consume_front(kPrefix);
   const auto [function_name, element] = text.rsplit('.');
   const auto [dtype, lanes] = element.split('x');
@@ -300,35 +300,32 @@ void MathFunctions::define(const llvm::Function& declared) {
     if (!f.isDeclaration()) f.setLinkage(llvm::Function::ExternalLinkage);
 }
 
+// Copies of common paths share the reduction of the argument anyhow, but would test twice whether it is rare.
 void MathFunctions::pair_sines() {
   std::vector<llvm::Function*> sines;
-  for (llvm::Function& f : module_) {
-    const llvm::StringRef text = f.getName();
-    if (text.starts_with("calque.sin.") && !text.ends_with(kGeneral) && !text.ends_with(kInlined)) sines.push_back(&f);
-  }
+  for (llvm::Function& f : module_)
+    if (f.getName().starts_with("calque.sin.") && !f.getName().ends_with(kGeneral)) sines.push_back(&f);
   for (llvm::Function* sine : sines) {
     Signature s = signature(*sine);
     s.id = primitives::id_of<primitives::Cos>;
-    llvm::Function* const cosine = module_.getFunction(name(s));
+    llvm::Function* const cosine = module_.getFunction(name(s) + (sine->getName().ends_with(kInlined) ? kInlined : ""));
     if (!cosine) continue;
     s.id = primitives::id_of<primitives::Sin>;
     s.paired = true;
-    // By what they are of and where: the first sine and the first cosine.
+    // By what they are of, where, and whether they are inlined: the first sine and the first cosine.
     using Calls = std::array<llvm::CallInst*, 2>;
-    llvm::MapVector<std::pair<Value*, llvm::BasicBlock*>, Calls> pairs;
+    llvm::MapVector<std::tuple<Value*, llvm::BasicBlock*, unsigned>, Calls> pairs;
     for (const auto& [f, which] : {std::pair{sine, size_t{0}}, std::pair{cosine, size_t{1}}})
       for (llvm::User* user : f->users()) {
-        auto* call = llvm::dyn_cast<llvm::CallInst>(user);
-        if (!call || call->getCalledFunction() != f || call->hasFnAttr(llvm::Attribute::AlwaysInline)) continue;
-        llvm::CallInst*& known = pairs[{call->getArgOperand(0), call->getParent()}][which];
-        if (!known) known = call;
+        auto* call = llvm::cast<llvm::CallInst>(user);
+        const unsigned inlined = call->hasFnAttr(llvm::Attribute::AlwaysInline) ? 1 : 0;
+        llvm::CallInst*& known = pairs[{call->getArgOperand(0), call->getParent(), inlined}][which];
+        if (!known || call->comesBefore(known)) known = call;
       }
     for (const auto& [where, calls] : pairs) {
       if (!calls[0] || !calls[1]) continue;
       llvm::IRBuilder<> b(calls[0]->comesBefore(calls[1]) ? calls[0] : calls[1]);
-      llvm::Function* const f = function(s, false);
-      llvm::CallInst* const both = b.CreateCall(f, {calls[0]->getArgOperand(0)});
-      both->setCallingConv(f->getCallingConv());
+      llvm::CallInst* const both = call_function(b, s, {calls[0]->getArgOperand(0)}, std::get<unsigned>(where) != 0);
       for (unsigned i = 0; i < calls.size(); ++i) calls[i]->replaceAllUsesWith(b.CreateExtractValue(both, i));
       for (llvm::CallInst* call : calls) call->eraseFromParent();
     }
@@ -336,16 +333,21 @@ void MathFunctions::pair_sines() {
   if (!sines.empty()) remove_unused_math(module_);
 }
 
-Value* MathFunctions::call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> operands, Value* mask,
-                               bool inlined) {
+llvm::CallInst* MathFunctions::call_function(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> arguments,
+                                             bool inlined) {
   llvm::Function* const f = function(s, inlined);
-  llvm::SmallVector<Value*, 2> arguments(operands);
-  if (mask && math::cost_of(s.id, s.dtype).rare != 0)
-    for (Value*& v : arguments) v = b.CreateSelect(mask, v, llvm::ConstantFP::get(v->getType(), kOrdinary));
   llvm::CallInst* const call = b.CreateCall(f, arguments);
   call->setCallingConv(f->getCallingConv());
   if (inlined) call->addFnAttr(llvm::Attribute::AlwaysInline);
   return call;
+}
+
+Value* MathFunctions::call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> operands, Value* mask,
+                               bool inlined) {
+  llvm::SmallVector<Value*, 2> arguments(operands);
+  if (mask && math::cost_of(s.id, s.dtype).rare != 0)
+    for (Value*& v : arguments) v = b.CreateSelect(mask, v, llvm::ConstantFP::get(v->getType(), kOrdinary));
+  return call_function(b, s, arguments, inlined);
 }
 
 Value* MathFunctions::call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<Value*> operands,

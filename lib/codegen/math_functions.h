@@ -47,6 +47,8 @@ class MathFunctions {
   llvm::Value* append(const Signature& s, llvm::Function& f) const;
   llvm::Value* call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f);
   static std::string name(const Signature& s);
+  llvm::CallInst* call_function(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> arguments,
+                                bool inlined);
   llvm::Value* call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> operands,
                         llvm::Value* mask, bool inlined);
 
