@@ -80,7 +80,7 @@ class Backend {
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   Analyses analyses_;
-  llvm::FunctionPassManager passes_, straight_;  ///< straight: of functions of one block
+  llvm::FunctionPassManager passes_, one_block_;  ///< the second of functions of one block
   llvm::ModulePassManager sanitizing_;
   std::unique_ptr<MachinePasses> objects_[3];  ///< by level, kept from one module to the next
   llvm::ModulePassManager calls_;              ///< inlines calls that are marked so
@@ -115,8 +115,8 @@ void Backend::set_up(bool sanitize) {
   // What only a rare branch needs is computed there.
   passes.addPass(llvm::SinkingPass());
   passes_ = std::move(passes);
-  straight_.addPass(llvm::EarlyCSEPass());
-  straight_.addPass(llvm::InstCombinePass());
+  one_block_.addPass(llvm::EarlyCSEPass());
+  one_block_.addPass(llvm::InstCombinePass());
   if (sanitize) {
     llvm::AddressSanitizerOptions asan;
     asan.UseAfterReturn = llvm::AsanDetectStackUseAfterReturnMode::Never;
@@ -139,7 +139,7 @@ void Backend::optimize(llvm::Module& module) {
   }
   for (llvm::Function& function : module) keep_masked_loads(function);
   for (llvm::Function& function : module)
-    if (!function.isDeclaration()) (function.size() == 1 ? straight_ : passes_).run(function, analyses_.functions);
+    if (!function.isDeclaration()) (function.size() == 1 ? one_block_ : passes_).run(function, analyses_.functions);
   sanitizing_.run(module, analyses_.modules);
   for (llvm::Function& function : module) {
     write_single_lanes(function);

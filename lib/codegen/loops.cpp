@@ -200,7 +200,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   const bool streamed = repeatable && facts.cost <= kStreamed && full > unroll && streams_in(i);
   const bool large = repeatable ? facts.cost > kOnce : target_.avx512 && facts.cost > kOnceMasked;
   const bool once = full == 0 || (rest != 0 && large && !streamed);
-  // Pieces of threads end where no vector is left over, but that is not known of their ends.
+  // Every piece is whole vectors; LLVM cannot see that from the pieces' ends.
   const bool whole_vectors = rest == 0 && unroll == 1 && !streamed && i.grain % lanes == 0;
   Value* middle = begin;
   if (!once) {

@@ -300,37 +300,60 @@ void MathFunctions::define(const llvm::Function& declared) {
     if (!f.isDeclaration()) f.setLinkage(llvm::Function::ExternalLinkage);
 }
 
+namespace {
+
+/// The first sine and the first cosine of a value in a block.
+struct SinePair {
+  llvm::CallInst *sine = nullptr, *cosine = nullptr, *first = nullptr;
+};
+
+/// What decides an operand. Under a mask each call has one of its own, which selects the same values in the same lanes.
+using OperandKey = std::tuple<Value*, Value*, Value*>;
+OperandKey key_of(Value* operand) {
+  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(operand))
+    return {select->getCondition(), select->getTrueValue(), select->getFalseValue()};
+  return {operand, nullptr, nullptr};
+}
+
+}  // namespace
+
 // Copies of common paths share the reduction of the argument anyhow, but would test twice whether it is rare.
 void MathFunctions::pair_sines() {
-  std::vector<llvm::Function*> sines;
-  for (llvm::Function& f : module_)
-    if (f.getName().starts_with("calque.sin.") && !f.getName().ends_with(kGeneral)) sines.push_back(&f);
-  for (llvm::Function* sine : sines) {
-    Signature s = signature(*sine);
-    s.id = primitives::id_of<primitives::Cos>;
-    llvm::Function* const cosine = module_.getFunction(name(s) + (sine->getName().ends_with(kInlined) ? kInlined : ""));
-    if (!cosine) continue;
-    s.id = primitives::id_of<primitives::Sin>;
-    s.paired = true;
-    // By what they are of, where, and whether they are inlined: the first sine and the first cosine.
-    using Calls = std::array<llvm::CallInst*, 2>;
-    llvm::MapVector<std::tuple<Value*, llvm::BasicBlock*, unsigned>, Calls> pairs;
-    for (const auto& [f, which] : {std::pair{sine, size_t{0}}, std::pair{cosine, size_t{1}}})
-      for (llvm::User* user : f->users()) {
-        auto* call = llvm::cast<llvm::CallInst>(user);
+  const auto is_call_of = [](const llvm::Function& f, const char* name) {
+    return f.getName().starts_with(name) && !f.getName().ends_with(kGeneral);
+  };
+  using Key = std::pair<OperandKey, unsigned>;  // and whether the call is to be inlined
+  std::vector<SinePair> pairs;
+  for (llvm::Function& caller : module_) {
+    for (llvm::BasicBlock& block : caller) {
+      llvm::MapVector<Key, SinePair> of_block;
+      for (llvm::Instruction& i : block) {
+        auto* call = llvm::dyn_cast<llvm::CallInst>(&i);
+        const llvm::Function* f = call ? call->getCalledFunction() : nullptr;
+        const bool sine = f && is_call_of(*f, "calque.sin."), cosine = f && is_call_of(*f, "calque.cos.");
+        if (!sine && !cosine) continue;
         const unsigned inlined = call->hasFnAttr(llvm::Attribute::AlwaysInline) ? 1 : 0;
-        llvm::CallInst*& known = pairs[{call->getArgOperand(0), call->getParent(), inlined}][which];
-        if (!known || call->comesBefore(known)) known = call;
+        SinePair& pair = of_block[{key_of(call->getArgOperand(0)), inlined}];
+        llvm::CallInst*& known = sine ? pair.sine : pair.cosine;
+        if (!known) known = call;
+        if (!pair.first) pair.first = call;
       }
-    for (const auto& [where, calls] : pairs) {
-      if (!calls[0] || !calls[1]) continue;
-      llvm::IRBuilder<> b(calls[0]->comesBefore(calls[1]) ? calls[0] : calls[1]);
-      llvm::CallInst* const both = call_function(b, s, {calls[0]->getArgOperand(0)}, std::get<unsigned>(where) != 0);
-      for (unsigned i = 0; i < calls.size(); ++i) calls[i]->replaceAllUsesWith(b.CreateExtractValue(both, i));
-      for (llvm::CallInst* call : calls) call->eraseFromParent();
+      for (const auto& [key, pair] : of_block)
+        if (pair.sine && pair.cosine) pairs.push_back(pair);
     }
   }
-  if (!sines.empty()) remove_unused_math(module_);
+  for (const SinePair& pair : pairs) {
+    Signature s = signature(*pair.sine->getCalledFunction());
+    s.paired = true;
+    llvm::IRBuilder<> b(pair.first);
+    const bool inlined = pair.sine->hasFnAttr(llvm::Attribute::AlwaysInline);
+    llvm::CallInst* const both = call_function(b, s, {pair.first->getArgOperand(0)}, inlined);
+    pair.sine->replaceAllUsesWith(b.CreateExtractValue(both, 0));
+    pair.cosine->replaceAllUsesWith(b.CreateExtractValue(both, 1));
+    pair.sine->eraseFromParent();
+    pair.cosine->eraseFromParent();
+  }
+  if (!pairs.empty()) remove_unused_math(module_);
 }
 
 llvm::CallInst* MathFunctions::call_function(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> arguments,

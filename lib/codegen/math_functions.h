@@ -25,7 +25,7 @@ class MathFunctions {
   llvm::Value* nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<llvm::Value*> values,
                                  llvm::ArrayRef<llvm::Value*> bits);
 
-  /// Calls of sin and cos of one value become one call of `calque.sincos.f64x4`, which returns both.
+  /// Calls of sin and cos of one value in one block become one call of `calque.sincos.f64x4`, which returns both.
   void pair_sines();
 
   /// Defines a function that another module declares, for that one to be linked with.

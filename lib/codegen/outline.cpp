@@ -1,6 +1,6 @@
 // A cut block becomes calls of `void part(ptr frame)`. What one part computes and another needs goes through the frame,
-// a local of the function that all its cut blocks share: stored once, where it is computed, and loaded at the start of
-// each part that uses it.
+// a local of the function that all its cut blocks share: stored where it is computed, or before a block's first part if
+// no part computes it, and loaded at the start of each part that uses it.
 #include "codegen/outline.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/llvm_target.h"
+#include "codegen/math_functions.h"
 
 namespace calque::codegen {
 
@@ -31,7 +32,7 @@ class FunctionCutter {
   void cut();
 
  private:
-  /// What is cut of a block: all behind its allocas.
+  /// What is cut of a block: all behind its phis and allocas.
   struct Line {
     llvm::BasicBlock& block;
     std::vector<llvm::Instruction*> instructions;
@@ -194,7 +195,8 @@ void FunctionCutter::store(llvm::Value* value, llvm::Value* frame, llvm::Instruc
   b_.CreateStore(value, address);
 }
 
-/// What parts compute is stored by them, for the parts of every line; the rest before a line's first part.
+/// What parts compute is stored by them, for the parts of every line; arguments once; the rest before a line's first
+/// part.
 void FunctionCutter::store_values() {
   std::vector<llvm::Value*> passed(fields_.size());
   for (const auto& [value, field] : field_of_) passed[field] = value;
@@ -271,7 +273,9 @@ size_t num_instructions(const llvm::Function& f) {
 
 void outline(llvm::Module& module) {
   std::vector<llvm::Function*> functions;
-  for (llvm::Function& f : module) functions.push_back(&f);
+  // Functions of mathematics access no memory, nor may their parts.
+  for (llvm::Function& f : module)
+    if (!is_math_function(f)) functions.push_back(&f);
   for (llvm::Function* f : functions) FunctionCutter(*f).cut();
 }
 

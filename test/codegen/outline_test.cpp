@@ -114,7 +114,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view end)
   return parts;
 }
 
-// What a line computes is where the lines of the loops inside look for it: it is not copied before each.
+// What a line computes is where the lines of the loops inside look for it: no values are stored again before a loop.
 TEST(Outline, LinesOfNestedLoopsShareTheirFrame) {
   const std::string text = codegen::llvm_ir(kernel::build_program(graph_of_nested_lines({64, 64})), {});
   int nests = 0;
@@ -132,11 +132,11 @@ INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::ValuesIn(test::cpu_levels()));
 
 // Pieces of threads are whole vectors where the array is: no second copy of the body for a rest.
 TEST(LongBodies, OfThreadsAreEmittedOnce) {
-  constexpr int kCount = 500;
+  constexpr int kCount = 2500;
   for (const int64_t n : {int64_t{1} << 16, (int64_t{1} << 16) + 3}) {
     const std::string text = codegen::llvm_ir(kernel::build_program(graph_of(kCount, 3, {n})), {});
     EXPECT_NE(text.find(".part"), std::string::npos);
-    EXPECT_LE(occurrences(text, " = fsub "), kCount * 2 / 5) << n;
+    EXPECT_LE(occurrences(text, " = fsub "), kCount / 5) << n;
   }
 }
 

@@ -111,8 +111,10 @@ void expect_pairs(const JitOptions& options) {
   const auto cosine = jit([](auto x, auto k) { return cos(x + k); }, options);
   const T huge = std::numeric_limits<T>::max() / 3, infinity = std::numeric_limits<T>::infinity();
   const auto x = Array<T>::from({T(0.5), T(-3), huge, T(1e9), -infinity, T(1e-30), T(-0.0)}, {7});
-  const std::string code = both.lower(x).llvm_ir().str();
-  EXPECT_EQ(count(code, "@calque.sincos."), kPairs + 1u) << code;
+  if (default_device() == cpu()) {
+    const std::string code = both.lower(x).llvm_ir().str();
+    EXPECT_EQ(count(code, "@calque.sincos."), kPairs + 1u) << code;
+  }
   const Array<T> got = both(x);
   for (int k = 0; k < kPairs; ++k) {
     const auto same_bits = [&](const Array<T>& want, int64_t row) {
@@ -124,6 +126,23 @@ void expect_pairs(const JitOptions& options) {
     };
     same_bits(sine(x, static_cast<T>(k)), 2 * k);
     same_bits(cosine(x, static_cast<T>(k)), 2 * k + 1);
+  }
+}
+
+// A sine and a cosine of different values that select the same one in some lanes are no pair.
+TEST(Functions, SinesAndCosinesOfDifferentValuesStayApart) {
+  const auto f = jit([](auto x) {
+    Tracer<float> y = x;
+    for (int i = 0; i < 40; ++i) y = sin(where(x > 0.5f, y, 2.0f)) + cos(where(x > 0.5f, y, 3.0f)) * 0.5f;
+    return y;
+  });
+  const std::vector<float> numbers = {0.25f, 0.75f, 1.5f};
+  const Array<float> got = f(array(numbers));
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    float y = numbers[k];
+    for (int i = 0; i < 40; ++i)
+      y = numbers[k] > 0.5f ? std::sin(y) + std::cos(y) * 0.5f : std::sin(2.0f) + std::cos(3.0f) * 0.5f;
+    EXPECT_NEAR(got.host()[k], y, 1e-3f);
   }
 }
 
