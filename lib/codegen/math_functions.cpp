@@ -2,7 +2,9 @@
 // lanes that nobody looks at; but neither is speculatable, or loops would call the general body ahead of time.
 #include "codegen/math_functions.h"
 
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "codegen/emitter.h"
 #include "codegen/flush_mode.h"
