@@ -44,7 +44,7 @@ class Analysis {
   /// The reductions that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
   /// memory row by row; none for others. They have one extent and do not depend on each other.
   std::vector<const kernel::Instruction*> column_sums(const kernel::Instruction& loop) const;
-  /// The function is worth its code in place of a call: in a loop of some length that has few of them.
+  /// Whether a call of the function is inlined: in loops of at least kLongLoop iterations with few functions.
   bool inlined(const kernel::Instruction& function) const { return inlined_.contains(&function); }
   /// Some instruction has it as an operand.
   bool used(kernel::Id id) const { return used_[id]; }

@@ -2,6 +2,7 @@
 // lanes that nobody looks at; but neither is speculatable, or loops would call the general body ahead of time.
 #include "codegen/math_functions.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -321,9 +322,12 @@ OperandKey key_of(Value* operand) {
 
 // Copies of common paths share the reduction of the argument anyhow, but would test twice whether it is rare.
 void MathFunctions::pair_sines() {
-  const auto is_call_of = [](const llvm::Function& f, const char* name) {
+  const auto is_function = [](const llvm::Function& f, const char* name) {
     return f.getName().starts_with(name) && !f.getName().ends_with(kGeneral);
   };
+  if (std::none_of(module_.begin(), module_.end(),
+                   [&](const llvm::Function& f) { return is_function(f, "calque.sin."); }))
+    return;
   using Key = std::pair<OperandKey, unsigned>;  // and whether the call is to be inlined
   std::vector<SinePair> pairs;
   for (llvm::Function& caller : module_) {
@@ -332,7 +336,7 @@ void MathFunctions::pair_sines() {
       for (llvm::Instruction& i : block) {
         auto* call = llvm::dyn_cast<llvm::CallInst>(&i);
         const llvm::Function* f = call ? call->getCalledFunction() : nullptr;
-        const bool sine = f && is_call_of(*f, "calque.sin."), cosine = f && is_call_of(*f, "calque.cos.");
+        const bool sine = f && is_function(*f, "calque.sin."), cosine = f && is_function(*f, "calque.cos.");
         if (!sine && !cosine) continue;
         const unsigned inlined = call->hasFnAttr(llvm::Attribute::AlwaysInline) ? 1 : 0;
         SinePair& pair = of_block[{key_of(call->getArgOperand(0)), inlined}];

@@ -18,7 +18,7 @@ class MathFunctions {
   const math::MathForms& forms() const { return forms_; }
   /// Calls a function of f32, f64 or integers: `operands` are scalars, or vectors of one length. Lanes outside `mask`
   /// (null: all are active) never lead to the general body.
-  /// `inlined`: the common path takes the place of the call.
+  /// `inlined`: the call is marked to be inlined, with the common path alone.
   llvm::Value* call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<llvm::Value*> operands,
                     llvm::Value* mask, bool inlined);
   /// nextafter of 16-bit floats, from their values in f32 and their bits; emitted where the builder stands.

@@ -109,17 +109,17 @@ class Keeper {
                        [](const Instruction& i) { return i.op != Op::loop && i.op != Op::store; });
   }
 
-  /// The one shared floating-point value that instructions which are not shared use, if it is dear.
+  /// The one shared floating-point value that instructions which are not shared use, if it is expensive.
   Id shared_term(const Region& map, const std::vector<bool>& shared) const {
     Id term = kNone;
-    int dear = 0;
+    int operations = 0;
     std::vector<bool> is_shared(k_.values.size());
     for (size_t n = 0; n < shared.size(); ++n) {
       const Instruction& i = map.instructions[n];
       if (shared[n]) {
         for (const Id r : i.results) is_shared[static_cast<size_t>(r)] = true;
         if (i.op == Op::scalar && is_floating(k_.values[static_cast<size_t>(i.results[0])]))
-          dear += cost_of(k_, i).operations;
+          operations += cost_of(k_, i).operations;
         continue;
       }
       if (!i.regions.empty()) return kNone;
@@ -129,7 +129,7 @@ class Keeper {
         term = o;
       }
     }
-    return dear >= kDear ? term : kNone;
+    return operations >= kDear ? term : kNone;
   }
 
   /// `term` is read from where `store` stores.

@@ -19,8 +19,8 @@ namespace {
 constexpr double kByte = 0.025;     // 40 GB/s, between a cache and memory
 constexpr double kVectorOp = 0.04;  // of 32 bits, in vectors
 constexpr double kScalarOp = 0.3;
-constexpr double kProduct = 0.003;  // a byte of a term of a tile
-constexpr double kDearFactor = 6;   // divisions, square roots
+constexpr double kProduct = 0.003;      // a byte of a term of a tile
+constexpr double kExpensiveFactor = 6;  // divisions, square roots
 // More pieces than this are not needed to keep threads busy.
 constexpr double kEnoughPieces = 32;
 // Partial results of a reduction lie on the stack.
@@ -53,9 +53,9 @@ class Timing {
       case Op::scalar: {
         const DType d = k_.values[static_cast<size_t>(i.results[0])];
         if (!vector && !is_floating(d)) return 0;  // mostly indices
-        const bool dear = i.primitive == id_of<Div> || i.primitive == id_of<Rem> || i.primitive == id_of<Sqrt>;
+        const bool expensive = i.primitive == id_of<Div> || i.primitive == id_of<Rem> || i.primitive == id_of<Sqrt>;
         const double one = vector ? kVectorOp * static_cast<double>(size_of(d)) / 4 : kScalarOp;
-        return dear ? one * kDearFactor : one * cost_of(k_, i).operations;
+        return expensive ? one * kExpensiveFactor : one * cost_of(k_, i).operations;
       }
       case Op::loop:
         return static_cast<double>(i.extent) * iteration(i, vector);

@@ -117,15 +117,15 @@ std::vector<std::string_view> split(std::string_view text, std::string_view end)
 // What a line computes is where the lines of the loops inside look for it: no values are stored again before a loop.
 TEST(Outline, LinesOfNestedLoopsShareTheirFrame) {
   const std::string text = codegen::llvm_ir(kernel::build_program(graph_of_nested_lines({64, 64})), {});
-  int nests = 0;
+  int loop_nests = 0;
   for (const std::string_view function : split(text, "\n}")) {
     int lines = 0;
     for (const std::string_view block : split(function, "\n\n")) lines += occurrences(block, "call void @kernel.") > 2;
     if (lines < 2) continue;
-    ++nests;
+    ++loop_nests;
     EXPECT_LT(occurrences(function, "store float"), 10) << function;
   }
-  EXPECT_EQ(nests, 1);
+  EXPECT_EQ(loop_nests, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::ValuesIn(test::cpu_levels()));
