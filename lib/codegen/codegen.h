@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/program.h"
+#include "kernel/ir/program.h"
 #include "math/forms.h"
 
 namespace calque::codegen {

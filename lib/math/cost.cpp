@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "math/counting_backend.h"
+#include "math/elementary/integer_power.h"
 #include "math/functions.h"
-#include "math/integer_power.h"
 
 namespace calque::math {
 

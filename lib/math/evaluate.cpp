@@ -4,7 +4,7 @@
 
 #include "calque/ir/rounding.h"
 
-#include "math/remainder.h"
+#include "math/elementary/remainder.h"
 #include "math/scalar_backend.h"
 #include "primitives/registry.h"
 

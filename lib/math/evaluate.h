@@ -2,7 +2,7 @@
 // The functions of lib/math on arrays of numbers, with the bits of generated code: constant folding, and the reference
 // of strict mode.
 #include "math/forms.h"
-#include "primitives/rule.h"
+#include "primitives/core/rule.h"
 
 namespace calque::math {
 

@@ -1,12 +1,12 @@
 // All of lib/math. math/lane.h says how to instantiate it over another type.
 #pragma once
 
-#include "math/error_function.h"
-#include "math/exponential.h"
-#include "math/gamma.h"
-#include "math/hyperbolic.h"
-#include "math/inverse_trigonometric.h"
-#include "math/logarithm.h"
-#include "math/power.h"
-#include "math/remainder.h"
-#include "math/trigonometric.h"
+#include "math/elementary/exponential.h"
+#include "math/elementary/hyperbolic.h"
+#include "math/elementary/inverse_trigonometric.h"
+#include "math/elementary/logarithm.h"
+#include "math/elementary/power.h"
+#include "math/elementary/remainder.h"
+#include "math/elementary/trigonometric.h"
+#include "math/special/error_function.h"
+#include "math/special/gamma.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <unordered_set>
 
-#include "plan/cuts.h"
 #include "plan/planner.h"
+#include "plan/split_points.h"
 #include "primitives/registry.h"
 
 namespace calque::plan {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan/equation_order.h"
 #include "plan/planner.h"
-#include "plan/schedule.h"
 #include "primitives/registry.h"
 
 namespace calque::plan {

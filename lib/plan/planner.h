@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plan/contraction.h"
 #include "plan/epilogues.h"
 #include "plan/equations.h"
 #include "plan/plan.h"
+#include "plan/product_queries.h"
 
 namespace calque::plan {
 
@@ -25,7 +25,7 @@ struct Planner {
   /// Notes why something is not fused: each reason once, and not very many.
   void note(std::string reason);
 
-  // ---- memory.cpp: what must be in memory whatever fusion would like
+  // ---- materialize.cpp: what must be in memory whatever fusion would like
   void need(Value v);
   /// Puts a value in memory. A reshaped concatenation lives where the concatenation does, which is written part by
   /// part; on its own index space every element would have to ask which part it comes from.
@@ -49,7 +49,7 @@ struct Planner {
   bool is_short_sum(const Equation& e) const;
   void fix_memory();
 
-  // ---- joins.cpp: reductions that are computed inside the kernels of their users
+  // ---- fuse_reductions.cpp: reductions that are computed inside the kernels of their users
   /// The kernel a value would be computed in, seen from one root: the loops around it (extents other than 1) and how
   /// many of them, from the outside, index the value. -1: not a prefix of the loops.
   struct Place {
@@ -65,7 +65,7 @@ struct Planner {
   /// computed there: softmax becomes one kernel.
   void join_reductions();
 
-  // ---- expansion.cpp: what would be computed too often is stored
+  // ---- rematerialize.cpp: what would be computed too often is stored
   /// Elementwise values that several kernels, or several elements of one, would compute again are stored when that is
   /// cheaper.
   void store_dear();
@@ -113,7 +113,7 @@ struct Planner {
   /// Part of a concatenation that is written part by part: computed in that one's kernels, over its own space.
   bool is_part(Value v) const;
 
-  // ---- groups.cpp: which values in memory share a kernel
+  // ---- fusion_groups.cpp: which values in memory share a kernel
   /// Finds what is computed together with tiled products. Such a product's group is formed where its first root is.
   void fuse_epilogues();
   /// Notes why a tiled product's result goes through memory to those that use it.

@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kMaxSharedValues = 400;
 /// Recomputing as many operations is not worth the memory pass that is saved.
 constexpr double kExpensiveToRepeat = 8;
-/// Columns are reduced row by row, in loops that are short (codegen/columns.cpp) and whose sums lie in memory: storing
-/// beside that costs more than reading again from a cache.
+/// Columns are reduced row by row, in loops that are short (codegen/emit/columns.cpp) and whose sums lie in memory:
+/// storing beside that costs more than reading again from a cache.
 constexpr double kColumnCost = 24;
 constexpr int64_t kLargeColumns = int64_t{1} << 22;
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "primitives/rule.h"
+#include "primitives/core/rule.h"
 
 namespace calque::primitives {
 namespace {

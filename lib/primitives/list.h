@@ -1,15 +1,15 @@
 #pragma once
 // The registry: every primitive once. A primitive's id is its place in this list, so it is a constant that a switch
 // can name, and no number that may be stored.
-#include "primitives/arithmetic.h"
-#include "primitives/compare_logic.h"
-#include "primitives/control.h"
-#include "primitives/convert.h"
-#include "primitives/effects.h"
-#include "primitives/indexing.h"
-#include "primitives/math.h"
-#include "primitives/reduction.h"
-#include "primitives/shape.h"
+#include "primitives/control/control.h"
+#include "primitives/control/effects.h"
+#include "primitives/elementwise/arithmetic.h"
+#include "primitives/elementwise/compare_logic.h"
+#include "primitives/elementwise/convert.h"
+#include "primitives/elementwise/math.h"
+#include "primitives/indexing/indexing.h"
+#include "primitives/reduction/reduction.h"
+#include "primitives/shape/shape.h"
 
 namespace calque::primitives {
 

@@ -4,8 +4,8 @@
 
 #include "calque/ir/graph.h"
 
+#include "primitives/core/rule.h"
 #include "primitives/list.h"
-#include "primitives/rule.h"
 
 namespace calque::primitives {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "ir/persistent.h"
+#include "ir/graph/persistent.h"
 #include "trace/builder.h"
 
 namespace calque::detail {

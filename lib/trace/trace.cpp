@@ -10,8 +10,8 @@
 
 #include "calque/detail/leaf_view.h"
 
-#include "ir/storage_identity.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
+#include "ir/values/storage_identity.h"
 #include "primitives/list.h"
 #include "reference/evaluate.h"
 #include "trace/builder.h"

@@ -8,7 +8,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/gpu/device_text.h"
-#include "runtime/gpu/simulator.h"
+#include "runtime/simulator/simulator.h"
 
 namespace calque::test {
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/gpu/device_code.h"
-#include "kernel/gpu/tiles.h"
-#include "runtime/gpu/simulator.h"
+#include "kernel/schedule_gpu/tiles.h"
+#include "runtime/simulator/simulator.h"
 #include "support/kernel_builder.h"
 #include "support/ptxas.h"
 #include "support/random.h"

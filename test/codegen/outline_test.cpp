@@ -8,11 +8,11 @@
 #include "calque/calque.h"
 
 #include "codegen/codegen.h"
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "support/cpu_levels.h"
 #include "support/native.h"
 #include "support/random.h"
-#include "transform/simplify.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "calque/calque.h"
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "support/cpu_levels.h"
 #include "support/kernel_builder.h"
 #include "support/native.h"

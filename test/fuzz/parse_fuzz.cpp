@@ -12,7 +12,7 @@
 
 #include "reference/evaluate.h"
 #include "support/same_arrays.h"
-#include "transform/passes.h"
+#include "transform/simplify/passes.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "calque/calque.h"
 #include "calque/eigen.h"
 
-#include "runtime/environment.h"
+#include "runtime/process/environment.h"
 
 namespace calque {
 namespace {

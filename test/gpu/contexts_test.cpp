@@ -3,9 +3,9 @@
 
 #include "calque/calque.h"
 
-#include "runtime/gpu/cuda_device.h"
-#include "runtime/gpu/device_api.h"
-#include "runtime/gpu/ptx_support.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/ptx_support.h"
+#include "runtime/device/device_api.h"
 #include "stand_in.h"
 #include "support/simulated.h"
 

@@ -1,7 +1,7 @@
 // Our declarations of cuBLASLt's interface beside NVIDIA's own, where their header is installed.
 #include <gtest/gtest.h>
 
-#include "runtime/gpu/cublaslt.h"
+#include "runtime/cuda/cublaslt.h"
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>

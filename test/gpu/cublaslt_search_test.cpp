@@ -1,5 +1,5 @@
 // Where cuBLASLt is looked for, and what happens to libraries that are not it, or do not start.
-#include "runtime/gpu/cublaslt_search.h"
+#include "runtime/cuda/cublaslt_search.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,8 +10,8 @@
 
 #include "calque/calque.h"
 
-#include "runtime/gpu/cublaslt.h"
-#include "runtime/gpu/cuda_device.h"
+#include "runtime/cuda/cublaslt.h"
+#include "runtime/cuda/cuda_device.h"
 #include "stand_in.h"
 #include "support/simulated.h"
 

@@ -1,6 +1,6 @@
 // Products by cuBLASLt against the stand-in: the right ones, with the right results, at the right time; what the
 // library refuses is computed without it, and nothing of it is left behind.
-#include "runtime/gpu/cublaslt.h"
+#include "runtime/cuda/cublaslt.h"
 
 #include <cmath>
 
@@ -8,8 +8,8 @@
 
 #include "calque/calque.h"
 
-#include "runtime/executable.h"
-#include "runtime/gpu/cuda_device.h"
+#include "compile/executable.h"
+#include "runtime/cuda/cuda_device.h"
 #include "stand_in.h"
 #include "support/simulated.h"
 

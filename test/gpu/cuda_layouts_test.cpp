@@ -1,7 +1,7 @@
 // Our declarations of the driver's interface beside NVIDIA's own, where their header is installed.
 #include <gtest/gtest.h>
 
-#include "runtime/gpu/cuda_driver.h"
+#include "runtime/cuda/cuda_driver.h"
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>

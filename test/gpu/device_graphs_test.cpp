@@ -3,9 +3,9 @@
 
 #include "calque/device.h"
 
+#include "compile/executable.h"
 #include "reference/evaluate.h"
-#include "runtime/executable.h"
-#include "runtime/gpu/device_dispatch.h"
+#include "runtime/call/device_dispatch.h"
 #include "support/native.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"

@@ -4,9 +4,9 @@
 
 #include "calque/calque.h"
 
-#include "runtime/executable.h"
-#include "runtime/gpu/cuda_device.h"
-#include "runtime/gpu/device_api.h"
+#include "compile/executable.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/device/device_api.h"
 #include "stand_in.h"
 #include "support/sanitizers.h"
 

@@ -8,8 +8,8 @@
 
 #include "calque/calque.h"
 
-#include "runtime/executable.h"
-#include "runtime/gpu/cuda_device.h"
+#include "compile/executable.h"
+#include "runtime/cuda/cuda_device.h"
 #include "stand_in.h"
 
 namespace calque {

@@ -1,5 +1,5 @@
 // The text form: what it looks like, and that reading gives back what was printed.
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <cstring>
 #include <sstream>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/build.h"
-#include "ir/graph_access.h"
+#include "ir/graph/graph_access.h"
 
 namespace calque::test {
 namespace {

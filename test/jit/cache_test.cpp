@@ -3,8 +3,8 @@
 
 #include "calque/calque.h"
 
-#include "runtime/environment.h"
-#include "runtime/executable.h"
+#include "compile/executable.h"
+#include "runtime/process/environment.h"
 
 namespace calque {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "calque/calque.h"
 
-#include "runtime/environment.h"
+#include "runtime/process/environment.h"
 
 namespace calque {
 namespace {

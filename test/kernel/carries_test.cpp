@@ -6,14 +6,14 @@
 
 #include "calque/calque.h"
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
 #include "support/random.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
-#include "transform/inline_calls.h"
-#include "transform/simplify.h"
+#include "transform/simplify/inline_calls.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 namespace {

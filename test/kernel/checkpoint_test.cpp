@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "support/arrays.h"
 #include "support/native.h"
 #include "support/samples.h"
 #include "support/sanitizers.h"
-#include "transform/simplify.h"
-#include "transform/vjp.h"
+#include "transform/autodiff/vjp.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 namespace {

@@ -1,20 +1,19 @@
 // Products computed in tiles. Their inputs are small whole numbers, so that every order of summation gives the same
 // bits as the reference's.
-#include "plan/contraction.h"
-
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include "kernel/build.h"
-#include "kernel/threads.h"
+#include "kernel/lower/build.h"
+#include "kernel/schedule/threads.h"
+#include "plan/product_queries.h"
 #include "reference/evaluate.h"
 #include "support/arrays.h"
 #include "support/cpu_levels.h"
 #include "support/native.h"
 #include "support/samples.h"
 #include "support/sanitizers.h"
-#include "transform/simplify.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 namespace {

@@ -15,7 +15,7 @@
 #include "support/op_table.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
-#include "transform/inline_calls.h"
+#include "transform/simplify/inline_calls.h"
 
 namespace calque::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernel/gpu/schedule.h"
+#include "kernel/schedule_gpu/schedule_gpu.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
 #include "support/random_graph.h"

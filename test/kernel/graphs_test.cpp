@@ -6,7 +6,7 @@
 
 #include "calque/ir/graph.h"
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
 

@@ -6,13 +6,13 @@
 
 #include "calque/calque.h"
 
-#include "kernel/build.h"
-#include "kernel/merge_buffers.h"
-#include "kernel/same_code.h"
+#include "kernel/buffers/merge_buffers.h"
+#include "kernel/ir/same_code.h"
+#include "kernel/lower/build.h"
 #include "support/native.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
-#include "transform/simplify.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 namespace {

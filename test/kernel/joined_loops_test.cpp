@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "support/kernel_builder.h"
 #include "support/native.h"
 #include "support/random.h"

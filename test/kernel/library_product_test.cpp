@@ -1,5 +1,5 @@
 // Which kernels are products as libraries compute them, on the schedules of whole graphs.
-#include "kernel/gpu/library_product.h"
+#include "kernel/schedule_gpu/library_product.h"
 
 #include <sstream>
 

@@ -1,11 +1,11 @@
 // Loops that ask where their index lies become loops that do not.
-#include "kernel/split_loops.h"
+#include "kernel/schedule/split_loops.h"
 
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "support/native.h"
 #include "support/samples.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/kernel.h"
+#include "kernel/ir/kernel.h"
 #include "support/kernel_builder.h"
 
 namespace calque::test {

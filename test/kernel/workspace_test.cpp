@@ -6,11 +6,11 @@
 
 #include "calque/ir/graph.h"
 
-#include "ir/bytes.h"
-#include "kernel/build.h"
+#include "ir/values/bytes.h"
+#include "kernel/lower/build.h"
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
-#include "transform/simplify.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 namespace {

@@ -1,11 +1,10 @@
 // Long straight code of single elements becomes several kernels, cut where little crosses.
-#include "plan/cuts.h"
-
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
+#include "plan/split_points.h"
 #include "support/native.h"
 #include "support/samples.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "plan/plan.h"
 #include "support/native.h"
 #include "support/random_graph.h"

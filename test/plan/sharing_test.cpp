@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "support/native.h"
 #include "support/random_graph.h"
 

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include "compile/executable.h"
 #include "plugins/plugin.h"
-#include "runtime/executable.h"
 
 namespace calque::plugins {
 namespace {

@@ -10,7 +10,7 @@
 #include "calque/calque.h"
 
 #include "codegen/codegen.h"
-#include "runtime/executable.h"
+#include "compile/executable.h"
 
 namespace cq = calque;
 
@@ -21,7 +21,7 @@ thread_local std::uintptr_t caller_frame = 0;  // of the function that catches t
 int failures = 0;
 int passed_over = 0;
 
-/// Whether an exception thrown here can reach `caller_frame`: codegen/llvm_errors.h says which frames stop it.
+/// Whether an exception thrown here can reach `caller_frame`: codegen/llvm/llvm_errors.h says which frames stop it.
 bool can_unwind() {
   bool reached = false;
   const auto visit = [](_Unwind_Context* frame, void* result) {
@@ -56,7 +56,8 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
-/// What LLVM was working on when memory ran out is left as it is (codegen/llvm_errors.h): LeakSanitizer need not look.
+/// What LLVM was working on when memory ran out is left as it is (codegen/llvm/llvm_errors.h): LeakSanitizer need not
+/// look.
 extern "C" int __lsan_is_turned_off() { return 1; }
 
 namespace {

@@ -4,8 +4,8 @@
 
 #include "calque/calque.h"
 
-#include "runtime/environment.h"
-#include "runtime/log.h"
+#include "runtime/process/environment.h"
+#include "runtime/process/log.h"
 
 namespace calque {
 namespace {

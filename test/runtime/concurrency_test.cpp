@@ -12,7 +12,7 @@
 
 #include "calque/calque.h"
 
-#include "runtime/executable.h"
+#include "compile/executable.h"
 
 namespace calque {
 namespace {

@@ -1,5 +1,5 @@
 // The bounded table under single flight: threads that miss on one key together make its value once.
-#include "runtime/flight_cache.h"
+#include "runtime/process/flight_cache.h"
 
 #include <atomic>
 #include <barrier>

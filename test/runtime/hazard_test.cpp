@@ -1,9 +1,9 @@
 // An announced object outlives its replacement; one that nobody announces is freed at once.
-#include "runtime/hazard.h"
-
 #include <thread>
 
 #include <gtest/gtest.h>
+
+#include "runtime/process/hazard_pointers.h"
 
 namespace calque::runtime {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/flight_cache.h"
+#include "runtime/process/flight_cache.h"
 
 namespace calque::runtime {
 namespace {

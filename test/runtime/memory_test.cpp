@@ -1,6 +1,4 @@
 // The pool: blocks come back to whoever asks for as much, and what it keeps is bounded.
-#include "runtime/memory.h"
-
 #include <fstream>
 #include <thread>
 
@@ -9,9 +7,10 @@
 
 #include "calque/calque.h"
 
-#include "runtime/environment.h"
-#include "runtime/parallel.h"
-#include "runtime/workspace.h"
+#include "runtime/memory/array_pool.h"
+#include "runtime/memory/workspace.h"
+#include "runtime/process/environment.h"
+#include "runtime/process/parallel.h"
 
 namespace calque {
 namespace {

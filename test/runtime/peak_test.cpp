@@ -5,8 +5,8 @@
 
 #include "calque/calque.h"
 
-#include "runtime/environment.h"
-#include "runtime/memory.h"
+#include "runtime/memory/array_pool.h"
+#include "runtime/process/environment.h"
 #include "support/sanitizers.h"
 
 namespace calque {

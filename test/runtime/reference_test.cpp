@@ -3,10 +3,10 @@
 
 #include "calque/eigen.h"
 
+#include "compile/executable.h"
 #include "reference/evaluate.h"
-#include "runtime/dispatch.h"
-#include "runtime/environment.h"
-#include "runtime/executable.h"
+#include "runtime/call/dispatch.h"
+#include "runtime/process/environment.h"
 
 namespace calque {
 namespace {

@@ -9,8 +9,8 @@
 #include "calque/calque.h"
 
 #include "codegen/codegen.h"
-#include "kernel/build.h"
-#include "runtime/executable.h"
+#include "compile/executable.h"
+#include "kernel/lower/build.h"
 
 namespace calque {
 namespace {

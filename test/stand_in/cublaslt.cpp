@@ -1,6 +1,6 @@
 // The entry points of cuBLASLt that the library uses: products by plain loops, in the order of the stream. What is
 // described is checked when it is used; an algorithm serves nothing but the product that it was chosen for.
-#include "runtime/gpu/cublaslt.h"
+#include "runtime/cuda/cublaslt.h"
 
 #include <bit>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include <exception>
 #include <regex>
 
-#include "runtime/gpu/simulator.h"
+#include "runtime/simulator/simulator.h"
 #include "state.h"
 
 using namespace stand_in;  // NOLINT: everything here is the stand-in's

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "codegen/gpu/device_code.h"
-#include "runtime/gpu/cuda_driver.h"
-#include "runtime/gpu/simulated_memory.h"
+#include "runtime/cuda/cuda_driver.h"
+#include "runtime/simulator/simulated_memory.h"
 
 namespace stand_in {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "primitives/lowering.h"
+#include "primitives/core/lowering.h"
 #include "primitives/registry.h"
 #include "reference/evaluate.h"
 

@@ -10,7 +10,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/gpu/device_code.h"
-#include "runtime/gpu/simulator.h"
+#include "runtime/simulator/simulator.h"
 
 namespace calque::test {
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "codegen/codegen.h"
-#include "kernel/kernel.h"
-#include "kernel/program.h"
+#include "kernel/ir/kernel.h"
+#include "kernel/ir/program.h"
 #include "support/cpu_levels.h"
 #include "support/sanitizers.h"
 

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <sstream>
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "reference/evaluate.h"
-#include "runtime/parallel.h"
-#include "runtime/workspace.h"
+#include "runtime/memory/workspace.h"
+#include "runtime/process/parallel.h"
 #include "support/sanitizers.h"
-#include "transform/inline_calls.h"
-#include "transform/simplify.h"
+#include "transform/simplify/inline_calls.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 

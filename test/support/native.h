@@ -6,8 +6,8 @@
 #include "calque/ir/graph.h"
 
 #include "codegen/codegen.h"
-#include "kernel/build.h"
-#include "kernel/gpu/schedule.h"
+#include "kernel/lower/build.h"
+#include "kernel/schedule_gpu/schedule_gpu.h"
 #include "reference/evaluate.h"
 
 namespace calque::test {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "primitives/core/typing.h"
 #include "primitives/list.h"
-#include "primitives/typing.h"
 #include "support/random_graph.h"
 
 namespace calque::test {

@@ -1,10 +1,10 @@
 #include "support/simulated.h"
 
-#include "ir/bytes.h"
-#include "kernel/build.h"
-#include "runtime/gpu/simulated_device.h"
-#include "runtime/gpu/step_runner.h"
-#include "transform/simplify.h"
+#include "ir/values/bytes.h"
+#include "kernel/lower/build.h"
+#include "runtime/device/step_runner.h"
+#include "runtime/simulator/simulated_device.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 

@@ -5,8 +5,8 @@
 #include "calque/ir/graph.h"
 
 #include "codegen/gpu/device_code.h"
-#include "kernel/gpu/schedule.h"
-#include "runtime/gpu/device_api.h"
+#include "kernel/schedule_gpu/schedule_gpu.h"
+#include "runtime/device/device_api.h"
 
 namespace calque::test {
 

@@ -1,7 +1,7 @@
 #pragma once
 // How work is split over threads, for the time of a test.
-#include "kernel/threads.h"
-#include "runtime/environment.h"
+#include "kernel/schedule/threads.h"
+#include "runtime/process/environment.h"
 
 namespace calque::test {
 

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "reference/evaluate.h"
-#include "transform/jvp.h"
-#include "transform/vjp.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/vjp.h"
 
 namespace calque::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "calque/ir/graph.h"
 
 #include "support/random.h"
-#include "transform/vmap.h"
+#include "transform/batch/vmap.h"
 
 namespace calque::test {
 

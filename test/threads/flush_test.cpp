@@ -12,9 +12,9 @@
 #include "calque/calque.h"
 
 #include "codegen/codegen.h"
-#include "kernel/build.h"
-#include "kernel/threads.h"
-#include "runtime/environment.h"
+#include "kernel/lower/build.h"
+#include "kernel/schedule/threads.h"
+#include "runtime/process/environment.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

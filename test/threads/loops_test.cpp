@@ -6,13 +6,13 @@
 
 #include "calque/calque.h"
 
-#include "kernel/build.h"
-#include "runtime/workspace.h"
+#include "kernel/lower/build.h"
+#include "runtime/memory/workspace.h"
 #include "support/native.h"
 #include "support/random.h"
 #include "support/random_graph.h"
 #include "support/splitting.h"
-#include "transform/simplify.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_group.h>
 
-#include "runtime/happens_before.h"
+#include "runtime/process/happens_before.h"
 
 namespace calque::test {
 

@@ -8,9 +8,9 @@
 
 #include "calque/calque.h"
 
-#include "runtime/environment.h"
-#include "runtime/parallel.h"
-#include "runtime/workspace.h"
+#include "runtime/memory/workspace.h"
+#include "runtime/process/environment.h"
+#include "runtime/process/parallel.h"
 #include "threads/pools_helpers.h"
 
 namespace calque {

@@ -10,7 +10,7 @@
 #include "support/random_graph.h"
 #include "support/sanitizers.h"
 #include "support/splitting.h"
-#include "transform/inline_calls.h"
+#include "transform/simplify/inline_calls.h"
 
 namespace calque::test {
 namespace {

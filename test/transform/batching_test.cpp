@@ -9,7 +9,7 @@
 #include "support/native.h"
 #include "support/op_table.h"
 #include "support/transforms.h"
-#include "transform/vmap.h"
+#include "transform/batch/vmap.h"
 
 namespace calque::test {
 namespace {

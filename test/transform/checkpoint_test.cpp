@@ -3,15 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernel/build.h"
+#include "kernel/lower/build.h"
 #include "primitives/list.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
 #include "support/transforms.h"
-#include "transform/jvp.h"
-#include "transform/simplify.h"
-#include "transform/split.h"
-#include "transform/vjp.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/partial_eval.h"
+#include "transform/autodiff/vjp.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::transform {
 namespace {

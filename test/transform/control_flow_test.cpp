@@ -9,10 +9,10 @@
 #include "support/native.h"
 #include "support/samples.h"
 #include "support/transforms.h"
-#include "transform/jvp.h"
-#include "transform/simplify.h"
-#include "transform/vjp.h"
-#include "transform/vmap.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/vjp.h"
+#include "transform/batch/vmap.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 

@@ -7,8 +7,8 @@
 #include "primitives/list.h"
 #include "support/trace_eval.h"
 #include "support/transforms.h"
-#include "transform/jvp.h"
-#include "transform/vjp.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/vjp.h"
 
 namespace calque::test {
 namespace {

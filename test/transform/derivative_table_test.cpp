@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include "primitives/writer.h"
+#include "primitives/core/writer.h"
 #include "support/trace_eval.h"
-#include "transform/jvp.h"
-#include "transform/vjp.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/vjp.h"
 
 namespace calque::test {
 namespace {

@@ -9,9 +9,9 @@
 #include "reference/evaluate.h"
 #include "support/derivative_cases.h"
 #include "support/native.h"
-#include "transform/jvp.h"
-#include "transform/simplify.h"
-#include "transform/vjp.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/vjp.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 namespace {

@@ -8,11 +8,11 @@
 #include "reference/evaluate.h"
 #include "support/arrays.h"
 #include "support/transforms.h"
-#include "transform/jvp.h"
-#include "transform/simplify.h"
-#include "transform/split.h"
-#include "transform/vjp.h"
-#include "transform/vmap.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/partial_eval.h"
+#include "transform/autodiff/vjp.h"
+#include "transform/batch/vmap.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::transform {
 namespace {

@@ -1,5 +1,5 @@
 // What holds for every pass, on random graphs: the result verifies, has the same signature and computes the same bits.
-#include "transform/passes.h"
+#include "transform/simplify/passes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include "reference/evaluate.h"
 #include "support/random_graph.h"
 #include "support/same_arrays.h"
-#include "transform/inline_calls.h"
-#include "transform/simplify.h"
+#include "transform/simplify/inline_calls.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::transform {
 namespace {

@@ -10,9 +10,9 @@
 #include "support/same_arrays.h"
 #include "support/sanitizers.h"
 #include "support/transforms.h"
-#include "transform/jvp.h"
-#include "transform/vjp.h"
-#include "transform/vmap.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/vjp.h"
+#include "transform/batch/vmap.h"
 
 namespace calque::test {
 namespace {

@@ -5,9 +5,9 @@
 #include "reference/evaluate.h"
 #include "support/random_graph.h"
 #include "support/same_arrays.h"
-#include "transform/eliminate_dead_code.h"
-#include "transform/passes.h"
-#include "transform/simplify.h"
+#include "transform/simplify/eliminate_dead_code.h"
+#include "transform/simplify/passes.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::transform {
 namespace {

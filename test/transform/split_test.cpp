@@ -1,7 +1,5 @@
 // Splitting a graph by dependence on some of its inputs changes nothing that it computes, whatever is unknown; of
 // derivatives, the second part is linear in what is unknown and its transposed is its transposed.
-#include "transform/split.h"
-
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -12,9 +10,10 @@
 #include "support/same_arrays.h"
 #include "support/samples.h"
 #include "support/transforms.h"
-#include "transform/jvp.h"
-#include "transform/simplify.h"
-#include "transform/transpose.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/partial_eval.h"
+#include "transform/autodiff/transpose.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::transform {
 namespace {

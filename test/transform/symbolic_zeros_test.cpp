@@ -6,9 +6,9 @@
 
 #include "reference/evaluate.h"
 #include "support/transforms.h"
-#include "transform/jvp.h"
-#include "transform/simplify.h"
-#include "transform/vjp.h"
+#include "transform/autodiff/jvp.h"
+#include "transform/autodiff/vjp.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::transform {
 namespace {

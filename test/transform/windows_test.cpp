@@ -1,5 +1,5 @@
 // Cotangents of slices put together: the same sum as padding each of them, from far fewer equations.
-#include "transform/windows.h"
+#include "transform/autodiff/windows.h"
 
 #include <sstream>
 
@@ -8,8 +8,8 @@
 #include "reference/evaluate.h"
 #include "support/native.h"
 #include "support/samples.h"
-#include "transform/simplify.h"
-#include "transform/vjp.h"
+#include "transform/autodiff/vjp.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque::test {
 namespace {

@@ -17,7 +17,7 @@
 #include "calque/executor.h"
 #include "calque/files.h"
 
-#include "ir/bytes.h"
+#include "ir/values/bytes.h"
 #include "reference/evaluate.h"
 
 namespace calque::cli {

@@ -6,7 +6,7 @@
 #include "calque/case_derivatives.h"
 
 #include "primitives/list.h"
-#include "transform/vmap.h"
+#include "transform/batch/vmap.h"
 
 namespace calque::cli {
 namespace {

@@ -16,9 +16,9 @@
 #include "calque/device.h"
 #include "calque/ir/errors.h"
 
+#include "compile/executable.h"
 #include "reference/evaluate.h"
-#include "runtime/environment.h"
-#include "runtime/executable.h"
+#include "runtime/process/environment.h"
 
 namespace calque::cli {
 namespace {

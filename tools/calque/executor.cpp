@@ -2,8 +2,8 @@
 
 #include "calque/ir/errors.h"
 
-#include "runtime/dispatch.h"
-#include "runtime/gpu/device_dispatch.h"
+#include "runtime/call/device_dispatch.h"
+#include "runtime/call/dispatch.h"
 
 namespace calque::cli {
 

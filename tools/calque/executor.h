@@ -8,7 +8,7 @@
 #include "calque/device.h"
 #include "calque/ir/graph.h"
 
-#include "runtime/executable.h"
+#include "compile/executable.h"
 
 namespace calque::cli {
 

@@ -7,10 +7,10 @@
 #include "calque/device.h"
 
 #include "codegen/codegen.h"
-#include "codegen/target.h"
-#include "runtime/environment.h"
-#include "runtime/gpu/cublaslt_search.h"
-#include "runtime/gpu/cuda_device.h"
+#include "codegen/llvm/target.h"
+#include "runtime/cuda/cublaslt_search.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/process/environment.h"
 
 namespace calque::cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "codegen/codegen.h"
 #include "codegen/gpu/device_code.h"
-#include "runtime/executable.h"
-#include "runtime/gpu/device_executable.h"
+#include "compile/device_executable.h"
+#include "compile/executable.h"
 
 namespace calque::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "calque/files.h"
 #include "calque/ir/errors.h"
 
-#include "transform/passes.h"
+#include "transform/simplify/passes.h"
 
 namespace calque::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include "calque/executor.h"
 #include "calque/files.h"
 
+#include "compile/executable.h"
 #include "reference/evaluate.h"
-#include "runtime/executable.h"
 
 namespace calque::cli {
 namespace {

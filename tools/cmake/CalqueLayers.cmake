@@ -1,6 +1,10 @@
 # calque_add_layer(<layer>): the object library calque_<layer> of lib/<layer>/**.cpp. A layer without sources has none.
 # calque_join_layers(): the library `calque` of all layers, alias calque::calque.
 
+set(CALQUE_DEVICE_EMITTERS
+    device_emitter device_memory device_loops device_reduction device_scan device_contraction device_factors device_products
+    device_ops lower_to_nvvm lower_to_simulator)
+
 function(calque_add_layer layer)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${layer}/*.cpp")
   if(NOT sources)
@@ -19,22 +23,23 @@ function(calque_add_layer layer)
     target_compile_options(calque_${layer} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
   if(layer STREQUAL "runtime" AND CALQUE_SANITIZE MATCHES "thread")
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/runtime/parallel.cpp" PROPERTIES
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/runtime/process/parallel.cpp" PROPERTIES
       COMPILE_OPTIONS "-fno-sanitize=thread" COMPILE_DEFINITIONS CALQUE_THREAD_SANITIZER SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   if(layer STREQUAL "codegen")
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    set(devices device_emitter device_memory device_loops device_reduction device_scan device_contraction device_factors
-                device_products device_ops lower_to_nvvm lower_to_simulator)
-    list(TRANSFORM devices PREPEND "gpu/")
+    list(TRANSFORM CALQUE_DEVICE_EMITTERS PREPEND "gpu/" OUTPUT_VARIABLE devices)
     foreach(group IN ITEMS
-            "scalars;scalar_ops;conversions;inverse_root;functions;math_functions;kernel_emitter;loops;reduction"
-            "regions;branches;memory;places;streaming;interleave;columns;scan"
-            "products;contraction;packing;entry;calls;flush_mode;split_masks"
-            "backends;backend"
-            "linker;session;math_library;llvm_errors;target"
-            "passes;contract_products;inline_kernel;masks;outline"
+            "scalars;scalar/scalar_ops;scalar/conversions;scalar/math_functions;emit/inverse_root;emit/math_calls;\
+emit/kernel_emitter;emit/loops;emit/reduction"
+            "regions;emit/branches;emit/load_store;emit/workspace_addressing;emit/non_temporal;emit/interleave;\
+emit/columns;emit/scan"
+            "products;cpu/emit_contraction;cpu/packing;cpu/entry;cpu/runtime_calls;llvm/flush_mode;llvm/split_masks;\
+llvm/function_attributes"
+            "backends;jit/backend"
+            "linker;jit/session;jit/math_library;llvm/llvm_errors;llvm/target"
+            "passes;llvm/contract_products;llvm/masks;cpu/inline_kernel;cpu/outline"
             "devices;${devices}"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)

@@ -7,11 +7,12 @@
 
 #include "calque/ir/errors.h"
 
-#include "codegen/backend_target.h"
-#include "codegen/contract_products.h"
-#include "codegen/emitter.h"
+#include "codegen/emit/emitter.h"
 #include "codegen/gpu/device_passes.h"
-#include "codegen/math_functions.h"
+#include "codegen/llvm/backend_target.h"
+#include "codegen/llvm/contract_products.h"
+#include "codegen/llvm/function_attributes.h"
+#include "codegen/scalar/math_functions.h"
 
 namespace calque::codegen {
 

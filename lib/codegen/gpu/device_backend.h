@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "codegen/gpu/llvm_device_passes.h"
-#include "codegen/llvm_errors.h"
-#include "codegen/machine_passes.h"
-#include "codegen/session.h"
-#include "codegen/target.h"
+#include "codegen/jit/machine_passes.h"
+#include "codegen/jit/session.h"
+#include "codegen/llvm/llvm_errors.h"
+#include "codegen/llvm/target.h"
 
 namespace calque::codegen {
 

@@ -1,12 +1,12 @@
 #pragma once
-// From a program whose kernels are scheduled for a GPU (kernel/gpu/schedule.h) to code: PTX, or the same kernels
-// retargeted to the host for the simulator. No LLVM name appears here.
+// From a program whose kernels are scheduled for a GPU (kernel/schedule_gpu/schedule_gpu.h) to code: PTX, or the same
+// kernels retargeted to the host for the simulator. No LLVM name appears here.
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "kernel/program.h"
+#include "kernel/ir/program.h"
 
 namespace calque::codegen {
 

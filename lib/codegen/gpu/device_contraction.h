@@ -2,9 +2,9 @@
 // Emits one contraction of a kernel for a block of threads: device_contraction.cpp has the steps through the depth and
 // what is done with the sums, device_factors.cpp how factors come into shared memory, device_products.cpp how they come
 // out of it and are multiplied.
+#include "codegen/cpu/tiling.h"
 #include "codegen/gpu/device_emitter.h"
-#include "codegen/tiling.h"
-#include "kernel/gpu/tiles.h"
+#include "kernel/schedule_gpu/tiles.h"
 
 namespace calque::codegen {
 

@@ -6,9 +6,9 @@
 
 #include "calque/ir/errors.h"
 
-#include "codegen/flush_mode.h"
-#include "codegen/overlaps.h"
-#include "codegen/tiling.h"
+#include "codegen/cpu/overlaps.h"
+#include "codegen/cpu/tiling.h"
+#include "codegen/llvm/flush_mode.h"
 
 namespace calque::codegen {
 

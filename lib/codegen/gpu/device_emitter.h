@@ -3,7 +3,7 @@
 // (or vectors of 16 bytes in loops marked so); what is added here is who runs which iterations, and what threads of a
 // group tell each other. Code is either *cooperative*, run alike by all threads of a group, whose values are then the
 // same in all, or it is a thread's own, inside a loop spread over threads.
-#include "codegen/emitter.h"
+#include "codegen/emit/emitter.h"
 #include "codegen/gpu/device_code.h"
 #include "codegen/gpu/device_ops.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "codegen/gpu/device_emitter.h"
-#include "kernel/gpu/repeats.h"
-#include "kernel/gpu/tiles.h"
+#include "kernel/schedule_gpu/tiles.h"
+#include "kernel/schedule_gpu/unroll_factor.h"
 
 namespace calque::codegen {
 

@@ -3,9 +3,9 @@
 
 #include "calque/ir/errors.h"
 
-#include "codegen/flush_mode.h"
 #include "codegen/gpu/device_ops.h"
 #include "codegen/gpu/device_text.h"
+#include "codegen/llvm/flush_mode.h"
 
 namespace calque::codegen {
 

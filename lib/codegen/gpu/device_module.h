@@ -2,9 +2,9 @@
 // A module of device code on its way from the emitter to PTX or to the simulator.
 #include <memory>
 
-#include "codegen/backend_target.h"
 #include "codegen/gpu/device_backend.h"
 #include "codegen/gpu/device_code.h"
+#include "codegen/llvm/backend_target.h"
 
 namespace calque::codegen {
 

@@ -18,7 +18,7 @@
 //
 // Global memory is address space 1, shared memory 3. A kernel is a function `void (ptr addrspace(1) buffer...)` of
 // external linkage; every other function is internal and gets inlined.
-#include "codegen/llvm.h"
+#include "codegen/llvm/llvm.h"
 
 namespace calque::codegen {
 

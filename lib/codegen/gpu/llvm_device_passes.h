@@ -4,4 +4,4 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 
-#include "codegen/llvm_passes.h"
+#include "codegen/llvm/llvm_passes.h"

@@ -5,9 +5,9 @@
 
 #include "calque/ir/errors.h"
 
-#include "codegen/flush_mode.h"
 #include "codegen/gpu/device_code.h"
 #include "codegen/gpu/device_passes.h"
+#include "codegen/llvm/flush_mode.h"
 
 namespace calque::codegen {
 

@@ -1,5 +1,5 @@
 // A cuBLASLt that opens and has every function, but does not start: as one does whose driver is too old for it.
-#include "runtime/gpu/cublaslt.h"
+#include "runtime/cuda/cublaslt.h"
 
 using namespace calque::runtime;  // NOLINT: the parameters' names are written within it
 using namespace calque::runtime::cublas;

@@ -1,0 +1,374 @@
+// Products of matrices. The result is computed tile by tile: a tile's sums stay in registers while the terms run, each
+// term a row of the right factor (vectors) times a column of the left (broadcasts). Around that are the loops that keep
+// factors in caches: blocks of the result (tasks), blocks of terms, rows of tiles, tiles. A factor that is used again
+// and again is packed first, which is where transposed, converted and computed factors become plain vectors. Sums run
+// over the terms in order, in blocks whose length the shape alone decides; block sums are added in order.
+#include "codegen/cpu/emit_contraction.h"
+
+namespace calque::codegen {
+
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t kUnroll = 4;
+/// What is done with sums is written out for each register up to this many instructions; beyond, in a loop.
+constexpr int64_t kShortEpilogue = 12;
+
+}  // namespace
+
+bool ContractionEmitter::constant(Value* v, int64_t& out) {
+  const auto* c = llvm::dyn_cast<llvm::ConstantInt>(v);
+  if (c) out = c->getSExtValue();
+  return c != nullptr;
+}
+
+void ContractionEmitter::when(Value* condition, const std::function<void()>& body) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+    if (!known->isZero()) body();
+    return;
+  }
+  llvm::BasicBlock *inside = k_.block("then"), *after = k_.block("join");
+  b_.CreateCondBr(condition, inside, after);
+  b_.SetInsertPoint(inside);
+  body();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void ContractionEmitter::loop(Value* begin, Value* end, int64_t step, const Body& body) {
+  when(b_.CreateICmpSLT(begin, end), [&] {
+    k_.counted(begin, end, step, {}, [&](Value* i, const Values&) {
+      body(i);
+      return Values{};
+    });
+  });
+}
+
+Value* ContractionEmitter::first_lanes(unsigned count, unsigned lanes) {
+  if (count == 0 || count >= lanes) return nullptr;
+  llvm::SmallVector<llvm::Constant*, 64> bits;
+  for (unsigned l = 0; l < lanes; ++l) bits.push_back(b_.getInt1(l < count));
+  return llvm::ConstantVector::get(bits);
+}
+
+// ---- tiles
+
+void ContractionEmitter::emit() {
+  if (!i_.threads) {
+    allocate();
+    loop(integer(0), integer(i_.columns), t_.column_block, [&](Value* n0) {
+      loop(integer(0), integer(i_.rows), row_block_,
+           [&](Value* m0) { block(m0, n0, smaller(integer(row_block_), sub(integer(i_.rows), m0))); });
+    });
+    return;
+  }
+  // Tasks that use the same block of the right factor follow each other, and those of one piece share it.
+  const int64_t down = ceil_div(i_.rows, t_.row_block), across = ceil_div(i_.columns, t_.column_block);
+  k_.parallel_for(down * across, 1, [&](Value* begin, Value* end) {
+    allocate();
+    Value *first = b_.CreateUDiv(begin, integer(down)), *last = b_.CreateUDiv(add(end, down - 1), integer(down));
+    loop(first, last, 1, [&](Value* column) {
+      Value *m = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sub(begin, mul(column, down)), integer(0)),
+            *stop = smaller(sub(end, mul(column, down)), integer(down));
+      stop = smaller(mul(stop, t_.row_block), integer(i_.rows));
+      loop(mul(m, t_.row_block), stop, row_block_,
+           [&](Value* m0) { block(m0, mul(column, t_.column_block), smaller(integer(row_block_), sub(stop, m0))); });
+    });
+  });
+}
+
+void ContractionEmitter::block(Value* m0, Value* n0, Value* rows) {
+  loop(integer(0), integer(blocks_), 1, [&](Value* number) { terms_block(m0, n0, rows, number); });
+}
+
+void ContractionEmitter::terms_block(Value* m0, Value* n0, Value* rows, Value* number) {
+  number_ = number;
+  Value* k0 = mul(number, t_.depth_block);
+  Value* depth = blocks_ == 1 ? integer(i_.extent) : smaller(integer(t_.depth_block), sub(integer(i_.extent), k0));
+  Value* columns = smaller(integer(t_.column_block), sub(integer(i_.columns), n0));
+  Value* full = b_.CreateUDiv(columns, integer(panel_));
+  last_column_ = add(n0, columns);
+  if (t_.pack_rhs) pack_rhs(n0, full, k0, depth);
+  Value* tiles = b_.CreateUDiv(rows, integer(t_.tile.rows));
+  Place place{m0, n0, k0, depth, nullptr, nullptr, t_.tile.rows, t_.tile.vectors, 0};
+  loop(integer(0), tiles, 1, [&](Value* row) {
+    place.row = row;
+    place.m = add(m0, mul(row, t_.tile.rows));
+    row_of_tiles(place, full);
+  });
+  const int64_t left = i_.rows % t_.tile.rows;
+  if (left == 0) return;
+  place.row = tiles;
+  place.m = add(m0, mul(tiles, t_.tile.rows));
+  place.rows = left;
+  when(b_.CreateICmpSLT(place.m, add(m0, rows)), [&] { row_of_tiles(place, full); });
+}
+
+void ContractionEmitter::row_of_tiles(Place place, Value* full) {
+  if (t_.pack_lhs) pack_lhs(place.m, place.rows, place.k0, place.depth);
+  Value* const n0 = place.n;
+  loop(integer(0), full, 1, [&](Value* panel) {
+    place.panel = panel;
+    place.n = add(n0, mul(panel, panel_));
+    tile(place);
+  });
+  const int64_t left = i_.columns % panel_;
+  if (left == 0) return;
+  place.panel = full;
+  place.n = add(n0, mul(full, panel_));
+  place.vectors = ceil_div(left, lanes_);
+  place.rest = static_cast<unsigned>(left % lanes_);
+  when(b_.CreateICmpSLT(place.n, last_column_), [&] { tile(place); });
+}
+
+void ContractionEmitter::fetch_line(Value* at, int64_t bytes, bool write) {
+  Value* line = b_.CreateGEP(b_.getInt8Ty(), at, integer(bytes));
+  constexpr uint32_t kNear = 3, kSecondLevel = 2, kData = 1;
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
+                     {line, b_.getInt32(write ? 1 : 0), b_.getInt32(write ? kNear : kSecondLevel), b_.getInt32(kData)});
+}
+
+// What will be wanted soon and may be far away: the sums of earlier terms, this tile's share of the rows of the left
+// factor that come next, and the next panel of a right factor that passes by.
+void ContractionEmitter::fetch(const Place& p) {
+  constexpr auto line = static_cast<int64_t>(kLine);
+  const auto bytes = static_cast<int64_t>(size_of(sum_)), width = static_cast<int64_t>(size_of(factor_));
+  if (blocks_ > 1) {
+    Value* sums = waiting(p);
+    for (int64_t at = 0; at < p.rows * p.vectors * lanes_ * bytes; at += line) fetch_line(sums, at, true);
+  }
+  if (t_.passes && rhs_.plain) {
+    Value* from = address(1, p.k0, p.n);
+    for (int64_t k = 0; k < t_.depth_block; ++k)
+      for (int64_t at = 0; at < panel_ * width; at += line)
+        fetch_line(from, (k * rhs_.stride[0] + panel_) * width + at, false);
+  }
+  if (!t_.fetch_lhs) return;
+  const int64_t panels = ceil_div(t_.column_block, panel_), lines = ceil_div(t_.depth_block * width, line);
+  const int64_t share = ceil_div(lines, panels);
+  Value* from = b_.CreateGEP(b_.getInt8Ty(), address(0, p.m, p.k0), mul(p.panel, share * line));
+  for (int64_t r = 0; r < p.rows; ++r)
+    for (int64_t l = 0; l < share; ++l) fetch_line(from, (p.rows + r) * lhs_.stride[0] * width + l * line, false);
+}
+
+void ContractionEmitter::tile(const Place& p) {
+  fetch(p);
+  const Values zeros(static_cast<size_t>(p.rows * p.vectors), llvm::Constant::getNullValue(vector(element_, lanes_)));
+  Values sums = run_terms(p, zeros);
+  if (blocks_ == 1) return finish(p, sums);
+  sums = joined(p, sums);
+  llvm::BasicBlock *last = k_.block("last"), *more = k_.block("more"), *after = k_.block("join");
+  b_.CreateCondBr(b_.CreateICmpEQ(number_, integer(blocks_ - 1)), last, more);
+  b_.SetInsertPoint(more);
+  keep(p, sums);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(last);
+  finish(p, sums);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+// Where the sums of a tile wait for the next block of terms.
+Value* ContractionEmitter::waiting(const Place& p) {
+  const int64_t panels = ceil_div(t_.column_block, panel_);
+  Value* number = add(mul(p.row, panels), p.panel);
+  return at(element_, waiting_, mul(number, t_.tile.rows * panel_));
+}
+
+// The sums of the blocks before this one, if there are any, and of this one.
+Values ContractionEmitter::joined(const Place& p, const Values& sums) {
+  auto* type = vector(element_, lanes_);
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *again = k_.block("again"), *ready = k_.block("ready");
+  b_.CreateCondBr(b_.CreateICmpEQ(number_, integer(0)), ready, again);
+  b_.SetInsertPoint(again);
+  Value* from = waiting(p);
+  Values totals;
+  for (size_t n = 0; n < sums.size(); ++n) {
+    Value* earlier =
+        b_.CreateAlignedLoad(type, at(element_, from, static_cast<int64_t>(n) * lanes_), llvm::Align(size_of(sum_)));
+    totals.push_back(is_floating(sum_) ? b_.CreateFAdd(earlier, sums[n]) : b_.CreateAdd(earlier, sums[n]));
+  }
+  b_.CreateBr(ready);
+  b_.SetInsertPoint(ready);
+  const Values out = k_.phis(sums, before);
+  KernelEmitter::join(out, totals, again);
+  return out;
+}
+
+void ContractionEmitter::keep(const Place& p, const Values& sums) {
+  Value* to = waiting(p);
+  for (size_t n = 0; n < sums.size(); ++n)
+    b_.CreateAlignedStore(sums[n], at(element_, to, static_cast<int64_t>(n) * lanes_), llvm::Align(size_of(sum_)));
+}
+
+// Whether terms are written out. Elements of the left factor that many tiles share stay in registers then, unless there
+// are too many of them.
+bool ContractionEmitter::is_straight(const Place& p, int64_t terms) const {
+  constexpr int64_t kTerms = 384;
+  if (i_.columns > 2 * panel_ && terms * p.rows > kSharedElements) return false;
+  if (t_.computed_rhs != 0) return terms * p.vectors * (p.rows + t_.computed_rhs) <= kStraightInstructions;
+  return terms * p.vectors * p.rows <= kTerms;
+}
+
+ContractionEmitter::Source ContractionEmitter::lhs_source(const Place& p) {
+  if (!t_.pack_lhs) {
+    llvm::Type* element = k_.element(lhs_.buffer);
+    const int64_t term = t_.pairs ? 2 : 1;
+    return {address(0, p.m, p.k0), lhs_.stride[0], term * lhs_.stride[1], element, t_.pairs ? unit_ : element};
+  }
+  if (!lhs_by_columns()) return {packed_lhs_, t_.pairs ? row_step_ / 2 : row_step_, 1, unit_, unit_};
+  const int64_t lanes = k_.target_.vector_bits / 8 / static_cast<int64_t>(size_of(sum_));
+  return {packed_lhs_, 1, round_up(t_.tile.rows, lanes), unit_, unit_};
+}
+
+ContractionEmitter::Source ContractionEmitter::rhs_source(const Place& p) {
+  if (t_.pack_rhs) {
+    const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+    return {at(unit_, packed_rhs_, mul(p.panel, units * panel_)), 0, panel_, unit_, unit_};
+  }
+  if (!rhs_.plain) return {};
+  llvm::Type* element = k_.element(rhs_.buffer);
+  return {address(1, p.k0, p.n), 0, rhs_.stride[0], element, element};
+}
+
+Values ContractionEmitter::run_terms(const Place& p, const Values& start) {
+  const Source a = lhs_source(p), b = rhs_source(p);
+  Value* end = t_.pairs ? b_.CreateLShr(add(p.depth, 1), uint64_t{1}) : p.depth;
+  int64_t known = 0;
+  Values sums = start;
+  if (constant(end, known) && is_straight(p, known)) {
+    for (int64_t k = 0; k < known; ++k) sums = term(a, b, p, integer(0), k, sums);
+    return sums;
+  }
+  const auto several = [&](Value* begin, Value* stop, int64_t step) {
+    if (constant(b_.CreateICmpSLT(begin, stop), known) && known == 0) return;
+    const auto body = [&](Value* k, const Values& from) {
+      Values next = from;
+      for (int64_t u = 0; u < step; ++u) next = term(a, b, p, k, u, next);
+      return next;
+    };
+    if (llvm::isa<llvm::Constant>(begin) && llvm::isa<llvm::Constant>(stop)) {
+      sums = k_.counted(begin, stop, step, sums, body);
+      return;
+    }
+    const Values before = sums;
+    llvm::BasicBlock *from = b_.GetInsertBlock(), *inside = k_.block("terms"), *after = k_.block("join");
+    b_.CreateCondBr(b_.CreateICmpSLT(begin, stop), inside, after);
+    b_.SetInsertPoint(inside);
+    const Values next = k_.counted(begin, stop, step, sums, body);
+    llvm::BasicBlock* end_block = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    sums = k_.phis(before, from);
+    KernelEmitter::join(sums, next, end_block);
+  };
+  Value* whole = b_.CreateAnd(end, integer(-kUnroll));
+  several(integer(0), whole, kUnroll);
+  several(whole, end, 1);
+  return sums;
+}
+
+Values ContractionEmitter::term(const Source& a, const Source& b, const Place& p, Value* k, int64_t ahead,
+                                const Values& sums) {
+  Values row, out = sums;
+  for (int64_t v = 0; v < p.vectors; ++v) row.push_back(rhs_at(b, p, k, ahead, v));
+  for (int64_t r = 0; r < p.rows; ++r) {
+    Value* x = b_.CreateVectorSplat(lanes_, lhs_at(a, k, ahead, r));
+    for (int64_t v = 0; v < p.vectors; ++v) {
+      const auto n = static_cast<size_t>(r * p.vectors + v);
+      out[n] = multiply_add(x, row[static_cast<size_t>(v)], out[n]);
+    }
+  }
+  return out;
+}
+
+Value* ContractionEmitter::lhs_at(const Source& a, Value* k, int64_t ahead, int64_t row) {
+  Value* p = at(a.type, at(a.type, a.base, mul(k, a.by_term)), ahead * a.by_term + row * a.by_row);
+  const llvm::Align alignment = t_.pack_lhs ? llvm::Align(t_.pairs ? 2 : size_of(sum_)) : k_.alignment(lhs_.buffer);
+  Value* x = b_.CreateAlignedLoad(a.unit, p, alignment);
+  return t_.pack_lhs || t_.pairs ? x : widened(k_.ops_.from_memory(x, factor_));
+}
+
+Value* ContractionEmitter::rhs_at(const Source& b, const Place& p, Value* k, int64_t ahead, int64_t v) {
+  if (!b.base) {
+    const Lanes lanes{lanes_, v + 1 == p.vectors ? first_lanes(p.rest, lanes_) : nullptr};
+    return factor(1, add(p.k0, add(k, ahead)), add(p.n, v * lanes_), 1, lanes);
+  }
+  Value* from = at(b.type, at(b.type, b.base, mul(k, b.by_term)), ahead * b.by_term + v * lanes_);
+  auto* type = vector(b.type, lanes_);
+  if (t_.pack_rhs) return b_.CreateAlignedLoad(type, from, llvm::Align(size_of(sum_)));
+  Value* mask = v + 1 == p.vectors ? first_lanes(p.rest, lanes_) : nullptr;
+  Value* x;
+  if (!mask) {
+    x = b_.CreateAlignedLoad(type, from, k_.alignment(rhs_.buffer));
+  } else if (k_.target_.masked_memory(static_cast<int>(size_of(factor_)))) {
+    x = b_.CreateMaskedLoad(type, from, k_.alignment(rhs_.buffer), mask, llvm::Constant::getNullValue(type));
+  } else {
+    x = llvm::Constant::getNullValue(type);
+    for (unsigned l = 0; l < p.rest; ++l)
+      x = b_.CreateInsertElement(x, b_.CreateAlignedLoad(b.type, at(b.type, from, l), k_.alignment(rhs_.buffer)),
+                                 uint64_t{l});
+  }
+  return widened(k_.ops_.from_memory(x, factor_));
+}
+
+Value* ContractionEmitter::multiply_add(Value* a, Value* b, Value* sum) {
+  if (t_.pairs) {
+    auto* type = vector(b_.getBFloatTy(), 2 * lanes_);
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                              {sum, b_.CreateBitCast(a, type), b_.CreateBitCast(b, type)});
+  }
+  if (!is_floating(sum_)) return b_.CreateAdd(sum, b_.CreateMul(a, b));
+  if (k_.options_.strict || !k_.target_.fma) return b_.CreateFAdd(sum, b_.CreateFMul(a, b));
+  return b_.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {a, b, sum});
+}
+
+// ---- what is done with the sums
+
+void ContractionEmitter::epilogue(Value* m, Value* n, Value* sum, unsigned rest) {
+  const kernel::Region& region = i_.regions[2];
+  k_.lanes_ = lanes_;
+  k_.mask_ = first_lanes(rest, lanes_);
+  k_.env_[region.parameters[0]] = k_.uniform(m);
+  k_.env_[region.parameters[1]] = {n, Reg::Form::linear, false, true, 1};
+  k_.env_[region.parameters[2]] = k_.varying(sum);
+  k_.run(region);
+  k_.lanes_ = 0;
+  k_.mask_ = nullptr;
+}
+
+void ContractionEmitter::finish(const Place& p, const Values& sums) {
+  const auto rest_of = [&](int64_t v) { return v + 1 == p.vectors ? p.rest : 0; };
+  if (instruction_count(k_.kernel_, i_.regions[2]) <= kShortEpilogue || sums.size() == 1) {
+    for (int64_t r = 0; r < p.rows; ++r)
+      for (int64_t v = 0; v < p.vectors; ++v)
+        epilogue(add(p.m, r), add(p.n, v * lanes_), sums[static_cast<size_t>(r * p.vectors + v)], rest_of(v));
+    return;
+  }
+  auto* type = vector(element_, lanes_);
+  if (!spill_) {
+    llvm::AllocaInst* local =
+        k_.local(llvm::ArrayType::get(type, static_cast<uint64_t>(t_.tile.rows * t_.tile.vectors)));
+    local->setAlignment(llvm::Align(kLine));
+    spill_ = local;
+  }
+  for (size_t n = 0; n < sums.size(); ++n)
+    b_.CreateAlignedStore(sums[n], at(type, spill_, static_cast<int64_t>(n)), llvm::Align(size_of(sum_)));
+  const int64_t whole = p.rest == 0 ? p.vectors : p.vectors - 1;
+  loop(integer(0), integer(p.rows), 1, [&](Value* r) {
+    const auto one = [&](Value* v, unsigned rest) {
+      Value* sum = b_.CreateAlignedLoad(type, at(type, spill_, add(mul(r, p.vectors), v)), llvm::Align(size_of(sum_)));
+      epilogue(add(p.m, r), add(p.n, mul(v, lanes_)), sum, rest);
+    };
+    loop(integer(0), integer(whole), 1, [&](Value* v) { one(v, 0); });
+    if (p.rest != 0) one(integer(whole), p.rest);
+  });
+}
+
+void KernelEmitter::contraction(const Instruction& i) {
+  if (i.rows == 0 || i.columns == 0) return;
+  ContractionEmitter(*this, i).emit();
+}
+
+}  // namespace calque::codegen

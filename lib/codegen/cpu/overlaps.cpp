@@ -1,0 +1,120 @@
+// Two views overlap when they may name one byte of one buffer, or of the workspace; what is private to a loop is a
+// workspace of its own.
+#include "codegen/cpu/overlaps.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+namespace calque::codegen {
+
+using kernel::BufferKind;
+using kernel::Program;
+using kernel::Step;
+using kernel::StepKind;
+using kernel::View;
+
+namespace {
+
+// Fewer buffers than this are passed one by one.
+constexpr std::ptrdiff_t kMany = 16;
+
+// Bytes of the enclosing buffer that a view of a step may touch.
+struct Span {
+  BufferKind kind = BufferKind::input;
+  int32_t index = 0;
+  int64_t begin = 0, end = 0;
+  size_t view = 0;
+
+  bool same_buffer(const Span& o) const { return kind == o.kind && index == o.index; }
+  friend bool operator<(const Span& a, const Span& b) {
+    return std::tie(a.kind, a.index, a.begin) < std::tie(b.kind, b.index, b.begin);
+  }
+};
+
+int64_t dense_bytes(const kernel::ProgramBuffer& b) {
+  int64_t last = 0;
+  for (size_t axis = 0; axis < b.type.shape.size(); ++axis) {
+    if (b.type.shape[axis] == 0) return 0;
+    last += (b.type.shape[axis] - 1) * (axis < b.strides.size() ? std::abs(b.strides[axis]) : 0);
+  }
+  return (last + 1) * static_cast<int64_t>(size_of(b.type.dtype));
+}
+
+Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset, bool whole, int64_t bytes) {
+  const kernel::ProgramBuffer& b = program.buffers[static_cast<size_t>(buffer)];
+  Span s{b.kind, b.kind == BufferKind::workspace ? b.private_to + 1 : b.index, offset, offset + bytes, view};
+  if (whole) {
+    s.begin = 0;
+    s.end = dense_bytes(b);
+  }
+  if (b.kind == BufferKind::workspace) {
+    s.begin += b.offset;
+    s.end += b.offset;
+  }
+  return s;
+}
+
+/// Two views of a double buffer, which are swapped by each iteration, never overlap.
+bool alternate(const View& a, const View& b) {
+  if (a.choices.empty() || a.choices.size() != b.choices.size()) return false;
+  const View::Choice &x = a.choices[0], &y = b.choices[0];
+  View swapped = b;
+  swapped.choices[0].phase = x.phase;
+  return x.phase != y.phase && a == swapped;
+}
+
+}  // namespace
+
+CallSites::CallSites(const Program& program) : program_(program), calls_(program.kernels.size()) {
+  collect(program.steps);
+}
+
+void CallSites::collect(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    for (const auto& block : step.blocks) collect(block);
+    if (step.kind == StepKind::kernel) calls_[static_cast<size_t>(step.kernel)].push_back(&step);
+  }
+}
+
+std::vector<bool> CallSites::overlaps(size_t kernel) const {
+  const kernel::Kernel& k = program_.kernels[kernel];
+  std::vector<bool> out(k.buffers.size());
+  for (const Step* call : calls_[kernel]) {
+    std::vector<Span> spans;
+    for (size_t v = 0; v < call->views.size(); ++v) {
+      const int64_t bytes = k.buffers[v].extent * static_cast<int64_t>(size_of(k.buffers[v].dtype));
+      const auto add = [&](const auto& part) {
+        spans.push_back(span_of(program_, v, part.buffer, part.offset, !part.terms.empty(), bytes));
+      };
+      add(call->views[v]);
+      for (const View::Choice& c : call->views[v].choices) add(c);
+    }
+    // In order of their first byte, only neighbours can overlap.
+    std::sort(spans.begin(), spans.end());
+    for (size_t i = 0; i < spans.size(); ++i) {
+      for (size_t j = i + 1; j < spans.size() && spans[j].same_buffer(spans[i]) && spans[j].begin < spans[i].end; ++j) {
+        const size_t a = spans[i].view, b = spans[j].view;
+        const bool written = k.buffers[a].written || k.buffers[b].written;
+        if (a == b || !written || spans[i].begin >= spans[j].end) continue;
+        if (!alternate(call->views[a], call->views[b])) out[a] = out[b] = true;
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<int64_t> CallSites::places_in_workspace(size_t kernel) const {
+  if (calls_[kernel].size() != 1) return {};
+  std::vector<int64_t> places;
+  for (const View& view : calls_[kernel][0]->views) {
+    const kernel::ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(view.buffer)];
+    const bool known =
+        buffer.kind == BufferKind::workspace && buffer.private_to < 0 && view.terms.empty() && view.choices.empty();
+    places.push_back(known ? buffer.offset + view.offset : -1);
+  }
+  const auto many = std::count_if(places.begin(), places.end(), [](int64_t place) { return place >= 0; });
+  return many >= kMany ? places : std::vector<int64_t>{};
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,234 @@
+// The factors of a contraction: elements and vectors of them, and their packed forms.
+#include "codegen/cpu/emit_contraction.h"
+
+namespace calque::codegen {
+
+using kernel::Op;
+using llvm::Value;
+
+namespace {
+
+/// Packed factors up to this size live on the stack.
+constexpr int64_t kStackBytes = 48 * 1024;
+
+}  // namespace
+
+Value* ContractionEmitter::factor(size_t which, Value* first, Value* second, int along, const Lanes& lanes) {
+  const kernel::Region& region = i_.regions[which];
+  Value* const at[2] = {first, second};
+  k_.lanes_ = lanes.count;
+  k_.mask_ = lanes.mask;
+  for (size_t p = 0; p < 2; ++p) {
+    Reg& r = k_.env_[region.parameters[p]];
+    r = k_.uniform(at[p]);
+    if (lanes.count != 0 && static_cast<int>(p) == along) r = {at[p], Reg::Form::linear, false, true, 1};
+  }
+  const kernel::Instruction* yield = k_.run(region);
+  Reg value = k_.get(yield->operands[0]);
+  if (is_half(factor_)) value = t_.pairs ? k_.bits(value, factor_) : k_.widened(value, factor_);
+  Value* out = k_.as_value(value, lanes.count != 0);
+  k_.lanes_ = 0;
+  k_.mask_ = nullptr;
+  return out;
+}
+
+Value* ContractionEmitter::address(size_t which, Value* first, Value* second) {
+  const kernel::Region& region = i_.regions[which];
+  const Access& access = which == 0 ? lhs_ : rhs_;
+  k_.env_[region.parameters[0]] = k_.uniform(first);
+  k_.env_[region.parameters[1]] = k_.uniform(second);
+  for (const kernel::Instruction& i : region.instructions)
+    if (i.op != Op::load && i.op != Op::yield) k_.emit(i);
+  return k_.address(access.buffer, k_.get(access.index).v);
+}
+
+// a0 b0 a1 b1 ...: pairs of 16-bit values as 32-bit units.
+Value* ContractionEmitter::zip(Value* a, Value* b, unsigned lanes) {
+  llvm::SmallVector<int, 64> order;
+  for (unsigned l = 0; l < lanes; ++l) {
+    order.push_back(static_cast<int>(l));
+    order.push_back(static_cast<int>(l + lanes));
+  }
+  return b_.CreateBitCast(b_.CreateShuffleVector(a, b, order), vector(b_.getInt32Ty(), lanes));
+}
+
+// A square of registers turned, by exchanging ever smaller squares.
+Values ContractionEmitter::transposed(Values rows) {
+  const auto n = static_cast<unsigned>(rows.size());
+  for (unsigned step = n / 2; step >= 1; step /= 2) {
+    llvm::SmallVector<int, 64> upper, lower;
+    for (unsigned l = 0; l < n; ++l) {
+      const bool high = (l & step) != 0;
+      upper.push_back(static_cast<int>(high ? n + l - step : l));
+      lower.push_back(static_cast<int>(high ? n + l : l + step));
+    }
+    for (unsigned r = 0; r < n; ++r) {
+      if (r & step) continue;
+      Value *a = rows[r], *b = rows[r + step];
+      rows[r] = b_.CreateShuffleVector(a, b, upper);
+      rows[r + step] = b_.CreateShuffleVector(a, b, lower);
+    }
+  }
+  return rows;
+}
+
+void ContractionEmitter::allocate() {
+  const auto bytes = static_cast<int64_t>(size_of(sum_));
+  const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+  const int64_t padded_rows = round_up(t_.tile.rows, k_.target_.vector_bits / 8 / bytes);
+  // An odd number of lines from row to row, lest the rows meet in one set of the cache.
+  const int64_t per_line = static_cast<int64_t>(kLine) / (t_.pairs ? 2 : bytes);
+  row_step_ = (ceil_div(t_.depth_block, per_line) | 1) * per_line;
+  int64_t size = 0;
+  const auto reserve = [&](int64_t n) {
+    const int64_t from = size;
+    size = round_up(size + n * bytes, static_cast<int64_t>(kLine));
+    return from;
+  };
+  const int64_t panels = ceil_div(t_.column_block, panel_);
+  int64_t lhs = -1, rhs = -1, sums = -1;
+  if (t_.pack_lhs)
+    lhs = reserve(lhs_by_columns() ? units * padded_rows : t_.tile.rows * (t_.pairs ? row_step_ / 2 : row_step_));
+  if (t_.pack_rhs) rhs = reserve(panels * panel_ * units);
+  if (blocks_ > 1) sums = reserve(ceil_div(row_block_, t_.tile.rows) * t_.tile.rows * panels * panel_);
+  if (size == 0) return;
+  Value* memory = nullptr;
+  if (size <= kStackBytes) {
+    llvm::AllocaInst* local = k_.local(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(size)));
+    local->setAlignment(llvm::Align(kLine));
+    memory = local;
+  } else {
+    memory = k_.scratch(size);
+  }
+  const auto part = [&](int64_t from) { return from < 0 ? nullptr : at(b_.getInt8Ty(), memory, from); };
+  packed_lhs_ = part(lhs);
+  packed_rhs_ = part(rhs);
+  waiting_ = part(sums);
+}
+
+// Panels of the right factor one after the other, each term's row of a panel in one piece. Where the factor lies along
+// the columns it is read row by row, as it lies in memory, else panel by panel.
+void ContractionEmitter::pack_rhs(Value* n0, Value* full, Value* k0, Value* depth) {
+  if (rhs_turned() && lanes_ > 1) {
+    each_panel(n0, full, [&](Value* to, Value* n, int64_t vectors, unsigned rest) {
+      const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
+      Value* whole = b_.CreateAnd(depth, integer(-step));
+      pack_turned(to, n, vectors, rest, k0, whole);
+      loop(whole, depth, t_.pairs ? 2 : 1, [&](Value* k) { pack_row(to, n, vectors, rest, k0, k, depth); });
+    });
+    return;
+  }
+  loop(integer(0), depth, t_.pairs ? 2 : 1, [&](Value* k) {
+    each_panel(n0, full, [&](Value* to, Value* n, int64_t vectors, unsigned rest) {
+      pack_row(to, n, vectors, rest, k0, k, depth);
+    });
+  });
+}
+
+void ContractionEmitter::each_panel(Value* n0, Value* full, const Panel& body) {
+  const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+  const auto panel_at = [&](Value* number) { return at(unit_, packed_rhs_, mul(number, units * panel_)); };
+  loop(integer(0), full, 1, [&](Value* p) { body(panel_at(p), add(n0, mul(p, panel_)), t_.tile.vectors, 0); });
+  const int64_t left = i_.columns % panel_;
+  if (left == 0) return;
+  Value* n = add(n0, mul(full, panel_));
+  when(b_.CreateICmpSLT(n, last_column_),
+       [&] { body(panel_at(full), n, ceil_div(left, lanes_), static_cast<unsigned>(left % lanes_)); });
+}
+
+// One term, or a pair. Lanes past the last column hold anything: nobody looks at their sums.
+void ContractionEmitter::pack_row(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* k,
+                                  Value* depth) {
+  Value* row = at(unit_, to, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, panel_));
+  for (int64_t v = 0; v < vectors; ++v) {
+    const Lanes lanes{lanes_, v + 1 == vectors ? first_lanes(rest, lanes_) : nullptr};
+    Value* x = factor(1, add(k0, k), add(n, v * lanes_), 1, lanes);
+    if (t_.pairs) {
+      Value* next = add(k, 1);
+      Value* second = factor(1, add(k0, smaller(next, sub(depth, integer(1)))), add(n, v * lanes_), 1, lanes);
+      Value* exists = b_.CreateICmpSLT(next, depth);
+      second = b_.CreateSelect(exists, second, llvm::Constant::getNullValue(second->getType()));
+      x = zip(x, second, lanes_);
+    }
+    b_.CreateAlignedStore(x, at(unit_, row, v * lanes_), llvm::Align(size_of(sum_)));
+  }
+}
+
+// The factor lies along the terms: squares of it are turned.
+void ContractionEmitter::pack_turned(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* depth) {
+  const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
+  const auto bytes = static_cast<uint64_t>(size_of(factor_));
+  loop(integer(0), depth, step, [&](Value* k) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      const unsigned exist = v + 1 == vectors && rest != 0 ? rest : lanes_;
+      Values rows;
+      for (unsigned l = 0; l < lanes_; ++l) {
+        if (l >= exist) {
+          rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
+          continue;
+        }
+        Value* from = address(1, add(k0, k), add(n, v * lanes_ + l));
+        auto* type = t_.pairs ? vector(b_.getInt32Ty(), lanes_) : vector(k_.element(rhs_.buffer), lanes_);
+        Value* x = b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
+        rows.push_back(t_.pairs ? x : widened(k_.ops_.from_memory(x, factor_)));
+      }
+      rows = transposed(rows);
+      Value* first = t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k;
+      for (unsigned l = 0; l < lanes_; ++l)
+        b_.CreateAlignedStore(rows[l], at(unit_, to, add(mul(add(first, l), panel_), v * lanes_)),
+                              llvm::Align(size_of(sum_)));
+    }
+  });
+}
+
+void ContractionEmitter::pack_lhs(Value* m, int64_t rows, Value* k0, Value* depth) {
+  lhs_by_columns() ? pack_lhs_columns(m, rows, k0, depth) : pack_lhs_rows(m, rows, k0, depth);
+}
+
+// Row by row, vectors along the terms.
+void ContractionEmitter::pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value* depth) {
+  auto* narrow = t_.pairs ? b_.getInt16Ty() : element_;
+  const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
+  const auto width = static_cast<uint64_t>(t_.pairs ? 2 : size_of(sum_));
+  loop(integer(0), integer(rows), 1, [&](Value* row) {
+    Value* to = at(narrow, packed_lhs_, mul(row, row_step_));
+    Value* whole = b_.CreateAnd(depth, integer(-static_cast<int64_t>(lanes)));
+    const auto piece = [&](Value* k, Value* mask) {
+      Value* x = factor(0, add(m, row), add(k0, k), 1, {lanes, mask});
+      // Of a pair the second may not exist: zero.
+      if (mask && t_.pairs) x = b_.CreateSelect(mask, x, llvm::Constant::getNullValue(x->getType()));
+      b_.CreateAlignedStore(x, at(narrow, to, k), llvm::Align(width));
+    };
+    loop(integer(0), whole, lanes, [&](Value* k) { piece(k, nullptr); });
+    when(b_.CreateICmpSLT(whole, depth), [&] {
+      k_.lanes_ = lanes;
+      Value* mask = k_.first_lanes(sub(depth, whole));
+      k_.lanes_ = 0;
+      piece(whole, mask);
+    });
+  });
+}
+
+// Term by term, vectors along the rows.
+void ContractionEmitter::pack_lhs_columns(Value* m, int64_t rows, Value* k0, Value* depth) {
+  const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
+  const int64_t padded = round_up(t_.tile.rows, lanes);
+  loop(integer(0), depth, t_.pairs ? 2 : 1, [&](Value* k) {
+    Value* to = at(unit_, packed_lhs_, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, padded));
+    for (int64_t r = 0; r < rows; r += lanes) {
+      const auto exist = static_cast<unsigned>(std::min<int64_t>(lanes, rows - r));
+      const Lanes some{lanes, first_lanes(exist, lanes)};
+      Value* x = factor(0, add(m, r), add(k0, k), 0, some);
+      if (t_.pairs) {
+        Value* next = add(k, 1);
+        Value* second = factor(0, add(m, r), add(k0, smaller(next, sub(depth, integer(1)))), 0, some);
+        Value* exists = b_.CreateICmpSLT(next, depth);
+        second = b_.CreateSelect(exists, second, llvm::Constant::getNullValue(second->getType()));
+        x = zip(x, second, lanes);
+      }
+      b_.CreateAlignedStore(x, at(unit_, to, r), llvm::Align(size_of(sum_)));
+    }
+  });
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,312 @@
+// Control flow. Loops test at the bottom. A vectorised loop has a main part of unrolled full vectors and one more copy
+// of the body for the rest, or only that one where the body is not short: where iterations may be repeated its last
+// vector starts at extent - lanes, so that no mask is needed; otherwise lanes past the end are masked off. Lanes leave
+// a while loop one by one: the loop runs until none is active, and those that have left keep their carries.
+#include <algorithm>
+#include <bit>
+
+#include "codegen/emit/emitter.h"
+
+namespace calque::codegen {
+
+using kernel::LoopKind;
+using kernel::Op;
+using llvm::Value;
+
+namespace {
+
+// Bodies up to this many instructions are repeated inside the loop, to amortise its overhead.
+constexpr int64_t kUnrollByFour = 4, kUnrollByTwo = 8;
+// Bodies beyond this are emitted once: where the last vector may overlap the one before, and where it needs a mask.
+constexpr int64_t kOnce = 12, kOnceMasked = 400;
+// Beyond this many instructions a vector takes longer to compute than to write to memory.
+constexpr int64_t kStreamed = 64;
+
+// Steps of a short loop over elements wait for each other; several vectors of elements hide that.
+int64_t vectors_in_flight(const kernel::Kernel& kernel, const kernel::Instruction& i, bool avx512) {
+  constexpr int64_t kFewInstructions = 32;
+  constexpr size_t kFewCarries = 4;
+  const auto is_short = [](const kernel::Region& r) {
+    return std::all_of(r.instructions.begin(), r.instructions.end(), [](const kernel::Instruction& k) {
+      return k.regions.empty() && k.op != kernel::Op::load && k.op != kernel::Op::store;
+    });
+  };
+  int64_t vectors = 1;
+  for (const kernel::Instruction& k : i.regions[0].instructions) {
+    if (k.regions.empty()) continue;
+    const bool suits =
+        k.op == kernel::Op::while_ && k.operands.size() <= kFewCarries &&
+        std::all_of(k.regions.begin(), k.regions.end(), is_short) &&
+        instruction_count(kernel, k.regions[0]) + instruction_count(kernel, k.regions[1]) <= kFewInstructions;
+    if (!suits) return 1;
+    vectors = avx512 ? 4 : 2;
+  }
+  return vectors;
+}
+
+}  // namespace
+
+Values KernelEmitter::phis(const Values& values, llvm::BasicBlock* from) {
+  Values out;
+  for (Value* v : values) {
+    llvm::PHINode* phi = b_.CreatePHI(v->getType(), 2);
+    phi->addIncoming(v, from);
+    out.push_back(phi);
+  }
+  return out;
+}
+
+void KernelEmitter::join(const Values& phis, const Values& values, llvm::BasicBlock* from) {
+  for (size_t i = 0; i < phis.size(); ++i) llvm::cast<llvm::PHINode>(phis[i])->addIncoming(values[i], from);
+}
+
+Values KernelEmitter::counted(Value* begin, Value* end, int64_t step, const Values& initial,
+                              const std::function<Values(Value*, const Values&)>& body) {
+  auto *first = llvm::dyn_cast<llvm::ConstantInt>(begin), *last = llvm::dyn_cast<llvm::ConstantInt>(end);
+  if (first && last && last->getSExtValue() - first->getSExtValue() <= step) return body(begin, initial);
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* head = block("loop");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
+  index->addIncoming(begin, before);
+  const Values carries = phis(initial, before);
+  const Values next = body(index, carries);
+  Value* following = b_.CreateAdd(index, b_.getInt64(step), "", true, true);
+  llvm::BasicBlock* exit = block("done");
+  llvm::BasicBlock* latch = b_.GetInsertBlock();
+  b_.CreateCondBr(b_.CreateICmpSLT(following, end), head, exit);
+  index->addIncoming(following, latch);
+  join(carries, next, latch);
+  b_.SetInsertPoint(exit);
+  return next;
+}
+
+// 0 where the loop gains nothing from vectors. Short loops take fewer lanes: with lane masks the next power of two
+// holds them all, without them the last one that they fill.
+unsigned KernelEmitter::choose_lanes(const Instruction& i) const {
+  if (!i.vectorize || lanes_ != 0) return 0;
+  const int64_t widest = target_.vector_bits / 8 / analysis_.facts(i).element_bytes;
+  const int columns = target_.avx512 ? analysis_.facts(i).vectors : (analysis_.facts(i).vectors + 1) / 2;
+  const int64_t vectors = std::max<int64_t>(columns, vectors_in_flight(kernel_, i, target_.avx512));
+  const auto extent = static_cast<uint64_t>(i.extent);
+  const uint64_t fitting = target_.avx512 ? std::bit_ceil(extent) : std::bit_floor(extent);
+  const uint64_t lanes = std::min<uint64_t>(static_cast<uint64_t>(widest * vectors), fitting);
+  return lanes > 1 ? static_cast<unsigned>(lanes) : 0;
+}
+
+void KernelEmitter::loop(const Instruction& i) {
+  if (i.extent == 0) {
+    for (size_t r = 0; r < i.results.size(); ++r) env_[i.results[r]] = get(i.operands[r]);
+    return;
+  }
+  switch (i.loop) {
+    case LoopKind::parallel:
+      parallel(i);
+      break;
+    case LoopKind::sequential:
+      sequential(i);
+      break;
+    case LoopKind::reduction:
+      reduction(i);
+      break;
+  }
+}
+
+void KernelEmitter::parallel(const Instruction& i) {
+  if (const auto part = parts_.find(&i); part != parts_.end())
+    return iterate(i, part->second.first, part->second.second);
+  if (i.threads) return split(i);
+  iterate(i, b_.getInt64(0), b_.getInt64(i.extent));
+}
+
+// Loops without a grain share the pieces of the loop inside them: the last loop's pieces count fastest. The last piece
+// of a loop is longer than the others by what is left, so that none is too short for vectors.
+void KernelEmitter::split(const Instruction& i) {
+  std::vector<const Instruction*> nest{&i};
+  while (nest.back()->grain == 0)
+    for (const Instruction& inner : nest.back()->regions[0].instructions)
+      if (inner.op == Op::loop) {
+        nest.push_back(&inner);
+        break;
+      }
+  const Instruction& last = *nest.back();
+  const int64_t pieces = std::max<int64_t>(1, last.extent / last.grain);
+  int64_t count = pieces;
+  for (size_t l = 0; l + 1 < nest.size(); ++l) count *= nest[l]->extent;
+  const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+  const auto first = [&](Value* piece) { return b_.CreateMul(piece, number(last.grain), "", true, true); };
+  const auto limit = [&](Value* piece) {
+    return b_.CreateSelect(b_.CreateICmpEQ(piece, number(pieces)), number(last.extent), first(piece));
+  };
+  parallel_for(count, 1, [&](Value* begin, Value* end) {
+    if (nest.size() == 1) {
+      parts_[&i] = {first(begin), limit(end)};
+      return parallel(i);
+    }
+    counted(begin, end, 1, {}, [&](Value* index, const Values&) {
+      Value* piece = b_.CreateURem(index, number(pieces));
+      Value* rest = b_.CreateUDiv(index, number(pieces));
+      parts_[&last] = {first(piece), limit(b_.CreateAdd(piece, number(1)))};
+      for (size_t l = nest.size() - 1; l-- > 0;) {
+        parts_[nest[l]] = {l == 0 ? rest : b_.CreateURem(rest, number(nest[l]->extent)), nullptr};
+        rest = b_.CreateUDiv(rest, number(nest[l]->extent));
+      }
+      parallel(i);
+      return Values{};
+    });
+  });
+  parts_.clear();
+}
+
+void KernelEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
+  if (const unsigned lanes = end ? choose_lanes(i) : 0) {
+    lanes_ = lanes;
+    vectorised(i, begin, end);
+    lanes_ = 0;
+    return;
+  }
+  const Region& body = i.regions[0];
+  const auto iteration = [&](Value* index, const Values&) {
+    env_[body.parameters[0]] = uniform(index);
+    run(body);
+    return Values{};
+  };
+  if (end)
+    counted(begin, end, 1, {}, iteration);
+  else
+    iteration(begin, {});
+}
+
+// From `begin` to `end`: all of the loop, or a piece of it that is no shorter than its unrolled vectors.
+void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
+  const Region& body = i.regions[0];
+  const LoopFacts& facts = analysis_.facts(i);
+  const auto iteration = [&](Value* base) {
+    env_[body.parameters[0]] = {base, Reg::Form::linear, false, true, 1};
+    run(body);
+  };
+  const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+  const int64_t lanes = lanes_, full = i.extent / lanes, rest = i.extent % lanes;
+  bool overlapping = false;
+  for (size_t buffer = 0; buffer < overlaps_.size(); ++buffer) overlapping |= overlaps_[buffer];
+  const bool repeatable = facts.idempotent && !overlapping && full > 0;
+  if (repeatable) {
+    const auto sums = analysis_.column_sums(i);
+    if (!sums.empty()) return columns(i, sums, begin, end);
+  }
+  int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
+  unroll = std::max<int64_t>(1, std::min(unroll, full));
+  const bool streamed = repeatable && facts.cost <= kStreamed && full > unroll && streams_in(i);
+  const bool large = repeatable ? facts.cost > kOnce : target_.avx512 && facts.cost > kOnceMasked;
+  const bool once = full == 0 || (rest != 0 && large && !streamed);
+  // Every piece is whole vectors; LLVM cannot see that from the pieces' ends.
+  const bool whole_vectors = rest == 0 && unroll == 1 && !streamed && i.grain % lanes == 0;
+  Value* middle = begin;
+  if (!once) {
+    const auto whole = [&](Value* first) {
+      Value* const steps = b_.CreateUDiv(b_.CreateSub(end, first), number(unroll * lanes));
+      Value* const last = b_.CreateAdd(first, b_.CreateMul(steps, number(unroll * lanes)), "", true, true);
+      counted(first, last, unroll * lanes, {}, [&](Value* index, const Values&) {
+        for (int64_t u = 0; u < unroll; ++u)
+          iteration(u == 0 ? index : b_.CreateAdd(index, number(u * lanes), "", true, true));
+        return Values{};
+      });
+      return last;
+    };
+    middle = streamed ? stream(begin, end, unroll * lanes, iteration, whole) : whole(begin);
+  }
+  const auto remainder = [&] {
+    counted(middle, end, lanes, {}, [&](Value* index, const Values&) {
+      if (rest == 0 && !streamed) {
+        iteration(index);
+      } else if (repeatable) {
+        iteration(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.CreateSub(end, number(lanes))));
+      } else {
+        mask_ = first_lanes(b_.CreateSub(end, index));
+        iteration(index);
+        mask_ = nullptr;
+      }
+      return Values{};
+    });
+    return Values{};
+  };
+  if (whole_vectors) return;
+  Value* const more = b_.CreateICmpSLT(middle, end);
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(more);
+  if (!known)
+    where_any(more, {}, remainder);
+  else if (known->isOne())
+    remainder();
+}
+
+void KernelEmitter::sequential(const Instruction& i) {
+  // In strict mode what rounds is summed as it is written.
+  if (const unsigned lanes = options_.strict && rounds(i) ? 0 : choose_lanes(i)) return scan(i, lanes);
+  const Region& body = i.regions[0];
+  Values initial;
+  for (size_t c = 0; c < i.operands.size(); ++c)
+    initial.push_back(to_carry(get(i.operands[c]), dtype(i.results[c]), is_vector(i.results[c])));
+  const Values last =
+      counted(b_.getInt64(0), b_.getInt64(i.extent), 1, initial, [&](Value* index, const Values& carries) {
+        env_[body.parameters[0]] = uniform(index);
+        for (size_t c = 0; c < carries.size(); ++c)
+          env_[body.parameters[c + 1]] = from_carry(carries[c], dtype(i.results[c]));
+        Values next;
+        if (const Instruction* yield = run(body))
+          for (size_t c = 0; c < carries.size(); ++c)
+            next.push_back(to_carry(get(yield->operands[c]), dtype(i.results[c]), is_vector(i.results[c])));
+        return next;
+      });
+  for (size_t c = 0; c < last.size(); ++c) env_[i.results[c]] = from_carry(last[c], dtype(i.results[c]));
+}
+
+void KernelEmitter::while_loop(const Instruction& i) {
+  const Region &condition = i.regions[0], &body = i.regions[1];
+  const size_t n = i.operands.size();
+  const bool diverges = is_vector(condition.instructions.back().operands[0]);
+  Value* const outer_mask = mask_;
+  llvm::BasicBlock *head = block("while"), *inside = block("body"), *exit = block("left");
+  Values initial;
+  for (size_t c = 0; c < n; ++c)
+    initial.push_back(to_carry(get(i.operands[c]), dtype(i.results[c]), is_vector(i.results[c])));
+  if (diverges) initial.push_back(mask_or_all());
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  b_.CreateBr(head);
+
+  b_.SetInsertPoint(head);
+  const Values carries = phis(initial, before);
+  if (diverges) mask_ = carries.back();
+  for (size_t c = 0; c < n; ++c) env_[condition.parameters[c]] = from_carry(carries[c], dtype(i.results[c]));
+  const Reg more = get(run(condition)->operands[0]);
+  Value* active = nullptr;
+  if (diverges) {
+    // A finished lane may hold anything, and say anything of it.
+    active = b_.CreateLogicalAnd(mask_, as_vector(more));
+    b_.CreateCondBr(any(active), inside, exit);
+    mask_ = active;
+  } else {
+    b_.CreateCondBr(more.v, inside, exit);
+  }
+
+  b_.SetInsertPoint(inside);
+  for (size_t c = 0; c < n; ++c) env_[body.parameters[c]] = from_carry(carries[c], dtype(i.results[c]));
+  const Instruction* yield = run(body);
+  Values next;
+  for (size_t c = 0; c < n; ++c) {
+    Value* v = to_carry(get(yield->operands[c]), dtype(i.results[c]), is_vector(i.results[c]));
+    // What nobody wants behind the loop need not stay as it was.
+    const bool kept = diverges && analysis_.used(i.results[c]);
+    next.push_back(kept ? b_.CreateSelect(active, v, carries[c]) : v);
+  }
+  if (diverges) next.push_back(active);
+  llvm::BasicBlock* latch = b_.GetInsertBlock();
+  b_.CreateBr(head);
+  join(carries, next, latch);
+
+  b_.SetInsertPoint(exit);
+  mask_ = outer_mask;
+  for (size_t c = 0; c < n; ++c) env_[i.results[c]] = from_carry(carries[c], dtype(i.results[c]));
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,208 @@
+// Cumulative loops in vectors. The order of the additions is fixed by the extent and the number of lanes: the prefixes
+// inside a vector are combined by doubling distances (1, 2, 4 ...), vectors one after another within a block of 256,
+// blocks one after another, and each element is (sum of the blocks before) + ((sum of the vectors before) + prefix).
+// What is left past the last whole vector is a block of its own. A sum of n terms passes through at most
+// log2(lanes) + 256 + n / (256 lanes) additions, where a plain loop makes n. On several threads blocks are summed first
+// and scanned after, a chunk at a time that stays in cache; both ways give the same bits.
+#include "codegen/emit/emitter.h"
+
+namespace calque::codegen {
+
+using kernel::Combiner;
+using kernel::Id;
+using kernel::Instruction;
+using kernel::Op;
+using kernel::Region;
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t kBlockVectors = 256;
+/// Blocks that are summed, then scanned: 2 MiB of vectors of 64 bytes.
+constexpr int64_t kChunkBlocks = 128;
+/// Blocks that a thread takes at a time.
+constexpr int64_t kGrainBlocks = 4;
+
+bool uses(const Instruction& i, const std::vector<bool>& marked) {
+  for (const Id o : i.operands)
+    if (marked[static_cast<size_t>(o)]) return true;
+  for (const Region& region : i.regions)
+    for (const Instruction& inner : region.instructions)
+      if (uses(inner, marked)) return true;
+  return false;
+}
+
+}  // namespace
+
+KernelEmitter::Scan KernelEmitter::scan_of(const Instruction& i) const {
+  Scan scan{i, std::vector<int>(i.regions[0].instructions.size(), -1), {}};
+  scan.late.resize(scan.carry.size());
+  std::vector<bool> cumulated(kernel_.values.size());
+  const Region& body = i.regions[0];
+  const Instruction& yield = body.instructions.back();
+  for (size_t c = 0; c < i.results.size(); ++c) cumulated[static_cast<size_t>(body.parameters[c + 1])] = true;
+  for (size_t n = 0; n < scan.carry.size(); ++n) {
+    const Instruction& at = body.instructions[n];
+    for (size_t c = 0; c < yield.operands.size(); ++c)
+      if (!at.results.empty() && at.results[0] == yield.operands[c]) scan.carry[n] = static_cast<int>(c);
+    scan.late[n] = at.op == Op::store || uses(at, cumulated);
+    if (scan.late[n])
+      for (const Id r : at.results) cumulated[static_cast<size_t>(r)] = true;
+  }
+  return scan;
+}
+
+Value* KernelEmitter::nothing(const Instruction& i, size_t carry) {
+  const DType d = dtype(i.results[carry]);
+  // -0 + x is x for every x, +0 + -0 is not.
+  if (i.combiners[carry] == Combiner::add && is_floating(d))
+    return splat(llvm::ConstantFP::getNegativeZero(ops_.register_type(d)));
+  return identities(i, true)[carry];
+}
+
+// Lane l becomes the combination of lanes 0 to l.
+Value* KernelEmitter::prefixes(const Instruction& i, size_t carry, Value* v) {
+  for (unsigned distance = 1; distance < lanes_; distance *= 2) {
+    llvm::SmallVector<int, 64> from;
+    for (unsigned l = 0; l < lanes_; ++l) from.push_back(static_cast<int>(l < distance ? lanes_ + l : l - distance));
+    v = combine_one(i.combiners[carry], dtype(i.results[carry]), b_.CreateShuffleVector(v, nothing(i, carry), from), v);
+  }
+  return v;
+}
+
+// One vector of iterations. `before`: the combination of the vectors before, in every lane; `offsets`, unless empty,
+// that of all that comes before them. Without `whole` only what the carries need is computed. Returns the next carries.
+Values KernelEmitter::scan_vector(const Scan& scan, Value* index, const Values& before, const Values& offsets,
+                                  bool whole) {
+  const Instruction& i = scan.loop;
+  const Region& body = i.regions[0];
+  env_[body.parameters[0]] = {index, Reg::Form::linear, false, true, 1};
+  Values next = before;
+  for (size_t n = 0; n + 1 < body.instructions.size(); ++n) {
+    const Instruction& at = body.instructions[n];
+    if (scan.carry[n] < 0) {
+      if (whole || !scan.late[n]) emit(at);
+      continue;
+    }
+    const auto c = static_cast<size_t>(scan.carry[n]);
+    const auto join = [&](Value* a, Value* b) { return combine_one(i.combiners[c], dtype(i.results[c]), a, b); };
+    Value* v = as_vector(get(at.operands[at.operands[0] == body.parameters[c + 1] ? 1 : 0]));
+    if (mask_) v = b_.CreateSelect(mask_, v, nothing(i, c));
+    v = prefixes(i, c, v);
+    const llvm::SmallVector<int, 64> last(lanes_, static_cast<int>(lanes_ - 1));
+    next[c] = join(before[c], b_.CreateShuffleVector(v, last));
+    if (!whole) continue;
+    v = join(before[c], v);
+    env_[at.results[0]] = varying(offsets.empty() ? v : join(offsets[c], v));
+  }
+  store_waiting(-1);
+  return next;
+}
+
+// Whole vectors from `begin` to `end`.
+Values KernelEmitter::scan_block(const Scan& scan, Value* begin, Value* end, const Values& offsets, bool whole) {
+  Values start;
+  for (size_t c = 0; c < scan.loop.results.size(); ++c) start.push_back(nothing(scan.loop, c));
+  return counted(begin, end, lanes_, start,
+                 [&](Value* index, const Values& before) { return scan_vector(scan, index, before, offsets, whole); });
+}
+
+Values KernelEmitter::join_all(const Instruction& i, const Values& a, const Values& b) {
+  Values out;
+  for (size_t c = 0; c < a.size(); ++c) out.push_back(combine_one(i.combiners[c], dtype(i.results[c]), a[c], b[c]));
+  return out;
+}
+
+void KernelEmitter::scan(const Instruction& i, unsigned lanes) {
+  lanes_ = lanes;
+  const Scan scan = scan_of(i);
+  const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+  const int64_t full = i.extent / lanes * lanes, block = kBlockVectors * lanes, blocks = (full + block - 1) / block;
+  Values offsets;
+  for (size_t c = 0; c < i.results.size(); ++c) offsets.push_back(as_vector(get(i.operands[c])));
+  const auto in_order = [&] {
+    return counted(number(0), number(blocks), 1, offsets, [&](Value* at, const Values& sums) {
+      Value* begin = b_.CreateMul(at, number(block), "", true, true);
+      Value* end = b_.CreateAdd(begin, number(block), "", true, true);
+      if (full % block != 0) end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, number(full));
+      return join_all(i, sums, scan_block(scan, begin, end, sums, true));
+    });
+  };
+  if (i.threads && blocks > kGrainBlocks) {
+    llvm::BasicBlock *several = KernelEmitter::block("threads"), *one = KernelEmitter::block("thread"),
+                     *after = KernelEmitter::block("scanned");
+    b_.CreateCondBr(b_.CreateICmpSGT(num_threads(), b_.getInt32(1)), several, one);
+    b_.SetInsertPoint(several);
+    const Values apart = scan_chunks(scan, full, offsets);
+    llvm::BasicBlock* const apart_end = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(one);
+    const Values together = in_order();
+    llvm::BasicBlock* const together_end = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    offsets = phis(apart, apart_end);
+    join(offsets, together, together_end);
+  } else if (full > 0) {
+    offsets = in_order();
+  }
+  if (full != i.extent) {
+    mask_ = first_lanes(number(i.extent - full));
+    offsets = scan_vector(scan, number(full), offsets, {}, true);
+    mask_ = nullptr;
+  }
+  for (size_t c = 0; c < offsets.size(); ++c)
+    env_[i.results[c]] = uniform(b_.CreateExtractElement(offsets[c], uint64_t{0}));
+  lanes_ = 0;
+}
+
+// Chunk after chunk: threads sum its blocks, the sums become the blocks' offsets, threads scan the blocks.
+Values KernelEmitter::scan_chunks(const Scan& scan, int64_t full, const Values& initial) {
+  const Instruction& i = scan.loop;
+  const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+  const int64_t block = kBlockVectors * lanes_, blocks = (full + block - 1) / block;
+  const int64_t chunk = std::min(blocks, kChunkBlocks), chunks = (blocks + chunk - 1) / chunk;
+  Values sums;
+  for (const Id r : i.results)
+    sums.push_back(local(llvm::ArrayType::get(ops_.register_type(dtype(r)), static_cast<uint64_t>(chunk))));
+  const auto slot = [&](size_t c, Value* at) {
+    return b_.CreateInBoundsGEP(ops_.register_type(dtype(i.results[c])), sums[c], at);
+  };
+  const auto load = [&](Value* at) {
+    Values v;
+    for (size_t c = 0; c < sums.size(); ++c)
+      v.push_back(splat(b_.CreateLoad(ops_.register_type(dtype(i.results[c])), slot(c, at))));
+    return v;
+  };
+  const auto store = [&](Value* at, const Values& v) {
+    for (size_t c = 0; c < sums.size(); ++c) b_.CreateStore(b_.CreateExtractElement(v[c], uint64_t{0}), slot(c, at));
+  };
+  return counted(number(0), number(chunks), 1, initial, [&](Value* at, const Values& before) {
+    Value* const first = b_.CreateMul(at, number(chunk), "", true, true);
+    Value* const count =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number(chunk), b_.CreateSub(number(blocks), first));
+    const auto each = [&](const std::function<void(Value*, Value*, Value*)>& body) {
+      parallel_for(chunk, kGrainBlocks, [&](Value* from, Value* limit) {
+        Value* const to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, count);
+        where_any(b_.CreateICmpSLT(from, to), {}, [&] {
+          return counted(from, to, 1, {}, [&](Value* own, const Values&) {
+            Value* begin = b_.CreateMul(b_.CreateAdd(first, own), number(block), "", true, true);
+            Value* end = b_.CreateAdd(begin, number(block), "", true, true);
+            body(own, begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, number(full)));
+            return Values{};
+          });
+        });
+      });
+    };
+    each([&](Value* own, Value* begin, Value* end) { store(own, scan_block(scan, begin, end, {}, false)); });
+    const Values after = counted(number(0), count, 1, before, [&](Value* own, const Values& offsets) {
+      const Values sum = load(own);
+      store(own, offsets);
+      return join_all(i, offsets, sum);
+    });
+    each([&](Value* own, Value* begin, Value* end) { scan_block(scan, begin, end, load(own), true); });
+    return after;
+  });
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,175 @@
+// Which target: names, and what the processor has.
+#include "codegen/llvm/target.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "calque/ir/errors.h"
+
+#include "codegen/llvm/backend_target.h"
+#include "codegen/llvm/llvm_errors.h"
+
+namespace calque::codegen {
+
+namespace {
+
+// A build that chose among LLVM's back ends (CALQUE_LLVM_TARGETS) says so where one is missed.
+#ifdef CALQUE_LLVM_TARGETS
+#define CALQUE_LLVM_TARGET(name) " " #name
+constexpr const char* kBuiltFor = "; this build generates code only for" CALQUE_LLVM_TARGETS;
+#undef CALQUE_LLVM_TARGET
+#else
+constexpr const char* kBuiltFor = "";
+#endif
+
+}  // namespace
+
+const llvm::Target& find_target(const std::string& triple) {
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(llvm::Triple(triple), error);
+  if (!target) throw CompileError("compile: unknown target triple " + triple + kBuiltFor);
+  return *target;
+}
+
+namespace {
+
+// LLVM declares the entry points of all back ends; only those that the build chose are linked.
+void initialize_other_targets() {
+#ifdef CALQUE_LLVM_TARGETS
+#define CALQUE_LLVM_TARGET(name)      \
+  LLVMInitialize##name##TargetInfo(); \
+  LLVMInitialize##name##Target();     \
+  LLVMInitialize##name##TargetMC();   \
+  LLVMInitialize##name##AsmPrinter();
+  CALQUE_LLVM_TARGETS
+#undef CALQUE_LLVM_TARGET
+#else
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargets();
+  llvm::InitializeAllTargetMCs();
+  llvm::InitializeAllAsmPrinters();
+#endif
+}
+
+void initialize_llvm(bool all_targets) {
+  static constinit std::once_flag native, all;
+  std::call_once(native, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  if (all_targets) std::call_once(all, initialize_other_targets);
+}
+
+std::string examples_for(const llvm::Triple& triple) {
+  if (triple.isX86()) return "; CPUs that are known here: x86-64, x86-64-v3, skylake-avx512, znver4";
+  if (triple.isAArch64()) return "; CPUs that are known here: generic, cortex-a76, neoverse-v2, apple-m1";
+  return "; generic is known here";
+}
+
+std::string host_triple() { return llvm::sys::getProcessTriple(); }
+
+/// Extensions that LLVM uses where an intrinsic or assembly asks for them and nowhere else: those of operating systems,
+/// of transactions, of random numbers, of cryptography. Virtual machines often hide some of them.
+bool is_only_asked_for(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "aes",        "cldemote",  "clflushopt", "clwb",   "clzero",  "crc32",     "enqcmd",   "fsgsbase", "fxsr",
+      "hle",        "hreset",    "invpcid",    "kl",     "lwp",     "movdir64b", "movdiri",  "mwaitx",   "pclmul",
+      "pconfig",    "pku",       "prefetchi",  "prfchw", "ptwrite", "rdpid",     "rdpru",    "rdrnd",    "rdseed",
+      "rtm",        "serialize", "sgx",        "sha",    "shstk",   "tsxldtrk",  "uintr",    "usermsr",  "vaes",
+      "vpclmulqdq", "waitpkg",   "wbnoinvd",   "widekl", "xsave",   "xsavec",    "xsaveopt", "xsaves"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+/// Of the features of a CPU, those that are no mere hints for the scheduler.
+std::vector<std::string> instruction_sets_of(const llvm::MCSubtargetInfo& chip) {
+  llvm::FeatureBitset hints;
+  for (const auto& processor : chip.getAllProcessorDescriptions()) hints |= processor.TuneImplies.getAsBitset();
+  std::vector<std::string> names;
+  for (const auto& feature : chip.getEnabledProcessorFeatures()) {
+    if (hints.test(feature.Value) || is_only_asked_for(feature.Key)) continue;
+    names.emplace_back(feature.Key);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Code of 64 bits for a CPU of 32 bits would end the process, deep inside LLVM.
+void check_width(const llvm::MCSubtargetInfo& chip, const llvm::Triple& triple, const std::string& what) {
+  if (!triple.isArch64Bit() || !(triple.isX86() || triple.isRISCV()) || chip.checkFeatures("+64bit")) return;
+  throw CompileError("compile: " + what + " has no 64-bit instructions, which " + triple.str() + " needs" +
+                     examples_for(triple));
+}
+
+/// `origin`: who chose the CPU, for messages: nobody, or "CALQUE_CPU=i386: ".
+TargetInfo make_target(const std::string& cpu, const std::string& triple, const std::string& origin) {
+  TargetInfo info;
+  info.triple = triple.empty() ? host_triple() : triple;
+  initialize_llvm(info.triple != host_triple());
+  const llvm::Target& target = find_target(info.triple);
+  const llvm::Triple parsed(info.triple);
+  if (cpu.empty() || cpu == "native") {
+    if (info.triple == host_triple()) {
+      info.cpu = llvm::sys::getHostCPUName().str();
+      llvm::SubtargetFeatures features;
+      for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
+      info.features = features.getString();
+    } else {
+      info.cpu = parsed.isX86() ? "x86-64" : "generic";
+    }
+  } else {
+    info.cpu = cpu;
+  }
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target.createMCSubtargetInfo(parsed, "", ""));
+  if (!known || !known->isCPUStringValid(info.cpu))
+    throw CompileError("compile: " + origin + "unknown CPU " + info.cpu + " for " + info.triple + examples_for(parsed));
+  const std::unique_ptr<llvm::MCSubtargetInfo> chip(target.createMCSubtargetInfo(parsed, info.cpu, info.features));
+  check_width(*chip, parsed, origin + "CPU " + info.cpu);
+  info.instruction_sets = instruction_sets_of(*chip);
+  const auto has = [&](const char* feature) { return chip->checkFeatures(feature); };
+  info.x86 = parsed.getArch() == llvm::Triple::x86_64;
+  if (info.x86) {
+    info.avx2 = has("+avx2");
+    info.avx512 = info.avx2 && has("+avx512f") && has("+avx512bw") && has("+avx512dq") && has("+avx512vl");
+    info.half_conversion = has("+f16c");
+    info.fma = has("+fma");
+    info.bf16_pairs = info.avx512 && has("+avx512bf16");
+    info.vector_bits = info.avx512 ? 512 : info.avx2 ? 256 : 128;
+  } else if (parsed.isAArch64()) {
+    info.half_conversion = info.fma = true;
+  } else if (parsed.isRISCV()) {
+    info.fma = has("+f") && has("+d");
+  }
+  return info;
+}
+
+}  // namespace
+
+TargetInfo resolve_target(const TargetOptions& options) {
+  std::string cpu = options.cpu;
+  std::string origin;
+  if (cpu.empty() && (options.triple.empty() || options.triple == host_triple())) {
+    if (const char* chosen = std::getenv("CALQUE_CPU")) {
+      cpu = chosen;
+      origin = "CALQUE_CPU=" + cpu + ": ";
+    }
+  }
+  static std::mutex& mutex = *new std::mutex;
+  static auto* known = new std::map<std::pair<std::string, std::string>, TargetInfo>;
+  const std::lock_guard lock(mutex);
+  const auto key = std::make_pair(cpu, options.triple);
+  auto it = known->find(key);
+  if (it == known->end()) {
+    TargetInfo made = inside_llvm([&] { return make_target(cpu, options.triple, origin); });
+    it = known->emplace(key, std::move(made)).first;
+  }
+  return it->second;
+}
+
+std::string target_description(const TargetOptions& options) {
+  const TargetInfo info = resolve_target(options);
+  return info.triple + ' ' + info.cpu + ' ' + info.features;
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,65 @@
+#pragma once
+// Functions of lib/math in a module: `calque.sin.f32x16`, with the common path, and `calque.sin.f32x16.general`, out of
+// line, which it calls where some lane needs it. Their tables are constants of the module.
+#include "codegen/llvm/llvm.h"
+#include "codegen/scalar/scalar_ops.h"
+#include "math/forms.h"
+
+namespace calque::codegen {
+
+/// The forms that code for a target computes in.
+math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& options);
+
+class MathFunctions {
+ public:
+  MathFunctions(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options)
+      : module_(module), target_(target), options_(options), forms_(math_forms(target, options)) {}
+
+  const math::MathForms& forms() const { return forms_; }
+  /// Calls a function of f32, f64 or integers: `operands` are scalars, or vectors of one length. Lanes outside `mask`
+  /// (null: all are active) never lead to the general body.
+  /// `inlined`: the call is marked to be inlined, with the common path alone.
+  llvm::Value* call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<llvm::Value*> operands,
+                    llvm::Value* mask, bool inlined);
+  /// nextafter of 16-bit floats, from their values in f32 and their bits; emitted where the builder stands.
+  llvm::Value* nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<llvm::Value*> values,
+                                 llvm::ArrayRef<llvm::Value*> bits);
+
+  /// Calls of sin and cos of one value in one block become one call of `calque.sincos.f64x4`, which returns both.
+  void pair_sines();
+
+  /// Defines a function that another module declares, for that one to be linked with.
+  void define(const llvm::Function& declared);
+
+ private:
+  struct Signature {
+    PrimitiveId id;
+    DType dtype;
+    unsigned lanes;  ///< 0: a scalar
+    unsigned operands;
+    bool paired = false;  ///< sin, and with it cos
+  };
+  static Signature signature(const llvm::Function& declared);
+  llvm::Function* function(const Signature& s, bool inlined);
+  llvm::Function* general_function(const Signature& s);
+  void append_common(const Signature& s, llvm::Function& f);
+  llvm::Function* declare(const Signature& s, const std::string& text);
+  llvm::Value* append(const Signature& s, llvm::Function& f) const;
+  llvm::Value* call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f);
+  static std::string name(const Signature& s);
+  llvm::CallInst* call_function(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> arguments,
+                                bool inlined);
+  llvm::Value* call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> operands,
+                        llvm::Value* mask, bool inlined);
+
+  llvm::Module& module_;
+  const TargetInfo& target_;
+  const CodegenOptions& options_;
+  math::MathForms forms_;
+};
+
+bool is_math_function(const llvm::Function& f);
+/// Removes the functions that nobody calls any more.
+void remove_unused_math(llvm::Module& module);
+
+}  // namespace calque::codegen

@@ -1,0 +1,69 @@
+#pragma once
+// Elementwise primitives as LLVM IR. Every function works alike on scalars and on vectors: the operands of one call are
+// all scalars or all vectors of one length. 16-bit floats appear here only as bits (i16) at the edges; arithmetic on
+// them is the caller's, in f32.
+#include "codegen/llvm/llvm.h"
+#include "codegen/llvm/target.h"
+#include "codegen/scalar/scalar_op.h"
+
+namespace calque::codegen {
+
+class ScalarOps {
+ public:
+  ScalarOps(llvm::IRBuilder<>& builder, const TargetInfo& target, const CodegenOptions& options);
+
+  /// The type of one element in registers: bool is i1, 16-bit floats are i16 (their bits).
+  llvm::Type* register_type(DType dtype) const;
+  /// In memory: bool is a byte.
+  llvm::Type* memory_type(DType dtype) const;
+  /// `type` itself, or a vector with as many lanes as `like`.
+  llvm::Type* same_lanes(llvm::Type* element, llvm::Value* like) const;
+
+  /// `dtype` is that of the operands (of the last one, for select). Not for convert, bitcast and 16-bit floats.
+  /// `exact`: rounded as written, whatever the mode.
+  llvm::Value* emit(ScalarOp op, DType dtype, llvm::ArrayRef<llvm::Value*> v, bool exact = false);
+  /// Between bool, integers, f32 and f64.
+  llvm::Value* convert(llvm::Value* v, DType from, DType to);
+  /// f16 or bf16 bits to f32: exact (signalling NaNs become quiet).
+  llvm::Value* widen(llvm::Value* bits, DType half);
+  /// f32 to f16 or bf16 bits, to nearest even.
+  llvm::Value* narrow(llvm::Value* v, DType half);
+  /// bool, integers, f32 and f64 to f16 or bf16 bits, with one rounding to nearest even.
+  llvm::Value* convert_to_half(llvm::Value* v, DType from, DType half);
+  /// Bits of one type read as another of equal width.
+  llvm::Value* bitcast(llvm::Value* v, DType to);
+  /// Bytes of memory to a register and back: bool alone differs.
+  llvm::Value* from_memory(llvm::Value* v, DType dtype);
+  llvm::Value* to_memory(llvm::Value* v, DType dtype);
+  /// 1 / sqrt of f32 from the processor's estimate (of x86, which has fused multiply-add too). What is not
+  /// `may_be_small` is 2^-124 or more, or NaN.
+  llvm::Value* inverse_root(llvm::Value* x, bool may_be_small);
+  llvm::Constant* integer(llvm::Value* like, int64_t value) const;
+  llvm::Constant* real(llvm::Value* like, double value) const;
+
+ private:
+  llvm::Value* contracted(llvm::Value* v) const;
+  llvm::Value* emit_float(ScalarOp op, llvm::ArrayRef<llvm::Value*> v);
+  llvm::Value* emit_integer(ScalarOp op, DType dtype, llvm::ArrayRef<llvm::Value*> v);
+  llvm::Value* emit_bool(ScalarOp op, llvm::ArrayRef<llvm::Value*> v);
+  llvm::Value* divide(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* quotient(DType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* shift(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* count);
+  llvm::Value* copysign(llvm::Value* magnitude, llvm::Value* sign);
+  llvm::Value* call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> v);
+  llvm::Value* narrow_half(llvm::Value* v);
+  llvm::Value* estimated_inverse_root(llvm::Value* x);
+  llvm::Value* narrow_bfloat(llvm::Value* v);
+  llvm::Value* round_to_odd(llvm::Value* v);
+  llvm::Value* saturate_for_f16(llvm::Value* v, DType from);
+  llvm::Value* keep_high_bits(llvm::Value* v, DType from, int dropped);
+
+  llvm::IRBuilder<>& b_;
+  const TargetInfo& target_;
+  bool contract_, fast_, flushes_;
+};
+
+/// f16 or bf16.
+constexpr bool is_half(DType d) { return d == DType::f16 || d == DType::bf16; }
+
+}  // namespace calque::codegen

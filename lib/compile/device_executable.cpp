@@ -1,0 +1,155 @@
+// The device gets what the CPU gets up to the schedule of its kernels.
+#include "compile/device_executable.h"
+
+#include <algorithm>
+
+#include "ir/stopwatch.h"
+#include "kernel/lower/build.h"
+#include "runtime/device/device_memory.h"
+#include "runtime/device/step_runner.h"
+#include "runtime/process/log.h"
+#include "transform/simplify/simplify.h"
+
+namespace calque::runtime {
+namespace {
+
+// Longer programs without control flow are walked like others.
+constexpr size_t kLongestChain = 4096;
+// Fewer commands are launched one by one about as fast.
+constexpr size_t kShortestChain = 3;
+// What every allocation of a device is aligned to, at least.
+constexpr int64_t kDeviceAlignment = 64;
+
+class GpuProgram final : public DeviceProgram {
+ public:
+  GpuProgram(DeviceApi& api, kernel::Program program, const codegen::DeviceOptions& options, const std::string& blame)
+      : api_(api), program_(std::move(program)), code_(api.load(program_, options, blame)) {
+    for (const AnyArray& a : program_.constants) constants_.push_back(upload_to(api, a.data(), a.bytes()));
+    program_.constants.clear();
+    chains_ = chains_of(program_, kShortestChain, kLongestChain);
+  }
+
+  void run(std::span<void* const> inputs, std::span<void* const> outputs) const override {
+    const ScopedMemory workspace(api_, static_cast<size_t>(program_.workspace_bytes));
+    std::vector<void*> buffers;
+    buffers.reserve(program_.buffers.size());
+    for (const kernel::ProgramBuffer& b : program_.buffers) {
+      const auto i = static_cast<size_t>(b.index);
+      switch (b.kind) {
+        case kernel::BufferKind::input:
+          buffers.push_back(inputs[i]);
+          break;
+        case kernel::BufferKind::output:
+          buffers.push_back(outputs[i]);
+          break;
+        case kernel::BufferKind::constant:
+          buffers.push_back(static_cast<const ArrayMemory*>(constants_[i].device_memory())->address());
+          break;
+        case kernel::BufferKind::workspace:
+          buffers.push_back(workspace.address() + b.offset);
+          break;
+      }
+    }
+    StepRunner(api_, program_, *code_, buffers, &chains_).run();
+  }
+
+ private:
+  DeviceApi& api_;
+  kernel::Program program_;
+  std::shared_ptr<const LoadedProgram> code_;
+  std::vector<detail::Storage> constants_;
+  Chains chains_;
+};
+
+/// The user's lines that a graph was recorded on, for messages.
+std::string lines_of(const Graph& graph) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> lines;
+  for (const Equation& e : graph.equations()) {
+    if (!e.location().known()) continue;
+    const std::string line = to_string(e.location());
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(lines.size(), kMost); ++i) text += (i == 0 ? " (" : ", ") + lines[i];
+  if (lines.size() > kMost) text += " and " + std::to_string(lines.size() - kMost) + " more";
+  return text.empty() ? text : text + ")";
+}
+
+kernel::GpuLimits limits_of(const CompileOptions& options) {
+  kernel::GpuLimits limits;
+  if (options.device != cpu()) limits = device_api(options.device).limits();
+  limits.fast_math = options.fast_math;
+  limits.deterministic = options.deterministic || options.strict;
+  return limits;
+}
+
+}  // namespace
+
+Graph simplified_for_device(const Graph& graph, const CompileOptions& options) {
+  const math::MathForms forms{.fused = true, .estimates = false, .fast_math = options.fast_math && !options.strict};
+  return transform::simplify(graph, transform::InlineScope::all, forms);
+}
+
+kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options) {
+  kernel::BuildOptions build;
+  build.alignment = kDeviceAlignment;
+  build.donates_across_dtypes = false;
+  build.donated = options.donated;
+  build.most_buffers = codegen::most_buffers(device_code_options(options));
+  return kernel::schedule_for_gpu(kernel::build_program(simplified, build), limits_of(options));
+}
+
+codegen::DeviceOptions device_code_options(const CompileOptions& options) {
+  codegen::DeviceOptions code{.strict = options.strict,
+                              .fast_math = options.fast_math,
+                              .flush_subnormals = options.flush_subnormals || options.fast_math};
+  if (options.device != cpu()) {
+    const DeviceApi& api = device_api(options.device);
+    code.arch = api.arch();
+    code.newest_ptx = api.newest_ptx();
+  }
+  return code;
+}
+
+std::string ptx_of(const Graph& graph, CompileOptions options) {
+  if (options.device == cpu() && gpu_available()) options.device = gpu();
+  return codegen::compile_ptx(plan_for_device(simplified_for_device(graph, options), options),
+                              device_code_options(options))
+      .ptx;
+}
+
+std::shared_ptr<const Executable> make_device_executable(const Graph& graph, const CompileOptions& options,
+                                                         CompileReport& report) {
+  DeviceApi& api = device_api(options.device);
+  auto executable = std::make_shared<Executable>();
+  executable->inputs = graph.input_types();
+  executable->set_outputs(graph.output_types());
+  const auto reason = needs_reference(graph);
+  if (options.reference || reason || !codegen::can_compile()) {
+    if (reason && !options.reference) {
+      log().info("{}: runs on the host in place of {}: {}", graph.name(), to_string(options.device), *reason);
+    }
+    CompileOptions host = options;
+    host.device = cpu();
+    host.donated.clear();
+    std::vector<Strides> strides;
+    for (const Type& type : executable->inputs) strides.push_back(row_major_strides(type.shape));
+    executable->host = find_executable(graph, strides, host);
+    return executable;
+  }
+  Stopwatch stopwatch;
+  const Graph simplified = simplified_for_device(graph, options);
+  report.simplify = stopwatch.lap();
+  kernel::Program program = plan_for_device(simplified, options);
+  report.plan = program.plan_seconds;
+  report.build = stopwatch.lap() - program.plan_seconds;
+  report.kernels = program.kernels.size();
+  executable->in_place = program.in_place;
+  executable->device =
+      std::make_shared<const GpuProgram>(api, std::move(program), device_code_options(options), lines_of(graph));
+  report.code.machine = stopwatch.lap();
+  return executable;
+}
+
+}  // namespace calque::runtime

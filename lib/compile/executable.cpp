@@ -1,0 +1,158 @@
+// The process-wide table. Its key holds everything that the code depends on: the graph up to names, the contents of
+// constants that were not made inputs, the layouts of the inputs, options and target.
+#include "compile/executable.h"
+
+#include <atomic>
+#include <tuple>
+
+#include <xxhash.h>
+
+#include "calque/device.h"
+#include "calque/ir/errors.h"
+
+#include "compile/constants.h"
+#include "compile/device_executable.h"
+#include "compile/pipeline.h"
+#include "ir/stopwatch.h"
+#include "ir/values/bytes.h"
+#include "runtime/device/device_api.h"
+#include "runtime/process/environment.h"
+#include "runtime/process/flight_cache.h"
+#include "runtime/process/log.h"
+
+namespace calque::runtime {
+namespace {
+
+struct Key {
+  GraphHash graph, constants;
+  std::vector<int64_t> strides;
+  CompileOptions options;
+  std::string target;
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+uint64_t hash_of(const Key& key) {
+  uint64_t hash = XXH3_64bits_withSeed(key.strides.data(), key.strides.size() * sizeof(int64_t), key.graph.low);
+  hash = XXH3_64bits_withSeed(&key.constants, sizeof(key.constants), hash);
+  for (size_t i = 0; i < key.options.donated.size(); ++i)
+    if (key.options.donated[i]) hash = XXH3_64bits_withSeed(&i, sizeof(i), hash);
+  hash ^= uint64_t(key.options.device.kind) << 48 | static_cast<uint64_t>(key.options.device.index) << 56;
+  return hash ^
+         (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 | uint64_t(key.options.reference) << 2 |
+          uint64_t(key.options.deterministic) << 3 | uint64_t(key.options.flush_subnormals) << 4 |
+          static_cast<uint64_t>(key.options.scalar_arguments) << 8);
+}
+
+struct Entry {
+  Key key;
+  uint64_t hash = 0;
+  std::shared_ptr<const Executable> executable;
+};
+
+struct EntryBytes {
+  size_t operator()(const Entry& entry) const {
+    return sizeof(Entry) + entry.key.strides.size() * sizeof(int64_t) + entry.executable->bytes();
+  }
+};
+
+using Table = FlightCache<Key, Entry, EntryBytes>;
+Table& table() {
+  static Table& one = *new Table(environment().code_memory);  // calls may still run while the program ends
+  return one;
+}
+std::atomic<uint64_t> compilations{0};
+
+std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
+                                       const CompileOptions& options, CompileReport& report) {
+  compilations.fetch_add(1, std::memory_order_relaxed);
+  if (options.device != cpu()) return make_device_executable(graph, options, report);
+  // In destructors of static objects there may be no code generator any more.
+  if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
+  if (const auto reason = needs_reference(graph)) {
+    log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
+    return make_reference_executable(graph, strides, options);
+  }
+  try {
+    return make_native_executable(graph, strides, options, report);
+  } catch (const CompileError&) {
+    if (codegen::can_compile()) throw;
+    return make_reference_executable(graph, strides, options);  // the program began to end meanwhile
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> needs_reference(const Graph& graph) {
+  for (Value v : graph.inputs()) {
+    if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
+  }
+  for (const Equation& e : graph.equations()) {
+    for (Value v : e.operands()) {
+      if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
+    }
+    for (Value v : e.results()) {
+      if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
+    }
+    for (const Graph& inner : e.subgraphs()) {
+      if (auto reason = needs_reference(inner)) return reason;
+    }
+  }
+  for (Value v : graph.outputs()) {
+    if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
+  }
+  return std::nullopt;
+}
+
+void Executable::set_outputs(std::vector<Type> types) {
+  outputs = std::move(types);
+  output_bytes.clear();
+  for (const Type& t : outputs) output_bytes.push_back(bytes_of(t));
+}
+
+size_t Executable::bytes() const {
+  // What a value, an equation and a module of a GPU take is of no more consequence than its order of magnitude.
+  constexpr size_t kValue = 128, kEquation = 512, kModule = size_t{256} << 10;
+  size_t bytes = sizeof(Executable) + (inputs.size() + outputs.size()) * kValue;
+  for (const AnyArray& array : constant_arrays) bytes += array.bytes();
+  if (code) bytes += code->bytes();
+  if (graph) bytes += graph->num_values() * kValue + graph->num_equations() * kEquation;
+  if (device) bytes += kModule;
+  return bytes;
+}
+
+std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
+                                                  const CompileOptions& options, CompileReport* report) {
+  CompileReport mine;
+  CompileReport& r = report ? *report : mine;
+  Stopwatch all, stage;
+  if (calls_host(graph)) {
+    auto executable = make(graph, strides, options, r);
+    r.compiled = true;
+    r.total = all.lap();
+    return executable;
+  }
+  Key key{canonical_hash(graph), large_constants_hash(graph), {}, options, {}};
+  for (const Strides& s : strides) key.strides.insert(key.strides.end(), s.begin(), s.end());
+  if (!options.reference) key.target = target_key();
+  if (options.device != cpu()) key.target += device_api(options.device).code_key();
+  const uint64_t hash = hash_of(key);
+  r.key = stage.lap();
+  std::vector<std::shared_ptr<const Entry>> evicted;
+  const auto entry = table().get(
+      key, hash, [&] { return std::make_shared<const Entry>(Entry{key, hash, make(graph, strides, options, r)}); },
+      r.compiled, evicted);
+  r.total = all.lap();
+  return entry->executable;
+}
+
+void forget_executables(const std::unordered_set<const Executable*>& executables) {
+  std::vector<std::shared_ptr<const Entry>> erased;
+  table().erase_if([&](const Entry& entry) { return executables.contains(entry.executable.get()); }, erased);
+}
+
+void clear_executables() { table().clear(); }
+size_t num_executables() { return table().size(); }
+void limit_executables(size_t bytes) { table().set_capacity(bytes); }
+uint64_t num_compilations() { return compilations.load(std::memory_order_relaxed); }
+
+}  // namespace calque::runtime

@@ -1,0 +1,37 @@
+#pragma once
+// What the kinds of control flow share: how bodies run, and how their types are checked.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calque/detail/control.h"
+
+#include "frontend/ops/common.h"
+
+namespace calque::detail {
+
+using Handles = std::vector<Handle>;
+
+/// True where bodies run in place, iteration by iteration. Throws CompileError where bodies are nested too deeply.
+bool runs_eagerly(std::string_view operation, const ControlSite& site);
+/// Runs a body in the trace itself.
+Handles run_in_place(const TraceBody& body, std::span<const Handle> inputs);
+std::vector<Type> types_of(std::span<const Handle> values);
+/// `path` of leaf i and the user's line: ` (path .velocity, model.cpp:42)`.
+std::string where_leaf(const ControlSite& site, size_t leaf);
+/// Throws ShapeError or DTypeError where a carry changes: `scan: carry changes shape, f32[3] in and f32[4] out`. The
+/// first `hidden` leaves have no path.
+void check_carry(std::string_view operation, std::span<const Type> in, std::span<const Type> out,
+                 const ControlSite& site, size_t hidden = 0);
+/// `x` as a rank-0 value. Throws ShapeError naming what it is.
+Handle scalar(const Operand& x, std::string_view what, const ops::Site& site);
+
+/// while_loop and scan under the name of the function that the user called; `hidden` leading leaves of the carry are
+/// not the user's.
+Handles while_named(std::string_view operation, const TraceBody& condition, const TraceBody& body,
+                    std::span<const Handle> initial, const ControlSite& site, bool per_element, size_t hidden);
+Handles scan_named(std::string_view operation, const TraceBody& body, std::span<const Handle> carry,
+                   std::span<const Handle> xs, const ScanParameters& parameters, const ControlSite& site,
+                   size_t hidden);
+
+}  // namespace calque::detail

@@ -1,0 +1,348 @@
+// Elementwise functions of two operands: they promote, broadcast and emit one primitive, unless bool, integers or a
+// definition that no primitive has asks for more.
+#include "frontend/ops/common.h"
+#include "trace/builder.h"
+#include "trace/literals.h"
+
+namespace calque::detail::ops {
+namespace {
+
+struct Pair {
+  Handle x, y;
+  DType dtype;
+};
+
+/// Both operands in `d`, of one shape.
+Pair meet(const Operand& x, const Operand& y, DType d, const Site& s) {
+  Handle xs[] = {value(x, d, s), value(y, d, s)};
+  broadcast_together(xs, s);
+  return {xs[0], xs[1], d};
+}
+
+Pair meet(const Operand& x, const Operand& y, const Site& s) { return meet(x, y, join(x, y, s), s); }
+
+/// The common case of tracing loops of scalars, without the general machinery: two tracers of the innermost trace and
+/// of one type, or such a tracer and a literal of its kind.
+template <class P>
+bool record_plain(const Operand& x, const Operand& y, const Site& s, Handle& result) {
+  Builder* b = innermost();
+  if (b == nullptr) return false;
+  const auto own = [&](const Operand& o) { return o.kind() == Operand::Kind::tracer && o.handle().trace == b->id(); };
+  const auto weak = [&](const Operand& o, DType d) {
+    return o.kind() == Operand::Kind::weak && is_floating(d) && o.weak().kind != WeakKind::complex;
+  };
+  const auto literal_like = [&](const Operand& o, Value v) {
+    const Type type = b->graph().type(v);
+    return b->literal(weak_literal(o.weak(), type.dtype, s.at, s.name), type);
+  };
+  Value vx, vy;
+  if (own(x) && own(y)) {
+    vx = Value(x.handle().value);
+    vy = Value(y.handle().value);
+    const Type& t = b->graph().type(vx);
+    if (is_bool(t.dtype) || t != b->graph().type(vy)) return false;
+  } else if (own(x) && weak(y, b->graph().dtype(Value(x.handle().value)))) {
+    vx = Value(x.handle().value);
+    vy = literal_like(y, vx);
+  } else if (own(y) && weak(x, b->graph().dtype(Value(y.handle().value)))) {
+    vy = Value(y.handle().value);
+    vx = literal_like(x, vy);
+  } else {
+    return false;
+  }
+  result = b->handle(b->record(prim::get<P>(), {vx, vy}, {}, {}, b->locate(s.at)).result());
+  return true;
+}
+
+template <class P>
+Handle arithmetic(const Operand& x, const Operand& y, const Site& s) {
+  const Pair p = meet(x, y, s);
+  if (is_bool(p.dtype)) reject(type(p.x), "numbers", s);
+  return emit<P>(s, {p.x, p.y});
+}
+
+template <class P>
+Handle real_arithmetic(const Operand& x, const Operand& y, const Site& s) {
+  const Pair p = meet(x, y, s);
+  if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
+  return emit<P>(s, {p.x, p.y});
+}
+
+template <class P>
+Handle ordered(const Operand& x, const Operand& y, const Site& s) {
+  const Pair p = meet(x, y, s);
+  if (is_complex(p.dtype)) reject(type(p.x), "ordered numbers", s);
+  return emit<P>(s, {p.x, p.y});
+}
+
+template <class P>
+Handle bits(const Operand& x, const Operand& y, const Site& s, bool admit_bool) {
+  const Pair p = meet(x, y, s);
+  if (is_inexact(p.dtype) || (is_bool(p.dtype) && !admit_bool)) {
+    reject(type(p.x), admit_bool ? "integers or bool" : "integers", s);
+  }
+  return emit<P>(s, {p.x, p.y});
+}
+
+/// Both operands as floats.
+Pair meet_floats(const Operand& x, const Operand& y, const Site& s) {
+  const Pair p = meet(x, y, to_inexact(join(x, y, s)), s);
+  if (is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
+  return p;
+}
+
+template <class P>
+Handle floats(const Operand& x, const Operand& y, const Site& s) {
+  const Pair p = meet_floats(x, y, s);
+  return emit<P>(s, {p.x, p.y});
+}
+
+template <class P>
+Handle logical(const Operand& x, const Operand& y, const Site& s) {
+  const auto truth = [&](const Operand& o) {
+    return o.kind() == Operand::Kind::weak ? value(o, DType::bool_, s) : convert(value(o, s), DType::bool_, s);
+  };
+  Handle xs[] = {truth(x), truth(y)};
+  broadcast_together(xs, s);
+  return emit<P>(s, {xs[0], xs[1]});
+}
+
+Handle zero_like(Handle v, const Site& s) { return splat(0, type(v), s); }
+
+/// A pair of real numbers; 16-bit floats in f32.
+Pair meet_wide(const Operand& x, const Operand& y, DType& result, const Site& s) {
+  result = join(x, y, s);
+  if (is_bool(result) || is_complex(result)) {
+    const Pair p = meet(x, y, result, s);
+    reject(type(p.x), "real numbers", s);
+  }
+  Pair p = meet(x, y, result, s);
+  p.dtype = wide(result);
+  p.x = convert(p.x, p.dtype, s);
+  p.y = convert(p.y, p.dtype, s);
+  return p;
+}
+
+/// x rem y is neither zero nor of y's sign: Python's quotient and remainder differ from C's.
+Handle needs_step(Handle rem, Handle y, const Site& s) {
+  const Handle zero = zero_like(rem, s);
+  const Handle nonzero = emit<prim::Ne>(s, {rem, zero});
+  const Handle differ = emit<prim::Ne>(s, {emit<prim::Lt>(s, {rem, zero}), emit<prim::Lt>(s, {y, zero})});
+  return emit<prim::And>(s, {nonzero, differ});
+}
+
+}  // namespace
+
+// ---- arithmetic
+
+Handle add(const Operand& x, const Operand& y, Location at) {
+  const Site s{"add", at};
+  Handle r;
+  if (record_plain<prim::Add>(x, y, s, r)) return r;
+  const Pair p = meet(x, y, s);
+  return is_bool(p.dtype) ? emit<prim::Or>(s, {p.x, p.y}) : emit<prim::Add>(s, {p.x, p.y});
+}
+
+Handle multiply(const Operand& x, const Operand& y, Location at) {
+  const Site s{"multiply", at};
+  Handle r;
+  if (record_plain<prim::Mul>(x, y, s, r)) return r;
+  const Pair p = meet(x, y, s);
+  return is_bool(p.dtype) ? emit<prim::And>(s, {p.x, p.y}) : emit<prim::Mul>(s, {p.x, p.y});
+}
+
+Handle subtract(const Operand& x, const Operand& y, Location at) {
+  const Site s{"subtract", at};
+  Handle r;
+  return record_plain<prim::Sub>(x, y, s, r) ? r : arithmetic<prim::Sub>(x, y, s);
+}
+
+Handle divide(const Operand& x, const Operand& y, Location at) {
+  const Site s{"divide", at};
+  Handle r;
+  return record_plain<prim::Div>(x, y, s, r) ? r : arithmetic<prim::Div>(x, y, s);
+}
+
+Handle rem(const Operand& x, const Operand& y, Location at) { return real_arithmetic<prim::Rem>(x, y, {"rem", at}); }
+Handle fmod(const Operand& x, const Operand& y, Location at) { return real_arithmetic<prim::Rem>(x, y, {"fmod", at}); }
+
+Handle remainder(const Operand& x, const Operand& y, Location at) {
+  const Site s{"remainder", at};
+  const Pair p = meet(x, y, s);
+  if (!is_floating(p.dtype)) reject(type(p.x), "floating-point numbers (integers have rem and mod)", s);
+  return emit<prim::Remainder>(s, {p.x, p.y});
+}
+
+Handle mod(const Operand& x, const Operand& y, Location at) {
+  const Site s{"mod", at};
+  DType result;
+  const Pair p = meet_wide(x, y, result, s);
+  const Handle r = emit<prim::Rem>(s, {p.x, p.y});
+  if (is_unsigned_integer(p.dtype)) return r;
+  // By zero: the dividend for integers (0 is added), NaN for floats.
+  Handle m = select(needs_step(r, p.y, s), emit<prim::Add>(s, {r, p.y}), r, s);
+  if (is_floating(p.dtype)) {
+    // Zeros take the sign of y, without a change of their derivative: what is subtracted is +0.
+    const Handle zero = zero_like(m, s), is_zero = emit<prim::Eq>(s, {m, zero});
+    const Handle nothing = emit<prim::Sub>(s, {emit<prim::StopGradient>(s, {m}), m});
+    m = select(is_zero, emit<prim::Sub>(s, {emit<prim::Copysign>(s, {zero, p.y}), nothing}), m, s);
+  }
+  return convert(m, result, s);
+}
+
+Handle floor_divide(const Operand& x, const Operand& y, Location at) {
+  const Site s{"floor_divide", at};
+  DType result;
+  const Pair p = meet_wide(x, y, result, s);
+  const Handle quotient = emit<prim::Div>(s, {p.x, p.y});
+  if (is_unsigned_integer(p.dtype)) return quotient;
+  const Handle r = emit<prim::Rem>(s, {p.x, p.y}), step = needs_step(r, p.y, s);
+  const Handle zero = zero_like(p.x, s), one = splat(1, type(p.x), s);
+  const Handle by_zero = emit<prim::Eq>(s, {p.y, zero});
+  if (is_integer(p.dtype)) {
+    const Handle lower = emit<prim::And>(s, {step, emit<prim::Not>(s, {by_zero})});
+    return select(lower, emit<prim::Sub>(s, {quotient, one}), quotient, s);
+  }
+  // As NumPy's divmod: (x - fmod) / y is nearly an integer; it is snapped to the nearest one.
+  const Handle near = emit<prim::Div>(s, {emit<prim::Sub>(s, {p.x, r}), p.y});
+  const Handle stepped = select(step, emit<prim::Sub>(s, {near, one}), near, s);
+  const Handle down = emit<prim::Floor>(s, {stepped});
+  const Handle above = emit<prim::Gt>(s, {emit<prim::Sub>(s, {stepped, down}), splat(0.5, type(p.x), s)});
+  const Handle snapped = select(above, emit<prim::Add>(s, {down, one}), down, s);
+  const Handle signed_zero = emit<prim::Copysign>(s, {zero, quotient});
+  const Handle whole = select(emit<prim::Eq>(s, {stepped, zero}), signed_zero, snapped, s);
+  return convert(select(by_zero, quotient, whole, s), result, s);
+}
+
+Handle pow(const Operand& x, const Operand& y, Location at) {
+  const Site s{"pow", at};
+  const Pair p = meet(x, y, s);
+  if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
+  // Exactly what the rounded power is, and no logarithm in the derivative.
+  if (y.kind() == Operand::Kind::weak && y.weak().real == 2) return emit<prim::Mul>(s, {p.x, p.x});
+  return emit<prim::Pow>(s, {p.x, p.y});
+}
+
+// ---- extremes
+
+Handle minimum(const Operand& x, const Operand& y, Location at) { return ordered<prim::Min>(x, y, {"minimum", at}); }
+Handle maximum(const Operand& x, const Operand& y, Location at) { return ordered<prim::Max>(x, y, {"maximum", at}); }
+
+namespace {
+template <class P>
+Handle ignoring_nan(const Operand& x, const Operand& y, const Site& s) {
+  const Pair p = meet(x, y, s);
+  if (is_complex(p.dtype)) reject(type(p.x), "ordered numbers", s);
+  const Handle both = emit<P>(s, {p.x, p.y});
+  if (!is_floating(p.dtype)) return both;
+  const Handle x_nan = emit<prim::Ne>(s, {p.x, p.x}), y_nan = emit<prim::Ne>(s, {p.y, p.y});
+  return select(x_nan, p.y, select(y_nan, p.x, both, s), s);
+}
+}  // namespace
+
+Handle fmin(const Operand& x, const Operand& y, Location at) { return ignoring_nan<prim::Min>(x, y, {"fmin", at}); }
+Handle fmax(const Operand& x, const Operand& y, Location at) { return ignoring_nan<prim::Max>(x, y, {"fmax", at}); }
+
+Handle fdim(const Operand& x, const Operand& y, Location at) {
+  const Site s{"fdim", at};
+  const Pair p = meet(x, y, s);
+  if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
+  // NaN compares false and comes out of the subtraction.
+  return select(emit<prim::Le>(s, {p.x, p.y}), zero_like(p.x, s), emit<prim::Sub>(s, {p.x, p.y}), s);
+}
+
+// ---- floats
+
+Handle atan2(const Operand& x, const Operand& y, Location at) { return floats<prim::Atan2>(x, y, {"atan2", at}); }
+Handle hypot(const Operand& x, const Operand& y, Location at) { return floats<prim::Hypot>(x, y, {"hypot", at}); }
+Handle copysign(const Operand& x, const Operand& y, Location at) {
+  return floats<prim::Copysign>(x, y, {"copysign", at});
+}
+Handle nextafter(const Operand& x, const Operand& y, Location at) {
+  return floats<prim::Nextafter>(x, y, {"nextafter", at});
+}
+
+Handle xlogy(const Operand& x, const Operand& y, Location at) {
+  const Site s{"xlogy", at};
+  const Pair p = meet_floats(x, y, s);
+  const Handle a = convert(p.x, wide(p.dtype), s), b = convert(p.y, wide(p.dtype), s);
+  const Handle zero = zero_like(a, s);
+  // Only where the logarithm is not finite is the product not zero by itself: elsewhere its derivative by x, which is
+  // the logarithm, holds at zero too.
+  const Handle no_log =
+      emit<prim::Or>(s, {emit<prim::Le>(s, {b, zero}), emit<prim::Eq>(s, {b, splat(__builtin_inf(), type(b), s)})});
+  const Handle trivial = emit<prim::And>(s, {emit<prim::Eq>(s, {a, zero}), no_log});
+  // The logarithm of 1 where it does not count keeps derivatives finite.
+  const Handle log_of = emit<prim::Log>(s, {select(trivial, splat(1, type(b), s), b, s)});
+  // 0 times a negative logarithm is -0: the sum with +0 is +0.
+  const Handle product = emit<prim::Add>(s, {emit<prim::Mul>(s, {a, log_of}), zero});
+  return convert(select(trivial, zero, product, s), p.dtype, s);
+}
+
+Handle logaddexp(const Operand& x, const Operand& y, Location at) {
+  const Site s{"logaddexp", at};
+  const Pair p = meet_floats(x, y, s);
+  const Handle a = convert(p.x, wide(p.dtype), s), b = convert(p.y, wide(p.dtype), s);
+  // Either operand may stand before the exponential, so the choice has no part in the derivatives: at ties they are
+  // those of a smooth function to every order, which those of a maximum and an absolute value are not.
+  const Handle swap = emit<prim::Lt>(s, {a, b});
+  const Handle high = select(swap, b, a, s), low = select(swap, a, b, s);
+  const Handle difference = emit<prim::Sub>(s, {low, high});
+  // Infinities of one sign have no difference; their mean is the answer, with a derivative of 1/2 by each.
+  const Handle undefined = emit<prim::Ne>(s, {difference, difference});
+  const Handle exponent = select(undefined, zero_like(a, s), difference, s);
+  const Handle tail = emit<prim::Log1p>(s, {emit<prim::Exp>(s, {exponent})});
+  const Handle sum = emit<prim::Add>(s, {high, tail});
+  const Handle mean = emit<prim::Mul>(s, {emit<prim::Add>(s, {a, b}), splat(0.5, type(a), s)});
+  return convert(select(undefined, mean, sum, s), p.dtype, s);
+}
+
+// ---- comparisons and logic
+
+Handle equal(const Operand& x, const Operand& y, Location at) {
+  const Site s{"equal", at};
+  const Pair p = meet(x, y, s);
+  return emit<prim::Eq>(s, {p.x, p.y});
+}
+
+Handle not_equal(const Operand& x, const Operand& y, Location at) {
+  const Site s{"not_equal", at};
+  const Pair p = meet(x, y, s);
+  return emit<prim::Ne>(s, {p.x, p.y});
+}
+
+Handle less(const Operand& x, const Operand& y, Location at) { return ordered<prim::Lt>(x, y, {"less", at}); }
+Handle less_equal(const Operand& x, const Operand& y, Location at) {
+  return ordered<prim::Le>(x, y, {"less_equal", at});
+}
+Handle greater(const Operand& x, const Operand& y, Location at) { return ordered<prim::Gt>(x, y, {"greater", at}); }
+Handle greater_equal(const Operand& x, const Operand& y, Location at) {
+  return ordered<prim::Ge>(x, y, {"greater_equal", at});
+}
+
+Handle logical_and(const Operand& x, const Operand& y, Location at) {
+  return logical<prim::And>(x, y, {"logical_and", at});
+}
+Handle logical_or(const Operand& x, const Operand& y, Location at) {
+  return logical<prim::Or>(x, y, {"logical_or", at});
+}
+
+// ---- bits
+
+Handle bitwise_and(const Operand& x, const Operand& y, Location at) {
+  return bits<prim::And>(x, y, {"bitwise_and", at}, true);
+}
+Handle bitwise_or(const Operand& x, const Operand& y, Location at) {
+  return bits<prim::Or>(x, y, {"bitwise_or", at}, true);
+}
+Handle bitwise_xor(const Operand& x, const Operand& y, Location at) {
+  return bits<prim::Xor>(x, y, {"bitwise_xor", at}, true);
+}
+Handle left_shift(const Operand& x, const Operand& y, Location at) {
+  return bits<prim::Shl>(x, y, {"left_shift", at}, false);
+}
+Handle right_shift(const Operand& x, const Operand& y, Location at) {
+  return bits<prim::ShrArithmetic>(x, y, {"right_shift", at}, false);
+}
+
+}  // namespace calque::detail::ops

@@ -1,0 +1,245 @@
+// Indexing in two steps: the static window (slice, reverse, reshape) and, where there are index arrays, one gather or
+// scatter on that window. Updates go the same way back.
+#include "calque/detail/indexing.h"
+
+#include "calque/detail/run.h"
+
+#include "frontend/ops/selection.h"
+
+namespace calque::detail {
+namespace {
+
+using ops::Ints;
+using ops::Site;
+namespace prim = calque::primitives;
+
+Handle reverse(Handle x, const Ints& axes, const Site& site) {
+  return axes.empty() ? x : ops::emit<prim::Reverse>(site, {x}, {{"axes", axes}});
+}
+
+/// The selected window with the kept dimensions.
+Handle load(Handle x, const Selection& s, const Site& site) {
+  if (!s.whole() || s.window_shape != type_of(x, site.at).shape) {
+    Ints start, limit, stride;
+    for (const Selection::Window& w : s.windows) {
+      start.push_back(w.start);
+      limit.push_back(w.count == 0 ? w.start : w.start + (w.count - 1) * w.stride + 1);
+      stride.push_back(w.stride);
+    }
+    x = reverse(ops::slice(x, start, limit, stride, site), s.reversed_axes, site);
+  }
+  return ops::reshape(x, s.kept, site);
+}
+
+/// x with the window replaced by `value`, which has the kept dimensions.
+Handle store(Handle x, const Selection& s, Handle value, const Site& site) {
+  if (s.empty()) return x;
+  const Type type = type_of(x, site.at);
+  const Handle window = reverse(ops::reshape(value, s.window_shape, site), s.reversed_axes, site);
+  if (s.window_shape == type.shape) return window;
+  if (s.contiguous()) {
+    std::vector<Handle> operands{x, window};
+    for (const Selection::Window& w : s.windows) {
+      operands.push_back(literal(make_literal(DType::i64, w.start), {DType::i64, {}}, site.at));
+    }
+    return emit(prim::get<prim::DynamicUpdateSlice>(), operands, {}, site.at);
+  }
+  Ints low, high, interior;
+  for (size_t axis = 0; axis < s.windows.size(); ++axis) {
+    const Selection::Window& w = s.windows[axis];
+    low.push_back(w.start);
+    interior.push_back(w.stride - 1);
+    high.push_back(type.shape[axis] - (w.start + (w.count - 1) * w.stride + 1));
+  }
+  const Attributes spread{{"high", high}, {"interior", interior}, {"low", low}};
+  const Handle zero = literal(make_literal(type.dtype, int64_t{0}), {type.dtype, {}}, site.at);
+  const Handle yes = literal(Literal::of<bool>(true), {DType::bool_, s.window_shape}, site.at);
+  const Handle no = literal(Literal::of<bool>(false), {DType::bool_, {}}, site.at);
+  const Handle replaced = ops::emit<prim::Pad>(site, {yes, no}, spread);
+  return ops::select(replaced, ops::emit<prim::Pad>(site, {window, zero}, spread), x, site);
+}
+
+/// Index arrays as index vectors along a last dimension.
+struct IndexVectors {
+  Handle vectors;
+  Shape shape;  ///< without the last dimension
+};
+
+/// One index array of dtype `wide`, negative indices wrapped once.
+Handle wrapped(const Operand& operand, int64_t extent, DType wide, const Site& site) {
+  Handle i = ops::value(operand, site);
+  const Type own = type_of(i, site.at);
+  if (own.dtype == DType::u64) {
+    // Beyond i64 is out of bounds, and stays so.
+    const Handle most = literal(make_literal(DType::u64, INT64_MAX), own, site.at);
+    i = ops::emit<prim::Min>(site, {i, most});
+  }
+  i = ops::convert(i, wide, site);
+  if (is_unsigned_integer(own.dtype)) return i;
+  const Type type{wide, own.shape};
+  const Handle negative = ops::emit<prim::Lt>(site, {i, literal(make_literal(wide, int64_t{0}), type, site.at)});
+  const Handle shifted = ops::emit<prim::Add>(site, {i, literal(make_literal(wide, extent), type, site.at)});
+  return ops::select(negative, shifted, i, site);
+}
+
+IndexVectors index_vectors(const Selection& s, std::span<const IndexItem> items, const Site& site) {
+  DType wide = DType::i32;
+  for (size_t k = 0; k < s.arrays.size(); ++k) {
+    const DType d = ops::operand_dtype(items[s.arrays[k]].operand(), site);
+    if (!is_integer(d)) site.dtype_error("indices must be integers, got " + std::string(name(d)));
+    const int64_t extent = s.kept[static_cast<size_t>(s.array_dims[k])];
+    if (size_of(d) == 8 || d == DType::u32 || extent > INT32_MAX) wide = DType::i64;
+  }
+  std::vector<Handle> each;
+  for (size_t k = 0; k < s.arrays.size(); ++k) {
+    each.push_back(wrapped(items[s.arrays[k]].operand(), s.kept[static_cast<size_t>(s.array_dims[k])], wide, site));
+  }
+  ops::broadcast_together(each, site);
+  const Shape shape = type_of(each[0], site.at).shape;
+  const Shape with_last = shape.with_inserted(shape.size(), 1);
+  for (Handle& i : each) i = ops::reshape(i, with_last, site);
+  if (each.size() == 1) return {each[0], shape};
+  return {emit(prim::get<prim::Concatenate>(), each, {{"axis", int64_t{shape.rank()}}}, site.at), shape};
+}
+
+/// The shape that x[items] has, and which of its dimensions are those of the window.
+struct Gathered {
+  Shape shape;
+  Ints window_dims;
+};
+Gathered gathered(const Selection& s, const Shape& index_shape) {
+  std::vector<int64_t> dims;
+  Gathered g;
+  const auto place = [&] { dims.insert(dims.end(), index_shape.begin(), index_shape.end()); };
+  int64_t plain = 0;
+  for (size_t i = 0; i < s.kept.size(); ++i) {
+    if (std::ranges::find(s.array_dims, static_cast<int64_t>(i)) != s.array_dims.end()) continue;
+    if (plain++ == s.placement) place();
+    g.window_dims.push_back(static_cast<int64_t>(dims.size()));
+    dims.push_back(s.kept[i]);
+  }
+  if (plain <= s.placement) place();
+  g.shape = Shape(dims);
+  return g;
+}
+
+/// A dimension that an index array addresses has no elements: every index is out of bounds.
+bool nothing_to_address(const Selection& s) {
+  return std::ranges::any_of(s.array_dims, [&](int64_t axis) { return s.kept[static_cast<size_t>(axis)] == 0; });
+}
+
+Handle gather(Handle window, const Selection& s, const IndexVectors& indices, const Site& site) {
+  Ints sizes(s.kept.begin(), s.kept.end());
+  for (const int64_t axis : s.array_dims) sizes[static_cast<size_t>(axis)] = 1;
+  return ops::emit<prim::Gather>(site, {window, indices.vectors},
+                                 {{"collapsed_slice_dims", s.array_dims},
+                                  {"indices_batching_dims", Ints{}},
+                                  {"mode", std::string("fill")},
+                                  {"offset_dims", gathered(s, indices.shape).window_dims},
+                                  {"operand_batching_dims", Ints{}},
+                                  {"slice_sizes", sizes},
+                                  {"start_index_map", s.array_dims}});
+}
+
+enum class UpdateKind { set, add };
+
+Handle scatter(Handle window, const Selection& s, const IndexVectors& indices, Handle updates, UpdateKind update,
+               const Site& site) {
+  const Attributes attributes{{"indices_batching_dims", Ints{}},
+                              {"inserted_window_dims", s.array_dims},
+                              {"operand_batching_dims", Ints{}},
+                              {"scatter_dims_to_operand_dims", s.array_dims},
+                              {"update_window_dims", gathered(s, indices.shape).window_dims}};
+  const std::initializer_list<Handle> operands = {window, indices.vectors, updates};
+  if (update == UpdateKind::set) return ops::emit<prim::Scatter>(site, operands, attributes);
+  // Adding bools is or.
+  if (type_of(window, site.at).dtype == DType::bool_) return ops::emit<prim::ScatterMax>(site, operands, attributes);
+  return ops::emit<prim::ScatterAdd>(site, operands, attributes);
+}
+
+Handle updated(const Operand& operand, std::span<const IndexItem> items, const Operand& value, UpdateKind update,
+               Location location) {
+  const Site site{update == UpdateKind::set ? "set" : "add", location};
+  const Handle x = ops::value(operand, site);
+  const Type type = type_of(x, location);
+  const Selection s = select_items(type, items, site);
+  const Handle fitting = ops::value_fitting(value, type.dtype, site);
+  if (s.arrays.empty()) {
+    Handle window = ops::broadcast(fitting, s.kept, site);
+    if (update == UpdateKind::add) window = ops::add(load(x, s, site), window, location);
+    return store(x, s, window, site);
+  }
+  const IndexVectors indices = index_vectors(s, items, site);
+  const Handle updates = ops::broadcast(fitting, gathered(s, indices.shape).shape, site);
+  if (nothing_to_address(s)) return x;
+  return store(x, s, scatter(load(x, s, site), s, indices, updates, update, site), site);
+}
+
+using Record = std::function<Handle(const Operand& x, std::span<const IndexItem> items, const Operand* value)>;
+
+/// Runs `record` with inputs in place of x, of index arrays and of the value.
+AnyArray run(std::string_view name, const AnyArray& x, std::span<const IndexItem> items, const Operand* value,
+             const Record& record) {
+  std::vector<const AnyArray*> arrays{&x};
+  for (const IndexItem& item : items) {
+    if (item.kind == IndexItem::Kind::array && !item.array.empty()) arrays.push_back(&item.array);
+  }
+  const bool value_is_array = value != nullptr && value->kind() == Operand::Kind::array;
+  if (value_is_array) arrays.push_back(&value->array());
+  const auto body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    size_t next = 1;
+    std::vector<IndexItem> traced(items.begin(), items.end());
+    for (IndexItem& item : traced) {
+      if (item.kind == IndexItem::Kind::array && !item.array.empty()) {
+        item.array = {};
+        item.handle = inputs[next++];
+      }
+    }
+    const Operand lifted = value_is_array ? Operand(inputs[next]) : value != nullptr ? *value : Operand(inputs[0]);
+    outputs.push_back(record(inputs[0], traced, &lifted));
+  };
+  return std::move(run_arrays(name, arrays, body).front());
+}
+
+}  // namespace
+
+Handle index_at(const Operand& operand, std::span<const IndexItem> items, Location location) {
+  const Site site{"at", location};
+  const Handle x = ops::value(operand, site);
+  const Selection s = select_items(type_of(x, location), items, site);
+  if (s.arrays.empty()) return load(x, s, site);
+  const IndexVectors indices = index_vectors(s, items, site);
+  if (nothing_to_address(s)) {
+    const DType dtype = type_of(x, location).dtype;
+    return literal(prim::gather_fill(dtype), {dtype, gathered(s, indices.shape).shape}, location);
+  }
+  return gather(load(x, s, site), s, indices, site);
+}
+
+Handle index_set(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return updated(x, items, value, UpdateKind::set, location);
+}
+
+Handle index_add(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return updated(x, items, value, UpdateKind::add, location);
+}
+
+AnyArray run_index_at(const AnyArray& x, std::span<const IndexItem> items, Location location) {
+  return run("at", x, items, nullptr, [&](const Operand& array, std::span<const IndexItem> traced, const Operand*) {
+    return index_at(array, traced, location);
+  });
+}
+
+AnyArray run_index_set(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return run("set", x, items, &value, [&](const Operand& array, std::span<const IndexItem> traced, const Operand* v) {
+    return index_set(array, traced, *v, location);
+  });
+}
+
+AnyArray run_index_add(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return run("add", x, items, &value, [&](const Operand& array, std::span<const IndexItem> traced, const Operand* v) {
+    return index_add(array, traced, *v, location);
+  });
+}
+
+}  // namespace calque::detail

@@ -1,0 +1,220 @@
+// Elementwise functions of one operand. Where a function is made of several primitives, 16-bit floats are computed in
+// f32 and rounded once.
+#include "frontend/ops/common.h"
+
+namespace calque::detail::ops {
+
+/// Functions of complex numbers, by parts (complex.cpp). DTypeError where there is none.
+Handle complex_unary(Handle x, const Site& site);
+
+namespace {
+
+constexpr DType integer_of_width(DType d) {
+  switch (size_of(d)) {
+    case 2:
+      return DType::i16;
+    case 4:
+      return DType::i32;
+    default:
+      return DType::i64;
+  }
+}
+
+/// A primitive on floats; integers and bool become f32.
+template <class P>
+Handle floaty(const Operand& x, const Site& s) {
+  const Handle v = value(x, to_inexact(operand_dtype(x, s)), s);
+  if (is_complex(dtype(v))) return complex_unary(v, s);
+  return emit<P>(s, {v});
+}
+
+Handle number(const Operand& x, const Site& s) {
+  const Handle v = value(x, s);
+  if (is_bool(dtype(v))) reject(type(v), "numbers", s);
+  return v;
+}
+
+Handle real_number(const Operand& x, const Site& s) {
+  const Handle v = number(x, s);
+  if (is_complex(dtype(v))) reject(type(v), "real numbers", s);
+  return v;
+}
+
+/// Rounding to integers: the identity for integers.
+template <class P>
+Handle rounding(const Operand& x, const Site& s) {
+  const Handle v = real_number(x, s);
+  return is_integer(dtype(v)) ? v : emit<P>(s, {v});
+}
+
+Handle constant_bool(bool value, Handle like, const Site& s) {
+  return literal(Literal::of(value), {DType::bool_, shape(like)}, s.at);
+}
+
+/// A test of floats, false for integers; of a complex number, whether it holds for either part (both for
+/// `conjunction`).
+template <class F>
+Handle float_test(const Operand& x, const Site& s, bool of_integers, bool conjunction, F&& test) {
+  const Handle v = value(x, s);
+  const DType d = dtype(v);
+  if (!is_inexact(d)) return constant_bool(of_integers, v, s);
+  if (!is_complex(d)) return test(v);
+  const Handle re = test(emit<prim::Real>(s, {v})), im = test(emit<prim::Imag>(s, {v}));
+  return conjunction ? emit<prim::And>(s, {re, im}) : emit<prim::Or>(s, {re, im});
+}
+
+Handle infinity_like(Handle v, const Site& s) { return splat(__builtin_inf(), type(v), s); }
+
+}  // namespace
+
+#define CALQUE_X(f, P) \
+  Handle f(const Operand& x, Location at) { return floaty<prim::P>(x, {#f, at}); }
+CALQUE_X(sqrt, Sqrt)
+CALQUE_X(rsqrt, Rsqrt)
+CALQUE_X(cbrt, Cbrt)
+CALQUE_X(exp, Exp)
+CALQUE_X(exp2, Exp2)
+CALQUE_X(expm1, Expm1)
+CALQUE_X(log, Log)
+CALQUE_X(log2, Log2)
+CALQUE_X(log10, Log10)
+CALQUE_X(log1p, Log1p)
+CALQUE_X(sin, Sin)
+CALQUE_X(cos, Cos)
+CALQUE_X(tan, Tan)
+CALQUE_X(asin, Asin)
+CALQUE_X(acos, Acos)
+CALQUE_X(atan, Atan)
+CALQUE_X(sinh, Sinh)
+CALQUE_X(cosh, Cosh)
+CALQUE_X(tanh, Tanh)
+CALQUE_X(asinh, Asinh)
+CALQUE_X(acosh, Acosh)
+CALQUE_X(atanh, Atanh)
+CALQUE_X(sigmoid, Logistic)
+CALQUE_X(erf, Erf)
+CALQUE_X(erfc, Erfc)
+CALQUE_X(erfinv, ErfInv)
+CALQUE_X(lgamma, Lgamma)
+CALQUE_X(tgamma, Tgamma)
+CALQUE_X(digamma, Digamma)
+#undef CALQUE_X
+
+#define CALQUE_X(f, P) \
+  Handle f(const Operand& x, Location at) { return rounding<prim::P>(x, {#f, at}); }
+CALQUE_X(floor, Floor)
+CALQUE_X(ceil, Ceil)
+CALQUE_X(trunc, Trunc)
+CALQUE_X(round, Round)
+CALQUE_X(rint, Round)
+CALQUE_X(nearbyint, Round)
+CALQUE_X(round_half_away, RoundHalfAway)
+#undef CALQUE_X
+
+Handle negative(const Operand& x, Location at) {
+  const Site s{"negative", at};
+  return emit<prim::Neg>(s, {number(x, s)});
+}
+
+Handle positive(const Operand& x, Location at) { return value(x, {"positive", at}); }
+
+Handle sign(const Operand& x, Location at) {
+  const Site s{"sign", at};
+  return emit<prim::Sign>(s, {real_number(x, s)});
+}
+
+Handle square(const Operand& x, Location at) {
+  const Site s{"square", at};
+  const Handle v = number(x, s);
+  return emit<prim::Mul>(s, {v, v});
+}
+
+Handle relu(const Operand& x, Location at) {
+  const Site s{"relu", at};
+  const Handle v = real_number(x, s), zero = splat(0, type(v), s);
+  // Not max: NaN stays NaN and the derivative at 0 is 0.
+  return select(emit<prim::Le>(s, {v, zero}), zero, v, s);
+}
+
+Handle conj(const Operand& x, Location at) {
+  const Site s{"conj", at};
+  const Handle v = value(x, s);
+  return is_complex(dtype(v)) ? emit<prim::Conj>(s, {v}) : v;
+}
+
+Handle stop_gradient(const Operand& x, Location at) {
+  const Site s{"stop_gradient", at};
+  return emit<prim::StopGradient>(s, {value(x, s)});
+}
+
+namespace {
+template <class P>
+Handle of_integers(const Operand& x, const Site& s) {
+  const Handle v = value(x, s);
+  if (!is_integer(dtype(v))) reject(type(v), "integers", s);
+  return emit<P>(s, {v});
+}
+}  // namespace
+
+Handle popcount(const Operand& x, Location at) { return of_integers<prim::Popcount>(x, {"popcount", at}); }
+Handle clz(const Operand& x, Location at) { return of_integers<prim::Clz>(x, {"clz", at}); }
+
+Handle bitwise_not(const Operand& x, Location at) {
+  const Site s{"bitwise_not", at};
+  const Handle v = value(x, s);
+  if (is_inexact(dtype(v))) reject(type(v), "integers or bool", s);
+  return emit<prim::Not>(s, {v});
+}
+
+Handle logical_not(const Operand& x, Location at) {
+  const Site s{"logical_not", at};
+  return emit<prim::Not>(s, {value(x, DType::bool_, s)});
+}
+
+Handle abs(const Operand& x, Location at) {
+  const Site s{"abs", at};
+  const Handle v = value(x, s);
+  const DType d = dtype(v);
+  return is_bool(d) || is_unsigned_integer(d) ? v : emit<prim::Abs>(s, {v});
+}
+
+Handle real(const Operand& x, Location at) {
+  const Site s{"real", at};
+  const Handle v = value(x, s);
+  return is_complex(dtype(v)) ? emit<prim::Real>(s, {v}) : v;
+}
+
+Handle imag(const Operand& x, Location at) {
+  const Site s{"imag", at};
+  const Handle v = value(x, s);
+  return is_complex(dtype(v)) ? emit<prim::Imag>(s, {v}) : splat(0, type(v), s);
+}
+
+Handle isnan(const Operand& x, Location at) {
+  const Site s{"isnan", at};
+  return float_test(x, s, false, false, [&](Handle v) { return emit<prim::Ne>(s, {v, v}); });
+}
+
+Handle isinf(const Operand& x, Location at) {
+  const Site s{"isinf", at};
+  return float_test(x, s, false, false,
+                    [&](Handle v) { return emit<prim::Eq>(s, {emit<prim::Abs>(s, {v}), infinity_like(v, s)}); });
+}
+
+Handle isfinite(const Operand& x, Location at) {
+  const Site s{"isfinite", at};
+  return float_test(x, s, true, true,
+                    [&](Handle v) { return emit<prim::Lt>(s, {emit<prim::Abs>(s, {v}), infinity_like(v, s)}); });
+}
+
+Handle signbit(const Operand& x, Location at) {
+  const Site s{"signbit", at};
+  Handle v = real_number(x, s);
+  const DType d = dtype(v);
+  if (is_unsigned_integer(d)) return constant_bool(false, v, s);
+  // The sign of a NaN or a zero is a bit, no comparison sees it.
+  if (is_floating(d)) v = emit<prim::Bitcast>(s, {v}, {{"dtype", integer_of_width(d)}});
+  return emit<prim::Lt>(s, {v, splat(0, type(v), s)});
+}
+
+}  // namespace calque::detail::ops

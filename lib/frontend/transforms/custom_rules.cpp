@@ -1,0 +1,168 @@
+// checkpoint, custom_jvp and custom_vjp: equations with sub-graphs. These are closed: what the user's functions capture
+// becomes further operands, which the rules take for constants.
+#include "calque/detail/control.h"
+
+#include "frontend/control/control_common.h"
+#include "frontend/transforms/common.h"
+#include "primitives/control/control.h"
+#include "primitives/core/writer.h"
+#include "primitives/list.h"
+#include "trace/builder.h"
+
+namespace calque::detail {
+namespace {
+
+namespace prim = primitives;
+
+/// Tracers of enclosing traces, each once.
+class Captures {
+ public:
+  void add(std::span<const Handle> more) {
+    for (Handle h : more) {
+      if (find(h) == all_.size()) all_.push_back(h);
+    }
+  }
+  size_t find(Handle h) const {
+    size_t i = 0;
+    while (i < all_.size() && (all_[i].value != h.value || all_[i].trace != h.trace)) ++i;
+    return i;
+  }
+  const std::vector<Handle>& all() const { return all_; }
+
+ private:
+  std::vector<Handle> all_;
+};
+
+/// A graph with other inputs: the types of `inputs`, of which input i of `body` is number position[i]. Also tells the
+/// values of all inputs, so that more outputs can be added.
+struct Rewired {
+  Graph graph;
+  std::vector<Value> inputs, outputs;
+
+  Rewired(const Graph& body, std::span<const Type> types, std::span<const size_t> position) {
+    graph.set_name(body.name());
+    for (const Type& type : types) inputs.push_back(graph.add_input(type));
+    std::vector<Value> own;
+    for (size_t p : position) own.push_back(inputs[p]);
+    outputs = prim::Writer(graph, {}).inline_graph(body, own);
+  }
+  Graph finish() {
+    graph.set_outputs(outputs);
+    return std::move(graph);
+  }
+};
+
+/// Where the inputs of a traced function are found: `own` leading ones from `first_own`, captures from `first_capture`.
+std::vector<size_t> positions_of(const TraceResult& function, size_t own, const Captures& captures,
+                                 size_t first_capture) {
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < own; ++i) positions.push_back(i);
+  for (Handle h : function.captures) positions.push_back(first_capture + captures.find(h));
+  return positions;
+}
+
+/// `a`, then `b`.
+std::vector<Type> joined_types(std::span<const Type> a, std::span<const Type> b) {
+  std::vector<Type> all(a.begin(), a.end());
+  all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
+std::string leaf_of(std::string_view what, const std::vector<std::string>& paths, size_t leaf) {
+  return std::string(what) + (leaf < paths.size() ? paths[leaf] : std::string());
+}
+
+/// Throws where a value of a rule has another type than what it stands for.
+void require_type(const Type& got, const Type& expected, const std::string& leaf, const TransformSite& site) {
+  if (got == expected) return;
+  const std::string text = std::string(site.name) + ": " + leaf + " must be " + to_string(expected) + ", got " +
+                           to_string(got) + where(site);
+  if (got.dtype != expected.dtype) throw DTypeError(text);
+  throw ShapeError(text);
+}
+
+std::vector<Handle> emit_rules(const Primitive& primitive, std::span<const Handle> operands, const Captures& captures,
+                               std::vector<Graph> subgraphs, const TransformSite& site) {
+  std::vector<Handle> results;
+  emit(primitive, joined(operands, captures.all()), {}, std::move(subgraphs), site.location, results);
+  return results;
+}
+
+}  // namespace
+
+std::vector<Handle> emit_checkpoint(const TraceBody& body, std::span<const Handle> operands,
+                                    const TransformSite& site) {
+  if (runs_eagerly(site.name, {site.location, {}})) return run_in_place(body, operands);
+  TraceResult function = trace_function(body, operands, site);
+  Captures captures;
+  captures.add(function.captures);
+  std::vector<Graph> subgraphs;
+  subgraphs.push_back(std::move(function.graph));
+  return emit_rules(prim::get<prim::Checkpoint>(), operands, captures, std::move(subgraphs), site);
+}
+
+std::vector<Handle> emit_custom_jvp(const TraceBody& body, const TraceBody& rule, std::span<const Handle> operands,
+                                    const std::vector<std::string>& results, const TransformSite& site) {
+  const size_t n = operands.size();
+  const std::vector<Type> types = types_of(operands, site.location);
+  const TraceResult function = trace_function(body, operands, site);
+  const std::vector<Type> values = function.graph.output_types();
+  const TraceResult derivative = trace_symbolically(rule, joined_types(types, types), site);
+  const std::vector<Type> given = derivative.graph.output_types();
+  for (size_t i = 0; i < values.size(); ++i) {
+    require_type(given[i], values[i], leaf_of("the rule's value", results, i), site);
+    require_type(given[values.size() + i], values[i], leaf_of("the rule's tangent", results, i), site);
+  }
+
+  Captures captures;
+  captures.add(function.captures);
+  captures.add(derivative.captures);
+  const std::vector<Type> all = joined_types(types, types_of(captures.all(), site.location));
+  std::vector<size_t> positions = positions_of(derivative, 2 * n, captures, n);
+  for (size_t i = n; i < 2 * n; ++i) positions[i] = all.size() + i - n;  // tangents, behind operands and captures
+  std::vector<Graph> subgraphs;
+  subgraphs.push_back(Rewired(function.graph, all, positions_of(function, n, captures, n)).finish());
+  subgraphs.push_back(Rewired(derivative.graph, joined_types(all, all), positions).finish());
+  return emit_rules(prim::get<prim::CustomJvp>(), operands, captures, std::move(subgraphs), site);
+}
+
+std::vector<Handle> emit_custom_vjp(const TraceBody& body, const TraceBody& forward, const TraceBody& backward,
+                                    std::span<const Handle> operands, const std::vector<std::string>& results,
+                                    const TransformSite& site) {
+  const size_t n = operands.size();
+  const std::vector<Type> types = types_of(operands, site.location);
+  const TraceResult function = trace_function(body, operands, site);
+  const std::vector<Type> values = function.graph.output_types();
+  const TraceResult kept = trace_function(forward, operands, site);
+  const std::vector<Type> given = kept.graph.output_types();
+  for (size_t i = 0; i < values.size(); ++i) {
+    require_type(given[i], values[i], leaf_of("forward's value", results, i), site);
+  }
+  const std::span<const Type> residuals = std::span(given).subspan(values.size());
+  const TraceResult back = trace_symbolically(backward, joined_types(residuals, values), site);
+  const std::vector<Type> cotangents = back.graph.output_types();
+  for (size_t i = 0; i < n; ++i) {
+    require_type(cotangents[i], types[i], "backward's cotangent of " + path_of(site, i), site);
+  }
+
+  Captures captures, late;  // what backward captures reaches it as residuals
+  for (const TraceResult* r : {&function, &kept, &back}) captures.add(r->captures);
+  late.add(back.captures);
+  const std::vector<Type> captured = types_of(captures.all(), site.location);
+  const std::vector<Type> all = joined_types(types, captured);
+  Rewired first(kept.graph, all, positions_of(kept, n, captures, n));
+  for (Handle h : late.all()) first.outputs.push_back(first.inputs[n + captures.find(h)]);
+  const std::vector<Type> all_residuals = joined_types(residuals, types_of(late.all(), site.location));
+  std::vector<size_t> positions = positions_of(back, residuals.size() + values.size(), late, residuals.size());
+  for (size_t i = 0; i < values.size(); ++i) positions[residuals.size() + i] = all_residuals.size() + i;
+  Rewired second(back.graph, joined_types(all_residuals, values), positions);
+  for (const Type& type : captured) second.outputs.push_back(prim::Writer(second.graph, {}).zeros(type));
+
+  std::vector<Graph> subgraphs;
+  subgraphs.push_back(Rewired(function.graph, all, positions_of(function, n, captures, n)).finish());
+  subgraphs.push_back(first.finish());
+  subgraphs.push_back(second.finish());
+  return emit_rules(prim::get<prim::CustomVjp>(), operands, captures, std::move(subgraphs), site);
+}
+
+}  // namespace calque::detail

@@ -1,0 +1,190 @@
+// Types, numbers, attributes and constants of a graph's text.
+#include <charconv>
+#include <cstring>
+
+#include "ir/text/parser.h"
+#include "ir/text/text.h"
+#include "ir/values/bytes.h"
+
+namespace calque::text {
+
+std::string Parser::name(const char* what) {
+  if (peek().kind == TokenKind::string) return lexer_.unquoted(next());
+  return std::string(spelling(expect_kind(TokenKind::identifier, what)));
+}
+
+int64_t Parser::integer(const char* what) {
+  if (peek().kind != TokenKind::number) expected(what);
+  int64_t value = 0;
+  if (!read_element(spelling(peek()), DType::i64, &value)) expected(what);
+  next();
+  return value;
+}
+
+DType Parser::dtype() {
+  const auto d = peek().kind == TokenKind::identifier ? dtype_from_name(spelling(peek())) : std::nullopt;
+  if (!d) expected("an element type");
+  next();
+  return *d;
+}
+
+Type Parser::type() {
+  const size_t start = peek().offset;
+  const DType d = dtype();
+  expect("[", "after an element type");
+  Shape::Dims dims;
+  if (!accept("]")) {
+    do {
+      const Token token = peek();
+      const int64_t extent = integer("an extent");
+      if (extent < 0) lexer_.fail(token.offset, "an extent is at least 0, got " + std::to_string(extent));
+      if (dims.size() == kMaxRank) lexer_.fail(token.offset, "a shape has too many dimensions");
+      dims.push_back(extent);
+    } while (accept(","));
+    expect("]", "or ',' after an extent");
+  }
+  Type t{d, Shape(std::span<const int64_t>(dims))};
+  if (!addressable(t)) lexer_.fail(start, "the type " + to_string(t) + " is too large");
+  return t;
+}
+
+Literal Parser::element(DType d) {
+  Literal literal;
+  const auto real = [this](DType d, unsigned char* bits) {
+    const Token token = peek();
+    if (token.kind != TokenKind::number && token.kind != TokenKind::identifier) {
+      expected("an element of type " + std::string(calque::name(d)));
+    }
+    next();
+    std::string text(spelling(token));
+    if (text == "nan" && accept("(")) {
+      text += "(" + std::string(spelling(expect_kind(TokenKind::number, "the bits of a NaN"))) + ")";
+      expect(")", "after the bits of a NaN");
+    }
+    if (!read_element(text, d, bits)) {
+      lexer_.fail(token.offset, "expected an element of type " + std::string(calque::name(d)) + ", got '" +
+                                    (text.size() > 40 ? text.substr(0, 40) + "..." : text) + "'");
+    }
+  };
+  if (is_complex(d)) {
+    const DType part = real_of(d);
+    expect("(", "before a complex number");
+    real(part, literal.bytes);
+    expect(",", "after the real part");
+    real(part, literal.bytes + size_of(part));
+    expect(")", "after the imaginary part");
+  } else {
+    real(d, literal.bytes);
+  }
+  return literal;
+}
+
+Attributes Parser::attributes() {
+  Attributes attributes;
+  if (!accept("[")) return attributes;
+  if (accept("]")) return attributes;
+  do {
+    const Token token = peek();
+    const std::string_view key = intern(name("the name of an attribute"));
+    if (attributes.has(key)) lexer_.fail(token.offset, "attribute " + std::string(key) + " is given twice");
+    expect("=", "after an attribute's name");
+    attributes.set(key, attribute());
+  } while (accept(","));
+  expect("]", "or ',' after an attribute");
+  return attributes;
+}
+
+AttributeValue Parser::attribute() {
+  const Token token = peek();
+  if (token.kind == TokenKind::string) return lexer_.unquoted(next());
+  if (accept("true")) return true;
+  if (accept("false")) return false;
+  if (accept("[")) {
+    std::vector<int64_t> items;
+    if (accept("]")) return items;
+    do items.push_back(integer("an integer"));
+    while (accept(","));
+    expect("]", "or ',' after an integer");
+    return items;
+  }
+  if (accept("(")) {
+    std::vector<Type> types;
+    if (accept(")")) return types;
+    do types.push_back(type());
+    while (accept(","));
+    expect(")", "or ',' after a type");
+    return types;
+  }
+  if (accept("<")) {
+    auto opaque = std::make_shared<const UnboundOpaque>(name("the label of an opaque attribute"));
+    expect(">", "after the label of an opaque attribute");
+    return std::shared_ptr<const Opaque>(std::move(opaque));
+  }
+  if (token.kind == TokenKind::number && spelling(token).find_first_of(".einxp") == std::string_view::npos) {
+    return integer("a 64-bit integer");
+  }
+  if (token.kind == TokenKind::number || at("inf") || at("nan")) return element(DType::f64).as<double>();
+  if (token.kind == TokenKind::identifier && dtype_from_name(spelling(token))) return dtype();
+  expected("an attribute's value");
+}
+
+// ---- constants
+
+AnyArray Parser::constant_section() {
+  expect("constant", "before a constant");
+  expect_kind(TokenKind::constant, "a constant's name");
+  expect(":", "after a constant's name");
+  const Type t = type();
+  expect("=", "after a constant's type");
+  if (at("[")) return constant_elements(t);
+  const Token kind = peek();
+  const bool hash = accept("xxh3");
+  if (!hash && !accept("base64")) expected("'[', 'base64' or 'xxh3'");
+  const Token contents = expect_kind(TokenKind::string, "contents in quotes");
+  const std::string text = lexer_.unquoted(contents);
+  const size_t bytes = bytes_of(t);
+  if (hash) {
+    ContentHash h;
+    const char* middle = text.data() + 16;
+    const bool good = text.size() == 32 && std::from_chars(text.data(), middle, h.high, 16).ptr == middle &&
+                      std::from_chars(middle, middle + 16, h.low, 16).ptr == middle + 16;
+    if (!good) lexer_.fail(contents.offset, "expected 32 hexadecimal digits");
+    return AnyArray(t, detail::Storage::absent(bytes, h));
+  }
+  const auto data = read_base64(text);
+  if (!data) lexer_.fail(contents.offset, "the contents are not base64");
+  if (data->size() != bytes) {
+    lexer_.fail(kind.offset,
+                to_string(t) + " has " + std::to_string(bytes) + " bytes, got " + std::to_string(data->size()));
+  }
+  if (is_bool(t.dtype) && data->find_first_not_of(std::string_view("\0\1", 2)) != std::string::npos) {
+    lexer_.fail(contents.offset, "a byte of a bool array is neither 0 nor 1");
+  }
+  AnyArray array = AnyArray::uninitialized(t);
+  if (bytes != 0) std::memcpy(array.mutable_data(), data->data(), bytes);
+  return array;
+}
+
+AnyArray Parser::constant_elements(const Type& t) {
+  const size_t start = peek().offset;
+  expect("[", "before the elements");
+  std::vector<unsigned char> bytes;  // grows with the text, whatever the type promises
+  size_t count = 0;
+  if (!accept("]")) {
+    do {
+      const Literal e = element(t.dtype);
+      bytes.insert(bytes.end(), e.bytes, e.bytes + size_of(t.dtype));
+      ++count;
+    } while (accept(","));
+    expect("]", "or ',' after an element");
+  }
+  const auto needed = static_cast<size_t>(t.shape.num_elements());
+  if (count != needed) {
+    lexer_.fail(start, to_string(t) + " has " + std::to_string(needed) + " elements, got " + std::to_string(count));
+  }
+  AnyArray array = AnyArray::uninitialized(t);
+  if (!bytes.empty()) std::memcpy(array.mutable_data(), bytes.data(), bytes.size());
+  return array;
+}
+
+}  // namespace calque::text

@@ -1,0 +1,276 @@
+// The readable forms of kernels and programs, as `plan` shows them. Nothing parses them back.
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "kernel/ir/kernel.h"
+#include "kernel/ir/program.h"
+
+namespace calque::kernel {
+
+namespace {
+
+std::string_view combiner_name(Combiner c) {
+  constexpr std::string_view kNames[] = {"add", "mul", "max", "min", "and", "or", "argmax", "argmin"};
+  return kNames[static_cast<size_t>(c)];
+}
+
+std::string literal_text(const Literal& l, DType d) {
+  return visit_dtype(d, [&]<class T>() -> std::string {
+    if constexpr (std::is_same_v<T, bool>)
+      return l.bytes[0] != 0 ? "true" : "false";
+    else if constexpr (std::is_integral_v<T>)
+      return fmt::format("{}", static_cast<int64_t>(l.as<T>()));
+    else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      return fmt::format("{}", l.as<T>());
+    else if constexpr (sizeof(T) == 2)
+      return fmt::format("{}", static_cast<float>(l.as<T>()));
+    else
+      return fmt::format("({}, {})", l.as<T>().real(), l.as<T>().imag());
+  });
+}
+
+class KernelPrinter {
+ public:
+  KernelPrinter(std::ostream& out, const Kernel& kernel) : out_(out), kernel_(kernel) {}
+
+  void print() {
+    out_ << "kernel " << kernel_.name << '(';
+    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      const Buffer& b = kernel_.buffers[i];
+      out_ << (i ? ", " : "") << (b.written ? "out " : "") << 'b' << i << ": " << b.dtype << '[' << b.extent << ']';
+    }
+    out_ << ") {\n";
+    if (kernel_.bytes_read + kernel_.bytes_written > 0)
+      out_ << fmt::format("  // reads {} bytes, writes {} bytes, {} flops\n", kernel_.bytes_read, kernel_.bytes_written,
+                          kernel_.flops);
+    if (const auto& l = kernel_.launch)
+      out_ << fmt::format("  // {} groups of {} threads, {} threads a block\n", l->groups, l->group, l->threads);
+    region(kernel_.body, 1);
+    out_ << "}\n";
+  }
+
+ private:
+  void indent(int depth) { out_ << std::string(static_cast<size_t>(2 * depth), ' '); }
+  void ids(const Ids& list, bool types) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      out_ << (i ? ", " : "") << '%' << list[i];
+      if (types) out_ << ": " << kernel_.values[static_cast<size_t>(list[i])];
+    }
+  }
+  void region(const Region& r, int depth) {
+    for (const Instruction& i : r.instructions) instruction(i, depth);
+  }
+  void nested(const Region& r, std::string_view title, int depth) {
+    out_ << title;
+    if (!r.parameters.empty()) {
+      out_ << '(';
+      ids(r.parameters, false);
+      out_ << ") ";
+    }
+    out_ << "{\n";
+    region(r, depth + 1);
+    indent(depth);
+    out_ << '}';
+  }
+  void predicate(const Instruction& i, size_t at) {
+    if (i.operands.size() > at) out_ << " if %" << i.operands[at];
+  }
+  void spread(const Instruction& i) {
+    if (i.spread == Spread::groups) out_ << " over groups";
+    if (i.spread == Spread::threads) out_ << " over threads";
+  }
+  void loop(const Instruction& i, int depth) {
+    constexpr std::string_view kKinds[] = {"parallel", "sequential", "reduction"};
+    out_ << kKinds[static_cast<size_t>(i.loop)] << ' ' << i.extent;
+    if (i.vectorize) out_ << " vectorize";
+    if (i.threads) out_ << " threads";
+    if (i.grain > 0) out_ << '(' << i.grain << ')';
+    spread(i);
+    for (size_t c = 0; c < i.combiners.size(); ++c) out_ << (c ? ", " : " ") << combiner_name(i.combiners[c]);
+    if (!i.operands.empty()) {
+      out_ << " from ";
+      ids(i.operands, false);
+    }
+    nested(i.regions[0], " ", depth);
+  }
+  void instruction(const Instruction& i, int depth) {
+    indent(depth);
+    if (!i.results.empty()) {
+      ids(i.results, true);
+      out_ << " = ";
+    }
+    switch (i.op) {
+      case Op::constant:
+        out_ << literal_text(i.literal, kernel_.values[static_cast<size_t>(i.results[0])]);
+        break;
+      case Op::scalar:
+        out_ << primitive(i.primitive).name << (i.exact ? ".exact " : " ");
+        ids(i.operands, false);
+        break;
+      case Op::load:
+        out_ << "load b" << i.buffer << "[%" << i.operands[0] << ']';
+        predicate(i, 1);
+        break;
+      case Op::store:
+        out_ << (i.combiners.empty() ? "store" : "combine by ");
+        if (!i.combiners.empty()) out_ << combiner_name(i.combiners[0]);
+        out_ << " b" << i.buffer << "[%" << i.operands[0] << "], %" << i.operands[1];
+        predicate(i, 2);
+        break;
+      case Op::loop:
+        loop(i, depth);
+        break;
+      case Op::while_:
+        out_ << "while from ";
+        ids(i.operands, false);
+        nested(i.regions[0], " cond ", depth);
+        nested(i.regions[1], " do ", depth);
+        break;
+      case Op::if_:
+        out_ << "if %" << i.operands[0];
+        nested(i.regions[0], " then ", depth);
+        nested(i.regions[1], " else ", depth);
+        break;
+      case Op::contraction:
+        out_ << "contraction " << i.rows << " x " << i.columns << " over " << i.extent;
+        spread(i);
+        nested(i.regions[0], " lhs ", depth);
+        nested(i.regions[1], " rhs ", depth);
+        nested(i.regions[2], " then ", depth);
+        break;
+      case Op::yield:
+        out_ << "yield ";
+        ids(i.operands, false);
+        break;
+    }
+    out_ << '\n';
+  }
+
+  std::ostream& out_;
+  const Kernel& kernel_;
+};
+
+class ProgramPrinter {
+ public:
+  ProgramPrinter(std::ostream& out, const Program& program) : out_(out), program_(program) {}
+
+  void print() {
+    out_ << "program " << program_.name << ": workspace " << program_.workspace_bytes << " bytes\n";
+    constexpr std::string_view kKinds[] = {"input", "output", "constant", "workspace"};
+    for (size_t i = 0; i < program_.buffers.size(); ++i) {
+      const ProgramBuffer& b = program_.buffers[i];
+      out_ << "  m" << i << " = " << kKinds[static_cast<size_t>(b.kind)] << ' ';
+      if (b.private_to >= 0)
+        out_ << "private to i" << b.private_to << " +" << b.offset;
+      else if (b.kind == BufferKind::workspace)
+        out_ << '+' << b.offset;
+      else
+        out_ << b.index;
+      out_ << ": " << b.type;
+      const auto o = static_cast<size_t>(b.index);
+      if (b.kind == BufferKind::output && o < program_.in_place.size() && program_.in_place[o] >= 0)
+        out_ << " in the memory of input " << program_.in_place[o];
+      out_ << '\n';
+    }
+    out_ << "steps {\n";
+    steps(program_.steps, 1);
+    out_ << "}\n";
+    for (const std::string& note : program_.notes) out_ << "not fused: " << note << '\n';
+    for (const Kernel& k : program_.kernels) out_ << k;
+  }
+
+ private:
+  void place(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) {
+    out_ << 'm' << buffer;
+    if (offset != 0) out_ << '+' << offset;
+    for (const View::Term& t : terms) out_ << '+' << t.bytes << "*i" << t.loop;
+  }
+  void view(const View& v) {
+    for (const View::Choice& c : v.choices) {
+      out_ << "i" << c.loop << (c.phase ? " even" : " odd") << " ? ";
+      place(c.buffer, c.offset, c.terms);
+      out_ << " : ";
+    }
+    place(v.buffer, v.offset, v.terms);
+  }
+  void views(const std::vector<View>& list, size_t from = 0) {
+    for (size_t i = from; i < list.size(); ++i) {
+      out_ << (i > from ? ", " : "");
+      view(list[i]);
+    }
+  }
+  void blocks(const Step& s, int depth) {
+    for (const auto& block : s.blocks) {
+      out_ << " {\n";
+      steps(block, depth + 1);
+      out_ << std::string(static_cast<size_t>(2 * depth), ' ') << '}';
+    }
+  }
+  void steps(const std::vector<Step>& list, int depth) {
+    for (const Step& s : list) {
+      out_ << std::string(static_cast<size_t>(2 * depth), ' ');
+      switch (s.kind) {
+        case StepKind::kernel:
+          out_ << "call " << program_.kernels[static_cast<size_t>(s.kernel)].name << '(';
+          views(s.views);
+          out_ << ')';
+          break;
+        case StepKind::copy:
+          out_ << "copy " << s.bytes << " bytes to ";
+          view(s.views[0]);
+          out_ << " from ";
+          view(s.views[1]);
+          break;
+        case StepKind::while_:
+          out_ << "while ";
+          view(s.views[0]);
+          if (s.loop_id >= 0) out_ << " i" << s.loop_id;
+          break;
+        case StepKind::branch:
+          out_ << "branch ";
+          view(s.views[0]);
+          break;
+        case StepKind::repeat:
+          out_ << "repeat " << s.count << (s.reverse ? " reverse" : "") << " i" << s.loop_id;
+          if (s.piece_id >= 0) out_ << " pieces i" << s.piece_id;
+          if (s.threads) out_ << " threads";
+          if (s.grain > 0) out_ << '(' << s.grain << ')';
+          if (s.private_bytes > 0) out_ << " private " << s.private_bytes << " bytes";
+          break;
+        case StepKind::iota_i32:
+          out_ << "iota i" << s.loop_id << " to ";
+          view(s.views[0]);
+          break;
+        case StepKind::host_call: {
+          const HostFunctionRef& f = program_.host_functions[static_cast<size_t>(s.host_function)];
+          out_ << f.primitive;
+          if (f.function) out_ << ' ' << f.function->label();
+          out_ << '(';
+          views(s.views);
+          out_ << ')';
+          break;
+        }
+      }
+      blocks(s, depth);
+      out_ << '\n';
+    }
+  }
+
+  std::ostream& out_;
+  const Program& program_;
+};
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Kernel& kernel) {
+  KernelPrinter(out, kernel).print();
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const Program& program) {
+  ProgramPrinter(out, program).print();
+  return out;
+}
+
+}  // namespace calque::kernel

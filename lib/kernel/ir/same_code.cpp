@@ -1,0 +1,65 @@
+#include "kernel/ir/same_code.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace calque::kernel {
+
+namespace {
+
+uint64_t mix_hash(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+  return h ^ (h >> 29);
+}
+
+uint64_t hash(const Region& region, uint64_t h) {
+  for (const Instruction& i : region.instructions) {
+    h = mix_hash(h, static_cast<uint64_t>(i.op) << 32 | i.primitive);
+    h = mix_hash(h, static_cast<uint64_t>(i.extent));
+    h = mix_hash(h, static_cast<uint64_t>(i.buffer));
+    for (const Id o : i.operands) h = mix_hash(h, static_cast<uint64_t>(o));
+    uint64_t words[2];
+    static_assert(sizeof words == sizeof i.literal.bytes);
+    std::memcpy(words, i.literal.bytes, sizeof words);
+    h = mix_hash(mix_hash(h, words[0]), words[1]);
+    for (const Region& r : i.regions) h = hash(r, mix_hash(h, r.instructions.size()));
+  }
+  return h;
+}
+
+bool same(const Region& a, const Region& b);
+
+bool same(const Instruction& a, const Instruction& b) {
+  return a.op == b.op && a.primitive == b.primitive && a.loop == b.loop && a.exact == b.exact && a.buffer == b.buffer &&
+         a.operands == b.operands && a.results == b.results && a.extent == b.extent && a.combiners == b.combiners &&
+         a.rows == b.rows && a.columns == b.columns && a.vectorize == b.vectorize && a.threads == b.threads &&
+         a.grain == b.grain && a.spread == b.spread &&
+         std::memcmp(a.literal.bytes, b.literal.bytes, sizeof a.literal.bytes) == 0 &&
+         std::equal(a.regions.begin(), a.regions.end(), b.regions.begin(), b.regions.end(),
+                    [](const Region& r, const Region& s) { return same(r, s); });
+}
+
+bool same(const Region& a, const Region& b) {
+  return a.parameters == b.parameters &&
+         std::equal(a.instructions.begin(), a.instructions.end(), b.instructions.begin(), b.instructions.end(),
+                    [](const Instruction& i, const Instruction& j) { return same(i, j); });
+}
+
+bool same(const Buffer& a, const Buffer& b) {
+  return a.dtype == b.dtype && a.extent == b.extent && a.written == b.written && a.alignment == b.alignment;
+}
+
+}  // namespace
+
+uint64_t hash_of_code(const Kernel& kernel) {
+  return hash(kernel.body, mix_hash(kernel.buffers.size(), kernel.values.size()));
+}
+
+bool same_code(const Kernel& a, const Kernel& b) {
+  return a.values == b.values && !a.launch && !b.launch &&
+         std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(), b.buffers.end(),
+                    [](const Buffer& x, const Buffer& y) { return same(x, y); }) &&
+         same(a.body, b.body);
+}
+
+}  // namespace calque::kernel

@@ -1,0 +1,255 @@
+#include "kernel/lower/lower_group.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "kernel/lower/group_builder.h"
+#include "kernel/lower/lower_contraction.h"
+#include "kernel/schedule/fuse_loops.h"
+#include "kernel/schedule/schedule.h"
+#include "kernel/schedule/split_loops.h"
+#include "kernel/schedule/unroll_loops.h"
+#include "plan/equations.h"
+#include "primitives/registry.h"
+
+namespace calque::kernel {
+
+using namespace primitives;
+using plan::Role;
+using plan::role_of;
+
+bool is_dense(const Shape& shape, const Shape::Dims& strides) {
+  int64_t expected = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 1) continue;
+    if (strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+Operand GroupBuilder::row_major(const Shape& shape) {
+  Operand o;
+  o.strides = row_major_strides(shape);
+  return o;
+}
+
+void GroupBuilder::cumulative(const Equation& e) {
+  const Graph& g = memory_.graph;
+  const Value x = e.operand(0);
+  const Shape& shape = g.shape(x);
+  const auto axis = static_cast<size_t>(e.attributes().integer("axis"));
+  const bool reverse = e.attributes().get<bool>("reverse");
+  const Operand to = destination(e.result());
+  const DType dtype = g.dtype(x), acc = Elements::accumulator(dtype);
+  PrimitiveId combine = id_of<Add>;
+  Combiner start = Combiner::add;
+  switch (e.id()) {
+    case id_of<Cumprod>:
+      combine = id_of<Mul>, start = Combiner::mul;
+      break;
+    case id_of<Cummax>:
+      combine = id_of<Max>, start = Combiner::max;
+      break;
+    case id_of<Cummin>:
+      combine = id_of<Min>, start = Combiner::min;
+      break;
+    default:
+      break;
+  }
+  over(shape.without(axis), false, [&](const Index& outer) {
+    Literal first = identity(start, acc);
+    // -0 + x is x for every x, +0 + -0 is not.
+    if (start == Combiner::add && is_floating(acc)) first = make_literal(acc, -0.0);
+    const Id initial = emitter_.constant(acc, first);
+    emitter_.loop(LoopKind::sequential, shape[axis], Ids{initial}, std::span(&start, 1), emitter_.depth(),
+                  [&](Id counter, std::span<const Id> state) {
+                    const Id at = reverse ? emitter_.sub(emitter_.index(shape[axis] - 1), counter) : counter;
+                    Ids parts = outer.parts;
+                    parts.insert(axis, at);
+                    const Index index = Index::of_parts(parts);
+                    const Id element = elements_.convert(elements_.element(frame_, x, index), acc);
+                    const Id next = emitter_.scalar(combine, acc, {state[0], element});
+                    put(to, shape, index, elements_.convert(next, dtype));
+                    return Ids{next};
+                  });
+  });
+}
+
+void GroupBuilder::contraction(const Equation& e, std::span<const Value> roots) {
+  const Graph& g = memory_.graph;
+  const Shape& shape = g.shape(e.result());
+  std::vector<Operand> to;
+  for (Value v : roots) to.push_back(destination(v));
+  build_contraction(elements_, frame_, e, [&](const Index& at, Id sum) {
+    frame_.give(e.result(), elements_.convert(sum, g.dtype(e.result())));
+    const bool reshaped = std::any_of(roots.begin(), roots.end(), [&](Value v) { return g.shape(v) != shape; });
+    const Index flat = reshaped ? Index::of_flat(elements_.linear(row_major(shape), shape, at)) : at;
+    for (size_t i = 0; i < roots.size(); ++i) {
+      const Shape& own = g.shape(roots[i]);
+      const Index index = own == shape ? at : elements_.with_parts(flat, own);
+      elements_.prepare(frame_, roots.subspan(i, 1), index);
+      put(to[i], own, index, elements_.element(frame_, roots[i], index));
+    }
+  });
+}
+
+void GroupBuilder::scan(const Equation& e, const Shape& space, std::span<const Value> roots) {
+  const auto carry = static_cast<size_t>(e.attributes().integer("carry"));
+  std::vector<Operand> to;
+  for (Value v : roots) to.push_back(destination(v));
+  over(space, false, [&](const Index& index) {
+    const Index full = elements_.with_parts(index, space);
+    const Ids last = elements_.scan(frame_, e, index, [&](Id step, std::span<const Id> ys) {
+      for (size_t i = 0; i < ys.size(); ++i) {
+        Ids parts{step};
+        for (Id p : full.parts) parts.push_back(p);
+        put(to[carry + i], memory_.graph.shape(roots[carry + i]), Index::of_parts(parts), ys[i]);
+      }
+    });
+    for (size_t i = 0; i < last.size(); ++i) put(to[i], space, index, last[i]);
+  });
+}
+
+namespace {
+
+std::string kernel_name(const Memory& memory, const plan::Group& group) {
+  std::string name = "fused";
+  if (group.around && role_of(*group.around) != Role::contraction) return name + "_" + group.around->primitive();
+  const Graph& g = memory.graph;
+  std::vector<Value> stack(group.roots.rbegin(), group.roots.rend());
+  std::vector<std::string> parts;
+  std::unordered_set<uint32_t> roots, seen;  // ids
+  for (const Value v : group.roots) roots.insert(v.id());
+  while (!stack.empty() && parts.size() < 5) {
+    const Value v = stack.back();
+    stack.pop_back();
+    const bool root = roots.count(v.id()) != 0;
+    if (g.kind(v) != ValueKind::result || (!root && memory.plan.in_memory[v.id()])) continue;
+    if (!seen.insert(v.id()).second) continue;
+    const Equation& e = *g.definition(v);
+    if (role_of(e) != Role::view || root) parts.push_back(e.primitive());
+    for (size_t i = e.operands().size(); i-- > 0;) stack.push_back(e.operand(i));
+  }
+  std::reverse(parts.begin(), parts.end());
+  for (const std::string& p : parts) name += "_" + p;
+  return name;
+}
+
+}  // namespace
+
+namespace {
+
+/// Copies that one kernel does at most.
+constexpr size_t kMostCopies = 64;
+
+using Parts = std::span<const GroupBuilder::Item>;
+
+void finish(BoundKernel& bound, bool fuse) {
+  unroll_loops(bound.kernel);
+  if (fuse) fuse_loops(bound.kernel, bound.views);
+  split_loops(bound.kernel);
+  schedule(bound.kernel);
+}
+
+/// A kernel of some of the parts. They are stored through the buffers of `from`: the same memory becomes buffers of
+/// this kernel's own.
+BoundKernel build_parts(const Memory& memory, const plan::Group& group, const BoundKernel& from, Parts parts) {
+  BoundKernel out;
+  out.kernel.name = from.kernel.name;
+  {
+    GroupBuilder builder(memory, out, group.roots);
+    std::vector<GroupBuilder::Item> items(parts.begin(), parts.end());
+    for (GroupBuilder::Item& i : items) {
+      const auto buffer = static_cast<size_t>(i.to.buffer);
+      i.to.buffer = builder.frame().bind(from.views[buffer], from.kernel.buffers[buffer]);
+    }
+    builder.nests(items);
+  }
+  finish(out, true);
+  return out;
+}
+
+std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::Group& group, BoundKernel out) {
+  GroupBuilder::Split split;
+  std::vector<size_t> ends;
+  {
+    GroupBuilder builder(memory, out, group.roots);
+    if (!group.loops.empty()) builder.share_loops(group);
+    std::vector<GroupBuilder::Item> items;
+    for (Value v : group.roots) {
+      items.push_back({v, builder.destination(v)});
+      if (!memory.also) continue;
+      const auto [begin, end] = memory.also->equal_range(v.id());
+      for (auto at = begin; at != end; ++at) items.push_back({v, builder.frame().bind(at->second)});
+    }
+    split = builder.split(items);
+    if (group.loops.empty() && split.updates.empty()) ends = builder.bounded_chunks(split.parts);
+    if (ends.size() <= 1) {
+      builder.nests(split.parts);
+      for (const GroupBuilder::Item& i : split.updates) builder.window(i);
+    }
+  }
+  std::vector<BoundKernel> kernels;
+  if (ends.size() <= 1) {
+    finish(out, true);
+    kernels.push_back(std::move(out));
+    return kernels;
+  }
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    kernels.push_back(build_parts(memory, group, out, Parts(split.parts).subspan(begin, end - begin)));
+    begin = end;
+  }
+  return kernels;
+}
+
+}  // namespace
+
+std::vector<BoundKernel> build_group(const Memory& memory, const plan::Group& group) {
+  BoundKernel out;
+  out.kernel.name = kernel_name(memory, group);
+  if (!group.around) return build_pointwise(memory, group, std::move(out));
+  {
+    GroupBuilder builder(memory, out, group.roots);
+    switch (role_of(*group.around)) {
+      case Role::cumulative:
+        builder.cumulative(*group.around);
+        break;
+      case Role::scatter:
+        builder.scatter(*group.around);
+        break;
+      case Role::contraction:
+        builder.contraction(*group.around, group.roots);
+        break;
+      default:
+        builder.scan(*group.around, group.space, group.roots);
+        break;
+    }
+  }
+  finish(out, false);
+  std::vector<BoundKernel> one;
+  one.push_back(std::move(out));
+  return one;
+}
+
+std::vector<BoundKernel> build_copy(const Memory& memory, std::span<const Value> values,
+                                    std::span<const Binding> destinations) {
+  std::vector<BoundKernel> kernels;
+  for (size_t begin = 0; begin < values.size(); begin += kMostCopies) {
+    BoundKernel& out = kernels.emplace_back();
+    out.kernel.name = "copy";
+    {
+      GroupBuilder builder(memory, out, {});
+      std::vector<GroupBuilder::Item> items;
+      for (size_t i = begin; i < std::min(begin + kMostCopies, values.size()); ++i)
+        items.push_back({values[i], builder.frame().bind(destinations[i])});
+      builder.nests(builder.split(items).parts);
+    }
+    split_loops(out.kernel);
+    schedule(out.kernel);
+  }
+  return kernels;
+}
+
+}  // namespace calque::kernel

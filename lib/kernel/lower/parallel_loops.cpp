@@ -1,0 +1,264 @@
+#include "kernel/lower/parallel_loops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+
+#include "kernel/buffers/workspace.h"
+#include "kernel/lower/partial_sums.h"
+#include "kernel/schedule/threads.h"
+
+namespace calque::kernel {
+
+namespace {
+
+// Nanoseconds of a byte that is copied: read and written.
+constexpr double kCopiedByte = 0.05;
+// More private memory would not stay in the cache of one processor, and each thread has that much.
+constexpr int64_t kMostPrivateBytes = int64_t{8} << 20;
+// No more pieces than this are made of a loop: enough to keep threads busy. Fewer than the other are not worth partial
+// sums.
+constexpr int64_t kMostPieces = 64, kFewestPieces = 4;
+// All partial sums of a loop, and nanoseconds of a byte of them: cleared, written back, read again.
+constexpr int64_t kMostPartialBytes = int64_t{16} << 20;
+constexpr double kPartialByte = 0.3;
+// Of the time of a loop, what its partial sums may take.
+constexpr double kSumsShare = 0.1;
+// A loop must take so many times what makes a kernel's loop worth more than one thread: it has more to prepare.
+constexpr double kWorth = 2;
+
+double estimated_time(const Program& program, const std::vector<Step>& steps);
+
+double time_of(const Program& program, const Step& step) {
+  switch (step.kind) {
+    case StepKind::kernel:
+      return estimated_time(program.kernels[static_cast<size_t>(step.kernel)]);
+    case StepKind::copy:
+      return static_cast<double>(step.bytes) * kCopiedByte / 1e3;
+    case StepKind::repeat:
+      return static_cast<double>(step.count) * estimated_time(program, step.blocks[0]);
+    case StepKind::while_:
+      return kUnknownTrips * (estimated_time(program, step.blocks[0]) + estimated_time(program, step.blocks[1]));
+    case StepKind::branch: {
+      double longest = 0;
+      for (const auto& block : step.blocks) longest = std::max(longest, estimated_time(program, block));
+      return longest;
+    }
+    case StepKind::iota_i32:
+    case StepKind::host_call:
+      break;
+  }
+  return 0;
+}
+
+/// Microseconds that the steps take on one thread, within a factor of a few.
+double estimated_time(const Program& program, const std::vector<Step>& steps) {
+  double time = 0;
+  for (const Step& step : steps) time += time_of(program, step);
+  return time;
+}
+
+/// Whether a step, or one inside it, calls into C++: in an order that shows.
+bool has_host_call(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    return step.kind == StepKind::host_call || std::any_of(step.blocks.begin(), step.blocks.end(), has_host_call);
+  });
+}
+
+/// How many iterations make a piece of a loop, when one takes `microseconds` and at most `pieces` pieces are wanted.
+/// `count` where the loop is not worth more than one thread.
+int64_t iterations_of_piece(int64_t count, double microseconds, int64_t pieces) {
+  const double enough = std::ceil(thread_options().piece / std::max(microseconds, 1e-3));
+  if (enough >= static_cast<double>(count)) return count;
+  return std::max(static_cast<int64_t>(enough), (count + pieces - 1) / std::max<int64_t>(pieces, 1));
+}
+
+/// A part of a buffer that an iteration of a loop touches: bytes [begin, end) in iteration 0, `stride` bytes further on
+/// in each next iteration.
+struct LoopAccess {
+  int64_t begin = 0, end = 0;
+  int64_t stride = 0;
+  bool written = false;
+  bool not_a_slice = false;           ///< depends on the loop's iterations in another way
+  std::vector<View::Term> of_others;  ///< terms of loops around
+};
+
+/// By buffer, what one iteration of a loop touches.
+class LoopAccesses {
+ public:
+  LoopAccesses(const Program& program, const Step& loop) : program_(program), loop_(loop) { walk(loop.blocks[0]); }
+  const std::map<int32_t, std::vector<LoopAccess>>& by_buffer() const { return by_buffer_; }
+
+ private:
+  void walk(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      if (step.kind == StepKind::repeat) {
+        iterations_[step.loop_id] = step.count;
+        if (step.piece_id >= 0) iterations_[step.piece_id] = pieces_of(step);
+      }
+      for (size_t v = 0; v < step.views.size() && step.blocks.empty(); ++v) add(step, v);
+      if (step.kind == StepKind::while_ || step.kind == StepKind::branch) add(step, 0);  // what it decides by
+      for (const auto& block : step.blocks) walk(block);
+    }
+  }
+
+  void add(const Step& step, size_t v) {
+    const View& view = step.views[v];
+    int64_t bytes = 0;
+    bool written = false;
+    if (step.kind == StepKind::kernel) {
+      const Buffer& b = program_.kernels[static_cast<size_t>(step.kernel)].buffers[v];
+      bytes = b.extent * static_cast<int64_t>(size_of(b.dtype));
+      written = b.written;
+    } else if (step.kind == StepKind::copy) {
+      bytes = step.bytes;
+      written = v == 0;
+    } else {
+      bytes = static_cast<int64_t>(size_of(program_.buffers[static_cast<size_t>(view.buffer)].type.dtype));
+      written = step.kind == StepKind::iota_i32;
+    }
+    const bool not_a_slice = std::any_of(view.choices.begin(), view.choices.end(),
+                                         [&](const View::Choice& c) { return c.loop == loop_.loop_id; });
+    const auto touch = [&](const auto& part) {
+      LoopAccess a;
+      a.begin = part.offset;
+      a.end = part.offset + bytes;
+      a.written = written;
+      a.not_a_slice = not_a_slice;
+      for (const View::Term& term : part.terms) add(term, a);
+      // Extents of less than nothing are those of inputs of negative strides, which nothing writes.
+      if (bytes > 0) by_buffer_[part.buffer].push_back(std::move(a));
+    };
+    touch(view);
+    for (const View::Choice& c : view.choices) touch(c);
+  }
+
+  void add(const View::Term& term, LoopAccess& a) const {
+    if (term.loop == loop_.loop_id) {
+      a.stride += term.bytes;
+    } else if (const auto inner = iterations_.find(term.loop); inner != iterations_.end()) {
+      const int64_t furthest = term.bytes * std::max<int64_t>(inner->second - 1, 0);
+      (furthest < 0 ? a.begin : a.end) += furthest;
+    } else {
+      a.of_others.push_back(term);
+    }
+  }
+
+  const Program& program_;
+  const Step& loop_;
+  std::map<int32_t, int64_t> iterations_;  // of loops inside, by loop id
+  std::map<int32_t, std::vector<LoopAccess>> by_buffer_;
+};
+
+/// Whether no iteration touches what another writes.
+bool disjoint(const std::vector<LoopAccess>& accesses) {
+  if (std::none_of(accesses.begin(), accesses.end(), [](const LoopAccess& a) { return a.written; })) return true;
+  const LoopAccess& first = accesses.front();
+  int64_t begin = first.begin, end = first.end;
+  for (const LoopAccess& a : accesses) {
+    if (a.not_a_slice || a.stride == 0 || a.stride != first.stride || a.of_others != first.of_others) return false;
+    begin = std::min(begin, a.begin);
+    end = std::max(end, a.end);
+  }
+  return end - begin <= std::abs(first.stride);
+}
+
+/// Whether each iteration touches the same bytes, whatever the loops around do.
+bool same_in_each_iteration(const std::vector<LoopAccess>& accesses) {
+  return std::all_of(accesses.begin(), accesses.end(),
+                     [](const LoopAccess& a) { return a.stride == 0 && !a.not_a_slice && a.of_others.empty(); });
+}
+
+/// How many views and choices name each buffer.
+void count_uses(const std::vector<Step>& steps, std::map<int32_t, int>& uses) {
+  for (const Step& step : steps) {
+    for (const View& view : step.views) {
+      ++uses[view.buffer];
+      for (const View::Choice& c : view.choices) ++uses[c.buffer];
+    }
+    for (const auto& block : step.blocks) count_uses(block, uses);
+  }
+}
+
+class LoopMarker {
+ public:
+  explicit LoopMarker(Program& program) : program_(program) { count_uses(program.steps, uses_); }
+  void visit(std::vector<Step>& steps) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].kind != StepKind::repeat || !mark(steps[i])) {
+        for (auto& block : steps[i].blocks) visit(block);
+        continue;
+      }
+      if (steps[i].sums.empty()) continue;
+      StepsAround around = sum_in_pieces(program_, steps[i]);
+      const auto insert = [&](std::vector<Step>& from, size_t at) {
+        steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(from.begin()),
+                     std::make_move_iterator(from.end()));
+      };
+      insert(around.after, i + 1);
+      insert(around.before, i);
+      i += around.before.size() + around.after.size();
+    }
+  }
+
+ private:
+  /// Iterations of a piece; `count` where the loop is to run in order.
+  int64_t grain_of(const Step& loop, double one) const {
+    const double all = one * static_cast<double>(loop.count);
+    if (all < kWorth * thread_options().split_above) return loop.count;
+    if (loop.sums.empty()) return iterations_of_piece(loop.count, one, kMostPieces);
+    const auto row = static_cast<double>(std::max<int64_t>(bytes_of_partial_sums(loop), 1));
+    const double most = std::min({static_cast<double>(kMostPieces), kSumsShare * all * 1e3 / (row * kPartialByte),
+                                  static_cast<double>(kMostPartialBytes) / row});
+    const auto pieces = static_cast<int64_t>(most);
+    if (pieces < kFewestPieces) return loop.count;
+    const int64_t grain = iterations_of_piece(loop.count, one, pieces);
+    return loop.count / grain < kFewestPieces ? loop.count : grain;
+  }
+
+  bool mark(Step& loop) {
+    if (loop.count < 2 || loop.loop_id < 0 || has_host_call(loop.blocks[0])) return false;
+    const int64_t grain = grain_of(loop, estimated_time(program_, loop.blocks[0]));
+    std::vector<int32_t> own;
+    if (grain >= loop.count || !sums_can_move(loop) || !independent(loop, own)) return false;
+    for (const int32_t b : own) program_.buffers[static_cast<size_t>(b)].private_to = loop.loop_id;
+    loop.private_bytes = place_private(program_, loop);
+    loop.threads = loop.private_bytes <= kMostPrivateBytes;
+    if (loop.threads) {
+      loop.grain = grain;
+      return true;
+    }
+    for (const int32_t b : own) program_.buffers[static_cast<size_t>(b)].private_to = -1;
+    loop.private_bytes = 0;
+    return false;
+  }
+
+  /// `own`: buffers private to an iteration.
+  bool independent(const Step& loop, std::vector<int32_t>& own) const {
+    std::map<int32_t, int> inside;
+    count_uses(loop.blocks[0], inside);
+    const LoopAccesses accesses(program_, loop);
+    for (const auto& [buffer, list] : accesses.by_buffer()) {
+      const auto is_sum = [b = buffer](const View& sum) { return sum.buffer == b; };
+      if (std::any_of(loop.views.begin(), loop.views.end(), is_sum)) continue;
+      const bool local = program_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::workspace &&
+                         inside[buffer] == uses_.at(buffer);
+      if (local && same_in_each_iteration(list))
+        own.push_back(buffer);
+      else if (!disjoint(list))
+        return false;
+    }
+    return true;
+  }
+
+  Program& program_;
+  std::map<int32_t, int> uses_;
+};
+
+}  // namespace
+
+void run_loops_on_threads(Program& program) { LoopMarker(program).visit(program.steps); }
+
+}  // namespace calque::kernel

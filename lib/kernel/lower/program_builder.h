@@ -1,0 +1,113 @@
+#pragma once
+// Builds a program step by step: shared by what lays out graphs and what lays out their loops.
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "kernel/buffers/workspace.h"
+#include "kernel/ir/program.h"
+#include "kernel/lower/build.h"
+#include "kernel/lower/lower_group.h"
+
+namespace calque::kernel {
+
+inline Shape::Dims dense(const Shape& shape) { return row_major_strides(shape); }
+
+/// Appends to a program: the buffers and kernels of a graph, and the steps of its control flow.
+class ProgramBuilder {
+ public:
+  /// `alignment`: bytes, of memory that is not the workspace, where more is known than that its elements are aligned.
+  explicit ProgramBuilder(Program& program, const BuildOptions& options = {})
+      : p_(program),
+        alignment_(options.alignment),
+        parallel_loops_(options.parallel_loops),
+        most_buffers_(options.most_buffers) {}
+
+  Binding add_buffer(BufferKind kind, int32_t index, const Type& type, Shape::Dims strides) {
+    ProgramBuffer b;
+    b.kind = kind;
+    b.index = index;
+    b.type = type;
+    b.strides = strides;
+    p_.buffers.push_back(std::move(b));
+    return {View{static_cast<int32_t>(p_.buffers.size()) - 1, 0, {}, {}}, type, std::move(strides),
+            std::max(alignment_, static_cast<int64_t>(size_of(type.dtype))), true};
+  }
+
+  Binding workspace(const Type& type) {
+    return {View{add_workspace(p_, type), 0, {}, {}}, type, dense(type.shape), 64, true};
+  }
+
+  Binding constant(const AnyArray& array) {
+    const void* const data = array.storage().is_absent() ? nullptr : array.storage().data_on_host();
+    const auto [begin, end] = constant_at_.equal_range(data);
+    for (auto at = begin; at != end; ++at) {
+      const AnyArray& known = p_.constants[at->second];
+      if (known.storage() == array.storage() && known.type() == array.type()) return constants_[at->second];
+    }
+    constant_at_.emplace(data, p_.constants.size());
+    p_.constants.push_back(array);
+    constants_.push_back(add_buffer(BufferKind::constant, static_cast<int32_t>(p_.constants.size()) - 1, array.type(),
+                                    dense(array.shape())));
+    return constants_.back();
+  }
+
+  /// Steps that compute `outputs` of a graph from `inputs`. The places of the values `updated` hold their operands.
+  void region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
+              std::vector<Step>& steps, std::span<const Value> updated = {});
+
+  /// Gives every value of the workspace its place. The last thing to do.
+  void finish();
+
+ private:
+  struct Scope {
+    const Graph& g;
+    plan::Plan plan;
+    std::vector<Binding> bindings;
+    std::vector<Step>& steps;
+    std::unordered_set<uint32_t> updated;                  // ids
+    std::unordered_multimap<uint32_t, Binding> also = {};  // by value id
+  };
+
+  void control(Scope& s, const Equation& e);
+  /// How much of the program there is, to return to.
+  struct Mark {
+    size_t buffers, kernels, host_functions, constants, notes;
+    int32_t loops;
+  };
+  Mark mark() const {
+    return {p_.buffers.size(),   p_.kernels.size(), p_.host_functions.size(),
+            p_.constants.size(), p_.notes.size(),   p_.num_loops};
+  }
+  void return_to(const Mark& mark);
+  struct Loop;
+  void build_body(Loop& loop);
+  void merge_carries(Loop& loop);
+  void carry(Scope& s, Loop& loop);
+  void while_loop(Scope& s, const Equation& e);
+  void scan(Scope& s, const Equation& e);
+  void branch(Scope& s, const Equation& e);
+  void effect(Scope& s, const Equation& e);
+  void kernels(std::vector<BoundKernel> bound, std::vector<Step>& steps);
+  void place_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
+                     std::vector<Binding>& copied_to);
+  void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to);
+  void copy(const Binding& to, const Binding& from, std::vector<Step>& steps);
+  Memory memory(Scope& s) {
+    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, &s.updated, &s.also};
+  }
+  /// Where an operand of control flow lives: literals and constants included.
+  Binding operand(Scope& s, Value v, bool must_be_dense);
+
+  Program& p_;
+  const int64_t alignment_;
+  const ParallelLoops parallel_loops_;
+  const size_t most_buffers_;
+  std::vector<Binding> constants_;
+  std::unordered_multimap<const void*, size_t> constant_at_;  // by their data: positions among them
+};
+
+}  // namespace calque::kernel

@@ -1,0 +1,292 @@
+// A loop moves up to an earlier one, together with what it needs and has not been computed before that. Moving is safe
+// when nothing that is moved writes memory that something it passes touches, or the other way round; every element is
+// still computed by the same instructions, and every reduction still sees its terms in the same order.
+#include "kernel/schedule/fuse_loops.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace calque::kernel {
+
+namespace {
+
+/// Each has four accumulators, for which more would leave no registers.
+constexpr size_t kMostResults = 8;
+constexpr size_t kMaxFusedInstructions = 2000;
+constexpr size_t kMostStores = 16;
+/// Columns are summed row by row when their loop's body is no longer than this (codegen/emit/analysis.cpp).
+constexpr size_t kColumnBody = 60;
+constexpr int64_t kWideRow = 256;
+
+size_t count(const Region& r) {
+  size_t n = r.instructions.size();
+  for (const Instruction& i : r.instructions)
+    for (const Region& inner : i.regions) n += count(inner);
+  return n;
+}
+
+size_t stores(const Instruction& i) {
+  size_t n = i.op == Op::store;
+  for (const Region& r : i.regions)
+    for (const Instruction& inner : r.instructions) n += stores(inner);
+  return n;
+}
+
+bool reduces(const Instruction& i) {
+  return is_reduction(i) ||
+         std::any_of(i.regions.begin(), i.regions.end(), [](const Region& r) { return contains(r, is_reduction); });
+}
+
+bool is_candidate(const Instruction& i) {
+  return i.op == Op::loop && i.loop != LoopKind::sequential && i.extent > 0 && !i.regions[0].parameters.empty();
+}
+
+template <class F>
+void for_each_operand(const Instruction& i, const F& visit) {
+  for (const Id o : i.operands) visit(o);
+  for (const Region& r : i.regions)
+    for (const Instruction& inner : r.instructions) for_each_operand(inner, visit);
+}
+
+using Names = std::unordered_map<Id, Id>;
+
+void rename(Instruction& i, const Names& names) {
+  for (Id& o : i.operands)
+    if (const auto at = names.find(o); at != names.end()) o = at->second;
+  for (Region& r : i.regions)
+    for (Instruction& inner : r.instructions) rename(inner, names);
+}
+
+class Fuser {
+ public:
+  Fuser(Kernel& kernel, const std::vector<View>& views) : k_(kernel), views_(views) {}
+  void run() { region(k_.body, 1); }
+
+ private:
+  /// `around`: extent of the parallel loop around the region.
+  void region(Region& r, int64_t around) {
+    merge_equal(r);
+    for (size_t a = 0; a < r.instructions.size(); ++a) {
+      if (!is_candidate(r.instructions[a])) continue;
+      for (size_t b = a + 1; b < r.instructions.size();) {
+        if (suits(r.instructions[a], r.instructions[b], around) && movable(r, a, b)) {
+          a = fuse(r, a, b);
+          b = a + 1;
+        } else {
+          ++b;
+        }
+      }
+    }
+    for (Instruction& i : r.instructions) {
+      if (i.op != Op::loop) continue;
+      region(i.regions[0], i.loop == LoopKind::parallel ? i.extent : around);
+    }
+  }
+
+  static bool suits(const Instruction& a, const Instruction& b, int64_t around) {
+    if (!is_candidate(b) || a.extent != b.extent || !(reduces(a) || reduces(b))) return false;
+    if (!a.results.empty() && a.results.size() + b.results.size() > kMostResults) return false;
+    const size_t both = count(a.regions[0]) + count(b.regions[0]);
+    if (both > kMaxFusedInstructions || stores(a) + stores(b) > kMostStores) return false;
+    return around < kWideRow || both <= kColumnBody || count(a.regions[0]) > kColumnBody ||
+           count(b.regions[0]) > kColumnBody;
+  }
+
+  // ---- memory
+
+  bool overlap(int32_t a, int32_t b) const {
+    const View &x = views_[static_cast<size_t>(a)], &y = views_[static_cast<size_t>(b)];
+    const auto holds = [](const View& v, int32_t buffer) {
+      return v.buffer == buffer ||
+             std::any_of(v.choices.begin(), v.choices.end(), [&](const View::Choice& c) { return c.buffer == buffer; });
+    };
+    return holds(x, y.buffer) ||
+           std::any_of(y.choices.begin(), y.choices.end(), [&](const View::Choice& c) { return holds(x, c.buffer); });
+  }
+  struct Touched {
+    std::vector<int32_t> loads, stores;
+  };
+  static void touch(const Instruction& i, Touched& t) {
+    const auto add = [](std::vector<int32_t>& list, int32_t buffer) {
+      if (std::find(list.begin(), list.end(), buffer) == list.end()) list.push_back(buffer);
+    };
+    if (i.op == Op::load) add(t.loads, i.buffer);
+    if (i.op == Op::store) add(t.stores, i.buffer);
+    for (const Region& r : i.regions)
+      for (const Instruction& inner : r.instructions) touch(inner, t);
+  }
+  bool conflict(const Instruction& i, const Instruction& j) const {
+    Touched a, b;
+    touch(i, a);
+    touch(j, b);
+    const auto any = [&](const std::vector<int32_t>& x, const std::vector<int32_t>& y) {
+      return std::any_of(x.begin(), x.end(), [&](int32_t p) {
+        return std::any_of(y.begin(), y.end(), [&](int32_t q) { return overlap(p, q); });
+      });
+    };
+    return any(a.stores, b.loads) || any(a.stores, b.stores) || any(a.loads, b.stores);
+  }
+
+  // ---- moving
+
+  /// Which of the instructions between `a` and `b` have to go before `a` for `b` to be there.
+  static std::vector<size_t> needed(const Region& r, size_t a, size_t b) {
+    std::unordered_set<Id> wanted;
+    const auto want = [&](Id o) { wanted.insert(o); };
+    for_each_operand(r.instructions[b], want);
+    std::vector<size_t> moved;
+    for (size_t j = b; --j > a;) {
+      const Instruction& i = r.instructions[j];
+      if (std::none_of(i.results.begin(), i.results.end(), [&](Id id) { return wanted.count(id) != 0; })) continue;
+      moved.push_back(j);
+      for_each_operand(i, want);
+    }
+    std::reverse(moved.begin(), moved.end());
+    return moved;
+  }
+
+  bool movable(const Region& r, size_t a, size_t b) const {
+    std::vector<size_t> moved = needed(r, a, b);
+    moved.push_back(b);
+    std::unordered_set<Id> made(r.instructions[a].results.begin(), r.instructions[a].results.end());
+    for (const size_t m : moved) {
+      const Instruction& i = r.instructions[m];
+      bool depends = false;
+      for_each_operand(i, [&](Id o) { depends = depends || made.count(o) != 0; });
+      if (depends) return false;
+      for (size_t j = a; j < m; ++j)
+        if (std::find(moved.begin(), moved.end(), j) == moved.end() && conflict(i, r.instructions[j])) return false;
+    }
+    return true;
+  }
+
+  /// Returns where the one loop is.
+  size_t fuse(Region& r, size_t a, size_t b) {
+    const std::vector<size_t> moved = needed(r, a, b);
+    std::vector<Instruction> out;
+    const auto is_moved = [&](size_t j) { return std::find(moved.begin(), moved.end(), j) != moved.end(); };
+    for (size_t j = 0; j < a; ++j) out.push_back(std::move(r.instructions[j]));
+    for (const size_t j : moved) out.push_back(std::move(r.instructions[j]));
+    const size_t at = out.size();
+    out.push_back(joined(std::move(r.instructions[a]), std::move(r.instructions[b])));
+    for (size_t j = a + 1; j < r.instructions.size(); ++j)
+      if (j != b && !is_moved(j)) out.push_back(std::move(r.instructions[j]));
+    r.instructions = std::move(out);
+    return at;
+  }
+
+  Instruction joined(Instruction a, Instruction b) {
+    const Names names{{b.regions[0].parameters[0], a.regions[0].parameters[0]}};
+    if (b.loop == LoopKind::reduction) a.loop = LoopKind::reduction;
+    for (const Id o : b.operands) a.operands.push_back(o);
+    for (const Id o : b.results) a.results.push_back(o);
+    for (const Combiner c : b.combiners) a.combiners.push_back(c);
+    auto& body = a.regions[0].instructions;
+    Instruction yield;
+    yield.op = Op::yield;
+    const auto take_yield = [&](std::vector<Instruction>& from) {
+      if (from.empty() || from.back().op != Op::yield) return;
+      for (const Id o : from.back().operands) yield.operands.push_back(o);
+      from.pop_back();
+    };
+    for (Instruction& i : b.regions[0].instructions) rename(i, names);
+    take_yield(body);
+    take_yield(b.regions[0].instructions);
+    for (Instruction& i : b.regions[0].instructions) body.push_back(std::move(i));
+    if (!yield.operands.empty()) body.push_back(std::move(yield));
+    return a;
+  }
+
+  // ---- equal instructions
+
+  /// Reads nothing that the kernel writes, and writes nothing.
+  bool is_pure(const Instruction& i) const {
+    if (i.op == Op::store || i.op == Op::contraction || i.op == Op::yield) return false;
+    if (i.op == Op::load) {
+      for (size_t b = 0; b < k_.buffers.size(); ++b)
+        if (k_.buffers[b].written && overlap(i.buffer, static_cast<int32_t>(b))) return false;
+    }
+    return std::all_of(i.regions.begin(), i.regions.end(), [&](const Region& r) {
+      return std::all_of(r.instructions.begin(), r.instructions.end(),
+                         [&](const Instruction& inner) { return inner.op == Op::yield || is_pure(inner); });
+    });
+  }
+
+  bool same(const Instruction& a, const Instruction& b, Names& names) const {
+    if (a.op != b.op || a.primitive != b.primitive || a.loop != b.loop || a.exact != b.exact || a.buffer != b.buffer ||
+        a.extent != b.extent || a.operands.size() != b.operands.size() || a.results.size() != b.results.size() ||
+        a.regions.size() != b.regions.size() || !(a.combiners == b.combiners) ||
+        std::memcmp(a.literal.bytes, b.literal.bytes, sizeof a.literal.bytes) != 0)
+      return false;
+    for (size_t n = 0; n < a.operands.size(); ++n) {
+      const auto at = names.find(b.operands[n]);
+      if ((at == names.end() ? b.operands[n] : at->second) != a.operands[n]) return false;
+    }
+    for (size_t n = 0; n < a.regions.size(); ++n)
+      if (!same(a.regions[n], b.regions[n], names)) return false;
+    return pair(a.results, b.results, names);
+  }
+  bool same(const Region& a, const Region& b, Names& names) const {
+    if (a.instructions.size() != b.instructions.size() || !pair(a.parameters, b.parameters, names)) return false;
+    for (size_t n = 0; n < a.instructions.size(); ++n)
+      if (!same(a.instructions[n], b.instructions[n], names)) return false;
+    return true;
+  }
+  bool pair(const Ids& a, const Ids& b, Names& names) const {
+    if (a.size() != b.size()) return false;
+    for (size_t n = 0; n < a.size(); ++n) {
+      if (k_.values[static_cast<size_t>(a[n])] != k_.values[static_cast<size_t>(b[n])]) return false;
+      names[b[n]] = a[n];
+    }
+    return true;
+  }
+
+  static size_t hash(const Instruction& i) {
+    size_t h = static_cast<size_t>(i.op) * 31 + i.primitive;
+    const auto mix = [&](size_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ULL; };
+    mix(static_cast<size_t>(i.buffer));
+    mix(static_cast<size_t>(i.extent));
+    for (const Id o : i.operands) mix(static_cast<size_t>(o));
+    for (const unsigned char b : i.literal.bytes) mix(b);
+    return h;
+  }
+
+  void merge_equal(Region& r) {
+    Names names;
+    std::unordered_multimap<size_t, size_t> seen;  // by hash: positions in `kept`
+    std::vector<Instruction> kept;
+    for (Instruction& i : r.instructions) {
+      if (!names.empty()) rename(i, names);
+      const bool pure = is_pure(i);
+      const size_t h = pure ? hash(i) : 0;
+      bool found = false;
+      if (pure) {
+        const auto [from, to] = seen.equal_range(h);
+        for (auto at = from; at != to && !found; ++at) {
+          Names inner;
+          found = same(kept[at->second], i, inner);
+          if (!found) continue;
+          for (size_t n = 0; n < i.results.size(); ++n) names[i.results[n]] = kept[at->second].results[n];
+        }
+      }
+      if (found) continue;
+      if (pure) seen.emplace(h, kept.size());
+      kept.push_back(std::move(i));
+    }
+    r.instructions = std::move(kept);
+  }
+
+  Kernel& k_;
+  const std::vector<View>& views_;
+};
+
+}  // namespace
+
+void fuse_loops(Kernel& kernel, const std::vector<View>& views) {
+  const auto& all = kernel.body.instructions;
+  if (std::any_of(all.begin(), all.end(), reduces)) Fuser(kernel, views).run();
+}
+
+}  // namespace calque::kernel

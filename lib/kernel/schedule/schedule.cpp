@@ -1,0 +1,248 @@
+// A loop nest is vectorised along its innermost parallel loop or along the reductions inside it, whichever touches
+// memory in fewer and longer pieces. The choice depends on the kernel alone, so it is the same on every machine.
+#include "kernel/schedule/schedule.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "kernel/ir/cost.h"
+#include "kernel/schedule/reuse_reduction_values.h"
+#include "kernel/schedule/threads.h"
+#include "primitives/registry.h"
+
+namespace calque::kernel {
+
+using namespace primitives;
+
+namespace {
+
+/// Lanes that the estimates assume.
+constexpr double kLanes = 8;
+constexpr double kGather = 1.0;   // a lane of a gather or scatter costs about a scalar access
+constexpr int64_t kShortest = 4;  // loops below this many iterations gain nothing from vectors
+
+class Scheduler {
+ public:
+  explicit Scheduler(Kernel& kernel) : k_(kernel), defined_(kernel.values.size(), nullptr) {}
+
+  void run() {
+    index(k_.body);
+    visit(k_.body);
+    for (Instruction& i : k_.body.instructions) count_outermost(i);
+  }
+
+ private:
+  void index(Region& r) {
+    for (Instruction& i : r.instructions) {
+      for (Id id : i.results) defined_[static_cast<size_t>(id)] = &i;
+      // A kernel that was changed is scheduled anew.
+      i.vectorize = i.threads = false;
+      i.grain = 0;
+      for (Region& inner : i.regions) index(inner);
+    }
+  }
+
+  /// Step of `id` for one step of `variable`; nothing when it is not a fixed one.
+  std::optional<int64_t> stride(Id id, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) {
+    if (id == variable) return 1;
+    const auto at = known.find(id);
+    if (at != known.end()) return at->second;
+    std::optional<int64_t> result = 0;
+    if (const Instruction* i = defined_[static_cast<size_t>(id)]) {
+      if (i->op == Op::loop || i->op == Op::while_ || i->op == Op::if_) {
+        result = std::nullopt;
+      } else if (i->op == Op::scalar && k_.values[static_cast<size_t>(id)] == DType::i64 && i->operands.size() == 2 &&
+                 (i->primitive == id_of<Add> || i->primitive == id_of<Sub> || i->primitive == id_of<Mul>)) {
+        const auto a = stride(i->operands[0], variable, known), b = stride(i->operands[1], variable, known);
+        if (!a || !b) {
+          result = std::nullopt;
+        } else if (i->primitive == id_of<Mul>) {
+          const auto c = constant(i->operands[1]);
+          result = *a == 0 && *b == 0 ? std::optional<int64_t>(0) : c ? std::optional<int64_t>(*a * *c) : std::nullopt;
+        } else {
+          result = i->primitive == id_of<Add> ? *a + *b : *a - *b;
+        }
+      } else {
+        for (Id o : i->operands) {
+          const auto s = stride(o, variable, known);
+          if (!s || *s != 0) {
+            result = std::nullopt;
+            break;
+          }
+        }
+      }
+    }
+    known.emplace(id, result);
+    return result;
+  }
+
+  std::optional<int64_t> constant(Id id) const {
+    const Instruction* i = defined_[static_cast<size_t>(id)];
+    if (i && i->op == Op::constant) return i->literal.as<int64_t>();
+    return std::nullopt;
+  }
+
+  /// Has vectors of its own, or loops that may.
+  static bool is_nest(const Instruction& i) { return is_parallel(i) || i.op == Op::contraction; }
+  /// What runs in vectors along itself.
+  static bool is_fold(const Instruction& i) {
+    return is_reduction(i) || (i.op == Op::loop && i.loop == LoopKind::sequential && !i.combiners.empty());
+  }
+  static bool is_counted_loop(const Instruction& i) { return i.op == Op::loop; }
+
+  /// Estimated cycles of one run of a region when `variable`'s loop runs in vectors (its iterations counted once a
+  /// vector).
+  double cost(Region& r, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) {
+    double c = 0;
+    for (Instruction& i : r.instructions) {
+      switch (i.op) {
+        case Op::load:
+        case Op::store: {
+          const auto s = stride(i.operands[0], variable, known);
+          c += !s                            ? kGather * kLanes
+               : *s == 0 && i.op == Op::load ? 0.5
+               : *s == 1                     ? 1
+               : *s == -1                    ? 1.5
+                                             : kGather * kLanes;
+          break;
+        }
+        case Op::scalar:
+          c += 0.5;
+          break;
+        case Op::loop:
+          c += static_cast<double>(i.extent) * cost(i.regions[0], variable, known);
+          break;
+        case Op::while_:
+          c += 10 * (cost(i.regions[0], variable, known) + cost(i.regions[1], variable, known));
+          break;
+        case Op::if_:
+          c += cost(i.regions[0], variable, known) + cost(i.regions[1], variable, known);
+          break;
+        default:
+          break;
+      }
+    }
+    return c;
+  }
+
+  double vector_cost(Instruction& loop) {
+    std::unordered_map<Id, std::optional<int64_t>> known;
+    const double trips =
+        static_cast<double>((loop.extent + static_cast<int64_t>(kLanes) - 1) / static_cast<int64_t>(kLanes));
+    return trips * cost(loop.regions[0], loop.regions[0].parameters[0], known);
+  }
+
+  /// The region run without vectors except in innermost reductions.
+  double reduction_cost(Region& r) {
+    double c = 0;
+    for (Instruction& i : r.instructions) {
+      switch (i.op) {
+        case Op::load:
+        case Op::store:
+          c += 1;
+          break;
+        case Op::scalar:
+          c += 0.5;
+          break;
+        case Op::loop:
+          if (is_fold(i) && !contains(i.regions[0], is_counted_loop) && i.extent >= kShortest) {
+            c += vector_cost(i) * (is_reduction(i) ? 1 : 2) + 4;
+          } else {
+            c += static_cast<double>(i.extent) * reduction_cost(i.regions[0]);
+          }
+          break;
+        case Op::while_:
+          c += 10 * (reduction_cost(i.regions[0]) + reduction_cost(i.regions[1]));
+          break;
+        case Op::if_:
+          c += reduction_cost(i.regions[0]) + reduction_cost(i.regions[1]);
+          break;
+        default:
+          break;
+      }
+    }
+    return c;
+  }
+
+  void vectorize_reductions(Region& r) {
+    for (Instruction& i : r.instructions) {
+      if (is_fold(i) && !contains(i.regions[0], is_counted_loop)) {
+        i.vectorize = i.extent >= kShortest;
+      } else {
+        for (Region& inner : i.regions) vectorize_reductions(inner);
+      }
+    }
+  }
+
+  void visit(Region& r) {
+    for (Instruction& i : r.instructions) {
+      if (i.op == Op::contraction) continue;
+      if (is_parallel(i) && !contains(i.regions[0], is_nest)) {
+        const double along = i.extent >= kShortest ? vector_cost(i) : 1e300;
+        const double inside =
+            contains(i.regions[0], is_fold) ? static_cast<double>(i.extent) * reduction_cost(i.regions[0]) : 1e299;
+        if (along <= inside) {
+          i.vectorize = i.extent >= kShortest;
+        } else {
+          vectorize_reductions(i.regions[0]);
+        }
+      } else if (is_fold(i) && !contains(i.regions[0], is_counted_loop)) {
+        i.vectorize = i.extent >= kShortest;
+      } else {
+        for (Region& inner : i.regions) visit(inner);
+      }
+    }
+  }
+
+  /// What one outermost loop reads and writes of a buffer counts no more than once: what it wants again is in a cache.
+  void count_outermost(Instruction& i) {
+    reads_.assign(k_.buffers.size(), 0);
+    writes_.assign(k_.buffers.size(), 0);
+    count(i, 1);
+    for (size_t b = 0; b < k_.buffers.size(); ++b) {
+      const auto size = static_cast<int64_t>(size_of(k_.buffers[b].dtype));
+      k_.bytes_read += std::min(reads_[b], k_.buffers[b].extent) * size;
+      k_.bytes_written += std::min(writes_[b], k_.buffers[b].extent) * size;
+    }
+  }
+
+  /// Elements and operations of one call; loops of unknown length count as one iteration.
+  void count(Region& r, int64_t times) {
+    for (Instruction& i : r.instructions) count(i, times);
+  }
+  void count(Instruction& i, int64_t times) {
+    if (i.op == Op::load || i.op == Op::store) {
+      int64_t& elements = (i.op == Op::load ? reads_ : writes_)[static_cast<size_t>(i.buffer)];
+      elements += std::min(times, k_.buffers[static_cast<size_t>(i.buffer)].extent);
+    } else if (i.op == Op::scalar && is_floating(k_.values[static_cast<size_t>(i.results[0])])) {
+      k_.flops += saturating(times, i.primitive == id_of<Fma> ? 2 : cost_of(k_, i).operations);
+    } else if (i.op == Op::contraction) {
+      count(i.regions[0], saturating(times, saturating(i.rows, i.extent)));
+      count(i.regions[1], saturating(times, saturating(i.extent, i.columns)));
+      count(i.regions[2], saturating(times, saturating(i.rows, i.columns)));
+      k_.flops += saturating(2 * times, saturating(saturating(i.rows, i.columns), i.extent));
+      return;
+    }
+    for (Region& inner : i.regions) count(inner, i.op == Op::loop ? saturating(times, i.extent) : times);
+    if (is_reduction(i)) k_.flops += saturating(times, i.extent);
+  }
+  static int64_t saturating(int64_t a, int64_t b) {
+    int64_t r = 0;
+    return __builtin_mul_overflow(a, b, &r) ? INT64_MAX / 1024 : r;
+  }
+
+  Kernel& k_;
+  std::vector<Instruction*> defined_;
+  std::vector<int64_t> reads_, writes_;  // by buffer: elements that the loop at hand reads and writes
+};
+
+}  // namespace
+
+void schedule(Kernel& kernel) {
+  Scheduler(kernel).run();
+  keep_terms(kernel);
+  split_over_threads(kernel);
+}
+
+}  // namespace calque::kernel

@@ -1,0 +1,205 @@
+// A nest whose innermost body has no loops gives every iteration to a thread. One with loops inside (rows) gives every
+// iteration to a group, whose threads share the inner loops; but where it is the iterations whose memory lies side by
+// side (columns), or the inner loops are short, again to a thread.
+#include "kernel/schedule_gpu/mapping.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernel/ir/cost.h"
+#include "kernel/schedule_gpu/loop_queries.h"
+#include "kernel/schedule_gpu/tiles.h"
+#include "kernel/schedule_gpu/unroll_factor.h"
+
+namespace calque::kernel {
+
+namespace {
+
+constexpr int32_t kWarp = 32;
+/// Inner loops up to this long are a thread's own.
+constexpr int64_t kShortLoop = 8;
+/// Elements of a row that each thread of its group takes, about.
+constexpr int64_t kOfThread = 8;
+/// Groups of a grid: beyond, they take several iterations.
+constexpr int64_t kMostGroups = int64_t{1} << 30;
+/// Bodies up to this many instructions are repeated.
+constexpr int64_t kRepeatByFour = 8, kRepeatByTwo = 20;
+constexpr int64_t kVectorBytes = 16, kMostLanes = 8;
+
+int64_t count_of(const std::vector<const Instruction*>& nest) {
+  int64_t n = 1;
+  for (const Instruction* l : nest) n *= l->extent;
+  return n;
+}
+
+bool is_flat(const Instruction& loop) { return !has_loops(loop.regions[0]); }
+
+class Mapper {
+ public:
+  Mapper(Kernel& kernel, const GpuLimits& limits) : k_(kernel), limits_(limits), strides_(kernel) { clear(k_.body); }
+
+  void grid() {
+    for (Instruction& i : k_.body.instructions) {
+      if (i.op == Op::contraction) return product({}, i);
+      if (!is_parallel(i)) continue;
+      const auto nest = nest_of(i);
+      for (Instruction& inner : body_of(nest))
+        if (inner.op == Op::contraction) return product(nest, inner);
+      if (is_flat(*nest.back())) return elements(nest);
+      return rows(nest);
+    }
+  }
+
+  void group() {
+    const int64_t longest = longest_loop(k_.body);
+    const bool shared = spread_inside(k_.body);
+    const int32_t threads = shared ? threads_for(longest) : kWarp;
+    k_.launch = Launch{1, shared ? threads : 1, threads};
+  }
+
+ private:
+  static void clear(Region& r) {
+    for (Instruction& i : r.instructions) {
+      i.vectorize = i.threads = false;
+      i.grain = 0;
+      i.spread = Spread::each;
+      for (Region& inner : i.regions) clear(inner);
+    }
+  }
+  // The kernel is ours to change; what is found in it is found as constants.
+  static Instruction& ours(const Instruction* i) { return const_cast<Instruction&>(*i); }
+  static std::vector<Instruction>& body_of(const std::vector<const Instruction*>& nest) {
+    return ours(nest.back()).regions[0].instructions;
+  }
+  int64_t resident() const { return limits_.processors * kThreadsPerProcessor; }
+
+  void spread_nest(const std::vector<const Instruction*>& nest) {
+    for (const Instruction* l : nest) ours(l).spread = Spread::groups;
+  }
+
+  // Along the innermost loop most accesses step by one.
+  bool suits_vectors(const Instruction& loop) const {
+    if (!is_flat(loop)) return false;
+    const auto a = strides_.accesses(loop.regions[0], loop.regions[0].parameters[0]);
+    return a.unit > 0 && a.unit >= a.other;
+  }
+
+  void elements(const std::vector<const Instruction*>& nest) {
+    spread_nest(nest);
+    Instruction& last = ours(nest.back());
+    last.vectorize = suits_vectors(last);
+    const int64_t count = ceil_div(count_of(nest), last.vectorize ? lanes_of(last.regions[0]) : 1);
+    const int32_t threads = count < resident() ? 2 * kWarp : limits_.threads_of_block;
+    // Blocks that end early make place for others: better than as many as fit, each with a share of all.
+    own_threads(ceil_div(count, count < resident() ? 1 : repeats(k_, last.regions[0])), threads);
+  }
+
+  void own_threads(int64_t count, int32_t threads) {
+    k_.launch = Launch{ceil_div(std::clamp<int64_t>(count, 1, kMostGroups), threads) * threads, 1, threads};
+  }
+
+  // Vectors of 16 bytes of the widest elements that are loaded or stored.
+  int64_t lanes_of(const Region& body) const {
+    int64_t bytes = 1;
+    for (const Instruction& i : body.instructions)
+      if (i.op == Op::load || i.op == Op::store)
+        bytes = std::max(bytes, static_cast<int64_t>(size_of(k_.buffers[static_cast<size_t>(i.buffer)].dtype)));
+    return std::clamp<int64_t>(kVectorBytes / bytes, 1, kMostLanes);
+  }
+
+  static int64_t longest_loop(const Region& r) {
+    int64_t n = 1;
+    for (const Instruction& i : r.instructions) {
+      if (i.op == Op::loop) n = std::max(n, i.extent);
+      for (const Region& inner : i.regions)
+        if (i.op != Op::loop || (i.loop == LoopKind::sequential && i.combiners.empty()))
+          n = std::max(n, longest_loop(inner));
+    }
+    return n;
+  }
+
+  static int32_t threads_for(int64_t extent) {
+    const auto wanted = static_cast<uint64_t>(std::max<int64_t>(extent / kOfThread, kWarp));
+    return static_cast<int32_t>(std::min<uint64_t>(std::bit_ceil(wanted), kMaxBlockThreads));
+  }
+
+  // Marks the loops that all threads of a group come to together. True when there are any.
+  bool spread_inside(Region& r) {
+    bool any = false;
+    for (Instruction& i : r.instructions) {
+      if (i.op == Op::loop && (is_parallel(i) || is_reduction(i) || is_cumulative(i))) {
+        if (i.extent <= 1 && !has_loops(i.regions[0])) continue;
+        if (i.extent < kWarp && longest_loop(i.regions[0]) > i.extent && spread_inside(i.regions[0])) {
+          any = true;
+          continue;
+        }
+        i.spread = Spread::threads;
+        i.vectorize = !is_cumulative(i) && suits_vectors(i);
+        any = true;
+      } else {
+        for (Region& inner : i.regions) any |= spread_inside(inner);
+      }
+    }
+    return any;
+  }
+
+  void rows(const std::vector<const Instruction*>& nest) {
+    spread_nest(nest);
+    const int64_t count = count_of(nest);
+    const int64_t longest = longest_loop(nest.back()->regions[0]);
+    const bool many = count >= resident() && longest <= kWarp;
+    if (longest <= kShortLoop || many || sums_columns(k_, *nest.front())) return threads_of_own(nest);
+    if (!spread_inside(ours(nest.back()).regions[0])) return threads_of_own(nest);
+    int32_t group = longest <= 512 ? kWarp : std::max(threads_for(longest), 4 * kWarp);
+    while (count * group < resident() / 4 && group < kMaxBlockThreads && group * 4 < longest) group *= 2;
+    const int32_t threads = group == kWarp ? 4 * kWarp : group;
+    k_.launch = Launch{std::min(count, kMostGroups), group, threads};
+  }
+
+  void threads_of_own(const std::vector<const Instruction*>& nest) {
+    const int64_t count = count_of(nest);
+    const int32_t threads = count < resident() / 2 ? 2 * kWarp : limits_.threads_of_block;
+    k_.launch =
+        Launch{std::max<int64_t>(1, std::min(ceil_div(count, threads), resident() / threads)) * threads, 1, threads};
+  }
+
+  void product(const std::vector<const Instruction*>& nest, Instruction& i) {
+    spread_nest(nest);
+    i.spread = Spread::groups;
+    const Tiles tiles = *choose_tiles(k_, i, limits_.fast_math);
+    k_.launch = Launch{count_of(nest) * tiles.count(i), tiles.threads, tiles.threads};
+  }
+
+  Kernel& k_;
+  const GpuLimits& limits_;
+  Strides strides_;
+};
+
+}  // namespace
+
+int64_t repeats(const Kernel& kernel, const Region& body) {
+  if (has_loops(body)) return 1;
+  int64_t length = 0;
+  for (const Instruction& i : body.instructions) length += cost_of(kernel, i).operations;
+  return length <= kRepeatByFour ? 4 : length <= kRepeatByTwo ? 2 : 1;
+}
+
+void map_to_grid(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).grid(); }
+void map_to_group(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).group(); }
+
+bool sums_columns(const Kernel& kernel, const Instruction& nest) {
+  const Strides strides(kernel);
+  const auto loops = nest_of(nest);
+  const Region& body = loops.back()->regions[0];
+  int64_t along = 0, across = 0;
+  for (const Instruction& i : body.instructions) {
+    if (i.op != Op::loop) continue;
+    const auto inner = strides.accesses(i.regions[0], i.regions[0].parameters[0]);
+    const auto outer = strides.accesses(i.regions[0], body.parameters[0]);
+    along += inner.unit - inner.other;
+    across += outer.unit - outer.other;
+  }
+  return across > along;
+}
+
+}  // namespace calque::kernel

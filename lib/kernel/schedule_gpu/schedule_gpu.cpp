@@ -1,0 +1,108 @@
+#include "kernel/schedule_gpu/schedule_gpu.h"
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "kernel/buffers/workspace.h"
+#include "kernel/schedule_gpu/launches.h"
+
+namespace calque::kernel {
+
+namespace {
+
+class GpuScheduler {
+ public:
+  GpuScheduler(const Program& program, const GpuLimits& limits) : out_(program), limits_(limits) {
+    std::swap(kernels_, out_.kernels);
+  }
+
+  Program run() {
+    find_changed(out_.steps);
+    rewrite(out_.steps);
+    place_workspace(out_);
+    return std::move(out_);
+  }
+
+ private:
+  struct Scheduled {
+    std::vector<int32_t> kernels;  ///< numbers in the new program
+    KernelLaunches launches;
+    std::vector<int32_t> scratch;  ///< buffers of the new program
+  };
+
+  /// Memory that kernels write, by whichever of their buffers: a donated input of another type is a result's too.
+  void find_changed(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      for (const auto& block : step.blocks) find_changed(block);
+      if (step.kind != StepKind::kernel) continue;
+      const Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)];
+      auto& changed = changed_[step.kernel];
+      changed.resize(kernel.buffers.size());
+      std::set<int32_t> written;
+      for (size_t i = 0; i < step.views.size(); ++i)
+        if (kernel.buffers[i].written) add_places(step.views[i], written);
+      for (size_t i = 0; i < step.views.size(); ++i) {
+        std::set<int32_t> places;
+        add_places(step.views[i], places);
+        for (const int32_t p : places) changed[i] = changed[i] || written.count(p) != 0;
+      }
+    }
+  }
+  static void add_places(const View& view, std::set<int32_t>& places) {
+    places.insert(view.buffer);
+    for (const View::Choice& c : view.choices) places.insert(c.buffer);
+  }
+
+  const Scheduled& scheduled(int32_t kernel) {
+    auto& made = made_[kernel];
+    if (!made) {
+      made = std::make_unique<Scheduled>();
+      made->launches = split_into_launches(kernels_[static_cast<size_t>(kernel)], changed_.at(kernel), limits_);
+      for (KernelLaunches::One& one : made->launches.launches) {
+#ifndef NDEBUG
+        verify(one.kernel);
+#endif
+        out_.kernels.push_back(std::move(one.kernel));
+        made->kernels.push_back(static_cast<int32_t>(out_.kernels.size()) - 1);
+      }
+      for (const Type& type : made->launches.scratch) made->scratch.push_back(add_workspace(out_, type));
+    }
+    return *made;
+  }
+
+  void rewrite(std::vector<Step>& steps) {
+    std::vector<Step> out;
+    for (Step& step : steps) {
+      if (step.kind != StepKind::kernel) {
+        for (auto& block : step.blocks) rewrite(block);
+        out.push_back(std::move(step));
+        continue;
+      }
+      const Scheduled& s = scheduled(step.kernel);
+      for (size_t l = 0; l < s.kernels.size(); ++l) {
+        Step launch;
+        launch.kernel = s.kernels[l];
+        for (const LaunchBuffer& b : s.launches.launches[l].buffers)
+          launch.views.push_back(b.buffer >= 0 ? step.views[static_cast<size_t>(b.buffer)]
+                                               : View{s.scratch[static_cast<size_t>(b.scratch)], 0, {}, {}});
+        out.push_back(std::move(launch));
+      }
+    }
+    steps = std::move(out);
+  }
+
+  Program out_;
+  const GpuLimits& limits_;
+  std::vector<Kernel> kernels_;
+  std::map<int32_t, std::vector<bool>> changed_;
+  std::map<int32_t, std::unique_ptr<Scheduled>> made_;
+};
+
+}  // namespace
+
+Program schedule_for_gpu(const Program& program, const GpuLimits& limits) {
+  return GpuScheduler(program, limits).run();
+}
+
+}  // namespace calque::kernel

@@ -1,0 +1,146 @@
+#include "kernel/schedule_gpu/stages.h"
+
+#include <algorithm>
+#include <set>
+
+#include "kernel/schedule_gpu/loop_queries.h"
+#include "kernel/schedule_gpu/mapping.h"
+
+namespace calque::kernel {
+
+namespace {
+
+constexpr int64_t kMostPieces = 1024;
+
+Cut cut_into(int64_t extent, int64_t pieces) {
+  pieces = std::min(pieces, kMostPieces);
+  if (pieces < 2) return {};
+  return {pieces, extent / pieces};
+}
+
+/// The next carries are combinations of two operands, one of them the carry.
+bool is_plain_scan(const Instruction& i) {
+  const Region& body = i.regions[0];
+  const Instruction& yield = body.instructions.back();
+  for (size_t c = 0; c < i.results.size(); ++c) {
+    const bool found = std::any_of(body.instructions.begin(), body.instructions.end(), [&](const Instruction& n) {
+      return n.op == Op::scalar && n.results[0] == yield.operands[c] && n.operands.size() == 2 &&
+             (n.operands[0] == body.parameters[c + 1] || n.operands[1] == body.parameters[c + 1]);
+    });
+    if (!found) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Stages::Stages(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits)
+    : k_(kernel), limits_(limits), changed_(changed) {
+  const auto heavy_of = [&](const std::vector<Instruction>& instructions) {
+    std::vector<size_t> heavy;
+    for (size_t n = 0; n < instructions.size(); ++n)
+      if (!is_light(instructions[n])) heavy.push_back(n);
+    return heavy;
+  };
+  std::vector<size_t> heavy = heavy_of(kernel.body.instructions);
+  if (heavy.size() == 1 && find_rows(kernel.body.instructions[heavy[0]])) heavy = heavy_of(instructions());
+  const bool small = rows_.empty() && heavy.size() > 1 && work(kernel, kernel.body) < limits.small_work;
+  for (const size_t n : heavy) {
+    if (small)
+      group_stage().items.push_back({n});
+    else
+      place(n);
+  }
+}
+
+// Rows of which groups of threads, one a row, would leave most of the device idle. Their bodies are loops alone.
+bool Stages::find_rows(const Instruction& nest) {
+  if (!is_parallel(nest) || sums_columns(k_, nest)) return false;
+  const auto loops = nest_of(nest);
+  int64_t count = 1;
+  for (const Instruction* l : loops) count *= l->extent;
+  if (count == 0 || count * kMaxBlockThreads * 2 > limits_.processors * kThreadsPerProcessor) return false;
+  int64_t loops_inside = 0, longest = 0;
+  for (const Instruction& i : loops.back()->regions[0].instructions) {
+    if (i.op == Op::store || is_light(i)) continue;
+    const bool is_cut = (is_reduction(i) && !i.results.empty()) || (is_cumulative(i) && is_plain_scan(i));
+    if (!is_cut && !is_parallel(i)) return false;
+    if (is_cut) longest = std::max(longest, i.extent);
+    ++loops_inside;
+  }
+  if (loops_inside == 0 || longest < limits_.long_loop) return false;
+  rows_ = loops;
+  return true;
+}
+
+bool Stages::loads_changed(const Region& r) const {
+  return contains(r, [&](const Instruction& i) { return i.op == Op::load && changed_[static_cast<size_t>(i.buffer)]; });
+}
+
+bool Stages::is_light(const Instruction& i) const {
+  if (i.op == Op::store || has_loops(i)) return false;
+  const Region alone{{}, {i}};
+  return !has_stores(alone) && !loads_changed(alone);
+}
+
+Stage& Stages::group_stage() {
+  if (stages_.empty() || stages_.back().grid) stages_.push_back({false, {}});
+  return stages_.back();
+}
+
+void Stages::place(size_t at) {
+  const Instruction& i = instructions()[at];
+  const Cut cut = cut_of(i);
+  if (is_parallel(i) && cut.pieces > 0) {
+    grid_stage({at, Phase::column_pieces, cut});
+    grid_stage({at, Phase::column_partials, cut});
+  } else if (is_parallel(i) || i.op == Op::contraction) {
+    grid_stage({at});
+  } else if (cut.pieces > 0) {
+    grid_stage({at, Phase::pieces, cut});
+    group_stage().items.push_back({at, Phase::partials, cut});
+    if (is_cumulative(i)) grid_stage({at, Phase::apply, cut});
+  } else if (const auto scatter = scatter_of(k_, i, limits_.deterministic)) {
+    scatters_[&i] = *scatter;
+    if (scatter->combines || scatter->disjoint)
+      grid_stage({at, Phase::side_by_side});
+    else
+      for (const Phase phase : {Phase::clear_winners, Phase::claim, Phase::store_winners}) grid_stage({at, phase});
+  } else {
+    group_stage().items.push_back({at});
+  }
+}
+
+Cut Stages::cut_of(const Instruction& i) const {
+  if ((is_reduction(i) && !i.results.empty()) || is_cumulative(i)) {
+    const bool whole = i.extent < limits_.long_loop || (is_cumulative(i) && !is_plain_scan(i));
+    return whole ? Cut{} : cut_into(i.extent, i.extent / limits_.least_piece);
+  }
+  if (!is_parallel(i) || !rows_.empty()) return {};
+  // Columns: few threads that sum a lot. They are cut so that their threads fill the device.
+  const auto nest = nest_of(i);
+  const auto sums = column_sums(nest);
+  if (sums.empty() || !sums_columns(k_, i)) return {};
+  int64_t columns = 1;
+  for (const Instruction* l : nest) columns *= l->extent;
+  const int64_t wanted = limits_.processors * kThreadsPerProcessor / std::max<int64_t>(columns, 1);
+  return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
+}
+
+std::vector<const Instruction*> Stages::column_sums(const std::vector<const Instruction*>& nest) const {
+  const Region& body = nest.back()->regions[0];
+  std::vector<const Instruction*> sums;
+  std::set<Id> heavy;
+  for (const Instruction& i : body.instructions) {
+    const auto used = free_values(i);
+    const bool waits = std::any_of(used.begin(), used.end(), [&](Id o) { return heavy.count(o) != 0; });
+    const bool first = is_reduction(i) && !i.results.empty() && !waits && !has_loops(i.regions[0]) &&
+                       !has_stores(i.regions[0]) && !loads_changed(i.regions[0]) &&
+                       (sums.empty() || sums[0]->extent == i.extent);
+    if (first) sums.push_back(&i);
+    if (first || waits || !is_light(i)) heavy.insert(i.results.begin(), i.results.end());
+  }
+  return sums;
+}
+
+}  // namespace calque::kernel

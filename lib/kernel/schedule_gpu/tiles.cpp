@@ -1,0 +1,99 @@
+// Large tiles read less for each product, but a card has many processors to be kept busy: the tile is taken whose last
+// block is done first. What decides is the shape of the product and the dtype of its factors alone, so that whoever
+// asks gets the same answer.
+#include "kernel/schedule_gpu/tiles.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "kernel/schedule_gpu/loop_queries.h"
+
+namespace calque::kernel {
+
+namespace {
+
+constexpr int64_t kProcessors = 132;
+/// Bytes of a factor's row along the depth in one step, and of all factors that wait in shared memory.
+constexpr int64_t kStepBytes = 64, kSharedBytes = 96 * 1024;
+/// Products smaller than this are left to loops.
+constexpr int64_t kLeastSide = 8, kLeastSums = 256, kLeastDepth = 4;
+
+struct TileShape {
+  int32_t rows, columns, warp_rows, warp_columns;
+  double speed;  ///< relative to the largest, with enough blocks
+};
+
+constexpr std::array kMatrixShapes = {TileShape{128, 256, 64, 64, 1.0}, TileShape{128, 128, 64, 32, 0.85},
+                                      TileShape{128, 64, 32, 32, 0.7},  TileShape{64, 128, 32, 32, 0.7},
+                                      TileShape{64, 64, 32, 32, 0.55},  TileShape{64, 32, 32, 16, 0.35},
+                                      TileShape{32, 64, 16, 32, 0.35},  TileShape{32, 32, 16, 16, 0.25},
+                                      TileShape{16, 64, 16, 16, 0.2},   TileShape{64, 16, 16, 16, 0.2}};
+
+// The first needs more registers than there are for elements of 8 bytes.
+constexpr std::array kScalarShapes = {
+    TileShape{128, 128, 32, 64, 1.0}, TileShape{128, 64, 32, 32, 0.95}, TileShape{64, 128, 32, 32, 0.95},
+    TileShape{64, 64, 32, 32, 0.85},  TileShape{64, 32, 32, 16, 0.6},   TileShape{32, 64, 16, 32, 0.6},
+    TileShape{32, 32, 16, 16, 0.45},  TileShape{16, 64, 16, 16, 0.35},  TileShape{64, 16, 16, 16, 0.35}};
+
+std::optional<Tiles::Unit> unit_of(DType factor, bool fast_math) {
+  if (factor == DType::f16) return Tiles::Unit::f16;
+  if (factor == DType::bf16) return Tiles::Unit::bf16;
+  if (factor == DType::f32 && fast_math) return Tiles::Unit::tf32;
+  if (is_bool(factor) || is_complex(factor)) return std::nullopt;
+  return Tiles::Unit::scalar;
+}
+
+/// How many such products the loops around it make; nothing where it is not in the region.
+std::optional<int64_t> times(const Region& region, const Instruction& product) {
+  for (const Instruction& i : region.instructions) {
+    if (&i == &product) return 1;
+    for (const Region& inner : i.regions)
+      if (const auto n = times(inner, product)) return *n * (i.op == Op::loop ? i.extent : 1);
+  }
+  return std::nullopt;
+}
+
+TileShape choose_shape(std::span<const TileShape> shapes, const Instruction& product, int64_t batch) {
+  TileShape best = shapes[0];
+  double least = 1e300;
+  for (const TileShape& s : shapes) {
+    const int64_t count = batch * ceil_div(product.rows, s.rows) * ceil_div(product.columns, s.columns);
+    const double time = static_cast<double>(ceil_div(count, kProcessors) * s.rows * s.columns) / s.speed;
+    if (time >= least) continue;
+    least = time;
+    best = s;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<Tiles> choose_tiles(const Kernel& kernel, const Instruction& contraction, bool fast_math) {
+  const int64_t rows = contraction.rows, columns = contraction.columns;
+  if (std::min(rows, columns) < kLeastSide || rows * columns < kLeastSums || contraction.extent < kLeastDepth)
+    return std::nullopt;
+  const Id factor = contraction.regions[0].instructions.back().operands[0];
+  const DType dtype = kernel.values[static_cast<size_t>(factor)];
+  const auto unit = unit_of(dtype, fast_math);
+  if (!unit) return std::nullopt;
+  const bool scalar = *unit == Tiles::Unit::scalar;
+  std::span<const TileShape> shapes = kMatrixShapes;
+  if (scalar) shapes = std::span(kScalarShapes).subspan(size_of(dtype) == 8 ? 1 : 0);
+  const TileShape s = choose_shape(shapes, contraction, times(kernel.body, contraction).value_or(1));
+  Tiles t;
+  t.rows = s.rows;
+  t.columns = s.columns;
+  t.warp_rows = s.warp_rows;
+  t.warp_columns = s.warp_columns;
+  t.unit = *unit;
+  t.threads = 32 * (s.rows / s.warp_rows) * (s.columns / s.warp_columns);
+  // Integers narrower than a register are widened to one.
+  const auto bytes =
+      scalar ? std::max<int64_t>(4, static_cast<int64_t>(size_of(dtype))) : static_cast<int64_t>(size_of(dtype));
+  t.depth = kStepBytes / bytes;
+  t.stages = static_cast<int32_t>(std::min<int64_t>(4, kSharedBytes / (kStepBytes * (t.rows + t.columns))));
+  return t;
+}
+
+}  // namespace calque::kernel

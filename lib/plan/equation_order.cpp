@@ -1,0 +1,90 @@
+#include "plan/equation_order.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <span>
+#include <utility>
+
+namespace calque::plan {
+namespace {
+
+bool moves(Role role) { return role == Role::elementwise || role == Role::view || role == Role::reduction; }
+
+/// Equations that may be put in any order that their operands allow. Ready ones wait by space, and there in the order
+/// of the program.
+class Segment {
+ public:
+  Segment(const Graph& graph, std::vector<uint32_t>& defined_at) : g_(graph), defined_at_(defined_at) {}
+
+  /// Appends `equations`, of which the first is the graph's `first`.
+  void append(std::span<const Equation* const> equations, uint32_t first, std::vector<uint32_t>& out) {
+    equations_ = equations;
+    waits_.assign(equations.size(), 0);
+    users_.assign(equations.size(), {});
+    spaces_.clear();
+    for (uint32_t i = 0; i < equations.size(); ++i) {
+      for (const Value v : equations[i]->results()) defined_at_[v.id()] = first + i;
+      for (const Value v : equations[i]->operands()) {
+        if (g_.kind(v) != ValueKind::result || defined_at_[v.id()] < first) continue;
+        users_[defined_at_[v.id()] - first].push_back(i);
+        ++waits_[i];
+      }
+    }
+    for (uint32_t i = 0; i < equations.size(); ++i)
+      if (waits_[i] == 0) add_ready(i);
+    while (!spaces_.empty()) {
+      const auto space = spaces_.begin();
+      const uint32_t i = space->second.top();
+      space->second.pop();
+      if (space->second.empty()) spaces_.erase(space);
+      out.push_back(first + i);
+      for (const uint32_t user : users_[i])
+        if (--waits_[user] == 0) add_ready(user);
+    }
+  }
+
+ private:
+  using Ready = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>>;
+
+  void add_ready(uint32_t i) {
+    const Equation& e = *equations_[i];
+    // The loops of a reduction are those over its operand.
+    int64_t elements = 0;
+    for (const Value v : e.results()) elements = std::max(elements, g_.shape(v).num_elements());
+    if (role_of(e) == Role::reduction) elements = std::max(elements, g_.shape(e.operand(0)).num_elements());
+    spaces_[elements].push(i);
+  }
+
+  const Graph& g_;
+  std::vector<uint32_t>& defined_at_;  // by value id: position in the graph
+  std::span<const Equation* const> equations_;
+  std::vector<uint32_t> waits_;               // for so many operands
+  std::vector<std::vector<uint32_t>> users_;  // as often as they use it
+  std::map<int64_t, Ready> spaces_;
+};
+
+}  // namespace
+
+std::vector<uint32_t> schedule(const Graph& graph, const std::vector<Role>& roles) {
+  std::vector<const Equation*> all;
+  std::vector<uint32_t> out;
+  for (const Equation& e : graph.equations()) all.push_back(&e);
+  out.reserve(all.size());
+  std::vector<uint32_t> defined_at(graph.num_values(), 0);
+  Segment segment(graph, defined_at);
+  for (size_t i = 0; i < all.size();) {
+    size_t end = i;
+    while (end < all.size() && moves(roles[end])) ++end;
+    segment.append(std::span(all).subspan(i, end - i), static_cast<uint32_t>(i), out);
+    if (end < all.size()) {
+      for (const Value v : all[end]->results()) defined_at[v.id()] = static_cast<uint32_t>(end);
+      out.push_back(static_cast<uint32_t>(end++));
+    }
+    i = end;
+  }
+  return out;
+}
+
+}  // namespace calque::plan

@@ -1,0 +1,103 @@
+#include "primitives/control/effects.h"
+
+#include <iostream>
+#include <mutex>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace calque::primitives {
+namespace {
+
+/// Walks a format: `text` for each piece of literal text, `placeholder` for each `{}`. False at a stray brace.
+template <class Text, class Placeholder>
+bool walk_format(std::string_view format, Text text, Placeholder placeholder) {
+  for (size_t i = 0; i < format.size();) {
+    const char c = format[i];
+    const char next = i + 1 < format.size() ? format[i + 1] : '\0';
+    if (c == '{' && next == '}') {
+      placeholder();
+      i += 2;
+    } else if ((c == '{' || c == '}') && next == c) {
+      text(c);
+      i += 2;
+    } else if (c == '{' || c == '}') {
+      return false;
+    } else {
+      text(c);
+      ++i;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int count_placeholders(std::string_view format) {
+  int count = 0;
+  return walk_format(format, [](char) {}, [&] { ++count; }) ? count : -1;
+}
+
+std::string format_arrays(std::string_view format, std::span<const AnyArray> arrays) {
+  std::ostringstream out;
+  size_t next = 0;
+  walk_format(
+      format, [&](char c) { out << c; },
+      [&] {
+        if (next < arrays.size()) out << arrays[next];
+        ++next;
+      });
+  return out.str();
+}
+
+void write_debug_line(const std::string& line) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::cout << line + "\n" << std::flush;
+}
+
+std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const AnyArray> operands,
+                                         std::span<const Type> results) {
+  const auto* host = dynamic_cast<const HostFunction*>(&function);
+  if (host == nullptr)
+    throw CompileError(fmt::format("host_call: {} is no function that can be called", function.label()));
+  std::vector<AnyArray> arrays = host->call(operands);
+  if (arrays.size() != results.size()) {
+    throw ShapeError(fmt::format("host_call: {} promises {} results and returned {}", function.label(), results.size(),
+                                 arrays.size()));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (arrays[i].type() == results[i] && !arrays[i].empty()) continue;
+    const std::string text = fmt::format("host_call: result {} of {} is promised as {}, got {}", i, function.label(),
+                                         to_string(results[i]), to_string(arrays[i].type()));
+    if (arrays[i].dtype() != results[i].dtype) throw DTypeError(text);
+    throw ShapeError(text);
+  }
+  return arrays;
+}
+
+void DebugPrint::infer(Typing& t) {
+  const auto& format = t.attributes().get<std::string>("format");
+  const int count = count_placeholders(format);
+  if (count < 0)
+    t.rule_error(fmt::format("expects only {{}} in the format (write {{{{ for a brace), got \"{}\"", format));
+  if (static_cast<size_t>(count) != t.num_operands()) {
+    t.rule_error(fmt::format("the format has {} placeholders for {} operands", count, t.num_operands()));
+  }
+}
+
+void DebugPrint::evaluate(Evaluation& e) {
+  write_debug_line(format_arrays(e.attributes.get<std::string>("format"), e.operands));
+}
+
+void HostCall::infer(Typing& t) {
+  if (t.attributes().get<std::shared_ptr<const Opaque>>("function") == nullptr) t.rule_error("expects a function");
+  for (const Type& type : t.attributes().get<std::vector<Type>>("results")) t.result(type);
+}
+
+void HostCall::evaluate(Evaluation& e) {
+  e.results =
+      call_host_function(*e.attributes.get<std::shared_ptr<const Opaque>>("function"), e.operands, e.result_types);
+}
+
+}  // namespace calque::primitives

@@ -1,0 +1,13 @@
+#pragma once
+// The parts of rules' contexts that need the list of all primitives.
+#include "primitives/core/transformation.h"
+#include "primitives/list.h"
+
+namespace calque::primitives {
+
+template <class P>
+Value RuleSite::emit(ValueList operands, Attributes attributes) const {
+  return writer.emit(id_of<P>, std::move(operands), std::move(attributes));
+}
+
+}  // namespace calque::primitives

@@ -1,0 +1,184 @@
+#pragma once
+// Comparisons, logic and bits of one element. Comparisons with NaN are false, but `ne` is true; -0 equals +0.
+#include "primitives/core/rule.h"
+#include "primitives/elementwise/scalar.h"
+
+namespace calque::primitives {
+
+/// A comparison: any dtype of the set to bool.
+template <class P, DTypeSet Accepted>
+struct Comparison : Elementwise<P, 2, Accepted> {
+  static constexpr DType result_dtype(DType) { return DType::bool_; }
+  using jvp = ZeroDerivative;
+};
+
+struct Eq : Comparison<Eq, kAny> {
+  static constexpr std::string_view name = "eq";
+  static constexpr std::string_view doc = "x == y";
+  template <class T>
+  static bool element(T x, T y) {
+    return x == y;
+  }
+};
+
+struct Ne : Comparison<Ne, kAny> {
+  static constexpr std::string_view name = "ne";
+  static constexpr std::string_view doc = "x != y; true if either is NaN";
+  template <class T>
+  static bool element(T x, T y) {
+    return x != y;
+  }
+};
+
+struct Lt : Comparison<Lt, kReal | kBool> {
+  static constexpr std::string_view name = "lt";
+  static constexpr std::string_view doc = "x < y; false < true";
+  template <class T>
+  static bool element(T x, T y) {
+    return x < y;
+  }
+};
+
+struct Le : Comparison<Le, kReal | kBool> {
+  static constexpr std::string_view name = "le";
+  static constexpr std::string_view doc = "x <= y";
+  template <class T>
+  static bool element(T x, T y) {
+    return x <= y;
+  }
+};
+
+struct Gt : Comparison<Gt, kReal | kBool> {
+  static constexpr std::string_view name = "gt";
+  static constexpr std::string_view doc = "x > y";
+  template <class T>
+  static bool element(T x, T y) {
+    return x > y;
+  }
+};
+
+struct Ge : Comparison<Ge, kReal | kBool> {
+  static constexpr std::string_view name = "ge";
+  static constexpr std::string_view doc = "x >= y";
+  template <class T>
+  static bool element(T x, T y) {
+    return x >= y;
+  }
+};
+
+struct Not : Elementwise<Not, 1, kBool | kInteger> {
+  static constexpr std::string_view name = "not";
+  static constexpr std::string_view doc = "logical not of bool, all bits flipped of integers";
+  template <class T>
+  static T element(T x) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return !x;
+    } else {
+      return static_cast<T>(~x);
+    }
+  }
+  using jvp = ZeroDerivative;
+};
+
+struct And : Elementwise<And, 2, kBool | kInteger> {
+  static constexpr std::string_view name = "and";
+  static constexpr std::string_view doc = "bitwise and; logical and of bool";
+  template <class T>
+  static T element(T x, T y) {
+    return static_cast<T>(x & y);
+  }
+  using jvp = ZeroDerivative;
+};
+
+struct Or : Elementwise<Or, 2, kBool | kInteger> {
+  static constexpr std::string_view name = "or";
+  static constexpr std::string_view doc = "bitwise or; logical or of bool";
+  template <class T>
+  static T element(T x, T y) {
+    return static_cast<T>(x | y);
+  }
+  using jvp = ZeroDerivative;
+};
+
+struct Xor : Elementwise<Xor, 2, kBool | kInteger> {
+  static constexpr std::string_view name = "xor";
+  static constexpr std::string_view doc = "bitwise exclusive or; != of bool";
+  template <class T>
+  static T element(T x, T y) {
+    return static_cast<T>(x ^ y);
+  }
+  using jvp = ZeroDerivative;
+};
+
+struct Shl : Elementwise<Shl, 2, kInteger> {
+  static constexpr std::string_view name = "shl";
+  static constexpr std::string_view doc =
+      "x shifted left by y; a count that is negative or not below the width gives 0";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::shl(x, y);
+  }
+  using jvp = ZeroDerivative;
+};
+
+struct ShrArithmetic : Elementwise<ShrArithmetic, 2, kInteger> {
+  static constexpr std::string_view name = "shr_arithmetic";
+  static constexpr std::string_view doc =
+      "x shifted right by y, filled with the sign bit (zeros if unsigned); a count that is negative or not below the "
+      "width gives nothing but the fill";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::shr_arithmetic(x, y);
+  }
+  using jvp = ZeroDerivative;
+};
+
+struct ShrLogical : Elementwise<ShrLogical, 2, kInteger> {
+  static constexpr std::string_view name = "shr_logical";
+  static constexpr std::string_view doc =
+      "x shifted right by y, filled with zeros; a count that is negative or not below the width gives 0";
+  template <class T>
+  static T element(T x, T y) {
+    return scalar::shr_logical(x, y);
+  }
+  using jvp = ZeroDerivative;
+};
+
+struct Popcount : Elementwise<Popcount, 1, kInteger> {
+  static constexpr std::string_view name = "popcount";
+  static constexpr std::string_view doc = "how many bits are set";
+  template <class T>
+  static T element(T x) {
+    return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
+  }
+  using jvp = ZeroDerivative;
+};
+
+struct Clz : Elementwise<Clz, 1, kInteger> {
+  static constexpr std::string_view name = "clz";
+  static constexpr std::string_view doc = "how many zero bits stand above the highest set bit; the width for 0";
+  template <class T>
+  static T element(T x) {
+    return static_cast<T>(std::countl_zero(static_cast<std::make_unsigned_t<T>>(x)));
+  }
+  using jvp = ZeroDerivative;
+};
+
+/// select(pred, on_true, on_false).
+struct Select : Rule {
+  static constexpr std::string_view name = "select";
+  static constexpr std::string_view doc = "pred ? x : y, element by element; pred is bool of the same shape";
+  static constexpr int min_operands = 3;
+  static constexpr int max_operands = 3;
+  static constexpr LowerKind kind = LowerKind::elementwise;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+  static void batch(Batching& b) { batch_elementwise(b); }
+};
+
+using CompareLogicList =
+    TypeList<Eq, Ne, Lt, Le, Gt, Ge, Not, And, Or, Xor, Shl, ShrArithmetic, ShrLogical, Popcount, Clz, Select>;
+
+}  // namespace calque::primitives

@@ -1,0 +1,102 @@
+#pragma once
+// Transcendental and special functions. The reference computes them in a wider type and rounds once, so it is the
+// correctly rounded value but for the rarest cases; generated code runs the functions of lib/math.
+#include <numbers>
+
+#include "primitives/core/rule.h"
+#include "primitives/elementwise/special.h"
+
+namespace calque::primitives {
+
+/// A function of one float: `name_`, its sentence, its value for x of a wide type W, and its tangent: that of x is t,
+/// the value y.
+#define CALQUE_MATH_1(Struct, name_, doc_, value_, tangent_)                                           \
+  struct Struct : MathFunction<Struct> {                                                               \
+    static constexpr std::string_view name = name_;                                                    \
+    static constexpr std::string_view doc = doc_;                                                      \
+    template <class W>                                                                                 \
+    static W element(W x) {                                                                            \
+      return value_;                                                                                   \
+    }                                                                                                  \
+    static Term tangent(Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y) { return tangent_; } \
+  }
+/// Of two: the tangent t of operand i, the value z.
+#define CALQUE_MATH_2(Struct, name_, doc_, value_, tangent_)                                                        \
+  struct Struct : MathFunction<Struct, 2> {                                                                         \
+    static constexpr std::string_view name = name_;                                                                 \
+    static constexpr std::string_view doc = doc_;                                                                   \
+    template <class W>                                                                                              \
+    static W element(W x, W y) {                                                                                    \
+      return value_;                                                                                                \
+    }                                                                                                               \
+    static Term tangent(int i, Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y, [[maybe_unused]] Term z) { \
+      return tangent_;                                                                                              \
+    }                                                                                                               \
+  }
+
+// The formatter takes products among a macro's arguments for declarations.
+// clang-format off
+CALQUE_MATH_1(Rsqrt, "rsqrt", "1 / sqrt(x)", 1 / std::sqrt(x), t * (-0.5 * (y * y * y)));
+CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x), t * (1.0 / (3.0 * (y * y))));
+CALQUE_MATH_1(Exp, "exp", "e to the power x", std::exp(x), t * y);
+CALQUE_MATH_1(Exp2, "exp2", "2 to the power x", std::exp2(x), t * (std::numbers::ln2 * y));
+CALQUE_MATH_1(Expm1, "expm1", "exp(x) - 1 without cancellation", std::expm1(x), t * (y + 1.0));
+CALQUE_MATH_1(Log, "log", "the natural logarithm; -inf at 0, NaN below", std::log(x), t / x);
+CALQUE_MATH_1(Log2, "log2", "the logarithm to base 2", std::log2(x), t / (std::numbers::ln2 * x));
+CALQUE_MATH_1(Log10, "log10", "the logarithm to base 10", std::log10(x), t / (std::numbers::ln10 * x));
+CALQUE_MATH_1(Log1p, "log1p", "log(1 + x) without cancellation", std::log1p(x), t * (1.0 / (x + 1.0)));
+CALQUE_MATH_1(Sin, "sin", "sine of x in radians, over the whole range", std::sin(x), t * cos(x));
+CALQUE_MATH_1(Cos, "cos", "cosine of x in radians, over the whole range", std::cos(x), -(t * sin(x)));
+CALQUE_MATH_1(Tan, "tan", "tangent of x in radians, over the whole range", std::tan(x), t * (1.0 + y * y));
+CALQUE_MATH_1(Asin, "asin", "arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]", std::asin(x), t * rsqrt((1.0 - x) * (1.0 + x)));
+CALQUE_MATH_1(Acos, "acos", "arc cosine in [0, pi]; NaN outside [-1, 1]", std::acos(x), -(t * rsqrt((1.0 - x) * (1.0 + x))));
+CALQUE_MATH_1(Atan, "atan", "arc tangent in [-pi/2, pi/2]", std::atan(x), t * (1.0 / (x * x + 1.0)));
+CALQUE_MATH_1(Sinh, "sinh", "hyperbolic sine", std::sinh(x), t * cosh(x));
+CALQUE_MATH_1(Cosh, "cosh", "hyperbolic cosine", std::cosh(x), t * sinh(x));
+CALQUE_MATH_1(Tanh, "tanh", "hyperbolic tangent", std::tanh(x), t * (1.0 - y * y));
+CALQUE_MATH_1(Asinh, "asinh", "inverse hyperbolic sine", std::asinh(x), t * rsqrt(x * x + 1.0));
+CALQUE_MATH_1(Acosh, "acosh", "inverse hyperbolic cosine; NaN below 1", std::acosh(x), t * rsqrt((x - 1.0) * (x + 1.0)));
+CALQUE_MATH_1(Atanh, "atanh", "inverse hyperbolic tangent; infinite at -1 and 1, NaN outside", std::atanh(x),
+              t * (1.0 / ((1.0 - x) * (1.0 + x))));
+CALQUE_MATH_1(Logistic, "logistic", "1 / (1 + exp(-x))", 1 / (1 + std::exp(-x)), t * (y * (1.0 - y)));
+CALQUE_MATH_1(Erf, "erf", "the error function", std::erf(x), t * (2 * std::numbers::inv_sqrtpi * exp(-(x * x))));
+CALQUE_MATH_1(Erfc, "erfc", "1 - erf(x) without cancellation", std::erfc(x),
+              -(t * (2 * std::numbers::inv_sqrtpi * exp(-(x * x)))));
+CALQUE_MATH_1(ErfInv, "erf_inv", "the inverse of erf; infinite at -1 and 1, NaN outside", special::erf_inv(x),
+              t * (0.5 / std::numbers::inv_sqrtpi * exp(y * y)));
+CALQUE_MATH_1(Lgamma, "lgamma", "log |gamma(x)|; +inf at 0 and the negative integers", special::lgamma(x),
+              t * digamma(x));
+CALQUE_MATH_1(Tgamma, "tgamma", "gamma(x); NaN at the negative integers", std::tgamma(x), t * (y * digamma(x)));
+CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative integers", special::digamma(x),
+              t * trigamma(x));
+
+CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C", std::atan2(x, y),
+              i == 0 ? t * (y / (x * x + y * y)) : -(t * (x / (x * x + y * y))));
+CALQUE_MATH_2(Hypot, "hypot", "sqrt(x^2 + y^2) without overflow; inf if either is infinite", std::hypot(x, y),
+              t * select(z == 0.0, constant(z, 0), (i == 0 ? x : y) / nonzero(z)));
+CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x / y, ties to even",
+              std::remainder(x, y), i == 0 ? t : -(t * round((x - z) / y)));
+// clang-format on
+
+#undef CALQUE_MATH_1
+#undef CALQUE_MATH_2
+
+struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
+  static constexpr std::string_view name = "nextafter";
+  static constexpr std::string_view doc =
+      "the representable number of the operands' dtype next to x toward y; y where they are equal";
+  static constexpr LowerKind kind = LowerKind::function;
+  /// The neighbours of a 16-bit float are those of its own type: `element` sees that type.
+  static constexpr bool computes_in_own_type = true;
+  template <class T>
+  static T element(T x, T y) {
+    return special::nextafter(x, y);
+  }
+  using jvp = NotDifferentiable<"steps from number to number and has no derivative">;
+};
+
+using MathList = TypeList<Rsqrt, Cbrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh,
+                          Cosh, Tanh, Asinh, Acosh, Atanh, Logistic, Erf, Erfc, ErfInv, Lgamma, Tgamma, Digamma, Atan2,
+                          Hypot, Remainder, Nextafter>;
+
+}  // namespace calque::primitives

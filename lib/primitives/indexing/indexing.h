@@ -1,0 +1,157 @@
+#pragma once
+// Indexing by values that are known only at run time. No index, whatever its value, reads or writes outside an array.
+#include "primitives/core/rule.h"
+#include "primitives/elementwise/scalar.h"
+#include "primitives/shape/shape.h"
+
+namespace calque::primitives {
+
+struct DynamicSlice : Rule {
+  static constexpr std::string_view name = "dynamic_slice";
+  static constexpr std::string_view doc =
+      "dynamic_slice(x, start...): a window of extents `sizes`; each rank-0 integer start is clamped to "
+      "[0, extent - size]";
+  static constexpr int min_operands = 1;
+  static constexpr int max_operands = -1;
+  static constexpr std::array attributes{AttributeSpec{"sizes", AttributeKind::integers}};
+  CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+};
+
+struct DynamicUpdateSlice : Rule {
+  static constexpr std::string_view name = "dynamic_update_slice";
+  static constexpr std::string_view doc =
+      "dynamic_update_slice(x, update, start...): x with the window at start, clamped to lie inside, replaced by "
+      "update";
+  static constexpr int min_operands = 2;
+  static constexpr int max_operands = -1;
+  CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+};
+
+/// Windows of x at the positions that the vectors along the last dimension of the indices give.
+///
+/// Component k of an index vector is the start along dimension start_index_map[k] of x. A window has extents
+/// slice_sizes; its dimensions but the collapsed ones (extent 1) and the batching ones become the result's offset_dims,
+/// in order; the other result dimensions are those of the indices without the last. Dimension operand_batching_dims[k]
+/// of x moves together with dimension indices_batching_dims[k] of the indices. A window that does not lie wholly inside
+/// is filled (mode "fill"), is all zeros (mode "zero"), or is moved inside by clamping its start (mode "clip").
+/// Negative starts are outside.
+struct Gather : Rule {
+  static constexpr std::string_view name = "gather";
+  static constexpr std::string_view doc =
+      "gather(x, indices): windows of x at index vectors; mode fill: a window not wholly inside gives NaN, the least "
+      "of "
+      "signed, the greatest of unsigned integers, true; mode zero: zeros; mode clip: it is moved inside";
+  static constexpr int min_operands = 2;
+  static constexpr int max_operands = 2;
+  static constexpr std::array attributes{AttributeSpec{"collapsed_slice_dims", AttributeKind::integers},
+                                         AttributeSpec{"indices_batching_dims", AttributeKind::integers},
+                                         AttributeSpec{"mode", AttributeKind::text},
+                                         AttributeSpec{"offset_dims", AttributeKind::integers},
+                                         AttributeSpec{"operand_batching_dims", AttributeKind::integers},
+                                         AttributeSpec{"slice_sizes", AttributeKind::integers},
+                                         AttributeSpec{"start_index_map", AttributeKind::integers}};
+  CALQUE_VIEW_RULES;
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+};
+
+/// The element that a gather in mode "fill" gives for a window outside: NaN (in both parts if complex), the least
+/// signed, the greatest unsigned integer, true; in mode "zero" a zero.
+Literal gather_fill(const Attributes& attributes, DType dtype);
+/// The same in mode "fill".
+Literal gather_fill(DType dtype);
+
+/// Typing of all scatters: (x, indices, updates) to x's type.
+void infer_scatter(Typing& t, DTypeSet accepted);
+
+/// Batching of all scatters.
+void batch_scatter(Batching& b);
+
+/// Windows of updates combined into x at the positions that index vectors give, in row-major order of the updates.
+///
+/// Component k of an index vector (the last dimension of the indices) is the start along dimension
+/// scatter_dims_to_operand_dims[k] of x. update_window_dims are the dimensions of updates that run over the window;
+/// they correspond in order to the dimensions of x but the inserted (window extent 1) and the batching ones. The other
+/// dimensions of updates are those of the indices without the last. A window that does not lie wholly inside x is
+/// dropped whole.
+template <class P, DTypeSet Accepted>
+struct ScatterRule : Rule {
+  static constexpr int min_operands = 3;
+  static constexpr int max_operands = 3;
+  static constexpr DTypeSet accepted = Accepted;
+  static constexpr std::array attributes{AttributeSpec{"indices_batching_dims", AttributeKind::integers},
+                                         AttributeSpec{"inserted_window_dims", AttributeKind::integers},
+                                         AttributeSpec{"operand_batching_dims", AttributeKind::integers},
+                                         AttributeSpec{"scatter_dims_to_operand_dims", AttributeKind::integers},
+                                         AttributeSpec{"update_window_dims", AttributeKind::integers}};
+  static constexpr LowerKind kind = LowerKind::structural;
+  static void infer(Typing& t) { infer_scatter(t, Accepted); }
+  /// Defined in indexing_evaluation.cpp from P::combine.
+  static void evaluate(Evaluation& e);
+  static void batch(Batching& b) { batch_scatter(b); }
+};
+
+struct Scatter : ScatterRule<Scatter, kAny> {
+  static constexpr std::string_view name = "scatter";
+  static constexpr std::string_view doc = "x with windows replaced by updates; the last one in row-major order stays";
+  template <class T>
+  static T combine(T, T update) {
+    return update;
+  }
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+};
+
+struct ScatterAdd : ScatterRule<ScatterAdd, kNumber> {
+  static constexpr std::string_view name = "scatter_add";
+  static constexpr std::string_view doc = "x with updates added; 16-bit floats accumulate in f32 and round once";
+  template <class T>
+  static T combine(T x, T update) {
+    return scalar::add(x, update);
+  }
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+};
+
+struct ScatterMul : ScatterRule<ScatterMul, kNumber> {
+  static constexpr std::string_view name = "scatter_mul";
+  static constexpr std::string_view doc =
+      "x with updates multiplied in; 16-bit floats accumulate in f32 and round once";
+  template <class T>
+  static T combine(T x, T update) {
+    return scalar::mul(x, update);
+  }
+  using jvp = NotDifferentiable<"has no derivative; write the product as exp of a scatter_add of logarithms">;
+  using transpose = NotLinear;
+};
+
+struct ScatterMin : ScatterRule<ScatterMin, kReal | kBool> {
+  static constexpr std::string_view name = "scatter_min";
+  static constexpr std::string_view doc = "the min of x and its updates";
+  template <class T>
+  static T combine(T x, T update) {
+    return scalar::min(x, update);
+  }
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
+};
+
+struct ScatterMax : ScatterRule<ScatterMax, kReal | kBool> {
+  static constexpr std::string_view name = "scatter_max";
+  static constexpr std::string_view doc = "the max of x and its updates";
+  template <class T>
+  static T combine(T x, T update) {
+    return scalar::max(x, update);
+  }
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
+};
+
+using IndexingList =
+    TypeList<DynamicSlice, DynamicUpdateSlice, Gather, Scatter, ScatterAdd, ScatterMul, ScatterMin, ScatterMax>;
+
+}  // namespace calque::primitives

@@ -1,0 +1,198 @@
+// The path of a call: the form used last, the table, or trace and compile.
+#include <mutex>
+#include <unordered_map>
+
+#include "calque/device.h"
+
+#include "ir/graph/persistent.h"
+#include "runtime/call/donation.h"
+#include "runtime/call/function_state.h"
+#include "runtime/memory/array_pool.h"
+#include "runtime/memory/workspace.h"
+#include "runtime/process/environment.h"
+#include "runtime/process/log.h"
+
+namespace calque::detail {
+namespace {
+
+using runtime::CallEntry;
+using runtime::CallTable;
+
+/// Tables that callables of one key share. They outlive the callables, but not the module that the key is an address
+/// in.
+class SharedTables {
+ public:
+  std::shared_ptr<CallTable> get(const void* key) {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<CallTable>& table = tables_[key];
+    if (!table) table = std::make_shared<CallTable>(runtime::environment().code_memory);
+    return table;
+  }
+  void forget(const runtime::ModuleRange& module) {
+    std::vector<std::shared_ptr<CallTable>> forgotten;  // destroyed without the lock
+    std::lock_guard lock(mutex_);
+    std::erase_if(tables_, [&](auto& table) {
+      if (!module.contains(table.first)) return false;
+      forgotten.push_back(std::move(table.second));
+      return true;
+    });
+  }
+  static SharedTables& one() {
+    static SharedTables& tables = *new SharedTables;  // calls may still run while the program ends
+    return tables;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<const void*, std::shared_ptr<CallTable>> tables_;
+};
+
+void run_donating(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
+  {
+    const runtime::DonatedBuffers places =
+        runtime::donated_buffers(function, arguments, *entry.executable, entry.device);
+    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                     result.outputs, places);
+  }  // from here on the outputs alone own what was computed
+  result.structure = entry.structure.get();
+  runtime::donate(function, arguments, result.outputs);
+}
+
+void run(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
+  try {
+    if (!function.options.donate.empty()) return run_donating(function, entry, arguments, result);
+    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                     result.outputs);
+  } catch (const runtime::CallFailure& e) {
+    runtime::rethrow(function, e);
+  }
+  result.structure = entry.structure.get();
+}
+
+void run_eagerly(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result) {
+  const Device device = runtime::check_leaves(function, arguments, site);
+  runtime::Traced traced = runtime::trace_call(function, arguments, site, true);
+  result.outputs.reserve(traced.values.size());
+  for (const AnyArray& value : traced.values) {
+    result.outputs.emplace_back(copy_to_device(function.title(), value, device, function.location));
+  }
+  result.structure = traced.structure.get();
+  result.keep = std::move(traced.structure);
+  if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
+}
+
+std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Arguments& arguments,
+                                         const CallSite& site) {
+  const Device device = runtime::check_leaves(function, arguments, site);
+  runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
+  std::shared_ptr<CallEntry> entry = runtime::make_entry(arguments, traced, device);
+  entry->executable =
+      runtime::executable_of(function, arguments, traced, runtime::compile_options(function, arguments, *entry));
+  return entry;
+}
+
+[[gnu::noinline]] void call_slowly(const FunctionState& function, Arguments& arguments, const CallSite& site,
+                                   CallResult& result) {
+  if (arguments.has_spec()) {
+    throw ShapeError(function.title() + ": spec stands for a type and cannot be run on; trace and lower take it" +
+                     where_text(function.location));
+  }
+  if (runtime::eager_mode()) {
+    run_eagerly(function, arguments, site, result);
+    return;
+  }
+  std::shared_ptr<const CallEntry> entry;
+  try {
+    entry = function.table->get(arguments.words(), [&] { return compile(function, arguments, site); });
+  } catch (const runtime::RecursiveFlight&) {
+    throw CompileError(function.title() +
+                       ": the function calls itself on data of the same types while it is traced, without end" +
+                       where_text(function.location));
+  } catch (const runtime::CallFailure& e) {
+    runtime::rethrow(function, e);
+  }
+  result.keep = entry;
+  run(function, *entry, arguments, result);
+}
+
+}  // namespace
+
+void throw_moved_from(const char* what) { throw Error(std::string(what) + ": the function was moved from"); }
+
+void CallResult::unpin() { runtime::unpin(pin_); }
+
+std::shared_ptr<const FunctionState> make_function_state(JitOptions options, const void* key, Location location) {
+  runtime::install_pool();
+  auto state = std::make_shared<FunctionState>();
+  const Device device = options.device.value_or(Device{});
+  state->options_word = uint64_t(options.fast_math) | uint64_t(options.strict) << 1 |
+                        uint64_t(options.deterministic) << 2 | uint64_t(options.device.has_value()) << 3 |
+                        uint64_t(options.flush_subnormals) << 4 | uint64_t(device.kind) << 8 |
+                        uint64_t(device.index & 0xffff) << 16;
+  for (const int position : options.donate) {
+    if (position >= 0 && position < runtime::kMaxInPlace) state->options_word |= uint64_t{1} << (32 + position);
+  }
+  state->options = std::move(options);
+  state->location = persistent(location);
+  for (const auto& [option, set] : {std::pair{".fast_math", state->options.fast_math},
+                                    std::pair{".flush_subnormals", state->options.flush_subnormals}}) {
+    if (!set || !state->options.strict) continue;
+    throw CompileError(state->title() + ": " + option + " and .strict exclude each other" + where_text(location));
+  }
+  state->table = key ? SharedTables::one().get(key) : std::make_shared<CallTable>(runtime::environment().code_memory);
+  return state;
+}
+
+void call_function(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result) {
+  arguments.set_options(function.options_word);
+  if (arguments.irregular()) [[unlikely]] {
+    call_slowly(function, arguments, site, result);
+    return;
+  }
+  void* pin = nullptr;
+  if (const CallEntry* entry = function.table->last(arguments.words(), pin)) [[likely]] {
+    result.set_pin(pin);
+    run(function, *entry, arguments, result);
+    return;
+  }
+  call_slowly(function, arguments, site, result);
+}
+
+CacheInfo cache_info_of(const FunctionState& function) {
+  return {function.table->hits(), function.table->misses(), function.table->size()};
+}
+
+void clear_cache_of(const FunctionState& function) { function.table->clear(); }
+
+}  // namespace calque::detail
+
+namespace calque::runtime {
+
+void forget_module(const ModuleRange& module) {
+  detail::SharedTables::one().forget(module);
+  forget_in_all_tables(module);
+}
+
+void rethrow(const detail::FunctionState& function, const CallFailure& e) {
+  throw DeviceError(function.title() + ": " + e.what() + where_text(function.location));
+}
+
+std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
+                                                const detail::Arguments& arguments, const Traced& traced,
+                                                const CompileOptions& options) {
+  const Graph& graph = traced.graph;
+  if (graph.outputs().empty() && graph.num_equations() == 0) {
+    static const auto& nothing = *new std::shared_ptr<const Executable>(std::make_shared<const Executable>());
+    return nothing;
+  }
+  CompileReport report;
+  report.equations = graph.num_equations();
+  report.trace = traced.seconds;
+  auto executable = find_executable(graph, input_strides(arguments, graph), options, &report);
+  log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
+              report.compiled ? "compiled" : "code was there");
+  log_compilation(function.title(), report);
+  return executable;
+}
+
+}  // namespace calque::runtime

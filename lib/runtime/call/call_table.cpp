@@ -1,0 +1,147 @@
+// An entry is announced by readers through `last_` alone, so it is retired there first and freed when nobody announces
+// it.
+#include "runtime/call/call_table.h"
+
+#include <typeinfo>
+#include <unordered_set>
+
+#include <xxhash.h>
+
+#include "ir/values/storage_identity.h"
+
+namespace calque::runtime {
+namespace {
+
+/// All live tables, for what concerns every one.
+struct Tables {
+  std::mutex mutex;
+  std::unordered_set<CallTable*> all;
+};
+Tables& tables() {
+  static Tables& one = *new Tables;  // tables may die while the program ends
+  return one;
+}
+
+/// The class of a host function is defined where its code is.
+bool is_code_of(const Opaque& function, const ModuleRange& module) { return module.contains(&typeid(function)); }
+
+bool calls_into(const Graph& graph, const ModuleRange& module) {
+  for (const Equation& e : graph.equations()) {
+    for (const Attribute& attribute : e.attributes()) {
+      const auto* function = std::get_if<std::shared_ptr<const Opaque>>(&attribute.value);
+      if (function != nullptr && *function != nullptr && is_code_of(**function, module)) return true;
+    }
+    for (const Graph& inner : e.subgraphs()) {
+      if (calls_into(inner, module)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+CallTable::CallTable(size_t capacity) : entries_(capacity) {
+  std::lock_guard lock(tables().mutex);
+  tables().all.insert(this);
+}
+CallTable::~CallTable() {
+  std::lock_guard lock(tables().mutex);
+  tables().all.erase(this);
+}
+
+bool CallEntry::refers_to(const ModuleRange& module) const {
+  if (module.contains(reinterpret_cast<const void*>(signature.words.front()))) return true;  // the types' tag
+  const auto* destroy = std::get_deleter<detail::TracedTree::Destroy>(structure);
+  if (destroy != nullptr && module.contains(reinterpret_cast<const void*>(*destroy))) return true;
+  if (executable == nullptr) return false;
+  for (const kernel::HostFunctionRef& f : executable->host_functions) {
+    if (f.function != nullptr && is_code_of(*f.function, module)) return true;
+  }
+  return executable->graph != nullptr && calls_into(*executable->graph, module);
+}
+
+uint64_t hash_of(std::span<const uint64_t> words) { return XXH3_64bits(words.data(), words.size_bytes()); }
+
+size_t CallEntry::bytes() const {
+  constexpr size_t kOutput = 64, kLeaf = 128;
+  return sizeof(CallEntry) + signature.words.size() * sizeof(uint64_t) + leaves.size() * kLeaf +
+         sources.size() * kOutput + array_bytes + (executable ? executable->bytes() : 0);
+}
+
+void CallTable::count_arrays(const CallEntry& entry) {
+  if (entry.hidden.empty() && entry.constants.empty()) return;
+  std::unordered_set<const void*> arrays;
+  std::lock_guard lock(retiring_);
+  for (const auto* list : {&entry.hidden, &entry.constants}) {
+    for (const AnyArray& array : *list) {
+      const void* const identity = storage_identity(array.storage());
+      if (arrays.insert(identity).second && !newest_arrays_.contains(identity)) entry.array_bytes += array.bytes();
+    }
+  }
+  newest_arrays_ = std::move(arrays);
+}
+
+void CallTable::publish(const std::shared_ptr<const CallEntry>& entry,
+                        const std::vector<std::shared_ptr<const CallEntry>>& evicted) {
+  std::vector<std::shared_ptr<const void>> free;  // destroyed without the lock: a host function may own a callable
+  std::lock_guard lock(retiring_);
+  retire(evicted);
+  if (!evicted.empty()) free = retired_.take_free();
+  // Cleared by another thread since it was found: then readers must not see it, for nothing would retire it again.
+  if (!entry->retired) last_.store(entry.get(), std::memory_order_seq_cst);
+}
+
+void CallTable::retire(const std::vector<std::shared_ptr<const CallEntry>>& entries) {
+  for (const auto& entry : entries) {
+    entry->retired = true;
+    if (last_.load(std::memory_order_relaxed) == entry.get()) last_.store(nullptr, std::memory_order_seq_cst);
+  }
+  for (const auto& entry : entries) retired_.keep(entry);
+}
+
+void CallTable::forget(const ModuleRange& module, std::vector<std::shared_ptr<const CallEntry>>& taken) {
+  std::vector<std::shared_ptr<const CallEntry>> mine;
+  entries_.erase_if([&](const CallEntry& entry) { return entry.refers_to(module); }, mine);
+  std::lock_guard lock(retiring_);
+  retire(mine);
+  for (auto& object : retired_.take()) {
+    auto entry = std::static_pointer_cast<const CallEntry>(object);
+    if (entry->refers_to(module)) {
+      taken.push_back(std::move(entry));
+    } else {
+      retired_.keep(std::move(object));
+    }
+  }
+}
+
+void forget_in_all_tables(const ModuleRange& module) {
+  std::vector<std::shared_ptr<const CallEntry>> taken;
+  {
+    std::lock_guard lock(tables().mutex);
+    for (CallTable* table : tables().all) table->forget(module, taken);
+  }
+  // Whoever still uses one would destroy it when the code for that is gone. The rest is destroyed here, now.
+  static auto& kept = *new std::vector<std::shared_ptr<const CallEntry>>;
+  for (const auto& entry : taken) {
+    if (entry.use_count() == 1 && !announced(entry.get())) continue;
+    std::lock_guard lock(tables().mutex);
+    kept.push_back(entry);
+  }
+}
+
+void CallTable::clear() {
+  const auto taken = entries_.clear();
+  {
+    std::vector<std::shared_ptr<const void>> free;
+    std::lock_guard lock(retiring_);
+    retire(taken);
+    free = retired_.take_free();
+    hits_.store(0, std::memory_order_relaxed);
+    misses_.store(0, std::memory_order_relaxed);
+  }
+  std::unordered_set<const Executable*> executables;
+  for (const auto& entry : taken) executables.insert(entry->executable.get());
+  forget_executables(executables);
+}
+
+}  // namespace calque::runtime

@@ -1,0 +1,127 @@
+#pragma once
+// One callable's compiled forms by signature. The form used last is found by comparing words, without a lock; the
+// others through a hash table under one.
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/call/dispatch.h"
+#include "runtime/process/flight_cache.h"
+#include "runtime/process/hazard_pointers.h"
+#include "runtime/process/loaded_module.h"
+
+namespace calque::runtime {
+
+/// A signature as flat words, see detail::Arguments.
+struct Signature {
+  std::vector<uint64_t> words;
+  explicit Signature(std::span<const uint64_t> w) : words(w.begin(), w.end()) {}
+  friend bool operator==(const Signature& a, std::span<const uint64_t> b) {
+    if (a.words.size() != b.size()) return false;
+    // Word by word: the words were written so just now, and wider loads would wait for that.
+    for (size_t i = 0; i < b.size(); ++i) {
+      if (a.words[i] != b[i]) return false;
+    }
+    return true;
+  }
+};
+uint64_t hash_of(std::span<const uint64_t> words);
+
+/// The compiled form for one signature.
+struct CallEntry {
+  explicit CallEntry(std::span<const uint64_t> words) : signature(words) {}
+  Signature signature;
+  std::vector<Type> leaves;  ///< of the arguments, for messages
+  std::shared_ptr<const Executable> executable;
+  std::vector<AnyArray> hidden;     ///< captured arrays that are inputs of the executable
+  std::vector<AnyArray> constants;  ///< captured arrays that are outputs
+  std::vector<OutputSource> sources;
+  std::shared_ptr<const void> structure;  ///< the result's tree of tracers; its deleter is TracedTree::destroy
+  Device device;
+  mutable bool retired = false;  ///< guarded by the table's lock
+  /// Of the captured arrays but those that the entry made before holds as well: what a function captures is mostly the
+  /// same for all signatures.
+  mutable size_t array_bytes = 0;
+
+  /// About how many bytes of memory it takes, its executable's among them.
+  size_t bytes() const;
+  /// Found by an address in the module, or holding code of it.
+  bool refers_to(const ModuleRange& module) const;
+};
+
+struct CallEntryBytes {
+  size_t operator()(const CallEntry& entry) const { return entry.bytes(); }
+};
+
+class CallTable {
+ public:
+  /// Keeps entries of up to `capacity` bytes, the newest however large it is.
+  explicit CallTable(size_t capacity);
+  ~CallTable();
+
+  /// The entry used last, announced through `pin`, if it has this signature.
+  const CallEntry* last(std::span<const uint64_t> words, void*& pin) {
+    const auto* entry = static_cast<const CallEntry*>(runtime::pin(last_, pin));
+    if (entry == nullptr) return nullptr;
+    if (entry->signature == words) {
+      hits_.fetch_add(1, std::memory_order_relaxed);
+      return entry;
+    }
+    unpin(pin);
+    pin = nullptr;
+    return nullptr;
+  }
+  /// The entry of this signature, made by `make` if it is not there.
+  template <class Make>
+  std::shared_ptr<const CallEntry> get(std::span<const uint64_t> words, Make&& make) {
+    bool made = false;
+    std::vector<std::shared_ptr<const CallEntry>> evicted;
+    const auto make_and_count = [&] {
+      std::shared_ptr<const CallEntry> entry = make();
+      count_arrays(*entry);
+      return entry;
+    };
+    auto entry = entries_.get(SignatureView{words}, hash_of(words), make_and_count, made, evicted);
+    (made ? misses_ : hits_).fetch_add(1, std::memory_order_relaxed);
+    publish(entry, evicted);
+    return entry;
+  }
+  std::shared_ptr<const CallEntry> find(std::span<const uint64_t> words) {
+    return entries_.find_ready(SignatureView{words}, hash_of(words));
+  }
+  std::vector<std::shared_ptr<const CallEntry>> entries() const { return entries_.values(); }
+  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
+  uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
+  size_t size() const { return entries_.size(); }
+  size_t bytes() const { return entries_.bytes(); }
+  /// Forgets every entry and its executable, and sets the counts to zero.
+  void clear();
+  /// Takes out the entries that refer to the module, also those that were in use when they were taken out before.
+  void forget(const ModuleRange& module, std::vector<std::shared_ptr<const CallEntry>>& taken);
+
+ private:
+  struct SignatureView {
+    std::span<const uint64_t> words;
+    explicit operator Signature() const { return Signature(words); }
+    friend bool operator==(const Signature& a, const SignatureView& b) { return a == b.words; }
+  };
+  void publish(const std::shared_ptr<const CallEntry>& entry,
+               const std::vector<std::shared_ptr<const CallEntry>>& evicted);
+  void retire(const std::vector<std::shared_ptr<const CallEntry>>& entries);
+  void count_arrays(const CallEntry& entry);
+
+  std::atomic<const void*> last_{nullptr};
+  std::atomic<uint64_t> hits_{0}, misses_{0};
+  FlightCache<Signature, CallEntry, CallEntryBytes> entries_;
+  std::mutex retiring_;
+  Retired retired_;
+  std::unordered_set<const void*> newest_arrays_;  ///< of the entry made last; guarded by `retiring_`
+};
+
+/// Drops the entries of all tables that refer to the module.
+void forget_in_all_tables(const ModuleRange& module);
+
+}  // namespace calque::runtime

@@ -1,0 +1,21 @@
+#pragma once
+// One call of what was compiled for a device. What the host lends is copied there first; results stay there.
+#include "calque/detail/call.h"
+
+#include "runtime/call/dispatch.h"
+
+namespace calque::runtime {
+
+/// See execute of dispatch.h.
+void execute_on_device(const Executable& executable, std::span<const detail::LeafRef> leaves,
+                       std::span<const AnyArray> hidden, std::span<const AnyArray> constants,
+                       std::span<const OutputSource> sources, Device device, detail::OutputArrays& outputs,
+                       const DonatedBuffers& places);
+std::vector<AnyArray> execute_on_device(const Executable& executable, std::span<const AnyArray* const> inputs,
+                                        Device device);
+
+/// See donated_buffers of donation.h.
+DonatedBuffers donated_buffers_on_device(const detail::FunctionState& function, const detail::Arguments& arguments,
+                                         const Executable& executable, Device device);
+
+}  // namespace calque::runtime

@@ -1,0 +1,138 @@
+// The devices of this process: the CPU, whose work is done when a call returns, the GPUs that the driver shows, and the
+// simulator. Each is made when it is first asked for and lives as long as the program.
+#include <charconv>
+#include <exception>
+#include <string>
+
+#include "calque/device.h"
+#include "calque/ir/errors.h"
+
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/device/device_memory.h"
+#include "runtime/process/environment.h"
+#include "runtime/simulator/simulated_device.h"
+
+namespace calque {
+namespace {
+
+std::optional<Device> device_named(std::string_view text) {
+  if (text == "cpu") return cpu();
+  if (text == "gpu_sim") return gpu_sim();
+  if (text == "gpu") return gpu();
+  constexpr std::string_view kPrefix = "gpu:";
+  if (!text.starts_with(kPrefix)) return std::nullopt;
+  int index = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + kPrefix.size(), last, index);
+  if (error != std::errc() || end != last || index < 0 || index > 0xffff) return std::nullopt;
+  return gpu(index);
+}
+
+[[noreturn]] void throw_no_device(const std::string& what, std::string_view text) {
+  throw DeviceError(what + ": cpu, gpu_sim, gpu or gpu:N was expected, got " + std::string(text));
+}
+
+/// Why a device cannot be used, or nothing.
+std::optional<std::string> why_not(Device device) {
+  if (device == cpu() || device == gpu_sim()) return std::nullopt;
+  if (device.kind != Device::Kind::gpu) return "there is one of its kind";
+  const runtime::CudaDevices& all = runtime::cuda_devices();
+  if (!all.problem.empty()) return all.problem;
+  if (device.index >= 0 && static_cast<size_t>(device.index) < all.devices.size()) {
+    const auto i = static_cast<size_t>(device.index);
+    return all.devices[i] ? std::nullopt : std::optional(all.problems[i]);
+  }
+  const size_t n = all.devices.size();
+  return "the driver shows " + std::to_string(n) + (n == 1 ? " GPU" : " GPUs");
+}
+
+}  // namespace
+
+Device default_device() {
+  const std::string& text = runtime::environment().device;
+  if (text.empty()) return cpu();
+  const auto device = device_named(text);
+  if (!device) throw_no_device("CALQUE_DEVICE", text);
+  return *device;
+}
+
+Device parse_device(std::string_view text) {
+  const auto device = device_named(text);
+  if (!device) throw_no_device("device", text);
+  return *device;
+}
+
+std::vector<Device> devices() {
+  std::vector<Device> all{cpu()};
+  const auto& gpus = runtime::cuda_devices().devices;
+  for (size_t i = 0; i < gpus.size(); ++i)
+    if (gpus[i]) all.push_back(gpu(static_cast<int>(i)));
+  all.push_back(gpu_sim());
+  return all;
+}
+
+bool gpu_available() {
+  const auto& gpus = runtime::cuda_devices().devices;
+  return !gpus.empty() && gpus[0] != nullptr;
+}
+
+// The simulator is done when a call returns. A lost device does not prevent waiting for the others.
+void synchronize() {
+  const runtime::CudaDevices* const all = runtime::cuda_devices_in_use();
+  if (all == nullptr) return;
+  std::exception_ptr failure;
+  for (const auto& device : all->devices) {
+    if (!device) continue;
+    try {
+      device->synchronize();
+    } catch (const DeviceError&) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+namespace detail {
+
+void require_device(std::string_view operation, Device device, Location location) {
+  const auto reason = why_not(device);
+  if (!reason) return;
+  throw DeviceError(std::string(operation) + ": device " + to_string(device) + " is not available, " + *reason +
+                    where_text(location));
+}
+
+AnyArray copy_to_device(std::string_view operation, const AnyArray& array, Device device, Location location) {
+  require_device(operation, device, location);
+  if (array.device() == device && (device != cpu() || array.storage().device_memory() == nullptr)) return array;
+  const size_t bytes = array.bytes();
+  const void* const data = array.data();  // fetched when it is on another device
+  if (device != cpu())
+    return AnyArray(array.type(), runtime::upload_to(runtime::device_api(device), data, bytes), device);
+  // The storage keeps its copy on the host, which serves all who ask.
+  return AnyArray(array.type(),
+                  Storage::borrow(const_cast<void*>(data), bytes, [keep = array.storage()] { (void)keep; }));
+}
+
+}  // namespace detail
+
+namespace runtime {
+
+void DeviceApi::submit(const LoadedProgram& program, const Command& command) {
+  switch (command.kind) {
+    case Command::Kind::launch:
+      return launch(program, command.kernel, command.addresses.data());
+    case Command::Kind::copy:
+      return copy(command.addresses[0], command.addresses[1], command.bytes);
+    case Command::Kind::store:
+      return store(command.addresses[0], command.value, command.bytes);
+  }
+}
+
+DeviceApi& device_api(Device device, std::string_view operation, Location location) {
+  detail::require_device(operation, device, location);
+  if (device == gpu_sim()) return simulated_device();
+  return *cuda_devices().devices[static_cast<size_t>(device.index)];
+}
+
+}  // namespace runtime
+}  // namespace calque

@@ -1,0 +1,133 @@
+// The warm path: pointers into a block on the stack, one native call. Outputs exist before the call, so nothing inside
+// it allocates; an exception of a callback waits in the context until the entry has returned.
+#include "runtime/call/dispatch.h"
+
+#include <cstring>
+
+#include "calque/device.h"
+#include "calque/ir/errors.h"
+
+#include "primitives/control/effects.h"
+#include "runtime/call/device_dispatch.h"
+#include "runtime/memory/workspace.h"
+#include "runtime/process/parallel.h"
+
+namespace calque::runtime {
+namespace {
+
+AnyArray array_at(const Type& type, const void* data) {
+  AnyArray copy = AnyArray::uninitialized(type);
+  if (copy.bytes() != 0) std::memcpy(copy.mutable_data(), data, copy.bytes());
+  return copy;
+}
+
+/// Arguments are copied, since a host function may keep its arrays.
+int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept {
+  auto& call = *static_cast<Context*>(context);
+  try {
+    const kernel::HostFunctionRef& f = call.executable->host_functions[static_cast<size_t>(index)];
+    std::vector<AnyArray> arguments;
+    arguments.reserve(f.arguments.size());
+    for (const Type& type : f.arguments) arguments.push_back(array_at(type, *pointers++));
+    if (f.function == nullptr) {  // debug_print
+      primitives::write_debug_line(
+          primitives::format_arrays(f.equation_attributes.get<std::string>("format"), arguments));
+      return 0;
+    }
+    const std::vector<AnyArray> results = primitives::call_host_function(*f.function, arguments, f.results);
+    for (const AnyArray& result : results) {
+      if (result.bytes() != 0) std::memcpy(*pointers, result.data(), result.bytes());
+      ++pointers;
+    }
+    return 0;
+  } catch (...) {
+    call.exception = std::current_exception();
+    return 1;
+  }
+}
+
+[[noreturn, gnu::cold]] void rethrow(const Context& context) {
+  if (context.exception) std::rethrow_exception(context.exception);
+  if (context.header.failed != 0) throw OutOfMemory("memory of a thread", static_cast<size_t>(context.header.failed));
+  throw CompileError("call: generated code reported a failure without an exception");
+}
+
+constinit const codegen::RuntimeTable kRuntimeTable{5,        &host_call,   &parallel_for,
+                                                    &scratch, &num_threads, &private_memory};
+
+AnyArray leaf_array(const detail::LeafRef& leaf) {
+  const Type type = leaf.type();
+  switch (leaf.kind) {
+    case detail::LeafRef::Kind::array:
+      // The caller's own memory may change after the call.
+      return leaf.array->storage().owned() ? *leaf.array : array_at(type, leaf.data);
+    case detail::LeafRef::Kind::view:
+      return detail::copy_of(
+          {leaf.dtype, leaf.data, type.shape, Shape::Dims(std::span<const int64_t>(leaf.strides(), leaf.rank))});
+    default:
+      return array_at(type, leaf.bits.bytes);
+  }
+}
+
+}  // namespace
+
+const codegen::RuntimeTable& runtime_table() { return kRuntimeTable; }
+
+void run_entry(const Executable& executable, Block& block) {
+  for (const void* constant : executable.constants) block.push_back(const_cast<void*>(constant));
+  const Workspace workspace(executable.workspace_bytes);
+  block.push_back(workspace.data());
+  Context context{{&kRuntimeTable}, &executable, nullptr};
+  if (executable.entry(&context, block.data()) != 0) [[unlikely]]
+    rethrow(context);
+}
+
+void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> hidden,
+             std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
+             detail::OutputArrays& outputs, const DonatedBuffers& places) {
+  if (device != cpu()) [[unlikely]]
+    return execute_on_device(executable, leaves, hidden, constants, sources, device, outputs, places);
+  Block block;
+  for (const detail::LeafRef& leaf : leaves) {
+    const bool scalar = leaf.kind == detail::LeafRef::Kind::scalar;
+    block.push_back(const_cast<void*>(scalar ? static_cast<const void*>(leaf.bits.bytes) : leaf.data));
+  }
+  for (const auto& [leaf, memory] : places.inputs) block[leaf] = memory;
+  for (const AnyArray& array : hidden) block.push_back(const_cast<void*>(array.data()));
+  outputs.reserve(sources.size());
+  for (const OutputSource& source : sources) {
+    switch (source.kind) {
+      case OutputSource::Kind::computed: {
+        const bool placed = source.index < places.outputs.size() && places.outputs[source.index];
+        AnyArray& output = outputs.emplace_back(
+            executable.outputs[source.index],
+            placed ? places.outputs[source.index] : detail::Storage::allocate(executable.output_bytes[source.index]),
+            device);
+        block.push_back(output.mutable_data());
+        break;
+      }
+      case OutputSource::Kind::argument:
+        outputs.emplace_back(leaf_array(leaves[source.index]));
+        break;
+      case OutputSource::Kind::constant:
+        outputs.emplace_back(constants[source.index]);
+        break;
+    }
+  }
+  if (executable.entry != nullptr) run_entry(executable, block);
+}
+
+std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs) {
+  Block block;
+  for (const AnyArray* input : inputs) block.push_back(const_cast<void*>(input->data()));
+  std::vector<AnyArray> outputs;
+  outputs.reserve(executable.outputs.size());
+  for (const Type& type : executable.outputs) {
+    outputs.push_back(AnyArray::uninitialized(type));
+    block.push_back(outputs.back().mutable_data());
+  }
+  run_entry(executable, block);
+  return outputs;
+}
+
+}  // namespace calque::runtime

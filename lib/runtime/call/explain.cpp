@@ -1,0 +1,83 @@
+// What happened to a call, in words: the cache's answer and why, then what was compiled.
+#include <sstream>
+
+#include "calque/device.h"
+
+#include "compile/device_executable.h"
+#include "runtime/call/function_state.h"
+
+namespace calque::detail {
+namespace {
+
+/// The differences between a signature that was not found and the nearest one that was.
+std::string miss_reason(const FunctionState& function, const Arguments& arguments, const CallSite& site) {
+  const auto entries = function.table->entries();
+  if (entries.empty()) return "first call";
+  const auto leaves = arguments.leaves();
+  const runtime::CallEntry* nearest = nullptr;
+  size_t fewest = SIZE_MAX;
+  for (const auto& entry : entries) {
+    if (entry->leaves.size() != leaves.size()) continue;
+    size_t different = 0;
+    for (size_t i = 0; i < leaves.size(); ++i) different += !(entry->leaves[i] == leaves[i].type());
+    if (different < fewest) {
+      fewest = different;
+      nearest = entry.get();
+    }
+  }
+  if (nearest == nullptr) return "no earlier call had " + std::to_string(leaves.size()) + " leaves";
+  if (fewest == 0) return "same types as before, but another tree, layout, device, static value or option";
+  const std::vector<std::string> paths = site.paths(site.context);
+  std::ostringstream out;
+  const char* separator = "";
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (nearest->leaves[i] == leaves[i].type()) continue;
+    out << separator << paths[i] << " is " << leaves[i].type() << ", was " << nearest->leaves[i];
+    separator = "; ";
+  }
+  return out.str();
+}
+
+/// A C++ scalar is a strong f64: beside f32 arrays it widens what it meets.
+void warn_of_widening(std::ostream& out, const Arguments& arguments, const CallSite& site) {
+  const auto leaves = arguments.leaves();
+  const bool has_f32 =
+      std::any_of(leaves.begin(), leaves.end(), [](const LeafRef& l) { return l.dtype == DType::f32 && l.rank > 0; });
+  if (!has_f32) return;
+  const std::vector<std::string> paths = site.paths(site.context);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (leaves[i].dtype == DType::f64 && leaves[i].rank == 0) {
+      out << "warning: " << paths[i] << " is an f64 scalar beside f32 arrays and widens them; pass a float\n";
+    }
+  }
+}
+
+}  // namespace
+
+std::string explain_function(const FunctionState& function, Arguments& arguments, const CallSite& site) {
+  arguments.set_options(function.options_word);
+  std::ostringstream out;
+  out << function.title() << where_text(function.location) << "\n";
+  const bool hit = function.table->find(arguments.words()) != nullptr;
+  out << "cache: " << (hit ? "hit" : "miss, " + miss_reason(function, arguments, site)) << "; "
+      << function.table->size() << " entries\n";
+  warn_of_widening(out, arguments, site);
+  const Device device = runtime::check_leaves(function, arguments, site);
+  runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
+  const size_t recorded = traced.graph.num_equations();
+  const auto entry = runtime::make_entry(arguments, traced, device);
+  const runtime::CompileOptions options = runtime::compile_options(function, arguments, *entry);
+  out << "device: " << to_string(device) << "\n";
+  if (const auto reason = runtime::needs_reference(traced.graph)) {
+    out << recorded << " equations, run by the reference evaluator: " << *reason << "\n";
+    return out.str();
+  }
+  const bool on_cpu = device == cpu();
+  const Graph simplified =
+      on_cpu ? runtime::simplified_graph(traced.graph, options) : runtime::simplified_for_device(traced.graph, options);
+  out << recorded << " equations recorded, " << simplified.num_equations() << " after simplification\n";
+  out << runtime::explain_plan(simplified, runtime::input_strides(arguments, traced.graph), options);
+  return out.str();
+}
+
+}  // namespace calque::detail

@@ -1,0 +1,125 @@
+// A function on its way to native code, stage by stage.
+#include <fstream>
+#include <sstream>
+
+#include "calque/device.h"
+#include "calque/jit.h"
+
+#include "codegen/codegen.h"
+#include "codegen/gpu/device_code.h"
+#include "compile/device_executable.h"
+#include "compile/executable.h"
+#include "runtime/call/donation.h"
+#include "runtime/call/function_state.h"
+#include "runtime/memory/workspace.h"
+
+namespace calque::detail {
+namespace {
+
+kernel::Program program_of(const LoweredState& lowered) {
+  if (const auto reason = runtime::needs_reference(lowered.compilable)) {
+    throw CompileError(lowered.function->title() + ": " + *reason + where_text(lowered.function->location));
+  }
+  if (lowered.options.device != cpu()) {
+    return runtime::plan_for_device(runtime::simplified_for_device(lowered.compilable, lowered.options),
+                                    lowered.options);
+  }
+  return runtime::plan_graph(runtime::simplified_graph(lowered.compilable, lowered.options), lowered.strides,
+                             lowered.options);
+}
+
+}  // namespace
+
+std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const FunctionState>& function,
+                                                   Arguments& arguments, const CallSite& site) {
+  arguments.set_options(function->options_word);
+  const Device device = runtime::check_leaves(*function, arguments, site);
+  runtime::Traced traced = runtime::trace_call(*function, arguments, site, false);
+  auto lowered = std::make_shared<LoweredState>();
+  lowered->function = function;
+  lowered->graph = traced.graph;
+  lowered->trace_seconds = traced.seconds;
+  lowered->entry = runtime::make_entry(arguments, traced, device);
+  lowered->options = runtime::compile_options(*function, arguments, *lowered->entry);
+  lowered->compilable = std::move(traced.graph);
+  lowered->strides = runtime::input_strides(arguments, lowered->compilable);
+  return lowered;
+}
+
+Graph trace_function(const FunctionState& function, Arguments& arguments, const CallSite& site) {
+  runtime::check_leaves(function, arguments, site);
+  return runtime::trace_call(function, arguments, site, false).graph;
+}
+
+const Graph& lowered_graph(const LoweredState& lowered) { return lowered.graph; }
+
+std::string lowered_plan(const LoweredState& lowered) {
+  std::ostringstream out;
+  out << program_of(lowered);
+  return out.str();
+}
+
+std::string lowered_llvm_ir(const LoweredState& lowered) {
+  if (lowered.options.device != cpu())
+    return codegen::device_llvm_ir(program_of(lowered), runtime::device_code_options(lowered.options));
+  return codegen::llvm_ir(program_of(lowered), runtime::codegen_options(lowered.options));
+}
+
+std::string lowered_assembly(const LoweredState& lowered) {
+  if (lowered.options.device != cpu()) return lowered_ptx(lowered);
+  return codegen::assembly(program_of(lowered), runtime::codegen_options(lowered.options));
+}
+
+std::string lowered_ptx(const LoweredState& lowered) {
+  if (const auto reason = runtime::needs_reference(lowered.compilable)) {
+    throw CompileError(lowered.function->title() + ": " + *reason + where_text(lowered.function->location));
+  }
+  return runtime::ptx_of(lowered.compilable, lowered.options);
+}
+
+void compile_lowered(const LoweredState& lowered) {
+  std::call_once(lowered.once, [&] {
+    runtime::CompileReport report;
+    report.equations = lowered.compilable.num_equations();
+    report.trace = lowered.trace_seconds;
+    lowered.entry->executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
+    runtime::log_compilation(lowered.function->title(), report);
+  });
+}
+
+void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallSite& site, CallResult& result) {
+  const FunctionState& function = *lowered.function;
+  arguments.set_options(function.options_word);
+  if (!(lowered.entry->signature == arguments.words())) {
+    runtime::check_leaves(function, arguments, site);
+    const auto leaves = arguments.leaves();
+    const auto& wanted = lowered.entry->leaves;
+    for (size_t i = 0; i < std::min(leaves.size(), wanted.size()); ++i) {
+      if (leaves[i].type() == wanted[i]) continue;
+      const std::string text = function.title() + ": " + runtime::path_of(site, i) + " was compiled as " +
+                               to_string(wanted[i]) + ", got " + to_string(leaves[i].type()) +
+                               where_text(function.location);
+      if (leaves[i].dtype != wanted[i].dtype) throw DTypeError(text);
+      throw ShapeError(text);
+    }
+    throw ShapeError(function.title() +
+                     ": compiled for another layout, structure or static value of its arguments; lower "
+                     "it again with these" +
+                     where_text(function.location));
+  }
+  if (arguments.has_spec()) throw ShapeError(function.title() + ": spec stands for a type and cannot be run on");
+  const runtime::CallEntry& entry = *lowered.entry;
+  runtime::DonatedBuffers places;
+  if (!function.options.donate.empty())
+    places = runtime::donated_buffers(function, arguments, *entry.executable, entry.device);
+  try {
+    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+                     result.outputs, places);
+  } catch (const runtime::CallFailure& e) {
+    runtime::rethrow(function, e);
+  }
+  result.structure = entry.structure.get();
+  if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
+}
+
+}  // namespace calque::detail

@@ -1,0 +1,25 @@
+#pragma once
+// The GPUs that CUDA's driver shows, each behind the interface of a device.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device/device_api.h"
+
+namespace calque::runtime {
+
+struct CudaDevices {
+  std::vector<std::unique_ptr<DeviceApi>> devices;  ///< null: cannot be used
+  std::vector<std::string> problems;                ///< by device: why it cannot
+  std::string problem;                              ///< why there are none
+  int driver_version = 0;                           ///< 12040 is 12.4
+};
+
+/// Opens the driver when it is first asked for. No device has a context before it works.
+const CudaDevices& cuda_devices();
+/// The same, but null when nobody has asked yet.
+const CudaDevices* cuda_devices_in_use();
+/// Opens another driver library, for its own sake.
+CudaDevices open_cuda_devices(const std::string& library);
+
+}  // namespace calque::runtime

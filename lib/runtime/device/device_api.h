@@ -1,0 +1,103 @@
+#pragma once
+// What the runtime asks of a device. Everything that is asked happens in the order of asking, as on one stream; only
+// `download` and `synchronize` wait for it. Memory that was released may be reused by whatever is asked for later.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calque/device.h"
+#include "calque/ir/errors.h"
+
+#include "codegen/gpu/device_code.h"
+#include "kernel/schedule_gpu/schedule_gpu.h"
+#include "runtime/memory/workspace.h"
+
+namespace calque::runtime {
+
+/// A failure of a device.
+class DeviceFailure : public CallFailure {
+  using CallFailure::CallFailure;
+};
+
+/// The code of a program, ready to be launched. Dropping it unloads it.
+class LoadedProgram {
+ public:
+  virtual ~LoadedProgram() = default;
+};
+
+/// A place in the order of a device's work.
+class Mark {
+ public:
+  virtual ~Mark() = default;
+};
+
+/// One piece of work.
+struct Command {
+  enum class Kind : uint8_t { launch, copy, store };
+  Kind kind = Kind::launch;
+  int32_t kernel = -1;             ///< launch: of the program
+  std::vector<void*> addresses{};  ///< launch: of the kernel's buffers; copy: to, from; store: to
+  size_t bytes = 0;                ///< copy, store
+  uint32_t value = 0;              ///< store: the lowest 1, 2 or 4 bytes
+};
+
+using MakeCommands = std::function<std::vector<Command>()>;
+
+class DeviceApi {
+ public:
+  virtual ~DeviceApi() = default;
+  Device device() const { return device_; }
+  /// What the schedule must know.
+  virtual kernel::GpuLimits limits() const { return {}; }
+  /// The architecture that PTX is made for: sm_90a.
+  virtual std::string arch() const { return "sm_80"; }
+  /// The newest PTX that its driver reads: 84 is 8.4. 0: any.
+  virtual int newest_ptx() const { return 0; }
+  /// The card and its driver, in words.
+  virtual std::string description() const { return {}; }
+  /// All that the code for this device depends on beside the graph.
+  virtual std::string code_key() const = 0;
+
+  /// 256-byte aligned memory with any contents; null for no bytes. Throws DeviceFailure when there is none.
+  virtual void* allocate(size_t bytes) = 0;
+  virtual void release(void* memory, size_t bytes) noexcept = 0;
+  /// The bytes at `from` may change when it returns.
+  virtual void upload(void* to, const void* from, size_t bytes) = 0;
+  /// Waits for everything that was asked for, or for no more than was before the mark.
+  virtual void download(void* to, const void* from, size_t bytes, const Mark* mark = nullptr) = 0;
+  /// Compiles and loads a scheduled program. `blame` ends the messages of its errors. Throws CompileError.
+  virtual std::shared_ptr<const LoadedProgram> load(const kernel::Program& program,
+                                                    const codegen::DeviceOptions& options,
+                                                    const std::string& blame) = 0;
+  virtual void launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) = 0;
+  virtual void copy(void* to, const void* from, size_t bytes) = 0;
+  /// Stores the lowest `bytes` (1, 2 or 4) bytes of `value`.
+  virtual void store(void* to, uint32_t value, size_t bytes) = 0;
+  void submit(const LoadedProgram& program, const Command& command);
+  /// Work that is the same whenever `chain` of the program is submitted, but for where the program's buffers are:
+  /// `commands` makes it with these addresses.
+  virtual void submit_chain(const LoadedProgram& program, [[maybe_unused]] size_t chain,
+                            [[maybe_unused]] std::span<void* const> buffers, const MakeCommands& commands) {
+    for (const Command& command : commands()) submit(program, command);
+  }
+  virtual void synchronize() = 0;
+  /// The place in the order of work that was reached. Null where everything is done at once.
+  virtual std::shared_ptr<const Mark> mark() { return nullptr; }
+  /// Gives memory that nobody uses back to the system.
+  virtual void trim() {}
+
+ protected:
+  explicit DeviceApi(Device device) : device_(device) {}
+
+ private:
+  Device device_;
+};
+
+/// The device, which lives as long as the program. Throws DeviceError, beginning with `operation`, when it is not
+/// there.
+DeviceApi& device_api(Device device, std::string_view operation = "device", Location location = {});
+
+}  // namespace calque::runtime

@@ -1,0 +1,52 @@
+#pragma once
+// Memory of a device that belongs to an array or to a call.
+#include <mutex>
+
+#include "calque/ir/any_array.h"
+
+#include "runtime/device/device_api.h"
+
+namespace calque::runtime {
+
+/// The bytes of an array. Copied to the host at most once.
+class ArrayMemory final : public detail::DeviceMemory {
+ public:
+  ArrayMemory(DeviceApi& api, size_t bytes) : api_(api), address_(api.allocate(bytes)), bytes_(bytes) {}
+  ~ArrayMemory() override { api_.release(address_, bytes_); }
+  void* host() override;
+  /// The bytes are what the work before `mark` leaves there.
+  void written(std::shared_ptr<const Mark> mark);
+  void* address() const { return address_; }
+
+ private:
+  DeviceApi& api_;
+  void* const address_;
+  const size_t bytes_;
+  std::mutex mutex_;
+  detail::Storage copy_;
+  std::shared_ptr<const Mark> mark_;  ///< what a fetch waits for; null: for everything
+};
+
+/// Bytes until the end of the scope.
+class ScopedMemory {
+ public:
+  ScopedMemory(DeviceApi& api, size_t bytes) : api_(api), address_(api.allocate(bytes)), bytes_(bytes) {}
+  ScopedMemory(const ScopedMemory&) = delete;
+  ScopedMemory& operator=(const ScopedMemory&) = delete;
+  ~ScopedMemory() { api_.release(address_, bytes_); }
+  std::byte* address() const { return static_cast<std::byte*>(address_); }
+
+ private:
+  DeviceApi& api_;
+  void* const address_;
+  const size_t bytes_;
+};
+
+/// Bytes for a new array on the device.
+detail::Storage allocate_on(DeviceApi& api, size_t bytes);
+/// A copy of the host's bytes on the device.
+detail::Storage upload_to(DeviceApi& api, const void* data, size_t bytes);
+/// Where an array's bytes are on its device. Throws DeviceError when they were given away.
+void* device_address(const AnyArray& array);
+
+}  // namespace calque::runtime

@@ -1,0 +1,81 @@
+#pragma once
+// Walks the steps of a program's entry on the host, as codegen/cpu/entry.cpp has them for the CPU. What is launched is
+// asked of the device in order; only control flow that depends on data waits for it.
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "kernel/ir/program.h"
+#include "runtime/device/device_api.h"
+
+namespace calque::runtime {
+
+/// The same work in every call: steps in a row that neither choose nor call back, with counted loops unrolled.
+struct Chain {
+  size_t number = 0;
+  /// By command, what its addresses are: a buffer of the program and bytes into it.
+  struct Place {
+    int32_t buffer = -1;
+    int64_t offset = 0;
+  };
+  struct Entry {
+    Command command;  ///< without addresses
+    std::vector<Place> places;
+  };
+  std::vector<Entry> entries;
+};
+
+/// The chains of a program, by their first step: as many steps in a row as there can be.
+struct Chains {
+  struct Entry {
+    Chain chain;
+    size_t steps = 0;
+  };
+  std::unordered_map<const kernel::Step*, Entry> by_first;
+  const Entry* find(const kernel::Step* step) const {
+    const auto found = by_first.find(step);
+    return found == by_first.end() ? nullptr : &found->second;
+  }
+};
+
+/// Those of at least `least` and at most `most` commands. The program's steps must stay where they are.
+Chains chains_of(const kernel::Program& program, size_t least, size_t most);
+
+/// Runs the steps once, those of `chains` as such. `buffers` are the addresses of the program's buffers.
+class StepRunner {
+ public:
+  StepRunner(DeviceApi& api, const kernel::Program& program, const LoadedProgram& code, std::span<void* const> buffers,
+             const Chains* chains = nullptr)
+      : api_(api),
+        program_(program),
+        code_(code),
+        buffers_(buffers),
+        chains_(chains),
+        iterations_(static_cast<size_t>(program.num_loops), 0) {}
+
+  void run() { run(program_.steps); }
+
+ private:
+  void run(const Chain& chain);
+  void run(const std::vector<kernel::Step>& steps);
+  void run(const kernel::Step& step);
+  void launch(const kernel::Step& step);
+  void copy(const kernel::Step& step);
+  void iota(const kernel::Step& step);
+  void branch(const kernel::Step& step);
+  void repeat(const kernel::Step& step);
+  void while_loop(const kernel::Step& step);
+  void host_call(const kernel::Step& step);
+  void* address(const kernel::View& view) const;
+  void* place(int32_t buffer, int64_t offset, const std::vector<kernel::View::Term>& terms) const;
+  DType dtype(const kernel::View& view) const { return program_.buffers[static_cast<size_t>(view.buffer)].type.dtype; }
+
+  DeviceApi& api_;
+  const kernel::Program& program_;
+  const LoadedProgram& code_;
+  const std::span<void* const> buffers_;
+  const Chains* const chains_;
+  std::vector<int64_t> iterations_;
+};
+
+}  // namespace calque::runtime

@@ -1,0 +1,93 @@
+// Pieces begin at multiples of the grain; how many of them a thread takes at once shows in nothing that they compute.
+#include "runtime/process/parallel.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+
+#include "runtime/process/environment.h"
+#include "runtime/process/happens_before.h"
+
+namespace calque::runtime {
+
+namespace {
+
+using Body = void (*)(void* environment, int64_t begin, int64_t end);
+
+void run_pieces(int64_t count, int64_t grain, Body body, void* environment) {
+  // Static: the places themselves are handed over through nothing that would have to be observed first.
+  static char started, finished;
+  publish(started);
+  tbb::this_task_arena::isolate([&] {
+    tbb::task_group_context context(tbb::task_group_context::isolated);
+    tbb::parallel_for(
+        tbb::blocked_range<int64_t>(0, (count + grain - 1) / grain),
+        [&](const tbb::blocked_range<int64_t>& range) {
+          observe(started);
+          body(environment, range.begin() * grain, std::min(count, range.end() * grain));
+          publish(finished);
+        },
+        tbb::auto_partitioner{}, context);
+  });
+  observe(finished);
+}
+
+// A constant, not made by the first call: ThreadSanitizer, which does not see this file, would not see that either.
+constinit std::mutex arenas_mutex;
+static_assert(std::is_trivially_destructible_v<std::mutex>, "calls may still run while the program ends");
+
+/// The arena of that many threads. Never destroyed: calls may still run while the program ends.
+tbb::task_arena& arena(int threads) {
+  const std::lock_guard lock(arenas_mutex);
+  static auto& arenas = *new std::map<int, std::unique_ptr<tbb::task_arena>>;
+  static std::unique_ptr<tbb::global_control>& more = *new std::unique_ptr<tbb::global_control>;
+  static int most = tbb::info::default_concurrency();
+  auto& found = arenas[threads];
+  if (!found) {
+    if (threads > most) {
+      more.reset();
+      most = threads;
+      more = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                   static_cast<size_t>(threads));
+    }
+    found = std::make_unique<tbb::task_arena>(threads);
+  }
+  return *found;
+}
+
+}  // namespace
+
+void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) noexcept {
+  if (count <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  const int threads = environment().num_threads;
+  if (count <= grain || threads == 1) return body(record, 0, count);
+  if (threads == 0) return run_pieces(count, grain, body, record);
+  // Where the arena is full, another caller's thread runs this one's pieces and this one waits.
+  static char entered, left;
+  publish(entered);
+  arena(threads).execute([&] {
+    observe(entered);
+    run_pieces(count, grain, body, record);
+    publish(left);
+  });
+  observe(left);
+}
+
+int32_t num_threads(void*) noexcept { return num_threads(); }
+
+int num_threads() {
+  const int threads = environment().num_threads;
+  return threads > 0 ? threads : tbb::this_task_arena::max_concurrency();
+}
+
+}  // namespace calque::runtime

@@ -1,0 +1,30 @@
+// Inlining is what every sweep can do; a graph without calls is returned as it is.
+#include "transform/simplify/inline_calls.h"
+
+#include "transform/simplify/rewriter.h"
+
+namespace calque::transform {
+namespace {
+
+using namespace primitives;
+
+bool has_calls(const Graph& graph, InlineScope scope) {
+  for (const Equation& e : graph.equations()) {
+    if (e.id() == id_of<Call>) return true;
+    const bool carries_rule = e.id() == id_of<Checkpoint> || e.id() == id_of<CustomJvp> || e.id() == id_of<CustomVjp>;
+    if (carries_rule && scope == InlineScope::all) return true;
+    for (const Graph& g : e.subgraphs()) {
+      if (has_calls(g, scope)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Graph inline_calls(const Graph& graph, InlineScope scope) {
+  if (!has_calls(graph, scope)) return graph;
+  return Sweep({.inline_calls = true, .inline_rules = scope == InlineScope::all}).run(graph);
+}
+
+}  // namespace calque::transform

@@ -1,0 +1,190 @@
+// Rules see operands of the graph being built and types of the graph being read; what they emit is rewritten at once.
+#include "transform/simplify/rewriter.h"
+
+#include <cstring>
+
+#include "ir/graph/effects.h"
+#include "ir/values/storage_identity.h"
+#include "primitives/registry.h"
+#include "transform/simplify/fold_constants.h"
+#include "transform/simplify/simplify_algebra.h"
+
+namespace calque::transform {
+namespace {
+
+using namespace primitives;
+
+bool is_rule_carrier(const Equation& e) {
+  return e.id() == id_of<Checkpoint> || e.id() == id_of<CustomJvp> || e.id() == id_of<CustomVjp>;
+}
+
+uint64_t hash_literal(const Literal& literal, const Type& type) {
+  uint64_t words[2];
+  std::memcpy(words, literal.bytes, sizeof words);
+  uint64_t h = mix(static_cast<uint64_t>(type.dtype), words[0]);
+  h = mix(h, words[1]);
+  for (const int64_t d : type.shape) h = mix(h, static_cast<uint64_t>(d));
+  return h;
+}
+
+}  // namespace
+
+Graph Sweep::run(const Graph& from) {
+  out_.set_name(from.name());
+  if (options_.merge) known_.reserve(from.num_equations());
+  std::vector<Value> inputs;
+  inputs.reserve(from.inputs().size());
+  for (const Value v : from.inputs()) inputs.push_back(out_.add_input(Type(from.type(v))));
+  out_.set_outputs(body(from, inputs));
+  return std::move(out_);
+}
+
+/// Adds the equations of `from`, whose inputs are values of the graph being built. Returns its outputs.
+std::vector<Value> Sweep::body(const Graph& from, std::span<const Value> inputs) {
+  Map map(from.num_values());
+  for (size_t i = 0; i < inputs.size(); ++i) map[from.inputs()[i].id()] = inputs[i];
+  for (const Equation& e : from.equations()) equation(from, e, map);
+  std::vector<Value> outputs;
+  outputs.reserve(from.outputs().size());
+  for (const Value v : from.outputs()) outputs.push_back(value(from, v, map));
+  return outputs;
+}
+
+Value Sweep::value(const Graph& from, Value v, Map& map) {
+  Value& to = map[v.id()];
+  if (to.valid()) return to;
+  if (from.is_literal(v)) {
+    to = literal(from.literal(v), from.type(v));
+    return to;
+  }
+  const AnyArray& array = from.constant(v);
+  const bool merge = options_.merge && array.has_data();
+  const void* const identity = merge ? storage_identity(array.storage()) : nullptr;
+  if (merge) {
+    const auto [begin, end] = constants_.equal_range(identity);
+    for (auto at = begin; at != end; ++at) {
+      if (out_.type(at->second) == array.type()) return to = at->second;
+    }
+  }
+  to = out_.add_constant(array);
+  if (merge) constants_.emplace(identity, to);
+  return to;
+}
+
+Value Sweep::literal(const Literal& element, const Type& type) {
+  const uint64_t h = hash_literal(element, type);
+  const Value known = literals_.find(h, [&](Value v) { return out_.literal(v) == element && out_.type(v) == type; });
+  if (known.valid()) return known;
+  const Value v = out_.add_literal(element, Type(type));
+  literals_.insert(h, v);
+  return v;
+}
+
+void Sweep::equation(const Graph& from, const Equation& e, Map& map) {
+  ValueList operands;
+  operands.reserve(e.operands().size());
+  for (const Value v : e.operands()) operands.push_back(value(from, v, map));
+  location_ = e.location();
+  if (!e.subgraphs().empty()) {
+    with_subgraphs(from, e, std::move(operands), map);
+    return;
+  }
+  const bool pure = !e.definition().has_effect;
+  if (pure && e.results().size() == 1) {
+    if (const auto v = rewrite({e.definition(), operands, e.attributes(), from.type(e.result())})) {
+      map[e.result().id()] = *v;
+      return;
+    }
+  }
+  copy(from, e, std::move(operands), {}, pure, map);
+}
+
+/// The sub-graph that takes the place of the equation, if one does; `operands` become its inputs.
+const Graph* Sweep::inlined(const Equation& e, ValueList& operands) const {
+  if (e.id() == id_of<Call> && options_.inline_calls) return &e.subgraphs()[0];
+  if (is_rule_carrier(e) && options_.inline_rules) return &e.subgraphs()[0];
+  const bool branches = e.id() == id_of<Cond> || e.id() == id_of<Switch>;
+  if (!branches || !options_.fold || !out_.is_literal(operands[0])) return nullptr;
+  const Literal& chosen = out_.literal(operands[0]);
+  size_t branch = 0;
+  if (e.id() == id_of<Cond>) {
+    branch = chosen.as<bool>() ? 0 : 1;
+  } else {
+    const int64_t last = static_cast<int64_t>(e.subgraphs().size()) - 1;
+    branch = static_cast<size_t>(std::clamp<int64_t>(chosen.as<int32_t>(), 0, last));
+  }
+  operands.erase(0);
+  return &e.subgraphs()[branch];
+}
+
+void Sweep::with_subgraphs(const Graph& from, const Equation& e, ValueList operands, Map& map) {
+  if (const Graph* g = inlined(e, operands)) {
+    const std::vector<Value> results = body(*g, operands);
+    for (size_t i = 0; i < results.size(); ++i) map[e.result(i).id()] = results[i];
+    ++rewrites_;
+    return;
+  }
+  std::vector<Graph> subgraphs;
+  subgraphs.reserve(e.subgraphs().size());
+  for (const Graph& g : e.subgraphs()) {
+    Sweep inner(options_);
+    subgraphs.push_back(inner.run(g));
+    rewrites_ += inner.rewrites_;
+    merges_ += inner.merges_;
+    reached_bound_ |= inner.reached_bound_;
+  }
+  const bool pure = options_.merge && !has_effect(e);
+  copy(from, e, std::move(operands), std::move(subgraphs), pure, map);
+}
+
+void Sweep::copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs, bool pure,
+                 Map& map) {
+  const Equation* same = nullptr;
+  const bool merge = options_.merge && pure;
+  uint64_t h = 0;
+  if (merge) {
+    h = EquationTable::hash(e.definition(), operands, e.attributes(), subgraphs);
+    same = known_.find(h, e.definition(), operands, e.attributes(), subgraphs);
+  }
+  if (same != nullptr) {
+    ++merges_;
+  } else {
+    same = subgraphs.empty() ? &out_.append_copy(from, e, std::move(operands))
+                             : &out_.append_copy(from, e, std::move(operands), std::move(subgraphs));
+    if (merge) known_.insert(h, *same);
+  }
+  for (size_t i = 0; i < e.results().size(); ++i) map[e.result(i).id()] = same->result(i);
+}
+
+Value Sweep::emit(const Primitive& primitive, ValueList operands, Attributes attributes) {
+  std::vector<const Type*> operand_types;
+  for (const Value v : operands) operand_types.push_back(&out_.type(v));
+  std::vector<Type> types;
+  primitive.infer({operand_types, attributes, {}}, types);
+  if (const auto v = rewrite({primitive, operands, attributes, types[0]})) return *v;
+  uint64_t h = 0;
+  if (options_.merge) {
+    h = EquationTable::hash(primitive, operands, attributes, {});
+    if (const Equation* same = known_.find(h, primitive, operands, attributes, {})) return same->result();
+  }
+  const Equation& e = out_.append(primitive, std::move(operands), std::move(attributes), {}, location_);
+  if (options_.merge) known_.insert(h, e);
+  return e.result();
+}
+
+std::optional<Value> Sweep::rewrite(const Draft& draft) {
+  if (depth_ == kMaxDepth) {
+    reached_bound_ = true;
+    return std::nullopt;
+  }
+  ++depth_;
+  std::optional<Value> v;
+  if (options_.fold) v = fold(*this, draft);
+  if (!v && options_.algebra) v = simplify(*this, draft);
+  if (!v && options_.inline_rules && draft.primitive.id == id_of<StopGradient>) v = draft.operands[0];
+  --depth_;
+  if (v) ++rewrites_;
+  return v;
+}
+
+}  // namespace calque::transform

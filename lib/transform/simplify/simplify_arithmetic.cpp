@@ -1,0 +1,134 @@
+// Each law stands above the line that applies it.
+#include <cmath>
+#include <limits>
+
+#include "transform/simplify/simplify_algebra.h"
+
+namespace calque::transform {
+namespace {
+
+using namespace primitives;
+using Result = std::optional<Value>;
+
+/// The float literal 1 / c when c is a power of two whose reciprocal is a normal number, so that multiplying by it
+/// rounds the same real number as dividing by c.
+std::optional<Literal> exact_reciprocal(const Sweep& sweep, Value c) {
+  if (!sweep.graph().is_literal(c)) return std::nullopt;
+  return visit_dtype(sweep.dtype(c), [&]<class T>() -> std::optional<Literal> {
+    if constexpr (is_floating(dtype_of<T>)) {
+      const auto x = static_cast<double>(sweep.graph().literal(c).template as<T>());
+      int exponent = 0;
+      if (x == 0 || !std::isfinite(x) || std::abs(std::frexp(x, &exponent)) != 0.5) return std::nullopt;
+      const double reciprocal = 1.0 / x;
+      const auto least = static_cast<double>(std::numeric_limits<T>::min());
+      const auto greatest = static_cast<double>(std::numeric_limits<T>::max());
+      if (std::abs(reciprocal) < least || std::abs(reciprocal) > greatest) return std::nullopt;
+      return make_literal(dtype_of<T>, reciprocal);
+    } else {
+      return std::nullopt;
+    }
+  });
+}
+
+Result simplify_add(const Sweep& sweep, const Draft& d, bool is_float) {
+  for (const int i : {0, 1}) {
+    const Value x = d.operands[static_cast<size_t>(1 - i)], c = d.operands[static_cast<size_t>(i)];
+    // x + -0 = x: also for x = +0, where x + +0 = x fails for x = -0.
+    if (is_float && is_negative_zero(sweep, c)) return x;
+    // int: x + 0 = x
+    if (!is_float && is_number(sweep, c, 0)) return x;
+  }
+  return std::nullopt;
+}
+
+Result simplify_sub(Sweep& sweep, const Draft& d, bool is_float) {
+  const Value x = d.operands[0], y = d.operands[1];
+  // x - +0 = x
+  if (is_number(sweep, y, 0)) return x;
+  // int: x - x = 0 (a float may be NaN or infinite)
+  if (!is_float && x == y) return sweep.literal(Literal{}, d.type);
+  return std::nullopt;
+}
+
+Result simplify_mul(Sweep& sweep, const Draft& d, bool is_float) {
+  for (const int i : {0, 1}) {
+    const Value x = d.operands[static_cast<size_t>(1 - i)], c = d.operands[static_cast<size_t>(i)];
+    // x * 1 = x
+    if (is_number(sweep, c, 1)) return x;
+    // int: x * 0 = 0
+    if (!is_float && is_number(sweep, c, 0)) return c;
+  }
+  return std::nullopt;
+}
+
+Result simplify_div(Sweep& sweep, const Draft& d, bool is_float) {
+  const Value x = d.operands[0], c = d.operands[1];
+  // x / 1 = x
+  if (is_number(sweep, c, 1)) return x;
+  // float: x / 2^k = x * 2^-k
+  if (is_float) {
+    if (const auto r = exact_reciprocal(sweep, c)) return sweep.emit<Mul>({x, sweep.literal(*r, d.type)});
+  }
+  return std::nullopt;
+}
+
+Result simplify_abs(Sweep& sweep, const Draft& d) {
+  const Value x = d.operands[0];
+  // | |x| | = |x|
+  if (sweep.definition<Abs>(x) != nullptr) return x;
+  // signed: |-x| = |x|
+  if (is_unsigned_integer(sweep.dtype(x))) return std::nullopt;
+  if (const Equation* e = sweep.definition<Neg>(x)) return sweep.emit<Abs>({e->operand(0)});
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Value> simplify_arithmetic(Sweep& sweep, const Draft& d) {
+  if (d.operands.empty()) return std::nullopt;
+  const Value x = d.operands[0];
+  const DType dtype = sweep.dtype(x);
+  if (is_complex(dtype)) return std::nullopt;
+  const bool is_float = is_floating(dtype);
+  switch (d.primitive.id) {
+    case id_of<Add>:
+      return simplify_add(sweep, d, is_float);
+    case id_of<Sub>:
+      return simplify_sub(sweep, d, is_float);
+    case id_of<Mul>:
+      return simplify_mul(sweep, d, is_float);
+    case id_of<Div>:
+      return simplify_div(sweep, d, is_float);
+    case id_of<Abs>:
+      return simplify_abs(sweep, d);
+    case id_of<Neg>:
+      // -(-x) = x
+      if (const Equation* e = sweep.definition<Neg>(x)) return e->operand(0);
+      return std::nullopt;
+    case id_of<Rem>:
+      // int: x rem 1 = 0
+      if (!is_float && is_number(sweep, d.operands[1], 1)) return sweep.literal(Literal{}, d.type);
+      return std::nullopt;
+    case id_of<Max>:
+    case id_of<Min>:
+      // max(x, x) = x, min(x, x) = x
+      if (x == d.operands[1]) return x;
+      return std::nullopt;
+    case id_of<Floor>:
+    case id_of<Ceil>:
+    case id_of<Trunc>:
+    case id_of<Round>:
+    case id_of<RoundHalfAway>:
+      // int: rounding is the identity; rounding of what is rounded is, too
+      if (!is_float) return x;
+      if (sweep.definition<Floor>(x) || sweep.definition<Ceil>(x) || sweep.definition<Trunc>(x) ||
+          sweep.definition<Round>(x) || sweep.definition<RoundHalfAway>(x)) {
+        return x;
+      }
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace calque::transform
