@@ -1,6 +1,6 @@
 // ADBench's GMM and its gradient; the model is in adbench/gmm.h.
 //   adbench_gmm INPUT [--output FILE] [--repeat N] [--replicate]
-// --replicate repeats the file's one point as often as the file says that there are points.
+// --replicate repeats the file's single point as many times as the file declares points.
 #include <calque/calque.h>
 
 #include "adbench/gmm.h"

@@ -1,6 +1,6 @@
 // ADBench's HAND: all errors and their Jacobian; the model is in adbench/hand.h.
 //   adbench_hand INPUT [--output FILE] [--repeat N]
-// The hand's bones and vertices are read from the folder `model` beside the input.
+// The hand's bones and vertices are read from the directory `model` next to the input.
 #include <calque/calque.h>
 
 #include "adbench/hand.h"
@@ -8,7 +8,7 @@
 
 namespace cq = calque;
 
-/// Results have the points along the last dimension; in the file a point's coordinates follow one another.
+/// Results have the points along the last dimension; in the file the coordinates of a point are consecutive.
 template <class E, class J>
 adbench::Report write(const adbench::Options& options, const E& errors, const J& jacobian) {
   const auto& j = jacobian.result;
@@ -25,8 +25,8 @@ adbench::Report run(const adbench::Options& options) {
   if (p.complicated) {
     auto f = cq::jit(adbench::hand::complicated_errors(p), {.name = "hand"});
     auto df = cq::jit(adbench::hand::complicated_jacobian(p), {.name = "hand_jacobian"});
-    return write(options, adbench::timed([&] { return f(p.pose, p.points, p.places); }, options.repeat),
-                 adbench::timed([&] { return df(p.pose, p.points, p.places); }, options.repeat));
+    return write(options, adbench::timed([&] { return f(p.pose, p.points, p.barycentric); }, options.repeat),
+                 adbench::timed([&] { return df(p.pose, p.points, p.barycentric); }, options.repeat));
   }
   auto f = cq::jit(adbench::hand::simple_errors(p), {.name = "hand"});
   auto df = cq::jit(adbench::hand::simple_jacobian(p), {.name = "hand_jacobian"});

@@ -1,5 +1,5 @@
-// compile<Signature>: a function of scalars, traced and compiled once, that is called like any other C++ function: no
-// signature to look up, no allocation. A call costs some tens of nanoseconds.
+// compile<Signature>: a function of scalars, traced and compiled once, that is called like any other C++ function,
+// without signature lookup or allocation. A call takes some tens of nanoseconds.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace cq = calque;
 
-/// Simpson's rule; it knows nothing of Calque.
+/// Simpson's rule, independent of Calque.
 template <class F>
 double integrate(const F& f, double a, double b, int pairs) {
   const double h = (b - a) / (2 * pairs);
@@ -19,7 +19,7 @@ double integrate(const F& f, double a, double b, int pairs) {
   return sum * h / 3;
 }
 
-/// A polynomial that is only known at run time: its coefficients become constants of the machine code.
+/// A polynomial known only at run time: its coefficients become constants of the machine code.
 cq::Function<double(double)> polynomial(std::vector<double> coefficients) {
   return cq::compile<double(double)>([coefficients](auto x) {
     auto sum = 0.0 * x;

@@ -1,5 +1,5 @@
-// Loops and branches over values that are only known at run time. They become loops and branches of the native code; a
-// C++ `for` or `if` would have run while tracing.
+// Loops and branches over values known only at run time. They become loops and branches of the native code; a C++ `for`
+// or `if` would run while tracing.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -13,7 +13,7 @@ namespace cq = calque;
 int main() {
   bool right = true;
 
-  // while_loop with a condition for each element: Newton's method for x = sqrt(a), every element until it is exact
+  // while_loop with a condition for each element: Newton's method for x = sqrt(a), each element until it is accurate
   // enough. The carry is any tree; here the guess and the number of steps.
   auto newton = cq::jit([](auto a) {
     auto start = std::tuple{max(a, 1.0), cq::zeros<int32_t>(a.shape())};
@@ -33,7 +33,7 @@ int main() {
   std::cout << "roots " << root << " after " << steps << " steps\n";
   right &= cq::allclose(root, sqrt(a), 1e-12) && steps(0) == 0 && steps(3) > steps(1);
 
-  // scan: a running state along the leading dimension, one output a step. Here an exponential moving average.
+  // scan: a running state along the leading dimension, one output per step. Here an exponential moving average.
   auto smooth = cq::jit([](auto series, auto weight) {
     return cq::scan(
         [=](auto average, auto x) {
@@ -47,13 +47,13 @@ int main() {
   std::cout << "averages " << averages << '\n';
   right &= cq::array_equal(averages, cq::Array<double>{0, 2, 3, 3.5, 1.75}) && last.item() == 1.75;
 
-  // fori_loop: a counted loop. Bounds may be traced, so that one compiled function serves every count.
+  // fori_loop: a counted loop. Bounds may be traced values, so that one compiled function handles any count.
   auto power = cq::jit([](auto x, auto n) {
     return cq::fori_loop(0, n, [=](auto, auto product) { return product * x; }, cq::ones<double>({}));
   });
   right &= power(2.0, 10).item() == 1024.0 && power(3.0, 4).item() == 81.0 && power.cache_info().misses == 1;
 
-  // cond: only the branch taken runs. where() computes both and selects for each element.
+  // cond: only the taken branch runs. where() computes both and selects for each element.
   auto safe_log = cq::jit([](auto x) {
     return cq::cond(
         all(x > 0), [](auto v) { return sum(log(v)); }, [](auto) { return cq::full<double>({}, -INFINITY); }, x);
@@ -61,7 +61,7 @@ int main() {
   right &= std::abs(safe_log(cq::Array<double>{1, 2, 4}).item() - std::log(8.0)) < 1e-14;
   right &= std::isinf(safe_log(cq::Array<double>{1, 0}).item());
 
-  // switch_: one of several by an index, which is clamped to those there are.
+  // switch_: one of several branches by an index, which is clamped to the valid range.
   auto apply = cq::jit([](auto which, auto x) {
     return cq::switch_(
         which, std::tuple{[](auto v) { return v + 1; }, [](auto v) { return v * v; }, [](auto v) { return -v; }}, x);

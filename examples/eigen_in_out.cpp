@@ -1,4 +1,4 @@
-// Eigen objects as arguments and results. Matrices, vectors, maps and blocks are read where they lie, column-major or
+// Eigen objects as arguments and results. Matrices, vectors, maps and blocks are read in place, column-major or
 // strided; an array converts to any dense Eigen type of its rank.
 #include <cstdlib>
 #include <iostream>
@@ -10,7 +10,7 @@
 namespace cq = calque;
 
 int main() {
-  // Ridge regression by gradient descent: Eigen brings the data and takes the weights.
+  // Ridge regression by gradient descent: data and weights are Eigen objects.
   const Eigen::Index samples = 200, features = 5;
   std::srand(1);
   const Eigen::MatrixXd data = Eigen::MatrixXd::Random(samples, features + 1);
@@ -31,14 +31,14 @@ int main() {
   const Eigen::VectorXd exact = normal.ldlt().solve(Eigen::VectorXd(x.transpose() * y / double(samples)));
   std::cout << "descent: " << w.transpose() << "\nexact:   " << exact.transpose() << '\n';
 
-  // Several results at once; a fixed-size one is checked for its size.
+  // Several results at once; the size of a fixed-size one is checked.
   auto statistics = cq::jit([](auto a) { return std::tuple{mean(a, {0}), stddev(a, {0}), amax(abs(a))}; });
-  auto [center, spread, largest] = statistics(x);
+  auto [center, deviation, largest] = statistics(x);
   const Eigen::Matrix<double, 5, 1> mean = center;
   const double most = largest;
   std::cout << "mean:    " << mean.transpose() << "\nlargest: " << most << '\n';
 
   const bool right = (w - exact).norm() < 1e-9 && (mean.transpose() - x.colwise().mean()).norm() < 1e-12 &&
-                     most == x.cwiseAbs().maxCoeff() && cq::all(spread > 0.0).item();
+                     most == x.cwiseAbs().maxCoeff() && cq::all(deviation > 0.0).item();
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,5 @@
-// Code that is written for Eigen's small matrices, with tracers as scalars: the rotation of a free rigid body. The same
-// template serves doubles, and each component becomes plain scalar arithmetic of one compiled function.
+// Code written for Eigen's small matrices, with tracers as scalars: the rotation of a free rigid body. The same
+// template works for doubles; each component becomes scalar arithmetic in one compiled function.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -33,7 +33,7 @@ Vector3<S> step(const Vector3<S>& w, double h) {
 
 int main() {
   const double h = 0.01;
-  // Arrays of shape [3] become vectors of tracers and back; the loop is one of the native code.
+  // Arrays of shape [3] are converted to vectors of tracers and back; the loop is a loop of the native code.
   auto tumble = cq::jit([h](auto omega) {
     return cq::fori_loop(0, 2000, [h](auto, auto w) { return D(step<D>(Vector3<D>(w), h)); }, omega);
   });
@@ -51,9 +51,9 @@ int main() {
     const Vector3<D> axis(D(0.0), D(0.0), D(1.0));
     return Vector3<D>(Eigen::AngleAxis<D>(angle, axis).toRotationMatrix() * Vector3<D>(v));
   });
-  const Eigen::Vector3d turned = rotate(Eigen::Vector3d(1, 0, 2), std::acos(-1.0) / 2);
+  const Eigen::Vector3d rotated = rotate(Eigen::Vector3d(1, 0, 2), std::acos(-1.0) / 2);
 
   const bool right = (end - expected).norm() < 1e-9 && std::abs(energy(end) - energy(start)) < 1e-6 &&
-                     (turned - Eigen::Vector3d(0, 1, 2)).norm() < 1e-12;
+                     (rotated - Eigen::Vector3d(0, 1, 2)).norm() < 1e-12;
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,4 +1,4 @@
-// A function, its graph, and the graph of its pullback: what reverse-mode differentiation makes of it.
+// A function, its graph, and the graph of its pullback, the result of reverse-mode differentiation.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -13,8 +13,8 @@ int main() {
 
   std::cout << "foo(x, y) = x * y + sin(y):\n" << cq::jit(foo).trace(x, y);
 
-  // vjp evaluates foo and keeps what its derivative needs; the pullback takes a cotangent of the result to cotangents
-  // of the arguments. It is a graph like any other.
+  // vjp evaluates foo and keeps the residuals of its derivative; the pullback maps a cotangent of the result to
+  // cotangents of the arguments. It is a graph like any other.
   auto [value, pullback] = cq::vjp(foo, x, y);
   std::cout << "\nits pullback at (2, 3):\n" << pullback.graph();
 

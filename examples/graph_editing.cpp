@@ -1,4 +1,4 @@
-// A graph is data: print it, read it back, walk it, edit it, run it, watch it run.
+// A graph is data: print it, parse it, walk it, edit it, run it, observe it run.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -10,7 +10,7 @@
 
 namespace cq = calque;
 
-/// Runs a graph equation by equation and keeps the largest absolute value that each primitive made.
+/// Runs a graph equation by equation and records the largest absolute value computed by each primitive.
 struct Watch : cq::Interpreter {
   std::map<std::string, int> count;
   std::vector<cq::AnyArray> equation(const cq::Equation& e, const std::vector<cq::AnyArray>& operands) override {
@@ -24,7 +24,7 @@ int main() {
   const cq::Array<double> x = {0.0, 0.5, 1.0};
   cq::Graph graph = f.trace(x);
 
-  // The text form holds all there is.
+  // The text form is complete.
   std::cout << graph;
   bool right = cq::parse(cq::print(graph)) == graph;
 
@@ -42,7 +42,7 @@ int main() {
   std::cout << "edited:\n";
   graph.print_tabular(std::cout);
 
-  // An edited graph compiles as a lambda does.
+  // An edited graph is compiled as a lambda is.
   const cq::Array<double> y = cq::jit(graph)(x)[0].as<double>();
   right &= cq::allclose(y, exp(-x * x) + tanh(x), 1e-14);
 

@@ -1,5 +1,5 @@
-// Out of compiled code and back: debug_print shows values when the code runs, host_call calls a C++ function. What that
-// function throws reaches the caller.
+// Calls out of compiled code: debug_print shows values when the code runs, host_call calls a C++ function, whose
+// exceptions propagate to the caller.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -11,7 +11,7 @@
 
 namespace cq = calque;
 
-/// Something that arrays have no function for: the middle one of the elements.
+/// A function that arrays do not have: the median of the elements.
 cq::Array<double> median(const cq::Array<double>& x) {
   std::vector<double> values(x.host().begin(), x.host().end());
   if (values.empty()) throw std::invalid_argument("median: no elements");
@@ -21,7 +21,7 @@ cq::Array<double> median(const cq::Array<double>& x) {
 
 int main() {
   auto center = cq::jit([](auto x) {
-    auto middle = cq::host_call(median, cq::spec<double>({}), x);  // the result's type and shape are promised
+    auto middle = cq::host_call(median, cq::spec<double>({}), x);  // with the result's type and shape
     auto deviations = x - middle;
     cq::debug_print("median {}, deviations {}", middle, deviations);
     return deviations;
@@ -29,7 +29,7 @@ int main() {
   const cq::Array<double> y = center(cq::Array<double>{5, 1, 9, 2, 7});
   bool right = cq::array_equal(y, cq::Array<double>{0, -4, 4, -3, 2});
 
-  // The second call runs the same code, prints and calls again.
+  // The second call runs the same code, which prints and calls again.
   right &= center(cq::Array<double>{1, 1, 4, 4, 4})(0) == -3.0 && center.cache_info().hits == 1;
 
   try {

@@ -12,14 +12,14 @@ namespace cq = calque;
 
 using D = cq::Tracer<double>;
 
-/// Where the iteration ended, and after how many steps.
+/// The final iterate and the number of steps.
 template <class A, class I>
 struct Root {
   A x;
   I steps;
 };
 
-/// A solver for f: from a start to a root, or to where 50 steps led.
+/// A solver for f: from a start to a root, or to the iterate after 50 steps.
 template <class F>
 auto newton(const F& f) {
   return [f](const D& start) {
@@ -46,10 +46,10 @@ bool solve(const char* what, const F& f, const cq::Array<double>& starts, const 
 }
 
 int main() {
-  // Newton's own example; the second start takes its time.
+  // Newton's example; the second start takes more steps.
   bool right = solve("x^3 - 2x - 5", [](auto x) { return x * x * x - 2.0 * x - 5.0; }, {2.0, -3.0, 100.0},
                      {2.0945514815423265, 2.0945514815423265, 2.0945514815423265});
-  // Each start has its root: the loop runs until the last one is there, and the others wait.
+  // Each start has its root: the loop runs until the last one has converged, and the others keep their values.
   right &= solve("sin(x)", [](auto x) { return sin(x); }, {0.5, 3.0, -3.0, 6.5},
                  {0.0, std::acos(-1.0), -std::acos(-1.0), 2 * std::acos(-1.0)});
   // Kepler's equation: the angle after a quarter of a year on an orbit of eccentricity 0.8.

@@ -1,5 +1,5 @@
-// The gradient of the loss of each example of a batch, by vmap(grad(loss)): one call, as differentially private
-// training needs it, which clips each example's gradient before they are summed.
+// The gradient of the loss of each example of a batch, by vmap(grad(loss)), in one call. Differentially private
+// training needs these, since it clips each example's gradient before summation.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -12,7 +12,7 @@ namespace cq = calque;
 
 using Array = cq::Array<float>;
 
-/// One hidden layer.
+/// A network with one hidden layer.
 template <class A>
 struct Network {
   A w1, b1, w2, b2;
@@ -44,7 +44,7 @@ int main() {
   const auto [w1, b1, w2, b2] = per_example(net, x, labels);
   std::cout << "gradients by w1, one an example: " << w1.shape() << '\n';
 
-  // The same one by one.
+  // The same, one example at a time.
   auto one = cq::jit(cq::grad(kLoss));
   bool right = w1.shape() == cq::Shape{kBatch, kPixels, kHidden};
   for (int64_t i = 0; i < kBatch; ++i) {

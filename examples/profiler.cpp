@@ -1,5 +1,5 @@
-// A recording profiler, made with nothing but the public interface that edits graphs: an equation before and one after
-// each equation, also inside loops and branches, call back into C++ and note name and time.
+// A recording profiler, made with the public graph-editing interface only: an equation before and one after each
+// equation, also inside loops and branches, call back into C++ and record name and time.
 #include <chrono>
 #include <cstdlib>
 #include <iomanip>
@@ -17,16 +17,16 @@ namespace cq = calque;
 
 // ---- the profiler
 
-/// That an equation of this primitive began or ended.
+/// The begin or end of an equation of this primitive.
 struct Event {
   std::string primitive;
   bool begins;
   std::chrono::steady_clock::time_point time;
 };
 
-/// Notes one event whenever it is called.
-struct Note final : cq::HostFunction {
-  Note(std::vector<Event>& events, std::string primitive, bool begins)
+/// Records one event whenever it is called.
+struct RecordEvent final : cq::HostFunction {
+  RecordEvent(std::vector<Event>& events, std::string primitive, bool begins)
       : events(&events), primitive(std::move(primitive)), begins(begins) {}
   std::string label() const override { return (begins ? "begin " : "end ") + primitive; }
   std::vector<cq::AnyArray> call(std::span<const cq::AnyArray>) const override {
@@ -38,25 +38,26 @@ struct Note final : cq::HostFunction {
   bool begins;
 };
 
-/// Adds the notes. Effects keep their order, and the second note takes the results: so the equation runs in between.
+/// Inserts the recording equations. Effects keep their order, and the second one takes the results, so the profiled
+/// equation runs in between.
 void profile(cq::Graph& graph, std::vector<Event>& events) {
   std::vector<cq::Equation*> equations;
   for (cq::Equation& e : graph.equations()) equations.push_back(&e);
   for (cq::Equation* e : equations) {
     for (cq::Graph& inner : e->subgraphs()) profile(inner, events);
-    const auto note = [&](bool begins) -> cq::Attributes {
-      const std::shared_ptr<const cq::Opaque> function = std::make_shared<Note>(events, e->primitive(), begins);
+    const auto record = [&](bool begins) -> cq::Attributes {
+      const std::shared_ptr<const cq::Opaque> function = std::make_shared<RecordEvent>(events, e->primitive(), begins);
       return {{"function", function}, {"results", std::vector<cq::Type>()}};
     };
-    graph.insert_before(*e, "host_call", {}, note(true));
-    graph.insert_after(*e, "host_call", {e->results().begin(), e->results().end()}, note(false));
+    graph.insert_before(*e, "host_call", {}, record(true));
+    graph.insert_after(*e, "host_call", {e->results().begin(), e->results().end()}, record(false));
   }
 }
 
-// ---- its use
+// ---- usage
 
-/// How often each primitive ran, and the microseconds spent in it, what it calls included. Empty unless every end
-/// belongs to the beginning before it.
+/// The number of runs of each primitive, and the microseconds spent in it, including nested equations. Empty unless
+/// every end event matches the preceding begin.
 std::map<std::string, std::pair<int, double>> summary(const std::vector<Event>& events) {
   std::map<std::string, std::pair<int, double>> spent;
   std::vector<const Event*> open;
@@ -74,7 +75,7 @@ std::map<std::string, std::pair<int, double>> summary(const std::vector<Event>& 
   return open.empty() ? spent : std::map<std::string, std::pair<int, double>>();
 }
 
-/// Runs a graph under the profiler and prints what it saw. True when the results are those without it.
+/// Runs a graph under the profiler and prints the summary. True if the results equal those without the profiler.
 bool run_profiled(const std::string& title, cq::Graph graph, const cq::Array<double>& x,
                   std::map<std::string, std::pair<int, double>>& spent) {
   const cq::Array<double> expected = cq::jit(graph)(x)[0].as<double>();

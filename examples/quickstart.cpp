@@ -1,4 +1,4 @@
-// The first program: a lambda, called with arrays. The first call traces and compiles, later ones only run.
+// The first program: a lambda called with arrays. The first call traces and compiles, later calls only run.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -15,7 +15,7 @@ int main() {
   cq::Array<float> y = f(x, w);
   std::cout << "f(x, w) =\n" << y << "\nas a graph:\n" << f.trace(x, w);
 
-  // Arrays compute by themselves as well, one compiled operation at a time.
+  // Arrays can also be computed with directly, one compiled operation at a time.
   const bool same = cq::allclose(y, tanh(matmul(x, w)));
 
   // Same types and shapes: no new trace. Other shapes: one more.

@@ -1,5 +1,5 @@
-// Code written for Eigen and any scalar, here the dynamics of a robot's arm, compiled, differentiated and run for many
-// states at once.
+// Code written for Eigen and any scalar type, here the dynamics of a robot arm, compiled, differentiated and run for
+// many states at once.
 #include <cmath>
 #include <iostream>
 
@@ -16,7 +16,7 @@ using Vector = Eigen::Matrix<Scalar, kJoints, 1>;
 
 int main() {
   const auto links = robot::arm(kJoints);
-  // The state: angles, velocities and torques, one after the other.
+  // The state: angles, velocities and torques, concatenated.
   const auto forward = [&](auto state) {
     const Vector q = state[cq::range(0, kJoints)], velocity = state[cq::range(kJoints, 2 * kJoints)],
                  torque = state[cq::range(2 * kJoints, 3 * kJoints)];
@@ -35,12 +35,12 @@ int main() {
   std::cout << "error of the torques, N m: " << error << '\n';
   if (!(error < 1e-9)) return 1;
 
-  // How the accelerations change with the state, for 1000 states in one call: [1000, 7, 21].
+  // The Jacobian of the accelerations by the state, for 1000 states in one call: [1000, 7, 21].
   const auto states = cq::Array<double>::linspace(-1, 1, 1000 * 3 * kJoints).reshape({1000, 3 * kJoints});
   const cq::Array<double> jacobians = cq::jit(cq::vmap(cq::jacfwd(forward)))(states);
   std::cout << "Jacobians: " << jacobians.shape() << '\n';
   const Eigen::MatrixXd last = jacobians[-1];
-  // By the torques it is the inverse of the inertia matrix, which is symmetric.
+  // The part by the torques is the inverse of the inertia matrix, which is symmetric.
   const Eigen::MatrixXd inverse_inertia = last.rightCols<kJoints>();
   const double asymmetry = (inverse_inertia - inverse_inertia.transpose()).cwiseAbs().maxCoeff();
   std::cout << "asymmetry of the inverse inertia: " << asymmetry << '\n';

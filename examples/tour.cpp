@@ -1,6 +1,6 @@
 // A tour on real input, in three parts: a first program with its graph, plan and assembly; handwritten digits learned
-// by gradient descent, whose gradients are derived; the Mandelbrot set as a picture. The exit status says whether the
-// results are right. Writes mandelbrot.png into the current folder.
+// by gradient descent with automatic derivatives; the Mandelbrot set as a picture. The exit status is 0 if the results
+// are right. Writes mandelbrot.png into the current directory.
 //   tour [DIGITS.csv]
 #include <cstdlib>
 #include <exception>

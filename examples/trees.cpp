@@ -1,6 +1,6 @@
 // Arguments and results are trees: structs, vectors, tuples and maps of arrays. A struct is a class template over its
-// leaf type: Layer<Array<float>> outside is Layer<Tracer<float>> inside. Members that are no arrays are static: the
-// lambda sees their values, and other values make another compiled function.
+// leaf type: Layer<Array<float>> outside is Layer<Tracer<float>> inside. Members that are not arrays are static: the
+// lambda receives their values, and other values give another compiled function.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -60,7 +60,7 @@ int main() {
   right &= std::abs(predict(network, x)(1, 0) - std::tanh(1.0f)) < 1e-6f;
   right &= predict.cache_info().misses == 2;
 
-  // A tree comes back as it is built. Here: every layer halved, and the largest weight by name.
+  // A result may be any tree. Here: every layer halved, and the largest weight by name.
   auto shrink = cq::jit([](auto net) {
     std::map<std::string, cq::Tracer<float>> largest;
     int index = 0;

@@ -1,4 +1,4 @@
-// What the files of this case share: random arrays, comparison, and the pairs of variants.
+// Shared by the files of this case: random arrays, comparison, and the pairs of variants.
 #pragma once
 
 #include <memory>
@@ -42,7 +42,7 @@ void add_rival(const bench::Task& task, const std::string& name, std::vector<dou
   });
 }
 
-/// Ours: a call whose results are kept from being optimized away.
+/// Our variant: a call whose results are protected from being optimized away.
 template <class Call>
 void add_ours(const bench::Task& task, Call call) {
   bench::add(task, "calque", [call] {

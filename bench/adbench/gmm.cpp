@@ -12,9 +12,9 @@ namespace {
 
 struct Instance {
   gmm::Mixture<cq::Array<double>> mixture;
-  cq::Array<double> points;  // [N, D], as the rivals want them
+  cq::Array<double> points;  // [N, D], the layout of the rivals
   gmm::Wishart prior{1.0, 0};
-  cq::Array<double> transposed = transpose(points);  // as we do
+  cq::Array<double> transposed = transpose(points);  // our layout
 
   GmmProblem problem() const {
     const int64_t d = points.shape()[1], k = mixture.alpha.size(), n = points.shape()[0];

@@ -45,12 +45,14 @@ struct Flat {
 struct Instance {
   hand::Problem ours;
   std::shared_ptr<const Flat> flat;
-  cq::Array<double> points, places;  // [N, 3], [N, 2]
+  cq::Array<double> points, barycentric;  // [N, 3], [N, 2]
   std::vector<int32_t> corners;
   std::vector<double> pose;
 
   Instance(const Hand& model, std::shared_ptr<const Flat> numbers, int64_t n, bool complicated)
-      : flat(std::move(numbers)), points(random_array({n, 3}, -1, 1, 2)), places(random_array({n, 2}, 0, 0.5f, 3)) {
+      : flat(std::move(numbers)),
+        points(random_array({n, 3}, -1, 1, 2)),
+        barycentric(random_array({n, 2}, 0, 0.5f, 3)) {
     const int64_t choices = complicated ? model.triangles.shape()[0] : model.vertices.shape()[0];
     const auto picks = random_array({n}, 0, float(choices), 1);
     auto vertices = cq::Array<int32_t>::from(std::vector<int32_t>(picks.host().begin(), picks.host().end()), {n});
@@ -60,7 +62,7 @@ struct Instance {
     ours.complicated = complicated;
     measure(ours, model, complicated ? transpose(vertices) : vertices);
     ours.points = transpose(points);
-    ours.places = transpose(places);
+    ours.barycentric = transpose(barycentric);
     const auto draw = [&](int64_t count) {
       const auto part = random_array({count}, -0.5f, 0.5f, 4 + pose.size());
       pose.insert(pose.end(), part.host().begin(), part.host().end());
@@ -84,12 +86,12 @@ struct Instance {
             flat->weight.data(),
             corners.data(),
             points.host().data(),
-            ours.complicated ? places.host().data() : nullptr,
+            ours.complicated ? barycentric.host().data() : nullptr,
             pose.data()};
   }
 };
 
-/// In the order of the rivals' results: a point's coordinates follow one another.
+/// In the order of the rivals' results: the coordinates of a point are adjacent.
 std::vector<double> by_points(const cq::Array<double>& x) {
   const auto swapped = x.rank() == 2 ? transpose(x) : transpose(x, {0, 2, 1});
   return {swapped.host().begin(), swapped.host().end()};
@@ -112,8 +114,8 @@ void declare(const std::shared_ptr<const Instance>& x) {
     auto f = cq::jit(hand::complicated_errors(p));
     auto df = cq::jit(hand::complicated_jacobian(p));
     declare(
-        x, [=] { return f(x->ours.pose, x->ours.points, x->ours.places); },
-        [=] { return df(x->ours.pose, x->ours.points, x->ours.places); });
+        x, [=] { return f(x->ours.pose, x->ours.points, x->ours.barycentric); },
+        [=] { return df(x->ours.pose, x->ours.points, x->ours.barycentric); });
   } else {
     auto f = cq::jit(hand::simple_errors(p));
     auto df = cq::jit(hand::simple_jacobian(p));

@@ -1,4 +1,4 @@
-// One observation after the other; the Jacobian of a projection by the chain rule, written out.
+// Processes one observation at a time; the Jacobian of a projection is the chain rule written out.
 #include <cmath>
 
 #include "adbench/adbench.h"

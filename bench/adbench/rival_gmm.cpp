@@ -1,4 +1,4 @@
-// The loops that one writes for the likelihood of a Gaussian mixture, and its gradient derived by hand.
+// Straightforward loops for the likelihood of a Gaussian mixture, and its gradient derived by hand.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -53,7 +53,7 @@ double term(const GmmProblem& p, const Work& w, const double* x, int64_t k, doub
   return p.alpha[k] + w.log_determinant[size_t(k)] - 0.5 * square;
 }
 
-/// What does not depend on the points.
+/// The terms that do not depend on the points.
 double regular(const GmmProblem& p, const Work& w) {
   int64_t row = p.d * (p.d + 1) / 2;
   double squares = 0, logs = 0;

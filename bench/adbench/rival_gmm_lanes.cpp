@@ -1,5 +1,5 @@
-// The same by hand for vector units: eight points at a time, one a lane, so that every loop over dimensions is of whole
-// vectors. Exponentials stay those of the C library.
+// rival_gmm.cpp vectorized by hand: eight points at a time, one per lane, so that every loop over dimensions uses whole
+// vectors. Exponentials are those of the C library.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -30,7 +30,7 @@ double logsumexp(const double* x, int64_t n) {
   return most + std::log(total);
 }
 
-/// The mixture's likelihood of the points, and its gradient's part by them when Gradient is set.
+/// The mixture's likelihood of the points, and the contribution of the points to its gradient when Gradient is set.
 template <bool Gradient>
 double data_term(const GmmProblem& p, const std::vector<double>& diagonal, const std::vector<double>& log_determinant,
                  double* gradient) {

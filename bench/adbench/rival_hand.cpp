@@ -1,5 +1,5 @@
-// Bones first, each with its derivatives by the four angles of its finger, which are all that it depends on; then every
-// vertex that is needed, once.
+// Bones first, each with its derivatives with respect to the four angles of its finger, which are all that it depends
+// on; then every required vertex, once.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -20,23 +20,23 @@ Matrix product(const Matrix& a, const Matrix& b, double last = 1) {
   return c;
 }
 
-Matrix turned(const Matrix& a, const Rotation& r) {
+Matrix rotated(const Matrix& a, const Rotation& r) {
   Matrix c = a;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) c[4 * i + j] = a[4 * i] * r[j] + a[4 * i + 1] * r[3 + j] + a[4 * i + 2] * r[6 + j];
   return c;
 }
 
-Matrix turned(const Rotation& r, const Matrix& a) {
+Matrix rotated(const Rotation& r, const Matrix& a) {
   Matrix c;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j) c[4 * i + j] = r[3 * i] * a[j] + r[3 * i + 1] * a[4 + j] + r[3 * i + 2] * a[8 + j];
   return c;
 }
 
-/// The derivative of a rotation leaves nothing of a translation.
-Matrix turned_derivative(const Matrix& a, const Rotation& r) {
-  Matrix c = turned(a, r);
+/// The derivative of a rotation has no translation.
+Matrix rotated_derivative(const Matrix& a, const Rotation& r) {
+  Matrix c = rotated(a, r);
   c[3] = c[7] = c[11] = 0;
   return c;
 }
@@ -82,7 +82,8 @@ void axis_angle(const double* r, Rotation& rotation, Rotation* by) {
   }
 }
 
-/// What the bones do to the hand at rest, before and after the global rotation, and (after it) by the finger's angles.
+/// Transforms of the bones from the rest pose, before and after the global rotation, and (after it) their derivatives
+/// with respect to the finger's angles.
 struct Posed {
   Rotation rotation, by_rotation[3];
   std::vector<Matrix> local, global;
@@ -110,16 +111,16 @@ Posed pose_bones(const HandProblem& p) {
     if (in_finger && joint == 1) {
       Rotation r, by_flexion, by_abduction;
       first_joint(angles[0], angles[1], r, by_flexion, by_abduction);
-      relative = turned(base, r);
-      own[0] = turned_derivative(base, by_flexion);
-      own[1] = turned_derivative(base, by_abduction);
+      relative = rotated(base, r);
+      own[0] = rotated_derivative(base, by_flexion);
+      own[1] = rotated_derivative(base, by_abduction);
     } else if (in_finger && joint >= 2) {
-      relative = turned(base, about_x(angles[joint]));
-      own[size_t(joint)] = turned_derivative(base, about_x_derivative(angles[joint]));
+      relative = rotated(base, about_x(angles[joint]));
+      own[size_t(joint)] = rotated_derivative(base, about_x_derivative(angles[joint]));
     }
     absolute[size_t(b)] = parent < 0 ? relative : product(absolute[size_t(parent)], relative);
     out.local.push_back(product(absolute[size_t(b)], inverse));
-    out.global.push_back(turned(out.rotation, out.local.back()));
+    out.global.push_back(rotated(out.rotation, out.local.back()));
     if (!Derivative || !in_finger) continue;
     for (int64_t a = 0; a < 4; ++a) {
       if (joint == 0 || (joint == 1 ? a > 1 : a > joint)) continue;
@@ -127,7 +128,7 @@ Posed pose_bones(const HandProblem& p) {
       Matrix& d = by[size_t(b)][size_t(a)];
       d = is_own ? (parent < 0 ? own[size_t(a)] : product(absolute[size_t(parent)], own[size_t(a)], 0))
                  : product(by[size_t(parent)][size_t(a)], relative);
-      out.by_angle[size_t(b)][size_t(a)] = turned(out.rotation, product(d, inverse));
+      out.by_angle[size_t(b)][size_t(a)] = rotated(out.rotation, product(d, inverse));
     }
   }
   return out;
@@ -172,7 +173,7 @@ Vertex vertex(const HandProblem& p, const Posed& posed, int32_t index) {
   return v;
 }
 
-/// Vertices, computed when first asked for.
+/// Vertices, computed on first use.
 template <bool Derivative>
 struct Skin {
   explicit Skin(const HandProblem& problem)
@@ -196,14 +197,14 @@ template <bool Derivative, class Point>
 void for_each_point(const HandProblem& p, const Point& point) {
   Skin<Derivative> skin(p);
   for (int64_t i = 0; i < p.n; ++i) {
-    if (p.places == nullptr) {
+    if (p.barycentric == nullptr) {
       const Vertex* corners[] = {&skin.at(p.corners[i])};
       double shares[] = {1};
       point(i, 1, corners, shares);
     } else {
       const Vertex* corners[] = {&skin.at(p.corners[3 * i]), &skin.at(p.corners[3 * i + 1]),
                                  &skin.at(p.corners[3 * i + 2])};
-      double u0 = p.places[2 * i], u1 = p.places[2 * i + 1], shares[] = {u0, u1, 1 - u0 - u1};
+      double u0 = p.barycentric[2 * i], u1 = p.barycentric[2 * i + 1], shares[] = {u0, u1, 1 - u0 - u1};
       point(i, 3, corners, shares);
     }
   }
@@ -223,7 +224,7 @@ void hand_plain(const HandProblem& p, double* errors) {
 
 void hand_jacobian_plain(const HandProblem& p, double* jacobian) {
   int64_t rows = 3 * p.n;
-  double* by_pose = jacobian + (p.places != nullptr ? 2 * rows : 0);
+  double* by_pose = jacobian + (p.barycentric != nullptr ? 2 * rows : 0);
   for_each_point<true>(p, [&](int64_t i, int count, const Vertex* const* corners, const double* shares) {
     for (int64_t j = 0; j < 3; ++j) {
       for (int64_t column = 0; column < 26; ++column) {

@@ -1,4 +1,4 @@
-// Forward through the sequence, keeping what each gate was; then backward through time, by hand.
+// Forward through the sequence, storing the values of all gates; then backward through time, by hand.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -11,7 +11,7 @@ std::vector<double> zeros(int64_t n) { return std::vector<double>(static_cast<si
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// What one layer did at one time, b numbers each.
+/// The values of one layer at one time, b numbers each.
 struct Gates {
   double *forget, *in, *out, *change, *cell, *squashed, *hidden;
 };
@@ -28,7 +28,7 @@ struct Tape {
   std::vector<double> data;
 };
 
-/// One layer at one time: `input` is what comes from below, hidden and cell are those of the time before.
+/// One layer at one time: `input` is the output of the layer below, hidden and cell are those of the previous time.
 void step(const LstmProblem& p, int64_t layer, const double* input, const double* hidden, const double* cell, Gates g) {
   const double *w = p.layers + 8 * p.b * layer, *bias = w + 4 * p.b;
   for (int64_t i = 0; i < p.b; ++i) {
@@ -42,7 +42,7 @@ void step(const LstmProblem& p, int64_t layer, const double* input, const double
   }
 }
 
-/// Through all layers at time t, which the tape holds as time `now`, the one before as `before` (-1: the start).
+/// Evaluates all layers at time t, stored on the tape as time `now`; the previous time is `before` (-1: the start).
 const double* advance(const LstmProblem& p, Tape& tape, int64_t t, int64_t before, int64_t now, double* input) {
   for (int64_t i = 0; i < p.b; ++i) input[i] = p.sequence[t * p.b + i] * p.extra[i];
   const double* signal = input;
@@ -59,7 +59,7 @@ const double* advance(const LstmProblem& p, Tape& tape, int64_t t, int64_t befor
   return signal;
 }
 
-/// Adds up x_{t+1} log-likelihoods; `by_y` gets their derivatives by y when it is not null.
+/// Sums the log-likelihoods of x_{t+1}; `by_y`, if not null, receives their derivatives with respect to y.
 double likelihood(const LstmProblem& p, const double* top, const double* wanted, double* y, double* by_y) {
   double total = 2, sum = 0, weight = 0;
   for (int64_t i = 0; i < p.b; ++i) {
@@ -79,7 +79,7 @@ double likelihood(const LstmProblem& p, const double* top, const double* wanted,
 }  // namespace
 
 double lstm_plain(const LstmProblem& p) {
-  Tape tape(p, 2);  // this time and the one before
+  Tape tape(p, 2);  // the current time and the previous one
   auto input = zeros(p.b), y = zeros(p.b);
   double sum = 0;
   for (int64_t t = 0; t + 1 < p.c; ++t) {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-/// Columns of n numbers; the rate is one for all.
+/// Columns of n numbers; the rate is a single number.
 struct Options {
   const double *spot, *strike, *time, *volatility;
   double rate;

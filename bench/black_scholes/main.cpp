@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kRate = 0.03;
 
-/// The cycles of an element's transcendental functions at 8 f64 lanes, each at the best known (case 3), and of its two
-/// dozen arithmetic operations.
+/// Cycles per element at 8 f64 lanes: of its transcendental functions, each at the best known speed (case 3), and of
+/// its two dozen arithmetic operations.
 constexpr double kCycles = 2.5 + 2 * 1.9 + 2 * 3.5 + 4.0;
 
 void declare() {
@@ -45,9 +45,9 @@ void declare() {
     auto f = cq::jit([](auto s, auto k, auto t, auto v, auto r) {
       auto price = [](auto s1, auto k1, auto t1, auto v1, auto r1) {
         auto normal = [](auto x) { return 0.5 * erfc(-x * std::sqrt(0.5)); };
-        auto spread = v1 * sqrt(t1);
-        auto d1 = (log(s1 / k1) + (r1 + 0.5 * v1 * v1) * t1) / spread;
-        return s1 * normal(d1) - k1 * exp(-r1 * t1) * normal(d1 - spread);
+        auto deviation = v1 * sqrt(t1);
+        auto d1 = (log(s1 / k1) + (r1 + 0.5 * v1 * v1) * t1) / deviation;
+        return s1 * normal(d1) - k1 * exp(-r1 * t1) * normal(d1 - deviation);
       };
       auto each = [](auto g) { return cq::vmap(g, {.in_axes = {0, 0, 0, 0, cq::none}}); };
       auto [value, greeks] = each(cq::value_and_grad(price, cq::argnums<0, 2, 3, 4>))(s, k, t, v, r);

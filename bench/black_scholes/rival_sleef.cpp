@@ -39,13 +39,13 @@ void greeks_sleef(const Options& o, const Greeks& out) {
   size_t i = 0;
   for (; i + kLanes <= o.n; i += kLanes) {
     Vector s = load(o.spot + i), k = load(o.strike + i), t = load(o.time + i), v = load(o.volatility + i);
-    Vector rooted = root(t), spread = v * rooted;
-    Vector d1 = (log(s / k) + (o.rate + 0.5 * v * v) * t) / spread, d2 = d1 - spread;
+    Vector rooted = root(t), deviation = v * rooted;
+    Vector d1 = (log(s / k) + (o.rate + 0.5 * v * v) * t) / deviation, d2 = d1 - deviation;
     Vector discounted = k * exp(-o.rate * t), density = 0.3989422804014327 * exp(-0.5 * d1 * d1);
     Vector n1 = 0.5 * erfc(-d1 * 0.7071067811865476), n2 = 0.5 * erfc(-d2 * 0.7071067811865476);
     store(out[0] + i, s * n1 - discounted * n2);
     store(out[1] + i, n1);
-    store(out[2] + i, density / (s * spread));
+    store(out[2] + i, density / (s * deviation));
     store(out[3] + i, s * density * v / (2.0 * rooted) + o.rate * discounted * n2);
     store(out[4] + i, s * density * rooted);
     store(out[5] + i, t * discounted * n2);

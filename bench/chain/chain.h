@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-/// The chain, written once for every operand: floats, doubles, tracers, Eigen arrays.
+/// The chain, generic over its operand: floats, doubles, tracers, Eigen arrays.
 template <class X>
 auto chain(const X& x) {
   auto a = x * 1.1f + 0.3f;        // 2

@@ -1,4 +1,4 @@
-// One expression: an intermediate array a line would cost a pass over memory each.
+// One expression: a separate line per operation would cost a pass over memory each.
 #include <Eigen/Core>
 
 #include "chain/chain.h"

@@ -20,7 +20,7 @@ namespace {
 struct Entry {
   Task task;
   std::string variant;
-  std::vector<double> seconds;  // a call, one figure a repetition
+  std::vector<double> seconds;  // per call, one figure per repetition
 
   bool ours() const { return variant.starts_with("calque"); }
   double median() const {
@@ -47,7 +47,7 @@ State& state() {
 
 std::string full_name(const Entry& entry) { return entry.task.name + "/" + entry.task.size + "/" + entry.variant; }
 
-/// Collects one figure a repetition; prints nothing itself.
+/// Collects one figure per repetition; prints nothing.
 class Collector : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -166,14 +166,14 @@ void check_all(const std::string& what, std::span<const T> got, std::span<const 
     if (!close(double(got[i]), double(expected[i]), rtol, atol)) fail(what, i, double(got[i]), double(expected[i]));
 }
 
-/// Libraries read these when they are loaded, so a program that lacks them starts itself once more.
+/// Libraries read these variables when they are loaded, so the program re-executes itself if they are missing.
 void set_up_rivals(char** argv) {
   constexpr const char* kReady = "CALQUE_BENCH_RIVALS_READY";
   if (std::getenv(kReady) != nullptr) return;
   setenv(kReady, "1", 0);
   for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "CALQUE_NUM_THREADS"}) setenv(name, "1", 0);
 #if defined(__x86_64__)
-  // OpenBLAS before 0.3.26 takes AMD's processors with AVX-512 for those without.
+  // OpenBLAS before 0.3.26 does not recognize AMD processors with AVX-512.
   __builtin_cpu_init();
   if (__builtin_cpu_is("amd") && __builtin_cpu_supports("avx512bw")) setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0);
 #endif
@@ -198,7 +198,7 @@ void check(const std::string& what, double got, double expected, double rtol, do
   if (!close(got, expected, rtol, atol)) fail(what, 0, got, expected);
 }
 
-void note(const std::string& what, double value, const std::string& unit) {
+void record(const std::string& what, double value, const std::string& unit) {
   state().probes[what] = {{"value", value}, {"unit", unit}};
   std::cout << what << ": " << std::setprecision(4) << value << ' ' << unit << '\n';
 }
@@ -243,7 +243,7 @@ int run(int argc, char** argv, const std::function<void()>& declare) {
   // Rivals have one thread.
   setenv("CALQUE_NUM_THREADS", "1", 0);
   set_up_rivals(argv);
-  // Our own defaults come first, so that flags of the command line win.
+  // Our defaults come first, so that command-line flags override them.
   std::vector<std::string> arguments = {argv[0], "--benchmark_repetitions=9", "--benchmark_min_time=0.05",
                                         "--benchmark_enable_random_interleaving=true"};
   for (int i = 1; i < argc; ++i) {

@@ -14,13 +14,13 @@
 
 namespace bench {
 
-/// What a task at one size cannot beat: seconds a call, and the formula they came from. Zero where there is none.
+/// The physical limit of a task at one size: seconds per call and their formula. Zero when there is none.
 struct Floor {
   double seconds = 0;
   std::string formula = {};
 };
 
-/// What one call computes and moves at the least, which places it on a roofline. Zero where it is not told.
+/// The minimum work and traffic of one call, which determine its position on a roofline. Zero when not given.
 struct Work {
   double flops = 0;
   double bytes = 0;
@@ -34,7 +34,7 @@ struct Task {
   Work work = {};
 };
 
-/// Notes a variant for the report. Called by `add`.
+/// Records a variant for the report. Called by `add`.
 void describe(const Task& task, const std::string& variant);
 
 /// Adds a variant: one call of `body` is one call of the task. Names of our own variants start with "calque"; all
@@ -48,8 +48,8 @@ void add(const Task& task, const std::string& variant, Body body) {
   });
 }
 
-/// Stops the program unless `got` is within `rtol * |expected| + atol` of the reference everywhere: no variant with a
-/// wrong result is ever timed.
+/// Aborts unless `got` is within `rtol * |expected| + atol` of the reference everywhere: variants with wrong results
+/// are never timed.
 void check(const std::string& what, std::span<const float> got, std::span<const float> expected, double rtol,
            double atol = 0);
 void check(const std::string& what, std::span<const double> got, std::span<const double> expected, double rtol,
@@ -60,22 +60,22 @@ void check(const std::string& what, double got, double expected, double rtol, do
 std::vector<float> random_floats(size_t n, float low, float high, uint64_t seed);
 std::vector<double> random_doubles(size_t n, double low, double high, uint64_t seed);
 
-/// The sizes that a task runs at: those of `--sizes=a,b,...`, else the defaults.
+/// The sizes of a task: those of `--sizes=a,b,...`, or the defaults.
 const std::vector<int64_t>& sizes(const std::vector<int64_t>& defaults);
 
 /// A power of ten as "10^5", other numbers in digits.
 std::string size_name(int64_t n);
 
-/// Notes a figure of the machine for the report.
-void note(const std::string& what, double value, const std::string& unit);
+/// Records a figure of the machine for the report.
+void record(const std::string& what, double value, const std::string& unit);
 
-/// Notes the version of a library that the program measures.
+/// Records the version of a library that the program measures.
 void version(const std::string& library, const std::string& version);
 
-/// Notes a rival that cannot run, and why: it is not installed, or has no such operation.
+/// Records a rival that cannot run and the reason: not installed, or without such an operation.
 void skip(const Task& task, const std::string& variant, const std::string& why);
 
-/// Runs the program, each library on one thread (unless OMP_NUM_THREADS or CALQUE_NUM_THREADS say otherwise):
+/// Runs the program, each library on one thread (unless OMP_NUM_THREADS or CALQUE_NUM_THREADS are set):
 /// `--sizes=`, `--json=FILE` and Google Benchmark's own flags; `declare` registers the variants.
 int run(int argc, char** argv, const std::function<void()>& declare);
 

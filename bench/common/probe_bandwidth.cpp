@@ -1,4 +1,4 @@
-// Bandwidth probes. Compiled for the machine at hand, like the rivals.
+// Bandwidth probes. Compiled for the host CPU, like the rivals.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -64,7 +64,7 @@ float read_all(const float* x, size_t n) {
 }  // namespace
 
 double memory_bandwidth() {
-  constexpr size_t n = size_t{1} << 25;  // 128 MiB a stream
+  constexpr size_t n = size_t{1} << 25;  // 128 MiB per stream
   auto x = recycler().get(n), y = recycler().get(n), z = recycler().get(n);
   std::fill_n(x.get(), n, 1.0f);
   std::fill_n(y.get(), n, 2.0f);
@@ -79,7 +79,7 @@ double memory_bandwidth() {
   });
   (void)sink;
   double bandwidth = std::max(double(n * sizeof(float)) / read, double(3 * n * sizeof(float)) / triad);
-  note("memory bandwidth (B)", bandwidth / 1e9, "GB/s");
+  record("memory bandwidth (B)", bandwidth / 1e9, "GB/s");
   return bandwidth;
 }
 
@@ -99,7 +99,7 @@ double l2_bandwidth() {
     }
   });
   double bandwidth = double(repeats) * 2 * n * sizeof(float) / seconds;
-  note("L2 bandwidth (B_L2)", bandwidth / 1e9, "GB/s");
+  record("L2 bandwidth (B_L2)", bandwidth / 1e9, "GB/s");
   return bandwidth;
 }
 

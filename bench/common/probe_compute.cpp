@@ -1,4 +1,4 @@
-// Compute probes. Compiled for the machine at hand, like the rivals.
+// Compute probes. Compiled for the host CPU, like the rivals.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -37,7 +37,7 @@ double best_seconds(Work work) {
   return best;
 }
 
-/// Seconds of one of many steps x <- step(x, a, b) that wait for each other.
+/// Seconds per step in a chain of dependent steps x <- step(x, a, b).
 template <class Step>
 double latency_of_step(Step step) {
   constexpr int steps = 100000;
@@ -52,8 +52,8 @@ double latency_of_step(Step step) {
          steps;
 }
 
-/// Twelve chains of vector steps, enough to hide the latency of two units. Each chain is a variable of its own: an
-/// array of them would live in memory.
+/// Twelve chains of vector steps, enough to hide the latency of two units. Each chain is a separate variable: an
+/// array of them would be in memory.
 template <class Vector, class Step>
 double seconds_of_independent(int steps, Step step) {
   return best_seconds([&] {
@@ -81,13 +81,13 @@ double fma_peak(T factor, T addend) {
 
 double fma_peak_f32() {
   double peak = fma_peak<Floats>(0.999f, 0.001f);
-  note("f32 FMA peak (F)", peak / 1e9, "GFLOP/s");
+  record("f32 FMA peak (F)", peak / 1e9, "GFLOP/s");
   return peak;
 }
 
 double fma_peak_f64() {
   double peak = fma_peak<Doubles>(0.999, 0.001);
-  note("f64 FMA peak", peak / 1e9, "GFLOP/s");
+  record("f64 FMA peak", peak / 1e9, "GFLOP/s");
   return peak;
 }
 
@@ -97,7 +97,7 @@ double dot_peak_bf16() {
   asm volatile("" : "+x"(a), "+x"(b));
   double seconds = seconds_of_independent<__m512>(kSteps, [&](__m512 c) { return _mm512_dpbf16_ps(c, a, b); });
   double peak = 4.0 * 12 * kSteps * 16 / seconds;
-  note("bf16 dot product peak", peak / 1e9, "GFLOP/s");
+  record("bf16 dot product peak", peak / 1e9, "GFLOP/s");
   return peak;
 #else
   return 0;
@@ -114,24 +114,24 @@ double clock_rate() {
     }
   });
   double rate = steps / seconds;
-  note("clock", rate / 1e9, "GHz");
+  record("clock", rate / 1e9, "GHz");
   return rate;
 }
 
 double chain_latency_f64() {
   double latency = latency_of_step([](double x, double a, double b) {
                      x *= a;
-                     asm volatile("" : "+x"(x));  // keeps the two from becoming one fused operation
+                     asm volatile("" : "+x"(x));  // prevents contraction of the two operations
                      return x + b;
                    }) /
                    2;
-  note("f64 latency of an operation", latency * 1e9, "ns");
+  record("f64 latency of an operation", latency * 1e9, "ns");
   return latency;
 }
 
 double fma_latency_f64() {
   double latency = latency_of_step([](double x, double a, double b) { return x * a + b; });
-  note("f64 latency of x * a + b", latency * 1e9, "ns");
+  record("f64 latency of x * a + b", latency * 1e9, "ns");
   return latency;
 }
 

@@ -1,5 +1,5 @@
-// Result memory as an expert's C++ program would keep it: freed blocks are handed out again, so that a fresh result
-// costs no page faults. One thread.
+// Result memory as managed by an optimized C++ program: freed blocks are reused, so that a new result costs no page
+// faults. Single-threaded.
 #pragma once
 
 #include <cstdlib>
@@ -50,7 +50,7 @@ class Recycler {
   std::map<size_t, std::vector<float*>> free_;
 };
 
-/// The process's own.
+/// The recycler of this process.
 inline Recycler& recycler() {
   static Recycler instance;
   return instance;

@@ -1,5 +1,5 @@
-// Pairs of variants on the same data: ours, a call whose results are kept; and rivals, which fill memory of their own
-// and are checked against the reference first.
+// Variants on the same data: ours, a call that returns its results; and rivals, which fill a separate buffer and are
+// checked against the reference first.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace bench {
 
-/// How far a result may be from the reference.
+/// The allowed difference between a result and the reference.
 struct Tolerance {
   double rtol = 0, atol = 0;
 };
 
-/// Ours: a call whose result nobody optimizes away.
+/// Our variant: a call whose result is protected from being optimized away.
 template <class Call>
 void add_ours(const Task& task, Call call, const std::string& variant = "calque") {
   add(task, variant, [call = std::move(call)] {

@@ -1,4 +1,4 @@
-// What the hand-written rivals share: vectors of 64 bytes and e^x on them.
+// Shared by the hand-written rivals: vectors of 64 bytes and e^x on them.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ namespace {
 
 using Arrays = std::vector<cq::Array<float>>;
 
-/// Times compiling `f` on `count` arrays, whose length is another one in every call.
+/// Times compiling `f` on `count` arrays, whose length changes with every call.
 template <class F>
 void add(const std::string& family, const F& f) {
   for (int64_t count : bench::sizes({500, 5000})) {
@@ -47,7 +47,7 @@ void declare_families() {
         for (size_t i = 0; i < out.size(); ++i) out[i] = v[0] * static_cast<float>(i + 2);
         return out;
       }));
-  add("parts joined", cq::jit([](const auto& v) { return cq::concatenate(v, 0); }));
+  add("arrays concatenated", cq::jit([](const auto& v) { return cq::concatenate(v, 0); }));
   add("carries shifted", cq::jit([](const auto& v) {
         return cq::fori_loop(
             0, 10,

@@ -1,6 +1,6 @@
-// Case 20: tracing and compiling a straight line of many operations, and programs of many arrays, whose compile time
-// should grow with their size and no faster. Every call has a shape of its own, since a graph that was seen before is
-// never compiled again. The rivals are other programs' compilers and run outside this process.
+// Case 20: tracing and compiling a straight-line program of many operations, and programs of many arrays, whose compile
+// time should be linear in their size. Every call has a new shape, since a known graph is not compiled again. The
+// rivals are compilers of other programs and run outside this process.
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -15,7 +15,7 @@ namespace cq = calque;
 
 namespace {
 
-/// `count` operations, none of which can be folded, shared or left out.
+/// `count` operations, none of which can be folded, shared or eliminated.
 template <class X>
 X straight_line(const X& x, int64_t count) {
   X y = x;

@@ -26,7 +26,7 @@ X steps(const X& x, int64_t count) {
   return y;
 }
 
-/// Times the trace, the compilation and the first run on a matrix or vector that is longer by one in every call.
+/// Times the trace, the compilation and the first run on a matrix or vector whose length grows by one with every call.
 template <class F>
 void add(const std::string& what, const std::string& size, const std::vector<int64_t>& shape, const F& f) {
   auto longer = std::make_shared<int64_t>(0);

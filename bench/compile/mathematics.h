@@ -1,5 +1,5 @@
 // Case 20: programs of elementary functions, and small programs of one operation.
 #pragma once
 
-/// Declares the first calls of them, all with arrays of shapes that were never seen before.
+/// Declares first calls of these programs, all with arrays of new shapes.
 void declare_mathematics();

@@ -1,4 +1,4 @@
-// Case 9: sums of the elements up to each place.
+// Case 9: inclusive prefix sums.
 #pragma once
 
 #include <cstddef>

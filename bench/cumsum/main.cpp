@@ -42,7 +42,7 @@ void declare() {
       });
     };
     rival("c++ vectors", cumsum_vectors, 1e-4);
-    rival("partial_sum", cumsum_plain, 1.0);  // f32 sums of 10^8 terms lose nearly all digits
+    rival("partial_sum", cumsum_plain, 1.0);  // f32 sums of 10^8 elements lose nearly all digits
   }
 }
 

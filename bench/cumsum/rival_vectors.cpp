@@ -1,5 +1,5 @@
-// By hand: sums inside a vector by doubling distances, then the sum of the vectors before. One chain of additions runs
-// through all vectors, in double.
+// Hand-written: prefix sums within a vector by doubling distances, plus the sum of all previous vectors, a serial chain
+// of additions in double.
 #include "common/vectors.h"
 #include "cumsum/cumsum.h"
 

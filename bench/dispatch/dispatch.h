@@ -1,11 +1,11 @@
-// Case 19: what a call costs when the work is next to nothing.
+// Case 19: the overhead of a call with very little work.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
 
-/// A fresh array of x[i] * y[i] + x[i].
+/// A new array of x[i] * y[i] + x[i].
 std::unique_ptr<float[]> small_plain(const float* x, const float* y, size_t n);
 
 using Scalar = double (*)(double, double);

@@ -37,7 +37,7 @@ void declare_scalars() {
   cq::Function<double(double, double)> compiled =
       cq::compile<double(double, double)>([](auto u, auto v) { return u * v + u; });
   bench::check("scalar call: calque", compiled(3.0, 0.5), 4.5, 1e-15);
-  // Each call waits for the one before.
+  // Each call depends on the previous one.
   auto chained = [&](const char* name, auto f) {
     bench::add(task, name, [f, x = 1.0]() mutable {
       x = f(x, -0.5) + 1.0;

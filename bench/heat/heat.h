@@ -5,7 +5,7 @@
 
 constexpr float kConductivity = 0.2f;
 
-/// Two grids in turn; the result is in `to`, `spare` is one more.
+/// Double-buffered grids; the result is in `to`, `spare` is the other buffer.
 void heat_plain(const float* from, float* to, float* spare, int64_t n, int64_t steps);
-/// Two steps at a time while a band of rows is in the second-level cache.
+/// Two steps at a time while a band of rows is in the L2 cache.
 void heat_two_steps(const float* from, float* to, float* spare, int64_t n, int64_t steps);

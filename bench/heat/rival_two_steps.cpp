@@ -11,7 +11,7 @@ void row(const float* __restrict up, const float* __restrict u, const float* __r
   for (int64_t j = 1; j + 1 < n; ++j) v[j] = u[j] + kConductivity * (up[j] + down[j] + u[j - 1] + u[j + 1] - 4 * u[j]);
 }
 
-/// Row i of the second step follows row i + 1 of the first, of which three rows are kept.
+/// Row i of the second step follows row i + 1 of the first, of which three rows are buffered.
 void two_steps(const float* from, float* to, float* rows, int64_t n) {
   const auto middle = [&](int64_t i) { return rows + i % 3 * n; };
   std::fill_n(middle(0), n, 0.0f);

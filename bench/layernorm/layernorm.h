@@ -7,6 +7,6 @@
 inline constexpr float kEpsilon = 1e-5f;
 
 void layernorm_plain(const float* x, const float* gain, const float* bias, float* y, size_t rows, size_t columns);
-/// Given dy: dx, and what the rows add to dgain and dbias.
+/// Given dy: dx, and the contributions of the rows to dgain and dbias.
 void layernorm_backward(const float* x, const float* gain, const float* dy, float* dx, float* dgain, float* dbias,
                         size_t rows, size_t columns);

@@ -43,7 +43,7 @@ void declare() {
     benchmark::DoNotOptimize(result.get());
   });
 
-  // Forwards and backwards: x is read and y written, x and dy are read and dx written.
+  // Forward: x is read and y written; backward: x and dy are read and dx written.
   const bench::Task both{"layernorm and gradient", "16384x1024", {20.0 * double(n) / bandwidth, "20n/B"}};
   auto g = cq::jit([](auto v, auto a, auto b, auto d) {
     auto [value, pullback] = cq::vjp(layernorm, v, a, b);

@@ -1,4 +1,4 @@
-// Case 16: loops of many cheap steps, each depending on the one before.
+// Case 16: loops of many short steps, each depending on the previous one.
 #pragma once
 
 #include <cstdint>

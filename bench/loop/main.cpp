@@ -11,7 +11,7 @@ namespace cq = calque;
 namespace {
 
 void declare_while(int64_t steps, double latency) {
-  // In the chain of a step lie the multiplication by r or the subtraction, and the multiplication of the two.
+  // The critical path of a step is the multiplication by r or the subtraction, then the multiplication of the two.
   bench::Task task{"while", bench::size_name(steps), {2 * double(steps) * latency, "2 operations a step"}};
   const double r = 3.2, start = 0.3;  // a stable cycle of two values: rounding does not grow
   auto f = cq::jit([steps](auto x, auto rate) {

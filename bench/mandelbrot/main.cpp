@@ -14,7 +14,7 @@ namespace cq = calque;
 namespace {
 
 // Pixels at the border of the set are chaotic: contraction of a*b+c may change their counts. Variants must agree on all
-// but this part of the pixels.
+// but this fraction of the pixels.
 constexpr double kChaotic = 0.01;
 
 void check_counts(const char* what, const int32_t* got, const std::vector<int32_t>& expected) {

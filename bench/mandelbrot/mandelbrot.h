@@ -1,5 +1,5 @@
-// Case 17: the Mandelbrot set on a square image, a loop per pixel of its own length. A pixel's value is the number of
-// steps z <- z^2 + c, from z = 0, that it makes while |z|^2 <= 4, at most kSteps.
+// Case 17: the Mandelbrot set on a square image, with a loop of data-dependent length per pixel. A pixel's value is the
+// number of steps z <- z^2 + c, from z = 0, while |z|^2 <= 4, at most kSteps.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// By hand: vectors of pixels, four at a time to hide the latency of a step, that go on while some lane does.
+// Hand-written: four vectors of pixels at a time to hide the latency of a step, iterated while any lane is active.
 #include "mandelbrot/mandelbrot.h"
 
 #if defined(__AVX512F__)
@@ -25,7 +25,7 @@ void mandelbrot_intrinsics(const float* real, const float* imaginary, int32_t* c
 #pragma GCC unroll 4
       for (size_t v = 0; v < kVectors; ++v) {
         __m512 yy = _mm512_mul_ps(y[v], y[v]);
-        // A lane that left stays out: its z may come back, its count may not.
+        // An escaped lane stays inactive: its z may return below the bound, but its count must not increase.
         live[v] = _mm512_mask_cmp_ps_mask(live[v], _mm512_fmadd_ps(x[v], x[v], yy), four, _CMP_LE_OQ);
         k[v] = _mm512_mask_add_epi32(k[v], live[v], k[v], one);
         __m512 next = _mm512_add_ps(_mm512_fmsub_ps(x[v], x[v], yy), cr[v]);

@@ -1,7 +1,7 @@
-// Prints cycles an element, with the largest error in ulp, of every function and rival: functions over 2048 numbers.
-// Loops of rivals are called as they are. Those of Calque are called as users call them, and what a call costs beside
-// its loop, measured as the time of the same function over 16 numbers, is taken off. Variants run interleaved; a figure
-// is a median.
+// Prints cycles per element and the largest error in ulp of every function and rival, over arrays of 2048 numbers.
+// Loops of rivals are called directly. Calque's functions are called as users call them, and the call overhead,
+// measured as the time of the same function over 16 numbers, is subtracted. Variants run interleaved; a figure is a
+// median.
 //
 //   bench_math [--repetitions=N] [--json=FILE] [FUNCTION...]
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kElements = 2048, kFewElements = 16;
 
-/// Calque's function of one or two arrays; the second is not looked at by functions of one.
+/// Calque's function of one or two arrays; unary functions ignore the second.
 template <class T>
 using Compiled = std::function<cq::Array<T>(const cq::Array<T>&, const cq::Array<T>&)>;
 
@@ -62,7 +62,7 @@ struct Variant {
   std::string name;
   /// Runs on arguments; returns where the result is, which the next run may overwrite.
   std::function<const T*(Arguments<T>&)> run;
-  bool is_dispatched = false;  ///< a call costs something beside its loop
+  bool is_dispatched = false;  ///< a call has overhead besides its loop
   double cycles = 0;
   double ulp = 0;
 };
@@ -76,13 +76,13 @@ Variant<T> calque_variant(const char* name, Compiled<T> f) {
   return {name, run, true};
 }
 
-/// |got - exact| in units of the last place of a T near `exact`.
+/// |got - exact| in ulps of a T near `exact`.
 template <class T>
 double ulp_error(T got, long double exact) {
   int exponent = 0;
   std::frexp(exact, &exponent);
-  const int place = std::max(exponent, std::numeric_limits<T>::min_exponent) - std::numeric_limits<T>::digits;
-  return static_cast<double>(std::fabs(std::ldexp(static_cast<long double>(got) - exact, -place)));
+  const int ulp_exponent = std::max(exponent, std::numeric_limits<T>::min_exponent) - std::numeric_limits<T>::digits;
+  return static_cast<double>(std::fabs(std::ldexp(static_cast<long double>(got) - exact, -ulp_exponent)));
 }
 
 template <class T>
@@ -118,12 +118,12 @@ double median(std::vector<double>& values) {
   return values[values.size() / 2];
 }
 
-/// Seconds that calls take, over and over.
+/// Measures the time of calls repeatedly.
 template <class T>
 class Timing {
  public:
   Timing(const Variant<T>& variant, Arguments<T> arguments) : variant_(variant), arguments_(std::move(arguments)) {}
-  /// The first time finds out how many calls last long enough.
+  /// The first run determines how many calls take long enough to be timed.
   void repeat() {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();

@@ -1,5 +1,5 @@
 #if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 warns of its own intrinsics: their undefined operands are meant to be so.
+// GCC 12 warns about intentionally undefined operands in its own intrinsics.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif

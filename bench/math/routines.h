@@ -12,7 +12,7 @@ struct Routine {
   void (*run)(const T* x, const T* y, T* out, size_t n);
 };
 
-/// What is measured, one type at a time. Functions that a rival lacks are left out of its list.
+/// The measured functions, per type. The list of a rival omits functions that it lacks.
 struct Routines {
   std::vector<Routine<float>> f32;
   std::vector<Routine<double>> f64;

@@ -23,7 +23,7 @@ struct Network {
 
 void declare() {
   const double peak = bench::fma_peak_f32();
-  double flops = 0;  // forward, and backward by the weights and (but for the first layer) by what comes in
+  double flops = 0;  // forward, and backward with respect to weights and (except in the first layer) inputs
   for (int64_t l = 0; l < kLayers; ++l)
     flops += (l == 0 ? 4.0 : 6.0) * double(kBatch) * double(kWidths[l]) * double(kWidths[l + 1]);
   const bench::Task task{

@@ -13,8 +13,8 @@ constexpr size_t parameters() {
   return count;
 }
 
-/// Weights [in, out] and offsets [out] of layer after layer; images [batch, 784]. Writes the moved parameters. Products
-/// by cblas_sgemm.
+/// Weights [in, out] and offsets [out] per layer; images [batch, 784]. Writes the updated parameters. Products by
+/// cblas_sgemm.
 void step_openblas(const float* parameters, const float* images, const int32_t* labels, float* moved);
 /// The same in f64, with plain loops.
 void step_reference(const double* parameters, const float* images, const int32_t* labels, double* moved);

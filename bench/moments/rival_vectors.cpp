@@ -1,4 +1,4 @@
-// By hand, in vectors; `columns` is a multiple of four of them.
+// Hand-vectorized; `columns` is a multiple of four vectors.
 #include <cmath>
 
 #include "common/vectors.h"

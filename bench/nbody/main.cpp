@@ -32,7 +32,7 @@ void declare() {
   const double peak = bench::fma_peak_f32();
   for (int64_t size : bench::sizes({8192})) {
     const size_t n = size_t(size);
-    const double flops = 20.0 * double(n) * double(n);  // as is usual to count, the root and its inverse as one
+    const double flops = 20.0 * double(n) * double(n);  // by convention, the square root and its inverse count as one
     const bench::Task task{"nbody", std::to_string(size), {flops / peak, "20 n^2 / F"}, {flops, 28.0 * double(n)}};
     auto column = [&](float low, float high, uint64_t seed) {
       return std::make_shared<std::vector<float>>(bench::random_floats(n, low, high, seed));

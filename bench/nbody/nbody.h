@@ -10,8 +10,8 @@ struct Bodies {
 
 constexpr float kSoftening = 1e-2f;
 
-/// ax, ay and az one after the other.
+/// ax, ay and az, concatenated.
 void accelerations_plain(const Bodies& bodies, float* out);
 void accelerations_fast_math(const Bodies& bodies, float* out);
-/// By hand: four vectors of bodies at a time, an estimated root and one step of Newton's.
+/// Hand-written: four vectors of bodies at a time, an estimated root and one Newton step.
 void accelerations_intrinsics(const Bodies& bodies, float* out);

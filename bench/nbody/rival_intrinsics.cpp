@@ -38,7 +38,7 @@ void accelerations_intrinsics(const Bodies& b, float* out) {
     }
   }
   if (i == b.n) return;
-  // The rest, which a power of two does not have, would need masks: the plain loop does all then.
+  // A remainder, which powers of two do not have, would need masks: use the plain loop then.
   accelerations_plain(b, out);
 }
 

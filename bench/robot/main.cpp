@@ -20,7 +20,7 @@ namespace {
 template <int N, class S>
 using Vector = Eigen::Matrix<S, N, 1>;
 
-/// Operations of one evaluation, and what the derivative along one direction adds.
+/// Operations of one evaluation, and additional operations of the derivative along one direction.
 template <int N>
 std::pair<double, double> operations(const std::vector<robot::Link>& links) {
   using numbers::Counted;
@@ -36,8 +36,8 @@ std::pair<double, double> operations(const std::vector<robot::Link>& links) {
   return {value, Counted::operations - value};
 }
 
-/// The plain numbers' accelerations, which are first checked: under the torques that the other algorithm finds for
-/// them the arm must move so.
+/// Accelerations on plain numbers, checked first: the inverse dynamics must give torques under which the arm moves with
+/// these accelerations.
 template <int N>
 std::vector<double> reference(const Robot& arm, const std::vector<robot::Link>& links) {
   std::vector<double> out(arm.count * N);
@@ -84,7 +84,7 @@ void declare_arm(size_t count) {
     const auto start = std::chrono::steady_clock::now();
     const auto result = f(x);
     const std::chrono::duration<double> first = std::chrono::steady_clock::now() - start;
-    bench::note(of.name + " " + of.size + ": first call", first.count(), "s");
+    bench::record(of.name + " " + of.size + ": first call", first.count(), "s");
     bench::check(of.name + " " + of.size, result.host(), std::span<const double>(wanted), tolerance.rtol,
                  tolerance.atol);
     bench::add_ours(of, [f, x] { return f(x); });

@@ -8,7 +8,7 @@
 
 namespace numbers {
 
-/// Eight numbers in one vector (or as many as the machine needs).
+/// Eight numbers in one vector (or in as many vectors as the machine needs).
 struct Lanes {
   static constexpr size_t kCount = 8;
   using Vector = double __attribute__((vector_size(8 * kCount)));
@@ -87,7 +87,7 @@ struct Dual {
   }
 };
 
-/// Counts additions, multiplications and divisions, but for those whose result is a constant or an operand (x + 0, 1 x,
+/// Counts additions, multiplications and divisions, except those whose result is a constant or an operand (x + 0, 1 x,
 /// 0 x). A sine or cosine counts 20.
 struct Counted {
   double value = 0;

@@ -1,4 +1,4 @@
-// Code for this machine only must not share inline functions with the rest of the program.
+// Native code must not share inline functions with the rest of the program.
 #define robot robot_native
 #include "robot/states.h"
 

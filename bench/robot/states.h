@@ -21,7 +21,7 @@ inline auto&& lane(numbers::Lanes& x, size_t i) { return reinterpret_cast<double
 template <int N, class S>
 using Vector = Eigen::Matrix<S, N, 1>;
 
-/// body(first, used, q): for each group of states; the last one repeats its last state.
+/// body(first, used, q) for each batch of states; the last batch repeats its last state.
 template <int N, class S, class Body>
 void each(const Robot& robot, Body body) {
   for (size_t first = 0; first < robot.count; first += kLanes<S>) {

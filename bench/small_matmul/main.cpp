@@ -62,12 +62,12 @@ void declare_all() {
   bench::version("libxsmm", libxsmm_version());
 #endif
   const double peak = bench::fma_peak_f32(), bandwidth = bench::memory_bandwidth();
-  // Inside one compiled function: as many products as lie in the second-level cache.
+  // Inside one compiled function: as many products as fit in the L2 cache.
   for (int64_t n : bench::sizes({4, 8, 16, 32, 64})) {
     const int64_t count = std::max<int64_t>(1, 32768 / (n * n));
     declare("small matmul", std::to_string(n), count, n, {2.0 * double(count * n * n * n) / peak, "2 n^3 / F"});
   }
-  // From memory and back.
+  // Operands and results in main memory.
   for (int64_t n : {4, 8}) {
     const int64_t count = 100000;
     const double compute = 2.0 * double(count * n * n * n) / peak, memory = 12.0 * double(count * n * n) / bandwidth;

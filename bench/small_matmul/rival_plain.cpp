@@ -4,7 +4,7 @@
 
 namespace {
 
-/// Blocks of four rows of c are kept in registers.
+/// Blocks of four rows of c stay in registers.
 template <int N>
 void product(const float* a, const float* b, float* c) {
   constexpr int kLanes = N < 16 ? N : 16, kVectors = N / kLanes, kRows = 4;

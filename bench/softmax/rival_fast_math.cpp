@@ -1,4 +1,4 @@
-// Three plain loops a row, under -ffast-math, where g++ takes the C library's vector exponential.
+// Three plain loops per row with -ffast-math, where g++ uses the C library's vector exponential.
 #include <cmath>
 
 #include "softmax/softmax.h"

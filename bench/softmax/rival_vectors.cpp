@@ -1,4 +1,4 @@
-// By hand, in vectors: the exponentials are kept in the result and scaled there.
+// Hand-vectorized: the exponentials are stored in the result and scaled there.
 #include "common/vectors.h"
 #include "softmax/softmax.h"
 

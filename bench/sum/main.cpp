@@ -33,7 +33,7 @@ void declare() {
       bench::add(task, name, [=] { benchmark::DoNotOptimize(run(x->data(), n)); });
     };
     rival("c++ blocks", sum_blocks, 1e-6);
-    // These accumulate in few f32 partial sums: at 10^8 they lose digits, the plain loop nearly all of them.
+    // These accumulate in few f32 partial sums: at 10^8 elements they lose digits, the plain loop nearly all of them.
     rival("c++ plain", sum_plain, 1.0);
     rival("c++ -ffast-math", sum_fast_math, 1e-2);
     rival("eigen", sum_eigen, 1e-2);

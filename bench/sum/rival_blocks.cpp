@@ -1,5 +1,5 @@
-// By hand: eight vectors of partial sums a block, blocks added in double: as exact as pairwise summation, at the speed
-// of memory.
+// Hand-written: eight vectors of partial sums per block, blocks added in double: as accurate as pairwise summation, at
+// memory bandwidth.
 #include <algorithm>
 #include <cstring>
 

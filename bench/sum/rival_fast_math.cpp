@@ -1,4 +1,4 @@
-// The same loop; -ffast-math lets the compiler keep several partial sums.
+// The same loop; -ffast-math lets the compiler use several partial sums.
 #include "sum/sum.h"
 
 float sum_fast_math(const float* x, size_t n) {

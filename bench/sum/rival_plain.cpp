@@ -1,4 +1,4 @@
-// The loop that one writes: strictly in order, so it is bound by the latency of an addition, and inexact.
+// The straightforward loop: strictly in order, so it is bound by the latency of an addition, and inaccurate.
 #include "sum/sum.h"
 
 float sum_plain(const float* x, size_t n) {

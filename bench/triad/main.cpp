@@ -23,10 +23,10 @@ void declare() {
     auto y = std::make_shared<std::vector<float>>(bench::random_floats(n, -1, 1, 2));
     std::vector<float> expected(n);
     for (size_t i = 0; i < n; ++i) expected[i] = float(double(kFactor) * (*x)[i] + (*y)[i]);
-    // A result near zero is as exact as its terms.
+    // The absolute error of a result near zero is that of its operands.
     auto check = [&](const char* what, std::span<const float> got) { bench::check(what, got, expected, 1e-6, 3e-7); };
 
-    // Below the size of the caches the memory is no floor.
+    // Arrays that fit in caches are not limited by memory bandwidth.
     bench::Task task{"triad", bench::size_name(size), {}};
     if (size >= 10000000) task.floor = {12.0 * double(n) / bandwidth, "12n/B"};
 
@@ -50,7 +50,7 @@ void declare() {
       });
     };
     pooled("c++ pooled", triad_plain);
-    pooled("c++ pooled streaming", triad_streaming);
+    pooled("c++ pooled non-temporal", triad_non_temporal);
     bench::add(task, "c++ new", [=] {
       std::unique_ptr<float[]> result(new float[n]);
       triad_plain(kFactor, x->data(), y->data(), result.get(), n);

@@ -1,4 +1,4 @@
-// The loop that one writes; the compiler vectorises it.
+// The straightforward loop, vectorized by the compiler.
 #include "triad/triad.h"
 
 void triad_plain(float a, const float* x, const float* y, float* __restrict result, size_t n) {

@@ -1,11 +1,11 @@
-// Streaming stores: the result does not pass through the caches, which saves reading its lines first.
+// Non-temporal stores: the result bypasses the caches, which avoids reading its lines first.
 #include "triad/triad.h"
 
 #if defined(__AVX__)
 #include <immintrin.h>
 #endif
 
-void triad_streaming(float a, const float* x, const float* y, float* __restrict result, size_t n) {
+void triad_non_temporal(float a, const float* x, const float* y, float* __restrict result, size_t n) {
   size_t i = 0;
 #if defined(__AVX512F__)
   __m512 factor = _mm512_set1_ps(a);

@@ -1,6 +1,6 @@
 #pragma once
 // ADBench's BA: the reprojection errors of bundle adjustment and their sparse Jacobian. One residual is written with
-// Eigen's small vectors; jacfwd makes its Jacobian of it, vmap the function of all observations.
+// Eigen's small vectors; jacfwd gives its Jacobian, vmap the function of all observations.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ using D = cq::Tracer<double>;
 using Vector2 = Eigen::Matrix<D, 2, 1>;
 using Vector3 = Eigen::Matrix<D, 3, 1>;
 
-/// What one observation depends on: 15 numbers.
+/// The parameters of one observation: 15 numbers.
 template <class A>
 struct Observation {
   std::array<A, 11> camera;  // rotation (3), centre (3), focal length, principal point (2), radial distortion (2)
@@ -26,10 +26,10 @@ struct Observation {
   A weight;
 };
 
-/// v turned about the axis r by the angle |r|: Rodrigues' formula.
+/// v rotated about the axis r by the angle |r|: Rodrigues' formula.
 inline Vector3 rotate(const Vector3& r, const Vector3& v) {
   const D squared = r.squaredNorm();
-  // Where r is zero the quotients take their limits, and the root an argument at which it has a derivative.
+  // At r = 0 the quotients are replaced by their limits, and the root's argument by one at which it is differentiable.
   const auto still = squared == 0.0;
   const D angle = sqrt(where(still, 1.0, squared));
   const D cosine = where(still, 1.0, cos(angle));
@@ -38,7 +38,7 @@ inline Vector3 rotate(const Vector3& r, const Vector3& v) {
   return cosine * v + across * r.cross(v) + (along * r.dot(v)) * r;
 }
 
-/// How far the image of a point lies from where it was seen.
+/// The distance of the projection of a point from its observed position.
 inline const auto kResidual = [](const auto& seen, auto feature) {
   const Eigen::Map<const Eigen::Matrix<D, 11, 1>> camera(seen.camera.data());
   const Eigen::Map<const Vector3> point(seen.point.data());
@@ -53,8 +53,8 @@ inline const auto kResidual = [](const auto& seen, auto feature) {
 /// The residuals of one observation [2].
 inline const auto kErrors = [](const auto& seen, auto feature) { return cq::stack(kResidual(seen, feature), 0); };
 
-/// Their Jacobian [2, 15], by camera, point and weight. Derivatives of one number by one number are traced each on its
-/// own: what does not depend on the number costs nothing, and vmap makes vectors of all observations of the rest.
+/// Their Jacobian [2, 15], by camera, point and weight. Derivatives of one scalar by one scalar are traced separately:
+/// values that do not depend on the scalar cost nothing, and vmap vectorizes the rest over all observations.
 inline const auto kRows = [](const auto& seen, auto feature) {
   std::vector<D> entries;
   for (const Observation<D>& by : cq::jacfwd(kResidual)(seen, feature)) {
@@ -69,10 +69,10 @@ inline const auto kRows = [](const auto& seen, auto feature) {
 struct Problem {
   int64_t n, m, p;
   cq::Array<double> cameras, points, weights, features;  // [n, 11], [m, 3], [p], [p, 2]
-  cq::Array<int32_t> camera, point;                      // [p]: what each observation is of
+  cq::Array<int32_t> camera, point;                      // [p]: camera and point of each observation
 };
 
-/// N numbers of each observation, from those of what it sees.
+/// N numbers for each observation, gathered from those of its camera or point.
 template <size_t N>
 std::array<D, N> columns(const D& rows, const cq::Array<int32_t>& seen) {
   std::array<D, N> result;

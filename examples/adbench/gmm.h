@@ -1,6 +1,6 @@
 #pragma once
 // ADBench's GMM: the log-likelihood of points under a mixture of Gaussians with a Wishart prior. Written with arrays
-// alone: no loop over points, components or dimensions.
+// only: no loop over points, components or dimensions.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,7 @@ template <class A>
 struct Mixture {
   A alpha;    // [K]: logarithms of the weights, up to a common constant
   A means;    // [K, D]
-  A factors;  // [K, D (D + 1) / 2]: logarithms of Q's diagonal, then what is below it, column by column
+  A factors;  // [K, D (D + 1) / 2]: logarithms of Q's diagonal, then the part below it, column by column
 };
 
 /// The parameters of the prior.
@@ -56,15 +56,15 @@ inline D lower_triangular(const D& diagonal, const D& below) {
 }
 
 /// The logarithm of the likelihood of points [D, N] under components with these Q [K, D, D], Q mu [K, D] and logarithms
-/// of their weights times the determinants of Q [K]. Points lie along the last dimension: what is done to each is done
-/// to vectors of them.
+/// of their weights times the determinants of Q [K]. Points are along the last dimension, so that operations on points
+/// are vectorized.
 inline const auto kPoints = [](auto q, auto q_mu, auto log_weights, auto points) {
   auto scaled = einsum("kij,jn->kin", q, points) - expand_dims(q_mu, 2);
   return sum(logsumexp(expand_dims(log_weights, 1) - 0.5 * sum(scaled * scaled, {1}), {0}));
 };
 
-/// The same for any number of points in bounded memory: many are taken in blocks that fit into the cache, and the
-/// derivative computes each block again.
+/// The same for any number of points in bounded memory: many points are processed in blocks that fit into the cache,
+/// and the derivative recomputes each block.
 inline D by_blocks(const D& q, const D& q_mu, const D& log_weights, const D& points) {
   constexpr int64_t kAtOnce = 1 << 22, kInCache = 1 << 17;
   const int64_t d = points.shape()[0], n = points.shape()[1];

@@ -1,8 +1,8 @@
 #pragma once
 // ADBench's HAND: how far the skin of a posed hand is from measured points, and the Jacobian by the pose. The skeleton
-// is written with Eigen's small matrices, the skin as one vertex that vmap makes all of. In the simple problem each
-// measured point belongs to a vertex; in the complicated one to a place on a triangle, whose two coordinates are
-// unknowns too.
+// is written with Eigen's small matrices, the skin as a function of one vertex that vmap applies to all. In the simple
+// problem each measured point belongs to a vertex; in the complicated one to a point of a triangle, whose two
+// barycentric coordinates are unknowns too.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -62,20 +62,20 @@ struct Pose {
   std::array<A, Hand::kFingers> fingers;
 };
 
-/// Something of every bone: of wrist and forearm in one array, of the four bones of each finger in another. A finger's
-/// angles move its own bones alone, so derivatives by them are of four bones and not of all.
+/// A value for every bone: wrist and forearm in one array, the four bones of each finger in another. A finger's angles
+/// move only its bones, so derivatives by them are of four bones and not of all.
 template <class A>
 struct Bones {
   A outer;
   std::array<A, Hand::kFingers> fingers;
 };
-/// The places in a list of all bones.
-inline Bones<std::vector<int32_t>> places_of_bones() {
-  Bones<std::vector<int32_t>> places{{0, 4 * Hand::kFingers + 1}, {}};
-  for (int32_t f = 0; f < Hand::kFingers; ++f) places.fingers[f] = {4 * f + 1, 4 * f + 2, 4 * f + 3, 4 * f + 4};
-  return places;
+/// The indices of the bones in the list of all bones.
+inline Bones<std::vector<int32_t>> bone_indices() {
+  Bones<std::vector<int32_t>> indices{{0, 4 * Hand::kFingers + 1}, {}};
+  for (int32_t f = 0; f < Hand::kFingers; ++f) indices.fingers[f] = {4 * f + 1, 4 * f + 2, 4 * f + 3, 4 * f + 4};
+  return indices;
 }
-/// The same of what a function makes of each part.
+/// Applies a function to each part.
 template <class F, class A>
 auto for_parts(const F& f, const Bones<A>& of) {
   Bones<decltype(f(of.outer))> result{f(of.outer), {}};
@@ -83,7 +83,7 @@ auto for_parts(const F& f, const Bones<A>& of) {
   return result;
 }
 
-/// What a pose does to points of the hand at rest.
+/// The transformations of points of the hand at rest by a pose.
 template <class A>
 struct Posed {
   Bones<A> movements;  // [bones, 3, 4]: rotations and, in the last column, translations
@@ -112,30 +112,29 @@ inline Posed<D> posed(const std::vector<Bone>& bones, const Pose<D>& pose) {
     movement << moved.rotation, moved.translation;
     movements.push_back(D(movement));
   }
-  const auto stacked = [&](const std::vector<int32_t>& places) {
+  const auto stacked = [&](const std::vector<int32_t>& indices) {
     std::vector<D> part;
-    for (const int32_t place : places) part.push_back(movements[static_cast<size_t>(place)]);
+    for (const int32_t index : indices) part.push_back(movements[static_cast<size_t>(index)]);
     return cq::stack(part, 0);
   };
-  return {for_parts(stacked, places_of_bones()), D(rotation(Vector3(pose.rotation))), pose.translation};
+  return {for_parts(stacked, bone_indices()), D(rotation(Vector3(pose.rotation))), pose.translation};
 }
 
-/// One vertex of the hand, when its bones have moved it: with the hand as a whole.
+/// One vertex, already moved by its bones, moved with the whole hand.
 inline const auto kVertex = [](auto turn, auto shift, auto vertex) {
   return Vector3(Matrix3(turn) * Vector3(vertex) + Vector3(shift));
 };
 
-/// Points of the hand at rest: how much of each bone's movement each takes [bones, N], and where they are [4, N], as
-/// (x, y, z, 1). Of the corners of triangles: [3, bones, N] and [3, 4, N].
+/// Points of the hand at rest: their weights for each bone [bones, N] and their positions [4, N], as (x, y, z, 1). For
+/// the corners of triangles: [3, bones, N] and [3, 4, N].
 template <class A>
 struct AtRest {
   Bones<A> weights;
   A positions;
 };
 
-/// The points of the posed hand [3, N] that `rest` [bones, 4, N] tells of: where each is at rest times each bone's
-/// weight. Points lie along the last dimension here and in all results: what is done to each is done to vectors of
-/// them.
+/// The points of the posed hand [3, N] for `rest` [bones, 4, N], the position of each at rest times each bone's weight.
+/// Points are along the last dimension here and in all results, so that operations on points are vectorized.
 inline D skin(const Posed<D>& hand, const Bones<D>& rest) {
   const auto moved = [](const auto& movements, const auto& at) { return tensordot(movements, at, {0, 2}, {0, 1}); };
   D blended = moved(hand.movements.outer, rest.outer);
@@ -143,16 +142,16 @@ inline D skin(const Posed<D>& hand, const Bones<D>& rest) {
   return cq::vmap(kVertex, {.in_axes = {cq::none, cq::none, 1}, .out_axes = {1}})(hand.turn, hand.shift, blended);
 }
 
-/// What skin wants of vertices.
+/// The argument `rest` of `skin`, for vertices.
 inline Bones<D> of_vertices(const AtRest<cq::Array<double>>& at) {
   return for_parts([&](const auto& weights) { return D(expand_dims(weights, 1)) * at.positions; }, at.weights);
 }
 
-/// The shares of a triangle's corners in the point at u [2, N].
+/// The weights of a triangle's corners in the point with barycentric coordinates u [2, N].
 inline std::array<D, 3> shares(const D& u) { return {u[0], u[1], 1.0 - u[0] - u[1]}; }
 
-/// Points at the places u of triangles, from the positions of all vertices [3, V] and the numbers of their corners [3,
-/// N].
+/// Points with barycentric coordinates u in triangles, from the positions of all vertices [3, V] and the indices of the
+/// corners [3, N].
 inline D on_triangles(const D& vertices, const cq::Array<int32_t>& corners, const D& u) {
   D sum;
   for (int64_t c = 0; c < 3; ++c) {
@@ -162,8 +161,8 @@ inline D on_triangles(const D& vertices, const cq::Array<int32_t>& corners, cons
   return sum;
 }
 
-/// The same of what skin wants, of corners at rest: a point of a posed triangle is a posed point of the triangle at
-/// rest.
+/// The same for the argument `rest` of `skin`, from corners at rest: a point of a posed triangle is a posed point of
+/// the triangle at rest.
 inline Bones<D> on_triangles(const AtRest<cq::Array<double>>& corners, const D& u) {
   return for_parts(
       [&](const auto& weights) {
@@ -178,16 +177,16 @@ inline Bones<D> on_triangles(const AtRest<cq::Array<double>>& corners, const D& 
       corners.weights);
 }
 
-/// What is measured, N points; in the complicated problem they are on triangles, else they are vertices.
+/// The measurements, N points; in the complicated problem they are on triangles, else they are vertices.
 struct Problem {
   std::vector<Bone> bones;
   bool complicated = false;
-  AtRest<cq::Array<double>> rest;        // of the vertices that are measured; in the complicated problem of all
+  AtRest<cq::Array<double>> rest;        // of the measured vertices; in the complicated problem of all
   AtRest<cq::Array<double>> at_corners;  // of the corners of the triangles
   cq::Array<int32_t> corners;            // [3, N]
   bool shared = false;                   // several points of the simple problem belong to one vertex of `rest`
-  cq::Array<int32_t> vertices;           // [N]: which one, where they do; else `rest` has a vertex for each point
-  cq::Array<double> points, places;      // [3, N], [2, N]
+  cq::Array<int32_t> vertices;  // [N]: the vertex of each point if `shared`; else `rest` has one for each point
+  cq::Array<double> points, barycentric;  // [3, N], [2, N]
   Pose<cq::Array<double>> pose;
 };
 
@@ -203,8 +202,8 @@ inline auto simple_errors(const Problem& problem) {
 /// The errors [3, N] of the complicated problem.
 inline auto complicated_errors(const Problem& problem) {
   return [bones = problem.bones, rest = problem.rest, corners = problem.corners](const auto& pose, auto points,
-                                                                                 auto places) {
-    return points - on_triangles(skin(posed(bones, pose), of_vertices(rest)), corners, places);
+                                                                                 auto barycentric) {
+    return points - on_triangles(skin(posed(bones, pose), of_vertices(rest)), corners, barycentric);
   };
 }
 
@@ -223,35 +222,39 @@ inline auto simple_jacobian(const Problem& problem) {
   };
 }
 
-/// The Jacobian of the complicated problem, column by column: [28, 3, N], by each point's own place, then by the pose.
-/// By the pose, points are posed and not corners: a column takes a third of what it would for all corners.
+/// The Jacobian of the complicated problem, column by column: [28, 3, N], by each point's barycentric coordinates, then
+/// by the pose. The derivative by the pose poses points and not corners, which takes a third of the time of all
+/// corners.
 inline auto complicated_jacobian(const Problem& problem) {
   return [errors = complicated_errors(problem), bones = problem.bones, corners = problem.at_corners](
-             const auto& pose, auto points, auto places) {
-    // A point depends on no other's place: one tangent serves all points.
-    const auto by_place = [&](auto tangent) {
-      const auto of_places = [&](auto u) { return errors(pose, points, u); };
-      return cq::jvp(of_places, std::tuple{places}, std::tuple{broadcast_to(tangent, places.shape())}).second;
+             const auto& pose, auto points, auto barycentric) {
+    // A point does not depend on the coordinates of others, so one tangent is enough for all points.
+    const auto by_coordinate = [&](auto tangent) {
+      const auto of_coordinates = [&](auto u) { return errors(pose, points, u); };
+      return cq::jvp(of_coordinates, std::tuple{barycentric}, std::tuple{broadcast_to(tangent, barycentric.shape())})
+          .second;
     };
-    auto by_places = cq::vmap(by_place)(D(cq::Array<double>{{{1}, {0}}, {{0}, {1}}}));
-    const auto of_pose = [&](const auto& p) { return points - skin(posed(bones, p), on_triangles(corners, places)); };
-    return cq::concatenate({by_places, columns(cq::jacfwd(of_pose)(pose))}, 0);
+    auto by_coordinates = cq::vmap(by_coordinate)(D(cq::Array<double>{{{1}, {0}}, {{0}, {1}}}));
+    const auto of_pose = [&](const auto& p) {
+      return points - skin(posed(bones, p), on_triangles(corners, barycentric));
+    };
+    return cq::concatenate({by_coordinates, columns(cq::jacfwd(of_pose)(pose))}, 0);
   };
 }
 
-/// Of these vertices [N], or corners [3, N].
+/// The data at rest of these vertices [N], or corners [3, N].
 inline AtRest<cq::Array<double>> at_rest(const Hand& hand, const cq::Array<int32_t>& vertices) {
   const auto ones = cq::Array<double>::ones({hand.vertices.shape()[0], 1});
   const auto along = [](const auto& x) { return einsum("...nk->...kn", x); };
   const auto weights = take(hand.weights, vertices, 0);
   const auto part = [&](const std::vector<int32_t>& bones) {
-    const auto places = cq::Array<int32_t>::from(bones, cq::Shape{static_cast<int64_t>(bones.size())});
-    return cq::Array<double>(along(take(weights, places, -1)));
+    const auto indices = cq::Array<int32_t>::from(bones, cq::Shape{static_cast<int64_t>(bones.size())});
+    return cq::Array<double>(along(take(weights, indices, -1)));
   };
-  return {for_parts(part, places_of_bones()), along(take(cq::concatenate({hand.vertices, ones}, 1), vertices, 0))};
+  return {for_parts(part, bone_indices()), along(take(cq::concatenate({hand.vertices, ones}, 1), vertices, 0))};
 }
 
-/// Points of the simple problem are vertices. Where most vertices are measured more than once, each is posed once.
+/// Points of the simple problem are vertices. If most vertices are measured more than once, each is posed once.
 inline void measure_vertices(Problem& problem, const Hand& hand, const cq::Array<int32_t>& vertices) {
   const std::span<const int32_t> all = vertices.host();
   std::vector<int32_t> distinct(all.begin(), all.end());
@@ -272,7 +275,7 @@ inline void measure_vertices(Problem& problem, const Hand& hand, const cq::Array
   problem.rest = at_rest(hand, cq::Array<int32_t>::from(distinct, cq::Shape{count}));
 }
 
-/// Tells the problem which vertices [N], or corners of triangles [3, N], are measured.
+/// Sets the vertices [N], or corners of triangles [3, N], that are measured.
 inline void measure(Problem& problem, const Hand& hand, const cq::Array<int32_t>& vertices) {
   if (!problem.complicated) {
     measure_vertices(problem, hand, vertices);
@@ -311,7 +314,7 @@ inline Problem read(const std::string& path) {
   auto vertices = cq::Array<int32_t>::from(correspondences, cq::Shape{n});
   if (problem.complicated) vertices = transpose(take(hand.triangles, vertices, 0));
   measure(problem, hand, vertices);
-  if (problem.complicated) problem.places = transpose(file.numbers("the places", {n, 2}));
+  if (problem.complicated) problem.barycentric = transpose(file.numbers("the barycentric coordinates", {n, 2}));
   problem.pose.rotation = file.numbers("the pose", {3});
   problem.pose.translation = file.numbers("the pose", {3});
   for (auto& finger : problem.pose.fingers) finger = file.numbers("the pose", {Hand::kJoints});

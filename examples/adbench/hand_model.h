@@ -31,8 +31,8 @@ struct Rigid {
 /// One bone of the skeleton.
 struct Bone {
   int parent;             // -1: none
-  Rigid<double> base;     // where it stands in its parent's frame when the hand is at rest
-  Rigid<double> inverse;  // from the frame of the hand at rest into its own
+  Rigid<double> base;     // its position in its parent's frame when the hand is at rest
+  Rigid<double> inverse;  // from the frame of the hand at rest into the bone's
 };
 
 /// The hand at rest.
@@ -40,7 +40,7 @@ struct Hand {
   static constexpr int kFingers = 5, kJoints = 4;  // joints of one finger, each with its bone
   std::vector<Bone> bones;                         // wrist, thumb1 ... pinky4, forearm
   cq::Array<double> vertices;                      // [V, 3]
-  cq::Array<double> weights;                       // [V, bones]: how much of each bone's movement a vertex takes
+  cq::Array<double> weights;                       // [V, bones]: weight of each bone in the movement of a vertex
   cq::Array<int32_t> triangles;                    // [T, 3]
 };
 
@@ -89,7 +89,7 @@ inline void read_vertices(const std::string& path, Hand& hand) {
   hand.weights = cq::Array<double>::from(weights, cq::Shape{count, bones});
 }
 
-/// Reads bones.txt, vertices.txt and triangles.txt of a folder.
+/// Reads bones.txt, vertices.txt and triangles.txt from a directory.
 inline Hand read_hand(const std::string& folder) {
   Hand hand;
   hand.bones = read_bones(folder + "/bones.txt");

@@ -1,5 +1,5 @@
 #pragma once
-// ADBench's LSTM: the loss of a character model whose gates act on each element alone. The recurrence is a scan over
+// ADBench's LSTM: the loss of a character model whose gates are elementwise. The recurrence is a scan over
 // the sequence; its gradient is a scan in the other direction.
 #include <cstdint>
 #include <string>
@@ -12,20 +12,20 @@
 
 namespace adbench::lstm {
 
-/// Of l layers over b characters.
+/// The parameters of l layers over b characters.
 template <class A>
 struct Parameters {
   A layers;  // [l, 2, 4, b]: weights and biases of the gates forget, in, out and of the change
   A extra;   // [3, b]: input weight, output weight, output bias
 };
 
-/// What a layer remembers.
+/// The state of a layer.
 template <class A>
 struct Memory {
   A hidden, cell;  // [b]
 };
 
-/// One layer at one time: its next memory, whose `hidden` is its output. `gates` has shape [2, 4, b].
+/// One step of one layer: its next state, whose `hidden` is its output. `gates` has shape [2, 4, b].
 inline const auto kStep = [](auto gates, auto input, const auto& memory) {
   const auto gate = [&](int i, auto x) { return x * gates.at(0, i) + gates.at(1, i); };
   auto forget = sigmoid(gate(0, input)), in = sigmoid(gate(1, memory.hidden)), out = sigmoid(gate(2, input));
@@ -33,7 +33,7 @@ inline const auto kStep = [](auto gates, auto input, const auto& memory) {
   return Memory{out * tanh(cell), cell};
 };
 
-/// The loss over a sequence [c, b] that starts with these memories, one a layer.
+/// The loss over a sequence [c, b] from these initial states, one for each layer.
 inline const auto kLoss = [](const auto& parameters, const auto& start, auto sequence) {
   const int64_t last = sequence.shape()[0] - 1;
   auto input_weight = parameters.extra[0], output_weight = parameters.extra[1], output_bias = parameters.extra[2];

@@ -1,5 +1,5 @@
 #pragma once
-// What the ADBench programs share: their command line, how they time, how they write results.
+// Shared by the ADBench programs: command line, timing, output of results.
 //   NAME INPUT [--output FILE] [--repeat N] [--replicate]
 // They print one line on the standard output: `objective_us X jacobian_us Y compile_ms Z`. The exit status is 1 when
 // something cannot be read or written, 2 for a command line that is wrong.
@@ -35,7 +35,7 @@ struct Timed {
   double first, median;
 };
 
-/// Calls a function once, and then `repeat` times more with a watch.
+/// Calls a function once, then times `repeat` more calls.
 template <class F>
 auto timed(const F& call, int repeat) {
   const auto microseconds = [&](auto& result) {
@@ -53,7 +53,7 @@ auto timed(const F& call, int repeat) {
   return Timed<decltype(call())>{std::move(result), first, *middle};
 }
 
-/// What a program prints.
+/// The times that a program prints.
 struct Report {
   double objective_us, jacobian_us, compile_ms;
 
@@ -64,7 +64,7 @@ struct Report {
         compile_ms(std::max(0.0, objective.first - objective.median + jacobian.first - jacobian.median) / 1000) {}
 };
 
-/// Writes numbers with 17 digits, which tell every double. Without a path everything is dropped.
+/// Writes numbers with 17 digits, which identify every double. Without a path, writes nothing.
 class Writer {
  public:
   /// Throws std::runtime_error when the file cannot be written.
@@ -74,7 +74,7 @@ class Writer {
     if (!file_) throw std::runtime_error(path_ + ": cannot be written");
     file_ << std::setprecision(std::numeric_limits<double>::max_digits10);
   }
-  /// Values of one line.
+  /// Writes values on one line.
   template <class T, class... R>
   void line(const T& first, const R&... rest) {
     if (!file_.is_open()) return;
@@ -82,7 +82,7 @@ class Writer {
     ((file_ << ' ' << rest), ...);
     file_ << '\n';
   }
-  /// A line for each of the first `count` elements.
+  /// Writes one line for each of the first `count` elements.
   void lines(const cq::Array<double>& values, int64_t count = std::numeric_limits<int64_t>::max()) {
     for (const double value : values.host().first(static_cast<size_t>(std::min(count, values.size())))) line(value);
   }
@@ -97,7 +97,7 @@ class Writer {
   std::ofstream file_;
 };
 
-/// A command line that is wrong.
+/// The error of a malformed command line.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

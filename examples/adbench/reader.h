@@ -1,5 +1,5 @@
 #pragma once
-// Reads the text files of ADBench: fields separated by white space, or by colons as well.
+// Reads the text files of ADBench: fields separated by white space or colons.
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -39,7 +39,7 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  /// How many fields are left.
+  /// The number of fields that are left.
   int64_t left() const { return static_cast<int64_t>(fields_.size() - next_); }
 
   std::string word(const std::string& what) { return std::string(field(what)); }
@@ -53,7 +53,7 @@ class Reader {
     return value;
   }
 
-  /// An integer of [low, high].
+  /// An integer in [low, high].
   int64_t integer(const std::string& what, int64_t low, int64_t high = std::numeric_limits<int64_t>::max()) {
     const std::string_view text = field(what);
     int64_t value = 0;

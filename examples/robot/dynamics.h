@@ -1,7 +1,7 @@
 #pragma once
 // The dynamics of an arm of N revolute joints in a chain, for any scalar that Eigen takes: forward by the articulated
 // body algorithm, inverse by the recursive Newton-Euler algorithm (R. Featherstone, "Rigid Body Dynamics Algorithms",
-// 2008, tables 7.1 and 5.1). Spatial vectors are pairs of an angular and a linear 3-vector in the link's own frame.
+// 2008, tables 7.1 and 5.1). Spatial vectors are pairs of an angular and a linear 3-vector in the link's frame.
 #include <cmath>
 #include <vector>
 
@@ -15,7 +15,7 @@ using Vector3 = Eigen::Matrix<S, 3, 1>;
 template <class S>
 using Matrix3 = Eigen::Matrix<S, 3, 3>;
 
-/// One link and the joint it hangs on, which turns it about its z axis.
+/// One link and its joint, which rotates it about its z axis.
 struct Link {
   Eigen::Matrix3d rotation;  ///< from the previous link's frame to this one's at angle 0
   Eigen::Vector3d offset;    ///< of the joint in the previous link's frame, m
@@ -30,7 +30,7 @@ inline Eigen::Matrix3d skew(const Eigen::Vector3d& v) {
   return m;
 }
 
-/// An arm whose axes are turned by a right angle from joint to joint, and whose links become lighter.
+/// An arm whose axes are rotated by a right angle from joint to joint, with links of decreasing mass.
 inline std::vector<Link> arm(int joints) {
   std::vector<Link> links;
   for (int i = 0; i < joints; ++i) {
@@ -49,7 +49,7 @@ inline std::vector<Link> arm(int joints) {
   return links;
 }
 
-/// What moves: twist, wrench or acceleration.
+/// A spatial vector: twist, wrench or acceleration.
 template <class S>
 struct Spatial {
   Vector3<S> angular;
@@ -61,7 +61,7 @@ Spatial<S> operator+(const Spatial<S>& a, const Spatial<S>& b) {
   return {a.angular + b.angular, a.linear + b.linear};
 }
 
-/// The change of frame of one joint: turned by E, moved by r.
+/// The change of frame of one joint: rotation by E, translation by r.
 template <class S>
 struct Joint {
   Matrix3<S> e;
@@ -109,7 +109,7 @@ Spatial<S> operator*(const Inertia<S>& a, const Spatial<S>& v) {
   return {a.i * v.angular + a.h * v.linear, a.h.transpose() * v.angular + a.m * v.linear};
 }
 
-/// Of the moving link in the previous link's frame.
+/// The inertia of the moving link in the previous link's frame.
 template <class S>
 Inertia<S> moved_back(const Joint<S>& joint, const Inertia<S>& a) {
   const Matrix3<S> m = joint.e.transpose() * a.m * joint.e;
@@ -122,9 +122,9 @@ Inertia<S> moved_back(const Joint<S>& joint, const Inertia<S>& a) {
   return {i, h, m};
 }
 
-/// v x (0, 0, w) as motions: what turning at w about the own axis adds to the acceleration.
+/// v x (0, 0, w) as motions: the contribution of rotation at w about the joint's axis to the acceleration.
 template <class S>
-Spatial<S> turning(const Spatial<S>& v, const S& w) {
+Spatial<S> velocity_product(const Spatial<S>& v, const S& w) {
   const S zero(0);
   return {{v.angular[1] * w, -v.angular[0] * w, zero}, {v.linear[1] * w, -v.linear[0] * w, zero}};
 }
@@ -136,7 +136,7 @@ Spatial<S> gyroscopic(const Inertia<S>& inertia, const Spatial<S>& v) {
   return {v.angular.cross(p.angular) + v.linear.cross(p.linear), v.angular.cross(p.linear)};
 }
 
-/// That of a base which rises against gravity, m / s^2.
+/// The acceleration of a base that rises against gravity, m / s^2.
 template <class S>
 Spatial<S> base_acceleration() {
   const S zero(0);
@@ -154,7 +154,7 @@ template <int N, class S>
 Eigen::Matrix<S, N, 1> forward_dynamics(const std::vector<Link>& links, const Eigen::Matrix<S, N, 1>& q,
                                         const Eigen::Matrix<S, N, 1>& velocity, const Eigen::Matrix<S, N, 1>& torque) {
   std::vector<Joint<S>> joints;
-  std::vector<Spatial<S>> turned, bias, u;
+  std::vector<Spatial<S>> velocity_products, bias, u;
   std::vector<Inertia<S>> articulated;
   std::vector<S> d(N, S(0)), rest(N, S(0));
   Spatial<S> v = at_rest<S>();
@@ -162,7 +162,7 @@ Eigen::Matrix<S, N, 1> forward_dynamics(const std::vector<Link>& links, const Ei
     joints.emplace_back(links[size_t(i)], q[i]);
     v = joints.back().motion(v);
     v.angular[2] = v.angular[2] + velocity[i];
-    turned.push_back(turning<S>(v, velocity[i]));
+    velocity_products.push_back(velocity_product<S>(v, velocity[i]));
     articulated.push_back(rigid<S>(links[size_t(i)]));
     bias.push_back(gyroscopic(articulated.back(), v));
   }
@@ -179,7 +179,7 @@ Eigen::Matrix<S, N, 1> forward_dynamics(const std::vector<Link>& links, const Ei
                           a.h - u[k].angular * scaled.linear.transpose(),
                           a.m - u[k].linear * scaled.linear.transpose()};
     const Spatial<S> push{scaled.angular * rest[k], scaled.linear * rest[k]};
-    const Spatial<S> p = bias[k] + free * turned[k] + push;
+    const Spatial<S> p = bias[k] + free * velocity_products[k] + push;
     const Inertia<S> onto = moved_back(joints[k], free);
     articulated[k - 1] = {articulated[k - 1].i + onto.i, articulated[k - 1].h + onto.h, articulated[k - 1].m + onto.m};
     bias[k - 1] = bias[k - 1] + joints[k].force_back(p);
@@ -188,14 +188,14 @@ Eigen::Matrix<S, N, 1> forward_dynamics(const std::vector<Link>& links, const Ei
   Spatial<S> acceleration = base_acceleration<S>();
   for (int i = 0; i < N; ++i) {
     const size_t k = size_t(i);
-    acceleration = joints[k].motion(acceleration) + turned[k];
+    acceleration = joints[k].motion(acceleration) + velocity_products[k];
     result[i] = d[k] * (rest[k] - u[k].angular.dot(acceleration.angular) - u[k].linear.dot(acceleration.linear));
     acceleration.angular[2] = acceleration.angular[2] + result[i];
   }
   return result;
 }
 
-/// The torques, N m, under which the joints accelerate so.
+/// The torques, N m, that give these accelerations of the joints.
 template <int N, class S>
 Eigen::Matrix<S, N, 1> inverse_dynamics(const std::vector<Link>& links, const Eigen::Matrix<S, N, 1>& q,
                                         const Eigen::Matrix<S, N, 1>& velocity,
@@ -208,7 +208,7 @@ Eigen::Matrix<S, N, 1> inverse_dynamics(const std::vector<Link>& links, const Ei
     const Inertia<S> inertia = rigid<S>(links[size_t(i)]);
     v = joints.back().motion(v);
     v.angular[2] = v.angular[2] + velocity[i];
-    a = joints.back().motion(a) + turning<S>(v, velocity[i]);
+    a = joints.back().motion(a) + velocity_product<S>(v, velocity[i]);
     a.angular[2] = a.angular[2] + acceleration[i];
     force.push_back(inertia * a + gyroscopic(inertia, v));
   }

@@ -1,6 +1,6 @@
 #pragma once
 // Part 2: handwritten digits, learned by gradient descent on the mean cross-entropy. The models are lambdas, their
-// gradients those of value_and_grad: first softmax regression, with Eigen matrices going in and coming out, then a
+// gradients come from value_and_grad: first softmax regression, with Eigen matrices as arguments and results, then a
 // network with a hidden layer.
 #include <algorithm>
 #include <cmath>
@@ -26,18 +26,18 @@ using Matrix = Eigen::MatrixXf;
 inline constexpr int kSteps = 1000, kNetworkSteps = 2000, kHidden = 128;
 inline constexpr float kRate = 0.5f;
 
-/// Images in rows, pixels from 0 to 1, and what they show.
+/// Images in rows, pixels from 0 to 1, and their labels.
 struct Digits {
   Matrix images;
   Eigen::VectorXi labels;
 };
 
-/// Weights and offsets of a linear classifier: of Eigen matrices, of arrays, and of tracers inside a lambda. Its
-/// gradient is another one.
+/// Weights and biases of a linear classifier: Eigen matrices, arrays, or tracers inside a lambda. Its gradient has the
+/// same type.
 template <class A>
 struct Classifier {
   A w, b;
-  /// What the scores of the ten digits are for images [n, 64].
+  /// The scores of the ten digits for images [n, 64].
   template <class X>
   auto scores(const X& x) const {
     return matmul(x, w) + b;
@@ -62,8 +62,8 @@ struct Network {
   }
 };
 
-/// Rows of 64 pixels from 0 to 16 and a label. Throws std::runtime_error when the file is not there or not of that
-/// form.
+/// Rows of 64 pixels from 0 to 16 and a label. Throws std::runtime_error when the file does not exist or
+/// does not have that form.
 inline Digits read_digits(const std::string& path) {
   constexpr int kPixels = 64;
   std::ifstream file(path);
@@ -103,13 +103,13 @@ inline constexpr auto kLoss = [](const auto& model, auto images, auto truth) {
   return -sum(truth * log_softmax(model.scores(images), -1)) / images.shape()[0];
 };
 
-/// One step of gradient descent, for any model. A generic lambda: all training below is made of it.
+/// One step of gradient descent, for any model. A generic lambda, used by all training below.
 inline constexpr auto kDescend = [](const auto& model, auto images, auto truth, auto rate) {
   auto [loss, gradient] = cq::value_and_grad(kLoss)(model, images, truth);
   return model.moved(-rate, gradient);
 };
 
-/// The digits that a model sees.
+/// The digits that a model predicts.
 inline constexpr auto kRead = [](const auto& model, auto images) { return argmax(model.scores(images), -1); };
 
 inline double accuracy(const Eigen::VectorXi& seen, const Digits& test) {
@@ -120,8 +120,8 @@ inline double accuracy(const Eigen::VectorXi& seen, const Digits& test) {
   return share;
 }
 
-/// Softmax regression, a step a call and all steps in one. True when at least 96 of 100 held-out digits are read
-/// correctly and both ways agree.
+/// Softmax regression, one step per call and all steps in one call. True if at least 96 of 100 held-out digits are
+/// classified correctly and both ways agree.
 inline bool regression(const Digits& train, const Matrix& truth, const Digits& test) {
   auto step = cq::jit(kDescend, {.name = "descend"});
   Classifier<Matrix> model{Matrix::Zero(64, 10), Matrix::Zero(1, 10)};
@@ -173,7 +173,7 @@ inline bool regression(const Digits& train, const Matrix& truth, const Digits& t
   return share >= 0.96 && same;
 }
 
-/// Weights of a normal distribution with variance 1 / n for sums over n values.
+/// Weights from a normal distribution with variance 1 / n for sums over n values.
 inline cq::Array<float> random_weights(const cq::Shape& shape, int n, std::mt19937& bits) {
   std::normal_distribution<float> normal(0.0f, 1.0f / std::sqrt(static_cast<float>(n)));
   std::vector<float> values(static_cast<size_t>(shape.num_elements()));
@@ -181,7 +181,7 @@ inline cq::Array<float> random_weights(const cq::Shape& shape, int n, std::mt199
   return cq::Array<float>::from(values, shape);
 }
 
-/// A hidden layer of tanh, from random weights. True when at least 96 of 100 held-out digits are read correctly.
+/// A hidden layer with tanh, from random weights. True if at least 96 of 100 held-out digits are classified correctly.
 inline bool network(const Digits& train, const Matrix& truth, const Digits& test) {
   std::mt19937 bits(1);
   const Network<cq::Array<float>> start{random_weights({64, kHidden}, 64, bits), cq::Array<float>::zeros({1, kHidden}),
@@ -200,7 +200,7 @@ inline bool network(const Digits& train, const Matrix& truth, const Digits& test
   return accuracy(cq::jit(kRead)(model, test.images), test) >= 0.96;
 }
 
-/// True when both models learned what they should.
+/// True if both models reach their accuracy.
 inline bool digits(const std::string& path) {
   headline("2. Handwritten digits, by gradient descent");
   const Digits all = read_digits(path), train = part(all, false), test = part(all, true);

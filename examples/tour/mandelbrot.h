@@ -1,6 +1,6 @@
 #pragma once
 // Part 3: the Mandelbrot set. A while_loop with a condition for each pixel: every pixel iterates until it is done, in
-// registers; the picture is never passed over between steps.
+// registers; there is no pass over the picture between steps.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -37,7 +37,7 @@ inline void write_png(const std::string& path, const cq::Array<uint8_t>& picture
 
 inline constexpr int kMostSteps = 600;
 
-/// How long |z| <= 16 holds under z -> z^2 + c, for each element of c; and the last z.
+/// The number of steps for which |z| <= 16 under z -> z^2 + c, for each element of c, and the last z.
 inline constexpr auto kEscape = [](auto cr, auto ci) {
   auto zero = cq::zeros<float>(cr.shape());
   return cq::while_loop(
@@ -52,7 +52,7 @@ inline constexpr auto kEscape = [](auto cr, auto ci) {
       std::tuple{zero, zero, cq::zeros<int32_t>(cr.shape())});
 };
 
-/// True when pixels chosen here and there took as many steps as plain C++ takes.
+/// True if sampled pixels took as many steps as in plain C++.
 inline bool mandelbrot(const std::string& path) {
   headline("3. The Mandelbrot set");
   constexpr int64_t kHeight = 480, kWidth = 720, kSamples = 3;  // kSamples^2 for each pixel
@@ -64,7 +64,7 @@ inline bool mandelbrot(const std::string& path) {
   auto paint = cq::jit(
       [=](auto re, auto im) {
         auto [x, y, steps] = kEscape(broadcast_to(re, plane), broadcast_to(im, plane));
-        // A count without steps: how far beyond the circle the last point is.
+        // A fractional count, from the distance of the last point beyond the circle.
         auto count = cast<float>(steps) + 1.0 - log2(0.5 * log2(x * x + y * y));
         auto shade = where(steps < kMostSteps, sqrt(max(count, 0.0) / 25.0), 0.0);
         auto mixed = mean(reshape(shade, {kHeight, kSamples, kWidth, kSamples}), {1, 3});
@@ -81,7 +81,7 @@ inline bool mandelbrot(const std::string& path) {
             << " samples, at most " << kMostSteps << " steps each: " << first << " ms with tracing and compiling, "
             << again << " ms again\nwritten to " << path << '\n';
 
-  // Points far enough from the border that rounding does not decide.
+  // Points so far from the border that rounding does not change their count.
   const cq::Array<float> cr = {-1.0f, 0.0f, 0.5f, -0.75f, 0.3f, 1.0f, -1.9f, 0.4f};
   const cq::Array<float> ci = {0.0f, 0.0f, 0.5f, 0.3f, 0.6f, 1.0f, 0.1f, 0.2f};
   auto [x, y, steps] = cq::jit(kEscape)(cr, ci);

@@ -1,5 +1,5 @@
 #pragma once
-// Part 1: the program of the README and what becomes of it.
+// Part 1: the program of the README, its graph, plan and assembly.
 #include <cmath>
 #include <iostream>
 
@@ -10,7 +10,7 @@
 namespace tour {
 namespace cq = calque;
 
-/// True when the result is that of plain C++.
+/// True if the result equals that of plain C++.
 inline bool program() {
   headline("1. A lambda, its graph, its plan, its machine code");
 

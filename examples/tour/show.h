@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of the tour share: headlines, a stopwatch, long listings cut short.
+// Shared by the parts of the tour: headlines, a stopwatch, truncated listings.
 #include <chrono>
 #include <cstddef>
 #include <iostream>
@@ -19,7 +19,7 @@ double milliseconds(const Run& run) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Anything that prints, up to `limit` lines.
+/// The printed text of a value, up to `limit` lines.
 template <class Listing>
 void show(std::string_view title, const Listing& listing, size_t limit = 60) {
   std::ostringstream text;

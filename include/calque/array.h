@@ -1,6 +1,6 @@
 #pragma once
-// Array<T> is data: immutable, reference-counted, row-major, on a device. An operation on arrays alone runs at once;
-// one that a tracer takes part in is recorded, with the array as a constant of the graph.
+// Array<T> is data: immutable, reference-counted, row-major, on a device. An operation on arrays only runs at once; one
+// with a tracer operand is recorded, with the array as a constant of the graph.
 #include <array>
 #include <functional>
 #include <initializer_list>
@@ -16,14 +16,16 @@
 
 namespace calque {
 
-/// A typed array. Copies share the data; a default-constructed one is empty, and using it is a ShapeError that says so.
-/// Operators and functions are those of Tracer<T> and give Arrays unless a Tracer takes part.
+/// An array of elements T. Copies share the data. A default-constructed array is empty, and using it throws ShapeError.
+/// Operators and functions are those of Tracer<T> and return Arrays unless an operand is a Tracer. Operators broadcast
+/// and promote; they throw ShapeError when operands do not broadcast, DTypeError when an integer literal does not fit
+/// the element type, DeviceError when operands are on different devices.
 template <class T>
 class Array : public ops::Base, public detail::Transposed<Array<T>>, public detail::MixedBases<detail::MixedArrays, T> {
   static_assert(Elem<T>, "calque: not an element type");
   using Mask = Array<detail::dependent_bool<T>>;
   template <class L>
-  using Beside = Array<join_t<Array, L>>;
+  using Promoted = Array<promoted_elem_t<Array, L>>;
 
  public:
   using value_type = T;
@@ -31,10 +33,11 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   /// Empty.
   Array() = default;
   CALQUE_NO_ELEMENT_ASSIGNMENT(Array)
-  /// Rank 0. Throws DTypeError when an integer type cannot hold the value.
+  /// An array of rank 0. Throws DTypeError when T is an integer type that cannot hold the value.
   template <detail::BraceElement<T> U>
   Array(U value, Loc loc = Loc::current()) : any_(AnyArray::full<T>(Shape(), detail::checked_element<T>(value, loc))) {}
-  /// `{{1, 2, 3}, {4, 5, 6}}`: a dimension for each level. Throws ShapeError for rows of different lengths.
+  /// `{{1, 2, 3}, {4, 5, 6}}`: one dimension for each level of braces. Throws ShapeError for rows of different lengths,
+  /// DTypeError for a value that T cannot hold.
   Array(std::initializer_list<Braces<T>> parts, Loc loc = Loc::current()) {
     Braces<T> braces(parts);
     any_ = AnyArray::uninitialized({dtype_of<T>, Shape(braces.shape(loc))});
@@ -47,40 +50,44 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
       detail::throw_wrong_dtype(any_, dtype_of<T>);
   }
 
+  /// All elements 0. Throws ShapeError for a negative extent.
   static Array zeros(const Counts& shape, Loc loc = Loc::current()) {
     return full(detail::shape_of("zeros", shape, loc), T(0));
   }
+  /// All elements 1. Throws ShapeError for a negative extent.
   static Array ones(const Counts& shape, Loc loc = Loc::current()) {
     return full(detail::shape_of("ones", shape, loc), T(1));
   }
+  /// All elements `value`.
   static Array full(const Shape& shape, T value) { return Array(AnyArray::full<T>(shape, value)); }
-  /// 0, 1, ..., n - 1.
+  /// 0, 1, ..., n - 1, of shape [n]. Throws ShapeError for a negative n, DTypeError when T cannot hold n - 1.
   static Array arange(int64_t n, Loc loc = Loc::current()) { return Array(detail::arange(dtype_of<T>, 0, 1, n, loc)); }
-  /// The n by n identity.
+  /// The identity matrix, of shape [n, n]. Throws ShapeError for a negative n.
   static Array eye(int64_t n, Loc loc = Loc::current()) { return Array(detail::eye(dtype_of<T>, n, loc)); }
-  /// n evenly spaced values from `low` to `high`, both included; computed in double.
+  /// n evenly spaced values from `low` to `high`, both included, of shape [n]; computed in double. Throws ShapeError
+  /// for a negative n.
   static Array linspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
     return Array(detail::linspace(dtype_of<T>, low, high, n, loc));
   }
-  /// Copies row-major elements. Throws ShapeError when their number is not that of the shape.
+  /// Copies row-major elements. Throws ShapeError when their number differs from that of the shape.
   static Array from(std::span<const T> elements, const Shape& shape, Loc loc = Loc::current()) {
     detail::check_count("from", elements.size(), shape, loc);
     return Array(AnyArray::from<T>(elements, shape));
   }
-  /// Copies a vector.
+  /// Copies a vector of row-major elements. Throws ShapeError when their number differs from that of the shape.
   static Array from(const std::vector<T>& elements, const Shape& shape, Loc loc = Loc::current())
     requires(!std::same_as<T, bool>)
   {
     return from(std::span<const T>(elements), shape, loc);
   }
-  /// Copies a dense Eigen object.
+  /// Copies a dense Eigen object: shape [n] for vectors, [rows, columns] for matrices.
   template <class E>
     requires(dense<E>::value && std::same_as<typename dense<E>::scalar, T>)
   static Array from(const E& matrix) {
     return Array(dense<E>::copy(matrix));
   }
-  /// Borrows row-major elements, which must not change while an array refers to them; `deleter(data)` runs when the
-  /// last one is gone.
+  /// Borrows row-major elements without a copy. They must not change while an array refers to them; `deleter(data)`
+  /// runs when the last such array is destroyed.
   template <std::invocable<T*> D>
   static Array wrap(T* data, const Shape& shape, D deleter) {
     const size_t bytes = static_cast<size_t>(shape.num_elements()) * sizeof(T);
@@ -89,7 +96,7 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
                           })));
   }
 
-  /// False for a default-constructed array, which nothing but assignment can be done with.
+  /// False for a default-constructed array, which can only be assigned to.
   bool has_value() const { return !any_.empty(); }
   /// The array without its static type. Throws ShapeError when empty.
   const AnyArray& any(const Location& location = {}) const {
@@ -98,55 +105,64 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
     return any_;
   }
 
+  /// The extents. Throws ShapeError when empty, as do `rank`, `size` and `device`.
   const Shape& shape(Loc loc = Loc::current()) const& { return any(loc).shape(); }
   Shape shape(Loc loc = Loc::current()) && { return any(loc).shape(); }
+  /// The number of dimensions.
   int rank(Loc loc = Loc::current()) const { return any(loc).rank(); }
   /// The number of elements.
   int64_t size(Loc loc = Loc::current()) const { return any(loc).size(); }
+  /// The element type, `dtype_of<T>`.
   DType dtype() const { return dtype_of<T>; }
+  /// The device that holds the elements.
   Device device(Loc loc = Loc::current()) const { return any(loc).device(); }
 
-  /// The elements, row-major, fetched from the device if they are elsewhere. Valid while the array (or a copy) lives.
+  /// The row-major elements on the host, copied from the device if necessary. Valid as long as the array or a copy of
+  /// it. Throws ShapeError when empty, DeviceError when the elements cannot be read.
   std::span<const T> host(Loc loc = Loc::current()) const {
     const AnyArray& a = any(loc);
     return {static_cast<const T*>(detail::host_data(a, loc)), static_cast<size_t>(a.size())};
   }
-  /// The one element. Throws ShapeError when there are more, or none.
+  /// The single element. Throws ShapeError unless the array has exactly one.
   T item(Loc loc = Loc::current()) const { return *static_cast<const T*>(detail::only_element(any(loc), loc)); }
-  /// The one element, as exactly T. Throws ShapeError when there are more, or none.
+  /// The single element; converts to exactly T. Throws ShapeError unless the array has exactly one.
   template <std::same_as<T> U>
   operator U() const {
     return item(Loc());
   }
-  /// The elements as a matrix. Throws ShapeError when rank or extents do not fit.
+  /// The elements as an Eigen matrix or vector. Throws ShapeError when rank or extents do not fit it.
   template <class E>
     requires(dense<E>::owns && std::same_as<typename dense<E>::scalar, T>)
   operator E() const {
     return dense<E>::make(*this);
   }
-  /// One element on the host. Throws ShapeError for a wrong number of indices, or one that is negative or too great.
+  /// One element, on the host. Throws ShapeError for a wrong number of indices or an index outside [0, extent).
   template <std::integral... I>
   T operator()(detail::ElementIndex first, I... rest) const {
     const std::array<int64_t, 1 + sizeof...(I)> list{first.value, static_cast<int64_t>(rest)...};
     return element(list, first.location);
   }
+  /// The element of an array of rank 0. Throws ShapeError for another rank.
   T operator()(Loc loc = Loc::current()) const { return element({}, loc); }
-  /// The same elements (not copied) under another shape; one extent may be -1, which is what the others leave. Throws
-  /// ShapeError when the counts differ.
+  /// The same elements (not copied) with another shape; one extent may be -1 and is inferred. Throws ShapeError when
+  /// the numbers of elements differ.
   [[nodiscard("x.reshape(...) leaves x as it is and returns the result: write x = x.reshape(...)")]] Array reshape(
       const Counts& shape, Loc loc = Loc::current()) const {
     return Array(detail::reshaped(any(loc), shape.list, loc));
   }
-  /// The array on another device. Throws DeviceError when it is not there.
+  /// The array on another device. Throws DeviceError when the device is not available.
   Array to(Device device, Loc loc = Loc::current()) const { return Array(detail::to_device(any(loc), device, loc)); }
 
-  /// Indexing as of Tracer<T>. With a tracer among the indices the result is one.
+  /// x[i] along the leading dimension, as `Tracer<T>::operator[]`; a Tracer if the index is one. Throws ShapeError for
+  /// an index out of bounds.
   Array operator[](detail::ArrayIndex i) const {
     return Array(detail::run_index_at(any(i.location), std::span(&i.item, 1), i.location));
   }
   Tracer<T> operator[](detail::TracerIndex i) const {
     return Tracer<T>(detail::index_at(any(i.location), std::span(&i.item, 1), i.location));
   }
+  /// x[i, j, ...] as `Tracer<T>::at`; a Tracer if an index is one. Throws ShapeError for a static index out of bounds
+  /// or too many indices.
   template <class... R>
   out_t<T, R...> at(detail::ArrayIndex first, const R&... rest) const {
     return index<out_t<T, R...>>(first, rest...);
@@ -155,6 +171,8 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   Tracer<T> at(detail::TracerIndex first, const R&... rest) const {
     return index<Tracer<T>>(first, rest...);
   }
+  /// x with x[indices] replaced by the last argument, as `Tracer<T>::set`; a Tracer if an argument is one. Throws
+  /// ShapeError when the value does not broadcast to the selection.
   template <class... R>
   [[nodiscard("x.set(...) leaves x as it is and returns the result: write x = x.set(...)")]] out_t<T, R...> set(
       detail::ArrayIndex first, const R&... rest) const {
@@ -165,6 +183,8 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
       detail::TracerIndex first, const R&... rest) const {
     return update<Tracer<T>>(&detail::index_set, &detail::run_index_set, first, rest...);
   }
+  /// x with the last argument added to x[indices], as `Tracer<T>::add`; a Tracer if an argument is one. Throws
+  /// ShapeError when the value does not broadcast to the selection.
   template <class... R>
   [[nodiscard("x.add(...) leaves x as it is and returns the result: write x = x.add(...)")]] out_t<T, R...> add(
       detail::ArrayIndex first, const R&... rest) const {
@@ -176,9 +196,9 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
     return update<Tracer<T>>(&detail::index_add, &detail::run_index_add, first, rest...);
   }
 
-  // ---- operators. Those with a C++ number have exact parameters: a converting one would tie with the built-in
-  // operator for the number and the array's element; likewise for elements that have operators of their own (the 16-bit
-  // floats).
+  // ---- operators. Those with a C++ number have exact parameters: a converting parameter would be ambiguous with the
+  // built-in operator of the number and the array's element, as also for element types that are classes with operators
+  // (the 16-bit floats).
 #define CALQUE_X(R, L_result, op, f, ok, why)                                                                  \
   friend R operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                                 \
     static_assert(ok, why);                                                                                    \
@@ -212,27 +232,27 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
     static_assert(ok, why);                                                                                    \
     return Tracer<typename R::value_type>(detail::ops::f(a.operand, b.operand, a.location));                   \
   }
-#define CALQUE_Y(op, f, ok, why) CALQUE_X(Array, Beside<L>, op, f, ok, why)
+#define CALQUE_Y(op, f, ok, why) CALQUE_X(Array, Promoted<L>, op, f, ok, why)
   CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #define CALQUE_Y(op, f, ok, why) CALQUE_X(Mask, Mask, op, f, ok, why)
   CALQUE_COMPARISON_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #undef CALQUE_X
-#define CALQUE_Y(op, f)                                                                                         \
-  friend Array operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                              \
-    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                        \
-    return Array(detail::run_binary(#f, &detail::ops::f, a.operand, b.operand, a.location));                    \
-  }                                                                                                             \
-  template <std::integral L>                                                                                    \
-  friend Beside<L> operator op(const Array& a, L b) {                                                           \
-    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                        \
-    return Beside<L>(detail::run_binary(#f, &detail::ops::f, a.any(), detail::literal_operand(b), Location())); \
-  }                                                                                                             \
-  template <std::integral L>                                                                                    \
-  friend Beside<L> operator op(L a, const Array& b) {                                                           \
-    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                        \
-    return Beside<L>(detail::run_binary(#f, &detail::ops::f, detail::literal_operand(a), b.any(), Location())); \
+#define CALQUE_Y(op, f)                                                                                           \
+  friend Array operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                                \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                          \
+    return Array(detail::run_binary(#f, &detail::ops::f, a.operand, b.operand, a.location));                      \
+  }                                                                                                               \
+  template <std::integral L>                                                                                      \
+  friend Promoted<L> operator op(const Array& a, L b) {                                                           \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                          \
+    return Promoted<L>(detail::run_binary(#f, &detail::ops::f, a.any(), detail::literal_operand(b), Location())); \
+  }                                                                                                               \
+  template <std::integral L>                                                                                      \
+  friend Promoted<L> operator op(L a, const Array& b) {                                                           \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                          \
+    return Promoted<L>(detail::run_binary(#f, &detail::ops::f, detail::literal_operand(a), b.any(), Location())); \
   }
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
@@ -304,7 +324,7 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 
-  /// As NumPy prints: nested brackets, long arrays summarised.
+  /// Prints like NumPy: nested brackets, long arrays summarised.
   friend std::ostream& operator<<(std::ostream& out, const Array& array) { return out << array.any_; }
 
  private:
@@ -344,26 +364,26 @@ Array<T> AnyArray::as() const {
   return Array<T>(*this);
 }
 
-/// True when the shapes broadcast and |a - b| <= atol + rtol * |b| for all elements, infinities being equal to
-/// themselves alone. NaN equals nothing unless `equal_nan`. Throws ShapeError when the shapes do not broadcast.
+/// True if |a - b| <= atol + rtol * |b| for all elements after broadcasting. Infinities are close only to themselves;
+/// NaN is close to NaN if `equal_nan`, else to nothing. Throws ShapeError when the shapes do not broadcast.
 template <Elem T>
 bool allclose(const Array<T>& a, const Array<T>& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
               Loc loc = Loc::current()) {
   return detail::allclose(a.any(loc), b.any(loc), rtol, atol, equal_nan, loc);
 }
-/// True when shapes and all elements are equal. NaN equals nothing unless `equal_nan`.
+/// True if the shapes and all elements are equal. NaN equals NaN if `equal_nan`, else nothing.
 template <Elem T>
 bool array_equal(const Array<T>& a, const Array<T>& b, bool equal_nan = false, Loc loc = Loc::current()) {
   return detail::array_equal(a.any(loc), b.any(loc), equal_nan, loc);
 }
 
-/// Writes NumPy's format 1.0 (bf16 as 2-byte void, as NumPy knows no such type). Throws Error when the file cannot be
-/// written.
+/// Writes a file of NumPy's format 1.0 (numpy.lib.format; bf16 as 2-byte void, since NumPy has no bf16). Throws Error
+/// when the file cannot be written.
 template <Elem T>
 void save_npy(const std::string& path, const Array<T>& array, Loc loc = Loc::current()) {
   detail::save_npy(path, array.any(loc), loc);
 }
-/// Reads NumPy's formats 1.0, 2.0 and 3.0, either byte order and either element order. Throws Error when the file
+/// Reads a file of NumPy's formats 1.0, 2.0 and 3.0, in either byte order and element order. Throws Error when the file
 /// cannot be read, ParseError when it is damaged, DTypeError when its elements are not T.
 template <Elem T>
 Array<T> load_npy(const std::string& path, Loc loc = Loc::current()) {

@@ -9,7 +9,7 @@
 
 namespace calque {
 
-/// The axes of a reduction or a view: all of them (the default), one, or a list. Negative ones count from the end.
+/// The axes of a reduction or a view: all of them (the default), one, or a list. Negative axes count from the end.
 struct Axes {
   bool every = true;
   std::vector<int> list;
@@ -29,9 +29,9 @@ struct Perm {
 };
 
 struct keepdims_t {};
-/// `sum(x, {-1}, cq::keepdims)`: reduced dimensions stay, with extent 1.
+/// `sum(x, {-1}, cq::keepdims)`: reduced dimensions are kept with extent 1.
 inline constexpr keepdims_t keepdims{};
-/// Whether reduced dimensions stay.
+/// Whether reduced dimensions are kept with extent 1.
 struct KeepDims {
   bool value = false;
 
@@ -41,7 +41,7 @@ struct KeepDims {
   explicit KeepDims(B keep) : value(keep) {}
 };
 
-/// One integer a dimension, as for `pad` and, with -1 for the extent that follows from the others, `reshape`.
+/// One integer for each dimension, as for `pad`, or `reshape` with -1 for one inferred extent.
 struct Counts {
   std::vector<int64_t> list;
 
@@ -53,15 +53,16 @@ struct Counts {
   Counts(const Shape& shape) : list(shape.begin(), shape.end()) {}
 };
 
-/// What an index outside its dimension reads: a fill value (NaN, the minimum of signed and the maximum of unsigned
-/// integers, true), the nearest element (negative indices the first), or the element at the index modulo the extent.
+/// The element that an out-of-bounds index reads. `fill`: a fill value (NaN, the minimum of signed and the maximum of
+/// unsigned integers, true), where negative indices first count from the end. `clip`: the nearest element, the first
+/// for negative indices. `wrap`: the element at the index modulo the extent.
 enum class mode { fill, clip, wrap };
 
 struct same_t {};
-/// Padding of `conv` that gives ceil(extent / stride) positions.
+/// Padding of `conv` for ceil(extent / stride) output positions.
 inline constexpr same_t same{};
 struct valid_t {};
-/// No padding: only positions where the whole window lies inside.
+/// No padding: only positions where the whole window is inside the input.
 inline constexpr valid_t valid{};
 
 /// Padding of a convolution: `cq::valid` (the default), `cq::same`, or (before, after) for each spatial dimension.

@@ -1,5 +1,5 @@
 #pragma once
-// Where the examples of a batch lie in the arguments and results of a function.
+// The batch axes of the arguments and results of a function.
 #include <initializer_list>
 #include <optional>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace calque {
 
-/// Where the batch lies in a tree: an axis for all its leaves (negative: from the end), `none` where the tree is the
-/// same for all examples, or a list with one entry for each part of the tree that holds arrays.
+/// The batch axis of a tree: one axis for all its leaves (negative: from the end), `none` if the tree is the same for
+/// all examples, or a list with one entry for each part of the tree that holds arrays.
 struct AxisSpec {
   std::optional<int> axis;
   std::vector<AxisSpec> sub;
@@ -20,10 +20,10 @@ struct AxisSpec {
 
 /// Axes of the arguments and results of `vmap`.
 struct VmapOptions {
-  /// One for each argument; empty: 0 for all. Those of arguments without arrays are ignored.
+  /// One entry for each argument; empty: 0 for all. Entries of arguments without arrays are ignored.
   std::vector<AxisSpec> in_axes{};
-  /// One for the whole result, or one for each of its parts; empty: 0. A leaf with `none` must be the same for all
-  /// examples.
+  /// One entry for the whole result, or one for each of its parts; empty: 0. A leaf with `none` must be the same for
+  /// all examples.
   std::vector<AxisSpec> out_axes{};
 };
 

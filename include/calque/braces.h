@@ -13,9 +13,9 @@
 namespace calque {
 namespace detail {
 
-/// Throws DTypeError: the value (as text) is no element of `dtype`.
+/// Throws DTypeError for a value (as text) that `dtype` cannot hold.
 [[noreturn]] void throw_unrepresentable(const std::string& value, DType dtype, Location location);
-/// Throws ShapeError: two parts of a braced list differ in shape.
+/// Throws ShapeError for two parts of a braced list that differ in shape.
 [[noreturn]] void throw_ragged(const std::vector<int64_t>& first, const std::vector<int64_t>& other, size_t position,
                                Location location);
 
@@ -42,13 +42,13 @@ T checked_element(U value, Location location) {
   }
 }
 
-/// The values that a braced list of T may hold: T itself and numbers. Arrays, which convert to T, are none.
+/// The values that a braced list of T may hold: T and numbers, but not arrays, although those convert to T.
 template <class U, class T>
 concept BraceElement = std::same_as<U, T> || ArithmeticLike<U> || (ComplexElem<T> && ComplexElem<U>);
 
 }  // namespace detail
 
-/// One element or a list of them, of any depth. Made by the compiler from braces; users do not name it.
+/// One element or a list of any depth. Constructed by the compiler from braces; users do not name it.
 template <Elem T>
 class Braces {
  public:
@@ -56,7 +56,7 @@ class Braces {
   Braces(U value, Loc loc = Loc::current()) : is_leaf_(true), value_(detail::checked_element<T>(value, loc)) {}
   Braces(std::initializer_list<Braces> parts) : is_leaf_(false), parts_(parts) {}
 
-  /// The extents. Throws ShapeError for a ragged list.
+  /// The extents of the list. Throws ShapeError for a ragged list.
   std::vector<int64_t> shape(Location location) const {
     if (is_leaf_) return {};
     std::vector<int64_t> inner;
@@ -71,7 +71,7 @@ class Braces {
     inner.insert(inner.begin(), static_cast<int64_t>(parts_.size()));
     return inner;
   }
-  /// Writes the elements in row-major order and returns the position behind the last.
+  /// Writes the elements in row-major order and returns the pointer past the last.
   T* copy_to(T* out) const {
     if (is_leaf_) {
       *out++ = value_;

@@ -1,6 +1,6 @@
 #pragma once
-// The whole public interface but Eigen's matrices of tracers and conversions, which are in <calque/eigen.h>.
-// With it come the standard headers whose types and streams programs use beside it.
+// The whole public interface, except for Eigen matrices of tracers and conversions, which are in <calque/eigen.h>.
+// Includes the standard headers whose types and streams programs usually need with it.
 #include <array>
 #include <cmath>
 #include <complex>

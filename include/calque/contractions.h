@@ -1,6 +1,6 @@
 #pragma once
-// Products that sum over dimensions: NumPy's shapes. 16-bit floats accumulate in f32, integers wrap; of bools, product
-// is and, sum is or. Errors: ShapeError where extents differ.
+// Products that sum over dimensions, with NumPy's shapes. 16-bit floats accumulate in f32, integers wrap; for bools the
+// product is a logical and, the sum a logical or.
 #include <string>
 
 #include "calque/axes.h"
@@ -8,23 +8,27 @@
 
 namespace calque {
 
-#define CALQUE_PRODUCT(f)                                                                   \
-  template <OperandLike A, OperandLike B>                                                   \
-    requires(ArrayLike<A> || ArrayLike<B>)                                                  \
-  out_t<join_t<A, B>, A, B> f(const A& a, const B& b, Loc loc = Loc::current()) {           \
-    return detail::apply_binary<out_t<join_t<A, B>, A, B>>(#f, &detail::ops::f, a, b, loc); \
+#define CALQUE_PRODUCT(f)                                                                            \
+  template <OperandLike A, OperandLike B>                                                            \
+    requires(ArrayLike<A> || ArrayLike<B>)                                                           \
+  out_t<promoted_elem_t<A, B>, A, B> f(const A& a, const B& b, Loc loc = Loc::current()) {           \
+    return detail::apply_binary<out_t<promoted_elem_t<A, B>, A, B>>(#f, &detail::ops::f, a, b, loc); \
   }
 
-/// The matrix product of the last two dimensions, the others broadcast; arrays of rank 1 are a row on the left, a
-/// column on the right.
+/// The matrix product [..., m, k] x [..., k, n] -> [..., m, n], of the promoted element type; batch dimensions
+/// broadcast. An array of rank 1 is a row [k] on the left and a column [k] on the right, and its dimension is dropped
+/// from the result. 16-bit floats accumulate in f32, integers wrap. Throws ShapeError for rank 0, when the inner
+/// dimensions differ, or when the batch dimensions do not broadcast.
 CALQUE_PRODUCT(matmul)
-/// The sum over the last dimension of a and the last but one of b; with a scalar the product.
+/// The sum over the last dimension of a [..., k] and the last but one of b ([k] or [..., k, n]), as numpy.dot: the
+/// shape is that of a without k followed by that of b without k. With a scalar operand, the elementwise product. Of the
+/// promoted element type; 16-bit floats accumulate in f32. Throws ShapeError when the extents differ.
 CALQUE_PRODUCT(dot)
-/// a[i] b[j] of the flattened arrays.
+/// The outer product a[i] b[j] of the flattened arrays, of shape [size of a, size of b] and the promoted element type.
 CALQUE_PRODUCT(outer)
 #undef CALQUE_PRODUCT
 
-/// The text of an einsum and the line where it stands.
+/// The text of an einsum and the line where it was written.
 struct EinsumSpec {
   std::string text;
   Location location;
@@ -33,39 +37,46 @@ struct EinsumSpec {
   EinsumSpec(std::string spec, Loc loc = Loc::current()) : text(std::move(spec)), location(loc) {}
 };
 
-/// Einstein's summation: `einsum("bij,bjk->bik", a, b)`. A letter is a dimension; letters that the output lacks are
-/// summed over; a letter twice in one array is its diagonal; `...` are the dimensions not named, which broadcast as in
-/// NumPy; without `->` the output has `...` and the letters that occur once, sorted. ParseError for malformed text,
-/// ShapeError where it does not fit the arrays.
+/// Einstein summation as in NumPy: `einsum("bij,bjk->bik", a, b)`. Each letter labels a dimension; letters that are not
+/// in the output are summed over; a letter repeated in one array takes its diagonal; `...` stands for the other
+/// dimensions, which broadcast; without `->` the output is `...` followed by the letters that occur once, sorted. Of
+/// the promoted element type; 16-bit floats accumulate in f32. Throws ParseError for malformed text, ShapeError when it
+/// does not fit the arrays.
 template <ArrayLike... X>
   requires(sizeof...(X) > 0)
-out_t<join_t<X...>, X...> einsum(EinsumSpec spec, const X&... xs) {
+out_t<promoted_elem_t<X...>, X...> einsum(EinsumSpec spec, const X&... xs) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::einsum(spec.text, o, spec.location); };
-  return detail::apply<out_t<join_t<X...>, X...>>("einsum", spec.location, f, xs...);
+  return detail::apply<out_t<promoted_elem_t<X...>, X...>>("einsum", spec.location, f, xs...);
 }
 
-/// The sum over pairs of axes; the other axes of a, then those of b.
+/// The sum of products over the pairs a_axes[i], b_axes[i] of axes. The shape is that of the other axes of a, then of
+/// b; the element type is the promoted one; 16-bit floats accumulate in f32. Throws ShapeError when the numbers of axes
+/// or their extents differ, or for an axis out of range or given twice.
 template <ArrayLike A, ArrayLike B>
-out_t<join_t<A, B>, A, B> tensordot(const A& a, const B& b, Axes a_axes, Axes b_axes, Loc loc = Loc::current()) {
+out_t<promoted_elem_t<A, B>, A, B> tensordot(const A& a, const B& b, Axes a_axes, Axes b_axes,
+                                             Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::tensordot(o[0], o[1], a_axes.list, b_axes.list, loc);
   };
-  return detail::apply<out_t<join_t<A, B>, A, B>>("tensordot", loc, f, a, b);
+  return detail::apply<out_t<promoted_elem_t<A, B>, A, B>>("tensordot", loc, f, a, b);
 }
-/// The sum over the last `count` axes of a and the first of b.
+/// The sum of products over the last `count` axes of a and the first `count` axes of b, as above. Throws ShapeError
+/// also when an array has fewer axes.
 template <ArrayLike A, ArrayLike B>
-out_t<join_t<A, B>, A, B> tensordot(const A& a, const B& b, int count, Loc loc = Loc::current()) {
+out_t<promoted_elem_t<A, B>, A, B> tensordot(const A& a, const B& b, int count, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::tensordot(o[0], o[1], count, loc); };
-  return detail::apply<out_t<join_t<A, B>, A, B>>("tensordot", loc, f, a, b);
+  return detail::apply<out_t<promoted_elem_t<A, B>, A, B>>("tensordot", loc, f, a, b);
 }
 
-/// Cross-correlation of x [N, spatial..., C] with w [spatial..., C / groups, O], for any number of spatial dimensions:
-/// out[n, p, o] = sum over k, c of x[n, p * stride + k * dilation - low, c] w[k, c, o]. Output channels fall into
-/// `groups` equal parts, each of which sees its part of the input channels.
+/// Cross-correlation of x [N, spatial..., C] with w [spatial..., C / groups, O] -> [N, out..., O], for any number of
+/// spatial dimensions: out[n, p, o] = sum over k, c of x[n, p * stride + k * dilation - low, c] w[k, c, o]. Output
+/// channels are divided into `groups` equal groups, each of which reads its group of input channels. Of the promoted
+/// element type; 16-bit floats accumulate in f32. Throws ShapeError when ranks or channels do not fit, or for options
+/// of the wrong length or below 1.
 template <ArrayLike X, ArrayLike W>
-out_t<join_t<X, W>, X, W> conv(const X& x, const W& w, ConvOptions options = {}, Loc loc = Loc::current()) {
+out_t<promoted_elem_t<X, W>, X, W> conv(const X& x, const W& w, ConvOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::conv(o[0], o[1], options, loc); };
-  return detail::apply<out_t<join_t<X, W>, X, W>>("conv", loc, f, x, w);
+  return detail::apply<out_t<promoted_elem_t<X, W>, X, W>>("conv", loc, f, x, w);
 }
 
 }  // namespace calque

@@ -1,7 +1,8 @@
 #pragma once
-// Control flow that depends on values. It belongs to a trace: lambdas are traced once each, operands that are arrays or
-// scalars become constants, results are trees of tracers. Lambdas may capture tracers of the enclosing trace.
-// Under CALQUE_DISABLE_JIT=1 the branch taken, and each iteration, runs as ordinary C++.
+// Control flow that depends on values. It needs a running trace (else LeakedTracerError): each lambda is traced once,
+// operands that are arrays or scalars become constants, results are trees of tracers. Lambdas may capture tracers of
+// the enclosing trace. Nesting is limited to 200 levels (CompileError). Under CALQUE_DISABLE_JIT=1 the taken branch,
+// and each iteration, runs as ordinary C++.
 #include <tuple>
 #include <utility>
 
@@ -30,8 +31,9 @@ struct BranchIndex : detail::LocatedOperand {
   BranchIndex(I i, Loc loc = Loc::current()) : LocatedOperand{detail::literal_operand(i), loc} {}
 };
 
-/// on_true(x...) where the predicate, a bool scalar, holds, else on_false(x...). Both must return the same type
-/// (compile error) and the same shapes. Throws ShapeError, or DTypeError, with the path of the leaf that differs.
+/// on_true(x...) if the predicate, a bool scalar, holds, else on_false(x...). Both must return the same type (compile
+/// error) and the same shapes. Throws ShapeError with the path of the leaf that differs or for a predicate that is not
+/// a scalar, LeakedTracerError outside a trace.
 template <class F, class G, class... X>
 auto cond(Predicate predicate, const F& on_true, const G& on_false, const X&... x) {
   using R = detail::body_t<F, X...>;
@@ -53,7 +55,9 @@ auto cond(Predicate predicate, const F& on_true, const G& on_false, const X&... 
   }
 }
 
-/// branches[index](x...), the index clamped to the branches there are. All must return the same type and shapes.
+/// branches[index](x...), with the index, an integer scalar, clamped to [0, number of branches). All branches must
+/// return the same type (compile error) and the same shapes. Throws ShapeError with the path of the leaf that differs
+/// or for an index that is not a scalar, LeakedTracerError outside a trace.
 template <class... F, class... X>
 auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x) {
   static_assert(sizeof...(F) > 0, "calque: switch_: there are no branches");
@@ -78,10 +82,11 @@ auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x)
   }
 }
 
-/// Repeats carry = body(carry) while condition(carry) holds, and returns the last carry. The carry, any tree, keeps the
-/// types (compile error) and shapes (ShapeError with the leaf's path) of its initial value.
-/// A condition that is an array makes a loop for each of its elements: an element whose condition is false keeps its
-/// carry. The shape of every leaf of the carry must then start with the condition's (ShapeError).
+/// Repeats carry = body(carry) while condition(carry) holds, and returns the last carry. The carry, any tree, must keep
+/// the types (compile error) and shapes of its initial value. With a condition that is an array, each of its elements
+/// is a loop: elements whose condition is false keep their carry, and the shape of every leaf must start with the
+/// condition's. Throws ShapeError with the path of a leaf whose shape changes or does not fit the condition,
+/// LeakedTracerError outside a trace.
 template <class C, class B, class S>
 to_tracer_t<S> while_loop(const C& condition, const B& body, const S& init, Loc loc = Loc::current()) {
   static_assert(std::same_as<detail::body_t<C, S>, Tracer<bool>>,
@@ -103,12 +108,14 @@ to_tracer_t<S> while_loop(const C& condition, const B& body, const S& init, Loc 
   return result.rebuild(detail::while_loop(traced_condition, traced_body, carry, {loc, paths}, /*per_element=*/true));
 }
 
-/// carry = body(i, carry) for i = lower, ..., upper - 1, and returns the last carry. `i` is a Tracer<int32_t> if both
-/// bounds are C++ integers, else of the bounds' promoted type. The carry keeps its types and shapes.
+/// Repeats carry = body(i, carry) for i = lower, ..., upper - 1, and returns the last carry. `i` is a Tracer<int32_t>
+/// if both bounds are C++ integers, else of the bounds' promoted type. The carry must keep its types (compile error)
+/// and shapes. Throws ShapeError with the path of a leaf whose shape changes or for a bound that is not a scalar,
+/// DTypeError for a C++ bound that does not fit the type of `i`, LeakedTracerError outside a trace.
 template <OperandLike L, OperandLike U, class B, class S>
 to_tracer_t<S> fori_loop(const L& lower, const U& upper, const B& body, const S& init, Loc loc = Loc::current()) {
   using I = typename detail::loop_index<L, U>::type;
-  constexpr bool integers = is_integer(dtype_of<join_t<L, U>>);
+  constexpr bool integers = is_integer(dtype_of<promoted_elem_t<L, U>>);
   static_assert(integers, "calque: fori_loop: the bounds must be integers");
   if constexpr (integers) {
     static_assert(std::same_as<detail::body_t<B, Tracer<I>, S>, to_tracer_t<S>>,
@@ -128,19 +135,21 @@ to_tracer_t<S> fori_loop(const L& lower, const U& upper, const B& body, const S&
   }
 }
 
-/// How `scan` runs.
+/// Options of `scan`.
 struct ScanOptions {
-  /// From the last slice to the first; ys stay in the order of the xs.
+  /// Iterate from the last slice to the first; ys keep the order of the xs.
   bool reverse = false;
-  /// Iterations of the compiled loop that are written out together.
+  /// Unroll factor of the compiled loop.
   int unroll = 1;
   /// The number of iterations; needed when `xs` holds no arrays.
   int64_t length = -1;
 };
 
-/// [carry, y] = body(carry, x) for each slice x along the leading dimension of the leaves of xs. Returns the last carry
-/// and the ys stacked along a new leading dimension. The body returns std::pair{carry, y}; the carry keeps its types
-/// and shapes. Throws ShapeError when the leaves of xs differ in their leading extent.
+/// [carry, y] = body(carry, x) for each slice x along the leading dimension of the leaves of xs. Returns std::pair of
+/// the last carry and the ys stacked along a new leading dimension. The body returns std::pair{carry, y}; the carry
+/// must keep its types (compile error) and shapes. Throws ShapeError with the path of a leaf of the carry whose shape
+/// changes, when the leaves of xs differ in their leading extent or have rank 0, when there are none and no `length`,
+/// or for an `unroll` below 1; LeakedTracerError outside a trace.
 template <class F, class S, class X>
 auto scan(const F& body, const S& init, const X& xs, ScanOptions options = {}, Loc loc = Loc::current()) {
   using R = detail::body_t<F, S, X>;
@@ -171,7 +180,9 @@ auto scan(const F& body, const S& init, const X& xs, ScanOptions options = {}, L
   }
 }
 
-/// f of each slice along the leading dimension of the leaves of xs, the results stacked along a new leading dimension.
+/// f of each slice along the leading dimension of the leaves of xs, with the results stacked along a new leading
+/// dimension. Throws ShapeError when the leaves differ in their leading extent, have rank 0, or there are none;
+/// LeakedTracerError outside a trace.
 template <class F, class X>
 auto map(const F& f, const X& xs, Loc loc = Loc::current()) {
   using R = detail::body_t<F, X>;
@@ -186,16 +197,18 @@ auto map(const F& f, const X& xs, Loc loc = Loc::current()) {
   return result.rebuild(handles);
 }
 
-/// How `associative_scan` runs.
+/// Options of `associative_scan`.
 struct AssociativeOptions {
-  /// Suffixes instead of prefixes.
+  /// Scan from the end: suffixes instead of prefixes.
   bool reverse = false;
   /// The dimension along which elements are combined.
   int axis = 0;
 };
 
-/// The prefixes x0, op(x0, x1), op(op(x0, x1), x2), ... of an associative operation along an axis, in about 2 log2(n)
-/// calls of op on whole arrays. `op` takes two trees like xs and returns one.
+/// The prefixes x0, op(x0, x1), op(op(x0, x1), x2), ... of an associative operation along an axis, of the shapes of xs,
+/// in about 2 log2(n) calls of op on whole arrays. `op` takes two trees like xs and returns one. Throws ShapeError when
+/// leaves differ in extent along the axis, the axis is out of range, or op changes a shape; LeakedTracerError outside a
+/// trace.
 template <class F, class X>
 to_tracer_t<X> associative_scan(const F& op, const X& xs, AssociativeOptions options = {}, Loc loc = Loc::current()) {
   static_assert(std::same_as<detail::body_t<F, X, X>, to_tracer_t<X>>,

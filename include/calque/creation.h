@@ -1,47 +1,54 @@
 #pragma once
-// Arrays made of nothing: tracers of the trace that runs. Outside a trace they throw LeakedTracerError, which names the
-// factory of Array to use.
+// Creation of tracers of the running trace. Outside a trace these functions throw LeakedTracerError, which names the
+// factory of Array to use instead.
 #include "calque/detail/apply.h"
 
 namespace calque {
 
-/// All elements 0.
+/// An array of zeros. Throws ShapeError for a negative extent, LeakedTracerError outside a trace.
 template <Elem T>
 Tracer<T> zeros(const Counts& shape, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::zeros(dtype_of<T>, detail::shape_of("zeros", shape, loc), loc));
 }
-/// All elements 1.
+/// An array of ones. Throws ShapeError for a negative extent, LeakedTracerError outside a trace.
 template <Elem T>
 Tracer<T> ones(const Counts& shape, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::ones(dtype_of<T>, detail::shape_of("ones", shape, loc), loc));
 }
-/// All elements `value`, a scalar that is converted to T.
+/// An array of `value`, a scalar that is converted to T. Throws ShapeError for a negative extent or a value that is not
+/// a scalar, DTypeError for an integer literal that does not fit T, LeakedTracerError outside a trace.
 template <Elem T, OperandLike V>
 Tracer<T> full(const Counts& shape, const V& value, Loc loc = Loc::current()) {
   return Tracer<T>(
       detail::ops::full(dtype_of<T>, detail::shape_of("full", shape, loc), detail::operand_of(value, loc), loc));
 }
-/// 0, 1, ..., n - 1.
+/// 0, 1, ..., n - 1, of shape [n]. Throws ShapeError for a negative n or, of i32, one above 2^31 - 1; DTypeError for
+/// bool or when T cannot hold n - 1; LeakedTracerError outside a trace.
 template <Elem T = int32_t>
 Tracer<T> iota(int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::iota(dtype_of<T>, n, loc));
 }
-/// 0, 1, ..., n - 1.
+/// 0, 1, ..., n - 1, of shape [n] (empty for a negative n). Throws DTypeError for bool or when T cannot hold n - 1,
+/// LeakedTracerError outside a trace.
 template <Elem T>
 Tracer<T> arange(int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::arange(dtype_of<T>, 0, static_cast<double>(n), 1, loc));
 }
-/// start, start + step, ... before stop.
+/// start, start + step, ... before stop, of shape [max(0, ceil((stop - start) / step))]; computed in i64 for whole
+/// numbers of an integer T, else in f64, and converted to T. Throws ShapeError for a step of 0, an end that is not
+/// finite or more than 1e15 elements; DTypeError for bool or when T cannot hold the elements of a range from 0 by 1;
+/// LeakedTracerError outside a trace.
 template <Elem T>
 Tracer<T> arange(double start, double stop, double step = 1, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::arange(dtype_of<T>, start, stop, step, loc));
 }
-/// The n x n matrix with ones on its diagonal.
+/// The identity matrix, of shape [n, n]. Throws ShapeError for a negative n, LeakedTracerError outside a trace.
 template <Elem T>
 Tracer<T> eye(int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::eye(dtype_of<T>, n, loc));
 }
-/// n numbers at equal distances from low to high, both included.
+/// n evenly spaced numbers from low to high, both included, of shape [n]; computed in f64 and converted to T. Throws
+/// ShapeError for a negative n, LeakedTracerError outside a trace.
 template <Elem T>
 Tracer<T> linspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::linspace(dtype_of<T>, low, high, n, loc));

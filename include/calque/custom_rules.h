@@ -1,5 +1,5 @@
 #pragma once
-// What a function's derivative is, said by the user: computed again instead of kept, or by a rule of one's own.
+// User control over derivatives: rematerialization (checkpoint) and custom rules.
 #include <type_traits>
 #include <utility>
 
@@ -7,7 +7,8 @@
 
 namespace calque {
 
-/// f, whose values derivatives compute again in the backward pass instead of keeping them.
+/// f with rematerialization: reverse mode keeps only the arguments and recomputes f's values in the backward pass
+/// instead of keeping them as residuals.
 template <class F>
 [[nodiscard("it returns a function: call it, as in checkpoint(f)(x)")]]
 auto checkpoint(F&& function, Loc loc = Loc::current()) {
@@ -15,10 +16,10 @@ auto checkpoint(F&& function, Loc loc = Loc::current()) {
                                      "checkpoint");
 }
 
-/// f with a rule for its derivative: rule(primals, tangents), two tuples of the arguments, returns std::pair of f's
-/// value and its tangent, both of the value's type (compile error) and shapes (ShapeError that names the leaf). The
-/// rule is differentiated itself for derivatives of higher order, and run backwards in reverse mode, so it must be
-/// linear in the tangents. Tracers that f or the rule captures are constants.
+/// f with a custom derivative rule: rule(primals, tangents), called with two tuples of the arguments, returns std::pair
+/// of f's value and its tangent, both of the value's type (compile error) and shapes. The rule is differentiated for
+/// derivatives of higher order and transposed in reverse mode, so it must be linear in the tangents. Tracers captured
+/// by f or the rule are constants. Throws ShapeError that names a leaf of another shape.
 template <class F, class R>
 [[nodiscard("it returns a function: call it, as in custom_jvp(f)(x)")]]
 auto custom_jvp(F&& function, R&& rule, Loc loc = Loc::current()) {
@@ -27,10 +28,10 @@ auto custom_jvp(F&& function, R&& rule, Loc loc = Loc::current()) {
       "custom_jvp");
 }
 
-/// f with a rule for reverse mode: forward(args...) returns std::pair of f's value and residuals, any tree;
+/// f with a custom rule for reverse mode: forward(args...) returns std::pair of f's value and residuals, any tree;
 /// backward(residuals, cotangent of the value) returns a tuple with a cotangent for each argument, of its type (compile
-/// error) and shapes (ShapeError that names the leaf). f has no forward derivative then (GradError). Tracers that the
-/// three capture are constants.
+/// error) and shapes. Tracers captured by the three functions are constants. Throws ShapeError that names a leaf of
+/// another shape, GradError in forward mode, which this rule does not define.
 template <class F, class W, class B>
 [[nodiscard("it returns a function: call it, as in custom_vjp(f)(x)")]]
 auto custom_vjp(F&& function, W&& forward, B&& backward, Loc loc = Loc::current()) {

@@ -1,7 +1,7 @@
 #pragma once
-// Derivatives: gradients, and the two linear maps that a function has at a point. All take and return functions of any
-// trees and nest with each other, with vmap and with jit. On data they trace, compile and cache as jit does; with a
-// Tracer among the arguments they become part of the running trace.
+// Derivatives: gradients, Jacobian-vector products (jvp, linearize) and vector-Jacobian products (vjp). The functions
+// and results are of any trees, and transformations nest with each other, with vmap and with jit. Called on data they
+// trace, compile and cache as jit does; with a Tracer among the arguments they become part of the running trace.
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -12,17 +12,19 @@
 
 namespace calque {
 
-/// The gradient of f by its first argument: a function of f's arguments that returns a tree like that argument. Its
-/// leaves are floating or complex (GradError that names the leaf). f returns a real floating scalar (GradError with its
-/// shape; a compile error for what is no array), or std::pair{value, aux}: aux is then dropped.
-/// For a complex leaf z = x + iy of a real function it is df/dx - i df/dy.
+/// The gradient of f by its first argument: a function of f's arguments that returns a tree like that argument, whose
+/// leaves must be floating or complex. f returns a real floating scalar, or std::pair{value, aux}, of which aux is
+/// dropped. For a complex leaf z = x + iy the gradient is df/dx - i df/dy. Throws GradError that names a leaf of
+/// another type, or with the type of a value that is not a real floating scalar (a compile error for one that is not an
+/// array).
 template <class F>
 [[nodiscard("it returns a function: call it, as in grad(f)(x)")]]
 auto grad(F&& function, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::Gradient<std::decay_t<F>, detail::WholeFirst, false>{{std::forward<F>(function), loc}}, "grad");
 }
-/// The gradients by the arguments of these positions, a tuple of trees like them (also for one position).
+/// The gradients by the arguments at these positions: a tuple of trees like them, also for a single position. Throws as
+/// `grad` by the first argument.
 template <class F, int... I>
 [[nodiscard("it returns a function: call it, as in grad(f)(x)")]]
 auto grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
@@ -30,14 +32,15 @@ auto grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
       detail::Gradient<std::decay_t<F>, argnums_t<I...>, false>{{std::forward<F>(function), loc}}, "grad");
 }
 
-/// std::pair of what f returns and its gradient. An f that returns std::pair{value, aux} has auxiliary results: the
-/// first of the pair is then that pair. Requirements and errors as for `grad`.
+/// A function that returns std::pair of f's result and its gradient. If f returns std::pair{value, aux}, the first of
+/// the pair is that pair. Requirements and errors as for `grad`.
 template <class F>
 [[nodiscard("it returns a function: call it, as in value_and_grad(f)(x)")]]
 auto value_and_grad(F&& function, Loc loc = Loc::current()) {
   return detail::make_transformation(
       detail::Gradient<std::decay_t<F>, detail::WholeFirst, true>{{std::forward<F>(function), loc}}, "value_and_grad");
 }
+/// The same with the gradients by the arguments at these positions, a tuple.
 template <class F, int... I>
 [[nodiscard("it returns a function: call it, as in value_and_grad(f)(x)")]]
 auto value_and_grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
@@ -45,15 +48,15 @@ auto value_and_grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
       detail::Gradient<std::decay_t<F>, argnums_t<I...>, true>{{std::forward<F>(function), loc}}, "value_and_grad");
 }
 
-/// The arguments as a tuple, also for a single argument that is itself a tuple.
+/// A tuple of the arguments, also for a single argument that is itself a tuple.
 template <class... X>
 std::tuple<X...> args(const X&... x) {
   return std::tuple<X...>(x...);
 }
 
 /// Forward mode: std::pair of f(primals...) and its derivative in the direction of the tangents, a tree like the value.
-/// Tangents have the types (compile error) and shapes (ShapeError that names the leaf) of their primals; those of
-/// integer leaves are ignored, and integer results have tangents zero.
+/// Tangents have the types (compile error) and shapes of their primals; tangents of integer leaves are ignored, and
+/// integer results have zero tangents. Throws ShapeError that names a tangent leaf of another shape.
 template <class F, class... X, class... D>
 auto jvp(const F& function, const std::tuple<X...>& primals, const std::tuple<D...>& tangents,
          Loc loc = Loc::current()) {
@@ -73,17 +76,18 @@ auto jvp(const F& function, const std::tuple<X...>& primals, const std::tuple<D.
   }
 }
 
-/// What `vjp` returns beside the value: called with a cotangent, a tree like the value, it returns a tuple of trees
-/// like the arguments. Integer leaves of the cotangent are ignored, those of the arguments are zero. It can be called
-/// any number of times, and keeps what it needs of the point where it was made. Made in a trace it lives as long as
-/// that; made on data it can also be called with tracers.
+/// The linear function returned by `vjp`: maps a cotangent, a tree like the value, to a tuple of trees like the
+/// arguments. Integer leaves of the cotangent are ignored; those of the results are zero. It holds the residuals of the
+/// point where it was made and can be called any number of times. One made in a trace is valid during that trace
+/// (LeakedTracerError afterwards); one made on data can also be called with tracers.
 template <class Y, class... X>
 class Pullback : public detail::LinearFunction<Y, X...> {
   using Base = detail::LinearFunction<Y, X...>;
 
  public:
   using Base::Base;
-  /// Throws ShapeError that names the leaf where the cotangent has another shape than the value.
+  /// The cotangents of the arguments. Throws ShapeError that names a leaf of the cotangent whose shape is not the
+  /// value's.
   template <class B>
   auto operator()(const B& cotangent, Loc loc = Loc::current()) const {
     constexpr bool alike = std::same_as<to_array_t<B>, to_array_t<Y>>;
@@ -92,22 +96,23 @@ class Pullback : public detail::LinearFunction<Y, X...> {
   }
 };
 
-/// Reverse mode: std::pair of f(x...) and the Pullback at x. `pullback.graph()` is its graph: first the values that are
-/// kept of f (residuals), then the cotangents.
+/// Reverse mode: std::pair of f(x...) and the Pullback at x. `pullback.graph()` is its graph, whose inputs are the
+/// residuals, then the cotangents. Throws ShapeError for an empty array, ConcretizationError when f captures a tracer
+/// but all arguments are data.
 template <class F, class... X>
 auto vjp(const F& function, const X&... x) {
   return detail::linearized<detail::LinearMode::reverse, Pullback>("vjp", function, x...);
 }
 
-/// What `linearize` returns beside the value: called with tangents of all arguments it returns the tangent of the
-/// value.
+/// The linear function returned by `linearize`: maps tangents of all arguments to the tangent of the value. Valid as a
+/// Pullback is.
 template <class Y, class... X>
 class Linear : public detail::LinearFunction<Y, X...> {
   using Base = detail::LinearFunction<Y, X...>;
 
  public:
   using Base::Base;
-  /// Throws ShapeError that names the leaf where a tangent has another shape than its primal.
+  /// The tangent of the value. Throws ShapeError that names a leaf of a tangent whose shape is not its primal's.
   template <class... D>
   auto operator()(const D&... tangents) const {
     constexpr bool as_many = sizeof...(D) == sizeof...(X);
@@ -120,8 +125,8 @@ class Linear : public detail::LinearFunction<Y, X...> {
   }
 };
 
-/// The linear approximation: std::pair of f(x...) and its derivative at x as a function of tangents. Cheaper than `jvp`
-/// where several directions are wanted at one point. `.graph()` of the latter is its graph.
+/// The linear approximation: std::pair of f(x...) and its derivative at x as a function of tangents (Linear), whose
+/// graph is `.graph()`. Faster than repeated `jvp` for several directions at one point. Throws as `vjp`.
 template <class F, class... X>
 auto linearize(const F& function, const X&... x) {
   return detail::linearized<detail::LinearMode::forward, Linear>("linearize", function, x...);

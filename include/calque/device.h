@@ -1,5 +1,6 @@
 #pragma once
-// Where arrays live and functions run. An operation runs on its arguments' device; mixing devices is a DeviceError.
+// The devices that hold arrays and run functions. An operation runs on its arguments' device; mixing devices throws
+// DeviceError.
 #include <string_view>
 #include <vector>
 
@@ -8,29 +9,31 @@
 
 namespace calque {
 
-/// The processor that runs the program.
+/// The host CPU.
 inline Device cpu() { return {Device::Kind::cpu, 0}; }
-/// The i-th GPU of the system. Naming one that is not there is no error; using it is a DeviceError.
+/// The GPU number `index` of the system. Does not check that it exists; using one that does not throws DeviceError.
 inline Device gpu(int index = 0) { return {Device::Kind::gpu, index}; }
-/// The simulator of a GPU on the CPU.
+/// The GPU simulator, which runs on the CPU.
 inline Device gpu_sim() { return {Device::Kind::gpu_sim, 0}; }
 
-/// The devices whose driver and compute capability suffice, the CPU first. Asking makes no context on a GPU.
+/// The available devices, those with a sufficient driver and compute capability, the CPU first. Creates no GPU context.
 std::vector<Device> devices();
-/// Where functions and operations run whose arguments are all on the host: the CPU, or what CALQUE_DEVICE names. Throws
-/// DeviceError when CALQUE_DEVICE names no device.
+/// The device of functions and operations whose arguments are all on the host: the CPU, or the one named by
+/// CALQUE_DEVICE. Throws DeviceError when CALQUE_DEVICE is not a device's name.
 Device default_device();
-/// The device that a text names: cpu, gpu_sim, gpu, gpu:N. Throws DeviceError.
+/// The device of this name: cpu, gpu_sim, gpu, gpu:N. Throws DeviceError for any other text.
 Device parse_device(std::string_view text);
-/// True when `gpu(0)` is one of `devices()`. Its first work may still throw DeviceError: another process may have it.
+/// True if `gpu(0)` is one of `devices()`. Its first use may still throw DeviceError, for example when another process
+/// holds it.
 bool gpu_available();
-/// Waits until all computations that were started are done, on every device. Throws DeviceError when one was lost.
+/// Waits until all started computations are done, on every device. Throws DeviceError when a device was lost.
 void synchronize();
 
 namespace detail {
-/// Throws DeviceError in words, beginning with `operation`, unless `device` can be used.
+/// Throws DeviceError whose message starts with `operation` unless `device` can be used.
 void require_device(std::string_view operation, Device device, Location location);
-/// The array on `device`, itself when it is there. Throws DeviceError, beginning with `operation`.
+/// The array on `device`; the same array if it is there already. Throws DeviceError whose message starts with
+/// `operation`.
 AnyArray copy_to_device(std::string_view operation, const AnyArray& array, Device device, Location location);
 }  // namespace detail
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a graph does besides computing: printing and calling back into C++. Effects run in the order in which they were
-// recorded, each time the compiled function runs, and are kept although nothing uses their results.
+// Side effects of graphs: printing and calling back into C++. Effects run in the order in which they were recorded,
+// each time the compiled function runs, and are kept even if their results are unused.
 #include <tuple>
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace calque {
 
-/// A format and the line where it stands.
+/// A format and the line where it was written.
 struct PrintFormat {
   std::string text;
   Location location;
@@ -20,10 +20,10 @@ struct PrintFormat {
 
 namespace detail {
 
-/// Records the printing in the running trace; outside one, where all operands have values, prints at once.
+/// Records the print in the running trace; outside a trace, where all operands have values, prints at once.
 void print_operands(const PrintFormat& format, std::span<const Operand> operands);
 
-/// The call of a C++ function of arrays as a type-erased one.
+/// Type-erases a C++ function of arrays.
 template <class F, class Out, class... T>
 struct HostFunctionOf final : HostFunction {
   F function;
@@ -49,8 +49,8 @@ struct HostFunctionOf final : HostFunction {
 
 }  // namespace detail
 
-/// Prints a line when the compiled function runs: each `{}` of the format stands for an operand.
-/// CompileError when their numbers differ.
+/// Prints a line each time the compiled function runs; each `{}` of the format is replaced by an operand. Outside a
+/// trace it prints at once. Throws CompileError when the numbers of `{}` and operands differ.
 template <OperandLike... X>
 void debug_print(PrintFormat format, const X&... xs) {
   const std::vector<detail::Operand> operands{detail::operand_of(xs, format.location)...};
@@ -59,8 +59,9 @@ void debug_print(PrintFormat format, const X&... xs) {
 
 /// Calls `function` with Arrays when the compiled function runs: `host_call(f, cq::spec<float>({3}), x, y)` calls
 /// f(const Array<X>&, const Array<Y>&), which returns an Array<float> of shape [3]. It may be called from another
-/// thread and should not depend on anything but its arguments. What it throws reaches the caller; ShapeError or
-/// DTypeError when its result is not as promised.
+/// thread and should depend on its arguments only. Its exceptions propagate to the caller of the compiled function,
+/// which throws ShapeError or DTypeError when the result is not of the given type. Throws LeakedTracerError outside a
+/// trace.
 template <class F, Elem U, ArrayLike... X>
 Tracer<U> host_call(F function, const Spec<U>& result, const X&... xs) {
   using Callee = detail::HostFunctionOf<F, U, elem_t<X>...>;
@@ -69,7 +70,7 @@ Tracer<U> host_call(F function, const Spec<U>& result, const X&... xs) {
   return Tracer<U>(
       detail::ops::host_call(std::make_shared<Callee>(std::move(function)), types, operands, Location())[0]);
 }
-/// The same for a function that returns a tuple of arrays: `host_call(f, std::tuple{cq::spec<float>({3}), ...}, x)`.
+/// As above, for a function that returns a tuple of arrays: `host_call(f, std::tuple{cq::spec<float>({3}), ...}, x)`.
 template <class F, Elem... U, ArrayLike... X>
 std::tuple<Tracer<U>...> host_call(F function, const std::tuple<Spec<U>...>& results, const X&... xs) {
   using Callee = detail::HostFunctionOf<F, std::tuple<U...>, elem_t<X>...>;

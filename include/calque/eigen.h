@@ -1,7 +1,6 @@
 #pragma once
-// Eigen in and out: dense matrices are leaves of trees, read where they lie; arrays become matrices; matrices of
-// tracers compute with Eigen's own arithmetic. Eigen needs calque::Tracer to look like a real number, which these
-// traits say.
+// Eigen interoperability: dense matrices are leaves of trees, read in place; arrays convert to matrices; matrices of
+// tracers compute with Eigen's arithmetic, for which these traits declare calque::Tracer to be a real number.
 #include <limits>
 #include <vector>
 
@@ -11,7 +10,7 @@
 #include "calque/calque.h"
 #include "calque/detail/pack.h"
 
-/// A tracer has the limits of its elements' type.
+/// The limits of a tracer are those of its element type.
 template <class T>
 struct std::numeric_limits<calque::Tracer<T>> : std::numeric_limits<T> {};
 
@@ -57,7 +56,7 @@ namespace detail {
 template <class S>
 concept EigenElement = TracerLike<S> || std::is_arithmetic_v<S> || Elem<S>;
 
-/// The class of Eigen that E is, or derives from: a segment of a vector derives from a block.
+/// The Eigen class that E is or derives from: a segment of a vector derives from a block.
 template <class D>
 std::type_identity<D> eigen_base(const Eigen::DenseBase<D>*);
 template <class D>
@@ -67,17 +66,17 @@ concept EigenDense = std::is_class_v<E> && requires(const E* e) { detail::eigen_
 template <class E>
 concept EigenMatrix = EigenDense<E> && requires(const E* e) { detail::eigen_matrix_base(e); };
 
-/// Its elements lie in memory, with strides. Eigen calls some expressions so that do not tell where, as those with
-/// index sequences.
+/// True if the elements are in memory, with strides. Eigen sets DirectAccessBit also for some expressions that have no
+/// data pointer, such as those with index sequences, so that is checked too.
 template <class E>
-concept EigenInPlace = (static_cast<int>(E::Flags) & Eigen::DirectAccessBit) != 0 && requires(const E& e) {
+concept EigenDirectAccess = (static_cast<int>(E::Flags) & Eigen::DirectAccessBit) != 0 && requires(const E& e) {
   { e.data() } -> std::convertible_to<const typename E::Scalar*>;
   e.innerStride();
 };
 
-/// Holds its elements, or all that they are computed from. Of expressions only those without operands do, as Zero(),
-/// 2.0 * Ones(), Random() and LinSpaced(n, a, b): all others refer to their operands, and a NullaryExpr may refer to
-/// what its function captures.
+/// True if E owns its elements, or everything that they are computed from. Of expressions only those without operands
+/// do, such as Zero(), 2.0 * Ones(), Random() and LinSpaced(n, a, b): all others refer to their operands, and a
+/// NullaryExpr may refer to what its function captures.
 template <class E>
     struct eigen_holds : std::bool_constant < requires(const E* e) {
   []<class Object>(const Eigen::PlainObjectBase<Object>*) {}(e);
@@ -111,8 +110,8 @@ struct eigen_scalar<Tracer<T>> {
 }  // namespace detail
 
 /// Any dense Eigen expression is a leaf: a type that is a vector at compile time has shape [n], any other [rows,
-/// columns]. Objects, maps, references and blocks are read in place; what has to be computed is evaluated first. Matrix
-/// and Array can be made from an array.
+/// columns]. Objects, maps, references and blocks are read in place; other expressions are evaluated first.
+/// Eigen::Matrix and Eigen::Array can be made from an array (ShapeError when rank or extents do not fit).
 template <class E>
   requires(detail::EigenDense<E> && detail::EigenElement<typename E::Scalar>)
 struct dense<E> : std::true_type {
@@ -120,7 +119,7 @@ struct dense<E> : std::true_type {
   static constexpr bool of_tracers = TracerLike<scalar>;
   static constexpr bool owns = std::derived_from<E, Eigen::PlainObjectBase<E>>;
   static constexpr bool borrows = !detail::eigen_holds<E>::value;
-  static constexpr bool in_place = detail::EigenInPlace<E>;
+  static constexpr bool in_place = detail::EigenDirectAccess<E>;
   static constexpr bool vector = E::IsVectorAtCompileTime;
 
   static Shape shape(const E& e) {

@@ -1,6 +1,6 @@
 #pragma once
-// The members of an aggregate: how many, references to them, and their names. An aggregate here has neither base
-// classes nor C arrays, and at most 32 members; anything else is refused before a structured binding could fail.
+// The members of an aggregate: their number, references to them, and their names. An aggregate must have no base
+// classes or C arrays and at most 32 members; any other is rejected with a message before a structured binding fails.
 #include <cstddef>
 #include <string_view>
 #include <tuple>
@@ -11,10 +11,10 @@ namespace calque::detail {
 
 inline constexpr size_t kMaxFields = 32;
 
-/// Converts to whatever a member of X may be, except X itself and its bases. Only volatile ones convert: no `const T&`
-/// binds to them, so that converting constructors of a member (std::optional's, from what an unconstrained constructor
-/// of Eigen seems to take) are not considered. Never run; defined because clang warns of what such constructors
-/// mention.
+/// Converts to any type of a member of X, except X itself and its bases. Only volatile objects convert: no `const T&`
+/// binds to them, so converting constructors of a member (such as std::optional's, with an unconstrained constructor of
+/// Eigen) are not considered. Never called; defined because clang warns when such constructors use an undefined
+/// function.
 template <class X>
 struct AnyField {
   template <class T>
@@ -31,7 +31,8 @@ template <class X, size_t... I>
 constexpr bool takes_braced(std::index_sequence<I...>) {
   return requires { X{std::declval<volatile AnyFieldAt<X, I>>()...}; };
 }
-/// Parentheses elide no braces: they see a C array, or a base class, as the one member that it is and cannot fill it.
+/// Parenthesized initialization has no brace elision: a C array or a base class counts as one member that AnyField
+/// cannot initialize.
 template <class X, size_t... I>
 constexpr bool takes_parenthesized(std::index_sequence<I...>) {
   return requires { X(std::declval<volatile AnyFieldAt<X, I>>()...); };
@@ -48,11 +49,11 @@ constexpr size_t count_fields() {
   } else if constexpr (Started || N > kMaxFields) {
     return Started ? N - 1 : 0;
   } else {
-    return count_fields<X, N + 1, false>();  // members without default values: nothing less than all will do
+    return count_fields<X, N + 1, false>();  // members without default values: all must be initialized
   }
 }
 
-/// How many members the aggregate X has. A compile error in words where X cannot be taken apart.
+/// The number of members of the aggregate X. A static_assert explains why an unsupported X is rejected.
 template <class X>
 constexpr size_t field_count() {
   if constexpr (std::is_empty_v<X>) {
@@ -162,7 +163,7 @@ using fields_t = decltype(tie_fields(std::declval<X&>()));
 template <class X, size_t I>
 using field_t = std::remove_cvref_t<std::tuple_element_t<I, fields_t<X>>>;
 
-// ---- names: the compiler spells the address of a member of an object that is declared and never made
+// ---- names: from the compiler's spelling of the address of a member of an object that is declared, never defined
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-var-template"
@@ -183,7 +184,7 @@ constexpr std::string_view spell() {
   return __PRETTY_FUNCTION__;
 }
 
-/// The name of member I of X, as its author wrote it.
+/// The name of member I of X, as spelled in its declaration.
 template <class X, size_t I>
 constexpr std::string_view field_name() {
   std::string_view text = spell<FieldAddress{&std::get<I>(tie_fields(unmade<X>.value))}>();

@@ -1,6 +1,6 @@
 #pragma once
 // compile<R(A...)>: a lambda of C++ scalars as a typed function, traced and compiled once, then called like a function
-// pointer: no flattening, no signature, no allocation.
+// pointer, without flattening, signature lookup or allocation.
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -15,22 +15,24 @@ class Function;
 
 namespace detail {
 
-/// What a compiled scalar function needs beside its arguments. Native code reads `data`; see codegen::ScalarData.
+/// The state passed to a compiled scalar function with its arguments. Native code reads `data`; see
+/// codegen::ScalarData.
 struct ScalarState {
   const void* const* data = nullptr;
-  /// Reads the arguments, writes the result; throws what a callback threw.
+  /// Reads the arguments, writes the result; rethrows exceptions of callbacks.
   void (*call)(const ScalarState& self, const void* const* arguments, void* result) = nullptr;
 };
 
 /// The code of a scalar function.
 struct ScalarCode {
   std::shared_ptr<const ScalarState> state;
-  /// A function of the arguments by value, then of `state`; null where only `ScalarState::call` will do.
+  /// A function of the arguments by value followed by `state`; null if the function must be called through
+  /// `ScalarState::call`.
   const void* native = nullptr;
 };
 ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, Arguments& arguments,
                           const CallSite& site, const Type& result);
-/// Through `ScalarState::call`. Throws the error of an empty function when there is no state.
+/// Calls through `ScalarState::call`. Throws Error for an empty function, whose state is null.
 void call_scalar(const void* state, const void* const* arguments, void* result);
 
 template <class Signature>
@@ -46,15 +48,15 @@ struct ScalarSignature<R(A...)> {
 
 }  // namespace detail
 
-// Generated code has no signature in front of it that clang's sanitizer could read.
+// Generated code has no function signature that clang's sanitizer could read.
 #ifdef __clang__
 #define CALQUE_CALLS_NATIVE_CODE [[clang::no_sanitize("function")]]
 #else
 #define CALQUE_CALLS_NATIVE_CODE
 #endif
 
-/// A compiled function of C++ scalars, which a call enters as it would a C function: arguments and result in registers.
-/// Copies share the code; an empty or moved-from one throws Error when it is called. Thread-safe.
+/// A compiled function of C++ scalars, called like a C function, with arguments and result in registers. Copies share
+/// the code. Calling an empty or moved-from one throws Error. Thread-safe.
 template <class R, class... A>
 class Function<R(A...)> {
  public:
@@ -69,9 +71,11 @@ class Function<R(A...)> {
     std::swap(entry_, o.entry_);
     return *this;
   }
+  /// The value of the compiled function. Exceptions of callbacks propagate. Throws Error when empty.
   CALQUE_CALLS_NATIVE_CODE R operator()(A... arguments) const {
     return static_cast<R>(entry_(static_cast<canon_t<A>>(arguments)..., state_.get()));
   }
+  /// False if the function is empty or moved-from.
   explicit operator bool() const { return state_ != nullptr; }
 
  private:
@@ -89,8 +93,9 @@ class Function<R(A...)> {
 
 #undef CALQUE_CALLS_NATIVE_CODE
 
-/// Traces and compiles the lambda for scalars of these types: `cq::compile<double(double, double)>(f)`.
-/// Throws what the lambda throws, ShapeError when it returns an array, CompileError.
+/// Traces and compiles the lambda for scalars of these types: `cq::compile<double(double, double)>(f)`. Exceptions of
+/// the lambda propagate. Throws ShapeError when it returns an array that is not a scalar, CompileError when the graph
+/// cannot be compiled.
 template <class Signature, class F>
 [[nodiscard("it returns a function: call it, as in compile<double(double)>(f)(x)")]]
 Function<Signature> compile(F&& function, JitOptions options = {}, Loc loc = Loc::current()) {

@@ -1,7 +1,6 @@
 #pragma once
-// Indexing by arrays. Index arrays are of integers; negative ones count once from the end; what is out of bounds then
-// reads a fill value (NaN, the minimum of signed and the maximum of unsigned integers, true) or is dropped by updates.
-// Errors: DTypeError for indices that are no integers; ShapeError where shapes do not fit.
+// Indexing by arrays of integers. A negative index counts from the end; an index that is then out of bounds reads a
+// fill value (NaN, the minimum of signed and the maximum of unsigned integers, true), and updates at it are dropped.
 #include <vector>
 
 #include "calque/axes.h"
@@ -10,8 +9,10 @@
 
 namespace calque {
 
-/// The elements (or slices) of x at these indices along the axis: the indices' dimensions take the axis' place. Modes
-/// `clip` and `wrap` read other elements where indices are out of bounds instead of a fill value.
+/// The elements (or slices) of x at these indices along the axis, as numpy.take: the dimensions of the indices replace
+/// the axis, x.shape[:axis] + indices.shape + x.shape[axis + 1:], of x's type. `out_of_bounds` selects what
+/// out-of-bounds indices read (see `mode`). Throws DTypeError for indices that are not integers; ShapeError for an axis
+/// out of range, or for an empty axis with `clip` or `wrap`.
 template <ArrayLike X, OperandLike I>
 out_t<elem_t<X>, X, I> take(const X& x, const I& indices, int axis, mode out_of_bounds = mode::fill,
                             Loc loc = Loc::current()) {
@@ -21,7 +22,9 @@ out_t<elem_t<X>, X, I> take(const X& x, const I& indices, int axis, mode out_of_
   return detail::apply<out_t<elem_t<X>, X, I>>("take", loc, f, x, indices);
 }
 
-/// out[i, j, k] = x[i, indices[i, j, k], k] for axis 1; the other dimensions broadcast.
+/// out[i, j, k] = x[i, indices[i, j, k], k] for axis 1, as numpy.take_along_axis: of x's type and the rank of both; the
+/// dimensions besides the axis broadcast. Throws DTypeError for indices that are not integers; ShapeError when ranks
+/// differ, dimensions do not broadcast, the axis is out of range, or it is empty with `clip` or `wrap`.
 template <ArrayLike X, ArrayLike I>
 out_t<elem_t<X>, X, I> take_along_axis(const X& x, const I& indices, int axis, mode out_of_bounds = mode::fill,
                                        Loc loc = Loc::current()) {
@@ -39,35 +42,41 @@ out_t<elem_t<X>, X, I...> gather_at(Location at, const X& x, const I&... indices
 }
 }  // namespace detail
 
-/// x[i, j, ...] for index arrays that broadcast together, for the leading dimensions.
+/// x[i, j, ...] for index arrays of the leading dimensions, which broadcast together: their common shape followed by
+/// the other dimensions of x, of x's type. Throws DTypeError for indices that are not integers, ShapeError when they do
+/// not broadcast or are more than the dimensions of x.
 template <ArrayLike X, ArrayLike I>
 out_t<elem_t<X>, X, I> gather(const X& x, const I& i, Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i);
 }
+/// The same with two index arrays.
 template <ArrayLike X, ArrayLike I, ArrayLike J>
 out_t<elem_t<X>, X, I, J> gather(const X& x, const I& i, const J& j, Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i, j);
 }
+/// The same with three index arrays.
 template <ArrayLike X, ArrayLike I, ArrayLike J, ArrayLike K>
 out_t<elem_t<X>, X, I, J, K> gather(const X& x, const I& i, const J& j, const K& k, Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i, j, k);
 }
-/// More indices; errors name the line of the operation before.
+/// The same with more index arrays; errors report the line of the previous operation.
 template <ArrayLike X, ArrayLike... I>
   requires(sizeof...(I) > 3)
 out_t<elem_t<X>, X, I...> gather(const X& x, const I&... indices) {
   return detail::gather_at(Location(), x, indices...);
 }
 
-/// x with the updates added to its rows at these indices (axis 0); repeated indices add repeatedly. Updates broadcast
-/// to the indices' shape followed by that of a row, and promote to x's type.
+/// x with the updates added to its rows at these indices (axis 0); repeated indices accumulate, out-of-bounds ones are
+/// dropped. Updates broadcast to indices.shape + x.shape[1:] and promote to x's type. Throws DTypeError for indices
+/// that are not integers, x of bool, or updates that do not promote to x's type; ShapeError for x of rank 0 or updates
+/// that do not broadcast.
 template <ArrayLike X, ArrayLike I, OperandLike U>
 out_t<elem_t<X>, X, I, U> scatter_add(const X& x, const I& indices, const U& updates, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::scatter_add(o[0], o[1], o[2], loc); };
   return detail::apply<out_t<elem_t<X>, X, I, U>>("scatter_add", loc, f, x, indices, updates);
 }
 
-/// The start of a window in each dimension: integers or integer scalars of arrays and tracers.
+/// The start of a window in each dimension: integers, or arrays or tracers that are integer scalars.
 struct Starts {
   std::vector<detail::IndexItem> items;
 
@@ -80,11 +89,13 @@ struct Starts {
 };
 
 namespace detail {
-/// The starts as operands. Throws ShapeError for an item that is no index.
+/// Appends the starts as operands. Throws ShapeError for an item that is not an integer or an array.
 void append_starts(std::string_view name, const Starts& starts, std::vector<Operand>& operands, Location at);
 }  // namespace detail
 
-/// The window of these sizes that starts at `starts`; negative starts wrap once, then the window is moved inside.
+/// The window of shape `sizes` that begins at `starts`, of x's type. Negative starts count from the end; then the
+/// window is moved inside x. Throws ShapeError unless there is one scalar start and one size in [0, extent] for each
+/// dimension, DTypeError for starts that are not integers.
 template <ArrayLike X>
 out_t<elem_t<X>, X> dynamic_slice(const X& x, const Starts& starts, const Shape& sizes, Loc loc = Loc::current()) {
   std::vector<detail::Operand> operands{detail::operand_of(x, loc)};
@@ -95,7 +106,10 @@ out_t<elem_t<X>, X> dynamic_slice(const X& x, const Starts& starts, const Shape&
   return detail::apply_to<out_t<elem_t<X>, X>>("dynamic_slice", loc, operands, f);
 }
 
-/// x with the window that starts at `starts` replaced by `update`; the window is moved inside.
+/// x with the window that begins at `starts` replaced by `update`, which promotes to x's type; the window is moved
+/// inside x as by `dynamic_slice`. Throws ShapeError when the update has another rank or is larger than x, or unless
+/// there is one scalar start for each dimension; DTypeError for starts that are not integers or an update that does not
+/// promote.
 template <ArrayLike X, ArrayLike U>
 out_t<elem_t<X>, X, U> dynamic_update_slice(const X& x, const U& update, const Starts& starts,
                                             Loc loc = Loc::current()) {

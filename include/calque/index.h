@@ -1,6 +1,6 @@
 #pragma once
-// What stands between the brackets of `x.at(...)`. Every item becomes a detail::IndexItem; the rules that turn a list
-// of items into equations are compiled once, in lib/trace/indexing.cpp.
+// The arguments of `x.at(...)`. Every item becomes a detail::IndexItem; the rules that turn a list of items into
+// equations are compiled once, in lib/frontend/ops/indexing.cpp.
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -33,16 +33,17 @@ struct Bound {
   Bound(I i) : value(static_cast<int64_t>(i)) {}
 };
 
-/// Python's slice start:stop:step: negative ends count from the back, ends beyond the dimension are cut off, a negative
-/// step walks backwards.
+/// Python's slice start:stop:step. Negative ends count from the end of the dimension, ends beyond it are clamped, a
+/// negative step iterates backwards. A step of 0 throws ShapeError when the range is used.
 struct Range {
   Bound start, stop;
   int64_t step;
 };
+/// The range start:stop:step; `cq::none` for an end that is omitted.
 inline Range range(Bound start, Bound stop, int64_t step = 1) { return {start, stop, step}; }
 
-/// One item of an index list with the line that wrote it: an integer (negative: from the back), an integer array or
-/// tracer, `all`, `newaxis` or a `range`.
+/// One item of an index list and the line where it was written: an integer (negative: from the end), an integer array
+/// or tracer, `all`, `newaxis` or a `range`.
 struct Index {
   detail::IndexItem item;
   Location location;
@@ -89,13 +90,13 @@ struct Index {
 
 namespace detail {
 
-/// A first index that is no tracer, so that an array indexed with it stays an array.
+/// A first index that is not a tracer: an array indexed with it gives an array.
 struct ArrayIndex : Index {
   template <class X>
     requires(!TracerLike<X> && std::convertible_to<const X&, Index>)
   ArrayIndex(const X& x, Loc loc = Loc::current()) : Index(x, loc) {}
 };
-/// A first index that is a tracer, so that an array indexed with it becomes one.
+/// A first index that is a tracer: an array indexed with it gives a tracer.
 struct TracerIndex : Index {
   template <class I>
   TracerIndex(const Tracer<I>& x, Loc loc = Loc::current()) : Index(x, loc) {}
@@ -117,13 +118,13 @@ std::vector<IndexItem> index_items(const Index& first, const R&... rest) {
   return items;
 }
 
-/// The arguments of `x.set(index..., value)` behind the first index, taken apart.
+/// The arguments of `x.set(index..., value)` as items and value.
 template <class T, class... R>
 struct Update {
   static_assert(sizeof...(R) > 0, "calque: set and add take the indices and then the value");
   using Value = std::tuple_element_t<sizeof...(R) - 1, std::tuple<R...>>;
   static_assert(OperandLike<Value>, "calque: the last argument of set and add is the value: an array or a number");
-  static_assert(!OperandLike<Value> || std::same_as<join_t<Array<T>, Value>, T>,
+  static_assert(!OperandLike<Value> || std::same_as<promoted_elem_t<Array<T>, Value>, T>,
                 "calque: the value's type does not promote to the array's; cast it");
 
   std::vector<IndexItem> items;

@@ -1,5 +1,5 @@
 #pragma once
-// Whole derivatives: an argument's tree in the place of each leaf of the result.
+// Jacobians: a tree of the result's structure in which each leaf is a tree of the argument's structure.
 #include <type_traits>
 #include <utility>
 
@@ -7,42 +7,46 @@
 
 namespace calque {
 
-/// The Jacobian of f by its first argument (by those of argnums: a tuple), column by column: the argument's tree in the
-/// place of each leaf of f's result, each leaf of shape result.shape + argument.shape, of the result's element type.
-/// Cheaper than `jacrev` where the argument has fewer elements than the result. Leaves of the argument must be
-/// floating, those of the result floating or complex (GradError that names the leaf).
+/// The Jacobian of f by its first argument, column by column (forward mode): f's result with each leaf replaced by a
+/// tree like the argument, whose leaves have shape result.shape + argument.shape and the result's element type. Faster
+/// than `jacrev` if the argument has fewer elements than the result. Throws GradError that names a leaf of the argument
+/// that is not real floating or a leaf of the result that is not floating or complex.
 template <class F>
 [[nodiscard("it returns a function: call it, as in jacfwd(f)(x)")]]
 auto jacfwd(F&& function, Loc loc = Loc::current()) {
   return detail::make_jacobian<detail::WholeFirst, true>(std::forward<F>(function), "jacfwd", loc);
 }
+/// The Jacobians by the arguments at these positions: each leaf is replaced by a tuple of trees like them.
 template <class F, int... I>
 [[nodiscard("it returns a function: call it, as in jacfwd(f)(x)")]]
 auto jacfwd(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
   return detail::make_jacobian<argnums_t<I...>, true>(std::forward<F>(function), "jacfwd", loc);
 }
 
-/// The same, row by row: cheaper where the result has fewer elements than the argument. Leaves of the result must be
-/// floating, those of the argument floating or complex (the result's leaf is then complex too).
+/// The Jacobian as of `jacfwd`, row by row (reverse mode): faster if the result has fewer elements than the argument.
+/// For a complex leaf of the argument the derivative is complex. Throws GradError that names a leaf of the result that
+/// is not real floating or a leaf of the argument that is not floating or complex.
 template <class F>
 [[nodiscard("it returns a function: call it, as in jacrev(f)(x)")]]
 auto jacrev(F&& function, Loc loc = Loc::current()) {
   return detail::make_jacobian<detail::WholeFirst, false>(std::forward<F>(function), "jacrev", loc);
 }
+/// The Jacobians by the arguments at these positions: each leaf is replaced by a tuple of trees like them.
 template <class F, int... I>
 [[nodiscard("it returns a function: call it, as in jacrev(f)(x)")]]
 auto jacrev(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
   return detail::make_jacobian<argnums_t<I...>, false>(std::forward<F>(function), "jacrev", loc);
 }
 
-/// Second derivatives, jacfwd of jacrev: for a function of one array that returns a number, an array of shape
-/// argument.shape + argument.shape.
+/// Second derivatives, jacfwd of jacrev: for a function of one array that returns a scalar, an array of shape
+/// argument.shape + argument.shape. Throws GradError as both do: leaves must be real floating.
 template <class F>
 [[nodiscard("it returns a function: call it, as in hessian(f)(x)")]]
 auto hessian(F&& function, Loc loc = Loc::current()) {
   auto rows = detail::make_jacobian<detail::WholeFirst, false>(std::forward<F>(function), "hessian", loc);
   return detail::make_jacobian<detail::WholeFirst, true>(std::move(rows), "hessian", loc);
 }
+/// The second derivatives by the arguments at these positions, as tuples of tuples.
 template <class F, int... I>
 [[nodiscard("it returns a function: call it, as in hessian(f)(x)")]]
 auto hessian(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {

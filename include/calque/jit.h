@@ -1,6 +1,6 @@
 #pragma once
 // jit: a lambda becomes a function that is traced and compiled once for each signature (element types, shapes, layouts,
-// device, static values, options), then only runs.
+// device, static values, options); later calls of that signature only run it.
 #include <iosfwd>
 #include <ostream>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace calque {
 
-/// A listing: plan, LLVM IR, assembly. Prints as it is.
+/// A text listing: plan, LLVM IR, assembly. Prints verbatim.
 class Text {
  public:
   explicit Text(std::string text) : text_(std::move(text)) {}
@@ -23,7 +23,8 @@ class Text {
   std::string text_;
 };
 
-/// What `export_object` writes for.
+/// Options of `export_object`: the target `triple` and `cpu` (empty: the host's), the file of the `header` (empty:
+/// none) and the `symbol` of the entry (empty: the function's name).
 struct ExportOptions {
   std::string triple{}, cpu{}, header{}, symbol{};
 };
@@ -34,7 +35,7 @@ namespace detail {
 void export_lowered(const LoweredState& lowered, const std::string& path, const ExportOptions& options);
 }  // namespace detail
 
-/// What calling F with these arguments gives.
+/// The result type of calling F with these arguments.
 template <class F, class... A>
 using call_t = result_t<(holds_tracer<A> || ...), detail::out_of<F, A...>>;
 
@@ -43,7 +44,8 @@ template <class F, class... A>
 class Compiled {
  public:
   explicit Compiled(std::shared_ptr<const detail::LoweredState> state) : state_(std::move(state)) {}
-  /// Throws ShapeError or DTypeError when the arguments have another signature than it was compiled for.
+  /// Runs the function. Throws ShapeError or DTypeError when the arguments have another signature than the function was
+  /// compiled for.
   template <class... B>
   to_array_t<detail::out_of<F, A...>> operator()(const B&... arguments) const {
     static_assert(std::same_as<std::tuple<to_tracer_t<A>...>, std::tuple<to_tracer_t<B>...>>,
@@ -60,21 +62,28 @@ class Compiled {
   std::shared_ptr<const detail::LoweredState> state_;
 };
 
-/// A traced function on its way to native code: each stage can be shown.
+/// A traced function for one signature, whose stages on the way to native code can be shown.
 template <class F, class... A>
 class Lowered {
  public:
   explicit Lowered(std::shared_ptr<const detail::LoweredState> state) : state_(std::move(state)) {}
+  /// The traced graph.
   Graph graph() const { return detail::lowered_graph(state()); }
+  /// The fusion plan. It and the later stages throw CompileError when the graph cannot be compiled.
   Text plan() const { return Text(detail::lowered_plan(state())); }
+  /// The optimized LLVM IR.
   Text llvm_ir() const { return Text(detail::lowered_llvm_ir(state())); }
+  /// The assembly; the PTX for a function on a GPU.
   Text assembly() const { return Text(detail::lowered_assembly(state())); }
+  /// The PTX of the kernels, compiled for a GPU. Throws CompileError when the graph cannot be compiled.
   Text ptx() const { return Text(detail::lowered_ptx(state())); }
+  /// Compiles the function for this signature. Throws CompileError when the graph cannot be compiled.
   Compiled<F, A...> compile() const {
     detail::compile_lowered(state());
     return Compiled<F, A...>(state_);
   }
-  /// Writes an object file that needs no Calque at run time, and a header when one is named.
+  /// Writes an object file that does not need Calque at run time, and a header if one is named. Throws CompileError
+  /// when the function cannot be exported, CacheError when a file cannot be written.
   void export_object(const std::string& path, ExportOptions options = {}) const {
     detail::export_lowered(state(), path, options);
   }
@@ -84,8 +93,8 @@ class Lowered {
   std::shared_ptr<const detail::LoweredState> state_;
 };
 
-/// A function on trees: called with data it traces (once for each signature), compiles and runs; called with a Tracer
-/// among its arguments it becomes part of the running trace. Copies share what is compiled. Thread-safe.
+/// A function on trees. Called with data, it is traced and compiled once for each signature, and run; called with a
+/// Tracer among its arguments, it becomes part of the running trace. Copies share the compiled code. Thread-safe.
 template <class F>
 class Callable {
  public:
@@ -93,8 +102,8 @@ class Callable {
       : function_(std::move(function)),
         state_(detail::make_function_state(std::move(options), shared_key(function_), location)) {}
 
-  /// Exceptions of the lambda propagate. Throws DeviceError when arguments are on different devices, CompileError when
-  /// the graph cannot be compiled.
+  /// Runs the function. Exceptions of the lambda propagate. Throws DeviceError when arguments are on different devices,
+  /// CompileError when the graph cannot be compiled, ShapeError for an empty array.
   template <class... A>
   call_t<F, A...> operator()(const A&... arguments) const {
     (detail::check_tree<A>(), ...);
@@ -112,6 +121,7 @@ class Callable {
     }
   }
 
+  /// The wrapped function.
   const F& function() const { return function_; }
   const std::shared_ptr<const detail::FunctionState>& state() const {
     detail::held(state_, "jit");
@@ -119,8 +129,8 @@ class Callable {
   }
 
  private:
-  /// What decides whether two callables compute the same: the type of a captureless lambda, or of a transformation of
-  /// one (which says that it `shares_compiled_forms()`), the value of a pointer.
+  /// The key of callables that compute the same: the type of a captureless lambda or of a transformation of one (whose
+  /// `shares_compiled_forms()` is true), or the value of a function pointer; null for others.
   static const void* shared_key(const F& function) {
     if constexpr (std::is_empty_v<F>) {
       return &detail::type_tag<F>;
@@ -137,7 +147,7 @@ class Callable {
   std::shared_ptr<const detail::FunctionState> state_;
 };
 
-/// What `jit` returns: a Callable that can be looked into. Arguments of `trace`, `lower` and `explain` may be
+/// The result of `jit`: a Callable that can be inspected. Arguments of `trace`, `lower` and `explain` may be
 /// `cq::spec<T>(shape)` instead of data.
 template <class F>
 class Jitted : public Callable<F> {
@@ -145,24 +155,29 @@ class Jitted : public Callable<F> {
   using Callable<F>::Callable;
   using Callable<F>::operator();
 
-  /// The graph of these arguments.
+  /// The graph for these arguments. Exceptions of the lambda propagate.
   template <class... A>
   Graph trace(const A&... arguments) const {
     return with_site([&](auto& flat, const auto& site) { return detail::trace_function(*this->state(), flat, site); },
                      arguments...);
   }
+  /// The traced function for these arguments, whose stages can be shown and which can be compiled and exported.
+  /// Exceptions of the lambda propagate.
   template <class... A>
   Lowered<F, A...> lower(const A&... arguments) const {
     return Lowered<F, A...>(with_site(
         [&](auto& flat, const auto& site) { return detail::lower_function(this->state(), flat, site); }, arguments...));
   }
-  /// What was fused and what was not and why, bytes and operations of each kernel, and the cache's answer, as text.
+  /// A report for these arguments: what was fused, what was not and why, bytes and operations of each kernel, and
+  /// whether the cache has the compiled code.
   template <class... A>
   std::string explain(const A&... arguments) const {
     return with_site([&](auto& flat, const auto& site) { return detail::explain_function(*this->state(), flat, site); },
                      arguments...);
   }
+  /// Hits, misses and entries of the function's cache.
   CacheInfo cache_info() const { return detail::cache_info_of(*this->state()); }
+  /// Drops all compiled signatures of the function.
   void clear_cache() const { detail::clear_cache_of(*this->state()); }
 
  private:
@@ -177,8 +192,9 @@ class Jitted : public Callable<F> {
   }
 };
 
-/// Wraps a lambda. It is called as const with a Tracer for every array, scalar and matrix of its arguments; it must
-/// depend on nothing but these and what it captures, which is fixed when it is traced.
+/// Wraps a lambda as a function that is compiled for each signature. The lambda is called as const with a Tracer for
+/// every array, scalar and matrix of its arguments; it must depend only on these and its captures, whose values are
+/// fixed when it is traced.
 template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Graph>)
 [[nodiscard("it returns a function: call it, as in jit(f)(x)")]]
@@ -186,12 +202,12 @@ auto jit(F&& function, JitOptions options = {}, Loc loc = Loc::current()) {
   return Jitted<std::decay_t<F>>(std::forward<F>(function), std::move(options), loc);
 }
 
-/// A graph as a function of its inputs, in order. Trees are flattened.
+/// A graph as a function of its inputs, in order. Arguments that are trees are flattened.
 class GraphFunction {
  public:
   GraphFunction(Graph graph, JitOptions options, Location location);
-  /// Throws ShapeError when the number or the shapes of the leaves, DTypeError when their types are not those of the
-  /// graph's inputs.
+  /// The graph's outputs. Throws ShapeError when the number or the shapes of the leaves differ from those of the
+  /// graph's inputs, DTypeError when their element types do.
   template <class... A>
   std::vector<AnyArray> operator()(const A&... arguments) const {
     static_assert(!(holds_tracer<A> || ...), "calque: a Graph is called with data, not with tracers");
@@ -200,14 +216,17 @@ class GraphFunction {
     (add(flat, arguments), ...);
     return run(flat);
   }
-  /// The same with arguments whose number is known at run time.
+  /// The same for a number of arguments known at run time.
   std::vector<AnyArray> call(std::span<const AnyArray* const> arguments) const {
     detail::Arguments flat(nullptr);
     for (const AnyArray* argument : arguments) flat.add_any(*argument);
     return run(flat);
   }
+  /// The wrapped graph.
   const Graph& graph() const;
+  /// Hits, misses and entries of the function's cache.
   CacheInfo cache_info() const;
+  /// Drops the compiled code.
   void clear_cache() const;
 
  private:
@@ -223,6 +242,7 @@ class GraphFunction {
   struct State;
   std::shared_ptr<const State> state_;
 };
+/// Wraps a graph as a function of its inputs.
 [[nodiscard("it returns a function: call it, as in jit(f)(x)")]]
 inline GraphFunction jit(Graph graph, JitOptions options = {}, Loc loc = Loc::current()) {
   return GraphFunction(std::move(graph), std::move(options), loc);

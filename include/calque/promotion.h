@@ -1,6 +1,6 @@
 #pragma once
-// The C++ side of promotion: which types are operands, and the element type and class that their combination has.
-// These types must be those that the type-erased functions compute at run time (calque/ir/dtype.h: promote,
+// Promotion at compile time: which types are operands, and the element type and class of their combination. The types
+// must agree with the dtypes that the type-erased functions compute at run time (calque/ir/dtype.h: promote,
 // promote_weak).
 #include <complex>
 #include <concepts>
@@ -14,13 +14,13 @@
 
 namespace calque {
 
-/// A base of Array and Tracer, so that argument-dependent lookup finds functions whose names namespace calque itself
-/// needs for objects: `all(x)` finds `ops::all` while `cq::all` is the index and, called, the same reduction.
+/// A base of Array and Tracer, so that argument-dependent lookup finds functions whose names are taken by objects in
+/// namespace calque: `all(x)` finds `ops::all`, while `cq::all` is the index and, called, the same reduction.
 namespace ops {
 struct Base {};
 }  // namespace ops
 
-/// What a C++ type is to a graph: `any` for arrays and tracers, with `type` their element type, `tracer` for tracers.
+/// Classifies a C++ type: `any` is true for arrays and tracers, with `type` their element type, `tracer` for tracers.
 template <class X>
 struct leaf {
   static constexpr bool any = false, tracer = false;
@@ -36,11 +36,10 @@ struct leaf<Array<T>> {
   using type = T;
 };
 
-/// Matrices of another library as leaves of trees. `calque/eigen.h` specialises it for dense Eigen types, with
+/// Matrices of another library as leaves of trees. `calque/eigen.h` specializes it for dense Eigen types, with
 ///   scalar, of_tracers, owns (can be made from an array), borrows (refers to objects that it does not own), and
-///   for elements that are numbers   AnyArray copy(const E&), E make(const Array<T>&), and where the elements can be
-///   read
-///                                   in place also detail::LeafView view(const E&);
+///   for elements that are numbers   AnyArray copy(const E&), E make(const Array<T>&), and, if the elements can be
+///                                   read in place, detail::LeafView view(const E&);
 ///   for elements that are tracers   Tracer<T> pack(const E&, Location), E make(const Tracer<T>&).
 template <class E>
 struct dense : std::false_type {
@@ -54,10 +53,10 @@ concept ArrayLike = leaf<std::remove_cvref_t<X>>::any;
 /// Tracer<T>.
 template <class X>
 concept TracerLike = leaf<std::remove_cvref_t<X>>::tracer;
-/// A C++ arithmetic value, which takes the element type of what it stands beside.
+/// A C++ arithmetic value, which takes the element type of the other operands.
 template <class X>
 concept ArithmeticLike = std::is_arithmetic_v<X>;
-/// What a function takes beside an array: arrays, tracers, arithmetic values, values of element types.
+/// The operands of functions of arrays: arrays, tracers, arithmetic values, values of element types.
 template <class X>
 concept OperandLike = ArrayLike<X> || ArithmeticLike<std::remove_cvref_t<X>> || Elem<std::remove_cvref_t<X>>;
 
@@ -74,13 +73,13 @@ concept RealElem = Elem<T> && !is_complex(dtype_of<T>);
 /// The element type of an Array or a Tracer.
 template <ArrayLike X>
 using elem_t = typename leaf<std::remove_cvref_t<X>>::type;
-/// T where it is floating point or complex, else float: what `exp` or `mean` return.
+/// T if it is floating point or complex, else float: the result type of `exp` and `mean`.
 template <Elem T>
-using floaty_t = type_of<to_inexact(dtype_of<T>)>;
+using inexact_t = type_of<to_inexact(dtype_of<T>)>;
 /// The type of the real part.
 template <Elem T>
 using real_t = type_of<calque::real_of(dtype_of<T>)>;
-/// What `sum` and `prod` return: int32_t for bool, else T.
+/// The result type of `sum` and `prod`: int32_t for bool, else T.
 template <Elem T>
 using sum_t = type_of<sum_result(dtype_of<T>)>;
 
@@ -99,7 +98,7 @@ constexpr auto canonical() {
   }
 }
 
-/// How one operand takes part in promotion.
+/// The contribution of one operand to promotion.
 struct Rank {
   bool weak = false;
   DType dtype = DType::bool_;         // of a strong operand
@@ -118,13 +117,13 @@ constexpr Rank rank_of() {
   } else if constexpr (ComplexElem<A>) {
     return {true, {}, WeakKind::complex};
   } else {
-    static_assert(Elem<A>, "calque: this type cannot be an operand beside an array");
+    static_assert(Elem<A>, "calque: this type cannot be an operand of arrays");
     return {false, dtype_of<A>, {}};
   }
 }
-/// Strong types join left to right, then the widest literal kind meets them; literals alone are i32, f32 or c64.
+/// Promotes strong types from left to right, then with the widest literal kind; literals only give i32, f32 or c64.
 template <class... A>
-constexpr DType join_dtypes() {
+constexpr DType promote_dtypes() {
   bool strong = false, weak = false;
   DType dtype = DType::bool_;
   WeakKind kind = WeakKind::integer;
@@ -147,11 +146,11 @@ constexpr DType join_dtypes() {
 template <class T>
 using canon_t = typename decltype(detail::canonical<T>())::type;
 
-/// The element type in which operands meet: arrays, tracers, C++ values in any mix.
+/// The element type to which operands promote: arrays, tracers and C++ values in any combination.
 template <class... A>
-using join_t = type_of<detail::join_dtypes<std::remove_cvref_t<A>...>()>;
+using promoted_elem_t = type_of<detail::promote_dtypes<std::remove_cvref_t<A>...>()>;
 
-/// Tracer<T> if any operand is a Tracer, else Array<T>.
+/// Tracer<T> if an operand is a Tracer, else Array<T>.
 template <class T, class... A>
 using out_t = std::conditional_t<(TracerLike<A> || ...), Tracer<T>, Array<T>>;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Reductions, and functions along one axis. Axes may be negative; without them all are reduced; `cq::keepdims` keeps
-// reduced dimensions with extent 1. 16-bit floats accumulate in f32. Errors: ShapeError for an axis that is out of
-// range or given twice; DTypeError for complex numbers where an order is needed.
+// Reductions, and functions along one axis. Axes may be negative; without axes all are reduced; `cq::keepdims` keeps
+// reduced dimensions with extent 1. 16-bit floats accumulate in f32. Every function throws ShapeError for an axis that
+// is out of range or given twice.
 #include "calque/axes.h"
 #include "calque/detail/apply.h"
 
@@ -16,35 +16,47 @@ namespace calque {
     return detail::apply<out_t<R, X>>(#f, loc, erased, x);                                  \
   }
 
-/// The sum; 0 of nothing. Of bool: i32. Integers wrap.
+/// The sum over the axes (all by default); 0 for no elements. Of x's type (bool: i32); integers wrap, 16-bit floats
+/// accumulate in f32. Throws ShapeError for an axis out of range or given twice.
 CALQUE_REDUCE(sum, sum_t<elem_t<X>>)
-/// The product; 1 of nothing. Of bool: i32. Integers wrap.
+/// The product over the axes (all by default); 1 for no elements. Of x's type (bool: i32); integers wrap. Throws
+/// ShapeError for an axis out of range or given twice.
 CALQUE_REDUCE(prod, sum_t<elem_t<X>>)
-/// The arithmetic mean; NaN of nothing. Of integers: f32.
-CALQUE_REDUCE(mean, floaty_t<elem_t<X>>)
-/// The mean squared distance from the mean (divided by n), in two passes. Of integers: f32.
-CALQUE_REDUCE(var, floaty_t<elem_t<X>>)
-/// The square root of `var`.
-CALQUE_REDUCE(stddev, floaty_t<elem_t<X>>)
-/// The greatest element; NaN if any is. ShapeError of nothing.
+/// The arithmetic mean over the axes (all by default); NaN for no elements. Of x's type (integers and bool: f32).
+/// Throws ShapeError for an axis out of range or given twice.
+CALQUE_REDUCE(mean, inexact_t<elem_t<X>>)
+/// The variance over the axes (all by default), the mean squared deviation from the mean (divided by n), in two passes.
+/// Of x's type (integers and bool: f32). Throws ShapeError for an axis out of range or given twice, DTypeError for
+/// complex x.
+CALQUE_REDUCE(var, inexact_t<elem_t<X>>)
+/// The standard deviation, the square root of `var`. Types and errors as for `var`.
+CALQUE_REDUCE(stddev, inexact_t<elem_t<X>>)
+/// The greatest element over the axes (all by default); NaN if any is. Of x's type. Throws ShapeError when there are no
+/// elements or for an axis out of range or given twice, DTypeError for complex x.
 CALQUE_REDUCE(amax, elem_t<X>)
-/// The smallest element; NaN if any is. ShapeError of nothing.
+/// The smallest element over the axes (all by default); NaN if any is. Types and errors as for `amax`.
 CALQUE_REDUCE(amin, elem_t<X>)
-/// The root of the sum of squares (of moduli, for complex numbers). Its derivative at 0 is 0.
-CALQUE_REDUCE(norm, real_t<floaty_t<elem_t<X>>>)
-/// log of the sum of e^x, without overflow; -inf of nothing and of -inf alone.
-CALQUE_REDUCE(logsumexp, floaty_t<elem_t<X>>)
-/// Whether any element is not 0; false of nothing.
+/// The Euclidean norm over the axes (all by default), the square root of the sum of squares (of moduli, for complex
+/// numbers). Of the real type of x (integers and bool: f32). Its derivative at 0 is 0. Throws ShapeError for an axis
+/// out of range or given twice.
+CALQUE_REDUCE(norm, real_t<inexact_t<elem_t<X>>>)
+/// log of the sum of e^x over the axes (all by default), without overflow; -inf if there are no elements or all are
+/// -inf. Of x's type (integers and bool: f32). Throws ShapeError for an axis out of range or given twice, DTypeError
+/// for complex x.
+CALQUE_REDUCE(logsumexp, inexact_t<elem_t<X>>)
+/// Whether any element over the axes (all by default) is not 0; false for no elements. Throws ShapeError for an axis
+/// out of range or given twice.
 CALQUE_REDUCE(any, bool)
 namespace ops {
-/// Whether all elements are not 0; true of nothing. Called as `all(x)` or `cq::all(x)`.
+/// Whether all elements over the axes (all by default) are not 0; true for no elements. Called as `all(x)` or
+/// `cq::all(x)`. Throws ShapeError for an axis out of range or given twice.
 CALQUE_REDUCE(all, bool)
 }  // namespace ops
 #undef CALQUE_REDUCE
 
 /// The type of `cq::all`.
 struct all_t {
-  /// The reduction: whether all elements are not 0.
+  /// The reduction `ops::all`: whether all elements are not 0.
   template <ArrayLike X>
   out_t<bool, X> operator()(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) const {
     return ops::all(x, std::move(axes), keep, loc);
@@ -60,40 +72,50 @@ inline constexpr all_t all{};
     return detail::apply<out_t<R, X>>(#f, loc, erased, x);                                                   \
   }
 
-/// The index of the greatest element along the axis, without the axis. NaN is greatest; of equals the lowest index.
-/// ShapeError for an empty axis or one of more than 2^31 - 1.
+/// The index (i32) of the greatest element along the axis, which is dropped from the shape. NaN is greatest; of equal
+/// elements the lowest index. Throws ShapeError for an axis that is out of range, empty or longer than 2^31 - 1;
+/// DTypeError for complex x.
 CALQUE_ALONG(argmax, int32_t)
-/// The index of the smallest element along the axis, without the axis. NaN is taken first; of equals the lowest index.
+/// The index (i32) of the smallest element along the axis, which is dropped from the shape. NaN is smallest; of equal
+/// elements the lowest index. Throws as `argmax`.
 CALQUE_ALONG(argmin, int32_t)
-/// Sums of the elements up to each place. Of bool: i32.
+/// The cumulative sum along the axis, including each element, of x's shape and type (bool: i32). Throws ShapeError for
+/// an axis out of range.
 CALQUE_ALONG(cumsum, sum_t<elem_t<X>>)
-/// Products of the elements up to each place. Of bool: i32.
+/// The cumulative product along the axis, including each element, of x's shape and type (bool: i32). Throws ShapeError
+/// for an axis out of range.
 CALQUE_ALONG(cumprod, sum_t<elem_t<X>>)
-/// The greatest element up to each place; NaN from the first NaN on.
+/// The cumulative maximum along the axis, of x's shape and type; NaN from the first NaN on. Throws ShapeError for an
+/// axis out of range, DTypeError for complex x.
 CALQUE_ALONG(cummax, elem_t<X>)
-/// The smallest element up to each place; NaN from the first NaN on.
+/// The cumulative minimum along the axis, of x's shape and type; NaN from the first NaN on. Throws ShapeError for an
+/// axis out of range, DTypeError for complex x.
 CALQUE_ALONG(cummin, elem_t<X>)
-/// e^x over its sum along the axis, without overflow.
-CALQUE_ALONG(softmax, floaty_t<elem_t<X>>)
-/// log of `softmax`, without cancellation.
-CALQUE_ALONG(log_softmax, floaty_t<elem_t<X>>)
+/// e^x divided by its sum along the axis, without overflow; of x's shape and type (integers and bool: f32). Throws
+/// ShapeError for an axis out of range, DTypeError for complex x.
+CALQUE_ALONG(softmax, inexact_t<elem_t<X>>)
+/// log of `softmax`, without cancellation. Types and errors as for `softmax`.
+CALQUE_ALONG(log_softmax, inexact_t<elem_t<X>>)
 #undef CALQUE_ALONG
 
-/// (x - mean) / sqrt(var + eps) along the axis.
+/// Layer normalization (Ba, Kiros, Hinton 2016): (x - mean) / sqrt(var + eps) along the axis, of x's shape and type
+/// (integers and bool: f32). Throws ShapeError for an axis out of range, DTypeError for complex x.
 template <ArrayLike X>
-out_t<floaty_t<elem_t<X>>, X> layer_norm(const X& x, int axis, double eps = 1e-5, Loc loc = Loc::current()) {
+out_t<inexact_t<elem_t<X>>, X> layer_norm(const X& x, int axis, double eps = 1e-5, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::layer_norm(o[0], axis, eps, loc); };
-  return detail::apply<out_t<floaty_t<elem_t<X>>, X>>("layer_norm", loc, f, x);
+  return detail::apply<out_t<inexact_t<elem_t<X>>, X>>("layer_norm", loc, f, x);
 }
 
-/// The same, times gamma plus beta: one number for each place along the axis, or anything that broadcasts to x.
+/// Layer normalization followed by * gamma + beta, each a vector along the axis or anything that broadcasts to x.
+/// Throws as above, ShapeError when gamma or beta does not broadcast to x, DTypeError when one does not promote to the
+/// result's type.
 template <ArrayLike X, ArrayLike G, ArrayLike B>
-out_t<floaty_t<elem_t<X>>, X, G, B> layer_norm(const X& x, const G& gamma, const B& beta, int axis, double eps = 1e-5,
-                                               Loc loc = Loc::current()) {
+out_t<inexact_t<elem_t<X>>, X, G, B> layer_norm(const X& x, const G& gamma, const B& beta, int axis, double eps = 1e-5,
+                                                Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::layer_norm(o[0], o[1], o[2], axis, eps, loc);
   };
-  return detail::apply<out_t<floaty_t<elem_t<X>>, X, G, B>>("layer_norm", loc, f, x, gamma, beta);
+  return detail::apply<out_t<inexact_t<elem_t<X>>, X, G, B>>("layer_norm", loc, f, x, gamma, beta);
 }
 
 }  // namespace calque

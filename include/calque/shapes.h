@@ -1,6 +1,6 @@
 #pragma once
-// Views: the same elements in another arrangement. Errors are ShapeErrors: axes out of range or repeated, counts that
-// do not fit.
+// Functions that rearrange elements. Results are of x's type. Errors are ShapeErrors: axes out of range or repeated,
+// numbers of elements that do not fit.
 #include <array>
 #include <tuple>
 #include <vector>
@@ -14,64 +14,75 @@ namespace calque {
   const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::call; }; \
   return detail::apply<out_t<elem_t<X>, X>>(__VA_ARGS__, loc, erased, x)
 
-/// The elements in row-major order with another shape of as many elements. One extent may be -1: it is what the others
-/// leave.
+/// The elements in row-major order with another shape of the same size; one extent may be -1 and is inferred. Throws
+/// ShapeError when the sizes differ or the extent cannot be inferred.
 template <ArrayLike X>
 out_t<elem_t<X>, X> reshape(const X& x, const Counts& shape, Loc loc = Loc::current()) {
   CALQUE_VIEW(reshape(o[0], shape.list, loc), "reshape");
 }
-/// Dimensions reversed.
+/// x with its dimensions in reverse order.
 template <ArrayLike X>
 out_t<elem_t<X>, X> transpose(const X& x, Loc loc = Loc::current()) {
   CALQUE_VIEW(transpose(o[0], loc), "transpose");
 }
-/// Dimension i of the result is dimension perm[i] of x.
+/// x with permuted dimensions: dimension i of the result is dimension perm[i] of x. Throws ShapeError unless perm is a
+/// permutation of the axes.
 template <ArrayLike X>
 out_t<elem_t<X>, X> transpose(const X& x, Perm perm, Loc loc = Loc::current()) {
   CALQUE_VIEW(transpose(o[0], perm.list, loc), "transpose");
 }
-/// x repeated along dimensions of extent 1 and along new leading ones.
+/// x broadcast to `shape` by NumPy's rules: repeated along dimensions of extent 1 and along new leading ones. Throws
+/// ShapeError when it does not broadcast to that shape.
 template <ArrayLike X>
 out_t<elem_t<X>, X> broadcast_to(const X& x, const Counts& shape, Loc loc = Loc::current()) {
   CALQUE_VIEW(broadcast_to(o[0], detail::shape_of("broadcast_to", shape, loc), loc), "broadcast_to");
 }
-/// New dimensions of extent 1 at these positions of the result.
+/// x with new dimensions of extent 1 at these axes of the result. Throws ShapeError for one that is out of range or
+/// given twice.
 template <ArrayLike X>
 out_t<elem_t<X>, X> expand_dims(const X& x, std::vector<int> axes, Loc loc = Loc::current()) {
   CALQUE_VIEW(expand_dims(o[0], axes, loc), "expand_dims");
 }
+/// x with a new dimension of extent 1 at this axis of the result. Throws ShapeError when it is out of range.
 template <ArrayLike X>
 out_t<elem_t<X>, X> expand_dims(const X& x, int axis, Loc loc = Loc::current()) {
   return expand_dims(x, std::vector<int>{axis}, loc);
 }
-/// Without these dimensions, which have extent 1; by default without every such dimension.
+/// x without these dimensions, by default without all dimensions of extent 1. Throws ShapeError for an axis whose
+/// extent is not 1, out of range or given twice.
 template <ArrayLike X>
 out_t<elem_t<X>, X> squeeze(const X& x, Axes axes = {}, Loc loc = Loc::current()) {
   CALQUE_VIEW(squeeze(o[0], axes, loc), "squeeze");
 }
-/// Reversed along these axes; by default along all.
+/// x reversed along these axes, by default along all. Throws ShapeError for an axis out of range or given twice.
 template <ArrayLike X>
 out_t<elem_t<X>, X> flip(const X& x, Axes axes = {}, Loc loc = Loc::current()) {
   CALQUE_VIEW(flip(o[0], axes, loc), "flip");
 }
-/// x repeated `times[i]` times along dimension i; more numbers than dimensions add leading ones.
+/// x repeated `times[i]` times along dimension i, as numpy.tile; missing dimensions of either are added in front.
+/// Throws ShapeError for a negative number.
 template <ArrayLike X>
 out_t<elem_t<X>, X> tile(const X& x, const Counts& times, Loc loc = Loc::current()) {
   CALQUE_VIEW(tile(o[0], times.list, loc), "tile");
 }
-/// Each element n times along the axis.
+/// Each element repeated n times along the axis, whose extent is multiplied by n. Throws ShapeError for a negative n or
+/// an axis out of range.
 template <ArrayLike X>
 out_t<elem_t<X>, X> repeat(const X& x, int64_t n, int axis, Loc loc = Loc::current()) {
   CALQUE_VIEW(repeat(o[0], n, axis, loc), "repeat");
 }
-/// Shifted along the axis; what leaves at the end comes in at the front.
+/// x rotated by `shift` along the axis: elements shifted past the end reappear at the front. Throws ShapeError for an
+/// axis out of range.
 template <ArrayLike X>
 out_t<elem_t<X>, X> roll(const X& x, int64_t shift, int axis, Loc loc = Loc::current()) {
   CALQUE_VIEW(roll(o[0], shift, axis, loc), "roll");
 }
 #undef CALQUE_VIEW
 
-/// `interior[i]` values between elements, then `low[i]` before and `high[i]` after them; negative edges cut.
+/// x padded with the scalar `value` along each dimension i: `interior[i]` values between elements, then `low[i]` before
+/// and `high[i]` after them; negative edges crop. Throws ShapeError unless there is one number for each dimension, for
+/// negative interior padding or when more is cropped than there is; DTypeError when the value does not promote to x's
+/// type.
 template <ArrayLike X, OperandLike V>
 out_t<elem_t<X>, X, V> pad(const X& x, const V& value, Counts low, Counts high, Counts interior = {},
                            Loc loc = Loc::current()) {
@@ -81,7 +92,8 @@ out_t<elem_t<X>, X, V> pad(const X& x, const V& value, Counts low, Counts high, 
   return detail::apply<out_t<elem_t<X>, X, V>>("pad", loc, f, x, value);
 }
 
-/// Equal parts along the axis. (Deduced, so that `{1}` is a list of one cut.)
+/// x split into `sections` equal parts along the axis. Throws ShapeError when its extent is not divisible by them or
+/// the axis is out of range. (A deduced type, so that `{1}` is a list of one split point.)
 template <ArrayLike X, std::integral I>
 std::vector<out_t<elem_t<X>, X>> split(const X& x, I sections, int axis, Loc loc = Loc::current()) {
   const detail::Operand operand = detail::operand_of(x, loc);
@@ -90,37 +102,43 @@ std::vector<out_t<elem_t<X>, X>> split(const X& x, I sections, int axis, Loc loc
   };
   return detail::apply_many<out_t<elem_t<X>, X>>("split", loc, std::span(&operand, 1), f);
 }
-/// The parts between these places along the axis, which count from the back when negative.
+/// The parts of x between these split points along the axis, as numpy.split: negative ones count from the end, and all
+/// are clamped to the extent. Throws ShapeError for an axis out of range.
 template <ArrayLike X>
-std::vector<out_t<elem_t<X>, X>> split(const X& x, Counts cuts, int axis, Loc loc = Loc::current()) {
+std::vector<out_t<elem_t<X>, X>> split(const X& x, Counts indices, int axis, Loc loc = Loc::current()) {
   const detail::Operand operand = detail::operand_of(x, loc);
-  const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::split_at(o[0], cuts.list, axis, loc); };
+  const auto f = [&](std::span<const detail::Operand> o) {
+    return detail::ops::split_at(o[0], indices.list, axis, loc);
+  };
   return detail::apply_many<out_t<elem_t<X>, X>>("split", loc, std::span(&operand, 1), f);
 }
 
-// ---- joining
+// ---- concatenation
 
-#define CALQUE_JOINING(f)                                                                                             \
-  template <ArrayLike X>                                                                                              \
-  X f(std::initializer_list<X> xs, int axis, Loc loc = Loc::current()) {                                              \
-    return detail::f##_all<X>(std::span(xs.begin(), xs.size()), axis, loc);                                           \
-  }                                                                                                                   \
-  template <ArrayLike X>                                                                                              \
-  X f(const std::vector<X>& xs, int axis, Loc loc = Loc::current()) {                                                 \
-    return detail::f##_all<X>(std::span(xs), axis, loc);                                                              \
-  }                                                                                                                   \
-  template <ArrayLike X, size_t N>                                                                                    \
-  X f(const std::array<X, N>& xs, int axis, Loc loc = Loc::current()) {                                               \
-    return detail::f##_all<X>(std::span(xs), axis, loc);                                                              \
-  }                                                                                                                   \
-  template <ArrayLike... X>                                                                                           \
-  out_t<join_t<X...>, X...> f(const std::tuple<X...>& xs, int axis, Loc loc = Loc::current()) {                       \
-    const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::f(o, axis, loc); };             \
-    return std::apply(                                                                                                \
-        [&](const auto&... each) { return detail::apply<out_t<join_t<X...>, X...>>(#f, loc, erased, each...); }, xs); \
+#define CALQUE_CONCATENATION(f)                                                                           \
+  template <ArrayLike X>                                                                                  \
+  X f(std::initializer_list<X> xs, int axis, Loc loc = Loc::current()) {                                  \
+    return detail::f##_all<X>(std::span(xs.begin(), xs.size()), axis, loc);                               \
+  }                                                                                                       \
+  template <ArrayLike X>                                                                                  \
+  X f(const std::vector<X>& xs, int axis, Loc loc = Loc::current()) {                                     \
+    return detail::f##_all<X>(std::span(xs), axis, loc);                                                  \
+  }                                                                                                       \
+  template <ArrayLike X, size_t N>                                                                        \
+  X f(const std::array<X, N>& xs, int axis, Loc loc = Loc::current()) {                                   \
+    return detail::f##_all<X>(std::span(xs), axis, loc);                                                  \
+  }                                                                                                       \
+  template <ArrayLike... X>                                                                               \
+  out_t<promoted_elem_t<X...>, X...> f(const std::tuple<X...>& xs, int axis, Loc loc = Loc::current()) {  \
+    const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::f(o, axis, loc); }; \
+    return std::apply(                                                                                    \
+        [&](const auto&... each) {                                                                        \
+          return detail::apply<out_t<promoted_elem_t<X...>, X...>>(#f, loc, erased, each...);             \
+        },                                                                                                \
+        xs);                                                                                              \
   }
 namespace detail {
-#define CALQUE_JOIN_ALL(f)                                                                \
+#define CALQUE_CONCATENATION_OF_LIST(f)                                                   \
   template <class X>                                                                      \
   X f##_all(std::span<const X> xs, int axis, Loc loc) {                                   \
     std::vector<Operand> operands;                                                        \
@@ -128,16 +146,18 @@ namespace detail {
     const auto erased = [&](std::span<const Operand> o) { return ops::f(o, axis, loc); }; \
     return apply_to<X>(#f, loc, operands, erased);                                        \
   }
-CALQUE_JOIN_ALL(concatenate)
-CALQUE_JOIN_ALL(stack)
-#undef CALQUE_JOIN_ALL
+CALQUE_CONCATENATION_OF_LIST(concatenate)
+CALQUE_CONCATENATION_OF_LIST(stack)
+#undef CALQUE_CONCATENATION_OF_LIST
 }  // namespace detail
 
-/// Arrays one after the other along the axis: `cq::concatenate({a, b}, 0)` of one type, a vector or array of them, or a
-/// tuple of several types, which promote.
-CALQUE_JOINING(concatenate)
-/// Arrays of one shape side by side along a new axis.
-CALQUE_JOINING(stack)
-#undef CALQUE_JOINING
+/// The arrays one after another along the axis: `cq::concatenate({a, b}, 0)` of one type, a vector or array of them, or
+/// a tuple of several types, which promote. Throws ShapeError when there is none, when shapes differ besides the axis,
+/// or for an axis out of range.
+CALQUE_CONCATENATION(concatenate)
+/// Arrays of one shape stacked along a new axis of the result; argument types as for `concatenate`. Throws ShapeError
+/// when there is none, when shapes differ, or for an axis out of range.
+CALQUE_CONCATENATION(stack)
+#undef CALQUE_CONCATENATION
 
 }  // namespace calque

@@ -1,6 +1,6 @@
 #pragma once
-// Tracer<T> is a value of a running trace: no more than its name. Its element type is in its C++ type, so that a
-// mismatch is a compile error; its shape is known while tracing, its elements are not.
+// Tracer<T> refers to a value of a running trace. Its element type is in its C++ type, so that a mismatch is a compile
+// error; its shape is known while tracing, its elements are not.
 #include <iosfwd>
 #include <ostream>
 
@@ -10,19 +10,19 @@
 namespace calque {
 namespace detail {
 
-/// The truth value of a tracer in an eager trace. Throws ConcretizationError in an ordinary one, ShapeError when it has
-/// more than one element.
+/// The truth value of a tracer in an eager trace. Throws ConcretizationError in an ordinary trace, ShapeError unless
+/// the tracer has exactly one element.
 bool truth_of(Handle handle);
-/// Says how to add operands of different types in place.
+/// True if a compound assignment of a U to a tracer of T keeps its element type.
 template <class T, class U>
-constexpr bool keeps_type = std::same_as<join_t<Tracer<T>, U>, T>;
+constexpr bool keeps_type = std::same_as<promoted_elem_t<Tracer<T>, U>, T>;
 
 }  // namespace detail
 
-/// What a lambda computes with. Operators broadcast as NumPy does and promote by the lattice; a C++ number takes the
-/// tracer's element type where that can hold its kind. All operators record the line where they are written.
-/// Errors of operators: ShapeError (operands do not broadcast), DTypeError (an integer literal does not fit),
-/// LeakedTracerError (a tracer of a trace that is over).
+/// A value of a running trace, of elements T: wrapped lambdas compute with tracers. Operators broadcast as in NumPy and
+/// promote by the lattice; a C++ number takes the tracer's element type if that can hold its kind. Operators record the
+/// line where they are written. They throw ShapeError when operands do not broadcast, DTypeError when an integer
+/// literal does not fit, LeakedTracerError for a tracer whose trace has ended.
 template <class T>
 class Tracer : public ops::Base,
                public detail::Transposed<Tracer<T>>,
@@ -33,52 +33,60 @@ class Tracer : public ops::Base,
  public:
   using value_type = T;
 
-  /// No value: using it is a LeakedTracerError.
+  /// A tracer without a value; using it throws LeakedTracerError.
   Tracer() = default;
   CALQUE_NO_ELEMENT_ASSIGNMENT(Tracer)
   explicit Tracer(detail::Handle handle) : handle_(handle) {}
-  /// A captured array becomes a constant of the graph.
+  /// A captured array as a constant of the graph. Throws LeakedTracerError outside a trace, ShapeError for an empty
+  /// array.
   Tracer(const Array<T>& array, Loc loc = Loc::current()) : handle_(detail::constant(array.any(loc), loc)) {}
-  /// A number becomes a literal of the graph.
-  template <detail::LiteralBeside<T> L>
+  /// A number as a literal of the graph. Throws LeakedTracerError outside a trace, DTypeError for an integer that T
+  /// cannot hold.
+  template <detail::KeepingLiteral<T> L>
   Tracer(L value, Loc loc = Loc::current()) : handle_(detail::lift(detail::literal_operand(value), dtype_of<T>, loc)) {}
-  /// A matrix of tracers becomes one tracer. Explicit: else Eigen would take every such matrix for a scalar as well.
+  /// A matrix of tracers as one tracer. Explicit, since otherwise Eigen would accept every such matrix as a scalar.
+  /// Throws ShapeError for elements that are not scalars, LeakedTracerError for one that was never assigned.
   template <class E>
     requires(dense<E>::of_tracers && std::same_as<typename dense<E>::scalar, Tracer>)
   explicit Tracer(const E& matrix, Loc loc = Loc::current()) : handle_(dense<E>::pack(matrix, loc).handle_) {}
 
   detail::Handle handle() const { return handle_; }
-  /// The shape, a plain value. Throws LeakedTracerError when the trace is over.
+  /// The extents, known while tracing. Throws LeakedTracerError when the trace has ended, as do `rank` and `size`.
   Shape shape(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape; }
+  /// The number of dimensions.
   int rank(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape.rank(); }
   /// The number of elements.
   int64_t size(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape.num_elements(); }
+  /// The element type, `dtype_of<T>`.
   DType dtype() const { return dtype_of<T>; }
 
-  /// The elements in row-major order with another shape; one extent may be -1, which is what the others leave. Throws
-  /// ShapeError when the counts differ.
+  /// The elements in row-major order with another shape; one extent may be -1 and is inferred. Throws ShapeError when
+  /// the numbers of elements differ.
   [[nodiscard("x.reshape(...) leaves x as it is and returns the result: write x = x.reshape(...)")]] Tracer reshape(
       const Counts& shape, Loc loc = Loc::current()) const {
     return Tracer(detail::ops::reshape(handle_, shape.list, loc));
   }
 
-  /// x[i] along the leading dimension. `i`: an integer, an integer array or tracer, `all`, `newaxis`, a `range`.
+  /// x[i] along the leading dimension. `i`: an integer, an integer array or tracer, `all`, `newaxis`, a `range`. Throws
+  /// ShapeError for an integer out of bounds.
   Tracer operator[](Index i) const { return Tracer(detail::index_at(handle_, std::span(&i.item, 1), i.location)); }
-  /// x[i, j, ...] as in NumPy; indices of arrays out of bounds read a fill value. Throws ShapeError for a static index
-  /// out of bounds.
+  /// x[i, j, ...] as in NumPy; out-of-bounds indices of index arrays read a fill value (NaN, the minimum of signed and
+  /// the maximum of unsigned integers, true). Throws ShapeError for an integer out of bounds, too many indices or index
+  /// arrays that do not broadcast.
   template <class... R>
   Tracer at(Index first, const R&... rest) const {
     return Tracer(detail::index_at(handle_, detail::index_items(first, rest...), first.location));
   }
-  /// x with x[indices] replaced: `x.set(0, cq::all, value)`. The value broadcasts to the selected shape; what is out of
-  /// bounds is dropped.
+  /// x with x[indices] replaced: `x.set(0, cq::all, value)`. The value broadcasts to the selected shape and promotes to
+  /// T; out-of-bounds updates are dropped; for repeated indices the last update in row-major order wins. Throws
+  /// ShapeError as `at`, and when the value does not broadcast.
   template <class... R>
   [[nodiscard("x.set(...) leaves x as it is and returns the result: write x = x.set(...)")]] Tracer set(
       Index first, const R&... rest) const {
     detail::Update<T, R...> update(first, rest...);
     return Tracer(detail::index_set(handle_, update.items, update.value, first.location));
   }
-  /// x with the value added to x[indices]; repeated indices add repeatedly.
+  /// x with the value added to x[indices]; repeated indices accumulate. Otherwise as `set`.
   template <class... R>
   [[nodiscard("x.add(...) leaves x as it is and returns the result: write x = x.add(...)")]] Tracer add(
       Index first, const R&... rest) const {
@@ -86,12 +94,13 @@ class Tracer : public ops::Base,
     return Tracer(detail::index_add(handle_, update.items, update.value, first.location));
   }
 
-  /// Under CALQUE_DISABLE_JIT=1 the value; otherwise a ConcretizationError that names the line which made the value.
+  /// The truth value under CALQUE_DISABLE_JIT=1; otherwise throws ConcretizationError that names the line which made
+  /// the value.
   template <std::same_as<bool> B>
   explicit(!std::same_as<T, bool>) operator B() const {
     return detail::truth_of(handle_);
   }
-  /// The elements as a matrix of tracers. Throws ShapeError when the shape does not fit.
+  /// The elements as an Eigen matrix of tracers. Throws ShapeError when rank or extents do not fit it.
   template <class E>
     requires(dense<E>::owns && dense<E>::of_tracers && std::same_as<typename dense<E>::scalar, Tracer>)
   operator E() const {
@@ -113,7 +122,7 @@ class Tracer : public ops::Base,
   friend R operator op(L a, detail::Exact<T> b) {                                \
     return R(detail::ops::f(detail::literal_operand(a), b.operand, b.location)); \
   }
-#define CALQUE_W Tracer<join_t<Array<T>, L>>
+#define CALQUE_W Tracer<promoted_elem_t<Array<T>, L>>
 #define CALQUE_Y(op, f, ok, why)   \
   CALQUE_X(Tracer, op, f, ok, why) \
   CALQUE_WIDENING(CALQUE_W, op, f)
@@ -145,8 +154,8 @@ class Tracer : public ops::Base,
     return Tracer(detail::ops::bitwise_not(a.operand, a.location));
   }
 
-  // Exact parameters, which no conversion reaches: with others they would tie with the built-in operators. They cannot
-  // capture the user's line; for this header's own the trace takes the last one of the user's.
+  // Exact parameters, to which nothing converts: others would be ambiguous with the built-in operators. They cannot
+  // capture the user's line; the trace replaces a line of this header by the user's last one.
   template <std::same_as<Tracer> A>
   friend Mask operator!(const A& a) {
     static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(!));
@@ -205,7 +214,7 @@ class Tracer : public ops::Base,
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 
-  /// Type and name, `f32[3,4] %7`; under CALQUE_DISABLE_JIT=1 the value as well.
+  /// Prints type and name, `f32[3,4] %7`; under CALQUE_DISABLE_JIT=1 also the value.
   friend std::ostream& operator<<(std::ostream& out, const Tracer& x) { return out << detail::describe(x.handle_); }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The transformations: functions from functions to functions.
+// The transformations: functions that map functions to functions.
 #include "calque/custom_rules.h"
 #include "calque/derivatives.h"
 #include "calque/jacobians.h"

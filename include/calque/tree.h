@@ -1,7 +1,7 @@
 #pragma once
-// Trees: how argument types become what a lambda sees, and how its results become data again. A tree is re-bound leaf
-// by leaf: arrays, scalars and matrices become Tracer<T> (or Array<T>), everything else keeps type and value.
-// The run-time side is calque/detail/tree_walk.h.
+// Trees: the mapping of argument types to the types that a lambda receives, and of its result types to data. A tree is
+// mapped leaf by leaf: arrays, scalars and matrices become Tracer<T> (or Array<T>), everything else keeps type and
+// value. The run-time mapping is in calque/detail/tree_walk.h.
 #include <array>
 #include <concepts>
 #include <map>
@@ -18,22 +18,23 @@
 
 namespace calque {
 
-/// Stands for an array of this type and shape where only the type matters: `f.trace(cq::spec<float>({2, 3}))`.
+/// The type and shape of an array, for calls that need no data: `f.trace(cq::spec<float>({2, 3}))`.
 template <Elem T>
 struct Spec {
   Shape shape;
 };
+/// A Spec of elements T and this shape.
 template <Elem T>
 Spec<T> spec(const Shape& shape) {
   return {shape};
 }
 
-/// An argument that the lambda sees as it is, and that is part of the function's signature.
+/// An argument that is passed to the lambda unchanged and is part of the function's signature.
 template <class T>
 struct Static {
   T value;
 };
-/// Passes a top-level argument by value: the lambda sees `value`, and each value has its own compiled function.
+/// Passes a top-level argument by value: the lambda receives `value`, and each value has a separate compiled function.
 template <class T>
 Static<T> static_arg(T value) {
   return {std::move(value)};
@@ -41,7 +42,8 @@ Static<T> static_arg(T value) {
 
 namespace detail {
 
-// ---- re-binding of types. A rule set says what becomes of leaves, of tracers, of Spec and Static, and of scalars.
+// ---- mapping of types. A rule set maps leaves and tracers, and says whether Spec and Static (`wrappers`) and scalars
+// are mapped.
 struct ToTracer {
   static constexpr bool wrappers = true, scalars = true;
   template <class T>
@@ -56,7 +58,7 @@ struct ToArray {
   template <class T>
   using tracer = Array<T>;
 };
-/// Only to ask whether a tree holds a tracer: these become arrays, all else stays.
+/// Used to test whether a tree holds a tracer: tracers become arrays, everything else is unchanged.
 struct Untrace {
   static constexpr bool wrappers = false, scalars = false;
   template <class T>
@@ -65,7 +67,7 @@ struct Untrace {
   using tracer = Array<T>;
 };
 
-/// A class that is taken apart member by member.
+/// A class that is mapped member by member.
 template <class X>
 concept Aggregate = std::is_class_v<X> && std::is_aggregate_v<X> && !ArrayLike<X> && !dense<X>::value;
 
@@ -155,17 +157,17 @@ struct remap<Rules, C<V, A>> {
 
 }  // namespace detail
 
-/// What a lambda sees of an argument: every array, scalar and matrix is a Tracer.
+/// The type in which a lambda receives an argument: every array, scalar and matrix is a Tracer.
 template <class X>
 using to_tracer_t = detail::remap_t<detail::ToTracer, std::remove_cvref_t<X>>;
-/// The same tree with data: every leaf is an Array.
+/// The same tree of data: every leaf is an Array.
 template <class X>
 using to_array_t = detail::remap_t<detail::ToArray, std::remove_cvref_t<X>>;
-/// True when a leaf of the tree is a Tracer.
+/// True if a leaf of the tree is a Tracer.
 template <class X>
 inline constexpr bool holds_tracer =
     !std::same_as<detail::remap_t<detail::Untrace, std::remove_cvref_t<X>>, std::remove_cvref_t<X>>;
-/// What a callable gives back: tracers while an enclosing trace runs (an argument holds one), else arrays.
+/// The result type of a callable: a tree of tracers if an argument holds a tracer, else of arrays.
 template <bool Traced, class X>
 using result_t = std::conditional_t<Traced, to_tracer_t<X>, to_array_t<X>>;
 
@@ -248,7 +250,7 @@ constexpr bool any_part(F&& f) {
   }
 }
 
-/// An Array, a Tracer or a matrix is somewhere in X.
+/// True if X contains an Array, a Tracer, a matrix or a Spec.
 template <class X>
 constexpr bool holds_arrays() {
   if constexpr (ArrayLike<X> || dense<X>::value || is_spec<X>::value) {
@@ -257,7 +259,7 @@ constexpr bool holds_arrays() {
     return any_part<X>([]<class P>() { return holds_arrays<P>(); });
   }
 }
-/// An Array, or a matrix of numbers, is somewhere in X.
+/// True if X contains an Array or a matrix of numbers.
 template <class X>
 constexpr bool holds_data() {
   if constexpr (dense<X>::value) {
@@ -268,7 +270,7 @@ constexpr bool holds_data() {
     return any_part<X>([]<class P>() { return holds_data<P>(); });
   }
 }
-/// Somewhere in X is an expression of matrices that refers to objects it does not own.
+/// True if X contains a matrix expression that refers to objects it does not own.
 template <class X>
 constexpr bool holds_borrowed() {
   if constexpr (dense<X>::value) {
@@ -285,8 +287,8 @@ template <class X>
 constexpr bool holds_span() {
   return is_span<X> || any_part<X>([]<class P>() { return holds_span<P>(); });
 }
-/// X can be compared and hashed by value, and hides no arrays: arithmetic types, enums, strings, containers and
-/// aggregates of these.
+/// True if X can be compared and hashed by value and contains no arrays: arithmetic types, enums, strings, containers
+/// and aggregates of these.
 template <class X>
 constexpr bool static_value() {
   if constexpr (std::is_arithmetic_v<X> || Elem<X> || std::is_enum_v<X> || std::same_as<X, std::string>) {
@@ -300,16 +302,16 @@ constexpr bool static_value() {
   }
 }
 
-/// A part of an argument of type X that the lambda sees as a leaf of type To.
+/// True if the lambda receives a part of type X as a leaf of type To.
 template <class X, class To>
 inline constexpr bool is_leaf =
     ArrayLike<To> && (ArrayLike<X> || dense<X>::value || is_spec<X>::value || ScalarLeaf<X>);
-/// A part that is passed by value.
+/// True if a part is passed by value.
 template <class X, class To>
 inline constexpr bool is_static =
     !is_leaf<X, To> && (is_static_wrapper<X>::value || (std::same_as<X, To> && !holds_arrays<X>()));
 
-/// Every part of X is a leaf, a static value, or made of such.
+/// True if every part of X is a leaf, a static value, or composed of those.
 template <class X, class To>
 constexpr bool is_tree() {
   if constexpr (is_leaf<X, To>) {
@@ -333,7 +335,7 @@ constexpr bool is_tree() {
   }
 }
 
-/// A struct somewhere in X holds arrays and cannot be re-bound.
+/// True if X contains a struct that holds arrays and cannot be mapped.
 template <class X>
 constexpr bool holds_unbound() {
   if constexpr (Aggregate<X> && !is_static_wrapper<X>::value && !is_spec<X>::value && std::same_as<to_tracer_t<X>, X> &&
@@ -344,13 +346,14 @@ constexpr bool holds_unbound() {
   }
 }
 
-/// A matrix is left somewhere in a tree of tracers: its elements, not itself, come from a struct's template parameter.
+/// True if a tree of tracers still contains a matrix: the matrix's scalar, not its type, is a struct's template
+/// parameter.
 template <class To>
 constexpr bool holds_matrix() {
   return dense<To>::value || any_part<To>([]<class P>() { return holds_matrix<P>(); });
 }
 
-/// Refuses, in words, what cannot be an argument or a result.
+/// Rejects types that cannot be an argument or a result, with a static_assert that explains why.
 template <class X>
 constexpr void check_tree() {
   using To = to_tracer_t<X>;

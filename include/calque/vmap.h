@@ -1,5 +1,5 @@
 #pragma once
-// vmap: a function of one example becomes one of a batch.
+// vmap: a function of one example becomes a function of a batch.
 #include <type_traits>
 #include <utility>
 
@@ -8,10 +8,10 @@
 
 namespace calque {
 
-/// f for each example of a batch at once, without a loop: arguments gain a dimension at `in_axes`, results at
-/// `out_axes`. Inside f shapes are those of one example.
-/// Throws ShapeError where batched leaves differ in their extent (naming both), an axis is out of range, the entries do
-/// not fit the arguments, no argument is batched, or a result with `none` depends on the example.
+/// f applied to all examples of a batch at once, without a loop: arguments have the batch dimension at `in_axes`,
+/// results at `out_axes`. Inside f shapes are those of one example. Throws ShapeError when the batch extents of two
+/// leaves differ (naming both), an axis is out of range, the entries do not fit the arguments, no argument is batched,
+/// or a result with `none` depends on the example.
 template <class F>
 [[nodiscard("it returns a function: call it, as in vmap(f)(x)")]]
 auto vmap(F&& function, VmapOptions options = {}, Loc loc = Loc::current()) {

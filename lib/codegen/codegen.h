@@ -1,45 +1,49 @@
 #pragma once
-// From a program to native code. No LLVM name appears here.
+// Compiles programs to native code. Independent of LLVM.
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "ir/pass_log.h"
 #include "kernel/ir/program.h"
 #include "math/forms.h"
 
 namespace calque::codegen {
 
-/// What calls out of generated code go through: one versioned table of noexcept functions, which the runtime fills in.
-/// A generated entry receives its context first and passes it on.
+/// The functions that generated code calls: one versioned table of noexcept functions, which the runtime fills in. A
+/// generated entry receives the context as its first argument and passes it on.
 struct RuntimeTable {
   uint32_t version = 5;
   /// Runs host function `index` of the program on the given argument and result pointers. Returns 0, or 1 after storing
   /// an exception in the context.
   int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
-  /// Runs body(environment, begin, end) over [0, count) on several threads, in pieces that begin at multiples of
-  /// `grain`, and returns when all are done. How the range is cut must not show in what `body` computes.
+  /// Runs body(environment, begin, end) over [0, count) on several threads, in chunks that begin at multiples of
+  /// `grain`, and returns when all are done. The result of `body` must not depend on the choice of chunks.
   void (*parallel_for)(void* context, int64_t count, int64_t grain,
                        void (*body)(void* environment, int64_t begin, int64_t end),
                        void* environment) noexcept = nullptr;
-  /// At least `bytes` bytes of the calling thread, 64-byte aligned, with any contents: valid until the thread asks
-  /// again or the body of parallel_for (outside one: the kernel) that asked returns. Null when there is no memory: then
-  /// the context's `failed` is set.
+  /// At least `bytes` bytes for the calling thread, 64-byte aligned and uninitialized: valid until the thread calls
+  /// `scratch` again or the calling body of parallel_for (outside of one: the kernel) returns. Null when memory has run
+  /// out; the context's `failed` is then set.
   void* (*scratch)(void* context, int64_t bytes) noexcept = nullptr;
-  /// How many threads parallel_for has. Decides which way something is computed, never what.
+  /// The number of threads of parallel_for. It selects an algorithm and never affects the result.
   int32_t (*num_threads)(void* context) noexcept = nullptr;
-  /// As `scratch`, but other memory: valid until the thread asks for private memory again or the body of parallel_for
-  /// that asked returns.
+  /// Like `scratch`, but separate memory: valid until the thread calls `private_memory` again or the calling body of
+  /// parallel_for returns.
   void* (*private_memory)(void* context, int64_t bytes) noexcept = nullptr;
 };
 
 /// The first member of every context passed to an entry.
 struct ContextHeader {
   const RuntimeTable* table = nullptr;
-  /// Not 0 once a thread got no memory: how many bytes it asked for. The entry returns 1 then, as early as it can.
+  /// Nonzero once a thread failed to get memory: the number of bytes it requested. The entry then returns 1 as early as
+  /// it can.
   alignas(8) int64_t failed = 0;
-  /// The floating-point mode of the caller, stored by entries that change it: what they call runs in that mode.
+  /// The floating-point mode of the caller, stored by entries that change it: functions that they call run in that
+  /// mode.
   int64_t caller_mode = 0;
 };
 
@@ -53,64 +57,62 @@ struct CodegenOptions {
   TargetOptions target;
   bool strict = false;  ///< no contraction, no reassociation beyond the documented reductions
   bool fast_math = false;
-  /// Entries and what they run on other threads set the processor's mode that flushes subnormals, and restore it; what
-  /// they call runs in the caller's mode.
+  /// Entries and the bodies that they run on other threads set the processor mode that flushes subnormals, and restore
+  /// it; functions that they call run in the caller's mode.
   bool flush_subnormals = false;
   bool sanitize = false;  ///< run LLVM's AddressSanitizer pass over the module
-  /// Machine code is made as quickly as can be, and computes the same bits (but with fast_math).
+  /// Minimizes compile time. The code computes the same bits (except with fast_math).
   bool quick = false;
-  /// Functions of lib/math are declared only: `compile` links those of the process. Otherwise the module has its own.
+  /// Functions of lib/math are only declared, and `compile` links those that the process shares. Otherwise the module
+  /// defines them.
   bool shares_functions = false;
-  std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` wants it
-  /// Compiles the modules of a large program side by side; null: one after the other. The code is the same.
+  std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` requires
+  /// Compiles the modules of a large program in parallel; null: sequentially. The code is the same.
   decltype(RuntimeTable::parallel_for) parallel_for = nullptr;
-  /// When it is there: makes a scalar entry, where the program allows one, that takes the values of the first inputs.
-  /// Their types. See CompiledProgram::scalar_entry.
+  /// If set: emits a scalar entry, if the program allows one, that takes the values of the first inputs. These are
+  /// their types. See CompiledProgram::scalar_entry.
   std::optional<std::vector<DType>> scalar_arguments = std::nullopt;
+  /// Of the compilation; may be null.
+  PassLog* log = nullptr;
 };
 
 /// The forms in which code for these options computes functions.
 math::MathForms math_forms(const CodegenOptions& options);
 
-/// What a scalar entry receives behind its arguments begins with this.
+/// The start of the data to which the last argument of a scalar entry points.
 struct ScalarData {
-  /// The inputs that are no arguments, then the constants of the program.
+  /// The inputs that are not arguments, then the constants of the program.
   const void* const* data = nullptr;
 };
 
-/// Native code in memory. Keeps itself alive while it is referenced.
+/// Native code in memory, kept as long as a shared_ptr refers to it.
 class CompiledProgram {
  public:
   using Entry = int32_t (*)(void* context, void* const* buffers);
   virtual ~CompiledProgram() = default;
-  /// Null when there is a scalar entry.
+  /// Null if there is a scalar entry.
   virtual Entry entry() const = 0;
   /// `R entry(A..., const ScalarData*)` in C's calling convention: arguments and the one result by value, bool and
-  /// integers and f32 and f64 as in C. There is one when it was asked for and nothing is called from inside: no host
-  /// function, no other thread. Else null.
+  /// integers and f32 and f64 as in C. Non-null if it was requested and the program calls neither host functions nor
+  /// other threads.
   virtual const void* scalar_entry() const = 0;
-  /// About how many bytes of memory the code and what the linker knows of it take.
+  /// Approximate bytes of memory of the code and the linker's data about it.
   virtual size_t bytes() const = 0;
 };
 
-/// Seconds that the stages of code generation took, summed over modules that were compiled side by side.
-struct CodegenTimes {
-  double ir = 0;       ///< emitting LLVM IR
-  double passes = 0;   ///< passes over it
-  double machine = 0;  ///< from there to an object
-  double link = 0;
-  int modules = 0;
-};
+/// The passes of code generation, in order; times are summed over modules compiled in parallel.
+std::span<const PassInfo> codegen_passes();
+/// The pass that makes an object: it runs once for each module.
+inline constexpr std::string_view kMachineCodePass = "machine-code";
 
 /// Compiles for this process. Thread-safe. Throws CompileError.
-std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options,
-                                               CodegenTimes* times = nullptr);
-/// The texts that `lower` shows: optimised LLVM IR, and assembly of the target.
+std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options);
+/// The texts that `lower` prints: optimised LLVM IR, and assembly of the target.
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options);
 std::string assembly(const kernel::Program& program, const CodegenOptions& options);
 /// An object file's bytes.
 std::string object(const kernel::Program& program, const CodegenOptions& options);
-/// False once the program ends and LLVM's static objects with it: from then on nothing can be compiled.
+/// False once the process is exiting and LLVM's static objects are being destroyed: nothing can be compiled then.
 bool can_compile();
 /// The resolved CPU name and feature string: part of every cache key.
 std::string target_description(const TargetOptions& options);

@@ -1,28 +1,35 @@
 #pragma once
-// What CALQUE_LOG=compile shows: one line for each compilation, which says where its time went.
+// Reports of compilations: a line with the time of each pass (CALQUE_LOG=compile), and the program after each pass in
+// a file (CALQUE_DUMP).
 #include <cstddef>
 #include <string>
 
-#include "codegen/codegen.h"
+#include "ir/pass_log.h"
 
 namespace calque::runtime {
 
-/// Times are seconds.
+/// A log of the passes of one compilation, which keeps the texts if CALQUE_DUMP is set.
+PassLog new_pass_log();
+
+/// Times are in seconds.
 struct CompileReport {
-  /// The code was not there yet.
+  /// Whether the code was compiled, not found in the cache.
   bool compiled = false;
   size_t equations = 0;  ///< as traced
   size_t kernels = 0;
-  double trace = 0;     ///< running the lambda
-  double key = 0;       ///< hashing the graph
-  double simplify = 0;  ///< inlining, folding, sharing
-  double plan = 0;      ///< what becomes a kernel
-  double build = 0;     ///< the kernels, steps and workspace of the program
-  codegen::CodegenTimes code;
-  double total = 0;  ///< from the clock: modules are compiled side by side
+  double trace = 0;  ///< running the lambda
+  double key = 0;    ///< hashing the graph
+  PassLog passes = new_pass_log();
+  double total = 0;  ///< wall time, without tracing: modules are compiled in parallel
 };
 
-/// Writes the line if it is asked for and something was compiled.
+/// The pass that records a graph.
+inline constexpr PassInfo kTracePass = {"trace", "records a graph by running the function on tracers"};
+
+/// Writes the line if it is requested and something was compiled.
 void log_compilation(const std::string& title, const CompileReport& report);
+/// Writes the texts that the log keeps to files NN-PASS.txt in the folder that CALQUE_DUMP names; numbers go on from
+/// one compilation of the process to the next. A folder that cannot be written to is reported once.
+void dump_passes(const std::string& title, const PassLog& passes);
 
 }  // namespace calque::runtime

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxLiteralBytes = 64;
 
-/// Constants in the order of their first use, each once.
+/// Large constants without duplicates, in the order of their first use.
 std::vector<Value> large_constants(const Graph& graph) {
   std::vector<Value> found;
   std::vector<bool> seen(graph.num_values());

@@ -1,4 +1,4 @@
-// The device gets what the CPU gets up to the schedule of its kernels.
+// Compilation for a device shares the CPU's passes up to the schedule of the kernels.
 #include "compile/device_executable.h"
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 namespace calque::runtime {
 namespace {
 
-// Longer programs without control flow are walked like others.
+// Longer programs without control flow are interpreted step by step.
 constexpr size_t kLongestChain = 4096;
-// Fewer commands are launched one by one about as fast.
+// Launching fewer commands one by one is about as fast.
 constexpr size_t kShortestChain = 3;
-// What every allocation of a device is aligned to, at least.
+// The minimum alignment of device allocations.
 constexpr int64_t kDeviceAlignment = 64;
 
 class GpuProgram final : public DeviceProgram {
@@ -61,7 +61,7 @@ class GpuProgram final : public DeviceProgram {
   Chains chains_;
 };
 
-/// The user's lines that a graph was recorded on, for messages.
+/// The user's source lines that recorded a graph, for messages.
 std::string lines_of(const Graph& graph) {
   constexpr size_t kMost = 3;
   std::vector<std::string> lines;
@@ -86,18 +86,21 @@ kernel::GpuLimits limits_of(const CompileOptions& options) {
 
 }  // namespace
 
-Graph simplified_for_device(const Graph& graph, const CompileOptions& options) {
+Graph simplified_for_device(const Graph& graph, const CompileOptions& options, PassLog* log) {
   const math::MathForms forms{.fused = true, .estimates = false, .fast_math = options.fast_math && !options.strict};
-  return transform::simplify(graph, transform::InlineScope::all, forms);
+  return transform::simplify(graph, transform::InlineScope::all, forms, log);
 }
 
-kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options) {
+kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options, PassLog* log) {
   kernel::BuildOptions build;
   build.alignment = kDeviceAlignment;
   build.donates_across_dtypes = false;
   build.donated = options.donated;
   build.most_buffers = codegen::most_buffers(device_code_options(options));
-  return kernel::schedule_for_gpu(kernel::build_program(simplified, build), limits_of(options));
+  build.log = log;
+  const kernel::Program program = kernel::build_program(simplified, build);
+  return logged(log, kernel::kScheduleGpuPass.name,
+                [&] { return kernel::schedule_for_gpu(program, limits_of(options)); });
 }
 
 codegen::DeviceOptions device_code_options(const CompileOptions& options) {
@@ -138,17 +141,13 @@ std::shared_ptr<const Executable> make_device_executable(const Graph& graph, con
     executable->host = find_executable(graph, strides, host);
     return executable;
   }
-  Stopwatch stopwatch;
-  const Graph simplified = simplified_for_device(graph, options);
-  report.simplify = stopwatch.lap();
-  kernel::Program program = plan_for_device(simplified, options);
-  report.plan = program.plan_seconds;
-  report.build = stopwatch.lap() - program.plan_seconds;
+  const Graph simplified = simplified_for_device(graph, options, &report.passes);
+  kernel::Program program = plan_for_device(simplified, options, &report.passes);
   report.kernels = program.kernels.size();
   executable->in_place = program.in_place;
-  executable->device =
-      std::make_shared<const GpuProgram>(api, std::move(program), device_code_options(options), lines_of(graph));
-  report.code.machine = stopwatch.lap();
+  codegen::DeviceOptions code = device_code_options(options);
+  code.log = &report.passes;
+  executable->device = std::make_shared<const GpuProgram>(api, std::move(program), code, lines_of(graph));
   return executable;
 }
 

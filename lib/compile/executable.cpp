@@ -1,5 +1,5 @@
-// The process-wide table. Its key holds everything that the code depends on: the graph up to names, the contents of
-// constants that were not made inputs, the layouts of the inputs, options and target.
+// The process-wide cache. Its key holds everything that the code depends on: the graph up to names, the contents of
+// constants that were not lifted to inputs, the layouts of the inputs, options and target.
 #include "compile/executable.h"
 
 #include <atomic>
@@ -62,11 +62,11 @@ Table& table() {
 }
 std::atomic<uint64_t> compilations{0};
 
-std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
-                                       const CompileOptions& options, CompileReport& report) {
+std::shared_ptr<const Executable> compile_graph(const Graph& graph, std::span<const Strides> strides,
+                                                const CompileOptions& options, CompileReport& report) {
   compilations.fetch_add(1, std::memory_order_relaxed);
   if (options.device != cpu()) return make_device_executable(graph, options, report);
-  // In destructors of static objects there may be no code generator any more.
+  // In destructors of static objects LLVM may already be shut down.
   if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
   if (const auto reason = needs_reference(graph)) {
     log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
@@ -76,7 +76,21 @@ std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strid
     return make_native_executable(graph, strides, options, report);
   } catch (const CompileError&) {
     if (codegen::can_compile()) throw;
-    return make_reference_executable(graph, strides, options);  // the program began to end meanwhile
+    return make_reference_executable(graph, strides, options);  // LLVM was shut down during compilation
+  }
+}
+
+std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
+                                       const CompileOptions& options, CompileReport& report) {
+  const std::string title = graph.name().empty() ? "graph" : graph.name();
+  report.passes.add(kTracePass.name, report.trace, [&](std::ostream& out) { out << graph; });
+  try {
+    auto executable = compile_graph(graph, strides, options, report);
+    dump_passes(title, report.passes);
+    return executable;
+  } catch (...) {  // the passes before the one that failed say why
+    dump_passes(title, report.passes);
+    throw;
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// An executable is what the process-wide table holds: a graph without large constants, compiled for given input
-// layouts, options and target, with everything that a call needs ready as plain pointers.
+// An executable is an entry of the process-wide cache: a graph without large constants, compiled for given input
+// layouts, options and target, with everything that a call needs as plain pointers.
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -19,26 +19,26 @@
 
 namespace calque::runtime {
 
-/// What changes the code that is made of a graph.
+/// The options that affect the code generated for a graph.
 struct CompileOptions {
   bool strict = false;
   bool fast_math = false;
   /// Run on the reference evaluator.
   bool reference = false;
-  /// By input: the call gives its memory away. Shorter means no.
+  /// By input: whether the call donates its memory. Missing entries: no.
   std::vector<bool> donated = {};
-  /// The code is wanted as a scalar entry that takes the first so many inputs by value; negative: not.
+  /// Number of leading inputs that a scalar entry takes by value; negative: no scalar entry.
   int scalar_arguments = -1;
-  /// On a GPU: floats are never combined in an order that varies from run to run. (On the CPU they never are.)
+  /// On a GPU: floats are never combined in an order that varies between runs. (On the CPU they never are.)
   bool deterministic = false;
-  /// Subnormal operands and results of arithmetic are zero; so they are with fast_math.
+  /// Subnormal operands and results of arithmetic are flushed to zero; fast_math implies this.
   bool flush_subnormals = false;
-  /// What it runs on. Inputs of devices other than the CPU are row-major.
+  /// Where the code runs. Inputs of devices other than the CPU are row-major.
   Device device = {};
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
-/// How the elements of an input lie: its strides in elements.
+/// The layout of an input: its strides in elements.
 using Strides = Shape::Dims;
 
 class DeviceProgram;
@@ -52,26 +52,26 @@ struct Executable {
   void set_outputs(std::vector<Type> types);
   std::vector<const void*> constants;  ///< in the entry's order
   int64_t workspace_bytes = 0;
-  /// By output: the input in whose memory it is computed, or -1; empty when there are none.
+  /// By output: the input whose memory it reuses, or -1; empty when there are none.
   std::vector<int32_t> in_place;
   std::vector<kernel::HostFunctionRef> host_functions;
 
-  // ---- what the pointers above refer to
+  // ---- owners of the pointers above
   std::vector<AnyArray> constant_arrays;
   std::shared_ptr<const codegen::CompiledProgram> code;
   std::shared_ptr<const Graph> graph;  ///< of the reference backend
-  reference::Options evaluation;       ///< the same's
-  /// In place of an entry: what runs on a device.
+  reference::Options evaluation;       ///< of the reference backend
+  /// In place of an entry: the program that runs on a device.
   std::shared_ptr<const DeviceProgram> device;
-  /// In place of an entry: what runs on the host, though the inputs and outputs are on a device.
+  /// In place of an entry: an executable that runs on the host, with inputs and outputs on a device.
   std::shared_ptr<const Executable> host;
-  bool copies_inputs = false;  ///< of the reference backend: a host function may keep them
+  bool copies_inputs = false;  ///< of the reference backend: a host function may retain them
 
-  /// About how many bytes of memory it takes: code, constants, tables.
+  /// Approximate memory in bytes: code, constants, tables.
   size_t bytes() const;
 };
 
-/// What an entry receives and passes on to every callback.
+/// The context that an entry receives and passes to every callback.
 struct Context {
   codegen::ContextHeader header;
   const Executable* executable = nullptr;
@@ -79,32 +79,35 @@ struct Context {
 };
 
 /// The stages between a traced graph and native code, for `lower` and `explain`.
-Graph simplified_graph(const Graph& graph, const CompileOptions& options);
-kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options);
-/// Kernels, what was not fused and why, bytes and operations, as text.
+Graph simplified_graph(const Graph& graph, const CompileOptions& options, PassLog* log = nullptr);
+kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
+                           PassLog* log = nullptr);
+/// The passes from a traced graph to code for devices of the kind, in the order in which they first run.
+std::vector<PassInfo> pipeline_passes(Device::Kind kind);
+/// Kernels, missed fusions with reasons, bytes and operations, as text.
 std::string explain_plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options);
 codegen::CodegenOptions codegen_options(const CompileOptions& options);
 /// The reason why the graph cannot become native code yet (complex numbers), or nothing.
 std::optional<std::string> needs_reference(const Graph& graph);
 
-/// The graph calls functions of the user's.
+/// Whether the graph calls functions of the user.
 bool calls_host(const Graph& graph);
 
-/// The executable of a graph from the process-wide table, compiled if it is not there. `report` tells which, and how
-/// long that took. Executables that call the user's functions are not in the table: no other trace has the same
+/// The executable of a graph from the process-wide cache, compiled on a miss. `report` tells whether it was compiled
+/// and the time of each stage. Executables that call the user's functions are not cached: no other trace has the same
 /// functions, and they must not outlive the callable that owns them. Throws CompileError.
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
                                                   const CompileOptions& options, CompileReport* report = nullptr);
-/// Drops one executable, or all, from the table. Those in use live on.
+/// Drops the given executables, or all, from the cache. Those in use stay alive.
 void forget_executables(const std::unordered_set<const Executable*>& executables);
 void clear_executables();
 size_t num_executables();
-/// How many bytes the table may hold; the environment says, and tests.
+/// Sets the capacity of the cache in bytes; for tests. The default comes from the environment.
 void limit_executables(size_t bytes);
-/// How many were compiled since the program started.
+/// The number of compilations since the program started.
 uint64_t num_compilations();
 
-/// How the reference evaluator computes functions: strict mode promises the bits of generated code.
+/// Options of the reference evaluator: in strict mode its results match generated code bit for bit.
 reference::Options reference_options(const CompileOptions& options);
 /// The executable that evaluates `graph` with the reference evaluator.
 std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides,

@@ -15,21 +15,37 @@
 
 namespace calque::runtime {
 
-Graph simplified_graph(const Graph& graph, const CompileOptions& options) {
-  return transform::simplify(graph, transform::InlineScope::all, codegen::math_forms(codegen_options(options)));
+Graph simplified_graph(const Graph& graph, const CompileOptions& options, PassLog* log) {
+  return transform::simplify(graph, transform::InlineScope::all, codegen::math_forms(codegen_options(options)), log);
 }
 
-kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {
+kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
+                           PassLog* log) {
   kernel::BuildOptions build;
   build.input_strides.assign(strides.begin(), strides.end());
   build.donated = options.donated;
   build.parallel_loops = options.strict ? kernel::ParallelLoops::maps : kernel::ParallelLoops::sums;
+  build.log = log;
   return kernel::build_program(simplified, build);
+}
+
+std::vector<PassInfo> pipeline_passes(Device::Kind kind) {
+  std::vector<PassInfo> passes = {kTracePass};
+  const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
+  add(transform::simplify_passes());
+  add(kernel::program_passes());
+  if (kind == Device::Kind::cpu) {
+    add(codegen::codegen_passes());
+  } else {
+    passes.push_back(kernel::kScheduleGpuPass);
+    add(codegen::device_passes());
+  }
+  return passes;
 }
 
 namespace {
 
-/// The most that a thread needs for itself in loops that run on several.
+/// The largest private memory per thread of parallel loops.
 int64_t private_bytes(const std::vector<kernel::Step>& steps) {
   int64_t most = 0;
   for (const kernel::Step& step : steps) {
@@ -53,7 +69,7 @@ std::string explain_plan(const Graph& simplified, std::span<const Strides> strid
     out << "  " << k.name << ": reads " << k.bytes_read << " bytes, writes " << k.bytes_written << " bytes, " << k.flops
         << " flops\n";
   }
-  for (const std::string& note : program.notes) out << "  not fused: " << note << "\n";
+  for (const std::string& remark : program.remarks) out << "  not fused: " << remark << "\n";
   return out.str();
 }
 
@@ -68,22 +84,19 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options) {
 
 std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
                                                          const CompileOptions& options, CompileReport& report) {
-  Stopwatch stopwatch;
-  const Graph simplified = simplified_graph(graph, options);
-  report.simplify = stopwatch.lap();
-  kernel::Program program = plan_graph(simplified, strides, options);
-  report.plan = program.plan_seconds;
-  report.build = stopwatch.lap() - program.plan_seconds;
+  const Graph simplified = simplified_graph(graph, options, &report.passes);
+  kernel::Program program = plan_graph(simplified, strides, options, &report.passes);
   report.kernels = program.kernels.size();
   auto executable = std::make_shared<Executable>();
   codegen::CodegenOptions code = codegen_options(options);
   code.parallel_for = &parallel_for;
+  code.log = &report.passes;
   if (options.scalar_arguments >= 0) {
     code.scalar_arguments.emplace();
     for (int i = 0; i < options.scalar_arguments; ++i)
       code.scalar_arguments->push_back(graph.dtype(graph.inputs()[static_cast<size_t>(i)]));
   }
-  executable->code = codegen::compile(program, code, &report.code);
+  executable->code = codegen::compile(program, code);
   executable->entry = executable->code->entry();
   executable->inputs = graph.input_types();
   executable->set_outputs(graph.output_types());

@@ -7,7 +7,7 @@ namespace calque::runtime {
 /// Throws CompileError.
 std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
                                                          const CompileOptions& options, CompileReport& report);
-/// CPU name and features, and what else of the environment changes code: part of every key.
+/// CPU name and features, and other parts of the environment that affect code: part of every cache key.
 const std::string& target_key();
 
 }  // namespace calque::runtime

@@ -1,5 +1,5 @@
-// The reference evaluator behind the same native interface as compiled code: CALQUE_BACKEND=reference, and graphs of
-// complex numbers. Inputs are read through their strides, outputs are copied where the caller wants them.
+// The reference evaluator behind the same native interface as compiled code: for CALQUE_BACKEND=reference and graphs
+// of complex numbers. Inputs are read through their strides, outputs are copied to the caller's buffers.
 #include <cstring>
 
 #include "calque/detail/leaf_view.h"
@@ -11,7 +11,7 @@
 namespace calque::runtime {
 namespace {
 
-/// The caller's memory is lent to the evaluator, but for graphs whose host functions may keep their arrays.
+/// The evaluator borrows the caller's memory, except for graphs whose host functions may retain their arrays.
 AnyArray input_array(const Type& type, const Strides& strides, void* data, bool copied) {
   detail::LeafView view{type.dtype, data, type.shape, strides};
   if (copied || !view.row_major()) return detail::copy_of(view);

@@ -1,14 +1,14 @@
 #pragma once
-// How long the stages of a compilation take.
+// Measures the stages of a compilation.
 #include <chrono>
 #include <utility>
 
 namespace calque {
 
-/// Counts from when it is made, or from the last lap.
+/// Measures time since construction or the last lap.
 class Stopwatch {
  public:
-  /// Seconds since the last lap; the next one begins.
+  /// Returns the seconds since the last lap and starts the next one.
   double lap() {
     const Clock::time_point now = Clock::now();
     return std::chrono::duration<double>(now - std::exchange(last_, now)).count();

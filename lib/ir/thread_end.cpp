@@ -1,5 +1,5 @@
-// Destructors of pthread keys run when those of thread-local objects have run, and again as long as they set the key
-// anew; the memory of the thread's variables is there until after that.
+// Destructors of pthread keys run after those of thread-local objects, and again as long as they set the key anew. The
+// memory of thread-local variables stays valid until then.
 #include "ir/thread_end.h"
 
 #include <new>

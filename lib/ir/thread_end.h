@@ -1,16 +1,16 @@
 #pragma once
-// Objects of a thread that serve it to its very end. What is `thread_local` and has a destructor is destroyed in the
-// reverse order of its first use: functions may well be compiled and called after that, by destructors of thread-local
-// objects of the user's, and on the main thread by those of static ones and by what atexit runs.
+// Per-thread objects that outlive all thread_local objects. A `thread_local` object with a destructor is destroyed in
+// reverse order of first use, and functions may be compiled and called after that: by destructors of the user's
+// thread-local objects, and on the main thread by destructors of static objects and by atexit handlers.
 #include <utility>
 
 namespace calque {
 
-/// Calls clean(object) on the calling thread once all its thread-local objects are destroyed. For the thread that ends
-/// the program: never. May be called from `clean`.
+/// Calls clean(object) on the calling thread after all its thread-local objects are destroyed; never for the thread
+/// that ends the program. May be called from `clean`.
 void at_thread_end(void (*clean)(void*) noexcept, void* object);
 
-/// The calling thread's object of its type and tag, made when it is first asked for.
+/// The calling thread's object of this type and tag, created on first use.
 template <class T, class Tag = T>
 T& thread_object() {
   static constinit thread_local T* object = nullptr;

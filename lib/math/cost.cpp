@@ -15,7 +15,7 @@ FunctionCost counted(Function function) {
   CountingBackend::counts = {};
   function();
   const OperationCounts& c = CountingBackend::counts;
-  return {c.common, c.bytes, c.rare, c.loops != 0};
+  return {c.common, c.bytes, c.cold, c.loops != 0};
 }
 
 template <class T>
@@ -25,7 +25,7 @@ std::vector<FunctionCost> cost_table() {
   for (size_t id = 0; id < table.size(); ++id)
     if (primitives::rules(static_cast<PrimitiveId>(id)).kind(dtype_of<T>) == primitives::LowerKind::function)
       table[id] = counted([&] { function_of(static_cast<PrimitiveId>(id), F(1), F(1)); });
-  // Processors estimate it, as quickly as they divide.
+  // Processors have an estimate instruction as fast as a division.
   if (sizeof(T) == 4) table[primitives::id_of<primitives::Rsqrt>].operations = 1;
   return table;
 }
@@ -40,7 +40,7 @@ FunctionCost cost_of_integer_power(DType dtype) {
 }  // namespace
 
 FunctionCost cost_of(PrimitiveId id, DType dtype) {
-  // Never destroyed: functions may still be compiled while the program ends.
+  // Never destroyed: functions may be compiled during static destruction.
   static const auto& singles = *new std::vector<FunctionCost>(cost_table<float>());
   static const auto& doubles = *new std::vector<FunctionCost>(cost_table<double>());
   if (is_floating(dtype)) return (dtype == DType::f64 ? doubles : singles)[id];

@@ -1,4 +1,4 @@
-// Counts the operations of a function.
+// A backend that counts the operations of a function.
 #pragma once
 
 #include <algorithm>
@@ -8,22 +8,22 @@
 
 namespace calque::math {
 
-/// What a function is made of.
+/// The operations of a function.
 struct OperationCounts {
   int common = 0;  ///< operations of the common path
-  int rare = 0;    ///< of rare cases
+  int cold = 0;    ///< operations of the cold path
   int loops = 0;
-  int bytes = 0;  ///< of the widest element of the common path
+  int bytes = 0;  ///< size of the widest element type of the common path
 };
 
-/// Lanes without values; every operation is counted.
+/// Its lanes have no values; every operation increments a counter.
 struct CountingBackend {
   struct Nothing {};
   template <class T>
   using Value = Nothing;
 
   static inline thread_local OperationCounts counts;
-  static inline thread_local bool inside_rare = false;
+  static inline thread_local bool inside_cold_path = false;
 
   template <class T>
   static Nothing constant(T) {
@@ -63,7 +63,7 @@ struct CountingBackend {
   CALQUE_COUNTED(select)
 #undef CALQUE_COUNTED
 
-  /// Bit casts cost nothing in registers and are not counted.
+  /// Bit casts are free in registers and not counted.
   template <class To, class From>
   static Nothing bitcast(Nothing) {
     return {};
@@ -77,10 +77,10 @@ struct CountingBackend {
     return count<T>();
   }
   template <class Mask, class Out, class Slow, class... In>
-  static Out rarely(const Mask&, const Out& fast, Slow slow, const In&... inputs) {
-    const bool outer = std::exchange(inside_rare, true);
+  static Out with_cold_path(const Mask&, const Out& fast, Slow slow, const In&... inputs) {
+    const bool outer = std::exchange(inside_cold_path, true);
     slow(inputs...);
-    inside_rare = outer;
+    inside_cold_path = outer;
     return fast;
   }
   template <class Cond, class Body, class... Carry>
@@ -93,8 +93,8 @@ struct CountingBackend {
  private:
   template <class T>
   static Nothing count() {
-    ++(inside_rare ? counts.rare : counts.common);
-    if (!inside_rare) counts.bytes = std::max(counts.bytes, static_cast<int>(sizeof(T)));
+    ++(inside_cold_path ? counts.cold : counts.common);
+    if (!inside_cold_path) counts.bytes = std::max(counts.bytes, static_cast<int>(sizeof(T)));
     return {};
   }
 };

@@ -1,15 +1,15 @@
-// Fused multiply-add for backends whose target has none: a call of the C library for each number would be far slower.
-// f32 rounds the sum twice, which matters only for rare ties; f64 sums the product as a pair (Dekker).
+// Fused multiply-add for backends whose target has none; calling the C library for each number would be far slower. f32
+// rounds the sum twice, which differs only for rare ties; f64 adds the product as a pair (Dekker).
 #pragma once
 
 #include "math/lane.h"
 
 namespace calque::math {
 
-/// What products near the largest number are scaled by, so that their parts do not overflow.
+/// The scale of products near the largest number, so that their parts do not overflow.
 inline constexpr double kBelowOverflow = 0x1p-64;
 
-/// The splitting of a factor overflows from about 2^997 on.
+/// Splitting a factor overflows from about 2^997 on.
 inline constexpr double kLargeFactor = 0x1p990;
 
 template <class B>
@@ -18,7 +18,8 @@ Lane<bool, B> has_large_factor(const Lane<double, B>& a, const Lane<double, B>& 
   return (abs(a) > F(kLargeFactor)) | (abs(b) > F(kLargeFactor));
 }
 
-/// Factors of a product, scaled where the mask is set: the larger one, which is far above the subnormal numbers there.
+/// The factors of a product. Where the mask is set, the larger one is scaled down; it is far above the subnormals
+/// there.
 template <class B>
 std::pair<Lane<double, B>, Lane<double, B>> scaled_factors(const Lane<bool, B>& large, const Lane<double, B>& a,
                                                            const Lane<double, B>& b) {

@@ -1,15 +1,15 @@
 #pragma once
-// The functions of lib/math on arrays of numbers, with the bits of generated code: constant folding, and the reference
+// The functions of lib/math on arrays, with the same bits as generated code: for constant folding and as the reference
 // of strict mode.
 #include "math/forms.h"
 #include "primitives/core/rule.h"
 
 namespace calque::math {
 
-/// Whether `evaluate` is defined: for functions of floats whose form is not left to the code generator.
+/// True when `evaluate` supports the primitive: functions of floats whose form the code generator does not choose.
 bool can_evaluate(PrimitiveId id, DType dtype, const MathForms& forms);
 
-/// Evaluates an equation of that primitive, each element as generated code of these forms computes it. 16-bit floats
+/// Evaluates an equation of the primitive; every element equals that of generated code of these forms. 16-bit floats
 /// are computed in f32 and rounded once.
 void evaluate(PrimitiveId id, const MathForms& forms, primitives::Evaluation& e);
 

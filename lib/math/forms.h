@@ -2,13 +2,13 @@
 
 namespace calque::math {
 
-/// Which forms the functions of lib/math take. Each form has its own bits, the same wherever it is computed.
+/// Selects the forms of the functions of lib/math. Each form has its own result bits, the same on every backend.
 struct MathForms {
-  /// The target multiplies and adds in one instruction. Where it does not, polynomials round twice.
+  /// The target has a fused multiply-add. Without it, polynomials round twice per step.
   bool fused = true;
-  /// The target estimates inverse roots: rsqrt of 32 bits and less is left to the code generator.
+  /// The target has an inverse square root estimate: rsqrt of up to 32 bits is emitted by the code generator.
   bool estimates = false;
-  bool fast_math = false;  ///< errors of about 4 ulp, nothing guaranteed of NaN and infinities
+  bool fast_math = false;  ///< errors of about 4 ulp, no guarantees for NaN and infinities
 };
 
 }  // namespace calque::math

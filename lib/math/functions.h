@@ -1,4 +1,4 @@
-// The functions of lib/math by primitive, for every backend.
+// Maps primitives to the functions of lib/math, for every backend.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace calque::math {
 
-/// The function that a primitive is; nothing where it is none. `y` counts for functions of two operands alone.
+/// The value of the function that implements a primitive, or nullopt. `y` is used by functions of two operands only.
 template <FloatLane F>
 std::optional<F> function_of(PrimitiveId id, const F& x, const F& y) {
   namespace p = primitives;
@@ -87,7 +87,7 @@ std::optional<F> function_of(PrimitiveId id, const F& x, const F& y) {
   }
 }
 
-/// The form of fast math of the function that a primitive is; nothing where there is no other than the usual one.
+/// The fast_math form of the function that implements a primitive, or nullopt where there is no separate form.
 template <FloatLane F>
   requires(kApproximate<F>)
 std::optional<F> fast_function_of(PrimitiveId id, const F& x) {
@@ -127,7 +127,7 @@ std::optional<F> fast_function_of(PrimitiveId id, const F& x) {
   return std::nullopt;
 }
 
-/// The function that a primitive is, in the form of fast math where that is asked for and there is one.
+/// The function that implements a primitive, in its fast_math form where requested and available.
 template <class T, class B>
 std::optional<Lane<T, B>> function_of(PrimitiveId id, bool fast_math, const Lane<T, B>& x, const Lane<T, B>& y) {
   if (fast_math) {

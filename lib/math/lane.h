@@ -1,12 +1,12 @@
-// The vocabulary in which lib/math is written.
+// The interface in which lib/math is written.
 //
-// Invariant: every function of lib/math is a pure, elementwise composition of the operations in this header, each IEEE
-// correctly rounded and none contracted with its neighbour, so that every backend produces the same bits.
+// Invariant: every function of lib/math is a pure, elementwise composition of the operations in this header. Each is
+// correctly rounded (IEEE 754) and never contracted with another, so that every backend produces the same bits.
 //
-// A lane is one element of type T (float, double, int32_t, uint32_t, int64_t, uint64_t or bool) of whatever a backend
-// computes with: a plain scalar (ScalarBackend in scalar_backend.h, for tests and constant folding), a value of a graph
-// under construction, a register. To instantiate lib/math over something new, write one struct with the members below
-// and call e.g. `exp(Lane<float, MyBackend>::from_raw(v)).raw()`:
+// A lane is one element of type T (float, double, int32_t, uint32_t, int64_t, uint64_t or bool) in the representation
+// of a backend: a plain scalar (ScalarBackend in scalar_backend.h, for tests and constant folding), a value of a graph
+// under construction, a register. To instantiate lib/math for another representation, write a struct with the members
+// below and call, for example, `exp(Lane<float, MyBackend>::from_raw(v)).raw()`:
 //
 //   struct MyBackend {
 //     template <class T> using Value = ...;                       // copyable; may be one type for all T
@@ -29,15 +29,16 @@
 //     // the table has static storage, 0 <= i < N
 //     template <class T, std::size_t N, class Index>
 //     static Value<T> lookup(const std::array<T, N>& table, const Value<Index>& i);
-//     // select(mask, slow(inputs...), fast), where a vector need not evaluate `slow` unless some lane's mask is set
+//     // select(mask, slow(inputs...), fast); a vector need not evaluate `slow` unless the mask is set in some lane
 //     template <class T, class Slow, class... In>
-//     static Lane<T, B> rarely(const Lane<bool, B>& mask, const Lane<T, B>& fast, Slow slow, const In&... inputs);
+//     static Lane<T, B> with_cold_path(const Lane<bool, B>& mask, const Lane<T, B>& fast, Slow slow,
+//                                      const In&... inputs);
 //     // per lane: while (cond(carry...)) std::tie(carry...) = body(carry...); finished lanes keep their carry
 //     template <class Cond, class Body, class... Carry>
 //     static std::tuple<Carry...> while_lanes(Cond cond, Body body, const Carry&... initial);
 //   };
 //
-// Functions given to `rarely` and `while_lanes` capture nothing: what they use comes in as a lane.
+// Functions passed to `with_cold_path` and `while_lanes` capture nothing: all values are passed as lanes.
 #pragma once
 
 #include <array>
@@ -51,7 +52,7 @@ namespace calque::math {
 template <class T>
 struct FloatFormat;
 
-/// What the algorithms need to know of IEEE binary32.
+/// Constants of IEEE binary32.
 template <>
 struct FloatFormat<float> {
   using Int = std::int32_t;
@@ -68,7 +69,7 @@ struct FloatFormat<float> {
   static constexpr Int kRoundingShiftBits = 0x4b400000;
 };
 
-/// What the algorithms need to know of IEEE binary64.
+/// Constants of IEEE binary64.
 template <>
 struct FloatFormat<double> {
   using Int = std::int64_t;
@@ -84,7 +85,7 @@ struct FloatFormat<double> {
   static constexpr Int kRoundingShiftBits = 0x4338000000000000;
 };
 
-/// One element of type T as backend B computes with it.
+/// One element of type T in the representation of backend B.
 template <class T, class B>
 class Lane {
  public:
@@ -136,7 +137,7 @@ class Lane {
   friend Lane fma(const Lane& a, const Lane& b, const Lane& c) {
     return make(B::template fma<T>(a.raw_, b.raw_, c.raw_));
   }
-  /// a * b + c, rounded once where the target does so in one instruction, else twice.
+  /// a * b + c, rounded once where the target has a fused multiply-add, else twice.
   friend Lane multiply_add(const Lane& a, const Lane& b, const Lane& c) {
     return make(B::template multiply_add<T>(a.raw_, b.raw_, c.raw_));
   }
@@ -169,7 +170,7 @@ inline constexpr bool kIsFloatLane<Lane<float, B>> = true;
 template <class B>
 inline constexpr bool kIsFloatLane<Lane<double, B>> = true;
 
-/// A lane of float or double: what the functions of lib/math take and return.
+/// A lane of float or double: the operands and results of the functions of lib/math.
 template <class F>
 concept FloatLane = kIsFloatLane<F>;
 
@@ -177,19 +178,19 @@ template <class F>
 using scalar_t = typename F::Scalar;
 template <class F>
 using mask_t = typename F::Mask;
-/// The signed integers as wide as F.
+/// The lane of signed integers of the width of F.
 template <class F>
 using int_t = typename F::template Rebind<typename FloatFormat<scalar_t<F>>::Int>;
-/// The unsigned integers as wide as F.
+/// The lane of unsigned integers of the width of F.
 template <class F>
 using uint_t = typename F::template Rebind<typename FloatFormat<scalar_t<F>>::Uint>;
 
-/// Whether functions of F may take forms with errors of about 4 ulp and without care for infinities and NaN: the
-/// backend says so by a member type `Approximate`.
+/// True when functions of F may take forms with errors of about 4 ulp that ignore infinities and NaN. A backend opts in
+/// by a member type `Approximate`.
 template <class F>
 inline constexpr bool kApproximate = requires { typename F::Backend::Approximate; };
 
-/// Backend B, with those forms.
+/// Backend B with these forms enabled.
 template <class B>
 struct Fast : B {
   using Approximate = void;
@@ -206,7 +207,7 @@ Lane<To, B> bitcast(const Lane<From, B>& a) {
   }
 }
 
-/// The same value as a lane of type To (which can hold it, but for rounding).
+/// The value converted to a lane of type To, which must be able to hold it up to rounding.
 template <class To, class From, class B>
 Lane<To, B> convert(const Lane<From, B>& a) {
   if constexpr (std::is_same_v<To, From>) {
@@ -222,20 +223,21 @@ Lane<T, B> lookup(const std::array<T, N>& table, const Lane<Index, B>& i) {
   return Lane<T, B>::from_raw(B::template lookup<T, N, Index>(table, i.raw()));
 }
 
-/// where(mask, slow(inputs...), fast), the slow part being evaluated only where it is needed.
+/// where(mask, slow(inputs...), fast), where `slow` is a cold path: a backend may skip it when no lane's mask is set.
 template <class T, class B, class Slow, class... In>
-Lane<T, B> rarely(const Lane<bool, B>& mask, const Lane<T, B>& fast, Slow slow, const In&... inputs) {
+Lane<T, B> with_cold_path(const Lane<bool, B>& mask, const Lane<T, B>& fast, Slow slow, const In&... inputs) {
   return std::get<0>(
-      B::rarely(mask, std::tuple{fast}, [slow](const In&... v) { return std::tuple{slow(v...)}; }, inputs...));
+      B::with_cold_path(mask, std::tuple{fast}, [slow](const In&... v) { return std::tuple{slow(v...)}; }, inputs...));
 }
 
-/// The same for several values at once.
+/// As above for several results.
 template <class B, class... Out, class Slow, class... In>
-std::tuple<Out...> rarely(const Lane<bool, B>& mask, const std::tuple<Out...>& fast, Slow slow, const In&... inputs) {
-  return B::rarely(mask, fast, slow, inputs...);
+std::tuple<Out...> with_cold_path(const Lane<bool, B>& mask, const std::tuple<Out...>& fast, Slow slow,
+                                  const In&... inputs) {
+  return B::with_cold_path(mask, fast, slow, inputs...);
 }
 
-/// A loop for each lane: while cond(carry...) holds, carry = body(carry...).
+/// A while loop per lane: while cond(carry...) holds, carry = body(carry...).
 template <class Cond, class Body, class T, class B, class... Carry>
 std::tuple<Lane<T, B>, Carry...> while_lanes(Cond cond, Body body, const Lane<T, B>& first, const Carry&... rest) {
   return B::while_lanes(cond, body, first, rest...);

@@ -1,4 +1,4 @@
-// All of lib/math. math/lane.h says how to instantiate it over another type.
+// Includes all of lib/math. math/lane.h explains how to instantiate it for another type.
 #pragma once
 
 #include "math/elementary/exponential.h"

@@ -1,6 +1,5 @@
-// lib/math on plain scalars: constant folding, the reference of strict mode, tests. Must be compiled without
-// contraction
-// (-ffp-contract=off) for the results to be those of every other backend.
+// lib/math on plain scalars: for constant folding, the reference of strict mode, and tests. Must be compiled without
+// contraction (-ffp-contract=off) to produce the same bits as the other backends.
 #pragma once
 
 #include <bit>
@@ -11,7 +10,7 @@
 
 namespace calque::math {
 
-/// A lane is a number.
+/// Its lanes are plain numbers.
 struct ScalarBackend {
   template <class T>
   using Value = T;
@@ -171,7 +170,7 @@ struct ScalarBackend {
   }
 
   template <class Mask, class Out, class Slow, class... In>
-  static Out rarely(const Mask& mask, const Out& fast, Slow slow, const In&... inputs) {
+  static Out with_cold_path(const Mask& mask, const Out& fast, Slow slow, const In&... inputs) {
     return mask.raw() ? slow(inputs...) : fast;
   }
 
@@ -185,7 +184,7 @@ struct ScalarBackend {
   }
 
  private:
-  // Integer arithmetic is done on unsigned numbers that are not promoted, so that it wraps.
+  // Integer arithmetic is done on unsigned types that are not promoted to int, so that it wraps.
   template <class T>
   static auto bits(T a) {
     if constexpr (std::is_integral_v<T>) {
@@ -200,7 +199,7 @@ struct ScalarBackend {
   }
 };
 
-/// The same for targets without fused multiply-add.
+/// ScalarBackend for targets without fused multiply-add.
 struct UnfusedScalarBackend : ScalarBackend {
   template <class T>
   static T fma(T a, T b, T c) {

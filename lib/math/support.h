@@ -1,6 +1,7 @@
-// Building blocks of the algorithms: polynomials, powers of two, and numbers kept as unevaluated sums of two floats.
+// Building blocks: polynomials, powers of two, and numbers represented as unevaluated sums of two floats
+// (double-double).
 //
-// Invariant: a Pair's parts satisfy |low| <= ulp(high); whatever combines them relies on no operation being contracted.
+// Invariant: the parts of a Pair satisfy |low| <= ulp(high). Pair arithmetic requires that no operation is contracted.
 #pragma once
 
 #include <limits>
@@ -34,7 +35,7 @@ F horner(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
   return sum;
 }
 
-/// horner, whose last step (the one that counts where the sum doesn't cancel) is rounded once on every target.
+/// horner with its last step (the dominant one unless the sum cancels) rounded once on every target.
 template <FloatLane F, std::size_t N>
 F horner_rounded_once(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
   std::array<scalar_t<F>, N - 1> higher;
@@ -42,8 +43,8 @@ F horner_rounded_once(const F& x, const std::array<scalar_t<F>, N>& coefficients
   return fma(horner(x, higher), x, F(coefficients[0]));
 }
 
-/// horner from two halves (even and odd powers) when long: a shorter chain, but one rounding more
-/// when the halves cancel.
+/// horner on even and odd powers separately when long: a shorter dependence chain, but one more rounding when the
+/// halves cancel.
 template <FloatLane F, std::size_t N>
 F polynomial(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
   if constexpr (N < 8) {
@@ -62,7 +63,7 @@ F polynomial(const F& x, const std::array<scalar_t<F>, N>& coefficients) {
   }
 }
 
-/// `polynomial` of a where the mask is set, of b (which has as many coefficients or more) elsewhere, in one evaluation.
+/// `polynomial` with coefficients a where the mask is set and b (at least as many) elsewhere, in one evaluation.
 template <FloatLane F, std::size_t M, std::size_t N>
 F either_polynomial(const mask_t<F>& mask, const F& x, const std::array<scalar_t<F>, M>& a,
                     const std::array<scalar_t<F>, N>& b) {
@@ -174,7 +175,7 @@ F copysign(const F& x, const F& sign) {
   return from_bits(magnitude | (to_unsigned_bits(sign) & uint_t<F>(Format::kSignMask)));
 }
 
-/// x with its sign flipped where that of `sign` is set.
+/// x with its sign flipped where `sign` is negative.
 template <FloatLane F>
 F flip_sign(const F& x, const F& sign) {
   using Format = FloatFormat<scalar_t<F>>;
@@ -207,9 +208,9 @@ F scale(const F& x, const int_t<F>& n) {
   return (x * power_of_two<F>(half)) * power_of_two<F>(n - half);
 }
 
-/// x * 2^n rounded once, for x in [1/2, 2) and n from twice below the least exponent of a normal number to where the
-/// result is at most twice the least normal number. The position of a subnormal result's last bit is made that of a
-/// sum's: products that are subnormal cost some processors hundreds of cycles.
+/// x * 2^n rounded once, for x in [1/2, 2) and n from twice the least normal exponent to where the result is at most
+/// twice the least normal number. A subnormal result is rounded by an addition that aligns its last bit: on some
+/// processors a subnormal product takes hundreds of cycles.
 template <FloatLane F>
 F scale_down(const F& x, const int_t<F>& n) {
   using T = scalar_t<F>;
@@ -218,10 +219,10 @@ F scale_down(const F& x, const int_t<F>& n) {
   constexpr T kNormal = sizeof(T) == 4 ? T(0x1p23) : T(0x1p52);  // the least normal number, in units of that bit
   const F units =
       from_bits(to_bits(x) + ((n + I(Format::kBias - 1 + Format::kMantissaBits)) << I(Format::kMantissaBits)));
-  // Fast forms flush; elsewhere the sum with 0 does, in modes that flush.
+  // Fast forms flush to zero; otherwise the addition of 0 flushes in modes that flush.
   const F rounded = kApproximate<F> ? F(0) : from_bits(to_bits(units + kNormal) - to_bits(F(kNormal))) + F(0);
-  const F exact = from_bits(to_bits(x) + (n << I(Format::kMantissaBits)));
-  return where(units < F(kNormal), rounded, exact);
+  const F scaled = from_bits(to_bits(x) + (n << I(Format::kMantissaBits)));
+  return where(units < F(kNormal), rounded, scaled);
 }
 
 /// x * 2^n rounded once, for every x and n.
@@ -231,8 +232,8 @@ F scale_exactly(const F& x, const int_t<F>& n) {
   using I = int_t<F>;
   constexpr int kUp = Format::kBias;
   constexpr int kDown = Format::kBias - 1;
-  // A step down that may round a subnormal leaves at least kMantissaBits + 2 more to go, which give 0: nothing rounds
-  // twice.
+  // If a step down rounds a subnormal, at least kMantissaBits + 2 binary orders remain, which yield 0: no result is
+  // rounded twice.
   constexpr int kStep = kDown - Format::kMantissaBits - 1;
   F y = x;
   I left = n;

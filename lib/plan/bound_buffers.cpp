@@ -1,6 +1,6 @@
-// A kernel of thousands of buffers is not worth its compile time: every load and store is compared with every other
-// one, and a pointer for each has to be in a register. Kernels over one space are formed of equations that follow each
-// other, so they are cut where enough buffers have been seen and few values cross.
+// A kernel of thousands of buffers is not worth its compile time: alias analysis compares every load and store with
+// every other one, and each buffer's pointer needs a register. Kernels over one space are formed from consecutive
+// equations, so they are split where enough buffers have been seen and few values are live.
 #include <algorithm>
 #include <map>
 #include <unordered_set>
@@ -16,27 +16,27 @@ using namespace primitives;
 namespace {
 
 constexpr size_t kBuffers = 128;
-// What crosses a cut is stored and loaded again: no more than this part of what is loaded anyway.
+// Values live across a split point are stored and reloaded: at most this fraction of what is loaded anyway.
 constexpr double kCrossing = 1.0 / 16;
 
-/// Cuts the equations of one space.
-class BufferCutter {
+/// Splits the equations of one space.
+class BufferSplitter {
  public:
-  BufferCutter(Planner& planner, const std::vector<size_t>& last_use) : p_(planner), last_use_(last_use) {}
+  BufferSplitter(Planner& planner, const std::vector<size_t>& last_use) : p_(planner), last_use_(last_use) {}
 
-  void cut(const std::vector<size_t>& positions) {
+  void split(const std::vector<size_t>& positions) {
     const Shape& shape = p_.g.shape(p_.order[positions[0]]->result());
     const auto elements = static_cast<double>(std::max<int64_t>(shape.num_elements(), 1));
-    space_ = without_units(shape);
+    space_ = without_size_1_dims(shape);
     seen_.clear();
     seen_elements_ = 0;
     const std::vector<uint32_t> live = live_values(positions);
-    CutChooser chooser(kBuffers, p_.plan.most_buffers);
+    SplitPointChooser chooser(kBuffers, p_.plan.most_buffers);
     std::vector<size_t> found;
     for (size_t k = 0; k < positions.size(); ++k) {
       if (const auto at = chooser.reach(k, live[k], static_cast<uint32_t>(kCrossing * seen_elements_ / elements))) {
         found.push_back(positions[*at]);
-        // The new piece may begin before this position: what it reads up to here is counted again, as its own.
+        // The new chunk may begin before this position: the buffers that it uses up to here are counted for it.
         seen_.clear();
         seen_elements_ = 0;
         chooser.restart();
@@ -45,16 +45,16 @@ class BufferCutter {
       chooser.add(count_buffers(*p_.order[positions[k]]));
     }
     if (found.empty()) return;
-    store_crossing(positions, found);
-    for (const size_t position : found) p_.cuts.push_back({position, space_});
+    materialize_crossing(positions, found);
+    for (const size_t position : found) p_.split_points.push_back({position, space_});
   }
 
  private:
-  bool in_space(Value v) const { return without_units(p_.g.shape(v)) == space_; }
+  bool in_space(Value v) const { return without_size_1_dims(p_.g.shape(v)) == space_; }
 
-  /// By position in the list: how many values wait there to be used.
+  /// By position in the list: how many values are live there.
   std::vector<uint32_t> live_values(const std::vector<size_t>& positions) const {
-    std::vector<uint32_t> live(positions.size() + 1, 0);  // first: how the number changes
+    std::vector<uint32_t> live(positions.size() + 1, 0);  // at first, the change of the number
     for (size_t k = 0; k < positions.size(); ++k) {
       for (const Value v : p_.order[positions[k]]->results()) {
         if (!crosses(v)) continue;
@@ -70,7 +70,7 @@ class BufferCutter {
 
   bool crosses(Value v) const { return p_.inlined(v) && !p_.reads_through(v); }
 
-  /// Buffers of the equation that its kernel does not have yet.
+  /// The number of buffers of the equation that its kernel does not have yet.
   size_t count_buffers(const Equation& e) {
     size_t count = 0;
     const auto add = [&](Value v) {
@@ -78,8 +78,8 @@ class BufferCutter {
       seen_elements_ += static_cast<double>(p_.g.shape(v).num_elements());
     };
     for (const Value v : e.results())
-      if (p_.plan.in_memory[v.id()] && seen_.insert(v.id()).second) add(v);
-    // The parts of a concatenation are distributed over kernels when these are built.
+      if (p_.plan.materialized[v.id()] && seen_.insert(v.id()).second) add(v);
+    // The operands of a concatenation are distributed over kernels when these are built.
     if (e.id() == id_of<Concatenate>) return count;
     std::vector<Value> stack(e.operands().begin(), e.operands().end());
     while (!stack.empty()) {
@@ -97,49 +97,51 @@ class BufferCutter {
     return count;
   }
 
-  void store_crossing(const std::vector<size_t>& positions, const std::vector<size_t>& found) {
+  void materialize_crossing(const std::vector<size_t>& positions, const std::vector<size_t>& found) {
     for (const size_t i : positions) {
       const auto next = std::upper_bound(found.begin(), found.end(), i);
       if (next == found.end()) return;
       for (const Value v : p_.order[i]->results())
-        if (last_use_[v.id()] >= *next && crosses(v)) p_.store(v);
+        if (last_use_[v.id()] >= *next && crosses(v)) p_.materialize(v);
     }
   }
 
   Planner& p_;
   const std::vector<size_t>& last_use_;  // by value id
   Extents space_;
-  std::unordered_set<uint32_t> seen_;  // ids of values that the current piece has looked at
-  double seen_elements_ = 0;           // of its buffers
+  std::unordered_set<uint32_t> seen_;  // ids of values visited for the current chunk
+  double seen_elements_ = 0;           // of the chunk's buffers
 };
 
 }  // namespace
 
-bool Planner::is_part(Value v) const {
+bool Planner::is_concatenation_operand(Value v) const {
   if (users[v.id()].size() != 1 || users[v.id()][0]->id() != id_of<Concatenate>) return false;
   return destination(users[v.id()][0]->result()) != Destination::none;
 }
 
 void Planner::bound_buffers() {
-  const auto in_memory = std::count(plan.in_memory.begin(), plan.in_memory.end(), true);
-  if (static_cast<size_t>(in_memory) <= kBuffers) return;
+  const auto materialized = std::count(plan.materialized.begin(), plan.materialized.end(), true);
+  if (static_cast<size_t>(materialized) <= kBuffers) return;
   std::vector<size_t> last_use(g.num_values(), 0);
   std::map<std::vector<int64_t>, std::vector<size_t>> positions;  // by space
   for (size_t i = 0; i < order.size(); ++i) {
     const Equation& e = *order[i];
     for (const Value v : e.operands()) last_use[v.id()] = i;
-    if (roles[i] != Role::elementwise && roles[i] != Role::view && roles[i] != Role::reduction) continue;
-    if (inlined(e.result()) && is_part(e.result())) continue;
-    const Extents space = without_units(g.shape(e.result()));
+    if (fusion_kinds[i] != FusionKind::elementwise && fusion_kinds[i] != FusionKind::view &&
+        fusion_kinds[i] != FusionKind::reduction)
+      continue;
+    if (inlined(e.result()) && is_concatenation_operand(e.result())) continue;
+    const Extents space = without_size_1_dims(g.shape(e.result()));
     positions[{space.begin(), space.end()}].push_back(i);
   }
-  BufferCutter cutter(*this, last_use);
+  BufferSplitter splitter(*this, last_use);
   for (const auto& [space, list] : positions)
-    if (list.size() > kBuffers / 4) cutter.cut(list);
-  std::multimap<size_t, Cut> sorted;  // those of one position in their order
-  for (Cut& cut : cuts) sorted.emplace(cut.position, std::move(cut));
-  cuts.clear();
-  for (auto& [position, cut] : sorted) cuts.push_back(std::move(cut));
+    if (list.size() > kBuffers / 4) splitter.split(list);
+  std::multimap<size_t, SplitPoint> sorted;  // those at one position stay in order
+  for (SplitPoint& split_point : split_points) sorted.emplace(split_point.position, std::move(split_point));
+  split_points.clear();
+  for (auto& [position, split_point] : sorted) split_points.push_back(std::move(split_point));
 }
 
 }  // namespace calque::plan

@@ -15,12 +15,12 @@ namespace {
 
 /// More results than this would compete for registers.
 constexpr size_t kMaxRoots = 4;
-/// Equations between a product and its roots that are looked through.
+/// Limit on the number of equations between a product and its roots that are analyzed.
 constexpr size_t kMaxDistance = 4096;
 
 class Finder {
  public:
-  Finder(const Surroundings& s, const Equation& product, const std::vector<bool>& claimed)
+  Finder(const EpilogueContext& s, const Equation& product, const std::vector<bool>& claimed)
       : s_(s), g_(s.graph), product_(product), claimed_(claimed), result_(product.result()) {}
 
   Epilogue find() {
@@ -28,7 +28,7 @@ class Finder {
     std::sort(roots.begin(), roots.end(), [&](Value a, Value b) { return position(a) < position(b); });
     if (needed_ || roots.size() > kMaxRoots) return accept(roots, s_.position.at(&product_), true);
     if (roots.empty()) return {};
-    // If one of them has to wait for the product's result in memory, the others may still be computed with it.
+    // If one of them needs the product's result in memory, the others may still be computed with the product.
     const Epilogue all = accept(roots, position(roots[0]), false);
     return all.roots.size() == roots.size() ? all : accept(roots, s_.position.at(&product_), true);
   }
@@ -36,14 +36,14 @@ class Finder {
  private:
   size_t position(Value v) const { return s_.position.at(g_.definition(v)); }
 
-  /// An operation on single elements, each at its own row-major position.
+  /// An elementwise operation, with respect to row-major positions.
   bool keeps_position(const Equation& e, Value operand) const {
     if (e.id() == id_of<Reshape>) return true;
-    return s_.roles[s_.position.at(&e)] == Role::elementwise && !is_involved(g_, e) &&
+    return s_.fusion_kinds[s_.position.at(&e)] == FusionKind::elementwise && !has_loops_or_calls(g_, e) &&
            g_.shape(operand) == g_.shape(e.result());
   }
 
-  /// The values in memory that the result reaches through such operations; notes whether anything else wants it.
+  /// The materialized values that the result reaches through such operations. Sets `needed_` if it has other uses.
   std::vector<Value> reach() {
     std::vector<Value> roots, stack{result_};
     std::unordered_set<uint32_t> seen;
@@ -58,7 +58,7 @@ class Finder {
         if (!fits) {
           needed_ = true;
         } else if (seen.insert(next.id()).second) {
-          if (s_.in_memory[next.id()]) {
+          if (s_.materialized[next.id()]) {
             roots.push_back(next);
           } else {
             stack.push_back(next);
@@ -69,10 +69,10 @@ class Finder {
     return roots;
   }
 
-  /// Those of the roots that can be computed in a kernel that runs before the equation at `first`.
-  Epilogue accept(const std::vector<Value>& roots, size_t first, bool result_in_memory) {
+  /// The roots that can be computed in a kernel that runs before the equation at `first`.
+  Epilogue accept(const std::vector<Value>& roots, size_t first, bool result_materialized) {
     Epilogue out;
-    out.result_in_memory = result_in_memory;
+    out.result_materialized = result_materialized;
     for (const Value root : roots) {
       if (out.roots.size() < kMaxRoots && computable(root, first)) out.roots.push_back(root);
     }
@@ -99,18 +99,18 @@ class Finder {
       }
       if (g_.kind(v) != ValueKind::result || !seen.emplace(v.id(), same).second) continue;
       const Equation& e = *g_.definition(v);
-      if (s_.in_memory[v.id()]) {
+      if (s_.materialized[v.id()]) {
         if (position(v) >= first || depends(v, first)) return false;
         continue;
       }
-      const Role role = s_.roles[s_.position.at(&e)];
-      if ((role != Role::elementwise && role != Role::view) || is_involved(g_, e)) return false;
+      const FusionKind kind = s_.fusion_kinds[s_.position.at(&e)];
+      if ((kind != FusionKind::elementwise && kind != FusionKind::view) || has_loops_or_calls(g_, e)) return false;
       operands(e, same);
     }
     return true;
   }
 
-  /// Whether a value computed after the product, before `first`, needs its result.
+  /// Whether a value computed between the product and `first` depends on the product's result.
   bool depends(Value v, size_t first) {
     const size_t from = s_.position.at(&product_);
     if (position(v) < from) return false;
@@ -129,7 +129,7 @@ class Finder {
     return tainted_.count(v.id()) != 0;
   }
 
-  const Surroundings& s_;
+  const EpilogueContext& s_;
   const Graph& g_;
   const Equation& product_;
   const std::vector<bool>& claimed_;
@@ -141,7 +141,7 @@ class Finder {
 
 }  // namespace
 
-Epilogue find_epilogue(const Surroundings& s, const Equation& product, const std::vector<bool>& claimed) {
+Epilogue find_epilogue(const EpilogueContext& s, const Equation& product, const std::vector<bool>& claimed) {
   return Finder(s, product, claimed).find();
 }
 

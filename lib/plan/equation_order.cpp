@@ -10,18 +10,20 @@
 namespace calque::plan {
 namespace {
 
-bool moves(Role role) { return role == Role::elementwise || role == Role::view || role == Role::reduction; }
+bool moves(FusionKind kind) {
+  return kind == FusionKind::elementwise || kind == FusionKind::view || kind == FusionKind::reduction;
+}
 
-/// Equations that may be put in any order that their operands allow. Ready ones wait by space, and there in the order
-/// of the program.
+/// Equations that may be put in any order that their operands allow. Ready ones are queued by space, and within a space
+/// in program order.
 class Segment {
  public:
   Segment(const Graph& graph, std::vector<uint32_t>& defined_at) : g_(graph), defined_at_(defined_at) {}
 
-  /// Appends `equations`, of which the first is the graph's `first`.
+  /// Appends `equations`, which begin at position `first` of the graph.
   void append(std::span<const Equation* const> equations, uint32_t first, std::vector<uint32_t>& out) {
     equations_ = equations;
-    waits_.assign(equations.size(), 0);
+    missing_.assign(equations.size(), 0);
     users_.assign(equations.size(), {});
     spaces_.clear();
     for (uint32_t i = 0; i < equations.size(); ++i) {
@@ -29,11 +31,11 @@ class Segment {
       for (const Value v : equations[i]->operands()) {
         if (g_.kind(v) != ValueKind::result || defined_at_[v.id()] < first) continue;
         users_[defined_at_[v.id()] - first].push_back(i);
-        ++waits_[i];
+        ++missing_[i];
       }
     }
     for (uint32_t i = 0; i < equations.size(); ++i)
-      if (waits_[i] == 0) add_ready(i);
+      if (missing_[i] == 0) add_ready(i);
     while (!spaces_.empty()) {
       const auto space = spaces_.begin();
       const uint32_t i = space->second.top();
@@ -41,7 +43,7 @@ class Segment {
       if (space->second.empty()) spaces_.erase(space);
       out.push_back(first + i);
       for (const uint32_t user : users_[i])
-        if (--waits_[user] == 0) add_ready(user);
+        if (--missing_[user] == 0) add_ready(user);
     }
   }
 
@@ -50,24 +52,25 @@ class Segment {
 
   void add_ready(uint32_t i) {
     const Equation& e = *equations_[i];
-    // The loops of a reduction are those over its operand.
+    // A reduction loops over its operand.
     int64_t elements = 0;
     for (const Value v : e.results()) elements = std::max(elements, g_.shape(v).num_elements());
-    if (role_of(e) == Role::reduction) elements = std::max(elements, g_.shape(e.operand(0)).num_elements());
+    if (fusion_kind_of(e) == FusionKind::reduction)
+      elements = std::max(elements, g_.shape(e.operand(0)).num_elements());
     spaces_[elements].push(i);
   }
 
   const Graph& g_;
   std::vector<uint32_t>& defined_at_;  // by value id: position in the graph
   std::span<const Equation* const> equations_;
-  std::vector<uint32_t> waits_;               // for so many operands
-  std::vector<std::vector<uint32_t>> users_;  // as often as they use it
+  std::vector<uint32_t> missing_;             // number of operands not yet computed
+  std::vector<std::vector<uint32_t>> users_;  // once for each use
   std::map<int64_t, Ready> spaces_;
 };
 
 }  // namespace
 
-std::vector<uint32_t> schedule(const Graph& graph, const std::vector<Role>& roles) {
+std::vector<uint32_t> schedule(const Graph& graph, const std::vector<FusionKind>& fusion_kinds) {
   std::vector<const Equation*> all;
   std::vector<uint32_t> out;
   for (const Equation& e : graph.equations()) all.push_back(&e);
@@ -76,7 +79,7 @@ std::vector<uint32_t> schedule(const Graph& graph, const std::vector<Role>& role
   Segment segment(graph, defined_at);
   for (size_t i = 0; i < all.size();) {
     size_t end = i;
-    while (end < all.size() && moves(roles[end])) ++end;
+    while (end < all.size() && moves(fusion_kinds[end])) ++end;
     segment.append(std::span(all).subspan(i, end - i), static_cast<uint32_t>(i), out);
     if (end < all.size()) {
       for (const Value v : all[end]->results()) defined_at[v.id()] = static_cast<uint32_t>(end);

@@ -8,10 +8,10 @@
 
 namespace calque::plan {
 
-/// Positions of the graph's equations, those over small spaces before those over large ones as far as they do not
-/// depend on each other: kernels take neighbours, and a value of every row that is computed between two operations on
-/// all elements would part them. Nothing moves across a loop, a product or another step of its own, so that what is
-/// stored is not kept for longer than from one of these to the next. `roles`: by position in the graph.
-std::vector<uint32_t> schedule(const Graph& graph, const std::vector<Role>& roles);
+/// Positions of the graph's equations, reordered within their dependences so that equations over small spaces come
+/// before those over large ones: kernels fuse neighbouring equations, and a per-row value computed between two
+/// operations on all elements would separate them. No equation moves across a loop, a product or another separate step,
+/// so that live ranges do not extend beyond the next of these. `fusion_kinds`: by position in the graph.
+std::vector<uint32_t> schedule(const Graph& graph, const std::vector<FusionKind>& fusion_kinds);
 
 }  // namespace calque::plan

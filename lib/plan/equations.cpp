@@ -8,7 +8,7 @@ namespace calque::plan {
 
 using namespace primitives;
 
-Extents without_units(const Shape& shape) {
+Extents without_size_1_dims(const Shape& shape) {
   Extents e;
   for (int64_t d : shape)
     if (d != 1) e.push_back(d);
@@ -42,9 +42,9 @@ math::FunctionCost cost_of(const Graph& graph, const Equation& e) {
   return e.operands().empty() ? math::FunctionCost{} : math::cost_of(e.id(), graph.dtype(e.operand(0)));
 }
 
-bool is_involved(const Graph& graph, const Equation& e) {
+bool has_loops_or_calls(const Graph& graph, const Equation& e) {
   const math::FunctionCost cost = cost_of(graph, e);
-  return e.id() == id_of<While> || cost.rare != 0 || cost.loops;
+  return e.id() == id_of<While> || cost.cold != 0 || cost.loops;
 }
 
 uint32_t operations(const Graph& graph, const Equation& e) {

@@ -9,7 +9,7 @@ using namespace primitives;
 
 namespace {
 
-Role find_role(PrimitiveId id) {
+FusionKind kind_of_primitive(PrimitiveId id) {
   switch (id) {
     case id_of<Broadcast>:
     case id_of<Reshape>:
@@ -22,7 +22,7 @@ Role find_role(PrimitiveId id) {
     case id_of<DynamicUpdateSlice>:
     case id_of<Gather>:
     case id_of<Iota>:
-      return Role::view;
+      return FusionKind::view;
     case id_of<ReduceSum>:
     case id_of<ReduceProd>:
     case id_of<ReduceMax>:
@@ -31,36 +31,36 @@ Role find_role(PrimitiveId id) {
     case id_of<ReduceOr>:
     case id_of<Argmax>:
     case id_of<Argmin>:
-      return Role::reduction;
+      return FusionKind::reduction;
     case id_of<Cumsum>:
     case id_of<Cumprod>:
     case id_of<Cummax>:
     case id_of<Cummin>:
-      return Role::cumulative;
+      return FusionKind::cumulative;
     case id_of<DotGeneral>:
-      return Role::contraction;
+      return FusionKind::contraction;
     case id_of<Scatter>:
     case id_of<ScatterAdd>:
     case id_of<ScatterMul>:
     case id_of<ScatterMin>:
     case id_of<ScatterMax>:
-      return Role::scatter;
+      return FusionKind::scatter;
     case id_of<While>:
     case id_of<Scan>:
-      return Role::loop;
+      return FusionKind::loop;
     case id_of<Cond>:
     case id_of<Switch>:
-      return Role::branch;
+      return FusionKind::branch;
     case id_of<DebugPrint>:
     case id_of<HostCall>:
-      return Role::effect;
+      return FusionKind::effect;
     default:
-      return Role::elementwise;
+      return FusionKind::elementwise;
   }
 }
 
-/// Operands and results of a loop. More than this neither fit registers nor stay in the nearest cache, and compiling a
-/// loop that carries them takes time quadratic in their number.
+/// Limit on the operands and results of a loop. More than this neither fit in registers nor stay in the L1 cache, and
+/// compiling a loop that carries them takes time quadratic in their number.
 constexpr size_t kMostState = 512;
 
 struct PerElement {
@@ -72,25 +72,20 @@ struct PerElement {
     return false;
   }
 
-  /// A reshape between the space and the space with dimensions of extent 1, or a gather of one element of a fixed table
+  /// A reshape of the space that only changes size-1 dimensions, or a gather of one element of a loop-invariant table
   /// for each element of the space.
   bool looks_up(const Graph& g, const Equation& e, const std::vector<bool>& state) const {
     if (e.id() == id_of<Reshape>)
-      return same_but_units(g.shape(e.result()), space) && same_but_units(g.shape(e.operand(0)), space);
+      return same_without_size_1_dims(g.shape(e.result()), space) &&
+             same_without_size_1_dims(g.shape(e.operand(0)), space);
     return e.id() == id_of<Gather> && !state[e.operand(0).id()] && g.shape(e.result()) == space &&
-           same_but_units(g.shape(e.operand(1)), space);
+           same_without_size_1_dims(g.shape(e.operand(1)), space);
   }
-  static bool same_but_units(const Shape& a, const Shape& b) {
-    const auto units_out = [](const Shape& s) {
-      std::vector<int64_t> d;
-      for (int64_t x : s)
-        if (x != 1) d.push_back(x);
-      return d;
-    };
-    return units_out(a) == units_out(b);
+  static bool same_without_size_1_dims(const Shape& a, const Shape& b) {
+    return without_size_1_dims(a) == without_size_1_dims(b);
   }
 
-  /// Equations of a body: those that depend on per-element state must be functions of one element.
+  /// Checks the equations of a body: those that depend on per-element state must be functions of one element.
   bool body(const Graph& g, size_t first_state) const {
     std::vector<bool> state(g.num_values(), false);
     for (size_t i = first_state; i < g.inputs().size(); ++i) state[g.inputs()[i].id()] = true;
@@ -98,18 +93,18 @@ struct PerElement {
       bool depends = false;
       for (Value v : e.operands()) depends = depends || state[v.id()];
       for (Value v : e.results()) state[v.id()] = depends;
-      switch (role_of(e)) {
-        case Role::elementwise:
+      switch (fusion_kind_of(e)) {
+        case FusionKind::elementwise:
           if (depends && g.shape(e.result()) != space) return fail(e, "works on another shape than the loop's state");
           break;
-        case Role::view:
-          // A scalar's only element is at every index, so any view of it is a function of it.
+        case FusionKind::view:
+          // A view of a scalar is a function of its only element.
           if (depends && space.rank() != 0) return fail(e, "moves elements of the loop's state");
           if (depends && g.shape(e.result()).num_elements() > 64)
-            return fail(e, "spreads the loop's state over an array");
+            return fail(e, "broadcasts the loop's state to an array");
           break;
-        case Role::branch:
-        case Role::loop:
+        case FusionKind::branch:
+        case FusionKind::loop:
           if (space.rank() != 0) return fail(e, "is nested in a loop over elements");
           for (Value v : e.results())
             if (g.shape(v).rank() != 0) return fail(e, "inside has an array as its result");
@@ -125,11 +120,11 @@ struct PerElement {
 
 }  // namespace
 
-Role role_of(const Equation& equation) {
+FusionKind fusion_kind_of(const Equation& equation) {
   // Never destroyed: functions may still be compiled while the program ends.
-  static const std::vector<Role>& table = *[] {
-    auto* t = new std::vector<Role>(num_primitives());
-    for (size_t i = 0; i < t->size(); ++i) (*t)[i] = find_role(static_cast<PrimitiveId>(i));
+  static const std::vector<FusionKind>& table = *[] {
+    auto* t = new std::vector<FusionKind>(num_primitives());
+    for (size_t i = 0; i < t->size(); ++i) (*t)[i] = kind_of_primitive(static_cast<PrimitiveId>(i));
     return t;
   }();
   return table[equation.id()];
@@ -166,7 +161,7 @@ bool runs_per_element(const Graph& graph, const Equation& e, std::string* reason
       for (Value v : body.outputs())
         if (body.shape(v) != space) return say("carries and stacks values of different shapes");
       for (size_t i = consts; i < body.inputs().size(); ++i) {
-        // Slices of xs need not be of the loop's shape when the space is a scalar: they are then read by index.
+        // Slices of xs need not have the loop's shape when the space is a scalar: they are then read by index.
         const Shape& s = body.shape(body.inputs()[i]);
         if (i < consts + carry ? s != space : space.rank() != 0 && s != space)
           return say("steps over slices of another shape than its carry");
@@ -175,7 +170,7 @@ bool runs_per_element(const Graph& graph, const Equation& e, std::string* reason
     }
     case id_of<Cond>:
     case id_of<Switch>: {
-      // Inside kernels branches serve scalar code; outside, a branch of the entry function is as cheap.
+      // Kernels support branches in scalar code only; elsewhere, a branch of the entry function costs no more.
       for (Value v : e.results())
         if (graph.shape(v).rank() != 0) return say("has an array as its result");
       const Shape scalar{};

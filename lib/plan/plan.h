@@ -1,72 +1,84 @@
 #pragma once
-// The plan of one graph: which values live in memory, and which kernels compute them. A kernel has one parallel index
-// space; its roots are values on that space. Everything between its roots and the values in memory is computed inside
-// it, element by element, where it is needed. Sub-graphs of control flow that stays outside kernels have plans of their
-// own.
+// The plan of one graph: which values are materialized and which kernels compute them. A kernel has one parallel index
+// space; its roots are values over that space. Everything between its roots and materialized values is computed inside
+// the kernel, element by element, at its use. Sub-graphs of control flow that stays outside kernels have separate
+// plans.
+#include <iosfwd>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "calque/ir/graph.h"
 
+#include "ir/pass_log.h"
 #include "plan/equations.h"
 
 namespace calque::plan {
 
-/// How an equation takes part in planning.
-enum class Role : uint8_t {
+/// How an equation is fused.
+enum class FusionKind : uint8_t {
   elementwise,  ///< one element of the result from the same element of each operand
   view,         ///< an element of the result is some element of some operand
   reduction,    ///< reduce_*, argmax, argmin
   contraction,  ///< dot_general
-  cumulative,   ///< cumsum and its like
+  cumulative,   ///< cumsum, cumprod, cummax, cummin
   scatter,      ///< starts a kernel that updates a copy
   loop,         ///< while, scan
   branch,       ///< cond, switch
   effect,       ///< debug_print, host_call
 };
-Role role_of(const Equation& equation);
+FusionKind fusion_kind_of(const Equation& equation);
 
-/// A while loop over the elements of its own results: to its kernel an operation like any other elementwise one.
+/// A while loop over the elements of its results: its kernel treats it as an elementwise operation.
 bool is_elementwise_loop(const Graph& graph, const Equation& equation);
 
-/// Whether a loop or branch can run inside a kernel: its condition, body and carries are functions on its own index
-/// space, so that the state of each element stays in registers. `reason`, if given, receives why not.
+/// Whether a loop or branch can run inside a kernel: its condition, body and carries are functions over its index
+/// space, so that the state of each element stays in registers. `reason`, if given, receives the reason when it cannot.
 bool runs_per_element(const Graph& graph, const Equation& equation, std::string* reason = nullptr);
 
-/// One kernel: computes its roots for every index of the space.
-struct Group {
+/// One kernel: computes its roots at every index of the space.
+struct FusionGroup {
   Shape space;
   std::vector<Value> roots;
-  /// The scan, cumulative operation, scatter or tiled product that the kernel is built around; null for maps and
-  /// reductions, and for products whose elements are sums of their own.
-  const Equation* around = nullptr;
-  /// Where maps and reductions share their loops: the extents of the maps (1 left out), and which of them the
-  /// reductions run over, whose loops are the inner ones. Empty where nothing is shared.
+  /// The anchor op: the scan, cumulative operation, scatter or tiled product that determines the kernel's loops. Null
+  /// for pointwise operations, reductions, and products computed as one dot product per element.
+  const Equation* anchor = nullptr;
+  /// If pointwise operations and reductions share their loops: the extents of the pointwise ones (without size-1
+  /// dimensions), and the dimensions that are reduced, whose loops are the inner ones. Empty if no loops are shared.
   Extents loops = {}, reduced = {};
 };
 
 /// Steps in execution order.
 struct Step {
-  int32_t group = -1;                  ///< a kernel, or
+  int32_t group = -1;                  ///< a fusion group (position in Plan::groups), or
   const Equation* equation = nullptr;  ///< control flow outside kernels, or an effect
 };
 
-/// Kernels that would have many more buffers than this are cut, whatever that repeats and moves.
+/// Kernels that would have many more buffers than this are split, whatever recomputation and memory traffic that costs.
 inline constexpr size_t kMostBuffers = 3000;
 
 struct Plan {
-  /// By value id: lives in memory. Inputs and constants are; literals never.
-  std::vector<bool> in_memory;
-  /// By value id, where valid: lives in the memory of that value, row-major, and is computed by no kernel.
+  /// By value id: has a buffer. Inputs and constants always have one, literals never.
+  std::vector<bool> materialized;
+  /// By value id, where valid: shares the buffer of that value, row-major, and is computed by no kernel.
   std::vector<Value> shares;
-  std::vector<Group> groups;
+  std::vector<FusionGroup> groups;
   std::vector<Step> steps;
-  /// What was not fused, and why: for `explain`.
-  std::vector<std::string> notes;
-  size_t most_buffers = kMostBuffers;  ///< of a kernel, about
+  /// What was not fused, and why; printed by `explain`.
+  std::vector<std::string> remarks;
+  size_t most_buffers = kMostBuffers;  ///< approximate limit per kernel
 };
 
 /// Plans a simplified graph without call-like equations.
-Plan make_plan(const Graph& graph, size_t most_buffers = kMostBuffers);
+Plan make_plan(const Graph& graph, size_t most_buffers = kMostBuffers, PassLog* log = nullptr);
+/// The passes that make a plan, in order.
+std::span<const PassInfo> plan_passes();
+
+/// Prints a graph's equations, each with where its results are computed, then the kernels and steps.
+struct PlanText {
+  const Graph& graph;
+  const Plan& plan;
+};
+std::ostream& operator<<(std::ostream& out, const PlanText& text);
 
 }  // namespace calque::plan

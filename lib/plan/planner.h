@@ -1,7 +1,7 @@
 #pragma once
-// What the passes of planning share. Decisions are taken in one backward pass (which reductions join the kernel that
-// uses them) and a few forward passes (what must be in memory, what is dear enough to be, which roots share a kernel).
-// Each looks at each equation a bounded number of times.
+// State shared by the planning passes. One backward pass decides which reductions fuse with the kernel that uses them;
+// a few forward passes decide which values must be materialized, which are expensive enough to be, and which roots
+// share a kernel. Each pass visits each equation a bounded number of times.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,111 +15,116 @@ namespace calque::plan {
 
 struct Planner {
   Planner(const Graph& graph, size_t most_buffers);
-  Plan run();
+  Plan run(PassLog* log);
 
-  bool inlined(Value v) const { return g.kind(v) == ValueKind::result && !plan.in_memory[v.id()]; }
+  bool inlined(Value v) const { return g.kind(v) == ValueKind::result && !plan.materialized[v.id()]; }
   bool is_scalar(Value v) const { return g.shape(v).num_elements() == 1; }
-  Role role(const Equation& e) const { return roles[position.at(&e)]; }
-  Product product(const Equation& e) const { return kinds[position.at(&e)]; }
+  FusionKind fusion_kind(const Equation& e) const { return fusion_kinds[position.at(&e)]; }
+  Product product(const Equation& e) const { return product_kinds[position.at(&e)]; }
 
-  /// Notes why something is not fused: each reason once, and not very many.
-  void note(std::string reason);
+  /// Records why something is not fused. Each reason is recorded once, up to a limit.
+  void remark(std::string reason);
 
-  // ---- materialize.cpp: what must be in memory whatever fusion would like
-  void need(Value v);
-  /// Puts a value in memory. A reshaped concatenation lives where the concatenation does, which is written part by
-  /// part; on its own index space every element would have to ask which part it comes from.
-  void store(Value v);
-  /// The concatenation of several parts that v is a reshape of. Invalid when it is none.
+  // ---- materialize.cpp: values that must be materialized regardless of fusion
+  void require_materialized(Value v);
+  /// Marks a value as materialized. A reshaped concatenation shares the buffer of the concatenation, which is written
+  /// operand by operand; over its own index space every element would have to select the operand it comes from.
+  void materialize(Value v);
+  /// The concatenation of several operands that v is a reshape of. Invalid when v is no such reshape.
   Value reshaped_concatenation(Value v) const;
-  /// Nothing but views and conversions between it and memory: as cheap to read through as a copy would be.
+  /// Only views and conversions lie between the value and memory: reading it costs no more than reading a copy.
   bool reads_through(Value v) const;
-  /// An elementwise operand of a tiled product, computed while it is packed. (Dear ones are stored all the same.)
+  /// An elementwise operand of a tiled product, computed while it is packed. (Expensive ones are materialized anyway.)
   bool is_prologue(const Equation& product, Value v) const;
-  /// A product of so few rows that each element of this operand is read for one tile alone.
+  /// The product has so few rows that each element of this operand is read for only one tile.
   bool reads_once(const Equation& product, Value v) const;
-  /// A few operations that such products alone use: computed again by each, it takes less than through memory.
-  bool is_read_sooner(Value v) const;
-  /// Notes why an operand of a product is not computed in the product's kernel.
-  void note_operand(const Equation& e, Value v);
-  /// An update of an input, as of a loop's carry, can be written into the input's own memory when it does not read the
-  /// input on the way: computed from it, a small update goes through memory of its own.
-  void store_updates(const Equation& e, Value updates);
-  /// A reduction of a few terms, as over the coordinates of a point: an operation on elements like others.
-  bool is_short_sum(const Equation& e) const;
-  void fix_memory();
+  /// A few operations used only by such products: recomputing them in each product is faster than a pass through
+  /// memory.
+  bool is_faster_recomputed(Value v) const;
+  /// Records why an operand of a product is not computed in the product's kernel.
+  void remark_operand(const Equation& e, Value v);
+  /// An update of an input, such as a loop's carry, can be written in place if computing it does not read the input. A
+  /// small update that is computed from the input is therefore materialized first.
+  void materialize_updates(const Equation& e, Value updates);
+  /// A reduction over a few elements, such as the coordinates of a point: treated as an elementwise operation.
+  bool is_short_reduction(const Equation& e) const;
+  void materialize_required();
 
   // ---- fuse_reductions.cpp: reductions that are computed inside the kernels of their users
-  /// The kernel a value would be computed in, seen from one root: the loops around it (extents other than 1) and how
-  /// many of them, from the outside, index the value. -1: not a prefix of the loops.
-  struct Place {
+  /// Where a value would be computed, seen from one root: the enclosing loops (extents other than 1) and how many of
+  /// them, outermost first, index the value. -1: its index is not a prefix of the loops.
+  struct FusionContext {
     Value root;
     Extents loops;
     int prefix = -1;
     bool conflict = false;  ///< reached from several roots or in several ways
   };
-  /// Walks what is computed inside the kernel of `root` from `start` on and tells candidates where they are used.
-  void walk(Value start, const Place& place, std::vector<Place>& places, std::vector<char>& reached);
+  /// Walks the values computed inside the kernel of `context.root`, from `start` on, and records for each candidate the
+  /// context of its uses.
+  void walk(Value start, const FusionContext& context, std::vector<FusionContext>& contexts,
+            std::vector<char>& reached);
   int operand_prefix(const Equation& e, Value operand, int prefix) const;
-  /// Reductions whose every use is inside one kernel, under loops that run once for each of their elements, are
-  /// computed there: softmax becomes one kernel.
-  void join_reductions();
+  /// Fuses a reduction into a kernel if all its uses are inside that kernel, in loops that run once for each of its
+  /// elements: softmax becomes one kernel.
+  void fuse_reductions();
 
-  // ---- rematerialize.cpp: what would be computed too often is stored
-  /// Elementwise values that several kernels, or several elements of one, would compute again are stored when that is
-  /// cheaper.
-  void store_dear();
+  // ---- rematerialize.cpp: values that would be recomputed too often are materialized
+  /// Materializes elementwise values that several kernels, or several elements of one kernel, would recompute at a
+  /// higher cost than a pass through memory.
+  void materialize_expensive();
   void count_levels();
-  /// Notes which operations every loop that wants results of the equation repeats (`again`, `common`).
+  /// Counts the operations that every loop over results of the equation repeats (`repeated_cost`, `shared_cost`).
   void count_repeated(const Equation& e);
-  /// Whether v is computed in the loops before a reduction and wanted in those after it, at the cost of much that is
-  /// computed before already.
+  /// Whether v is computed in the loops before a reduction and used in those after it, so that much of the computation
+  /// in the earlier loops would be repeated.
   bool repeats_much(Value v) const;
-  /// An extremum is taken of the value, which is then searched for it, as the extremum's derivative does: it must be
-  /// the same to the last bit in both places, hence computed once. Computed twice, a product and a sum may be rounded
-  /// together in one place alone, and a 16-bit float in none.
+  /// The value is reduced to an extremum and then compared with it, as the derivative of an extremum does. Both uses
+  /// must see the same bits, so the value is computed once: two computations may differ in whether a product and a sum
+  /// are contracted into an fma and in whether a 16-bit float is rounded.
   bool compared_with_extremum(Value v) const;
-  /// Whether a value, were it a concatenation, would be written part by part: it is in memory, or a part of what is.
-  /// Reshapes on the way are possible where its elements follow each other there.
+  /// Whether a value, if it were a concatenation, would be written operand by operand: it is materialized, or is an
+  /// operand of a concatenation that is. Reshapes in between are possible if its elements are contiguous there (dense).
   enum class Destination : uint8_t { none, strided, dense };
   Destination destination(Value v, int depth = 0) const;
-  /// An element of a concatenation asks each part in turn whether it is there. Of so many parts, it is rather read from
-  /// memory.
-  static bool has_many_parts(const Equation& concatenation) {
-    constexpr size_t kFewParts = 64;
-    return concatenation.operands().size() > kFewParts;
+  /// An element of a concatenation is selected by comparing its index with the range of each operand in turn. With this
+  /// many operands, reading it from memory is faster.
+  static bool has_many_operands(const Equation& concatenation) {
+    constexpr size_t kFewOperands = 64;
+    return concatenation.operands().size() > kFewOperands;
   }
-  /// A reshape that only adds or removes dimensions of extent 1: its elements are those of its operand, in the same
-  /// loops.
-  bool is_renaming(const Equation& e) const;
-  /// How a value's elements are read: by kernels over its own index, and otherwise.
+  /// A reshape that only adds or removes size-1 dimensions: its elements are those of its operand, in the same loops.
+  bool only_changes_size_1_dims(const Equation& e) const;
+  /// How the elements of a value are read: at the value's own index (`same`) or otherwise (`elsewhere`).
   struct Reads {
     size_t same = 0, elsewhere = 0;
-    size_t reduced = 0;  ///< of `same`: by reductions that are computed in their users' kernels, in loops before theirs
-    int64_t sliced = 0;  ///< elements that slices read
+    size_t reduced =
+        0;  ///< of `same`: by reductions fused into their users' kernels, in loops before those of the users
+    int64_t sliced = 0;     ///< elements that slices read
     bool repeated = false;  ///< an element is read more than twice
   };
   void count_reads(Value v, Reads& reads) const;
-  void store_if_dear(Value v, double c);
-  /// Follows every root back to memory, keeping for each value the places at which it is wanted, and stores what is
-  /// wanted at too many or too far from its root.
-  void bound_expansion();
-  /// Long straight code of single elements is cut into several kernels; what crosses a cut goes through memory.
-  void cut_scalars();
+  void materialize_if_expensive(Value v, double c);
+  /// Walks from every root back to memory, recording the indices at which each value is used, and materializes values
+  /// that are used at too many indices or too far from their root.
+  void bound_rematerialization();
+  /// Splits long straight-line scalar code into several kernels; values live across a split point are materialized.
+  void split_scalars();
 
   // ---- bound_buffers.cpp
-  /// Straight code that reads or writes very many arrays is cut likewise, the code of each space by itself.
+  /// Splits straight-line code that reads or writes very many arrays in the same way, each iteration space separately.
   void bound_buffers();
-  /// Part of a concatenation that is written part by part: computed in that one's kernels, over its own space.
-  bool is_part(Value v) const;
+  /// An operand of a concatenation that is written operand by operand: it is computed in the concatenation's kernels,
+  /// over its own space.
+  bool is_concatenation_operand(Value v) const;
 
-  // ---- fusion_groups.cpp: which values in memory share a kernel
-  /// Finds what is computed together with tiled products. Such a product's group is formed where its first root is.
+  // ---- fusion_groups.cpp: which materialized values share a kernel
+  /// Finds the values computed in the epilogues of tiled products. The fusion group of such a product is formed at the
+  /// position of its first root.
   void fuse_epilogues();
-  /// Notes why a tiled product's result goes through memory to those that use it.
-  void note_epilogue(const Equation& e, const Epilogue& epilogue);
-  void form_groups();
-  /// What only the loop that computes it reads need not be in memory.
+  /// Records why the users of a tiled product read its result from memory.
+  void remark_epilogue(const Equation& e, const Epilogue& epilogue);
+  void form_fusion_groups();
+  /// Values that are read only by the loop that computes them are not materialized.
   void drop_private();
 
   const Graph& g;
@@ -127,27 +132,27 @@ struct Planner {
   std::vector<uint32_t> uses;                       // by value
   std::vector<std::vector<const Equation*>> users;  // by value
   std::vector<const Equation*> order;               // equations in order
-  std::vector<Role> roles;                          // by position in `order`
-  std::vector<Product> kinds;                       // by position in `order`: of contractions
+  std::vector<FusionKind> fusion_kinds;             // by position in `order`
+  std::vector<Product> product_kinds;               // by position in `order`; meaningful for contractions
   std::unordered_map<const Equation*, size_t> position;
-  std::vector<double> cost;      // by value: operations to recompute it from memory, 0 in memory
-  std::vector<double> own_cost;  // by value: the same, in memory or not
-  std::vector<double> again;     // by value: of these operations, those that every loop over its elements repeats
-  std::vector<double> common;    // by value: of those again, what some other value wants too
-  std::vector<int> level;        // by value: reductions on the longest way to it
-  std::vector<char> fixed;       // by value: must be in memory whatever fusion would like
-  std::vector<bool> searched;    // by value: compared with its extremum
-  std::vector<bool> is_output;   // by value
-  std::vector<Group> products;   // kernels of tiled products
+  std::vector<double> cost;           // by value: operations to recompute it from memory, 0 if materialized
+  std::vector<double> own_cost;       // by value: the same, whether materialized or not
+  std::vector<double> repeated_cost;  // by value: those of these operations that every loop over its elements repeats
+  std::vector<double> shared_cost;    // by value: those of the repeated operations that another value needs too
+  std::vector<int> level;             // by value: reductions on the longest path to it
+  std::vector<char> fixed;            // by value: must be materialized regardless of fusion
+  std::vector<bool> searched;         // by value: compared with its extremum
+  std::vector<bool> is_output;        // by value
+  std::vector<FusionGroup> products;  // kernels of tiled products
   std::unordered_map<uint32_t, size_t> product_of_root;  // by value id
   std::unordered_map<uint32_t, int>
-      stages;  // by value id, of roots that share loops: how many reductions they wait for
-  /// New kernels over a space (extents of 1 left out) begin at a position.
-  struct Cut {
+      stages;  // by value id, of roots that share loops: the number of reductions they depend on
+  /// At `position`, new kernels over `space` (without size-1 dimensions) begin.
+  struct SplitPoint {
     size_t position;
     Extents space;
   };
-  std::vector<Cut> cuts;  // in order
+  std::vector<SplitPoint> split_points;  // in order
 };
 
 }  // namespace calque::plan

@@ -58,7 +58,7 @@ class Preparer {
       } else if (is_16_bit_scatter(from, e)) {
         results = {wide_scatter(from, e, operands)};
       } else if (e.id() == id_of<OptimizationBarrier>) {
-        results = {operands[0]};  // it has kept passes from merging what is computed again; none comes any more
+        results = {operands[0]};  // it kept passes from merging recomputed values; no such pass follows
       } else {
         std::vector<Graph> subgraphs;
         for (const Graph& s : e.subgraphs()) subgraphs.push_back(prepare(s));

@@ -3,12 +3,11 @@
 
 namespace calque::plan {
 
-/// Rewrites what kernels and steps do not know as such into what they do:
-/// - a while loop with a condition for each element whose body works across elements becomes a loop on "any", whose
-///   finished elements keep their state by selection;
-/// - optimization barriers go;
+/// Rewrites equations that kernels and steps do not support, in sub-graphs too:
+/// - a while loop with a condition for each element whose body works across elements becomes a loop on "any", in which
+///   finished elements keep their state by a select;
+/// - optimization barriers are removed;
 /// - 16-bit scatter_add and scatter_mul accumulate in f32.
-/// Sub-graphs included.
 Graph prepare(const Graph& graph);
 
 }  // namespace calque::plan

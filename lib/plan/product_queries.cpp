@@ -20,14 +20,14 @@ int64_t extents(const Shape& shape, const Dims& dims) {
   return n;
 }
 
-/// Whether the operand's elements, row-major, lie side by side along these dimensions.
+/// Whether the operand's elements, row-major, are contiguous along these dimensions.
 bool is_innermost(const Shape& shape, const Dims& dims) {
   for (size_t d = shape.size(); d-- > 0;)
     if (shape[d] != 1) return has(dims, d);
   return false;
 }
 
-/// Types whose products the tiles know.
+/// Types for which tiled products are implemented.
 bool has_tiles(DType d) {
   switch (d) {
     case DType::f16:
@@ -44,9 +44,9 @@ bool has_tiles(DType d) {
   }
 }
 
-/// Fewer columns than this fill too little of a vector.
+/// With fewer columns than this, too much of a vector is unused.
 constexpr int64_t kFewColumns = 4;
-/// With fewer rows than this, elements that must be turned before they are vectors are not used often enough for that.
+/// With fewer rows than this, transposing elements into vectors costs more than the reuse of the vectors saves.
 constexpr int64_t kFewRows = 4;
 constexpr int64_t kSmallProduct = 32;
 
@@ -62,33 +62,33 @@ Contraction contraction_of(const Graph& g, const Equation& e) {
   for (size_t i = 0; i < lc.size(); ++i) pairs.emplace_back(static_cast<size_t>(lc[i]), static_cast<size_t>(rc[i]));
   std::sort(pairs.begin(), pairs.end());
   for (const auto& [l, r] : pairs) {
-    c.lhs_summed.push_back(l);
-    c.rhs_summed.push_back(r);
+    c.lhs_contracted.push_back(l);
+    c.rhs_contracted.push_back(r);
   }
   for (size_t d = 0; d < lhs.size(); ++d)
-    if (!has(c.lhs_batch, d) && !has(c.lhs_summed, d)) c.lhs_free.push_back(d);
+    if (!has(c.lhs_batch, d) && !has(c.lhs_contracted, d)) c.lhs_free.push_back(d);
   for (size_t d = 0; d < rhs.size(); ++d)
-    if (!has(c.rhs_batch, d) && !has(c.rhs_summed, d)) c.rhs_free.push_back(d);
+    if (!has(c.rhs_batch, d) && !has(c.rhs_contracted, d)) c.rhs_free.push_back(d);
   c.batch = extents(lhs, c.lhs_batch);
   c.rows = extents(lhs, c.lhs_free);
   c.columns = extents(rhs, c.rhs_free);
-  c.depth = extents(lhs, c.lhs_summed);
+  c.k = extents(lhs, c.lhs_contracted);
   return c;
 }
 
 Product product_of(const Graph& g, const Equation& e) {
-  if (!has_tiles(g.dtype(e.operand(0)))) return Product::sums;
+  if (!has_tiles(g.dtype(e.operand(0)))) return Product::dot_products;
   const Contraction c = contraction_of(g, e);
-  if (c.batch == 0 || c.rows == 0 || c.columns == 0 || c.depth < 2) return Product::sums;
-  if (static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth) < kSmallProduct)
-    return Product::sums;
+  if (c.batch == 0 || c.rows == 0 || c.columns == 0 || c.k < 2) return Product::dot_products;
+  if (static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.k) < kSmallProduct)
+    return Product::dot_products;
   const auto fits = [&](int64_t rows, int64_t columns, const Shape& right, const Dims& free) {
     return columns >= kFewColumns && (rows >= kFewRows || is_innermost(right, free));
   };
   const Shape &lhs = g.shape(e.operand(0)), &rhs = g.shape(e.operand(1));
   if (fits(c.rows, c.columns, rhs, c.rhs_free)) return Product::tiled;
   if (fits(c.columns, c.rows, lhs, c.lhs_free) && is_innermost(lhs, c.lhs_free)) return Product::tiled_swapped;
-  return Product::sums;
+  return Product::dot_products;
 }
 
 }  // namespace calque::plan

@@ -1,6 +1,6 @@
-// A root of the kernel that another root reads is computed again where it is read, and becomes one with it when both
-// are in one loop. The loops of one stage become one: stage n holds the maps and reductions that need the results of n
-// reductions one after the other.
+// A root of the kernel that another root reads is recomputed at its use; both are merged if they are in one loop. The
+// loops of one stage are fused: stage n holds the pointwise operations and reductions that depend on a chain of n
+// reductions.
 #include "plan/sharing.h"
 
 #include <algorithm>
@@ -14,16 +14,16 @@ using namespace primitives;
 
 namespace {
 
-/// Values of one root's kernel that are looked through.
+/// Limit on the number of values of one root's kernel that are analyzed.
 constexpr size_t kMaxSharedValues = 400;
-/// Recomputing as many operations is not worth the memory pass that is saved.
+/// Recomputing this many operations costs more than the pass through memory that is saved.
 constexpr double kExpensiveToRepeat = 8;
-/// Columns are reduced row by row, in loops that are short (codegen/emit/columns.cpp) and whose sums lie in memory:
-/// storing beside that costs more than reading again from a cache.
+/// Columns are reduced row by row, in short loops (codegen/emit/columns.cpp) whose accumulators are in memory: stores
+/// in these loops cost more than rereading from a cache.
 constexpr double kColumnCost = 24;
 constexpr int64_t kLargeColumns = int64_t{1} << 22;
 
-/// Positions of the reduced dimensions among those that are not 1.
+/// Positions of the reduced dimensions among those whose extent is not 1.
 Extents reduced_positions(const Equation& e, const Shape& operand) {
   std::vector<int64_t> axes;
   if (const AttributeValue* several = e.attributes().find("axes")) {
@@ -41,17 +41,17 @@ Extents reduced_positions(const Equation& e, const Shape& operand) {
   return out;
 }
 
-Frame frame_of_reduction(const Graph& g, const Equation& e) {
-  Frame f;
+LoopNest loop_nest_of_reduction(const Graph& g, const Equation& e) {
+  LoopNest f;
   const Shape& operand = g.shape(e.operand(0));
-  f.full = without_units(operand);
-  f.kept = without_units(g.shape(e.result()));
+  f.full = without_size_1_dims(operand);
+  f.kept = without_size_1_dims(g.shape(e.result()));
   f.reduced = reduced_positions(e, operand);
   return f;
 }
 
-/// Whether a broadcast puts its operand's dimensions where the frame keeps them.
-bool along_kept(const Graph& g, const Equation& e, const Frame& frame) {
+/// Whether a broadcast maps its operand's dimensions to the dimensions that the nest keeps.
+bool along_kept(const Graph& g, const Equation& e, const LoopNest& nest) {
   const auto& axes = e.attributes().ints("axes");
   const Shape &to = g.shape(e.result()), &from = g.shape(e.operand(0));
   Extents mapped;
@@ -65,7 +65,7 @@ bool along_kept(const Graph& g, const Equation& e, const Frame& frame) {
     if (unit) mapped.push_back(next);
     ++next;
   }
-  return mapped == frame.reduced;
+  return mapped == nest.reduced;
 }
 
 }  // namespace
@@ -73,7 +73,8 @@ bool along_kept(const Graph& g, const Equation& e, const Frame& frame) {
 Sharing::Sharing(Planner& planner, const std::vector<int32_t>& step_of)
     : p_(planner),
       step_of_(step_of),
-      any_reductions_(std::find(p_.roles.begin(), p_.roles.end(), Role::reduction) != p_.roles.end()),
+      any_reductions_(std::find(p_.fusion_kinds.begin(), p_.fusion_kinds.end(), FusionKind::reduction) !=
+                      p_.fusion_kinds.end()),
       seen_(p_.g.num_values(), 0),
       budget_(20'000 + 100 * p_.order.size()) {}
 
@@ -82,12 +83,12 @@ int Sharing::stage(Value root) const {
   return at == p_.stages.end() ? 0 : at->second;
 }
 
-bool Sharing::expands(Value v, Value root) const {
-  return p_.g.kind(v) == ValueKind::result && (v == root || !p_.plan.in_memory[v.id()]);
+bool Sharing::is_inlined(Value v, Value root) const {
+  return p_.g.kind(v) == ValueKind::result && (v == root || !p_.plan.materialized[v.id()]);
 }
 
-Frame Sharing::frame_of(Value root, bool& mixed) {
-  Frame found;
+LoopNest Sharing::loop_nest_of(Value root, bool& mixed) {
+  LoopNest found;
   mixed = false;
   if (!any_reductions_) return found;
   std::vector<Value> stack{root};
@@ -101,57 +102,57 @@ Frame Sharing::frame_of(Value root, bool& mixed) {
     const Value v = stack.back();
     stack.pop_back();
     const Equation& e = *p_.g.definition(v);
-    if (p_.role(e) == Role::reduction) {
-      const Frame f = frame_of_reduction(p_.g, e);
+    if (p_.fusion_kind(e) == FusionKind::reduction) {
+      const LoopNest f = loop_nest_of_reduction(p_.g, e);
       if (f.valid()) {
         mixed = mixed || (found.valid() && !(found == f));
         found = f;
       }
     }
     for (const Value o : e.operands()) {
-      if (!expands(o, root) || std::exchange(seen_[o.id()], walk_) == walk_) continue;
+      if (!is_inlined(o, root) || std::exchange(seen_[o.id()], walk_) == walk_) continue;
       stack.push_back(o);
     }
   }
   return found;
 }
 
-Sharing::At Sharing::operand(const Equation& e, Value o, At at, const Frame& frame) const {
+Sharing::At Sharing::operand(const Equation& e, Value o, At at, const LoopNest& nest) const {
   const Graph& g = p_.g;
-  if (p_.role(e) == Role::reduction) {
-    return at == At::kept && frame_of_reduction(g, e) == frame ? At::full : At::other;
+  if (p_.fusion_kind(e) == FusionKind::reduction) {
+    return at == At::kept && loop_nest_of_reduction(g, e) == nest ? At::full : At::other;
   }
-  if (frame.kept.empty() && g.shape(o).num_elements() == 1) return At::kept;
+  if (nest.kept.empty() && g.shape(o).num_elements() == 1) return At::kept;
   if (at == At::other) return at;
-  const Extents own = without_units(g.shape(o));
-  const bool same = own == without_units(g.shape(e.result()));
+  const Extents own = without_size_1_dims(g.shape(o));
+  const bool same = own == without_size_1_dims(g.shape(e.result()));
   if (e.id() == id_of<Broadcast>) {
     if (same) return at;
-    return at == At::full && own == frame.kept && along_kept(g, e, frame) ? At::kept : At::other;
+    return at == At::full && own == nest.kept && along_kept(g, e, nest) ? At::kept : At::other;
   }
-  return same && (p_.role(e) == Role::elementwise || e.id() == id_of<Reshape>) ? at : At::other;
+  return same && (p_.fusion_kind(e) == FusionKind::elementwise || e.id() == id_of<Reshape>) ? at : At::other;
 }
 
-bool Sharing::collect(Value root, const Frame& frame, int32_t step) {
+bool Sharing::collect(Value root, const LoopNest& nest, int32_t step) {
   const Graph& g = p_.g;
   items_.clear();
-  const Extents own = without_units(g.shape(root));
-  if (own != frame.full && own != frame.kept) return refuse("is over another space");
-  items_.push_back({root, own == frame.full ? At::full : At::kept});
+  const Extents own = without_size_1_dims(g.shape(root));
+  if (own != nest.full && own != nest.kept) return refuse("is over another space");
+  items_.push_back({root, own == nest.full ? At::full : At::kept});
   for (size_t n = 0; n < items_.size(); ++n) {
-    if (n > kMaxSharedValues || budget_ == 0) return refuse("takes too long to look at");
+    if (n > kMaxSharedValues || budget_ == 0) return refuse("takes too long to analyze");
     --budget_;
     const auto [v, at, stage, latest] = items_[n];
-    if (!expands(v, root)) continue;
+    if (!is_inlined(v, root)) continue;
     const Equation& e = *g.definition(v);
-    if (p_.role(e) == Role::reduction && (at != At::kept || !(frame_of_reduction(g, e) == frame))) {
-      if (frame_of_reduction(g, e).valid()) return refuse("reduces other dimensions");
+    if (p_.fusion_kind(e) == FusionKind::reduction && (at != At::kept || !(loop_nest_of_reduction(g, e) == nest))) {
+      if (loop_nest_of_reduction(g, e).valid()) return refuse("reduces other dimensions");
     }
     for (const Value o : e.operands()) {
       if (g.kind(o) != ValueKind::result) continue;
-      const At to = operand(e, o, at, frame);
-      const bool member = p_.plan.in_memory[o.id()] && step_of_[o.id()] == step;
-      if (p_.plan.in_memory[o.id()] && !member) continue;
+      const At to = operand(e, o, at, nest);
+      const bool member = p_.plan.materialized[o.id()] && step_of_[o.id()] == step;
+      if (p_.plan.materialized[o.id()] && !member) continue;
       if (member && to == At::other) return refuse("needs " + g.definition(o)->primitive() + " at other indices");
       const bool known =
           std::any_of(items_.begin(), items_.end(), [&](const Item& i) { return i.v == o && i.at == to; });
@@ -161,7 +162,7 @@ bool Sharing::collect(Value root, const Frame& frame, int32_t step) {
   return true;
 }
 
-void Sharing::compute_stages(Value root, const Frame& frame) {
+void Sharing::compute_stages(Value root, const LoopNest& nest) {
   const Graph& g = p_.g;
   std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.v < b.v; });
   std::unordered_map<uint32_t, int> stages;
@@ -170,10 +171,10 @@ void Sharing::compute_stages(Value root, const Frame& frame) {
     return at == stages.end() ? 0 : at->second;
   };
   for (Item& i : items_) {
-    if (expands(i.v, root)) {
+    if (is_inlined(i.v, root)) {
       const Equation& e = *g.definition(i.v);
       for (const Value o : e.operands()) i.stage = std::max(i.stage, of(o));
-      i.stage += p_.role(e) == Role::reduction;
+      i.stage += p_.fusion_kind(e) == FusionKind::reduction;
     } else {
       i.stage = stage(i.v);
     }
@@ -181,38 +182,38 @@ void Sharing::compute_stages(Value root, const Frame& frame) {
   }
   for (size_t n = items_.size(); n-- > 0;) {
     const Item i = items_[n];
-    if (!expands(i.v, root)) continue;
+    if (!is_inlined(i.v, root)) continue;
     const Equation& e = *g.definition(i.v);
     for (const Value o : e.operands()) {
-      const At to = operand(e, o, i.at, frame);
+      const At to = operand(e, o, i.at, nest);
       for (Item& j : items_) {
         if (j.v != o || j.at != to) continue;
-        // Its own loop, or that of the reduction.
+        // Its own loop, or the loop of the reduction.
         if (i.at == At::full) j.latest = std::max(j.latest, i.latest);
       }
     }
   }
 }
 
-bool Sharing::fits(Value root, const Frame& frame, int32_t step) {
-  if (!collect(root, frame, step)) return false;
-  compute_stages(root, frame);
-  const bool columns = !frame.by_rows();
-  if (columns && Shape(std::vector<int64_t>(frame.full.begin(), frame.full.end())).num_elements() < kLargeColumns)
+bool Sharing::fits(Value root, const LoopNest& nest, int32_t step) {
+  if (!collect(root, nest, step)) return false;
+  compute_stages(root, nest);
+  const bool columns = !nest.by_rows();
+  if (columns && Shape(std::vector<int64_t>(nest.full.begin(), nest.full.end())).num_elements() < kLargeColumns)
     return refuse("is small, columns are reduced row by row");
   int own = 0;
   for (const Item& i : items_) {
     if (i.v == root) own = i.stage;
-    if (columns && i.at == At::full && is_involved(p_.g, *p_.g.definition(i.v)))
-      return refuse("has loops or calls of its own, columns are reduced row by row");
-    if (i.v == root || expands(i.v, root)) continue;
+    if (columns && i.at == At::full && has_loops_or_calls(p_.g, *p_.g.definition(i.v)))
+      return refuse("has loops or calls, columns are reduced row by row");
+    if (i.v == root || is_inlined(i.v, root)) continue;
     if (p_.searched[i.v.id()])
       return refuse("must see the same " + p_.g.definition(i.v)->primitive() + " as others, to the last bit");
     if (i.at == At::full && i.latest > i.stage && p_.own_cost[i.v.id()] >= kExpensiveToRepeat)
       return refuse("needs " + p_.g.definition(i.v)->primitive() + " in memory, after a reduction");
   }
-  const bool whole = without_units(p_.g.shape(root)) == frame.full;
-  if (whole && own > 0 && (frame.kept.empty() || columns)) return refuse("needs the reduction's result");
+  const bool whole = without_size_1_dims(p_.g.shape(root)) == nest.full;
+  if (whole && own > 0 && (nest.kept.empty() || columns)) return refuse("needs the reduction's result");
   if (whole && columns && p_.own_cost[root.id()] > kColumnCost)
     return refuse("is long, columns are reduced row by row");
   p_.stages[root.id()] = own;

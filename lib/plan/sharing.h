@@ -1,6 +1,6 @@
 #pragma once
-// Maps and reductions over one space in one kernel: a loss and its gradient, the statistics of rows and what is made of
-// the rows.
+// Pointwise operations and reductions over one space in one kernel: a loss and its gradient, or row statistics and the
+// normalized rows.
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -9,33 +9,34 @@
 
 namespace calque::plan {
 
-/// The loops that the roots of such a kernel share: over `full`, of which the dimensions `reduced` are the inner ones.
-/// Extents of 1 do not count. A root is a value on all of it, or on what is left without the reduced dimensions.
-struct Frame {
+/// The loop nest that the roots of such a kernel share: over `full`, of which the dimensions `reduced` are the inner
+/// loops. Size-1 dimensions are left out. A root is a value over `full`, or over `kept`, which is `full` without the
+/// reduced dimensions.
+struct LoopNest {
   Extents full, kept;
-  Extents reduced;  ///< positions in `full`, rising
+  Extents reduced;  ///< positions in `full`, increasing
   bool valid() const { return !reduced.empty(); }
   bool by_rows() const { return reduced.back() + 1 == static_cast<int64_t>(full.size()) && is_run(); }
   bool is_run() const { return reduced.back() - reduced.front() + 1 == static_cast<int64_t>(reduced.size()); }
-  friend bool operator==(const Frame&, const Frame&) = default;
+  friend bool operator==(const LoopNest&, const LoopNest&) = default;
 };
 
-/// Decides what may share loops. Work is bounded: beyond, nothing shares.
+/// Decides which roots may share loops. The analysis has a budget; once it is exhausted, no further loops are shared.
 class Sharing {
  public:
-  /// `step_of`, by value id: the step at which a value in memory is computed.
+  /// `step_of`, by value id: the step at which a materialized value is computed.
   Sharing(Planner& planner, const std::vector<int32_t>& step_of);
 
-  /// The frame of the reductions that a root's kernel computes for it. Invalid when there are none; `mixed` when there
-  /// are several frames.
-  Frame frame_of(Value root, bool& mixed);
+  /// The loop nest of the reductions that are inlined into a root. Invalid when there are none; `mixed` is set when
+  /// they have different nests.
+  LoopNest loop_nest_of(Value root, bool& mixed);
 
-  /// Whether the root can be computed in the loops of the kernel at `step`. Notes how many reductions in a row its
-  /// loops have to wait for, or the reason why not.
-  bool fits(Value root, const Frame& frame, int32_t step);
+  /// Whether the root can be computed in the loops of the kernel at `step`. If so, records the root's stage; if not,
+  /// the reason.
+  bool fits(Value root, const LoopNest& nest, int32_t step);
   const std::string& reason() const { return reason_; }
 
-  /// How many reductions the loops of a root of such a kernel wait for.
+  /// The length of the longest chain of reductions that the loop of such a root depends on.
   int stage(Value root) const;
 
  private:
@@ -44,12 +45,12 @@ class Sharing {
     Value v;
     At at;
     int stage = 0;
-    int latest = 0;  ///< the last stage whose loop wants it
+    int latest = 0;  ///< the last stage whose loop uses it
   };
-  bool collect(Value root, const Frame& frame, int32_t step);
-  At operand(const Equation& e, Value o, At at, const Frame& frame) const;
-  bool expands(Value v, Value root) const;
-  void compute_stages(Value root, const Frame& frame);
+  bool collect(Value root, const LoopNest& nest, int32_t step);
+  At operand(const Equation& e, Value o, At at, const LoopNest& nest) const;
+  bool is_inlined(Value v, Value root) const;
+  void compute_stages(Value root, const LoopNest& nest);
   bool refuse(std::string reason) {
     reason_ = std::move(reason);
     return false;
@@ -60,7 +61,7 @@ class Sharing {
   std::vector<Item> items_;
   std::string reason_;
   bool any_reductions_;
-  std::vector<uint32_t> seen_;  // by value id: the last walk that saw it
+  std::vector<uint32_t> seen_;  // by value id: the last walk that visited it
   uint32_t walk_ = 0;
   size_t budget_;
 };

@@ -2,7 +2,7 @@
 
 namespace calque::plan {
 
-std::optional<size_t> CutChooser::reach(size_t position, uint32_t live, uint32_t few) {
+std::optional<size_t> SplitPointChooser::reach(size_t position, uint32_t live, uint32_t few) {
   if (position > 0 && total_ > limit_ - limit_ / 4 && (!best_ || live <= live_at_best_)) {
     best_ = position;
     live_at_best_ = live;
@@ -10,25 +10,25 @@ std::optional<size_t> CutChooser::reach(size_t position, uint32_t live, uint32_t
   }
   if (total_ <= limit_ || !best_ || (total_ <= most_ && live_at_best_ > few)) return std::nullopt;
   total_ = since_best_;
-  const size_t cut = *best_;
+  const size_t split_point = *best_;
   best_.reset();
-  return cut;
+  return split_point;
 }
 
-void CutChooser::add(uint64_t weight) {
+void SplitPointChooser::add(uint64_t weight) {
   total_ += weight;
   since_best_ += weight;
 }
 
-std::vector<size_t> choose_cuts(const std::vector<uint32_t>& weight, const std::vector<uint32_t>& live,
-                                uint64_t limit) {
-  std::vector<size_t> cuts;
-  CutChooser chooser(limit);
+std::vector<size_t> choose_split_points(const std::vector<uint32_t>& weight, const std::vector<uint32_t>& live,
+                                        uint64_t limit) {
+  std::vector<size_t> split_points;
+  SplitPointChooser chooser(limit);
   for (size_t i = 0; i < weight.size(); ++i) {
-    if (const auto cut = chooser.reach(i, live[i])) cuts.push_back(*cut);
+    if (const auto split_point = chooser.reach(i, live[i])) split_points.push_back(*split_point);
     chooser.add(weight[i]);
   }
-  return cuts;
+  return split_points;
 }
 
 }  // namespace calque::plan

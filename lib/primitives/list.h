@@ -1,6 +1,6 @@
 #pragma once
-// The registry: every primitive once. A primitive's id is its place in this list, so it is a constant that a switch
-// can name, and no number that may be stored.
+// The list of all primitives. A primitive's id is its index in this list: a compile-time constant for `switch`, which
+// must not be stored across versions.
 #include "primitives/control/control.h"
 #include "primitives/control/effects.h"
 #include "primitives/elementwise/arithmetic.h"
@@ -14,8 +14,8 @@
 namespace calque::primitives {
 
 /// All primitives, family by family.
-using PrimitiveList = join_lists<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList,
-                                 ReductionList, ControlList, EffectsList>;
+using PrimitiveList = concatenate_lists<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList,
+                                        IndexingList, ReductionList, ControlList, EffectsList>;
 
 namespace detail {
 template <class P, class... All>
@@ -32,7 +32,7 @@ constexpr size_t count(TypeList<All...>) {
 }
 }  // namespace detail
 
-/// How many primitives there are.
+/// Number of primitives.
 inline constexpr size_t kPrimitiveCount = detail::count(PrimitiveList{});
 
 /// The id of a primitive, for `switch (equation.id()) { case id_of<Add>: ...`.

@@ -30,7 +30,8 @@ struct Registry {
 };
 
 const Registry& registry() {
-  static const Registry& instance = *new Registry;  // functions may still be traced while the program ends
+  // Never destroyed: functions may be traced during static destruction.
+  static const Registry& instance = *new Registry;
   return instance;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What passes ask of a primitive whose struct they do not know: a table of rules by id, built from the structs.
+// The rules of primitives as a table by id, built from the structs, for passes that are generic over primitives.
 #include <concepts>
 
 #include "calque/ir/graph.h"
@@ -9,18 +9,18 @@
 
 namespace calque::primitives {
 
-/// The rules of one primitive beyond what `Primitive` tells.
+/// The rules of one primitive, in addition to `Primitive`.
 struct Rules {
   /// How the equation is lowered, by the dtype of its first operand (of its result where there is none).
   LowerKind (*kind)(DType dtype) = nullptr;
-  /// One element of a result at `index`, as scalar expressions. Null unless the kind is elementwise or mapped.
+  /// Emits one element of a result at `index`. Null unless the kind is elementwise or mapped.
   Scalar (*lower)(Lowering& lowering, const Equation& equation, size_t result, std::span<const Scalar> index) = nullptr;
   void (*evaluate)(Evaluation& evaluation) = nullptr;
-  /// Null where the derivative is zero, or where `no_jvp` says why there is none.
+  /// Null if the derivative is zero, or if `no_jvp` states why there is none.
   void (*jvp)(Jvp& jvp) = nullptr;
   std::string_view no_jvp;
   bool jvp_computes_results = false;
-  /// Null where `no_transpose` says why there is none.
+  /// Null if `no_transpose` states why there is none.
   void (*transpose)(Transposition& transposition) = nullptr;
   std::string_view no_transpose;
   void (*batch)(Batching& batching) = nullptr;
@@ -61,7 +61,7 @@ concept HasIndexMap = requires(Lowering& l, const Equation& e, std::span<const S
 
 template <class P>
 concept HasJvp = requires(Jvp& j) { P::jvp(j); };
-/// A type in the place of a rule says why there is none.
+/// A type instead of a rule states why there is none.
 template <class P>
 concept HasZeroDerivative = std::same_as<typename P::jvp, ZeroDerivative>;
 template <class P>
@@ -77,13 +77,13 @@ concept RefusesTranspose = requires {
 template <class P>
 concept HasBatching = requires(Batching& b) { P::batch(b); };
 
-/// The typing rule behind Primitive::infer: arity and attributes are checked before P::infer sees them.
+/// Checks arity and attributes before P::infer is called.
 void check_form(Typing& t, const TypingInput& input, const Primitive& primitive, std::span<const AttributeSpec> specs);
 
-/// The scalar operation itself on the operands' elements at `index`.
+/// The `lower` rule of elementwise primitives: the scalar operation on the operands' elements at `index`.
 Scalar lower_elementwise(Lowering& lowering, const Equation& equation, size_t result, std::span<const Scalar> index);
 
-/// What one family's source file fills in: one entry for each of its primitives.
+/// The table entry of one primitive, filled in by the source file of its family.
 struct Registration {
   Primitive* primitive;
   Rules* rules;
@@ -159,8 +159,8 @@ void register_primitive(std::span<const Registration> table) {
 
 }  // namespace detail
 
-/// Fills the entries of the listed primitives. Called once by each family's source file, where the evaluation rules
-/// are instantiated.
+/// Fills in the entries of the listed primitives. Called once by each family's source file, which instantiates the
+/// evaluation rules.
 template <class... P>
 void register_primitives(TypeList<P...>, std::span<const Registration> table) {
   (detail::register_primitive<P>(table), ...);

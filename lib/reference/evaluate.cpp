@@ -13,7 +13,7 @@ namespace {
 
 using Arrays = std::vector<AnyArray>;
 
-/// One evaluation with its limit, which sub-graphs share.
+/// One evaluation; its limit is shared with sub-graphs.
 class Evaluator {
  public:
   explicit Evaluator(const Options& options) : forms_(options.forms), left_(options.elements) {
@@ -23,7 +23,7 @@ class Evaluator {
   Evaluator& operator=(const Evaluator&) = delete;
 
   Arrays run(const Graph& graph, std::span<const AnyArray> inputs) {
-    charge(1);  // a loop over an empty body ends as well
+    charge(1);  // so that a loop with an empty body also reaches the limit
     Arrays values(graph.num_values());
     for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i].id()] = inputs[i];
     const std::vector<uint32_t> uses = count_uses(graph);
@@ -32,7 +32,7 @@ class Evaluator {
     for (const Equation& e : graph.equations()) {
       operands.clear();
       for (Value v : e.operands()) operands.push_back(read(graph, v, values));
-      // A value goes with its last use, so that a long graph needs no more memory than its live values.
+      // A value is freed at its last use, so that memory is bounded by the live values.
       for (Value v : e.operands()) {
         if (--left[v.id()] == 0) values[v.id()] = AnyArray();
       }

@@ -1,6 +1,7 @@
 #pragma once
-// The reference evaluator: a graph, op by op, with plain loops in the obvious order. It is the oracle of the tests, the
-// constant folder and the debugger's interpreter. Whatever verifies evaluates or throws an Error; nothing crashes.
+// The reference evaluator: evaluates a graph equation by equation with plain sequential loops. It is the oracle of the
+// tests, the constant folder and the interpreter for debugging. Evaluating a graph that passes verification returns or
+// throws an Error; it never crashes.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,17 +13,19 @@
 
 namespace calque::reference {
 
-/// How functions are computed, and what an evaluation may cost.
+/// The form of functions, and the limit of an evaluation.
 struct Options {
-  /// Elements of results computed, over all equations and iterations: a bound for untrusted programs that may never
-  /// end.
+  /// The limit on computed result elements, over all equations and iterations: a bound for untrusted programs that may
+  /// not terminate.
   int64_t elements = INT64_MAX;
-  /// Functions have the bits of generated code in these forms; else they are computed in a wider type and rounded once.
+  /// If set, functions have the bits of generated code in these forms; otherwise they are computed in a wider type and
+  /// rounded once.
   std::optional<math::MathForms> forms = {};
 };
 
-/// The outputs of the graph for these inputs. Throws ShapeError or DTypeError when the inputs are not of the graph's
-/// types, Error when an array does not fit into memory or a limit is passed, and what host functions throw.
+/// The outputs of the graph for these inputs. Throws ShapeError or DTypeError when the inputs do not have the
+/// graph's types, Error when an array does not fit into memory or the limit is exceeded, and whatever host functions
+/// throw.
 std::vector<AnyArray> evaluate(const Graph& graph, std::span<const AnyArray> inputs, const Options& options = {});
 
 /// The results of one equation for values of its operands.
@@ -34,7 +37,7 @@ std::vector<AnyArray> evaluate_primitive(const Primitive& primitive, std::span<c
                                          const Attributes& attributes = {}, std::span<const Graph> subgraphs = {},
                                          const Options& options = {});
 
-/// A literal of any shape as an array.
+/// An array of the given type with all elements equal to the literal.
 AnyArray materialize(const Literal& literal, const Type& type);
 
 }  // namespace calque::reference

@@ -1,4 +1,5 @@
-// The hook sees what the reference evaluator would compute, in the same order; a value is dropped after its last use.
+// The hook is called for the equations that the reference evaluator would evaluate, in the same order. A value is freed
+// after its last use.
 #include "calque/ir/interpreter.h"
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ std::vector<uint32_t> count_uses(const Graph& graph) {
   return uses;
 }
 
-/// Makes the graph current while it lives.
+/// Makes the graph current for the lifetime of this object.
 class Current {
  public:
   Current(const Graph*& current, const Graph& graph) : current_(current), outer_(std::exchange(current, &graph)) {}

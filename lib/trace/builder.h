@@ -18,7 +18,7 @@ class Builder {
 
   uint64_t id() const { return id_; }
   Builder* parent() const { return parent_; }
-  /// The number of traces around this one.
+  /// The number of enclosing traces.
   int depth() const { return depth_; }
   bool eager() const { return eager_; }
   Graph& graph() { return graph_; }
@@ -38,7 +38,7 @@ class Builder {
     header_ = nullptr;
     return last_ = Location(last_.file_name(), at.line(), at.column());
   }
-  /// The file of the last operation with a known line, when it was no file of the user's; else null.
+  /// The file of the last operation with a known line if it is not one of the user's files, else null.
   const char* foreign_header() const { return header_; }
   /// Appends an equation; under an eager trace, evaluates it.
   Equation& record(const Primitive& primitive, ValueList operands, Attributes attributes, std::vector<Graph> subgraphs,
@@ -47,7 +47,7 @@ class Builder {
   Value constant(const AnyArray& array);
   /// The concrete value in an eager trace.
   const AnyArray& value(Value v) const { return values_[v.id()]; }
-  /// "argument 0 .w[1]", or nothing.
+  /// "argument 0 .w[1]", or empty.
   std::string input_path(Value v) const;
 
  private:
@@ -61,9 +61,9 @@ class Builder {
   int depth_;
   bool eager_;
   bool warned_ = false;
-  Location last_;                 // of the user's own lines, here or in an enclosing trace; persistent
-  const char* last_name_ = "";    // the file's name as the operation gave it
-  const char* header_ = nullptr;  // of the last operation, when its line is not the user's
+  Location last_;                 // the last user line, here or in an enclosing trace; persistent
+  const char* last_name_ = "";    // its file name as the operation passed it
+  const char* header_ = nullptr;  // file of the last operation if its line is not the user's
   Graph graph_;
   size_t num_inputs_;
   std::vector<AnyArray> values_;  // by value id; only when eager
@@ -78,12 +78,12 @@ class Builder {
     size_t operator()(const Key& k) const { return static_cast<size_t>((k.trace * 0x9e3779b97f4a7c15u) ^ k.value); }
   };
   std::unordered_map<Key, Value, KeyHash> captured_;
-  std::unordered_map<const void*, Value> constants_;  // by the elements' identity, which the graph keeps alive, or:
-  std::vector<AnyArray> borrowed_;  // arrays over memory of the caller's, of which the graph has copies
+  std::unordered_map<const void*, Value> constants_;  // by storage identity, kept alive by the graph or:
+  std::vector<AnyArray> borrowed_;  // arrays that borrow the caller's memory, of which the graph has copies
 };
 
-/// While one lives, eager traces record what is printed and do not print: what a transformation traces is recorded once
-/// more, as the transformed graph.
+/// RAII: while an instance exists, eager traces record debug_print without printing, because the transformed graph of
+/// what a transformation traces is recorded (and prints) afterwards.
 class QuietTraces {
  public:
   QuietTraces();
@@ -92,28 +92,28 @@ class QuietTraces {
   QuietTraces& operator=(const QuietTraces&) = delete;
 };
 
-/// What the parser of graphs accepts as well: deeper nesting would only serve to exhaust the stack.
+/// The limit of the graph parser too; deeper nesting could exhaust the stack.
 inline constexpr int kMaxDepth = 200;
 inline constexpr size_t kMaxRank = 64;
 
 /// The innermost trace of this thread, or null.
 Builder* innermost();
-/// The innermost trace. Throws LeakedTracerError, naming `operation`, when none runs.
+/// The innermost trace. Throws LeakedTracerError that names `operation` when no trace is running.
 Builder& innermost(std::string_view operation, Location at);
 /// The running trace that a tracer belongs to. Throws LeakedTracerError.
 Builder& owner(Handle h, Location at);
 
-/// The line to blame: `at`, or near it the last line of the user's own (without a column) when `at` is unknown or lies
-/// in a header of the system, of Eigen or of this library.
+/// The location to report: `at`, or the last recorded user line (without a column) when `at` is unknown or in a header
+/// of the system, of Eigen or of this library.
 Location user_location(Location at);
-/// The header in which the last operation was recorded, when it lies in the system, Eigen or this library.
+/// The header in which the last operation was recorded if it belongs to the system, Eigen or this library, else empty.
 std::string_view last_foreign_header();
-/// What to use instead of the algorithm of Eigen that has just branched on a tracer: "cq::normalized(v)". Empty when it
-/// was not Eigen.
+/// The replacement for the Eigen algorithm that has just branched on a tracer, such as "cq::normalized(v)"; empty if
+/// the branch was not in Eigen.
 std::string_view instead_of_eigen();
 
-/// The same graph with other inputs: those of `types`, of which position[i] takes the place of the old input i
-/// (UINT32_MAX: the old input is unused and goes).
+/// A copy of the graph with inputs of `types`; new input position[i] replaces old input i (UINT32_MAX: the old input is
+/// unused and dropped).
 Graph with_inputs(const Graph& graph, std::span<const Type> types, std::span<const uint32_t> position);
 
 }  // namespace calque::detail

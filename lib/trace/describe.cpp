@@ -1,4 +1,4 @@
-// What users read of tracers: how they print, and why they have no value.
+// User-facing text about tracers: how they print, and the error for asking for their value.
 #include <sstream>
 
 #include "trace/builder.h"
@@ -16,7 +16,7 @@ std::string remedy(std::string_view wanted) {
   return "; keep it a tracer, or pass it as static_arg";
 }
 
-/// What users write for a primitive.
+/// The user-facing spelling of a primitive.
 std::string_view users_name(std::string_view primitive) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"gt", ">"},
                                                                              {"lt", "<"},
@@ -45,7 +45,7 @@ std::string_view users_name(std::string_view primitive) {
   return primitive;
 }
 
-/// The value that the tracer had where it entered this trace: captures know no path.
+/// How the value came about: the equation that made it or the path of its argument. Captures have no path.
 std::string origin(Builder& b, Value v, Location& where) {
   if (const Equation* e = b.graph().definition(v)) {
     if (e->location().known()) where = e->location();

@@ -1,4 +1,4 @@
-// Which of Eigen's algorithms branch on values, known by the header in which they compare, and what to call instead.
+// Eigen algorithms that branch on values, identified by the header that compares, and what to call instead.
 #include <array>
 
 #include "trace/builder.h"

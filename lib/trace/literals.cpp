@@ -1,4 +1,5 @@
-// Literals meet a dtype exactly or not at all where integers are concerned; floating-point literals round to nearest.
+// Conversion of literals to a dtype: integer literals convert exactly or are rejected; floating-point literals round to
+// nearest.
 #include "trace/literals.h"
 
 #include <limits>
@@ -25,7 +26,7 @@ std::string text(const WeakLiteral& w) {
   return w.is_unsigned ? std::to_string(static_cast<uint64_t>(w.integer)) : std::to_string(w.integer);
 }
 
-/// The real part as a float of T, in one rounding.
+/// The real part as a float of T, rounded once.
 template <class T>
 T rounded(const WeakLiteral& w) {
   if (w.kind != WeakKind::integer) return round_once<T>(w.real);

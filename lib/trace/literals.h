@@ -5,11 +5,11 @@
 
 namespace calque::detail {
 
-/// The element that a C++ literal is in `dtype`. Throws DTypeError for an integer that `dtype` cannot hold.
+/// A C++ literal as an element of `dtype`. Throws DTypeError for an integer that `dtype` cannot hold.
 Literal weak_literal(const WeakLiteral& w, DType dtype, Location at, std::string_view operation = "literal");
 /// `value` in any dtype, complex ones included (rounded; integers truncate).
 Literal number(DType dtype, double value);
-/// The element of a rank-0 array of the host.
+/// The element of a rank-0 array on the host.
 Literal literal_of(const AnyArray& array);
 
 }  // namespace calque::detail

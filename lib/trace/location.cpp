@@ -1,5 +1,5 @@
-// Lines inside headers that the user did not write are of no use to the user: an operator on tracers that Eigen calls
-// names a line of Eigen. The last line of the user's own, recorded just before, is near enough.
+// Lines in headers that the user did not write do not help: an operator on tracers called by Eigen has a location in
+// Eigen. The last user line recorded before it is reported instead.
 #include <array>
 #include <string_view>
 
@@ -17,12 +17,12 @@ bool is_foreign(std::string_view file) {
   return false;
 }
 
-/// What is known of files, by the address of their interned names.
-struct Known {
+/// Cache of is_foreign, by the address of a file's interned name.
+struct KnownFile {
   const char* file = nullptr;
   bool foreign = false;
 };
-thread_local std::array<Known, 64> known_files;
+thread_local std::array<KnownFile, 64> known_files;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Location Builder::locate_elsewhere(Location at) {
   if (at.known()) {
     const Location found = persistent(at);
     const char* file = found.file_name();
-    Known& k = known_files[(reinterpret_cast<uintptr_t>(file) >> 3) % known_files.size()];
+    KnownFile& k = known_files[(reinterpret_cast<uintptr_t>(file) >> 3) % known_files.size()];
     if (k.file != file) k = {file, is_foreign(file)};
     header_ = k.foreign ? file : nullptr;
     if (!k.foreign) {

@@ -1,5 +1,5 @@
-// Tracers hold the number of their trace. A number that is not on the thread's stack is that of a trace which is over:
-// its tracers have leaked.
+// Tracers hold the id of their trace. A tracer whose trace id is not on this thread's stack has leaked: its trace has
+// ended or runs on another thread.
 #include "calque/detail/trace.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::atomic<uint64_t> next_trace{1};
 thread_local Builder* top = nullptr;
 thread_local int quiet_traces = 0;
 
-/// Puts a builder on the stack for a scope.
+/// Pushes a builder on the stack for a scope.
 struct Scope {
   explicit Scope(Builder& b) { top = &b; }
   ~Scope() { top = top->parent(); }
@@ -34,8 +34,8 @@ struct Scope {
   Scope& operator=(const Scope&) = delete;
 };
 
-/// The order in which captures are first used differs between compilers; in the canonical graph it does not. Captures
-/// that nothing uses go.
+/// Orders captures by first use in the canonical graph, since their first use while tracing differs between compilers.
+/// Unused captures are dropped.
 void order_captures(TraceResult& result, size_t num_inputs) {
   Graph& g = result.graph;
   if (g.inputs().size() == num_inputs) return;
@@ -69,7 +69,7 @@ void check_rank(std::string_view operation, const Type& type, Location at) {
 
 constinit bool logger_is_gone = false;
 
-/// Through the program's own logger, which ends before some functions are traced.
+/// Logs through the program's default logger, or to stderr once static destruction has ended that logger.
 void warn(const std::string& text) {
   static const struct Watch {
     Watch() { (void)spdlog::default_logger_raw(); }  // made before, so destroyed after this
@@ -280,8 +280,8 @@ Equation& Builder::record(const Primitive& primitive, ValueList operands, Attrib
                           std::vector<Graph> subgraphs, Location at) {
   Equation& e = graph_.append(primitive, std::move(operands), std::move(attributes), std::move(subgraphs), at);
   for (Value v : e.results()) check_rank(primitive.name, graph_.type(v), at);
-  const bool unheard = quiet_traces > 0 && primitive.id == primitives::id_of<primitives::DebugPrint>;
-  if (eager_ && !unheard) evaluate(e);
+  const bool suppressed = quiet_traces > 0 && primitive.id == primitives::id_of<primitives::DebugPrint>;
+  if (eager_ && !suppressed) evaluate(e);
   if (graph_.num_equations() > kManyEquations && !warned_) {
     warned_ = true;
     warn("calque: the trace of '" + graph_.name() + "' has recorded more than " + std::to_string(kManyEquations) +
@@ -300,10 +300,10 @@ Value Builder::literal(const Literal& element, const Type& type) {
 
 Value Builder::constant(const AnyArray& array) {
   if (array.rank() == 0 && array.device() == Device{}) return literal(literal_of(array), array.type());
-  // The caller's own memory may change, or vanish with the library that it is part of.
+  // Borrowed memory may change, or be unmapped with the library that it is part of, so it is copied.
   const bool borrowed = !array.storage().owned() && !array.storage().is_absent();
   Value& v = constants_[storage_identity(array.storage())];
-  // Arrays of different shapes may share their elements.
+  // Arrays of different shapes may share storage.
   if (array.size() == 0 || !v.valid() || graph_.type(v) != array.type()) {
     if (borrowed) borrowed_.push_back(array);
     v = graph_.add_constant(borrowed ? copy_of(view_of(array)) : array);

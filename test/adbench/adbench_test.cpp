@@ -1,5 +1,5 @@
-// The ADBench programs, run as a user runs them: their results against those of ADBench's own hand-written derivatives,
-// at the corners of the formats, and on files and command lines that are wrong.
+// The ADBench programs, run from the command line: results compared with ADBench's hand-written derivatives, corner
+// cases of the formats, and invalid files and command lines.
 #ifdef CALQUE_EXAMPLE_PROGRAMS
 #include <algorithm>
 #include <cmath>
@@ -35,13 +35,13 @@ std::vector<double> numbers_of(const std::string& text) {
   return numbers;
 }
 
-/// What a program left behind.
+/// The outputs of a program.
 struct Outcome {
   int status;
-  std::string out, err, file;  // `file` is what it wrote to --output
+  std::string out, err, file;  // `file` is the content of --output
 };
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 class Adbench : public testing::Test {
  protected:
   Adbench() {
@@ -59,7 +59,7 @@ class Adbench : public testing::Test {
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err), text_of(file)};
   }
-  /// Runs it on a file that is to succeed; the numbers that it wrote.
+  /// Runs it on a valid file and returns the numbers that it wrote.
   std::vector<double> results(const std::string& problem, const fs::path& input,
                               const std::string& options = "") const {
     const Outcome outcome = run(problem, "--repeat 2 '" + input.string() + "' " + options);
@@ -74,7 +74,7 @@ class Adbench : public testing::Test {
   fs::path folder_;
 };
 
-/// Fails unless all numbers agree as ADBench has it.
+/// Fails unless all numbers agree by ADBench's criterion.
 void expect_agreement(const std::vector<double>& got, const std::vector<double>& expected, double tolerance = 1e-8) {
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) {
@@ -143,7 +143,7 @@ TEST_F(Adbench, TakesGmmOfOneDimensionAndOneComponent) {
   // -log(2 pi) / 2 - 1/2 + gamma^2 / 2 - C with a point one deviation from the mean; gamma = 1, m = 0, so n = 2.
   const auto got = results("gmm", write("input.txt", "1 1 1\n0.5\n2\n0\n3\n1 0\n"));
   const double c = 2 * (0 - std::log(2.0) / 2) - std::lgamma(1.0);
-  // By alpha nothing changes; by the mean q^2 (x - mu); by log q: 1 - q^2 (x - mu)^2 + gamma^2 q^2.
+  // Derivatives: by alpha zero; by the mean q^2 (x - mu); by log q: 1 - q^2 (x - mu)^2 + gamma^2 q^2.
   expect_agreement(got, {-std::log(2 * std::acos(-1.0)) / 2 - 0.5 + 0.5 - c, 0, 1, 1}, 1e-14);
 }
 
@@ -152,7 +152,7 @@ TEST_F(Adbench, DifferentiatesBaWithoutRotation) {
     return "1 1 1\n" + std::string(rotation) + " 0.1 0.2 0.3 2 0.4 0.5 0.01 0.02\n1 2 3\n0.5\n0.6 0.7\n";
   };
   const auto still = results("ba", write("still.txt", problem("0 0 0")));
-  expect_agreement(still, results("ba", write("turned.txt", problem("1e-9 0 0"))), 1e-7);
+  expect_agreement(still, results("ba", write("rotated.txt", problem("1e-9 0 0"))), 1e-7);
 }
 
 TEST_F(Adbench, TakesHandWithoutRotation) {
@@ -203,7 +203,7 @@ TEST_F(Adbench, TakesLstmOfOneStep) {
   EXPECT_NEAR(got.back(), -0.5 * (1 - 1.0 / 3), 1e-14);  // by the output bias
 }
 
-// ---- what is wrong
+// ---- errors
 
 struct Bad {
   const char *problem, *text, *message;

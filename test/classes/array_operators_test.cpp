@@ -1,4 +1,4 @@
-// Operators on Arrays alone run at once, compiled; the same spellings as on tracers.
+// Operators on Arrays only run at once, compiled; the same spellings as on tracers.
 #include "calque/calque.h"
 
 #include "classes/traced.h"
@@ -50,7 +50,7 @@ TEST(ArrayOperators, OfBoolAndHalves) {
   EXPECT_EQ(static_cast<float>((h + Array<int>{1, 1})(0)), 2.5f);
 }
 
-TEST(ArrayOperators, AssignInPlaceWithoutChangingCopies) {
+TEST(ArrayOperators, CompoundAssignmentKeepsCopies) {
   Array<float> a = {1, 2};
   const Array<float> copy = a;
   a += Array<int>{10, 20};

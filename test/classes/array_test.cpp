@@ -1,4 +1,4 @@
-// Array<T> as data: construction, access, what is refused and in which words.
+// Array<T> as data: construction, access, rejected uses and their messages.
 #include "calque/array.h"
 
 #include <sstream>
@@ -41,7 +41,7 @@ TEST(Array, NumbersBecome16BitFloatsInOneRounding) {
   EXPECT_EQ(static_cast<float>(a(0)), 0x1.02p30F);
   EXPECT_EQ(static_cast<float>(b(0)), 0x1.02p60F);
   EXPECT_EQ(static_cast<float>(c(0)), 0x1.02p0F);
-  // Literals beside an array.
+  // Literals as operands of an array.
   EXPECT_EQ(static_cast<float>((zero + kAboveTie)(0)), 0x1.02p30F);
   EXPECT_EQ(static_cast<float>((zero + kWide)(0)), 0x1.02p60F);
   EXPECT_EQ(static_cast<float>((zero + real)(0)), 0x1.02p0F);

@@ -1,4 +1,4 @@
-// Control flow on trees: what the lambdas see, what comes out, what is refused. The loops themselves are the core's.
+// Control flow on trees: the lambdas' arguments, the results, rejected uses. The loops are tested with the core.
 #include "calque/control.h"
 
 #include <map>

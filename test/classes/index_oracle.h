@@ -1,5 +1,5 @@
 #pragma once
-// What an index list selects, element by element, as NumPy defines it. It knows nothing of slices, gathers or windows.
+// The elements that an index list selects, one by one, as NumPy defines it, without slices, gathers or windows.
 #include <map>
 #include <optional>
 #include <random>
@@ -69,14 +69,14 @@ void for_each_index(const Dims& shape, F&& f) {
   }
 }
 
-/// The selected shape and, for each of its elements, the position in x, or -1 where an index is out of bounds.
+/// The selected shape and, for each of its elements, the offset in x, or -1 if an index is out of bounds.
 struct Selected {
   Dims shape;
   std::vector<int64_t> positions;
 };
 
 inline Selected select(const Dims& x, const IndexList& list) {
-  // For each dimension of the result, what it runs over; for each dimension of x, where its index comes from.
+  // The extent of each dimension of the result, and the source of the index of each dimension of x.
   struct Source {
     enum { fixed, sliced, array } kind = fixed;
     int64_t value = 0;           // fixed

@@ -1,4 +1,4 @@
-// Indexing against an oracle that knows no primitives, on random shapes and index lists; and which primitives it takes.
+// Indexing compared with an oracle that uses no primitives, on random shapes and index lists, and the primitives used.
 #include "calque/detail/indexing.h"
 
 #include "classes/index_oracle.h"

@@ -1,4 +1,4 @@
-// Every operator records the line of the user that wrote it.
+// Every operator records the user's line where it is written.
 #include "calque/creation.h"
 #include "calque/gather_scatter.h"
 #include "calque/shapes.h"
@@ -8,7 +8,7 @@
 namespace calque::test {
 namespace {
 
-/// The line of the equation of that primitive, 0 when there is none.
+/// The line of the equation of that primitive, or 0 if there is none.
 unsigned line_of(const Graph& graph, std::string_view primitive) {
   for (const Equation& e : graph.equations()) {
     if (e.primitive() != primitive) continue;

@@ -11,7 +11,7 @@
 namespace calque::test {
 namespace {
 
-/// A file in the temporary folder, gone at the end.
+/// A file in the temporary directory, deleted by the destructor.
 class File {
  public:
   explicit File(const std::string& name)

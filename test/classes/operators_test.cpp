@@ -1,4 +1,4 @@
-// Operators on tracers against what C++ computes, for every dtype; promotion, literals and broadcasting at run time.
+// Operators on tracers compared with C++, for every dtype; promotion, literals and broadcasting at run time.
 #include <complex>
 #include <functional>
 #include <limits>
@@ -8,7 +8,7 @@
 namespace calque::test {
 namespace {
 
-/// Operands away from what C++ leaves undefined: no zero divisors, no overflow, shifts below the width.
+/// Operands without undefined behaviour in C++: no zero divisors, no overflow, shifts below the width.
 template <class T>
 std::vector<T> samples(int first) {
   std::vector<T> values;
@@ -23,8 +23,8 @@ class Operators : public testing::Test {};
 using Numbers = testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, float, double>;
 TYPED_TEST_SUITE(Operators, Numbers);
 
-/// The results of all functions that one trace records, by the reference evaluator. No template: the lambdas that
-/// record are what differs.
+/// The results of all functions recorded by one trace, by the reference evaluator. Not a template: only the recording
+/// lambdas differ.
 std::vector<AnyArray> all_evaluated(const std::vector<AnyArray>& inputs, const detail::TraceBody& body) {
   std::vector<Type> types;
   for (const AnyArray& a : inputs) types.push_back(a.type());
@@ -34,7 +34,7 @@ std::vector<AnyArray> all_evaluated(const std::vector<AnyArray>& inputs, const d
   return reference::evaluate(result.graph, inputs);
 }
 
-/// Takes results by name; of tracers it records them.
+/// Receives results by name; records those of tracers.
 struct Recorded {
   std::vector<detail::Handle>& out;
 
@@ -48,8 +48,8 @@ struct Named {
   std::string name;
   AnyArray want;
 };
-/// Takes results by name, in the same order for every element; of numbers it keeps them as elements of arrays of T, or
-/// of bool.
+/// Receives results of numbers by name, in the same order for every element, and stores them as elements of arrays of T
+/// or of bool.
 template <class T>
 struct Computed {
   std::vector<Named>& out;
@@ -73,7 +73,7 @@ void expect_named(const std::vector<AnyArray>& inputs, const std::vector<Named>&
   }
 }
 
-/// `f(out, x, y)` hands its results to `out`: on tracers and on the numbers themselves it gives the same.
+/// `f(out, x, y)` passes its results to `out`: checks that those on tracers and on numbers agree.
 template <class T, class F>
 void expect_as_cpp(const F& f) {
   const std::vector<T> a = samples<T>(0), b = samples<T>(3);

@@ -1,4 +1,4 @@
-// The C++ types of promotion are those of the run-time lattice, for every pair of element types and kind of literal.
+// Promotion of C++ types agrees with the run-time lattice, for every pair of element types and kind of literal.
 #include "calque/promotion.h"
 
 #include <gtest/gtest.h>
@@ -20,28 +20,29 @@ void for_each_dtype(F&& f) {
 TEST(Promotion, JoinsEveryPairAsTheLatticeDoes) {
   for_each_dtype([]<class T>() {
     for_each_dtype([]<class U>() {
-      using J = join_t<Tracer<T>, Array<U>>;
+      using J = promoted_elem_t<Tracer<T>, Array<U>>;
       EXPECT_EQ(dtype_of<J>, promote(dtype_of<T>, dtype_of<U>)) << dtype_of<T> << " " << dtype_of<U>;
-      EXPECT_TRUE((std::same_as<J, join_t<Array<U>, const Tracer<T>&>>)) << dtype_of<T> << " " << dtype_of<U>;
+      EXPECT_TRUE((std::same_as<J, promoted_elem_t<Array<U>, const Tracer<T>&>>)) << dtype_of<T> << " " << dtype_of<U>;
     });
   });
 }
 
-TEST(Promotion, LiteralsMeetEveryDTypeAsTheLatticeSays) {
+TEST(Promotion, LiteralsPromoteWithEveryDTypeByTheLattice) {
   for_each_dtype([]<class T>() {
-    EXPECT_EQ((dtype_of<join_t<Tracer<T>, int>>), promote_weak(dtype_of<T>, WeakKind::integer));
-    EXPECT_EQ((dtype_of<join_t<unsigned long long, Tracer<T>>>), promote_weak(dtype_of<T>, WeakKind::integer));
-    EXPECT_EQ((dtype_of<join_t<Tracer<T>, double>>), promote_weak(dtype_of<T>, WeakKind::floating));
-    EXPECT_EQ((dtype_of<join_t<std::complex<double>, Array<T>>>), promote_weak(dtype_of<T>, WeakKind::complex));
-    EXPECT_EQ((dtype_of<join_t<Tracer<T>, bool>>), promote(dtype_of<T>, DType::bool_));
-    EXPECT_EQ((dtype_of<join_t<Tracer<T>, float16>>), promote(dtype_of<T>, DType::f16));
+    EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, int>>), promote_weak(dtype_of<T>, WeakKind::integer));
+    EXPECT_EQ((dtype_of<promoted_elem_t<unsigned long long, Tracer<T>>>), promote_weak(dtype_of<T>, WeakKind::integer));
+    EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, double>>), promote_weak(dtype_of<T>, WeakKind::floating));
+    EXPECT_EQ((dtype_of<promoted_elem_t<std::complex<double>, Array<T>>>),
+              promote_weak(dtype_of<T>, WeakKind::complex));
+    EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, bool>>), promote(dtype_of<T>, DType::bool_));
+    EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, float16>>), promote(dtype_of<T>, DType::f16));
   });
 }
 
 TEST(Promotion, OperatorsHaveTheJoinedType) {
   for_each_dtype([]<class T>() {
     for_each_dtype([]<class U>() {
-      using J = join_t<Tracer<T>, Tracer<U>>;
+      using J = promoted_elem_t<Tracer<T>, Tracer<U>>;
       EXPECT_TRUE((std::same_as<decltype(Tracer<T>() + Tracer<U>()), Tracer<J>>)) << dtype_of<T> << " " << dtype_of<U>;
       EXPECT_TRUE((std::same_as<decltype(Tracer<T>() * Array<U>()), Tracer<J>>)) << dtype_of<T> << " " << dtype_of<U>;
       EXPECT_TRUE((std::same_as<decltype(Array<T>() * Tracer<U>()), Tracer<J>>)) << dtype_of<T> << " " << dtype_of<U>;
@@ -49,21 +50,21 @@ TEST(Promotion, OperatorsHaveTheJoinedType) {
       EXPECT_TRUE((std::same_as<decltype(Tracer<T>() == Array<U>()), Tracer<bool>>));
       EXPECT_TRUE((std::same_as<decltype(Array<T>() != Array<U>()), Array<bool>>));
     });
-    EXPECT_TRUE((std::same_as<decltype(Tracer<T>() * 2.0), Tracer<join_t<Tracer<T>, double>>>)) << dtype_of<T>;
-    EXPECT_TRUE((std::same_as<decltype(2 + Tracer<T>()), Tracer<join_t<Tracer<T>, int>>>)) << dtype_of<T>;
-    EXPECT_TRUE((std::same_as<decltype(Array<T>() * 2.0), Array<join_t<Tracer<T>, double>>>)) << dtype_of<T>;
-    EXPECT_TRUE((std::same_as<decltype(2 + Array<T>()), Array<join_t<Tracer<T>, int>>>)) << dtype_of<T>;
+    EXPECT_TRUE((std::same_as<decltype(Tracer<T>() * 2.0), Tracer<promoted_elem_t<Tracer<T>, double>>>)) << dtype_of<T>;
+    EXPECT_TRUE((std::same_as<decltype(2 + Tracer<T>()), Tracer<promoted_elem_t<Tracer<T>, int>>>)) << dtype_of<T>;
+    EXPECT_TRUE((std::same_as<decltype(Array<T>() * 2.0), Array<promoted_elem_t<Tracer<T>, double>>>)) << dtype_of<T>;
+    EXPECT_TRUE((std::same_as<decltype(2 + Array<T>()), Array<promoted_elem_t<Tracer<T>, int>>>)) << dtype_of<T>;
     EXPECT_TRUE((std::same_as<decltype(Tracer<T>() == 2.0), Tracer<bool>>)) << dtype_of<T>;
     EXPECT_TRUE((std::same_as<decltype(1 != Array<T>()), Array<bool>>)) << dtype_of<T>;
   });
 }
 
 TEST(Promotion, NoStrongOperandGivesTheLiteralsDefault) {
-  static_assert(std::same_as<join_t<int, int>, int32_t>);
-  static_assert(std::same_as<join_t<int, double>, float>);
-  static_assert(std::same_as<join_t<double, std::complex<double>>, std::complex<float>>);
-  static_assert(std::same_as<join_t<double, double, Tracer<bfloat16>>, bfloat16>);
-  static_assert(std::same_as<join_t<int, bool>, int32_t>);
+  static_assert(std::same_as<promoted_elem_t<int, int>, int32_t>);
+  static_assert(std::same_as<promoted_elem_t<int, double>, float>);
+  static_assert(std::same_as<promoted_elem_t<double, std::complex<double>>, std::complex<float>>);
+  static_assert(std::same_as<promoted_elem_t<double, double, Tracer<bfloat16>>, bfloat16>);
+  static_assert(std::same_as<promoted_elem_t<int, bool>, int32_t>);
 }
 
 TEST(Promotion, IntegersHaveTheDTypeOfTheirWidth) {

@@ -1,5 +1,5 @@
 #pragma once
-// Runs lambdas on tracers without compiling them: a trace, then the reference evaluator.
+// Runs lambdas on tracers without compiling them: a trace followed by the reference evaluator.
 #include <string>
 #include <vector>
 
@@ -44,7 +44,7 @@ Array<R> evaluated_as(const F& f, const Array<T>&... arrays) {
   return evaluated(f, arrays...).template as<R>();
 }
 
-/// How often a primitive occurs in a graph.
+/// The number of equations of a primitive in a graph.
 inline int count(const Graph& graph, std::string_view primitive) {
   int n = 0;
   for (const Equation& e : graph.equations()) n += e.primitive() == primitive;

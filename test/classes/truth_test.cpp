@@ -1,4 +1,4 @@
-// `if (x > 0)`: refused while tracing, in words; answered under an eager trace.
+// `if (x > 0)`: rejected with a message while tracing; works under an eager trace.
 #include "classes/traced.h"
 
 namespace calque::test {
@@ -56,7 +56,7 @@ TEST(Truth, OfSeveralElementsIsAShapeError) {
   EXPECT_EQ(message, "bool: a tracer of one element was expected, got bool[2]; use all(x) or any(x)");
 }
 
-TEST(Truth, LogicalOperatorsBesideACppBoolAreRefused) {
+TEST(Truth, LogicalOperatorsWithACppBoolAreRejected) {
   message_of<ConcretizationError>([] { evaluated([](auto p) { return p && true; }, Array<bool>(true)); });
 }
 

@@ -1,5 +1,5 @@
-// The code itself: vectors of the target's full width, fused products and sums only where they are allowed, texts and
-// object files, errors of targets.
+// Generated code: vectors of the full width of the target, fused multiply-add only where it is allowed, texts and
+// object files, errors about targets.
 #include <cstdlib>
 #include <optional>
 #include <thread>
@@ -65,7 +65,7 @@ TEST(Assembly, StrictModeDoesNotContract) {
   EXPECT_THAT(codegen::llvm_ir(triad(DType::f32), options), Not(ContainsRegex("fmul (contract|fast)")));
 }
 
-// What instruction selection contracted would not be contracted without optimization.
+// Contraction by instruction selection would not happen without optimization.
 TEST(Assembly, ContractionIsExplicit) {
   const std::string text = codegen::llvm_ir(triad(DType::f32), cpu("x86-64-v4"));
   EXPECT_THAT(text, HasSubstr("@llvm.fma.v16f32"));
@@ -90,7 +90,7 @@ TEST(Assembly, IndicesDoNotNarrowVectors) {
   EXPECT_THAT(codegen::assembly(m.program(), cpu("x86-64-v4")), ContainsRegex("vcvtdq2ps[^\n]*%zmm"));
 }
 
-// (a b) + c and (a b) - c share a product, which either sum can hold.
+// (a b) + c and (a b) - c share a product, which can be fused into both sums.
 Program two_sums_of_a_product() {
   KernelBuilder k("sums");
   const int32_t a = k.input(DType::f32, 4096), b = k.input(DType::f32, 4096), c = k.input(DType::f32, 4096),
@@ -103,7 +103,7 @@ Program two_sums_of_a_product() {
   return k.program();
 }
 
-TEST(Assembly, ProductsThatSumsShareArePartOfEach) {
+TEST(Assembly, SharedProductsAreFusedIntoEachSum) {
   const std::string text = codegen::assembly(two_sums_of_a_product(), cpu("x86-64-v3"));
   EXPECT_THAT(text, ContainsRegex("vfmadd[0-9]+ps[^\n]*%ymm"));
   EXPECT_THAT(text, ContainsRegex("vfmsub[0-9]+ps[^\n]*%ymm"));
@@ -114,8 +114,8 @@ TEST(Assembly, ProductsThatSumsShareArePartOfEach) {
   EXPECT_THAT(codegen::assembly(two_sums_of_a_product(), cpu("x86-64-v2")), HasSubstr("mulps"));
 }
 
-// Several vectors take turns in a loop over elements, each with a mask register of its own.
-TEST(Assembly, MasksOfVectorsInFlightStayApart) {
+// A while loop has several vectors in flight, each with a separate mask register.
+TEST(Assembly, MasksOfVectorsInFlightAreSeparate) {
   KernelBuilder k("steps");
   const int32_t in = k.input(DType::f32, 4096), out = k.output(DType::i32, 4096);
   k.parallel(4096, true, [&](Id i) {
@@ -233,7 +233,7 @@ TEST(Compile, ManyThreadsAtOnce) {
   EXPECT_EQ(wrong, std::vector<int>(8));
 }
 
-// The same program twice: its code is its own, and lives as long as it is held.
+// The same program compiled twice: each has separate code, which is kept as long as it is referenced.
 TEST(Compile, ProgramsDoNotShareTheirCode) {
   const auto a = codegen::compile(triad(DType::f32), {});
   auto b = codegen::compile(triad(DType::f32), {});

@@ -1,4 +1,4 @@
-// While loops and branches inside vectorised loops: every lane for itself, and none touches memory that it must not.
+// While loops and branches inside vectorised loops: lanes are independent, and inactive lanes access no memory.
 #include <gtest/gtest.h>
 
 #include "support/kernel_builder.h"
@@ -38,7 +38,7 @@ TEST(While, EveryLaneHasItsOwnTripCount) {
       }
 }
 
-// Each lane walks to its own end; a finished lane's index is one past the buffer.
+// Each lane has a different number of iterations; the index of a finished lane is past the end of the buffer.
 TEST(While, FinishedLanesDoNotLoadOrStore) {
   for (const std::string& level : cpu_levels())
     for (const int64_t n : kExtents) {
@@ -112,7 +112,7 @@ TEST(While, MandelbrotAgreesWithPlainCode) {
   }
 }
 
-// The count of iterations is the same for all lanes: no masks, yet varying carries.
+// The number of iterations is the same for all lanes: no masks, but varying carries.
 TEST(While, UniformConditionWithVaryingCarries) {
   for (const std::string& level : cpu_levels())
     for (const int64_t n : kExtents) {
@@ -166,7 +166,7 @@ TEST(While, NestsInAWhile) {
     }
 }
 
-// A flag that the first iteration clears: a branch for the rare lanes, out of the way of the others.
+// A flag that the first iteration clears: a branch to a cold path that few lanes take.
 TEST(While, ThatRunsOnceIsABranch) {
   for (const std::string& level : cpu_levels())
     for (const bool vectorize : {true, false})
@@ -175,9 +175,9 @@ TEST(While, ThatRunsOnceIsABranch) {
         const int32_t in = k.input(DType::f32, n), table = k.input(DType::f32, 10), out = k.output(DType::f32, n);
         k.parallel(n, vectorize, [&](Id i) {
           const Id x = k.load(in, i);
-          const Id rare = k.compare("gt", x, k.constant(90.0f));
+          const Id cold = k.compare("gt", x, k.constant(90.0f));
           const Ids r = k.while_loop(
-              {rare, k.mul(x, k.constant(2.0f))}, [&](const Ids& c) { return c[0]; },
+              {cold, k.mul(x, k.constant(2.0f))}, [&](const Ids& c) { return c[0]; },
               [&](const Ids& c) {
                 const Id at = k.op("sub", {k.convert(DType::i64, x), k.index(91)});
                 return Ids{k.constant(false), k.add(c[1], k.load(table, at))};

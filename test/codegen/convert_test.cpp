@@ -1,4 +1,4 @@
-// Conversions between all pairs of dtypes, against plain C++ and, for 16-bit floats, an exact rounding by hand.
+// Conversions between all pairs of dtypes, compared with plain C++ and, for 16-bit floats, an exact reference rounding.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -129,7 +129,7 @@ std::vector<T> inputs() {
   return v;
 }
 
-/// The values of one dtype, and what plain C++ makes of each in every dtype, as bytes.
+/// The values of one dtype, and the results of plain C++ for each in every dtype, as bytes.
 struct Conversions {
   DType from;
   size_t count;
@@ -195,7 +195,7 @@ TYPED_TEST(Convert, RoundsAndSaturatesAsDefined) {
     for (const bool vectorize : {true, false}) ASSERT_NO_FATAL_FAILURE(expect_conversions(all, level, vectorize));
 }
 
-/// Every f16 and bf16 there is, to f32 and back; and what lies halfway between neighbours.
+/// Every f16 and bf16 converted to f32 and back, and the midpoints of neighbours.
 template <class H>
 void round_trip() {
   for (const std::string& level : cpu_levels()) {

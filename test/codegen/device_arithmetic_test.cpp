@@ -1,4 +1,4 @@
-// Arithmetic of device code: contracted where flags allow it and nowhere else.
+// Arithmetic of device code: contracted only where flags allow it.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -39,7 +39,7 @@ declare float @llvm.sqrt.f32(float))";
 TEST_F(DeviceArithmetic, ContractsOnlyWhatFlagsAllow) {
   const std::string strict = ptx(arithmetic(""), {"f", 1, 32, 0});
   EXPECT_THAT(strict, Not(HasSubstr("fma")));
-  EXPECT_THAT(strict, HasSubstr("mul.rn.f32"));  // what is not `.rn` the assembler may contract
+  EXPECT_THAT(strict, HasSubstr("mul.rn.f32"));  // without `.rn` the assembler may contract
   EXPECT_THAT(strict, HasSubstr("add.rn.f32"));
   EXPECT_THAT(strict, HasSubstr("div.rn.f32"));
   EXPECT_THAT(strict, HasSubstr("sqrt.rn.f32"));

@@ -1,5 +1,5 @@
-// Device code from texts of LLVM IR through both last passes: to PTX, which the assembler must take, and to the
-// simulator, which must be told of every access.
+// Device code from texts of LLVM IR through both final passes: to PTX, which the assembler must accept, and to the
+// simulator, which must see every access.
 #include <cstring>
 #include <numeric>
 
@@ -53,7 +53,7 @@ TEST_F(DeviceText, LoadsAndStoresAreChecked) {
   EXPECT_THAT(mistake(kScale, {"scale", 2, 64, 0}), HasSubstr("block 1, thread 63: load of 4 bytes out of bounds"));
 }
 
-// A vector is announced as the accesses that PTX makes of it.
+// The simulator checks a vector access as the accesses that PTX splits it into.
 std::string copy_vectors(int alignment) {
   const std::string a = std::to_string(alignment);
   return R"(
@@ -87,10 +87,10 @@ TEST_F(DeviceText, VectorsAreCheckedWhole) {
   EXPECT_THAT(mistake(copy_vectors(8), {"copy", 1, 32, 0}), Not(HasSubstr("misaligned")));
 }
 
-// Turns 64 numbers round through shared memory, and adds the neighbour's by a shuffle.
-std::string turn(const std::string& barrier) {
+// Reverses 64 numbers through shared memory, and adds that of the neighbour by a shuffle.
+std::string reverse(const std::string& barrier) {
   return R"(
-define void @turn(ptr addrspace(1) %x) {
+define void @reverse(ptr addrspace(1) %x) {
   %t = call i32 @cq.thread()
   %t4 = mul i32 %t, 4
   %s = call ptr addrspace(3) @cq.shared(i32 %t4)
@@ -113,11 +113,11 @@ define void @turn(ptr addrspace(1) %x) {
 TEST_F(DeviceText, ExchangesThroughSharedMemoryAndShuffles) {
   auto* x = buffer<int32_t>(64);
   std::iota(x, x + 64, 0);
-  EXPECT_EQ(mistake(turn("call void @cq.barrier()"), {"turn", 1, 64, 256}), "");
+  EXPECT_EQ(mistake(reverse("call void @cq.barrier()"), {"reverse", 1, 64, 256}), "");
   for (int i = 0; i < 64; ++i) EXPECT_EQ(x[i], 63 - i + (63 - (i ^ 1)));
 }
 
-// The neighbour's number is another one behind the barrier, also where the thread's own store cannot have changed it.
+// The neighbour's number is different after the barrier, even if the store of this thread cannot have changed it.
 TEST_F(DeviceText, LoadsStayBehindBarriers) {
   auto* x = buffer<int32_t>(64 + 2);
   auto* y = buffer<int32_t>(64);
@@ -144,9 +144,10 @@ define void @shift(ptr addrspace(1) noalias %x, ptr addrspace(1) noalias %y) {
 
 TEST_F(DeviceText, MissingBarrierIsFound) {
   buffer<int32_t>(64);
-  EXPECT_THAT(mistake(turn(""), {"turn", 1, 64, 256}), HasSubstr("which nobody has written"));
-  EXPECT_THAT(mistake(turn("call void @cq.warp.barrier()"), {"turn", 1, 64, 256}), HasSubstr("nobody has written"));
-  EXPECT_THAT(mistake(turn("call void @cq.barrier()"), {"turn", 1, 64, 252}),
+  EXPECT_THAT(mistake(reverse(""), {"reverse", 1, 64, 256}), HasSubstr("which no thread has written"));
+  EXPECT_THAT(mistake(reverse("call void @cq.warp.barrier()"), {"reverse", 1, 64, 256}),
+              HasSubstr("no thread has written"));
+  EXPECT_THAT(mistake(reverse("call void @cq.barrier()"), {"reverse", 1, 64, 252}),
               HasSubstr("store of 4 bytes out of bounds: at byte 252 of 252 bytes of shared memory"));
 }
 
@@ -166,7 +167,7 @@ done:
               HasSubstr("diverge: block 0, thread 0: divergence: it waits at the barrier, but thread 40 has returned"));
 }
 
-// Functions that are no kernels become part of those that call them, also what they do with threads.
+// Functions that are not kernels are inlined into their callers, including operations on threads.
 TEST_F(DeviceText, HelpersAreInlined) {
   auto* x = buffer<int32_t>(64);
   const std::string helped = R"(
@@ -217,7 +218,7 @@ TEST_F(DeviceText, MistakesInTextsAreErrors) {
   };
   EXPECT_THAT(refused("define void @k() { ret i32 }"), HasSubstr("device code:20:"));
   EXPECT_THAT(refused("define void @other() { ret void }"), HasSubstr("no kernel k"));
-  // Memory that moves in one piece would pass the simulator by.
+  // The simulator would not see the accesses of a memcpy.
   EXPECT_THAT(refused(R"(
 declare void @llvm.memcpy.p1.p1.i64(ptr addrspace(1), ptr addrspace(1), i64, i1)
 define void @k(ptr addrspace(1) %x, ptr addrspace(1) %y, i64 %n) {
@@ -240,7 +241,7 @@ TEST_F(DeviceText, KernelsNameTheirThreads) {
   EXPECT_THAT(ptx(copy_vectors(16), {"copy", 1, 32, 0}), HasSubstr("ld.global.v4.b32"));
 }
 
-// All operations in one kernel, so that none is left out.
+// All operations in one kernel, so that none is omitted.
 const char* const kEverything = R"(
 define void @everything(ptr addrspace(1) %x, ptr addrspace(1) %y) {
   %t = call i32 @cq.thread()
@@ -303,7 +304,7 @@ TEST_P(DeviceTextArchs, AreAssembled) {
   if (!find_ptxas()) GTEST_SKIP() << kNoPtxas;
   const std::string arch = GetParam();
   EXPECT_EQ(ptxas_complaint(ptx(kEverything, {"everything", 1, 32, 512}, arch), arch), "");
-  EXPECT_EQ(ptxas_complaint(ptx(turn("call void @cq.barrier()"), {"turn", 1, 64, 256}, arch), arch), "");
+  EXPECT_EQ(ptxas_complaint(ptx(reverse("call void @cq.barrier()"), {"reverse", 1, 64, 256}, arch), arch), "");
   const Assembled one = assemble(ptx(kScale, {"scale", 2, 64, 0}, arch), arch);
   ASSERT_TRUE(one.accepted) << one.messages;
   ASSERT_EQ(one.kernels.size(), 1U);
@@ -314,7 +315,7 @@ TEST_P(DeviceTextArchs, AreAssembled) {
 INSTANTIATE_TEST_SUITE_P(Archs, DeviceTextArchs, testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"),
                          [](const auto& info) { return std::string(info.param); });
 
-// The complaint sees local memory.
+// ptxas_complaint reports local memory.
 TEST_F(DeviceText, LocalMemoryIsComplainedOf) {
   if (!find_ptxas()) GTEST_SKIP() << kNoPtxas;
   const std::string local = R"(

@@ -1,5 +1,5 @@
 #pragma once
-// Texts of device code on their way to the simulator and to PTX.
+// Helpers that compile texts of device code for the simulator and to PTX.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Elements of a run-time dtype as bytes, so that what compiles kernels, runs them and compares what they give is no
-// template over the dtypes.
+// Elements of a run-time dtype as bytes, so that the code that compiles kernels, runs them and compares their results
+// is not a template over the dtypes.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -15,7 +15,7 @@ template <class T>
 constexpr bool kHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 template <class T>
 constexpr bool kFloat = std::is_floating_point_v<T> || kHalf<T>;
-/// What one operation is computed in.
+/// The type in which one operation is computed.
 template <class T>
 using Wide = std::conditional_t<kHalf<T>, float, T>;
 
@@ -44,7 +44,7 @@ inline std::string show(DType dtype, const uint8_t* element) {
   });
 }
 
-/// Equal to the bit, but that any NaN equals any other.
+/// Bitwise equal, except that any NaN equals any other.
 inline bool same(DType dtype, const uint8_t* a, const uint8_t* b) {
   if (std::memcmp(a, b, size_of(dtype)) == 0) return true;
   return visit_dtype(dtype, [&]<class T>() {

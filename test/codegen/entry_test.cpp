@@ -43,7 +43,7 @@ Step copy(View to, View from, int64_t bytes) {
 }
 
 /// out[i] = f(in[i], constant) over n elements.
-Kernel map(const char* name, DType dtype, int64_t n, const char* op, Literal literal, DType result) {
+Kernel pointwise(const char* name, DType dtype, int64_t n, const char* op, Literal literal, DType result) {
   KernelBuilder k(name);
   const int32_t in = k.input(dtype, n), out = k.output(result, n);
   const Id c = k.constant(dtype, literal);
@@ -60,8 +60,8 @@ TEST(Entry, WhileRunsKernelsUntilTheFlagIsFalse) {
                memory(BufferKind::workspace, 0, DType::bool_, {}, 64)};
   p.num_inputs = p.num_outputs = 1;
   p.workspace_bytes = 128;
-  p.kernels = {map("less", DType::i32, 1, "lt", Literal::of(100), DType::bool_),
-               map("twice", DType::i32, 1, "mul", Literal::of(2), DType::i32)};
+  p.kernels = {pointwise("less", DType::i32, 1, "lt", Literal::of(100), DType::bool_),
+               pointwise("twice", DType::i32, 1, "mul", Literal::of(2), DType::i32)};
   Step loop;
   loop.kind = StepKind::while_;
   loop.views = {view(3)};
@@ -87,8 +87,8 @@ TEST(Entry, BranchClampsItsIndex) {
   branch.kind = StepKind::branch;
   branch.views = {view(0)};
   for (int i = 0; i < 3; ++i) {
-    p.kernels.push_back(
-        map(("k" + std::to_string(i)).c_str(), DType::f32, 5, "add", Literal::of(static_cast<float>(i)), DType::f32));
+    p.kernels.push_back(pointwise(("k" + std::to_string(i)).c_str(), DType::f32, 5, "add",
+                                  Literal::of(static_cast<float>(i)), DType::f32));
     branch.blocks.push_back({call(i, {view(1), view(2)})});
   }
   p.steps = {branch};
@@ -107,8 +107,8 @@ TEST(Entry, BranchOnBoolTakesTheFirstBlockWhenTrue) {
                memory(BufferKind::output, 0, DType::f32, {})};
   p.num_inputs = 2;
   p.num_outputs = 1;
-  p.kernels = {map("t", DType::f32, 1, "add", Literal::of(1.0f), DType::f32),
-               map("f", DType::f32, 1, "add", Literal::of(2.0f), DType::f32)};
+  p.kernels = {pointwise("t", DType::f32, 1, "add", Literal::of(1.0f), DType::f32),
+               pointwise("f", DType::f32, 1, "add", Literal::of(2.0f), DType::f32)};
   Step branch;
   branch.kind = StepKind::branch;
   branch.views = {view(0)};

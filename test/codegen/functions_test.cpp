@@ -1,5 +1,5 @@
-// Functions of lib/math in kernels have the bits that lib/math has on numbers: for every function, dtype, width and
-// form, alone and in vectors, in common lanes beside rare ones.
+// Functions of lib/math in kernels give the same bits as lib/math gives on numbers: for every function, dtype, width
+// and form, in scalars and vectors, in common lanes next to lanes of the cold path.
 #include <algorithm>
 #include <random>
 
@@ -103,7 +103,7 @@ TYPED_TEST(Functions, HaveTheBitsOfNumbersInStrictMode) {
     if (level != "native") expect_bits_of_numbers<TypeParam>(level, true);
 }
 
-// One rare lane at a time sends its vector to the general body, in which the other lanes keep their bits.
+// One lane at a time takes the cold path: its vector runs the general body, in which the other lanes keep their bits.
 TEST(FunctionBodies, AgreeInCommonLanes) {
   const Primitive& sine = *find_primitive("sin");
   for (int64_t at = 0; at < 48; ++at) {

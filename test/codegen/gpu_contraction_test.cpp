@@ -1,6 +1,6 @@
-// Products on the simulator of a GPU. Factors are small whole numbers, so that sums are exact in every dtype and order,
-// and results must be the same to the bit; the simulator itself finds races, reads of what nobody wrote, and accesses
-// beyond the ends. The order of sums is checked with numbers that round.
+// Matrix products on the GPU simulator. Factors are small integers, so that sums are exact in every dtype and order,
+// and results must be bitwise equal; the simulator itself detects races, reads of uninitialized memory, and accesses
+// out of bounds. Tests with numbers that round check the order of sums.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -17,22 +17,22 @@ namespace calque::test {
 namespace {
 
 struct Product {
-  int64_t rows = 1, columns = 1, depth = 1;
+  int64_t rows = 1, columns = 1, k = 1;
   DType dtype = DType::f32;
-  bool turned[2] = {false, false};  ///< lies in memory the other way round
+  bool transposed[2] = {false, false};  ///< stored transposed
   int64_t batch = 1;
   bool fast_math = false, strict = false;
-  bool computed[2] = {false, false};  ///< three times what is in memory
+  bool computed[2] = {false, false};  ///< three times the value in memory
   int64_t alignment = 64;             ///< of factors
-  int64_t pad = 0;                    ///< elements from row to row that belong to none
-  bool whole = true;                  ///< numbers without rounding
+  int64_t pad = 0;                    ///< padding elements after each row
+  bool whole = true;                  ///< integers, so sums are exact
 };
 
 std::string describe(const Product& p) {
   std::string s = std::string(name(p.dtype)) + " " + std::to_string(p.batch) + " x " + std::to_string(p.rows) + " x " +
-                  std::to_string(p.depth) + " x " + std::to_string(p.columns);
+                  std::to_string(p.k) + " x " + std::to_string(p.columns);
   for (size_t f = 0; f < 2; ++f) {
-    if (p.turned[f]) s += f == 0 ? ", left turned" : ", right turned";
+    if (p.transposed[f]) s += f == 0 ? ", left transposed" : ", right transposed";
     if (p.computed[f]) s += f == 0 ? ", left computed" : ", right computed";
   }
   if (p.fast_math) s += ", fast";
@@ -47,8 +47,8 @@ struct Layout {
 };
 
 Layout layout(const Product& p, size_t which) {
-  const int64_t rows = which == 0 ? p.rows : p.depth, columns = which == 0 ? p.depth : p.columns;
-  if (p.turned[which]) return {{1, rows + p.pad}, (rows + p.pad) * columns};
+  const int64_t rows = which == 0 ? p.rows : p.k, columns = which == 0 ? p.k : p.columns;
+  if (p.transposed[which]) return {{1, rows + p.pad}, (rows + p.pad) * columns};
   return {{columns + p.pad, 1}, (columns + p.pad) * rows};
 }
 
@@ -75,18 +75,18 @@ Program program_of(const Product& p) {
       };
     };
     b.contraction(
-        p.rows, p.columns, p.depth, factor(0), factor(1),
+        p.rows, p.columns, p.k, factor(0), factor(1),
         [&](Id m, Id n, Id sum) {
           const Id base = b.mul(batch, b.index(p.rows * p.columns));
           b.store(out, index(base, m, p.columns, n, 1), b.add(sum, b.load(bias, n)));
         },
-        kernel::Spread::groups);
+        kernel::ParallelMapping::groups);
   };
   if (p.batch == 1) {
     product(b.index(0));
   } else {
     b.parallel(p.batch, false, product);
-    b.kernel().body.instructions.back().spread = kernel::Spread::groups;
+    b.kernel().body.instructions.back().mapping = kernel::ParallelMapping::groups;
   }
   const auto* nest = &b.kernel().body;
   while (nest->instructions.back().op != Op::contraction) nest = &nest->instructions.back().regions[0];
@@ -114,7 +114,7 @@ struct Operands {
 
 template <class T>
 Operands<T> operands_of(const Product& p) {
-  Rng rng(static_cast<uint64_t>(p.rows * 1009 + p.columns * 31 + p.depth));
+  Rng rng(static_cast<uint64_t>(p.rows * 1009 + p.columns * 31 + p.k));
   const auto one = [&]<class U>(U) {
     if (p.whole) return static_cast<U>(static_cast<float>(rng.between(std::is_unsigned_v<U> ? 0 : -4, 4)));
     return static_cast<U>(static_cast<float>(rng.between(-1000000, 1000000)) / 1e6F);
@@ -130,7 +130,7 @@ template <class T>
 Sum<T> expected(const Product& p, const Operands<T>& o, int64_t batch, int64_t m, int64_t n) {
   const Layout a = layout(p, 0), b = layout(p, 1);
   Sum<T> sum{};
-  for (int64_t k = 0; k < p.depth; ++k) {
+  for (int64_t k = 0; k < p.k; ++k) {
     auto x = static_cast<Sum<T>>(o.factors[0][static_cast<size_t>(batch * a.matrix + m * a.step[0] + k * a.step[1])]);
     auto y = static_cast<Sum<T>>(o.factors[1][static_cast<size_t>(batch * b.matrix + k * b.step[0] + n * b.step[1])]);
     if (p.computed[0]) x = static_cast<Sum<T>>(x * 3);
@@ -144,7 +144,7 @@ Sum<T> expected(const Product& p, const Operands<T>& o, int64_t batch, int64_t m
   return static_cast<Sum<T>>(sum + o.bias[static_cast<size_t>(n)]);
 }
 
-/// The first that differs by more than `tolerance`.
+/// Describes the first result that differs by more than `tolerance`.
 template <class T>
 std::string mistake(const Product& p, double tolerance = 0) {
   const auto compiled = codegen::compile_simulated(program_of(p), options_of(p));
@@ -189,8 +189,8 @@ TEST(GpuContraction, HasEveryDTypeAndLayout) {
   constexpr DType kDTypes[] = {DType::i8, DType::i64, DType::f16, DType::bf16, DType::f32, DType::f64};
   int number = 0;
   for (const DType d : kDTypes)
-    for (int turned = 0; turned < 4; ++turned) {
-      Product p{40, 72, 48, d, {turned % 2 == 1, turned / 2 == 1}};
+    for (int transposed = 0; transposed < 4; ++transposed) {
+      Product p{40, 72, 48, d, {transposed % 2 == 1, transposed / 2 == 1}};
       p.alignment = ++number % 3 == 0 ? 1 : 64;
       ASSERT_EQ(mistake_of(p), "");
       if (d != DType::f32) continue;
@@ -199,12 +199,12 @@ TEST(GpuContraction, HasEveryDTypeAndLayout) {
     }
 }
 
-// One wave of the largest tiles, the last of which begin early.
+// One wave of the largest tiles, the last of which overlap their predecessors.
 TEST(GpuContraction, HasLargeTiles) {
   Product p{1401, 3064, 36, DType::bf16};
   int64_t tiles = 11 * 12;
   if (kAddressSanitizer) {
-    // About the fewest for which no smaller tile would be chosen: 34 matrices of two tiles, and one step of the depth.
+    // About the smallest product for which no smaller tile is chosen: 34 matrices of two tiles, and one step of K.
     p = {193, 193, 20, DType::bf16};
     p.batch = 34;
     tiles = p.batch * 2;
@@ -221,15 +221,16 @@ std::pair<uint64_t, uint64_t> seeds() {
 }
 
 TEST(GpuContraction, HasRaggedEdges) {
-  constexpr int64_t kSides[] = {8, 13, 16, 17, 33, 64, 65, 97, 128, 130}, kDepths[] = {4, 5, 8, 17, 31, 33, 65, 128};
+  constexpr int64_t kSides[] = {8, 13, 16, 17, 33, 64, 65, 97, 128, 130},
+                    kExtentsOfK[] = {4, 5, 8, 17, 31, 33, 65, 128};
   constexpr DType kDTypes[] = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::i16};
   const auto [first, count] = seeds();
   for (uint64_t seed = first; seed < first + count; ++seed) {
     Rng rng(seed);
-    Product p{rng.pick(kSides), rng.pick(kSides), rng.pick(kDepths), rng.pick(kDTypes)};
+    Product p{rng.pick(kSides), rng.pick(kSides), rng.pick(kExtentsOfK), rng.pick(kDTypes)};
     if (p.rows * p.columns < 256) continue;
     for (size_t f = 0; f < 2; ++f) {
-      p.turned[f] = rng.chance(50);
+      p.transposed[f] = rng.chance(50);
       p.computed[f] = rng.chance(25);
     }
     p.fast_math = rng.chance(50);
@@ -241,8 +242,8 @@ TEST(GpuContraction, HasRaggedEdges) {
   }
 }
 
-// A sum is a chain of fused multiply-adds over the depth, in strict mode of multiplications and additions.
-TEST(GpuContraction, AddsTermsInOrder) {
+// A sum is a chain of fused multiply-adds over K, in strict mode of multiplications and additions.
+TEST(GpuContraction, AddsKElementsInOrder) {
   for (const DType d : {DType::f32, DType::f64, DType::bf16})
     for (const bool strict : {false, true}) {
       Product p{33, 40, 70, d, {true, false}};
@@ -278,13 +279,14 @@ std::string ptx_of(const Product& p, const std::string& arch) {
   return codegen::compile_ptx(program_of(p), options).ptx;
 }
 
-// A warp multiplies 64 x 64 sums by 32 terms a step: 64 instructions, for which 8 read the left and 8 the right factor.
+// A warp computes 64 x 64 accumulators with 32 K elements per step: 64 instructions, for which 8 read the left and 8
+// the right factor.
 TEST(GpuContraction, FeedsTheMatrixUnits) {
   const std::string ptx = ptx_of({4096, 4096, 4096, DType::bf16}, "sm_90a");
   EXPECT_EQ(count(ptx, "mma.sync.aligned.m16n8k16"), 64U);
   EXPECT_EQ(count(ptx, "ldmatrix"), 16U + 8U);  // and those of the first half step
   EXPECT_EQ(count(ptx, "cp.async.cg"), 4U * 6U);
-  EXPECT_EQ(count(ptx, "ld.global"), 4U);  // of the bias, with sums
+  EXPECT_EQ(count(ptx, "ld.global"), 4U);  // of the bias, in the epilogue
   EXPECT_EQ(count(ptx, "bar.sync") + count(ptx, "barrier.sync"), 4U);
 }
 

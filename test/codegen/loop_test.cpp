@@ -1,4 +1,4 @@
-// Loops of the code generator: extents around the vector width, all levels of the CPU, nothing touched out of bounds.
+// Loops of the code generator: extents near the vector width, all CPU levels, no access out of bounds.
 #include <gtest/gtest.h>
 
 #include "support/kernel_builder.h"

@@ -1,5 +1,5 @@
-// Accesses: strides, reversal, gathers, scatters, predicates. Every buffer ends at an unmapped page, and some start at
-// one, so that whatever touches a byte too many dies.
+// Memory accesses: strides, reversal, gathers, scatters, predicates. Every buffer ends at an unmapped page, and some
+// start at one, so that any access out of bounds crashes.
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TYPED_TEST(Memory, GathersAndScattersWithinBounds) {
     }
 }
 
-// As pad and concatenate: what lies outside the operand is not read.
+// Like pad and concatenate: elements outside the operand are not read.
 TYPED_TEST(Memory, PredicatesGuardContiguousAccesses) {
   using T = TypeParam;
   for (const std::string& level : cpu_levels())
@@ -154,8 +154,8 @@ TEST(MemoryUniform, PredicateThatVariesOverOneElement) {
   }
 }
 
-// A kernel that reads what it writes may not repeat iterations.
-TEST(MemoryInPlace, LastVectorRunsOnce) {
+// A kernel that reads a buffer that it writes must not repeat iterations.
+TEST(AliasedMemory, LastVectorRunsOnce) {
   for (const std::string& level : cpu_levels())
     for (const int64_t n : kExtents) {
       KernelBuilder k("in_place");
@@ -174,8 +174,8 @@ TEST(MemoryInPlace, LastVectorRunsOnce) {
     }
 }
 
-// The same memory under two parameters, one of them written.
-TEST(MemoryInPlace, OverlappingViewsAreSeen) {
+// The same memory passed as two parameters, one of them written.
+TEST(AliasedMemory, OverlappingViewsAreSeen) {
   for (const std::string& level : cpu_levels())
     for (const int64_t n : kExtents) {
       KernelBuilder k("alias");

@@ -1,4 +1,4 @@
-// Straight lines that are long enough to be cut into functions, and programs of several modules.
+// Basic blocks that are long enough to be split into functions, and programs of several modules.
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -17,9 +17,16 @@
 namespace calque {
 namespace {
 
-/// `count` operations on `width` values that are all alive to the end; comparisons among them, whose results wait too.
+codegen::CodegenOptions logged_to(PassLog& log) {
+  codegen::CodegenOptions options;
+  options.log = &log;
+  return options;
+}
+
+/// `count` operations on `width` values that are all live to the end, with some comparisons, whose results are live
+/// too.
 template <class X>
-X long_line(const X& x, int count, int width) {
+X long_block(const X& x, int count, int width) {
   test::Rng random(7);
   const auto pick = [&] { return static_cast<size_t>(random.below(static_cast<size_t>(width))); };
   std::vector<X> v;
@@ -52,7 +59,7 @@ X long_line(const X& x, int count, int width) {
 }
 
 Graph graph_of(int count, int width, const Shape& shape) {
-  const auto f = jit([=](auto x) { return long_line(x, count, width); });
+  const auto f = jit([=](auto x) { return long_block(x, count, width); });
   return f.trace(spec<float>(shape));
 }
 
@@ -71,15 +78,15 @@ int occurrences(std::string_view text, std::string_view what) {
 
 class Outline : public testing::TestWithParam<std::string> {};
 
-TEST_P(Outline, LongLinesComputeWhatTheyDidWhole) {
+TEST_P(Outline, LongBlocksComputeTheSameAsUnsplit) {
   for (const Shape& shape : {Shape{}, Shape{5}, Shape{3, 71}})
     for (const auto& [count, width] : {std::pair{2500, 3}, {6000, 40}})
       EXPECT_EQ(test::compare_strictly(graph_of(count, width, shape), {data_of(shape)}, GetParam()), "")
           << count << " operations on " << shape;
 }
 
-// A long line for each row, whose values a long line for each element of the row reads.
-Graph graph_of_nested_lines(const Shape& shape) {
+// A long block for each row, whose values a long block for each element of the row reads.
+Graph graph_of_nested_blocks(const Shape& shape) {
   const auto f = jit([](auto x, auto y) {
     constexpr size_t kValues = 60;
     std::vector<Tracer<float>> rows;
@@ -98,30 +105,32 @@ Graph graph_of_nested_lines(const Shape& shape) {
   return transform::simplify(f.trace(spec<float>({shape[0]}), spec<float>(shape)));
 }
 
-TEST_P(Outline, LongLinesOfNestedLoopsComputeWhatTheyDidWhole) {
+TEST_P(Outline, LongBlocksOfNestedLoopsComputeTheSameAsUnsplit) {
   const Shape shape{3, 37};
   const std::vector<AnyArray> inputs{data_of({shape[0]}), data_of(shape)};
-  EXPECT_EQ(test::compare_strictly(graph_of_nested_lines(shape), inputs, GetParam()), "");
+  EXPECT_EQ(test::compare_strictly(graph_of_nested_blocks(shape), inputs, GetParam()), "");
 }
 
-/// The parts of a text that end in `end`.
+/// The sections of a text that end in `end`.
 std::vector<std::string_view> split(std::string_view text, std::string_view end) {
-  std::vector<std::string_view> parts;
+  std::vector<std::string_view> sections;
   for (size_t at = 0, next; at < text.size(); at = next + end.size()) {
     next = std::min(text.find(end, at), text.size());
-    parts.push_back(text.substr(at, next - at));
+    sections.push_back(text.substr(at, next - at));
   }
-  return parts;
+  return sections;
 }
 
-// What a line computes is where the lines of the loops inside look for it: no values are stored again before a loop.
-TEST(Outline, LinesOfNestedLoopsShareTheirFrame) {
-  const std::string text = codegen::llvm_ir(kernel::build_program(graph_of_nested_lines({64, 64})), {});
+// The blocks of inner loops read the values of an outer block from the same frame: no value is stored again before a
+// loop.
+TEST(Outline, BlocksOfNestedLoopsShareTheirFrame) {
+  const std::string text = codegen::llvm_ir(kernel::build_program(graph_of_nested_blocks({64, 64})), {});
   int loop_nests = 0;
   for (const std::string_view function : split(text, "\n}")) {
-    int lines = 0;
-    for (const std::string_view block : split(function, "\n\n")) lines += occurrences(block, "call void @kernel.") > 2;
-    if (lines < 2) continue;
+    int long_blocks = 0;
+    for (const std::string_view block : split(function, "\n\n"))
+      long_blocks += occurrences(block, "call void @kernel.") > 2;
+    if (long_blocks < 2) continue;
     ++loop_nests;
     EXPECT_LT(occurrences(function, "store float"), 10) << function;
   }
@@ -130,12 +139,12 @@ TEST(Outline, LinesOfNestedLoopsShareTheirFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::ValuesIn(test::cpu_levels()));
 
-// Pieces of threads are whole vectors where the array is: no second copy of the body for a rest.
+// The chunks of threads are whole vectors if the array is: there is no second copy of the body for a remainder.
 TEST(LongBodies, OfThreadsAreEmittedOnce) {
   constexpr int kCount = 2500;
   for (const int64_t n : {int64_t{1} << 16, (int64_t{1} << 16) + 3}) {
     const std::string text = codegen::llvm_ir(kernel::build_program(graph_of(kCount, 3, {n})), {});
-    EXPECT_NE(text.find(".part"), std::string::npos);
+    EXPECT_NE(text.find(".body"), std::string::npos);
     EXPECT_LE(occurrences(text, " = fsub "), kCount / 5) << n;
   }
 }
@@ -143,40 +152,41 @@ TEST(LongBodies, OfThreadsAreEmittedOnce) {
 kernel::Program program_of(int count, int width) { return kernel::build_program(graph_of(count, width, {100})); }
 
 TEST(Modules, SmallProgramsAreOne) {
-  codegen::CodegenTimes times;
-  codegen::compile(program_of(100, 3), {}, &times);
-  EXPECT_EQ(times.modules, 1);
+  PassLog log;
+  codegen::compile(program_of(100, 3), logged_to(log));
+  EXPECT_EQ(log.runs(codegen::kMachineCodePass), 1);
 }
 
-TEST(Modules, LargeProgramsAreSeveralWhoeverCompilesThem) {
+TEST(Modules, LargeProgramsAreSeveralOnAnyNumberOfThreads) {
   const kernel::Program program = program_of(8000, 3);
-  codegen::CodegenTimes alone, shared;
-  codegen::compile(program, {}, &alone);
+  PassLog alone, shared;
+  codegen::compile(program, logged_to(alone));
   codegen::CodegenOptions options;
-  static int pieces = 0;
+  static int chunks = 0;
   options.parallel_for = [](void*, int64_t count, int64_t, void (*body)(void*, int64_t, int64_t),
                             void* environment) noexcept {
-    for (int64_t i = count; i-- > 0; ++pieces) body(environment, i, i + 1);
+    for (int64_t i = count; i-- > 0; ++chunks) body(environment, i, i + 1);
   };
-  codegen::compile(program, options, &shared);
-  EXPECT_GE(alone.modules, 3);
-  EXPECT_EQ(shared.modules, alone.modules);
-  EXPECT_EQ(pieces, alone.modules);
+  options.log = &shared;
+  codegen::compile(program, options);
+  EXPECT_GE(alone.runs(codegen::kMachineCodePass), 3);
+  EXPECT_EQ(shared.runs(codegen::kMachineCodePass), alone.runs(codegen::kMachineCodePass));
+  EXPECT_EQ(chunks, alone.runs(codegen::kMachineCodePass));
 }
 
 TEST(Modules, ManyKernelsGiveTheSameTogether) {
-  // Sums cut the graph into kernels.
+  // Sums split the graph into kernels.
   const auto f = jit([](auto x) {
     auto y = x;
-    for (int i = 0; i < 12; ++i) y = long_line(y, 400, 3) * 0.001f + sum(y) * 0.01f;
+    for (int i = 0; i < 12; ++i) y = long_block(y, 400, 3) * 0.001f + sum(y) * 0.01f;
     return y;
   });
   const Shape shape{300};
   const Graph graph = f.trace(spec<float>(shape));
   const std::vector<AnyArray> inputs{data_of(shape)};
-  codegen::CodegenTimes times;
-  codegen::compile(kernel::build_program(graph), {}, &times);
-  EXPECT_GT(times.modules, 1);
+  PassLog log;
+  codegen::compile(kernel::build_program(graph), logged_to(log));
+  EXPECT_GT(log.runs(codegen::kMachineCodePass), 1);
   codegen::CodegenOptions strict;
   strict.strict = true;
   const AnyArray native = test::run_native(graph, inputs, strict)[0];

@@ -1,4 +1,4 @@
-// Reductions in every shape: vectorised and not, nested in loops and in lanes, short and long; sums within the error of
+// Reductions: vectorised and scalar, nested in loops and in lanes, short and long; sums within the error bound of
 // pairwise summation.
 #include <cmath>
 #include <limits>
@@ -55,7 +55,7 @@ TEST(Reduction, SumsOfF32StayPairwise) { check_sums<float>(true); }
 TEST(Reduction, SumsOfF64StayPairwise) { check_sums<double>(true); }
 TEST(Reduction, ScalarSumsOfF32StayPairwise) { check_sums<float>(false); }
 
-// All terms alike and the total large: adding in a row would be off by many units.
+// Equal terms with a large total: sequential addition would have an error of many ulp.
 TEST(Reduction, LongSumOfEqualTermsIsAccurate) {
   for (const std::string& level : cpu_levels())
     for (const bool vectorize : {true, false}) {
@@ -266,7 +266,7 @@ TEST(Reduction, HalvesAccumulateInF32) {
     }
 }
 
-// A body too large to be repeated for each accumulator sums in the same order.
+// A body too large to be emitted once for each accumulator is summed in the same order.
 TEST(Reduction, LargeBodiesSumInTheSameOrder) {
   const int64_t n = 3001;
   std::vector<float> sums;

@@ -1,5 +1,5 @@
-// Every elementwise operation on every dtype at corner values, in vectors and alone, on every level of the CPU, against
-// plain C++.
+// Every elementwise operation on every dtype at corner values, in vectors and scalars, on every CPU level, compared
+// with plain C++.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -45,13 +45,13 @@ std::vector<T> corners() {
   return v;
 }
 
-/// An operation and what plain C++ makes of every triple of operands.
+/// An operation and the results of plain C++ for every triple of operands.
 struct Case {
   std::string name;
   size_t arity;
   std::vector<uint8_t> expected;
 };
-/// The operands and the cases of one dtype, as bytes. What compiles, runs and compares them is no template.
+/// The operands and the cases of one dtype, as bytes. The code that compiles, runs and compares them is not a template.
 struct Cases {
   DType dtype;
   std::vector<uint8_t> operands[3];
@@ -60,7 +60,7 @@ struct Cases {
   std::vector<uint8_t> selected;  ///< the second operand where the first equals the third, else the third
 };
 
-/// The oracles of the operations on T: lambdas without captures, by their types.
+/// The oracles of the operations on T: captureless lambdas, passed by type.
 template <class T>
 class Oracles {
   using W = Wide<T>;
@@ -193,7 +193,7 @@ void add_ops(Oracles<T>& out) {
 template <class T>
 Cases cases() {
   const std::vector<T> values = corners<T>();
-  // All pairs, with a third operand that walks through the values at another pace.
+  // All pairs, with a third operand that steps through the values with another stride.
   std::vector<T> a, b, c;
   for (size_t i = 0; i < values.size(); ++i)
     for (size_t j = 0; j < values.size(); ++j) {

@@ -1,4 +1,4 @@
-// Stores past the caches: taken for large results alone, and right wherever these begin and end.
+// Non-temporal stores: used only for large results, and correct at every begin and end of these.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int64_t kLarge = (16 << 20) / 4;  // floats that are streamed
+constexpr int64_t kLarge = (16 << 20) / 4;  // floats: the least for non-temporal stores
 
 Program scaled(int64_t n, bool in_place = false) {
   KernelBuilder k("scaled");
@@ -24,7 +24,7 @@ Program scaled(int64_t n, bool in_place = false) {
   return k.program();
 }
 
-TEST(Streaming, IsForLargeResultsThatAreNotRead) {
+TEST(NonTemporalStores, IsForLargeResultsThatAreNotRead) {
   EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v4")), ContainsRegex("vmovntps[^\n]*%zmm"));
   EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v4")), HasSubstr("sfence"));
   EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v3")), ContainsRegex("vmovntps[^\n]*%ymm"));
@@ -33,8 +33,8 @@ TEST(Streaming, IsForLargeResultsThatAreNotRead) {
   EXPECT_THAT(codegen::assembly(scaled(kLarge, true), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
 }
 
-// A place that is written again and again stays where it is.
-TEST(Streaming, IsForWhatIsWrittenOnce) {
+// A buffer that is written repeatedly gets ordinary stores.
+TEST(NonTemporalStores, IsForWhatIsWrittenOnce) {
   KernelBuilder k("again");
   const int32_t in = k.input(DType::f32, kLarge), out = k.output(DType::f32, kLarge);
   k.parallel(2, false, [&](Id) {
@@ -43,20 +43,20 @@ TEST(Streaming, IsForWhatIsWrittenOnce) {
   EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
 }
 
-TEST(Streaming, BeginsAndEndsAnywhere) {
+TEST(NonTemporalStores, BeginsAndEndsAnywhere) {
   for (const std::string& level : cpu_levels())
     for (const int64_t n : {kLarge, kLarge + 1, kLarge + 13, kLarge + 31}) {
       std::vector<float> x(static_cast<size_t>(n));
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 8191);
-      // The last element stands before a page that must not be touched, so the first one anywhere in a line.
+      // The last element is next to an inaccessible page, so the first one is at an arbitrary offset in a cache line.
       Guarded<float> a(x), b(x.size());
       run(scaled(n), {a.data(), b.data()}, cpu(level));
       for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(b[i], 2 * x[i]) << level << " n=" << n << " i=" << i;
     }
 }
 
-// Rows that begin at other places of a line, a gap behind each, and rows without gaps.
-TEST(Streaming, RowsOfSeveralResults) {
+// Rows that begin at various offsets in a cache line, with a gap after each, and rows without gaps.
+TEST(NonTemporalStores, RowsOfSeveralResults) {
   for (const std::string& level : cpu_levels())
     for (const int64_t columns : {64, 1013, 1024})
       for (const int64_t shift : {0, 1, 3}) {
@@ -73,7 +73,7 @@ TEST(Streaming, RowsOfSeveralResults) {
         });
         std::vector<float> x(static_cast<size_t>(columns));
         for (size_t c = 0; c < x.size(); ++c) x[c] = static_cast<float>(c);
-        // Behind the columns is a page that must not be read.
+        // After the columns is an inaccessible page.
         Guarded<float> a(x), b(std::vector<float>(static_cast<size_t>(rows * stride + shift), -1.0f)),
             c(static_cast<size_t>(rows * columns));
         run(k.program(), {a.data(), b.data(), c.data()}, cpu(level));

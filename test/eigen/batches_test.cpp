@@ -15,7 +15,7 @@ namespace cq = calque;
 using D = cq::Tracer<double>;
 using Vector3 = Eigen::Matrix<D, 3, 1>;
 
-/// v turned about the axis r by the angle |r| (Rodrigues).
+/// v rotated about the axis r by the angle |r| (Rodrigues' formula).
 const auto kRotate = [](auto r, auto v) {
   const Vector3 axis = r, point = v;
   const D angle = sqrt(axis.squaredNorm() + 1e-12);
@@ -35,7 +35,7 @@ TEST(EigenBatches, OfAScalarLambdaAreVectorCode) {
   const auto lowered = cq::jit(cq::vmap(kRotate)).lower(cq::spec<double>({1000, 3}), cq::spec<double>({1000, 3}));
   const std::string plan = text_of(lowered.plan()), assembly = text_of(lowered.assembly());
   EXPECT_NE(plan.find("parallel 1000 vectorize"), std::string::npos) << plan;
-  // Packed products and roots of doubles, whatever the width of the registers.
+  // Packed products and roots of doubles, for any register width.
   EXPECT_TRUE(std::regex_search(assembly, std::regex("v?mulpd|vfn?m(add|sub)[0-9]+pd"))) << assembly;
   EXPECT_TRUE(std::regex_search(assembly, std::regex("v?sqrtpd"))) << assembly;
 }

@@ -1,4 +1,4 @@
-// Eigen in and out of compiled functions.
+// Eigen objects as arguments and results of compiled functions.
 #include <gtest/gtest.h>
 
 #include "calque/eigen.h"
@@ -25,7 +25,7 @@ TEST(EigenCalls, TakeMatricesAndGiveThem) {
   EXPECT_EQ(Eigen::MatrixXf(fixed), c);
 }
 
-TEST(EigenCalls, ReadBlocksMapsAndTransposesInPlace) {
+TEST(EigenCalls, ReadBlocksMapsAndTransposesWithoutCopies) {
   const auto f = jit([](auto x) { return x * 2 - 1; });
   Eigen::MatrixXf m = sample(6, 5);
   const auto want = [](const Eigen::MatrixXf& x) { return Eigen::MatrixXf((x * 2).array() - 1); };
@@ -45,7 +45,7 @@ TEST(EigenCalls, ReadBlocksMapsAndTransposesInPlace) {
   EXPECT_TRUE(got.isApprox(want(m * m.transpose())));
 }
 
-TEST(EigenCalls, LayoutsAreSignaturesOfTheirOwn) {
+TEST(EigenCalls, LayoutsAreSeparateSignatures) {
   const auto f = jit([](auto x) { return x + 1; });
   const Eigen::MatrixXf m = sample(3, 3);
   const Eigen::Matrix<float, -1, -1, Eigen::RowMajor> r = m;
@@ -95,7 +95,7 @@ TEST(EigenCalls, CaptureMatricesAsConstants) {
   EXPECT_TRUE(got.isApprox(k.lazyProduct(v)));
 }
 
-TEST(EigenCalls, ReadSegmentsOfVectorsInPlace) {
+TEST(EigenCalls, ReadSegmentsOfVectorsWithoutCopies) {
   const auto f = jit([](auto x) { return x * 2; });
   Eigen::VectorXf v = sample(6, 1);
   const Eigen::MatrixXf m = sample(4, 5);

@@ -1,4 +1,4 @@
-// Eigen objects as leaves: which memory a view names, what is evaluated, and arrays as matrices.
+// Eigen objects as leaves: the memory of views, evaluated expressions, and arrays as matrices.
 #include <gtest/gtest.h>
 
 #include "calque/eigen.h"
@@ -12,7 +12,7 @@ template <class E>
 detail::LeafView view(const E& e) {
   return dense<E>::view(e);
 }
-/// The elements of a view, as Eigen gives them.
+/// The elements of a view, in the order of Eigen's.
 template <class E>
 void expect_elements(const E& e) {
   using T = typename E::Scalar;

@@ -1,4 +1,4 @@
-// Structs over a matrix, with containers of it as members; results that own their elements.
+// Structs over a matrix type, with containers of it as members; results that own their elements.
 #include <array>
 #include <map>
 #include <optional>
@@ -102,7 +102,7 @@ TEST(EigenResults, MayBeRandomOrEvenlySpaced) {
   EXPECT_EQ(Eigen::Vector4i(std::get<3>(first)), Eigen::Vector4i(6, 8, 10, 12));
 }
 
-// What a type says of the objects that it refers to.
+// Which types refer to other objects.
 template <class E>
 constexpr bool borrows(const E&) {
   return detail::holds_borrowed<E>();

@@ -1,6 +1,6 @@
 #pragma once
-// Matrices of tracers against matrices of numbers. What compares is no template: Eigen's arithmetic on tracers is work
-// enough for the compiler.
+// Matrices of tracers compared with matrices of numbers. The comparison is not a template, since Eigen's arithmetic on
+// tracers takes long enough to compile.
 #include <gtest/gtest.h>
 
 #include "calque/eigen.h"
@@ -29,7 +29,7 @@ auto plain(const M& m) {
   return typename M::PlainObject(m);
 }
 
-/// A function of one tracer: what the lambdas have in common is compiled once.
+/// A function of one tracer, so that code shared by the lambdas is compiled once.
 using TracedFunction = std::function<TD(TD)>;
 
 inline Graph graph_of(const TracedFunction& f, const AnyArray& x) {
@@ -51,7 +51,7 @@ inline void expect_close(const AnyArray& got, const AnyArray& want) {
   EXPECT_TRUE(allclose(got.as<double>(), want.as<double>(), 1e-12, 1e-12)) << got << "\n" << want;
 }
 
-/// `f` on matrices of tracers and on matrices of numbers gives the same.
+/// Checks that `f` gives the same on matrices of tracers and on matrices of numbers.
 template <int R, int C, class F>
 void expect_as_numbers(const F& f, const Eigen::MatrixXd& m) {
   const auto want = f(Eigen::Matrix<double, R, C>(m));

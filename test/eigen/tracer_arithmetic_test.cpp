@@ -1,4 +1,4 @@
-// Matrices of tracers: Eigen's own arithmetic, recorded, gives what it gives on numbers.
+// Matrices of tracers: Eigen's arithmetic, recorded, gives the same results as on numbers.
 #include "eigen/traced_matrices.h"
 
 namespace calque::test {

@@ -1,4 +1,4 @@
-// Functions of matrices of tracers for what in Eigen branches on values.
+// Functions of matrices of tracers that replace Eigen functions which branch on values.
 #include "eigen/traced_matrices.h"
 
 namespace calque::test {

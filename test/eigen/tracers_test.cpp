@@ -1,4 +1,4 @@
-// Matrices of tracers: made of tracers and numbers, given back, and the lines that they record.
+// Matrices of tracers: made from tracers and numbers, returned, and the lines that they record.
 #include "eigen/traced_matrices.h"
 
 namespace calque::test {

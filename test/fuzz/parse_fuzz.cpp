@@ -1,5 +1,5 @@
-// Whatever the bytes: parse gives a graph that verifies, prints and reads back as itself, keeps its meaning through
-// every pass and evaluates within bounds, or a ParseError.
+// For any bytes, parse either throws ParseError or returns a graph that verifies, round-trips through text, keeps its
+// meaning under every pass and evaluates within bounds.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

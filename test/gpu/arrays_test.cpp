@@ -1,4 +1,4 @@
-// Arrays on the simulator's device: they move, are read from the host, and keep operations with them.
+// Arrays on the simulator's device: copies, reads from the host, and operations that stay on the device.
 #include <sstream>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Functions on the simulator's device give what they give on the CPU.
+// Functions on the simulator's device give the same results as on the CPU.
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -237,7 +237,7 @@ TEST(DeviceDonation, ArrayThatIsPassedTwiceIsCopied) {
   EXPECT_THROW(y.host(), DeviceError);
 }
 
-// What every thread reads must not lie where one of them writes.
+// Memory that every thread reads must not be reused for a result while they read it.
 TEST(DeviceDonation, AnotherDtypeTakesNoMemoryOver) {
   const auto f = [](auto x) { return cast<int32_t>(x[0] * 1000.0f) + iota<int32_t>(static_cast<int64_t>(x.size())); };
   for (const int64_t n : {100, 5000, 100000}) {

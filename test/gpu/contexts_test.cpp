@@ -1,4 +1,5 @@
-// What asks a GPU for a context, and what a driver or a device that is too old, taken, or used by another library does.
+// When contexts are created, and drivers and devices that are too old, in exclusive use, or shared with another
+// library.
 #include <gmock/gmock.h>
 
 #include "calque/calque.h"
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
 
-const bool opened = (StandIn::get(), true);  // before anybody asks for a GPU
+const bool opened = (StandIn::get(), true);  // before the first use of a GPU
 
 class Contexts : public testing::Test {
  protected:
@@ -76,7 +77,7 @@ TEST_F(Contexts, QuestionsMakeNone) {
   EXPECT_EQ(driver.calls("cuDevicePrimaryCtxRetain"), before);
 }
 
-// What fails once is tried again; nothing is left behind.
+// A failed attempt is repeated by the next use; no handle is leaked.
 TEST_F(Contexts, OneThatIsRefusedIsAnErrorOfTheWork) {
   const CudaDevices all = open();
   const size_t contexts = driver.live("context"), streams = driver.live("stream");
@@ -144,7 +145,7 @@ TEST_F(Contexts, DriversAndDevicesThatAreTooOldSaySo) {
 
 // ---- copies from the host
 
-/// A copy from `x` to a device that is busy with a loop, and what arrives there when `x` changes at once.
+/// Copies `x` to a device that is busy with a loop, changes `x` at once, and returns the copied first element.
 float first_after_change(std::vector<float>& x) {
   const F busy = F::ones({8}).to(gpu());
   const auto loop = jit([](auto a) { return fori_loop(0, 5, [](auto, auto s) { return cumsum(s, 0) * 0.5f; }, a); });
@@ -169,7 +170,7 @@ TEST_F(Contexts, PageLockedMemoryMayChangeOnceACopyReturns) {
   EXPECT_EQ(first_after_change(x), 7);
   x[0] = 7;
   driver.lock_pages(x.data(), 0);
-  driver.lock_pages(x.data() + 500, 500 * sizeof(float));  // a part alone
+  driver.lock_pages(x.data() + 500, 500 * sizeof(float));  // only a part
   EXPECT_EQ(first_after_change(x), 7);
   driver.lock_pages(x.data() + 500, 0);
 }

@@ -1,4 +1,4 @@
-// Conversions to 16-bit floats on the simulated GPU, near ties: the bits of the reference.
+// Conversions to 16-bit floats on the simulated GPU, near ties: bit-identical to the reference.
 #include <gtest/gtest.h>
 
 #include "primitives/list.h"

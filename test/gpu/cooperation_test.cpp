@@ -1,5 +1,5 @@
-// What threads of a warp, of a block and of a grid compute together, at the lengths where schedules change: rows,
-// columns and whole arrays, on the simulator against the CPU. Every exchange is watched for races.
+// Cooperative computations of warps, blocks and grids at the extents where schedules change: rows, columns and whole
+// arrays, on the simulator against the CPU. The simulator checks all communication for races.
 #include <string>
 #include <tuple>
 #include <vector>
@@ -22,7 +22,7 @@ Array<T> numbers(int64_t rows, int64_t columns) {
   return Array<T>::from(values, {rows, columns});
 }
 
-/// Integers exactly, floats nearly: the order of sums is the schedule's.
+/// Integers are exact; floats are close, since the schedule decides the order of sums.
 template <class T>
 void expect_same(const Array<T>& got, const Array<T>& want, const char* what) {
   EXPECT_EQ(got.device(), gpu_sim()) << what;
@@ -94,7 +94,7 @@ std::vector<int64_t> widths() {
   return {31, 33, 513, 1000};
 }
 
-// Around the widths of vectors, warps and blocks, and where pieces begin.
+// Extents near the widths of vectors, warps and blocks, and where reductions are split into chunks.
 INSTANTIATE_TEST_SUITE_P(Shapes, Cooperation,
                          testing::Combine(testing::Values<int64_t>(1, 70), testing::ValuesIn(widths())),
                          [](const auto& info) {

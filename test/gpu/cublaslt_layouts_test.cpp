@@ -1,4 +1,4 @@
-// Our declarations of cuBLASLt's interface beside NVIDIA's own, where their header is installed.
+// Compares our declarations of cuBLASLt's interface with NVIDIA's, if their header is installed.
 #include <gtest/gtest.h>
 
 #include "runtime/cuda/cublaslt.h"
@@ -30,8 +30,8 @@ TEST(CublasLayouts, NumbersAreTheLibrarys) {
   EXPECT_EQ(number(kComputeF32), number(CUBLAS_COMPUTE_32F));
   EXPECT_EQ(number(kComputeF64), number(CUBLAS_COMPUTE_64F));
   EXPECT_EQ(number(kComputeTf32), number(CUBLAS_COMPUTE_32F_FAST_TF32));
-  EXPECT_EQ(number(kTurnFirst), number(CUBLASLT_MATMUL_DESC_TRANSA));
-  EXPECT_EQ(number(kTurnSecond), number(CUBLASLT_MATMUL_DESC_TRANSB));
+  EXPECT_EQ(number(kTransposeFirst), number(CUBLASLT_MATMUL_DESC_TRANSA));
+  EXPECT_EQ(number(kTransposeSecond), number(CUBLASLT_MATMUL_DESC_TRANSB));
   EXPECT_EQ(0, number(CUBLAS_OP_N));
   EXPECT_EQ(1, number(CUBLAS_OP_T));
   EXPECT_EQ(number(kBatchCount), number(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT));

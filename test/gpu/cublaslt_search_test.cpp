@@ -1,4 +1,4 @@
-// Where cuBLASLt is looked for, and what happens to libraries that are not it, or do not start.
+// The search for cuBLASLt, and libraries that are something else or fail to initialise.
 #include "runtime/cuda/cublaslt_search.h"
 
 #include <algorithm>
@@ -26,9 +26,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const bool opened = (StandIn::get(), true);  // before anybody asks for a GPU
+const bool opened = (StandIn::get(), true);  // before the first use of a GPU
 
-/// A variable of the environment until the end of the scope.
+/// Sets an environment variable until the end of the scope.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -109,7 +109,7 @@ TEST_F(CublasSearch, FindsToolkitsAndPythonsPackages) {
   EXPECT_THAT(found(13000), ElementsAre(cu13, in_toolkit, listed, cu12, torch, user));
 }
 
-// A virtual environment need not be activated: its python3 may be called by its path, which PATH then has.
+// A virtual environment that is not activated: the first python3 of PATH is in it.
 TEST_F(CublasSearch, FindsThePackagesOfTheFirstPython) {
   const std::string library = file("env/lib/python3.11/site-packages/nvidia/cublas/lib/libcublasLt.so.12");
   file("env/bin/python3");
@@ -139,7 +139,7 @@ TEST_F(CublasSearch, FirstThatStartsWins) {
   EXPECT_EQ(problem, "libm.so.6 has no cublasLtCreate");
 }
 
-/// Products that cuBLASLt was asked for where CALQUE_LIBCUBLASLT says so.
+/// Number of products that cuBLASLt is called for under this value of CALQUE_LIBCUBLASLT.
 int products_with(const std::string& libraries) {
   const Variable named("CALQUE_LIBCUBLASLT", libraries);
   const double usual = runtime::least_library_flops();

@@ -1,5 +1,5 @@
-// Products by cuBLASLt against the stand-in: the right ones, with the right results, at the right time; what the
-// library refuses is computed without it, and nothing of it is left behind.
+// Products by cuBLASLt on the stand-in: which ones, their results and order; products that the library refuses are
+// computed without it, and no handle is leaked.
 #include "runtime/cuda/cublaslt.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ using F = Array<float>;
 using test::StandIn;
 using testing::IsEmpty;
 
-const bool opened = (StandIn::get(), true);  // before anybody asks for a GPU
+const bool opened = (StandIn::get(), true);  // before the first use of a GPU
 
 class Cublas : public testing::Test {
  protected:
@@ -31,7 +31,7 @@ class Cublas : public testing::Test {
     runtime::device_api(gpu()).trim();
     EXPECT_THAT(driver.problems(), IsEmpty());
   }
-  /// Products that the library was asked for meanwhile.
+  /// Number of products that the library was called for during `work`.
   template <class Work>
   int asked(Work&& work) {
     const int before = driver.calls("cublasLtMatmul");
@@ -42,7 +42,7 @@ class Cublas : public testing::Test {
   const double usual = runtime::least_library_flops();
 };
 
-/// Small whole numbers: their products are exact in every order of summation.
+/// Small integers, whose products are exact in every order of summation.
 template <class T>
 Array<T> numbers(const Shape& shape, int seed) {
   std::vector<T> values;
@@ -148,7 +148,7 @@ TEST_F(Cublas, AsksForAnAlgorithmOnce) {
   g.clear_cache();
 }
 
-/// Products in a chain, and a kernel behind them.
+/// A chain of products, followed by a kernel.
 auto chain() {
   return jit([](auto x, auto w) {
     for (int i = 0; i < 3; ++i) x = matmul(x, w);
@@ -163,7 +163,7 @@ TEST_F(Cublas, ChainsAreReplayedWithTheirProducts) {
   const F there = x.to(gpu()), v = w.to(gpu());
   EXPECT_EQ(asked([&] { EXPECT_TRUE(allclose(f(there, v).second, wanted)); }), 3);
   const int nodes = driver.calls("cuGraphAddChildGraphNode"), launches = driver.calls("cuLaunchKernel");
-  std::vector<std::pair<F, F>> kept;  // so that every call writes elsewhere
+  std::vector<std::pair<F, F>> kept;  // so that every call writes to new memory
   for (int i = 0; i < 6; ++i) kept.push_back(f(there, v));
   for (const auto& y : kept) EXPECT_TRUE(allclose(y.second, wanted));
   EXPECT_EQ(driver.calls("cuLaunchKernel"), launches);
@@ -172,7 +172,7 @@ TEST_F(Cublas, ChainsAreReplayedWithTheirProducts) {
   f.clear_cache();
 }
 
-// Whatever fails, the result is there, and is right.
+// The result is correct whichever call fails.
 TEST_F(Cublas, ProductsWithoutDescriptionsAreComputedWithoutIt) {
   for (const char* entry :
        {"cublasLtMatmulDescCreate", "cublasLtMatmulDescSetAttribute", "cublasLtMatrixLayoutCreate",

@@ -1,4 +1,4 @@
-// Our declarations of the driver's interface beside NVIDIA's own, where their header is installed.
+// Compares our declarations of the driver's interface with NVIDIA's, if their header is installed.
 #include <gtest/gtest.h>
 
 #include "runtime/cuda/cuda_driver.h"

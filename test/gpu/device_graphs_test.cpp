@@ -1,4 +1,5 @@
-// Random graphs run as calls on the simulator are, control flow included, against the oracle: strict mode, bit for bit.
+// Random graphs, with control flow, executed as calls on the simulator against the reference: strict mode,
+// bit-identical.
 #include <gtest/gtest.h>
 
 #include "calque/device.h"
@@ -16,7 +17,7 @@ namespace {
 RandomGraphOptions strict_options() {
   RandomGraphOptions o;
   o.reassociated = false;
-  // The sign of a NaN is nobody's promise; these two would show it.
+  // The sign of a NaN is unspecified; these two would expose it.
   o.exclude = {"bitcast", "copysign"};
   return o;
 }

@@ -1,5 +1,5 @@
-// The CUDA back end against the stand-in driver: it computes the same, leaks nothing, and every failure of the driver
-// is an error in words, after which the device goes on.
+// The CUDA back end on the stand-in driver: same results, no leaks, and a readable error for every failure of the
+// driver, after which the device still works.
 #include <gmock/gmock.h>
 
 #include "calque/calque.h"
@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::ThrowsMessage;
 
-const bool opened = (StandIn::get(), true);  // before anybody asks for a GPU
+const bool opened = (StandIn::get(), true);  // before the first use of a GPU
 
 class Cuda : public testing::Test {
  protected:
@@ -86,7 +86,7 @@ TEST_F(Cuda, ChainsAreReplayedAsGraphs) {
   const int graphs = driver.calls("cuGraphInstantiateWithFlags"), launches = driver.calls("cuLaunchKernel");
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(allclose(f(there), wanted));  // in the same memory each time
   EXPECT_EQ(driver.calls("cuGraphInstantiateWithFlags"), graphs + 1);
-  std::vector<F> kept;  // so that every call writes elsewhere
+  std::vector<F> kept;  // so that every call writes to new memory
   for (int i = 0; i < 8; ++i) kept.push_back(f(there));
   for (const F& y : kept) EXPECT_TRUE(allclose(y, wanted));
   EXPECT_EQ(driver.calls("cuGraphInstantiateWithFlags"), graphs + 4);
@@ -138,7 +138,8 @@ TEST_F(Cuda, CapturedArraysOfTheDeviceAreNotFetched) {
     });
   };
   loop(on_gpu(F::full({4, 4}, 2)))(x);
-  for (const Shape& shape : {Shape{4, 4}, Shape{4}, Shape{}}) {  // the last two would be small enough to look at
+  for (const Shape& shape :
+       {Shape{4, 4}, Shape{4}, Shape{}}) {  // the last two are small enough to have their contents inspected
     loop(on_gpu(F::full(shape, 2)))(x);
     const uint64_t compiled = runtime::num_compilations();
     const F w = on_gpu(F::full(shape, 3));
@@ -193,7 +194,7 @@ TEST_F(Cuda, FailedLaunchNamesKernelAndLine) {
 TEST_F(Cuda, FailureOfAKernelShowsWhereItIsWaitedFor) {
   const F x = on_gpu({1, 2, 3});
   const F y = x * 3.0f;
-  driver.fail("cuEventSynchronize", 999);  // one that does not last
+  driver.fail("cuEventSynchronize", 999);  // a failure that is not sticky
   EXPECT_THAT([&] { y.host(); },
               ThrowsMessage<DeviceError>(AllOf(HasSubstr("gpu:0: waiting for a result: CUDA_ERROR_UNKNOWN"),
                                                HasSubstr("launched before: kernel k0_"))));
@@ -227,7 +228,7 @@ TEST_F(Cuda, OutOfMemoryFreesThePoolAndTriesAgain) {
   EXPECT_EQ(f(d).size(), 300000);
 }
 
-// Each entry point that a session of work reaches fails once; the error is one of the library's, the next try works.
+// Each entry point that typical work reaches fails once; the error is one of Calque's, and the next attempt works.
 TEST_F(Cuda, EveryFailureIsAnErrorAndNoMore) {
   const auto work = [] {
     const auto f = jit([](auto x) {
@@ -272,7 +273,7 @@ TEST_F(Cuda, DriverThatDoesNotStartIsNoDevice) {
                             "cuDeviceTotalMem_v2"}) {
     driver.fail(entry, 999);
     const runtime::CudaDevices all = runtime::open_cuda_devices(CALQUE_STAND_IN_CUDA);
-    // Without devices it is the driver that has a problem, with one the device that cannot be used.
+    // Without devices the driver has the problem, else the device.
     const bool is_device = !all.devices.empty();
     ASSERT_TRUE(!is_device || all.devices[0] == nullptr) << entry;
     EXPECT_THAT(is_device ? all.problems[0] : all.problem, HasSubstr("CUDA_ERROR_UNKNOWN, as the stand-in was told"))

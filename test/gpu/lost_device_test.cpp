@@ -1,5 +1,5 @@
-// A kernel that reads what it must not leaves nothing that works in its context. Each test is a process of its own,
-// since a device that was lost does not come back.
+// A kernel with an illegal access makes its context unusable. Each test runs in a separate process, since a lost device
+// cannot be recovered.
 #include <iostream>
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::ThrowsMessage;
 
-const bool opened = (StandIn::get(), true);  // before anybody asks for a GPU
+const bool opened = (StandIn::get(), true);  // before the first use of a GPU
 
 class LostDevice : public testing::Test {
  protected:
@@ -30,10 +30,10 @@ class LostDevice : public testing::Test {
   StandIn& driver = StandIn::get();
 };
 
-/// Ends the process: well when nothing that was expected failed.
+/// Ends the process, successfully if no expectation failed.
 [[noreturn]] void end() {
   for (const std::string& problem : StandIn::get().problems()) ADD_FAILURE() << problem;
-  // Such a process prints none of them by itself.
+  // A death test's process does not print failures.
   const testing::TestResult& result = *testing::UnitTest::GetInstance()->current_test_info()->result();
   for (int i = 0; i < result.total_part_count(); ++i)
     if (result.GetTestPartResult(i).failed()) std::cerr << result.GetTestPartResult(i).message() << '\n';
@@ -118,7 +118,7 @@ TEST_F(LostDevice, OthersGoOn) {
   driver.set("devices", 1);
 }
 
-// What is known to have ended well is not suspected.
+// Kernels that are known to have succeeded are not named.
 TEST_F(LostDevice, NamesOnlyWhatMayHaveFailed) {
   const auto scenario = [&] {
     const F x = F{1, 2, 3}.to(gpu());
@@ -138,7 +138,7 @@ TEST_F(LostDevice, NamesOnlyWhatMayHaveFailed) {
   EXPECT_EXIT(scenario(), testing::ExitedWithCode(0), "");
 }
 
-// At the end of the program the driver may be gone before the last arrays are.
+// At the end of the program the driver may shut down before the last arrays are destroyed.
 TEST_F(LostDevice, DriverThatHasShutDownIsNoTrouble) {
   const auto scenario = [&] {
     F x = F{1, 2, 3}.to(gpu());

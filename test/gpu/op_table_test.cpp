@@ -1,5 +1,5 @@
-// Every primitive and dtype on the simulator against the reference; and the kernels of all of them through the
-// assembler, many in a module.
+// Every primitive and dtype on the simulator against the reference, and all their kernels through the assembler, many
+// to a module.
 #include "support/op_table.h"
 
 #include <sstream>
@@ -27,7 +27,7 @@ bool reassociates(const OpRow& row, DType d) {
           row.id == primitives::id_of<primitives::DotGeneral>);
 }
 
-/// Bit for bit; where the order of a sum is free, within 64 roundings of the dtype.
+/// Bit-identical; where sums may be reassociated, within 64 roundings of the dtype.
 std::string check(const OpRow& row, DType dtype, const OpCase& c) {
   const Graph g = graph_of(row, c);
   codegen::DeviceOptions options;
@@ -47,7 +47,7 @@ std::string check(const OpRow& row, DType dtype, const OpCase& c) {
   return out.str();
 }
 
-/// One of so many cases.
+/// Every kEvery-th case is run.
 constexpr int kEvery = kAddressSanitizer ? 53 : 11;
 
 template <class F>
@@ -71,7 +71,7 @@ TEST(SimulatedOp, EqualsTheReference) {
   });
 }
 
-// Steps are left out: what is assembled are kernels.
+// Without steps: only kernels are assembled.
 TEST(AssembledOp, IsAccepted) {
   if (!find_ptxas()) GTEST_SKIP() << kNoPtxas;
   kernel::Program all;
@@ -89,7 +89,7 @@ TEST(AssembledOp, IsAccepted) {
     const Assembled assembled = assemble(codegen::compile_ptx(part, options).ptx, options.arch);
     ASSERT_TRUE(assembled.accepted) << assembled.messages;
     EXPECT_EQ(assembled.kernels.size(), part.kernels.size());
-    // No array is local; the assembler keeps one register in memory here and there though it has others.
+    // No local arrays; the assembler occasionally spills one register although others are free.
     for (const AssembledKernel& k : assembled.kernels) EXPECT_LE(k.stack_bytes, 16) << k.name;
   }
 }

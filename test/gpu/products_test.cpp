@@ -1,5 +1,5 @@
-// Products of whole graphs, from their plan to the simulator. Inputs are small whole numbers, so that every order of
-// summation gives the bits of the reference.
+// Matrix products of whole graphs, from the plan to the simulator. Inputs are small integers, so that every order of
+// summation gives the same bits as the reference.
 #include <gtest/gtest.h>
 
 #include "codegen/gpu/device_code.h"

@@ -1,5 +1,5 @@
-// Device code against the CPU's: random graphs on the simulator, strict mode, bit for bit; and their PTX through the
-// assembler. Limits far below a real device's make small graphs take every way.
+// Device code against the CPU's: random graphs on the simulator in strict mode, bit-identical, and their PTX through
+// the assembler. Limits far below a real device's make small graphs take every path.
 #include <gtest/gtest.h>
 
 #include "support/native.h"
@@ -14,7 +14,7 @@ namespace {
 RandomGraphOptions exact_options() {
   RandomGraphOptions o;
   o.reassociated = false;
-  // The sign of a NaN is nobody's promise; these two would show it.
+  // The sign of a NaN is unspecified; these two would expose it.
   o.exclude = {"bitcast", "copysign"};
   return o;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The stand-in for CUDA's driver and cuBLASLt as tests see it: what it was asked for, what lives, what was done wrong,
-// and errors to come.
+// The tests' interface of the stand-in for CUDA's driver and cuBLASLt: its calls, live handles, detected misuse, and
+// injected errors.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace calque::test {
 
 class StandIn {
  public:
-  /// The one that the library opens. CALQUE_LIBCUDA and CALQUE_LIBCUBLASLT name it from here on.
+  /// The instance that the library opens. The first call sets CALQUE_LIBCUDA and CALQUE_LIBCUBLASLT to it.
   static StandIn& get() {
     static StandIn& one = *new StandIn;
     return one;
@@ -25,11 +25,11 @@ class StandIn {
   void limit_memory(size_t bytes) { limit_(bytes); }
   /// See State::settings of test/stand_in/state.h.
   void set(const char* setting, int value) { set_(setting, value); }
-  /// Page-locks memory of the host; of no bytes: unlocks it.
+  /// Page-locks host memory; with 0 bytes, unlocks it.
   void lock_pages(const void* memory, size_t bytes) { register_(memory, bytes); }
-  /// How many there are of a kind; `work`: what was asked for and has not happened.
+  /// Number of live handles of a kind; `work`: submitted work that is pending.
   size_t live(const char* kind) { return live_(kind); }
-  /// What was done wrong since the last time.
+  /// Misuse since the last call.
   std::vector<std::string> problems() {
     std::vector<std::string> all;
     char text[256];

@@ -1,5 +1,5 @@
-// The kernels that users write first, as an assembler of NVIDIA's sees them: for the oldest and the newest architecture
-// that is served, nothing may be spilled, and no thread may need memory of its own.
+// Typical kernels, through NVIDIA's assembler: for the oldest and the newest supported architecture, without spills and
+// without local memory.
 #include <algorithm>
 #include <functional>
 
@@ -78,7 +78,7 @@ void check(const std::string& arch) {
   }
 }
 
-// Older versions of PTX take 544 parameters: kernels have fewer.
+// Older versions of PTX allow 544 parameters: kernels have fewer.
 TEST(StandardKernels, OfManyArraysNeedNoNewPtx) {
   const auto f = jit([](const auto& list) {
     auto sum = list[0];
@@ -110,7 +110,7 @@ TEST(StandardKernels, CallFunctionsForRareArguments) {
   EXPECT_THAT(ptx, testing::ContainsRegex("\\.func [^\n]*calque_\\$_sin_\\$_f32_\\$_general"));
   EXPECT_THAT(ptx, testing::HasSubstr(".const .align 64 .b8 calque_$_table"));
   EXPECT_THAT(ptx, testing::Not(testing::HasSubstr("\n.global")));
-  // Of very many uses no copies are made.
+  // Functions with very many calls are not inlined.
   EXPECT_LT(ptx_of(300).size(), 3 * ptx.size());
 }
 

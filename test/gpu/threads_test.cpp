@@ -1,4 +1,4 @@
-// Threads share devices: their work is in one order, their memory in one pool.
+// Threads share devices: their work is executed in one order, their memory comes from one pool.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using F = Array<float>;
 
-const bool opened = (test::StandIn::get(), true);  // before anybody asks for a GPU
+const bool opened = (test::StandIn::get(), true);  // before the first use of a GPU
 
 void call_from_threads(Device device) {
   const auto f = jit([](auto x) {
@@ -26,7 +26,7 @@ void call_from_threads(Device device) {
         F own = F::full({4}, static_cast<float>(t)).to(device);
         EXPECT_TRUE(allclose(f(shared), wanted));
         EXPECT_EQ((own * 2.0f)(3), 2 * static_cast<float>(t));
-        EXPECT_EQ(shared(2), 3);  // fetched once, by whoever comes first
+        EXPECT_EQ(shared(2), 3);  // fetched once, by the first thread
       }
     });
   }

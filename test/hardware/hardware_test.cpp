@@ -1,5 +1,5 @@
-// What only a GPU can tell: that it computes what the CPU does, that calls are futures, and that memory comes back.
-// Without one these tests are skipped.
+// Tests that need a GPU: results equal the CPU's, calls are asynchronous, and memory is released. Skipped without a
+// GPU.
 #include <calque/calque.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class Hardware : public testing::Test {
 RandomGraphOptions exact_options() {
   RandomGraphOptions o;
   o.reassociated = false;
-  o.exclude = {"bitcast", "copysign"};  // the sign of a NaN is nobody's promise
+  o.exclude = {"bitcast", "copysign"};  // the sign of a NaN is unspecified
   return o;
 }
 
@@ -68,7 +68,7 @@ TEST_F(Hardware, ReducesLongAndShortRows) {
   }
 }
 
-// 16-bit results may differ in their last place, where the sums of f32 do.
+// 16-bit results may differ in the last bit when the f32 accumulators differ.
 TEST_F(Hardware, MultipliesMatrices) {
   for (const Shape& shape : {Shape{512, 512}, Shape{333, 1021}, Shape{1, 4096}, Shape{1024, 16}}) {
     const auto x = numbers(shape);
@@ -78,7 +78,7 @@ TEST_F(Hardware, MultipliesMatrices) {
   }
 }
 
-// Of a size that cuBLASLt gets where it is there. Whole numbers: every order of summation gives the same bits.
+// Of a size that uses cuBLASLt if available. Integers: every order of summation gives the same bits.
 TEST_F(Hardware, MultipliesLargeMatrices) {
   const auto x = floor(numbers({640, 1024}) * 3.0f), y = floor(numbers({2, 512, 1024}) * 3.0f);
   const auto same = [](const auto& f, const auto& a) {
@@ -93,7 +93,7 @@ TEST_F(Hardware, MultipliesLargeMatrices) {
   all.operator()<double>();
   all.operator()<bfloat16>();
   all.operator()<float16>();
-  // Of f32, more than tf32 would keep.
+  // f32 values with more significant bits than tf32 has.
   const auto ones = Array<float>::ones({512, 512});
   same([ones](auto a) { return matmul(a, ones); }, Array<float>::full({512, 512}, 1 + 0x1p-13f));
 }

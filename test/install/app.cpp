@@ -1,4 +1,4 @@
-// A program that knows Calque from its installed package alone. Its exit status says whether the results were right.
+// A program that uses only the installed Calque package. Its exit status tells whether the results were correct.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>

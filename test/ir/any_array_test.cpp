@@ -120,7 +120,7 @@ TEST(Storage, BorrowedMemoryIsReleasedOnceAndNeverUnique) {
 
 TEST(Storage, HugeRequestIsAnError) {
   EXPECT_THROW(detail::Storage::allocate(SIZE_MAX - 100), DeviceError);
-  // The system would promise this much; using it would end the program.
+  // The system overcommits: the allocation would succeed, but using it would kill the program.
   EXPECT_THROW(detail::Storage::allocate(size_t{1} << 46), DeviceError);
 }
 

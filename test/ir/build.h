@@ -1,5 +1,5 @@
 #pragma once
-// Short spellings for building the small graphs of these tests by hand.
+// Shorthands to build the small graphs of these tests.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -21,7 +21,7 @@ inline Value op(Graph& g, std::string_view primitive, ValueList operands, Attrib
   return add(g, primitive, std::move(operands), std::move(attributes)).result();
 }
 
-/// The message of the exception of type E that `f` throws, or a text that no test expects.
+/// The message of the exception of type E that `f` throws, or a text that matches no expectation.
 template <class E>
 std::string message_of(const std::function<void()>& f) {
   try {

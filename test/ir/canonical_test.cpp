@@ -16,7 +16,7 @@ std::vector<std::string> names(const Graph& g) {
 
 using Names = std::vector<std::string>;
 
-/// sin(x) + cos(x), the operands recorded in either order, as two compilers would.
+/// sin(x) + cos(x) with the operands recorded in either order: C++ compilers differ in evaluation order.
 Graph recorded(bool right_first) {
   Graph g;
   const Value x = g.add_input(f32());
@@ -193,7 +193,7 @@ TEST(CanonicalHash, EqualGraphsHashEqually) {
 }
 
 TEST(CanonicalHash, IsTheSameInEveryProcess) {
-  // Caches on disk are keyed on it: a change needs a new version of their format.
+  // The on-disk cache is keyed by this hash: a change requires a new version of the cache format.
   const GraphHash hash =
       canonical_hash(parse("calque 1\n"
                            "graph f(%0: f32[3], %1: f32[3]) {\n"

@@ -1,4 +1,4 @@
-// The table and the drawing.
+// The tabular form and the Graphviz output.
 #include <sstream>
 
 #include <gmock/gmock.h>

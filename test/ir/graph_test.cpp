@@ -133,14 +133,15 @@ TEST(GraphEdit, InsertionErrorsNameTheReason) {
               testing::StartsWith("insert_after: the equation is not of this graph, or was erased (graph_test.cpp:"));
 }
 
-TEST(GraphEdit, OperandsMustBeDefinedAtThePlaceOfInsertion) {
+TEST(GraphEdit, OperandsMustBeDefinedBeforeTheInsertionPoint) {
   Graph g;
   const Value x = g.add_input(f32());
   Equation& first = add(g, "neg", {x});
   Equation& second = add(g, "abs", {first.result()});
-  EXPECT_THAT(message_of<CompileError>([&] { g.insert_before(first, "sin", {second.result()}); }),
-              testing::HasSubstr("insert_before: operand 0 of sin is defined only after that place, or is a value of "
-                                 "another graph (graph_test.cpp:"));
+  EXPECT_THAT(
+      message_of<CompileError>([&] { g.insert_before(first, "sin", {second.result()}); }),
+      testing::HasSubstr("insert_before: operand 0 of sin is defined only after the insertion point, or is a value of "
+                         "another graph (graph_test.cpp:"));
   EXPECT_THROW(g.insert_before(first, "sin", {first.result()}), CompileError);
   EXPECT_THROW(g.insert_after(first, "sin", {second.result()}), CompileError);
   const Value sine = g.insert_after(first, "sin", {first.result()});
@@ -154,7 +155,7 @@ TEST(GraphEdit, OperandsMustBeDefinedAtThePlaceOfInsertion) {
   g.verify();
 }
 
-TEST(GraphEdit, ManyInsertionsAtOnePlaceKeepTheirOrder) {
+TEST(GraphEdit, ManyInsertionsAtOnePointKeepTheirOrder) {
   Graph g;
   const Value x = g.add_input(f32());
   Value latest = add(g, "neg", {x}).result();

@@ -1,4 +1,4 @@
-// Damaged texts: the message says where, what was expected, and what stands there.
+// Malformed texts: the message gives the position, what was expected, and what was found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ std::string error(std::string_view text) {
   return message_of<ParseError>([&] { parse(text); });
 }
 
-/// The error of an equation in a graph with inputs %0: f32[3], %1: f32[3]. It stands on line 3 from column 3.
+/// The error of an equation in a graph with inputs %0: f32[3], %1: f32[3]. The equation is on line 3, column 3.
 std::string equation_error(const std::string& equation) {
   return error("calque 1\ngraph f(%0: f32[3], %1: f32[3]) {\n  " + equation + "\n  return %0\n}\n");
 }
@@ -146,14 +146,14 @@ TEST(ParseError, SubgraphsAreClosed) {
             "parse: line 3, column 50: %1 is not defined before its use");
 }
 
-/// Whatever is done to a text, parse returns a graph that verifies, or throws ParseError.
+/// For any mutation of a text, parse returns a graph that verifies, or throws ParseError.
 TEST(ParseDamaged, NeverCrashes) {
   Rng rng(9);
-  constexpr std::string_view kPieces[] = {"%0",     "[",      "]",   "{",        "}",
-                                          "(",      ")",      ":",   ",",        "=",
-                                          "f32[3]", "return", "\"",  "-1",       "9223372036854775807",
-                                          "0",      "nan",    "@c0", "constant", "loc(",
-                                          "<",      "i8[0]"};
+  constexpr std::string_view kFragments[] = {"%0",     "[",      "]",   "{",        "}",
+                                             "(",      ")",      ":",   ",",        "=",
+                                             "f32[3]", "return", "\"",  "-1",       "9223372036854775807",
+                                             "0",      "nan",    "@c0", "constant", "loc(",
+                                             "<",      "i8[0]"};
   int accepted = 0;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     std::string text = print(random_graph(seed % 300, {.max_equations = 12}));
@@ -165,7 +165,7 @@ TEST(ParseDamaged, NeverCrashes) {
           text.erase(at, rng.below(8));
           break;
         case 1:
-          text.insert(at, rng.pick(kPieces));
+          text.insert(at, rng.pick(kFragments));
           break;
         case 2:
           text[at] = static_cast<char>(rng.next());

@@ -1,4 +1,4 @@
-// The text form: what it looks like, and that reading gives back what was printed.
+// The text form: its spelling, and that parsing restores what was printed.
 #include "ir/text/text.h"
 
 #include <cstring>
@@ -108,7 +108,7 @@ TEST(Text, AcceptsWhatPeopleWrite) {
 }
 
 TEST(Text, AttributesOfEveryKindReadBack) {
-  // No primitive has all kinds; host_call and debug_print have the rare ones.
+  // No primitive has all kinds of attributes; host_call and debug_print have the uncommon ones.
   Graph g;
   const Value x = g.add_input(f32({2}));
   const auto opaque = std::make_shared<const UnboundOpaque>("my \"fn\"");

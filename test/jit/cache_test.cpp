@@ -150,7 +150,7 @@ TEST(JitCache, ThousandSignaturesAreKept) {
   EXPECT_EQ(f.cache_info().hits, 1000u);
 }
 
-/// CALQUE_CODE_MEMORY for a scope: functions made inside it have that much.
+/// Sets CALQUE_CODE_MEMORY for a scope: the limit of functions made inside it.
 class CodeMemory {
  public:
   explicit CodeMemory(size_t bytes) : before_(runtime::mutable_environment().code_memory) { set(bytes); }
@@ -165,7 +165,7 @@ class CodeMemory {
 };
 
 TEST(JitCache, MemoryOfOneFunctionIsBounded) {
-  // Code for a device is counted as ten times as much.
+  // Code for a device is counted ten times.
   const CodeMemory limit((runtime::environment().device.empty() ? size_t{2} : size_t{20}) << 20);
   runtime::clear_executables();
   const auto f = jit([](auto x, int n) { return x * (static_cast<float>(n) + 0.0625f); });
@@ -178,17 +178,17 @@ TEST(JitCache, MemoryOfOneFunctionIsBounded) {
   EXPECT_GT(kept, 20u);
   EXPECT_LT(kept, 120u);
   EXPECT_LE(runtime::num_executables(), 120u);
-  call_all();  // the same again: least recently used would have none of them
+  call_all();  // the same again: least-recently-used replacement would keep none of them
   EXPECT_GT(f.cache_info().hits - hits, kept * 3 / 4);
 }
 
 TEST(JitCache, CapturedArraysCountAsMemory) {
-  if (!runtime::environment().device.empty()) GTEST_SKIP() << "on a device each signature has copies of its own";
+  if (!runtime::environment().device.empty()) GTEST_SKIP() << "on a device each signature has separate copies";
   const CodeMemory limit(size_t{8} << 20);
   F w = F::zeros({1 << 18});  // a megabyte
   const auto f = jit([&w](auto x, int) { return x + w; });
   for (int n = 0; n < 40; ++n) f(F{1}, static_arg(n));
-  EXPECT_EQ(f.cache_info().entries, 40u);  // all hold the same
+  EXPECT_EQ(f.cache_info().entries, 40u);  // all share it
   for (int n = 0; n < 40; ++n) {
     w = F::zeros({1 << 18});
     f(F{1}, static_arg(100 + n));

@@ -1,5 +1,5 @@
-// Captured arrays are operands of the code at every depth: a lambda that is made again with other ones is traced again
-// and never compiled again, and nothing holds them once it is gone.
+// Captured arrays are operands of the code at every depth: a lambda that is created again with other ones is traced
+// again but not compiled again, and no reference to them remains after it is destroyed.
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using F = Array<float>;
 
 F filled(float value) { return F::full({24}, value); }
 
-/// g(x, w) with w captured gives what it gives with w passed, for four arrays w, and compiles once.
+/// Checks that g(x, w) with w captured gives the same as with w passed, for four arrays w, and compiles once.
 template <class G>
 void expect_one_compilation(const G& g) {
   const F x = filled(0.5f);

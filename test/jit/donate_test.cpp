@@ -44,7 +44,7 @@ TEST(DonatedMemory, TakesAnyResultOfItsSize) {
 }
 
 TEST(DonatedMemory, OfAnotherTypeIsTakenOnceItWasRead) {
-  // The maximum is known before the integers are written.
+  // The maximum is computed before the integers are written.
   const auto f = jit([](auto x, auto k) { return k + cast<int32_t>(amax(x)); }, {.donate = {0}});
   F x = counting(500);
   const void* memory = memory_of(x);
@@ -54,7 +54,7 @@ TEST(DonatedMemory, OfAnotherTypeIsTakenOnceItWasRead) {
 }
 
 TEST(DonatedMemory, IsReducedBeforeItIsWrittenOver) {
-  // In one loop, whose last vector is read and written under a mask. (LLVM moved such a load behind the store.)
+  // In one loop, whose last vector is loaded and stored under a mask. (LLVM moved such a load after the store.)
   for (int64_t n = 1; n < 70; ++n) {
     const auto f =
         jit([](auto x, auto y) { return std::tuple{amax(x), argmax(x, 0), sum(x), -y, -y}; }, {.donate = {0, 1}});
@@ -96,7 +96,7 @@ TEST(DonatedMemory, OfWhatIsSharedIsCopied) {
   const F r = step(w, F::ones({100}));
   EXPECT_NE(memory_of(r), memory);
   EXPECT_EQ(r(99), 199);
-  // Passed twice: what is read must not have been written.
+  // Passed twice: elements must not be overwritten before they are read.
   const auto shifted = jit([](auto a, auto b) { return a + flip(b, {0}); }, {.donate = {0}});
   const F x = counting(100);
   EXPECT_EQ(shifted(x, x)(3), 99);

@@ -1,5 +1,5 @@
 // Dimensions of extent zero, in every function that indexes, reduces, scans or rearranges: eager and compiled, on the
-// processor and on the simulator, with gradients and under vmap.
+// CPU and on the simulator, with gradients and under vmap.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -21,8 +21,8 @@ I indices(const Shape& shape) { return I::zeros(shape); }
 using Traced = std::function<Tracer<float>(const Tracer<float>&)>;
 using Eager = std::function<F(const F&)>;
 
-/// f(x) has that shape and, if `value` is given, that value everywhere: compiled and eager, on both devices, for an
-/// empty batch and one of two, and its gradient has the shape of x.
+/// Checks that f(x) has that shape and, if `value` is given, that value everywhere: compiled and eager, on both
+/// devices, for an empty batch and one of two, and that its gradient has the shape of x.
 void expect_shape(const char* name, const Traced& f, const Eager& eager, const F& x, const Shape& shape,
                   std::optional<float> value = {}) {
   SCOPED_TRACE(name);

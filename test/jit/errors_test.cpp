@@ -1,4 +1,4 @@
-// What a user is told when a call cannot be made, word for word; and that the library works on afterwards.
+// The exact messages of calls that fail, and that the library works afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -167,7 +167,7 @@ TEST(JitErrors, PtxOfComplexNumbersIsRefusedInWords) {
               ThrowsMessage<CompileError>(HasSubstr("step: code generation knows no complex numbers yet")));
 }
 
-// ---- exceptions that are not the library's
+// ---- exceptions of user code
 
 struct Mine {
   int code;

@@ -1,4 +1,4 @@
-// Ahead of time: the object and its header are compiled and run by the system's C compiler, without the library.
+// Ahead-of-time export: the object and its header are compiled by the system's C compiler and run without the library.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +23,7 @@ class Export : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  /// The exit status of the program made of `main` and f.o.
+  /// The exit status of the program linked from `main` and f.o.
   int run(const std::string& main) const {
     std::ofstream(path("main.c")) << main;
     const std::string build = "cc -o " + path("main") + " " + path("main.c") + " " + path("f.o") + " -lm";

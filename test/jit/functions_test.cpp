@@ -1,4 +1,4 @@
-// Functions of mathematics are operations like others until machine code is made.
+// Elementary functions: they are ordinary operations until code generation.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -49,7 +49,7 @@ TEST(Functions, InALoopOverElementsAreOneKernel) {
   for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(got.at(i).item(), f(x.at(i)).item());
 }
 
-// Remainders go on until the rest is smaller than the divisor: exact multiples are the last turn.
+// Remainders iterate until the rest is smaller than the divisor: exact multiples take the last iteration.
 TEST(Functions, RemaindersEndInFastMath) {
   const auto f =
       jit([](auto x, auto y) { return std::tuple{fmod(x, y), mod(x, y), remainder(x, y)}; }, {.fast_math = true});
@@ -69,7 +69,7 @@ TEST(Functions, RemaindersEndInFastMath) {
   }
 }
 
-// Short loops call functions that the process shares; long ones have copies of their common paths.
+// Short loops call functions shared in the process; long loops inline their hot paths.
 TEST(Functions, HaveTheSameBitsCalledAndInlined) {
   constexpr int64_t kFew = 7, kMany = 1400;
   const auto chain = [](int n) {
@@ -92,7 +92,7 @@ TEST(Functions, HaveTheSameBitsCalledAndInlined) {
   }
 }
 
-// Long code calls sin and cos of one value as one function, with the bits of each alone.
+// Long code calls sin and cos of one value as one function, with the same bits as separate calls.
 template <class T>
 void expect_pairs(const JitOptions& options) {
   constexpr int kPairs = 40;
@@ -129,7 +129,7 @@ void expect_pairs(const JitOptions& options) {
   }
 }
 
-// A sine and a cosine of different values that select the same one in some lanes are no pair.
+// A sine and a cosine of different values that select the same value in some lanes are not combined.
 TEST(Functions, SinesAndCosinesOfDifferentValuesStayApart) {
   const auto f = jit([](auto x) {
     Tracer<float> y = x;

@@ -1,4 +1,4 @@
-// Results larger than the caches, in parts that begin anywhere.
+// Results larger than the caches, in parts that start at any offset.
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"
@@ -25,7 +25,7 @@ TEST(LargeResults, ConcatenatedColumns) {
       sum += in[i];
       ASSERT_EQ(out[i + static_cast<size_t>(r) + 1], in[i] * 2) << r << ", " << c;
     }
-    // Sums of whole numbers below 2^24 are exact in any order.
+    // Sums of integers below 2^24 are exact in any order.
     ASSERT_EQ(out[static_cast<size_t>(r * (columns + 1))], sum) << r;
   }
 }

@@ -1,4 +1,4 @@
-// The stages that a function can be looked at in.
+// The inspectable stages of a function.
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -71,7 +71,7 @@ TEST(Explain, ListsKernelsWithTheirTraffic) {
 
 TEST(Explain, WarnsOfADoubleThatWidensFloats) {
   const auto f = jit([](auto x, auto k) { return x * k; });
-  EXPECT_THAT(f.explain(F{1, 2}, 0.1), HasSubstr("warning: argument 1 is an f64 scalar beside f32 arrays"));
+  EXPECT_THAT(f.explain(F{1, 2}, 0.1), HasSubstr("warning: argument 1 is an f64 scalar among f32 arrays"));
   EXPECT_THAT(f.explain(F{1, 2}, 0.1f), Not(HasSubstr("warning")));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Messages of errors, whole and with the line that they name.
+// Complete error messages, with the line that they name.
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace calque {
 
-/// What the call throws as an E says; fails the test when it throws none.
+/// The message of the E that the call throws; fails the test if it throws none.
 template <class E, class Call>
 std::string message_of(const Call& call) {
   try {

@@ -1,4 +1,4 @@
-// Functions inside functions: calls with tracers become part of the running trace.
+// Nested functions: calls with tracers become part of the running trace.
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"
@@ -36,7 +36,7 @@ TEST(JitNesting, ResultsOfAnInlinedCallAreTracers) {
   })(F{1});
 }
 
-TEST(JitNesting, DataBesideTracersBecomesConstant) {
+TEST(JitNesting, DataPassedWithTracersBecomesConstant) {
   const auto inner = jit([](const auto& l, auto x) { return l.w * x + l.b; });
   const auto outer = jit([&](auto x) { return inner(Layer{x, x}, 2.0f) + inner(Layer<F>{{1, 1}, {5, 5}}, x); });
   EXPECT_TRUE(array_equal(outer(F{1, 2}), F{9, 13}));

@@ -1,4 +1,4 @@
-// rsqrt of f32 starts from the processor's estimate: all of its range, and what no estimate serves.
+// rsqrt of f32 starts from the CPU's estimate: its whole range, and arguments for which the estimate is not usable.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -43,7 +43,7 @@ TEST(InverseRoot, KnowsItsEnds) {
   EXPECT_TRUE(std::isnan(scalar(std::numeric_limits<float>::quiet_NaN()).item()));
 }
 
-// What is known to be far from zero takes a shorter way.
+// Arguments known to be far from zero take a shorter code path.
 TEST(InverseRoot, OfASumOfSquaresIsAsExact) {
   const std::vector<float> x = {0.0f, 1e-30f, 1e-3f, 1.0f, 3.0f, 1e10f, 1.2e19f, 1e30f, kInfinity, -kInfinity};
   const auto f = jit([](auto v) { return rsqrt(v * v + 1e-6f); });

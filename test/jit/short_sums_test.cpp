@@ -1,4 +1,4 @@
-// Sums of a few terms, which are computed as operations on elements.
+// Sums of a few terms, which are computed as elementwise operations.
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"

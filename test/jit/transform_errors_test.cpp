@@ -1,4 +1,4 @@
-// What a user of the transformations is told, word for word and with the line.
+// The exact error messages of the transformations, with the line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Derivatives of extrema look for the elements that equal the extremum: these must be there to the last bit, however
-// the function is fused, contracted and rounded.
+// Derivatives of extrema compare elements with the extremum: some must be equal to the last bit, however the function
+// is fused, contracted and rounded.
 #include <cmath>
 #include <vector>
 
@@ -27,7 +27,7 @@ int finite_gradients_of_sum_one(int64_t n) {
   int right = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const auto x = numbers<T>(n, seed);
-    // The derivative by the constant is one, whichever element is the greatest.
+    // The derivative by the constant is one for any greatest element.
     const auto shifted = [](auto c, auto y) { return amax(y * y + y * 0.3 + c); };
     const auto g = cq::grad(shifted)(cq::Array<T>(static_cast<T>(0.25F)), x);
     right += std::abs(static_cast<float>(g.item()) - 1) < 0.01F;

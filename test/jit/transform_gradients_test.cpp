@@ -1,4 +1,4 @@
-// grad and value_and_grad: which arguments, which results, which trees; nesting; what is recorded.
+// grad and value_and_grad: arguments, results, trees, nesting, and the recorded graphs.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -255,7 +255,7 @@ TEST(Grad, WorksFromManyThreadsAtOnce) {
   for (std::thread& t : threads) t.join();
 }
 
-// ---- what is recorded
+// ---- recorded graphs
 
 TEST(GradGraph, OfTanhIsAsSmallAsByHand) {
   const auto f = [](auto w, auto x, auto b) { return sum(tanh(w * x + b)); };

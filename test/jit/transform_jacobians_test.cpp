@@ -52,7 +52,7 @@ TEST(Jacobian, OfNothing) {
   EXPECT_EQ(jacfwd([](auto x) { return sum(x) * D{1, 2}; })(D::zeros({3, 0})).shape(), (Shape{2, 3, 0}));
 }
 
-TEST(Jacobian, PutsTheArgumentsTreeInThePlaceOfEachLeaf) {
+TEST(Jacobian, ReplacesEachLeafByTheArgumentsTree) {
   const auto f = [](const auto& l) { return std::tuple{l.w * sum(l.b), std::vector{sum(l.w)}}; };
   const Layer<D> l{{1, 2}, {3, 4, 5}};
   const auto check = [](const auto& j) {

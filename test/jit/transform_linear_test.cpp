@@ -1,4 +1,4 @@
-// jvp, vjp and linearize: values, trees, and the linear maps that are kept.
+// jvp, vjp and linearize: values, trees, and the returned linear maps.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -172,7 +172,7 @@ TEST(Vjp, InsideATraceItIsPartOfIt) {
   EXPECT_TRUE(array_equal(f(D{1, 2}), D{4, 20}));
 }
 
-TEST(Vjp, PullbackMadeOnDataMeetsTracers) {
+TEST(Vjp, PullbackMadeOnDataTakesTracers) {
   const auto [y, pullback] = vjp([](auto v) { return v * v; }, D{1, 2});
   const auto f = jit([pullback = pullback](auto ybar) {
     auto [g] = pullback(ybar);

@@ -1,4 +1,4 @@
-// Transformations of transformations, and what is unusual: empty trees, effects, recursion, borrowed memory, threads.
+// Transformations of transformations, and unusual cases: empty trees, effects, recursion, borrowed memory, threads.
 #include <sstream>
 #include <thread>
 

@@ -42,7 +42,7 @@ TEST(Checkpoint, KeepsOnlyItsArguments) {
   EXPECT_TRUE(allclose(std::get<0>(kept(y)), std::get<0>(recomputed(z))));
 }
 
-/// Bytes of workspace of the compiled function, as its plan says them.
+/// The workspace of the compiled function in bytes, from its plan.
 template <class F, class... A>
 int64_t workspace_of(const F& function, const A&... arguments) {
   const std::string plan = function.lower(arguments...).plan().str();

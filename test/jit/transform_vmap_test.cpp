@@ -1,4 +1,4 @@
-// vmap: axes of arguments and results in every form, nesting, control flow, captures.
+// vmap: all forms of axes of arguments and results, nesting, control flow, captures.
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"

@@ -1,4 +1,4 @@
-// What of a tree is part of a wrapped function's signature, and what a call may change without a new one.
+// The parts of a tree that belong to a wrapped function's signature, and those that a call may change.
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"

@@ -1,4 +1,4 @@
-// What goes through a wrapped function: every kind of tree, as an argument and as a result.
+// Every kind of tree as an argument and a result of a wrapped function.
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"
@@ -35,7 +35,7 @@ struct Plain {
   std::string s;
 };
 
-// A type in itself: what its results show is what the lambda saw.
+// A separate type, so that its results show what the lambda received.
 const auto identity = jit([](const auto& tree) { return tree; });
 
 TEST(Trees, TupleAndPairKeepTheirParts) {
@@ -77,7 +77,7 @@ TEST(Trees, NestedAggregateComesBackWithItsStaticMembers) {
   EXPECT_TRUE(back.on);
 }
 
-TEST(Trees, ValueParameterBesideTheLeafTypeIsKept) {
+TEST(Trees, ValueParameterNextToTheLeafTypeIsKept) {
   const Sized<F, 3> back = identity(Sized<F, 3>{{1}, {F{2}, F{3}, F{4}}, 9});
   EXPECT_EQ(back.b[2].item(), 4);
   EXPECT_EQ(back.depth, 9);

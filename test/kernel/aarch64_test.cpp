@@ -1,5 +1,5 @@
-// Another target than the host's: random graphs are compiled to AArch64 objects, and a program of theirs runs under
-// QEMU. Its results have the reference evaluator's bits, as on x86.
+// Cross compilation: random graphs are compiled to AArch64 objects, and a program linked from them runs under QEMU. Its
+// results have the reference evaluator's bits, as on x86.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -88,7 +88,7 @@ class AArch64 : public testing::TestWithParam<const char*> {
   fs::path folder_;
 };
 
-/// What the runner reads of the buffers of one call.
+/// The runner's input for the buffers of one call.
 class Buffers {
  public:
   void read(const AnyArray& a) {
@@ -118,7 +118,7 @@ TEST_P(AArch64, RandomGraphsHaveTheReferencesBits) {
   constexpr uint64_t kFirst = 7000, kGraphs = 60;
   RandomGraphOptions options;
   options.reassociated = false;
-  options.exclude = {"bitcast", "copysign"};  // the sign of a NaN is nobody's promise
+  options.exclude = {"bitcast", "copysign"};  // the sign of a NaN is unspecified
   options.max_elements = 150;
   std::string objects, entries, calls;
   std::ofstream data(path("in"), std::ios::binary);

@@ -1,5 +1,5 @@
-// Where the carries of loops live: over what they were, in turn in two places, or untouched; and nothing is copied in a
-// loop. What runs is compared with the reference, on loops drawn at random too.
+// Buffers of loop carries: updated in place, double buffered, or untouched; no carry is copied in a loop. Results are
+// compared with the reference, also on random loops.
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using Floats = Tracer<float>;
 
 Program build(const Graph& g) { return build_program(transform::simplify(g)); }
 
-/// Visits the steps inside of loops.
+/// Visits the steps inside loops.
 void in_loops(const std::vector<Step>& steps, bool inside, const std::function<void(const Step&)>& visit) {
   for (const Step& s : steps) {
     const bool loops = s.kind == StepKind::while_ || s.kind == StepKind::repeat;
@@ -32,11 +32,11 @@ void in_loops(const std::vector<Step>& steps, bool inside, const std::function<v
   }
 }
 
-/// Of arrays: single numbers may move as is convenient.
+/// Counts for arrays; copies of scalars are ignored.
 struct InLoops {
-  int copies = 0;       ///< steps that copy, and kernels that do nothing else
-  int turns = 0;        ///< views that alternate
-  int64_t written = 0;  ///< bytes that the kernels write in one iteration
+  int copies = 0;           ///< copy steps, and kernels that only copy
+  int double_buffered = 0;  ///< double-buffered views
+  int64_t written = 0;      ///< bytes that the kernels write in one iteration
 };
 
 InLoops count(const Program& p) {
@@ -44,7 +44,7 @@ InLoops count(const Program& p) {
   in_loops(p.steps, false, [&](const Step& s) {
     n.copies += s.kind == StepKind::copy && s.bytes > 8;
     for (const View& v : s.views)
-      n.turns += !v.choices.empty() && p.buffers[static_cast<size_t>(v.buffer)].type.shape.rank() > 0;
+      n.double_buffered += !v.choices.empty() && p.buffers[static_cast<size_t>(v.buffer)].type.shape.rank() > 0;
     if (s.kind != StepKind::kernel) return;
     const Kernel& k = p.kernels[static_cast<size_t>(s.kernel)];
     n.copies += k.name == "copy" && k.bytes_written > 8;
@@ -57,7 +57,7 @@ void expect_like_reference(const Graph& g) {
   for (uint64_t seed = 0; seed < 3; ++seed) EXPECT_EQ(compare_strictly(g, random_inputs(g, seed, false)), "");
 }
 
-/// Sums of products are added in another order than the reference's.
+/// Sums of products are accumulated in a different order than the reference's.
 void expect_near_reference(const Graph& g) {
   const std::vector<AnyArray> inputs = random_inputs(g, 1, false);
   const std::vector<AnyArray> want = reference::evaluate(transform::inline_calls(g), inputs),
@@ -65,7 +65,7 @@ void expect_near_reference(const Graph& g) {
   EXPECT_EQ(difference(got[0], want[0], 1e-4, 1e-3), "") << g;
 }
 
-TEST(Carries, AreWrittenOverByElementwiseBodies) {
+TEST(Carries, AreOverwrittenByElementwiseBodies) {
   const Graph g = jit([](auto x) {
                     return fori_loop(0, 9, [](auto i, auto v) { return amax(v) * 0.125f + v * cast<float>(i); }, x);
                   }).trace(spec<float>({64}));
@@ -75,19 +75,19 @@ TEST(Carries, AreWrittenOverByElementwiseBodies) {
   expect_like_reference(g);
 }
 
-TEST(Carries, AreWrittenOverByProductsThatAreAddedToThem) {
+TEST(Carries, AreOverwrittenByProductsThatAreAddedToThem) {
   for (const auto& [m, k, n] : {std::tuple{1, 1, 1}, {7, 5, 3}, {17, 600, 33}, {64, 64, 64}, {65, 3, 129}}) {
     const Graph g = jit([](auto v, auto a, auto b) {
                       return fori_loop(0, 3, [&](auto i, auto v) { return v + matmul(a * cast<float>(i), b); }, v);
                     }).trace(spec<float>({m, n}), spec<float>({m, k}), spec<float>({k, n}));
     const Program p = build(g);
     EXPECT_EQ(count(p).copies, 0) << p;
-    EXPECT_EQ(count(p).turns, 0) << p;
+    EXPECT_EQ(count(p).double_buffered, 0) << p;
     expect_near_reference(g);
   }
 }
 
-TEST(Carries, TakeTurnsWhenAProductReadsThem) {
+TEST(Carries, AreDoubleBufferedWhenAProductReadsThem) {
   const auto of = [](const auto& body) {
     return jit([&](auto v, auto a) { return fori_loop(0, 5, [&](auto, auto v) { return body(v, a); }, v); })
         .trace(spec<float>({33, 33}), spec<float>({33, 33}));
@@ -95,12 +95,12 @@ TEST(Carries, TakeTurnsWhenAProductReadsThem) {
   for (const Graph& g : {of([](auto v, auto a) { return v + 0.01f * matmul(v, a); }),
                          of([](auto v, auto a) { return v + 0.01f * matmul(a, v); }),
                          of([](auto v, auto a) { return transpose(v) + 0.01f * matmul(a, a); })}) {
-    EXPECT_GT(count(build(g)).turns, 0);
+    EXPECT_GT(count(build(g)).double_buffered, 0);
     expect_near_reference(g);
   }
 }
 
-TEST(Carries, TakeTurnsWhenNeighboursAreRead) {
+TEST(Carries, AreDoubleBufferedWhenNeighboursAreRead) {
   const auto heat = [](int steps) {
     return jit([steps](auto x) {
              return fori_loop(
@@ -122,7 +122,7 @@ TEST(Carries, TakeTurnsWhenNeighboursAreRead) {
   }
 }
 
-TEST(Carries, OfWhileLoopsEndInTheirPlaceAfterAnyNumberOfTurns) {
+TEST(Carries, OfWhileLoopsEndInTheirBufferAfterAnyNumberOfIterations) {
   const Graph g = jit([](auto x, auto n) {
                     return while_loop([n](auto s) { return std::get<1>(s) < n; },
                                       [](auto s) {
@@ -133,7 +133,7 @@ TEST(Carries, OfWhileLoopsEndInTheirPlaceAfterAnyNumberOfTurns) {
                   }).trace(spec<float>({16}), spec<int32_t>({}));
   const Program p = build(g);
   EXPECT_EQ(count(p).copies, 0) << p;
-  EXPECT_EQ(count(p).turns, 2) << p;
+  EXPECT_EQ(count(p).double_buffered, 2) << p;
   for (int32_t n = 0; n < 5; ++n) {
     std::vector<AnyArray> inputs = random_inputs(g, 1, false);
     *static_cast<int32_t*>(inputs[1].mutable_data()) = n;
@@ -141,7 +141,7 @@ TEST(Carries, OfWhileLoopsEndInTheirPlaceAfterAnyNumberOfTurns) {
   }
 }
 
-TEST(Carries, AreUpdatedWithoutTouchingTheRest) {
+TEST(Carries, AreUpdatedWithoutTouchingOtherElements) {
   constexpr int64_t kMany = 100000;
   const auto each = [](auto body) {
     return jit([body](auto x) { return fori_loop(0, 50, body, x); }).trace(spec<float>({kMany}));
@@ -150,20 +150,20 @@ TEST(Carries, AreUpdatedWithoutTouchingTheRest) {
   const Graph slice = each(
       [](auto i, auto v) { return dynamic_update_slice(v, sqrt(abs(dynamic_slice(v, {i}, {8}))) + 1.0f, {i + i}); });
   const Graph scatter = each([](auto i, auto v) {
-    auto places = iota<int32_t>(5) * i;
-    return scatter_add(v, places, take(v, places, 0) * 0.5f);
+    auto indices = iota<int32_t>(5) * i;
+    return scatter_add(v, indices, take(v, indices, 0) * 0.5f);
   });
   for (const Graph* g : {&element, &slice, &scatter}) {
     const Program p = build(*g);
     EXPECT_EQ(count(p).copies, 0) << p;
-    EXPECT_EQ(count(p).turns, 0) << p;
+    EXPECT_EQ(count(p).double_buffered, 0) << p;
     EXPECT_LT(count(p).written, 256) << p;
     EXPECT_LT(p.workspace_bytes, 1024) << p;
     EXPECT_EQ(compare_strictly(*g, random_inputs(*g, 3, false)), "");
   }
 }
 
-TEST(Carries, OfInnerLoopsUseThePlaceOfTheOuterOnes) {
+TEST(Carries, OfInnerLoopsUseTheBuffersOfTheOuterOnes) {
   const Graph g = jit([](auto x) {
                     return fori_loop(
                         0, 4,
@@ -174,7 +174,7 @@ TEST(Carries, OfInnerLoopsUseThePlaceOfTheOuterOnes) {
                   }).trace(spec<float>({1000}));
   const Program p = build(g);
   EXPECT_EQ(count(p).copies, 0) << p;
-  EXPECT_EQ(count(p).turns, 0) << p;
+  EXPECT_EQ(count(p).double_buffered, 0) << p;
   expect_like_reference(g);
 }
 
@@ -193,7 +193,7 @@ TEST(Carries, ThatNeverChangeOrChangeInOneBranchAloneCostNothing) {
       }).trace(spec<float>({1000}), spec<float>({1000}));
   const Program p = build(g);
   EXPECT_EQ(count(p).copies, 0) << p;
-  EXPECT_EQ(count(p).turns, 0) << p;
+  EXPECT_EQ(count(p).double_buffered, 0) << p;
   expect_like_reference(g);
 }
 
@@ -223,8 +223,8 @@ Floats drawn(Rng& rng, const State& s, const Tracer<int32_t>& i) {
     case 7:
       return dynamic_update_slice(dynamic_update_slice(x, y.at(range(0, 2)), {i}), x.at(range(3, 5)), {0});
     case 8: {
-      auto places = iota<int32_t>(4) * i % 5;
-      return scatter_add(x, places, take(y, places, 0));
+      auto indices = iota<int32_t>(4) * i % 5;
+      return scatter_add(x, indices, take(y, indices, 0));
     }
     case 9:
       return x - amax(y);
@@ -237,7 +237,7 @@ Floats drawn(Rng& rng, const State& s, const Tracer<int32_t>& i) {
 
 State step(uint64_t seed, State s, const Tracer<int32_t>& i, int depth);
 
-/// The same draws whenever the body is traced.
+/// Draws the same numbers each time the body is traced.
 State loop(uint64_t seed, const State& s, int depth) {
   Rng rng(seed);
   const auto n = rng.between(0, 5);
@@ -274,7 +274,7 @@ State step(uint64_t seed, State s, const Tracer<int32_t>& i, int depth) {
   return s;
 }
 
-TEST(Carries, OfRandomLoopsAreThoseOfTheReference) {
+TEST(Carries, OfRandomLoopsMatchTheReference) {
   const uint64_t seeds = kAddressSanitizer || kThreadSanitizer ? 30 : 150;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     const auto f = jit([seed](auto a, auto b, auto c) {

@@ -1,4 +1,4 @@
-// What checkpoints are for: the memory that a gradient keeps between its forward and its backward part.
+// Checkpoints reduce the memory that a gradient keeps between its forward and its backward pass.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace calque::test {
 namespace {
 
-// Instrumented code takes long to compile.
+// Instrumented code is slow to compile.
 constexpr int kRegions = kAddressSanitizer ? 3 : 8, kLayers = kAddressSanitizer ? 3 : 8;
 constexpr int64_t kWidth = 64;
 
@@ -26,7 +26,7 @@ void write_layers(std::ostream& out, int first) {
   }
 }
 
-/// The gradient of a deep network, of which each region is a checkpoint or none is.
+/// The gradient of a deep network, with each region a checkpoint or none.
 Graph gradient(bool checkpoints) {
   std::ostringstream text;
   text << "calque 1\ngraph net(%h0: f64[64], %w: f64[64,64]) {\n";
@@ -45,11 +45,11 @@ Graph gradient(bool checkpoints) {
 
 kernel::Program program_of(const Graph& g) { return kernel::build_program(transform::simplify(g)); }
 
-TEST(Checkpoint, KeepsWhatEntersItsRegionsAndComputesTheRestAgain) {
+TEST(Checkpoint, KeepsTheInputsOfItsRegionsAndRecomputesTheRest) {
   const kernel::Program plain = program_of(gradient(false)), saving = program_of(gradient(true));
   constexpr int64_t kLayerBytes = kWidth * 8;
-  // Without checkpoints every layer's value waits for the backward part. With them one value of each region does, and
-  // those of the region that is being computed again.
+  // Without checkpoints every layer's value is kept for the backward pass. With them one value per region is kept, and
+  // the values of the region that is being recomputed.
   EXPECT_GE(plain.workspace_bytes, kRegions * kLayers * kLayerBytes);
   EXPECT_LE(saving.workspace_bytes, (kRegions + kLayers + 4) * kLayerBytes);
   EXPECT_GT(saving.kernels.size(), plain.kernels.size());

@@ -1,5 +1,4 @@
-// Products computed in tiles. Their inputs are small whole numbers, so that every order of summation gives the same
-// bits as the reference's.
+// Tiled products. Inputs are small integers, so that every order of summation gives the reference's bits.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -19,8 +18,8 @@ namespace calque::test {
 namespace {
 
 struct Case {
-  int64_t batch, rows, columns, depth;
-  bool lhs_turned = false, rhs_turned = false;
+  int64_t batch, rows, columns, k;
+  bool lhs_transposed = false, rhs_transposed = false;
 };
 
 std::string dims(std::initializer_list<int64_t> extents) {
@@ -30,17 +29,17 @@ std::string dims(std::initializer_list<int64_t> extents) {
   return text;
 }
 
-/// A product of a case's shape, and what is done with it: `%d` is the product, `%out` the result of `epilogue`.
+/// A product of a case's shape and its epilogue: `%d` is the product, `%out` the result of `epilogue`.
 std::string product(const Case& c, const std::string& dtype, const std::string& epilogue) {
   const int64_t b = c.batch;
-  const std::string lhs = c.lhs_turned ? dims({b, c.depth, c.rows}) : dims({b, c.rows, c.depth});
-  const std::string rhs = c.rhs_turned ? dims({b, c.columns, c.depth}) : dims({b, c.depth, c.columns});
+  const std::string lhs = c.lhs_transposed ? dims({b, c.k, c.rows}) : dims({b, c.rows, c.k});
+  const std::string rhs = c.rhs_transposed ? dims({b, c.columns, c.k}) : dims({b, c.k, c.columns});
   const int first = b != 0;
   std::ostringstream text;
   text << "calque 1\ngraph product(%a: " << dtype << "[" << lhs << "], %b: " << dtype << "[" << rhs
        << "], %bias: " << dtype << "[" << c.columns << "]) {\n  %d = dot_general[lhs_batch=[" << (b ? "0" : "")
-       << "], lhs_contract=[" << first + (c.lhs_turned ? 0 : 1) << "], rhs_batch=[" << (b ? "0" : "")
-       << "], rhs_contract=[" << first + (c.rhs_turned ? 1 : 0) << "]] %a %b\n";
+       << "], lhs_contract=[" << first + (c.lhs_transposed ? 0 : 1) << "], rhs_batch=[" << (b ? "0" : "")
+       << "], rhs_contract=[" << first + (c.rhs_transposed ? 1 : 0) << "]] %a %b\n";
   if (epilogue.empty()) {
     text << "  return %d\n}\n";
   } else {
@@ -52,8 +51,8 @@ std::string product(const Case& c, const std::string& dtype, const std::string& 
 
 const char* const kBias = "  %s = add %d %wide\n  %out = max %s %wide\n";
 
-/// Whole numbers from -3 to 3.
-AnyArray whole_numbers(const Type& type, Rng& rng) {
+/// Integers from -3 to 3.
+AnyArray small_integers(const Type& type, Rng& rng) {
   AnyArray out = AnyArray::uninitialized(type);
   visit_dtype(type.dtype, [&]<class T>() {
     T* p = static_cast<T*>(out.mutable_data());
@@ -74,7 +73,7 @@ std::string compare(const std::string& text, const codegen::CodegenOptions& opti
   const Graph g = parse(text);
   Rng rng(7);
   std::vector<AnyArray> inputs;
-  for (const Type& t : g.input_types()) inputs.push_back(whole_numbers(t, rng));
+  for (const Type& t : g.input_types()) inputs.push_back(small_integers(t, rng));
   const std::vector<AnyArray> want = reference::evaluate(g, inputs), got = run_native(g, inputs, options);
   for (size_t i = 0; i < want.size(); ++i) {
     const std::string d = difference(got[i], want[i]);
@@ -88,7 +87,7 @@ std::vector<Case> cases() {
   for (const int64_t n : {4, 7, 16, 33})
     for (const int64_t m : {1, 4, 13, 29})
       for (const int64_t k : {2, 8, 37}) out.push_back({0, m, n, k});
-  // Several blocks of terms, of columns, of rows; sizes on both sides of them.
+  // Several blocks of K, of columns, of rows; sizes on both sides of them.
   for (const Case& c : {Case{0, 3, 40, 1000},
                         {0, 30, 300, 321},
                         {0, 460, 37, 530},
@@ -103,9 +102,9 @@ std::vector<Case> cases() {
   for (size_t i = 0; i < n; ++i)
     for (int turn = 1; turn < 4; ++turn) {
       Case c = out[i];
-      c.lhs_turned = (turn & 1) != 0;
-      c.rhs_turned = (turn & 2) != 0;
-      if (i % 5 == 0 || c.depth > 100 || c.batch) out.push_back(c);
+      c.lhs_transposed = (turn & 1) != 0;
+      c.rhs_transposed = (turn & 2) != 0;
+      if (i % 5 == 0 || c.k > 100 || c.batch) out.push_back(c);
     }
   return out;
 }
@@ -162,20 +161,20 @@ INSTANTIATE_TEST_SUITE_P(Targets, Tiles,
                          });
 
 TEST(Products, AddLongSumsInBlocks) {
-  // One after the other, ones stop counting at 2^24.
-  constexpr int64_t kDepth = (int64_t{1} << 24) + 4096;
-  const std::string depth = std::to_string(kDepth);
-  const Graph g = parse("calque 1\ngraph f(%a: f32[]) {\n  %l = broadcast[axes=[], shape=[4," + depth +
-                        "]] %a\n  %r = broadcast[axes=[], shape=[" + depth +
+  // A sequential f32 sum of ones stops growing at 2^24.
+  constexpr int64_t kLength = (int64_t{1} << 24) + 4096;
+  const std::string k = std::to_string(kLength);
+  const Graph g = parse("calque 1\ngraph f(%a: f32[]) {\n  %l = broadcast[axes=[], shape=[4," + k +
+                        "]] %a\n  %r = broadcast[axes=[], shape=[" + k +
                         ",4]] %a\n  %d = dot_general[lhs_batch=[], lhs_contract=[1], rhs_batch=[], rhs_contract=[0]] "
                         "%l %r\n  return %d\n}\n");
   const std::vector<AnyArray> got = run_native(g, {AnyArray::full(Shape{}, 1.0f)});
-  EXPECT_EQ(static_cast<const float*>(got[0].data())[15], static_cast<float>(kDepth));
+  EXPECT_EQ(static_cast<const float*>(got[0].data())[15], static_cast<float>(kLength));
 }
 
 kernel::Program program_of(const std::string& text) { return kernel::build_program(transform::simplify(parse(text))); }
 
-TEST(Products, ComputeWhatFollowsInTheirOwnKernel) {
+TEST(Products, ComputeTheirEpilogueInOneKernel) {
   const kernel::Program p = program_of(product({0, 32, 48, 64}, "f32", kBias));
   EXPECT_EQ(p.kernels.size(), 1u);
   EXPECT_EQ(p.workspace_bytes, 0);
@@ -195,7 +194,7 @@ TEST(Products, OfFewRowsComputeTheirRightFactor) {
   const kernel::Program p = program_of(of_computed(12, 800, "f64"));
   EXPECT_EQ(p.kernels.size(), 2u);
   EXPECT_EQ(p.workspace_bytes, 0);
-  // Of many rows it would be computed again and again.
+  // With many rows it would be recomputed too often.
   EXPECT_NE(program_of(of_computed(40, 800, "f64")).workspace_bytes, 0);
   for (const std::string& cpu : cpu_levels()) {
     codegen::CodegenOptions options;
@@ -205,16 +204,16 @@ TEST(Products, OfFewRowsComputeTheirRightFactor) {
   }
 }
 
-TEST(Products, AreStoredWhenSomethingElseReadsThem) {
+TEST(Products, AreMaterializedWhenAnotherKernelReadsThem) {
   const std::string text = product({0, 32, 48, 64}, "f32",
                                    "  %t = max %d %wide\n  %r = reduce_sum[axes=[1]] %d\n"
                                    "  %rw = broadcast[axes=[0], shape=[32,48]] %r\n  %out = mul %t %rw\n");
-  // The product and its sum of rows; the rest needs both.
+  // The product and its sum of rows are stored; the rest needs both.
   EXPECT_EQ(program_of(text).workspace_bytes % 64, 0);
   EXPECT_EQ(compare(text), "");
 }
 
-TEST(Products, DoNotReadTheirOwnResultElsewhere) {
+TEST(Products, DoNotReadTheirResultAtOtherIndices) {
   const std::string text = product({0, 40, 40, 64}, "f32", "  %t = transpose[perm=[1,0]] %d\n  %out = add %t %d\n");
   EXPECT_EQ(compare(text), "");
 }
@@ -228,7 +227,7 @@ TEST(Products, OfProductsAddUp) {
   EXPECT_EQ(compare(text), "");
 }
 
-TEST(Products, PackWhatIsComputedOfTheirOperands) {
+TEST(Products, PackComputedFactors) {
   const std::string text =
       "calque 1\ngraph f(%a: f32[40,50], %b: f32[50,60], %s: f32[40]) {\n  %sw = broadcast[axes=[0], shape=[40,50]] "
       "%s\n"
@@ -238,7 +237,7 @@ TEST(Products, PackWhatIsComputedOfTheirOperands) {
   EXPECT_EQ(compare(text), "");
 }
 
-TEST(Products, MayBeReshapedBeforeMoreIsDone) {
+TEST(Products, MayBeReshapedBeforeTheirEpilogue) {
   const std::string text =
       "calque 1\ngraph f(%a: f32[6,7,50], %b: f32[50,60], %s: f32[42,60]) {\n"
       "  %d = dot_general[lhs_batch=[], lhs_contract=[2], rhs_batch=[], rhs_contract=[0]] %a %b\n"

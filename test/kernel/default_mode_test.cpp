@@ -1,6 +1,6 @@
-// Outside strict mode products and sums contract and 16-bit floats keep f32 between operations. How far that may move
-// a result is measured, not guessed: the reference runs again with every rounding disturbed at random, and the compiled
-// graph must stay within a few times what that does.
+// Outside strict mode products and sums contract and 16-bit floats keep f32 between operations. The tolerance is
+// measured: the reference runs again with every rounding perturbed at random, and the compiled graph must stay within a
+// few times the resulting deviation.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -59,10 +59,10 @@ std::vector<double> as_doubles(const AnyArray& a) {
   return out;
 }
 
-/// The reference, every rounding off by up to two units: those inside a sum of the sum of its terms' magnitudes.
-class Disturbed : public Interpreter {
+/// The reference with every rounding perturbed by up to two units: for sums, units of the sum of the terms' magnitudes.
+class Perturbed : public Interpreter {
  public:
-  explicit Disturbed(uint64_t seed) : rng_(seed) {}
+  explicit Perturbed(uint64_t seed) : rng_(seed) {}
 
   std::vector<AnyArray> equation(const Equation& e, const std::vector<AnyArray>& operands) override {
     std::vector<AnyArray> results = Interpreter::equation(e, operands);
@@ -113,19 +113,19 @@ class Disturbed : public Interpreter {
 };
 
 struct Tally {
-  int64_t elements = 0, sharp = 0;  ///< sharp: held to better than one part in a hundred
+  int64_t elements = 0, sharp = 0;  ///< sharp: tolerance below one percent
 };
 
-/// What is wrong with `got`, or nothing.
-std::string judge(const AnyArray& got, const AnyArray& want, const std::vector<std::vector<double>>& disturbed,
+/// An error message if `got` is wrong, else empty.
+std::string judge(const AnyArray& got, const AnyArray& want, const std::vector<std::vector<double>>& perturbed,
                   Tally& tally) {
   const std::vector<double> g = as_doubles(got), w = as_doubles(want);
   for (size_t i = 0; i < w.size(); ++i) {
-    double spread = 0;
+    double deviation = 0;
     bool settled = true;
-    for (const std::vector<double>& d : disturbed) {
+    for (const std::vector<double>& d : perturbed) {
       if (std::isfinite(w[i]) != std::isfinite(d[i])) settled = false;
-      if (std::isfinite(w[i]) && std::isfinite(d[i])) spread = std::max(spread, std::fabs(d[i] - w[i]));
+      if (std::isfinite(w[i]) && std::isfinite(d[i])) deviation = std::max(deviation, std::fabs(d[i] - w[i]));
       if (!std::isfinite(w[i]) && !(d[i] == w[i] || (std::isnan(d[i]) && std::isnan(w[i])))) settled = false;
     }
     ++tally.elements;
@@ -133,7 +133,7 @@ std::string judge(const AnyArray& got, const AnyArray& want, const std::vector<s
     if (!std::isfinite(w[i])) {
       if (g[i] == w[i] || (std::isnan(g[i]) && std::isnan(w[i]))) continue;
     } else {
-      const double allowed = 8 * spread + 2 * epsilon(want.dtype()) * std::fabs(w[i]);
+      const double allowed = 8 * deviation + 2 * epsilon(want.dtype()) * std::fabs(w[i]);
       if (allowed <= 0.01 * std::fabs(w[i])) ++tally.sharp;
       if (g[i] == w[i] || std::fabs(g[i] - w[i]) <= allowed) continue;
       return "element " + std::to_string(i) + ": got " + std::to_string(g[i]) + ", want " + std::to_string(w[i]) +
@@ -159,21 +159,21 @@ TEST_P(DefaultMode, StaysWithinRoundingOnRandomGraphs) {
     const std::vector<AnyArray> want = reference::evaluate(transform::inline_calls(g), inputs, kStrictReference);
     const std::vector<AnyArray> got = run_native(g, inputs);
     std::vector<std::vector<AnyArray>> runs;
-    for (uint64_t k = 0; k < 5; ++k) runs.push_back(Disturbed(seed * 8 + k).run(g, inputs));
+    for (uint64_t k = 0; k < 5; ++k) runs.push_back(Perturbed(seed * 8 + k).run(g, inputs));
     for (size_t o = 0; o < want.size(); ++o) {
       if (!is_floating(want[o].dtype())) {
         EXPECT_EQ(difference(got[o], want[o]), "") << "seed " << seed << "\n" << g;
         continue;
       }
-      std::vector<std::vector<double>> disturbed;
-      for (const std::vector<AnyArray>& run : runs) disturbed.push_back(as_doubles(run[o]));
-      EXPECT_EQ(judge(got[o], want[o], disturbed, tally), "") << "output " << o << " of seed " << seed << "\n" << g;
+      std::vector<std::vector<double>> perturbed;
+      for (const std::vector<AnyArray>& run : runs) perturbed.push_back(as_doubles(run[o]));
+      EXPECT_EQ(judge(got[o], want[o], perturbed, tally), "") << "output " << o << " of seed " << seed << "\n" << g;
     }
     if (HasFailure()) break;
   }
   RecordProperty("elements", static_cast<int>(tally.elements));
   RecordProperty("sharp", static_cast<int>(tally.sharp));
-  // Most of what is compared is held tightly: the test can fail.
+  // Most elements have a small tolerance: the test can fail.
   EXPECT_GT(tally.sharp, tally.elements / 3);
 }
 

@@ -1,4 +1,4 @@
-// Results in the memory of donated inputs are the same results: random graphs with and without donation.
+// Donation does not change results: random graphs with and without donated inputs.
 #include <gtest/gtest.h>
 
 #include "support/native.h"

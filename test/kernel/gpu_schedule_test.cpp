@@ -1,5 +1,5 @@
-// Schedules for a GPU keep what a program computes. Run on the CPU, which does not regard who runs which iterations,
-// the launches must give the reference's results; limits far below a real device's make small graphs take every way.
+// GPU schedules preserve the results of a program. On the CPU, which ignores the parallel mapping, the launches must
+// give the reference's results; limits far below a real device's make small graphs cover every path.
 #include <sstream>
 
 #include <calque/calque.h>
@@ -68,15 +68,15 @@ TEST(GpuSchedule, CountsLaunches) {
   };
   const auto flat = spec<float>({1 << 20}), rows = spec<float>({4096, 1024});
   EXPECT_EQ(launches([](auto x) { return x * 2.0f + 1.0f; }, flat), 1);
-  EXPECT_EQ(launches([](auto x) { return sum(x); }, flat), 2) << "pieces over the grid, then their sum";
+  EXPECT_EQ(launches([](auto x) { return sum(x); }, flat), 2) << "chunks over the grid, then their sum";
   EXPECT_EQ(launches([](auto x) { return sum(x); }, spec<float>({1000})), 1);
   EXPECT_EQ(launches([](auto x) { return cumsum(x, 0); }, flat), 3)
-      << "pieces, what comes before each, the pieces again";
-  EXPECT_EQ(launches([](auto x) { return softmax(x, 1); }, rows), 1) << "a row stays with its group";
+      << "chunks, the prefixes of the chunks, the chunks again";
+  EXPECT_EQ(launches([](auto x) { return softmax(x, 1); }, rows), 1) << "a row stays with its thread group";
   EXPECT_EQ(launches([](auto x) { return layer_norm(x, 1); }, rows), 1);
   EXPECT_EQ(launches([](auto x) { return softmax(x, 1); }, spec<float>({64, 1 << 18})), 5)
-      << "few long rows: pieces of their maxima, the maxima, pieces of the sums, the sums, the division";
-  EXPECT_EQ(launches([](auto x) { return sum(x, {0}); }, rows), 2) << "pieces of columns fill the device";
+      << "few long rows: chunks of the maxima, the maxima, chunks of the sums, the sums, the division";
+  EXPECT_EQ(launches([](auto x) { return sum(x, {0}); }, rows), 2) << "chunks of columns fill the device";
   EXPECT_EQ(launches([](auto x) { return matmul(x, x.T()); }, rows), 1);
 }
 
@@ -96,12 +96,12 @@ TEST(GpuSchedule, CombinesAtomicallyUnlessTheOrderMatters) {
                              spec<float>({int64_t{1} << 32, 8}))),
               testing::HasSubstr("combine by add"))
       << "however many updates there are";
-  // Of several replacements the last stays: the greatest number of an update wins its place.
+  // Of several replacements the last one stays: for each element the update with the greatest number wins.
   const auto set = [](auto a, auto at, auto v) { return a.set(at, v); };
   EXPECT_THAT(text(scheduled(limits, set, x, i, u)), testing::HasSubstr("combine by max"));
 }
 
-TEST(GpuSchedule, TellsWhatALaunchMoves) {
+TEST(GpuSchedule, CountsTheBytesOfALaunch) {
   const kernel::Program program = scheduled(kernel::GpuLimits{}, [](auto x) { return sum(x); }, spec<float>({1 << 20}));
   ASSERT_EQ(program.kernels.size(), 2);
   EXPECT_EQ(program.kernels[0].bytes_read, 4 << 20);

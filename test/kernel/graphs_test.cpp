@@ -1,4 +1,4 @@
-// Graphs that once went wrong, or were slow to compile, beyond what the op table and random graphs draw.
+// Regression tests: graphs that were miscompiled or slow to compile, beyond what the op table and random graphs cover.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -80,29 +80,29 @@ TEST(ChainsOfViews, NeedNoDeepStack) {
   }
   text += "return %" + std::to_string(2 * kCount) + "\n}\n";
   const Graph g = parse(text);
-  // On a thread of little stack.
-  std::string offence = "did not run";
+  // On a thread with a small stack.
+  std::string violation = "did not run";
   pthread_attr_t attributes;
   ASSERT_EQ(pthread_attr_init(&attributes), 0);
   ASSERT_EQ(pthread_attr_setstacksize(&attributes, 512 * 1024), 0);
   struct Task {
     const Graph* graph;
-    std::string* offence;
-  } task{&g, &offence};
+    std::string* violation;
+  } task{&g, &violation};
   pthread_t thread;
   ASSERT_EQ(pthread_create(
                 &thread, &attributes,
                 [](void* p) -> void* {
                   const auto* t = static_cast<Task*>(p);
                   const kernel::Program program = kernel::build_program(*t->graph);
-                  *t->offence = program.kernels.empty() ? "no kernels" : "";
+                  *t->violation = program.kernels.empty() ? "no kernels" : "";
                   return nullptr;
                 },
                 &task),
             0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
-  EXPECT_EQ(offence, "");
+  EXPECT_EQ(violation, "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Programs of thousands of arrays: what compiling them takes grows with their number, not with its square. What is
-// counted is what the time depends on, for the clock of a test says little.
+// Programs with thousands of arrays: compile time is linear, not quadratic, in their number. The tests count the
+// quantities that determine the time, since the clock is unreliable in a test.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ Arrays leaves_of_many_shapes(int64_t count) {
   return out;
 }
 
-/// `trace` makes a graph of about so many arrays.
+/// `trace` makes a graph of about the given number of arrays.
 template <class Trace>
 void expect_linear(const Trace& trace) {
   constexpr int64_t kArrays = kAddressSanitizer ? 300 : 600;
@@ -86,8 +86,8 @@ TEST(Growth, OfASumOfArgumentsIsLinear) {
   expect_linear([&](int64_t n) { return sum_of.trace(leaves(n, {20'000})); });
 }
 
-// Two sums over the same 100 arrays, then both over others. Little crosses between the first two, where the kernel ends
-// though more equations have been seen by then: the next kernel reads the 100 arrays too.
+// Two sums over the same 100 arrays, then both over others. Few values cross between the first two, where the kernel is
+// split although more equations have been visited by then: the next kernel reads the 100 arrays too.
 TEST(Growth, ArraysOfTwoKernelsCountInBoth) {
   constexpr size_t kShared = 100;
   const auto sums = jit([](const auto& v) {
@@ -108,8 +108,8 @@ int64_t flops(const Program& p) {
   return n;
 }
 
-// All parts need the same long computation, which reads more buffers than a kernel should: it is done once.
-TEST(Growth, WhatPartsShareIsComputedOnce) {
+// All parts need the same long computation, which reads more buffers than a kernel should: it is computed once.
+TEST(Growth, ValuesSharedByPartsAreComputedOnce) {
   constexpr int64_t kArrays = 400, kParts = 31, kElements = 600;
   const auto parts = jit([](const auto& v) {
     std::vector<Tracer<float>> state(v.begin(), v.begin() + kParts);
@@ -121,15 +121,15 @@ TEST(Growth, WhatPartsShareIsComputedOnce) {
   const Program p = build(parts.trace(leaves(kArrays, {kElements})));
   EXPECT_LE(flops(p), 4 * kArrays * kElements);
   EXPECT_GT(most_buffers(p), 320U);  // twice what a kernel should have
-  // But not where a device takes no more.
+  // But not where a device's limit is lower.
   const Graph simplified = transform::simplify(parts.trace(leaves(kArrays, {kElements})));
   BuildOptions options;
   options.most_buffers = 200;
   EXPECT_LE(most_buffers(build_program(simplified, options)), 200U + kParts);
 }
 
-// A state of 30 large arrays crosses every position between updates by small ones: to store it costs more than what
-// a kernel of many small buffers does.
+// A state of 30 large arrays is live at every split point between updates by small arrays: storing it costs more than a
+// kernel with many small buffers.
 TEST(Growth, AWideStateStaysInOneKernel) {
   constexpr int64_t kArrays = 300, kRows = 64, kColumns = 100;
   const auto steps = jit([](const auto& v) {
@@ -209,7 +209,7 @@ TEST(Growth, OfArraysThatAScanStepsOverIsLinear) {
   });
 }
 
-/// A ring: kernel k reads carry k + 1 and writes carry k. How many steps are looked at to merge all.
+/// A ring: kernel k reads carry k + 1 and writes carry k. Returns the number of steps visited to merge all carries.
 size_t visited_in_a_ring(int32_t n) {
   const Program one = build(jit([](auto x) { return x + 1.0f; }).trace(spec<float>({4})));
   Program p = one;
@@ -226,13 +226,13 @@ size_t visited_in_a_ring(int32_t n) {
   BufferMerger merger(p, p.steps);
   int32_t merged = 0;
   for (int32_t k = 0; k < n; ++k) merged += merger.merge(k, n + k);
-  EXPECT_EQ(merged, n - 1);  // one goes around
+  EXPECT_EQ(merged, n - 1);  // one merge would close the cycle
   return merger.steps_visited();
 }
 
 TEST(Growth, OfMergingCarriesIsLinear) { EXPECT_LE(visited_in_a_ring(1600), 5 * visited_in_a_ring(400)); }
 
-TEST(SameCode, IsFoundWhateverItIsBoundTo) {
+TEST(SameCode, IsIndependentOfBindings) {
   const Graph g = jit([](auto x, auto y) {
                     return std::tuple{cumsum(x, 0), cumsum(y, 0), cumprod(x, 0)};
                   }).trace(spec<float>({5}), spec<float>({5}));

@@ -1,6 +1,5 @@
-// What shares loops, stores and addresses: sums of the same terms, columns side by side, sums of a few terms, products
-// whose columns do not follow each other. Inputs are small whole numbers, so that every order of summation gives the
-// same bits.
+// Shared loops, stores and addresses: reductions of the same values, adjacent columns, sums of a few elements, products
+// whose columns are not contiguous. Inputs are small integers, so that every order of summation gives the same bits.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -19,7 +18,7 @@ size_t occurrences(const std::string& text, const std::string& part) {
   return n;
 }
 
-std::vector<AnyArray> whole_numbers(const Graph& g, Rng& rng) {
+std::vector<AnyArray> small_integers(const Graph& g, Rng& rng) {
   std::vector<AnyArray> inputs;
   for (const Type& t : g.input_types()) {
     AnyArray a = AnyArray::uninitialized(t);
@@ -39,11 +38,11 @@ struct Built {
   std::string text;
 };
 
-/// The program, once it is seen to compute the reference's bits on all kinds of processors.
+/// The program, after checking that it computes the reference's bits on all CPU levels.
 Built checked(const std::string& text) {
   const Graph g = parse("calque 1\n" + text);
   Rng rng(7);
-  const std::vector<AnyArray> inputs = whole_numbers(g, rng);
+  const std::vector<AnyArray> inputs = small_integers(g, rng);
   for (const std::string& level : cpu_levels()) {
     EXPECT_EQ(compare_strictly(g, inputs, level == "native" ? "" : level), "") << level;
   }
@@ -54,7 +53,7 @@ Built checked(const std::string& text) {
   return {p.kernels.size(), p.workspace_bytes, out.str()};
 }
 
-TEST(JoinedLoops, SumsOfTheSameTermsAreOneLoop) {
+TEST(FusedLoops, SumsOfTheSameValuesAreOneLoop) {
   for (const int n : {3, 17, 100, 1003}) {
     const std::string t = std::to_string(n);
     const Built b = checked("graph f(%x: f32[40," + t + "], %y: f32[40," + t + "]) {\n  %1: f32[40," + t +
@@ -67,7 +66,7 @@ TEST(JoinedLoops, SumsOfTheSameTermsAreOneLoop) {
   }
 }
 
-TEST(JoinedLoops, ASumOfWhatAnExtremumMakesWaitsForIt) {
+TEST(FusedLoops, ASumThatDependsOnAnExtremumIsASeparateLoop) {
   const Built b = checked(R"(graph f(%x: f64[30,200]) {
     %1: f64[30] = reduce_max[axes=[1]] %x
     %2: f64[30,200] = broadcast[axes=[0], shape=[30,200]] %1
@@ -91,7 +90,7 @@ std::string columns(const std::string& dtype, int n, int k) {
   return text.str();
 }
 
-TEST(JoinedLoops, ColumnsSideBySideAreStoredAsRows) {
+TEST(FusedLoops, AdjacentColumnsAreStoredAsRows) {
   for (const char* dtype : {"f32", "f64", "i32", "i16"}) {
     for (const int k : {2, 3, 5, 8, 30}) {
       for (const int n : {2, 33, 100}) {
@@ -105,7 +104,7 @@ TEST(JoinedLoops, ColumnsSideBySideAreStoredAsRows) {
   }
 }
 
-TEST(JoinedLoops, SomeColumnsOfARowLeaveTheOthersAlone) {
+TEST(FusedLoops, SomeColumnsOfARowLeaveTheOthersAlone) {
   // Two arrays of one shape written at once, one of them with columns between those of the other concatenation's parts.
   checked(R"(graph f(%a: f32[50], %m: f32[50,3]) {
     %1: f32[50,1] = reshape[shape=[50,1]] %a
@@ -116,7 +115,7 @@ TEST(JoinedLoops, SomeColumnsOfARowLeaveTheOthersAlone) {
   })");
 }
 
-TEST(JoinedLoops, StacksOfStacksAreWrittenInPlace) {
+TEST(FusedLoops, StacksOfStacksAreWrittenDirectly) {
   const Built b = checked(R"(graph f(%a: f64[60], %b: f64[60]) {
     %1: f64[60] = mul %a %b
     %2: f64[60] = add %1 %b
@@ -134,7 +133,7 @@ TEST(JoinedLoops, StacksOfStacksAreWrittenInPlace) {
   EXPECT_EQ(occurrences(b.text, "select"), 0u) << b.text;
 }
 
-TEST(JoinedLoops, PairsOfPointsAreSummedInOneLoopWithoutDistancesInMemory) {
+TEST(FusedLoops, PairsOfPointsAreSummedInOneLoopWithoutDistancesInMemory) {
   for (const int n : {70, 129}) {
     const std::string t = std::to_string(n), pairs = t + "," + t;
     const Built b =
@@ -150,7 +149,7 @@ TEST(JoinedLoops, PairsOfPointsAreSummedInOneLoopWithoutDistancesInMemory) {
   }
 }
 
-TEST(JoinedLoops, ColumnsOfAProductThatDoNotFollowEachOtherAreNotToldApart) {
+TEST(FusedLoops, NoncontiguousColumnsOfAProductAreNotDelinearized) {
   for (const int inner : {16, 40, 100}) {
     const std::string n = std::to_string(inner);
     const Built b = checked("graph f(%a: f64[5,6], %b: f64[2,6," + n + "], %s: f64[2,6," + n + "]) {\n  %1: f64[2,6," +

@@ -1,4 +1,4 @@
-// Which kernels are products as libraries compute them, on the schedules of whole graphs.
+// Recognition of kernels that are library products, on the schedules of whole graphs.
 #include "kernel/schedule_gpu/library_product.h"
 
 #include <sstream>
@@ -12,7 +12,7 @@ namespace {
 
 using kernel::LibraryProduct;
 
-/// What is found in the kernels of a graph's equations.
+/// The library products found in the kernels of a graph.
 std::vector<std::optional<LibraryProduct>> found_in(const std::string& graph) {
   std::vector<std::optional<LibraryProduct>> found;
   for (const kernel::Kernel& k : program_for_gpu(parse("calque 1\ngraph f" + graph), {}).kernels)
@@ -22,20 +22,20 @@ std::vector<std::optional<LibraryProduct>> found_in(const std::string& graph) {
 
 std::string text(const LibraryProduct::Matrix& m) {
   std::ostringstream out;
-  out << (m.turned ? "turned " : "") << "b" << m.buffer << "+" << m.offset << " by " << m.leading << ", "
+  out << (m.transposed ? "transposed " : "") << "b" << m.buffer << "+" << m.offset << " by " << m.leading << ", "
       << m.batch_stride;
   return out.str();
 }
 
-/// `batch x rows x columns x depth: lhs; rhs; out`, of a graph of one kernel.
+/// `batch x rows x columns x k: lhs; rhs; out`, of a graph of one kernel.
 std::string product(const std::string& graph) {
   const auto found = found_in(graph);
   if (found.size() != 1) return std::to_string(found.size()) + " kernels";
   if (!found[0]) return "none";
   const LibraryProduct& p = *found[0];
   std::ostringstream out;
-  out << p.batch << " x " << p.rows << " x " << p.columns << " x " << p.depth << ": " << text(p.lhs) << "; "
-      << text(p.rhs) << "; " << text(p.out);
+  out << p.batch << " x " << p.rows << " x " << p.columns << " x " << p.k << ": " << text(p.lhs) << "; " << text(p.rhs)
+      << "; " << text(p.out);
   return out.str();
 }
 
@@ -44,37 +44,37 @@ std::string dot(int lhs, int rhs, const std::string& lhs_batch = "", const std::
          rhs_batch + "], rhs_contract=[" + std::to_string(rhs) + "]] ";
 }
 
-TEST(LibraryProduct, KnowsMatricesAndTurnedOnes) {
+TEST(LibraryProduct, KnowsMatricesAndTransposedOnes) {
   EXPECT_EQ(product("(%a: f32[40,24], %b: f32[24,56]) {\n %d = " + dot(1, 0) + "%a %b\n return %d\n}\n"),
             "1 x 40 x 56 x 24: b0+0 by 24, 0; b1+0 by 56, 0; b2+0 by 56, 0");
   EXPECT_EQ(product("(%a: f32[24,40], %b: f32[56,24]) {\n %d = " + dot(0, 1) + "%a %b\n return %d\n}\n"),
-            "1 x 40 x 56 x 24: turned b0+0 by 40, 0; turned b1+0 by 24, 0; b2+0 by 56, 0");
+            "1 x 40 x 56 x 24: transposed b0+0 by 40, 0; transposed b1+0 by 24, 0; b2+0 by 56, 0");
 }
 
 TEST(LibraryProduct, SeesThroughTransposesAndSlices) {
   EXPECT_EQ(product("(%a: f32[24,41], %b: f32[24,57]) {\n %t = transpose[perm=[1,0]] %a\n %d = " + dot(1, 0) +
                     "%t %b\n return %d\n}\n"),
-            "1 x 41 x 57 x 24: turned b0+0 by 41, 0; b1+0 by 57, 0; b2+0 by 57, 0");
+            "1 x 41 x 57 x 24: transposed b0+0 by 41, 0; b1+0 by 57, 0; b2+0 by 57, 0");
   EXPECT_EQ(product("(%a: f32[50,60], %b: f32[24,56]) {\n %s = slice[limit=[45,29], start=[5,5], stride=[1,1]] %a\n"
                     " %d = " +
                     dot(1, 0) + "%s %b\n return %d\n}\n"),
             "1 x 40 x 56 x 24: b0+305 by 60, 0; b1+0 by 56, 0; b2+0 by 56, 0");
 }
 
-TEST(LibraryProduct, JoinsBatches) {
+TEST(LibraryProduct, CollapsesBatches) {
   EXPECT_EQ(product("(%a: f32[3,40,24], %b: f32[3,24,56]) {\n %d = " + dot(2, 1, "0", "0") + "%a %b\n return %d\n}\n"),
             "3 x 40 x 56 x 24: b0+0 by 24, 960; b1+0 by 56, 1344; b2+0 by 56, 2240");
   EXPECT_EQ(product("(%a: f32[3,5,40,24], %b: f32[3,5,56,24]) {\n %d = " + dot(3, 3, "0,1", "0,1") +
                     "%a %b\n return %d\n}\n"),
-            "15 x 40 x 56 x 24: b0+0 by 24, 960; turned b1+0 by 24, 1344; b2+0 by 56, 2240");
-  // Heads inside of rows: the batch steps along a row.
+            "15 x 40 x 56 x 24: b0+0 by 24, 960; transposed b1+0 by 24, 1344; b2+0 by 56, 2240");
+  // Heads inside rows: the batch stride is along a row.
   EXPECT_EQ(product("(%a: f32[40,3,24], %b: f32[3,24,56]) {\n %d = " + dot(2, 1, "1", "0") + "%a %b\n return %d\n}\n"),
             "3 x 40 x 56 x 24: b0+0 by 72, 24; b1+0 by 56, 1344; b2+0 by 56, 2240");
-  // Two batches that do not follow each other at one step.
+  // Two batch dimensions without a common stride.
   EXPECT_EQ(product("(%a: f32[5,3,40,24], %b: f32[3,5,24,56]) {\n %d = " + dot(3, 2, "1,0", "0,1") +
                     "%a %b\n return %d\n}\n"),
             "none");
-  // Rows of two dimensions are rows of one.
+  // Rows of two dimensions collapse to one.
   EXPECT_EQ(product("(%a: f32[3,40,24], %b: f32[24,56]) {\n %d = " + dot(2, 0) + "%a %b\n return %d\n}\n"),
             "1 x 120 x 56 x 24: b0+0 by 24, 0; b1+0 by 56, 0; b2+0 by 56, 0");
 }
@@ -113,7 +113,7 @@ TEST(LibraryProduct, IsNothingMore) {
   EXPECT_TRUE(none(two + " %n = neg %a\n %d = " + dot(1, 0) + "%n %b\n return %d\n}\n"));
   EXPECT_TRUE(none("(%a: f16[40,24], %b: f32[24,56]) {\n %c = convert[dtype=f32] %a\n %d = " + dot(1, 0) +
                    "%c %b\n return %d\n}\n"));
-  // Factors with steps.
+  // Strided factors.
   EXPECT_TRUE(
       none("(%a: f32[40,48], %b: f32[24,56]) {\n %s = slice[limit=[40,48], start=[0,0], stride=[1,2]] %a\n %d = " +
            dot(1, 0) + "%s %b\n return %d\n}\n"));
@@ -125,8 +125,8 @@ TEST(LibraryProduct, IsNothingMore) {
 
 kernel::Region& body_of(kernel::Kernel& k, size_t region) { return k.body.instructions.back().regions[region]; }
 
-// What graphs seldom give.
-TEST(LibraryProduct, IsExactlyThat) {
+// Kernels that graphs infrequently produce.
+TEST(LibraryProduct, IsNothingElse) {
   const kernel::Kernel plain =
       program_for_gpu(
           parse("calque 1\ngraph f(%a: f32[40,24], %b: f32[24,56]) {\n %d = " + dot(1, 0) + "%a %b\n return %d\n}\n"),

@@ -23,7 +23,7 @@ bool has_complex(const Graph& g) {
   return false;
 }
 
-/// Sums and products of floats, whose order is the code generator's.
+/// Sums and products of floats, whose order the code generator chooses.
 bool reassociates(const OpRow& row, DType d) {
   if (!is_floating(d)) return false;
   switch (row.id) {
@@ -59,7 +59,7 @@ std::string check(const OpRow& row, DType dtype, const OpCase& c, const std::str
   return out.str();
 }
 
-constexpr int kSanitizedStride = 7;  // less than the shapes that each dtype has
+constexpr int kSanitizedStride = 7;  // less than the number of shapes of each dtype
 constexpr int kStride = kAddressSanitizer || kThreadSanitizer ? kSanitizedStride : 1;
 
 bool is_compiled(const OpRow& row, const OpCase& c) {
@@ -100,7 +100,7 @@ TEST_P(CompiledOp, EqualsTheReference) {
   EXPECT_GT(count, 2000 / kStride);
 }
 
-/// Under a sanitizer the host's own level alone: what is generated does not differ from that of the other builds.
+/// Under a sanitizer only the host's level: generated code does not differ from that of the other builds.
 std::vector<std::string> levels() {
   if (kAddressSanitizer || kThreadSanitizer) return {"native"};
   return cpu_levels();

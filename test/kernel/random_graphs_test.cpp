@@ -1,4 +1,4 @@
-// The compiler against the oracle: random graphs, strict mode, bit for bit.
+// The compiler against the reference: random graphs, strict mode, bit for bit.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@
 namespace calque::test {
 namespace {
 
-/// Reductions whose order the code generator chooses are left to their own tests.
+/// Reductions whose order the code generator chooses have separate tests.
 RandomGraphOptions strict_options() {
   RandomGraphOptions o;
   o.reassociated = false;
-  // The sign of a NaN is nobody's promise; these two would show it.
+  // The sign of a NaN is unspecified; these two would expose it.
   o.exclude = {"bitcast", "copysign"};
   return o;
 }
@@ -39,7 +39,7 @@ TEST_P(StrictMode, EqualsTheReferenceOnRandomGraphs) {
   compare_seeds(static_cast<uint64_t>(GetParam()) * kBlock, kBlock, strict_options());
 }
 
-// Arrays beyond the sizes at which plans and loops decide otherwise: blocks, pieces for threads, stored sums.
+// Arrays beyond the thresholds of plans and schedules: blocks, chunks for threads, materialized sums.
 TEST(StrictModeOfLargeArrays, EqualsTheReferenceOnRandomGraphs) {
   RandomGraphOptions options = strict_options();
   options.max_equations = 12;
@@ -49,7 +49,7 @@ TEST(StrictModeOfLargeArrays, EqualsTheReferenceOnRandomGraphs) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// The sanitizers look at the compiler; what it generates is the same as in the other builds.
+// The sanitizers check the compiler; generated code is the same as in the other builds.
 INSTANTIATE_TEST_SUITE_P(Seeds, StrictMode, testing::Range(0, 8));
 #else
 INSTANTIATE_TEST_SUITE_P(Seeds, StrictMode, testing::Range(0, 50));

@@ -1,4 +1,4 @@
-// Loops that ask where their index lies become loops that do not.
+// Loops that compare their index with constants are split into loops without comparisons.
 #include "kernel/schedule/split_loops.h"
 
 #include <sstream>
@@ -18,7 +18,7 @@ size_t occurrences(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// The program's text, once it is seen to compute the reference's bits.
+/// The program's text, after checking that it computes the reference's bits.
 std::string checked_text(const std::string& text) {
   const Graph g = parse("calque 1\n" + text);
   Rng rng(5);
@@ -54,7 +54,7 @@ TEST(SplitLoops, ConcatenationInsideAnExpressionHasALoopForEachPart) {
   EXPECT_EQ(occurrences(text, " if "), 0u) << text;
 }
 
-TEST(SplitLoops, StencilHasItsInteriorFree) {
+TEST(SplitLoops, StencilHasAnInteriorWithoutPredicates) {
   const std::string text = checked_text(R"(graph f(%x: f64[64,96]) {
     %1: f64[64,96] = pad[high=[-1,0], interior=[0,0], low=[1,0]] %x 0:f64[]
     %2: f64[64,96] = pad[high=[1,0], interior=[0,0], low=[-1,0]] %x 0:f64[]

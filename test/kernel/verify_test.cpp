@@ -1,4 +1,4 @@
-// Kernels read as text, and every rule of theirs that can be broken is named when it is.
+// Text dumps of kernels, and the verifier's message for every violated rule.
 #include <cmath>
 #include <sstream>
 
@@ -27,10 +27,10 @@ TEST(KernelText, ShowsLoopsAndInstructions) {
   });
   std::ostringstream text;
   text << k.kernel();
-  EXPECT_EQ(text.str(), R"(kernel scaled_sum(b0: f32[12], out b1: f32[3]) {
-  parallel 3 (%0) {
+  EXPECT_EQ(text.str(), R"(kernel scaled_sum(b0: f32[12] align 1, out b1: f32[3] align 1) {
+  parallel 3 (%0: i64) {
     %1: f32 = 0
-    %8: f32 = reduction 4 vectorize add from %1 (%2) {
+    %8: f32 = reduction 4 vectorize add from %1 (%2: i64) {
       %3: i64 = 3
       %4: bool = lt %2, %3
       %5: i64 = mul %0, %3
@@ -58,13 +58,13 @@ TEST(KernelText, ShowsWhileAndIf) {
   k.store(out, k.index(0), s[0]);
   std::ostringstream text;
   text << k.kernel();
-  EXPECT_EQ(text.str(), R"(kernel loops(out b0: i32[1]) {
+  EXPECT_EQ(text.str(), R"(kernel loops(out b0: i32[1] align 1) {
   %0: i32 = 0
-  %7: i32 = while from %0 cond (%1) {
+  %7: i32 = while from %0 cond (%1: i32) {
     %2: i32 = 3
     %3: bool = lt %1, %2
     yield %3
-  } do (%4) {
+  } do (%4: i32) {
     %5: i32 = 1
     %6: i32 = add %4, %5
     yield %6
@@ -185,7 +185,7 @@ TEST(KernelVerify, ReductionsHaveACombinerForEachResult) {
             "%6)");
 }
 
-TEST(KernelVerify, YieldsMatchWhatIsAskedFor) {
+TEST(KernelVerify, YieldsMatchTheirRegion) {
   KernelBuilder k;
   k.while_loop({k.constant(0)}, [&](const Ids&) { return k.constant(1); }, [&](const Ids& c) { return c; });
   EXPECT_EQ(broken(k), "verify: kernel k: %2 is i32, expected bool (instruction yield)");

@@ -1,5 +1,5 @@
-// Values that share bytes of the workspace: a program is walked step by step, and nothing may be read that was never
-// written or was written over since.
+// Values that share bytes of the workspace: a program is walked step by step, and no value may be read that was never
+// written or has been overwritten.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -23,10 +23,10 @@ class Walk {
     for (size_t b = 0; b < holds_.size(); ++b) holds_[b] = p_.buffers[b].kind != BufferKind::workspace || bytes(b) == 0;
   }
 
-  /// The first offence in words, or nothing.
+  /// The first violation in words, or empty.
   std::string run() {
     block(p_.steps);
-    return offence_;
+    return violation_;
   }
 
  private:
@@ -36,7 +36,7 @@ class Walk {
     return a != b && bytes(a) > 0 && bytes(b) > 0 && x.kind == BufferKind::workspace &&
            y.kind == BufferKind::workspace && x.offset < y.offset + bytes(b) && y.offset < x.offset + bytes(a);
   }
-  /// The place that a view stands for in this iteration.
+  /// The slice that a view denotes in this iteration.
   View resolve(const View& v) const {
     for (const View::Choice& c : v.choices) {
       if ((iteration_[static_cast<size_t>(c.loop)] + c.phase) % 2 != 0) return {c.buffer, c.offset, c.terms, {}};
@@ -46,7 +46,8 @@ class Walk {
   void read(const View& view, const char* by) {
     const View v = resolve(view);
     const auto b = static_cast<size_t>(v.buffer);
-    if (!holds_[b] && offence_.empty()) offence_ = std::string(by) + " reads m" + std::to_string(b) + ", which is lost";
+    if (!holds_[b] && violation_.empty())
+      violation_ = std::string(by) + " reads m" + std::to_string(b) + ", which is not valid";
   }
   void write(const View& view) {
     const View v = resolve(view);
@@ -56,12 +57,12 @@ class Walk {
         lost_[other] = lost_[other] || holds_[other];
         holds_[other] = false;
       }
-    // One slice does not bring back the others.
+    // Writing one slice does not restore the others.
     if (!v.terms.empty() && lost_[b]) return;
     lost_[b] = false;
     if (bytes(b) > 0) holds_[b] = true;
   }
-  /// Slices written by this loop start afresh.
+  /// Slices written by this loop are written anew.
   void start(const std::vector<Step>& steps, int32_t loop) {
     for (const Step& s : steps) {
       for (const View& view : s.views)
@@ -76,7 +77,7 @@ class Walk {
   void number(int32_t loop, int64_t iteration) {
     if (loop >= 0) iteration_[static_cast<size_t>(loop)] = iteration;
   }
-  /// What holds on every path.
+  /// Keeps the buffers that are valid on every path.
   void merge(const std::vector<bool>& other) {
     for (size_t b = 0; b < holds_.size(); ++b) holds_[b] = holds_[b] && other[b];
   }
@@ -92,7 +93,7 @@ class Walk {
           for (size_t j = 0; j < s.views.size(); ++j)
             if (overlap(static_cast<size_t>(resolve(s.views[i]).buffer),
                         static_cast<size_t>(resolve(s.views[j]).buffer)))
-              offence_ = k.name + " writes where another of its buffers lies";
+              violation_ = k.name + " writes the memory of another of its buffers";
           write(s.views[i]);
         }
         break;
@@ -131,7 +132,7 @@ class Walk {
       }
       case StepKind::repeat:
         start(s.blocks[0], s.loop_id);
-        // Few iterations tell as much as many when they are as even or odd in number.
+        // A few iterations with the same parity cover all cases.
         for (int64_t n = s.count < 4 ? s.count : 2 + s.count % 2, i = 0; i < n; ++i) {
           number(s.loop_id, s.reverse ? n - 1 - i : i);
           block(s.blocks[0]);
@@ -151,11 +152,11 @@ class Walk {
 
   const Program& p_;
   std::vector<int64_t> iteration_ = std::vector<int64_t>(static_cast<size_t>(p_.num_loops));
-  std::vector<bool> holds_, lost_;  ///< by buffer: whole; written over since
-  std::string offence_;
+  std::vector<bool> holds_, lost_;  ///< by buffer: valid; overwritten since
+  std::string violation_;
 };
 
-std::string offence(const Graph& g) {
+std::string violation(const Graph& g) {
   const Program program = build_program(g);
   std::string found = Walk(program).run();
   if (!found.empty()) {
@@ -173,18 +174,18 @@ TEST(Workspace, HoldsWhatIsReadOfRandomGraphs) {
   const uint64_t seeds = kAddressSanitizer || kThreadSanitizer ? 500 : 3000;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     const Graph g = transform::simplify(random_graph(seed, options));
-    ASSERT_EQ(offence(g), "") << "seed " << seed;
+    ASSERT_EQ(violation(g), "") << "seed " << seed;
     const Program program = build_program(g);
-    int64_t apart = 0;
+    int64_t separate = 0;
     for (const ProgramBuffer& b : program.buffers)
-      if (b.kind == BufferKind::workspace) apart += std::max<int64_t>(static_cast<int64_t>(bytes_of(b.type)), 1);
-    shared += program.workspace_bytes < apart;
+      if (b.kind == BufferKind::workspace) separate += std::max<int64_t>(static_cast<int64_t>(bytes_of(b.type)), 1);
+    shared += program.workspace_bytes < separate;
   }
   EXPECT_GT(shared, static_cast<int>(seeds / 30));
 }
 
 TEST(Workspace, KeepsAConditionWhileOperandsOfItsBranchesAreCopied) {
-  EXPECT_EQ(offence(parse(R"(calque 1
+  EXPECT_EQ(violation(parse(R"(calque 1
 graph f(%0: f32[]) {
   %1: bool[] = lt 0.5:f32[] %0
   %2: f64[5] = broadcast[axes=[], shape=[5]] 0.0:f64[]
@@ -206,7 +207,7 @@ graph f(%0: f32[]) {
 }
 
 TEST(Workspace, KeepsArgumentsOfEffectsWhileLaterOnesAreCopied) {
-  EXPECT_EQ(offence(parse(R"(calque 1
+  EXPECT_EQ(violation(parse(R"(calque 1
 graph f(%0: f32[]) {
   %1: f32[] = mul %0 %0
   debug_print[format="{} {} {}"] %1 2.0:f32[] 3.0:f32[]

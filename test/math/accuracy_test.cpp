@@ -1,5 +1,5 @@
 // Every function of lib/math against MPFR: f32 on a stride through all bit patterns, f64 on random and hard points. The
-// C library in more precision stands in for MPFR where the two cannot disagree about the verdict.
+// C library in higher precision replaces MPFR where both must give the same verdict.
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ double exact_error(const UnaryFunction& f, T x, T got) {
   return absolute <= f.slack(static_cast<double>(x)) ? 0 : error;
 }
 
-/// Whether f is within its limit at x; the library's verdict counts when it is clear.
+/// True when f is within its limit at x; MPFR is used only when the verdict of the C library is not clear.
 template <class T>
 ::testing::AssertionResult is_accurate(const UnaryFunction& f, T x, bool ask_library) {
   const T got = [&] {
@@ -130,7 +130,7 @@ class PairAccuracy : public ::testing::TestWithParam<BinaryFunction> {
       if (i % 3 == 0) {
         y = second.any_bits(engine());
       } else if (i % 3 == 1 && x > 0) {
-        // The range in which a power neither overflows nor vanishes.
+        // The range in which a power neither overflows nor underflows.
         y = static_cast<T>((static_cast<double>(engine() >> 11) * 0x1p-52 - 1) * 745 /
                            std::log(static_cast<double>(x)));
       }

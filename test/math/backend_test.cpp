@@ -1,4 +1,4 @@
-// What a backend may rely on: a slow path may be evaluated for every lane, whatever it holds, and never leads out of a
+// Guarantees for backends: a cold path may be evaluated for every lane, whatever its value, and never indexes outside a
 // table.
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace calque::math::test {
 namespace {
 
-/// Scalars, but slow paths are always evaluated, as for lanes that share a vector, and tables are checked.
+/// Scalars, but cold paths are always evaluated, as for lanes of one vector, and table indices are checked.
 struct EagerBackend : ScalarBackend {
   template <class T, std::size_t N, class Index>
   static T lookup(const std::array<T, N>& table, Index i) {
@@ -17,8 +17,8 @@ struct EagerBackend : ScalarBackend {
     return table[static_cast<std::size_t>(i) % N];
   }
   template <class... Out, class Slow, class... In>
-  static std::tuple<Out...> rarely(const Lane<bool, EagerBackend>& mask, const std::tuple<Out...>& fast, Slow slow,
-                                   const In&... inputs) {
+  static std::tuple<Out...> with_cold_path(const Lane<bool, EagerBackend>& mask, const std::tuple<Out...>& fast,
+                                           Slow slow, const In&... inputs) {
     const std::tuple<Out...> instead = slow(inputs...);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<Out...>{where(mask, std::get<I>(instead), std::get<I>(fast))...};

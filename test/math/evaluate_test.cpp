@@ -1,4 +1,4 @@
-// What lib/math computes on numbers.
+// Evaluation of lib/math on plain numbers.
 #include "math/evaluate.h"
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kPoints = 6000;
 
-// Without fused multiply-add, products are split in parts, which must not overflow.
+// Without fused multiply-add, products are split into parts, which must not overflow.
 TEST(Forms, RemaindersOfLargeNumbersAreExact) {
   std::mt19937_64 engine(7);
   std::vector<double> x, y;

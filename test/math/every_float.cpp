@@ -1,8 +1,8 @@
-// Runs the compiled f32 functions over all 2^32 bit patterns (or every n-th), vectors and special cases as a user gets
-// them, against the f64 functions, which are off by 2^-28 of an f32's last place at most where they are within 2 ulp
-// themselves (math_exhaustive measures those against MPFR). A Markdown row for each function; exit status 1 when one is
-// beyond its limit. Functions of two arguments are run on as many random pairs; the argument that is printed is then
-// the counter they are made of.
+// Runs the compiled f32 functions, vectors and special cases included, over all 2^32 bit patterns (or every n-th) and
+// compares them with the f64 functions, which are accurate to 2^-28 ulp of an f32 if they are within 2 ulp
+// (math_exhaustive measures those against MPFR). Prints a Markdown row per function; exit status 1 when one exceeds its
+// limit. Functions of two arguments are run on as many random pairs; the argument printed is then the counter from
+// which the pair was generated.
 //
 //   math_every_float [--stride N] [--fast] [FUNCTION...]
 //
@@ -32,22 +32,22 @@ auto floats(const First& first, const Stride& stride) {
   return cq::bitcast<float>(first + stride * cq::iota<uint32_t>(kBlock));
 }
 
-/// |y - exact| in units of the last place of an f32 near `exact`; infinite where only one is NaN or infinity.
+/// |y - exact| in ulp of an f32 near `exact`; infinite where only one is NaN or infinity.
 template <class Y, class Exact>
 auto ulp_error(const Y& y, const Exact& exact) {
   const auto nearest = cq::cast<float>(exact);
   const auto exponent = (cq::bitcast<uint64_t>(exact) >> uint64_t{52}) & uint64_t{0x7ff};
   // 2^-149 at least.
-  const auto place = maximum(exponent, uint64_t{1023 - 126}) - uint64_t{23};
-  const auto unit = cq::bitcast<double>(place << uint64_t{52});
+  const auto unit_exponent = maximum(exponent, uint64_t{1023 - 126}) - uint64_t{23};
+  const auto unit = cq::bitcast<double>(unit_exponent << uint64_t{52});
   const auto error = abs(cq::cast<double>(y) - exact) / unit;
   const auto special = !(isfinite(y) && isfinite(nearest));
   const auto agree = y == nearest || (isnan(y) && isnan(nearest));
   return cq::where(special, cq::where(agree, 0.0, std::numeric_limits<double>::infinity()), error);
 }
 
-/// Whether fast_math promises anything of the result. It flushes subnormal numbers, and functions take arguments apart:
-/// parts of a number whose last place is subnormal are lost.
+/// True when fast_math guarantees the result. It flushes subnormal numbers, and functions split arguments into parts:
+/// parts of a number whose least significant bit is subnormal are lost.
 template <class X, class Exact>
 auto is_ordinary(const X& x, const Exact& exact) {
   const auto magnitude = abs(exact);
@@ -65,7 +65,7 @@ auto scrambled(X x) {
 struct Function {
   std::string name;
   double limit;
-  /// The largest error of a block, and the errors.
+  /// The largest error of a block, and all errors.
   std::function<double(uint32_t first, uint32_t stride, bool fast)> worst;
   std::function<cq::Array<double>(uint32_t first, uint32_t stride, bool fast)> errors;
 };
@@ -100,8 +100,8 @@ Function make(const char* name, double limit, F f) {
   });
 }
 
-/// A function of two at pairs of random bit patterns; half of them with a second argument such that a power is a
-/// number of moderate size.
+/// A function of two arguments on pairs of random bit patterns; in half of them the second argument is chosen such that
+/// a power has moderate size.
 template <class F>
 Function make_pair(const char* name, double limit, F f) {
   return function(name, limit, [f](bool fast) {
@@ -134,14 +134,14 @@ std::vector<Function> functions() {
 #undef CALQUE_PAIR
 }
 
-/// Prints the row; whether the function is within its limit.
+/// Prints the row. Returns true when the function is within its limit.
 bool measure(const Function& f, uint32_t stride, bool fast) {
   const auto start = std::chrono::steady_clock::now();
   const uint64_t count = ((uint64_t{1} << 32) + stride - 1) / stride;
   double worst = 0;
   uint32_t block = 0;
   for (uint64_t at = 0; at < count; at += kBlock) {
-    // The last block may go beyond the last pattern, and begins again at 0.
+    // The last block may wrap around from the last pattern to 0.
     const auto first = static_cast<uint32_t>(at * stride);
     const double error = f.worst(first, stride, fast);
     if (error > worst) {

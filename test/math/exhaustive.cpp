@@ -1,10 +1,10 @@
 // Measures the functions of lib/math: f32 over all bit patterns (or every n-th), f64 over random and hard points, each
-// compared with the C library in more precision and the worst ones confirmed by MPFR. Prints a table in Markdown.
+// compared with the C library in higher precision and the worst ones confirmed by MPFR. Prints a table in Markdown.
 //
 //   exhaustive [--stride N] [--f64-points N] [--f32-only | --f64-only] [FUNCTION...]
 //   exhaustive --equations
 //
-// --equations prints the number of operations of each function, on the common and on the rare path, instead.
+// --equations instead prints the number of operations of each function on its common and cold paths.
 
 #include <algorithm>
 #include <cinttypes>
@@ -67,12 +67,12 @@ void confirm(const UnaryFunction& f, T x, T got, Worst<T>& worst) {
   }
 }
 
-/// Passes x on to MPFR if the library, in more precision, sees an error near the worst so far.
+/// Passes x on to MPFR if the C library, in higher precision, finds an error near the worst so far.
 template <class T>
 void consider(const UnaryFunction& f, T x, T got, Worst<T>& worst) {
   double error = std::numeric_limits<double>::infinity();
   const auto judge = [&](auto exact) {
-    // Rightly rounded results, most of all, need no arithmetic.
+    // Correctly rounded results, the majority, need no arithmetic.
     error = got == static_cast<T>(exact) ? 0 : ulp_error(got, exact);
   };
   if constexpr (sizeof(T) == 4) {
@@ -102,7 +102,7 @@ void measure_double(const UnaryFunction& f, std::uint64_t points) {
     confirm(f, x, f.twice(x), worst);
   }
   PointSource<double> source(12345);
-  // Where only MPFR knows the answer, fewer.
+  // Fewer points where only MPFR has the function.
   const std::uint64_t count = f.long_library != nullptr ? points : std::min<std::uint64_t>(points, 100'000);
   for (std::uint64_t i = 0; i < count; ++i) {
     const double x = source.next();
@@ -121,7 +121,7 @@ void measure_pairs(const BinaryFunction& f, std::uint64_t points) {
   std::mt19937_64 engine(99);
   for (std::uint64_t i = 0; i < points; ++i) {
     const T x = source.next();
-    // Of the second arguments a part is such that results are of moderate size.
+    // Some of the second arguments are chosen such that results have moderate size.
     T y = i % 3 == 0 ? source.any_bits(engine()) : source.next();
     if (i % 3 == 2 && x > 0) {
       y = static_cast<T>((static_cast<double>(engine() >> 11) * 0x1p-52 - 1) * 745 / std::log(static_cast<double>(x)));
@@ -161,11 +161,11 @@ void print_equations(const char* name, Function function) {
   CountingBackend::counts = {};
   function(Lane<T, CountingBackend>(1));
   const OperationCounts& counts = CountingBackend::counts;
-  std::printf("| %s | %s | %d | %d |\n", name, sizeof(T) == 4 ? "f32" : "f64", counts.common, counts.rare);
+  std::printf("| %s | %s | %d | %d |\n", name, sizeof(T) == 4 ? "f32" : "f64", counts.common, counts.cold);
 }
 
 int print_all_equations() {
-  std::printf("| function | type | common | rare |\n|---|---|---|---|\n");
+  std::printf("| function | type | common | cold |\n|---|---|---|---|\n");
 #define CALQUE_EQUATIONS(f)                                             \
   print_equations<float>(#f, [](const auto& x) { return math::f(x); }); \
   print_equations<double>(#f, [](const auto& x) { return math::f(x); });

@@ -1,4 +1,4 @@
-// The functions under test, on plain numbers, with their oracles and the error allowed to each.
+// The functions under test, on plain numbers, with their oracles and allowed errors.
 #pragma once
 
 #include <vector>
@@ -24,12 +24,12 @@ struct UnaryFunction {
   /// Largest error allowed, in ulp of the exact value.
   double single_ulp;
   double double_ulp;
-  /// Besides, an absolute error in units of the type's epsilon, where terms cancel (at the zeros of reflected
+  /// Additional absolute error in units of the type's epsilon, where terms cancel (at the zeros of reflected
   /// functions).
   double (*slack)(double) = [](double) { return 0.0; };
 };
 
-/// A function of two.
+/// A function of two arguments.
 struct BinaryFunction {
   const char* name;
   float (*single)(float, float);

@@ -1,4 +1,4 @@
-// What the functions of lib/math are measured against: MPFR for the truth, the C library in more precision for speed.
+// The references for the functions of lib/math: MPFR for exact values, the C library in higher precision for speed.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace calque::math::test {
 
-/// Representable values between two numbers; -0 and +0 are the same, NaN equals NaN and is far from all else.
+/// The number of representable values between two numbers; -0 equals +0, NaN equals NaN and is far from all others.
 template <class T>
 double representable_distance(T a, T b) {
   using I = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -27,8 +27,8 @@ double representable_distance(T a, T b) {
   return static_cast<double>(static_cast<std::make_unsigned_t<I>>(x) - static_cast<std::make_unsigned_t<I>>(y));
 }
 
-/// The distance of `got` from `exact` in units of the last place of `exact`, subnormals included.
-/// Overflow is right where `exact` rounds to infinity.
+/// The distance of `got` from `exact` in ulp of `exact`, subnormals included.
+/// Infinity is correct where `exact` rounds to infinity.
 template <class T, class Wide>
 double ulp_error(T got, Wide exact) {
   const T nearest = static_cast<T>(exact);
@@ -38,11 +38,11 @@ double ulp_error(T got, Wide exact) {
   int exponent = 0;
   std::frexp(exact, &exponent);
   const int least = std::numeric_limits<T>::min_exponent;
-  const int place = std::max(exponent, least) - std::numeric_limits<T>::digits;
-  return static_cast<double>(std::fabs(std::ldexp(static_cast<Wide>(got) - exact, -place)));
+  const int unit_exponent = std::max(exponent, least) - std::numeric_limits<T>::digits;
+  return static_cast<double>(std::fabs(std::ldexp(static_cast<Wide>(got) - exact, -unit_exponent)));
 }
 
-/// A number of MPFR's with the precision that the truth is computed to.
+/// An MPFR number with the precision of the reference.
 class Number {
  public:
   static constexpr int kPrecision = 160;
@@ -70,15 +70,15 @@ double ulp_error_exact(T got, mpfr_srcptr exact) {
   }
   const long exponent = static_cast<long>(mpfr_get_exp(exact));
   const long least = std::numeric_limits<T>::min_exponent;
-  const long place = std::max(exponent, least) - std::numeric_limits<T>::digits;
+  const long unit_exponent = std::max(exponent, least) - std::numeric_limits<T>::digits;
   Number difference;
   mpfr_set_d(difference, static_cast<double>(got), MPFR_RNDN);
   mpfr_sub(difference, difference, exact, MPFR_RNDN);
-  mpfr_mul_2si(difference, difference, -place, MPFR_RNDN);
+  mpfr_mul_2si(difference, difference, -unit_exponent, MPFR_RNDN);
   return std::fabs(mpfr_get_d(difference, MPFR_RNDN));
 }
 
-// MPFR's functions in one form.
+// MPFR's functions with a common signature.
 
 using Unary = void (*)(mpfr_ptr, mpfr_srcptr);
 using Binary = void (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr);
@@ -90,7 +90,7 @@ inline void exact_sigmoid(mpfr_ptr y, mpfr_srcptr x) {
   mpfr_ui_div(y, 1, y, MPFR_RNDN);
 }
 
-/// 1 / sqrt(x), -inf at -0 as IEEE 754 has it.
+/// 1 / sqrt(x), -inf at -0 as in IEEE 754.
 inline void exact_rsqrt(mpfr_ptr y, mpfr_srcptr x) {
   mpfr_rec_sqrt(y, x, MPFR_RNDN);
   if (mpfr_zero_p(x)) {

@@ -1,4 +1,4 @@
-// Arguments for the measurements: random ones of every magnitude and those that are known to be hard.
+// Arguments for the measurements: random ones of every magnitude, and known hard ones.
 #pragma once
 
 #include <bit>
@@ -58,7 +58,7 @@ class PointSource {
 };
 
 /// Ends of ranges and of formats, powers of two and their neighbours, near multiples of pi/2, where results overflow or
-/// vanish.
+/// underflow.
 template <class T>
 std::vector<T> hard_points() {
   std::vector<T> list;
@@ -85,7 +85,7 @@ std::vector<T> hard_points() {
     both(static_cast<T>(i * 0.5));
     both(static_cast<T>(i * 0.125));
   }
-  // The doubles nearest to a multiple of pi/2, relative to their size, and large ones that take many bits of 2 / pi.
+  // The doubles nearest to a multiple of pi/2, relative to their size, and large ones that need many bits of 2 / pi.
   for (const double v :
        {0x1.6ac5b262ca1ffp849, 0x1.921fb54442d18p1, 0x1.f9cbe7f8d2c6ap30, 0x1.921fb54442d18p600, 0x1p1023, 1e22, 1e300,
         709.782712893384, -745.1332191019411, 710.4758600739439, 88.72283935546875, -103.97207641601562, 36.7368,

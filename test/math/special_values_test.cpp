@@ -1,4 +1,4 @@
-// Zeros with their signs, infinities, NaN, poles and the ends of domains, as Annex F of C has them.
+// Zeros with their signs, infinities, NaN, poles and the ends of domains, as in Annex F of C.
 #include <cmath>
 #include <limits>
 
@@ -24,7 +24,7 @@ std::vector<T> special_arguments() {
   return list;
 }
 
-/// NaN for NaN, the sign too, and within `ulp` representable values.
+/// NaN for NaN, equal signs, and within `ulp` representable values.
 template <class T>
 void expect_like(T got, T want, double ulp, const std::string& what) {
   EXPECT_LE(representable_distance(got, want), ulp) << what << " = " << got << ", not " << want;

@@ -1,4 +1,4 @@
-// Functions for targets without fused multiply-add, which make their own from pairs.
+// Functions for targets without fused multiply-add, which emulate it with pairs.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Long straight code of single elements becomes several kernels, cut where little crosses.
+// Long straight-line scalar code is split into several kernels where few values are live.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -11,29 +11,29 @@
 namespace calque::test {
 namespace {
 
-TEST(Cuts, PiecesWeighAboutTheLimit) {
+TEST(SplitPoints, ChunksWeighAboutTheLimit) {
   const std::vector<uint32_t> weight(1000, 1);
-  const std::vector<size_t> cuts = plan::choose_cuts(weight, std::vector<uint32_t>(1001, 3), 100);
-  ASSERT_GE(cuts.size(), 9u);
+  const std::vector<size_t> points = plan::choose_split_points(weight, std::vector<uint32_t>(1001, 3), 100);
+  ASSERT_GE(points.size(), 9u);
   size_t before = 0;
-  for (const size_t cut : cuts) {
-    EXPECT_GT(cut, before + 70);
-    EXPECT_LE(cut, before + 101);
-    before = cut;
+  for (const size_t point : points) {
+    EXPECT_GT(point, before + 70);
+    EXPECT_LE(point, before + 101);
+    before = point;
   }
 }
 
-TEST(Cuts, AreWhereLittleCrosses) {
+TEST(SplitPoints, AreWhereFewValuesAreLive) {
   std::vector<uint32_t> live(200, 9);
   live[83] = 1;
-  const std::vector<size_t> cuts = plan::choose_cuts(std::vector<uint32_t>(200, 1), live, 100);
-  ASSERT_FALSE(cuts.empty());
-  EXPECT_EQ(cuts[0], 83u);
+  const std::vector<size_t> points = plan::choose_split_points(std::vector<uint32_t>(200, 1), live, 100);
+  ASSERT_FALSE(points.empty());
+  EXPECT_EQ(points[0], 83u);
 }
 
-TEST(Cuts, AreNoneInShortCode) {
-  EXPECT_TRUE(plan::choose_cuts(std::vector<uint32_t>(90, 1), std::vector<uint32_t>(91, 1), 100).empty());
-  EXPECT_TRUE(plan::choose_cuts({}, {0}, 100).empty());
+TEST(SplitPoints, AreNoneInShortCode) {
+  EXPECT_TRUE(plan::choose_split_points(std::vector<uint32_t>(90, 1), std::vector<uint32_t>(91, 1), 100).empty());
+  EXPECT_TRUE(plan::choose_split_points({}, {0}, 100).empty());
 }
 
 /// x and y of a chain of `steps` steps x = x y + x, y = y - x x.
@@ -49,7 +49,7 @@ Graph chain(int steps) {
   return parse(text.str());
 }
 
-TEST(Cuts, OfAChainOfScalarsKeepItsBits) {
+TEST(SplitPoints, OfAChainOfScalarsKeepItsBits) {
   const Graph g = chain(2000);
   const kernel::Program program = kernel::build_program(g);
   EXPECT_GE(program.kernels.size(), 5u);

@@ -1,4 +1,4 @@
-// How many kernels a graph becomes, and what they keep in memory between them.
+// How many kernels a graph is fused into, and what is materialized between them.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(Fusion, TranscendentalsStayInTheKernelOfTheirNeighbours) {
   EXPECT_EQ(b.workspace, 0);
 }
 
-TEST(Fusion, ViewsCostNoKernelOfTheirOwn) {
+TEST(Fusion, ViewsNeedNoSeparateKernel) {
   const Built b = build(R"(graph g(%0: f32[6,4], %1: f32[4]) {
     %2: f32[4,6] = transpose[perm=[1,0]] %0
     %3: f32[2,6] = slice[limit=[4,6], start=[0,0], stride=[2,1]] %2
@@ -80,7 +80,7 @@ TEST(Fusion, SoftmaxOfRowsIsOneKernel) {
   EXPECT_EQ(b.workspace, 0);
 }
 
-TEST(Fusion, ReductionsTakeInWhatComesBeforeAndAfter) {
+TEST(Fusion, ReductionsFuseWithOperationsBeforeAndAfter) {
   const Built b = build(R"(graph g(%0: f64[37,50], %1: f64[37,50]) {
     %2: f64[37,50] = sub %0 %1
     %3: f64[37,50] = mul %2 %2
@@ -127,9 +127,9 @@ TEST(Fusion, AColumnReductionIsStoredBeforeRowsUseIt) {
   EXPECT_EQ(b.workspace, 448);  // 400 bytes, aligned
 }
 
-TEST(Fusion, ValuesOfRowsBetweenMapsDoNotPartThem) {
-  // Of a kernel's results over a large space there are no more than eight: the values of rows need two kernels, the
-  // maps one, each of which reads the map before and the latest value of its row.
+TEST(Fusion, RowValuesBetweenPointwiseOperationsDoNotSeparateThem) {
+  // A kernel over a large space has at most eight results: the row values need two kernels, the pointwise operations
+  // one, each of which reads the previous one and the latest row value.
   std::string text = "graph g(%0: f32[5000], %1: f32[5000,3]) {\n";
   std::string results;
   int row = 0, map = 1, next = 2;
@@ -150,7 +150,7 @@ TEST(Fusion, ValuesOfRowsBetweenMapsDoNotPartThem) {
   EXPECT_EQ(b.workspace, 0);
 }
 
-TEST(Fusion, ChainsOfReductionsAreNotComputedAgainFromTheirBeginning) {
+TEST(Fusion, ChainsOfReductionsAreNotRecomputedFromTheStart) {
   // Each round is a few operations on all elements, and one with their sum, which every loop of a single kernel would
   // repeat from the first round on.
   const auto instructions = [](int rounds) {
@@ -163,8 +163,8 @@ TEST(Fusion, ChainsOfReductionsAreNotComputedAgainFromTheirBeginning) {
     for (int round = 0; round < rounds; ++round) {
       for (int k = 0; k < 20; ++k) x = emit("[1000]", "add %" + std::to_string(x) + " %" + std::to_string(x));
       const int sum = emit("[]", "reduce_sum[axes=[0]] %" + std::to_string(x));
-      const int spread = emit("[1000]", "broadcast[axes=[], shape=[1000]] %" + std::to_string(sum));
-      x = emit("[1000]", "sub %" + std::to_string(spread) + " %" + std::to_string(x));
+      const int wide = emit("[1000]", "broadcast[axes=[], shape=[1000]] %" + std::to_string(sum));
+      x = emit("[1000]", "sub %" + std::to_string(wide) + " %" + std::to_string(x));
     }
     const Built b = build(text + "  return %" + std::to_string(x) + "\n}");
     return std::count(b.text.begin(), b.text.end(), '\n');
@@ -234,8 +234,8 @@ TEST(Fusion, ManyScalarsStackedAreOneKernelThatStoresEachOnce) {
   EXPECT_EQ(p.workspace_bytes, 0);
 }
 
-TEST(Workspace, ValuesWhoseLivesDoNotMeetShareMemory) {
-  // Four column sums in a chain: each needs the one before and nothing older.
+TEST(Workspace, ValuesWithDisjointLiveRangesShareMemory) {
+  // Four column sums in a chain: each needs only the one before.
   std::string text = "graph g(%0: f32[8,256]) {\n";
   std::string x = "%0";
   int next = 1;

@@ -1,4 +1,4 @@
-// Maps and reductions over one space are one kernel, whose results are those of separate ones.
+// Pointwise operations and reductions over one space share a kernel, whose results equal those of separate kernels.
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ size_t loops(const kernel::Region& r) {
   return n;
 }
 
-/// The same outputs, bit for bit, when every output is computed by a graph of its own.
+/// The same outputs, bit for bit, when every output is computed by a separate graph.
 void expect_equal_to_single_outputs(const Graph& g) {
   codegen::CodegenOptions strict;
   strict.strict = true;
@@ -102,7 +102,7 @@ TEST(Sharing, OfSeveralReductionsIsOneLoop) {
 }
 
 TEST(Sharing, OfRowsKeepsTheirStatisticsInRegisters) {
-  // Normalised rows, their deviations and a gradient-like map that needs both.
+  // Normalised rows, their deviations and a gradient-like pointwise operation that needs both.
   const Graph g = graph_of(R"(graph g(%0: f32[200,300], %1: f32[200,300]) {
     %2: f32[200] = reduce_sum[axes=[1]] %0
     %3: f32[200] = mul %2 0.0033333334:f32[200]
@@ -122,7 +122,7 @@ TEST(Sharing, OfRowsKeepsTheirStatisticsInRegisters) {
   const Built b = build(g);
   EXPECT_EQ(b.kernels(), 1u) << b.text;
   EXPECT_EQ(b.program.workspace_bytes, 0);
-  // Rows; three reductions that wait for each other and, with the last one, the two maps in one or two loops.
+  // Rows; three dependent reductions and, with the last one, the two pointwise operations in one or two loops.
   EXPECT_LE(loops(b.program.kernels[0].body), 6u) << b.text;
   expect_equal_to_single_outputs(g);
 }
@@ -133,7 +133,7 @@ Graph columns(int64_t rows) {
                   "  %3: f32[300] = reduce_sum[axes=[0]] %2\n  return %2, %3\n}");
 }
 
-TEST(Sharing, OfColumnsStoresWhatIsSummedWhenNoCacheHoldsIt) {
+TEST(Sharing, OfColumnsStoresTheSummedValuesWhenNoCacheHoldsThem) {
   const Built large = build(columns(15'000));
   EXPECT_EQ(large.kernels(), 1u) << large.text;
   EXPECT_EQ(loops(large.program.kernels[0].body), 2u) << large.text;
@@ -142,19 +142,19 @@ TEST(Sharing, OfColumnsStoresWhatIsSummedWhenNoCacheHoldsIt) {
 }
 
 TEST(Reasons, NameWhatIsNotFused) {
-  const auto notes = [](const std::string& text) {
+  const auto remarks = [](const std::string& text) {
     std::string all;
-    for (const std::string& note : build(graph_of(text)).program.notes) all += note + "\n";
+    for (const std::string& remark : build(graph_of(text)).program.remarks) all += remark + "\n";
     return all;
   };
   using testing::HasSubstr;
-  EXPECT_THAT(notes(R"(graph g(%0: f32[20,30]) {
+  EXPECT_THAT(remarks(R"(graph g(%0: f32[20,30]) {
     %1: f32[30] = reduce_sum[axes=[0]] %0
     %2: f32[20] = reduce_sum[axes=[1]] %0
     return %1, %2
   })"),
               HasSubstr("reduce_sum is not computed in the kernel of reduce_sum: it reduces other dimensions\n"));
-  EXPECT_THAT(notes(R"(graph g(%0: f32[64,64], %1: f32[64,64]) {
+  EXPECT_THAT(remarks(R"(graph g(%0: f32[64,64], %1: f32[64,64]) {
     %2: f32[64,64] = dot_general[lhs_batch=[], lhs_contract=[1], rhs_batch=[], rhs_contract=[0]] %0 %1
     %3: f32[64] = reduce_sum[axes=[0]] %2
     %4: f32[64,64] = transpose[perm=[1,0]] %2
@@ -162,21 +162,21 @@ TEST(Reasons, NameWhatIsNotFused) {
   })"),
               AllOf(HasSubstr("reduce_sum is not computed with dot_general: it works across elements"),
                     HasSubstr("transpose is not computed with dot_general: it moves elements\n")));
-  EXPECT_THAT(notes(R"(graph g(%0: f32[64,64], %1: f32[64,64]) {
+  EXPECT_THAT(remarks(R"(graph g(%0: f32[64,64], %1: f32[64,64]) {
     %2: f32[64,64] = add %0 %1
     %3: f32[64,64] = dot_general[lhs_batch=[], lhs_contract=[1], rhs_batch=[], rhs_contract=[0]] %2 %2
     return %3
   })"),
               HasSubstr("add is not computed as dot_general reads it: it is used more than once\n"));
   EXPECT_THAT(
-      notes(R"(graph g(%0: f32[1000]) {
+      remarks(R"(graph g(%0: f32[1000]) {
     %1: f32[1000] = exp %0
     %2: f32[] = reduce_sum[axes=[0]] %1
     %3: f32[1000] = broadcast[axes=[], shape=[1000]] %2
     %4: f32[1000] = div %1 %3
     return %2, %4
   })"),
-      AllOf(HasSubstr("exp of f32[1000] goes through memory: several loops want it"),
+      AllOf(HasSubstr("exp of f32[1000] goes through memory: several loops use it"),
             HasSubstr("div is not computed in the kernel of exp: it needs exp in memory, after a reduction\n")));
 }
 
@@ -188,11 +188,11 @@ TEST(Reasons, StandInThePlanWithBytesAndOperations) {
     %4: f32[300] = reduce_sum[axes=[0]] %0
     return %3, %4
   })"));
-  EXPECT_THAT(b.text, testing::HasSubstr("// reads 240000 bytes, writes 240000 bytes, 120000 flops\n"));
+  EXPECT_THAT(b.text, testing::HasSubstr("  reads 240000 bytes, writes 240000 bytes, 120000 flops\n"));
   EXPECT_THAT(b.text, testing::HasSubstr("not fused: reduce_sum is not computed in the kernel of sub: it "));
 }
 
-TEST(Sharing, EndsWhereAMapNeedsTheSum) {
+TEST(Sharing, EndsWhereAPointwiseOperationNeedsTheSum) {
   const Graph g = graph_of(R"(graph g(%0: f32[1000]) {
     %1: f32[1000] = exp %0
     %2: f32[] = reduce_sum[axes=[0]] %1

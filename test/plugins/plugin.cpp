@@ -1,4 +1,4 @@
-// A plug-in whose lambdas scale by CALQUE_PLUGIN_FACTOR: built twice, the two differ in nothing else.
+// A plug-in whose lambdas scale by CALQUE_PLUGIN_FACTOR: built twice with different factors, otherwise identical.
 #include "plugins/plugin.h"
 
 #include <string>

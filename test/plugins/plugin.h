@@ -1,12 +1,12 @@
 #pragma once
-// What the test program and its plug-ins know of each other.
+// The interface between the test program and its plug-ins.
 #include <vector>
 
 #include "calque/calque.h"
 
 namespace calque::plugins {
 
-/// The program's own function; plug-ins call it with types that only they have.
+/// A function of the program; plug-ins call it with types that only they define.
 struct Doubled {
   template <class X>
   X operator()(const X& x) const {

@@ -1,4 +1,4 @@
-// Libraries that are unloaded take with them what refers to them; another one at their address starts afresh.
+// Unloading a library removes all cache entries that refer to it; a library loaded at the same address starts fresh.
 #include <atomic>
 #include <cmath>
 #include <sstream>
@@ -26,7 +26,7 @@ class Plugin {
   Plugin& operator=(const Plugin&) = delete;
   ~Plugin() { unload(); }
   const Interface* operator->() const { return &functions_; }
-  /// False when the library stays where it is.
+  /// False when the library stays mapped.
   bool unload() {
     if (handle_ == nullptr) return true;
     dlclose(std::exchange(handle_, nullptr));
@@ -50,7 +50,7 @@ void expect_own_results(const Plugin& plugin) {
   EXPECT_EQ(plugin->constant(5.0), 5.0 * plugin->factor);
 }
 
-/// The program's own kind of argument.
+/// An argument type defined by the program.
 template <class A>
 struct Own {
   std::vector<A> values;
@@ -59,7 +59,7 @@ struct Own {
 #define CALQUE_UNLOAD(plugin) \
   if (!(plugin).unload()) GTEST_SKIP() << "the dynamic linker keeps the library"
 
-TEST(UnloadedPlugin, DoesNotRunInPlaceOfTheNextAtItsAddress) {
+TEST(UnloadedPlugin, DoesNotRunForTheNextAtItsAddress) {
   Plugin first(CALQUE_PLUGIN_2);
   const auto* const address = reinterpret_cast<const void*>(first->lambda);
   expect_own_results(first);
@@ -103,7 +103,7 @@ TEST(UnloadedPlugin, LeavesItsCallablesOfTheProgramsFunctionsUsable) {
   EXPECT_EQ(squared(4.0), 16.0);
 }
 
-TEST(UnloadedPlugin, LeavesItsConstantsBehind) {
+TEST(UnloadedPlugin, LeavesItsConstantsUsable) {
   {
     Plugin plugin(CALQUE_PLUGIN_2);
     EXPECT_EQ(plugin->constant(5.0), 10.0);

@@ -1,4 +1,4 @@
-// What holds for every primitive, derived from the op table.
+// Properties of every primitive, derived from the op table.
 #include "support/op_table.h"
 
 #include <set>
@@ -46,7 +46,7 @@ TEST(OpTable, GraphsVerifyAndReadBackFromTheirText) {
   for_each_op_case(1, [&](const OpRow& row, const OpRequest&, const OpCase& c) {
     const Graph g = graph_of(row, c);
     ASSERT_NO_THROW(g.verify()) << describe(g, c);
-    if (row.id == primitives::id_of<primitives::HostCall>) return;  // functions have no text
+    if (row.id == primitives::id_of<primitives::HostCall>) return;  // host functions have no text form
     ASSERT_EQ(parse(print(g)), g) << describe(g, c);
   });
 }

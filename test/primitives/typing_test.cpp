@@ -1,4 +1,4 @@
-// What typing rules refuse, and in which words.
+// Errors of typing rules and their messages.
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using List = std::vector<int64_t>;
 Type f32(std::initializer_list<Dim> shape) { return {DType::f32, Shape(shape)}; }
 Type i32(std::initializer_list<Dim> shape) { return {DType::i32, Shape(shape)}; }
 
-/// Types of the results of P for operands of these types.
+/// The result types of P for operands of these types.
 template <class P>
 std::vector<Type> infer(std::vector<Type> operands, Attributes attributes = {}, std::vector<Graph> subgraphs = {}) {
   std::vector<const Type*> pointers;
@@ -196,7 +196,7 @@ TEST(Typing, ScatterWantsUpdatesOfTheIndicesShape) {
             "scatter_add: windows of f32[7,4] do not fit into f32[5,3]");
 }
 
-/// Returns the inputs number `outputs`.
+/// A graph that returns the inputs with the indices `outputs`.
 Graph pass(const std::vector<Type>& inputs, const std::vector<size_t>& outputs) {
   Graph g;
   std::vector<Value> values;

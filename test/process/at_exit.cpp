@@ -1,5 +1,5 @@
-// Functions are compiled and called while the program ends: in destructors of static and of thread-local objects and in
-// handlers of atexit, each made before the library was used and after. The number that ran is checked at the very end.
+// Functions are compiled and called while the program ends: in destructors of static and thread-local objects and in
+// atexit handlers, each created before and after the first use of the library. The number of runs is checked last.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -20,7 +20,7 @@ int ran = 0, expected = 3;
   _exit(1);
 }
 
-/// Compiles a function of its own: the number is static, so it is part of the code.
+/// Compiles a distinct function: the number is static, so it is part of the code.
 void run(const char* where, int number) {
   const cq::Array<float> x = cq::Array<float>::ones({50, 60});
   const float k = static_cast<float>(number) + 0.375f;
@@ -55,14 +55,14 @@ struct Last {
 };
 
 const Last last;        // destroyed after everything below
-const Static first{1};  // made before anybody has used the library
+const Static first{1};  // constructed before the first use of the library
 thread_local ThreadLocal of_thread{2};
 
 }  // namespace
 
 int main(int argc, char**) {
   std::atexit([] { run("a handler of atexit", 3); });
-  (void)of_thread.number;  // made before the library has objects of this thread
+  (void)of_thread.number;  // constructed before the library's objects of this thread
   if (argc > 1) return 0;  // the library is used for the first time while the program ends
   expected = 10;
   run("main", 4);

@@ -1,4 +1,5 @@
-// Memory runs out somewhere in the code generator, LLVM included: an exception, after which functions compile again.
+// Out of memory anywhere in the code generator, LLVM included: throws an exception, after which functions compile
+// again.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +18,7 @@ namespace cq = calque;
 namespace {
 
 thread_local long until_failure = -1;          // negative: never
-thread_local std::uintptr_t caller_frame = 0;  // of the function that catches the failure
+thread_local std::uintptr_t caller_frame = 0;  // frame of the function that catches the failure
 int failures = 0;
 int passed_over = 0;
 
@@ -37,7 +38,7 @@ bool must_fail() {
   if (until_failure < 0 || until_failure-- > 0) return false;
   if (can_unwind()) return true;
   ++passed_over;
-  until_failure = 0;  // the next one instead
+  until_failure = 0;  // fail at the next allocation instead
   return false;
 }
 
@@ -56,13 +57,12 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
-/// What LLVM was working on when memory ran out is left as it is (codegen/llvm/llvm_errors.h): LeakSanitizer need not
-/// look.
+/// LLVM's objects in use when memory runs out are leaked (codegen/llvm/llvm_errors.h), so LeakSanitizer is disabled.
 extern "C" int __lsan_is_turned_off() { return 1; }
 
 namespace {
 
-/// A function of its own for each number.
+/// A distinct function for each number.
 auto function(int number) {
   const float k = 1 + static_cast<float>(number) / 1024;
   return cq::jit([k](auto x) {
@@ -73,7 +73,7 @@ auto function(int number) {
 
 enum class Output { code, listing };
 
-/// Whether the allocation was reached that fails.
+/// Whether the failing allocation was reached.
 bool compile_with_failure(int number, long allocation, Output output) {
   const cq::Graph graph = function(number).trace(cq::Array<float>::ones({64}));
   const cq::kernel::Program program = cq::runtime::plan_graph(cq::runtime::simplified_graph(graph, {}), {}, {});
@@ -87,7 +87,7 @@ bool compile_with_failure(int number, long allocation, Output output) {
     }
   } catch (const cq::CompileError&) {
     ++failures;
-  } catch (const std::bad_alloc&) {  // there was no memory for the message either
+  } catch (const std::bad_alloc&) {  // no memory for the message either
     ++failures;
   }
   return std::exchange(until_failure, -1) < 0;
@@ -108,8 +108,8 @@ int main() {
   for (long n = 0; compile_with_failure(number++, n, Output::code); n += 1 + n / 16)
     if (!compiles(number++, n)) return 1;
   const int of_code = failures;
-  // No compilation succeeds in between, so from the first failure in LLVM on each attempt sets up a back end: memory
-  // runs out in that too, and in the passes of a listing, which are made for each.
+  // No compilation succeeds in between, so after the first failure in LLVM each attempt sets up a back end: this also
+  // tests failures there, and in the passes of a listing, which are created for each.
   long n = 0;
   for (; compile_with_failure(number++, n, Output::listing); n += 1 + n / 16) continue;
   if (!compiles(number++, n)) return 1;

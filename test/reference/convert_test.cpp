@@ -58,7 +58,7 @@ TEST(Convert, ComplexToRealDropsTheImaginaryPart) {
 }
 
 TEST(Convert, DoubleToHalfRoundsOnce) {
-  // Just above the tie between 1 and the next half: by way of f32 it would become the tie and round down.
+  // Just above the tie between 1 and the next half: through f32 it would become the tie and round down.
   const double above = 1 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40);
   EXPECT_EQ(static_cast<float>(convert<float16>(above)), 1 + std::ldexp(1.0F, -10));
   const double below = 1 + 3 * std::ldexp(1.0, -11) - std::ldexp(1.0, -40);
@@ -95,7 +95,7 @@ TEST(Convert, NumbersReachF16InOneRounding) { expect_one_rounding_of_all<float16
 TEST(Convert, NumbersReachBf16InOneRounding) { expect_one_rounding_of_all<bfloat16>(); }
 
 TEST(Convert, IntegersAboveATieOfBf16RoundUp) {
-  // f32 cannot tell them from the tie.
+  // f32 cannot distinguish them from the tie.
   EXPECT_EQ(std::bit_cast<uint16_t>(convert<bfloat16>((int32_t{1} << 30) + (int32_t{1} << 22) + 1)), 0x4e81);
   EXPECT_EQ(std::bit_cast<uint16_t>(convert<bfloat16>(-(int32_t{1} << 30) - (int32_t{1} << 22) - 1)), 0xce81);
   EXPECT_EQ(static_cast<float>(convert<bfloat16>((int64_t{1} << 40) + (int64_t{1} << 32) + 1)),

@@ -1,4 +1,4 @@
-// Floats: NaN, signed zeros, rounding, and functions where their values are known.
+// Floats: NaN, signed zeros, rounding, and functions at arguments with known values.
 #include <cmath>
 #include <limits>
 #include <numbers>

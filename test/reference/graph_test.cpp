@@ -1,4 +1,4 @@
-// Whole graphs: control flow, effects, inputs that do not fit, and limits.
+// Whole graphs: control flow, effects, mismatched inputs, and limits.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -144,7 +144,7 @@ TEST(Evaluate, ValuesThatAreUsedTwiceAndOutputsStay) {
   const Value x = g.add_input({DType::f32, {}});
   const Value y = g.append(get<Mul>(), {x, x}).result();
   const Value z = g.append(get<Add>(), {y, x}).result();
-  g.append(get<Neg>(), {z});  // of no use
+  g.append(get<Neg>(), {z});  // unused
   g.set_outputs({y, z, x, y});
   const auto results = reference::evaluate(g, std::vector{scalar(3.0F)});
   EXPECT_EQ(elements<float>(results[0])[0], 9);

@@ -111,7 +111,7 @@ TYPED_TEST(Integers, SignsAndMagnitudes) {
   EXPECT_EQ((one<Sign, T>(this->kMin)), std::is_signed_v<T> ? this->kAll : T{0});
   EXPECT_EQ((one<Floor, T>(this->kMin)), this->kMin);
   EXPECT_EQ((of<Clamp, T>(T{2}, this->kMin, T{5})), 2);
-  EXPECT_EQ((of<Clamp, T>(T{5}, T{3}, T{2})), 2);  // the upper bound has the last word
+  EXPECT_EQ((of<Clamp, T>(T{5}, T{3}, T{2})), 2);  // the upper bound wins
 }
 
 TEST(Bools, OrderAndExtremes) {

@@ -1,4 +1,4 @@
-// The interpreter with its hook: same results as the evaluator, every equation seen, mistakes told.
+// The interpreter and its hook: same results as the evaluator, every equation visited, errors reported.
 #include "calque/ir/interpreter.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Views, indexing, reductions and contractions on cases small enough to check by eye.
+// Views, indexing, reductions and contractions on cases small enough to verify by hand.
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,5 @@
-// A warm call takes nothing from the heap: results come from blocks that earlier ones gave back. Guarded buffers
-// (CALQUE_GUARD=1) are never kept, so this is tested without them.
+// A warm call does not allocate from the heap: results reuse blocks that earlier results released. Guarded buffers
+// (CALQUE_GUARD=1) are never cached, so this is tested without them.
 #include <cstdlib>
 #include <new>
 
@@ -32,7 +32,7 @@ class Allocations : public testing::Test {
   }
 };
 
-/// Allocations of this thread in one of many calls.
+/// The number of allocations of this thread in a warm call.
 template <class F>
 long in_a_warm_call(const F& call) {
   for (int i = 0; i < 20; ++i) call();

@@ -1,4 +1,4 @@
-// One function, many signatures, sixteen threads: right results, one trace and one compilation for each signature.
+// One function, many signatures, sixteen threads: correct results, one trace and one compilation per signature.
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -129,22 +129,22 @@ TEST(Concurrency, ArraysMayDieInOtherThreadsThanTheyWereMadeIn) {
 }
 
 TEST(Concurrency, FunctionsThatCallEachOtherOnDataAreRefusedAndDoNotHang) {
-  // Each thread traces one of them, whose lambda calls the other's: neither could ever end.
+  // Each thread traces one function, whose lambda calls the other function: a deadlock if not detected.
   std::function<float(float)> first, second;
   std::atomic<int> inside{0};
-  const auto meet = [&] {
+  const auto wait_for_both = [&] {
     ++inside;
     for (int i = 0; i < 2000 && inside < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
   const auto f = jit(
       [&](auto x) {
-        meet();
+        wait_for_both();
         return x + second(1.0f);
       },
       {.name = "f"});
   const auto g = jit(
       [&](auto x) {
-        meet();
+        wait_for_both();
         return x + first(1.0f);
       },
       {.name = "g"});

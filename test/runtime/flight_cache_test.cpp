@@ -1,4 +1,4 @@
-// The bounded table under single flight: threads that miss on one key together make its value once.
+// The bounded cache with single flight: threads that miss on one key at the same time make its value once.
 #include "runtime/process/flight_cache.h"
 
 #include <atomic>
@@ -51,7 +51,7 @@ TEST(FlightCache, DropsWhatWasUsedLongestAgo) {
   Table table(2);
   get(table, "a", 1);
   get(table, "b", 2);
-  get(table, "a", 0);  // now b is the oldest
+  get(table, "a", 0);  // now b is the least recently used
   bool made = false;
   Evicted evicted;
   table.get(
@@ -183,7 +183,7 @@ TEST(FlightCache, ThreadsThatWaitForEachOtherAreTold) {
           arrived = true;
           bool m = false;
           Evicted e;
-          // What the next thread makes, which in turn asks for what the one after it makes.
+          // The value that the next thread makes, which in turn needs the value of the thread after it.
           return tables[(t + 1) % kThreads].get(
               std::string("a"), 1, [] { return std::make_shared<const int>(7); }, m, e);
         };
@@ -204,7 +204,7 @@ TEST(FlightCache, WaitingOneBehindTheOtherIsNoCircle) {
   Table table(64);
   std::vector<std::thread> threads;
   std::atomic<int> sum{0};
-  // Each value needs the one before it; threads ask for them from either end.
+  // Each value needs the previous one; threads request them from both ends.
   const std::function<int(int)> value = [&](int i) -> int {
     bool made = false;
     Evicted evicted;

@@ -1,5 +1,5 @@
-// Mistakes with memory that threads share, each planted in a kernel written by hand: races, in global and in shared
-// memory, and reads of what nobody has written.
+// Errors with memory shared by threads, each planted in a hand-written kernel: races in global and shared memory, and
+// reads of unwritten shared memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 class GpuRaces : public SimulatorTest {};
 
-// In the order of the simulator the right number is read, on a GPU perhaps not.
+// The simulator's order happens to read the correct value; a GPU might not.
 TEST_F(GpuRaces, FindsRaceInGlobalMemory) {
   auto* data = buffer<int32_t>(64);
   const auto exchange = [](SimulatedThread* t, void* const* b) {
@@ -61,7 +61,7 @@ TEST_F(GpuRaces, FindsRaceBetweenBlocks) {
       mistake([](SimulatedThread* t, void* const* b) { load(t, static_cast<int32_t*>(b[0]) + t->thread); }, 3, 64), "");
 }
 
-TEST_F(GpuRaces, AtomicsOfBlocksMeetButNothingElse) {
+TEST_F(GpuRaces, AtomicsOfBlocksRaceOnlyWithOtherAccesses) {
   buffer<int32_t>(1);
   const auto add = [](SimulatedThread* t, void* const* b) {
     t->table->access(t, b[0], 4, SimulatorTable::atomic, 0);
@@ -101,11 +101,11 @@ TEST_F(GpuRaces, FindsReadOfUnwrittenSharedMemory) {
                     load_shared<float>(t, t->thread, 2);
                   },
                   1, 32, 128),
-              HasSubstr("thread 31: load of 4 bytes at byte 124 of shared memory, which nobody has written since the "
-                        "block began (operation 2)"));
+              HasSubstr("thread 31: load of 4 bytes at byte 124 of shared memory, which no thread has written since "
+                        "the block began (operation 2)"));
 }
 
-// What the block before has left is not the block's.
+// Shared memory does not carry values from one block to the next.
 TEST_F(GpuRaces, FindsReadOfTheBlockBefore) {
   EXPECT_THAT(mistake(
                   [](SimulatedThread* t, void* const*) {
@@ -113,7 +113,7 @@ TEST_F(GpuRaces, FindsReadOfTheBlockBefore) {
                     load_shared<float>(t, t->thread);
                   },
                   2, 32, 128),
-              HasSubstr("block 1, thread 0: load of 4 bytes at byte 0 of shared memory, which nobody has written"));
+              HasSubstr("block 1, thread 0: load of 4 bytes at byte 0 of shared memory, which no thread has written"));
 }
 
 TEST_F(GpuRaces, FindsWriteWriteRace) {
@@ -166,7 +166,7 @@ TEST_F(GpuRaces, WarpBarrierOrdersItsWarpAlone) {
     t->table->warp_barrier(t, 0);
     load_shared<float>(t, t->thread ^ 32);
   };
-  EXPECT_THAT(mistake(across, 1, 64, 256), HasSubstr("which nobody has written"));
+  EXPECT_THAT(mistake(across, 1, 64, 256), HasSubstr("which no thread has written"));
   const auto overwritten = [](SimulatedThread* t, void* const*) {
     store_shared(t, t->thread, 1.0F);
     t->table->warp_barrier(t, 0);
@@ -191,7 +191,7 @@ TEST_F(GpuRaces, TellsBytesApart) {
   EXPECT_EQ(mistake(apart, 2, 64, 256), "");
 }
 
-TEST_F(GpuRaces, AtomicsMeetWithoutRace) {
+TEST_F(GpuRaces, AtomicsDoNotRace) {
   const auto counting = [](SimulatedThread* t, void* const*) {
     if (t->thread == 0) store_shared(t, 0, int32_t{0});
     t->table->barrier(t, 0);

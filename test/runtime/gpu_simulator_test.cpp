@@ -1,5 +1,5 @@
-// What the simulator computes, and mistakes that it finds, each planted in a kernel written by hand: accesses to global
-// memory, and meetings.
+// Results of the simulator, and errors that it detects, each planted in a hand-written kernel: accesses to global
+// memory, and collectives.
 #include <numeric>
 #include <thread>
 
@@ -44,7 +44,7 @@ TEST_F(GpuSimulator, ThreadsExchangeThroughSharedMemory) {
   for (int i = 0; i < 256; ++i) EXPECT_EQ(data[i], static_cast<float>(i / 128 * 128 + 127 - i % 128));
 }
 
-// A tree of sums over the block: many barriers, fewer threads at work from one to the next.
+// A tree reduction over the block: many barriers, with fewer active threads after each.
 TEST_F(GpuSimulator, ReducesWithManyBarriers) {
   auto* data = buffer<int64_t>(1024);
   std::iota(data, data + 1024, int64_t{0});
@@ -153,7 +153,7 @@ TEST_F(GpuSimulator, FreshMemoryIsNotANumber) {
   EXPECT_THROW(memory.release(static_cast<char*>(buffers[1]) + 1), DeviceError);
 }
 
-// ---- meetings
+// ---- collectives
 
 TEST_F(GpuSimulator, FindsThreadThatMissesTheBarrier) {
   EXPECT_THAT(mistake(
@@ -189,7 +189,7 @@ TEST_F(GpuSimulator, FindsLaneThatMissesTheWarpBarrier) {
               HasSubstr("thread 32: divergence: it waits at the warp's barrier, but thread 33 has returned"));
 }
 
-TEST_F(GpuSimulator, WarpsMayMeetAtDifferentTimes) {
+TEST_F(GpuSimulator, WarpsMaySynchronizeAtDifferentTimes) {
   EXPECT_EQ(mistake(
                 [](SimulatedThread* t, void* const*) {
                   for (int i = 0; i <= t->thread / 32; ++i) t->table->warp_barrier(t, 0);
@@ -203,7 +203,7 @@ TEST_F(GpuSimulator, RefusesBlocksThatAreNoWarps) {
   EXPECT_THAT(mistake([](SimulatedThread*, void* const*) {}, 1, 48), HasSubstr("a multiple of 32 threads"));
 }
 
-// Fibers of a launch that failed serve the next one.
+// The fibers of a failed launch are reused by the next one.
 TEST_F(GpuSimulator, GoesOnAfterMistakes) {
   for (int i = 0; i < 50; ++i) {
     EXPECT_NE(mistake(

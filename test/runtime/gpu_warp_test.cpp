@@ -1,5 +1,4 @@
-// What the threads of a warp compute together, against matrices multiplied element by element, and copies that run
-// beside the code.
+// Collective operations of a warp, compared with matrices multiplied element by element, and asynchronous copies.
 #include <array>
 #include <bit>
 
@@ -41,8 +40,8 @@ TEST_F(GpuWarp, ShufflesMoveValuesBetweenLanes) {
   }
 }
 
-// Every lane holds of a the rows lane / 4 and 8 more, of b the column lane / 4, as in the PTX ISA: small integers,
-// which every type holds and whose sums are exact in any order.
+// Every lane holds the rows lane / 4 and lane / 4 + 8 of a and the column lane / 4 of b, as in the PTX ISA. Values are
+// small integers, which are exact in every type and whose sums are exact in any order.
 int a_at(int row, int k) { return (row * 5 + k * 3) % 13 - 6; }
 int b_at(int k, int column) { return (k * 7 + column * 2) % 11 - 5; }
 
@@ -50,33 +49,33 @@ uint32_t bits_of(int32_t shape, int value) {
   const auto number = static_cast<float>(value);
   if (shape == 0) return std::bit_cast<uint16_t>(float16(number));
   const uint32_t bits = std::bit_cast<uint32_t>(number);
-  return shape == 1 ? bits >> 16 : bits | 0x1fff;  // of tf32 the low bits count for nothing
+  return shape == 1 ? bits >> 16 : bits | 0x1fff;  // the low bits are ignored in tf32
 }
 
 template <int32_t shape>
 void multiply(SimulatedThread* t, void* const* b) {
-  const int row = t->thread / 4, place = t->thread % 4;
+  const int row = t->thread / 4, quad_lane = t->thread % 4;
   std::array<uint32_t, 4> a{};
   std::array<uint32_t, 2> f{};
   std::array<float, 4> c{};
   for (int r = 0; r < 4; ++r) {
     const int m = row + r % 2 * 8;
     if (shape == 2) {
-      a[static_cast<size_t>(r)] = bits_of(2, a_at(m, place + r / 2 * 4));
+      a[static_cast<size_t>(r)] = bits_of(2, a_at(m, quad_lane + r / 2 * 4));
     } else {
-      const int k = 2 * place + r / 2 * 8;
+      const int k = 2 * quad_lane + r / 2 * 8;
       a[static_cast<size_t>(r)] = bits_of(shape, a_at(m, k)) | bits_of(shape, a_at(m, k + 1)) << 16;
     }
   }
   for (int r = 0; r < 2; ++r) {
-    const int k = 2 * place + r * 8;
-    f[static_cast<size_t>(r)] = shape == 2 ? bits_of(2, b_at(place + r * 4, row))
+    const int k = 2 * quad_lane + r * 8;
+    f[static_cast<size_t>(r)] = shape == 2 ? bits_of(2, b_at(quad_lane + r * 4, row))
                                            : bits_of(shape, b_at(k, row)) | bits_of(shape, b_at(k + 1, row)) << 16;
   }
   for (int i = 0; i < 4; ++i) c[static_cast<size_t>(i)] = static_cast<float>(100 * t->thread + i);
   t->table->mma(t, shape, a.data(), f.data(), c.data(), 0);
   for (int i = 0; i < 4; ++i) {
-    const int m = row + i / 2 * 8, n = 2 * place + i % 2;
+    const int m = row + i / 2 * 8, n = 2 * quad_lane + i % 2;
     store(t, static_cast<float*>(b[0]) + 8 * m + n, c[static_cast<size_t>(i)]);
   }
 }
@@ -133,7 +132,7 @@ TEST_F(GpuWarp, FindsMatrixOfUnwrittenRows) {
                     t->table->load_matrix(t, t->shared, 0, words.data(), 1);
                   },
                   32, 512),
-              HasSubstr("thread 0: load of 16 bytes at byte 0 of shared memory, which nobody has written"));
+              HasSubstr("thread 0: load of 16 bytes at byte 0 of shared memory, which no thread has written"));
 }
 
 TEST_F(GpuWarp, FindsMisalignedMatrixRow) {
@@ -167,7 +166,7 @@ TEST_F(GpuWarp, CopiesArriveAtTheWait) {
                 [](SimulatedThread* t, void* const* b) {
                   auto* from = static_cast<float*>(b[0]);
                   auto* to = static_cast<float*>(b[1]);
-                  // Two groups: the first is there while the second is still on its way. Half of the second is zeros.
+                  // Two copy groups: the first has arrived while the second is in flight. Half of the second is zeros.
                   t->table->async_copy(t, shared<float>(t, 4 * t->thread), from + 4 * t->thread, 16, 0);
                   t->table->async_commit(t);
                   t->table->async_copy(t, shared<float>(t, 128 + 4 * t->thread), from + 128 + 4 * t->thread, 8, 1);
@@ -207,7 +206,7 @@ TEST_F(GpuWarp, FindsCopyThatWasNotWaitedFor) {
   EXPECT_THAT(mistake(no_commit, 32, 512), HasSubstr("a copy of thread 0 has not been waited for"));
 }
 
-// Each has waited for its own, but nobody for the others'.
+// Each thread has waited for its own copies, but none for those of others.
 TEST_F(GpuWarp, FindsCopyWithoutBarrier) {
   buffer<float>(256);
   EXPECT_THAT(mistake(
@@ -222,7 +221,7 @@ TEST_F(GpuWarp, FindsCopyWithoutBarrier) {
               HasSubstr("thread 1: load of 4 bytes at byte 12 of shared memory, a race: thread 0 writes it"));
 }
 
-// The next tile must not be fetched over one that is still being read.
+// The next tile must not overwrite a tile that is still being read.
 TEST_F(GpuWarp, FindsCopyOverWhatIsRead) {
   buffer<float>(256);
   EXPECT_THAT(mistake(

@@ -1,4 +1,4 @@
-// An announced object outlives its replacement; one that nobody announces is freed at once.
+// An announced object outlives its replacement; an unannounced one is freed at once.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Hazard, PinnedObjectOutlivesItsRetirement) {
   EXPECT_EQ(Counted::alive, 1);
   EXPECT_EQ(seen->value, 7);
   unpin(mark);
-  retired.sweep();
+  retired.reclaim();
   EXPECT_EQ(Counted::alive, 0);
 }
 
@@ -90,7 +90,7 @@ TEST(Hazard, ReadersNeverSeeAFreedObject) {
   }
   stop = true;
   for (auto& reader : readers) reader.join();
-  retired.sweep();
+  retired.reclaim();
   EXPECT_EQ(Counted::alive, 1);
 }
 

@@ -1,4 +1,4 @@
-// What a bounded table keeps under the accesses that tell policies apart: cycles, skewed ones, scans, changes of phase.
+// What a bounded cache keeps under access patterns that distinguish policies: cycles, skew, scans, phase changes.
 #include <algorithm>
 #include <list>
 #include <random>
@@ -21,11 +21,11 @@ struct SizeOf {
 class Trace {
  public:
   explicit Trace(size_t capacity) : table_(capacity), capacity_(capacity) {}
-  /// Whether it was there.
+  /// Whether it was a hit.
   bool use(int key, size_t bytes = 1) {
     bool made = false;
     std::vector<std::shared_ptr<const Sized>> evicted;
-    const auto hash = static_cast<uint64_t>(key % 64);  // some keys share theirs
+    const auto hash = static_cast<uint64_t>(key % 64);  // some keys share a hash
     const auto value =
         table_.get(key, hash, [&] { return std::make_shared<const Sized>(Sized{key, bytes}); }, made, evicted);
     EXPECT_EQ(value->key, key);
@@ -46,7 +46,7 @@ class Trace {
   int uses_ = 0, hits_ = 0;
 };
 
-/// Drops the one used longest ago.
+/// Evicts the least recently used.
 class LeastRecentlyUsed {
  public:
   explicit LeastRecentlyUsed(size_t capacity) : capacity_(capacity) {}
@@ -75,7 +75,7 @@ TEST(Lirs, KeepsWhatFitsOfACycle) {
     for (int round = 0; round < 4; ++round) {
       trace.start_counting();
       for (int i = 0; i < n; ++i) trace.use(i);
-      // Of what does not fit, no more can be there than 511 of n - 1.
+      // When not all fit, at most 511 of n - 1 can be hits.
       EXPECT_GE(trace.rate(), std::min(1.0, 480.0 / n)) << n;
     }
   }
@@ -103,7 +103,7 @@ TEST(Lirs, ScanDoesNotDisplaceWhatIsUsedAgain) {
     for (int i = 0; i < 50; ++i) trace.use(i);
   for (int i = 1000; i < 4000; ++i) {
     trace.use(i);
-    trace.use(i);  // again at once says nothing
+    trace.use(i);  // immediate reuse does not count
   }
   trace.start_counting();
   for (int i = 0; i < 50; ++i) trace.use(i);
@@ -127,7 +127,7 @@ TEST(Lirs, BoundsBytesAndNotNumbers) {
   EXPECT_EQ(trace.table().size(), 900u);
   for (int i = 1000; i < 1010; ++i) trace.use(i, 60);
   EXPECT_LE(trace.table().bytes(), 1000u);
-  trace.use(2000, 5000);  // larger than all of it: there until the next comes
+  trace.use(2000, 5000);  // larger than the capacity: stays until the next insertion
   EXPECT_TRUE(trace.use(2000, 5000));
   trace.use(2001);
   EXPECT_LE(trace.table().bytes(), 1000u);

@@ -1,4 +1,4 @@
-// The pool: blocks come back to whoever asks for as much, and what it keeps is bounded.
+// The pool: free blocks are reused for requests of their size class, and the cache is bounded.
 #include <fstream>
 #include <thread>
 
@@ -26,33 +26,33 @@ TEST(Pool, AlignsEveryBlock) {
   }
 }
 
-TEST(Pool, LargeBlocksAreKeptAndTrimmed) {
+TEST(Pool, LargeBlocksAreCachedAndTrimmed) {
   runtime::install_pool();
-  if (runtime::environment().guard) GTEST_SKIP() << "guarded buffers are mappings of their own";
+  if (runtime::environment().guard) GTEST_SKIP() << "guarded buffers are separate mappings";
   runtime::trim_pool();
-  const size_t before = runtime::kept_bytes();
+  const size_t before = runtime::cached_bytes();
   const void* first = nullptr;
   {
     const auto storage = detail::Storage::allocate(size_t{8} << 20);
     first = storage.data();
   }
-  if (runtime::kept_bytes() == before) GTEST_SKIP() << "this build has no pool";
-  EXPECT_GE(runtime::kept_bytes(), size_t{8} << 20);
+  if (runtime::cached_bytes() == before) GTEST_SKIP() << "this build has no pool";
+  EXPECT_GE(runtime::cached_bytes(), size_t{8} << 20);
   EXPECT_EQ(detail::Storage::allocate(size_t{8} << 20).data(), first);
   runtime::trim_pool();
-  EXPECT_EQ(runtime::kept_bytes(), 0u);
+  EXPECT_EQ(runtime::cached_bytes(), 0u);
 }
 
 TEST(Pool, ServesThreadsThatEnd) {
   runtime::install_pool();
-  std::vector<Array<float>> kept;
+  std::vector<Array<float>> arrays;
   for (int round = 0; round < 4; ++round) {
     std::thread([&] {
-      for (int i = 1; i < 200; ++i) kept.push_back(Array<float>::full({i}, 1.0f));
-      kept.resize(kept.size() / 2);
+      for (int i = 1; i < 200; ++i) arrays.push_back(Array<float>::full({i}, 1.0f));
+      arrays.resize(arrays.size() / 2);
     }).join();
   }
-  for (const auto& a : kept) EXPECT_EQ(a(0), 1);
+  for (const auto& a : arrays) EXPECT_EQ(a(0), 1);
 }
 
 TEST(Workspace, InsideAnotherIsItsOwn) {
@@ -71,7 +71,7 @@ TEST(Workspace, InsideAnotherIsItsOwn) {
 
 TEST(Workspace, OfNoBytesIsNothing) { EXPECT_EQ(runtime::Workspace(0).data(), nullptr); }
 
-TEST(ThreadMemory, GrowsIsKeptAndIsAligned) {
+TEST(ThreadMemory, GrowsIsCachedAndIsAligned) {
   runtime::ThreadMemory memory;
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{5000}, size_t{40} << 20, size_t{64}}) {
     auto* data = static_cast<char*>(memory.get(bytes));
@@ -93,7 +93,7 @@ TEST(ThreadMemoryDeathTest, EndsAtAGuardPage) {
       "");
 }
 
-/// Restores what threads may have.
+/// Limits thread memory for a scope.
 struct LargestThreadMemory {
   explicit LargestThreadMemory(size_t bytes) { runtime::largest_thread_memory = bytes; }
   ~LargestThreadMemory() { runtime::largest_thread_memory = SIZE_MAX; }
@@ -107,7 +107,7 @@ TEST(ThreadMemory, WithoutItAProductEndsInAnErrorOfTheCall) {
   const int threads = runtime::environment().num_threads;
   for (const int n : {1, 2, 0}) {
     runtime::mutable_environment().num_threads = n;
-    // A thread of its own has no memory yet.
+    // A new thread has no memory yet.
     std::thread([&] {
       const auto product = jit([](auto x, auto y) { return matmul(x, y) + 1.0f; }, {.name = "product"});
       const std::string where = where_text(Location(__FILE__, __LINE__ - 1));
@@ -125,7 +125,7 @@ TEST(ThreadMemory, WithoutItAProductEndsInAnErrorOfTheCall) {
   runtime::mutable_environment().num_threads = threads;
 }
 
-TEST(ParallelFor, CoversTheRangeOnceInPiecesOfTheGrain) {
+TEST(ParallelFor, CoversTheRangeOnceInChunksOfTheGrain) {
   struct Seen {
     std::vector<std::atomic<int>> counts = std::vector<std::atomic<int>>(1003);
     std::atomic<int> wrong{0};

@@ -1,5 +1,4 @@
-// A call holds its arguments, its results and the workspace that its plan states, and nothing else; calls leave nothing
-// behind.
+// The peak memory of a call is its arguments, its results and the workspace stated by its plan; calls leak nothing.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -24,27 +23,27 @@ int64_t workspace_of(const auto& lowered) {
 }
 
 constexpr double kMegabyte = 1 << 20;
-// What two threads pack factors of products in, and keep: of a product alone, of which more calls than one may be the
-// first of a thread.
+// Packing buffers of two threads for the operands of products, which stay cached. Only for cases with products, where
+// any call may be the first of a thread.
 constexpr double kPacked = 4 * kMegabyte;
 
-/// Calls f and compares the most that was held with what was held before, `results` bytes and the workspace; threads
-/// may take and keep `kept` bytes more.
+/// Calls f and compares the peak above the previous use with `results` bytes and the workspace; threads may cache
+/// `cached` bytes more.
 template <class Function, class... Arguments>
-void expect_stated(const char* what, const Function& f, double results, double kept, const Arguments&... arguments) {
+void expect_stated(const char* what, const Function& f, double results, double cached, const Arguments&... arguments) {
   const auto workspace = static_cast<double>(workspace_of(f.lower(arguments...)));
   for (int call = 0; call < 2; ++call) {
-    runtime::most_held_bytes(true);
-    const size_t before = runtime::held_bytes();
+    runtime::peak_bytes_in_use(true);
+    const size_t before = runtime::bytes_in_use();
     {
       [[maybe_unused]] const auto result = f(arguments...);
     }
-    const auto held = static_cast<double>(runtime::most_held_bytes() - before);
-    EXPECT_LE(held, (results + workspace) * 1.05 + std::max(kept, kMegabyte))
+    const auto used = static_cast<double>(runtime::peak_bytes_in_use() - before);
+    EXPECT_LE(used, (results + workspace) * 1.05 + std::max(cached, kMegabyte))
         << what << " with a workspace of " << workspace;
-    EXPECT_GE(held, results * 0.95 - kMegabyte) << what;
-    EXPECT_GE(runtime::held_bytes(), before) << what;
-    EXPECT_LE(static_cast<double>(runtime::held_bytes() - before), kept) << what;
+    EXPECT_GE(used, results * 0.95 - kMegabyte) << what;
+    EXPECT_GE(runtime::bytes_in_use(), before) << what;
+    EXPECT_LE(static_cast<double>(runtime::bytes_in_use() - before), cached) << what;
   }
 }
 
@@ -76,15 +75,15 @@ TEST(Peak, OfADonatedArgumentIsTheWorkspace) {
   F w = F::full({1 << 22}, 2.0f);
   const F g = F::ones({1 << 22});
   w = step(w, g);
-  const size_t before = runtime::held_bytes();
-  runtime::most_held_bytes(true);
+  const size_t before = runtime::bytes_in_use();
+  runtime::peak_bytes_in_use(true);
   for (int i = 0; i < 10; ++i) w = step(w, g);
-  EXPECT_EQ(runtime::most_held_bytes(), before);
+  EXPECT_EQ(runtime::peak_bytes_in_use(), before);
   EXPECT_EQ(w(5), 2.0f - 11 * 0.5f);
 }
 
 TEST(Peak, ManyCallsLeaveNothingBehind) {
-  if (test::kAddressSanitizer || test::kThreadSanitizer) GTEST_SKIP() << "sanitizers have allocators of their own";
+  if (test::kAddressSanitizer || test::kThreadSanitizer) GTEST_SKIP() << "sanitizers replace the allocator";
   const auto f = jit([](auto a, auto b) { return std::pair{a * b + 1.0f, sum(a)}; });
   const auto g = jit([](auto a, auto b) { return a - b; }, {.donate = {0}});
   F x = F::full({100}, 1.0f);

@@ -1,4 +1,4 @@
-// The reference evaluator as a backend: what runs there, with which bits, and whose memory it reads.
+// The reference evaluator as a backend: what runs there, its exact results, and the memory that it reads.
 #include <gtest/gtest.h>
 
 #include "calque/eigen.h"
@@ -14,14 +14,14 @@ namespace {
 using F = Array<float>;
 using C = Array<std::complex<float>>;
 
-TEST(ReferenceBackend, HostFunctionsMayKeepTheirArrays) {
-  static std::vector<F> kept;
-  kept.clear();
+TEST(ReferenceBackend, HostFunctionsMayRetainTheirArrays) {
+  static std::vector<F> retained;
+  retained.clear();
   runtime::mutable_environment().reference_backend = true;
   const auto f = jit([](auto x) {
     return host_call(
         [](const F& v) {
-          kept.push_back(v);
+          retained.push_back(v);
           return v;
         },
         spec<float>({3}), x);
@@ -31,9 +31,9 @@ TEST(ReferenceBackend, HostFunctionsMayKeepTheirArrays) {
   runtime::mutable_environment().reference_backend = false;
   EXPECT_EQ(got, v);
   v.setZero();
-  ASSERT_EQ(kept.size(), 1u);
-  EXPECT_TRUE(array_equal(kept[0], F{1, 2, 3}));
-  kept.clear();
+  ASSERT_EQ(retained.size(), 1u);
+  EXPECT_TRUE(array_equal(retained[0], F{1, 2, 3}));
+  retained.clear();
 }
 
 TEST(ReferenceBackend, StrictModeHasTheBitsOfCompiledCode) {

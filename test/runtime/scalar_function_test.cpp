@@ -1,4 +1,4 @@
-// compile<R(A...)>: scalar entries, and what takes the longer way.
+// compile<R(A...)>: scalar entries, and functions that use the ordinary entry.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -75,7 +75,7 @@ TEST(ScalarFunction, LoopsAndBranchesInside) {
   EXPECT_EQ(chosen(0.5f, false), 0.25f);
 }
 
-TEST(ScalarFunction, HostCallsTakeTheLongerWay) {
+TEST(ScalarFunction, HostCallsUseTheOrdinaryEntry) {
   const auto f = compile<double(double)>([](auto x) {
     return x + host_call(
                    [](const Array<double>& y) {
@@ -101,7 +101,7 @@ TEST(ScalarFunction, MovedFromIsEmptyAndCopiesShare) {
   EXPECT_EQ(f(4), 8);
 }
 
-/// The code that a scalar function of this graph gets.
+/// The code of a scalar function of this graph.
 std::shared_ptr<const codegen::CompiledProgram> code_of(const Graph& graph, std::vector<DType> arguments) {
   codegen::CodegenOptions options;
   options.scalar_arguments = std::move(arguments);

@@ -1,4 +1,4 @@
-# What the first error of each snippet of spellings.cpp has to say, in the user's words.
+# The text that the first error of each snippet of spellings.cpp must contain.
 
 function(calque_add_negative number)
   calque_add_compile_fail(spellings_${number} "${PROJECT_SOURCE_DIR}/test/spellings/spellings.cpp" EXPECT ${ARGN} FLAGS

@@ -1,6 +1,6 @@
-// Every spelling of the interface with the type that must come out: this file has to compile, and to link. With -DNEG=n
-// (1..9, not 3) it must not; negatives.cmake holds what the compiler has to say then. Parts whose functions a version
-// of the library lacks are compiled when their macro is defined: SPELL_SORT, SPELL_RANDOM, SPELL_LINALG.
+// Every spelling of the interface with its result type: this file must compile and link. With -DNEG=n (1..9, not 3) it
+// must not compile; negatives.cmake holds the expected messages. Parts whose functions a version of the library lacks
+// are compiled when their macro is defined: SPELL_SORT, SPELL_RANDOM, SPELL_LINALG.
 #include <algorithm>
 
 #include <calque/calque.h>
@@ -44,7 +44,7 @@ struct Holds {
   int n;
 };
 template <class A>
-struct Beside {
+struct MatrixAndVector {
   A w;
   Eigen::Vector3d axis;
 };
@@ -304,7 +304,7 @@ void trees() {
 #elif NEG == 8
   cq::grad([](auto x) { return std::tuple{x, x}; })(w);
 #elif NEG == 9
-  id(Beside<F>{w, {}});
+  id(MatrixAndVector<F>{w, {}});
 #endif
 }
 void transforms() {

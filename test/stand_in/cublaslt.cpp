@@ -1,5 +1,5 @@
-// The entry points of cuBLASLt that the library uses: products by plain loops, in the order of the stream. What is
-// described is checked when it is used; an algorithm serves nothing but the product that it was chosen for.
+// The entry points of cuBLASLt that Calque uses: products by plain loops, in stream order. Descriptors are checked when
+// they are used; an algorithm is valid only for the product that it was chosen for.
 #include "runtime/cuda/cublaslt.h"
 
 #include <bit>
@@ -22,7 +22,7 @@ struct Library {
 };
 struct Operation {
   int compute = -1, scale = -1;
-  bool turn_first = false, turn_second = false;
+  bool transpose_first = false, transpose_second = false;
 };
 struct Layout {
   int type = -1;
@@ -59,7 +59,7 @@ Handles<Preference>& preferences() {
   return all;
 }
 
-/// Columns of elements, as the library sees matrices.
+/// A column-major matrix.
 struct Matrix {
   const Layout layout;
   std::byte* const memory;
@@ -97,23 +97,23 @@ struct Matrix {
   }
 };
 
-/// What tensor cores keep of an f32.
+/// An f32 truncated to tf32, as tensor cores do.
 double tf32(double value) {
   return static_cast<double>(std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(value)) & 0xffffe000u));
 }
 
 void multiply(const Operation& o, const Matrix& first, const Matrix& second, const Matrix& result) {
-  const auto depth = static_cast<int64_t>(o.turn_first ? first.layout.rows : first.layout.columns);
-  const auto load = [&](const Matrix& m, bool turn, int64_t b, int64_t row, int64_t column) {
-    const double value = turn ? m.load(b, column, row) : m.load(b, row, column);
+  const auto k_count = static_cast<int64_t>(o.transpose_first ? first.layout.rows : first.layout.columns);
+  const auto load = [&](const Matrix& m, bool transpose, int64_t b, int64_t row, int64_t column) {
+    const double value = transpose ? m.load(b, column, row) : m.load(b, row, column);
     return o.compute == cublas::kComputeTf32 ? tf32(value) : value;
   };
   for (int64_t b = 0; b < result.layout.batch; ++b)
     for (int64_t j = 0; j < static_cast<int64_t>(result.layout.columns); ++j)
       for (int64_t i = 0; i < static_cast<int64_t>(result.layout.rows); ++i) {
         double sum = 0;
-        for (int64_t k = 0; k < depth; ++k)
-          sum += load(first, o.turn_first, b, i, k) * load(second, o.turn_second, b, k, j);
+        for (int64_t k = 0; k < k_count; ++k)
+          sum += load(first, o.transpose_first, b, i, k) * load(second, o.transpose_second, b, k, j);
         result.store(b, i, j, sum);
       }
 }
@@ -122,7 +122,7 @@ bool is_float(int type) {
   return type == cublas::kF32 || type == cublas::kF64 || type == cublas::kF16 || type == cublas::kBf16;
 }
 
-/// Empty when the library computes it.
+/// Empty if the library supports the product.
 std::string mistake(const Operation& o, const Layout& first, const Layout& second, const Layout& result) {
   for (const Layout* l : {&first, &second, &result}) {
     if (!is_float(l->type) || l->leading < static_cast<int64_t>(l->rows)) return "a layout that is none";
@@ -134,16 +134,16 @@ std::string mistake(const Operation& o, const Layout& first, const Layout& secon
     return "sums of a type that does not suit";
   if (first.type != second.type || (result.type != first.type && (wide || result.type != cublas::kF32)))
     return "dtypes that do not go together";
-  if ((o.turn_first ? first.columns : first.rows) != result.rows ||
-      (o.turn_second ? second.rows : second.columns) != result.columns ||
-      (o.turn_first ? first.rows : first.columns) != (o.turn_second ? second.columns : second.rows))
+  if ((o.transpose_first ? first.columns : first.rows) != result.rows ||
+      (o.transpose_second ? second.rows : second.columns) != result.columns ||
+      (o.transpose_first ? first.rows : first.columns) != (o.transpose_second ? second.columns : second.rows))
     return "extents that do not go together";
   return {};
 }
 
-/// What an algorithm is for, in one word.
+/// A hash of the product that an algorithm is for.
 uint64_t mark_of(const Operation& o, const Layout& first, const Layout& second, const Layout& result) {
-  uint64_t mark = static_cast<uint64_t>(o.compute * 4 + o.turn_first * 2 + o.turn_second) + 1;
+  uint64_t mark = static_cast<uint64_t>(o.compute * 4 + o.transpose_first * 2 + o.transpose_second) + 1;
   for (const Layout* l : {&first, &second, &result})
     for (const uint64_t word : {static_cast<uint64_t>(l->type), l->rows, l->columns, static_cast<uint64_t>(l->leading),
                                 static_cast<uint64_t>(l->batch), static_cast<uint64_t>(l->batch_stride)})
@@ -195,13 +195,13 @@ Status cublasLtMatmulDescDestroy(cublas::Operation operation) {
 Status cublasLtMatmulDescSetAttribute(cublas::Operation operation, int attribute, const void* value, size_t bytes) {
   ENTER(false);
   Operation* o = operations().find(operation);
-  int32_t turn = 0;
-  if (o == nullptr || !read(turn, value, bytes) || turn < 0 || turn > 1)
+  int32_t transpose = 0;
+  if (o == nullptr || !read(transpose, value, bytes) || transpose < 0 || transpose > 1)
     return s.misuse("an attribute of an operation");
-  if (attribute == cublas::kTurnFirst)
-    o->turn_first = turn == 1;
-  else if (attribute == cublas::kTurnSecond)
-    o->turn_second = turn == 1;
+  if (attribute == cublas::kTransposeFirst)
+    o->transpose_first = transpose == 1;
+  else if (attribute == cublas::kTransposeSecond)
+    o->transpose_second = transpose == 1;
   else
     return s.misuse("an attribute that operations do not have");
   return kSuccess;
@@ -255,7 +255,7 @@ Status cublasLtMatmulAlgoGetHeuristic(cublas::Handle handle, cublas::Operation o
       addend != result || p == nullptr || most < 1)
     return s.misuse("an algorithm for nothing");
   if (const std::string wrong = mistake(*o, *a, *b, *d); !wrong.empty()) return s.misuse("cuBLASLt: " + wrong, kWrong);
-  if ((p->schemes & ~2u) != 0) return s.misuse("sums in pieces that round more than once");
+  if ((p->schemes & ~2u) != 0) return s.misuse("a split-K reduction that rounds more than once");
   *count = 0;
   if (p->workspace_bytes < kWorkspaceBytes || p->alignments.size() != 4) return kRefused;
   choices[0] = {};

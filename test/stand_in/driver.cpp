@@ -1,4 +1,4 @@
-// The entry points of CUDA's driver that the library uses, without a GPU: devices, contexts, memory, streams, events.
+// The entry points of CUDA's driver that Calque uses, without a GPU: devices, contexts, memory, streams, events.
 #include <cstring>
 
 #include "state.h"
@@ -8,7 +8,7 @@ namespace cuda = calque::runtime::cuda;
 
 namespace {
 
-constexpr int kNumber = 77;  // of device 0; ordinals and devices are not the same thing
+constexpr int kNumber = 77;  // of device 0, so that ordinals and device handles differ
 
 Status device(int number) {
   return number >= kNumber && number < kNumber + state().settings["devices"] ? kSuccess : 101;
@@ -34,7 +34,7 @@ Status store(cuda::Address to, Value value, size_t count, cuda::Stream stream) {
   State& s = state();            \
   std::lock_guard lock(s.mutex); \
   if (const Status failure = s.enter(__func__, needs_context); failure != kSuccess) return failure
-// What does not work any more after a kernel failed.
+// Calls that fail after a kernel has failed.
 #define ENTER_ALIVE() \
   ENTER(true);        \
   if (s.sticky() != kSuccess) return s.sticky()
@@ -104,7 +104,7 @@ Status cuDeviceGetAttribute(int* value, int attribute, int number) {
                                   {97, 227 << 10},
                                   {100, s.settings["host_page_tables"]}};
   const auto found = values.find(attribute);
-  if (found == values.end()) return s.misuse("an attribute that nobody knows");
+  if (found == values.end()) return s.misuse("an unknown attribute");
   *value = found->second;
   return device(number);
 }
@@ -186,7 +186,7 @@ Status cuEventRecord(cuda::Event event, cuda::Stream stream) {
   if (e == nullptr) return s.misuse("no event is recorded", kInvalidHandle);
   e->stream = s.streams.find(stream);
   return enqueue(stream, [&s, e, number = ++e->recorded] {
-    if (s.events.find(e) != nullptr) e->reached = number;  // it may be destroyed by now
+    if (s.events.find(e) != nullptr) e->reached = number;  // it may have been destroyed
     return kSuccess;
   });
 }
@@ -213,7 +213,7 @@ Status cuMemcpyHtoDAsync_v2(cuda::Address to, const void* from, size_t bytes, cu
   ENTER(true);
   if (!s.holds(to, bytes)) return s.misuse("a copy from the host leaves its allocation");
   const auto* first = static_cast<const std::byte*>(from);
-  if (s.is_registered(first) || s.settings["host_page_tables"] != 0) {  // read when the stream comes to it
+  if (s.is_registered(first) || s.settings["host_page_tables"] != 0) {  // read when the stream executes the copy
     return enqueue(stream, [to, first, bytes] {
       std::memcpy(pointer(to), first, bytes);
       return kSuccess;
@@ -232,7 +232,7 @@ Status cuMemcpyDtoHAsync_v2(void* to, cuda::Address from, size_t bytes, cuda::St
     return kSuccess;
   });
 }
-// Of memory that the driver does not know nothing can be asked.
+// Memory that is unknown to the driver has no attributes.
 Status cuPointerGetAttribute(void* value, int attribute, cuda::Address address) {
   ENTER(true);
   if (attribute != cuda::kMemoryType) return s.misuse("an attribute that pointers do not have");
@@ -263,14 +263,14 @@ Status cuMemsetD32Async(cuda::Address to, unsigned value, size_t count, cuda::St
   return store(to, value, count, stream);
 }
 
-// ---- what tests tell and ask
+// ---- interface of tests
 
 /// The call of `entry` after the next `after` ones fails.
 void standInFail(const char* entry, Status status, int after) {
   std::lock_guard lock(state().mutex);
   state().injections[entry] = {status, after};
 }
-/// True when nothing waits to fail any more.
+/// Whether all injected failures have happened.
 bool standInFailed() {
   std::lock_guard lock(state().mutex);
   return state().injections.empty();
@@ -288,7 +288,7 @@ void standInSet(const char* setting, int value) {
   std::lock_guard lock(state().mutex);
   state().settings[setting] = value;
 }
-/// Locks pages of the host's memory, or, of no bytes, unlocks them.
+/// Page-locks host memory; with 0 bytes, unlocks it.
 void standInRegister(const void* memory, size_t bytes) {
   std::lock_guard lock(state().mutex);
   const auto* first = static_cast<const std::byte*>(memory);
@@ -319,7 +319,7 @@ size_t standInLive(const char* kind) {
   }
   return SIZE_MAX;
 }
-/// Moves the next thing that was done wrong to `text`.
+/// Moves the next detected misuse to `text`. False if there is none.
 bool standInProblem(char* text, size_t bytes) {
   State& s = state();
   std::lock_guard lock(s.mutex);

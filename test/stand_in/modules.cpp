@@ -1,4 +1,5 @@
-// Modules, launches and graphs of the stand-in. Kernels run on the simulator, but only what the PTX names can be run.
+// Modules, launches and graphs of the stand-in. Kernels run on the simulator; only those that the PTX contains can be
+// launched.
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -12,7 +13,7 @@ namespace cuda = calque::runtime::cuda;
 
 namespace {
 
-/// How many parameters each kernel of a text has.
+/// Number of parameters of each kernel in a PTX text.
 std::map<std::string, size_t> entries_of(const std::string& ptx) {
   std::map<std::string, size_t> entries;
   const std::regex entry(R"(\.entry\s+([A-Za-z_$][\w$]*)\s*(\([^)]*\))?)");
@@ -26,7 +27,7 @@ std::map<std::string, size_t> entries_of(const std::string& ptx) {
   return entries;
 }
 
-/// The launch with the arguments as they are now.
+/// The work of a launch with the current arguments.
 Status launch_work(State& s, const Function* f, unsigned grid, unsigned block, unsigned shared, void** parameters,
                    Work& work) {
   if (s.functions.find(f) == nullptr) return s.misuse("no function is launched", kInvalidHandle);
@@ -86,7 +87,7 @@ Status add(State& s, cuda::Node* node, cuda::Graph handle, const cuda::Node* bef
   return kSuccess;
 }
 
-/// All that a graph does, as one node's work: a copy of it.
+/// A copy of all work of a graph, as the work of one node.
 Status graph_work(State& s, cuda::Graph handle, Node& node) {
   const Graph* graph = s.graphs.find(handle);
   if (graph == nullptr) return s.misuse("no graph is put into a graph", kInvalidHandle);
@@ -185,7 +186,7 @@ Status cuLaunchKernel(cuda::Function function, unsigned grid_x, unsigned grid_y,
   return status == kSuccess ? s.ask(stream, std::move(work)) : status;
 }
 
-// What is captured follows one another.
+// Captured work is sequential.
 Status cuStreamBeginCapture_v2(cuda::Stream stream, int) {
   ENTER();
   Stream* found = s.streams.find(stream);
@@ -262,7 +263,7 @@ Status cuGraphInstantiateWithFlags(cuda::GraphExec* exec, cuda::Graph graph, uns
   Graph* g = s.graphs.find(graph);
   if (g == nullptr) return s.misuse("no graph is instantiated", kInvalidHandle);
   GraphExec made{g, {}, {}};
-  // Of the nodes that may run, the one that was made last.
+  // Of the nodes that are ready, the one that was created last.
   while (made.order.size() < g->nodes.size()) {
     const auto next = std::find_if(g->nodes.rbegin(), g->nodes.rend(), [&](Node* node) {
       return !made.work.contains(node) && std::all_of(node->before.begin(), node->before.end(),

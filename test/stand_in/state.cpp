@@ -29,7 +29,7 @@ Status State::injected(const char* entry) {
 
 namespace {
 
-/// What may be called while another thread captures in global mode.
+/// Whether a call is allowed while another thread captures in global mode.
 bool is_harmless(const std::string& entry) {
   return entry.starts_with("cuCtx") || entry.starts_with("cublasLtMatmul") || entry.ends_with("Async_v2") ||
          entry == "cuLaunchKernel" || entry == "cuGraphLaunch" || entry == "cuEventRecord";

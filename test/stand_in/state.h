@@ -1,6 +1,6 @@
 #pragma once
-// What the stand-in for CUDA's driver knows: every handle that lives, every stream's queue, and what was done wrong.
-// Nothing that is asked of a stream happens before somebody waits for it.
+// State of the stand-in for CUDA's driver: live handles, the streams' queues, and detected misuse. The work of a stream
+// is deferred until it is waited for.
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,18 +23,18 @@ inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInva
 /// A device's primary context.
 struct Context {
   int references = 0;
-  Status sticky = kSuccess;  ///< what a failed kernel leaves behind
+  Status sticky = kSuccess;  ///< the error of a failed kernel
 };
 struct Stream;
 struct Event {
   Stream* stream = nullptr;
-  uint64_t recorded = 0, reached = 0;  ///< how often it was, and which of these the stream has come to
+  uint64_t recorded = 0, reached = 0;  ///< number of recordings, and the latest that the stream has reached
 };
 using Work = std::function<Status()>;
 struct Stream {
   Context* context = nullptr;
   std::deque<Work> queue;
-  bool captures = false;  ///< what is asked for is written down in place of being done
+  bool captures = false;  ///< submitted work is recorded in place of being executed
   std::vector<Work> captured;
 };
 struct Module {
@@ -57,11 +57,11 @@ struct Node {
   enum class Kind : uint8_t { kernel, copy, store, graph } kind = Kind::kernel;
   Work work;
   const Function* function = nullptr;
-  size_t size = 1;  ///< pieces of work
+  size_t size = 1;  ///< units of work
 };
 struct GraphExec {
   Graph* graph = nullptr;
-  std::vector<Node*> order;  ///< a legal one, the least like the order of their making
+  std::vector<Node*> order;  ///< a legal order, as different from the order of creation as possible
   std::map<Node*, Work> work;
 };
 
@@ -75,7 +75,7 @@ class Handles {
     live_.insert(object);
     return reinterpret_cast<H>(object);
   }
-  /// Null for what does not live.
+  /// Null for dead handles.
   T* find(const void* handle) const {
     auto* object = static_cast<T*>(const_cast<void*>(handle));
     return live_.contains(object) ? object : nullptr;
@@ -103,7 +103,7 @@ size_t live_library_objects();
 struct State {
   std::recursive_mutex mutex;
   std::map<int, Context> contexts;  ///< by device
-  /// Of the machine, as tests set them: how many devices it has, its driver's version and the like.
+  /// Properties of the machine, as tests set them: number of devices, version of the driver and others.
   std::map<std::string, int> settings{{"devices", 1}, {"version", 12040},      {"major", 9},
                                       {"minor", 0},   {"host_page_tables", 0}, {"foreign_capture", 0}};
   Handles<Stream> streams;
@@ -115,8 +115,8 @@ struct State {
   calque::runtime::SimulatedMemory memory;
   size_t most_memory = SIZE_MAX;
   std::vector<std::string> problems;
-  std::string failure;                            ///< of a kernel, in words
-  std::map<const std::byte*, size_t> registered;  ///< page-locked memory of the host: where, and how many bytes
+  std::string failure;                            ///< message of a failed kernel
+  std::map<const std::byte*, size_t> registered;  ///< page-locked host memory: address, and bytes
   std::map<std::string, int> calls;
   struct Injection {
     Status status = kSuccess;
@@ -124,30 +124,30 @@ struct State {
   };
   std::map<std::string, Injection> injections;
 
-  /// Counts a call; what it has to fail with, if it has to.
+  /// Counts a call; the injected failure, if there is one.
   Status enter(const char* entry, bool needs_context);
   Status injected(const char* entry);
-  /// What the calling thread's context was left with.
+  /// The sticky error of the calling thread's context.
   Status sticky() const;
   bool is_registered(const void* from) const;
   Status misuse(const std::string& what, Status status = kInvalidValue) {
     problems.push_back(what);
     return status;
   }
-  /// The calling thread's context has no work.
+  /// The calling thread's context has no pending work.
   bool idle() const;
-  /// Asks a stream for work.
+  /// Submits work to a stream.
   Status ask(calque::runtime::cuda::Stream stream, Work work);
-  /// Does everything that the stream was asked for.
+  /// Executes all pending work of the stream.
   Status drain(Stream& stream);
   Status run_one(Stream& stream);
   /// The bytes lie in one allocation.
   bool holds(calque::runtime::cuda::Address address, size_t bytes) const;
 };
 State& state();
-/// The contexts that the calling thread made current, the one in use last.
+/// The calling thread's stack of current contexts.
 std::vector<Context*>& current();
-/// What the calling thread may do while somebody captures: 0 in global mode, 2 when relaxed.
+/// The calling thread's capture mode: 0 global, 2 relaxed.
 int& capture_mode();
 
 }  // namespace stand_in

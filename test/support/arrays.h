@@ -1,5 +1,5 @@
 #pragma once
-// Arrays from braces, their elements as vectors, and one primitive applied: short spellings for tests.
+// Shorthands for tests: arrays from braces, elements as vectors, application of one primitive.
 #include <initializer_list>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Graphs with control flow in every combination that transformations treat differently, as texts. Inputs are f64 (and
-// predicates and counters): derivatives are compared with differences, batches with loops.
+// Text graphs with control flow in every combination that transformations treat differently. Inputs are f64 (and
+// predicates and counters): derivatives are compared with finite differences, batches with loops.
 #include <string_view>
 #include <vector>
 
@@ -8,13 +8,13 @@ namespace calque::test {
 
 struct ControlProgram {
   std::string_view name, text;
-  /// Has a derivative in reverse mode (no while).
+  /// Whether reverse mode is supported (no while).
   bool reverse = true;
-  /// The rules of derivatives inside are the derivatives of what is computed.
+  /// Whether the custom derivative rules inside are the true derivatives.
   bool ordinary = true;
 };
 
-/// Text of the version header is left out.
+/// The texts omit the version header.
 inline const std::vector<ControlProgram>& control_programs() {
   static const std::vector<ControlProgram> programs = {
       {"cond", R"(graph (%p: bool[], %x: f64[3], %y: f64[3]) {

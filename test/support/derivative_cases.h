@@ -1,6 +1,6 @@
 #pragma once
-// Cases of the op table at points where derivatives are ordinary: inside the domain of each function, away from its
-// kinks and ties. Corner values have tests of their own.
+// Cases of the op table at points where functions are smooth: inside the domain of each function, away from kinks and
+// ties. Corner values have separate tests.
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace calque::test {
 
-/// What the elements of an operand are drawn from.
+/// The interval from which the elements of an operand are drawn.
 struct Interval {
   double low, high;
 };
@@ -34,13 +34,13 @@ inline Interval smooth_interval(std::string_view primitive, size_t operand) {
 }
 
 /// Fills the floating and complex operands: all their numbers differ from each other and from multiples of one half by
-/// much more than the steps of differences.
+/// much more than the steps of finite differences.
 inline void make_smooth(OpCase& c, const Primitive& primitive, Rng& rng) {
   size_t total = 0;
   for (const AnyArray& a : c.operands) total += is_inexact(a.dtype()) ? numbers(a).size() : 0;
-  std::vector<size_t> place(total);
-  for (size_t i = 0; i < total; ++i) place[i] = i;
-  rng.shuffle(place);
+  std::vector<size_t> slots(total);
+  for (size_t i = 0; i < total; ++i) slots[i] = i;
+  rng.shuffle(slots);
   size_t next = 0;
   for (size_t k = 0; k < c.operands.size(); ++k) {
     if (!is_inexact(c.operands[k].dtype())) continue;
@@ -48,7 +48,7 @@ inline void make_smooth(OpCase& c, const Primitive& primitive, Rng& rng) {
     std::vector<double> values(numbers(c.operands[k]).size());
     for (double& v : values) {
       const double jitter = 0.3 + 0.4 * static_cast<double>(rng.below(1024)) / 1024;
-      v = in.low + (in.high - in.low) * (static_cast<double>(place[next++]) + jitter) / static_cast<double>(total);
+      v = in.low + (in.high - in.low) * (static_cast<double>(slots[next++]) + jitter) / static_cast<double>(total);
       const double off = 2 * v - std::round(2 * v);
       if (std::abs(off) < 0.03) v += std::copysign(0.015, off);
     }
@@ -62,7 +62,7 @@ struct DerivativeCase {
   OpCase op;
   Graph graph;
   Shape shape;
-  Rng made_from;  ///< what the case was drawn from
+  Rng made_from;  ///< the generator state before the case was drawn
 
   const std::string& name() const { return row->primitive().name; }
   std::string describe() const {
@@ -81,7 +81,7 @@ struct DerivativeCase {
   }
 };
 
-/// Of the least exact floating or complex value of a graph.
+/// Of the least precise floating or complex value of a graph.
 inline double coarsest_epsilon(const Graph& graph) {
   double most = 0;
   for (uint32_t i = 0; i < graph.num_values(); ++i) {
@@ -92,8 +92,8 @@ inline double coarsest_epsilon(const Graph& graph) {
 }
 
 /// Calls `body` for each row that accepts the dtype and each shape, `repeats` times. Rows whose case has no floating or
-/// complex input, or no such output, have no derivative and are left out. `body` returns what is wrong, or nothing; the
-/// first wrong case of each primitive is reported. Returns how many cases there were.
+/// complex input, or no such output, have no derivative and are skipped. `body` returns an error description, or
+/// nothing; the first failing case of each primitive is reported. Returns the number of cases.
 template <class Body>
 int for_each_derivative_case(DType dtype, int repeats, Body body) {
   int count = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// A Lowering that computes at once: every scalar is a value. It shows that a primitive's index map agrees with its
-// evaluation, and that nothing is read outside an operand.
+// A Lowering that computes immediately: every scalar is a value. It checks that a primitive's index map agrees with its
+// evaluation, and that no operand is read out of bounds.
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -75,7 +75,7 @@ class DirectLowering : public primitives::Lowering {
   Scalar div(Scalar a, int64_t b) override { return Lowering::index(not_negative(a, b) / b); }
   Scalar mod(Scalar a, int64_t b) override { return Lowering::index(not_negative(a, b) % b); }
 
-  /// How often div or mod was asked for.
+  /// The number of div and mod operations.
   int divisions() const { return divisions_; }
 
  private:

@@ -5,7 +5,7 @@
 
 namespace calque::test {
 
-/// Whether buffers end at pages that cannot be touched (CALQUE_GUARD=1).
+/// Whether buffers end at inaccessible pages (CALQUE_GUARD=1).
 inline bool guarded() {
   const char* value = std::getenv("CALQUE_GUARD");
   return value != nullptr && std::string_view(value) == "1";

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels of the simulator written by hand: they call the simulator exactly as generated code does.
+// Hand-written kernels for the simulator: they call the simulator exactly as generated code does.
 #include <cstring>
 #include <span>
 #include <string>
@@ -54,7 +54,7 @@ void store_shared(SimulatedThread* t, int64_t index, T value, int32_t site = 0) 
   store(t, shared<T>(t, index), value, site, SimulatorTable::shared);
 }
 
-/// What the launch says is wrong; "" when nothing is.
+/// The error message of the launch, or "".
 inline std::string mistake_of(const codegen::SimulatedProgram& program, std::span<void* const> buffers,
                               const runtime::SimulatedMemory& memory) {
   try {

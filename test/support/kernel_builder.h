@@ -1,5 +1,5 @@
 #pragma once
-// Kernels and programs written by hand, and memory that faults beyond its ends.
+// Hand-written kernels and programs, and memory that faults beyond its ends.
 #include <cstring>
 #include <functional>
 #include <stdexcept>
@@ -141,16 +141,16 @@ class KernelBuilder {
     return ids;
   }
 
-  /// The sum has the factors' dtype, or f32 for 16-bit floats.
-  void contraction(int64_t rows, int64_t columns, int64_t depth, const std::function<Id(Id, Id)>& lhs,
+  /// The accumulator has the operands' dtype, or f32 for 16-bit floats.
+  void contraction(int64_t rows, int64_t columns, int64_t k, const std::function<Id(Id, Id)>& lhs,
                    const std::function<Id(Id, Id)>& rhs, const std::function<void(Id, Id, Id)>& epilogue,
-                   kernel::Spread spread = kernel::Spread::each) {
+                   kernel::ParallelMapping mapping = kernel::ParallelMapping::replicated) {
     Instruction i;
     i.op = Op::contraction;
     i.rows = rows;
     i.columns = columns;
-    i.extent = depth;
-    i.spread = spread;
+    i.extent = k;
+    i.mapping = mapping;
     i.regions.push_back(region({DType::i64, DType::i64}, [&](const Ids& p) { return Ids{lhs(p[0], p[1])}; }));
     i.regions.push_back(region({DType::i64, DType::i64}, [&](const Ids& p) { return Ids{rhs(p[0], p[1])}; }));
     const DType factor = dtype(i.regions[0].instructions.back().operands[0]);
@@ -165,7 +165,7 @@ class KernelBuilder {
   DType dtype(Id id) const { return kernel_.values[static_cast<size_t>(id)]; }
   Kernel& kernel() { return kernel_; }
 
-  /// A program that runs the kernel once: its buffers are inputs and outputs in their order.
+  /// A program that runs the kernel once: its buffers are the inputs and outputs, in order.
   Program program() const {
     kernel::verify(kernel_);
     Program p;
@@ -228,7 +228,7 @@ class KernelBuilder {
   std::vector<Region*> regions_;
 };
 
-/// Elements that end at an unmapped page (or start after one): touching one too many faults.
+/// Elements that end at an unmapped page (or start after one): out-of-bounds accesses fault.
 template <class T>
 class Guarded {
  public:

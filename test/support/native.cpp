@@ -81,7 +81,7 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
 
 namespace {
 
-/// Loops on threads where that does not show in the bits.
+/// Parallel loops where that does not change the bits.
 kernel::BuildOptions on_threads() {
   kernel::BuildOptions build;
   build.parallel_loops = kernel::ParallelLoops::maps;

@@ -1,5 +1,5 @@
 #pragma once
-// Runs graphs on the CPU back end directly, and compares the results with the reference evaluator's.
+// Runs graphs directly on the CPU back end, and compares the results with those of the reference evaluator.
 #include <string>
 #include <vector>
 
@@ -18,24 +18,24 @@ std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
                                  const codegen::CodegenOptions& options, const kernel::BuildOptions& build);
 
-/// The same with every input donated (the caller's stay as they are). Counts in `taken` the inputs whose memory was.
+/// The same with every input donated (the caller's arrays are not modified). Counts the reused inputs in `taken`.
 std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArray>& inputs, size_t& taken,
                                    const codegen::CodegenOptions& options = {});
 
-/// The same program scheduled for a GPU, but run on the CPU, for which the marks of the schedule mean nothing.
+/// The same program scheduled for a GPU, but run on the CPU, which ignores the annotations of the schedule.
 std::vector<AnyArray> run_scheduled(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::CodegenOptions& options = {});
 
-/// The reference with functions as generated code of strict mode computes them.
+/// The reference with the function implementations of generated code in strict mode.
 inline const reference::Options kStrictReference{.forms = math::MathForms{}};
 
-/// Bit for bit, any NaN being equal to any NaN. Otherwise the first difference in words.
+/// Compares bit for bit, any NaN being equal to any NaN. Returns a description of the first difference, or "".
 std::string difference(const AnyArray& got, const AnyArray& want);
 /// Floats within `rtol` relative and `atol` absolute, or both the same infinity or NaN; everything else equal.
 std::string difference(const AnyArray& got, const AnyArray& want, double rtol, double atol);
 
 /// Both results of a graph, by the strict reference and natively in strict mode: "" when they have the
-/// same bits, else what differs and the graph's text.
+/// same bits, otherwise the difference and the graph's text.
 std::string compare_strictly(const Graph& graph, const std::vector<AnyArray>& inputs, const std::string& cpu = {});
 
 }  // namespace calque::test

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers near which conversions to 16-bit floats go wrong: ties of f16 and bf16 and what lies beside them, which a
-// rounding to f32 on the way would make a tie; with what such a conversion must give.
+// Numbers at which conversions to 16-bit floats are error-prone: ties of f16 and bf16 and their neighbours, which an
+// intermediate rounding to f32 would turn into ties; with the correct results of the conversion.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,8 +13,8 @@
 
 namespace calque::test {
 
-/// x to nearest even in the format of H, as the double that H then holds. Exact for integers of 64 bits: long double
-/// has a significand of 64 bits or more.
+/// x rounded to nearest even in the format of H, as a double. Exact for 64-bit integers: long double has a significand
+/// of at least 64 bits.
 template <class H>
 double round_exactly(long double x) {
   constexpr bool kIsF16 = std::is_same_v<H, float16>;
@@ -26,7 +26,7 @@ double round_exactly(long double x) {
   return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), rounded) : rounded;
 }
 
-/// Integers of T beside ties of a significand of 8 and of 11 bits, of every magnitude.
+/// Integers of T next to ties of significands of 8 and 11 bits, of every magnitude.
 template <class T>
 std::vector<T> integers_near_ties(Rng& rng) {
   std::vector<T> out;
@@ -48,7 +48,7 @@ std::vector<T> integers_near_ties(Rng& rng) {
   return out;
 }
 
-/// Floats of T beside ties of both formats: of normal and subnormal results, at the largest and beyond.
+/// Floats of T next to ties of both formats: with normal and subnormal results, at the largest value and beyond.
 template <class T>
 std::vector<T> floats_near_ties(Rng& rng) {
   std::vector<T> out;
@@ -67,15 +67,15 @@ std::vector<T> floats_near_ties(Rng& rng) {
     add(static_cast<T>(std::ldexp(1 + static_cast<double>(2 * rng.below(128) + 1) * 0x1p-8, exponent)));
   }
   for (const double odd : {1.0, 3.0, 5.0, 1021.0}) {
-    add(static_cast<T>(std::ldexp(odd, -25)));   // half units of f16's subnormals
+    add(static_cast<T>(std::ldexp(odd, -25)));   // half ulps of f16's subnormals
     add(static_cast<T>(std::ldexp(odd, -134)));  // and of those of bf16
   }
   for (const double x : {65504.0, 65520.0, 65536.0}) add(static_cast<T>(x));
-  add(static_cast<T>(std::ldexp(511.0, 119)));  // the tie above the largest of bf16
+  add(static_cast<T>(std::ldexp(511.0, 119)));  // the tie above the largest bf16
   return out;
 }
 
-/// Either of them, or nothing where conversions are exact.
+/// The integers or floats above, or nothing if conversions are exact.
 template <class T>
 std::vector<T> near_ties(Rng& rng) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {

@@ -1,6 +1,5 @@
 #pragma once
-// How to make operands, attributes and sub-graphs for each kind of primitive: what the rows of the op table are made
-// of.
+// Makers of operands, attributes and sub-graphs for each kind of primitive, used by the rows of the op table.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -21,7 +20,7 @@ struct OpCase {
   std::vector<Graph> subgraphs;
 };
 
-/// What a case is made for. The shape is that of the main operand; a maker gives nothing when it cannot use it.
+/// The request for a case. The shape is that of the main operand; a maker returns nothing when it cannot use it.
 struct OpRequest {
   DType dtype;
   Shape shape;
@@ -43,7 +42,7 @@ std::optional<OpCase> elementwise(const OpRequest& r, Rng& rng) {
   return c;
 }
 
-/// A primitive that stands for something and has no value.
+/// A primitive without a value, such as a marker.
 inline std::optional<OpCase> not_evaluated(const OpRequest&, Rng&) { return std::nullopt; }
 
 inline std::optional<OpCase> select(const OpRequest& r, Rng& rng) {
@@ -85,7 +84,7 @@ inline std::optional<OpCase> broadcast(const OpRequest& r, Rng& rng) {
   return OpCase{{sample_array({r.dtype, Shape(from)}, rng, r.domain)}, {{"axes", axes}, {"shape", shape}}, {}};
 }
 
-/// Splits the extents into factors, orders them as they are, and joins neighbours at random.
+/// Splits the extents into factors in order, and merges neighbours at random.
 inline std::optional<OpCase> reshape(const OpRequest& r, Rng& rng) {
   List factors;
   for (int64_t extent : r.shape) {
@@ -142,8 +141,8 @@ inline std::optional<OpCase> pad(const OpRequest& r, Rng& rng) {
     low.push_back(rng.between(-2, 3));
     high.push_back(rng.between(-2, 3));
     interior.push_back(rng.chance(60) ? 0 : rng.between(1, 3));
-    const int64_t spread = extent + std::max<int64_t>(extent - 1, 0) * interior.back();
-    if (low.back() + high.back() + spread < 0) low.back() = high.back() = 0;
+    const int64_t dilated = extent + std::max<int64_t>(extent - 1, 0) * interior.back();
+    if (low.back() + high.back() + dilated < 0) low.back() = high.back() = 0;
   }
   return OpCase{{main_operand(r, rng), sample_array({r.dtype, {}}, rng, r.domain)},
                 {{"low", low}, {"high", high}, {"interior", interior}},
@@ -186,12 +185,12 @@ inline std::optional<OpCase> dynamic_update_slice(const OpRequest& r, Rng& rng) 
   return c;
 }
 
-/// The dimensions of x by their part in a gather or scatter, and the shapes that follow.
+/// The dimensions of x by their use in a gather or scatter, and the resulting shapes.
 struct WindowLayout {
   List collapsed, batching, map, indices_batching, sizes;
   List batch_shape;       // of the indices, without the vector
   List array_dims;        // of the array of windows
-  List window_positions;  // where the window's dimensions stand there
+  List window_positions;  // positions of the window's dimensions in array_dims
   Shape indices_shape;
 
   WindowLayout(const Shape& x, Rng& rng) {
@@ -286,16 +285,16 @@ inline std::optional<OpCase> dot_general(const OpRequest& r, Rng& rng) {
   if (rng.chance(50)) b.emplace_back(rng.between(0, 3), -1);
   rng.shuffle(b);
   List b_shape;
-  const auto place = [&](const List& axes, List& places) {
+  const auto append_positions = [&](const List& axes, List& positions) {
     for (int64_t axis : axes) {
       for (size_t d = 0; d < b.size(); ++d) {
-        if (b[d].second == axis) places.push_back(static_cast<int64_t>(d));
+        if (b[d].second == axis) positions.push_back(static_cast<int64_t>(d));
       }
     }
   };
   for (const auto& [extent, axis] : b) b_shape.push_back(extent);
-  place(a_batch, b_batch);
-  place(a_contract, b_contract);
+  append_positions(a_batch, b_batch);
+  append_positions(a_contract, b_contract);
   return OpCase{
       {main_operand(r, rng), sample_array({r.dtype, Shape(b_shape)}, rng, r.domain)},
       {{"lhs_batch", a_batch}, {"lhs_contract", a_contract}, {"rhs_batch", b_batch}, {"rhs_contract", b_contract}},

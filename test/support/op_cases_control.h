@@ -4,7 +4,7 @@
 
 namespace calque::test::cases {
 
-/// A graph with these inputs that returns its last `results` inputs, doubled where numbers add, else as they are.
+/// A graph with these inputs that returns its last `results` inputs, doubled if they are numeric, otherwise unchanged.
 inline Graph body_graph(const std::vector<Type>& inputs, size_t results) {
   Graph g;
   std::vector<Value> values;

@@ -8,10 +8,10 @@
 
 namespace calque::test {
 
-/// How to apply one primitive.
+/// The row of one primitive: how to apply it.
 struct OpRow {
   PrimitiveId id;
-  primitives::DTypeSet dtypes;  ///< that the main operand may have
+  primitives::DTypeSet dtypes;  ///< dtypes of the main operand
   OpMaker make;
 
   const Primitive& primitive() const { return calque::primitive(id); }
@@ -178,7 +178,7 @@ inline Graph graph_of(const OpRow& row, const OpCase& c) {
   return g;
 }
 
-/// Calls `body(row, request, case)` for each row, each of its dtypes and shapes, `repeats` times with other numbers.
+/// Calls `body(row, request, case)` for each row, dtype and shape, `repeats` times with different numbers.
 template <class Body>
 void for_each_op_case(int repeats, Body body) {
   for (const OpRow& row : op_table()) {
@@ -195,9 +195,10 @@ void for_each_op_case(int repeats, Body body) {
   }
 }
 
-/// Takes one case in `stride` of each row, where all of them are too many. Counting begins anew at each row: its first
-/// case is taken, so no primitive is left out, and of every `stride` cases in a row one, so no dtype is left out that
-/// has as many. Where a row's count begins depends on the row: neighbours have cases of other shapes.
+/// Selects one case in `stride` of each row, when testing all is too expensive. Counting restarts at each row: its
+/// first case is selected, so no primitive is omitted, and one of every `stride` consecutive cases, so no dtype with as
+/// many cases is omitted. The start of a row's count depends on the row, so that neighbouring rows use different
+/// shapes.
 class CaseSample {
  public:
   explicit CaseSample(int stride) : stride_(stride) {}

@@ -1,4 +1,4 @@
-// ptxas reads and writes files only, so both are temporary ones of this process.
+// ptxas only reads and writes files, so both are temporary files of this process.
 #include "support/ptxas.h"
 
 #include <atomic>

@@ -1,14 +1,14 @@
 #pragma once
-// Assembles PTX where NVIDIA's assembler is installed, and reads what it says of each kernel.
+// Assembles PTX if NVIDIA's assembler is installed, and parses its report on each kernel.
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace calque::test {
 
-/// Path of ptxas: of $PATH, else of /usr/local/cuda. Nothing where there is none.
+/// Path of ptxas: from $PATH or /usr/local/cuda. Empty if there is none.
 std::optional<std::string> find_ptxas();
-/// Why a test is skipped where it finds none.
+/// The reason given when a test is skipped without ptxas.
 inline constexpr const char* kNoPtxas =
     "ptxas, the assembler of NVIDIA's CUDA toolkit, is neither in $PATH nor in /usr/local/cuda/bin";
 
@@ -26,11 +26,11 @@ struct Assembled {
   std::vector<AssembledKernel> kernels;
 };
 
-/// Assembles for `arch`, as sm_80. There must be a ptxas.
+/// Assembles for `arch`, such as sm_80. ptxas must be installed.
 Assembled assemble(const std::string& ptx, const std::string& arch);
 
-/// "" where every kernel of the text assembles for `arch` without spills and local memory, or where there is no
-/// assembler; else what is wrong.
+/// "" if every kernel of the text assembles for `arch` without spills and local memory, or if there is no assembler;
+/// otherwise the error.
 std::string ptxas_complaint(const std::string& ptx, const std::string& arch);
 
 }  // namespace calque::test

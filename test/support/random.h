@@ -1,15 +1,15 @@
 #pragma once
-// Random numbers of the tests: the same on every machine and standard library, which std's distributions are not.
+// Random numbers for tests: the same on every machine and standard library, unlike std's distributions.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace calque::test {
 
-/// SplitMix64 (Steele, Lea, Flood 2014), and what tests draw with it.
+/// SplitMix64 (Steele, Lea, Flood 2014), and distributions that tests use.
 class Rng {
  public:
-  /// Streams of different seeds start far apart: the state is the seed mixed, and not the seed.
+  /// Streams of different seeds start far apart: the initial state is the mixed seed, not the seed itself.
   explicit Rng(uint64_t seed) : state_(seed ^ 0x632be59bd9b4e019) {
     const uint64_t mixed = next();
     state_ = mixed ^ (next() << 1);

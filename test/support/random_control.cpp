@@ -1,4 +1,4 @@
-// Control flow and calls. Loops count an i32 up to a small bound, so that every graph ends.
+// Control flow and calls. Loops count an i32 up to a small bound, so that every graph terminates.
 #include <algorithm>
 
 #include "support/random_generator.h"
@@ -106,7 +106,7 @@ void Generator::counted_while() {
                           {std::move(cond), body});
 }
 
-/// Each element has a bound of its own.
+/// Each element has its own bound.
 void Generator::lanes_while() {
   if (!enabled("while")) return;
   const Value first = any();

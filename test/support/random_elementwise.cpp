@@ -1,4 +1,4 @@
-// The elementwise primitives are drawn from the registry's own list: a new one takes part without being named here.
+// The elementwise primitives are drawn from the registry's list: a new one is included without being named here.
 #include <algorithm>
 
 #include "support/random_generator.h"

@@ -1,6 +1,6 @@
 #pragma once
-// The machine behind random_graph: it grows one graph (sub-graphs by machines of their own) from a pool of values that
-// operands are drawn from.
+// The generator behind random_graph: it builds one graph (nested generators build sub-graphs) from a pool of values
+// from which operands are drawn.
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -16,15 +16,15 @@ class Generator {
  public:
   Generator(Rng& rng, const RandomGraphOptions& options, int depth) : rng_(rng), options_(options), depth_(depth) {}
 
-  /// A whole graph with inputs and outputs of its own choice.
+  /// A whole graph with random inputs and outputs.
   Graph top();
-  /// A closed graph of that signature and about `size` equations.
+  /// A closed graph with that signature and about `size` equations.
   Graph closed(const std::vector<Type>& inputs, const std::vector<Type>& outputs, int size);
 
  private:
   using List = std::vector<int64_t>;
 
-  // ---- random_graph.cpp: values and the choice of what comes next
+  // ---- random_graph.cpp: values and the choice of the next operation
   void step();
   DType dtype();
   bool enabled(std::string_view primitive) const;
@@ -44,7 +44,7 @@ class Generator {
   Value literal(const Type& type);
   std::optional<Value> derive(const Type& type);
   bool convertible(DType from, DType to) const;
-  /// The options allow an operation that is discontinuous (reassociated) on floats.
+  /// Whether the options allow an operation that is discontinuous (reassociated) on floats.
   bool jumps(DType d) const { return options_.discontinuous || !is_inexact(d); }
   bool may_reassociate(DType d) const { return options_.reassociated || !is_inexact(d); }
   bool fits(const List& dims) const;

@@ -1,5 +1,5 @@
-// Everything is drawn from one Rng in one order, so that a seed means the same graph with every compiler: no operand is
-// drawn inside an argument list.
+// Everything is drawn from one Rng in a fixed order, so that a seed gives the same graph with every compiler: nothing
+// is drawn inside an argument list.
 #include "support/random_graph.h"
 
 #include <algorithm>
@@ -114,7 +114,7 @@ Graph Generator::closed(const std::vector<Type>& inputs, const std::vector<Type>
   return std::move(graph_);
 }
 
-/// Mostly what nothing uses yet, so that little of the graph is dead; now and then any value at all.
+/// Mostly a value without uses, so that little of the graph is dead; sometimes any value.
 void Generator::set_outputs() {
   std::vector<bool> used(graph_.num_values(), false);
   for (const Equation& e : graph_.equations()) {
@@ -176,7 +176,7 @@ Shape Generator::shape(int max_rank, int64_t max_elements) {
 
 Type Generator::type() {
   const DType d = dtype();
-  // Shapes that are there already give elementwise operations something to meet.
+  // Reusing existing shapes gives elementwise operations matching operands.
   if (!pool_.empty() && rng_.chance(40)) return {d, graph_.shape(rng_.pick(pool_))};
   return {d, shape(options_.max_rank, options_.max_elements)};
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Random graphs that type-check and whose loops end: what property tests compare evaluators, passes and texts on.
+// Random graphs that type-check and whose loops terminate, for property tests of evaluators, passes and texts.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,15 +13,15 @@ namespace calque::test {
 struct RandomGraphOptions {
   /// Top-level equations drawn; a few more may be added to make operands fit.
   int min_equations = 1, max_equations = 60;
-  /// Nesting of sub-graphs; 0 leaves out control flow and calls.
+  /// Nesting depth of sub-graphs; 0 excludes control flow and calls.
   int max_depth = 2;
   int max_rank = 5;
   int64_t max_elements = 600;
-  /// Element types of everything; iota and comparisons may add i32 and bool.
+  /// Element types of all values; iota and comparisons may add i32 and bool.
   std::vector<DType> dtypes = {DType::bool_, DType::i8,  DType::i16, DType::i32,  DType::i64, DType::u8, DType::u16,
                                DType::u32,   DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64};
-  /// Operations of floats where a rounding error in the operand can change the result by much: jumps, poles, edges of
-  /// domains, comparisons, conversions to integers.
+  /// Operations on floats where a rounding error in the operand can change the result a lot: jumps, poles, domain
+  /// boundaries, comparisons, conversions to integers.
   bool discontinuous = true;
   /// Sums and products of floats whose order an implementation may choose.
   bool reassociated = true;
@@ -33,15 +33,15 @@ struct RandomGraphOptions {
   bool effects = false;
   /// Literals, constants and NaN payloads at the corners of their types.
   bool corners = true;
-  /// Names of primitives to leave out.
+  /// Names of primitives to exclude.
   std::vector<std::string> exclude = {};
 };
 
-/// The graph of this seed: the same everywhere. It verifies, and reading it back from its text gives it again.
+/// The graph of this seed: the same on every platform. It verifies and round-trips through its text.
 Graph random_graph(uint64_t seed, const RandomGraphOptions& options = {});
 
-/// Arguments for a graph: small numbers that are exact in every type, arbitrary bits and, with `corners`, zeros of
-/// both signs, infinities, NaNs, subnormals and the ends of the integer ranges.
+/// Arguments for a graph: small numbers that are exact in every type, arbitrary bits and, with `corners`, zeros of both
+/// signs, infinities, NaNs, subnormals and the limits of integer types.
 std::vector<AnyArray> random_inputs(const Graph& graph, uint64_t seed, bool corners = true);
 
 /// One such array.

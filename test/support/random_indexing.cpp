@@ -1,4 +1,4 @@
-// Dynamic slices, gathers and scatters; indices are inside, at and beyond the ends.
+// Dynamic slices, gathers and scatters; indices are inside, at and beyond the bounds.
 #include <algorithm>
 
 #include "support/random_generator.h"
@@ -79,14 +79,14 @@ void Generator::gather() {
   List batching, collapsed, map, extents, sizes, window;
   for (size_t d = 0; d < from.size(); ++d) {
     const auto axis = static_cast<int64_t>(d);
-    const size_t kind = rng_.below(10);
-    if (kind == 0 && from[d] > 0) {
+    const size_t choice = rng_.below(10);
+    if (choice == 0 && from[d] > 0) {
       batching.push_back(axis);
       sizes.push_back(1);
       continue;
     }
-    if (kind < 6) map.push_back(axis);
-    if (kind < 5 && from[d] > 0) {
+    if (choice < 6) map.push_back(axis);
+    if (choice < 5 && from[d] > 0) {
       collapsed.push_back(axis);
       sizes.push_back(1);
     } else {
@@ -103,13 +103,13 @@ void Generator::gather() {
     batch.push_back(from[static_cast<size_t>(axis)]);
   }
   while (rng_.chance(45)) batch.push_back(rng_.between(rng_.chance(5) ? 0 : 1, 5));
-  // Where the window's dimensions stand among the result's.
+  // Positions of the window's dimensions among those of the result.
   List offset_dims, result = batch;
   const size_t rank = window.size() + batch.size();
-  List places;
-  for (size_t d = 0; d < rank; ++d) places.push_back(static_cast<int64_t>(d));
-  rng_.shuffle(places);
-  offset_dims.assign(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(window.size()));
+  List positions;
+  for (size_t d = 0; d < rank; ++d) positions.push_back(static_cast<int64_t>(d));
+  rng_.shuffle(positions);
+  offset_dims.assign(positions.begin(), positions.begin() + static_cast<std::ptrdiff_t>(window.size()));
   std::sort(offset_dims.begin(), offset_dims.end());
   result.insert(result.end(), window.begin(), window.end());
   if (!fits(result)) return;
@@ -144,13 +144,13 @@ void Generator::scatter() {
   List batching, inserted, map, extents, window;
   for (size_t d = 0; d < type.shape.size(); ++d) {
     const auto axis = static_cast<int64_t>(d);
-    const size_t role = rng_.below(10);
-    if (role == 0) {
+    const size_t choice = rng_.below(10);
+    if (choice == 0) {
       batching.push_back(axis);
       continue;
     }
-    if (role < 6) map.push_back(axis);
-    if (role < 5) {
+    if (choice < 6) map.push_back(axis);
+    if (choice < 5) {
       inserted.push_back(axis);
     } else {
       window.push_back(rng_.chance(60) ? type.shape[d] : rng_.between(0, type.shape[d]));
@@ -164,14 +164,14 @@ void Generator::scatter() {
     batch.push_back(type.shape[static_cast<size_t>(axis)]);
   }
   while (rng_.chance(50)) batch.push_back(rng_.between(rng_.chance(5) ? 0 : 1, 6));
-  List places;
-  for (size_t d = 0; d < window.size() + batch.size(); ++d) places.push_back(static_cast<int64_t>(d));
-  rng_.shuffle(places);
-  List window_dims(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(window.size()));
+  List positions;
+  for (size_t d = 0; d < window.size() + batch.size(); ++d) positions.push_back(static_cast<int64_t>(d));
+  rng_.shuffle(positions);
+  List window_dims(positions.begin(), positions.begin() + static_cast<std::ptrdiff_t>(window.size()));
   std::sort(window_dims.begin(), window_dims.end());
   List updates;
   size_t next_window = 0, next_batch = 0;
-  for (size_t d = 0; d < places.size(); ++d) {
+  for (size_t d = 0; d < positions.size(); ++d) {
     const bool in_window = next_window < window_dims.size() && window_dims[next_window] == static_cast<int64_t>(d);
     updates.push_back(in_window ? window[next_window++] : batch[next_batch++]);
   }

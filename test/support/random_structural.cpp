@@ -124,9 +124,9 @@ void Generator::pad(Value x) {
   List low, high, interior, dims;
   for (const int64_t d : type.shape) {
     interior.push_back(rng_.chance(70) ? 0 : rng_.between(1, 2));
-    const int64_t spread = d + interior.back() * std::max<int64_t>(d - 1, 0);
-    low.push_back(rng_.between(-std::min<int64_t>(2, spread), 3));
-    const int64_t left = spread + low.back();
+    const int64_t dilated = d + interior.back() * std::max<int64_t>(d - 1, 0);
+    low.push_back(rng_.between(-std::min<int64_t>(2, dilated), 3));
+    const int64_t left = dilated + low.back();
     high.push_back(rng_.between(-std::min<int64_t>(2, left), 3));
     dims.push_back(left + high.back());
   }
@@ -223,11 +223,11 @@ void Generator::dot_general() {
   }
   rng_.shuffle(lhs_batch);
   rng_.shuffle(lhs_contract);
-  // The dimensions of b in random order: (extent, which list it stands in, place in that list).
+  // The dimensions of b in random order: (extent, its list, position in that list).
   struct Dimension {
     int64_t extent;
     int kind;
-    size_t place;
+    size_t position;
   };
   std::vector<Dimension> dims;
   for (size_t i = 0; i < lhs_batch.size(); ++i) dims.push_back({type.shape[static_cast<size_t>(lhs_batch[i])], 0, i});
@@ -243,8 +243,8 @@ void Generator::dot_general() {
   List extents, rhs_batch(lhs_batch.size()), rhs_contract(lhs_contract.size());
   for (size_t d = 0; d < dims.size(); ++d) {
     extents.push_back(dims[d].extent);
-    if (dims[d].kind == 0) rhs_batch[dims[d].place] = static_cast<int64_t>(d);
-    if (dims[d].kind == 1) rhs_contract[dims[d].place] = static_cast<int64_t>(d);
+    if (dims[d].kind == 0) rhs_batch[dims[d].position] = static_cast<int64_t>(d);
+    if (dims[d].kind == 1) rhs_contract[dims[d].position] = static_cast<int64_t>(d);
   }
   const size_t result_rank = type.shape.size() - lhs_contract.size() + static_cast<size_t>(free);
   if (!fits(extents) || result > options_.max_elements || static_cast<int>(result_rank) > options_.max_rank) return;

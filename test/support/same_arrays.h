@@ -1,5 +1,5 @@
 #pragma once
-// Equality of results: to the bit, but that any NaN equals any other.
+// Bitwise equality of results, except that any NaN equals any other.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -21,7 +21,7 @@ bool same_element(T a, T b) {
   }
 }
 
-/// What differs, or nothing.
+/// A description of the first difference, or nothing.
 inline std::string difference(const AnyArray& a, const AnyArray& b) {
   if (a.type() != b.type()) return to_string(a.type()) + " against " + to_string(b.type());
   return visit_dtype(a.dtype(), [&]<class T>() -> std::string {

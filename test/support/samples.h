@@ -10,10 +10,10 @@
 
 namespace calque::test {
 
-/// What the elements of an operand are drawn from.
+/// The set from which the elements of an operand are drawn.
 enum class Domain : uint8_t {
   any,       ///< small numbers, numbers of all magnitudes, and the corners of the dtype
-  moderate,  ///< numbers in [-4, 4], no corners: where functions are smooth and nothing overflows
+  moderate,  ///< numbers in [-4, 4], no corner values: functions are smooth and nothing overflows
   positive,  ///< numbers in (0, 4]
   unit,      ///< numbers in [-1, 1]
   index,     ///< integers in [-1, 4]: mostly valid positions

@@ -11,7 +11,7 @@
 
 namespace calque::test {
 
-/// Of the build: under AddressSanitizer the tests have generated code instrumented too.
+/// Sanitizers of the build; under AddressSanitizer the tests also instrument generated code.
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr bool kAddressSanitizer = true;
 #else

@@ -10,7 +10,7 @@ namespace calque::test {
 
 namespace {
 
-/// Memory of the simulator, exactly as large as what it holds.
+/// Simulator memory of exactly the size of its contents.
 class DeviceBytes {
  public:
   DeviceBytes(runtime::DeviceApi& api, size_t bytes) : api_(api), bytes_(bytes), address_(api.allocate(bytes)) {}
@@ -31,7 +31,7 @@ class DeviceBytes {
 kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& limits) {
   const Graph g = transform::simplify(graph);
   kernel::BuildOptions build;
-  build.alignment = 64;  // as devices allocate
+  build.alignment = 64;  // the alignment of device allocations
   return kernel::schedule_for_gpu(kernel::build_program(g, build), limits);
 }
 

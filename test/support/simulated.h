@@ -1,5 +1,5 @@
 #pragma once
-// Runs graphs on the simulated GPU directly, under limits that a test chooses.
+// Runs graphs directly on the simulated GPU, with limits chosen by a test.
 #include <vector>
 
 #include "calque/ir/graph.h"
@@ -10,12 +10,12 @@
 
 namespace calque::test {
 
-/// Limits far below a real device's: small graphs take every way.
+/// Limits far below those of a real device, so that small graphs cover every schedule.
 inline kernel::GpuLimits tiny_limits() {
   kernel::GpuLimits limits;
   limits.small_work = 0;
   limits.long_loop = 12;
-  limits.least_piece = 5;
+  limits.least_chunk = 5;
   limits.least_rows = 2;
   return limits;
 }
@@ -23,7 +23,7 @@ inline kernel::GpuLimits tiny_limits() {
 /// The scheduled program of a graph.
 kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& limits);
 
-/// Outputs of the graph. Throws DeviceError for what the simulator finds.
+/// Outputs of the graph. Throws DeviceError for errors detected by the simulator.
 std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::DeviceOptions& options = {});
 /// The same on any device.

@@ -1,11 +1,11 @@
 #pragma once
-// How work is split over threads, for the time of a test.
+// Overrides the distribution of work over threads for a scope.
 #include "kernel/schedule/threads.h"
 #include "runtime/process/environment.h"
 
 namespace calque::test {
 
-/// Kernels compiled meanwhile are split into the smallest pieces that there are, or not at all.
+/// Within the scope compiled kernels are split into the smallest possible chunks, or not at all.
 class Splitting {
  public:
   explicit Splitting(bool split) : saved_(kernel::thread_options()) {

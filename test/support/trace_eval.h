@@ -1,5 +1,5 @@
 #pragma once
-// Functions under trace, evaluated by the reference: lambdas from operands to one or several handles.
+// Traces lambdas from operands to one or several handles, and evaluates them with the reference evaluator.
 #include <functional>
 #include <random>
 #include <string>
@@ -16,7 +16,7 @@ using detail::Handle;
 using detail::Operand;
 using Handles = std::vector<Handle>;
 
-/// The line that errors and equations name.
+/// The source line that errors and equations name.
 inline const Location kHere("/src/model.cpp", 42, 7);
 
 inline std::vector<Type> types_of(const std::vector<AnyArray>& arrays) {
@@ -25,8 +25,8 @@ inline std::vector<Type> types_of(const std::vector<AnyArray>& arrays) {
   return types;
 }
 
-/// The trace of `f(span of inputs) -> Handles` for these types. What is recorded must verify and, unless it calls C++
-/// functions, survive its text.
+/// The trace of `f(span of inputs) -> Handles` for these types. Checks that the graph verifies and, unless it calls C++
+/// functions, round-trips through its text.
 template <class F>
 detail::TraceResult trace(const std::vector<Type>& types, F&& f, bool as_text = true) {
   detail::TraceResult r =
@@ -53,7 +53,7 @@ AnyArray result_of(const std::vector<AnyArray>& inputs, F&& f) {
   })[0];
 }
 
-/// The words of the error E that tracing throws.
+/// The message of the error E that tracing throws.
 template <class E, class F>
 std::string words_of(const std::vector<Type>& types, F&& f) {
   try {
@@ -92,7 +92,7 @@ void for_each_index(const Shape& shape, F&& f) {
   }
 }
 
-/// The element at an index; dimensions of extent 1 and missing leading ones broadcast.
+/// The element at an index; size-1 and missing leading dimensions broadcast.
 template <Elem T>
 T at(const AnyArray& a, const std::vector<int64_t>& index) {
   int64_t offset = 0;

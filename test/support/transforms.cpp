@@ -12,7 +12,7 @@
 namespace calque::test {
 namespace {
 
-/// The bytes of `bytes_per_run` elements that lie together, for each run along `axis`.
+/// The bytes of `bytes_per_run` contiguous elements, for each run along `axis`.
 struct Runs {
   int64_t outer = 1, bytes = 0;
 
@@ -173,7 +173,7 @@ std::vector<AnyArray> differences(const Graph& graph, const std::vector<AnyArray
     const std::vector<double> a = numbers(p1[k]), b = numbers(m1[k]), c = numbers(p2[k]), d = numbers(m2[k]);
     std::vector<double> quotient(a.size(), 0);
     for (size_t i = 0; i < a.size() && is_inexact(p1[k].dtype()); ++i) {
-      // What is filled in, such as NaN for a read out of bounds, is a constant.
+      // Fill values, such as NaN for an out-of-bounds read, are constants.
       if (!std::isfinite(a[i]) && !std::isfinite(b[i]) && !std::isfinite(c[i]) && !std::isfinite(d[i])) continue;
       quotient[i] = (8 * (a[i] - b[i]) - (c[i] - d[i])) / (12 * h);
     }
@@ -244,7 +244,7 @@ std::string transposition_error(const Graph& graph, const std::vector<AnyArray>&
   const double a = pairing(cotangents, pushed), b = pairing(pulled, tangents);
   const double size = pairing_size(cotangents, pushed) + pairing_size(pulled, tangents);
   if (std::isnan(a) && std::isnan(b)) return {};
-  // Terms that cancel inside the functions leave rounding errors of their own.
+  // Cancellation inside the functions adds rounding errors.
   if (std::abs(a - b) <= tolerance * (size + 1e-4 * (1 + scale))) return {};
   std::ostringstream out;
   out.precision(17);

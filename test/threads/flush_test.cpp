@@ -1,5 +1,5 @@
-// Subnormal numbers: kept by default, zero with .flush_subnormals and .fast_math on every thread that computes, and the
-// caller's floating-point mode as it was, whatever happens inside.
+// Subnormal numbers: preserved by default, flushed to zero with .flush_subnormals and .fast_math on every computing
+// thread; the caller's floating-point mode is always restored.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr unsigned kFlush = 1u << 15 | 1u << 6;
 
-/// The bits of MXCSR that are no sticky flags.
+/// The bits of MXCSR without the sticky flags.
 unsigned mode() { return _mm_getcsr() & ~0x3fu; }
 
 class Mode {
@@ -38,7 +38,7 @@ class Mode {
   unsigned saved_;
 };
 
-/// Kernels compiled meanwhile are split into the smallest pieces and run on that many threads.
+/// Within the scope compiled kernels are split into the smallest chunks and run on that many threads.
 class ManyThreads {
  public:
   explicit ManyThreads(int n) : options_(kernel::thread_options()), threads_(runtime::environment().num_threads) {
@@ -114,7 +114,7 @@ TEST(Flush, ScalarFunctions) {
   EXPECT_EQ(compile<double(double)>(halved)(kLeast<double>), kLeast<double> / 2);
   EXPECT_EQ(compile<double(double)>(halved, flushing)(kLeast<double>), 0.0);
   EXPECT_EQ(compile<float(float)>(doubled, flushing)(kLeast<float> / 2), 0.0f);
-  // Not a result that the return itself could still round, once the mode is back.
+  // The return must not round the result again after the mode is restored.
   const auto chain = compile<double(double, double)>([](auto x, auto y) { return x * y * y; }, flushing);
   EXPECT_EQ(chain(kLeast<double>, 0.5), 0.0);
   EXPECT_EQ(chain(1.0, 3.0), 9.0);
@@ -122,11 +122,11 @@ TEST(Flush, ScalarFunctions) {
 
 TEST(Flush, HostCallRunsInTheCallersMode) {
   unsigned seen = ~0u;
-  double kept = 0;
+  double preserved = 0;
   const auto inner = jit(halved);
   const auto look = [&](const Array<double>& x) {
     seen = mode();
-    kept = Array<double>(inner(Array<double>{kLeast<double>}))(0);
+    preserved = Array<double>(inner(Array<double>{kLeast<double>}))(0);
     return x;
   };
   const auto f = jit(
@@ -145,7 +145,7 @@ TEST(Flush, HostCallRunsInTheCallersMode) {
     EXPECT_EQ(b(0), 0.0);
     EXPECT_EQ(b(1), 0.5);
     EXPECT_EQ(seen, before);
-    EXPECT_EQ(kept, callers == 0 ? kLeast<double> / 2 : 0.0);
+    EXPECT_EQ(preserved, callers == 0 ? kLeast<double> / 2 : 0.0);
     EXPECT_EQ(mode(), before);
   }
 }
@@ -172,12 +172,12 @@ TEST(Flush, EveryThreadFlushesAndKeepsItsModeAfterwards) {
     const ManyThreads many(threads);
     for (int round = 0; round < 3; ++round) {
       const auto [halves, total] = jit(body, {.name = "a" + std::to_string(threads), .flush_subnormals = true})(x);
-      const auto [kept, whole] = jit(body, {.name = "b" + std::to_string(threads)})(x);
+      const auto [preserved, whole] = jit(body, {.name = "b" + std::to_string(threads)})(x);
       size_t wrong = 0;
       for (size_t i = 0; i < values.size(); ++i) {
         const bool normal = i % 3 == 2;
         wrong += halves.host()[i] != (normal ? kLeast<double> : 0.0);
-        wrong += kept.host()[i] != values[i] / 2;
+        wrong += preserved.host()[i] != values[i] / 2;
       }
       EXPECT_EQ(wrong, 0u) << threads << " threads";
       EXPECT_EQ(total.item(), kLeast<double> * double(n / 3));
@@ -203,8 +203,8 @@ TEST(Flush, ExcludesStrict) {
 
 TEST(Flush, SimulatedGpuFlushes) {
   const Array<float> x = Array<float>{kLeast<float>, 2.0f}.to(gpu_sim());
-  const Array<float> kept = jit(halved)(x), flushed = jit(halved, flushing)(x);
-  EXPECT_EQ(kept.to(cpu())(0), kLeast<float> / 2);
+  const Array<float> preserved = jit(halved)(x), flushed = jit(halved, flushing)(x);
+  EXPECT_EQ(preserved.to(cpu())(0), kLeast<float> / 2);
   EXPECT_EQ(flushed.to(cpu())(0), 0.0f);
   EXPECT_EQ(flushed.to(cpu())(1), 1.0f);
 }
@@ -223,17 +223,17 @@ TEST(Flush, CodeForOtherProcessors) {
 
 TEST(Flush, ExponentialsThatUnderflow) {
   const Array<double> x = {-708.3, -708.5, -720, -745, -746, -800, -1e300};
-  const Array<double> kept = jit([](auto v) { return exp(v); })(x);
-  for (const int64_t i : {0, 1, 2, 3}) EXPECT_NEAR(kept(i) / std::exp(x(i)), 1, i < 3 ? 1e-12 : 0.5);
-  for (const int64_t i : {4, 5, 6}) EXPECT_EQ(kept(i), 0.0);
+  const Array<double> preserved = jit([](auto v) { return exp(v); })(x);
+  for (const int64_t i : {0, 1, 2, 3}) EXPECT_NEAR(preserved(i) / std::exp(x(i)), 1, i < 3 ? 1e-12 : 0.5);
+  for (const int64_t i : {4, 5, 6}) EXPECT_EQ(preserved(i), 0.0);
   for (const JitOptions& options : {flushing, JitOptions{.fast_math = true}}) {
     const Array<double> flushed = jit([](auto v) { return exp(v); }, options)(x);
-    EXPECT_NEAR(flushed(0) / kept(0), 1, 1e-14);
+    EXPECT_NEAR(flushed(0) / preserved(0), 1, 1e-14);
     for (int64_t i = 1; i < 7; ++i) EXPECT_EQ(flushed(i), 0.0) << x(i);
   }
 }
 
-/// Functions of a subnormal argument are those of zero or of the argument itself; or it is passed on as it is.
+/// The result for a subnormal argument is that of zero or of the argument itself; or the argument is returned.
 TEST(Flush, FunctionsAtSubnormalArguments) {
   const std::vector<double> tiny = {0x1p-1074, 0x1p-1030, 0x1.fp-1023, -0x1p-1074, -0x1p-1030};
   const auto x = Array<double>::from(tiny, {int64_t(tiny.size())});

@@ -42,7 +42,7 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
   return run_native(graph, inputs, {}, options_of(loops));
 }
 
-/// The loop on threads is there, and has the bits of the loop in order.
+/// Expects a parallel loop with the same bits as the sequential loop.
 void expect_same_bits(const Graph& graph, const std::vector<AnyArray>& inputs) {
   EXPECT_THAT(program_of(graph), ContainsRegex("repeat [^\n]* threads\\(")) << print(graph);
   const std::vector<AnyArray> want = run(graph, inputs, false, 1, ParallelLoops::none);
@@ -54,9 +54,9 @@ void expect_same_bits(const Graph& graph, const std::vector<AnyArray>& inputs) {
     }
 }
 
-/// The sums are there, differ from those in order by rounding at most, and not at all with the number of threads.
+/// Expects chunked sums that differ from sequential ones only by rounding and do not depend on the number of threads.
 void expect_same_sums(const Graph& graph, const std::vector<AnyArray>& inputs, double rtol) {
-  EXPECT_THAT(program_of(graph), ContainsRegex("repeat [^\n]* pieces [^\n]* threads\\(")) << print(graph);
+  EXPECT_THAT(program_of(graph), ContainsRegex("repeat [^\n]* chunks [^\n]* threads\\(")) << print(graph);
   const std::vector<AnyArray> in_order = run(graph, inputs, false, 1, ParallelLoops::none);
   const std::vector<AnyArray> want = run(graph, inputs, true, 1, ParallelLoops::sums);
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(difference(want[i], in_order[i], rtol, rtol), "") << i;
@@ -73,7 +73,7 @@ AnyArray random_of(const Shape& shape, uint64_t seed = 5) {
   return random_array({dtype_of<T>, shape}, rng, false);
 }
 
-/// Several kernels: what one writes the next reads.
+/// Several kernels, each reading the results of the previous one.
 constexpr auto kRows = [](auto m) {
   const auto scaled = m - mean(m, {1}, keepdims);
   return softmax(matmul(scaled, transpose(scaled)), 1);
@@ -118,7 +118,7 @@ TEST(ParallelLoops, LoopsInside) {
     return map([](auto m) { return map([](auto r) { return cumsum(r * sum(r), 0); }, m); }, x);
   };
   expect_same_bits(jit(twice).trace(Array<double>(xs)), {xs});
-  // The loop on threads is inside one that is not.
+  // The parallel loop is inside a sequential one.
   const auto outer = [](auto x) {
     return scan(
                [&](auto c, auto m) {
@@ -130,8 +130,8 @@ TEST(ParallelLoops, LoopsInside) {
   expect_same_bits(jit(outer).trace(Array<double>(xs)), {xs});
 }
 
-// A static value that is made of others has no part that a loop could change.
-TEST(ParallelLoops, StaticPartsOfCarries) {
+// A static composite value has no component that a loop could change.
+TEST(ParallelLoops, StaticComponentsOfCarries) {
   const auto f = [](auto xs) {
     return scan(
                [](auto carry, auto x) {
@@ -170,7 +170,7 @@ TEST(ParallelLoops, DonatedInputsKeepTheirBits) {
   }
 }
 
-TEST(ParallelLoops, SumsAreSummedInPieces) {
+TEST(ParallelLoops, SumsAreComputedInChunks) {
   const AnyArray w = random_of<double>({6, 3}, 2);
   const auto f = [](auto w, auto xs) {
     return scan(
@@ -204,12 +204,12 @@ TEST(ParallelLoops, IntegersAreSummedExactly) {
   expect_same_sums(jit(f).trace(Array<int32_t>(xs)), {xs}, 0);
 }
 
-TEST(ParallelLoops, IntegersAreSummedInPiecesInEveryMode) {
+TEST(ParallelLoops, IntegersAreSummedInChunksInEveryMode) {
   const Graph g = jit([](auto xs) {
                     return scan([](auto total, auto m) { return std::pair{total + sum(matmul(m, m)), amax(m)}; },
                                 xs.at(0, 0, 0), xs);
                   }).trace(spec<int32_t>({50, 7, 7}));
-  EXPECT_THAT(program_of(g, ParallelLoops::maps), ContainsRegex("repeat 50 [^\n]* pieces [^\n]* threads"));
+  EXPECT_THAT(program_of(g, ParallelLoops::maps), ContainsRegex("repeat 50 [^\n]* chunks [^\n]* threads"));
 }
 
 TEST(ParallelLoops, SumsStartFromTheInitialValue) {
@@ -220,12 +220,12 @@ TEST(ParallelLoops, SumsStartFromTheInitialValue) {
         jit([](auto start, auto xs) {
           return scan([](auto total, auto m) { return std::pair{total + amax(m, {0}), sum(m)}; }, start, xs).first;
         }).trace(Array<double>(start), Array<double>(xs));
-    EXPECT_THAT(program_of(g), HasSubstr("pieces"));
+    EXPECT_THAT(program_of(g), HasSubstr("chunks"));
     return Array<double>(run(g, {start, xs}, true, 2, ParallelLoops::sums)[0]).at(0).item();
   };
   EXPECT_TRUE(std::signbit(total_of(-0.0, -0.0)));
   EXPECT_FALSE(std::signbit(total_of(0.0, -0.0)));
-  // 400 terms are more than the largest number.
+  // The sum of 400 elements overflows.
   EXPECT_NEAR(total_of(-1.7e308, 5e305), 3e307, 1e295);
 }
 
@@ -241,7 +241,7 @@ TEST(ParallelLoops, PartialSumsAreBounded) {
   for (const int64_t n : {300, 1000, 3000, 10000}) EXPECT_LT(workspace(n), 17 << 20) << n;
 }
 
-TEST(ParallelLoops, OnlyTheOutermostSumsInPieces) {
+TEST(ParallelLoops, OnlyTheOutermostSumsInChunks) {
   const auto f = [](auto xs) {
     return map(
         [](auto m) { return scan([](auto s, auto r) { return std::pair{s + sum(cumsum(r, 0)), amax(r)}; }, 0.0, m); },
@@ -249,7 +249,7 @@ TEST(ParallelLoops, OnlyTheOutermostSumsInPieces) {
   };
   const AnyArray xs = random_of<double>({40, 30, 20});
   const Graph g = jit(f).trace(Array<double>(xs));
-  EXPECT_THAT(program_of(g), Not(HasSubstr("pieces")));
+  EXPECT_THAT(program_of(g), Not(HasSubstr("chunks")));
   expect_same_bits(g, {xs});
 }
 
@@ -379,7 +379,7 @@ TEST(ParallelLoops, WithoutMemoryTheCallThrows) {
   EXPECT_THAT(f.lower(Array<double>(xs)).plan().str(), ContainsRegex("repeat 64 [^\n]*private"));
   const auto want = f(Array<double>(xs));
   runtime::largest_thread_memory = 0;
-  // The threads keep what they have; a larger block is asked for here.
+  // Threads retain their memory; this needs a larger block.
   const AnyArray larger = random_of<double>({64, 80, 80});
   EXPECT_THROW(f(Array<double>(larger)), DeviceError);
   runtime::largest_thread_memory = SIZE_MAX;

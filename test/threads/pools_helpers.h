@@ -1,5 +1,6 @@
 #pragma once
-// oneTBB as a user of the library calls it, compiled without ThreadSanitizer (which does not see how it orders things).
+// oneTBB as called by a user of the library, compiled without ThreadSanitizer, which cannot observe its
+// synchronization.
 #include <functional>
 
 namespace calque::test {
@@ -7,7 +8,7 @@ namespace calque::test {
 /// body(0) ... body(count - 1) as iterations of a parallel loop.
 void parallel_loop(int count, const std::function<void(int)>& body);
 
-/// Runs `body` in `count` tasks of one group, each of which cancels the group first, and waits.
+/// Runs `body` in `count` tasks of one task group, each of which first cancels the group, and waits.
 void run_in_cancelled_group(int count, const std::function<void()>& body);
 
 }  // namespace calque::test

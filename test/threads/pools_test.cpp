@@ -1,4 +1,4 @@
-// Calls from a caller's own threads and task pools, and from host functions inside a call.
+// Calls from the caller's threads and task pools, and from host functions inside a call.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -76,7 +76,7 @@ TEST_P(NumThreads, CallsInsideHostFunctions) {
   EXPECT_EQ(outer(large(2)).item(), expected(2) + 2 * static_cast<float>(kLarge));
 }
 
-TEST_P(NumThreads, PiecesCoverTheRangeOnce) {
+TEST_P(NumThreads, ChunksCoverTheRangeOnce) {
   for (const int64_t count : {1, 2, 7, 64, 1000})
     for (const int64_t grain : {1, 3, 64, 5000}) {
       std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
@@ -110,7 +110,7 @@ TEST_P(NumThreads, LoopsAfterEachOtherCoverTheirRangesOnce) {
           },
           &seen);
       for (const int times : seen) wrong += times != 1;
-      // Helpers leave meanwhile.
+      // Worker threads leave meanwhile.
       if (i % 100 == 99) std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
   };

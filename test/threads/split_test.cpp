@@ -1,4 +1,4 @@
-// What threads compute is what one thread computes, bit for bit, however small the pieces are.
+// Parallel results equal single-threaded results bit for bit, however small the chunks are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(Split, ShortOuterLoops) {
   expect_same<float>("centred", [](auto x) { return x - mean(x, {-1}, keepdims); }, shapes);
 }
 
-TEST(Split, PlanShowsThePieces) {
+TEST(Split, PlanShowsTheChunks) {
   const auto plan = [](const auto& f, const Shape& shape) { return jit(f).lower(spec<float>(shape)).plan().str(); };
   const auto nested = plan([](auto x) { return transpose(x) + 1.0f; }, {3000000, 4});
   EXPECT_THAT(nested, testing::ContainsRegex("parallel 4 threads \\(.*\n.*\n *parallel 3000000 vectorize threads\\("));
@@ -77,23 +77,23 @@ TEST(Split, PlanShowsThePieces) {
   EXPECT_THAT(plan([](auto x) { return sum(x + 1.0f); }, {10000}), testing::Not(testing::HasSubstr("threads")));
 }
 
-TEST(Split, TakesFewPiecesWhereThereAreNoMore) {
+TEST(Split, TakesFewChunksWhereThereAreNoMore) {
   const auto plan = [](const auto& f, const Shape& shape) { return jit(f).lower(spec<double>(shape)).plan().str(); };
-  // Fewer blocks of the order of summation than pieces of 20 us.
+  // Fewer blocks of the summation order than chunks of 20 us.
   const auto sums = [](auto x) { return sum(sin(x) * exp(cos(x) * x)); };
   EXPECT_THAT(plan(sums, {13000}), testing::ContainsRegex("reduction 13000.* threads\\("));
-  // Fewer rows than such pieces, each with too little work to be split.
+  // Fewer rows than such chunks, each with too little work to be split.
   const auto rows = [](auto x) { return sum(sin(x), {1}); };
   EXPECT_THAT(plan(rows, {5, 8000}), testing::ContainsRegex("parallel 5 threads\\(1"));
 }
 
-TEST(Split, RareBranchesCostLittle) {
-  // What exp does out of its range counts little: some 30 us in all.
+TEST(Split, ColdBranchesCostLittle) {
+  // The cold path of exp outside its range has little weight: about 30 us in all.
   const auto f = [](auto x) { return exp(x); };
   EXPECT_THAT(jit(f).lower(spec<double>({4000})).plan().str(), testing::Not(testing::HasSubstr("threads")));
 }
 
-TEST(Split, FewPiecesAreThoseOfOneThread) {
+TEST(Split, FewChunksAreThoseOfOneThread) {
   const std::vector<Shape> few = {{5, 700}, {3, 12000}, {2, 2100}, {13000}, {130}, {2, 65}};
   expect_same<double>("sums", [](auto x) { return sum(exp(x * 0.01)); }, few);
   const auto last = [](auto x) { return std::pair{sum(exp(x * 0.01), {-1}), sum(x * x, {-1}, keepdims) * x}; };
@@ -145,7 +145,7 @@ TEST(Split, CumulativeSums) {
                      {{61, 1031}, {1031, 61}, {1, 70001}, {70001, 1}});
 }
 
-/// Split and unsplit alike against plain loops.
+/// Compares split and unsplit kernels with plain loops.
 template <class T, class F>
 void expect_right(const char* what, const F& f, const std::vector<Shape>& shapes, double rtol) {
   for (const Shape& shape : shapes) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`calque bench --device` on the CPU, on the simulated GPU and on a GPU that is not there: figures, crossovers, a page whose
-charts are well-formed, and words for what is missing. The command is the first argument."""
+"""`calque bench --device` on the CPU, on the simulated GPU and on a missing GPU: figures, crossovers, a page with well-formed
+charts, and messages for missing devices. The command is the first argument."""
 import json
 import os
 import re

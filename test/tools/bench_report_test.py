@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`calque bench` on figures at hand and on programs that stand in for benchmarks: the table, the merged figures, and a
-page whose charts are well-formed and which fetches nothing. The command is the first argument."""
+"""`calque bench` on given figures and on stub benchmark programs: the table, the merged figures, and a self-contained page
+with well-formed charts. The command is the first argument."""
 import json
 import re
 import subprocess

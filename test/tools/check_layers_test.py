@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants one violation at a time in an otherwise clean tree and demands that tools/check_layers names it."""
+"""Plants one violation at a time in an otherwise clean tree and checks that tools/check_layers reports it."""
 import subprocess
 import sys
 import tempfile

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""tools/gpu_check on bundles of programs that stand in for ours: what it says and writes with a GPU, without one, when
-tests fail or take the program with them, and when it is stopped or its time is over. `calque bench --merge` puts rivals
-beside our figures. The command is the first argument."""
+"""tools/gpu_check on bundles of stub programs: its output and results with a GPU, without one, when tests fail or crash, and
+when it is stopped or times out. Also tests that `calque bench --merge` adds rivals to our figures. The command is the first
+argument."""
 import json
 import os
 import shutil
@@ -64,13 +64,13 @@ def bundle(folder, gpu=CARD, tests=None, conformance="echo '3 passed, 0 failed, 
     program(root / "bin" / "test_hardware", SUITE % {
         "list": "; ".join(f"echo '  {name}'" for name in tests), "folder": folder, "status": status,
         "tests": " ".join(f"{name}) {text} ;;" for name, text in tests.items())})
-    # Python is not found here, and so no rivals either.
+    # Python is not found here, so there are no rivals.
     program(root / "gpu_rivals.py", "")
     return root
 
 
 def start(folder, *arguments, before=()):
-    shutil.copy(SCRIPT, folder)  # beside bench/results it would write there
+    shutil.copy(SCRIPT, folder)  # next to bench/results it would write there
     return subprocess.Popen([*before, folder / "gpu_check", "run", *map(str, arguments)], cwd=folder, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             env={**os.environ, "GPU_CHECK_PYTHON": "none"})
@@ -184,7 +184,7 @@ def stopped(folder, how, seconds=15):
         process.send_signal(how)
         if how == signal.SIGKILL:
             process.wait()
-            os.kill(int((folder / "hangs").read_text()), signal.SIGKILL)  # which nobody is left to stop
+            os.kill(int((folder / "hangs").read_text()), signal.SIGKILL)  # the killed script cannot stop it
         out, err = process.communicate()
     written = read(folder / "out.json")
     got = results(written["suite"])

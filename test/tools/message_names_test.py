@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What messages tell users to write exists: every `cq::name` in a string of the library is declared by the public headers,
-every CALQUE_VARIABLE there is one that the library reads."""
+"""Checks names in messages: every `cq::name` in a string of the library is declared by the public headers, and every
+CALQUE_VARIABLE is one that the library reads."""
 import re
 import sys
 import unittest
@@ -19,7 +19,7 @@ def sources(*folders):
 
 
 def strings(text):
-    """The string literals, neighbours joined as the compiler joins them."""
+    """The string literals, with adjacent ones concatenated as by the compiler."""
     joined, end = [], None
     for token in TOKEN.finditer(text):
         literal = token.group()

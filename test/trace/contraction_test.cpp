@@ -1,4 +1,4 @@
-// Products against the sums that define them.
+// Products compared with the sums that define them.
 #include <map>
 
 #include <gmock/gmock.h>
@@ -204,7 +204,7 @@ TEST(Outer, FlattensItsOperands) {
 struct Convolution {
   Shape x, w;
   ConvOptions options;
-  std::vector<std::pair<int64_t, int64_t>> padding;  // what the options mean
+  std::vector<std::pair<int64_t, int64_t>> padding;  // the padding that the options mean
   Shape result;
 };
 

@@ -1,4 +1,4 @@
-// Control flow: the same programs as graphs and eagerly, and the words of its errors.
+// Control flow: the same programs as graphs and eagerly, and its error messages.
 #include "calque/detail/control.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Elementwise functions against plain C++ on every element, through trace and reference.
+// Elementwise functions, traced and evaluated by the reference, compared with plain C++ on every element.
 #include <numeric>
 
 #include <gmock/gmock.h>
@@ -34,8 +34,8 @@ bool same(T a, T b) {
 using UnaryFunction = Handle (*)(const Operand&, Location);
 using BinaryFunction = Handle (*)(const Operand&, const Operand&, Location);
 
-/// The one result of a function of these inputs. Templates, as `result_of` is one, would be most of this file for the
-/// compiler.
+/// The single result of a function of these inputs. Not a template as `result_of` is, whose instantiations would
+/// dominate the compile time of this file.
 AnyArray computed(const AnyArray& x, UnaryFunction f) {
   return result_of({x}, [f](const auto& o) { return f(o[0], kHere); });
 }
@@ -43,7 +43,7 @@ AnyArray computed(const AnyArray& x, const AnyArray& y, BinaryFunction f) {
   return result_of({x, y}, [f](const auto& o) { return f(o[0], o[1], kHere); });
 }
 
-/// f on all pairs of samples, as an outer broadcast, against `want`.
+/// Compares f on all pairs of samples, as an outer broadcast, with `want`.
 template <class T>
 void check_pairs(BinaryFunction f, T (*want)(T, T)) {
   const std::vector<T> s = samples<T>();

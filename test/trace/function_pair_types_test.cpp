@@ -1,5 +1,5 @@
-// The public templates of two operands: their C++ types are those of what the type-erased functions record. A few types
-// stand for all: one of every kind, and those that meet in a third.
+// The public templates of two operands: their C++ types agree with the dtypes that the type-erased functions record. A
+// few types represent all: one of every kind, and pairs that promote to a third type.
 #include <gtest/gtest.h>
 
 #include "trace/recorded_type.h"
@@ -19,7 +19,7 @@ namespace {
 
 template <class X>
 constexpr Call kBesideLiterals[] = {CALQUE_PAIRS(CALQUE_CHECK_LITERALS)};
-// Of complex tracers std::gcd is found as well.
+// For complex tracers std::gcd is found too.
 template <class X>
 constexpr Call kGcdBesideLiterals[] = {CALQUE_CHECK_LITERALS(gcd)};
 
@@ -49,7 +49,7 @@ void for_representatives(const F& f) {
        std::type_identity<double>(), std::type_identity<std::complex<float>>());
 }
 
-TEST(FunctionTypes, BesideLiteralsAreThoseRecorded) {
+TEST(FunctionTypes, WithLiteralsAreThoseRecorded) {
   for_representatives([]<class X>() {
     expect_own_types(dtype_of<X>, dtype_of<X>, kBesideLiterals<X>);
     if constexpr (!ComplexElem<X>) expect_own_types(dtype_of<X>, dtype_of<X>, kGcdBesideLiterals<X>);

@@ -1,4 +1,4 @@
-// The public templates of one operand: their C++ types are those of what the type-erased functions record.
+// The public templates of one operand: their C++ types agree with the dtypes that the type-erased functions record.
 #include <gtest/gtest.h>
 
 #include "trace/recorded_type.h"

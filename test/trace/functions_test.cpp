@@ -1,4 +1,4 @@
-// The public templates as they are written: the lines they record, their spellings, effects and calls of C++.
+// The public templates as users write them: recorded lines, spellings, effects and calls back into C++.
 #include "calque/functions.h"
 
 #include <gmock/gmock.h>

@@ -37,7 +37,7 @@ TEST(Take, ClipsAndWraps) {
   EXPECT_EQ(taken<uint64_t>({4, 5, UINT64_MAX, uint64_t{1} << 63}, mode::wrap), (std::vector<int32_t>{11, 12, 10, 12}));
 }
 
-TEST(Take, PutsTheIndicesShapeInPlaceOfTheAxis) {
+TEST(Take, ReplacesTheAxisByTheIndicesShape) {
   std::mt19937 generator(21);
   const AnyArray x = random_array<double>({2, 3, 4}, generator);
   const AnyArray i = arr<int32_t>({2, 2}, {2, 0, 1, -1});

@@ -1,13 +1,13 @@
 #pragma once
-// Whether what a public template returns has, as a C++ type, the dtype of what the type-erased function recorded. Calls
-// are function pointers and their runner is no template: a call costs the compiler its own instantiation and no more.
+// Checks that the C++ type returned by a public template has the dtype that the type-erased function recorded. Calls
+// are function pointers and their runner is not a template, so that a call costs the compiler one instantiation only.
 #include "calque/functions.h"
 
 #include "support/trace_eval.h"
 
 namespace calque::test {
 
-/// What a call returned: the dtype that its C++ type says, and what was recorded.
+/// The result of a call: the dtype of its C++ type, and the recorded value.
 struct Returned {
   DType said;
   Handle recorded;
@@ -23,7 +23,7 @@ struct Call {
   Returned (*of)(const Handle& x, const Handle& y);
 };
 
-// For lists of calls in templates over the element types X and, where the call takes y, Y.
+// For lists of calls in templates over the element types X and, if the call takes y, Y.
 #define CALQUE_CALL(name, ...)                                     \
   {name, [](const Handle& x_, [[maybe_unused]] const Handle& y_) { \
      const Tracer<X> x(x_);                                        \
@@ -36,7 +36,7 @@ struct Call {
      return returned(__VA_ARGS__);                \
    }},
 
-/// Makes every call on inputs of [2,3]. A DTypeError is a refusal, which has no type.
+/// Makes every call on inputs of [2,3]. A call that throws DTypeError has no result type and is skipped.
 inline void expect_own_types(DType x, DType y, std::span<const Call> calls) {
   trace({{x, Shape{2, 3}}, {y, Shape{2, 3}}}, [&](std::span<const Handle> in) {
     for (const Call& call : calls) {

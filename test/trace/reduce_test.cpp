@@ -1,4 +1,4 @@
-// Reductions and functions along an axis against plain loops.
+// Reductions and functions along an axis compared with plain loops.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 
 namespace ops = detail::ops;
 
-/// Groups of elements that are reduced together, each with the index that the result has it at (kept dimensions).
+/// Lists of elements that are reduced together, each with its index in the result (with kept dimensions).
 template <class T>
 std::map<std::vector<int64_t>, std::vector<double>> groups(const AnyArray& x, const std::vector<int>& axes) {
   std::map<std::vector<int64_t>, std::vector<double>> out;
@@ -31,7 +31,7 @@ double total(const std::vector<double>& v) {
   return s;
 }
 
-double spread(const std::vector<double>& v) {
+double squared_deviation(const std::vector<double>& v) {
   const double mean = total(v) / static_cast<double>(v.size());
   double s = 0;
   for (double e : v) s += (e - mean) * (e - mean);
@@ -48,8 +48,8 @@ struct Case {
 const Case kCases[] = {
     {"sum", &ops::sum, total},
     {"mean", &ops::mean, [](const std::vector<double>& v) { return total(v) / static_cast<double>(v.size()); }},
-    {"var", &ops::var, spread},
-    {"stddev", &ops::stddev, [](const std::vector<double>& v) { return std::sqrt(spread(v)); }},
+    {"var", &ops::var, squared_deviation},
+    {"stddev", &ops::stddev, [](const std::vector<double>& v) { return std::sqrt(squared_deviation(v)); }},
     {"prod", &ops::prod,
      [](const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); }},
     {"amax", &ops::amax, [](const std::vector<double>& v) { return *std::ranges::max_element(v); }},
@@ -187,8 +187,9 @@ TEST(Along, LayerNormScalesAndShiftsAlongItsAxis) {
   for_each_index(x.shape(), [&](const std::vector<int64_t>& i) {
     const std::vector<double>& row = by_row.at({i[0], 0, i[2]});
     const double mean = total(row) / 5;
-    const double want = (at<double>(x, i) - mean) / std::sqrt(spread(row) + 1e-3) * gamma.data_as<double>()[i[1]] +
-                        beta.data_as<double>()[i[1]];
+    const double want =
+        (at<double>(x, i) - mean) / std::sqrt(squared_deviation(row) + 1e-3) * gamma.data_as<double>()[i[1]] +
+        beta.data_as<double>()[i[1]];
     EXPECT_NEAR(at<double>(y, i), want, 1e-12);
   });
 }

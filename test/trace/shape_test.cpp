@@ -1,4 +1,4 @@
-// Views and creation: where each element of the result comes from.
+// Views and creation: the source of each element of the result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,14 +10,14 @@ namespace {
 namespace ops = detail::ops;
 using detail::literal_operand;
 
-/// 0, 1, 2, ... in a shape.
+/// An array of this shape with elements 0, 1, 2, ...
 AnyArray counting(const Shape& shape) {
   AnyArray a = AnyArray::uninitialized({DType::i32, shape});
   for (int64_t i = 0; i < a.size(); ++i) static_cast<int32_t*>(a.mutable_data())[i] = static_cast<int32_t>(i);
   return a;
 }
 
-/// f(x) of shape `shape`, its element at each index being x's at from(index).
+/// Checks that f(x) has shape `shape` and at each index the element of x at from(index).
 template <class F, class From>
 void check_view(const AnyArray& x, const Shape& shape, F&& f, From&& from) {
   const AnyArray y = result_of({x}, [&](const auto& o) { return f(o[0]); });
@@ -68,7 +68,7 @@ TEST(Shape, ReshapeExpandAndSqueeze) {
             (Shape{3, 2}));
 }
 
-TEST(Shape, PadFillsCutsAndSpreads) {
+TEST(Shape, PadFillsCropsAndDilates) {
   const AnyArray x = vec<int32_t>({1, 2, 3});
   const auto run = [&](int64_t low, int64_t high, int64_t interior) {
     const std::vector<int64_t> l{low}, h{high}, i{interior};
@@ -83,9 +83,9 @@ TEST(Shape, PadFillsCutsAndSpreads) {
 
 TEST(Shape, ConcatenateStackAndSplit) {
   const AnyArray a = counting({2, 2}), b = counting({2, 1});
-  const auto joined = result_of({a, b}, [](const auto& o) { return ops::concatenate(o, -1, kHere); });
-  EXPECT_EQ(joined.shape(), (Shape{2, 3}));
-  EXPECT_EQ(elements<int32_t>(joined), (std::vector<int32_t>{0, 1, 0, 2, 3, 1}));
+  const auto concatenated = result_of({a, b}, [](const auto& o) { return ops::concatenate(o, -1, kHere); });
+  EXPECT_EQ(concatenated.shape(), (Shape{2, 3}));
+  EXPECT_EQ(elements<int32_t>(concatenated), (std::vector<int32_t>{0, 1, 0, 2, 3, 1}));
   const auto stacked = result_of({a, a}, [](const auto& o) { return ops::stack(o, -1, kHere); });
   EXPECT_EQ(stacked.shape(), (Shape{2, 2, 2}));
   EXPECT_EQ(elements<int32_t>(stacked), (std::vector<int32_t>{0, 0, 1, 1, 2, 2, 3, 3}));

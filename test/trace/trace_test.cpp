@@ -36,7 +36,7 @@ TEST(Trace, OrderDoesNotDependOnTheOrderOfRecording) {
   });
   const auto right_first = trace({kScalar, kScalar}, [](std::span<const Handle> in) {
     const Handle b = ops::cos(in[1], kHere);
-    ops::exp(b, kHere);  // nothing needs it
+    ops::exp(b, kHere);  // unused
     const Handle a = ops::sin(in[0], kHere);
     return Handles{ops::add(a, b, kHere)};
   });

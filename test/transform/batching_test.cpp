@@ -1,5 +1,5 @@
-// vmap of every primitive against a loop over examples: any axes of inputs and outputs, batches of 0, 1, 2 and 5, bit
-// for bit on the reference, within roundings when compiled.
+// vmap of every primitive against a loop over examples: any axes of inputs and outputs, batch sizes 0, 1, 2 and 5, bit
+// for bit on the reference, within rounding errors when compiled.
 #include <set>
 #include <sstream>
 
@@ -34,7 +34,7 @@ std::string describe(const BatchCase& c) {
   return out.str();
 }
 
-/// Batches of a case's operands: new numbers for each example, positions where the operand is integer.
+/// Batches of a case's operands: new numbers for each example, indices for integer operands.
 BatchCase batch_of(const OpRow& row, const OpCase& op, const Axes& in_axes, int64_t size, Rng& rng) {
   BatchCase c{&row, graph_of(row, op), {}, in_axes, {}, size};
   for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -50,7 +50,7 @@ BatchCase batch_of(const OpRow& row, const OpCase& op, const Axes& in_axes, int6
   return c;
 }
 
-/// All choices of none or an axis for each operand but none for all; a sample of them where they are many.
+/// All choices of an axis or none for each operand, except none for all; a sample if there are many.
 std::vector<Axes> choices(const OpCase& op, size_t most, Rng& rng) {
   std::vector<Axes> all{{}};
   for (const AnyArray& a : op.operands) {
@@ -71,7 +71,7 @@ std::vector<Axes> choices(const OpCase& op, size_t most, Rng& rng) {
   return all;
 }
 
-/// `body` returns what is wrong with a batch, or nothing; the first wrong one of each primitive is reported.
+/// `body` returns an error message for a batch, or nothing; the first error of each primitive is reported.
 template <class Body>
 int for_each_batch_case(std::initializer_list<DType> dtypes, const std::vector<Shape>& shapes, size_t most, Body body) {
   constexpr int64_t kSizes[] = {2, 5, 1, 2, 5, 0};
@@ -131,7 +131,7 @@ TEST(Batching, EqualsALoopForAllDTypes) {
                       [](const BatchCase& c, Rng&) { return loop_error(c); });
 }
 
-/// Sums are reassociated: what separates them depends on their largest term.
+/// Sums are reassociated: their difference depends on the largest term.
 bool reassociates(const BatchCase& c) {
   const std::string& name = c.row->primitive().name;
   return name == "reduce_sum" || name == "reduce_prod" || name == "dot_general";
@@ -142,7 +142,7 @@ TEST(Batching, CompiledEqualsTheLoop) {
     const Graph batched = transform::vmap(c.graph, c.in_axes, c.size, c.out_axes);
     if (c.row->primitive().has_effect || (reassociates(c) && !all_finite(c.inputs))) return {};
     for (uint32_t i = 0; i < batched.num_values(); ++i) {
-      if (is_complex(batched.dtype(Value(i)))) return {};  // compiled code has none
+      if (is_complex(batched.dtype(Value(i)))) return {};  // compiled code has no complex numbers
     }
     const Arrays want = looped(c.graph, c.inputs, c.in_axes, c.size, c.out_axes);
     codegen::CodegenOptions strict;

@@ -1,5 +1,5 @@
-// checkpoint trades memory for work: the region is computed again when derivatives are, and what it keeps in between is
-// its operands alone.
+// checkpoint trades memory for work: the region is recomputed for derivatives, and only its operands are kept until
+// then.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ Graph segment(int count) {
   return g;
 }
 
-/// `segments` times that many layers, each segment checkpointed or not.
+/// `segments` segments of `count` layers, each checkpointed or not.
 Graph network(int segments, int count, bool checkpointed) {
   Graph g;
   const Value w = g.add_input(Type(kLayer));
@@ -76,10 +76,10 @@ TEST(Checkpoint, LowersTheWorkspaceOfDerivatives) {
 
 TEST(Checkpoint, KeepsOperandsAlone) {
   const Graph pushed = jvp(network(1, 4, true), {true, true});
-  const Split s = split(pushed, {false, false, true, true});
+  const PartialEval s = partial_eval(pushed, {false, false, true, true});
   EXPECT_LE(s.num_residuals, 2U) << s.known;
   const Graph without = jvp(network(1, 4, false), {true, true});
-  EXPECT_GE(split(without, {false, false, true, true}).num_residuals, 4U);
+  EXPECT_GE(partial_eval(without, {false, false, true, true}).num_residuals, 4U);
 }
 
 TEST(Checkpoint, ChangesNoResult) {
@@ -91,7 +91,7 @@ TEST(Checkpoint, ChangesNoResult) {
   EXPECT_EQ(test::far_apart(test::run_native(kept, x), want, 1e-4, 1e-5), "");
 }
 
-/// A scan whose body is checkpointed keeps its carries, one without the inside of each step.
+/// A scan with a checkpointed body keeps only its carries; without checkpoint it keeps the residuals inside each step.
 TEST(Checkpoint, OfAScansBodyLowersWhatItKeepsOfSteps) {
   const auto loop = [](bool checkpointed) {
     Graph g;
@@ -112,7 +112,7 @@ TEST(Checkpoint, OfAScansBodyLowersWhatItKeepsOfSteps) {
   EXPECT_LE(kept, plain / 2);
 }
 
-/// What was asked to be computed again is not merged with what was computed before.
+/// Recomputed values are not merged with those computed before.
 TEST(Checkpoint, IsNotUndoneBySimplification) {
   const Graph g = parse(R"(calque 1
 graph (%x: f32[100]) {

@@ -1,4 +1,4 @@
-// Control flow and call-like equations under every transformation, from a catalogue of graphs: forward mode against
+// Control flow and call-like equations under every transformation, on a set of graphs: forward mode against finite
 // differences, reverse against forward mode, batches against loops, all of these nested, and compiled.
 #include <sstream>
 
@@ -23,7 +23,7 @@ namespace {
 using Arrays = std::vector<AnyArray>;
 using Axes = std::vector<BatchAxis>;
 
-Arrays joined(Arrays a, const Arrays& b) {
+Arrays concatenated(Arrays a, const Arrays& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -46,7 +46,7 @@ class ControlFlow : public testing::TestWithParam<ControlProgram> {
     graph_.verify();
   }
 
-  /// Tests of nested transformations say what came of which graph.
+  /// The original and the transformed graph, for messages of nested transformations.
   std::string describe(const Graph& transformed, const Arrays& x) const {
     std::ostringstream out;
     out << "\n" << graph_ << "became\n" << transformed;
@@ -60,9 +60,9 @@ class ControlFlow : public testing::TestWithParam<ControlProgram> {
     const Graph pushed = transform::jvp(g, active);
     ASSERT_NO_THROW(pushed.verify("jvp")) << pushed;
     if (!smooth_near(g, x, active, v, rtol)) return;
-    const Arrays got = last(reference::evaluate(pushed, joined(x, v)), g.outputs().size());
+    const Arrays got = last(reference::evaluate(pushed, concatenated(x, v)), g.outputs().size());
     const Arrays want = differences(g, x, active, v);
-    ASSERT_EQ(far_apart(got, want, rtol, rtol * (1 + largest(want))), "") << describe(pushed, joined(x, v));
+    ASSERT_EQ(far_apart(got, want, rtol, rtol * (1 + largest(want))), "") << describe(pushed, concatenated(x, v));
   }
 
   void expect_loop(const Graph& g, const Arrays& x, const Axes& in_axes, int64_t size, Rng& rng) const {
@@ -97,7 +97,7 @@ class ControlFlow : public testing::TestWithParam<ControlProgram> {
 };
 
 TEST_P(ControlFlow, ForwardModeEqualsDifferences) {
-  if (!GetParam().ordinary) return;  // of stop_gradient differences are no derivative
+  if (!GetParam().ordinary) return;  // differences are not the derivative of stop_gradient
   Rng rng(1);
   for (int i = 0; i < 8 && !HasFatalFailure(); ++i) expect_derivative(graph_, rng, 1e-7);
   const Graph first = transform::jvp(graph_, inexact_inputs(graph_));
@@ -120,13 +120,13 @@ TEST_P(ControlFlow, ForwardModeByEachInput) {
     }
     const Graph by_one = transform::jvp(graph_, one);
     by_one.verify("jvp");
-    const Arrays got = reference::evaluate(by_one, joined(x, {v}));
-    ASSERT_EQ(far_apart(got, reference::evaluate(pushed, joined(x, others)), 1e-12, 1e-12), "")
+    const Arrays got = reference::evaluate(by_one, concatenated(x, {v}));
+    ASSERT_EQ(far_apart(got, reference::evaluate(pushed, concatenated(x, others)), 1e-12, 1e-12), "")
         << "input " << i << describe(by_one, x);
   }
 }
 
-TEST_P(ControlFlow, ReverseModeIsTheTransposedOfForwardMode) {
+TEST_P(ControlFlow, ReverseModeIsTheTransposeOfForwardMode) {
   const std::vector<bool> wrt = inexact_inputs(graph_);
   if (!GetParam().reverse) {
     EXPECT_THROW(transform::vjp(graph_, wrt), GradError);
@@ -146,7 +146,7 @@ TEST_P(ControlFlow, ReverseModeByEachInput) {
   Rng rng(4);
   const std::vector<bool> all = inexact_inputs(graph_);
   const Graph pulled = transform::vjp(graph_, all);
-  const Arrays x = joined(inputs_of(graph_, rng), uniform(graph_.output_types(), rng));
+  const Arrays x = concatenated(inputs_of(graph_, rng), uniform(graph_.output_types(), rng));
   Arrays want = reference::evaluate(pulled, x);
   want.erase(want.begin(), want.begin() + std::ssize(graph_.outputs()));
   for (size_t i = 0, k = 0; i < all.size(); ++i) {

@@ -1,4 +1,4 @@
-// Derivatives where differences do not give them: ties, kinks, edges of domains, and what rules of one's own decide.
+// Derivatives where differences do not give them: ties, kinks, edges of domains, and custom rules.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -348,7 +348,7 @@ TEST(Corners, RealFunctionsOfComplexNumbersGiveTheConjugate) {
   EXPECT_THAT(numbers(gradients({zero}, modulus)[0]), ElementsAre(0, 0));
 }
 
-// ---- rules of one's own
+// ---- custom rules
 
 TEST(Corners, CustomRulesDecide) {
   const Graph forward = parse(R"(calque 1

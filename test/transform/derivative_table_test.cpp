@@ -1,4 +1,4 @@
-// Derivatives of orders 1 to 3 against values by mpmath, at points where formulas go wrong: ties, zeros, integers,
+// Derivatives of orders 1 to 3 against values by mpmath, at points where formulas often fail: ties, zeros, integers,
 // neighbours of poles, large arguments (data/derivatives.txt, made by tools/python/derivative_table.py).
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ struct Row {
   double derivative = 0;
   double scale = 0;  ///< the largest derivative of the function at that point
 };
-/// Of each function, of each choice of orders: the points.
+/// By function and by orders: the points.
 using Table = std::map<std::string, std::map<Orders, std::vector<Row>>>;
 
 Table read_table() {
@@ -76,7 +76,7 @@ const std::map<std::string, Function>& functions() {
     std::map<std::string, Function> m;
     // clang-format off
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(x[0], kHere); };
-    CALQUE_FLOATY_UNARY(CALQUE_X)
+    CALQUE_INEXACT_UNARY(CALQUE_X)
     CALQUE_X(square) CALQUE_X(relu) CALQUE_X(abs)
 #undef CALQUE_X
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(x[0], x[1], kHere); };
@@ -112,7 +112,7 @@ const std::map<std::string, Function>& functions() {
   return all;
 }
 
-/// Of an elementwise function, its derivative by one operand: along ones.
+/// The derivative of an elementwise function by one operand, along a vector of ones.
 Graph derivative(const Graph& graph, size_t operand, bool forward) {
   std::vector<bool> by(graph.inputs().size());
   by[operand] = true;
@@ -126,7 +126,7 @@ Graph derivative(const Graph& graph, size_t operand, bool forward) {
   return out;
 }
 
-/// The function differentiated as often by each operand as `orders` says, in turns of the two modes.
+/// The function differentiated `orders[i]` times by operand i, in the sequence of modes given by `modes`.
 Graph derivative(Graph graph, const Orders& orders, const std::string& modes) {
   std::vector<size_t> steps;
   for (size_t i = 0; i < orders.size(); ++i) steps.insert(steps.end(), static_cast<size_t>(orders[i]), i);
@@ -155,13 +155,14 @@ std::string text(const Row& row, const Orders& orders) {
   return out.str();
 }
 
-/// The rows whose points are of T, and in whose range the derivatives are.
+/// The rows whose points are representable in T and whose derivatives are in its range.
 template <Elem T>
 std::vector<Row> rows_of(const std::vector<Row>& rows) {
   std::vector<Row> kept;
   std::ranges::copy_if(rows, std::back_inserter(kept), [](const Row& row) {
-    const auto is_exact = [](double x) { return static_cast<double>(static_cast<T>(x)) == x; };
-    return std::ranges::all_of(row.point, is_exact) && row.scale < static_cast<double>(std::numeric_limits<T>::max());
+    const auto is_representable = [](double x) { return static_cast<double>(static_cast<T>(x)) == x; };
+    return std::ranges::all_of(row.point, is_representable) &&
+           row.scale < static_cast<double>(std::numeric_limits<T>::max());
   });
   return kept;
 }
@@ -183,7 +184,7 @@ void check(const std::string& name, const Orders& orders, const std::vector<Row>
   for (size_t i = 0; i < rows.size(); ++i) {
     const double want = rows[i].derivative, is = static_cast<double>(got[i]);
     const double allowed = tolerance.relative * std::abs(want) + tolerance.of_scale * std::max(1.0, rows[i].scale);
-    // Not above: NaN fails.
+    // Written so that NaN fails.
     EXPECT_TRUE(std::abs(is - want) <= allowed)
         << name << " " << text(rows[i], orders) << " in " << modes << ": got " << is << ", want " << want;
   }

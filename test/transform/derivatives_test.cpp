@@ -18,15 +18,15 @@ namespace {
 
 using Arrays = std::vector<AnyArray>;
 
-Arrays joined(Arrays a, const Arrays& b) {
+Arrays concatenated(Arrays a, const Arrays& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-/// The last `n` of them.
+/// The last `n` arrays.
 Arrays last(const Arrays& all, size_t n) { return {all.end() - static_cast<std::ptrdiff_t>(n), all.end()}; }
 
-/// What is wrong, with the graph that gave it, or nothing.
+/// The error message with the graph that caused it, or nothing.
 std::string with_graph(const std::string& wrong, const Graph& graph) {
   return wrong.empty() ? wrong : wrong + "\n" + print(graph);
 }
@@ -36,7 +36,7 @@ Graph verified(Graph graph) {
   return graph;
 }
 
-/// The primitives without a derivative in a mode, and words of the reason that the user reads.
+/// The primitives without a derivative in a mode, and part of the error message.
 const std::map<std::string, std::string>& refused_in_forward_mode() {
   static const std::map<std::string, std::string> table = {
       {"nextafter", "steps from number to number and has no derivative"},
@@ -59,7 +59,7 @@ const std::map<std::string, std::string>& refused_in_reverse_mode() {
 /// The rule of custom_vjp in the op table is not the derivative of its body.
 bool rule_is_derivative(const DerivativeCase& c) { return c.name() != "custom_vjp"; }
 
-/// Differences of f64 tell the derivative: not of what ends it, nor of values rounded to less.
+/// Whether f64 differences give the derivative: not for stop_gradient, nor for values rounded to a narrower type.
 bool has_differences(const DerivativeCase& c) {
   return !refused_in_forward_mode().contains(c.name()) && c.name() != "stop_gradient" &&
          coarsest_epsilon(c.graph) == epsilon(DType::f64);
@@ -67,7 +67,7 @@ bool has_differences(const DerivativeCase& c) {
 
 Arrays directions(const Graph& g, Rng& rng) { return select(uniform(g.input_types(), rng), inexact_inputs(g)); }
 
-/// Tangents of a graph against differences at a point; nothing is wrong where there is a kink, which is counted.
+/// Compares the tangents of a graph with differences at a point. A kink is counted and is no error.
 std::string differences_error(const Graph& g, const Arrays& x, Rng& rng, double rtol, int& kinks) {
   const std::vector<bool> active = inexact_inputs(g);
   const Arrays v = directions(g, rng);
@@ -76,7 +76,7 @@ std::string differences_error(const Graph& g, const Arrays& x, Rng& rng, double 
     ++kinks;
     return {};
   }
-  const Arrays got = last(reference::evaluate(pushed, joined(x, v)), g.outputs().size());
+  const Arrays got = last(reference::evaluate(pushed, concatenated(x, v)), g.outputs().size());
   const Arrays want = differences(g, x, active, v);
   return with_graph(far_apart(got, want, rtol, 0.1 * rtol * (1 + largest(want))), pushed);
 }
@@ -98,7 +98,7 @@ TEST(Derivatives, OfSecondOrderEqualDifferencesOfTheFirst) {
   const int count = for_each_derivative_case(DType::f64, 1, [&](const DerivativeCase& c, Rng& rng) -> std::string {
     if (!has_differences(c)) return {};
     const Graph first = transform::jvp(c.graph, inexact_inputs(c.graph));
-    return differences_error(first, joined(c.op.operands, directions(c.graph, rng)), rng, 1e-6, kinks);
+    return differences_error(first, concatenated(c.op.operands, directions(c.graph, rng)), rng, 1e-6, kinks);
   });
   EXPECT_GT(count, 500);
   EXPECT_LT(kinks, count / 20);
@@ -127,8 +127,8 @@ TEST(Derivatives, ByOneInputAreThoseWithZeroTangentsOfTheOthers) {
       Arrays zeros;
       for (size_t j = 0; j < v.size(); ++j) zeros.push_back(j == k ? v[j] : uniform(v[j].type(), rng, 0, 0));
       const Graph by_one = verified(transform::jvp(c.graph, one));
-      const Arrays got = reference::evaluate(by_one, joined(c.op.operands, {v[k]}));
-      const Arrays want = reference::evaluate(pushed, joined(c.op.operands, zeros));
+      const Arrays got = reference::evaluate(by_one, concatenated(c.op.operands, {v[k]}));
+      const Arrays want = reference::evaluate(pushed, concatenated(c.op.operands, zeros));
       const std::string wrong = far_apart(got, want, 1e-12, 1e-12);
       if (!wrong.empty()) return with_graph(wrong, by_one);
       ++k;
@@ -151,24 +151,24 @@ int check_transposition(DType dtype) {
   });
 }
 
-TEST(Derivatives, ReverseModeIsTheTransposedOfForwardMode) { EXPECT_GT(check_transposition(DType::f64), 1000); }
-TEST(Derivatives, ReverseModeIsTheTransposedForComplexNumbers) { EXPECT_GT(check_transposition(DType::c128), 400); }
+TEST(Derivatives, ReverseModeIsTheTransposeOfForwardMode) { EXPECT_GT(check_transposition(DType::f64), 1000); }
+TEST(Derivatives, ReverseModeIsTheTransposeForComplexNumbers) { EXPECT_GT(check_transposition(DType::c128), 400); }
 
-/// Reverse over forward: the transposed of the second derivative.
-TEST(Derivatives, ReverseModeOfForwardModeIsTheTransposedOfTheSecondOrder) {
+/// Reverse over forward: the transpose of the second derivative.
+TEST(Derivatives, ReverseModeOfForwardModeIsTheTransposeOfTheSecondOrder) {
   for_each_derivative_case(DType::f64, 1, [&](const DerivativeCase& c, Rng& rng) -> std::string {
     if (!has_reverse_mode(c)) return {};
     const Graph first = transform::jvp(c.graph, inexact_inputs(c.graph));
-    const Arrays x = joined(c.op.operands, directions(c.graph, rng));
+    const Arrays x = concatenated(c.op.operands, directions(c.graph, rng));
     return with_graph(transposition_error(first, x, rng, 64 * coarsest_epsilon(first)), first);
   });
 }
 
-TEST(Derivatives, ForwardModeOfReverseModeIsTheTransposedOfItsReverse) {
+TEST(Derivatives, ForwardModeOfReverseModeIsTheTransposeOfItsReverse) {
   for_each_derivative_case(DType::f64, 1, [&](const DerivativeCase& c, Rng& rng) -> std::string {
     if (!has_reverse_mode(c)) return {};
     const Graph first = transform::vjp(c.graph, inexact_inputs(c.graph));
-    const Arrays x = joined(c.op.operands, uniform(c.graph.output_types(), rng));
+    const Arrays x = concatenated(c.op.operands, uniform(c.graph.output_types(), rng));
     return with_graph(transposition_error(first, x, rng, 64 * coarsest_epsilon(first)), first);
   });
 }
@@ -182,7 +182,7 @@ Arrays widened(Arrays arrays) {
   return arrays;
 }
 
-/// A transformed graph against that of f64 on the same numbers, within roundings of the numbers that take part.
+/// A transformed graph against its f64 counterpart on the same numbers, within the rounding errors of the operands.
 std::string dtype_error(const Graph& narrow, const Graph& wide, const Arrays& inputs, double eps) {
   const Arrays got = widened(reference::evaluate(verified(narrow), inputs));
   const Arrays want = reference::evaluate(wide, widened(inputs));
@@ -198,12 +198,12 @@ void check_dtype(DType dtype, DType wide) {
     const Graph g = graph_of(*c.row, narrow);
     const std::vector<bool> active = inexact_inputs(g);
     if (rule_is_derivative(c)) {
-      const Arrays x = joined(narrow.operands, directions(g, rng));
+      const Arrays x = concatenated(narrow.operands, directions(g, rng));
       const std::string wrong =
           dtype_error(transform::jvp(g, active), transform::jvp(c.graph, active), x, epsilon(dtype));
       if (!wrong.empty()) return wrong;
     }
-    const Arrays x = joined(narrow.operands, uniform(g.output_types(), rng));
+    const Arrays x = concatenated(narrow.operands, uniform(g.output_types(), rng));
     return dtype_error(transform::vjp(g, active), transform::vjp(c.graph, active), x, epsilon(dtype));
   });
   EXPECT_GT(count, 150);
@@ -224,21 +224,21 @@ TEST(Derivatives, CompiledAgreeWithTheReference) {
   for_each_derivative_case(DType::f32, 1, [&](const DerivativeCase& c, Rng& rng) -> std::string {
     if (refused_in_reverse_mode().contains(c.name()) || !shapes.contains({c.shape.begin(), c.shape.end()})) return {};
     for (uint32_t i = 0; i < c.graph.num_values(); ++i) {
-      if (is_complex(c.graph.dtype(Value(i)))) return {};  // compiled code has none
+      if (is_complex(c.graph.dtype(Value(i)))) return {};  // compiled code has no complex numbers
     }
     const std::vector<bool> active = inexact_inputs(c.graph);
     const Arrays cotangents = uniform(c.graph.output_types(), rng);
-    std::string wrong = compiled_error(transform::vjp(c.graph, active), joined(c.op.operands, cotangents));
+    std::string wrong = compiled_error(transform::vjp(c.graph, active), concatenated(c.op.operands, cotangents));
     if (wrong.empty() && rule_is_derivative(c)) {
-      wrong = compiled_error(transform::jvp(c.graph, active), joined(c.op.operands, directions(c.graph, rng)));
+      wrong = compiled_error(transform::jvp(c.graph, active), concatenated(c.op.operands, directions(c.graph, rng)));
     }
     return wrong;
   });
 }
 
-// ---- what has no derivative
+// ---- equations without a derivative
 
-/// The words of the GradError, or what came instead.
+/// The message of the GradError, or what happened instead.
 template <class F>
 std::string grad_error_of(F&& f) {
   try {
@@ -255,7 +255,7 @@ void check_refusals(const std::map<std::string, std::string>& refused,
                     Graph (*transformed)(const Graph&, const std::vector<bool>&)) {
   std::set<std::string> seen;
   for_each_derivative_case(DType::f64, 1, [&](const DerivativeCase& c, Rng&) -> std::string {
-    // Of empty arrays nothing is left to be differentiated.
+    // Equations on empty arrays are simplified away.
     if (c.shape.num_elements() == 0) return {};
     const std::string words = grad_error_of([&] { transformed(c.graph, inexact_inputs(c.graph)); });
     const auto reason = refused.find(c.name());
@@ -328,7 +328,7 @@ graph (%0: f64[]) {
   EXPECT_NE(words.find("(model.cpp:11)"), std::string::npos) << words;
 }
 
-/// Results that are no floats have zero tangents and ignore cotangents, whatever the primitive.
+/// Results that are not floats have zero tangents and ignore cotangents, for every primitive.
 TEST(Derivatives, OfIntegerResultsAreZero) {
   for (const OpRow& row : op_table()) {
     Rng rng(row.id + 5);
@@ -339,12 +339,12 @@ TEST(Derivatives, OfIntegerResultsAreZero) {
     if (std::ranges::any_of(g.outputs(), [&](Value v) { return is_inexact(g.dtype(v)); })) continue;
     const Graph pushed = transform::jvp(g, inexact_inputs(g));
     const Arrays tangents =
-        last(reference::evaluate(pushed, joined(c->operands, directions(g, rng))), g.outputs().size());
+        last(reference::evaluate(pushed, concatenated(c->operands, directions(g, rng))), g.outputs().size());
     for (const AnyArray& t : tangents) {
       EXPECT_TRUE(std::ranges::all_of(numbers(t), [](double x) { return x == 0; })) << row.primitive().name;
     }
     const Graph pulled = transform::vjp(g, inexact_inputs(g));
-    const Arrays inputs = joined(c->operands, uniform(g.output_types(), rng));
+    const Arrays inputs = concatenated(c->operands, uniform(g.output_types(), rng));
     const Arrays cotangents = last(reference::evaluate(pulled, inputs), pulled.outputs().size() - g.outputs().size());
     for (const AnyArray& t : cotangents) {
       EXPECT_TRUE(std::ranges::all_of(numbers(t), [](double x) { return x == 0; })) << row.primitive().name;

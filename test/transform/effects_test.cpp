@@ -1,4 +1,4 @@
-// Effects under transformations: each happens as often as the program says, in the program's order.
+// Effects under transformations: each happens as often as in the program, in program order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using testing::ElementsAre;
 
 AnyArray number(double x) { return test::scalar(x); }
 
-/// Notes the first element of each operand that it sees, and returns it.
+/// Records the first element of its operand and returns its operands.
 struct Recorder : HostFunction {
   std::string label() const override { return "recorder"; }
   std::vector<AnyArray> call(std::span<const AnyArray> operands) const override {
@@ -88,9 +88,9 @@ TEST_F(Effects, HappenOnceInReverseMode) {
   EXPECT_THAT(recorded_by(vjp(loop(), {true, false}), {number(2), ks, number(1)}), ElementsAre(3, -1, 4, -1, 5, -1));
 }
 
-TEST_F(Effects, HappenInTheFirstPartOfASplit) {
+TEST_F(Effects, HappenInTheKnownPart) {
   const Graph pushed = jvp(loop(), {true, false});
-  const Split s = split(pushed, {false, false, true});
+  const PartialEval s = partial_eval(pushed, {false, false, true});
   EXPECT_EQ(recorded_by(s.known, {number(2), test::vec<double>({3, 4, 5})}).size(), 6U);
   for (const Equation& e : s.unknown.equations()) {
     for (const Graph& g : e.subgraphs()) {

@@ -1,4 +1,4 @@
-// What holds for every pass, on random graphs: the result verifies, has the same signature and computes the same bits.
+// Properties of every pass on random graphs: the result verifies, has the same signature and computes the same bits.
 #include "transform/simplify/passes.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Batches of random graphs of every dtype, corner values among the numbers: to the bit, evaluated and compiled.
+// Batches of random graphs of every dtype, with corner values: bit for bit, evaluated and compiled.
 // CALQUE_TEST_SEEDS is the number of graphs.
 #include <cstdlib>
 
@@ -39,7 +39,7 @@ struct Batch {
   int64_t size;
 };
 
-/// A graph with inputs, batched along axes of this seed.
+/// Batches a graph that has inputs along axes chosen by the seed.
 Batch batch(const Graph& g, uint64_t seed) {
   Rng rng(seed);
   Axes in_axes, out_axes;
@@ -89,7 +89,7 @@ TEST(RandomBatches, HaveDerivativesThatVerify) {
   }
 }
 
-/// Of a graph whose inputs are all batched along axis 0: differentiated after it was batched, and before.
+/// Compares differentiation after and before batching, for a graph whose inputs are all batched along axis 0.
 void expect_same_order(const Graph& g, uint64_t seed, Graph (*mode)(const Graph&, const std::vector<bool>&)) {
   const int64_t size = 3;
   const auto vmapped = [&](const Graph& of) {
@@ -129,7 +129,7 @@ TEST(RandomBatches, MayBeDifferentiatedBeforeOrAfter) {
 TEST(RandomBatches, CompiledStrictlyEqualTheReference) {
   RandomGraphOptions strict = options();
   strict.reassociated = false;
-  // The sign of a NaN is nobody's promise; these two would show it.
+  // The sign of a NaN is unspecified; these two would expose it.
   strict.exclude = {"bitcast", "copysign"};
   for (uint64_t seed = 0, end = num_seeds(250); seed < end; ++seed) {
     const Graph g = random_graph(seed, strict);

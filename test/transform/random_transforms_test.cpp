@@ -1,6 +1,6 @@
-// Random stacks of transformations over random graphs. Each graph on the way verifies, survives its text, and is
-// compared with the one that it was made from: derivatives by inner products (which holds whatever is chosen at kinks)
-// and differences, batches by loops. CALQUE_TEST_SEEDS is the number of graphs.
+// Random stacks of transformations over random graphs. Each intermediate graph verifies, round-trips through its text,
+// and is compared with the one it was made from: derivatives by inner products (valid whatever derivative is chosen at
+// kinks) and differences, batches by loops. CALQUE_TEST_SEEDS is the number of graphs.
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
@@ -32,7 +32,7 @@ uint64_t num_seeds(uint64_t usual) {
   return kAddressSanitizer || kThreadSanitizer ? usual / 8 : usual;
 }
 
-/// Graphs of few equations, whose values stay moderate; without rules that are no derivatives.
+/// Graphs of few equations, whose values stay moderate, without custom rules that are not derivatives.
 RandomGraphOptions options(bool discontinuous) {
   RandomGraphOptions o;
   o.max_equations = 24;
@@ -102,12 +102,12 @@ Graph written(const std::vector<Type>& inputs, Body body) {
       .graph;
 }
 
-std::vector<Type> joined(std::vector<Type> a, const std::vector<Type>& b) {
+std::vector<Type> concatenated(std::vector<Type> a, const std::vector<Type>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-/// One equation on inputs of its own.
+/// A graph of one equation on the graph's inputs.
 template <class P>
 Graph equation_of(const std::vector<Type>& inputs, std::vector<Graph> subgraphs) {
   Graph out;
@@ -123,7 +123,7 @@ Graph with_own_jvp(const Graph& g) {
   const std::vector<bool> active = inexact_inputs(g);
   const Graph pushed = transform::jvp(g, active);
   const std::vector<Type> types = g.input_types();
-  Graph rule = written(joined(types, types), [&](std::span<const detail::Handle> in) {
+  Graph rule = written(concatenated(types, types), [&](std::span<const detail::Handle> in) {
     Handles given(in.begin(), in.begin() + std::ssize(types));
     for (size_t i = 0; i < types.size(); ++i) {
       if (active[i]) given.push_back(in[types.size() + i]);
@@ -143,7 +143,7 @@ Graph with_own_vjp(const Graph& g) {
     out.insert(out.end(), in.begin(), in.end());
     return out;
   });
-  Graph bwd = written(joined(types, g.output_types()), [&](std::span<const detail::Handle> in) {
+  Graph bwd = written(concatenated(types, g.output_types()), [&](std::span<const detail::Handle> in) {
     Handles out = detail::emit_graph(pulled, in);
     out.erase(out.begin(), out.begin() + std::ssize(g.outputs()));
     return out;
@@ -151,7 +151,7 @@ Graph with_own_vjp(const Graph& g) {
   return equation_of<primitives::CustomVjp>(types, {g, std::move(fwd), std::move(bwd)});
 }
 
-/// A random graph under transformations, one on top of the other.
+/// A random graph under nested transformations.
 class Stack {
  public:
   Stack(uint64_t seed, bool discontinuous)
@@ -165,7 +165,7 @@ class Stack {
            std::ranges::any_of(graph_.outputs(), is_floating_value);
   }
 
-  /// Applies a random transformation. What is wrong with it, or nothing.
+  /// Applies a random transformation. Returns an error message, or nothing.
   std::string push() {
     constexpr const char* kNames[] = {"jvp", "vjp", "grad", "vmap", "vmap", "jit", "checkpoint", "custom_jvp"};
     const std::string name = rng_.pick(kNames);
@@ -225,7 +225,8 @@ class Stack {
 
   static bool moderate(const Arrays& arrays) { return all_finite(arrays) && largest(arrays) < 1e6; }
 
-  /// In both modes. At the edge of a domain they are not finite, and zeros times them are NaN in one mode alone.
+  /// Derivatives in both modes. At the edge of a domain they are not finite, and their products with zeros are NaN in
+  /// only one mode.
   Arrays derivatives(const Graph& g, const Arrays& x) {
     const std::vector<bool> active = inexact_inputs(g);
     Arrays tangents = x, cotangents = x;
@@ -292,7 +293,7 @@ TEST(RandomTransforms, CompiledAgreeWithTheReference) {
   EXPECT_GT(compared, static_cast<int>(num_seeds(160) / 4));
 }
 
-/// Where the graph is smooth around the point, forward mode is what differences give.
+/// Where the graph is smooth near the point, forward mode equals finite differences.
 TEST(RandomTransforms, ForwardModeEqualsDifferencesWhereSmooth) {
   int compared = 0;
   for (uint64_t seed = 0, end = num_seeds(2000); seed < end; ++seed) {
@@ -312,7 +313,7 @@ TEST(RandomTransforms, ForwardModeEqualsDifferencesWhereSmooth) {
     for (const AnyArray& a : v) x.push_back(a);
     Arrays got = reference::evaluate(pushed, x);
     got.erase(got.begin(), got.begin() + std::ssize(g.outputs()));
-    if (!all_finite(got)) continue;  // x * cbrt(x) at 0: smooth, and made of what is not
+    if (!all_finite(got)) continue;  // x * cbrt(x) at 0: smooth, but composed of functions that are not
     x.resize(g.inputs().size());
     const Arrays want = differences(g, x, active, v);
     ASSERT_EQ(far_apart(got, want, 1e-6, 1e-7 * (1 + largest(want))), "") << "seed " << seed << "\n"
@@ -341,7 +342,7 @@ TEST(RandomTransforms, OwnDerivativesAsRulesOfCustomVjpChangeNothing) {
       Arrays x = inputs_of(plain, seed);
       for (const AnyArray& v : uniform(plain.output_types(), rng)) x.push_back(v);
       const Arrays derivatives = reference::evaluate(want, x), with = reference::evaluate(got, x);
-      if (!all_finite(derivatives) || !all_finite(with)) continue;  // zero times infinity is not the same as no product
+      if (!all_finite(derivatives) || !all_finite(with)) continue;  // zero times infinity is not zero
       ASSERT_EQ(far_apart(with, derivatives, 1e-9, 1e-11 * (1 + largest(derivatives))), "") << "seed " << seed << "\n"
                                                                                             << with_rule << "became\n"
                                                                                             << got;

@@ -1,4 +1,4 @@
-// Rewrites as texts: what becomes of an equation, and what must not happen to it. Both sides are evaluated too.
+// Rewrites as text: how an equation is rewritten, and which rewrites must not happen. Both sides are also evaluated.
 #include <gtest/gtest.h>
 
 #include "math/evaluate.h"
@@ -159,7 +159,7 @@ const Case kCases[] = {
      "%1 = reshape[shape=[3]] %0 return %1"},
     {"ReduceSumUnitStays", "algebra", "%0: f32[1,3]", "%1 = reduce_sum[axes=[0]] %0 return %1", kNothing},
     {"ReduceMaxSplat", "algebra", "", "%0 = reduce_max[axes=[0]] 2:f32[100] return %0", "return 2:f32[]"},
-    // laws meet
+    // laws combined
     {"Together", "simplify", "%0: f32[3], %1: f32[3]",
      "%2 = neg %0 %3 = neg %2 %4 = mul %3 1:f32[3] %5 = add %4 %1 %6 = add %1 %0 %7 = sub %5 0:f32[3] return %6, %7",
      "%2 = add %0 %1 return %2, %2"},

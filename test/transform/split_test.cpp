@@ -1,5 +1,5 @@
-// Splitting a graph by dependence on some of its inputs changes nothing that it computes, whatever is unknown; of
-// derivatives, the second part is linear in what is unknown and its transposed is its transposed.
+// Partial evaluation preserves results, whichever inputs are unknown. For derivatives, the unknown graph is linear in
+// the unknown inputs, and its transpose satisfies the inner product identity.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -21,24 +21,24 @@ namespace {
 using Arrays = std::vector<AnyArray>;
 using namespace calque::test;
 
-Arrays joined(Arrays a, const Arrays& b) {
+Arrays concatenated(Arrays a, const Arrays& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-std::string describe(const Graph& g, const Split& s) {
+std::string describe(const Graph& g, const PartialEval& s) {
   std::ostringstream out;
   out << "\n" << g << "became\n" << s.known << "and\n" << s.unknown;
   return out.str();
 }
 
-/// What the two parts give, one after the other.
-Arrays composed(const Split& s, const std::vector<bool>& unknown, const Arrays& x) {
+/// The results of running the known and the unknown graph in sequence.
+Arrays composed(const PartialEval& s, const std::vector<bool>& unknown, const Arrays& x) {
   std::vector<bool> known = unknown;
   known.flip();
   const Arrays first = reference::evaluate(s.known, select(x, known));
   const auto residuals = first.end() - static_cast<std::ptrdiff_t>(s.num_residuals);
-  const Arrays second = reference::evaluate(s.unknown, joined({residuals, first.end()}, select(x, unknown)));
+  const Arrays second = reference::evaluate(s.unknown, concatenated({residuals, first.end()}, select(x, unknown)));
   Arrays all;
   size_t from_first = 0, from_second = 0;
   for (const bool late : s.unknown_outputs) all.push_back(late ? second[from_second++] : first[from_first++]);
@@ -48,15 +48,15 @@ Arrays composed(const Split& s, const std::vector<bool>& unknown, const Arrays& 
 }
 
 void expect_same(const Graph& g, const std::vector<bool>& unknown, const Arrays& x) {
-  Split s;
-  ASSERT_NO_THROW(s = split(g, unknown)) << g;
-  ASSERT_NO_THROW(s.known.verify("split")) << describe(g, s);
-  ASSERT_NO_THROW(s.unknown.verify("split")) << describe(g, s);
+  PartialEval s;
+  ASSERT_NO_THROW(s = partial_eval(g, unknown)) << g;
+  ASSERT_NO_THROW(s.known.verify("partial_eval")) << describe(g, s);
+  ASSERT_NO_THROW(s.unknown.verify("partial_eval")) << describe(g, s);
   ASSERT_EQ(s.unknown_outputs.size(), g.outputs().size());
   ASSERT_EQ(difference(composed(s, unknown, x), reference::evaluate(g, x)), "") << describe(g, s);
 }
 
-TEST(Split, OfRandomGraphsComputesTheSame) {
+TEST(PartialEval, OfRandomGraphsComputesTheSame) {
   RandomGraphOptions options;
   options.max_equations = 25;
   for (uint64_t seed = 0; seed < 600; ++seed) {
@@ -72,7 +72,7 @@ TEST(Split, OfRandomGraphsComputesTheSame) {
   }
 }
 
-TEST(Split, OfControlFlowComputesTheSame) {
+TEST(PartialEval, OfControlFlowComputesTheSame) {
   for (const ControlProgram& p : control_programs()) {
     const Graph g = simplify(parse("calque 1\n" + std::string(p.text)), InlineScope::calls);
     Rng rng(3);
@@ -92,7 +92,7 @@ TEST(Split, OfControlFlowComputesTheSame) {
   }
 }
 
-TEST(Split, PutsWhatIsKnownIntoTheFirstPart) {
+TEST(PartialEval, ComputesKnownValuesInTheKnownGraph) {
   const Graph g = parse(R"(calque 1
 graph (%x: f64[3], %t: f64[3]) {
   %a = sin %x
@@ -100,7 +100,7 @@ graph (%x: f64[3], %t: f64[3]) {
   %c = mul %t %b
   return %a, %c
 })");
-  const Split s = split(g, {false, true});
+  const PartialEval s = partial_eval(g, {false, true});
   EXPECT_EQ(s.unknown_outputs, (std::vector<bool>{false, true}));
   ASSERT_EQ(s.unknown.num_equations(), 1U);
   EXPECT_EQ(s.unknown.equations().front().primitive(), "mul");
@@ -108,8 +108,8 @@ graph (%x: f64[3], %t: f64[3]) {
   EXPECT_EQ(s.known.num_equations(), 2U);
 }
 
-/// The dear is kept, chains of the cheap are computed again.
-TEST(Split, KeepsTheDearAndComputesTheCheapAgain) {
+/// Expensive values are kept, chains of rematerializable equations are recomputed.
+TEST(PartialEval, KeepsExpensiveValuesAndRecomputesOthers) {
   const Graph g = parse(R"(calque 1
 graph (%x: f64[1000], %t: f64[1000]) {
   %e = exp %x
@@ -121,20 +121,20 @@ graph (%x: f64[1000], %t: f64[1000]) {
   %u = mul %t %c
   return %r, %s, %u
 })");
-  const Split s = split(g, {false, true});
+  const PartialEval s = partial_eval(g, {false, true});
   EXPECT_EQ(s.num_residuals, 1U) << describe(g, s);
   EXPECT_EQ(s.known.num_equations(), 1U) << describe(g, s);
 }
 
-/// The second part of a derivative alone: known cotangents times what it does to tangents.
-TEST(Split, OfDerivativesIsLinearAndTransposes) {
+/// The inner product identity for the unknown graph of a derivative and its transpose.
+TEST(PartialEval, OfDerivativesIsLinearAndTransposes) {
   for (const ControlProgram& p : control_programs()) {
     if (!p.reverse) continue;
     const Graph g = simplify(parse("calque 1\n" + std::string(p.text)), InlineScope::calls);
     const Graph pushed = jvp(g, inexact_inputs(g));
     std::vector<bool> unknown(pushed.inputs().size(), true);
     std::fill_n(unknown.begin(), g.inputs().size(), false);
-    const Split s = split(pushed, unknown);
+    const PartialEval s = partial_eval(pushed, unknown);
     Rng rng(5);
     Arrays x;
     for (const Type& t : g.input_types()) {
@@ -146,16 +146,16 @@ TEST(Split, OfDerivativesIsLinearAndTransposes) {
     const Arrays ct = uniform(s.unknown.output_types(), rng);
     const Graph backward = transpose(s.unknown, s.num_residuals);
     ASSERT_NO_THROW(backward.verify("transpose")) << p.name << describe(pushed, s) << backward;
-    const Arrays forward = reference::evaluate(s.unknown, joined(residuals, t));
-    const Arrays back = reference::evaluate(backward, joined(residuals, ct));
+    const Arrays forward = reference::evaluate(s.unknown, concatenated(residuals, t));
+    const Arrays back = reference::evaluate(backward, concatenated(residuals, ct));
     const double a = pairing(ct, forward), b = pairing(back, t);
     EXPECT_NEAR(a, b, 1e-12 * (pairing_size(ct, forward) + pairing_size(back, t)))
         << p.name << describe(pushed, s) << backward;
   }
 }
 
-/// Straight lines of any length: neither deep recursion nor more than linear work.
-TEST(Split, TakesLongGraphs) {
+/// Straight-line code of any length: no deep recursion, linear time.
+TEST(PartialEval, TakesLongGraphs) {
   Graph g;
   const Value w = g.add_input({DType::f64, {}});
   Value v = g.add_input({DType::f64, {}});
@@ -163,7 +163,7 @@ TEST(Split, TakesLongGraphs) {
   g.set_outputs({v});
   const Graph pushed = jvp(g, {true, true});
   EXPECT_LT(pushed.num_equations(), 500'000U);
-  const Split s = split(pushed, {false, false, true, true});
+  const PartialEval s = partial_eval(pushed, {false, false, true, true});
   EXPECT_NO_THROW(s.known.verify());
   EXPECT_NO_THROW(transpose(s.unknown, s.num_residuals).verify());
 }

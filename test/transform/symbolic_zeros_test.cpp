@@ -1,4 +1,4 @@
-// No equations for derivatives that are zero, and none of the function itself where derivatives do not need it.
+// Derivatives that are zero need no equations, and gradients contain no equations of the function that they do not use.
 #include <set>
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 Graph graph(const std::string& text) { return parse("calque 1\n" + text); }
 
-/// Of the outputs from `first` on alone.
+/// The graph of the outputs from `first` on only.
 Graph with_outputs(Graph g, size_t first) {
   g.set_outputs({g.outputs().begin() + static_cast<std::ptrdiff_t>(first), g.outputs().end()});
   return simplify(g, InlineScope::calls);
@@ -194,7 +194,7 @@ TEST(SymbolicZeros, SquaresOfSecondOrderAreConstant) {
   EXPECT_EQ(test::numbers(reference::evaluate(third, std::vector{AnyArray::full(Shape{}, 5.0F)})[0])[0], 0);
 }
 
-/// A loop whose derivative needs nothing of its steps keeps nothing of them.
+/// A loop whose derivative uses no values of its steps keeps no residuals.
 TEST(SymbolicZeros, LinearLoopsKeepNoSteps) {
   const Graph g = graph(R"(graph (%x: f32[100]) {
   %c = scan[carry=1, consts=0, length=50, reverse=false, unroll=1] %x {

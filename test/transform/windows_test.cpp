@@ -1,4 +1,4 @@
-// Cotangents of slices put together: the same sum as padding each of them, from far fewer equations.
+// Concatenated cotangents of slices: the same sum as padding each of them, with far fewer equations.
 #include "transform/autodiff/windows.h"
 
 #include <sstream>
@@ -16,7 +16,7 @@ namespace {
 
 using transform::Window;
 
-/// Both ways to add the same windows.
+/// A graph with both ways to add the same windows.
 Graph both_sums(const Type& whole, const std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>>& ranges) {
   Graph g;
   const primitives::Writer w(g, {});

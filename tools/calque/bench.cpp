@@ -1,4 +1,4 @@
-// `calque bench`: runs the programs of bench/ one after the other, merges what they measured and reports it.
+// `calque bench`: runs the programs of bench/ one after the other, merges their figures and reports them.
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
@@ -30,17 +30,17 @@ struct BenchOptions {
   DeviceBenchOptions on_devices;
 };
 
-/// Beside a build tree's bin/calque lies bench/, beside an installed one libexec/calque/bench.
+/// bench/ next to bin/ in a build tree, libexec/calque/bench next to bin/ in an installation.
 fs::path program_folder(const BenchOptions& options) {
   if (!options.programs.empty()) return options.programs;
   const fs::path root = fs::canonical("/proc/self/exe").parent_path().parent_path();
   for (const fs::path& folder : {root / "bench", root / "libexec" / "calque" / "bench"})
     if (fs::is_directory(folder)) return folder;
-  throw std::runtime_error("bench: no benchmark programs beside " + root.string() +
+  throw std::runtime_error("bench: no benchmark programs next to " + root.string() +
                            "; build them (tools/bench, or the target `bench`), or give --programs");
 }
 
-/// Names of the cases whose programs lie in the folder.
+/// Names of the cases whose programs are in the folder.
 std::vector<std::string> known_cases(const fs::path& folder) {
   const std::string prefix = "bench_";
   std::vector<std::string> names;
@@ -53,7 +53,7 @@ std::vector<std::string> known_cases(const fs::path& folder) {
   return names;
 }
 
-/// Waits for the program; throws when it did not end well.
+/// Runs the program and waits for it; throws when it fails.
 void run_program(const fs::path& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), program.string());
   std::vector<char*> pointers;
@@ -77,7 +77,7 @@ Json read_json(const fs::path& path) {
   return document;
 }
 
-/// The file is the old one or the new one, whatever happens to the process.
+/// Replaces the file atomically.
 void replace_file(const fs::path& path, const std::string& text) {
   if (path.has_parent_path()) fs::create_directories(path.parent_path());
   const fs::path unfinished = path.string() + ".unfinished";
@@ -101,7 +101,7 @@ std::string today() {
   return text;
 }
 
-/// The document without figures: date, machine and versions.
+/// A document without figures: date, machine and versions.
 Json header() {
   utsname system{};
   uname(&system);
@@ -123,10 +123,10 @@ void merge(Json& all, const Json& part) {
     if (part.contains(key)) all[key].insert(all[key].end(), part[key].begin(), part[key].end());
 }
 
-/// Adds rivals that ran in a process of their own. What they know only by name, the floor and the work, is taken from
-/// the row of the same task and size; a row without one is dropped.
+/// Adds rivals that ran in a separate process. Floor and work are copied from our row of the same task and size; a row
+/// without a counterpart is dropped.
 void merge_rivals(Json& all, Json part) {
-  Json kept = Json::array();
+  Json matched = Json::array();
   for (Json& row : part.at("results")) {
     for (const Json& ours : all["results"]) {
       if (ours["task"] != row["task"] || ours["size"] != row["size"]) continue;
@@ -134,11 +134,11 @@ void merge_rivals(Json& all, Json part) {
         if (ours.contains(key)) row[key] = ours[key];
       if (row.contains("floor_seconds"))
         row["of_floor"] = row["floor_seconds"].get<double>() / row["median_seconds"].get<double>();
-      kept.push_back(row);
+      matched.push_back(row);
       break;
     }
   }
-  part["results"] = kept;
+  part["results"] = matched;
   merge(all, part);
 }
 
@@ -161,7 +161,7 @@ Json measure(const BenchOptions& options) {
   return all;
 }
 
-/// Adds rivals and writes everything. 1 when a case failed.
+/// Adds rivals and writes all files. Returns 1 when a case failed.
 int finish_devices(Json all, const BenchOptions& options, const fs::path& figures) {
   for (const std::string& path : options.merge) merge_device_rivals(all, read_json(path));
   std::cout << '\n';
@@ -172,13 +172,13 @@ int finish_devices(Json all, const BenchOptions& options, const fs::path& figure
   return std::any_of(all["cases"].begin(), all["cases"].end(), failed) ? 1 : 0;
 }
 
-/// Figures of devices that were measured before, with rivals.
+/// Adds rivals to device figures that were measured before.
 int merge_into_devices(const BenchOptions& options) {
   return finish_devices(read_json(options.from), options,
                         options.json.empty() ? fs::path(options.from) : fs::path(options.json));
 }
 
-/// Cases are built-in ones, or files of graphs.
+/// Cases are built-in names or graph files.
 int compare_devices(BenchOptions options) {
   const std::vector<std::string> known = device_cases();
   for (const std::string& name : options.cases) {

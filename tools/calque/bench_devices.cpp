@@ -1,5 +1,5 @@
-// A device's work is done when it says so: a figure is the time of many calls with one wait behind them, divided by
-// their number. Results are compared with the reference evaluator's, at the smallest size, before any timing.
+// Devices run asynchronously: a figure is the time of many calls followed by one synchronization, divided by their
+// number. Before any timing, results at the smallest size are compared with the reference evaluator.
 #include "calque/bench_devices.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr int64_t kLargestSimulated = 1 << 14;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// The median over rounds of the time of one call, in rounds that take long enough to be timed.
+/// The median over rounds of the time of one call; each round takes long enough to be timed.
 double seconds_of(const std::function<void()>& call, double budget) {
   call();
   synchronize();
@@ -70,20 +70,20 @@ Executor compiled(const Graph& graph, Device device, bool fast_math) {
   return Executor("bench", graph, options);
 }
 
-/// The seconds that one call of many in a row takes, without transfers.
+/// Seconds per call over many consecutive calls, without transfers.
 double measure_calls(const Graph& graph, const Target& target, double budget) {
   const Executor run = compiled(graph, target.device, false);
-  const std::vector<AnyArray> inputs = run.placed(inputs_of(graph));
+  const std::vector<AnyArray> inputs = run.to_device(inputs_of(graph));
   return seconds_of([&] { run(inputs); }, budget);
 }
 
-/// What one device takes for one graph.
+/// The figures of one device for one graph.
 Json measure(const Graph& graph, const Target& target, double budget, bool fast_math = false) {
   const std::vector<AnyArray> host = inputs_of(graph);
   const auto start = Clock::now();
   const Executor run = compiled(graph, target.device, fast_math);
   const double compile = since(start);
-  const std::vector<AnyArray> inputs = run.placed(host);
+  const std::vector<AnyArray> inputs = run.to_device(host);
   Json figures{{"compile_seconds", compile}, {"seconds", seconds_of([&] { run(inputs); }, budget)}};
   const auto one = [&] {
     run(inputs);
@@ -91,7 +91,7 @@ Json measure(const Graph& graph, const Target& target, double budget, bool fast_
   };
   figures["call_seconds"] = seconds_of(one, budget / 2);
   if (target.device == cpu()) return figures;
-  figures["upload_seconds"] = seconds_of([&] { run.placed(host); }, budget / 4);
+  figures["upload_seconds"] = seconds_of([&] { run.to_device(host); }, budget / 4);
   const std::vector<AnyArray> results = run(inputs);
   const auto fetch = [&] {
     for (const AnyArray& result : results) detail::copy_to_device("bench", result, cpu(), {});
@@ -148,14 +148,14 @@ std::string with_unit(double value, const char* unit) {
   return fmt::format("{:.3g} {}{}", value, prefixes[p], unit);
 }
 
-/// Tells the rate of operations and the share of the limit that bytes and operations set. Matrix units, which the
-/// measured limits know nothing of, are compared with other libraries instead.
+/// Adds the rate of operations and the share of the roofline limit. The measured limits do not cover matrix units;
+/// cases that use these are compared with other libraries instead.
 void rate(Json& row, const Target& target, bool matrix_units) {
   Json& figures = row["devices"][target.name];
   const double seconds = figures["seconds"].get<double>(), flops = row["flops"].get<double>();
   figures["flops"] = flops / seconds;
   if (matrix_units && target.device != cpu()) return;
-  // What fits caches is not bound by the memory behind them.
+  // Arrays that fit in caches are not limited by memory bandwidth.
   constexpr double kInCache = 64 << 20;
   const double bytes = row["bytes"].get<double>(), moving = bytes / target.bandwidth, computing = flops / target.flops;
   if (moving > computing && bytes < kInCache) return;
@@ -167,7 +167,7 @@ double with_transfers(const Json& figures) {
          figures.value("download_seconds", 0.0);
 }
 
-/// The size from which on `b` is ahead of `a` at all sizes that were measured.
+/// The smallest measured size from which `b` is faster than `a` at all larger measured sizes.
 template <class Time>
 std::optional<int64_t> crossover(const Json& rows, const std::string& a, const std::string& b, const Time& time) {
   std::optional<int64_t> from;
@@ -218,7 +218,7 @@ void print_row(const Json& row, const std::vector<Target>& targets) {
 
 class Sweep {
  public:
-  /// `save` gets a case as far as it was measured.
+  /// `save` is called with the figures of a case so far.
   Sweep(const DeviceBenchOptions& options, const std::vector<Target>& targets, std::function<void(const Json&)> save)
       : options_(options), targets_(targets), save_(std::move(save)) {}
 
@@ -237,7 +237,7 @@ class Sweep {
     });
   }
 
-  /// A user's graph has the sizes that it has.
+  /// A user's graph has fixed sizes.
   void run(const std::string& file) const {
     const Graph graph = read_graph(file);
     double bytes = 0;
@@ -258,7 +258,7 @@ class Sweep {
   }
 
  private:
-  /// One case. What goes wrong with it is told, and the others are measured.
+  /// Measures one case. A failure is reported, and the other cases are still measured.
   void attempt(const std::string& name, const std::string& what, const std::function<void(Json&)>& measure_rows) const {
     Json out{{"name", name}, {"what", what}, {"rows", Json::array()}};
     head(what == name ? name : name + ": " + what);
@@ -307,7 +307,7 @@ Json* row_of(Json& document, const Json& result) {
   return nullptr;
 }
 
-/// What the first GPU, or the simulator of one, took, or nothing.
+/// The time of the first GPU or GPU simulator, if there is one.
 std::optional<double> gpu_seconds(const Json& row) {
   for (const auto& [name, figures] : row["devices"].items())
     if (parse_device(name) != cpu()) return figures["seconds"].get<double>();

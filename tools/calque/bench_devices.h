@@ -1,5 +1,5 @@
 #pragma once
-// `calque bench --device cpu,gpu`: the same graphs on several devices, their sizes swept, transfers shown apart.
+// `calque bench --device cpu,gpu`: the same graphs on several devices over a range of sizes; transfers are separate.
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,19 +10,19 @@ namespace calque::cli {
 
 struct DeviceBenchOptions {
   std::vector<std::string> devices;
-  std::vector<std::string> cases;   ///< built-in ones; empty: all, unless there are graphs
-  std::vector<std::string> graphs;  ///< files of graphs
+  std::vector<std::string> cases;   ///< built-in cases; empty: all, unless there are graphs
+  std::vector<std::string> graphs;  ///< graph files
   std::vector<int64_t> sizes;       ///< elements of the arrays; empty: a sweep
   int64_t largest = 0;              ///< elements of the largest arrays of a sweep; 0: by device
-  double seconds = 0.2;             ///< of measuring, for each figure
+  double seconds = 0.2;             ///< time budget of each figure
 };
 
-/// Adds what other libraries took for the same cases and sizes on a GPU, `{"results": [{"case", "elements", "variant",
-/// "seconds"}]}`, to the rows of a document, each with the ratio of the fastest one's time to ours.
+/// Adds the times of other libraries on the same cases and sizes on a GPU, `{"results": [{"case", "elements",
+/// "variant", "seconds"}]}`, to the rows of a document, each with the ratio of the fastest rival's time to ours.
 void merge_device_rivals(nlohmann::ordered_json& document, const nlohmann::ordered_json& rivals);
 
-/// Runs and prints a table for each case. Returns everything measured; a case that fails has an `error` in place of its
-/// further rows. `save` gets what there is after each row, so that little is lost with the process.
+/// Measures and prints a table for each case. Returns all figures; a case that fails has an `error` in place of its
+/// remaining rows. `save` is called with the figures so far after each row, so that a crash loses little.
 nlohmann::ordered_json bench_devices(const DeviceBenchOptions& options,
                                      const std::function<void(const nlohmann::ordered_json&)>& save);
 

@@ -1,4 +1,4 @@
-// The page of a benchmark run: one file, charts as inline SVG, nothing fetched from anywhere.
+// The page of a benchmark run: a self-contained file with charts as inline SVG.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,7 +36,7 @@ std::string bar(double from, double to, double y, const char* kind, const std::s
       std::min(from, to), y, std::max(std::abs(to - from), 1.0), title);
 }
 
-/// Our share of the floor as a bar, the best rival's as a mark.
+/// Our share of the floor as a bar, that of the best rival as a mark.
 std::string floor_bars(const Rows& rows) {
   std::string body;
   double y = kTop;
@@ -111,7 +111,7 @@ std::string axes(const Plane& p) {
          "y=\"12\">GFLOP/s</text>\n";
 }
 
-/// The best that the measured bandwidth and a measured peak allow.
+/// The roof given by the measured bandwidth and a measured peak.
 std::string roof(const Plane& p, double bandwidth, double peak, const std::string& name) {
   const double ridge = std::clamp(peak / bandwidth, p.low_x, p.high_x);
   return fmt::format(

@@ -1,6 +1,6 @@
 #pragma once
-// What a run of the benchmarks told: a row for each variant of a task at a size, and how rows compare. A figure is a
-// ratio within one run; rivals of other processes ran after it on the same machine.
+// The figures of a benchmark run: a row for each variant of a task at a size, and comparisons of rows. Figures are
+// comparable only within one run; rivals in other processes ran after it on the same machine.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,13 +14,13 @@ struct BenchRow {
   std::string task, size, variant;
   double seconds = 0;           ///< the median of a call
   double floor_seconds = 0;     ///< the task's physical limit; 0: none
-  double flops = 0, bytes = 0;  ///< of a call at the least; 0: not told
+  double flops = 0, bytes = 0;  ///< minimum per call; 0: not given
   std::string floor;            ///< the limit's formula
   bool ours() const { return variant.starts_with("calque"); }
   std::optional<double> of_floor() const;
 };
 
-/// The rows of a document that `calque bench` or a program of bench/ wrote.
+/// The rows of a document written by `calque bench` or a program of bench/.
 std::vector<BenchRow> bench_rows(const nlohmann::ordered_json& document);
 
 /// The fastest rival of a row, or null.
@@ -29,7 +29,7 @@ const BenchRow* best_rival(const std::vector<BenchRow>& rows, const BenchRow& ro
 /// "12.3 us".
 std::string show_seconds(double seconds);
 
-/// A Markdown table: a line for each of our rows.
+/// A Markdown table with a line for each of our rows.
 std::string bench_table(const std::vector<BenchRow>& rows);
 
 /// A self-contained HTML page: bars of the share of the floor and of the speed against the best rival, a roofline with

@@ -1,6 +1,6 @@
 #pragma once
-// What a line of a conformance file is made of: arrays, literals, parameters. A case that is not well formed throws
-// CaseError and counts as failed; it is never skipped.
+// The parts of a line of a conformance file: arrays, literals, parameters. A malformed case throws CaseError and counts
+// as failed; it is never skipped.
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,19 +15,19 @@ namespace calque::cli {
 
 using Json = nlohmann::json;
 
-/// The case breaks the format.
+/// The case violates the format.
 struct CaseError : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// The case asks for what the library does not have.
+/// The case needs a feature that the library does not have.
 struct Unsupported : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// `{"dtype": ..., "shape": ..., "data": ...}`, and not a literal.
+/// Whether this is `{"dtype": ..., "shape": ..., "data": ...}`, not a literal.
 bool is_array(const Json& argument);
-/// The array of its base64 data: little-endian, row-major. Throws Unsupported for an unknown dtype.
+/// Decodes an array from base64 data: little-endian, row-major. Throws Unsupported for an unknown dtype.
 AnyArray read_array(const Json& json);
 /// `{"int": 3}`, `{"float": "inf"}`, `{"complex": [re, im]}` as weak operands, `{"bool": true}` as a strong one.
 detail::Operand read_literal(const Json& json);
@@ -35,7 +35,7 @@ detail::Operand read_literal(const Json& json);
 double read_number(const Json& json);
 DType read_dtype(const Json& json);
 
-/// The `params` of a function call. Reading one that is missing or of another type throws CaseError.
+/// The `params` of a function call. Reading a parameter that is missing or of another type throws CaseError.
 class Params {
  public:
   explicit Params(const Json& call) : json_(call.contains("params") ? &call["params"] : nullptr) {}

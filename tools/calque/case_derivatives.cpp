@@ -1,4 +1,4 @@
-// Captured values are the last inputs of every graph here, and every transformation leaves them there.
+// Captured values are the last inputs of every graph here, and every transformation preserves that.
 #include "calque/case_derivatives.h"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ using Handles = std::vector<Handle>;
 using Types = std::vector<Type>;
 using Step = TransformStep;
 
-// ---- writing graphs in terms of graphs
+// ---- building graphs from graphs
 
-Types joined(Types a, const Types& b) {
+Types concat(Types a, const Types& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -33,20 +33,20 @@ Types capture_types(const CaseFunction& f) {
   return {types.begin() + static_cast<std::ptrdiff_t>(f.num_arguments()), types.end()};
 }
 
-/// The graph of `body`, which calls other graphs on its inputs.
+/// The graph traced from `body`, which calls other graphs on its inputs.
 template <class Body>
-Graph written(const Step& s, const Types& inputs, Body body) {
+Graph build_graph(const Step& s, const Types& inputs, Body body) {
   const detail::TraceResult result = detail::trace_graph(
       s.kind, inputs, [&](std::span<const Handle> in, Handles& out) { out = body(Handles(in.begin(), in.end())); });
   return transform::simplify(result.graph, transform::InlineScope::calls);
 }
 
-Handles part(const Handles& all, size_t first, size_t count) {
+Handles slice(const Handles& all, size_t first, size_t count) {
   const auto at = all.begin() + static_cast<std::ptrdiff_t>(first);
   return {at, at + static_cast<std::ptrdiff_t>(count)};
 }
 
-Handles joined(Handles a, const Handles& b) {
+Handles concat(Handles a, const Handles& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -68,9 +68,9 @@ Shape concatenated(const Shape& a, const Shape& b) {
   return Shape(dims);
 }
 
-// ---- what may be differentiated
+// ---- checks of differentiated arguments and results
 
-/// The arguments to differentiate by. GradError where there are not so many or they are no floats.
+/// The arguments to differentiate with respect to. Throws GradError for positions out of range or non-float arguments.
 std::vector<size_t> argnums(const Step& s) {
   std::vector<size_t> numbers{0};
   if (s.json.contains("argnums")) numbers = s.json["argnums"].get<std::vector<size_t>>();
@@ -101,8 +101,8 @@ std::vector<bool> all_arguments(const Step& s) {
   return flags;
 }
 
-/// Where the marked input `n` stands among those that are marked.
-size_t place(const std::vector<bool>& flags, size_t n) {
+/// The index of the marked input `n` among the marked inputs.
+size_t index_among_marked(const std::vector<bool>& flags, size_t n) {
   return static_cast<size_t>(std::count(flags.begin(), flags.begin() + static_cast<std::ptrdiff_t>(n), true));
 }
 
@@ -138,35 +138,35 @@ Graph gradient_of(const Step& s) {
   const std::vector<bool> wrt = marked(s, numbers);
   const Graph pulled = transform::vjp(s.graph(), wrt);
   const Types results = s.graph().output_types();
-  return written(s, s.graph().input_types(), [&](Handles in) {
+  return build_graph(s, s.graph().input_types(), [&](Handles in) {
     for (size_t i = 0; i < results.size(); ++i) in.push_back(splat(i == 0 ? 1 : 0, results[i], s.at));
     const Handles all = detail::emit_graph(pulled, in);
     Handles out;
     if (s.kind == "value_and_grad") out.push_back(all[0]);
-    for (const size_t n : numbers) out.push_back(all[results.size() + place(wrt, n)]);
-    return joined(out, part(all, 1, results.size() - 1));
+    for (const size_t n : numbers) out.push_back(all[results.size() + index_among_marked(wrt, n)]);
+    return concat(out, slice(all, 1, results.size() - 1));
   });
 }
 
 Graph vjp_of(const Step& s) {
   const Graph pulled = transform::vjp(s.graph(), all_arguments(s));
   const size_t n = s.num_arguments(), captures = s.function.num_captures, results = s.graph().outputs().size();
-  const Types inputs = joined(joined(argument_types(s.function), s.graph().output_types()), capture_types(s.function));
-  return written(s, inputs, [&](const Handles& in) {
-    const Handles arguments = joined(part(in, 0, n), part(in, n + results, captures));
-    return detail::emit_graph(pulled, joined(arguments, part(in, n, results)));
+  const Types inputs = concat(concat(argument_types(s.function), s.graph().output_types()), capture_types(s.function));
+  return build_graph(s, inputs, [&](const Handles& in) {
+    const Handles arguments = concat(slice(in, 0, n), slice(in, n + results, captures));
+    return detail::emit_graph(pulled, concat(arguments, slice(in, n, results)));
   });
 }
 
 namespace {
 
-/// Of inputs (arguments, captures, tangents) to a function of (arguments, tangents, captures).
+/// A function of (arguments, tangents, captures) from a body on (arguments, captures, tangents).
 template <class Body>
 Graph with_tangents(const Step& s, Body body) {
   const Types arguments = argument_types(s.function);
   const size_t n = arguments.size(), captures = s.function.num_captures;
-  return written(s, joined(joined(arguments, arguments), capture_types(s.function)), [&](const Handles& in) {
-    return body(joined(part(in, 0, n), part(in, 2 * n, captures)), part(in, n, n));
+  return build_graph(s, concat(concat(arguments, arguments), capture_types(s.function)), [&](const Handles& in) {
+    return body(concat(slice(in, 0, n), slice(in, 2 * n, captures)), slice(in, n, n));
   });
 }
 
@@ -175,26 +175,26 @@ Graph with_tangents(const Step& s, Body body) {
 Graph jvp_of(const Step& s) {
   const Graph pushed = transform::jvp(s.graph(), all_arguments(s));
   return with_tangents(s, [&](const Handles& known, const Handles& tangents) {
-    return detail::emit_graph(pushed, joined(known, tangents));
+    return detail::emit_graph(pushed, concat(known, tangents));
   });
 }
 
-/// The same in two parts: all that does not depend on the tangents is computed first.
+/// jvp by partial evaluation: the known part, without the tangents, is computed first.
 Graph linearize_of(const Step& s) {
   const Graph pushed = transform::jvp(s.graph(), all_arguments(s));
   std::vector<bool> unknown(pushed.inputs().size(), true);
   std::fill_n(unknown.begin(), s.graph().inputs().size(), false);
-  const transform::Split split = transform::split(pushed, unknown);
-  split.known.verify("split");
-  split.unknown.verify("split");
+  const transform::PartialEval partial = transform::partial_eval(pushed, unknown);
+  partial.known.verify("partial_eval");
+  partial.unknown.verify("partial_eval");
   return with_tangents(s, [&](const Handles& known, const Handles& tangents) {
-    const Handles first = detail::emit_graph(split.known, known);
-    const size_t values = first.size() - split.num_residuals;
+    const Handles first = detail::emit_graph(partial.known, known);
+    const size_t values = first.size() - partial.num_residuals;
     const Handles second =
-        detail::emit_graph(split.unknown, joined(part(first, values, split.num_residuals), tangents));
+        detail::emit_graph(partial.unknown, concat(slice(first, values, partial.num_residuals), tangents));
     Handles out;
     size_t from_first = 0, from_second = 0;
-    for (const bool late : split.unknown_outputs) out.push_back(late ? second[from_second++] : first[from_first++]);
+    for (const bool late : partial.unknown_outputs) out.push_back(late ? second[from_second++] : first[from_first++]);
     return out;
   });
 }
@@ -203,7 +203,7 @@ Graph linearize_of(const Step& s) {
 
 using BatchAxes = std::vector<transform::BatchAxis>;
 
-/// For each of the arguments all results' derivatives, by pushing the argument's unit vectors forward together.
+/// For each argument the derivatives of all results, by a vmapped jvp over the unit vectors of the argument.
 Graph jacfwd_of(const Step& s) {
   check_real_results(s);
   const std::vector<size_t> numbers = argnums(s);
@@ -220,10 +220,10 @@ Graph jacfwd_of(const Step& s) {
     columns.push_back(transform::vmap(pushed, in_axes, inputs[n].shape.num_elements(), out_axes));
     columns.back().verify("vmap");
   }
-  return written(s, inputs, [&](const Handles& in) {
+  return build_graph(s, inputs, [&](const Handles& in) {
     std::vector<Handles> all;
     for (size_t k = 0; k < numbers.size(); ++k) {
-      all.push_back(detail::emit_graph(columns[k], joined(in, Handles{basis(inputs[numbers[k]], s.at)})));
+      all.push_back(detail::emit_graph(columns[k], concat(in, Handles{basis(inputs[numbers[k]], s.at)})));
     }
     Handles out;
     for (size_t r = 0; r < results.size(); ++r) {
@@ -236,7 +236,7 @@ Graph jacfwd_of(const Step& s) {
   });
 }
 
-/// For each of the results its derivatives by all arguments, by pulling the result's unit vectors back together.
+/// For each result its derivatives with respect to all arguments, by a vmapped vjp over the unit vectors of the result.
 Graph jacrev_of(const Step& s) {
   check_real_results(s);
   const std::vector<size_t> numbers = argnums(s);
@@ -254,7 +254,7 @@ Graph jacrev_of(const Step& s) {
                                    BatchAxes(pulled.outputs().size(), transform::BatchAxis(0))));
     rows.back().verify("vmap");
   }
-  return written(s, inputs, [&](const Handles& in) {
+  return build_graph(s, inputs, [&](const Handles& in) {
     Handles out;
     for (size_t r = 0; r < results.size(); ++r) {
       Handles operands = in;
@@ -264,7 +264,7 @@ Graph jacrev_of(const Step& s) {
       const Handles all = detail::emit_graph(rows[r], operands);
       for (const size_t n : numbers) {
         const Shape shape = concatenated(results[r].shape, inputs[n].shape);
-        out.push_back(ops::reshape(all[place(wrt, n)], shape.dims(), s.at));
+        out.push_back(ops::reshape(all[index_among_marked(wrt, n)], shape.dims(), s.at));
       }
     }
     return out;

@@ -1,5 +1,5 @@
 #pragma once
-// One transformation of a case's function, and those that differentiate.
+// One transformation of a case's function, and the differentiating transformations.
 #include <string>
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace calque::cli {
 
-/// One transformation and what it is applied to.
+/// One transformation and the function it is applied to.
 struct TransformStep {
   const Json& json;
   const std::string kind;
   const CaseFunction& function;
-  /// Of the arguments of the transformed function.
+  /// Types of the arguments of the transformed function.
   const std::vector<Type>& types;
   Location at;
 
@@ -29,13 +29,13 @@ struct TransformStep {
 /// The types of a function's arguments, without captures.
 std::vector<Type> argument_types(const CaseFunction& function);
 
-/// grad and value_and_grad: of the first result, by `argnums`, with auxiliary results after the gradients.
+/// grad and value_and_grad: of the first result with respect to `argnums`, with auxiliary results after the gradients.
 Graph gradient_of(const TransformStep& step);
-/// vjp: of primals and cotangents.
+/// vjp: a function of primals and cotangents.
 Graph vjp_of(const TransformStep& step);
-/// jvp: of primals and tangents.
+/// jvp: a function of primals and tangents.
 Graph jvp_of(const TransformStep& step);
-/// The same in two parts, of which the first does not see the tangents.
+/// jvp by partial evaluation: a known part that does not depend on tangents, then an unknown part.
 Graph linearize_of(const TransformStep& step);
 Graph jacfwd_of(const TransformStep& step);
 Graph jacrev_of(const TransformStep& step);

@@ -202,10 +202,10 @@ Handles linspace(const FunctionCall& c) {
 const std::map<std::string_view, Function>& functions() {
   static const std::map<std::string_view, Function> table = {
 #define CALQUE_X(f) {#f, &unary<ops::f>},
-      CALQUE_FLOATY_UNARY(CALQUE_X) CALQUE_SAME_UNARY(CALQUE_X) CALQUE_REAL_UNARY(CALQUE_X) CALQUE_BOOL_UNARY(CALQUE_X)
+      CALQUE_INEXACT_UNARY(CALQUE_X) CALQUE_SAME_UNARY(CALQUE_X) CALQUE_REAL_UNARY(CALQUE_X) CALQUE_BOOL_UNARY(CALQUE_X)
 #undef CALQUE_X
 #define CALQUE_X(f) {#f, &binary<ops::f>},
-          CALQUE_SAME_BINARY(CALQUE_X) CALQUE_FLOATY_BINARY(CALQUE_X) CALQUE_COMPARISON(CALQUE_X)
+          CALQUE_SAME_BINARY(CALQUE_X) CALQUE_INEXACT_BINARY(CALQUE_X) CALQUE_COMPARISON(CALQUE_X)
               CALQUE_LOGICAL(CALQUE_X)
 #undef CALQUE_X
 #define CALQUE_X(f) {#f, &reduction<ops::f>},

@@ -1,5 +1,5 @@
 #pragma once
-// The functions that cases name, by the type-erased functions of the library.
+// The functions that cases name, implemented by the type-erased functions of the library.
 #include <optional>
 #include <span>
 #include <string>
@@ -18,16 +18,16 @@ struct FunctionCall {
   Params params;
   Location at;
 
-  /// Throws CaseError unless there are so many operands.
+  /// Throws CaseError unless there are `count` operands.
   void expect_operands(size_t count) const;
   const detail::Operand& operand(size_t i) const;
 };
 
-/// Why a function cannot be called, or nothing where it can: one that belongs to later work, or an unknown one.
+/// The reason why a function cannot be called (not implemented or unknown), or nothing.
 std::optional<std::string> why_unsupported(std::string_view function);
 
-/// Records the call in the innermost trace. Throws what the library throws; Unsupported for a function that it does
-/// not have.
+/// Records the call in the innermost trace. Propagates the library's exceptions; throws Unsupported for a function that
+/// the library does not have.
 std::vector<detail::Handle> call_function(const FunctionCall& call);
 
 }  // namespace calque::cli

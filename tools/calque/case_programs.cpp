@@ -1,5 +1,5 @@
-// Programs run within a trace; the bodies of control flow see the names of the programs around them, which the traces
-// turn into captures.
+// Programs run within a trace; the bodies of control flow see the names of enclosing programs, which tracing converts
+// to captures.
 #include "calque/case_programs.h"
 
 #include <deque>
@@ -23,7 +23,7 @@ using Handles = std::vector<Handle>;
 using Types = std::vector<Type>;
 
 template <class T>
-std::vector<T> joined(std::vector<T> a, const std::vector<T>& b) {
+std::vector<T> concat(std::vector<T> a, const std::vector<T>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -34,7 +34,7 @@ Types types_of(const Handles& handles, Location at) {
   return types;
 }
 
-/// A value of its own dtype: literals are i32, f32 or c64, as where nothing stands beside them.
+/// A value with a strong dtype: literals become i32, f32 or c64, as without another operand.
 Handle strong(const Operand& x, Location at) {
   switch (x.kind()) {
     case Operand::Kind::tracer:
@@ -114,7 +114,7 @@ class Scope {
     };
   }
 
-  /// A sub-program as a graph of its inputs and of what it takes from the programs around it.
+  /// A sub-program as a graph of its inputs and of the values that it captures from enclosing programs.
   detail::TraceResult traced(std::string_view name, const Json& sub, const Types& types) const {
     return detail::trace_graph(name, types, body(sub));
   }
@@ -125,7 +125,7 @@ class Scope {
   std::deque<AnyArray> constants_;
 };
 
-/// Control flow, and what wraps functions.
+/// Control flow and function wrappers.
 constexpr std::string_view kControl[] = {"cond", "switch_",          "while_loop", "fori_loop",  "scan",
                                          "map",  "associative_scan", "checkpoint", "custom_jvp", "custom_vjp",
                                          "call"};
@@ -197,9 +197,9 @@ Handles Scope::scan(const Params& params, const Json& arguments) {
                       parameters, {at_, {}});
 }
 
-// ---- functions with rules of their own
+// ---- functions with custom rules
 
-/// What a rule gives must be of these types. GradError for another number of values.
+/// Checks the result types of a rule. Throws GradError for a wrong number of values.
 void check_rule(const std::string& rule, const Types& expected, const Types& got, Location at) {
   if (expected.size() != got.size()) {
     throw GradError(rule + ": expected " + std::to_string(expected.size()) + " values, got " +
@@ -224,20 +224,20 @@ Handles emit_rules(const Handles& operands, std::vector<Graph> graphs, Location 
 Handles Scope::checkpoint(const Params& params, const Json& arguments) {
   const Handles operands = resolve_strong(arguments);
   detail::TraceResult sub = traced("checkpoint", params.get("body"), types_of(operands, at_));
-  return emit_rules<primitives::Checkpoint>(joined(operands, sub.captures), {std::move(sub.graph)}, at_);
+  return emit_rules<primitives::Checkpoint>(concat(operands, sub.captures), {std::move(sub.graph)}, at_);
 }
 
-/// Values that the body or the rule takes from around it are operands whose tangents the rule ignores.
+/// Values captured by the body or the rule become operands whose tangents the rule ignores.
 Handles Scope::custom_jvp(const Params& params, const Json& arguments) {
   const Handles operands = resolve_strong(arguments);
   const Types types = types_of(operands, at_);
   detail::TraceResult body = traced("custom_jvp", params.get("body"), types);
   const Types results = body.graph.output_types();
-  detail::TraceResult rule = traced("jvp", params.get("jvp"), joined(types, types));
-  check_rule("custom_jvp: jvp", joined(results, results), rule.graph.output_types(), at_);
+  detail::TraceResult rule = traced("jvp", params.get("jvp"), concat(types, types));
+  check_rule("custom_jvp: jvp", concat(results, results), rule.graph.output_types(), at_);
   detail::TraceResult* both[] = {&body, &rule};
   const Handles captures = detail::unify_captures(both);
-  const Types all = joined(types, types_of(captures, at_));
+  const Types all = concat(types, types_of(captures, at_));
   const auto jvp = [&](std::span<const Handle> in, Handles& outputs) {
     const size_t n = types.size(), m = all.size();
     Handles given(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
@@ -245,12 +245,11 @@ Handles Scope::custom_jvp(const Params& params, const Json& arguments) {
     for (size_t i = n; i < m; ++i) given.push_back(in[i]);
     outputs = detail::emit_graph(rule.graph, given);
   };
-  Graph graph = detail::trace_graph("jvp", joined(all, all), jvp).graph;
-  return emit_rules<primitives::CustomJvp>(joined(operands, captures), {std::move(body.graph), std::move(graph)}, at_);
+  Graph graph = detail::trace_graph("jvp", concat(all, all), jvp).graph;
+  return emit_rules<primitives::CustomJvp>(concat(operands, captures), {std::move(body.graph), std::move(graph)}, at_);
 }
 
-/// Values that the sub-programs take from around them are operands with zero cotangents, and residuals for the backward
-/// one.
+/// Values captured by the sub-programs become operands with zero cotangents, and residuals of the backward sub-program.
 Handles Scope::custom_vjp(const Params& params, const Json& arguments) {
   const Handles operands = resolve_strong(arguments);
   const Types types = types_of(operands, at_);
@@ -266,13 +265,13 @@ Handles Scope::custom_vjp(const Params& params, const Json& arguments) {
   const auto residuals_at = saved.begin() + static_cast<std::ptrdiff_t>(outputs);
   check_rule("custom_vjp: fwd", results, {saved.begin(), residuals_at}, at_);
   const Types residuals(residuals_at, saved.end());
-  detail::TraceResult backward = traced("bwd", params.get("bwd"), joined(residuals, results));
+  detail::TraceResult backward = traced("bwd", params.get("bwd"), concat(residuals, results));
   check_rule("custom_vjp: bwd", types, backward.graph.output_types(), at_);
   detail::TraceResult* all[] = {&body, &forward, &backward};
   const Handles captures = detail::unify_captures(all);
   const Types captured = types_of(captures, at_);
   const auto fwd = [&](std::span<const Handle> in, Handles& out) {
-    out = joined(detail::emit_graph(forward.graph, in), Handles(in.begin() + std::ssize(types), in.end()));
+    out = concat(detail::emit_graph(forward.graph, in), Handles(in.begin() + std::ssize(types), in.end()));
   };
   const auto bwd = [&](std::span<const Handle> in, Handles& out) {
     Handles given(in.begin(), in.begin() + std::ssize(residuals));
@@ -281,9 +280,9 @@ Handles Scope::custom_vjp(const Params& params, const Json& arguments) {
     out = detail::emit_graph(backward.graph, given);
     for (const Type& t : captured) out.push_back(detail::literal(Literal(), t, at_));
   };
-  Graph first = detail::trace_graph("fwd", joined(types, captured), fwd).graph;
-  Graph second = detail::trace_graph("bwd", joined(joined(residuals, captured), results), bwd).graph;
-  return emit_rules<primitives::CustomVjp>(joined(operands, captures),
+  Graph first = detail::trace_graph("fwd", concat(types, captured), fwd).graph;
+  Graph second = detail::trace_graph("bwd", concat(concat(residuals, captured), results), bwd).graph;
+  return emit_rules<primitives::CustomVjp>(concat(operands, captures),
                                            {std::move(body.graph), std::move(first), std::move(second)}, at_);
 }
 
@@ -293,10 +292,10 @@ Handles Scope::call(const Json& statement, const Json& arguments) {
   const CaseTransforms transforms(params, types_of(operands, at_), at_);
   detail::TraceResult sub = traced("call", params.at("body"), transforms.innermost());
   const CaseFunction function = transforms.apply({std::move(sub.graph), sub.captures.size()});
-  return detail::emit_graph(function.graph, joined(operands, sub.captures));
+  return detail::emit_graph(function.graph, concat(operands, sub.captures));
 }
 
-// ---- what cannot be done
+// ---- unsupported programs
 
 std::optional<std::string> why_unsupported_program(const Json& program);
 

@@ -9,11 +9,11 @@
 
 namespace calque::cli {
 
-/// Why a case cannot be evaluated (a transformation or a function that is not there), or nothing where it can.
+/// The reason why a case cannot be evaluated (a missing transformation or function), or nothing.
 std::optional<std::string> why_unsupported_case(const Json& json);
 
-/// The graph of a case, whose inputs are the arrays among the case's inputs. Throws what tracing throws, CaseError and
-/// Unsupported.
+/// The graph of a case, whose inputs are the arrays among the case's inputs. Propagates exceptions of tracing; throws
+/// CaseError and Unsupported.
 Graph trace_case(const Json& json, const std::vector<Type>& inputs, Location at);
 
 }  // namespace calque::cli

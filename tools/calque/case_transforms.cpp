@@ -1,4 +1,4 @@
-// Captured values are the last inputs of every graph here, and every transformation leaves them there.
+// Captured values are the last inputs of every graph here, and every transformation preserves that.
 #include "calque/case_transforms.h"
 
 #include <map>
@@ -17,7 +17,7 @@ using Step = TransformStep;
 
 // ---- batching
 
-/// An axis counted from the front, of an array of that rank.
+/// Normalizes an axis of an array of that rank to a non-negative one.
 transform::BatchAxis batch_axis(const Json& json, int rank, const std::string& what, Location at) {
   if (json.is_null()) return std::nullopt;
   const auto axis = json.get<int64_t>();
@@ -27,7 +27,7 @@ transform::BatchAxis batch_axis(const Json& json, int rank, const std::string& w
   return axis < 0 ? axis + rank : axis;
 }
 
-/// Axis 0 for each where the list is absent.
+/// The i-th entry of the axis list; axis 0 when the list is absent.
 const Json& axis_entry(const Json& json, const char* name, size_t count, size_t i) {
   static const Json zero = 0;
   if (!json.contains(name)) return zero;
@@ -76,9 +76,9 @@ Graph batched(const Step& s) {
   return transform::vmap(s.graph(), batch.axes, batch.size, out_axes);
 }
 
-// ---- the rest
+// ---- other transformations
 
-/// One equation that calls the graph.
+/// A graph with one equation that calls the given graph.
 template <class P>
 Graph wrapped(const Step& s) {
   Graph g;

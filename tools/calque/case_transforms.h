@@ -9,8 +9,8 @@
 
 namespace calque::cli {
 
-/// A function as a graph. Its inputs are its arguments, then values that it takes from around it: to transformations
-/// those are constants, alike for all examples of a batch.
+/// A function as a graph. Its inputs are its arguments followed by captured values. Transformations treat captured
+/// values as constants, which are the same for all examples of a batch.
 struct CaseFunction {
   Graph graph;
   size_t num_captures = 0;
@@ -18,7 +18,7 @@ struct CaseFunction {
   size_t num_arguments() const { return graph.inputs().size() - num_captures; }
 };
 
-/// Why the list `transform` of a case or call cannot be applied (a kind that nobody knows), or nothing where it can.
+/// The reason why the list `transform` of a case or call cannot be applied (an unknown kind), or nothing.
 std::optional<std::string> why_unsupported_transforms(const Json& holder);
 
 /// The list `transform` of a case or call, on arguments of given types.
@@ -28,15 +28,15 @@ class CaseTransforms {
   /// DTypeError where arguments do not fit (batch sizes that differ, a tangent that is not of its primal's type).
   CaseTransforms(const Json& holder, std::vector<Type> types, Location at);
 
-  /// What the function itself is traced for.
+  /// The types that the function itself is traced with.
   const std::vector<Type>& innermost() const { return types_.front(); }
-  /// The transformed function: its arguments are those that the constructor was given. Every graph on the way is
-  /// verified. Throws GradError and ShapeError where the function cannot be transformed so.
+  /// The transformed function, with arguments of the types given to the constructor. Verifies every intermediate graph.
+  /// Throws GradError and ShapeError when the function cannot be transformed.
   CaseFunction apply(CaseFunction function) const;
 
  private:
   std::vector<const Json*> list_;
-  /// Of the arguments before each transformation, and after the last.
+  /// Argument types before each transformation, and after the last.
   std::vector<std::vector<Type>> types_;
   Location at_;
 };

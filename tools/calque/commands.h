@@ -1,5 +1,5 @@
 #pragma once
-// The subcommands of `calque`: each adds itself to the application, and sets the exit status when it has run.
+// The subcommands of `calque`: each registers itself with the application and sets the exit status when it runs.
 #include <CLI/CLI.hpp>
 
 #include "calque/device.h"
@@ -7,7 +7,7 @@
 
 namespace calque::cli {
 
-/// What --device takes.
+/// Validates the value of --device.
 inline const CLI::Validator device_name(
     [](std::string& text) -> std::string {
       if (text == "reference") return {};

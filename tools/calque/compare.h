@@ -1,5 +1,5 @@
 #pragma once
-// Whether a result is close enough to what is expected: shape and dtype must be equal, NaN equals NaN alone.
+// Compares a result with the expected array: shape and dtype must be equal, NaN equals only NaN.
 #include <string>
 
 #include "calque/ir/any_array.h"
@@ -16,7 +16,7 @@ struct Tolerance {
   bool lower_only = false;    ///< only the lower triangle of the last two dimensions counts
 };
 
-/// What differs, in words; empty when the result is close enough.
+/// A description of the difference; empty when the result is within tolerance.
 std::string difference(const AnyArray& got, const AnyArray& want, const Tolerance& tolerance);
 
 }  // namespace calque::cli

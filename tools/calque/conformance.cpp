@@ -1,5 +1,5 @@
-// `calque conformance`: every case of the files is traced, run and compared. A case fails with the text of whatever
-// goes wrong; only a reason that why_unsupported_case or the device names makes it unsupported.
+// `calque conformance`: traces, runs and compares every case of the files. A case fails with the text of its error; it
+// is unsupported only for a reason given by why_unsupported_case or the device.
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -29,7 +29,7 @@ struct Outcome {
   std::string id;
   Verdict verdict = Verdict::passed;
   std::string reason;
-  std::string graph;  ///< of a wrong result, when asked for
+  std::string graph;  ///< of a wrong result, if requested
 };
 
 struct Options {
@@ -83,7 +83,7 @@ Tolerance read_tolerance(const Json& json) {
   return t;
 }
 
-/// Small programs still trace and run: an error has left nothing behind.
+/// Checks that small programs still trace and run after an error.
 void check_usable() {
   if (detail::tracing()) throw std::runtime_error("the trace is still running after the error");
   const Type type{DType::f32, {}};
@@ -97,7 +97,7 @@ void check_usable() {
   }
 }
 
-/// What goes wrong with a case that must be refused, or nothing.
+/// The failure of a case that must be rejected, or nothing.
 std::string check_error(const Json& json, const std::vector<Type>& types, Location at) {
   std::vector<std::string> admitted{json["error"].get<std::string>()};
   if (json.contains("error_also")) {

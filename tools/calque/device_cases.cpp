@@ -75,7 +75,7 @@ std::vector<DeviceCase> make_cases() {
   all.back().fast_math = all.back().matrix_units = true;
   matmuls("matmul_bf16", "products of square matrices of bf16", bfloat16{}, 2);
   all.back().matrix_units = true;
-  all.push_back({"small_kernels", "80 reductions, each waiting for the one before",
+  all.push_back({"small_kernels", "80 reductions, each depending on the previous one",
                  [](int64_t n) {
                    return traced(
                        [](auto x) {

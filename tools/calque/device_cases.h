@@ -1,5 +1,5 @@
 #pragma once
-// The built-in cases of `calque bench --device`: graphs of a size.
+// The built-in cases of `calque bench --device`: graphs parametrized by size.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -12,16 +12,16 @@ namespace calque::cli {
 struct DeviceCase {
   std::string name, what;
   std::function<Graph(int64_t n)> make;    ///< of arrays of about n elements
-  std::function<double(int64_t n)> bytes;  ///< that must be read and written
-  std::function<double(int64_t n)> flops;  ///< that must be computed
-  bool matrix_units = false;  ///< a GPU has units for it that are faster than what its limits are measured with
-  bool fast_math = false;     ///< compiled so
+  std::function<double(int64_t n)> bytes;  ///< minimum bytes read and written
+  std::function<double(int64_t n)> flops;  ///< minimum number of operations
+  bool matrix_units = false;               ///< a GPU has matrix units for it that exceed its measured limits
+  bool fast_math = false;                  ///< compiled with fast math
   int64_t smallest = 1 << 10, largest = 1 << 26;
 };
 
 const std::vector<DeviceCase>& built_in_device_cases();
 
-/// Graphs whose times tell a device's limits: a copy of n floats, and n chains of `kProbeSteps` multiply-adds.
+/// Graphs that measure the limits of a device: a copy of n floats, and n chains of `kProbeSteps` multiply-adds.
 Graph copy_probe(int64_t n);
 Graph arithmetic_probe(int64_t n);
 inline constexpr int64_t kProbeSteps = 256;

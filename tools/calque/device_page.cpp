@@ -1,4 +1,4 @@
-// The page of a comparison of devices: one file, charts as inline SVG, nothing fetched from anywhere.
+// The page of a comparison of devices: a self-contained file with charts as inline SVG.
 #include <algorithm>
 #include <cmath>
 
@@ -87,7 +87,7 @@ std::string time_chart(const Json& of_case, const Json& devices) {
   return svg(kWide, kHigh, body);
 }
 
-/// Operations a second by operations for each byte, under the limits of each device.
+/// Operations per second over operations per byte, under the limits of each device.
 std::string roofline(const Json& document) {
   Axis x{.from = kLeft, .to = kWide - kRight}, y{.from = kHigh - kBottom, .to = kTop};
   x.take(0.05);

@@ -26,7 +26,7 @@ std::vector<AnyArray> Executor::operator()(const std::vector<AnyArray>& inputs) 
                           : runtime::execute_on_device(*executable_, pointers, device_);
 }
 
-std::vector<AnyArray> Executor::placed(std::vector<AnyArray> inputs) const {
+std::vector<AnyArray> Executor::to_device(std::vector<AnyArray> inputs) const {
   for (AnyArray& a : inputs) a = detail::copy_to_device("run", a, device_, {});
   return inputs;
 }

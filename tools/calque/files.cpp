@@ -7,7 +7,6 @@
 #include "calque/ir/errors.h"
 
 namespace calque::cli {
-namespace {
 
 std::string read_text(const std::string& path) {
   const auto all_of = [](std::istream& in) { return std::string(std::istreambuf_iterator<char>(in), {}); };
@@ -16,8 +15,6 @@ std::string read_text(const std::string& path) {
   if (!in || in.peek() == std::ifstream::traits_type::eof()) throw Error(path + ": cannot be read, or is empty");
   return all_of(in);
 }
-
-}  // namespace
 
 Graph read_graph(const std::string& path) {
   const std::string text = read_text(path);

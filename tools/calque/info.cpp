@@ -1,4 +1,4 @@
-// `calque info`: what decides about the code that is generated here.
+// `calque info`: versions, target, devices and environment, which determine the generated code.
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -15,7 +15,7 @@
 namespace calque::cli {
 namespace {
 
-/// The features that are there, of LLVM's list of all: `+avx,-avx10.1,+avx2` becomes `avx avx2`.
+/// The enabled features of LLVM's feature string: `+avx,-avx10.1,+avx2` becomes `avx avx2`.
 std::string present(const std::string& features) {
   std::istringstream list(features);
   std::string all;
@@ -25,7 +25,7 @@ std::string present(const std::string& features) {
   return all;
 }
 
-/// Which cuBLASLt would be used, as far as that can be told without a context.
+/// The cuBLASLt that would be used, as far as known without a context.
 void tell_library(int driver_version) {
   const runtime::cublas::SearchList choice = runtime::cublas::chosen_candidates(driver_version);
   const auto library = runtime::cublas::first_that_starts(choice, [](const auto&) { return true; });
@@ -36,7 +36,7 @@ void tell_library(int driver_version) {
             << "\n";
 }
 
-/// Each card with its driver, or why it cannot be used. No context is made for it.
+/// Each GPU with its driver, or the reason why it cannot be used. Creates no context.
 void tell_gpus() {
   const runtime::CudaDevices& all = runtime::cuda_devices();
   for (size_t i = 0; i < all.devices.size(); ++i) {

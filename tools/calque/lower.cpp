@@ -1,6 +1,8 @@
-// `calque lower`: a text graph as far as one stage of the way to machine code.
+// `calque lower`: compiles a text graph up to one stage and prints that stage.
+#include <algorithm>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "calque/commands.h"
@@ -15,7 +17,8 @@ namespace calque::cli {
 namespace {
 
 struct Options {
-  std::string file, output, emit = "plan", cpu, triple, device = "cpu", arch;
+  std::string file, output, emit = "plan", cpu, triple, device = "cpu", arch, print_after;
+  bool print_passes = false;
   runtime::CompileOptions compile;
 };
 
@@ -25,16 +28,19 @@ std::string dot_of(const Graph& graph) {
   return out.str();
 }
 
-/// Stages of the way to a GPU. None has to be there.
-std::string device_text(const Graph& graph, const Options& options) {
+/// The stages of compilation for a GPU. No GPU needs to be present.
+std::string device_text(const Graph& graph, const Options& options, PassLog* log = nullptr) {
   runtime::CompileOptions compile = options.compile;
   const Device device = parse_device(options.device);
   if (device.kind == Device::Kind::gpu && static_cast<size_t>(device.index) + 2 < devices().size()) {
     compile.device = device;
   }
-  const kernel::Program program = runtime::plan_for_device(runtime::simplified_for_device(graph, compile), compile);
+  const kernel::Program program =
+      runtime::plan_for_device(runtime::simplified_for_device(graph, compile, log), compile, log);
   codegen::DeviceOptions code = runtime::device_code_options(compile);
   if (!options.arch.empty()) code.arch = options.arch;
+  code.log = log;
+  if (log != nullptr) return codegen::compile_ptx(program, code).ptx;
   if (options.emit == "llvm") return codegen::device_llvm_ir(program, code);
   if (options.emit != "plan") return codegen::compile_ptx(program, code).ptx;
   std::ostringstream out;
@@ -42,13 +48,51 @@ std::string device_text(const Graph& graph, const Options& options) {
   return out.str();
 }
 
+Device::Kind pipeline_of(const Options& options) { return parse_device(options.device).kind; }
+
+int print_passes(const Options& options) {
+  std::string out;
+  for (const PassInfo& pass : runtime::pipeline_passes(pipeline_of(options)))
+    out += fmt::format("{:26}{}\n", pass.name, pass.doc);
+  write_text(options.output, out);
+  return 0;
+}
+
+/// The program after one pass of the whole pipeline.
+int print_after(const Graph& graph, const Options& options) {
+  const std::vector<PassInfo> passes = runtime::pipeline_passes(pipeline_of(options));
+  std::string names;
+  for (const PassInfo& pass : passes) names += (names.empty() ? "" : ", ") + std::string(pass.name);
+  if (std::none_of(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.name == options.print_after; }))
+    throw Error("lower: there is no pass " + options.print_after + ", expected one of " + names);
+  PassLog log([&](std::string_view pass) { return pass == options.print_after; });
+  log.add(runtime::kTracePass.name, 0, [&](std::ostream& out) { out << graph; });
+  if (options.device == "cpu") {
+    const Graph simplified = runtime::simplified_graph(graph, options.compile, &log);
+    codegen::CodegenOptions code = runtime::codegen_options(options.compile);
+    code.target = {options.cpu, options.triple};
+    code.log = &log;
+    codegen::object(runtime::plan_graph(simplified, {}, options.compile, &log), code);
+  } else {
+    device_text(graph, options, &log);
+  }
+  const auto found = std::find_if(log.entries().begin(), log.entries().end(),
+                                  [&](const PassLog::Entry& e) { return e.name == options.print_after; });
+  if (found == log.entries().end()) throw Error("lower: the pass " + options.print_after + " has nothing to do here");
+  write_text(options.output, found->text);
+  return 0;
+}
+
 int lower(const Options& options) {
+  if (options.print_passes) return print_passes(options);
+  if (options.file.empty()) throw Error("lower: expected a file");
   const Graph graph = read_graph(options.file);
   if (options.emit == "dot") {
     write_text(options.output, dot_of(graph));
     return 0;
   }
   if (const auto reason = runtime::needs_reference(graph)) throw CompileError("lower: " + *reason);
+  if (!options.print_after.empty()) return print_after(graph, options);
   if (options.emit == "ptx" || options.device != "cpu") {
     if (options.emit == "obj") throw CompileError("lower: a GPU has no object files; --emit=ptx prints its code");
     write_text(options.output, device_text(graph, options));
@@ -80,13 +124,17 @@ int lower(const Options& options) {
 void add_lower(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("lower", "Prints one stage of a text graph on its way to machine code");
-  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input")->required();
+  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input");
   command
       ->add_option("--emit", options->emit,
                    "plan: kernels and the steps of the entry; llvm: optimised LLVM IR; asm: assembly; ptx: code for a "
                    "GPU; obj: an object file; dot: the graph for Graphviz")
       ->check(CLI::IsMember({"plan", "llvm", "asm", "ptx", "obj", "dot"}))
       ->capture_default_str();
+  command->add_option("--print-after", options->print_after,
+                      "In place of --emit: the graph, plan, kernels, program or module after this pass");
+  command->add_flag("--print-passes", options->print_passes,
+                    "List the passes from a graph to code for --device, in order");
   command->add_option("--cpu", options->cpu, "LLVM's name of the CPU; this machine's when absent");
   command->add_option("--device", options->device, "cpu, or gpu for what a GPU gets")
       ->check(device_name)

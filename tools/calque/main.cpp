@@ -1,6 +1,6 @@
 // The command-line tool: text graphs in, text, values or code out; and the runner of conformance cases. Exit status: 0
-// when all went well, 1 when a check failed (a case, a difference that `run --check` found), 2 when the input is wrong,
-// 100 and above when the command line is. Errors are one line on standard error.
+// on success, 1 when a check fails (a case, a difference found by `run --check`), 2 for wrong input, 100 and above for
+// a wrong command line. Errors are one line on standard error.
 #include <exception>
 #include <iostream>
 

@@ -3,17 +3,21 @@
 #include <map>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "calque/case_transforms.h"
 #include "calque/commands.h"
 #include "calque/files.h"
 #include "calque/ir/errors.h"
 
+#include "kernel/ir/parse.h"
+#include "kernel/schedule/passes.h"
 #include "transform/simplify/passes.h"
 
 namespace calque::cli {
 namespace {
 
-/// A pass, or a transformation with what stands after its `=`.
+/// A pass, or a transformation with the value after its `=`.
 struct Step {
   std::string name, value;
   bool is_pass = false;
@@ -21,34 +25,36 @@ struct Step {
 
 struct Options {
   std::string file, output;
-  /// As the command line has them, by the option's name.
+  /// Values from the command line, by option name.
   std::map<std::string, std::vector<std::string>> values;
-  bool table = false;
+  bool table = false, kernel = false;
 };
 
-/// Kind, what stands for it when it is given without `=` (empty: it takes nothing), and what it does.
+/// Kind, the default value when given without `=` (empty: it takes no value), and the description.
 struct Transformation {
   const char *kind, *value, *doc;
 };
 constexpr Transformation kTransformations[] = {
-    {"grad", "0", "Gradient of the one scalar output by the first input; --grad=0,2 by those"},
-    {"value-and-grad", "0", "The same after the output itself"},
-    {"vjp", "", "Outputs and, for a cotangent of each, cotangents of the inputs"},
-    {"jvp", "", "Outputs and, for a tangent of each input, tangents of the outputs"},
-    {"linearize", "", "The same in two parts, the second of which depends on the tangents alone"},
-    {"jacfwd", "0", "Jacobians of the outputs by the first input, in forward mode; --jacfwd=0,2 by those"},
-    {"jacrev", "0", "The same in reverse mode"},
-    {"hessian", "0", "Second derivatives of the outputs by the first input"},
+    {"grad", "0", "Gradient of the scalar output with respect to the first input; --grad=0,2: to these inputs"},
+    {"value-and-grad", "0", "Like --grad, preceded by the output itself"},
+    {"vjp", "", "Outputs and, given a cotangent for each, cotangents of the inputs"},
+    {"jvp", "", "Outputs and, given a tangent for each input, tangents of the outputs"},
+    {"linearize", "", "Like --jvp by partial evaluation: the known part does not depend on tangents"},
+    {"jacfwd", "0",
+     "Jacobians of the outputs with respect to the first input, in forward mode; --jacfwd=0,2: to these inputs"},
+    {"jacrev", "0", "Like --jacfwd, in reverse mode"},
+    {"hessian", "0", "Second derivatives of the outputs with respect to the first input"},
     {"vmap", "8", "Batches of 8 examples along axis 0; --vmap=4:1,none for 4 along axis 1 of the first input alone"},
-    {"checkpoint", "", "Derivatives will compute everything again"},
+    {"checkpoint", "", "Derivatives recompute all intermediate values"},
 };
 
 std::string list_of_passes() {
-  std::ostringstream out;
-  for (const transform::Pass& pass : transform::passes()) {
-    out << "\n  " << pass.name << std::string(pass.name.size() < 14 ? 14 - pass.name.size() : 1, ' ') << pass.doc;
-  }
-  return out.str();
+  std::string out;
+  for (const transform::Pass& pass : transform::passes()) out += fmt::format("\n  {:22}  {}", pass.name, pass.doc);
+  out += "\nPasses over kernels (--kernel), in their order:";
+  for (const kernel::KernelPass& pass : kernel::kernel_passes())
+    out += fmt::format("\n  {:22}  {}", pass.info.name, pass.info.doc);
+  return out;
 }
 
 transform::Pass pass_named(const std::string& name) {
@@ -74,7 +80,7 @@ int64_t number(const std::string& text, const std::string& option) {
   throw Error("opt: --" + option + " expects numbers, got '" + text + "'");
 }
 
-// ---- transformations, as the conformance cases spell them
+// ---- transformations, in the notation of conformance cases
 
 struct Application {
   Json json;
@@ -138,7 +144,7 @@ Graph applied(const Step& step, const Graph& graph) {
 
 // ---- the command
 
-/// A flag that takes nothing comes as "true".
+/// CLI11 passes "true" for a flag without a value.
 std::string value_of(const std::string& kind, const std::string& value) {
   for (const Transformation& t : kTransformations) {
     if (t.kind != kind || *t.value != '\0') continue;
@@ -167,7 +173,37 @@ std::vector<Step> steps_of(const CLI::App& command, const Options& options) {
   return steps;
 }
 
+/// Kernel passes over the kernels of a text. Buffers that are bound to the same memory are not known to the text.
+int opt_kernels(const Options& options) {
+  for (const Transformation& t : kTransformations)
+    if (!options.values.at(t.kind).empty()) throw Error(std::string("opt: --") + t.kind + " is not for kernels");
+  if (options.table) throw Error("opt: --table is not for kernels");
+  std::vector<const kernel::KernelPass*> passes;
+  for (const std::string& value : options.values.at("pass"))
+    for (const std::string& name : split_at(value, ',')) passes.push_back(&kernel::find_kernel_pass(name));
+  std::vector<kernel::Kernel> kernels;
+  const std::string text = read_text(options.file);
+  try {
+    kernels = kernel::parse_kernels(text);
+  } catch (const ParseError& e) {
+    throw ParseError(options.file + ": " + e.what());
+  }
+  std::ostringstream out;
+  for (kernel::Kernel& k : kernels) {
+    std::vector<kernel::View> views;
+    for (size_t i = 0; i < k.buffers.size(); ++i) views.push_back({static_cast<int32_t>(i), 0, {}, {}});
+    for (const kernel::KernelPass* pass : passes) {
+      pass->run(k, views);
+      verify(k);
+    }
+    out << k;
+  }
+  write_text(options.output, out.str());
+  return 0;
+}
+
 int opt(const CLI::App& command, const Options& options) {
+  if (options.kernel) return opt_kernels(options);
   const std::vector<Step> steps = steps_of(command, options);
   Graph graph = read_graph(options.file);
   for (const Step& step : steps) {
@@ -201,6 +237,7 @@ void add_opt(CLI::App& app, int& status) {
     command->add_flag(name + alone, options->values[t.kind], t.doc)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
+  command->add_flag("--kernel", options->kernel, "The file holds kernels, as --print-after shows them, not a graph");
   command->add_flag("--table", options->table, "Print a table in place of the text form");
   command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
   command->footer("Passes:" + list_of_passes());

@@ -1,5 +1,5 @@
 #pragma once
-// What pages of figures share.
+// Shared parts of the HTML pages.
 #include <string>
 
 namespace calque::cli {
@@ -17,10 +17,10 @@ small { opacity: .75; }
 </style>
 )";
 
-/// Text as HTML shows it.
+/// Escapes text for HTML.
 std::string escape(const std::string& text);
 
-/// An image of that size in which `body` is drawn.
+/// An SVG image of that size with the elements of `body`.
 std::string svg(double width, double height, const std::string& body);
 
 }  // namespace calque::cli

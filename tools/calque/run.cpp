@@ -1,4 +1,4 @@
-// `calque run`: a text graph on data from files or from a seed. `--check` compares with the reference evaluator.
+// `calque run`: runs a text graph on data from files or from a seed. `--check` compares with the reference evaluator.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -73,7 +73,7 @@ runtime::CompileOptions compile_options(const Options& options) {
 
 /// The median time of a run, over half a second and at least five runs.
 void print_times(const Executor& runner, const std::vector<AnyArray>& arrays, double compile_seconds) {
-  const std::vector<AnyArray> inputs = runner.placed(arrays);
+  const std::vector<AnyArray> inputs = runner.to_device(arrays);
   std::vector<double> times;
   for (const auto start = Clock::now(); times.size() < 5 || (seconds_since(start) < 0.5 && times.size() < 100'000);) {
     const auto begin = Clock::now();
@@ -86,7 +86,7 @@ void print_times(const Executor& runner, const std::vector<AnyArray>& arrays, do
             << " (median of " << times.size() << ")\n";
 }
 
-/// What separates float results of two orders of evaluation, for results of ordinary size.
+/// The tolerance for float results of two orders of evaluation, for results of moderate magnitude.
 Tolerance check_tolerance(DType dtype, const Options& options) {
   Tolerance t;
   t.kind = Tolerance::Kind::relative;

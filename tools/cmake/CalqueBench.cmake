@@ -1,5 +1,5 @@
-# bench/<case>/*.cpp: one Google Benchmark executable bench_<case> a folder; bench/common is linked into each.
-# Files named rival_*.cpp are compiled as their experts would (probe_*.cpp too), and see none of our headers.
+# bench/<case>/*.cpp: one Google Benchmark executable bench_<case> per folder; bench/common is linked into each.
+# Files named rival_*.cpp and probe_*.cpp are compiled with native optimization flags and include none of our headers.
 
 find_package(benchmark QUIET)
 find_package(nlohmann_json QUIET)
@@ -8,11 +8,11 @@ if(NOT benchmark_FOUND OR NOT nlohmann_json_FOUND)
   message(STATUS "Calque: Google Benchmark or nlohmann_json not found, no benchmarks")
   set(calque_bench_folders)
 endif()
-# g++ 12 takes the undefined vectors of its own intrinsics for uninitialized ones.
-# psabi: vectors wider than the processor's are passed between functions of one file only.
+# -Wno-maybe-uninitialized: g++ 12 warns about the undefined vectors of its own intrinsics.
+# -Wno-psabi: vectors wider than the target's registers are only passed between functions of one file.
 set(calque_native_flags -O3 -march=native -ffp-contract=fast -Wno-maybe-uninitialized -Wno-psabi)
 
-# Libraries that rivals use: rival_<library>*.cpp is compiled where the library is, and CALQUE_BENCH_<LIBRARY> is 1 or 0.
+# Libraries that rivals use: rival_<library>*.cpp is compiled if the library is found; CALQUE_BENCH_<LIBRARY> is 1 or 0.
 set(calque_bench_libraries openblas onednn sleef libxsmm)
 set(calque_openblas cblas.h openblas)
 set(calque_onednn dnnl.hpp dnnl)
@@ -25,13 +25,13 @@ foreach(library IN LISTS calque_bench_libraries)
   find_path(${variable}_INCLUDE ${header} PATH_SUFFIXES openblas openblas-pthread)
   find_library(${variable}_LIBRARY ${file})
   if(library STREQUAL "libxsmm" AND ${variable}_LIBRARY)
-    find_library(${variable}_STUBS xsmmnoblas)  # for the BLAS that it would fall back to
+    find_library(${variable}_STUBS xsmmnoblas)  # stubs for its fallback BLAS
     set(calque_libxsmm_more ${${variable}_STUBS})
   endif()
   mark_as_advanced(${variable}_INCLUDE ${variable}_LIBRARY)
 endforeach()
 
-# Drops from `sources` the rivals whose library is missing, and gives the target what the others need.
+# Removes from `sources` the rivals whose library is missing, and adds the usage requirements of the others to the target.
 macro(calque_bench_link target)
   foreach(library IN LISTS calque_bench_libraries)
     set(own ${sources})
@@ -65,8 +65,8 @@ foreach(folder IN LISTS calque_bench_folders)
     calque_bench_link(bench_${name})
     set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
     target_link_libraries(bench_${name} PRIVATE calque_flags calque::calque bench_common)
-    target_include_directories(bench_${name} PRIVATE "${PROJECT_SOURCE_DIR}/examples")  # whose models some cases time
-    target_compile_definitions(bench_${name} PRIVATE CALQUE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # and their data
+    target_include_directories(bench_${name} PRIVATE "${PROJECT_SOURCE_DIR}/examples")  # some cases time models of the examples
+    target_compile_definitions(bench_${name} PRIVATE CALQUE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # and read their data
     list(APPEND calque_bench_targets bench_${name})
   endif()
   foreach(source IN LISTS sources)
@@ -75,7 +75,7 @@ foreach(folder IN LISTS calque_bench_folders)
       set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "${calque_native_flags}")
     endif()
     if(file MATCHES "^rival_eigen")
-      # Code for this machine and for the least one must not share Eigen's inline functions in one program.
+      # Native code and baseline code must not share Eigen's inline functions in one program.
       set_source_files_properties("${source}" PROPERTIES COMPILE_DEFINITIONS Eigen=EigenNative)
     endif()
     if(file MATCHES "fast_math")
@@ -83,7 +83,7 @@ foreach(folder IN LISTS calque_bench_folders)
     endif()
   endforeach()
 endforeach()
-# SLEEF is a rival of the mathematical functions where it is.
+# SLEEF is a rival of the mathematical functions if it is found.
 if(TARGET bench_math)
   find_library(CALQUE_SLEEF sleef)
   target_link_libraries(bench_math PRIVATE nlohmann_json::nlohmann_json)
@@ -91,7 +91,7 @@ if(TARGET bench_math)
     target_link_libraries(bench_math PRIVATE "${CALQUE_SLEEF}")
   endif()
 endif()
-# Its figures are cheap to get wrong without a word: each function and rival runs once with the tests.
+# Wrong figures would go unnoticed, so each function and rival runs once as a test.
 if(TARGET bench_math AND NOT CALQUE_SANITIZE)
   set_target_properties(bench_math PROPERTIES EXCLUDE_FROM_ALL OFF)
   add_test(NAME bench.math COMMAND bench_math --repetitions=1)

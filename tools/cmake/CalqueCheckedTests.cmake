@@ -1,9 +1,9 @@
-# Tests that are no GoogleTest programs: scripts, snippets that must not compile, text tests, conformance, fuzzers.
+# Tests that are not GoogleTest programs: scripts, snippets that must not compile, text tests, conformance, fuzzers.
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(calque_tools "${PROJECT_SOURCE_DIR}/tools")
 
-# test/tools/*_test.py: tests of the scripts under tools/; the command-line tool is their argument.
+# test/tools/*_test.py: tests of the scripts under tools/, with the path of the command-line tool as argument.
 file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/tools/*_test.py")
 foreach(script IN LISTS scripts)
   cmake_path(GET script STEM name)
@@ -16,7 +16,7 @@ get_target_property(eigen_includes Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
 list(TRANSFORM eigen_includes PREPEND -isystem)
 set(calque_compile_command "${CMAKE_CXX_COMPILER}" -std=c++20 "-I${PROJECT_SOURCE_DIR}/include" ${eigen_includes})
 
-# The snippets' share of the work is small beside reading calque.h, so that is read once.
+# Parsing calque.h dominates the compile time of a snippet, so it is precompiled.
 set(snippet_header "${PROJECT_BINARY_DIR}/test/snippet.h")
 file(CONFIGURE OUTPUT "${snippet_header}" CONTENT "#include <calque/calque.h>\n")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
@@ -50,7 +50,7 @@ foreach(snippet IN LISTS snippets)
   calque_add_compile_fail(${name} "${snippet}")
 endforeach()
 
-# test/spellings: every spelling of the interface with its type. With NEG=n it must not compile.
+# test/spellings: every spelling of the interface with its type. With NEG=n the file must not compile.
 set(spellings "${PROJECT_SOURCE_DIR}/test/spellings/spellings.cpp")
 if(EXISTS "${spellings}" AND EXISTS "${PROJECT_SOURCE_DIR}/include/calque/calque.h")
   add_executable(test_spellings "${spellings}")
@@ -64,7 +64,7 @@ if(EXISTS "${spellings}" AND EXISTS "${PROJECT_SOURCE_DIR}/include/calque/calque
 endif()
 
 # test/**/*.jaxpr with `RUN:` lines: each line is a shell command (%s the file, %t a scratch file, calque and FileCheck
-# by name) that has to succeed.
+# by name) that must succeed.
 if(TARGET calque_cli)
   find_program(CALQUE_FILECHECK NAMES FileCheck-22 FileCheck HINTS "${LLVM_TOOLS_BINARY_DIR}" REQUIRED)
   file(GLOB_RECURSE texts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/*.jaxpr")
@@ -89,7 +89,7 @@ if(TARGET calque_cli)
   endforeach()
 endif()
 
-# test/fuzz/<x>_fuzz.cpp: a libFuzzer program, run for a bounded time on the seeds in test/fuzz/corpus/<x>.
+# test/fuzz/<x>_fuzz.cpp: a libFuzzer program, run for a limited time on the seeds in test/fuzz/corpus/<x>.
 if(CALQUE_FUZZ)
   set(CALQUE_FUZZ_SECONDS 20 CACHE STRING "Seconds that each fuzzer runs in a test")
   file(GLOB fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/fuzz/*_fuzz.cpp")

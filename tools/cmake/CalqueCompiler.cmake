@@ -9,12 +9,12 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
-# Compiling is most of the waiting here and the library is not numerical code itself: -O2 builds a third faster.
+# Build time dominates development and the library itself is not numerical code: -O2 builds a third faster than -O3.
 if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_FLAGS_RELEASE STREQUAL "-O3 -DNDEBUG")
   set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 endif()
 
-# Precompiled headers defeat ccache unless it is told that they hold no time and date macros that matter.
+# ccache only caches with precompiled headers if it is told to ignore their time and date macros.
 find_program(CALQUE_CCACHE ccache)
 if(CALQUE_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
@@ -22,7 +22,7 @@ if(CALQUE_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   )
 endif()
 
-# Usage requirements that every target of this project (and none of its users) compiles with.
+# Usage requirements of every target of this project, not of its users.
 add_library(calque_flags INTERFACE)
 target_compile_features(calque_flags INTERFACE cxx_std_20)
 target_compile_options(
@@ -30,7 +30,7 @@ target_compile_options(
   INTERFACE -Wall
             -Wextra
             -Wpedantic
-            # The reference evaluator and the constant folder round every operation by itself, on every target.
+            # The reference evaluator and the constant folder round every operation separately, on every target.
             -ffp-contract=off
             $<$<BOOL:${CALQUE_WERROR}>:-Werror>
             $<$<AND:$<CXX_COMPILER_ID:Clang>,$<BOOL:${CALQUE_CCACHE}>>:SHELL:-Xclang -fno-pch-timestamp>)
@@ -43,15 +43,14 @@ if(CALQUE_SANITIZE)
   target_compile_options(calque_flags INTERFACE ${sanitize} -fno-omit-frame-pointer)
   target_link_options(calque_flags INTERFACE ${sanitize})
   if(CALQUE_SANITIZE MATCHES "undefined")
-    # -fsanitize=function reads the bytes before a function's entry: before generated code there may be no page.
+    # -fsanitize=function reads the bytes before a function's entry, which may be unmapped for generated code.
     target_compile_options(calque_flags INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=function)
   endif()
 endif()
 
-# What programs of this project that use the library compile with beside that: tests, examples, the command-line tool.
-# They are most of a build. AddressSanitizer looks at the library, which keeps its level of optimisation. (Under
-# ThreadSanitizer files that are not instrumented rely on inlining: else they might be linked to what another one has
-# of an inline function.)
+# Additional flags of programs that use the library: tests, examples, the command-line tool. They are most of a build.
+# AddressSanitizer checks the library, which keeps its optimisation level. (Not under ThreadSanitizer: files that are not
+# instrumented rely on inlining, since they could otherwise be linked to another file's copy of an inline function.)
 add_library(calque_program_flags INTERFACE)
 target_link_libraries(calque_program_flags INTERFACE calque_flags)
 if(CALQUE_SANITIZE MATCHES "address")

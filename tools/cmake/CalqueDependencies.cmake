@@ -1,4 +1,4 @@
-# Everything the library is built from. Only Eigen (its Core, for the 16-bit types) shows in public headers.
+# All dependencies of the library. Only Eigen (its Core, for the 16-bit types) is visible in public headers.
 
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
@@ -11,14 +11,14 @@ find_path(CALQUE_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 mark_as_advanced(CALQUE_XXHASH_INCLUDE_DIR)
 message(STATUS "Calque: LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
 
-# What the private sources of every layer may include.
+# Dependencies that the private sources of every layer may include.
 add_library(calque_private_dependencies INTERFACE)
 target_link_libraries(calque_private_dependencies INTERFACE Eigen3::Eigen Threads::Threads TBB::tbb fmt::fmt
                                                             spdlog::spdlog)
 target_include_directories(calque_private_dependencies SYSTEM INTERFACE ${CALQUE_XXHASH_INCLUDE_DIR})
 target_compile_definitions(calque_private_dependencies INTERFACE XXH_INLINE_ALL)
 
-# LLVM's headers, for the codegen layer alone.
+# LLVM's headers, only for the codegen layer.
 add_library(calque_llvm_headers INTERFACE)
 target_include_directories(calque_llvm_headers SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 separate_arguments(calque_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
@@ -27,7 +27,7 @@ if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(calque_llvm_headers INTERFACE -fno-rtti)
 endif()
 
-# Which back ends code can be generated with. A program that holds few of LLVM's archives is a fraction of one with all.
+# The LLVM back ends to link. A statically linked program with few of them is a fraction of the size of one with all.
 set(CALQUE_LLVM_TARGETS "" CACHE STRING "LLVM's back ends, such as 'X86;NVPTX' (empty: all)")
 if(CALQUE_LLVM_TARGETS)
   foreach(name IN LISTS CALQUE_LLVM_TARGETS)
@@ -43,7 +43,7 @@ if(CALQUE_LLVM_TARGETS)
   target_compile_definitions(calque_llvm_headers INTERFACE "CALQUE_LLVM_TARGETS=${invocations}")
 endif()
 
-# What the joined library links: the shared libLLVM where there is one, else the component archives.
+# LLVM libraries to link: the shared libLLVM if available, otherwise the component archives.
 if(TARGET LLVM AND NOT CALQUE_STATIC_LLVM)
   set(CALQUE_LLVM_LIBRARIES LLVM)
 else()

@@ -1,5 +1,5 @@
-# Run by ctest: makes one test <prefix>.<suite> of each GoogleTest suite of ${executable}; a suite of more than 200
-# tests is run in shards. An executable that is not built, or does not list its tests, is a test that fails.
+# Run by ctest: adds one test <prefix>.<suite> for each GoogleTest suite of ${executable}; a suite of more than 200 tests
+# is split into shards. An executable that is not built or does not list its tests is a failing test.
 
 if(NOT EXISTS "${executable}")
   add_test(${prefix}_NOT_BUILT ${executable})

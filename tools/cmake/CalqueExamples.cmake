@@ -1,5 +1,5 @@
-# examples/*.cpp: one program each, run as the test example.<name>; but for adbench_*, which want arguments and which
-# test/adbench runs. Data files lie in examples/data, parts of programs in folders.
+# examples/*.cpp: one program each, run as the test example.<name>, except for adbench_*, which need arguments and are run
+# by test/adbench. Data files are in examples/data, parts of programs in folders.
 
 file(GLOB calque_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
 find_package(PNG QUIET)

@@ -16,10 +16,10 @@ function(calque_add_layer layer)
   if(CALQUE_FUZZ)
     target_compile_options(calque_${layer} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
-  # LLVM's headers cost more than what is compiled with them: its files are always compiled in groups (below).
+  # Parsing LLVM's headers dominates compile time, so the files of codegen are always compiled in unity groups (below).
   if(CALQUE_UNITY AND NOT layer STREQUAL "codegen")
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # g++ takes the included files for headers and warns of types that are theirs alone.
+    # g++ treats files included by a unity source as headers and warns about types with internal linkage in them.
     target_compile_options(calque_${layer} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
   if(layer STREQUAL "runtime" AND CALQUE_SANITIZE MATCHES "thread")

@@ -19,7 +19,7 @@ if(CALQUE_INSTALL)
           DESTINATION "${calque_package_dir}")
   if(TARGET calque_cli)
     install(TARGETS calque_cli DESTINATION "${CMAKE_INSTALL_BINDIR}")
-    # Benchmark programs that were built, and the script of rivals in Python, for `calque bench`.
+    # Benchmark programs that were built, and the scripts of Python rivals, for `calque bench`.
     install(DIRECTORY "${PROJECT_BINARY_DIR}/bench/" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench"
             USE_SOURCE_PERMISSIONS OPTIONAL FILES_MATCHING PATTERN "bench_*")
     install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/python/rivals.py" "${PROJECT_SOURCE_DIR}/tools/python/rival_cases.py"

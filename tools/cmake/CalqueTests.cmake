@@ -1,5 +1,5 @@
-# test/<x>/*_test.cpp: the executable test_<x>. Its suites become tests of their own when ctest starts
-# (CalqueDiscoverSuites.cmake): a process for each single test would spend most of its time loading libLLVM.
+# test/<x>/*_test.cpp: the executable test_<x>. ctest runs each of its suites as a separate test
+# (CalqueDiscoverSuites.cmake): a process per test case would spend most of its time loading libLLVM.
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
@@ -21,7 +21,7 @@ function(calque_set_test_environment)
   set_tests_properties(${ARGV} PROPERTIES ENVIRONMENT "${CALQUE_TEST_ENVIRONMENT}" TIMEOUT ${CALQUE_TEST_TIMEOUT})
 endfunction()
 
-# What a test program sees: the private headers, the data folder, GoogleTest and RapidCheck.
+# Usage requirements of test programs: the private headers, the data folder, GoogleTest and RapidCheck.
 add_library(calque_test_usage INTERFACE)
 target_include_directories(calque_test_usage INTERFACE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/test")
 target_compile_definitions(calque_test_usage INTERFACE CALQUE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/test")
@@ -31,18 +31,18 @@ if(NOT CALQUE_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(calque_test_usage INTERFACE -O1)
 endif()
 
-# test/support/*.cpp: what tests of several folders share (random graphs, running graphs natively).
+# test/support/*.cpp: code shared by tests of several folders (random graphs, running graphs natively).
 file(GLOB calque_test_support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/support/*.cpp")
 add_library(calque_test_support STATIC ${calque_test_support_sources})
 target_link_libraries(calque_test_support PRIVATE calque_test_usage)
 
 add_library(calque_test_main STATIC "${PROJECT_SOURCE_DIR}/tools/cmake/test_main.cpp")
 target_link_libraries(calque_test_main PRIVATE calque_test_usage)
-# A precompiled header serves only objects of the same flags: neither -fPIC nor -fPIE here or in the programs.
+# A precompiled header is only valid for objects with the same flags: neither -fPIC nor -fPIE here or in the programs.
 set_target_properties(calque_test_main PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 if(CALQUE_TEST_PCH)
   target_precompile_headers(calque_test_main PRIVATE "${PROJECT_SOURCE_DIR}/tools/cmake/test_pch.h")
-  # Else each test instantiates again what the header's own inline functions use.
+  # Otherwise each test instantiates the templates used by the header's inline functions again.
   target_compile_options(calque_test_usage INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fpch-instantiate-templates>)
 endif()
 
@@ -53,10 +53,10 @@ foreach(folder IN LISTS calque_test_folders)
   if(NOT sources)
     continue()
   endif()
-  # Files beside the tests that are no tests are helpers of that folder.
+  # Files in the folder that are not tests are helpers of its tests.
   file(GLOB helpers CONFIGURE_DEPENDS "${folder}/*_helpers.cpp")
   add_executable(test_${name} ${sources} ${helpers})
-  # Helpers are where tests call oneTBB, which ThreadSanitizer does not see through (happens_before.h).
+  # Helpers contain the tests' calls of oneTBB, which ThreadSanitizer cannot analyze (happens_before.h).
   if(helpers AND CALQUE_SANITIZE MATCHES "thread")
     set_source_files_properties(${helpers} PROPERTIES COMPILE_OPTIONS "-fno-sanitize=thread"
       COMPILE_DEFINITIONS CALQUE_THREAD_SANITIZER SKIP_PRECOMPILE_HEADERS ON)
@@ -80,7 +80,7 @@ include("@PROJECT_SOURCE_DIR@/tools/cmake/CalqueDiscoverSuites.cmake")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endforeach()
 
-# A library with the entry points of CUDA's driver, which runs kernels on the simulator.
+# A library with the entry points of the CUDA driver that runs kernels on the simulator.
 if(TARGET test_gpu)
   file(GLOB stand_in_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/stand_in/*.cpp")
   add_library(stand_in_cuda MODULE ${stand_in_sources})
@@ -92,7 +92,7 @@ if(TARGET test_gpu)
   add_dependencies(test_gpu stand_in_cuda stand_in_refusing)
   target_compile_definitions(test_gpu PRIVATE CALQUE_STAND_IN_CUDA="$<TARGET_FILE:stand_in_cuda>"
                                               CALQUE_STAND_IN_REFUSING="$<TARGET_FILE:stand_in_refusing>")
-  # Only to compare our declarations of the driver and of cuBLASLt with.
+  # Only used to check our declarations of the driver and of cuBLASLt.
   find_path(CALQUE_CUDA_HEADERS cuda.h HINTS /usr/local/cuda/include)
   mark_as_advanced(CALQUE_CUDA_HEADERS)
   if(CALQUE_CUDA_HEADERS)
@@ -102,8 +102,7 @@ if(TARGET test_gpu)
   endif()
 endif()
 
-# Plug-ins that take the library from the program that loads them. g++ would keep what it calls unique symbols loaded for
-# good.
+# Plug-ins that use the library of the program that loads them. With g++'s unique symbols they could never be unloaded.
 if(TARGET test_plugins)
   set_target_properties(test_plugins PROPERTIES ENABLE_EXPORTS ON)
   target_link_options(test_plugins PRIVATE "LINKER:--whole-archive,$<TARGET_FILE:calque>,--no-whole-archive")
@@ -119,8 +118,7 @@ if(TARGET test_plugins)
   endforeach()
 endif()
 
-# The tests of functions, once more on the simulator of a GPU: but for those that look at the memory of arrays or at the
-# kernels of the CPU.
+# Runs the tests of functions again on the GPU simulator, except those that inspect the memory of arrays or CPU kernels.
 if(TARGET test_jit)
   add_test(NAME jit.OnSimulator
            COMMAND test_jit --gtest_brief=1
@@ -130,7 +128,7 @@ if(TARGET test_jit)
   set_tests_properties(jit.OnSimulator PROPERTIES LABELS jit)
 endif()
 
-# Guarded buffers pass by the pool of buffers, so what it does is tested without them.
+# Guarded buffers bypass the buffer pool, so its tests also run without them.
 set(unguarded_of_ir "--gtest_filter=Storage*:AnyArray*")
 foreach(name IN ITEMS ir runtime)
   if(TARGET test_${name})
@@ -142,7 +140,7 @@ foreach(name IN ITEMS ir runtime)
   endif()
 endforeach()
 
-# test/process/*.cpp: programs whose end, or whose whole process, is what is tested.
+# test/process/*.cpp: tests of process exit and other process-wide behaviour, one program each.
 file(GLOB calque_process_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/process/*.cpp")
 foreach(source IN LISTS calque_process_tests)
   cmake_path(GET source STEM name)
@@ -155,7 +153,7 @@ endforeach()
 add_test(NAME process.at_exit.first_use COMMAND process_at_exit first_use)
 calque_set_test_environment(process.at_exit.first_use)
 
-# lib/math is measured against MPFR; the program that does so over every float is built on request.
+# lib/math is compared with MPFR; the program that does so for every float is built on request.
 if(TARGET test_math)
   find_library(CALQUE_MPFR mpfr REQUIRED)
   find_library(CALQUE_GMP gmp REQUIRED)
@@ -164,7 +162,7 @@ if(TARGET test_math)
   target_link_libraries(math_exhaustive PRIVATE calque_flags "${CALQUE_MPFR}" "${CALQUE_GMP}")
   target_link_libraries(test_math PRIVATE "${CALQUE_MPFR}" "${CALQUE_GMP}")
 
-  # Compiled functions over every float: in full by hand, sampled here.
+  # Compiled functions over every float: sampled here; the full run is manual.
   add_executable(math_every_float "${PROJECT_SOURCE_DIR}/test/math/every_float.cpp")
   set_target_properties(math_every_float PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
   target_link_libraries(math_every_float PRIVATE calque_test_usage)

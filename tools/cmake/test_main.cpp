@@ -1,4 +1,4 @@
-// GoogleTest's main in our own words, so that the archive also carries the tests' precompiled header.
+// GoogleTest's main, reimplemented so that this archive also holds the precompiled header of the tests.
 #include <gtest/gtest.h>
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// The one precompiled header of the tests: the public interface, and what tests use beside it.
+// The precompiled header of the tests: the public interface, and other headers that tests use.
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes test/transform/data/derivatives.txt: partial derivatives of orders 1 to 3, by mpmath.
+"""Writes test/transform/data/derivatives.txt: partial derivatives of orders 1 to 3, computed by mpmath.
 
 A line is `function orders arguments = value`: `pow 1,1 3 0 = 0.333...` is the mixed second derivative of pow(x, y) at
-(3, 0). The points are those where formulas of derivatives go wrong: ties, zeros, integers, neighbours of poles, large
-arguments; only such at which the function has the derivatives. Arguments are exact in f64. Values near the ends of
-f64's range are left out; one that differs between two precisions is an error.
+(3, 0). The points are those where derivative formulas typically fail: ties, zeros, integers, neighbours of poles, large
+arguments; only points at which the function has these derivatives. Arguments are exact in f64. Values near the ends of
+f64's range are omitted; a value that differs between two precisions is an error.
 
-Functions of three arguments with a name like softmax are reductions of these three; complex_f_re and complex_f_im are
-the parts of a function of the complex number x + yi.
+Functions of three arguments such as softmax are reductions over these three; complex_f_re and complex_f_im are the real
+and imaginary parts of a function of the complex number x + yi.
 
 Usage: derivative_table.py > test/transform/data/derivatives.txt      (needs mpmath 1.3)
 """
@@ -20,7 +20,7 @@ DIGITS = 60
 
 
 def lgamma(x):
-    # Of |gamma|, whose derivatives are those of the real logarithm on either side of each pole.
+    # log |gamma|, whose derivatives equal those of the real logarithm on either side of each pole.
     return mpmath.re(mpmath.loggamma(x)) if x > 0 else mpmath.log(abs(mpmath.gamma(x)))
 
 
@@ -108,7 +108,7 @@ TWO = {
     "copysign": (lambda x, y: abs(x) * mpmath.sign(y), [(3, 2), (-3, 2), (3, -2), (-3, -2)]),
 }
 
-# n of x - n y, constant near each point; where the remainder is zero, that of the point itself.
+# n in x - n y, constant near each point; where the remainder is zero, n at the point itself.
 QUOTIENTS = {
     "fmod": lambda x, y: mpmath.sign(x / y) * mpmath.floor(abs(x / y)),
     "mod": lambda x, y: mpmath.floor(x / y),

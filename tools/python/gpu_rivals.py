@@ -3,10 +3,10 @@
 
   tools/python/gpu_rivals.py --output FILE [--libraries torch,jax,cupy] CASE=ELEMENTS...
 
-Nothing is installed. A library that is not there, shows no GPU or fails on a case is skipped with a word; each runs in a
-process of its own. Times are taken as `calque bench` takes its own: many calls with one wait behind them, divided by
-their number, and the median over rounds. Results are compared with NumPy's, at a small size, before any timing. FILE is
-written after each figure. `calque bench --merge FILE` puts the figures beside ours.
+Nothing is installed. A library that is missing, finds no GPU or fails on a case is skipped with a message; each runs in a
+separate process. Times are measured as in `calque bench`: many calls followed by one synchronization, divided by their
+number, and the median over rounds. Results at a small size are compared with NumPy's before any timing. FILE is written
+after each figure. `calque bench --merge FILE` adds the figures to ours.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ import time
 
 ROW = 1024
 CHECKED = 1 << 10
-# Of the products: factors of tf32 and bf16 have 11 and 8 significant bits.
+# Of matrix products: tf32 and bf16 operands have 11 and 8 significant bits.
 TOLERANCES = {"matmul_tf32": 2e-2, "matmul_bf16": 0.3}
 INPUTS = {"triad": 2, "softmax": 1, "layernorm": 1, "matmul": 2, "matmul_tf32": 2, "matmul_bf16": 2, "small_kernels": 1}
 
@@ -73,7 +73,7 @@ class Torch:
                 "layernorm": lambda x: torch.nn.functional.layer_norm(x, (ROW,)),
                 "small_kernels": small_kernels}.get(case, torch.matmul)
 
-    def place(self, case, inputs):
+    def to_device(self, case, inputs):
         kind = self.torch.bfloat16 if case == "matmul_bf16" else self.torch.float32
         return [self.torch.from_numpy(x).to("cuda", kind) for x in inputs]
 
@@ -118,7 +118,7 @@ class Jax:
         self.jax.block_until_ready(self.last)
         self.last = None
 
-    def place(self, case, inputs):
+    def to_device(self, case, inputs):
         jnp = self.jax.numpy
         return [jnp.asarray(x, jnp.bfloat16 if case == "matmul_bf16" else jnp.float32) for x in inputs]
 
@@ -154,7 +154,7 @@ class Cupy:
         self.versions = {"CuPy": cupy.__version__}
         self.wait = cupy.cuda.get_current_stream().synchronize
 
-    def place(self, case, inputs):
+    def to_device(self, case, inputs):
         return [self.cupy.asarray(x) for x in inputs]
 
     def fetch(self, result):
@@ -184,7 +184,7 @@ def random_inputs(np, case, n):
 def check(np, library, case, bind):
     inputs = random_inputs(np, case, CHECKED)
     want = in_numpy(np, case, inputs)
-    got = library.fetch(bind(library.place(case, inputs))())
+    got = library.fetch(bind(library.to_device(case, inputs))())
     tolerance = TOLERANCES.get(case, 1e-3)
     if not np.allclose(got, want, rtol=tolerance, atol=tolerance):
         raise RuntimeError("the result differs from NumPy's")
@@ -209,24 +209,24 @@ def seconds_of(call, wait, budget=0.4):
 
 
 def replace(path, document):
-    """The file is the old one or the new one, whatever happens to the process."""
+    """Replaces the file atomically."""
     unfinished = path.with_name(path.name + ".unfinished")
     unfinished.write_text(json.dumps(document, indent=1) + "\n")
     unfinished.replace(path)
 
 
 def measure(name, tasks, output):
-    """What one library takes, written after each figure. Runs in a process of its own."""
+    """Measures one library, writing the file after each figure. Runs in a separate process."""
     import numpy as np
     library = LIBRARIES[name]()
     document = {"versions": library.versions, "skipped": [], "results": []}
     for case, n in tasks:
-        inputs = library.place(case, random_inputs(np, case, n))
+        inputs = library.to_device(case, random_inputs(np, case, n))
         for variant, bind in library.variants(case):
             try:
                 check(np, library, case, bind)
                 seconds = seconds_of(bind(inputs), library.wait)
-            except Exception as e:  # whatever a library throws, the others are still to be measured
+            except Exception as e:  # whatever a library raises, the others are still measured
                 text = (str(e).strip() or type(e).__name__).splitlines()[0]
                 document["skipped"].append(f"{variant}, {case} of {n}: {text[:200]}")
                 continue
@@ -237,7 +237,7 @@ def measure(name, tasks, output):
 
 
 def in_own_process(name, texts, limit, merged, save):
-    """Adds what one library takes, or the reason why there is nothing more of it."""
+    """Adds the figures of one library, or the reason why they are missing."""
     with tempfile.TemporaryDirectory() as folder:
         output, seen = pathlib.Path(folder) / "figures.json", 0
         command = [sys.executable, __file__, "--within", name, "--output", str(output), *texts]

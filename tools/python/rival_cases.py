@@ -1,4 +1,4 @@
-"""The tasks of bench/ as users of JAX, PyTorch, Numba and Dr.Jit write them; run by rivals.py.
+"""The tasks of bench/ as users of JAX, PyTorch, Numba and Dr.Jit would write them; run by rivals.py.
 
 A case is a function that returns [(task, size, reference result, {variant: call})]; a call runs once and waits for its
 result. Names of tasks and sizes are those of bench/.
@@ -158,9 +158,9 @@ def black_scholes(lib):
 
         def price(s, k, t, v, r):
             normal = lambda x: 0.5 * jax.scipy.special.erfc(-x * 0.5**0.5)
-            spread = v * jnp.sqrt(t)
-            d1 = (jnp.log(s / k) + (r + 0.5 * v * v) * t) / spread
-            return s * normal(d1) - k * jnp.exp(-r * t) * normal(d1 - spread)
+            deviation = v * jnp.sqrt(t)
+            d1 = (jnp.log(s / k) + (r + 0.5 * v * v) * t) / deviation
+            return s * normal(d1) - k * jnp.exp(-r * t) * normal(d1 - deviation)
 
         def greeks(s, k, t, v, r):
             one = lambda *a: (jax.value_and_grad(price, (0, 2, 3, 4))(*a), jax.grad(jax.grad(price))(*a))
@@ -298,7 +298,7 @@ def loop(lib):
 
 
 def first_calls(lib):
-    """Trace, compilation and first run of functions of arrays whose length no call had before."""
+    """Trace, compilation and first run of functions on arrays of new lengths."""
     def steps(sin, count):
         def f(x):
             y = x
@@ -322,7 +322,7 @@ def first_calls(lib):
         return f
 
     lengths = itertools.count(17)
-    # Dr.Jit's kernels do not depend on lengths, and it keeps them on disk: each has a number of its own in it.
+    # Dr.Jit's kernels do not depend on lengths and are cached on disk, so each contains a different number.
     numbers = itertools.count(time.time_ns() % 10**6)
 
     def of_jax(make):
@@ -336,7 +336,7 @@ def first_calls(lib):
         kind = dr.llvm.ad.Float if gradient else dr.llvm.Float
 
         def call():
-            x = kind(np.full(16, 0.25, np.float32))  # a full() would be a constant
+            x = kind(np.full(16, 0.25, np.float32))  # full() would be a constant
             if gradient:
                 dr.enable_grad(x)
             y = make()(x + next(numbers) * 1e-12)
@@ -382,7 +382,7 @@ def leaves(result):
 
 def differs(got, expected):
     if len(got) != len(expected):
-        return False  # another arrangement of the same results
+        return False  # a different structure of results
     scale = max(float(np.max(np.abs(e))) for e in expected) + 1e-30
     return any(float(np.max(np.abs(g - e))) > 1e-3 * scale for g, e in zip(got, expected))
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times the benchmark tasks in JAX, PyTorch (torch.compile), Dr.Jit and Numba and writes one JSON file.
+"""Times the benchmark tasks in JAX, PyTorch (torch.compile), Dr.Jit and Numba and writes a JSON file.
 
   tools/python/rivals.py --output FILE [--environment DIR] [--packages LIST] [CASE...]
 
-Makes a virtual environment in DIR when it is not there and installs the packages from PyPI (default: jax numba drjit;
-add torch, which is large). A library that is not there, or fails on a task, is skipped with a word. `calque bench
---merge FILE` adds the figures to a run of the same machine. One thread, f32 and f64 as in bench/, medians; results are
-checked against NumPy before they are timed.
+Creates a virtual environment in DIR if it is missing and installs the packages from PyPI (default: jax numba drjit; add
+torch, which is large). A library that is missing or fails on a task is skipped with a message. `calque bench --merge FILE`
+adds the figures to a run on the same machine. One thread, f32 and f64 as in bench/, medians; results are checked against
+NumPy before they are timed.
 """
 import argparse
 import json
@@ -41,7 +41,7 @@ def single_threaded():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="folders of bench/ (default: all that are written here)")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="folders of bench/ (default: all that are implemented here)")
     parser.add_argument("--output", type=pathlib.Path, required=True, metavar="FILE")
     parser.add_argument("--environment", type=pathlib.Path, default=pathlib.Path("build/python"), metavar="DIR")
     parser.add_argument("--packages", default="jax,numba,drjit", help=f"of {', '.join(KNOWN)}; comma-separated")
@@ -52,7 +52,7 @@ def main():
         parser.error(f"unknown package {', '.join(unknown)}; there are {', '.join(KNOWN)}")
     python = make_environment(options.environment, packages)
     script = pathlib.Path(__file__).resolve().parent / "rival_cases.py"
-    # taskset keeps the libraries that start threads of their own to one core.
+    # taskset restricts libraries that start threads to one core.
     command = [python, script, "--output", options.output, "--libraries", options.packages, *options.cases]
     if subprocess.run(["which", "taskset"], capture_output=True).returncode == 0:
         core = max(os.sched_getaffinity(0))

@@ -1,6 +1,6 @@
 #pragma once
-// How every named function forwards to its type-erased one: recorded when an argument is a tracer, else run at once.
-// The public templates only compute result types.
+// How named functions forward to their type-erased versions: recorded if an argument is a tracer, else run at once. The
+// public templates only compute result types.
 #include <functional>
 #include <span>
 #include <string_view>
@@ -15,12 +15,12 @@ namespace calque::detail {
 using Erased = std::function<Handle(std::span<const Operand>)>;
 using ErasedMany = std::function<std::vector<Handle>(std::span<const Operand>)>;
 
-/// Runs a function of arrays and literals at once (run_arrays). Tracers among the operands are a ConcretizationError.
+/// Runs a function of arrays and literals at once (run_arrays). Throws ConcretizationError for a tracer operand.
 AnyArray run_operands(std::string_view name, std::span<const Operand> operands, const Erased& function, Location at);
 std::vector<AnyArray> run_operands_many(std::string_view name, std::span<const Operand> operands,
                                         const ErasedMany& function, Location at);
 
-/// The function of these operands, of element type R: Out is Tracer<R> or Array<R>.
+/// Applies the function to operands. Out is Tracer<R>, which records, or Array<R>, which runs at once.
 template <class Out, class F>
 Out apply_to(std::string_view name, Location at, std::span<const Operand> operands, const F& function) {
   if constexpr (TracerLike<Out>) {
@@ -30,7 +30,7 @@ Out apply_to(std::string_view name, Location at, std::span<const Operand> operan
   }
 }
 
-/// The same for arguments as they come.
+/// As `apply_to`, for arguments of any operand types.
 template <class Out, class F, class... A>
 Out apply(std::string_view name, Location at, const F& function, const A&... arguments) {
   const Operand operands[] = {operand_of(arguments, at)...};

@@ -13,7 +13,7 @@ template <class F>
 struct Batched : Transformed<F> {
   VmapOptions options;
 
-  /// Axes are values: functions with different ones compute different things.
+  /// Axes are run-time values, so functions with non-default axes are not shareable.
   bool shares_compiled_forms() const {
     return options.in_axes.empty() && options.out_axes.empty() && shareable(this->function);
   }

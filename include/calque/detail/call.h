@@ -1,7 +1,7 @@
 #pragma once
-// How a call of a wrapped function reaches the runtime: arguments flattened to leaves beside one flat signature, and a
-// function state that is asked for the compiled form of that signature. Everything here works on one thread's stack:
-// a warm call takes no lock and allocates nothing but its outputs.
+// How a call of a wrapped function reaches the runtime: arguments are flattened to leaves and a flat signature, and the
+// function state looks up the compiled form of that signature. All of this lives on the calling thread's stack: a warm
+// call takes no lock and allocates nothing but its outputs.
 #include <cstring>
 #include <memory>
 #include <new>
@@ -18,25 +18,25 @@ namespace calque {
 
 /// How a function is compiled and called.
 struct JitOptions {
-  /// For messages, graphs and kernels.
+  /// The name in messages, graphs and kernels.
   std::string name{};
-  /// Where it runs; absent: where its arguments are.
+  /// The device to run on; absent: the device of the arguments.
   std::optional<Device> device{};
-  /// Positions of arguments whose memory the call may take over. Using such an array again is an error.
+  /// Positions of arguments whose buffers the call may reuse. Using such an array again is an error.
   std::vector<int> donate{};
   /// Reassociation, reciprocals and approximate functions; no promises about NaN and infinities. Flushes subnormal
   /// numbers too.
   bool fast_math = false;
-  /// Bit-identical to the reference evaluator, reassociated reductions and contractions excepted.
+  /// Bit-identical to the reference evaluator, except for reassociated reductions and contractions.
   bool strict = false;
-  /// On a GPU: no result depends on the order of threads.
+  /// On a GPU: results do not depend on the order of threads.
   bool deterministic = false;
-  /// Subnormal numbers count as zero, as operands and as results of arithmetic (on a GPU: those of f32). The calling
-  /// thread's floating-point mode is set for the time of the call only; host_call sees the caller's.
+  /// Subnormal operands and results of arithmetic are flushed to zero (on a GPU: those of f32). The calling thread's
+  /// floating-point mode is set for the duration of the call only; host_call runs under the caller's.
   bool flush_subnormals = false;
 };
 
-/// Calls answered without and with tracing, and signatures kept.
+/// The numbers of calls without and with tracing, and of cached signatures.
 struct CacheInfo {
   uint64_t hits = 0, misses = 0;
   size_t entries = 0;
@@ -44,13 +44,14 @@ struct CacheInfo {
 
 namespace detail {
 
-/// One leaf of the arguments: where its elements are. Trivially copied; refers to what the caller keeps alive.
+/// One leaf of the arguments and the location of its elements. Trivially copyable; refers to memory that the caller
+/// keeps alive.
 struct LeafRef {
   enum class Kind : uint8_t { array, view, scalar, spec };
   Kind kind = Kind::scalar;
   DType dtype = DType::f32;
   uint8_t rank = 0;
-  bool dense_rows = true;            ///< row-major; else `strides` hold
+  bool dense_rows = true;            ///< row-major; else see `strides`
   const AnyArray* array = nullptr;   ///< kind array
   const void* data = nullptr;        ///< kinds array (null when it is on a device) and view
   calque::Literal bits;              ///< kind scalar
@@ -62,7 +63,7 @@ struct LeafRef {
   Type type() const { return {dtype, Shape(std::span<const int64_t>(shape(), rank))}; }
 };
 
-/// A list that lives on the stack for one call: the first N elements are in place and start as they are.
+/// A list on the stack for one call, with inline storage for N elements that starts uninitialized.
 template <class T, size_t N>
 class StackList {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -72,14 +73,14 @@ class StackList {
   StackList(const StackList&) = delete;
   StackList& operator=(const StackList&) = delete;
   ~StackList() {
-    if (data_ != in_place()) ::operator delete(data_);
+    if (data_ != inline_data()) ::operator delete(data_);
   }
   T& push_back(const T& value) {
     if (size_ == capacity_) [[unlikely]]
       grow();
     return *new (data_ + size_++) T(value);
   }
-  /// A new element, made in its place.
+  /// Appends a default-initialized element.
   T& emplace_back() {
     if (size_ == capacity_) [[unlikely]]
       grow();
@@ -92,16 +93,16 @@ class StackList {
   T& back() { return data_[size_ - 1]; }
 
  private:
-  T* in_place() { return reinterpret_cast<T*>(memory_); }
+  T* inline_data() { return reinterpret_cast<T*>(memory_); }
   [[gnu::noinline]] void grow() {
     T* more = static_cast<T*>(::operator new(2 * capacity_ * sizeof(T)));
     std::memcpy(static_cast<void*>(more), data_, size_ * sizeof(T));
-    if (data_ != in_place()) ::operator delete(data_);
+    if (data_ != inline_data()) ::operator delete(data_);
     data_ = more;
     capacity_ *= 2;
   }
   alignas(T) std::byte memory_[N * sizeof(T)];
-  T* data_ = in_place();
+  T* data_ = inline_data();
   size_t size_ = 0, capacity_ = N;
 };
 
@@ -124,7 +125,7 @@ class Arguments {
     ends_.back() = static_cast<uint32_t>(leaves_.size());
   }
 
-  /// An array of run-time element type as a top-level argument.
+  /// Flattens an array of run-time element type as the next top-level argument.
   void add_any(const AnyArray& array) {
     if (array.empty()) {
       add_empty();
@@ -134,7 +135,7 @@ class Arguments {
     ends_.push_back(static_cast<uint32_t>(leaves_.size()));
   }
 
-  // ---- what walk_tree calls
+  // ---- called by walk_tree
   template <class To, class X>
   void leaf(const X& x) {
     if constexpr (ArrayLike<X>) {
@@ -193,7 +194,7 @@ class Arguments {
   void enter_field() {}
   void leave() {}
 
-  // ---- what the runtime reads
+  // ---- read by the runtime
   std::span<const LeafRef> leaves() const { return {leaves_.data(), leaves_.size()}; }
   std::span<const uint64_t> words() const { return {words_.data(), words_.size()}; }
   void set_options(uint64_t options) { words_[1] = options; }
@@ -202,7 +203,7 @@ class Arguments {
   bool has_empty() const { return empty_leaf_ >= 0; }
   int empty_leaf() const { return empty_leaf_; }
   bool has_spec() const { return has_spec_; }
-  /// There is an empty array or a spec among the leaves.
+  /// True if there is an empty array or a spec among the leaves.
   bool irregular() const { return has_spec_ || empty_leaf_ >= 0; }
 
   void add_array(const AnyArray& array) {
@@ -245,14 +246,14 @@ class Arguments {
   bool has_spec_ = false;
 };
 
-/// A result's tree of tracers, which keeps structure and static values, and the code that destroys it.
+/// A result's tree of tracers, which holds its structure and static values, and the function that destroys it.
 struct TracedTree {
   using Destroy = void (*)(const void* tree);
   const void* tree = nullptr;
   Destroy destroy = nullptr;
 };
 
-/// The template's side of a call: runs the lambda, names the leaves. Lives for the length of the call.
+/// The callbacks of the calling template: run the lambda, name the leaves. Valid during the call.
 struct CallSite {
   const void* context = nullptr;
   /// Runs the lambda on the inputs of a new trace, fills in the outputs and returns the result's tree.
@@ -261,7 +262,7 @@ struct CallSite {
   std::vector<std::string> (*paths)(const void* context) = nullptr;
 };
 
-/// A few AnyArrays without a heap allocation.
+/// A list of AnyArrays with inline storage for a few.
 class OutputArrays {
  public:
   OutputArrays() = default;
@@ -291,7 +292,7 @@ class OutputArrays {
   size_t size_ = 0;
 };
 
-/// What a call gives back: output leaves, and the tree that they belong in. Keeps that tree alive.
+/// The result of a call: the output leaves and the tree that they belong to, which it keeps alive.
 class CallResult {
  public:
   CallResult() = default;
@@ -315,14 +316,14 @@ class CallResult {
 class FunctionState;
 class LoweredState;
 
-/// The state of one wrapped function: options and the table of its compiled forms. `key`: what callables that compute
-/// the same share a table by, as long as the module is loaded that has this address (a tag of a captureless lambda's
-/// type, the value of a function pointer); null for a table of its own.
+/// The state of one wrapped function: options and the table of its compiled forms. Callables with equal non-null `key`
+/// compute the same and share a table while the module that contains this address is loaded (a tag of a captureless
+/// lambda's type, the value of a function pointer); with null the table is not shared.
 std::shared_ptr<const FunctionState> make_function_state(JitOptions options, const void* key, Location location);
 
 /// Runs the function on data.
 void call_function(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result);
-/// Traces and keeps the graph, ready to be shown or compiled.
+/// Traces the function and keeps the graph for inspection or compilation.
 std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const FunctionState>& function,
                                                    Arguments& arguments, const CallSite& site);
 Graph trace_function(const FunctionState& function, Arguments& arguments, const CallSite& site);
@@ -338,13 +339,13 @@ std::string lowered_assembly(const LoweredState& lowered);
 std::string lowered_ptx(const LoweredState& lowered);
 /// Compiles now.
 void compile_lowered(const LoweredState& lowered);
-/// Runs the compiled form. Throws ShapeError or DTypeError when the arguments have another signature; of the site only
-/// the paths are asked.
+/// Runs the compiled form. Throws ShapeError or DTypeError when the arguments have another signature; only the site's
+/// `paths` is called.
 void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallSite& site, CallResult& result);
 
-/// Throws the error of a function that was moved from.
+/// Throws the error for the use of a moved-from function object.
 [[noreturn]] void throw_moved_from(const char* what);
-/// What a function object holds, as long as it was not moved from.
+/// The state of a function object. Throws if the object was moved from.
 template <class T>
 const T& held(const std::shared_ptr<T>& state, const char* what) {
   if (state == nullptr) [[unlikely]]
@@ -388,11 +389,11 @@ struct CallContext {
     return all;
   }
   CallSite site() const { return {this, &CallContext::trace, &CallContext::paths}; }
-  /// Of a function that is compiled already.
+  /// The site of a call of a function that is compiled already.
   CallSite site_of_paths() const { return {this, nullptr, &CallContext::paths}; }
 };
 
-/// The result of a call as the tree of arrays that its type says.
+/// The result of a call as a tree of arrays.
 template <class R>
 to_array_t<R> arrays_of(CallResult& result) {
   size_t next = 0;
@@ -400,7 +401,7 @@ to_array_t<R> arrays_of(CallResult& result) {
   return map_leaves<to_array_t<R>>(*static_cast<const to_tracer_t<R>*>(result.structure), leaf);
 }
 
-/// What tells trees of these argument types from others.
+/// A unique address for argument trees of these types.
 template <class... A>
 inline constexpr const char* tree_tag = &type_tag<std::tuple<to_tracer_t<A>...>>;
 

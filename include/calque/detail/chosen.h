@@ -1,5 +1,5 @@
 #pragma once
-// By which arguments a function is differentiated, and the type of what such a derivative is put into.
+// The arguments by which a function is differentiated, and the type of the tree of such a derivative.
 #include <initializer_list>
 #include <tuple>
 #include <type_traits>
@@ -17,7 +17,7 @@ inline constexpr argnums_t<I...> argnums{};
 
 namespace detail {
 
-/// No argnums: the first argument, bare.
+/// Without argnums: the first argument, not in a tuple.
 struct WholeFirst {};
 
 template <class N>
@@ -33,7 +33,7 @@ struct positions<argnums_t<I...>> {
   static constexpr bool below(size_t count) { return ((I >= 0 && static_cast<size_t>(I) < count) && ...); }
 };
 
-/// The chosen ones of the arguments X: `type` is the first argument's, or a tuple; `rebuild` makes it of handles.
+/// The selected ones of the arguments X: `type` is the first argument's type, or a tuple; `pick` selects them.
 template <bool InRange, class N, class... X>
 struct Chosen {
   using type = std::tuple<>;
@@ -59,7 +59,7 @@ struct Chosen<true, argnums_t<I...>, X...> {
 template <class N, class... X>
 using chosen_of = Chosen<positions<N>::below(sizeof...(X)), N, X...>;
 
-/// Refuses, in words, positions that are not there or name static values.
+/// Checks at compile time that the positions exist and name arguments that hold arrays.
 template <class N, class... X>
 constexpr bool check_chosen() {
   constexpr bool in_range = positions<N>::below(sizeof...(X));

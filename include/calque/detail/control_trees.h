@@ -1,5 +1,5 @@
 #pragma once
-// Between the trees that control-flow lambdas see and the flat lists of leaves that the type-erased core works on.
+// Conversion between the trees of control-flow lambdas and the flat lists of leaves of the type-erased core.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,16 +14,16 @@
 
 namespace calque::detail {
 
-/// Throws LeakedTracerError that names `jit` when no trace runs.
+/// Throws LeakedTracerError that names `jit` when no trace is running.
 void require_trace(std::string_view operation, Location location);
-/// A static part of a tree: the size of a container, a key, or a value that is no leaf.
+/// A static part of a tree: the size of a container, a key, or a value that is not a leaf.
 struct StaticPart {
   std::string path;
   std::string bytes;  ///< equal for equal values of one type
   std::string text;   ///< for messages
 };
 
-/// Throws ShapeError that names the first static part in which two trees of one type differ, if they do.
+/// Throws ShapeError that names the first static part in which two trees of one type differ, if any.
 void require_same_structure(std::string_view operation, std::string_view what, const std::vector<StaticPart>& expected,
                             const std::vector<StaticPart>& got, Location location);
 
@@ -50,7 +50,7 @@ class StructureWriter : public PathCollector {
     } else if constexpr (Elem<V>) {
       put(raw(sizeof(V)), "a value");
     } else {
-      walk_parts<V>(v, *this);  // a static value made of others
+      walk_parts<V>(v, *this);  // a compound static value
     }
   }
   std::vector<StaticPart> take() { return std::move(parts_); }
@@ -67,13 +67,14 @@ std::vector<StaticPart> structure_of(const X& tracers) {
   return writer.take();
 }
 
-/// The result of a lambda in a body: its handles go to the core, its tree waits for what the core returns.
+/// The result of a lambda in a body: its handles go to the core; its tree is kept to be rebuilt from the core's
+/// results.
 template <class R>
 class ResultTree {
  public:
   ResultTree(std::string_view operation, Location location) : operation_(operation), location_(location) {}
 
-  /// Keeps the structure; a later result must have the same, `what` says which of them differ.
+  /// Keeps the result's structure. Throws ShapeError that names `what` when a later result has another structure.
   void put(R result, std::string_view what, std::vector<Handle>& outputs) {
     append_handles(result, outputs);
     std::vector<StaticPart> structure = structure_of(result);
@@ -99,7 +100,7 @@ class ResultTree {
  private:
   std::string_view operation_;
   Location location_;
-  /// Not an optional: g++ 12 cannot see that one of a map is not read before it is written.
+  /// Not a std::optional: g++ 12 warns that one with a map inside may be read uninitialized.
   std::unique_ptr<const R> tree_;
   std::vector<StaticPart> structure_;
 };
@@ -112,8 +113,8 @@ std::vector<Handle> operand_handles(Location location, const X&... x) {
   return handles;
 }
 
-/// Calls the lambda with `first...`, then the trees of `originals` with other handles in place of their leaves. The
-/// result is a tree of tracers.
+/// Calls the lambda with `first...`, then the trees of `originals` with `handles` as their leaves. The result is a tree
+/// of tracers.
 template <class F, class... X, class... First>
 auto call_with_handles(const F& f, const std::tuple<const X&...>& originals, std::span<const Handle> handles,
                        First... first) {
@@ -123,7 +124,7 @@ auto call_with_handles(const F& f, const std::tuple<const X&...>& originals, std
   }(std::index_sequence_for<X...>{});
 }
 
-/// What a lambda gives for these arguments, as a tree of tracers.
+/// The result type of a lambda for these arguments, as a tree of tracers.
 template <class F, class... X>
 using body_t = to_tracer_t<out_of<F, X...>>;
 
@@ -134,7 +135,7 @@ inline constexpr bool is_pair<std::pair<A, B>> = true;
 
 template <class A, class B>
 struct loop_index {
-  using type = join_t<A, B>;
+  using type = promoted_elem_t<A, B>;
 };
 template <class A, class B>
   requires(!ArrayLike<A> && !ArrayLike<B>)

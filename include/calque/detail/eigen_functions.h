@@ -1,5 +1,5 @@
 #pragma once
-// Functions for what in Eigen branches on values, which tracers have none of. The same functions serve matrices of
+// Replacements for Eigen functions that branch on values, which tracers do not have. They also accept matrices of
 // numbers, so that a lambda can be called with either.
 #include "calque/eigen.h"
 
@@ -18,20 +18,19 @@ S choose(const C& condition, const S& b, const S& c) {
 
 }  // namespace detail
 
-/// v / |v|, and v itself where |v|^2 is 0 (Eigen: `v.normalized()`).
+/// v / |v|, or v if |v|^2 is 0 (Eigen: `v.normalized()`), for a vector or matrix of numbers or tracers.
 template <detail::EigenMatrix E>
 typename E::PlainObject normalized(const E& v) {
   using S = typename E::Scalar;
   const typename E::PlainObject value(v);
   const S square = value.squaredNorm();
   using std::sqrt;
-  // The divisor is made harmless before the root, so that neither value nor derivative is a NaN in the branch not
-  // taken.
+  // The root's argument is replaced by 1 where it is 0, so that value and derivative of the unused branch are not NaN.
   const S safe = detail::choose(square > S(0), square, S(1));
   return value * (S(1) / sqrt(safe));
 }
 
-/// x / |x| along the last axis, and x itself where |x| is 0.
+/// x / |x| along the last axis, and x where |x| is 0; of x's shape and floating type. Throws ShapeError for rank 0.
 template <ArrayLike X>
   requires InexactElem<elem_t<X>>
 X normalized(const X& x, Loc loc = Loc::current()) {
@@ -39,9 +38,9 @@ X normalized(const X& x, Loc loc = Loc::current()) {
   return x / sqrt(where(square > 0, square, 1, loc), loc);
 }
 
-/// The elements of `a` where the condition holds, else of `b` (Eigen: `condition.select(a, b)`). The condition is one
-/// bool, or has the shape of the matrices: Eigen's own comparisons give C++ bools, so compare arrays, `Tracer<T>(m) >
-/// 0`. Throws ShapeError when sizes differ.
+/// The elements of `a` where the condition holds, else of `b` (Eigen: `condition.select(a, b)`). The condition is a
+/// scalar or has the shape of the matrices; Eigen's comparisons give C++ bools, so compare arrays, as in `Tracer<T>(m)
+/// > 0`. Throws ShapeError when sizes differ.
 template <detail::EigenDense A, detail::EigenDense B>
   requires(std::same_as<typename A::Scalar, typename B::Scalar> && TracerLike<typename A::Scalar>)
 typename A::PlainObject where(const Tracer<bool>& condition, const A& a, const B& b, Loc loc = Loc::current()) {
@@ -53,7 +52,7 @@ typename A::PlainObject where(const Tracer<bool>& condition, const A& a, const B
   return dense<typename A::PlainObject>::make(chosen, loc);
 }
 
-/// True when all elements are equal (Eigen: `a == b`).
+/// A scalar: true when the matrices have one size and all elements are equal (Eigen: `a == b`).
 template <detail::EigenDense A, detail::EigenDense B>
   requires TracerLike<typename A::Scalar>
 Tracer<bool> equal(const A& a, const B& b, Loc loc = Loc::current()) {
@@ -67,7 +66,7 @@ Tracer<bool> equal(const A& a, const B& b, Loc loc = Loc::current()) {
   return result;
 }
 
-/// Spherical interpolation between unit quaternions, the shorter way round (Eigen: `a.slerp(t, b)`).
+/// Spherical interpolation between unit quaternions along the shorter arc (Eigen: `a.slerp(t, b)`).
 template <class S>
 Eigen::Quaternion<S> slerp(const S& t, const Eigen::Quaternion<S>& a, const Eigen::Quaternion<S>& b) {
   using std::abs;
@@ -75,7 +74,8 @@ Eigen::Quaternion<S> slerp(const S& t, const Eigen::Quaternion<S>& a, const Eige
   using std::sin;
   const S cosine = a.dot(b);
   const S magnitude = abs(cosine);
-  // Almost parallel quaternions are interpolated linearly; there the angle is made harmless for the other branch.
+  // Almost parallel quaternions are interpolated linearly; the cosine is replaced there to keep the other branch
+  // finite.
   const auto apart = magnitude < S(1) - Eigen::NumTraits<S>::epsilon();
   const S angle = acos(detail::choose(apart, magnitude, S(0)));
   const S sine = sin(angle);

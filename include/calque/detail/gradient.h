@@ -10,7 +10,7 @@
 
 namespace calque::detail {
 
-/// What is differentiated of a function's result.
+/// The part of a function's result that is differentiated.
 template <class R>
 struct value_part {
   using type = R;

@@ -1,5 +1,5 @@
 #pragma once
-// Indexing by a list of items, type-erased. Usable with lists that are known only at run time.
+// Type-erased indexing by a list of items, which may be known only at run time.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,7 +17,7 @@ struct IndexItem {
   int64_t stop = 0;
   int64_t step = 1;
   Handle handle;   ///< of an array item that is a tracer
-  AnyArray array;  ///< of an array item with data; empty when `handle` counts
+  AnyArray array;  ///< of an array item with data; empty when `handle` is used
 
   static IndexItem integer(int64_t value) {
     IndexItem item;
@@ -33,23 +33,24 @@ struct IndexItem {
   Operand operand() const { return array.empty() ? Operand(handle) : Operand(array); }
 };
 
-/// x[items] of Python. Items use up the dimensions of x from the left (newaxis none of them), dimensions that are left
-/// over are taken whole. Integers are checked and wrap once when negative. Arrays of integers broadcast together; their
-/// dimensions stand where the first of them stood when they are neighbours, else first of all (integers beside arrays
-/// count as arrays in this, as in NumPy); they wrap once when negative, and what is out of bounds then reads NaN, the
-/// lowest signed, the greatest unsigned integer or true. Without arrays the result is made by slices, reversals and
-/// reshapes alone. Throws ShapeError for too many items, an index out of bounds, a step of zero, arrays that do not
-/// broadcast; DTypeError for an index array that is not of integers.
+/// NumPy's x[items]. Items consume the dimensions of x from the left (newaxis consumes none); the remaining dimensions
+/// are taken whole. Integers are checked; negative ones wrap once. Arrays of integers broadcast together; the broadcast
+/// dimensions take the position of the first array or integer if these are adjacent, else they come first, as in NumPy.
+/// Negative array indices wrap once; indices that are then out of bounds read NaN, the lowest signed, the greatest
+/// unsigned integer or true. Without arrays the result is made by slices, reversals and reshapes alone. Throws
+/// ShapeError for too many items, an integer out of bounds, a step of zero, or arrays that do not broadcast; DTypeError
+/// for an index array that is not of integers.
 Handle index_at(const Operand& x, std::span<const IndexItem> items, Location location);
 
-/// x with x[items] replaced by `value`, which converts to x's dtype and broadcasts to the selected shape. Updates out
-/// of bounds are dropped; of several to one element the last in row-major order stays. Throws as `index_at` does.
+/// x with x[items] replaced by `value`, which promotes to x's dtype and broadcasts to the selected shape. Updates out
+/// of bounds are dropped; of several updates of one element the last in row-major order wins. Throws as `index_at`, and
+/// DTypeError when the value does not fit x's dtype.
 Handle index_set(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location);
 
-/// x with `value` added to x[items]; several additions to one element all count.
+/// x with `value` added to x[items]; repeated indices accumulate. Throws as `index_set`.
 Handle index_add(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location);
 
-/// The same on arrays alone, at once.
+/// The same functions of arrays, run at once.
 AnyArray run_index_at(const AnyArray& x, std::span<const IndexItem> items, Location location);
 AnyArray run_index_set(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location);
 AnyArray run_index_add(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location);

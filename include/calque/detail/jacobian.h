@@ -14,7 +14,7 @@ namespace calque::detail {
 template <class T, class U>
 using derivative_t = std::conditional_t<ComplexElem<U> && !ComplexElem<T>, U, T>;
 
-/// Leaves become derivatives of a T by them.
+/// Maps each leaf to the derivative of a T by that leaf.
 template <class T>
 struct ToDerivative {
   static constexpr bool wrappers = false, scalars = false;
@@ -23,7 +23,7 @@ struct ToDerivative {
   template <class U>
   using tracer = Tracer<derivative_t<T, U>>;
 };
-/// Leaves become trees like In.
+/// Maps each leaf to a tree like In of derivatives.
 template <class In>
 struct ToJacobian {
   static constexpr bool wrappers = false, scalars = false;
@@ -40,7 +40,7 @@ struct Jacobian : Transformed<F> {
 
   template <class... A>
   using value_t = body_t<F, seen_t<A>...>;
-  /// By a function, since g++ 12 cannot mangle the type as an alias of a signature.
+  /// A function, since g++ 12 cannot mangle the type as an alias in a signature.
   template <class... A>
   static auto result_type() {
     return std::type_identity<remap_t<ToJacobian<typename chosen_of<N, seen_t<A>...>::type>, value_t<A...>>>{};

@@ -1,19 +1,19 @@
 #pragma once
-// Memory of the caller that is read where it lies: how an argument that is no Array (an Eigen matrix, a map, a block)
-// enters a compiled function without a copy.
+// Caller's memory that is read in place: an argument that is not an Array (an Eigen matrix, a map, a block) enters a
+// compiled function without a copy.
 #include "calque/ir/any_array.h"
 
 namespace calque::detail {
 
-/// Elements of the caller, alive for the length of the call. Strides are in elements and may be any (column-major
-/// matrices, blocks, transposed views); `data` points to the element of index zero.
+/// Elements owned by the caller, valid during the call. Strides are in elements and arbitrary (column-major matrices,
+/// blocks, transposed views); `data` points to the element of index zero.
 struct LeafView {
   DType dtype = DType::f32;
   const void* data = nullptr;
   Shape shape;
   Shape::Dims strides;
 
-  /// True when the elements lie as in a row-major array.
+  /// True if the elements are laid out as in a row-major array.
   bool row_major() const;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What vjp and linearize return beside the value: a linear map of flat lists, dressed as a function of trees.
+// The linear functions that vjp and linearize return: a linear map of flat lists as a function of trees.
 #include <memory>
 #include <string>
 #include <tuple>
@@ -10,7 +10,7 @@
 
 namespace calque::detail {
 
-/// Copies of the leaves of trees of data; arrays share their elements, and empty ones stay empty.
+/// Collects the leaves of trees of data as arrays: arrays share their elements, and empty ones stay empty.
 struct ArrayCollector {
   std::vector<AnyArray>& arrays;
   template <class To, class X>
@@ -42,7 +42,7 @@ std::vector<AnyArray> collect_arrays(const X&... x) {
   return arrays;
 }
 
-/// The structure of any trees as their tracers would have it.
+/// The static structure of trees, as that of trees of tracers.
 template <class... X>
 std::vector<StaticPart> traced_structure(const X&... x) {
   StructureWriter writer;
@@ -57,7 +57,7 @@ To take_leaves(const X& x, std::vector<T>& leaves, size_t& next) {
   return map_leaves<To>(x, leaf);
 }
 
-/// A tree of tracers without values: structure and static parts alone.
+/// A tree of default-constructed tracers with the structure and static parts of `x`.
 template <class X>
 to_tracer_t<X> outline_of(const X& x) {
   auto leaf = []<class To>(const auto&) { return To(); };
@@ -79,7 +79,7 @@ class LinearFunction {
  public:
   LinearFunction(std::shared_ptr<const LinearMap> map, std::tuple<to_tracer_t<X>...> arguments, to_tracer_t<Y> value)
       : map_(std::move(map)), arguments_(std::move(arguments)), value_(std::move(value)) {}
-  /// Its inputs are the residuals, then the (co)tangents.
+  /// The graph of the map: its inputs are the residuals, then the (co)tangents.
   Graph graph() const { return graph_of(held(map_, "linear function")); }
 
  protected:

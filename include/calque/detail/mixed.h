@@ -1,7 +1,7 @@
 #pragma once
-// Operators of pairs whose promotion is a third type (u8 + i8 -> i16). Neither class's own friends can return it, so
-// each unordered pair has a base class, shared by both, that holds both orders; argument-dependent lookup finds friends
-// of bases.
+// Operators of pairs that promote to a third type (u8 + i8 -> i16). The friends of neither class can return it, so each
+// unordered pair has a base class, shared by both, with the operators in both orders; argument-dependent lookup finds
+// friends of bases.
 #include "calque/detail/operator_lists.h"
 #include "calque/detail/typed_operand.h"
 
@@ -11,8 +11,8 @@ namespace calque::detail {
 template <class T>
 using dependent_bool = std::conditional_t<sizeof(T) != 0, bool, void>;
 
-/// Tracers, and tracers beside arrays. T, what U and V promote to, is a parameter: a member of that name would hide
-/// x.T().
+/// Operators of two tracers, or a tracer and an array. T, to which U and V promote, is a parameter: a member type of
+/// that name would hide x.T().
 template <class U, class V, class T>
 struct MixedTracersTo {
   using Result = Tracer<T>;
@@ -37,7 +37,7 @@ struct MixedTracersTo {
 template <class U, class V>
 using MixedTracers = MixedTracersTo<U, V, promote_t<U, V>>;
 
-/// Arrays alone. T, what U and V promote to, is a parameter: a member of that name would hide x.T().
+/// Operators of two arrays. T is a parameter for the same reason.
 template <class U, class V, class T>
 struct MixedArraysTo {
   using Result = Array<T>;
@@ -89,7 +89,7 @@ CALQUE_BASES(std::complex<float>, CALQUE_COMPLEX);
 #undef CALQUE_COMPLEX
 #undef CALQUE_BASES
 
-/// `x.T()` lives in a base, since no member of Array<T> may be called as its parameter is.
+/// `x.T()` is declared in a base, since no member of Array<T> can have the name of its template parameter.
 template <class Self>
 struct Transposed {
   /// The dimensions in reverse order.

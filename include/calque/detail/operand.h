@@ -1,6 +1,6 @@
 #pragma once
-// What the type-erased functions of the library work on. Tracer<T>, Array<T> and C++ literals become operands; the
-// public templates only compute result types and forward, so that everything else is compiled once.
+// The operands of the library's type-erased functions. Tracer<T>, Array<T> and C++ literals become operands; the public
+// templates only compute result types and forward, so that everything else is compiled once.
 #include <complex>
 #include <concepts>
 #include <type_traits>
@@ -18,14 +18,14 @@ class Array;
 
 namespace calque::detail {
 
-/// All that a tracer is: a value of a running trace. Trace 0 is none, as of a default-constructed tracer. Numbers of
-/// traces are never used again.
+/// The contents of a tracer: a value of a running trace. Trace 0 means none, as in a default-constructed tracer. Trace
+/// ids are never reused.
 struct Handle {
   uint32_t value = UINT32_MAX;
   uint64_t trace = 0;
 };
 
-/// A C++ literal beside an array: it takes the array's dtype where that can hold it.
+/// A C++ literal among array operands: it takes their dtype if that can hold it.
 struct WeakLiteral {
   WeakKind kind = WeakKind::integer;
   bool is_unsigned = false;
@@ -41,7 +41,7 @@ class Operand {
   Operand(Handle handle) : kind_(Kind::tracer), handle_(handle) {}
   Operand(const AnyArray& array) : kind_(Kind::array), array_(&array) {}
   Operand(WeakLiteral literal) : kind_(Kind::weak), weak_(literal) {}
-  /// A strongly typed rank-0 value: bool, and element types that are no C++ arithmetic type.
+  /// A strongly typed rank-0 value: bool, and element types that are not C++ arithmetic types.
   Operand(DType dtype, Literal scalar) : kind_(Kind::scalar), dtype_(dtype), scalar_(scalar) {}
 
   Kind kind() const { return kind_; }

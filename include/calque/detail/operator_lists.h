@@ -1,6 +1,6 @@
 #pragma once
-// The binary operators of arrays and tracers, as X(operator, function of detail::ops, condition on T, what to say where
-// the condition fails). Every list of overloads is made from these.
+// The binary operators of arrays and tracers, as X(operator, function of detail::ops, condition on T, message if the
+// condition fails). All overloads are generated from these lists.
 
 /// Two operands of one type give that type.
 #define CALQUE_ARITHMETIC_OPERATORS(X)                                                                    \
@@ -21,13 +21,13 @@
   X(==, equal, true, "")                                                                     \
   X(!=, not_equal, true, "")
 
-/// What bitwise operators say of floating-point operands.
+/// The message of bitwise operators for floating-point operands.
 #define CALQUE_BITS_NEED(op) \
   "calque: operator " #op " needs integers or bool; cast the operand, or compare it first, as in x != 0"
-/// What logical ones say of anything but bool.
+/// The message of logical operators for operands that are not bool.
 #define CALQUE_LOGIC_NEEDS(op) "calque: operator " #op " needs bool operands; compare them first, as in x != 0"
 
-/// Assignment to a temporary of class Self, as in `x[0] = 5`, which would change nothing.
+/// Rejects assignment to a temporary of class Self, as in `x[0] = 5`, which would have no effect.
 #define CALQUE_NO_ELEMENT_ASSIGNMENT(Self)                                                                       \
   Self(const Self&) = default;                                                                                   \
   Self(Self&&) noexcept = default;                                                                               \
@@ -39,7 +39,7 @@
                   "calque: x[i] = y assigns to a copy and would be lost, since arrays do not change; write x = " \
                   "x.set(i, y)");                                                                                \
   }
-/// The same of `x[0] += 5`.
+/// Rejects updates of a temporary, as in `x[0] += 5`.
 #define CALQUE_NO_ELEMENT_UPDATE(op)                                                                 \
   template <class U>                                                                                 \
   void operator op## = (const U&) && {                                                               \

@@ -1,9 +1,8 @@
 #pragma once
-// Every named function, type-erased: one call each. Operands of any dtype promote by the lattice (literals are weak)
-// and broadcast as in NumPy; the result is a value of the innermost trace. The result's dtype is what the public
-// templates compute from the C++ types of their arguments (calque/promotion.h). Errors (ShapeError, DTypeError,
-// ParseError) start with the public name and end with the user's line. Semantics: the docstrings of the public
-// templates.
+// The type-erased version of every named function. Operands of any dtype promote by the lattice (literals are weak) and
+// broadcast as in NumPy; the result is a value of the innermost trace, of the dtype that the public templates compute
+// from the C++ types of their arguments (calque/promotion.h). Errors (ShapeError, DTypeError, ParseError) start with
+// the public name and end with the user's line. For semantics see the docstrings of the public templates.
 #include <memory>
 #include <span>
 #include <string_view>
@@ -18,7 +17,7 @@ namespace calque::detail::ops {
 // ---- elementwise, one operand
 // clang-format off
 // Integers and bool are converted to f32 first.
-#define CALQUE_FLOATY_UNARY(X) \
+#define CALQUE_INEXACT_UNARY(X) \
   X(sqrt) X(rsqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) \
   X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(erf) X(erfc) \
   X(erfinv) X(lgamma) X(tgamma) X(digamma)
@@ -32,7 +31,7 @@ namespace calque::detail::ops {
 // clang-format on
 
 #define CALQUE_X(f) Handle f(const Operand& x, Location at);
-CALQUE_FLOATY_UNARY(CALQUE_X)
+CALQUE_INEXACT_UNARY(CALQUE_X)
 CALQUE_SAME_UNARY(CALQUE_X)
 CALQUE_REAL_UNARY(CALQUE_X)
 CALQUE_BOOL_UNARY(CALQUE_X)
@@ -44,14 +43,14 @@ CALQUE_BOOL_UNARY(CALQUE_X)
   X(add) X(subtract) X(multiply) X(divide) X(rem) X(fmod) X(mod) X(floor_divide) X(remainder) X(pow) X(minimum) \
   X(maximum) X(fmin) X(fmax) X(fdim) X(gcd) X(lcm) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) \
   X(right_shift)
-#define CALQUE_FLOATY_BINARY(X) X(atan2) X(hypot) X(copysign) X(nextafter) X(xlogy) X(logaddexp)
+#define CALQUE_INEXACT_BINARY(X) X(atan2) X(hypot) X(copysign) X(nextafter) X(xlogy) X(logaddexp)
 #define CALQUE_COMPARISON(X) X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal)
 #define CALQUE_LOGICAL(X) X(logical_and) X(logical_or)
 // clang-format on
 
 #define CALQUE_X(f) Handle f(const Operand& x, const Operand& y, Location at);
 CALQUE_SAME_BINARY(CALQUE_X)
-CALQUE_FLOATY_BINARY(CALQUE_X)
+CALQUE_INEXACT_BINARY(CALQUE_X)
 CALQUE_COMPARISON(CALQUE_X)
 CALQUE_LOGICAL(CALQUE_X)
 #undef CALQUE_X
@@ -99,7 +98,7 @@ Handle pad(const Operand& x, const Operand& value, std::span<const int64_t> low,
 Handle concatenate(std::span<const Operand> xs, int axis, Location at);
 Handle stack(std::span<const Operand> xs, int axis, Location at);
 std::vector<Handle> split(const Operand& x, int64_t sections, int axis, Location at);
-std::vector<Handle> split_at(const Operand& x, std::span<const int64_t> cuts, int axis, Location at);
+std::vector<Handle> split_at(const Operand& x, std::span<const int64_t> indices, int axis, Location at);
 Handle tile(const Operand& x, std::span<const int64_t> repetitions, Location at);
 Handle repeat(const Operand& x, int64_t count, int axis, Location at);
 Handle roll(const Operand& x, int64_t shift, int axis, Location at);

@@ -1,5 +1,5 @@
 #pragma once
-// One tracer from tracers of its elements, and back: the way between arrays and matrices of tracers.
+// Conversion between one tracer and tracers of its elements, for matrices of tracers.
 #include <span>
 #include <vector>
 
@@ -13,16 +13,16 @@ Handle pack_elements(std::span<const Handle> elements, const Type& type, Locatio
 /// The elements, row-major, each a tracer of rank 0.
 std::vector<Handle> unpack_elements(Handle array, Location location);
 
-/// Rows and columns of an array that becomes a matrix; a vector of n elements has n of the one and 1 of the other.
+/// Rows and columns of an array that becomes a matrix; one of them is 1 for a vector.
 struct MatrixShape {
   int64_t rows = 0, columns = 0;
 };
-/// What a matrix type demands at compile time: extents and their maxima, -1 where they are open.
+/// Compile-time limits of a matrix type: extents and their maxima, -1 if dynamic.
 struct MatrixLimits {
   int64_t rows = -1, columns = -1, max_rows = -1, max_columns = -1;
   bool vector = false;  ///< one extent is 1 at compile time: arrays of rank 1 fit
 };
-/// Throws ShapeError in words when an array of `type` does not fit.
+/// The rows and columns of an array of `type` as such a matrix. Throws ShapeError when it does not fit the limits.
 MatrixShape matrix_shape(const Type& type, const MatrixLimits& limits, Location location);
 
 }  // namespace calque::detail

@@ -28,10 +28,10 @@ struct Checkpointed : Transformed<F> {
   }
 };
 
-/// The body that also notes the paths of its result's leaves.
+/// A body that also records the paths of its result's leaves.
 template <class R, class F, class... X>
-TraceBody noting_paths(const FunctionBody<R, F, X...>& function, const TracedResult<R>& result,
-                       std::vector<std::string>& paths) {
+TraceBody recording_paths(const FunctionBody<R, F, X...>& function, const TracedResult<R>& result,
+                          std::vector<std::string>& paths) {
   return [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
     function(inputs, outputs);
     paths = leaf_paths(result.tree());
@@ -82,7 +82,7 @@ struct WithJvp : Transformed<F> {
                    this->location);
       append_handles(given, outputs);
     };
-    return result.rebuild(emit_custom_jvp(noting_paths(function, result, paths), derivative, flat.handles, paths,
+    return result.rebuild(emit_custom_jvp(recording_paths(function, result, paths), derivative, flat.handles, paths,
                                           {"custom_jvp", this->location, flat.paths}));
   }
 };
@@ -128,7 +128,7 @@ struct WithVjp : Transformed<F> {
   template <class Residuals, class R>
   using given_t =
       to_tracer_t<decltype(call_traced(std::declval<const Backward&>(), std::declval<Residuals>(), std::declval<R>()))>;
-  /// A static argument has a cotangent too, which nobody reads.
+  /// A static argument has a cotangent too, which is not used.
   template <class A>
   using cotangent_t = to_tracer_t<A>;
 
@@ -151,11 +151,11 @@ struct WithVjp : Transformed<F> {
       const auto given = traced(call_traced(backward, std::move(residuals), std::move(cotangent)));
       append_cotangents(given, outputs, std::index_sequence_for<X...>{}, x...);
     };
-    return result.rebuild(emit_custom_vjp(noting_paths(function, result, paths), run_forward, run_backward,
+    return result.rebuild(emit_custom_vjp(recording_paths(function, result, paths), run_forward, run_backward,
                                           flat.handles, paths, {"custom_vjp", this->location, flat.paths}));
   }
 
-  /// Of each argument that holds arrays.
+  /// Appends the cotangents of the arguments that hold arrays.
   template <class Given, size_t... I, class... X>
   void append_cotangents(const Given& given, std::vector<Handle>& outputs, std::index_sequence<I...>,
                          const X&... x) const {

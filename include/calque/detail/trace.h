@@ -21,7 +21,7 @@ struct TraceOptions {
 };
 
 struct TraceResult {
-  /// Closed and canonical. Its inputs are those asked for, then one for each capture.
+  /// Closed and canonical. Its inputs are the requested ones, then one for each capture.
   Graph graph;
   /// Tracers of enclosing traces that the body used, in order of first use.
   std::vector<Handle> captures;
@@ -29,41 +29,42 @@ struct TraceResult {
   std::vector<AnyArray> values;
 };
 
-/// Receives one handle for each input, fills in the outputs.
+/// A function that receives one handle for each input and appends the outputs.
 using TraceBody = std::function<void(std::span<const Handle> inputs, std::vector<Handle>& outputs)>;
 
-/// Runs `body` in a new trace nested in those that run on this thread. An exception of the body propagates, the trace
-/// is discarded and the thread's stack of traces is as before.
+/// Runs `body` in a new trace nested in those that run on this thread. If the body throws, the exception propagates,
+/// the trace is discarded and the thread's stack of traces is restored.
 TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                         const TraceOptions& options = {});
 
-/// True while a trace runs on this thread.
+/// True if a trace is running on this thread.
 bool tracing();
 
-/// Throws LeakedTracerError for a handle whose trace is over, or a default-constructed tracer.
+/// The type of a tracer. Throws LeakedTracerError for a handle whose trace has ended, or a default-constructed tracer.
 const Type& type_of(Handle handle, Location location);
 
-/// Records one equation in the innermost trace (lifting captures) and appends its results.
+/// Records one equation in the innermost trace (lifting captures) and appends its results. Throws LeakedTracerError
+/// when no trace is running.
 void emit(const Primitive& primitive, std::span<const Handle> operands, Attributes attributes,
           std::vector<Graph> subgraphs, Location location, std::vector<Handle>& results);
 /// The same for a primitive with one result.
 Handle emit(const Primitive& primitive, std::span<const Handle> operands, Attributes attributes, Location location);
 Handle emit(const Primitive& primitive, std::initializer_list<Handle> operands, Attributes attributes,
             Location location);
-/// Records every equation of a graph in place of a call.
+/// Records every equation of a graph, inlining it. Returns its outputs.
 std::vector<Handle> emit_graph(const Graph& graph, std::span<const Handle> inputs);
 
 /// A splat literal of the innermost trace.
 Handle literal(const Literal& element, const Type& type, Location location);
 /// A captured array: a constant of the innermost trace (of rank 0: a literal).
 Handle constant(const AnyArray& array, Location location);
-/// Any operand as a value of the innermost trace; weak literals meet `dtype`.
-/// Throws DTypeError when an integer literal does not fit `dtype`.
+/// Any operand as a value of the innermost trace; weak literals become values of `dtype`. Throws DTypeError when an
+/// integer literal does not fit `dtype`.
 Handle lift(const Operand& operand, DType dtype, Location location);
 
-/// "f32[3,4] %7", for printing tracers; with values under an eager trace.
+/// "f32[3,4] %7", the printed form of a tracer; with its value under an eager trace.
 std::string describe(Handle handle);
-/// The concrete value in an eager trace. Otherwise throws ConcretizationError naming the line of the operation that
+/// The concrete value in an eager trace. Otherwise throws ConcretizationError that names the line of the operation that
 /// made the value (or the argument's path) and the remedy.
 AnyArray concrete(Handle handle, std::string_view wanted, Location location);
 

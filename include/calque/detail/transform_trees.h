@@ -1,6 +1,6 @@
 #pragma once
-// Between the trees of a transformed function and the flat lists that the core works on. A transformed function is
-// called on trees of tracers (Callable sees to that): an argument in which no tracer is left is a static value.
+// Conversion between the trees of a transformed function and the flat lists of the core. Callable calls a transformed
+// function on trees of tracers only, so an argument without tracers is a static value.
 #include <memory>
 #include <span>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace calque::detail {
 
-/// An argument as the wrapped function's own: a tree of tracers, or a static value under its wrapper again.
+/// An argument as the wrapped function receives it: a tree of tracers, or a static value in its wrapper.
 template <class A>
 using seen_t = std::conditional_t<holds_tracer<A>, A, Static<A>>;
 template <class A>
@@ -27,7 +27,7 @@ decltype(auto) seen(const A& argument) {
   }
 }
 
-/// The same argument with other handles, which advance; static values stay.
+/// The argument with other handles; `handles` advances. Static values are copied.
 template <class A>
 A rebuild_seen(const A& argument, std::span<const Handle>& handles) {
   if constexpr (holds_tracer<A>) {
@@ -37,8 +37,8 @@ A rebuild_seen(const A& argument, std::span<const Handle>& handles) {
   }
 }
 
-/// Callables whose types alone say what they compute share compiled forms: `shareable(f)` is true for captureless
-/// lambdas and for what wraps such.
+/// Callables whose behaviour is determined by their type share compiled forms: true for captureless lambdas and for
+/// transformations of them.
 template <class F>
 bool shareable(const F& function) {
   if constexpr (std::is_empty_v<F>) {
@@ -135,8 +135,7 @@ TreeShape shape_of(const R& tree, std::string prefix) {
   return walk.take();
 }
 
-/// The result of a function as it was traced: a tree whose structure and static values are those of what the core
-/// returns.
+/// The result of a traced function: a tree with the structure and static values of the core's results.
 template <class R>
 class TracedResult {
  public:
@@ -153,7 +152,7 @@ class TracedResult {
   std::unique_ptr<const R> tree_;
 };
 
-/// A function of these arguments as a body: called with handles in place of the arguments' leaves.
+/// A function of these arguments as a trace body: called with handles as the arguments' leaves.
 template <class R, class F, class... X>
 class FunctionBody {
  public:
@@ -169,17 +168,17 @@ class FunctionBody {
   std::tuple<const X&...> arguments_;
 };
 
-/// What a transformation of F holds.
+/// Base of the transformations: the function F and the line of the call that made the transformation.
 template <class F>
 struct Transformed {
   F function;
   Location location;
 
-  /// For Callable: its type says what it computes.
+  /// For Callable: see `shareable`.
   bool shares_compiled_forms() const { return shareable(function); }
 };
 
-/// Throws ShapeError where two trees of one type differ in what is known while tracing.
+/// Throws ShapeError when two trees of one type differ in their static parts.
 template <class A, class B>
 void require_like(std::string_view name, std::string_view what, const A& expected, const B& got, Location location) {
   require_same_structure(name, what, structure_of(expected), structure_of(got), location);

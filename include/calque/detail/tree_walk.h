@@ -1,6 +1,6 @@
 #pragma once
-// Trees at run time: one function rebuilds a tree with other leaves, one visits leaves and static values in the order
-// in which everything else (signatures, inputs of graphs, outputs) counts them.
+// Trees at run time: one function rebuilds a tree with other leaves, one visits leaves and static values. Their order
+// is that of signatures, graph inputs and outputs.
 #include <span>
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace calque::detail {
 
-/// The tree `x` re-bound to the type To: `leaf.template operator()<T>(part)` gives each leaf of type T, in order;
-/// static values are copied. A tracer may become a whole tree.
+/// The tree `x` mapped to the type To: `leaf.template operator()<T>(part)` returns each leaf of type T, in order;
+/// static values are copied. A tracer may be mapped to a whole tree.
 template <class To, class X, class F>
 To map_leaves(const X& x, F& leaf) {
   if constexpr (is_leaf<X, To> || TracerLike<X>) {
@@ -51,7 +51,7 @@ To map_leaves(const X& x, F& leaf) {
   }
 }
 
-/// The number of parts of a container: `visitor.size(n)` where the visitor tells sizes from other values.
+/// Visits the number of parts of a container: `visitor.size(n)` if the visitor has it, else `visitor.value(n)`.
 template <class V>
 void walk_size(size_t n, V& visitor) {
   if constexpr (requires { visitor.size(n); }) {
@@ -64,7 +64,7 @@ void walk_size(size_t n, V& visitor) {
 template <class To, class X, class V>
 void walk_tree(const X& x, V& visitor);
 
-/// Visits the parts of `x`, a container, product or struct seen as To, in the way of walk_tree.
+/// Visits the parts of `x`, a container, product or struct with target type To, as walk_tree does.
 template <class To, class X, class V>
 void walk_parts(const X& x, V& visitor) {
   if constexpr (is_optional<X>) {
@@ -105,9 +105,9 @@ void walk_parts(const X& x, V& visitor) {
   }
 }
 
-/// Visits the leaves and static values of `x`, seen as To: `visitor.template leaf<T>(part)`, `visitor.value(v)` for
-/// static values, sizes, keys and presence; `visitor.enter_index(i)`, `enter_key(k)`, `enter_field(name function)` and
-/// `leave()` around parts.
+/// Visits the leaves and static values of `x`, with target type To: `visitor.template leaf<T>(part)` for leaves,
+/// `visitor.value(v)` for static values, sizes, keys and presence; before a part `visitor.enter_index(i)`,
+/// `enter_key(k)` or `template enter_field<X, I>()`, after it `leave()`.
 template <class To, class X, class V>
 void walk_tree(const X& x, V& visitor) {
   if constexpr (is_leaf<X, To>) {
@@ -163,7 +163,7 @@ class PathCollector {
   std::vector<std::string>& paths_;
 };
 
-/// The path of every leaf of `x`, behind `prefix`.
+/// The path of every leaf of `x`, starting with `prefix`.
 template <class X>
 std::vector<std::string> leaf_paths(const X& x, std::string prefix = {}) {
   std::vector<std::string> paths;
@@ -174,7 +174,7 @@ std::vector<std::string> leaf_paths(const X& x, std::string prefix = {}) {
 
 // ---- trees of tracers
 
-/// Any leaf as a Tracer of the innermost trace: arrays, scalars and matrices of numbers become constants of it.
+/// Any leaf as a Tracer of the innermost trace: arrays, scalars and matrices of numbers become its constants.
 template <class To, class X>
 To trace_leaf(const X& x, Location location) {
   if constexpr (TracerLike<X>) {
@@ -207,7 +207,7 @@ to_tracer_t<X> traced(const X& x, Location location = {}) {
   }
 }
 
-/// Appends the handles of the tracers it visits.
+/// Collects the handles of the visited tracers.
 struct HandleCollector {
   std::vector<Handle>& handles;
   template <class To>
@@ -237,7 +237,7 @@ std::vector<Handle> flatten_handles(const X& x) {
   return handles;
 }
 
-/// The tree of tracers that has the structure and static values of `x` and the given handles; `handles` advances.
+/// A tree of tracers with the structure and static values of `x` and the given handles; `handles` advances.
 template <class X>
 to_tracer_t<X> rebuild_handles(const X& x, std::span<const Handle>& handles) {
   auto leaf = [&]<class To>(const auto&) {
@@ -253,7 +253,7 @@ to_tracer_t<X> rebuild_from(const X& x, const std::vector<Handle>& handles) {
   return rebuild_handles(x, rest);
 }
 
-/// Calls the lambda as const, with prvalues: its own result type, whatever it mixes.
+/// Calls the lambda as const, with prvalues. Checks its result at compile time.
 template <class F, class... A>
 auto call_traced(const F& f, A&&... arguments) {
   static_assert(std::invocable<const F&, A...>,
@@ -270,7 +270,7 @@ auto call_traced(const F& f, A&&... arguments) {
                 "std::vector");
   return std::invoke(f, std::forward<A>(arguments)...);
 }
-/// What the lambda itself returns for arguments of these types.
+/// The lambda's result type for arguments of these types, before its leaves become tracers.
 template <class F, class... A>
 using out_of = std::remove_cvref_t<decltype(call_traced(std::declval<const F&>(), std::declval<to_tracer_t<A>>()...))>;
 

@@ -1,6 +1,6 @@
 #pragma once
-// The parameters of operators: types that convert from what may stand beside an array of T and that capture the user's
-// line while converting. Hidden friends with such parameters are the one form of operator that knows its caller.
+// The parameters of operators: types that convert from the operands that an operator of an array of T accepts and that
+// capture the user's line while converting. Only hidden friends with such parameters know the line of their caller.
 #include <concepts>
 #include <type_traits>
 
@@ -10,29 +10,29 @@
 
 namespace calque::detail {
 
-/// A C++ value beside arrays.
+/// A C++ value that can be an operand of arrays.
 template <class L>
 concept Number = ArithmeticLike<L> || Elem<L>;
-/// Element types that are classes with operators which are no templates.
+/// Element types that are classes with non-template operators.
 template <class T>
 concept HasOwnOperators = std::same_as<T, float16> || std::same_as<T, bfloat16>;
-/// A C++ value that meets an array of T without changing its element type.
+/// A C++ value that, as an operand of an array of T, keeps its element type.
 template <class L, class T>
-concept LiteralBeside = Number<L> && std::same_as<join_t<Array<T>, L>, T>;
-/// A C++ value that changes it: a float beside integers, an integer beside bool, a complex value beside real ones.
+concept KeepingLiteral = Number<L> && std::same_as<promoted_elem_t<Array<T>, L>, T>;
+/// A C++ value that changes the element type: a float with integers, an integer with bool, a complex with real numbers.
 template <class L, class T>
-concept WideningLiteral = Number<L> && !std::same_as<join_t<Array<T>, L>, T>;
+concept WideningLiteral = Number<L> && !std::same_as<promoted_elem_t<Array<T>, L>, T>;
 /// U promotes to T.
 template <class U, class T>
 concept PromotesTo = std::same_as<promote_t<T, U>, T>;
 
-/// An operand of type-erased functions and the line where it was written. Lives as long as the call.
+/// An operand of type-erased functions and the line where it was written. Valid during the call.
 struct LocatedOperand {
   Operand operand;
   Location location;
 };
 
-/// Beside an Array<T>, with no tracer in sight.
+/// The other operand of an Array<T>: an array that promotes to T.
 template <class T>
 struct ArrayOperand : LocatedOperand {
   template <PromotesTo<T> U>
@@ -48,17 +48,17 @@ template <class T>
 struct ArrayAssigned : LocatedOperand {
   template <PromotesTo<T> U>
   ArrayAssigned(const Array<U>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
-  template <LiteralBeside<T> L>
+  template <KeepingLiteral<T> L>
   ArrayAssigned(L value, Loc loc = Loc::current()) : LocatedOperand{literal_operand(value), loc} {}
 };
-/// Beside a Tracer<T>.
+/// The other operand of a Tracer<T>: a tracer, array or literal that promotes to T.
 template <class T>
 struct TracerOperand : LocatedOperand {
   template <PromotesTo<T> U>
   TracerOperand(const Tracer<U>& t, Loc loc = Loc::current()) : LocatedOperand{t.handle(), loc} {}
   template <PromotesTo<T> U>
   TracerOperand(const Array<U>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
-  template <LiteralBeside<T> L>
+  template <KeepingLiteral<T> L>
   TracerOperand(L value, Loc loc = Loc::current()) : LocatedOperand{literal_operand(value), loc} {}
 };
 /// Exactly Tracer<T> or Array<T>.
@@ -67,7 +67,7 @@ struct Exact : LocatedOperand {
   Exact(const Tracer<T>& t, Loc loc = Loc::current()) : LocatedOperand{t.handle(), loc} {}
   Exact(const Array<T>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
 };
-/// A tracer that promotes to T and is not of T: beside an Array<T>.
+/// The other operand of an Array<T>: a tracer of another type that promotes to T.
 template <class T>
 struct NarrowerTracer : LocatedOperand {
   template <PromotesTo<T> U>
@@ -97,7 +97,7 @@ Operand operand_of(const X& x, const Location& location) {
 
 using UnaryFunction = Handle (*)(const Operand&, Location);
 using BinaryFunction = Handle (*)(const Operand&, const Operand&, Location);
-/// Runs a function on arrays and literals at once.
+/// Runs a type-erased function of arrays and literals at once.
 AnyArray run_unary(std::string_view name, UnaryFunction function, const Operand& a, Location location);
 AnyArray run_binary(std::string_view name, BinaryFunction function, const Operand& a, const Operand& b,
                     Location location);

@@ -1,6 +1,6 @@
 #pragma once
-// AnyArray is an immutable array whose element type is known at run time: what graphs hold as constants,
-// what the evaluator computes with, what Array<T> wraps. Copies share the storage.
+// AnyArray is an immutable array whose element type is known at run time. Graphs hold constants as AnyArray, the
+// evaluator computes with it, and Array<T> wraps it. Copies share the storage.
 #include <algorithm>
 #include <atomic>
 #include <compare>
@@ -18,17 +18,18 @@
 
 namespace calque {
 
-/// A place that computes. Value-comparable; prints as `cpu`, `gpu:0`, `gpu_sim`.
+/// A device that runs computations. Comparable by value; prints as `cpu`, `gpu:0`, `gpu_sim`.
 struct Device {
   enum class Kind : uint8_t { cpu, gpu, gpu_sim };
   Kind kind = Kind::cpu;
   int index = 0;
   friend bool operator==(const Device&, const Device&) = default;
 };
+/// `cpu`, `gpu:0`, `gpu_sim`.
 std::string to_string(const Device& device);
 std::ostream& operator<<(std::ostream& out, const Device& device);
 
-/// 128 bits that identify the bytes of an array.
+/// A 128-bit hash that identifies the bytes of an array.
 struct ContentHash {
   uint64_t low = 0, high = 0;
   friend auto operator<=>(const ContentHash&, const ContentHash&) = default;
@@ -36,38 +37,39 @@ struct ContentHash {
 
 namespace detail {
 
-/// Where the bytes of `Storage::allocate` come from. Both functions are called from any thread.
+/// The source of the memory of `Storage::allocate`. Both functions may be called from any thread.
 struct StorageAllocator {
-  /// At least `bytes` bytes, 64-byte aligned, or null when there are none.
+  /// Returns at least `bytes` bytes, 64-byte aligned, or null when out of memory.
   void* (*allocate)(size_t bytes);
+  /// Releases what `allocate(bytes)` returned.
   void (*release)(void* memory, size_t bytes) noexcept;
 };
 
-/// Allocations from now on come from `allocator`, which lives as long as the program; null brings the default back.
-/// Under CALQUE_GUARD=1 it is not asked.
+/// Makes later allocations use `allocator`, which must live as long as the program; null restores the default.
+/// Ignored under CALQUE_GUARD=1.
 void set_storage_allocator(const StorageAllocator* allocator);
 
-/// Bytes in the memory of a device, which are released with the object.
+/// A buffer in the memory of a device, released by the destructor.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
-  /// The same bytes on the host, copied by the first who asks: waits for what computes them. They live as long as the
-  /// object. Called from any thread. Throws DeviceError.
+  /// A copy of the bytes in host memory, made by the first call, which waits for the computation that writes them. The
+  /// copy is valid as long as this object. May be called from any thread. Throws DeviceError.
   virtual void* host() = 0;
 };
 
-/// Reference-counted bytes. 64-byte aligned when allocated here; borrowed memory keeps its owner's alignment.
+/// A reference-counted buffer. Memory allocated here is 64-byte aligned; borrowed memory keeps its owner's alignment.
 class Storage {
  public:
   Storage() = default;
-  /// Uninitialised bytes of the host, 64-byte aligned. Under CALQUE_GUARD=1 the last byte is followed by an
-  /// unmapped page (the start is then aligned as well as the size allows).
+  /// Uninitialized host memory, 64-byte aligned. Under CALQUE_GUARD=1 an unmapped page follows the last byte, and the
+  /// start has the alignment that the size allows. Throws DeviceError when out of memory.
   static Storage allocate(size_t bytes);
-  /// Memory of somebody else; `release` (may be empty) runs when the last reference goes.
+  /// Memory owned by the caller; `release` (may be empty) runs when the last reference is dropped.
   static Storage borrow(void* data, size_t bytes, std::function<void()> release);
-  /// Bytes of which only the hash is known (a large constant of a text). Asking for `data()` is an error.
+  /// A buffer of which only the hash is known (a large constant of a graph text). Calling `data()` throws Error.
   static Storage absent(size_t bytes, ContentHash hash);
-  /// Bytes on a device. `data()` gives their copy on the host.
+  /// A buffer on a device. `data()` returns its host copy.
   static Storage on_device(std::unique_ptr<DeviceMemory> memory, size_t bytes);
 
   Storage(const Storage& o) : block_(o.block_) { retain(); }
@@ -79,41 +81,46 @@ class Storage {
   ~Storage() { release(); }
 
   explicit operator bool() const { return block_ != nullptr; }
-  /// Throws DeviceError when the bytes were given away, Error when they are absent.
+  /// The bytes in host memory; null for an empty storage. Throws DeviceError when the buffer was donated, Error when it
+  /// is absent.
   void* data() const { return block_ ? (block_->data ? block_->data : not_here()) : nullptr; }
-  /// The same, but null for bytes on a device, which are not fetched.
+  /// Like `data()`, but null for a buffer on a device, which is not copied to the host.
   void* data_on_host() const {
     return block_ ? (block_->data ? block_->data : (block_->device ? nullptr : not_here())) : nullptr;
   }
-  /// What holds the bytes on a device, or null: they are on the host, or were given away.
+  /// The buffer on a device; null when the bytes are in host memory or were donated.
   DeviceMemory* device_memory() const { return block_ ? block_->device.get() : nullptr; }
+  /// Size of the buffer in bytes.
   size_t bytes() const { return block_ ? block_->bytes : 0; }
   /// True when this is the only reference and the memory was allocated here, so that it may be reused in place.
   bool unique() const { return block_ && block_->owned && block_->references.load(std::memory_order_acquire) == 1; }
+  /// False for borrowed memory.
   bool owned() const { return block_ && block_->owned; }
-  /// The bytes are not here, only their hash.
+  /// True when only the hash of the bytes is known.
   bool is_absent() const { return block_ && block_->absent; }
-  /// Ends the use of these bytes through any reference: `data()` then throws an error that says `to`, which lives as
-  /// long as the program ("argument 0 of step (model.cpp:42)").
+  /// Donates the buffer: `data()` then throws for every reference, with a message that quotes `to` ("argument 0 of step
+  /// (model.cpp:42)"), which must live as long as the program.
   void give_away(const char* to) const;
-  /// The same, but the bytes go to the storage that is returned. Only for `owned()` ones that are here.
+  /// Like `give_away`, but the returned storage takes the buffer over. Requires `owned()` and present bytes.
   Storage hand_over(const char* to) const;
-  /// XXH3 of the first `bytes` bytes; of absent storage, the hash that it was made with.
+  /// XXH3 of the first `bytes` bytes; for absent storage the hash passed to `absent`.
   ContentHash content_hash(size_t bytes) const;
+  /// True when both refer to the same buffer.
   friend bool operator==(const Storage& a, const Storage& b) { return a.block_ == b.block_; }
 
+  /// The reference count and description of a buffer.
   struct Block {
     std::atomic<uint32_t> references{1};
     bool owned = true;
     bool absent = false;
     void* data = nullptr;
-    const char* given_to = nullptr;  // where the bytes were given away
+    const char* given_to = nullptr;  // quoted by the error after donation
     size_t bytes = 0;
-    ContentHash hash;                             // of absent bytes
-    std::unique_ptr<DeviceMemory> device;         // of bytes on a device; `data` is null then
-    const StorageAllocator* allocator = nullptr;  // null: the default one, or a guarded mapping
-    size_t chunk = 0;                             // bytes that the allocator gave; 0 when guarded
-    Block* home = nullptr;                        // the block that was allocated with these bytes, when not this one
+    ContentHash hash;                             // when absent
+    std::unique_ptr<DeviceMemory> device;         // for a buffer on a device; `data` is null then
+    const StorageAllocator* allocator = nullptr;  // null: the default allocator, or a guarded mapping
+    size_t chunk = 0;                             // bytes requested from the allocator; 0 when guarded
+    Block* home = nullptr;                        // the block allocated with these bytes, unless it is this one
     std::function<void()> on_release;
   };
 
@@ -123,13 +130,13 @@ class Storage {
   }
   void release() {
     if (block_ == nullptr) return;
-    // The only reference needs no exchange: nobody else is there to make another.
+    // The only reference needs no atomic decrement: no other thread holds one to copy.
     if (block_->references.load(std::memory_order_acquire) == 1 ||
         block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
       destroy(block_);
   }
   static void destroy(Block* block);
-  /// Null for borrowed nothing, a copy of what is on a device; throws for bytes that are absent or were given away.
+  /// Null for borrowed null memory, the host copy of a device buffer; throws when the bytes are absent or were donated.
   void* not_here() const;
   Block* block_ = nullptr;
 };
@@ -139,22 +146,23 @@ class Storage {
 template <class T>
 class Array;
 
-/// An immutable array of run-time element type. A default-constructed one is empty: it has no elements and no type.
+/// An immutable array of run-time element type. A default-constructed array is empty: it has no storage, and its type
+/// is meaningless.
 class AnyArray {
  public:
   AnyArray() = default;
-  /// Row-major array over `storage`, which holds at least as many bytes as the type needs.
+  /// A row-major array over `storage`, which must hold at least as many bytes as `type` needs.
   AnyArray(const Type& type, detail::Storage storage, Device device = {})
       : type_(type), storage_(std::move(storage)), device_(device) {}
   AnyArray(Type&& type, detail::Storage storage, Device device = {})
       : type_(std::move(type)), storage_(std::move(storage)), device_(device) {}
-  /// A typed array without its static type. (Defined with Array<T>.)
+  /// Erases the static type of a typed array. (Defined with Array<T>.)
   template <Elem T>
   AnyArray(const Array<T>& array);
 
-  /// Uninitialised; fill it through `mutable_data` before sharing it.
+  /// An array of unspecified contents, to be filled through `mutable_data` before it is shared.
   static AnyArray uninitialized(const Type& type);
-  /// A rank-0 array, or a splat of any shape.
+  /// An array of `shape` with all elements equal to `value`.
   template <Elem T>
   static AnyArray full(const Shape& shape, T value) {
     AnyArray a = uninitialized({dtype_of<T>, shape});
@@ -162,7 +170,7 @@ class AnyArray {
     for (int64_t i = 0, n = shape.num_elements(); i < n; ++i) p[i] = value;
     return a;
   }
-  /// Copies row-major elements.
+  /// An array of `shape` with a copy of the row-major `elements`.
   template <Elem T>
   static AnyArray from(std::span<const T> elements, const Shape& shape) {
     AnyArray a = uninitialized({dtype_of<T>, shape});
@@ -170,29 +178,38 @@ class AnyArray {
     return a;
   }
 
+  /// True for a default-constructed array (not for one with an extent of 0).
   bool empty() const { return !storage_; }
-  /// False for a constant whose text gave only a hash: it has a type, but no elements that can be read.
+  /// False for a constant whose graph text held only a hash: its type is known, its elements are not.
   bool has_data() const { return storage_ && !storage_.is_absent(); }
+  /// Element type and shape.
   const Type& type() const { return type_; }
   DType dtype() const { return type_.dtype; }
   const Shape& shape() const { return type_.shape; }
   int rank() const { return type_.shape.rank(); }
+  /// Number of elements.
   int64_t size() const { return type_.shape.num_elements(); }
+  /// Size of the elements in bytes.
   size_t bytes() const { return static_cast<size_t>(size()) * size_of(type_.dtype); }
+  /// The device that holds the elements.
   Device device() const { return device_; }
+  /// The row-major elements in host memory. Throws DeviceError when the array was donated, Error when has_data() is
+  /// false.
   const void* data() const { return storage_.data(); }
+  /// `data()` as a pointer to T, which must be the element type.
   template <Elem T>
   const T* data_as() const {
     return static_cast<const T*>(storage_.data());
   }
-  /// For whoever has just made the array and not shared it yet.
+  /// Writable elements. Only for the creator of the array, before it is shared.
   void* mutable_data() { return storage_.data(); }
   const detail::Storage& storage() const { return storage_; }
 
-  /// The typed view. Throws DTypeError when T is not the element type. (Defined with Array<T>.)
+  /// The array with static element type T. Throws DTypeError when T is not the element type. (Defined with Array<T>.)
   template <Elem T>
   Array<T> as() const;
 
+  /// Prints like NumPy; long arrays are summarized.
   friend std::ostream& operator<<(std::ostream& out, const AnyArray& array);
 
  private:
@@ -201,7 +218,7 @@ class AnyArray {
   Device device_;
 };
 
-/// Same type and the same bits (or, where the bytes are absent, the same hash).
+/// True when both have the same type and the same bits (the same hash where the bytes are absent).
 bool identical(const AnyArray& a, const AnyArray& b);
 
 }  // namespace calque

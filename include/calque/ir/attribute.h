@@ -1,6 +1,6 @@
 #pragma once
-// Attributes are the static parameters of an equation: typed values under names, kept sorted by name so that
-// printing, hashing and equality need no more than a walk.
+// Attributes are the static parameters of an equation: named, typed values, kept sorted by name so that printing,
+// hashing and comparing are one pass.
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
@@ -14,13 +14,14 @@
 
 namespace calque {
 
-/// An object that only C++ knows (a host function). Compared by identity; prints as `<label>`; a text gives back an
-/// UnboundOpaque, which cannot run.
+/// A C++ object that the text form cannot represent (a host function). Compared by identity; prints as `<label>`;
+/// parsing yields an UnboundOpaque, which cannot run.
 class Opaque {
  public:
   virtual ~Opaque() = default;
+  /// The name under which it prints.
   virtual std::string label() const = 0;
-  /// A number that no other opaque of this process has, or had: what hashes and caches may keep.
+  /// A number unique among all opaques of this process, past ones included: the key for hashes and caches.
   uint64_t identity() const { return identity_; }
 
  protected:
@@ -33,7 +34,7 @@ class Opaque {
   uint64_t identity_;
 };
 
-/// What `parse` makes of `<label>`: it prints as the text had it, and evaluating or compiling it is an error.
+/// The object that `parse` creates for `<label>`. It prints as in the text; evaluating or compiling it is an error.
 class UnboundOpaque final : public Opaque {
  public:
   explicit UnboundOpaque(std::string label) : label_(std::move(label)) {}
@@ -43,20 +44,21 @@ class UnboundOpaque final : public Opaque {
   std::string label_;
 };
 
-/// bool `true`, integer `3`, float `0.5`, string `"x"`, dtype `f32`, integer list `[1,2]`, type list `(f32[2], i32[])`,
-/// opaque `<label>`.
+/// The value of an attribute: bool `true`, integer `3`, float `0.5`, string `"x"`, dtype `f32`, integer list `[1,2]`,
+/// type list `(f32[2], i32[])`, opaque `<label>`.
 using AttributeValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<Type>,
                                     std::shared_ptr<const Opaque>>;
 
+/// The value as the text form spells it.
 std::string to_string(const AttributeValue& value);
 std::ostream& operator<<(std::ostream& out, const AttributeValue& value);
 
-/// A copy of `text` that lives as long as the program; equal texts give the same data pointer. Thread-safe.
+/// A copy of `text` that lives as long as the program; equal texts return the same data pointer. Thread-safe.
 std::string_view intern(std::string_view text);
 
 /// One named parameter.
 struct Attribute {
-  std::string_view name;  // a literal or interned
+  std::string_view name;  ///< a string literal, or interned
   AttributeValue value;
 };
 
@@ -64,19 +66,23 @@ struct Attribute {
 class Attributes {
  public:
   Attributes() = default;
+  /// The items in any order; of two with one name the later one wins.
   Attributes(std::initializer_list<Attribute> items);
 
-  /// Adds or replaces.
+  /// Adds an attribute or replaces its value. `name` must be a string literal or interned.
   void set(std::string_view name, AttributeValue value);
+  /// The value of the attribute, or null.
   const AttributeValue* find(std::string_view name) const;
+  /// True when there is an attribute of that name.
   bool has(std::string_view name) const { return find(name) != nullptr; }
-  /// The parameter `name` of type T. Throws CompileError that names it when it is missing or of another type.
+  /// The value of attribute `name`, of type T. Throws CompileError that names it when it is missing or of another type.
   template <class T>
   const T& get(std::string_view name) const {
     const AttributeValue* v = find(name);
     if (!v || !std::holds_alternative<T>(*v)) missing(name);
     return std::get<T>(*v);
   }
+  /// `get` for integer lists and integers.
   const std::vector<int64_t>& ints(std::string_view name) const { return get<std::vector<int64_t>>(name); }
   int64_t integer(std::string_view name) const { return get<int64_t>(name); }
 
@@ -84,6 +90,7 @@ class Attributes {
   size_t size() const { return items_.size(); }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
+  /// Equal names and values; floats compare by bits.
   friend bool operator==(const Attributes& a, const Attributes& b);
 
  private:

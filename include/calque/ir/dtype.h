@@ -1,6 +1,6 @@
 #pragma once
-// Element types and the promotion lattice. The lattice is one constexpr function that the C++ types of
-// tracers and the run-time dtypes of graphs share.
+// Element types and the promotion lattice. One constexpr function implements the lattice, both for the C++ types of
+// tracers and for the run-time dtypes of graphs.
 #include <complex>
 #include <concepts>
 #include <cstddef>
@@ -14,37 +14,45 @@
 
 namespace calque {
 
+/// IEEE 754 binary16.
 using float16 = Eigen::half;
+/// The upper 16 bits of a binary32.
 using bfloat16 = Eigen::bfloat16;
 
 /// An element type at run time. Prints as its name: `f32`, `bool`, `c64` ...
 enum class DType : uint8_t { bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128 };
 
+/// Number of element types.
 inline constexpr int kDTypeCount = 15;
 
+/// Exactly `bool`.
 constexpr bool is_bool(DType d) { return d == DType::bool_; }
+/// `i8` to `i64`.
 constexpr bool is_signed_integer(DType d) { return d >= DType::i8 && d <= DType::i64; }
+/// `u8` to `u64`.
 constexpr bool is_unsigned_integer(DType d) { return d >= DType::u8 && d <= DType::u64; }
-/// Integers of either sign, without bool.
+/// Signed and unsigned integers, without bool.
 constexpr bool is_integer(DType d) { return d >= DType::i8 && d <= DType::u64; }
+/// `f16`, `bf16`, `f32`, `f64`.
 constexpr bool is_floating(DType d) { return d >= DType::f16 && d <= DType::f64; }
+/// `c64`, `c128`.
 constexpr bool is_complex(DType d) { return d >= DType::c64; }
 /// Floating point or complex.
 constexpr bool is_inexact(DType d) { return d >= DType::f16; }
 
-/// Bytes of one element.
+/// Size of one element in bytes.
 constexpr size_t size_of(DType d) {
   constexpr uint8_t kSizes[kDTypeCount] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
   return kSizes[static_cast<int>(d)];
 }
 
-/// `bool`, `i8`, ... `c128`.
+/// The name of a dtype: `bool`, `i8`, ... `c128`.
 std::string_view name(DType d);
-/// The dtype of that name, or nothing.
+/// The dtype of that name, or nullopt.
 std::optional<DType> dtype_from_name(std::string_view name);
 std::ostream& operator<<(std::ostream& out, DType d);
 
-/// The least upper bound of two element types in the promotion lattice (docs: semantics).
+/// The least upper bound of two element types in the promotion lattice (docs/semantics.md).
 constexpr DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a > b) {
@@ -67,17 +75,17 @@ constexpr DType promote(DType a, DType b) {
   return b;
 }
 
-/// The result type of functions like `exp` or `mean`: inexact types stay, bool and integers give f32.
+/// The result type of functions such as `exp` or `mean`: inexact types are kept, bool and integers become f32.
 constexpr DType to_inexact(DType d) { return is_inexact(d) ? d : DType::f32; }
-/// The type of the real part.
+/// The type of the real part: f32 for c64, f64 for c128, else `d`.
 constexpr DType real_of(DType d) { return d == DType::c64 ? DType::f32 : d == DType::c128 ? DType::f64 : d; }
-/// The type that `sum` and `prod` return.
+/// The result type of `sum` and `prod`: i32 for bool, else `d`.
 constexpr DType sum_result(DType d) { return is_bool(d) ? DType::i32 : d; }
 
-/// How a C++ literal takes part in promotion: it never widens an operand of its own kind.
+/// The kind of a weakly typed C++ literal. A literal never widens an operand of its own kind.
 enum class WeakKind : uint8_t { integer, floating, complex };
 
-/// The type in which a literal of kind `weak` meets an operand of type `d`.
+/// The dtype to which an operand of type `d` and a weak literal of kind `weak` promote.
 constexpr DType promote_weak(DType d, WeakKind weak) {
   switch (weak) {
     case WeakKind::integer:
@@ -119,15 +127,17 @@ CALQUE_ELEMENT_TYPES(CALQUE_X)
 #undef CALQUE_X
 }  // namespace detail
 
-/// A C++ type that is an element type of arrays.
+/// The C++ types that are element types of arrays.
 template <class T>
 concept Elem = detail::DTypeOf<T>::known;
+/// The dtype of the C++ type T.
 template <Elem T>
 inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
+/// The C++ type of dtype D.
 template <DType D>
 using type_of = typename detail::TypeOf<D>::type;
 
-/// The C++ type to which elements of T and U promote.
+/// The C++ type of `promote(dtype_of<T>, dtype_of<U>)`.
 template <Elem T, Elem U>
 using promote_t = type_of<promote(dtype_of<T>, dtype_of<U>)>;
 

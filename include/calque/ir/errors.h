@@ -1,6 +1,6 @@
 #pragma once
-// Every exception the library throws derives from calque::Error, and every message reads
-// `operation: what was expected, what came (file.cpp:line)`.
+// Every exception that the library throws derives from calque::Error. Messages have the form
+// `operation: expected and actual (file.cpp:line)`.
 #include <stdexcept>
 #include <string>
 
@@ -10,7 +10,7 @@ namespace calque {
 struct Error : std::runtime_error {
   using runtime_error::runtime_error;
 };
-/// Shapes, ranks, axes, static indices or element counts do not fit.
+/// Incompatible shapes, ranks, axes, static indices or element counts.
 struct ShapeError : Error {
   using Error::Error;
 };
@@ -18,15 +18,15 @@ struct ShapeError : Error {
 struct DTypeError : Error {
   using Error::Error;
 };
-/// A concrete value was asked of a tracer, which has none while tracing.
+/// A concrete value was requested from a tracer, which has none while tracing.
 struct ConcretizationError : Error {
   using Error::Error;
 };
-/// A tracer was used after its trace ended, or without one.
+/// A tracer was used after its trace ended, or outside a trace.
 struct LeakedTracerError : Error {
   using Error::Error;
 };
-/// A function cannot be differentiated as asked.
+/// A function cannot be differentiated as requested.
 struct GradError : Error {
   using Error::Error;
 };
@@ -34,7 +34,7 @@ struct GradError : Error {
 struct ParseError : Error {
   using Error::Error;
 };
-/// A graph breaks a rule of the IR, or cannot be compiled for the target.
+/// A graph violates a rule of the IR, or cannot be compiled for the target.
 struct CompileError : Error {
   using Error::Error;
 };
@@ -42,7 +42,7 @@ struct CompileError : Error {
 struct DeviceError : Error {
   using Error::Error;
 };
-/// The cache of compiled functions cannot be read or written.
+/// The on-disk cache of compiled functions cannot be read or written.
 struct CacheError : Error {
   using Error::Error;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// A graph is a function: typed inputs, equations in an order that defines before it uses, outputs. Values are SSA.
-// Sub-graphs of equations are closed: what they take from around them comes through the equation's operands.
+// A graph is a function: typed inputs, equations in an order in which definitions precede uses, and outputs. Values
+// are in SSA form. Sub-graphs of equations are closed: values of the enclosing graph enter as operands.
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -20,13 +20,14 @@
 
 namespace calque {
 
-/// A value of one graph: an input, the result of an equation, a literal or a constant. A name, not data;
-/// ask the graph for its type. Ids are dense, and copies of a graph keep them.
+/// A handle to a value of one graph: an input, the result of an equation, a literal or a constant. The graph knows its
+/// type. Ids are dense, and copies of a graph keep them.
 class Value {
  public:
   constexpr Value() = default;
   constexpr explicit Value(uint32_t id) : id_(id) {}
   constexpr uint32_t id() const { return id_; }
+  /// False for a default-constructed Value.
   constexpr bool valid() const { return id_ != UINT32_MAX; }
   friend constexpr auto operator<=>(const Value&, const Value&) = default;
 
@@ -34,22 +35,26 @@ class Value {
   uint32_t id_ = UINT32_MAX;
 };
 
-/// `%7`, by its id. (The text form numbers values anew, in order.)
+/// Prints the id, `%7`. (The text form renumbers values in order.)
 std::ostream& operator<<(std::ostream& out, Value value);
 
+/// Operands or results; up to four are stored inline.
 using ValueList = detail::InlineVector<Value, 4>;
 
+/// How a value is defined.
 enum class ValueKind : uint8_t { input, result, literal, constant };
 
-/// One element of any dtype, by its bits (little-endian in `bytes`).
+/// The bits of one element of any dtype (little-endian in `bytes`, the rest zero).
 struct Literal {
   alignas(16) unsigned char bytes[16] = {};
+  /// The literal of an element.
   template <Elem T>
   static Literal of(T value) {
     Literal l;
     std::memcpy(l.bytes, &value, sizeof(T));
     return l;
   }
+  /// The element, which must have been stored as T.
   template <Elem T>
   T as() const {
     T value;
@@ -58,7 +63,7 @@ struct Literal {
   }
   friend bool operator==(const Literal& a, const Literal& b) { return std::memcmp(a.bytes, b.bytes, 16) == 0; }
 };
-/// `value` converted to `dtype` (as C++ converts; saturating from float to integer).
+/// `value` converted to `dtype`: rounded once, saturated from float to integer.
 Literal make_literal(DType dtype, double value);
 Literal make_literal(DType dtype, int64_t value);
 
@@ -66,12 +71,14 @@ namespace detail {
 struct GraphAccess;
 }
 
-/// One step: results = primitive[attributes](operands) with its sub-graphs.
+/// One operation of a graph: results = primitive[attributes](operands), possibly with sub-graphs.
 class Equation {
  public:
   /// The primitive's name.
   const std::string& primitive() const { return primitive_->name; }
+  /// The primitive's descriptor.
   const Primitive& definition() const { return *primitive_; }
+  /// The primitive's id, for `switch`.
   PrimitiveId id() const { return primitive_->id; }
   const ValueList& operands() const { return operands_; }
   const ValueList& results() const { return results_; }
@@ -79,9 +86,9 @@ class Equation {
   Value result(size_t i = 0) const { return results_[i]; }
   const Attributes& attributes() const { return attributes_; }
   const std::vector<Graph>& subgraphs() const { return subgraphs_; }
-  /// To edit them. Their signatures must stay those that the operands and results need, which `verify` checks.
+  /// Editable sub-graphs. Their signatures must keep matching the operands and results, which `verify` checks.
   std::vector<Graph>& subgraphs() { return subgraphs_; }
-  /// The line of the user's program that recorded it.
+  /// The line of the user's program that recorded the equation.
   const Location& location() const { return location_; }
 
  private:
@@ -94,11 +101,11 @@ class Equation {
   std::vector<Graph> subgraphs_;
   Location location_;
   uint32_t previous_ = UINT32_MAX, next_ = UINT32_MAX, index_ = 0;
-  uint64_t place_ = 0;  // grows along the list
+  uint64_t order_ = 0;  // increases along the list; not dense
   bool erased_ = false;
 };
 
-/// The computation that a lambda recorded. A value type: copies are deep (constants are shared).
+/// A computation, as recorded from a lambda. A value type: copies are deep (constant arrays are shared).
 class Graph {
  public:
   template <bool Const>
@@ -113,18 +120,19 @@ class Graph {
   Graph& operator=(const Graph&);
   Graph& operator=(Graph&&) noexcept;
 
-  /// The function's name, for messages and kernels; no part of its identity.
+  /// The function's name, used in messages and kernel names; not part of equality and hash.
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
   // ---- reading
+  /// The parameters and results of the function.
   const std::vector<Value>& inputs() const { return inputs_; }
   const std::vector<Value>& outputs() const { return outputs_; }
-  /// In order; inserting and erasing other equations does not disturb an iteration.
+  /// The equations in order. Inserting or erasing equations does not invalidate iterators.
   EquationRange<false> equations();
   EquationRange<true> equations() const;
   size_t num_equations() const { return live_; }
-  /// One past the largest value id: the size for tables indexed by Value::id().
+  /// One past the largest value id: the size of a table indexed by Value::id().
   size_t num_values() const { return values_.size(); }
 
   const Type& type(Value v) const { return info(v).type; }
@@ -132,61 +140,66 @@ class Graph {
   const Shape& shape(Value v) const { return info(v).type.shape; }
   ValueKind kind(Value v) const { return info(v).kind; }
   bool is_literal(Value v) const { return info(v).kind == ValueKind::literal; }
-  /// The element of a literal; a literal of any shape has all elements equal.
+  /// The element of a literal: a literal of any shape is a splat.
   const Literal& literal(Value v) const { return literals_[info(v).index]; }
+  /// The array of a constant.
   const AnyArray& constant(Value v) const { return constants_[info(v).index]; }
-  /// The equation that defines a result; null for other kinds.
+  /// The equation that defines a result; null for other kinds of values.
   const Equation* definition(Value v) const;
   Equation* definition(Value v);
-  /// Position among the inputs, for an input.
+  /// The position of an input among the inputs.
   size_t input_index(Value v) const { return info(v).index; }
   std::vector<Type> input_types() const;
   std::vector<Type> output_types() const;
 
   // ---- building
+  /// Appends an input.
   Value add_input(Type type);
-  /// All elements equal to `element`.
+  /// Adds a literal of the given type whose elements all equal `element`.
   Value add_literal(const Literal& element, Type type);
+  /// Adds a constant.
   Value add_constant(AnyArray array);
-  /// Appends an equation; infers and checks its result types. Throws the typing rule's error with `location` appended.
+  /// Appends an equation and infers its result types. Throws the typing rule's error with `location` appended.
   Equation& append(const Primitive& primitive, ValueList operands, Attributes attributes = {},
                    std::vector<Graph> subgraphs = {}, Location location = {});
-  /// Appends a copy of an equation of `from` (which may be another graph) on operands that have the types of its own:
-  /// nothing is inferred again. What passes use for the equations that they leave alone.
+  /// Appends a copy of an equation of `from` (this or another graph) with other operands of the same types. Result
+  /// types are copied, not inferred. Passes use it for equations that they do not change.
   Equation& append_copy(const Graph& from, const Equation& e, ValueList operands);
-  /// The same, with other sub-graphs of the same signatures.
+  /// As above, also with other sub-graphs of the same signatures.
   Equation& append_copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs);
-  /// A literal or constant of `from`, made a value of this graph too.
+  /// Adds a copy of a literal or constant of `from`. Throws CompileError for other kinds.
   Value add_copy(const Graph& from, Value v);
+  /// Replaces the outputs.
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
 
   // ---- editing
-  /// Inserts an equation of the named primitive before `e`, with its line, and returns its first result. Throws
-  /// CompileError for an unknown primitive, the typing rule's error for operands that do not fit, and CompileError for
-  /// an operand that is not of this graph or is not defined there yet. A Value is a number: one of another graph is
-  /// found out by these rules alone.
+  /// Inserts an equation of the named primitive before `e`, with the location of `e`, and returns its first result.
+  /// Throws CompileError for an unknown primitive, the typing rule's error for operands that do not fit, and
+  /// CompileError for an operand that is not of this graph or is not defined before the insertion point. A Value is a
+  /// number: a value of another graph is detected by these checks only.
   Value insert_before(const Equation& e, std::string_view primitive, std::vector<Value> operands,
                       Attributes attributes = {}, std::vector<Graph> subgraphs = {}, Loc loc = Loc::current());
+  /// Inserts after `e`; as insert_before otherwise.
   Value insert_after(const Equation& e, std::string_view primitive, std::vector<Value> operands,
                      Attributes attributes = {}, std::vector<Graph> subgraphs = {}, Loc loc = Loc::current());
-  /// Every use of `from`, outputs included, becomes a use of `to`. Throws CompileError when their types differ, or when
-  /// `to` is not defined before each of these uses.
+  /// Replaces every use of `from`, outputs included, by `to`. Throws CompileError when their types differ or `to` is
+  /// not defined before each use.
   void replace_all_uses(Value from, Value to, Loc loc = Loc::current());
-  /// Removes an equation. Throws CompileError when a result is still used.
+  /// Removes an equation. Throws CompileError when one of its results is used.
   void erase(const Equation& e, Loc loc = Loc::current());
 
-  /// Checks every rule of the IR (definition before use, types as the rules infer, arities, sub-graph signatures,
-  /// attributes). Throws CompileError that names `pass` when given, the equation and the rule.
+  /// Checks every rule of the IR: definition before use, inferred types, arities, sub-graph signatures, attributes.
+  /// Throws CompileError that names the equation, the rule and, if given, `pass`.
   void verify(std::string_view pass = {}) const;
-  /// A table, one equation a line: results, primitive, operands, attributes, location.
+  /// Prints a table with one equation per line: results, types, primitive, operands, attributes, location.
   void print_tabular(std::ostream& out) const;
-  /// Graphviz.
+  /// Prints the graph in Graphviz's DOT format.
   void to_dot(std::ostream& out) const;
 
-  /// Equal up to the numbering of values: same equations in the same order, attributes, literals (bits), constants
-  /// (type and contents), inputs and outputs. Names and locations are no part of it.
+  /// Equality up to the numbering of values: the same equations in the same order, attributes, literals (by bits),
+  /// constants (by type and contents), inputs and outputs. Names and locations are ignored.
   friend bool operator==(const Graph& a, const Graph& b);
-  /// The text form, see `print`.
+  /// Prints the text form, see `print`.
   friend std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
  private:
@@ -194,7 +207,7 @@ class Graph {
   struct ValueInfo {
     Type type;
     ValueKind kind = ValueKind::input;
-    uint32_t index = 0;  // input position, equation index, literal or constant index
+    uint32_t index = 0;  // of the input, equation, literal or constant
   };
   const ValueInfo& info(Value v) const { return values_[v.id()]; }
   Equation& make(const Primitive& primitive, ValueList operands, Attributes attributes, std::vector<Graph> subgraphs,
@@ -205,9 +218,9 @@ class Graph {
                std::vector<Value> operands, Attributes attributes, std::vector<Graph> subgraphs,
                const Location& location);
   void link(Equation& e, uint32_t before);
-  const Equation& own(const Equation& e, std::string_view operation, const Location& location) const;
+  const Equation& check_owned(const Equation& e, std::string_view operation, const Location& location) const;
   void check_live(Value v, const std::string& what, const Location& location) const;
-  bool defined_before(Value v, uint64_t place) const;
+  bool defined_before(Value v, uint64_t order) const;
   void swap(Graph& other) noexcept;
 
   std::string name_;
@@ -220,6 +233,7 @@ class Graph {
   size_t live_ = 0;
 };
 
+/// A forward iterator over the equations of a graph.
 template <bool Const>
 class Graph::EquationIterator {
   using Pool = std::conditional_t<Const, const detail::StablePool<Equation>, detail::StablePool<Equation>>;
@@ -234,7 +248,7 @@ class Graph::EquationIterator {
   reference operator*() const { return (*pool_)[at_]; }
   auto* operator->() const { return &(*pool_)[at_]; }
   EquationIterator& operator++() {
-    // An equation that the loop's body has erased still knows its successor.
+    // An equation erased by the loop body keeps its link to the successor.
     do at_ = (*pool_)[at_].next_;
     while (at_ != UINT32_MAX && (*pool_)[at_].erased_);
     return *this;
@@ -251,7 +265,7 @@ class Graph::EquationIterator {
   uint32_t at_ = UINT32_MAX;
 };
 
-/// The equations of a graph in order: iterable, sized, indexable (linear time when the graph was edited).
+/// The equations of a graph in order. Indexing takes linear time.
 template <bool Const>
 class Graph::EquationRange {
   using G = std::conditional_t<Const, const Graph, Graph>;
@@ -277,26 +291,27 @@ class Graph::EquationRange {
 inline Graph::EquationRange<false> Graph::equations() { return EquationRange<false>(*this); }
 inline Graph::EquationRange<true> Graph::equations() const { return EquationRange<true>(*this); }
 
-/// The text form: a version header, the function with its inputs, one equation a line with typed attributes and
-/// trailing `loc("file":line:col)`, sub-graphs indented inside braces, floats that round-trip, constants as named
-/// sections at the end. `parse(print(g)) == g`.
+/// The text form (docs/graph_text.md): a version header, the function with its inputs, one equation per line with typed
+/// attributes and trailing `loc("file":line:col)`, sub-graphs indented inside braces, round-trip floats, and constants
+/// as named sections at the end. `parse(print(g)) == g`.
 std::string print(const Graph& graph);
-/// The graph of a text. Throws ParseError with line and column, and what was expected there.
+/// Parses the text form. Throws ParseError with line, column and what was expected there.
 Graph parse(std::string_view text);
 
-/// The same graph with equations in canonical order: effects in recorded order, then depth first from the outputs,
-/// operands left to right; equations that nothing needs are gone; values renumbered. Sub-graphs likewise.
+/// The graph with its equations in canonical order: effects in recorded order, then depth first from the outputs,
+/// operands left to right. Dead equations are dropped and values renumbered, in sub-graphs as well.
 Graph canonicalize(const Graph& graph);
-/// Puts the equations of a graph and its sub-graphs into canonical order and drops those that nothing needs, in place:
-/// much faster than `canonicalize`, but values keep their numbers.
+/// Reorders the equations of a graph and its sub-graphs canonically and drops dead ones, in place: much faster than
+/// `canonicalize`, but values keep their ids.
 void order_canonically(Graph& graph);
 
-/// 128 bits that identify a canonical graph up to names and locations.
+/// A 128-bit hash of a canonical graph; names and locations are not hashed.
 struct GraphHash {
   uint64_t low = 0, high = 0;
   friend auto operator<=>(const GraphHash&, const GraphHash&) = default;
 };
-/// Constants up to 64 bytes enter by their contents, larger ones by type only (they are parameters of compiled code).
+/// The hash of the graph in canonical order. Constants up to 64 bytes are hashed by contents, larger ones by type only
+/// (they are parameters of compiled code).
 GraphHash canonical_hash(const Graph& graph);
 
 }  // namespace calque

@@ -1,5 +1,5 @@
 #pragma once
-// A C++ function that a graph calls: the `function` attribute of host_call equations.
+// A C++ function called by a graph: the `function` attribute of host_call equations.
 #include <span>
 #include <vector>
 
@@ -8,10 +8,10 @@
 
 namespace calque {
 
-/// What host_call runs. Compared by identity. May be called from several threads at once; an exception that it throws
-/// reaches the caller of the compiled function.
+/// The function that a host_call equation calls. Compared by identity. May be called from several threads at once;
+/// exceptions propagate to the caller of the compiled function.
 struct HostFunction : Opaque {
-  /// Operands and results are arrays of the host; the results have the types that the equation promises.
+  /// Operands and results are arrays in host memory; the results must have the result types of the equation.
   virtual std::vector<AnyArray> call(std::span<const AnyArray> operands) const = 0;
 };
 

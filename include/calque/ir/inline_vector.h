@@ -1,6 +1,6 @@
 #pragma once
-// A vector of trivially copyable elements that keeps the first N in place: types, operands and shapes are
-// almost always short, and tracing must not allocate for them.
+// A vector of trivially copyable elements that stores up to N inline: types, operands and shapes are almost always
+// short, and tracing must not allocate for them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +14,7 @@
 
 namespace calque::detail {
 
+/// Like std::vector, with inline storage for N elements.
 template <class T, size_t N>
 class InlineVector {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -31,7 +32,7 @@ class InlineVector {
   InlineVector(const InlineVector& o) {
     if (o.size_ > N) {
       append(o.data(), o.size());
-    } else {  // as many bytes as there is place for: a copy of fixed size is a few moves
+    } else {  // copies the whole inline storage: a fixed size is a few moves
       size_ = o.size_;
       std::memcpy(memory_, o.data(), N * sizeof(T));
     }
@@ -126,7 +127,7 @@ class InlineVector {
 
   uint32_t size_ = 0;
   uint32_t capacity_ = N;
-  /// The elements, or, when there are more than N, the address where they are.
+  /// The elements, or the address of the heap buffer when the capacity exceeds N.
   alignas(std::max(alignof(T), alignof(T*))) std::byte memory_[std::max(N * sizeof(T), sizeof(T*))] = {};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// A location names a line of the user's program. File names are static or interned strings, so a location is copied
-// freely.
+// A location names a line of the user's program. File names are static or interned strings, so locations are trivially
+// copyable.
 #include <cstdint>
 #include <iosfwd>
 #include <source_location>
@@ -9,10 +9,10 @@
 
 namespace calque {
 
-/// The spelling of default arguments that capture the caller's line.
+/// The type of default arguments that capture the caller's line.
 using Loc = std::source_location;
 
-/// A place in a source file: what an equation records of the user's line. Line 0 means unknown.
+/// A position in a source file, recorded by each equation. Line 0 means unknown.
 class Location {
  public:
   constexpr Location() = default;
@@ -25,8 +25,9 @@ class Location {
   constexpr const char* file_name() const { return file_; }
   /// 1-based; 0 when unknown.
   constexpr uint32_t line() const { return line_; }
-  /// 1-based; compilers differ in it, so nothing but messages may depend on it.
+  /// 1-based. Compilers disagree about it, so only messages may depend on it.
   constexpr uint32_t column() const { return column_; }
+  /// True when the line is known.
   constexpr bool known() const { return line_ != 0; }
 
  private:
@@ -35,16 +36,16 @@ class Location {
   uint32_t column_ = 0;
 };
 
-/// A copy of `name` that lives as long as the program; equal names give the same pointer. Thread-safe.
+/// A copy of `name` that lives as long as the program; equal names return the same pointer. Thread-safe.
 const char* intern_file(std::string_view name);
 
-/// `file.cpp:42` with the file's base name, as error messages show it; empty when unknown.
+/// `file.cpp:42` with the base name of the file, as in error messages; empty when unknown.
 std::string to_string(const Location& location);
 
 /// `file.cpp:42`, or `unknown`.
 std::ostream& operator<<(std::ostream& out, const Location& location);
 
-/// ` (file.cpp:42)`, or nothing when unknown: the tail of an error message.
+/// ` (file.cpp:42)`, the end of an error message; empty when unknown.
 std::string where_text(const Location& location);
 
 }  // namespace calque

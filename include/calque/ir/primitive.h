@@ -1,6 +1,6 @@
 #pragma once
-// What the graph itself must know of a primitive: its name, arity, effect and typing rule. The whole definition
-// (evaluation, derivatives, batching, lowering) is the struct under lib/primitives that this descriptor is made from.
+// The part of a primitive that the graph depends on: name, arity, effect and typing rule. The full definition
+// (evaluation, derivatives, batching, lowering) is the struct under lib/primitives from which the descriptor is built.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,36 +14,37 @@ namespace calque {
 
 class Graph;
 
-/// Position of a primitive in the registry. Not stable between versions: texts and caches use the name.
+/// Index of a primitive in the registry. Not stable between versions: texts and caches use the name.
 using PrimitiveId = uint16_t;
 
-/// What a typing rule sees.
+/// The input of a typing rule.
 struct TypingInput {
   std::span<const Type* const> operands;
   const Attributes& attributes;
   std::span<const Graph> subgraphs;
 };
 
+/// The descriptor of a primitive.
 struct Primitive {
   std::string name;
   PrimitiveId id = 0;
-  std::string_view doc;
+  std::string_view doc;  ///< one sentence that defines it
   int min_operands = 0;
   int max_operands = 0;  ///< -1: any number
   int min_subgraphs = 0;
   int max_subgraphs = 0;  ///< -1: any number
-  /// Runs for its effect: kept though unused, never reordered against other effects.
+  /// Has a side effect: never removed as dead, never reordered with other effects.
   bool has_effect = false;
-  /// Appends the result types. Throws ShapeError, DTypeError or CompileError whose message starts with the
-  /// primitive's name and has no location; the builder appends the user's.
+  /// Appends the result types. Throws ShapeError, DTypeError or CompileError; the message starts with the primitive's
+  /// name and has no location, which the builder appends.
   void (*infer)(const TypingInput& input, std::vector<Type>& results) = nullptr;
 };
 
 /// The primitive of that name, or null.
 const Primitive* find_primitive(std::string_view name);
-/// By position in the registry.
+/// The primitive with that id.
 const Primitive& primitive(PrimitiveId id);
-/// How many there are.
+/// Number of registered primitives.
 size_t num_primitives();
 
 }  // namespace calque

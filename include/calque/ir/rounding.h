@@ -1,6 +1,6 @@
 #pragma once
-// Conversion of numbers to element types with a single rounding. Eigen's 16-bit floats are made from f32, so that a
-// wider number given to their constructors rounds twice.
+// Conversion of numbers to element types with a single rounding. The constructors of Eigen's 16-bit floats convert
+// through f32, so that wider numbers would be rounded twice.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,9 +12,9 @@
 
 namespace calque {
 
-/// The f32 that is x, or else the neighbour of x whose last bit is set: a later rounding to fewer bits (by two at
-/// least) then gives what one rounding of x would. Source: S. Boldo and G. Melquiond, "Emulation of a FMA and correctly
-/// rounded sums: proved algorithms using rounding to odd" (IEEE Transactions on Computers, 2008).
+/// x rounded to f32 by rounding to odd: x if it is an f32, else the neighbor whose last bit is set. A later rounding to
+/// at least two bits fewer then yields the single rounding of x. Source: S. Boldo and G. Melquiond, "Emulation of a FMA
+/// and correctly rounded sums: proved algorithms using rounding to odd" (IEEE Transactions on Computers, 2008).
 template <std::floating_point W>
 float round_to_odd(W x) {
   auto f = static_cast<float>(x);
@@ -23,7 +23,7 @@ float round_to_odd(W x) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(f) | 1U);
 }
 
-/// The same for integers: a magnitude of more than 24 bits drops its low bits, which are noted in the last one kept.
+/// As above for integers: a magnitude of more than 24 bits drops its low bits, and the last bit kept becomes sticky.
 template <std::integral I>
 float round_to_odd(I x) {
   if constexpr (sizeof(I) <= 2) {
@@ -40,7 +40,7 @@ float round_to_odd(I x) {
   }
 }
 
-/// x as an element of a 16-bit float type, f32 or f64: rounded once, to nearest even.
+/// x converted to a 16-bit float type, f32 or f64: rounded once, to nearest even.
 template <class To, class From>
   requires(std::is_arithmetic_v<From>)
 To round_once(From x) {

@@ -1,5 +1,5 @@
 #pragma once
-// A shape is a list of dimensions, row-major order being implied. Dimensions are `Dim`, constant today.
+// A shape is a list of extents of a row-major array. Extents are `Dim`, today always constant.
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -14,7 +14,7 @@
 
 namespace calque {
 
-/// The extent of one dimension. Constant today; a place for symbolic extents later.
+/// The extent of one dimension: today always constant, open to symbolic extents.
 class Dim {
  public:
   constexpr Dim() = default;
@@ -35,30 +35,35 @@ class Shape {
   Shape() = default;
   /// `Shape{n, 3}` with integers of any type. Throws ShapeError for a negative extent.
   Shape(std::initializer_list<Dim> dims, Loc loc = Loc::current());
+  /// Throws ShapeError for a negative extent.
   explicit Shape(std::span<const int64_t> dims);
   explicit Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
 
+  /// Number of dimensions.
   int rank() const { return static_cast<int>(dims_.size()); }
-  /// Number of dimensions, as the standard containers count.
+  /// Number of dimensions, as size_t.
   size_t size() const { return dims_.size(); }
+  /// True for rank 0.
   bool empty() const { return dims_.empty(); }
   /// Extent of dimension `axis`, 0 <= axis < rank().
   int64_t operator[](size_t axis) const { return dims_[axis]; }
   Dim dim(size_t axis) const { return Dim(dims_[axis]); }
-  /// The product of the extents: 1 for rank 0.
+  /// The product of the extents; 1 for rank 0. Throws ShapeError when it does not fit int64_t.
   int64_t num_elements() const;
 
   auto begin() const { return dims_.begin(); }
   auto end() const { return dims_.end(); }
   std::span<const int64_t> dims() const { return dims_; }
 
-  /// A shape with one more dimension before `axis`.
+  /// The shape with one more dimension of `extent` before `axis`.
   Shape with_inserted(size_t axis, Dim extent) const;
+  /// The shape without dimension `axis`.
   Shape without(size_t axis) const;
+  /// The shape with `extent` in dimension `axis`.
   Shape with(size_t axis, Dim extent) const;
 
   friend bool operator==(const Shape&, const Shape&) = default;
-  /// `[2,3]`.
+  /// Prints `[2,3]`.
   friend std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
  private:
@@ -68,13 +73,13 @@ class Shape {
 /// `[2,3]`, `[]`.
 std::string to_string(const Shape& shape);
 
-/// Elements of row-major strides: the step in elements along each dimension.
+/// Row-major strides, in elements.
 Shape::Dims row_major_strides(const Shape& shape);
 
-/// The shape to which both broadcast by NumPy's rules, or false in `ok`.
+/// The shape to which a and b broadcast by NumPy's rules; `ok` is false when there is none.
 Shape broadcast_shapes(const Shape& a, const Shape& b, bool& ok);
 
-/// dtype and shape of a value.
+/// The dtype and shape of a value.
 struct Type {
   DType dtype = DType::f32;
   Shape shape;

@@ -1,5 +1,6 @@
 #pragma once
-// A growing sequence whose elements never move. Chunks of a power of two, so that an index is a shift and a mask.
+// A growing sequence whose elements never move. The chunk size is a power of two, so that indexing is a shift and a
+// mask.
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -8,6 +9,7 @@
 
 namespace calque::detail {
 
+/// Append-only storage with stable addresses.
 template <class T>
 class StablePool {
  public:
@@ -37,10 +39,10 @@ class StablePool {
       if (chunks_.size() == chunks_.capacity()) chunks_.reserve(2 * chunks_.size() + 1);
       chunks_.push_back(std::allocator<T>().allocate(kChunk));
     }
-    T* place = &(*this)[size_];
-    ::new (static_cast<void*>(place)) T(std::forward<Args>(args)...);
+    T* slot = &(*this)[size_];
+    ::new (static_cast<void*>(slot)) T(std::forward<Args>(args)...);
     ++size_;
-    return *place;
+    return *slot;
   }
   void swap(StablePool& o) noexcept {
     chunks_.swap(o.chunks_);

@@ -1,4 +1,4 @@
-// The entry function: steps become branches, loops and calls. Its pointers to buffers are loaded once, at the start.
+// Emits the entry function: steps become branches, loops and calls. Pointers to buffers are loaded once, at its start.
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
@@ -24,9 +24,9 @@ using llvm::Value;
 
 namespace {
 
-// A scalar entry has no more on its stack.
+// The most workspace bytes that a scalar entry has on its stack.
 constexpr int64_t kScalarWorkspace = 4096;
-// Pointers to more buffers than this would only be spilled.
+// Pointers to more buffers than this would be spilled.
 constexpr size_t kFewBuffers = 64;
 
 class EntryEmitter {
@@ -56,7 +56,7 @@ class EntryEmitter {
   Value* address(const View& view);
   Value* load_buffer(const kernel::ProgramBuffer& buffer);
   void load_buffers();
-  Value* place(int32_t buffer, int64_t first, const std::vector<View::Term>& terms);
+  Value* slice_address(int32_t buffer, int64_t first, const std::vector<View::Term>& terms);
   Value* iteration(int32_t loop) const;
   void copy(const Step& step);
   DType dtype(const View& view) const { return program_.buffers[static_cast<size_t>(view.buffer)].type.dtype; }
@@ -74,22 +74,22 @@ class EntryEmitter {
   Value* context_ = nullptr;
   Value* table_ = nullptr;  ///< of pointers to buffers, which the caller passes
   Value* workspace_ = nullptr;
-  Value* private_ = nullptr;  ///< memory of the running thread, in a loop on threads
+  Value* private_ = nullptr;  ///< memory of the running thread, in a parallel loop
   std::vector<Value*> buffers_;
-  std::vector<std::vector<int64_t>> places_;  ///< of each kernel's buffers in the workspace
+  std::vector<std::vector<int64_t>> workspace_offsets_;  ///< of the buffers of each kernel
   std::vector<Value*> iterations_;
 };
 
 void EntryEmitter::emit_kernels() {
   const CallSites calls(program_);
-  std::unordered_multimap<uint64_t, size_t> emitted;  // by hash: kernels that others may be called as
+  std::unordered_multimap<uint64_t, size_t> emitted;  // by hash: kernels whose code others with the same code share
   std::vector<std::vector<bool>> overlaps;
   for (size_t k = 0; k < program_.kernels.size(); ++k) {
     const kernel::Kernel& kernel = program_.kernels[k];
-    places_.push_back(calls.places_in_workspace(k));
+    workspace_offsets_.push_back(calls.workspace_offsets(k));
     overlaps.push_back(calls.overlaps(k));
     const uint64_t hash = kernel::hash_of_code(kernel);
-    if (places_.back().empty()) {
+    if (workspace_offsets_.back().empty()) {
       const auto [begin, end] = emitted.equal_range(hash);
       const auto same = std::find_if(begin, end, [&](const auto& e) {
         return overlaps[e.second] == overlaps[k] && kernel::same_code(program_.kernels[e.second], kernel);
@@ -101,7 +101,7 @@ void EntryEmitter::emit_kernels() {
       }
       emitted.emplace(hash, k);
     }
-    KernelEmitter emitter(module_, target_, options_, kernel, overlaps[k], places_.back());
+    KernelEmitter emitter(module_, target_, options_, kernel, overlaps[k], workspace_offsets_.back());
     kernels_.push_back(emitter.emit());
     may_fail_.push_back(emitter.may_fail());
   }
@@ -116,7 +116,7 @@ llvm::Type* EntryEmitter::memory_type(DType d) const {
 
 namespace {
 
-/// What C passes and returns in a register of its own.
+/// Dtypes that C passes and returns in a register.
 bool is_scalar(DType d) { return !is_complex(d) && (!is_floating(d) || size_of(d) >= 4); }
 
 bool has_loop_on_threads(const std::vector<Step>& steps) {
@@ -127,7 +127,7 @@ bool has_loop_on_threads(const std::vector<Step>& steps) {
 
 }  // namespace
 
-// Nothing is called from inside: a kernel that calls uses its context.
+// Requires a program that calls nothing: a kernel that makes calls uses its context.
 bool EntryEmitter::scalar_possible() const {
   if (!options_.scalar_arguments || program_.num_outputs != 1 || !program_.host_functions.empty() ||
       program_.workspace_bytes > kScalarWorkspace || has_loop_on_threads(program_.steps))
@@ -141,7 +141,7 @@ bool EntryEmitter::scalar_possible() const {
          });
 }
 
-// Arguments, result and workspace lie on the stack: in registers, once the kernels are inlined.
+// Arguments, result and workspace are on the stack, and in registers once the kernels are inlined.
 void EntryEmitter::emit_scalar() {
   const std::vector<DType>& arguments = *options_.scalar_arguments;
   DType result = DType::f64;
@@ -153,14 +153,14 @@ void EntryEmitter::emit_scalar() {
   entry_ = llvm::Function::Create(llvm::FunctionType::get(memory_type(result), parameters, false),
                                   llvm::Function::ExternalLinkage, kScalarEntryName, module_);
   finish_declaration();
-  // Callers expect small integers to fill the register, as C has it.
+  // Callers expect small integers to be extended to the register, as in C.
   if (!is_floating(result) && size_of(result) < 4)
     entry_->addRetAttr(is_signed_integer(result) ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
   b_.SetInsertPoint(block("start"));
-  std::vector<Value*> places;
+  std::vector<Value*> argument_slots;
   for (unsigned i = 0; i < arguments.size(); ++i) {
-    places.push_back(b_.CreateAlloca(parameters[i]));
-    b_.CreateStore(entry_->getArg(i), places.back());
+    argument_slots.push_back(b_.CreateAlloca(parameters[i]));
+    b_.CreateStore(entry_->getArg(i), argument_slots.back());
   }
   Value* const out = b_.CreateAlloca(memory_type(result));
   auto* workspace =
@@ -182,7 +182,7 @@ void EntryEmitter::emit_scalar() {
     } else if (buffer.kind == BufferKind::constant) {
       buffers_.push_back(data(program_.num_inputs - taken + buffer.index));
     } else if (buffer.index < taken) {
-      buffers_.push_back(places[static_cast<size_t>(buffer.index)]);
+      buffers_.push_back(argument_slots[static_cast<size_t>(buffer.index)]);
     } else {
       buffers_.push_back(data(buffer.index - taken));
     }
@@ -196,12 +196,12 @@ void EntryEmitter::emit_scalar() {
 
 void EntryEmitter::finish_declaration() {
   set_function_attributes(*entry_, target_, options_);
-  // Callers built with clang's -fsanitize=function look for a signature in front of what they call: something must be
-  // there, also where the code begins a page.
+  // Callers built with clang's -fsanitize=function read a signature in front of the function they call: that memory
+  // must exist, also if the code is at the start of a page.
   entry_->setPrefixData(llvm::ConstantAggregateZero::get(llvm::ArrayType::get(b_.getInt64Ty(), 2)));
 }
 
-/// Its pointer, from the table that the caller passes, or its part of the workspace.
+/// The pointer to a buffer: from the table that the caller passes, or an address in the workspace.
 Value* EntryEmitter::load_buffer(const kernel::ProgramBuffer& buffer) {
   const auto load = [&](int64_t position) {
     llvm::Type* pointer = b_.getPtrTy();
@@ -225,11 +225,12 @@ Value* EntryEmitter::load_buffer(const kernel::ProgramBuffer& buffer) {
   return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), workspace_, static_cast<uint64_t>(buffer.offset));
 }
 
-/// Few pointers stay in registers from the start. Each of very many is loaded where a step uses it.
+/// A few pointers are loaded at the start and stay in registers. If there are many, each is loaded where a step uses
+/// it.
 void EntryEmitter::load_buffers() {
   const bool few = program_.buffers.size() <= kFewBuffers;
   for (const kernel::ProgramBuffer& buffer : program_.buffers) {
-    // What is private to a loop is known inside the loop alone.
+    // The memory of a buffer that is private to a loop is known only inside the loop.
     const bool shared = buffer.private_to < 0;
     const bool base = !workspace_ && buffer.kind == BufferKind::workspace && shared;
     Value* const pointer = (few && shared) || base ? load_buffer(buffer) : nullptr;
@@ -275,7 +276,7 @@ Value* EntryEmitter::iteration(int32_t loop) const {
   return number;
 }
 
-Value* EntryEmitter::place(int32_t buffer, int64_t first, const std::vector<View::Term>& terms) {
+Value* EntryEmitter::slice_address(int32_t buffer, int64_t first, const std::vector<View::Term>& terms) {
   Value* p = buffers_[static_cast<size_t>(buffer)];
   if (!p) p = load_buffer(program_.buffers[static_cast<size_t>(buffer)]);
   Value* offset = b_.getInt64(static_cast<uint64_t>(first));
@@ -285,11 +286,11 @@ Value* EntryEmitter::place(int32_t buffer, int64_t first, const std::vector<View
 }
 
 Value* EntryEmitter::address(const View& view) {
-  Value* p = place(view.buffer, view.offset, view.terms);
+  Value* p = slice_address(view.buffer, view.offset, view.terms);
   for (auto c = view.choices.rbegin(); c != view.choices.rend(); ++c) {
     Value* odd = b_.CreateTrunc(iteration(c->loop), b_.getInt1Ty());
     if (c->phase != 0) odd = b_.CreateNot(odd);
-    p = b_.CreateSelect(odd, place(c->buffer, c->offset, c->terms), p);
+    p = b_.CreateSelect(odd, slice_address(c->buffer, c->offset, c->terms), p);
   }
   return p;
 }
@@ -302,10 +303,10 @@ void EntryEmitter::emit(const Step& step) {
   switch (step.kind) {
     case StepKind::kernel: {
       std::vector<Value*> arguments{context_};
-      const std::vector<int64_t>& places = places_[static_cast<size_t>(step.kernel)];
-      if (!places.empty()) arguments.push_back(workspace_);
+      const std::vector<int64_t>& offsets = workspace_offsets_[static_cast<size_t>(step.kernel)];
+      if (!offsets.empty()) arguments.push_back(workspace_);
       for (size_t i = 0; i < step.views.size(); ++i)
-        if (places.empty() || places[i] < 0) arguments.push_back(address(step.views[i]));
+        if (offsets.empty() || offsets[i] < 0) arguments.push_back(address(step.views[i]));
       b_.CreateCall(kernels_[static_cast<size_t>(step.kernel)], arguments);
       if (may_fail_[static_cast<size_t>(step.kernel)]) leave_if(has_failed(b_, context_));
       break;
@@ -377,7 +378,7 @@ void EntryEmitter::branch(const Step& step) {
   if (is_bool(d)) {
     b_.CreateCondBr(b_.CreateICmpNE(selector, llvm::ConstantInt::get(type, 0)), blocks[0], blocks[n - 1]);
   } else {
-    // Clamped: what is negative takes the first block, what is too large the last.
+    // Clamped: a negative selector takes the first block, one that is too large the last.
     auto* type_max = llvm::ConstantInt::get(type, n - 1);
     if (is_signed_integer(d))
       selector = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, selector, llvm::ConstantInt::get(type, 0));
@@ -400,7 +401,7 @@ void EntryEmitter::repeat(const Step& step) {
   iterate(step, b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(step.count)));
 }
 
-/// Iterations from `begin` to before `end`, at least one, in the order in which they are counted.
+/// Runs the iterations [begin, end), at least one, in order.
 void EntryEmitter::iterate(const Step& step, Value* begin, Value* end) {
   llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("repeat"), *exit = block("done");
   b_.CreateBr(head);
@@ -410,24 +411,24 @@ void EntryEmitter::iterate(const Step& step, Value* begin, Value* end) {
   Value* iteration = number;
   if (step.reverse) iteration = b_.CreateSub(b_.getInt64(static_cast<uint64_t>(step.count - 1)), number);
   if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = iteration;
-  if (step.piece_id >= 0)
-    iterations_[static_cast<size_t>(step.piece_id)] =
+  if (step.chunk_id >= 0)
+    iterations_[static_cast<size_t>(step.chunk_id)] =
         b_.CreateUDiv(number, b_.getInt64(static_cast<uint64_t>(step.grain)));
   run(step.blocks[0]);
   if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = nullptr;
-  if (step.piece_id >= 0) iterations_[static_cast<size_t>(step.piece_id)] = nullptr;
+  if (step.chunk_id >= 0) iterations_[static_cast<size_t>(step.chunk_id)] = nullptr;
   Value* next = b_.CreateAdd(number, b_.getInt64(1), "", true, true);
   number->addIncoming(next, b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, exit);
   b_.SetInsertPoint(exit);
 }
 
-/// The loop becomes a function that runs some of the iterations in memory of the thread that calls it.
+/// Outlines the loop as a function that runs a chunk of the iterations, in private memory of the thread that calls it.
 void EntryEmitter::repeat_on_threads(const Step& step) {
   const auto here = b_.saveIP();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}, false);
-  llvm::Function* const draft = llvm::Function::Create(type, llvm::Function::InternalLinkage, "", module_);
-  llvm::Function* const around = std::exchange(entry_, draft);
+  llvm::Function* const body = llvm::Function::Create(type, llvm::Function::InternalLinkage, "", module_);
+  llvm::Function* const parent = std::exchange(entry_, body);
   llvm::BasicBlock* const failed = std::exchange(failed_, nullptr);
   const std::vector<Value*> iterations = iterations_;
   b_.SetInsertPoint(block("start"));
@@ -435,7 +436,7 @@ void EntryEmitter::repeat_on_threads(const Step& step) {
     private_ = thread_memory(b_, context_, offsetof(RuntimeTable, private_memory), step.private_bytes);
     leave_if(b_.CreateIsNull(private_));
   }
-  iterate(step, draft->getArg(0), draft->getArg(1));
+  iterate(step, body->getArg(0), body->getArg(1));
   b_.CreateRetVoid();
   if (failed_) {
     b_.SetInsertPoint(failed_);
@@ -443,11 +444,11 @@ void EntryEmitter::repeat_on_threads(const Step& step) {
   }
   const bool may_fail = std::exchange(failed_, failed) != nullptr;
   private_ = nullptr;
-  entry_ = around;
-  iterations_ = iterations;  // what loops inside counted is known inside alone
+  entry_ = parent;
+  iterations_ = iterations;  // iteration numbers of the body are not valid outside
   b_.restoreIP(here);
-  llvm::Function* const part = call_parallel_for(b_, target_, options_, context_, step.count, step.grain, draft);
-  part->addFnAttr(kStepsAttribute);
+  llvm::Function* const outlined = call_parallel_for(b_, target_, options_, context_, step.count, step.grain, body);
+  outlined->addFnAttr(kStepsAttribute);
   if (may_fail) leave_if(has_failed(b_, context_));
 }
 

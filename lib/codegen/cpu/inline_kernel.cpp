@@ -1,5 +1,5 @@
-// Blocks move rather than being copied, as LLVM's inliner would; the kernel is gone afterwards. What its parameters say
-// of aliases stays, on the loads and stores themselves.
+// Moves the basic blocks of the kernel, which LLVM's inliner would copy; the kernel is erased. The aliasing attributes
+// of its parameters become metadata of the loads and stores.
 #include "codegen/cpu/inline_kernel.h"
 
 #include "codegen/llvm/llvm_target.h"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr unsigned kSmallKernel = 300;
 
-/// Notes on every load and store through a parameter that it is apart from those through `noalias` ones.
-void note_aliases(llvm::Function& kernel) {
+/// Marks every load and store through a parameter as not aliasing accesses through the `noalias` ones.
+void annotate_aliases(llvm::Function& kernel) {
   llvm::LLVMContext& context = kernel.getContext();
   llvm::MDBuilder metadata(context);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain();
@@ -77,9 +77,9 @@ void inline_small_kernel(llvm::Module& module) {
       kernel->getInstructionCount() > kSmallKernel)
     return;
   auto* call = llvm::dyn_cast<llvm::CallInst>(kernel->user_back());
-  // Elsewhere than in the first block its locals would be of no fixed size.
+  // Outside of the entry block its allocas would be dynamic.
   if (!call || call->getCalledFunction() != kernel || !call->getParent()->isEntryBlock()) return;
-  note_aliases(*kernel);
+  annotate_aliases(*kernel);
   move_blocks(*kernel, *call);
 }
 

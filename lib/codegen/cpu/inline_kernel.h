@@ -1,5 +1,5 @@
 #pragma once
-// The only kernel of a program as part of its entry.
+// Inlines the only kernel of a program into its entry.
 
 namespace llvm {
 class Module;
@@ -7,8 +7,8 @@ class Module;
 
 namespace calque::codegen {
 
-/// Moves a short kernel that is the only one into the entry that calls it: what every function costs on its way to
-/// machine code is more than such a kernel itself does.
+/// Moves a short kernel into the entry that calls it, if it is the only kernel: the fixed compile time of a function
+/// exceeds that of the instructions of such a kernel.
 void inline_small_kernel(llvm::Module& module);
 
 }  // namespace calque::codegen

@@ -1,6 +1,7 @@
-// A cut block becomes calls of `void part(ptr frame)`. What one part computes and another needs goes through the frame,
-// a local of the function that all its cut blocks share: stored where it is computed, or before a block's first part if
-// no part computes it, and loaded at the start of each part that uses it.
+// A long block is split into segments, which become calls of `void segment(ptr frame)`. Values that one segment
+// computes and another uses are passed in the frame, an alloca of the function that all its long blocks share: they are
+// stored where they are computed, or before the first segment of a block if no segment computes them, and loaded at the
+// start of each segment that uses them.
 #include "codegen/cpu/outline.h"
 
 #include <algorithm>
@@ -16,99 +17,100 @@ namespace calque::codegen {
 
 namespace {
 
-constexpr size_t kLongest = 2000, kPart = 1000;
-// A part of a module has about so many instructions, a module below twice that is one.
-constexpr size_t kModule = 1500;
-// A shorter function costs little however it is compiled.
+// The most instructions of a block that is not split, and the approximate instructions of a segment.
+constexpr size_t kLongest = 2000, kSegment = 1000;
+// Approximate instructions of a partition of a module; a module of less than twice as many is not partitioned.
+constexpr size_t kPartition = 1500;
+// A shorter function is inexpensive to compile at any optimization level.
 constexpr size_t kFewInstructions = 32;
-// A function of steps with loops and branches that is longer is compiled as quickly as can be.
+// A longer function of steps with loops and branches is compiled without optimization.
 constexpr size_t kLongSteps = 700;
 
-/// Cuts the long blocks of a function, which share a frame.
-class FunctionCutter {
+/// Splits the long blocks of a function, which share a frame.
+class FunctionSplitter {
  public:
-  explicit FunctionCutter(llvm::Function& function)
+  explicit FunctionSplitter(llvm::Function& function)
       : function_(function), module_(*function.getParent()), b_(function.getContext()) {}
-  void cut();
+  void split();
 
  private:
-  /// What is cut of a block: all behind its phis and allocas.
-  struct Line {
+  /// A block to be split, and its instructions after the phis and allocas.
+  struct LongBlock {
     llvm::BasicBlock& block;
     std::vector<llvm::Instruction*> instructions;
     llvm::Instruction* first_call = nullptr;
-    std::vector<llvm::Value*> from_outside;  ///< what its parts need that no part computes
+    std::vector<llvm::Value*> from_outside;  ///< values that its segments use and no segment computes
   };
-  struct Part {
+  struct Segment {
     llvm::Function* function;
-    size_t line;
+    size_t long_block;
   };
 
-  void find_lines();
-  static std::vector<size_t> choose_cuts(const std::vector<llvm::Instruction*>& line);
-  void make_parts(size_t line);
-  llvm::Function* make_part(const Line& line, size_t begin, size_t end);
+  void find_long_blocks();
+  static std::vector<size_t> choose_split_points(const std::vector<llvm::Instruction*>& long_block);
+  void split_block(size_t long_block);
+  llvm::Function* outline_segment(const LongBlock& long_block, size_t begin, size_t end);
   llvm::Value* slot(llvm::Value* value, llvm::Value* frame);
-  void pass_values(size_t part);
-  void load_behind(const Line& line);
+  void load_inputs(size_t segment);
+  void load_for_later_uses(const LongBlock& long_block);
   void store(llvm::Value* value, llvm::Value* frame, llvm::Instruction* before);
   void store_values();
-  void lay_out();
+  void lay_out_frame();
 
   llvm::Function& function_;
   llvm::Module& module_;
   llvm::IRBuilder<> b_;
-  std::vector<Line> lines_;
-  std::vector<Part> parts_;
-  std::unordered_map<const llvm::Value*, size_t> part_;  ///< of the instructions of lines
+  std::vector<LongBlock> blocks_;
+  std::vector<Segment> segments_;
+  std::unordered_map<const llvm::Value*, size_t> segment_of_;  ///< the index of an instruction's segment
   std::vector<llvm::Type*> fields_;
   std::unordered_map<llvm::Value*, unsigned> field_of_;
-  /// Their offsets are known when all fields are.
+  /// Addresses of fields, whose offsets are set once all fields are known.
   std::vector<std::pair<llvm::GetElementPtrInst*, unsigned>> addresses_;
   llvm::AllocaInst* frame_ = nullptr;
 };
 
-void FunctionCutter::find_lines() {
+void FunctionSplitter::find_long_blocks() {
   for (llvm::BasicBlock& block : function_) {
     if (block.size() <= kLongest) continue;
-    Line line{block, {}, nullptr, {}};
+    LongBlock long_block{block, {}, nullptr, {}};
     for (llvm::Instruction& i : block) {
       if (llvm::isa<llvm::PHINode>(i) || llvm::isa<llvm::AllocaInst>(i)) {
-        line.instructions.clear();
+        long_block.instructions.clear();
       } else if (!i.isTerminator()) {
-        line.instructions.push_back(&i);
+        long_block.instructions.push_back(&i);
       }
     }
-    if (line.instructions.size() > kLongest) lines_.push_back(std::move(line));
+    if (long_block.instructions.size() > kLongest) blocks_.push_back(std::move(long_block));
   }
 }
 
-/// Where parts begin and the last one ends: near multiples of kPart, where the fewest values are live.
-std::vector<size_t> FunctionCutter::choose_cuts(const std::vector<llvm::Instruction*>& line) {
+/// The begin of each segment and the end of the last one: near multiples of kSegment, where the fewest values are live.
+std::vector<size_t> FunctionSplitter::choose_split_points(const std::vector<llvm::Instruction*>& long_block) {
   std::unordered_map<const llvm::Value*, size_t> at;
-  for (size_t i = 0; i < line.size(); ++i) at[line[i]] = i;
-  std::vector<int> live(line.size() + 1);  // behind each instruction; first: how the number changes there
-  for (size_t i = 0; i < line.size(); ++i) {
+  for (size_t i = 0; i < long_block.size(); ++i) at[long_block[i]] = i;
+  std::vector<int> live(long_block.size() + 1);  // after each instruction; computed from the changes of their number
+  for (size_t i = 0; i < long_block.size(); ++i) {
     size_t last = i;
-    for (const llvm::User* user : line[i]->users()) {
+    for (const llvm::User* user : long_block[i]->users()) {
       const auto found = at.find(user);
-      last = std::max(last, found == at.end() ? line.size() : found->second);
+      last = std::max(last, found == at.end() ? long_block.size() : found->second);
     }
     ++live[i];
     --live[last];
   }
   for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
-  std::vector<size_t> cuts{0};
-  while (line.size() - cuts.back() > kPart * 5 / 4) {
-    const auto low = live.begin() + static_cast<std::ptrdiff_t>(cuts.back() + kPart * 3 / 4 - 1);
-    const auto best = std::min_element(low, low + std::min<std::ptrdiff_t>(kPart / 2, live.end() - low - 1));
-    cuts.push_back(static_cast<size_t>(best - live.begin()) + 1);
+  std::vector<size_t> split_points{0};
+  while (long_block.size() - split_points.back() > kSegment * 5 / 4) {
+    const auto low = live.begin() + static_cast<std::ptrdiff_t>(split_points.back() + kSegment * 3 / 4 - 1);
+    const auto best = std::min_element(low, low + std::min<std::ptrdiff_t>(kSegment / 2, live.end() - low - 1));
+    split_points.push_back(static_cast<size_t>(best - live.begin()) + 1);
   }
-  cuts.push_back(line.size());
-  return cuts;
+  split_points.push_back(long_block.size());
+  return split_points;
 }
 
-llvm::Value* FunctionCutter::slot(llvm::Value* value, llvm::Value* frame) {
+llvm::Value* FunctionSplitter::slot(llvm::Value* value, llvm::Value* frame) {
   const auto [it, fresh] = field_of_.try_emplace(value, static_cast<unsigned>(fields_.size()));
   if (fresh) fields_.push_back(value->getType());
   auto* address = llvm::GetElementPtrInst::Create(b_.getInt8Ty(), frame, {b_.getInt64(0)});
@@ -117,53 +119,55 @@ llvm::Value* FunctionCutter::slot(llvm::Value* value, llvm::Value* frame) {
   return address;
 }
 
-llvm::Function* FunctionCutter::make_part(const Line& line, size_t begin, size_t end) {
+llvm::Function* FunctionSplitter::outline_segment(const LongBlock& long_block, size_t begin, size_t end) {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy()}, false);
-  auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, function_.getName() + ".line", module_);
+  auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, function_.getName() + ".segment", module_);
   f->addFnAttrs(llvm::AttrBuilder(module_.getContext(), function_.getAttributes().getFnAttrs()));
   f->addParamAttr(0, llvm::Attribute::NoAlias);
   auto* body = llvm::BasicBlock::Create(module_.getContext(), "", f);
-  const auto& instructions = line.instructions;
+  const auto& instructions = long_block.instructions;
   const auto stop =
-      end == instructions.size() ? line.block.getTerminator()->getIterator() : instructions[end]->getIterator();
-  body->splice(body->end(), &line.block, instructions[begin]->getIterator(), stop);
+      end == instructions.size() ? long_block.block.getTerminator()->getIterator() : instructions[end]->getIterator();
+  body->splice(body->end(), &long_block.block, instructions[begin]->getIterator(), stop);
   llvm::ReturnInst::Create(module_.getContext(), nullptr, body);
   return f;
 }
 
-void FunctionCutter::make_parts(size_t line) {
-  Line& l = lines_[line];
-  const std::vector<size_t> cuts = choose_cuts(l.instructions);
-  const size_t first = parts_.size();
-  for (size_t p = 0; p + 1 < cuts.size(); ++p)
-    for (size_t i = cuts[p]; i < cuts[p + 1]; ++i) part_[l.instructions[i]] = first + p;
-  for (size_t p = 0; p + 1 < cuts.size(); ++p) parts_.push_back({make_part(l, cuts[p], cuts[p + 1]), line});
+void FunctionSplitter::split_block(size_t long_block) {
+  LongBlock& l = blocks_[long_block];
+  const std::vector<size_t> split_points = choose_split_points(l.instructions);
+  const size_t first = segments_.size();
+  for (size_t p = 0; p + 1 < split_points.size(); ++p)
+    for (size_t i = split_points[p]; i < split_points[p + 1]; ++i) segment_of_[l.instructions[i]] = first + p;
+  for (size_t p = 0; p + 1 < split_points.size(); ++p)
+    segments_.push_back({outline_segment(l, split_points[p], split_points[p + 1]), long_block});
   b_.SetInsertPoint(l.block.getTerminator());
-  for (size_t p = first; p < parts_.size(); ++p) {
-    llvm::Instruction* call = b_.CreateCall(parts_[p].function, {frame_});
+  for (size_t p = first; p < segments_.size(); ++p) {
+    llvm::Instruction* call = b_.CreateCall(segments_[p].function, {frame_});
     if (p == first) l.first_call = call;
   }
 }
 
-/// Loads at the start of a part what it needs of others, and of what is outside all.
-void FunctionCutter::pass_values(size_t part) {
-  llvm::Function* f = parts_[part].function;
+/// Loads at the start of a segment the values of other segments, and from outside of all, that it uses.
+void FunctionSplitter::load_inputs(size_t segment) {
+  llvm::Function* f = segments_[segment].function;
   llvm::BasicBlock& body = f->getEntryBlock();
   llvm::Instruction* const first = &*body.begin();
   std::unordered_map<llvm::Value*, llvm::Value*> loaded;
   for (llvm::Instruction* i = first; i; i = i->getNextNode()) {
     for (llvm::Use& use : i->operands()) {
       llvm::Value* v = use.get();
-      const auto home = part_.find(v);
-      const bool outside = llvm::isa<llvm::Argument>(v) || (llvm::isa<llvm::Instruction>(v) && home == part_.end());
-      if (!outside && (home == part_.end() || home->second == part)) continue;
+      const auto owner = segment_of_.find(v);
+      const bool outside =
+          llvm::isa<llvm::Argument>(v) || (llvm::isa<llvm::Instruction>(v) && owner == segment_of_.end());
+      if (!outside && (owner == segment_of_.end() || owner->second == segment)) continue;
       llvm::Value*& local = loaded[v];
       if (!local) {
-        if (outside) lines_[parts_[part].line].from_outside.push_back(v);
+        if (outside) blocks_[segments_[segment].long_block].from_outside.push_back(v);
         b_.SetInsertPoint(first);
         llvm::Value* address = slot(v, f->getArg(0));
         llvm::LoadInst* load = b_.CreateLoad(v->getType(), address);
-        // Nothing that a part reads of the frame is written by it, so the load needs no place among the stores.
+        // A segment does not write the fields that it reads, so the load need not be ordered with stores.
         load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(load->getContext(), {}));
         local = load;
       }
@@ -172,15 +176,15 @@ void FunctionCutter::pass_values(size_t part) {
   }
 }
 
-/// Uses outside all parts.
-void FunctionCutter::load_behind(const Line& line) {
-  for (llvm::Instruction* i : line.instructions) {
+/// Replaces uses outside of all segments by loads.
+void FunctionSplitter::load_for_later_uses(const LongBlock& long_block) {
+  for (llvm::Instruction* i : long_block.instructions) {
     llvm::Value* local = nullptr;
     for (llvm::Use& use : llvm::make_early_inc_range(i->uses())) {
       const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
       if (user->getFunction() != &function_) continue;
       if (!local) {
-        b_.SetInsertPoint(line.block.getTerminator());
+        b_.SetInsertPoint(long_block.block.getTerminator());
         llvm::Value* address = slot(i, frame_);
         local = b_.CreateLoad(i->getType(), address);
       }
@@ -189,64 +193,64 @@ void FunctionCutter::load_behind(const Line& line) {
   }
 }
 
-void FunctionCutter::store(llvm::Value* value, llvm::Value* frame, llvm::Instruction* before) {
+void FunctionSplitter::store(llvm::Value* value, llvm::Value* frame, llvm::Instruction* before) {
   b_.SetInsertPoint(before);
   llvm::Value* address = slot(value, frame);
   b_.CreateStore(value, address);
 }
 
-/// What parts compute is stored by them, for the parts of every line; arguments once; the rest before a line's first
-/// part.
-void FunctionCutter::store_values() {
+/// Stores the values of the frame: those that segments compute in these, for the segments of every block; arguments
+/// once; all others before the first segment of a block.
+void FunctionSplitter::store_values() {
   std::vector<llvm::Value*> passed(fields_.size());
   for (const auto& [value, field] : field_of_) passed[field] = value;
   for (llvm::Value* v : passed) {
-    const auto home = part_.find(v);
-    if (home != part_.end())
-      store(v, parts_[home->second].function->getArg(0), llvm::cast<llvm::Instruction>(v)->getNextNode());
+    const auto owner = segment_of_.find(v);
+    if (owner != segment_of_.end())
+      store(v, segments_[owner->second].function->getArg(0), llvm::cast<llvm::Instruction>(v)->getNextNode());
     else if (llvm::isa<llvm::Argument>(v))
-      store(v, frame_, frame_->getNextNode());  // once, not whenever a block runs
+      store(v, frame_, frame_->getNextNode());  // once, not each time a block runs
   }
-  for (const Line& line : lines_) {
+  for (const LongBlock& long_block : blocks_) {
     std::unordered_set<llvm::Value*> stored;
-    for (llvm::Value* v : line.from_outside)
-      if (!llvm::isa<llvm::Argument>(v) && stored.insert(v).second) store(v, frame_, line.first_call);
+    for (llvm::Value* v : long_block.from_outside)
+      if (!llvm::isa<llvm::Argument>(v) && stored.insert(v).second) store(v, frame_, long_block.first_call);
   }
 }
 
-void FunctionCutter::lay_out() {
+void FunctionSplitter::lay_out_frame() {
   auto* type = llvm::StructType::get(module_.getContext(), fields_);
   const llvm::StructLayout* layout = module_.getDataLayout().getStructLayout(type);
   for (const auto& [address, field] : addresses_) address->setOperand(1, b_.getInt64(layout->getElementOffset(field)));
   frame_->setAllocatedType(type);
   frame_->setOperand(0, b_.getInt64(1));
   frame_->setAlignment(layout->getAlignment());
-  for (const Part& part : parts_) {
-    part.function->addDereferenceableParamAttr(0, layout->getSizeInBytes());
-    part.function->addParamAttr(0, llvm::Attribute::getWithAlignment(module_.getContext(), layout->getAlignment()));
+  for (const Segment& segment : segments_) {
+    segment.function->addDereferenceableParamAttr(0, layout->getSizeInBytes());
+    segment.function->addParamAttr(0, llvm::Attribute::getWithAlignment(module_.getContext(), layout->getAlignment()));
   }
 }
 
-void FunctionCutter::cut() {
-  find_lines();
-  if (lines_.empty()) return;
+void FunctionSplitter::split() {
+  find_long_blocks();
+  if (blocks_.empty()) return;
   llvm::BasicBlock& start = function_.getEntryBlock();
   frame_ = llvm::IRBuilder<>(&start, start.begin()).CreateAlloca(b_.getInt8Ty(), b_.getInt64(0));
-  for (size_t line = 0; line < lines_.size(); ++line) make_parts(line);
-  for (size_t part = 0; part < parts_.size(); ++part) pass_values(part);
-  for (const Line& line : lines_) load_behind(line);
+  for (size_t long_block = 0; long_block < blocks_.size(); ++long_block) split_block(long_block);
+  for (size_t segment = 0; segment < segments_.size(); ++segment) load_inputs(segment);
+  for (const LongBlock& long_block : blocks_) load_for_later_uses(long_block);
   store_values();
-  lay_out();
+  lay_out_frame();
 }
 
-/// What steps are besides calls: loops, branches, and the choice of buffers by an iteration's number.
-bool steers(const llvm::Instruction& i) {
+/// An instruction of steps other than calls: of loops, branches, and the choice of buffers by an iteration number.
+bool is_control_of_steps(const llvm::Instruction& i) {
   return i.isTerminator() || llvm::isa<llvm::IntrinsicInst>(i) || i.getType()->isIntOrPtrTy() ||
          (llvm::isa<llvm::StoreInst>(i) && i.getOperand(0)->getType()->isIntegerTy());
 }
 
-/// Only reads, writes and computes addresses of buffers, and calls.
-bool passes_pointers_on(const llvm::Instruction& i) {
+/// An instruction that only reads, writes or computes addresses of buffers, or calls.
+bool forwards_pointers(const llvm::Instruction& i) {
   switch (i.getOpcode()) {
     case llvm::Instruction::Load:
       return i.getType()->isPointerTy();
@@ -273,51 +277,53 @@ size_t num_instructions(const llvm::Function& f) {
 
 void outline(llvm::Module& module) {
   std::vector<llvm::Function*> functions;
-  // Functions of mathematics access no memory, nor may their parts.
+  // Functions of lib/math access no memory, so neither may their segments.
   for (llvm::Function& f : module)
     if (!is_math_function(f)) functions.push_back(&f);
-  for (llvm::Function* f : functions) FunctionCutter(*f).cut();
+  for (llvm::Function* f : functions) FunctionSplitter(*f).split();
 }
 
-bool only_passes_on(const llvm::Function& f) {
+bool only_forwards_pointers(const llvm::Function& f) {
   if (f.size() == 1 && f.front().size() > kFewInstructions &&
-      std::all_of(f.front().begin(), f.front().end(), passes_pointers_on))
+      std::all_of(f.front().begin(), f.front().end(), forwards_pointers))
     return true;
-  // The steps of a short loop are worth optimizing. In a long one they are few against what they call.
+  // The steps of a short loop are worth optimizing. In a long one their cost is negligible against the calls.
   return f.hasFnAttribute(kStepsAttribute) && num_instructions(f) > kLongSteps &&
          std::all_of(f.begin(), f.end(), [](const llvm::BasicBlock& block) {
-           return std::all_of(block.begin(), block.end(),
-                              [](const llvm::Instruction& i) { return passes_pointers_on(i) || steers(i); });
+           return std::all_of(block.begin(), block.end(), [](const llvm::Instruction& i) {
+             return forwards_pointers(i) || is_control_of_steps(i);
+           });
          });
 }
 
-Parts parts_of(llvm::Module& module) {
+Partitions partition_functions(llvm::Module& module) {
   size_t all = 0;
-  std::vector<llvm::Function*> work, passing;
+  std::vector<llvm::Function*> work, forwarding;
   for (llvm::Function& f : module) {
-    if (f.hasFnAttribute(llvm::Attribute::AlwaysInline)) return {{}};  // belongs together
+    if (f.hasFnAttribute(llvm::Attribute::AlwaysInline)) return {{}};  // must not be partitioned
     if (f.isDeclaration()) continue;
     all += num_instructions(f);
-    (only_passes_on(f) ? passing : work).push_back(&f);
+    (only_forwards_pointers(f) ? forwarding : work).push_back(&f);
   }
-  if (all < 2 * kModule) return {{}};
-  Parts parts;
-  size_t in_part = kModule;
+  if (all < 2 * kPartition) return {{}};
+  Partitions partitions;
+  size_t in_partition = kPartition;
   for (llvm::Function* f : work) {
-    if (in_part >= kModule) {
-      parts.emplace_back();
-      in_part = 0;
+    if (in_partition >= kPartition) {
+      partitions.emplace_back();
+      in_partition = 0;
     }
-    parts.back().push_back(f);
-    in_part += num_instructions(*f);
+    partitions.back().push_back(f);
+    in_partition += num_instructions(*f);
   }
-  if (!passing.empty()) parts.push_back(std::move(passing));
-  return parts;
+  if (!forwarding.empty()) partitions.push_back(std::move(forwarding));
+  return partitions;
 }
 
 namespace {
 
-/// What functions that moved to another module refer to there: declarations of functions, copies of constant tables.
+/// Materializes references of functions that moved to another module: declarations of functions, copies of constant
+/// tables.
 class References final : public llvm::ValueMaterializer {
  public:
   explicit References(llvm::Module& to) : to_(to) {}
@@ -359,7 +365,7 @@ void move_functions(const std::vector<llvm::Function*>& functions, llvm::Module&
             use.set(llvm::MapValue(use.get(), known, llvm::RF_None, nullptr, &references));
 }
 
-std::string written(const llvm::Module& module) {
+std::string to_bitcode(const llvm::Module& module) {
   llvm::SmallVector<char, 0> bytes;
   llvm::BitcodeWriter writer(bytes);
   writer.writeModule(module);
@@ -369,29 +375,29 @@ std::string written(const llvm::Module& module) {
 
 }  // namespace
 
-std::vector<std::string> separate(llvm::Module& module, const Parts& parts) {
+std::vector<std::string> extract_partitions(llvm::Module& module, const Partitions& partitions) {
   for (llvm::Function& f : module) {
     if (!f.hasInternalLinkage()) continue;
     f.setLinkage(llvm::GlobalValue::ExternalLinkage);
-    // Objects may come to lie more than 2 GiB apart: calls and addresses go through tables, not by distance.
+    // Objects may be more than 2 GiB apart: calls and addresses go through tables instead of relative offsets.
     f.setDSOLocal(false);
   }
-  std::vector<std::unique_ptr<llvm::Module>> modules;  // what is still to be moved refers to what was
+  std::vector<std::unique_ptr<llvm::Module>> modules;  // functions still to be moved refer to moved ones
   std::vector<std::string> texts;
-  for (const auto& functions : parts) {
+  for (const auto& functions : partitions) {
     modules.push_back(std::make_unique<llvm::Module>(module.getName(), module.getContext()));
-    llvm::Module& part = *modules.back();
-    part.setTargetTriple(module.getTargetTriple());
-    part.setDataLayout(module.getDataLayout());
-    move_functions(functions, part);
-    texts.push_back(written(part));
+    llvm::Module& partition = *modules.back();
+    partition.setTargetTriple(module.getTargetTriple());
+    partition.setDataLayout(module.getDataLayout());
+    move_functions(functions, partition);
+    texts.push_back(to_bitcode(partition));
   }
   return texts;
 }
 
-std::unique_ptr<llvm::Module> read_part(const std::string& text, llvm::LLVMContext& context) {
+std::unique_ptr<llvm::Module> read_partition(const std::string& text, llvm::LLVMContext& context) {
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(text, "calque"), context);
-  if (!module) throw CompileError("compile: a part of the module is lost: " + llvm::toString(module.takeError()));
+  if (!module) throw CompileError("compile: a partition of the module is lost: " + llvm::toString(module.takeError()));
   return std::move(*module);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Large modules in parts: code generation is superlinear in the length of a block and uses one thread for a module.
+// Splits long blocks and partitions large modules: the time of code generation is superlinear in the length of a block,
+// and a module is compiled by one thread.
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,27 +13,27 @@ class Module;
 
 namespace calque::codegen {
 
-/// Cuts straight lines of more than 2,000 instructions into functions of about 1,000, where few values are live.
+/// Splits basic blocks of more than 2,000 instructions into functions of about 1,000, at points where few values are
+/// live.
 void outline(llvm::Module& module);
 
-/// Of the function whose instructions are a program's steps, and of those cut out of it.
+/// Attribute of the function whose instructions are the steps of a program, and of functions outlined from it.
 inline constexpr const char* kStepsAttribute = "calque-steps";
 
-/// A long function that does nothing but pass pointers on, once a call: entries and kernels of hundreds of buffers have
-/// them. Of the functions of steps, also one of loops and branches. Such functions are a part of their own, since
-/// nothing is gained by optimising them.
-bool only_passes_on(const llvm::Function& f);
+/// A long function that only forwards pointers, once per call: entries and kernels of hundreds of buffers have such
+/// functions. A function of steps may have loops and branches too. These functions are a separate partition, since
+/// optimising them gains nothing.
+bool only_forwards_pointers(const llvm::Function& f);
 
-/// Functions that are compiled together, by part.
-using Parts = std::vector<std::vector<llvm::Function*>>;
+/// The functions of each partition, which are compiled together.
+using Partitions = std::vector<std::vector<llvm::Function*>>;
 
-/// The parts of a large module, in order. One, without names, where the module is small. Depends on nothing but the
-/// module.
-Parts parts_of(llvm::Module& module);
+/// The partitions of a large module, in order. A small module has one, without functions. Depends on the module alone.
+Partitions partition_functions(llvm::Module& module);
 
-/// Each part as text for `read_part`, with declarations of what it calls of others. Leaves nothing in the module that
-/// is of use.
-std::vector<std::string> separate(llvm::Module& module, const Parts& parts);
-std::unique_ptr<llvm::Module> read_part(const std::string& text, llvm::LLVMContext& context);
+/// Each partition as bitcode for `read_partition`, with declarations of the functions of others that it calls. The
+/// module is unusable afterwards.
+std::vector<std::string> extract_partitions(llvm::Module& module, const Partitions& partitions);
+std::unique_ptr<llvm::Module> read_partition(const std::string& text, llvm::LLVMContext& context);
 
 }  // namespace calque::codegen

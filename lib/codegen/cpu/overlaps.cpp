@@ -1,5 +1,5 @@
-// Two views overlap when they may name one byte of one buffer, or of the workspace; what is private to a loop is a
-// workspace of its own.
+// Two views overlap if they may contain the same byte of a buffer or of the workspace. The private memory of a loop is
+// a separate workspace.
 #include "codegen/cpu/overlaps.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ using kernel::View;
 
 namespace {
 
-// Fewer buffers than this are passed one by one.
+// Fewer buffers than this are passed as separate pointers.
 constexpr std::ptrdiff_t kMany = 16;
 
-// Bytes of the enclosing buffer that a view of a step may touch.
+// The bytes of the enclosing buffer that a view of a step may access.
 struct Span {
   BufferKind kind = BufferKind::input;
   int32_t index = 0;
@@ -55,7 +55,7 @@ Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset
   return s;
 }
 
-/// Two views of a double buffer, which are swapped by each iteration, never overlap.
+/// Whether two views are the halves of a double buffer, which each iteration swaps: these never overlap.
 bool alternate(const View& a, const View& b) {
   if (a.choices.empty() || a.choices.size() != b.choices.size()) return false;
   const View::Choice &x = a.choices[0], &y = b.choices[0];
@@ -84,13 +84,13 @@ std::vector<bool> CallSites::overlaps(size_t kernel) const {
     std::vector<Span> spans;
     for (size_t v = 0; v < call->views.size(); ++v) {
       const int64_t bytes = k.buffers[v].extent * static_cast<int64_t>(size_of(k.buffers[v].dtype));
-      const auto add = [&](const auto& part) {
-        spans.push_back(span_of(program_, v, part.buffer, part.offset, !part.terms.empty(), bytes));
+      const auto add = [&](const auto& slice) {
+        spans.push_back(span_of(program_, v, slice.buffer, slice.offset, !slice.terms.empty(), bytes));
       };
       add(call->views[v]);
       for (const View::Choice& c : call->views[v].choices) add(c);
     }
-    // In order of their first byte, only neighbours can overlap.
+    // Sorted by first byte, a span can overlap only its successors up to the first that begins past its end.
     std::sort(spans.begin(), spans.end());
     for (size_t i = 0; i < spans.size(); ++i) {
       for (size_t j = i + 1; j < spans.size() && spans[j].same_buffer(spans[i]) && spans[j].begin < spans[i].end; ++j) {
@@ -104,17 +104,17 @@ std::vector<bool> CallSites::overlaps(size_t kernel) const {
   return out;
 }
 
-std::vector<int64_t> CallSites::places_in_workspace(size_t kernel) const {
+std::vector<int64_t> CallSites::workspace_offsets(size_t kernel) const {
   if (calls_[kernel].size() != 1) return {};
-  std::vector<int64_t> places;
+  std::vector<int64_t> offsets;
   for (const View& view : calls_[kernel][0]->views) {
     const kernel::ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(view.buffer)];
     const bool known =
         buffer.kind == BufferKind::workspace && buffer.private_to < 0 && view.terms.empty() && view.choices.empty();
-    places.push_back(known ? buffer.offset + view.offset : -1);
+    offsets.push_back(known ? buffer.offset + view.offset : -1);
   }
-  const auto many = std::count_if(places.begin(), places.end(), [](int64_t place) { return place >= 0; });
-  return many >= kMany ? places : std::vector<int64_t>{};
+  const auto known = std::count_if(offsets.begin(), offsets.end(), [](int64_t offset) { return offset >= 0; });
+  return known >= kMany ? offsets : std::vector<int64_t>{};
 }
 
 }  // namespace calque::codegen

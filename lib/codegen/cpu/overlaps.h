@@ -1,23 +1,23 @@
 #pragma once
-// What is known of the memory that the calls of a program's kernels are bound to.
+// Facts about the memory that the kernel calls of a program are bound to.
 #include <vector>
 
 #include "kernel/ir/program.h"
 
 namespace calque::codegen {
 
-/// The calls of each kernel, found once for all of them.
+/// The calls of each kernel, collected in one walk.
 class CallSites {
  public:
   explicit CallSites(const kernel::Program& program);
 
-  /// For each buffer of the kernel: whether some call of it binds the buffer to memory that another buffer of the call
-  /// may touch, and one of the two is written.
+  /// For each buffer of the kernel: whether some call binds it to memory that may overlap that of another buffer, and
+  /// one of the two is written.
   std::vector<bool> overlaps(size_t kernel) const;
 
-  /// For each buffer of the kernel its offset in the workspace, or -1 where it is elsewhere or not always at the same
-  /// one. Empty for a kernel of few buffers, and for one that several steps call.
-  std::vector<int64_t> places_in_workspace(size_t kernel) const;
+  /// For each buffer of the kernel its offset in the workspace, or -1 if it is not in the workspace or has no constant
+  /// offset. Empty for a kernel of few buffers, and for one that several steps call.
+  std::vector<int64_t> workspace_offsets(size_t kernel) const;
 
  private:
   void collect(const std::vector<kernel::Step>& steps);

@@ -8,7 +8,7 @@ using llvm::Value;
 
 namespace {
 
-/// Packed factors up to this size live on the stack.
+/// Packed factors of at most this size are on the stack.
 constexpr int64_t kStackBytes = 48 * 1024;
 
 }  // namespace
@@ -43,7 +43,7 @@ Value* ContractionEmitter::address(size_t which, Value* first, Value* second) {
 }
 
 // a0 b0 a1 b1 ...: pairs of 16-bit values as 32-bit units.
-Value* ContractionEmitter::zip(Value* a, Value* b, unsigned lanes) {
+Value* ContractionEmitter::interleave(Value* a, Value* b, unsigned lanes) {
   llvm::SmallVector<int, 64> order;
   for (unsigned l = 0; l < lanes; ++l) {
     order.push_back(static_cast<int>(l));
@@ -52,7 +52,7 @@ Value* ContractionEmitter::zip(Value* a, Value* b, unsigned lanes) {
   return b_.CreateBitCast(b_.CreateShuffleVector(a, b, order), vector(b_.getInt32Ty(), lanes));
 }
 
-// A square of registers turned, by exchanging ever smaller squares.
+// Transposes a square of registers, by exchanging squares of half the size in each step.
 Values ContractionEmitter::transposed(Values rows) {
   const auto n = static_cast<unsigned>(rows.size());
   for (unsigned step = n / 2; step >= 1; step /= 2) {
@@ -74,11 +74,11 @@ Values ContractionEmitter::transposed(Values rows) {
 
 void ContractionEmitter::allocate() {
   const auto bytes = static_cast<int64_t>(size_of(sum_));
-  const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+  const int64_t units = t_.pairs ? ceil_div(t_.k_block, 2) : t_.k_block;
   const int64_t padded_rows = round_up(t_.tile.rows, k_.target_.vector_bits / 8 / bytes);
-  // An odd number of lines from row to row, lest the rows meet in one set of the cache.
+  // An odd number of cache lines from row to row, so that the rows do not map to the same cache set.
   const int64_t per_line = static_cast<int64_t>(kLine) / (t_.pairs ? 2 : bytes);
-  row_step_ = (ceil_div(t_.depth_block, per_line) | 1) * per_line;
+  row_step_ = (ceil_div(t_.k_block, per_line) | 1) * per_line;
   int64_t size = 0;
   const auto reserve = [&](int64_t n) {
     const int64_t from = size;
@@ -86,11 +86,11 @@ void ContractionEmitter::allocate() {
     return from;
   };
   const int64_t panels = ceil_div(t_.column_block, panel_);
-  int64_t lhs = -1, rhs = -1, sums = -1;
+  int64_t lhs = -1, rhs = -1, partials = -1;
   if (t_.pack_lhs)
     lhs = reserve(lhs_by_columns() ? units * padded_rows : t_.tile.rows * (t_.pairs ? row_step_ / 2 : row_step_));
   if (t_.pack_rhs) rhs = reserve(panels * panel_ * units);
-  if (blocks_ > 1) sums = reserve(ceil_div(row_block_, t_.tile.rows) * t_.tile.rows * panels * panel_);
+  if (blocks_ > 1) partials = reserve(ceil_div(row_block_, t_.tile.rows) * t_.tile.rows * panels * panel_);
   if (size == 0) return;
   Value* memory = nullptr;
   if (size <= kStackBytes) {
@@ -100,65 +100,66 @@ void ContractionEmitter::allocate() {
   } else {
     memory = k_.scratch(size);
   }
-  const auto part = [&](int64_t from) { return from < 0 ? nullptr : at(b_.getInt8Ty(), memory, from); };
-  packed_lhs_ = part(lhs);
-  packed_rhs_ = part(rhs);
-  waiting_ = part(sums);
+  const auto slice = [&](int64_t from) { return from < 0 ? nullptr : at(b_.getInt8Ty(), memory, from); };
+  packed_lhs_ = slice(lhs);
+  packed_rhs_ = slice(rhs);
+  partial_sums_ = slice(partials);
 }
 
-// Panels of the right factor one after the other, each term's row of a panel in one piece. Where the factor lies along
-// the columns it is read row by row, as it lies in memory, else panel by panel.
-void ContractionEmitter::pack_rhs(Value* n0, Value* full, Value* k0, Value* depth) {
-  if (rhs_turned() && lanes_ > 1) {
+// Packs panels of the right factor contiguously: one row of a panel for each K element. If the factor is contiguous
+// along the columns it is read row by row, as it is in memory, else panel by panel.
+void ContractionEmitter::pack_rhs(Value* n0, Value* full, Value* k0, Value* k_extent) {
+  if (rhs_transposed() && lanes_ > 1) {
     each_panel(n0, full, [&](Value* to, Value* n, int64_t vectors, unsigned rest) {
       const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
-      Value* whole = b_.CreateAnd(depth, integer(-step));
-      pack_turned(to, n, vectors, rest, k0, whole);
-      loop(whole, depth, t_.pairs ? 2 : 1, [&](Value* k) { pack_row(to, n, vectors, rest, k0, k, depth); });
+      Value* whole = b_.CreateAnd(k_extent, integer(-step));
+      pack_transposed(to, n, vectors, rest, k0, whole);
+      loop(whole, k_extent, t_.pairs ? 2 : 1, [&](Value* k) { pack_row(to, n, vectors, rest, k0, k, k_extent); });
     });
     return;
   }
-  loop(integer(0), depth, t_.pairs ? 2 : 1, [&](Value* k) {
+  loop(integer(0), k_extent, t_.pairs ? 2 : 1, [&](Value* k) {
     each_panel(n0, full, [&](Value* to, Value* n, int64_t vectors, unsigned rest) {
-      pack_row(to, n, vectors, rest, k0, k, depth);
+      pack_row(to, n, vectors, rest, k0, k, k_extent);
     });
   });
 }
 
 void ContractionEmitter::each_panel(Value* n0, Value* full, const Panel& body) {
-  const int64_t units = t_.pairs ? ceil_div(t_.depth_block, 2) : t_.depth_block;
+  const int64_t units = t_.pairs ? ceil_div(t_.k_block, 2) : t_.k_block;
   const auto panel_at = [&](Value* number) { return at(unit_, packed_rhs_, mul(number, units * panel_)); };
   loop(integer(0), full, 1, [&](Value* p) { body(panel_at(p), add(n0, mul(p, panel_)), t_.tile.vectors, 0); });
   const int64_t left = i_.columns % panel_;
   if (left == 0) return;
   Value* n = add(n0, mul(full, panel_));
-  when(b_.CreateICmpSLT(n, last_column_),
+  when(b_.CreateICmpSLT(n, column_end_),
        [&] { body(panel_at(full), n, ceil_div(left, lanes_), static_cast<unsigned>(left % lanes_)); });
 }
 
-// One term, or a pair. Lanes past the last column hold anything: nobody looks at their sums.
+// One K element, or a pair. Lanes past the last column are undefined: their results are never used.
 void ContractionEmitter::pack_row(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* k,
-                                  Value* depth) {
+                                  Value* k_extent) {
   Value* row = at(unit_, to, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, panel_));
   for (int64_t v = 0; v < vectors; ++v) {
     const Lanes lanes{lanes_, v + 1 == vectors ? first_lanes(rest, lanes_) : nullptr};
     Value* x = factor(1, add(k0, k), add(n, v * lanes_), 1, lanes);
     if (t_.pairs) {
       Value* next = add(k, 1);
-      Value* second = factor(1, add(k0, smaller(next, sub(depth, integer(1)))), add(n, v * lanes_), 1, lanes);
-      Value* exists = b_.CreateICmpSLT(next, depth);
+      Value* second = factor(1, add(k0, smaller(next, sub(k_extent, integer(1)))), add(n, v * lanes_), 1, lanes);
+      Value* exists = b_.CreateICmpSLT(next, k_extent);
       second = b_.CreateSelect(exists, second, llvm::Constant::getNullValue(second->getType()));
-      x = zip(x, second, lanes_);
+      x = interleave(x, second, lanes_);
     }
     b_.CreateAlignedStore(x, at(unit_, row, v * lanes_), llvm::Align(size_of(sum_)));
   }
 }
 
-// The factor lies along the terms: squares of it are turned.
-void ContractionEmitter::pack_turned(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0, Value* depth) {
+// The factor is contiguous along K: squares of it are transposed in registers.
+void ContractionEmitter::pack_transposed(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0,
+                                         Value* k_extent) {
   const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
   const auto bytes = static_cast<uint64_t>(size_of(factor_));
-  loop(integer(0), depth, step, [&](Value* k) {
+  loop(integer(0), k_extent, step, [&](Value* k) {
     for (int64_t v = 0; v < vectors; ++v) {
       const unsigned exist = v + 1 == vectors && rest != 0 ? rest : lanes_;
       Values rows;
@@ -181,39 +182,39 @@ void ContractionEmitter::pack_turned(Value* to, Value* n, int64_t vectors, unsig
   });
 }
 
-void ContractionEmitter::pack_lhs(Value* m, int64_t rows, Value* k0, Value* depth) {
-  lhs_by_columns() ? pack_lhs_columns(m, rows, k0, depth) : pack_lhs_rows(m, rows, k0, depth);
+void ContractionEmitter::pack_lhs(Value* m, int64_t rows, Value* k0, Value* k_extent) {
+  lhs_by_columns() ? pack_lhs_columns(m, rows, k0, k_extent) : pack_lhs_rows(m, rows, k0, k_extent);
 }
 
-// Row by row, vectors along the terms.
-void ContractionEmitter::pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value* depth) {
+// Row by row, in vectors along K.
+void ContractionEmitter::pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value* k_extent) {
   auto* narrow = t_.pairs ? b_.getInt16Ty() : element_;
   const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
   const auto width = static_cast<uint64_t>(t_.pairs ? 2 : size_of(sum_));
   loop(integer(0), integer(rows), 1, [&](Value* row) {
     Value* to = at(narrow, packed_lhs_, mul(row, row_step_));
-    Value* whole = b_.CreateAnd(depth, integer(-static_cast<int64_t>(lanes)));
-    const auto piece = [&](Value* k, Value* mask) {
+    Value* whole = b_.CreateAnd(k_extent, integer(-static_cast<int64_t>(lanes)));
+    const auto pack_vector = [&](Value* k, Value* mask) {
       Value* x = factor(0, add(m, row), add(k0, k), 1, {lanes, mask});
-      // Of a pair the second may not exist: zero.
+      // The second element of a pair may not exist: it is zero then.
       if (mask && t_.pairs) x = b_.CreateSelect(mask, x, llvm::Constant::getNullValue(x->getType()));
       b_.CreateAlignedStore(x, at(narrow, to, k), llvm::Align(width));
     };
-    loop(integer(0), whole, lanes, [&](Value* k) { piece(k, nullptr); });
-    when(b_.CreateICmpSLT(whole, depth), [&] {
+    loop(integer(0), whole, lanes, [&](Value* k) { pack_vector(k, nullptr); });
+    when(b_.CreateICmpSLT(whole, k_extent), [&] {
       k_.lanes_ = lanes;
-      Value* mask = k_.first_lanes(sub(depth, whole));
+      Value* mask = k_.first_lanes(sub(k_extent, whole));
       k_.lanes_ = 0;
-      piece(whole, mask);
+      pack_vector(whole, mask);
     });
   });
 }
 
-// Term by term, vectors along the rows.
-void ContractionEmitter::pack_lhs_columns(Value* m, int64_t rows, Value* k0, Value* depth) {
+// For each K element, in vectors along the rows.
+void ContractionEmitter::pack_lhs_columns(Value* m, int64_t rows, Value* k0, Value* k_extent) {
   const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
   const int64_t padded = round_up(t_.tile.rows, lanes);
-  loop(integer(0), depth, t_.pairs ? 2 : 1, [&](Value* k) {
+  loop(integer(0), k_extent, t_.pairs ? 2 : 1, [&](Value* k) {
     Value* to = at(unit_, packed_lhs_, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, padded));
     for (int64_t r = 0; r < rows; r += lanes) {
       const auto exist = static_cast<unsigned>(std::min<int64_t>(lanes, rows - r));
@@ -221,10 +222,10 @@ void ContractionEmitter::pack_lhs_columns(Value* m, int64_t rows, Value* k0, Val
       Value* x = factor(0, add(m, r), add(k0, k), 0, some);
       if (t_.pairs) {
         Value* next = add(k, 1);
-        Value* second = factor(0, add(m, r), add(k0, smaller(next, sub(depth, integer(1)))), 0, some);
-        Value* exists = b_.CreateICmpSLT(next, depth);
+        Value* second = factor(0, add(m, r), add(k0, smaller(next, sub(k_extent, integer(1)))), 0, some);
+        Value* exists = b_.CreateICmpSLT(next, k_extent);
         second = b_.CreateSelect(exists, second, llvm::Constant::getNullValue(second->getType()));
-        x = zip(x, second, lanes);
+        x = interleave(x, second, lanes);
       }
       b_.CreateAlignedStore(x, at(unit_, to, r), llvm::Align(size_of(sum_)));
     }

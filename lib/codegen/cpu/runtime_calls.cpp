@@ -1,5 +1,5 @@
-// Calls from kernels to the runtime: work for several threads, memory of a thread. What finds no memory leaves its
-// kernel at once, and whoever waits for it does the same.
+// Calls from kernels to the runtime: parallel loops and memory of a thread. A body that fails to get memory returns at
+// once, and so does the kernel that waits for it.
 #include <cstddef>
 #include <utility>
 
@@ -47,76 +47,76 @@ void KernelEmitter::leave_if(Value* condition) {
 
 namespace {
 
-/// What the function uses of others: instructions and arguments, in the order in which they are used first.
-Values values_of_others(llvm::Function& draft) {
-  Values live;
+/// The instructions and arguments of other functions that the body uses, in the order of their first use.
+Values captured_values(llvm::Function& body) {
+  Values captures;
   llvm::SmallPtrSet<Value*, 16> used;
-  for (llvm::BasicBlock& part : draft)
-    for (llvm::Instruction& i : part)
+  for (llvm::BasicBlock& block : body)
+    for (llvm::Instruction& i : block)
       for (Value* o : i.operands()) {
         const auto* defined = llvm::dyn_cast<llvm::Instruction>(o);
         const auto* given = llvm::dyn_cast<llvm::Argument>(o);
-        const bool outside = (defined && defined->getFunction() != &draft) || (given && given->getParent() != &draft);
-        if (outside && used.insert(o).second) live.push_back(o);
+        const bool outside = (defined && defined->getFunction() != &body) || (given && given->getParent() != &body);
+        if (outside && used.insert(o).second) captures.push_back(o);
       }
-  return live;
+  return captures;
 }
 
-/// `draft(begin, end)` as a function that receives `live` of the function `around` too. Buffers keep what is known of
-/// them, except that they are nowhere else now: they have been stored.
-llvm::Function* with_arguments(llvm::Function* draft, llvm::Function& around, const Values& live) {
-  llvm::LLVMContext& context = around.getContext();
+/// `body(begin, end)` as a function that also receives the captures of the function `parent`. Buffers keep their
+/// attributes, except that they are captured now: their pointers are stored.
+llvm::Function* pass_captures_as_arguments(llvm::Function* body, llvm::Function& parent, const Values& captures) {
+  llvm::LLVMContext& context = parent.getContext();
   std::vector<llvm::Type*> types{2, llvm::Type::getInt64Ty(context)};
-  for (Value* v : live) types.push_back(v->getType());
+  for (Value* v : captures) types.push_back(v->getType());
   auto* f = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
-                                   llvm::Function::InternalLinkage, around.getName() + ".part", around.getParent());
-  f->splice(f->begin(), draft);
-  for (unsigned i = 0; i < 2; ++i) draft->getArg(i)->replaceAllUsesWith(f->getArg(i));
-  for (unsigned i = 0; i < live.size(); ++i) {
-    live[i]->replaceUsesWithIf(f->getArg(i + 2), [&](llvm::Use& use) {
+                                   llvm::Function::InternalLinkage, parent.getName() + ".body", parent.getParent());
+  f->splice(f->begin(), body);
+  for (unsigned i = 0; i < 2; ++i) body->getArg(i)->replaceAllUsesWith(f->getArg(i));
+  for (unsigned i = 0; i < captures.size(); ++i) {
+    captures[i]->replaceUsesWithIf(f->getArg(i + 2), [&](llvm::Use& use) {
       const auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
       return user && user->getFunction() == f;
     });
-    const auto* given = llvm::dyn_cast<llvm::Argument>(live[i]);
+    const auto* given = llvm::dyn_cast<llvm::Argument>(captures[i]);
     if (!given || !given->getType()->isPointerTy()) continue;
-    around.removeParamAttr(given->getArgNo(), llvm::Attribute::Captures);
-    f->addParamAttrs(i + 2, llvm::AttrBuilder(context, around.getAttributes().getParamAttrs(given->getArgNo())));
+    parent.removeParamAttr(given->getArgNo(), llvm::Attribute::Captures);
+    f->addParamAttrs(i + 2, llvm::AttrBuilder(context, parent.getAttributes().getParamAttrs(given->getArgNo())));
   }
-  draft->eraseFromParent();
+  body->eraseFromParent();
   return f;
 }
 
 }  // namespace
 
 llvm::Function* call_parallel_for(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options,
-                                  Value* context, int64_t count, int64_t grain, llvm::Function* draft) {
+                                  Value* context, int64_t count, int64_t grain, llvm::Function* body) {
   llvm::Type *pointer = b.getPtrTy(), *number = b.getInt64Ty();
   const auto here = b.saveIP();
-  llvm::Function& around = *here.getBlock()->getParent();
-  const Values live = values_of_others(*draft);
+  llvm::Function& parent = *here.getBlock()->getParent();
+  const Values captures = captured_values(*body);
   std::vector<llvm::Type*> types;
-  for (Value* v : live) types.push_back(v->getType());
+  for (Value* v : captures) types.push_back(v->getType());
   auto* record = llvm::StructType::get(b.getContext(), types);
-  llvm::Function* const part = with_arguments(draft, around, live);
-  set_function_attributes(*part, target, options);
+  llvm::Function* const outlined = pass_captures_as_arguments(body, parent, captures);
+  set_function_attributes(*outlined, target, options);
 
-  auto* const piece =
+  auto* const chunk =
       llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {pointer, number, number}, false),
-                             llvm::Function::InternalLinkage, around.getName() + ".piece", around.getParent());
-  set_function_attributes(*piece, target, options);
-  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "start", piece));
-  std::vector<Value*> arguments{piece->getArg(1), piece->getArg(2)};
-  for (unsigned i = 0; i < live.size(); ++i)
-    arguments.push_back(b.CreateLoad(types[i], b.CreateStructGEP(record, piece->getArg(0), i)));
-  b.CreateCall(part, arguments);
+                             llvm::Function::InternalLinkage, parent.getName() + ".chunk", parent.getParent());
+  set_function_attributes(*chunk, target, options);
+  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "start", chunk));
+  std::vector<Value*> arguments{chunk->getArg(1), chunk->getArg(2)};
+  for (unsigned i = 0; i < captures.size(); ++i)
+    arguments.push_back(b.CreateLoad(types[i], b.CreateStructGEP(record, chunk->getArg(0), i)));
+  b.CreateCall(outlined, arguments);
   b.CreateRetVoid();
   llvm::Function* const called =
-      options.flush_subnormals && has_flush_mode(target) ? run_flushing(*piece, target, {}) : piece;
+      options.flush_subnormals && has_flush_mode(target) ? run_flushing(*chunk, target, {}) : chunk;
 
-  llvm::BasicBlock& start = around.getEntryBlock();
+  llvm::BasicBlock& start = parent.getEntryBlock();
   Value* const environment = llvm::IRBuilder<>(&start, start.begin()).CreateAlloca(record);
   b.restoreIP(here);
-  for (unsigned i = 0; i < live.size(); ++i) b.CreateStore(live[i], b.CreateStructGEP(record, environment, i));
+  for (unsigned i = 0; i < captures.size(); ++i) b.CreateStore(captures[i], b.CreateStructGEP(record, environment, i));
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, number, number, pointer, pointer}, false);
   Value* const runtime = runtime_function(b, context, offsetof(RuntimeTable, parallel_for));
   in_callers_mode(b, target, options, context, [&] {
@@ -124,29 +124,29 @@ llvm::Function* call_parallel_for(llvm::IRBuilder<>& b, const TargetInfo& target
                  {context, b.getInt64(static_cast<uint64_t>(count)), b.getInt64(static_cast<uint64_t>(grain)), called,
                   environment});
   });
-  return part;
+  return outlined;
 }
 
-// The body is emitted as though it stood in the kernel; then all that it uses of the kernel becomes parameters, which a
-// second function, the one that the runtime calls, fetches from a record on the kernel's stack.
+// Emits the body as if it were in the kernel; then the values of the kernel that it uses become parameters. A second
+// function, which the runtime calls, loads them from a record on the kernel's stack.
 void KernelEmitter::parallel_for(int64_t count, int64_t grain, const std::function<void(Value*, Value*)>& body) {
   llvm::Type* number = b_.getInt64Ty();
-  llvm::Function* const around = function_;
+  llvm::Function* const parent = function_;
   Value* const sink = std::exchange(sink_, nullptr);
   const auto here = b_.saveIP();
   function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {number, number}, false),
                                      llvm::Function::InternalLinkage, "", module_);
   b_.SetInsertPoint(block("start"));
-  const bool could_fail = std::exchange(may_fail_, false), streamed = std::exchange(streamed_here_, false);
+  const bool could_fail = std::exchange(may_fail_, false), needed_fence = std::exchange(needs_store_fence_, false);
   body(function_->getArg(0), function_->getArg(1));
   const bool body_may_fail = std::exchange(may_fail_, could_fail);
-  order_streams();
-  streamed_here_ = streamed;
+  emit_store_fence();
+  needs_store_fence_ = needed_fence;
   b_.CreateRetVoid();
-  llvm::Function* const draft = std::exchange(function_, around);
+  llvm::Function* const outlined = std::exchange(function_, parent);
   sink_ = sink;
   b_.restoreIP(here);
-  call_parallel_for(b_, target_, options_, context_, count, grain, draft);
+  call_parallel_for(b_, target_, options_, context_, count, grain, outlined);
   if (body_may_fail) leave_if(has_failed(b_, context_));
 }
 

@@ -1,7 +1,7 @@
-// A tile of r rows and v vectors takes v vector loads, r broadcasts and r * v multiplications for every term. It must
-// leave registers for a row of the right factor and one broadcast. Blocks follow from the caches: the left factor of a
-// row of tiles stays in the first level while the right factor's block passes by from the second. It is read where it
-// is if its rows are contiguous: a copy costs more than what the copy would be read faster.
+// A tile of r rows and v vectors needs v vector loads, r broadcasts and r * v multiplications for every K element. It
+// must leave registers for a row of the right factor and one broadcast. The caches determine the blocks: the left
+// factor of a row of tiles stays in the first level while the block of the right factor is streamed from the second. A
+// factor with contiguous rows may be read without packing: the copy would cost more than faster reads gain.
 #include "codegen/cpu/tiling.h"
 
 #include <algorithm>
@@ -23,38 +23,38 @@ using namespace primitives;
 
 namespace {
 
-/// Terms a block, at most, where there is more than one: the left factor of a row of tiles takes half of a first-level
-/// cache of 32 KiB.
-constexpr int64_t kDepthBlock = 352, kWholeDepth = 512;
-/// Bytes of the right factor's block: about half of a second-level cache of 1 MiB.
+/// The most K elements of a block, if there is more than one: the left factor of a row of tiles takes half of a
+/// first-level cache of 32 KiB.
+constexpr int64_t kKBlock = 352, kWholeK = 512;
+/// Bytes of the block of the right factor: about half of a second-level cache of 1 MiB.
 constexpr int64_t kBlockBytes = 576 * 1024;
-/// Rows of tiles over factors that are read in place: as many as a first-level cache has ways, in which rows that are
-/// powers of two apart meet.
-constexpr int64_t kRowsInPlace = 8;
-/// Instructions that compute an element of the right factor in the midst of a tile.
-constexpr int64_t kComputedInPlace = 48;
-/// A left factor that does not stay in the second-level cache.
+/// The most rows of tiles over factors that are not packed: the number of ways of a first-level cache, in which rows
+/// that are powers of two apart map to the same set.
+constexpr int64_t kUnpackedRows = 8;
+/// The most instructions that compute an element of the right factor inside a tile.
+constexpr int64_t kComputedInline = 48;
+/// Bytes of a left factor that does not stay in the second-level cache.
 constexpr int64_t kFarFactor = 128 * 1024;
-/// Terms and columns of a block, and vectors of a tile, when the right factor is not packed and passes by from memory:
-/// so many streams, in pieces so long, are fetched ahead best.
-constexpr int64_t kPassingDepth = 8, kPassingColumns = 4096, kPassingVectors = 8;
-/// Factors that fit here are read where they are.
+/// K elements and columns of a block, and vectors of a tile, when the right factor is not packed and is streamed from
+/// memory: this number of streams of this length is prefetched best.
+constexpr int64_t kStreamedK = 8, kStreamedColumns = 4096, kStreamedVectors = 8;
+/// Bytes of factors that are read without packing.
 constexpr int64_t kSmallFactor = 16 * 1024;
-/// With fewer rows bf16 is not worth packing in pairs.
+/// With fewer rows, packing bf16 in pairs does not pay off.
 constexpr int64_t kPairedRows = 4;
 /// Rows for which the right factor's block is packed once.
 constexpr int64_t kRowBlock = 1024;
-/// Tasks that keep threads busy, where the product is large enough for so many.
+/// The number of tasks that keeps threads busy, if the product is large enough.
 constexpr int64_t kTasks = 32;
 constexpr int64_t kTaskRows = 64;
 
-/// The length of parts of about equal length, none longer than `most`, in whole units.
-int64_t equal_parts(int64_t length, int64_t most, int64_t unit) {
-  const int64_t parts = ceil_div(length, std::max(unit, most / unit * unit));
-  return std::min(length, ceil_div(ceil_div(length, parts), unit) * unit);
+/// The length of nearly equal blocks of `length`, in whole units, none longer than `most`.
+int64_t equal_blocks(int64_t length, int64_t most, int64_t unit) {
+  const int64_t blocks = ceil_div(length, std::max(unit, most / unit * unit));
+  return std::min(length, ceil_div(ceil_div(length, blocks), unit) * unit);
 }
 
-/// An index as a * first parameter + b * second + what is the same throughout.
+/// An index as a * first parameter + b * second parameter + an invariant.
 struct Affine {
   int64_t a = 0, b = 0;
   std::optional<int64_t> constant;
@@ -103,7 +103,7 @@ class AccessFinder {
     }
   }
 
-  /// What comes from around the region is the same throughout.
+  /// Values defined outside the region are invariant.
   std::optional<Affine> form(Id id) const {
     if (const auto at = forms_.find(id); at != forms_.end()) return at->second;
     if (inside_.count(id)) return std::nullopt;
@@ -154,14 +154,14 @@ struct Registers {
   bool broadcast_operand = false;  ///< a multiplication can take a broadcast from memory
 };
 
-/// Cycles of one term of a tile, roughly: two multiplications and two loads a cycle, four cycles from one term to the
-/// next, half a vector a cycle from the second-level cache.
+/// Approximate cycles of one K element of a tile: two multiplications and two loads per cycle, a latency of four cycles
+/// between K elements, half a vector per cycle from the second-level cache.
 double cycles(const Tile& t) {
   const auto r = static_cast<double>(t.rows), v = static_cast<double>(t.vectors);
   return std::max({r * v / 2, (r + v) / 2, 2 * v, 4.0});
 }
 
-/// Cycles of one term of all tiles that cover the result.
+/// Cycles of one K element of all tiles that cover the result.
 double cover(int64_t rows, int64_t vectors, const Tile& t) {
   const int64_t full_rows = rows / t.rows, full_vectors = vectors / t.vectors;
   const Tile edge{rows % t.rows, vectors % t.vectors};
@@ -173,16 +173,16 @@ double cover(int64_t rows, int64_t vectors, const Tile& t) {
   return c;
 }
 
-Tile choose_tile(int64_t rows, int64_t vectors, int64_t most_rows, const Registers& registers) {
+Tile choose_tile(int64_t rows, int64_t vectors, int64_t max_rows, const Registers& registers) {
   Tile best;
   double least = 1e300;
-  for (int64_t r = 1; r <= std::min<int64_t>(rows, most_rows); ++r) {
+  for (int64_t r = 1; r <= std::min<int64_t>(rows, max_rows); ++r) {
     for (int64_t v = 1; v <= std::min<int64_t>(vectors, 12); ++v) {
       const int64_t used = r * v + v + (registers.broadcast_operand ? 1 : 2);
       if (used > registers.total - 1 && r * v > 1) continue;
       if (registers.total == 32 && r * v > 28) continue;
       const Tile t{r, v};
-      // Larger tiles read less, above all of the right factor, which comes from farther away: they win among equals.
+      // Larger tiles read less, especially of the right factor, which is in a farther cache: they win ties.
       const double c = cover(rows, vectors, t) * (1 + 0.04 / static_cast<double>(r) + 0.01 / static_cast<double>(v));
       if (c < least) {
         least = c;
@@ -193,10 +193,10 @@ Tile choose_tile(int64_t rows, int64_t vectors, int64_t most_rows, const Registe
   return best;
 }
 
-/// A tile of all rows: the fewest vectors that keep its terms straight, if that is possible.
-Tile tile_of_all(const Instruction& i, int64_t vectors, int64_t computed) {
-  const bool straight = i.extent * i.rows <= kSharedElements;
-  return {i.rows, straight ? std::clamp<int64_t>(kStraightInstructions / (i.extent * (computed + i.rows)), 1, vectors)
+/// A tile of all rows: as many vectors as keep its loop over K fully unrolled, if that is possible.
+Tile tile_of_all_rows(const Instruction& i, int64_t vectors, int64_t computed) {
+  const bool unrolled = i.extent * i.rows <= kSharedElements;
+  return {i.rows, unrolled ? std::clamp<int64_t>(kUnrolledInstructions / (i.extent * (computed + i.rows)), 1, vectors)
                            : vectors};
 }
 
@@ -219,38 +219,38 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
 
   const Access lhs = access_of(kernel, i.regions[0]), rhs = access_of(kernel, i.regions[1]);
   const int64_t lhs_bytes = i.rows * i.extent * bytes, rhs_bytes = i.columns * i.extent * bytes;
-  // Elements as they are multiplied, one after the other: whole pairs of 16-bit ones.
-  const bool in_place = lhs.plain && lhs.stride[1] == 1 && (t.pairs ? i.extent % 2 == 0 : factor == sum);
-  const bool in_rows = in_place && lhs_bytes > kSmallFactor;
-  // A tile of all rows uses every element of the right factor once: what is computed needs no memory. Terms are best
-  // written out then, with what they share.
+  // Contiguous elements of the dtype that is multiplied: whole pairs of 16-bit ones.
+  const bool lhs_contiguous = lhs.plain && lhs.stride[1] == 1 && (t.pairs ? i.extent % 2 == 0 : factor == sum);
+  const bool lhs_by_rows = lhs_contiguous && lhs_bytes > kSmallFactor;
+  // A tile of all rows uses every element of the right factor once: a computed one need not be stored. The loop over K
+  // is best unrolled then, to share subexpressions.
   const int64_t computed = instruction_count(kernel, i.regions[1]);
   const bool once =
-      !rhs.plain && !t.pairs && t.lanes > 1 && i.rows <= (registers.total - 4) / 2 && computed <= kComputedInPlace;
+      !rhs.plain && !t.pairs && t.lanes > 1 && i.rows <= (registers.total - 4) / 2 && computed <= kComputedInline;
   t.computed_rhs = once ? computed : 0;
   const int64_t vectors = ceil_div(i.columns, t.lanes);
-  t.tile = once ? tile_of_all(i, std::min<int64_t>(vectors, 2), computed)
-                : choose_tile(i.rows, vectors, in_rows ? kRowsInPlace : 28, registers);
+  t.tile = once ? tile_of_all_rows(i, std::min<int64_t>(vectors, 2), computed)
+                : choose_tile(i.rows, vectors, lhs_by_rows ? kUnpackedRows : 28, registers);
   int64_t panel = t.tile.vectors * t.lanes;
   const bool small = !t.pairs && lhs.plain && (i.columns <= 2 * panel || lhs_bytes <= kSmallFactor);
-  t.pack_lhs = !in_place && !small;
+  t.pack_lhs = !lhs_contiguous && !small;
   t.pack_rhs =
       t.pairs || (rhs.plain ? rhs.stride[1] != 1 : !once) || (i.rows > 2 * t.tile.rows && rhs_bytes > kSmallFactor);
 
-  // Of a few rows each element of the right factor is used so often as well: it passes by once, in whole rows.
-  t.passes = !t.pack_rhs && rhs_bytes > kBlockBytes;
-  if (t.passes) t.tile.vectors = std::min(t.tile.vectors, kPassingVectors);
+  // With few rows, packing would not reuse elements more often: the right factor is streamed once, in whole rows.
+  t.streams_rhs = !t.pack_rhs && rhs_bytes > kBlockBytes;
+  if (t.streams_rhs) t.tile.vectors = std::min(t.tile.vectors, kStreamedVectors);
   panel = t.tile.vectors * t.lanes;
-  const int64_t most_terms = t.passes ? kPassingDepth : i.extent <= kWholeDepth ? kWholeDepth : kDepthBlock;
-  const int64_t blocks = ceil_div(i.extent, most_terms);
-  t.fetch_lhs = in_rows && !t.passes && lhs_bytes > kFarFactor;
-  t.depth_block = std::min(i.extent, ceil_div(ceil_div(i.extent, blocks), 8) * 8);
-  t.column_block = equal_parts(
-      i.columns, t.passes ? kPassingColumns : std::max(panel, kBlockBytes / (t.depth_block * bytes)), panel);
+  const int64_t max_k = t.streams_rhs ? kStreamedK : i.extent <= kWholeK ? kWholeK : kKBlock;
+  const int64_t blocks = ceil_div(i.extent, max_k);
+  t.prefetch_lhs = lhs_by_rows && !t.streams_rhs && lhs_bytes > kFarFactor;
+  t.k_block = std::min(i.extent, ceil_div(ceil_div(i.extent, blocks), 8) * 8);
+  t.column_block = equal_blocks(
+      i.columns, t.streams_rhs ? kStreamedColumns : std::max(panel, kBlockBytes / (t.k_block * bytes)), panel);
   const int64_t tasks = i.threads ? kTasks / ceil_div(i.columns, t.column_block) : 1;
   t.row_block =
-      equal_parts(i.rows, std::clamp(i.rows / std::max<int64_t>(tasks, 1), kTaskRows, kRowBlock), t.tile.rows);
-  t.most_rows = std::max<int64_t>(1, kRowBlock / t.row_block) * t.row_block;
+      equal_blocks(i.rows, std::clamp(i.rows / std::max<int64_t>(tasks, 1), kTaskRows, kRowBlock), t.tile.rows);
+  t.max_rows = std::max<int64_t>(1, kRowBlock / t.row_block) * t.row_block;
 
   return t;
 }

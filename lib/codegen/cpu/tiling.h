@@ -1,6 +1,6 @@
 #pragma once
-// How a contraction is cut into tiles: sizes of the tile that lives in registers, of the blocks that live in caches,
-// and what is packed. No LLVM name appears here.
+// Tiling of contractions: the sizes of the tile in registers and of the blocks in caches, and which factors are packed.
+// Independent of LLVM.
 #include <cstdint>
 
 #include "codegen/llvm/target.h"
@@ -11,7 +11,7 @@ namespace calque::codegen {
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-/// What a factor of a contraction reads.
+/// The memory that a factor of a contraction reads.
 struct Access {
   /// One load without predicate at an index that is affine in both parameters, and nothing else.
   bool plain = false;
@@ -21,34 +21,34 @@ struct Access {
 };
 Access access_of(const kernel::Kernel& kernel, const kernel::Region& factor);
 
-/// Rows of a tile: elements broadcast; its columns: vectors.
+/// A tile: its rows are broadcast elements, its columns vectors.
 struct Tile {
   int64_t rows = 1, vectors = 1;
 };
 
-/// Instructions of a tile's terms that are written out one after the other, without a loop.
-inline constexpr int64_t kStraightInstructions = 768;
-/// Elements of the left factor that many tiles share and that registers still hold then.
+/// The most instructions of a tile whose loop over K is fully unrolled.
+inline constexpr int64_t kUnrolledInstructions = 768;
+/// The most elements of the left factor, shared by many tiles, that registers hold then.
 inline constexpr int64_t kSharedElements = 64;
 
 struct Tiling {
   unsigned lanes = 1;
   Tile tile;
-  /// Sums are cut into blocks of so many terms, which are added in order; the last one may be shorter. Fixed by the
+  /// K elements per block. The sums of the blocks are added in order; the last block may be shorter. Depends on the
   /// shape alone.
-  int64_t depth_block = 0;
-  /// Elements of the result that one task computes. The last ones may be smaller.
+  int64_t k_block = 0;
+  /// Rows and columns of the result that one task computes. Tasks at the edges may be smaller.
   int64_t row_block = 0, column_block = 0;
-  /// Rows of tasks that are computed together, if one thread has them all: whole tasks.
-  int64_t most_rows = 0;
+  /// Rows, in whole tasks, that one thread computes together if it runs all of these tasks.
+  int64_t max_rows = 0;
   bool pack_lhs = false, pack_rhs = false;
-  /// Instructions that compute an element of the right factor where it is multiplied; 0: it is read.
+  /// Instructions that compute an element of the right factor inside the tile; 0: it is loaded.
   int64_t computed_rhs = 0;
-  /// Rows of the left factor are asked for while the rows of tiles before them are computed.
-  bool fetch_lhs = false;
-  /// The right factor is read once, from memory, and asked for ahead.
-  bool passes = false;
-  /// bf16 pairs are multiplied and added by one instruction.
+  /// Rows of the left factor are prefetched while the preceding rows of tiles are computed.
+  bool prefetch_lhs = false;
+  /// The right factor is streamed: read once from memory, with prefetches.
+  bool streams_rhs = false;
+  /// One instruction multiplies pairs of bf16 and adds the products.
   bool pairs = false;
 };
 Tiling choose_tiling(const kernel::Kernel& kernel, const kernel::Instruction& contraction, const TargetInfo& target,

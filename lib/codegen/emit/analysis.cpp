@@ -1,5 +1,5 @@
-// Varying-ness is a fixpoint over loop carries; everything else is one walk. Definitions come before uses, so one
-// forward walk settles straight lines.
+// Which values vary is a fixpoint over loop carries; all other facts take one walk. Definitions precede uses, so one
+// forward walk suffices for straight-line code.
 #include "codegen/emit/analysis.h"
 
 #include <algorithm>
@@ -21,20 +21,20 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// A body this short needs few registers.
+// A body of at most this many instructions needs few registers.
 constexpr int64_t kFewInstructions = 8;
 constexpr int64_t kWideRow = 256, kLongColumn = 32, kColumnBody = 60;
 
-// A copy of a function pays for its compilation in loops of as many vectors, where no more than so many keep the
-// register allocator's time linear.
+// Inlining a function is worth its compile time in loops of at least kLongLoop vectors. The number of inlined functions
+// is limited so that the register allocator's time stays linear.
 constexpr double kLongLoop = 32, kLanes = 8;
 constexpr size_t kMostInlined = 16, kMostInBody = 8;
 constexpr int kShortFunction = 150;
 
 bool is_wide_integer(DType d) { return d == DType::i64 || d == DType::u64; }
 
-// What a function becomes where it is inlined, and the rare cases that it leads to.
-int64_t instructions_of(const math::FunctionCost& cost) { return int64_t{cost.operations} + cost.rare; }
+// Instructions of a function where it is inlined, including those of its cold path.
+int64_t instructions_of(const math::FunctionCost& cost) { return int64_t{cost.operations} + cost.cold; }
 
 const Instruction* yield_of(const Region& region) {
   return region.instructions.empty() || region.instructions.back().op != Op::yield ? nullptr
@@ -84,7 +84,7 @@ bool Analysis::set(Id id, bool varying) {
   return true;
 }
 
-// True when a carry became varying after the body that uses it was visited.
+// True if a carry became varying after the body that uses it was visited.
 bool Analysis::walk(const Region& region, bool vector) {
   bool again = false;
   for (const Instruction& i : region.instructions) again |= visit(i, vector);
@@ -127,7 +127,7 @@ bool Analysis::visit(const Instruction& i, bool vector) {
         } else {
           bool varies = (!i.vectorize && varying_[yield->operands[c]]) || varying_[i.operands[c]];
           set(i.results[c], varies);
-          // A value and its index stay together.
+          // A value and its index have the same form.
           if (i.combiners[c] == kernel::Combiner::argmax || i.combiners[c] == kernel::Combiner::argmin) {
             varies |= (!i.vectorize && varying_[yield->operands[c + 1]]) || varying_[i.operands[c + 1]];
             set(i.results[c], varies);
@@ -176,7 +176,7 @@ bool Analysis::visit(const Instruction& i, bool vector) {
   return again;
 }
 
-double Analysis::at_least(Id id, int depth) const {
+double Analysis::lower_bound(Id id, int depth) const {
   constexpr int kFar = 12;
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
   const Instruction* i = defined_[id];
@@ -184,7 +184,7 @@ double Analysis::at_least(Id id, int depth) const {
   if (!i || depth == kFar || (d != DType::f32 && d != DType::f64)) return kNothing;
   if (i->op == Op::constant)
     return d == DType::f32 ? static_cast<double>(i->literal.as<float>()) : i->literal.as<double>();
-  const auto of = [&](size_t operand) { return at_least(i->operands[operand], depth + 1); };
+  const auto of = [&](size_t operand) { return lower_bound(i->operands[operand], depth + 1); };
   switch (scalar_op(i->primitive)) {
     case ScalarOp::abs:
     case ScalarOp::sqrt:
@@ -193,7 +193,7 @@ double Analysis::at_least(Id id, int depth) const {
     case ScalarOp::mul:
       return i->operands[0] == i->operands[1] || (of(0) >= 0 && of(1) >= 0) ? 0 : kNothing;
     case ScalarOp::add: {
-      // Rounding keeps order: a sum is not below what is added to zero or more.
+      // Rounding is monotonic: a sum is not less than an addend whose other addend is nonnegative.
       const double a = of(0), b = of(1);
       return a >= 0 && b >= 0 ? std::max(a, b) : kNothing;
     }
@@ -270,7 +270,7 @@ void Analysis::compute_range(const Instruction& i) {
   out = {static_cast<int64_t>(low), static_cast<int64_t>(high)};
 }
 
-// Backwards: a 64-bit integer is data when it is stored, carried, or makes another that is.
+// Backward walk: a 64-bit integer is data if it is stored, carried, or an operand of one that is.
 void Analysis::mark_data(const Region& region) {
   for (auto it = region.instructions.rbegin(); it != region.instructions.rend(); ++it) {
     const Instruction& i = *it;
@@ -314,7 +314,7 @@ LoopFacts Analysis::measure(const Region& region) {
       if (varying_[r] && (!is_wide_integer(d) || data_[r]))
         widen(d, op != ScalarOp::select && op != ScalarOp::bitcast && op != ScalarOp::convert);
       if (varying_[r]) facts.element_bytes = std::max(facts.element_bytes, cost.bytes);
-      // A comparison works at the width of what it compares.
+      // A comparison has the width of its operands.
       if (i.op == Op::scalar && is_bool(d))
         for (const Id o : i.operands)
           if (varying_[o] && !is_wide_integer(kernel_.values[o])) widen(kernel_.values[o], true);
@@ -332,7 +332,7 @@ LoopFacts Analysis::measure(const Region& region) {
   return facts;
 }
 
-// Columns that are summed or cumulated side by side: short rows of memory would cost more than what is in them.
+// Columns that are reduced or scanned side by side: accesses to short rows would cost more than the work on them.
 int Analysis::vectors(const Instruction& loop) const {
   if (!loop.vectorize || loop.loop != LoopKind::parallel) return 1;
   int vectors = 1;
@@ -341,7 +341,7 @@ int Analysis::vectors(const Instruction& loop) const {
       if (!i.regions.empty()) return 1;
       continue;
     }
-    // Four accumulators of four vectors, and as many terms, fill the registers.
+    // Four accumulators of four vectors, and as many operands, fill the registers.
     if (i.loop == LoopKind::parallel || i.results.size() != 1 ||
         instruction_count(kernel_, i.regions[0]) > kFewInstructions)
       return 1;
@@ -350,27 +350,27 @@ int Analysis::vectors(const Instruction& loop) const {
   return vectors;
 }
 
-std::vector<const Instruction*> Analysis::column_sums(const Instruction& loop) const {
-  std::vector<const Instruction*> sums;
+std::vector<const Instruction*> Analysis::column_reductions(const Instruction& loop) const {
+  std::vector<const Instruction*> reductions;
   if (!loop.vectorize || loop.loop != LoopKind::parallel || loop.extent < kWideRow) return {};
   std::vector<bool> later(kernel_.values.size());
   for (const Instruction& i : loop.regions[0].instructions) {
     if (i.op == Op::loop) {
-      if (!is_column_sum(i) || (!sums.empty() && i.extent != sums[0]->extent)) return {};
+      if (!is_column_reduction(i) || (!reductions.empty() && i.extent != reductions[0]->extent)) return {};
       for (const Instruction& inner : i.regions[0].instructions)
         for (const Id o : inner.operands)
           if (later[o]) return {};
-      sums.push_back(&i);
-    } else if (!i.regions.empty() && sums.empty()) {
+      reductions.push_back(&i);
+    } else if (!i.regions.empty() && reductions.empty()) {
       return {};
     }
-    if (!sums.empty())
+    if (!reductions.empty())
       for (const Id r : i.results) later[r] = true;
   }
-  return sums;
+  return reductions;
 }
 
-bool Analysis::is_column_sum(const Instruction& i) const {
+bool Analysis::is_column_reduction(const Instruction& i) const {
   if (i.loop != LoopKind::reduction || i.threads || i.extent < kLongColumn) return false;
   if (i.results.size() > 4 || instruction_count(kernel_, i.regions[0]) > kColumnBody) return false;
   bool reads = false;

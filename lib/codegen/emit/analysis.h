@@ -1,6 +1,6 @@
 #pragma once
-// Facts of a kernel that emission needs before it starts: what differs between the lanes of a vectorised loop, how wide
-// its elements are, how large its body is, the ranges of index expressions. No LLVM name appears here.
+// Facts about a kernel that the emitter needs before it starts: which values differ between the lanes of a vectorised
+// loop, the width of its elements, the size of its body, the ranges of index expressions. Independent of LLVM.
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -18,15 +18,15 @@ struct Range {
 };
 
 struct LoopFacts {
-  /// Bytes of the widest element that varies between lanes; 64-bit values that only make addresses do not count.
+  /// Bytes of the widest element that varies between lanes; 64-bit values used only for addresses do not count.
   int element_bytes = 1;
   /// Instructions of the body, nested ones included.
   int64_t cost = 0;
-  /// Vectors that one iteration of a vectorised loop works on at once.
+  /// Vectors that one iteration of a vectorised loop processes at once.
   int vectors = 1;
-  /// The body has loops of its own.
+  /// The body contains loops.
   bool nested = false;
-  /// Running an iteration twice leaves the same memory: no buffer is both loaded and stored.
+  /// An iteration may run twice with the same effect on memory: no buffer is both loaded and stored.
   bool idempotent = true;
 };
 
@@ -34,19 +34,19 @@ class Analysis {
  public:
   explicit Analysis(const kernel::Kernel& kernel);
 
-  /// Differs between the lanes of the vectorised loop around its definition.
+  /// The value differs between the lanes of the vectorised loop that encloses its definition.
   bool varying(kernel::Id id) const { return varying_[id]; }
-  /// Bounds of an i64 value; everything when unknown.
+  /// Bounds of an i64 value; the full range when unknown.
   Range range(kernel::Id id) const { return ranges_[id]; }
   const LoopFacts& facts(const kernel::Instruction& loop) const { return facts_.at(&loop); }
-  /// A number that a float is not below, unless it is NaN.
-  double at_least(kernel::Id id, int depth = 0) const;
-  /// The reductions that a vectorised loop makes of columns so long and of rows so wide that it is better to go through
-  /// memory row by row; none for others. They have one extent and do not depend on each other.
-  std::vector<const kernel::Instruction*> column_sums(const kernel::Instruction& loop) const;
-  /// Whether a call of the function is inlined: in loops of at least kLongLoop iterations with few functions.
+  /// A lower bound of a float, unless it is NaN.
+  double lower_bound(kernel::Id id, int depth = 0) const;
+  /// The column reductions of a vectorised loop whose columns are so long and whose rows so wide that traversing memory
+  /// row by row is faster; else empty. They have the same extent and do not depend on each other.
+  std::vector<const kernel::Instruction*> column_reductions(const kernel::Instruction& loop) const;
+  /// Whether a call of the function is inlined: true in loops of at least kLongLoop iterations with few functions.
   bool inlined(const kernel::Instruction& function) const { return inlined_.contains(&function); }
-  /// Some instruction has it as an operand.
+  /// Some instruction uses the value as an operand.
   bool used(kernel::Id id) const { return used_[id]; }
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
   bool stored(int32_t buffer) const { return stored_[buffer]; }
@@ -62,14 +62,14 @@ class Analysis {
   void record(const kernel::Region& region);
   void choose_inlined(const kernel::Region& region, double times);
   int vectors(const kernel::Instruction& loop) const;
-  bool is_column_sum(const kernel::Instruction& i) const;
+  bool is_column_reduction(const kernel::Instruction& i) const;
   bool set(kernel::Id id, bool varying);
   void compute_range(const kernel::Instruction& i);
 
   const kernel::Kernel& kernel_;
   std::vector<bool> varying_, data_, used_, loaded_, stored_;
   std::vector<Range> ranges_;
-  std::vector<const kernel::Instruction*> defined_;  ///< by value: its scalar instruction or constant
+  std::vector<const kernel::Instruction*> defined_;  ///< by value: the scalar instruction or constant that defines it
   std::unordered_map<const kernel::Instruction*, LoopFacts> facts_;
   std::unordered_set<const kernel::Instruction*> inlined_;
   int64_t size_ = 0;

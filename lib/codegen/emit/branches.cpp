@@ -1,4 +1,4 @@
-// Branches: taken by all lanes or by some.
+// Branches: uniform ones, and those that only some lanes take.
 #include <algorithm>
 
 #include "codegen/emit/emitter.h"
@@ -10,7 +10,7 @@ using llvm::Value;
 
 namespace {
 
-// Up to this many instructions a branch runs both its sides.
+// A branch of at most this many instructions runs both of its sides.
 constexpr int64_t kFlatten = 24;
 
 bool straight(const kernel::Region& region, bool memory) {
@@ -38,8 +38,8 @@ void KernelEmitter::branch(const Instruction& i) {
       v.push_back(to_carry(get(yield->operands[r]), dtype(i.results[r]), is_vector(i.results[r])));
     return v;
   };
-  const auto is_cheap = [&](const Region& r) { return straight(r, false) && instruction_count(kernel_, r) <= 4; };
-  if (is_cheap(i.regions[0]) && is_cheap(i.regions[1])) {
+  const auto is_inexpensive = [&](const Region& r) { return straight(r, false) && instruction_count(kernel_, r) <= 4; };
+  if (is_inexpensive(i.regions[0]) && is_inexpensive(i.regions[1])) {
     const Values a = yielded(i.regions[0]), b = yielded(i.regions[1]);
     for (size_t r = 0; r < i.results.size(); ++r)
       env_[i.results[r]] = from_carry(b_.CreateSelect(condition.v, a[r], b[r]), dtype(i.results[r]));
@@ -56,13 +56,12 @@ void KernelEmitter::branch(const Instruction& i) {
   llvm::BasicBlock* otherwise_end = b_.GetInsertBlock();
   b_.CreateBr(end);
   b_.SetInsertPoint(end);
-  const Values joined = phis(a, then_end);
-  join(joined, b, otherwise_end);
-  for (size_t r = 0; r < joined.size(); ++r) env_[i.results[r]] = from_carry(joined[r], dtype(i.results[r]));
+  const Values merged = phis(a, then_end);
+  add_incoming(merged, b, otherwise_end);
+  for (size_t r = 0; r < merged.size(); ++r) env_[i.results[r]] = from_carry(merged[r], dtype(i.results[r]));
 }
 
-// What `body` gives where some lane of `mask` is active, `otherwise` where none is. (In scalar code the mask is a
-// bool.)
+// The values of `body` if any lane of `mask` is active, else `otherwise`. (In scalar code the mask is a bool.)
 Values KernelEmitter::where_any(Value* mask, const Values& otherwise, const std::function<Values()>& body) {
   llvm::BasicBlock *inside = block("some"), *after = block("join");
   b_.CreateCondBr(mask->getType()->isVectorTy() ? any(mask) : mask, inside, after);
@@ -72,22 +71,22 @@ Values KernelEmitter::where_any(Value* mask, const Values& otherwise, const std:
   llvm::BasicBlock* end = b_.GetInsertBlock();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
-  const Values joined = phis(values, end);
-  join(joined, otherwise, before);
-  return joined;
+  const Values merged = phis(values, end);
+  add_incoming(merged, otherwise, before);
+  return merged;
 }
 
-// Lanes disagree: each side runs under its mask, when some lane is active there.
+// Divergent lanes: each side runs under its mask, if any lane is active in it.
 void KernelEmitter::branch_lanes(const Instruction& i) {
   Value* const condition = as_vector(get(i.operands[0]));
   Value* const outer_mask = mask_;
   Value* const masks[2] = {and_mask(outer_mask, condition), and_mask(outer_mask, b_.CreateNot(condition))};
   const bool flat = straight(i.regions[0], true) && straight(i.regions[1], true) &&
                     instruction_count(kernel_, i.regions[0]) + instruction_count(kernel_, i.regions[1]) <= kFlatten;
-  Values nothing;
+  Values zeros;
   for (const Id r : i.results) {
     const DType d = is_half(dtype(r)) && !options_.strict ? DType::f32 : dtype(r);
-    nothing.push_back(llvm::Constant::getNullValue(llvm::FixedVectorType::get(ops_.register_type(d), lanes_)));
+    zeros.push_back(llvm::Constant::getNullValue(llvm::FixedVectorType::get(ops_.register_type(d), lanes_)));
   }
   Values sides[2];
   for (size_t side = 0; side < 2; ++side) {
@@ -100,7 +99,7 @@ void KernelEmitter::branch_lanes(const Instruction& i) {
       mask_ = outer_mask;
       return values;
     };
-    sides[side] = flat ? body() : where_any(masks[side], nothing, body);
+    sides[side] = flat ? body() : where_any(masks[side], zeros, body);
   }
   for (size_t r = 0; r < i.results.size(); ++r)
     env_[i.results[r]] = from_carry(b_.CreateSelect(condition, sides[0][r], sides[1][r]), dtype(i.results[r]));

@@ -1,7 +1,7 @@
 #pragma once
-// From one kernel to one LLVM function. Inside a vectorised loop every kernel value is in one of three forms: uniform
-// (an LLVM scalar), varying (a vector of `lanes_` elements), or linear (lane l is v + l * stride, v an LLVM scalar:
-// most index expressions). Whatever is emitted under a mask is emitted where at least one lane is active.
+// Emits one kernel as one LLVM function. Inside a vectorised loop every kernel value has one of three forms: uniform
+// (an LLVM scalar), varying (a vector of `lanes_` elements), or linear (lane l is v + l * stride with an LLVM scalar v:
+// most index expressions). Code emitted under a mask runs only where at least one lane is active.
 #include <functional>
 #include <map>
 
@@ -16,9 +16,9 @@ struct Reg {
   enum class Form : uint8_t { none, uniform, varying, linear };
   llvm::Value* v = nullptr;
   Form form = Form::none;
-  bool wide = false;    ///< a 16-bit float held as f32
-  bool rounded = true;  ///< what is wide is representable in 16 bits
-  int64_t stride = 0;   ///< linear: the step from lane to lane
+  bool wide = false;                     ///< a 16-bit float held as f32
+  bool representable_in_16_bits = true;  ///< the f32 of a wide value is representable in the 16-bit dtype
+  int64_t stride = 0;                    ///< linear: the step from lane to lane
   bool uniform() const { return form == Form::uniform; }
 };
 
@@ -26,14 +26,15 @@ using Values = llvm::SmallVector<llvm::Value*, 8>;
 
 class KernelEmitter {
  public:
-  /// `overlaps[i]`: memory of buffer i may be that of another buffer of the kernel, and one of them is written.
-  /// `places[i]`: where buffer i is in the workspace, or less than 0; empty where no buffer is known by its place.
+  /// `overlaps[i]`: buffer i may overlap another buffer of the kernel, and one of the two is written.
+  /// `workspace_offsets[i]`: the offset of buffer i in the workspace, or a negative number when it is passed as a
+  /// pointer; empty when every buffer is passed as a pointer.
   KernelEmitter(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
-                const kernel::Kernel& kernel, std::vector<bool> overlaps, std::vector<int64_t> places);
-  /// `void kernel(ptr context, ptr buffer...)`, or `void kernel(ptr context, ptr workspace, ptr buffer...)` with the
-  /// buffers that are not known by their place.
+                const kernel::Kernel& kernel, std::vector<bool> overlaps, std::vector<int64_t> workspace_offsets);
+  /// `void kernel(ptr context, ptr buffer...)`, or `void kernel(ptr context, ptr workspace, ptr buffer...)` with only
+  /// the buffers that have no workspace offset.
   llvm::Function* emit();
-  /// After emit: the kernel may return early, with the context's `failed` set.
+  /// Valid after emit: the kernel may return early, with the context's `failed` set.
   bool may_fail() const { return may_fail_; }
   virtual ~KernelEmitter() = default;
   KernelEmitter(const KernelEmitter&) = delete;
@@ -68,20 +69,20 @@ class KernelEmitter {
   DType dtype(Id id) const { return kernel_.values[id]; }
   Reg uniform(llvm::Value* v) const { return {v, Reg::Form::uniform}; }
   Reg varying(llvm::Value* v) const { return {v, Reg::Form::varying}; }
-  /// A value that is a vector is varying.
+  /// Varying if `v` is a vector, else uniform.
   Reg of(llvm::Value* v) const { return v->getType()->isVectorTy() ? varying(v) : uniform(v); }
   llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(lanes_, v); }
   /// 0, 1, 2 ... times `stride` in the given integer type.
   llvm::Constant* iota(llvm::Type* element, int64_t stride) const;
-  /// The lanes of a register (16-bit floats as they are held).
+  /// The lanes of a register (a 16-bit float in its current representation).
   llvm::Value* as_vector(const Reg& r);
-  /// In the form in which `like` is: a scalar stays one only when it is uniform and `vector` false.
+  /// The lanes if `vector`, else the scalar; `vector` must be true unless the register is uniform.
   llvm::Value* as_value(const Reg& r, bool vector) { return vector ? as_vector(r) : r.v; }
-  /// f16 and bf16: to f32, and to bits.
+  /// f16 and bf16: converted to f32, converted to bits, and rounded to the 16-bit dtype.
   Reg widened(const Reg& r, DType half);
   Reg bits(const Reg& r, DType half);
   Reg rounded(const Reg& r, DType half);
-  /// How carries of a dtype are held: one LLVM value, fixed in form. `vector` as the analysis says.
+  /// The representation of loop carries of a dtype: one LLVM value of a fixed form. `vector`: as Analysis decides.
   llvm::Value* to_carry(const Reg& r, DType d, bool vector);
   Reg from_carry(llvm::Value* v, DType d) const;
   bool is_vector(Id id) const { return lanes_ != 0 && analysis_.varying(id); }
@@ -99,8 +100,8 @@ class KernelEmitter {
   virtual void store(const Instruction& i);
   void combine(const Instruction& i);
   llvm::Value* address(int32_t buffer, llvm::Value* index);
-  void take_workspace(unsigned argument);
-  void note_reads(llvm::Function& first);
+  void bind_workspace(unsigned argument);
+  void mark_read_only_accesses(llvm::Function& first);
   llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask);
   void store_lanes(int32_t buffer, const Reg& index, llvm::Value* value, llvm::Value* mask);
   llvm::Value* gather(int32_t buffer, llvm::Value* index, llvm::Value* mask);
@@ -112,43 +113,45 @@ class KernelEmitter {
   llvm::Align alignment(int32_t buffer) const;
 
   // ---- non_temporal.cpp
-  void find_streams();
-  void find_streams(const Region& region, double times, bool again, std::vector<double>& written) const;
-  bool streams_in(const Instruction& loop) const;
-  std::pair<llvm::Value*, llvm::Value*> align(llvm::Value* begin, const std::function<void(llvm::Value*)>& iteration);
-  llvm::Value* stream(llvm::Value* begin, llvm::Value* end, int64_t step,
-                      const std::function<void(llvm::Value*)>& iteration,
-                      const std::function<llvm::Value*(llvm::Value*)>& whole);
-  bool streamed(int32_t buffer, llvm::Value* value, llvm::Value* address);
-  void order_streams();
+  void find_non_temporal_buffers();
+  void find_non_temporal_buffers(const Region& region, double times, bool rewrites, std::vector<double>& written) const;
+  bool has_non_temporal_stores(const Instruction& loop) const;
+  std::pair<llvm::Value*, llvm::Value*> peel_until_aligned(llvm::Value* begin,
+                                                           const std::function<void(llvm::Value*)>& iteration);
+  llvm::Value* non_temporal_loop(llvm::Value* begin, llvm::Value* end, int64_t step,
+                                 const std::function<void(llvm::Value*)>& iteration,
+                                 const std::function<llvm::Value*(llvm::Value*)>& whole);
+  bool store_non_temporal(int32_t buffer, llvm::Value* value, llvm::Value* address);
+  void emit_store_fence();
 
   // ---- interleave.cpp
-  struct WaitingStore {
+  struct PendingStore {
     int32_t buffer;
     Reg index;
     llvm::Value* value;
   };
-  bool may_wait(const Instruction& i, const Reg& index) const;
-  void store_waiting(int32_t buffer);
-  void store_row(const std::map<int64_t, WaitingStore>& row);
-  void store_run(llvm::ArrayRef<WaitingStore> run);
-  void store_rows(llvm::ArrayRef<WaitingStore> columns, unsigned width);
+  bool can_defer(const Instruction& i, const Reg& index) const;
+  void flush_pending_stores(int32_t buffer);
+  void store_row(const std::map<int64_t, PendingStore>& row);
+  void store_run(llvm::ArrayRef<PendingStore> run);
+  void store_rows(llvm::ArrayRef<PendingStore> columns, unsigned width);
 
   // ---- loops.cpp
   virtual void loop(const Instruction& i);
   void parallel(const Instruction& i);
-  void split(const Instruction& i);
+  void split_across_threads(const Instruction& i);
   void iterate(const Instruction& i, llvm::Value* begin, llvm::Value* end);
   void sequential(const Instruction& i);
   void vectorised(const Instruction& i, llvm::Value* begin, llvm::Value* end);
   void while_loop(const Instruction& i);
   unsigned choose_lanes(const Instruction& i) const;
-  /// for (i = begin; i < end; i += step) carries = body(i, carries); at least one iteration. One is emitted straight.
+  /// for (i = begin; i < end; i += step) carries = body(i, carries), with at least one iteration. A single iteration is
+  /// emitted without a loop.
   Values counted(llvm::Value* begin, llvm::Value* end, int64_t step, const Values& initial,
                  const std::function<Values(llvm::Value*, const Values&)>& body);
-  /// Phis at the insertion point that come in as `values` from one block, and as others from a second.
+  /// Phis at the insertion point with `values` incoming from one block; add_incoming adds those of a second one.
   Values phis(const Values& values, llvm::BasicBlock* from);
-  static void join(const Values& phis, const Values& values, llvm::BasicBlock* from);
+  static void add_incoming(const Values& phis, const Values& values, llvm::BasicBlock* from);
   llvm::BasicBlock* block(const char* name);
   llvm::AllocaInst* local(llvm::Type* type);
 
@@ -158,45 +161,46 @@ class KernelEmitter {
   Values where_any(llvm::Value* mask, const Values& otherwise, const std::function<Values()>& body);
 
   // ---- runtime_calls.cpp
-  /// Emits `body(begin, end)` as a function of its own that several threads run on pieces of [0, count): pieces begin
-  /// at multiples of `grain` and end at one, or at `count`; the runtime chooses them (see RuntimeTable). The body may
-  /// use every value that is defined at the insertion point, vectors and masks too; what it defines ends with it.
+  /// Emits `body(begin, end)` as a separate function that several threads run on chunks of [0, count). The runtime
+  /// chooses the chunks (see RuntimeTable): each begins at a multiple of `grain` and ends at one, or at `count`. The
+  /// body may use every value that is defined at the insertion point, including vectors and masks; values that it
+  /// defines are local to it.
   void parallel_for(int64_t count, int64_t grain,
                     const std::function<void(llvm::Value* begin, llvm::Value* end)>& body);
-  /// 64-byte aligned memory of the running thread, valid as RuntimeTable::scratch says.
+  /// 64-byte aligned memory of the running thread; RuntimeTable::scratch documents its lifetime.
   llvm::Value* scratch(int64_t bytes);
   llvm::Value* num_threads();
-  /// Ends the kernel, or the part of it that a thread runs, where the condition holds.
+  /// Returns from the kernel, or from the outlined body that a thread runs, if the condition holds.
   void leave_if(llvm::Value* condition);
 
   // ---- reduction.cpp
   void reduction(const Instruction& i);
   bool rounds(const Instruction& i) const;
   void sequential_reduction(const Instruction& i);
-  /// How the terms of a reduction are grouped: see reduction.cpp.
+  /// The blocks of a reduction, see reduction.cpp.
   struct Blocks {
-    int64_t step = 1;     ///< terms in a unit
-    int64_t grouped = 0;  ///< terms that are in blocks; the rest follows
-    int64_t extent = 1, count = 0, in_piece = 1, pieces = 1;
-    bool repeat = false;  ///< the body is repeated for each accumulator
+    int64_t step = 1;     ///< terms per unit
+    int64_t blocked = 0;  ///< terms that belong to blocks; the remainder follows them
+    int64_t extent = 1, count = 0, blocks_per_chunk = 1, chunks = 1;
+    bool repeat = false;  ///< the body is emitted once for each accumulator
   };
   void blocked_reduction(const Instruction& i, unsigned step);
   Blocks blocks_of(const Instruction& i, unsigned step) const;
   Values sum_block(const Instruction& i, const Blocks& blocks, llvm::Value* begin, llvm::Value* end);
   Values sum_blocks(const Instruction& i, const Blocks& blocks, llvm::Value* first, llvm::Value* count, int64_t most);
-  Values sum_pieces(const Instruction& i, const Blocks& blocks);
+  Values sum_chunks(const Instruction& i, const Blocks& blocks);
   Values pairwise(const Instruction& i, const Blocks& blocks, llvm::Value* count, int64_t most,
-                  const std::function<Values(llvm::Value*)>& part);
-  Values sum_rest(const Instruction& i, const Blocks& blocks);
+                  const std::function<Values(llvm::Value*)>& partial);
+  Values sum_remainder(const Instruction& i, const Blocks& blocks);
   void finish(const Instruction& i, Values total);
-  /// Where result r of the sum of 2^level parts waits.
+  /// The address of result r of the pending partial sum of 2^level blocks.
   using Slot = std::function<llvm::Value*(size_t r, llvm::Value* level)>;
-  Values waiting(const Values& types, llvm::Value* level, const Slot& slot);
-  void carry_up(const Instruction& i, llvm::Value* number, const Values& part, const Slot& slot);
+  Values load_partials(const Values& types, llvm::Value* level, const Slot& slot);
+  void add_partial(const Instruction& i, llvm::Value* number, const Values& partial, const Slot& slot);
   Values fold_levels(const Instruction& i, int64_t count, const Values& types, const Slot& slot);
 
   // ---- columns.cpp
-  void columns(const Instruction& loop, const std::vector<const Instruction*>& sums, llvm::Value* begin,
+  void columns(const Instruction& loop, const std::vector<const Instruction*>& reductions, llvm::Value* begin,
                llvm::Value* end);
 
   Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);
@@ -211,67 +215,69 @@ class KernelEmitter {
   virtual void contraction(const Instruction& i);
 
   // ---- scan.cpp
-  /// A cumulative loop: which carry each instruction of its body makes (-1: none), and which instructions need carries
-  /// or have effects.
+  /// A cumulative loop: for each instruction of its body the carry that it computes (-1: none), and whether it uses
+  /// carries or has effects.
   struct Scan {
     const Instruction& loop;
     std::vector<int> carry;
-    std::vector<bool> late;
+    std::vector<bool> needs_carry;
   };
   void scan(const Instruction& i, unsigned lanes);
   Scan scan_of(const Instruction& i) const;
-  llvm::Value* nothing(const Instruction& i, size_t carry);
+  llvm::Value* carry_identity(const Instruction& i, size_t carry);
   llvm::Value* prefixes(const Instruction& i, size_t carry, llvm::Value* v);
   Values scan_vector(const Scan& scan, llvm::Value* index, const Values& before, const Values& offsets, bool whole);
   Values scan_block(const Scan& scan, llvm::Value* begin, llvm::Value* end, const Values& offsets, bool whole);
   Values scan_chunks(const Scan& scan, int64_t full, const Values& initial);
-  Values join_all(const Instruction& i, const Values& a, const Values& b);
+  Values combine_carries(const Instruction& i, const Values& a, const Values& b);
 
   llvm::Module& module_;
   const TargetInfo& target_;
   const CodegenOptions& options_;
   const kernel::Kernel& kernel_;
   std::vector<bool> overlaps_;
-  std::vector<int64_t> places_;
+  std::vector<int64_t> workspace_offsets_;
   Analysis analysis_;
   llvm::IRBuilder<> b_;
   ScalarOps ops_;
   MathFunctions functions_;
-  llvm::Function* function_ = nullptr;  ///< the one being emitted: the kernel, or a part that threads run
+  llvm::Function* function_ = nullptr;  ///< being emitted: the kernel, or an outlined body that threads run
   llvm::Value* context_ = nullptr;
   llvm::Value* workspace_ = nullptr;
-  std::vector<llvm::Value*> buffers_;  ///< null: known by its place
-  /// Loops of which a part runs: its first iteration, and the one past its last (null: that one alone).
-  std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> parts_;
+  std::vector<llvm::Value*> buffers_;  ///< null: at its workspace offset
+  /// Loops that run a subrange of their iterations: the first one, and one past the last (null: a single iteration).
+  std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> subranges_;
   std::vector<Reg> env_;
-  std::vector<WaitingStore> waiting_stores_;  ///< of the region being emitted
-  std::vector<bool> streamed_;                ///< buffers that stores may write past the caches
-  /// Whether vectors are stored so: not, not but the loop asks where they go, or yes, all being aligned.
-  enum class Streaming : uint8_t { none, asked, yes } streaming_ = Streaming::none;
-  std::vector<std::pair<llvm::Value*, uint64_t>> stream_starts_;  ///< addresses, and sizes of elements
-  bool streamed_here_ = false;                                    ///< the function being emitted has such stores
-  unsigned lanes_ = 0;                                            ///< 0 outside vectorised loops
-  llvm::Value* mask_ = nullptr;                                   ///< active lanes; null: all
+  std::vector<PendingStore> pending_stores_;  ///< of the region being emitted
+  std::vector<bool> non_temporal_;            ///< buffers that non-temporal stores may write
+  /// Vectors are stored as usual; not stored, but their addresses recorded; or, all being aligned, stored
+  /// non-temporally.
+  enum class NonTemporal : uint8_t { off, record_addresses, on } non_temporal_mode_ = NonTemporal::off;
+  std::vector<std::pair<llvm::Value*, uint64_t>> non_temporal_addresses_;  ///< addresses, and sizes of elements
+  bool needs_store_fence_ = false;  ///< the function being emitted has non-temporal stores
+  unsigned lanes_ = 0;              ///< 0 outside vectorised loops
+  llvm::Value* mask_ = nullptr;     ///< active lanes; null: all
   llvm::Value* zeros_ = nullptr;
   llvm::Value* sink_ = nullptr;
   bool may_fail_ = false;
 };
 
-/// runtime_calls.cpp: a function of the runtime table, and whether the call is to end.
+/// runtime_calls.cpp: loads a function of the runtime table; tests whether the call has failed and must end.
 llvm::Value* runtime_function(llvm::IRBuilder<>& b, llvm::Value* context, size_t offset);
 llvm::Value* has_failed(llvm::IRBuilder<>& b, llvm::Value* context);
-/// Memory of the running thread, from a function of the runtime table that gives it (its offset there). May be null.
+/// Memory of the running thread from the allocation function at offset `function` of the runtime table. May be null.
 llvm::Value* thread_memory(llvm::IRBuilder<>& b, llvm::Value* context, size_t function, int64_t bytes);
-/// Several threads run `draft(begin, end)` on pieces of [0, count), as RuntimeTable::parallel_for says. The draft may
-/// use every value that is defined at the insertion point, vectors too. Returns the function that it becomes.
+/// Several threads run `body(begin, end)` on chunks of [0, count), see RuntimeTable::parallel_for. The body may use
+/// every value that is defined at the insertion point, including vectors. Replaces it by a function that receives these
+/// values as arguments, and returns that one.
 llvm::Function* call_parallel_for(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options,
-                                  llvm::Value* context, int64_t count, int64_t grain, llvm::Function* draft);
-/// Emits `call`, which leaves generated code: it runs in the floating-point mode of the entry's caller.
+                                  llvm::Value* context, int64_t count, int64_t grain, llvm::Function* body);
+/// Emits `call`, a call to code that is not generated: it runs in the floating-point mode of the entry's caller.
 void in_callers_mode(llvm::IRBuilder<>& b, const TargetInfo& target, const CodegenOptions& options,
                      llvm::Value* context, const std::function<void()>& call);
 
-/// entry.cpp: the program's entry function `calque_entry` and, before it, its kernels; or, where CodegenOptions ask for
-/// one and it is possible, its scalar entry, into which all kernels are to be inlined.
+/// entry.cpp: emits the program's kernels and its entry function `calque_entry`; or, if CodegenOptions request a scalar
+/// entry and the program allows one, that entry, into which all kernels are marked to be inlined.
 void emit_program(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
                   const kernel::Program& program);
 inline constexpr const char* kEntryName = "calque_entry";

@@ -1,6 +1,6 @@
-// Stores whose lanes are some elements apart, as those of the columns of an array are, come in groups that fill rows of
-// memory together. They wait for each other until their region ends; then vectors of columns are interleaved into
-// vectors of rows, which are stored whole. What finds no companions is scattered.
+// Interleaved stores. Stores whose lanes are a few elements apart, such as those to the columns of an array, often fill
+// rows of memory together. They are deferred until their region ends; then vectors of columns are interleaved into
+// vectors of rows, which are stored whole. A store without adjacent columns becomes a scatter.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -13,11 +13,11 @@ using llvm::Value;
 
 namespace {
 
-/// Rows longer than this are taken for strides of a matrix.
+/// Longer rows are assumed to be rows of a matrix.
 constexpr int64_t kLongestRow = 256;
 
-/// An index without the constant added to it.
-std::pair<Value*, int64_t> apart(Value* index) {
+/// Splits an index into a base and a constant offset.
+std::pair<Value*, int64_t> base_and_offset(Value* index) {
   int64_t offset = 0;
   while (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(index)) {
     if (sum->getOpcode() != llvm::Instruction::Add) break;
@@ -32,33 +32,34 @@ std::pair<Value*, int64_t> apart(Value* index) {
 
 }  // namespace
 
-// Memory that nothing else in the kernel reads or may be, and a store that happens in every lane.
-bool KernelEmitter::may_wait(const Instruction& i, const Reg& index) const {
+// Whether a store may be deferred: it happens in every lane, and nothing else in the kernel reads or may overlap the
+// buffer.
+bool KernelEmitter::can_defer(const Instruction& i, const Reg& index) const {
   const int32_t buffer = i.buffer;
   return lanes_ > 1 && !mask_ && i.operands.size() == 2 && index.form == Reg::Form::linear && index.stride > 1 &&
          index.stride <= kLongestRow && !overlaps_[static_cast<size_t>(buffer)] && !analysis_.loaded(buffer) &&
          size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype) >= 4;
 }
 
-// Stores what waits, of one buffer alone or (-1) of all.
-void KernelEmitter::store_waiting(int32_t buffer) {
-  std::vector<WaitingStore> now, later;
-  for (WaitingStore& s : waiting_stores_) (buffer < 0 || s.buffer == buffer ? now : later).push_back(s);
-  waiting_stores_ = std::move(later);
-  // By buffer, stride and what the index is but for a constant.
+// Emits the pending stores of one buffer, or (-1) of all.
+void KernelEmitter::flush_pending_stores(int32_t buffer) {
+  std::vector<PendingStore> now, later;
+  for (PendingStore& s : pending_stores_) (buffer < 0 || s.buffer == buffer ? now : later).push_back(s);
+  pending_stores_ = std::move(later);
+  // Grouped by buffer, stride and base of the index.
   while (!now.empty()) {
-    const WaitingStore first = now.front();
-    const Value* base = apart(first.index.v).first;
-    std::map<int64_t, WaitingStore> row;
-    std::vector<WaitingStore> rest, others;
-    for (const WaitingStore& s : now) {
+    const PendingStore first = now.front();
+    const Value* base = base_and_offset(first.index.v).first;
+    std::map<int64_t, PendingStore> row;
+    std::vector<PendingStore> rest, others;
+    for (const PendingStore& s : now) {
       if (s.buffer != first.buffer) {
         others.push_back(s);
         continue;
       }
-      const auto [of, offset] = apart(s.index.v);
-      const bool fits = s.index.stride == first.index.stride && of == base && rest.empty();
-      // Another element of the same row; what would be written twice, or into another row, has to keep its order.
+      const auto [of_base, offset] = base_and_offset(s.index.v);
+      const bool fits = s.index.stride == first.index.stride && of_base == base && rest.empty();
+      // Another element of the same row. Stores to the same element, or to another row, keep their order.
       const bool inside = fits && (row.empty() || (offset < row.begin()->first + s.index.stride &&
                                                    offset > row.rbegin()->first - s.index.stride));
       if (!inside || !row.emplace(offset, s).second) rest.push_back(s);
@@ -69,8 +70,8 @@ void KernelEmitter::store_waiting(int32_t buffer) {
   }
 }
 
-void KernelEmitter::store_row(const std::map<int64_t, WaitingStore>& row) {
-  std::vector<WaitingStore> run;
+void KernelEmitter::store_row(const std::map<int64_t, PendingStore>& row) {
+  std::vector<PendingStore> run;
   int64_t next = 0;
   const auto flush = [&] {
     store_run(run);
@@ -84,14 +85,14 @@ void KernelEmitter::store_row(const std::map<int64_t, WaitingStore>& row) {
   flush();
 }
 
-// Columns side by side.
-void KernelEmitter::store_run(llvm::ArrayRef<WaitingStore> run) {
+// Stores of adjacent columns.
+void KernelEmitter::store_run(llvm::ArrayRef<PendingStore> run) {
   while (!run.empty()) {
     const int32_t buffer = run[0].buffer;
     const auto bytes = static_cast<unsigned>(size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype));
     const unsigned widest = std::min(lanes_, std::bit_floor(static_cast<unsigned>(target_.vector_bits) / 8 / bytes));
     const auto left = static_cast<unsigned>(std::min<size_t>(run.size(), widest));
-    // A mask leaves out columns that are not there.
+    // A mask excludes columns that do not exist.
     const bool padded = target_.avx512 && left > 2 && !std::has_single_bit(left);
     const unsigned width = padded ? std::bit_ceil(left) : std::bit_floor(left);
     const unsigned columns = std::min(left, width);
@@ -104,9 +105,9 @@ void KernelEmitter::store_run(llvm::ArrayRef<WaitingStore> run) {
   }
 }
 
-void KernelEmitter::store_rows(llvm::ArrayRef<WaitingStore> columns, unsigned width) {
+void KernelEmitter::store_rows(llvm::ArrayRef<PendingStore> columns, unsigned width) {
   Values rows;
-  for (const WaitingStore& s : columns) rows.push_back(s.value);
+  for (const PendingStore& s : columns) rows.push_back(s.value);
   while (rows.size() < width) rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
   llvm::SmallVector<int, 64> low, high;
   for (unsigned l = 0; l < lanes_; ++l) {
@@ -122,7 +123,7 @@ void KernelEmitter::store_rows(llvm::ArrayRef<WaitingStore> columns, unsigned wi
     }
     rows = mixed;
   }
-  const WaitingStore& first = columns[0];
+  const PendingStore& first = columns[0];
   const auto at = [&](int64_t element) {
     Value* offset = b_.getInt64(static_cast<uint64_t>(element));
     return address(first.buffer, b_.CreateAdd(first.index.v, offset, "", false, true));
@@ -135,9 +136,9 @@ void KernelEmitter::store_rows(llvm::ArrayRef<WaitingStore> columns, unsigned wi
   llvm::SmallVector<llvm::Constant*, 16> exists;
   for (unsigned c = 0; c < width; ++c) exists.push_back(b_.getInt1(c < columns.size()));
   for (unsigned l = 0; l < lanes_; ++l) {
-    llvm::SmallVector<int, 16> part;
-    for (unsigned c = 0; c < width; ++c) part.push_back(static_cast<int>(l * width % lanes_ + c));
-    Value* row = b_.CreateShuffleVector(rows[l * width / lanes_], part);
+    llvm::SmallVector<int, 16> lanes_of_row;
+    for (unsigned c = 0; c < width; ++c) lanes_of_row.push_back(static_cast<int>(l * width % lanes_ + c));
+    Value* row = b_.CreateShuffleVector(rows[l * width / lanes_], lanes_of_row);
     Value* to = at(static_cast<int64_t>(l) * first.index.stride);
     if (columns.size() == width)
       b_.CreateAlignedStore(row, to, alignment(first.buffer));

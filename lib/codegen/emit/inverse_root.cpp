@@ -1,7 +1,7 @@
-// 1 / sqrt(x) in f32 from the processor's estimate y, which is cut to 12 bits so that its square is exact. With
-// e = 1 - x y^2, |e| < 2^-9, the result y + y e (1/2 + 3/8 e) leaves out 5/16 e^3 < 2^-28: its error is below 0.53 ulp.
-// The square is taken of 2 y and multiplied by x / 4, whose exponent is counted down as an integer, so that it is never
-// subnormal. At zeros that makes e infinite and the result too, at infinity the result is y = 0, and a NaN stays one.
+// 1 / sqrt(x) in f32 from the processor's estimate y, truncated to 12 bits so that its square is exact. With
+// e = 1 - x y^2, |e| < 2^-9, the result y + y e (1/2 + 3/8 e) omits 5/16 e^3 < 2^-28: its error is below 0.53 ulp. The
+// code squares 2 y and multiplies by x / 4, whose exponent it decrements as an integer, so that x / 4 is never
+// subnormal. At zero this makes e and the result infinite, at infinity the result is y = 0, and NaN stays NaN.
 #include "codegen/emit/emitter.h"
 
 namespace calque::codegen {
@@ -10,11 +10,11 @@ using llvm::Value;
 
 namespace {
 
-/// Keeps 12 bits of the significand.
+/// Mask that keeps 12 bits of the significand.
 constexpr int64_t kTwelveBits = -4096;
-/// Of an exponent, in the bits of an f32.
+/// 2 in the exponent field of an f32.
 constexpr int64_t kTwo = 2LL << 23;
-/// From here on a quarter of a number is no subnormal.
+/// A quarter of a number of at least this is not subnormal.
 constexpr double kLeast = 0x1p-124;
 
 }  // namespace
@@ -24,7 +24,7 @@ Value* ScalarOps::estimated_inverse_root(Value* x) {
   const unsigned lanes = type ? type->getNumElements() : 1;
   const unsigned widest = target_.avx512 ? 16 : 8;
   if (lanes > widest) {
-    // Halves, and together again.
+    // Split into halves and concatenated.
     llvm::SmallVector<int, 64> low, high, all;
     for (unsigned l = 0; l < lanes; ++l) {
       (l < lanes / 2 ? low : high).push_back(static_cast<int>(l));
@@ -75,7 +75,7 @@ Value* ScalarOps::inverse_root(Value* x, bool may_be_small) {
 }
 
 Value* KernelEmitter::inverse_root(Id id, Value* x) {
-  return ops_.inverse_root(x, !(dtype(id) == DType::f32 && analysis_.at_least(id) >= kLeast));
+  return ops_.inverse_root(x, !(dtype(id) == DType::f32 && analysis_.lower_bound(id) >= kLeast));
 }
 
 }  // namespace calque::codegen

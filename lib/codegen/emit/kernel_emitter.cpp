@@ -1,4 +1,4 @@
-// Straight-line instructions: constants and scalar operations in their three forms. 16-bit floats compute in f32;
+// Straight-line instructions: constants and scalar operations in their three forms. 16-bit floats are computed in f32;
 // strict mode rounds every result, the default keeps f32 until a value is stored or converted.
 #include <algorithm>
 
@@ -14,8 +14,8 @@ using llvm::Value;
 
 namespace {
 
-// Results that 16 bits hold exactly when the operands are so held.
-bool is_exact(ScalarOp op) {
+// Whether the result is representable in 16 bits if the operands are.
+bool stays_representable(ScalarOp op) {
   switch (op) {
     case ScalarOp::neg:
     case ScalarOp::abs:
@@ -42,32 +42,34 @@ bool is_comparison(ScalarOp op) { return op >= ScalarOp::eq && op <= ScalarOp::g
 }  // namespace
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
-                             const kernel::Kernel& kernel, std::vector<bool> overlaps, std::vector<int64_t> places)
+                             const kernel::Kernel& kernel, std::vector<bool> overlaps,
+                             std::vector<int64_t> workspace_offsets)
     : module_(module),
       target_(target),
       options_(options),
       kernel_(kernel),
       overlaps_(std::move(overlaps)),
-      places_(std::move(places)),
+      workspace_offsets_(std::move(workspace_offsets)),
       analysis_(kernel),
       b_(module.getContext()),
       ops_(b_, target, options),
       functions_(module, target, options),
       env_(kernel.values.size()) {}
 
-// The prefix keeps a kernel that is called `round` or `memcpy` apart from the library's functions.
+// The prefix distinguishes a kernel named `round` or `memcpy` from the library's functions.
 llvm::Function* KernelEmitter::emit() {
   llvm::Type* pointer = b_.getPtrTy();
-  const auto apart = std::count_if(places_.begin(), places_.end(), [](int64_t place) { return place >= 0; });
-  const std::vector<llvm::Type*> parameters(kernel_.buffers.size() - static_cast<size_t>(apart) + (apart > 0 ? 2 : 1),
-                                            pointer);
+  const auto in_workspace =
+      std::count_if(workspace_offsets_.begin(), workspace_offsets_.end(), [](int64_t offset) { return offset >= 0; });
+  const std::vector<llvm::Type*> parameters(
+      kernel_.buffers.size() - static_cast<size_t>(in_workspace) + (in_workspace > 0 ? 2 : 1), pointer);
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
   function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel." + kernel_.name, module_);
   set_function_attributes(*function_, target_, options_);
   unsigned argument = 1;
-  if (apart > 0) take_workspace(argument++);
+  if (in_workspace > 0) bind_workspace(argument++);
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
-    if (!places_.empty() && places_[i] >= 0) {
+    if (!workspace_offsets_.empty() && workspace_offsets_[i] >= 0) {
       buffers_.push_back(nullptr);
       continue;
     }
@@ -90,11 +92,11 @@ llvm::Function* KernelEmitter::emit() {
   context_ = function_->getArg(0);
   llvm::Function* const whole = function_;
   b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", whole));
-  find_streams();
+  find_non_temporal_buffers();
   run(kernel_.body);
-  order_streams();
+  emit_store_fence();
   b_.CreateRetVoid();
-  note_reads(*whole);
+  mark_read_only_accesses(*whole);
   return whole;
 }
 
@@ -119,21 +121,21 @@ void KernelEmitter::refuse(const std::string& what) const {
   throw CompileError("compile: kernel " + kernel_.name + ": " + what);
 }
 
-// Emits all but the yield, which it returns.
+// Emits all instructions except the yield, which it returns.
 const kernel::Instruction* KernelEmitter::run(const Region& region) {
-  std::vector<WaitingStore> outer;
-  std::swap(outer, waiting_stores_);
+  std::vector<PendingStore> outer;
+  std::swap(outer, pending_stores_);
   const Instruction* yield = nullptr;
   for (const Instruction& i : region.instructions) {
     if (i.op == Op::yield) {
       yield = &i;
       break;
     }
-    if (!i.regions.empty()) store_waiting(-1);
+    if (!i.regions.empty()) flush_pending_stores(-1);
     emit(i);
   }
-  store_waiting(-1);
-  waiting_stores_ = std::move(outer);
+  flush_pending_stores(-1);
+  pending_stores_ = std::move(outer);
   return yield;
 }
 
@@ -213,7 +215,9 @@ Reg KernelEmitter::widened(const Reg& r, DType half) {
 
 Reg KernelEmitter::bits(const Reg& r, DType half) { return r.wide ? of(ops_.narrow(r.v, half)) : r; }
 
-Reg KernelEmitter::rounded(const Reg& r, DType half) { return r.wide && r.rounded ? r : widened(bits(r, half), half); }
+Reg KernelEmitter::rounded(const Reg& r, DType half) {
+  return r.wide && r.representable_in_16_bits ? r : widened(bits(r, half), half);
+}
 
 Value* KernelEmitter::to_carry(const Reg& r, DType d, bool vector) {
   if (!is_half(d)) return as_value(r, vector);
@@ -224,7 +228,7 @@ Reg KernelEmitter::from_carry(Value* v, DType d) const {
   Reg r = of(v);
   if (is_half(d) && !options_.strict) {
     r.wide = true;
-    r.rounded = false;
+    r.representable_in_16_bits = false;
   }
   return r;
 }
@@ -290,8 +294,8 @@ bool KernelEmitter::linear_op(ScalarOp op, const Instruction& i, Reg& out) {
   return true;
 }
 
-// Index expressions are divided by positive constants where a reshape or a flattened space demands it. Known not to be
-// negative and small, they divide unsigned and in 32 bits, which vectors can.
+// Reshapes and flattened iteration spaces divide index expressions by positive constants. If known to be nonnegative
+// they are divided as unsigned numbers and, if small, in 32 bits, which vectors support.
 bool KernelEmitter::index_division(ScalarOp op, const Instruction& i, Reg& out) {
   if ((op != ScalarOp::div && op != ScalarOp::rem) || dtype(i.operands[0]) != DType::i64) return false;
   const Reg a = get(i.operands[0]);
@@ -318,13 +322,13 @@ bool KernelEmitter::index_division(ScalarOp op, const Instruction& i, Reg& out) 
 Reg KernelEmitter::half_op(ScalarOp op, const Instruction& i) {
   const DType d = dtype(i.operands[op == ScalarOp::select ? 1 : 0]);
   bool vector = false, keep_bits = op == ScalarOp::select || op == ScalarOp::stop_gradient;
-  bool representable = is_exact(op);
+  bool representable = stays_representable(op);
   for (size_t o = 0; o < i.operands.size(); ++o) {
     const Reg& r = get(i.operands[o]);
     vector |= !r.uniform();
     if (is_half(dtype(i.operands[o]))) {
       keep_bits &= !r.wide;
-      representable &= r.rounded;
+      representable &= r.representable_in_16_bits;
     }
   }
   Values v;
@@ -336,7 +340,7 @@ Reg KernelEmitter::half_op(ScalarOp op, const Instruction& i) {
   Reg out = of(ops_.emit(op, keep_bits ? DType::u16 : DType::f32, v, i.exact));
   if (is_comparison(op) || keep_bits) return out;
   out.wide = true;
-  out.rounded = representable;
+  out.representable_in_16_bits = representable;
   return options_.strict ? bits(out, d) : out;
 }
 

@@ -1,5 +1,5 @@
-// Loads and stores. Index expressions that step by one from lane to lane become vector accesses, by minus one reversed
-// ones, uniform ones scalars; all else gathers and scatters. An access whose predicate is false touches nothing.
+// Loads and stores. An index of stride one between lanes becomes a vector access, of stride minus one a reversed one, a
+// uniform index a scalar access, and any other a gather or scatter. An access whose predicate is false touches nothing.
 #include "codegen/emit/emitter.h"
 
 namespace calque::codegen {
@@ -11,11 +11,11 @@ llvm::Align KernelEmitter::alignment(int32_t buffer) const {
 }
 
 namespace {
-// A whole vector of the widest elements, at the most lanes there are.
+// Words of the longest vector: the widest elements in the largest number of lanes.
 constexpr unsigned kSpareWords = 64;
 }  // namespace
 
-// Where a load that must not happen reads zeros, and a store that must not happen writes.
+// The memory that a load with a false predicate reads instead, and that such a store writes instead.
 Value* KernelEmitter::zeros() {
   if (!zeros_) {
     auto* type = llvm::ArrayType::get(b_.getInt64Ty(), kSpareWords);
@@ -94,7 +94,7 @@ Value* KernelEmitter::gather(int32_t buffer, Value* index, Value* mask) {
   if (target_.gathers(static_cast<int>(size_of(kernel_.buffers[buffer].dtype))))
     return b_.CreateMaskedGather(type, address(buffer, index), alignment(buffer), mask,
                                  llvm::Constant::getNullValue(type));
-  // Inactive lanes read element 0, which exists: buffers without elements are never read.
+  // Inactive lanes read element 0, which exists: empty buffers are never read.
   if (mask) index = b_.CreateSelect(mask, index, ops_.integer(index, 0));
   Value* v = llvm::PoisonValue::get(type);
   for (unsigned l = 0; l < lanes_; ++l) {
@@ -124,40 +124,40 @@ void KernelEmitter::store(const Instruction& i) {
   }
   if (kernel_.buffers[i.buffer].extent == 0) return;
   if (index.uniform() && value.uniform() && !varies) {
-    store_waiting(i.buffer);
+    flush_pending_stores(i.buffer);
     Value* p = address(i.buffer, index.v);
     if (predicate) p = b_.CreateSelect(predicate, p, sink());
     b_.CreateAlignedStore(ops_.to_memory(value.v, d), p, alignment(i.buffer));
     return;
   }
-  if (may_wait(i, index)) {
-    waiting_stores_.push_back({i.buffer, index, ops_.to_memory(as_vector(value), d)});
+  if (can_defer(i, index)) {
+    pending_stores_.push_back({i.buffer, index, ops_.to_memory(as_vector(value), d)});
     return;
   }
-  store_waiting(i.buffer);
+  flush_pending_stores(i.buffer);
   Value* mask = mask_;
   if (predicate) mask = and_mask(mask, varies ? predicate : splat(predicate));
   store_lanes(i.buffer, index, ops_.to_memory(as_vector(value), d), mask);
 }
 
-// Programs scheduled for a GPU have stores that combine. Here one thread runs them, an element after the other.
+// Programs scheduled for a GPU have combining stores. Here one thread runs them, one element at a time.
 void KernelEmitter::combine(const Instruction& i) {
   const DType d = kernel_.buffers[i.buffer].dtype;
   const Reg index = get(i.operands[0]), value = get(i.operands[1]);
   const Reg* predicate = i.operands.size() > 2 ? &get(i.operands[2]) : nullptr;
   const auto one = [&](Value* at, Value* v, Value* condition) {
     Value* const p = address(i.buffer, at);
-    Value* const there = ops_.from_memory(b_.CreateAlignedLoad(element(i.buffer), p, alignment(i.buffer)), d);
-    Value* const sum = ops_.to_memory(combine_one(i.combiners[0], d, there, v), d);
+    Value* const old = ops_.from_memory(b_.CreateAlignedLoad(element(i.buffer), p, alignment(i.buffer)), d);
+    Value* const sum = ops_.to_memory(combine_one(i.combiners[0], d, old, v), d);
     b_.CreateAlignedStore(sum, condition ? b_.CreateSelect(condition, p, sink()) : p, alignment(i.buffer));
   };
   if (is_half(d)) refuse("16-bit floats are not combined in memory");
   if (lanes_ == 0) return one(index.v, value.v, predicate ? predicate->v : nullptr);
   Value* const mask = and_mask(mask_, predicate ? as_vector(*predicate) : nullptr);
-  Value *const places = as_vector(index), *const values = as_vector(value);
+  Value *const indices = as_vector(index), *const values = as_vector(value);
   for (unsigned l = 0; l < lanes_; ++l) {
     Value* const active = mask ? b_.CreateExtractElement(mask, l) : nullptr;
-    Value* const at = b_.CreateExtractElement(places, l);
+    Value* const at = b_.CreateExtractElement(indices, l);
     one(active ? b_.CreateSelect(active, at, b_.getInt64(0)) : at, b_.CreateExtractElement(values, l), active);
   }
 }
@@ -171,7 +171,7 @@ void KernelEmitter::store_lanes(int32_t buffer, const Reg& index, Value* value, 
     if (backward) value = reverse(value);
     if (mask) {
       b_.CreateMaskedStore(value, p, alignment(buffer), backward ? reverse(mask) : mask);
-    } else if (!forward || !streamed(buffer, value, p)) {
+    } else if (!forward || !store_non_temporal(buffer, value, p)) {
       b_.CreateAlignedStore(value, p, alignment(buffer));
     }
     return;
@@ -179,7 +179,7 @@ void KernelEmitter::store_lanes(int32_t buffer, const Reg& index, Value* value, 
   scatter(buffer, as_vector(index), value, mask);
 }
 
-// Lanes store in order, so that of two at one place the last stays.
+// Lanes store in order, so of two lanes with the same index the last one wins.
 void KernelEmitter::scatter(int32_t buffer, Value* index, Value* value, Value* mask) {
   if (target_.scatters(static_cast<int>(size_of(kernel_.buffers[buffer].dtype)))) {
     b_.CreateMaskedScatter(value, address(buffer, index), alignment(buffer), mask);

@@ -1,7 +1,7 @@
-// Control flow. Loops test at the bottom. A vectorised loop has a main part of unrolled full vectors and one more copy
-// of the body for the rest, or only that one where the body is not short: where iterations may be repeated its last
-// vector starts at extent - lanes, so that no mask is needed; otherwise lanes past the end are masked off. Lanes leave
-// a while loop one by one: the loop runs until none is active, and those that have left keep their carries.
+// Control flow. Loops are rotated. A vectorised loop has a main loop of unrolled full vectors and one more copy of the
+// body for the remainder, or only that copy if the body is not short. If iterations may be repeated, the last vector
+// starts at extent - lanes, so that no mask is needed; otherwise lanes past the end are masked off. Lanes leave a while
+// loop independently: the loop runs until no lane is active, and inactive lanes keep their carries.
 #include <algorithm>
 #include <bit>
 
@@ -15,14 +15,14 @@ using llvm::Value;
 
 namespace {
 
-// Bodies up to this many instructions are repeated inside the loop, to amortise its overhead.
+// Bodies of at most this many instructions are unrolled, to amortise the overhead of the loop.
 constexpr int64_t kUnrollByFour = 4, kUnrollByTwo = 8;
-// Bodies beyond this are emitted once: where the last vector may overlap the one before, and where it needs a mask.
+// Larger bodies are emitted once: if the last vector may overlap the previous one, and if it needs a mask.
 constexpr int64_t kOnce = 12, kOnceMasked = 400;
-// Beyond this many instructions a vector takes longer to compute than to write to memory.
-constexpr int64_t kStreamed = 64;
+// With more instructions a vector takes longer to compute than to write to memory.
+constexpr int64_t kMostForNonTemporal = 64;
 
-// Steps of a short loop over elements wait for each other; several vectors of elements hide that.
+// The steps of a short while loop depend on each other; several vectors in flight hide their latency.
 int64_t vectors_in_flight(const kernel::Kernel& kernel, const kernel::Instruction& i, bool avx512) {
   constexpr int64_t kFewInstructions = 32;
   constexpr size_t kFewCarries = 4;
@@ -34,11 +34,11 @@ int64_t vectors_in_flight(const kernel::Kernel& kernel, const kernel::Instructio
   int64_t vectors = 1;
   for (const kernel::Instruction& k : i.regions[0].instructions) {
     if (k.regions.empty()) continue;
-    const bool suits =
+    const bool is_suitable =
         k.op == kernel::Op::while_ && k.operands.size() <= kFewCarries &&
         std::all_of(k.regions.begin(), k.regions.end(), is_short) &&
         instruction_count(kernel, k.regions[0]) + instruction_count(kernel, k.regions[1]) <= kFewInstructions;
-    if (!suits) return 1;
+    if (!is_suitable) return 1;
     vectors = avx512 ? 4 : 2;
   }
   return vectors;
@@ -56,7 +56,7 @@ Values KernelEmitter::phis(const Values& values, llvm::BasicBlock* from) {
   return out;
 }
 
-void KernelEmitter::join(const Values& phis, const Values& values, llvm::BasicBlock* from) {
+void KernelEmitter::add_incoming(const Values& phis, const Values& values, llvm::BasicBlock* from) {
   for (size_t i = 0; i < phis.size(); ++i) llvm::cast<llvm::PHINode>(phis[i])->addIncoming(values[i], from);
 }
 
@@ -77,13 +77,13 @@ Values KernelEmitter::counted(Value* begin, Value* end, int64_t step, const Valu
   llvm::BasicBlock* latch = b_.GetInsertBlock();
   b_.CreateCondBr(b_.CreateICmpSLT(following, end), head, exit);
   index->addIncoming(following, latch);
-  join(carries, next, latch);
+  add_incoming(carries, next, latch);
   b_.SetInsertPoint(exit);
   return next;
 }
 
-// 0 where the loop gains nothing from vectors. Short loops take fewer lanes: with lane masks the next power of two
-// holds them all, without them the last one that they fill.
+// 0 if the loop is not vectorised. Short loops use fewer lanes: with lane masks the next power of two, which holds all
+// iterations; without them the previous one, which they fill.
 unsigned KernelEmitter::choose_lanes(const Instruction& i) const {
   if (!i.vectorize || lanes_ != 0) return 0;
   const int64_t widest = target_.vector_bits / 8 / analysis_.facts(i).element_bytes;
@@ -114,15 +114,15 @@ void KernelEmitter::loop(const Instruction& i) {
 }
 
 void KernelEmitter::parallel(const Instruction& i) {
-  if (const auto part = parts_.find(&i); part != parts_.end())
-    return iterate(i, part->second.first, part->second.second);
-  if (i.threads) return split(i);
+  if (const auto range = subranges_.find(&i); range != subranges_.end())
+    return iterate(i, range->second.first, range->second.second);
+  if (i.threads) return split_across_threads(i);
   iterate(i, b_.getInt64(0), b_.getInt64(i.extent));
 }
 
-// Loops without a grain share the pieces of the loop inside them: the last loop's pieces count fastest. The last piece
-// of a loop is longer than the others by what is left, so that none is too short for vectors.
-void KernelEmitter::split(const Instruction& i) {
+// Distributes a loop nest over threads. Loops without a grain are split together with the loop inside them: the chunks
+// of the innermost one vary fastest. Its last chunk includes the remainder, so that no chunk is too short for vectors.
+void KernelEmitter::split_across_threads(const Instruction& i) {
   std::vector<const Instruction*> nest{&i};
   while (nest.back()->grain == 0)
     for (const Instruction& inner : nest.back()->regions[0].instructions)
@@ -131,32 +131,32 @@ void KernelEmitter::split(const Instruction& i) {
         break;
       }
   const Instruction& last = *nest.back();
-  const int64_t pieces = std::max<int64_t>(1, last.extent / last.grain);
-  int64_t count = pieces;
+  const int64_t chunks = std::max<int64_t>(1, last.extent / last.grain);
+  int64_t count = chunks;
   for (size_t l = 0; l + 1 < nest.size(); ++l) count *= nest[l]->extent;
   const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
-  const auto first = [&](Value* piece) { return b_.CreateMul(piece, number(last.grain), "", true, true); };
-  const auto limit = [&](Value* piece) {
-    return b_.CreateSelect(b_.CreateICmpEQ(piece, number(pieces)), number(last.extent), first(piece));
+  const auto first = [&](Value* chunk) { return b_.CreateMul(chunk, number(last.grain), "", true, true); };
+  const auto limit = [&](Value* chunk) {
+    return b_.CreateSelect(b_.CreateICmpEQ(chunk, number(chunks)), number(last.extent), first(chunk));
   };
   parallel_for(count, 1, [&](Value* begin, Value* end) {
     if (nest.size() == 1) {
-      parts_[&i] = {first(begin), limit(end)};
+      subranges_[&i] = {first(begin), limit(end)};
       return parallel(i);
     }
     counted(begin, end, 1, {}, [&](Value* index, const Values&) {
-      Value* piece = b_.CreateURem(index, number(pieces));
-      Value* rest = b_.CreateUDiv(index, number(pieces));
-      parts_[&last] = {first(piece), limit(b_.CreateAdd(piece, number(1)))};
+      Value* chunk = b_.CreateURem(index, number(chunks));
+      Value* outer = b_.CreateUDiv(index, number(chunks));
+      subranges_[&last] = {first(chunk), limit(b_.CreateAdd(chunk, number(1)))};
       for (size_t l = nest.size() - 1; l-- > 0;) {
-        parts_[nest[l]] = {l == 0 ? rest : b_.CreateURem(rest, number(nest[l]->extent)), nullptr};
-        rest = b_.CreateUDiv(rest, number(nest[l]->extent));
+        subranges_[nest[l]] = {l == 0 ? outer : b_.CreateURem(outer, number(nest[l]->extent)), nullptr};
+        outer = b_.CreateUDiv(outer, number(nest[l]->extent));
       }
       parallel(i);
       return Values{};
     });
   });
-  parts_.clear();
+  subranges_.clear();
 }
 
 void KernelEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
@@ -178,7 +178,7 @@ void KernelEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
     iteration(begin, {});
 }
 
-// From `begin` to `end`: all of the loop, or a piece of it that is no shorter than its unrolled vectors.
+// Runs [begin, end): the whole loop, or a chunk of it that is no shorter than its unrolled vectors.
 void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   const Region& body = i.regions[0];
   const LoopFacts& facts = analysis_.facts(i);
@@ -192,16 +192,17 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   for (size_t buffer = 0; buffer < overlaps_.size(); ++buffer) overlapping |= overlaps_[buffer];
   const bool repeatable = facts.idempotent && !overlapping && full > 0;
   if (repeatable) {
-    const auto sums = analysis_.column_sums(i);
-    if (!sums.empty()) return columns(i, sums, begin, end);
+    const auto reductions = analysis_.column_reductions(i);
+    if (!reductions.empty()) return columns(i, reductions, begin, end);
   }
   int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
   unroll = std::max<int64_t>(1, std::min(unroll, full));
-  const bool streamed = repeatable && facts.cost <= kStreamed && full > unroll && streams_in(i);
+  const bool non_temporal =
+      repeatable && facts.cost <= kMostForNonTemporal && full > unroll && has_non_temporal_stores(i);
   const bool large = repeatable ? facts.cost > kOnce : target_.avx512 && facts.cost > kOnceMasked;
-  const bool once = full == 0 || (rest != 0 && large && !streamed);
-  // Every piece is whole vectors; LLVM cannot see that from the pieces' ends.
-  const bool whole_vectors = rest == 0 && unroll == 1 && !streamed && i.grain % lanes == 0;
+  const bool once = full == 0 || (rest != 0 && large && !non_temporal);
+  // Every chunk consists of whole vectors, which LLVM cannot infer from the bounds.
+  const bool whole_vectors = rest == 0 && unroll == 1 && !non_temporal && i.grain % lanes == 0;
   Value* middle = begin;
   if (!once) {
     const auto whole = [&](Value* first) {
@@ -214,11 +215,11 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
       });
       return last;
     };
-    middle = streamed ? stream(begin, end, unroll * lanes, iteration, whole) : whole(begin);
+    middle = non_temporal ? non_temporal_loop(begin, end, unroll * lanes, iteration, whole) : whole(begin);
   }
   const auto remainder = [&] {
     counted(middle, end, lanes, {}, [&](Value* index, const Values&) {
-      if (rest == 0 && !streamed) {
+      if (rest == 0 && !non_temporal) {
         iteration(index);
       } else if (repeatable) {
         iteration(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.CreateSub(end, number(lanes))));
@@ -241,7 +242,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
 }
 
 void KernelEmitter::sequential(const Instruction& i) {
-  // In strict mode what rounds is summed as it is written.
+  // In strict mode scans that round run in the order of the loop.
   if (const unsigned lanes = options_.strict && rounds(i) ? 0 : choose_lanes(i)) return scan(i, lanes);
   const Region& body = i.regions[0];
   Values initial;
@@ -281,7 +282,7 @@ void KernelEmitter::while_loop(const Instruction& i) {
   const Reg more = get(run(condition)->operands[0]);
   Value* active = nullptr;
   if (diverges) {
-    // A finished lane may hold anything, and say anything of it.
+    // The carries and the condition of a finished lane are arbitrary.
     active = b_.CreateLogicalAnd(mask_, as_vector(more));
     b_.CreateCondBr(any(active), inside, exit);
     mask_ = active;
@@ -295,14 +296,14 @@ void KernelEmitter::while_loop(const Instruction& i) {
   Values next;
   for (size_t c = 0; c < n; ++c) {
     Value* v = to_carry(get(yield->operands[c]), dtype(i.results[c]), is_vector(i.results[c]));
-    // What nobody wants behind the loop need not stay as it was.
+    // Finished lanes of a carry that is not used after the loop need not keep their value.
     const bool kept = diverges && analysis_.used(i.results[c]);
     next.push_back(kept ? b_.CreateSelect(active, v, carries[c]) : v);
   }
   if (diverges) next.push_back(active);
   llvm::BasicBlock* latch = b_.GetInsertBlock();
   b_.CreateBr(head);
-  join(carries, next, latch);
+  add_incoming(carries, next, latch);
 
   b_.SetInsertPoint(exit);
   mask_ = outer_mask;

@@ -1,4 +1,4 @@
-// Functions of lib/math in kernels: calls, but for roots that the processor estimates.
+// Functions of lib/math in kernels: emitted as calls, except roots that the processor estimates.
 #include "codegen/emit/emitter.h"
 #include "primitives/registry.h"
 
@@ -16,7 +16,7 @@ Reg KernelEmitter::function(const Instruction& i) {
   bool vector = false, representable = i.primitive == primitives::id_of<primitives::Rem>;
   for (const Id o : i.operands) {
     vector |= !get(o).uniform();
-    representable &= get(o).rounded;
+    representable &= get(o).representable_in_16_bits;
   }
   Values v;
   for (const Id o : i.operands) v.push_back(as_value(is_half(d) ? widened(get(o), d) : get(o), vector));
@@ -27,7 +27,7 @@ Reg KernelEmitter::function(const Instruction& i) {
                                            analysis_.inlined(i)));
   if (!is_half(d)) return out;
   out.wide = true;
-  out.rounded = representable;
+  out.representable_in_16_bits = representable;
   return options_.strict ? bits(out, d) : out;
 }
 

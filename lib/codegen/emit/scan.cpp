@@ -1,9 +1,9 @@
-// Cumulative loops in vectors. The order of the additions is fixed by the extent and the number of lanes: the prefixes
-// inside a vector are combined by doubling distances (1, 2, 4 ...), vectors one after another within a block of 256,
-// blocks one after another, and each element is (sum of the blocks before) + ((sum of the vectors before) + prefix).
-// What is left past the last whole vector is a block of its own. A sum of n terms passes through at most
-// log2(lanes) + 256 + n / (256 lanes) additions, where a plain loop makes n. On several threads blocks are summed first
-// and scanned after, a chunk at a time that stays in cache; both ways give the same bits.
+// Vectorised cumulative loops. The extent and the number of lanes determine the order of the additions: the prefixes
+// within a vector are combined at doubling distances (1, 2, 4 ...), vectors sequentially within a block of 256, blocks
+// sequentially, and each element is (sum of the blocks before) + ((sum of the vectors before) + prefix). The remainder
+// past the last whole vector is a separate block. A sum of n terms passes through at most
+// log2(lanes) + 256 + n / (256 lanes) additions, a plain loop through n. On several threads the blocks are first summed
+// and then scanned, one chunk that fits in cache at a time; both methods give the same bits.
 #include "codegen/emit/emitter.h"
 
 namespace calque::codegen {
@@ -18,9 +18,9 @@ using llvm::Value;
 namespace {
 
 constexpr int64_t kBlockVectors = 256;
-/// Blocks that are summed, then scanned: 2 MiB of vectors of 64 bytes.
+/// Blocks of a chunk, which is summed and then scanned: 2 MiB of 64-byte vectors.
 constexpr int64_t kChunkBlocks = 128;
-/// Blocks that a thread takes at a time.
+/// Blocks that a thread processes at a time.
 constexpr int64_t kGrainBlocks = 4;
 
 bool uses(const Instruction& i, const std::vector<bool>& marked) {
@@ -36,7 +36,7 @@ bool uses(const Instruction& i, const std::vector<bool>& marked) {
 
 KernelEmitter::Scan KernelEmitter::scan_of(const Instruction& i) const {
   Scan scan{i, std::vector<int>(i.regions[0].instructions.size(), -1), {}};
-  scan.late.resize(scan.carry.size());
+  scan.needs_carry.resize(scan.carry.size());
   std::vector<bool> cumulated(kernel_.values.size());
   const Region& body = i.regions[0];
   const Instruction& yield = body.instructions.back();
@@ -45,14 +45,14 @@ KernelEmitter::Scan KernelEmitter::scan_of(const Instruction& i) const {
     const Instruction& at = body.instructions[n];
     for (size_t c = 0; c < yield.operands.size(); ++c)
       if (!at.results.empty() && at.results[0] == yield.operands[c]) scan.carry[n] = static_cast<int>(c);
-    scan.late[n] = at.op == Op::store || uses(at, cumulated);
-    if (scan.late[n])
+    scan.needs_carry[n] = at.op == Op::store || uses(at, cumulated);
+    if (scan.needs_carry[n])
       for (const Id r : at.results) cumulated[static_cast<size_t>(r)] = true;
   }
   return scan;
 }
 
-Value* KernelEmitter::nothing(const Instruction& i, size_t carry) {
+Value* KernelEmitter::carry_identity(const Instruction& i, size_t carry) {
   const DType d = dtype(i.results[carry]);
   // -0 + x is x for every x, +0 + -0 is not.
   if (i.combiners[carry] == Combiner::add && is_floating(d))
@@ -60,18 +60,20 @@ Value* KernelEmitter::nothing(const Instruction& i, size_t carry) {
   return identities(i, true)[carry];
 }
 
-// Lane l becomes the combination of lanes 0 to l.
+// Lane l of the result combines lanes 0 to l.
 Value* KernelEmitter::prefixes(const Instruction& i, size_t carry, Value* v) {
   for (unsigned distance = 1; distance < lanes_; distance *= 2) {
     llvm::SmallVector<int, 64> from;
     for (unsigned l = 0; l < lanes_; ++l) from.push_back(static_cast<int>(l < distance ? lanes_ + l : l - distance));
-    v = combine_one(i.combiners[carry], dtype(i.results[carry]), b_.CreateShuffleVector(v, nothing(i, carry), from), v);
+    v = combine_one(i.combiners[carry], dtype(i.results[carry]),
+                    b_.CreateShuffleVector(v, carry_identity(i, carry), from), v);
   }
   return v;
 }
 
-// One vector of iterations. `before`: the combination of the vectors before, in every lane; `offsets`, unless empty,
-// that of all that comes before them. Without `whole` only what the carries need is computed. Returns the next carries.
+// One vector of iterations. `before`: the combination of the preceding vectors of the block, in every lane; `offsets`,
+// unless empty, that of everything before the block. Unless `whole`, computes only what the carries depend on. Returns
+// the next carries.
 Values KernelEmitter::scan_vector(const Scan& scan, Value* index, const Values& before, const Values& offsets,
                                   bool whole) {
   const Instruction& i = scan.loop;
@@ -81,33 +83,33 @@ Values KernelEmitter::scan_vector(const Scan& scan, Value* index, const Values& 
   for (size_t n = 0; n + 1 < body.instructions.size(); ++n) {
     const Instruction& at = body.instructions[n];
     if (scan.carry[n] < 0) {
-      if (whole || !scan.late[n]) emit(at);
+      if (whole || !scan.needs_carry[n]) emit(at);
       continue;
     }
     const auto c = static_cast<size_t>(scan.carry[n]);
-    const auto join = [&](Value* a, Value* b) { return combine_one(i.combiners[c], dtype(i.results[c]), a, b); };
+    const auto combined = [&](Value* a, Value* b) { return combine_one(i.combiners[c], dtype(i.results[c]), a, b); };
     Value* v = as_vector(get(at.operands[at.operands[0] == body.parameters[c + 1] ? 1 : 0]));
-    if (mask_) v = b_.CreateSelect(mask_, v, nothing(i, c));
+    if (mask_) v = b_.CreateSelect(mask_, v, carry_identity(i, c));
     v = prefixes(i, c, v);
     const llvm::SmallVector<int, 64> last(lanes_, static_cast<int>(lanes_ - 1));
-    next[c] = join(before[c], b_.CreateShuffleVector(v, last));
+    next[c] = combined(before[c], b_.CreateShuffleVector(v, last));
     if (!whole) continue;
-    v = join(before[c], v);
-    env_[at.results[0]] = varying(offsets.empty() ? v : join(offsets[c], v));
+    v = combined(before[c], v);
+    env_[at.results[0]] = varying(offsets.empty() ? v : combined(offsets[c], v));
   }
-  store_waiting(-1);
+  flush_pending_stores(-1);
   return next;
 }
 
-// Whole vectors from `begin` to `end`.
+// The whole vectors from `begin` to `end`.
 Values KernelEmitter::scan_block(const Scan& scan, Value* begin, Value* end, const Values& offsets, bool whole) {
   Values start;
-  for (size_t c = 0; c < scan.loop.results.size(); ++c) start.push_back(nothing(scan.loop, c));
+  for (size_t c = 0; c < scan.loop.results.size(); ++c) start.push_back(carry_identity(scan.loop, c));
   return counted(begin, end, lanes_, start,
                  [&](Value* index, const Values& before) { return scan_vector(scan, index, before, offsets, whole); });
 }
 
-Values KernelEmitter::join_all(const Instruction& i, const Values& a, const Values& b) {
+Values KernelEmitter::combine_carries(const Instruction& i, const Values& a, const Values& b) {
   Values out;
   for (size_t c = 0; c < a.size(); ++c) out.push_back(combine_one(i.combiners[c], dtype(i.results[c]), a[c], b[c]));
   return out;
@@ -125,7 +127,7 @@ void KernelEmitter::scan(const Instruction& i, unsigned lanes) {
       Value* begin = b_.CreateMul(at, number(block), "", true, true);
       Value* end = b_.CreateAdd(begin, number(block), "", true, true);
       if (full % block != 0) end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, number(full));
-      return join_all(i, sums, scan_block(scan, begin, end, sums, true));
+      return combine_carries(i, sums, scan_block(scan, begin, end, sums, true));
     });
   };
   if (i.threads && blocks > kGrainBlocks) {
@@ -133,16 +135,16 @@ void KernelEmitter::scan(const Instruction& i, unsigned lanes) {
                      *after = KernelEmitter::block("scanned");
     b_.CreateCondBr(b_.CreateICmpSGT(num_threads(), b_.getInt32(1)), several, one);
     b_.SetInsertPoint(several);
-    const Values apart = scan_chunks(scan, full, offsets);
-    llvm::BasicBlock* const apart_end = b_.GetInsertBlock();
+    const Values chunked = scan_chunks(scan, full, offsets);
+    llvm::BasicBlock* const chunked_end = b_.GetInsertBlock();
     b_.CreateBr(after);
     b_.SetInsertPoint(one);
-    const Values together = in_order();
-    llvm::BasicBlock* const together_end = b_.GetInsertBlock();
+    const Values in_sequence = in_order();
+    llvm::BasicBlock* const in_sequence_end = b_.GetInsertBlock();
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
-    offsets = phis(apart, apart_end);
-    join(offsets, together, together_end);
+    offsets = phis(chunked, chunked_end);
+    add_incoming(offsets, in_sequence, in_sequence_end);
   } else if (full > 0) {
     offsets = in_order();
   }
@@ -156,7 +158,7 @@ void KernelEmitter::scan(const Instruction& i, unsigned lanes) {
   lanes_ = 0;
 }
 
-// Chunk after chunk: threads sum its blocks, the sums become the blocks' offsets, threads scan the blocks.
+// For each chunk: threads sum its blocks, the sums become the offsets of the blocks, and threads scan the blocks.
 Values KernelEmitter::scan_chunks(const Scan& scan, int64_t full, const Values& initial) {
   const Instruction& i = scan.loop;
   const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
@@ -185,22 +187,22 @@ Values KernelEmitter::scan_chunks(const Scan& scan, int64_t full, const Values& 
       parallel_for(chunk, kGrainBlocks, [&](Value* from, Value* limit) {
         Value* const to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, count);
         where_any(b_.CreateICmpSLT(from, to), {}, [&] {
-          return counted(from, to, 1, {}, [&](Value* own, const Values&) {
-            Value* begin = b_.CreateMul(b_.CreateAdd(first, own), number(block), "", true, true);
+          return counted(from, to, 1, {}, [&](Value* index, const Values&) {
+            Value* begin = b_.CreateMul(b_.CreateAdd(first, index), number(block), "", true, true);
             Value* end = b_.CreateAdd(begin, number(block), "", true, true);
-            body(own, begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, number(full)));
+            body(index, begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, number(full)));
             return Values{};
           });
         });
       });
     };
-    each([&](Value* own, Value* begin, Value* end) { store(own, scan_block(scan, begin, end, {}, false)); });
-    const Values after = counted(number(0), count, 1, before, [&](Value* own, const Values& offsets) {
-      const Values sum = load(own);
-      store(own, offsets);
-      return join_all(i, offsets, sum);
+    each([&](Value* index, Value* begin, Value* end) { store(index, scan_block(scan, begin, end, {}, false)); });
+    const Values after = counted(number(0), count, 1, before, [&](Value* index, const Values& offsets) {
+      const Values sum = load(index);
+      store(index, offsets);
+      return combine_carries(i, offsets, sum);
     });
-    each([&](Value* own, Value* begin, Value* end) { scan_block(scan, begin, end, load(own), true); });
+    each([&](Value* index, Value* begin, Value* end) { scan_block(scan, begin, end, load(index), true); });
     return after;
   });
 }

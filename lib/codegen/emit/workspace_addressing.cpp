@@ -1,5 +1,5 @@
-// Kernels of many buffers receive the workspace once, not each buffer that lies in it. What a pointer of its own would
-// say of a buffer, that nothing is written there while it is read, then stands on the loads and stores.
+// Kernels of many buffers receive one pointer to the workspace instead of one to each buffer in it. Metadata of the
+// loads and stores then replaces the aliasing attributes of separate pointers.
 #include <algorithm>
 
 #include "codegen/emit/emitter.h"
@@ -9,15 +9,15 @@ namespace calque::codegen {
 using llvm::Value;
 
 namespace {
-/// On addresses of what the kernel does not write.
+/// Metadata of addresses in buffers that the kernel does not write.
 constexpr const char* kOnlyRead = "calque.only_read";
 }  // namespace
 
-void KernelEmitter::take_workspace(unsigned argument) {
+void KernelEmitter::bind_workspace(unsigned argument) {
   workspace_ = function_->getArg(argument);
-  bool alone = true;
-  for (size_t i = 0; i < places_.size(); ++i) alone &= places_[i] < 0 || !overlaps_[i];
-  if (alone) function_->addParamAttr(argument, llvm::Attribute::NoAlias);
+  bool no_overlap = true;
+  for (size_t i = 0; i < workspace_offsets_.size(); ++i) no_overlap &= workspace_offsets_[i] < 0 || !overlaps_[i];
+  if (no_overlap) function_->addParamAttr(argument, llvm::Attribute::NoAlias);
   function_->addParamAttr(argument,
                           llvm::Attribute::getWithCaptureInfo(module_.getContext(), llvm::CaptureInfo::none()));
 }
@@ -25,7 +25,8 @@ void KernelEmitter::take_workspace(unsigned argument) {
 Value* KernelEmitter::address(int32_t buffer, Value* index) {
   const auto i = static_cast<size_t>(buffer);
   if (buffers_[i]) return b_.CreateInBoundsGEP(element(buffer), buffers_[i], index);
-  Value* start = b_.CreateInBoundsGEP(b_.getInt8Ty(), workspace_, b_.getInt64(static_cast<uint64_t>(places_[i])));
+  Value* start =
+      b_.CreateInBoundsGEP(b_.getInt8Ty(), workspace_, b_.getInt64(static_cast<uint64_t>(workspace_offsets_[i])));
   Value* p = b_.CreateInBoundsGEP(element(buffer), start, index);
   auto* address = llvm::dyn_cast<llvm::Instruction>(p);
   if (address && address != start && !overlaps_[i] && !analysis_.stored(buffer))
@@ -33,9 +34,9 @@ Value* KernelEmitter::address(int32_t buffer, Value* index) {
   return p;
 }
 
-/// In the functions of the kernel, which begin with `first`: loads from what is only read are in a scope that no store
-/// writes to.
-void KernelEmitter::note_reads(llvm::Function& first) {
+/// In the functions of the kernel, starting at `first`: puts loads from read-only buffers into an alias scope with
+/// which no store aliases.
+void KernelEmitter::mark_read_only_accesses(llvm::Function& first) {
   if (!workspace_) return;
   llvm::LLVMContext& context = module_.getContext();
   llvm::MDBuilder metadata(context);

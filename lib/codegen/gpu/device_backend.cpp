@@ -1,5 +1,5 @@
-// IEEE arithmetic throughout: division and square root are rounded to nearest, subnormals are kept, and only what flags
-// allow is contracted. Nothing of CUDA's own libraries is linked.
+// IEEE arithmetic throughout: division and square root round to nearest, subnormals are kept, and operations are
+// contracted only where flags allow it. CUDA's device libraries are not linked.
 #include "codegen/gpu/device_backend.h"
 
 #include <array>
@@ -20,12 +20,12 @@ namespace {
 
 struct PtxArch {
   const char* name;
-  const char* version;  ///< the first of PTX that knows it: older drivers read that too
+  const char* version;  ///< the first PTX version that has it, for older drivers
 };
 constexpr std::array kPtxArchs = {PtxArch{"sm_80", "+ptx70"}, PtxArch{"sm_86", "+ptx71"}, PtxArch{"sm_87", "+ptx74"},
                                   PtxArch{"sm_89", "+ptx78"}, PtxArch{"sm_90", "+ptx78"}, PtxArch{"sm_90a", "+ptx80"}};
 
-// A basic block longer than this is straight code, on which less is tried.
+// Modules with a basic block longer than this are compiled at a lower optimisation level.
 constexpr size_t kLongBlock = 500;
 
 class DeviceBackendPool {
@@ -51,7 +51,7 @@ class DeviceBackendPool {
       const std::lock_guard lock(mutex_);
       auto& idle = idle_[key];
       if (idle.size() < 8) idle.push_back(std::move(backend));
-    } catch (const std::bad_alloc&) {  // then it goes
+    } catch (const std::bad_alloc&) {  // then it is destroyed
     }
   }
 
@@ -60,7 +60,7 @@ class DeviceBackendPool {
   std::map<std::string, std::vector<std::unique_ptr<DeviceBackend>>> idle_;
 };
 
-/// General bodies, and functions of so many uses that their copies would be most of the code.
+/// General bodies on cold paths, and functions with so many calls that inlining would dominate the code size.
 bool stays_function(const llvm::Function& f) {
   constexpr unsigned kMostCopies = 64;
   return is_math_function(f) && (f.hasFnAttribute(llvm::Attribute::Cold) || f.hasNUsesOrMore(kMostCopies));
@@ -89,7 +89,7 @@ TargetInfo ptx_target(const std::string& arch, bool many_parameters) {
   throw CompileError("compile: kernels are made for " + known + ", not for " + arch);
 }
 
-// As of the CPU's back end: LLVM is called only once somebody owns the object.
+// As in the CPU's back end: LLVM is called only once the object has an owner.
 std::unique_ptr<DeviceBackend> DeviceBackend::make(const TargetInfo& info) {
   auto backend = make_llvm_owned<DeviceBackend>(info);
   backend->set_up();

@@ -13,20 +13,20 @@
 
 namespace calque::codegen {
 
-/// The target of PTX for `arch`. Kernels with more than kFewParameters need a later version of PTX, and of the driver.
-/// Throws CompileError for what is no architecture that kernels are made for.
+/// The PTX target for `arch`. Kernels with more than kFewParameters need a later version of PTX, and of the driver.
+/// Throws CompileError for an unsupported architecture.
 TargetInfo ptx_target(const std::string& arch, bool many_parameters = false);
 inline constexpr size_t kFewParameters = 4352 / 8, kMostParameters = 32764 / 8;
 inline constexpr int kPtxOfManyParameters = 81;
 
-/// A target machine, kept from one module to the next, and passes over device code with its costs.
+/// A target machine that is reused from module to module, and passes over device code with its cost model.
 class DeviceBackend {
  public:
   static std::unique_ptr<DeviceBackend> make(const TargetInfo& info);
   explicit DeviceBackend(const TargetInfo& info) : info_(info) {}
-  /// For PTX: what comes before the last pass. Functions that are no kernels become part of those that call them.
+  /// Runs the passes before the last one. Functions other than kernels are inlined.
   void optimize(llvm::Module& module);
-  /// The module's triple and layout become the target's, as do the attributes of its functions.
+  /// Sets the module's triple, data layout and function attributes to the target's.
   void retarget(llvm::Module& module) const;
   Object emit(llvm::Module& module, llvm::CodeGenFileType type);
 
@@ -39,7 +39,7 @@ class DeviceBackend {
   llvm::ModulePassManager passes_;
 };
 
-/// A back end from those that nobody uses just now, and back.
+/// A back end taken from the pool of idle ones, and returned to it.
 class BorrowedDeviceBackend {
  public:
   explicit BorrowedDeviceBackend(const TargetInfo& info);

@@ -1,4 +1,4 @@
-// Where the two roads part: one emitter and one set of passes serve PTX and the simulator alike.
+// One emitter and one set of passes serve both PTX and the simulator; only the last pass differs.
 #include "codegen/gpu/device_code.h"
 
 #include <algorithm>
@@ -7,10 +7,19 @@
 
 #include "codegen/gpu/device_emitter.h"
 #include "codegen/gpu/device_module.h"
+#include "codegen/llvm/module_pass.h"
 
 namespace calque::codegen {
 
 namespace {
+
+constexpr std::string_view kEmitLlvm = "emit-llvm", kOptimizeLlvm = "optimize-llvm", kMachineCode = "machine-code";
+
+constexpr PassInfo kPasses[] = {
+    {kEmitLlvm, "emits LLVM IR of the kernels, device operations as calls of `cq.*` functions"},
+    {kOptimizeLlvm, "passes over LLVM IR that PTX and the simulator share"},
+    {kMachineCode, "lowers device operations and generates PTX, or the simulator's code for the host"},
+};
 
 TargetInfo target_of(const kernel::Program& program, const DeviceOptions& options) {
   size_t most = 0;
@@ -34,33 +43,41 @@ LlvmOwned<DeviceModule> emit_device_module(const kernel::Program& program, const
   device->context.setDiscardValueNames(true);
   device->module = std::make_unique<llvm::Module>(program.name, device->context);
   backend.retarget(*device->module);
-  for (const DeviceKernel& kernel : emit_device_program(*device->module, program, options)) {
-    device->kernels.push_back(kernel.function);
-    device->functions.push_back(kernel.launch);
-  }
+  run_on(*device->module, options.log, kEmitLlvm, [&] {
+    for (const DeviceKernel& kernel : emit_device_program(*device->module, program, options)) {
+      device->kernels.push_back(kernel.function);
+      device->functions.push_back(kernel.launch);
+    }
+  });
   backend.retarget(*device->module);
 #ifndef NDEBUG
   std::string text;
   llvm::raw_string_ostream out(text);
   if (llvm::verifyModule(*device->module, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
 #endif
-  backend.optimize(*device->module);
+  run_on(*device->module, options.log, kOptimizeLlvm, [&] { backend.optimize(*device->module); });
   return device;
 }
 
 }  // namespace
 
 size_t most_buffers(const DeviceOptions& options) {
-  // What a kernel is split into afterwards passes some values between its parts.
+  // A kernel may be split into launches later, which pass values to each other through further buffers.
   const bool few = options.newest_ptx != 0 && options.newest_ptx < kPtxOfManyParameters;
   return few ? kFewParameters / 4 * 3 : kMostParameters / 4 * 3;
 }
+
+std::span<const PassInfo> device_passes() { return kPasses; }
 
 PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options) {
   return inside_llvm([&] {
     const BorrowedDeviceBackend backend(target_of(program, options));
     const auto device = emit_device_module(program, options, *backend);
-    return finish_ptx(*device, *backend);
+    Stopwatch stopwatch;
+    PtxProgram made = finish_ptx(*device, *backend);
+    if (options.log != nullptr)
+      options.log->add(kMachineCode, stopwatch.lap(), [&](std::ostream& out) { out << made.ptx; });
+    return made;
   });
 }
 
@@ -79,7 +96,10 @@ std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program&
   return inside_llvm([&] {
     const BorrowedDeviceBackend backend(target_of(program, options));
     const auto device = emit_device_module(program, options, *backend);
-    return finish_simulated(*device);
+    Stopwatch stopwatch;
+    auto made = finish_simulated(*device);
+    if (options.log != nullptr) options.log->add(kMachineCode, stopwatch.lap());
+    return made;
   });
 }
 

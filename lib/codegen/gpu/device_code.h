@@ -1,11 +1,13 @@
 #pragma once
-// From a program whose kernels are scheduled for a GPU (kernel/schedule_gpu/schedule_gpu.h) to code: PTX, or the same
-// kernels retargeted to the host for the simulator. No LLVM name appears here.
+// Compiles a program whose kernels are scheduled for a GPU (kernel/schedule_gpu/schedule_gpu.h) to PTX, or retargets
+// the same kernels to the host for the simulator. No LLVM name appears here.
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "ir/pass_log.h"
 #include "kernel/ir/program.h"
 
 namespace calque::codegen {
@@ -15,15 +17,16 @@ struct DeviceOptions {
   bool fast_math = false;
   bool flush_subnormals = false;  ///< of f32: `.ftz` in PTX. The simulator flushes those of f64 too
   std::string arch = "sm_80";     ///< of PTX: sm_80 ... sm_90a
-  int newest_ptx = 0;             ///< the driver reads none newer: 84 is 8.4; 0: any
-  /// Conversion between f16 and f32 is one instruction: so on every GPU, not on every host of the simulator.
+  int newest_ptx = 0;             ///< newest PTX that the driver accepts: 84 is 8.4; 0: any
+  /// Conversion between f16 and f32 is one instruction: true on every GPU, not on every host of the simulator.
   bool half_conversion = true;
+  PassLog* log = nullptr;  ///< of the compilation; may be null
 };
 
-/// How many buffers a kernel may be planned with, so that drivers which read the options' version of PTX take it.
+/// How many buffers a kernel may have at planning, so that drivers of the options' PTX version accept it.
 size_t most_buffers(const DeviceOptions& options);
 
-/// One function of device code. Its parameters are the pointers of the kernel's buffers, in order.
+/// One function of device code. Its parameters are pointers to the kernel's buffers, in order.
 struct DeviceFunction {
   std::string name;  ///< unique in its program; as in PTX
   int64_t blocks = 1;
@@ -39,44 +42,47 @@ struct PtxProgram {
   DeviceFunctions functions;
 };
 
+/// The passes of code generation for devices, in order.
+std::span<const PassInfo> device_passes();
+
 /// Throws CompileError.
 PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options);
-/// LLVM IR before the last pass: operations of the device are calls of `cq.*` functions.
+/// LLVM IR before the last pass: device operations are calls of `cq.*` functions.
 std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& options);
 
-// ---- the simulator's side
+// ---- the simulator's interface
 
-/// What simulated code calls. All functions take the thread that runs; `site` numbers the calling operation within its
-/// function (for messages alone). A function that finds a mistake does not return.
+/// The functions that simulated code calls. All take the running thread; `site` numbers the calling operation within
+/// its function (for messages and to tell collectives apart). A function that finds a mistake does not return.
 struct SimulatorTable {
   uint32_t version = 1;
-  /// All threads of the block meet.
+  /// Barrier of all threads of the block.
   void (*barrier)(void* thread, int32_t site) noexcept = nullptr;
-  /// All threads of the warp meet.
+  /// Barrier of all threads of the warp.
   void (*warp_barrier)(void* thread, int32_t site) noexcept = nullptr;
   enum Shuffle : int32_t { xor_lane, up, index };
-  /// The value of another lane of the warp: lane ^ operand, lane - operand (its own where there is none), or operand.
+  /// The value of another lane of the warp: lane ^ operand, lane - operand (its own if that is negative), or operand.
   uint32_t (*shuffle)(void* thread, uint32_t value, int32_t mode, uint32_t operand, int32_t site) noexcept = nullptr;
   enum Access : int32_t { load = 0, store = 1, atomic = 2, shared = 4 };
   /// Before every access to global or shared memory: of `bytes` bytes at `address`; `kind` is an Access, plus `shared`.
   void (*access)(void* thread, const void* address, int64_t bytes, int32_t kind, int32_t site) noexcept = nullptr;
-  /// Tensor cores. Every lane passes its fragments as PTX lays them out and gets its own of the result: see mma.sync in
+  /// Tensor cores. Every lane passes its fragments in PTX's layout and gets its fragment of the result: see mma.sync in
   /// the PTX ISA. shape: m16n8k16 of f16 (0) and bf16 (1), m16n8k8 of tf32 (2). `a` has 4 words, `b` 2, `c` 4 floats
-  /// that are replaced.
+  /// that are overwritten.
   void (*mma)(void* thread, int32_t shape, const uint32_t* a, const uint32_t* b, float* c,
               int32_t site) noexcept = nullptr;
-  /// ldmatrix.x4 (.trans): lane l names the row of 16 bytes in shared memory that belongs to matrix l / 8, row l % 8.
+  /// ldmatrix.x4 (.trans): lane l passes the address of row l % 8 of matrix l / 8, 16 bytes in shared memory.
   void (*load_matrix)(void* thread, const void* row, int32_t transposed, uint32_t* out,
                       int32_t site) noexcept = nullptr;
-  /// cp.async of 16 bytes, of which `valid` come from global memory and the rest are zeros. They are there once `wait`
-  /// has returned.
+  /// cp.async of 16 bytes, of which `valid` come from global memory and the rest are zeros. The copy is complete once
+  /// async_wait has returned.
   void (*async_copy)(void* thread, void* shared, const void* global, int32_t valid, int32_t site) noexcept = nullptr;
   void (*async_commit)(void* thread) noexcept = nullptr;
-  /// Until at most `pending` of the latest commits are under way.
+  /// Waits until at most `pending` of the latest commits are incomplete.
   void (*async_wait)(void* thread, int32_t pending) noexcept = nullptr;
 };
 
-/// How a simulated function sees the thread that runs it: the first member of what the simulator passes.
+/// The running thread as simulated functions see it: the first member of the simulator's own record.
 struct SimulatedThread {
   const SimulatorTable* table = nullptr;
   int32_t thread = 0, threads = 1;  ///< in the block
@@ -86,7 +92,7 @@ struct SimulatedThread {
 
 class SimulatedProgram {
  public:
-  /// Runs one thread: `buffers` holds what the kernel's parameters are.
+  /// Runs one thread: `buffers` holds the kernel's arguments.
   using Function = void (*)(SimulatedThread* thread, void* const* buffers);
   virtual ~SimulatedProgram() = default;
   virtual Function function(size_t kernel) const = 0;

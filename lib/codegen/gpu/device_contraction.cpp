@@ -1,8 +1,8 @@
-// Products of matrices on a GPU. A block computes one tile of sums, its warps parts of it, and goes through the depth
-// in steps: the factors of several steps are in shared memory or on their way there while those of one are multiplied.
-// Every sum adds its terms in the order of the depth: one by one with the scalar unit, by a fused multiply-add (strict:
-// rounded twice), and by sixteens (tf32: eights) with the matrix units, which add what they sum to what came before.
-// Absent terms of the last step are zeros. Neither tiles nor the number of blocks change a sum.
+// Matrix products on a GPU. A block computes one tile of accumulators, each warp a part of it, in a software-pipelined
+// loop over K: the factors of several steps are in shared memory or being copied there while one step is multiplied.
+// Every accumulator adds its products in the order of K: one at a time with the scalar unit, by a fused multiply-add
+// (strict: rounded twice), and 16 at a time (tf32: 8) with the matrix units, which add the sum of these to the
+// accumulator. K elements that the last step lacks are zeros. Neither tiles nor the number of blocks change a result.
 #include "codegen/gpu/device_contraction.h"
 
 namespace calque::codegen {
@@ -11,18 +11,18 @@ using llvm::Value;
 
 namespace {
 
-/// Rows of square tiles that are computed side by side, so that their factors are met again in the cache: what runs at
-/// once should be about as high as it is wide.
-constexpr int64_t kTogether = 8;
+/// Rows of square tiles in a band that is computed together, so that factors are reused from the cache: the tiles that
+/// run at the same time should cover an area about as high as it is wide.
+constexpr int64_t kBandRows = 8;
 /// Shared memory that every device has for a block.
 constexpr int64_t kSharedMemory = 99 * 1024;
-/// Sums of a warp whose block has a processor to itself: while its warps meet, no other block works.
+/// Accumulators of a warp whose block has a multiprocessor to itself: no other block runs during its barriers.
 constexpr int64_t kLoneWarpTile = 64 * 64;
-/// Terms of a step where 16-bit floats are multiplied as f32.
-constexpr int64_t kWidenedDepth = 8;
-/// What is done with a sum is repeated up to so many instructions, so that several loads are under way.
+/// K of a step where 16-bit floats are multiplied as f32.
+constexpr int64_t kWidenedK = 8;
+/// Epilogues of up to this many instructions are unrolled, so that several loads are in flight.
 constexpr int64_t kShortEpilogue = 16, kEpilogues = 4;
-/// What is done with sums is done with 16 bytes of them at once up to so many instructions.
+/// Epilogues of up to this many instructions are vectorized: 16 bytes of accumulators at a time.
 constexpr int64_t kVectorEpilogue = 48;
 
 }  // namespace
@@ -32,25 +32,25 @@ DeviceContraction::DeviceContraction(DeviceEmitter& kernel, const kernel::Instru
       b_(kernel.b_),
       i_(i),
       t_(*kernel::choose_tiles(kernel.kernel_, i, kernel.options_.fast_math)),
-      factor_(kernel.dtype(i.regions[0].instructions.back().operands[0])),
-      sum_(kernel.dtype(i.regions[2].parameters[2])),
-      depth_(t_.depth) {
+      factor_dtype_(kernel.dtype(i.regions[0].instructions.back().operands[0])),
+      accumulator_dtype_(kernel.dtype(i.regions[2].parameters[2])),
+      step_k_(t_.step_k) {
   if (kernel.options_.strict && !is_scalar()) {
     t_.unit = Unit::scalar;
-    depth_ = kWidenedDepth;
+    step_k_ = kWidenedK;
   }
   if (!is_scalar()) {
-    unit_ = t_.unit == Unit::tf32 ? b_.getInt32Ty() : b_.getInt16Ty();
-    total_ = b_.getFloatTy();
-  } else if (is_integer(sum_) && size_of(sum_) < 4) {
-    unit_ = total_ = b_.getInt32Ty();
+    element_type_ = t_.unit == Unit::tf32 ? b_.getInt32Ty() : b_.getInt16Ty();
+    accumulator_type_ = b_.getFloatTy();
+  } else if (is_integer(accumulator_dtype_) && size_of(accumulator_dtype_) < 4) {
+    element_type_ = accumulator_type_ = b_.getInt32Ty();
   } else {
-    unit_ = total_ = k_.ops_.register_type(sum_);
+    element_type_ = accumulator_type_ = k_.ops_.register_type(accumulator_dtype_);
   }
-  unit_bytes_ = static_cast<int64_t>(unit_->getPrimitiveSizeInBits() / 8);
+  element_bytes_ = static_cast<int64_t>(element_type_->getPrimitiveSizeInBits() / 8);
   thread_rows_ = t_.warp_rows / kLaneRows;
   thread_columns_ = t_.warp_columns / kLaneColumns;
-  steps_ = ceil_div(i.extent, depth_);
+  steps_ = ceil_div(i.extent, step_k_);
   for (Factor* f : {&lhs_, &rhs_}) {
     f->which = f == &lhs_ ? 0 : 1;
     f->tile = f->which == 0 ? t_.rows : t_.columns;
@@ -58,67 +58,67 @@ DeviceContraction::DeviceContraction(DeviceEmitter& kernel, const kernel::Instru
     f->access = access_of(kernel.kernel_, i.regions[f->which]);
     choose_copy(*f);
     choose_layout(*f);
-    const int64_t beyond = f->whole - f->tile, length = f->async && !f->inner ? kPiece / unit_bytes_ : 1;
+    const int64_t beyond = f->whole - f->tile, length = f->async && !f->inner ? kChunkBytes / element_bytes_ : 1;
     f->shifted = beyond > 0 && beyond % f->tile != 0 && beyond % length == 0;
     if (!f->async) computed_.push_back(f);
     f->offset = stage_bytes_;
     stage_bytes_ += f->bytes;
   }
-  // What comes through registers is at most one step ahead.
+  // Factors that go through registers are at most one step ahead.
   stages_ = std::min<int64_t>({t_.stages, kSharedMemory / stage_bytes_, steps_ + 1});
   if (!is_asynchronous()) stages_ = 2;
   reads_ahead_ = !is_scalar() && computed_.empty() && t_.warp_rows * t_.warp_columns >= kLoneWarpTile;
 }
 
 void DeviceContraction::choose_layout(Factor& f) {
-  f.inner = f.along_depth && (f.async || !is_scalar());
-  const int64_t row = f.row_length(depth_) * unit_bytes_;
+  f.inner = f.along_k && (f.async || !is_scalar());
+  const int64_t row = f.row_length(step_k_) * element_bytes_;
   int64_t pad = 0;
-  if (f.inner || unit_bytes_ == 2) {
-    const int64_t pieces = std::min<int64_t>(8, row / kPiece);
-    f.mask = static_cast<unsigned>(pieces - 1);
-    for (int64_t r = pieces; r < 8; r *= 2) ++f.shift;
+  if (f.inner || element_bytes_ == 2) {
+    const int64_t chunks = std::min<int64_t>(8, row / kChunkBytes);
+    f.mask = static_cast<unsigned>(chunks - 1);
+    for (int64_t r = chunks; r < 8; r *= 2) ++f.shift;
   } else if (t_.unit == Unit::tf32) {
-    pad = 2 * kPiece;
+    pad = 2 * kChunkBytes;
   } else if (!f.async) {
-    pad = kPiece;
+    pad = kChunkBytes;
   }
   f.row_bytes = row + pad;
-  f.bytes = f.row_bytes * f.rows(depth_);
+  f.bytes = f.row_bytes * f.rows(step_k_);
 }
 
 void DeviceContraction::emit() {
-  if (k_.group_ != t_.threads)
-    k_.refuse("a product's tiles take groups of " + std::to_string(t_.threads) + " threads, not of " +
-              std::to_string(k_.group_));
-  k_.own([&] {
-    const int64_t staged = slices() == 0 ? 0 : t_.threads / 32 * slice_rows() * staged_row() * total_bytes();
+  if (k_.group_size_ != t_.threads)
+    k_.refuse("a product's tiles take thread groups of " + std::to_string(t_.threads) + " threads, not " +
+              std::to_string(k_.group_size_));
+  k_.thread_scope([&] {
+    const int64_t staged = slices() == 0 ? 0 : t_.threads / 32 * slice_rows() * staged_row() * accumulator_bytes();
     shared_ = k_.shared(k_.allocate_shared(std::max(stages_ * stage_bytes_, staged)));
     thread_ = k_.op(DeviceOp::thread);
-    find_tile();
-    find_lanes();
+    compute_tile();
+    compute_lanes();
     for (Factor* f : {&lhs_, &rhs_}) {
       prepare_fragments(*f);
       if (f->async) prepare_copies(*f);
     }
     k_.op(DeviceOp::barrier);
-    steps();
+    k_loop();
   });
 }
 
-// Tiles are counted down some rows of tiles before the next column of them.
-void DeviceContraction::find_tile() {
+// Tiles are numbered column by column within bands of several rows of tiles.
+void DeviceContraction::compute_tile() {
   const int64_t down = ceil_div(i_.rows, t_.rows), across = ceil_div(i_.columns, t_.columns);
-  const int64_t together = std::max<int64_t>(1, kTogether * t_.columns / t_.rows);
+  const int64_t band_rows = std::max<int64_t>(1, kBandRows * t_.columns / t_.rows);
   Value *row = nullptr, *column = nullptr;
-  if (down <= together) {
+  if (down <= band_rows) {
     row = b_.CreateURem(k_.tile_, integer(down));
     column = b_.CreateUDiv(k_.tile_, integer(down));
   } else {
-    Value* const band = b_.CreateUDiv(k_.tile_, integer(together * across));
-    Value* const within = b_.CreateURem(k_.tile_, integer(together * across));
-    Value* const height = smaller(integer(together), b_.CreateSub(integer(down), mul(band, together)));
-    row = add(mul(band, together), b_.CreateURem(within, height));
+    Value* const band = b_.CreateUDiv(k_.tile_, integer(band_rows * across));
+    Value* const within = b_.CreateURem(k_.tile_, integer(band_rows * across));
+    Value* const height = smaller(integer(band_rows), b_.CreateSub(integer(down), mul(band, band_rows)));
+    row = add(mul(band, band_rows), b_.CreateURem(within, height));
     column = b_.CreateUDiv(within, height);
   }
   const auto begin = [&](Factor& f, Value* number) {
@@ -129,7 +129,7 @@ void DeviceContraction::find_tile() {
   begin(rhs_, column);
 }
 
-void DeviceContraction::find_lanes() {
+void DeviceContraction::compute_lanes() {
   const int64_t across = t_.columns / t_.warp_columns;
   warp_row_ = mul(b_.CreateUDiv(k_.warp_, word(across)), t_.warp_rows);
   warp_column_ = mul(b_.CreateURem(k_.warp_, word(across)), t_.warp_columns);
@@ -137,14 +137,15 @@ void DeviceContraction::find_lanes() {
   lane_column_ = b_.CreateURem(k_.lane_, word(kLaneColumns));
 }
 
-// One meeting a step: behind it, what is multiplied next is there, and the place of what was multiplied is free.
-void DeviceContraction::steps() {
+// One barrier per step: after it, the factors to be multiplied next have arrived, and the stage that was multiplied may
+// be overwritten.
+void DeviceContraction::k_loop() {
   const int64_t ahead = stages_ - 1;
   for (int64_t s = 0; s < ahead; ++s) {
     Value* const stage = at(shared_, s * stage_bytes_);
     if (s < steps_) {
       begin_copies(stage, integer(s));
-      const bool whole = (s + 1) * depth_ <= i_.extent;
+      const bool whole = (s + 1) * step_k_ <= i_.extent;
       for (const Factor* f : computed_) {
         if (whole && is_short(*f))
           store(*f, stage, fetch(*f, integer(s)));
@@ -154,80 +155,80 @@ void DeviceContraction::steps() {
     }
     if (is_asynchronous()) k_.op(DeviceOp::async_commit);
   }
-  if (reads_ahead_) meet();
-  const int64_t sums = is_scalar() ? thread_rows_ * thread_columns_ : int64_t{t_.warp_rows} * t_.warp_columns / 32;
-  Values initial(static_cast<size_t>(sums), llvm::Constant::getNullValue(total_));
+  if (reads_ahead_) step_barrier();
+  const int64_t count = is_scalar() ? thread_rows_ * thread_columns_ : int64_t{t_.warp_rows} * t_.warp_columns / 32;
+  Values initial(static_cast<size_t>(count), llvm::Constant::getNullValue(accumulator_type_));
   if (reads_ahead_) initial.append(fragments(shared_, 0));
-  // The places of the step that is multiplied and of the one that is fetched.
+  // Offsets of the stage that is multiplied and of the one that is loaded.
   initial.push_back(word(0));
   initial.push_back(word(ahead * stage_bytes_));
   Values last = k_.counted(integer(0), integer(steps_), 1, initial, [&](Value* step, const Values& carries) {
     Step now;
-    now.here = carries[carries.size() - 2];
-    now.there = carries.back();
-    now.fetched = add(step, integer(ahead));
-    Value* const following = after(now.here);
-    now.following = b_.CreateSelect(b_.CreateICmpSLT(step, integer(steps_ - 1)), following, now.here);
-    now.sums.assign(carries.begin(), carries.begin() + sums);
-    now.fragments.assign(carries.begin() + sums, carries.end() - 2);
-    one_step(now);
-    Values next = now.sums;
+    now.current = carries[carries.size() - 2];
+    now.destination = carries.back();
+    now.fetched_step = add(step, integer(ahead));
+    Value* const following = next_stage(now.current);
+    now.next = b_.CreateSelect(b_.CreateICmpSLT(step, integer(steps_ - 1)), following, now.current);
+    now.accumulators.assign(carries.begin(), carries.begin() + count);
+    now.fragments.assign(carries.begin() + count, carries.end() - 2);
+    k_step(now);
+    Values next = now.accumulators;
     next.append(now.fragments);
-    next.append({following, after(now.there)});
+    next.append({following, next_stage(now.destination)});
     return next;
   });
-  last.resize(static_cast<size_t>(sums));
+  last.resize(static_cast<size_t>(count));
   k_.op(DeviceOp::barrier);
   finish(last);
 }
 
-Value* DeviceContraction::after(Value* place) {
-  Value* const next = add(place, word(stage_bytes_));
+Value* DeviceContraction::next_stage(Value* offset) {
+  Value* const next = add(offset, word(stage_bytes_));
   return b_.CreateSelect(b_.CreateICmpEQ(next, word(stages_ * stage_bytes_)), word(0), next);
 }
 
-void DeviceContraction::meet() {
+void DeviceContraction::step_barrier() {
   if (is_asynchronous()) k_.op(DeviceOp::async_wait, {word(stages_ - 2)});
   k_.op(DeviceOp::barrier);
 }
 
-// Multiplies while later factors are on their way: copied, or in registers until products are under way. A last step
-// that is not whole, and elements that are dear, are computed behind the products.
-void DeviceContraction::one_step(Step& now) {
-  const bool any = steps_ > stages_ - 1, ragged = i_.extent % depth_ != 0;
+// Multiplies while later factors are loaded: by asynchronous copies, or into registers that are stored after the
+// multiplications. A partial last step, and elements that are expensive to compute, are computed after them.
+void DeviceContraction::k_step(Step& now) {
+  const bool any = steps_ > stages_ - 1, ragged = i_.extent % step_k_ != 0;
   const auto before = [&](int64_t end) {
-    return any ? b_.CreateICmpSLT(now.fetched, integer(end)) : static_cast<Value*>(b_.getFalse());
+    return any ? b_.CreateICmpSLT(now.fetched_step, integer(end)) : static_cast<Value*>(b_.getFalse());
   };
   Value* const more = before(steps_);
   Value* const more_whole = ragged ? before(steps_ - 1) : more;
-  Value *const here = at(shared_, now.here), *const there = at(shared_, now.there);
-  if (!reads_ahead_) meet();
+  Value *const current = at(shared_, now.current), *const destination = at(shared_, now.destination);
+  if (!reads_ahead_) step_barrier();
   if (is_asynchronous()) {
-    k_.when(more, [&] { begin_copies(there, now.fetched); });
+    k_.when(more, [&] { begin_copies(destination, now.fetched_step); });
     k_.op(DeviceOp::async_commit);
   }
   std::vector<std::pair<const Factor*, Values>> held;
   for (const Factor* f : computed_) {
     if (!is_short(*f)) continue;
-    llvm::Type* const type = pack(*f) == 2 ? b_.getInt32Ty() : unit_;
-    const Values nothing(static_cast<size_t>(shares(units(*f))), llvm::PoisonValue::get(type));
-    held.emplace_back(f, k_.where(more_whole, nothing, [&] { return fetch(*f, now.fetched); }));
+    llvm::Type* const type = pack(*f) == 2 ? b_.getInt32Ty() : element_type_;
+    const Values nothing(static_cast<size_t>(per_thread(packed_count(*f))), llvm::PoisonValue::get(type));
+    held.emplace_back(f, k_.where(more_whole, nothing, [&] { return fetch(*f, now.fetched_step); }));
   }
-  if (is_scalar()) multiply_scalars(here, now.sums);
-  if (!is_scalar() && !reads_ahead_) now.fragments = fragments(here, 0);
-  for (int64_t s = 1; !is_scalar() && s < depth_ / unit_terms(); ++s) multiply_matrices(now, fragments(here, s));
+  if (is_scalar()) multiply_scalars(current, now.accumulators);
+  if (!is_scalar() && !reads_ahead_) now.fragments = fragments(current, 0);
+  for (int64_t s = 1; !is_scalar() && s < step_k_ / mma_k(); ++s) multiply_matrices(now, fragments(current, s));
   if (!is_scalar() && !reads_ahead_) multiply_matrices(now, {});
   k_.when(more_whole, [&] {
-    for (const auto& [f, values] : held) store(*f, there, values);
+    for (const auto& [f, values] : held) store(*f, destination, values);
   });
   for (const Factor* f : computed_) {
     if (!any || (is_short(*f) && !ragged)) continue;
-    Value* const condition = is_short(*f) ? b_.CreateICmpEQ(now.fetched, integer(steps_ - 1)) : more;
-    k_.when(condition, [&] { compute(*f, there, now.fetched); });
+    Value* const condition = is_short(*f) ? b_.CreateICmpEQ(now.fetched_step, integer(steps_ - 1)) : more;
+    k_.when(condition, [&] { compute(*f, destination, now.fetched_step); });
   }
   if (reads_ahead_) {
-    meet();
-    multiply_matrices(now, fragments(at(shared_, now.following), 0));
+    step_barrier();
+    multiply_matrices(now, fragments(at(shared_, now.next), 0));
   }
 }
 
@@ -236,29 +237,29 @@ void DeviceContraction::begin_copies(Value* stage, Value* step) {
     if (f->async) copy(*f, stage, step);
 }
 
-// Sums pass through shared memory, a few rows of a warp at a time, so that neighbouring lanes finish, and store,
-// neighbouring columns.
-void DeviceContraction::finish(const Values& sums) {
-  const int64_t bytes = slice_rows() * staged_row() * total_bytes();
+// Accumulators go through shared memory, a few rows of a warp at a time, so that neighbouring lanes run the epilogue
+// for, and store, neighbouring columns.
+void DeviceContraction::finish(const Values& accumulators) {
+  const int64_t bytes = slice_rows() * staged_row() * accumulator_bytes();
   Value* const own = at(shared_, mul(k_.warp_, bytes));
   for (int64_t slice = 0; slice < slices(); ++slice) {
     if (slice != 0) k_.op(DeviceOp::warp_barrier);
-    stage_sums(sums, slice, own);
+    stage_accumulators(accumulators, slice, own);
     k_.op(DeviceOp::warp_barrier);
     finish_slice(slice, own);
   }
 }
 
-void DeviceContraction::stage_sums(const Values& sums, int64_t slice, Value* to) {
-  const int64_t bytes = total_bytes(), row = staged_row() * bytes;
+void DeviceContraction::stage_accumulators(const Values& accumulators, int64_t slice, Value* to) {
+  const int64_t bytes = accumulator_bytes(), row = staged_row() * bytes;
   const llvm::Align align(static_cast<uint64_t>(bytes));
   if (is_scalar()) {
-    const int64_t width = group(rhs_);
+    const int64_t width = lane_width(rhs_);
     Value* const lane = add(mul(lane_row_, row), mul(lane_column_, width * bytes));
     for (int64_t c = 0; c < thread_columns_; ++c) {
       const int64_t column = c / width * width * kLaneColumns + c % width;
-      b_.CreateAlignedStore(sums[static_cast<size_t>(slice * thread_columns_ + c)], at(at(to, lane), column * bytes),
-                            align);
+      b_.CreateAlignedStore(accumulators[static_cast<size_t>(slice * thread_columns_ + c)],
+                            at(at(to, lane), column * bytes), align);
     }
     return;
   }
@@ -267,19 +268,19 @@ void DeviceContraction::stage_sums(const Values& sums, int64_t slice, Value* to)
   for (int64_t n = 0; n < across; ++n) {
     for (int64_t half = 0; half < 2; ++half) {
       const auto from = static_cast<size_t>((slice * across + n) * 4 + 2 * half);
-      Value* pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(total_, 2));
-      pair = b_.CreateInsertElement(pair, sums[from], uint64_t{0});
-      pair = b_.CreateInsertElement(pair, sums[from + 1], uint64_t{1});
+      Value* pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(accumulator_type_, 2));
+      pair = b_.CreateInsertElement(pair, accumulators[from], uint64_t{0});
+      pair = b_.CreateInsertElement(pair, accumulators[from + 1], uint64_t{1});
       b_.CreateAlignedStore(pair, at(at(to, lane), half * kFragmentColumns * row + n * kFragmentColumns * bytes),
                             llvm::Align(8));
     }
   }
 }
 
-// Sums that are finished together: 16 bytes of neighbours, where rows hold a whole number of those.
+// Accumulators per vector of the epilogue: 16 bytes of neighbours, where rows hold a whole number of vectors.
 int64_t DeviceContraction::finished_lanes() const {
   const kernel::Region& region = i_.regions[2];
-  const int64_t lanes = kPiece / total_bytes();
+  const int64_t lanes = kChunkBytes / accumulator_bytes();
   const bool straight = std::all_of(region.instructions.begin(), region.instructions.end(),
                                     [](const kernel::Instruction& i) { return i.regions.empty(); });
   const bool fits = i_.columns % lanes == 0 && slice_rows() * t_.warp_columns % (32 * lanes) == 0;
@@ -290,26 +291,28 @@ void DeviceContraction::finish_slice(int64_t slice, Value* from) {
   const int64_t lanes = finished_lanes(), count = slice_rows() * t_.warp_columns / 32 / lanes;
   const int64_t most = instruction_count(k_.kernel_, i_.regions[2]) <= kShortEpilogue ? kEpilogues / lanes : 1;
   const int64_t repeat = most > 1 && count % most == 0 ? most : 1;
-  llvm::Type* const type = lanes == 1 ? total_ : llvm::FixedVectorType::get(total_, static_cast<unsigned>(lanes));
+  llvm::Type* const type =
+      lanes == 1 ? accumulator_type_ : llvm::FixedVectorType::get(accumulator_type_, static_cast<unsigned>(lanes));
   const auto one = [&](Value* number) {
-    Value* const place = mul(add(mul(b_.CreateTrunc(number, b_.getInt32Ty()), 32), k_.lane_), lanes);
-    Value* const row = b_.CreateUDiv(place, word(t_.warp_columns));
-    Value* const column = b_.CreateURem(place, word(t_.warp_columns));
-    Value* const sum = b_.CreateAlignedLoad(type, at(from, mul(add(mul(row, staged_row()), column), total_bytes())),
-                                            llvm::Align(static_cast<uint64_t>(lanes * total_bytes())));
+    Value* const position = mul(add(mul(b_.CreateTrunc(number, b_.getInt32Ty()), 32), k_.lane_), lanes);
+    Value* const row = b_.CreateUDiv(position, word(t_.warp_columns));
+    Value* const column = b_.CreateURem(position, word(t_.warp_columns));
+    Value* const sum =
+        b_.CreateAlignedLoad(type, at(from, mul(add(mul(row, staged_row()), column), accumulator_bytes())),
+                             llvm::Align(static_cast<uint64_t>(lanes * accumulator_bytes())));
     Value* in_warp = add(row, word(slice * kFragmentRows));
     if (is_scalar()) {
-      const int64_t width = group(lhs_);
+      const int64_t width = lane_width(lhs_);
       in_warp = add(mul(row, width), word(slice / width * width * kLaneRows + slice % width));
     }
     Value* const m = add(lhs_.first, wide(add(warp_row_, in_warp)));
     Value* const n = add(rhs_.first, wide(add(warp_column_, column)));
-    Value* here = nullptr;
+    Value* inside = nullptr;
     for (const auto& [f, index] : {std::pair(&lhs_, m), std::pair(&rhs_, n)}) {
-      if (f->shifted) here = k_.and_mask(here, b_.CreateICmpSGE(index, f->begin));
-      if (f->ragged()) here = k_.and_mask(here, b_.CreateICmpSLT(index, integer(f->whole)));
+      if (f->shifted) inside = k_.and_mask(inside, b_.CreateICmpSGE(index, f->begin));
+      if (f->ragged()) inside = k_.and_mask(inside, b_.CreateICmpSLT(index, integer(f->whole)));
     }
-    k_.when(here, [&] { epilogue(m, n, sum, lanes); });
+    k_.when(inside, [&] { epilogue(m, n, sum, lanes); });
   };
   k_.counted(integer(0), integer(count), repeat, {}, [&](Value* number, const Values&) {
     for (int64_t u = 0; u < repeat; ++u) one(u == 0 ? number : add(number, integer(u)));
@@ -319,7 +322,7 @@ void DeviceContraction::finish_slice(int64_t slice, Value* from) {
 
 void DeviceContraction::epilogue(Value* m, Value* n, Value* sum, int64_t lanes) {
   const kernel::Region& region = i_.regions[2];
-  llvm::Type* const type = k_.ops_.same_lanes(k_.ops_.register_type(sum_), sum);
+  llvm::Type* const type = k_.ops_.same_lanes(k_.ops_.register_type(accumulator_dtype_), sum);
   if (sum->getType() != type) sum = b_.CreateTrunc(sum, type);
   k_.lanes_ = lanes == 1 ? 0 : static_cast<unsigned>(lanes);
   k_.env_[region.parameters[0]] = k_.uniform(m);
@@ -333,7 +336,7 @@ void DeviceContraction::epilogue(Value* m, Value* n, Value* sum, int64_t lanes) 
 
 void DeviceEmitter::contraction(const kernel::Instruction& i) {
   if (i.rows == 0 || i.columns == 0) return;
-  if (!tile_) return groups(i);
+  if (!tile_) return group_loop(i);
   DeviceContraction(*this, i).emit();
   tile_ = nullptr;
 }

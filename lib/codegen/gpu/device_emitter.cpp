@@ -1,5 +1,5 @@
-// A kernel's function and the place of a thread in it. Blocks hold whole groups; threads whose group is beyond the last
-// leave at once, which no barrier notices: a group that is a block has no threads of others beside it.
+// A kernel's function and the position of a thread in the grid. Blocks hold whole thread groups. Threads whose group is
+// beyond the last one return at once, without affecting any barrier: a group that is a block shares it with no other.
 #include "codegen/gpu/device_emitter.h"
 
 #include <algorithm>
@@ -34,9 +34,10 @@ DeviceEmitter::DeviceEmitter(llvm::Module& module, const TargetInfo& target, con
     : KernelEmitter(module, target, options, kernel, std::move(overlaps), {}), name_(std::move(name)) {
   if (!kernel.launch) refuse("it is not scheduled for a GPU");
   launch_ = *kernel.launch;
-  group_ = launch_.group;
-  if (launch_.threads % 32 != 0 || (group_ != 1 && group_ != 32 && group_ != launch_.threads))
-    refuse("groups of " + std::to_string(group_) + " threads in blocks of " + std::to_string(launch_.threads));
+  group_size_ = launch_.group_size;
+  if (launch_.threads % 32 != 0 || (group_size_ != 1 && group_size_ != 32 && group_size_ != launch_.threads))
+    refuse("thread groups of " + std::to_string(group_size_) + " threads in blocks of " +
+           std::to_string(launch_.threads));
   index_definitions(kernel.body, defined_);
   std::vector<int> stores(kernel.buffers.size());
   find_contended(kernel.body, false, stores);
@@ -58,33 +59,34 @@ DeviceKernel DeviceEmitter::emit_device() {
     function_->addParamAttr(i, llvm::Attribute::getWithAlignment(module_.getContext(), llvm::Align(align)));
   }
   b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", function_));
-  find_place();
-  const int64_t in_block = launch_.threads / group_;
+  compute_thread_position();
+  const int64_t in_block = launch_.threads / group_size_;
   const int64_t blocks = ceil_div(launch_.groups, in_block);
   if (blocks > kMostBlocks) refuse("a grid of " + std::to_string(blocks) + " blocks is more than a GPU takes");
   cooperative_ = is_group();
   Value* const here =
-      blocks * in_block == launch_.groups ? nullptr : b_.CreateICmpSLT(number_, integer(launch_.groups));
+      blocks * in_block == launch_.groups ? nullptr : b_.CreateICmpSLT(group_index_, integer(launch_.groups));
   when(here, [&] { run(kernel_.body); });
   b_.CreateRetVoid();
   return {function_, {name_, blocks, launch_.threads, shared_bytes_}};
 }
 
-void DeviceEmitter::find_place() {
+void DeviceEmitter::compute_thread_position() {
   Value* const thread = op(DeviceOp::thread);
   Value* const block = op(DeviceOp::block);
   lane_ = b_.CreateAnd(thread, b_.getInt32(31));
   warp_ = b_.CreateLShr(thread, 5);
-  if (group_ == launch_.threads) {
-    number_ = block;
+  if (group_size_ == launch_.threads) {
+    group_index_ = block;
     rank_ = b_.CreateZExt(thread, b_.getInt64Ty());
     return;
   }
-  const auto in_block = static_cast<uint64_t>(launch_.threads / group_);
-  Value* const within = group_ == 1 ? thread : warp_;
-  number_ = add(b_.CreateMul(block, b_.getInt64(in_block), "", true, true), b_.CreateZExt(within, b_.getInt64Ty()));
-  rank_ = group_ == 1 ? integer(0) : b_.CreateZExt(lane_, b_.getInt64Ty());
-  if (group_ == 32) warp_ = b_.getInt32(0);
+  const auto in_block = static_cast<uint64_t>(launch_.threads / group_size_);
+  Value* const within = group_size_ == 1 ? thread : warp_;
+  group_index_ =
+      add(b_.CreateMul(block, b_.getInt64(in_block), "", true, true), b_.CreateZExt(within, b_.getInt64Ty()));
+  rank_ = group_size_ == 1 ? integer(0) : b_.CreateZExt(lane_, b_.getInt64Ty());
+  if (group_size_ == 32) warp_ = b_.getInt32(0);
 }
 
 void DeviceEmitter::when(Value* condition, const std::function<void()>& body) {
@@ -101,9 +103,9 @@ Values DeviceEmitter::where(Value* condition, const Values& otherwise, const std
 }
 
 void DeviceEmitter::barrier() {
-  if (group_ > 32)
+  if (group_size_ > 32)
     op(DeviceOp::barrier);
-  else if (group_ == 32)
+  else if (group_size_ == 32)
     op(DeviceOp::warp_barrier);
 }
 

@@ -1,15 +1,15 @@
 #pragma once
-// From a kernel that is scheduled for a GPU to one function of device code. A thread is scalar code of KernelEmitter
-// (or vectors of 16 bytes in loops marked so); what is added here is who runs which iterations, and what threads of a
-// group tell each other. Code is either *cooperative*, run alike by all threads of a group, whose values are then the
-// same in all, or it is a thread's own, inside a loop spread over threads.
+// Emits one function of device code for a kernel that is scheduled for a GPU. KernelEmitter emits the code of one
+// thread: scalar, or 16-byte vectors in loops marked so. DeviceEmitter adds the mapping of iterations to threads, and
+// collectives of thread groups. Code is either *cooperative*, executed by all threads of a group with the same values
+// in all, or per-thread, inside a loop that is mapped to threads.
 #include "codegen/emit/emitter.h"
 #include "codegen/gpu/device_code.h"
 #include "codegen/gpu/device_ops.h"
 
 namespace calque::codegen {
 
-/// A kernel's function in a module, and how it is launched.
+/// A kernel's function in a module, and its launch configuration.
 struct DeviceKernel {
   llvm::Function* function = nullptr;
   DeviceFunction launch;
@@ -32,51 +32,51 @@ class DeviceEmitter final : public KernelEmitter {
   llvm::Value* op(DeviceOp o, llvm::ArrayRef<llvm::Value*> operands = {}) { return device_op(b_, o, operands); }
   llvm::Value* integer(int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); }
   llvm::Value* add(llvm::Value* a, llvm::Value* b) { return b_.CreateAdd(a, b, "", true, true); }
-  void find_place();
-  /// What runs only where the condition holds. (None: always.)
+  void compute_thread_position();
+  /// Emits `body` so that it runs only where the condition holds. Null: always.
   void when(llvm::Value* condition, const std::function<void()>& body);
-  /// Carries of a body that runs only where the condition holds.
+  /// The same for a body that yields values; `otherwise` are the values where it does not run.
   Values where(llvm::Value* condition, const Values& otherwise, const std::function<Values()>& body);
-  bool is_group() const { return group_ > 1; }
+  bool is_group() const { return group_size_ > 1; }
   void barrier();
-  /// Bytes of shared memory of the block, 16-byte aligned.
+  /// Allocates shared memory of the block, 16-byte aligned. Returns its offset.
   int32_t allocate_shared(int64_t bytes);
   llvm::Value* shared(int32_t offset) { return op(DeviceOp::shared, {b_.getInt32(static_cast<uint32_t>(offset))}); }
 
   // ---- device_memory.cpp
   llvm::Value* load_vector(int32_t buffer, Id index_id, const Reg& index, llvm::Value* mask);
   void store_vector(const Instruction& i, const Reg& index, llvm::Value* value, llvm::Value* mask);
-  /// Of one thread; atomic where the instruction combines.
+  /// A store of one thread; atomic where the instruction has a combiner.
   void store_one(const Instruction& i, llvm::Value* index, llvm::Value* value);
-  /// A number that divides an index, and so says how its accesses are aligned.
+  /// A divisor of an index, from which the alignment of its accesses follows.
   int64_t divisor(Id id) const;
   llvm::Align vector_alignment(int32_t buffer, Id index_id) const;
-  /// Stores what other threads of the group load or store too.
-  bool exchanges(const kernel::Region& region) const;
-  static void find_contended(const kernel::Region& region, bool again, std::vector<int>& stores);
+  /// Whether the region stores to buffers that other threads of the group load or store too.
+  bool stores_contended(const kernel::Region& region) const;
+  static void find_contended(const kernel::Region& region, bool repeated, std::vector<int>& stores);
 
   // ---- device_loops.cpp
   bool is_straight(const kernel::Region& body) const;
   unsigned vector_lanes(const Instruction& i) const;
-  void dealt(int64_t first, int64_t end, int64_t repeat, const std::function<void(llvm::Value*)>& body);
-  void groups(const Instruction& i);
+  void distribute(int64_t first, int64_t end, int64_t repeat, const std::function<void(llvm::Value*)>& body);
+  void group_loop(const Instruction& i);
   void iteration(const Instruction& i, llvm::Value* index, unsigned lanes);
-  void threads(const Instruction& i);
-  void own(const std::function<void()>& body);
+  void thread_loop(const Instruction& i);
+  void thread_scope(const std::function<void()>& body);
 
   // ---- device_reduction.cpp
   Values identities(const Instruction& i, bool vectorised) override;
-  void fold_alone(const Instruction& i);
-  void fold_together(const Instruction& i);
+  void thread_reduction(const Instruction& i);
+  void group_reduction(const Instruction& i);
   Values fold_strided(const Instruction& i);
   Values fold_vectors(const Instruction& i, unsigned lanes);
-  Values fold_group(const Instruction& i, Values v);
-  Values fold_warp(const Instruction& i, Values v);
+  Values combine_group(const Instruction& i, Values v);
+  Values combine_warp(const Instruction& i, Values v);
   llvm::Value* shuffle(DeviceOp mode, llvm::Value* v, llvm::Value* operand);
   Values shuffle(DeviceOp mode, const Values& v, llvm::Value* operand);
 
   // ---- device_scan.cpp
-  void scan_together(const Instruction& i);
+  void group_scan(const Instruction& i);
   Values scan_contributions(const Scan& scan, llvm::Value* index);
   Values prefix_warp(const Instruction& i, Values v);
 
@@ -84,17 +84,17 @@ class DeviceEmitter final : public KernelEmitter {
   friend class DeviceContraction;
 
   kernel::Launch launch_;
-  int32_t group_ = 1;
+  int32_t group_size_ = 1;
   std::string name_;
-  llvm::Value* number_ = nullptr;  ///< i64: of the group in the grid
-  llvm::Value* rank_ = nullptr;    ///< i64: of the thread in its group
-  llvm::Value* lane_ = nullptr;    ///< i32: of the thread in its warp
-  llvm::Value* warp_ = nullptr;    ///< i32: of the warp in its group
+  llvm::Value* group_index_ = nullptr;  ///< i64: of the thread group in the grid
+  llvm::Value* rank_ = nullptr;         ///< i64: of the thread in its group
+  llvm::Value* lane_ = nullptr;         ///< i32: of the thread in its warp
+  llvm::Value* warp_ = nullptr;         ///< i32: of the warp in its group
   bool cooperative_ = false;
-  std::vector<bool> contended_;               ///< buffers
-  const Instruction* vector_loop_ = nullptr;  ///< the one of `parts_` that runs in vectors of loop_lanes_
+  std::vector<bool> contended_;               ///< by buffer: several threads of a group access it, one of them storing
+  const Instruction* vector_loop_ = nullptr;  ///< the one of `subranges_` that runs in vectors of loop_lanes_
   unsigned loop_lanes_ = 0;
-  llvm::Value* tile_ = nullptr;  ///< i64: of the contraction that is to be emitted (kernel::Tiles)
+  llvm::Value* tile_ = nullptr;  ///< i64: tile number of the contraction to be emitted (kernel::Tiles)
   int32_t shared_bytes_ = 0;
   std::unordered_map<Id, const Instruction*> defined_;
   std::unordered_map<Id, int64_t> divisors_;  ///< of loops' indices

@@ -1,6 +1,6 @@
-// Loads and stores of device code. An access whose predicate is false touches nothing that matters: a load reads the
-// first element and forgets it, a store does not happen. Vectors of 16 bytes are loaded and stored as such where the
-// index is known to be a multiple of their length.
+// Loads and stores of device code. Where the predicate is false, a load reads the first element and discards it, and a
+// store is skipped. Vectors of 16 bytes are loaded and stored as such where the index is known to be a multiple of
+// their length.
 #include <bit>
 #include <numeric>
 
@@ -55,7 +55,7 @@ int64_t DeviceEmitter::divisor(Id id) const {
       case ScalarOp::sub:
         return std::gcd(of(0), of(1));
       case ScalarOp::mul: {
-        // Powers of two are all that alignment is about.
+        // Only powers of two matter for alignment.
         const auto zeros = [&](size_t o) { return std::countr_zero(static_cast<uint64_t>(of(o))); };
         return std::min(kAnything, int64_t{1} << std::min(zeros(0) + zeros(1), 40));
       }
@@ -116,12 +116,12 @@ void DeviceEmitter::store(const Instruction& i) {
   if (lanes_ == 0) {
     Value* const to_memory = ops_.to_memory(value.v, d);
     Value* condition = predicate ? predicate->v : nullptr;
-    const bool exchanged = cooperative_ && contended_[static_cast<size_t>(i.buffer)];
+    const bool contended = cooperative_ && contended_[static_cast<size_t>(i.buffer)];
     if (cooperative_) condition = and_mask(condition, b_.CreateICmpEQ(rank_, integer(0)));
-    // What is there must have been read, or written, by all before one changes it, and all see the change.
-    if (exchanged) barrier();
+    // All threads must have finished their accesses before one stores, and must see the store afterwards.
+    if (contended) barrier();
     when(condition, [&] { store_one(i, index.v, to_memory); });
-    if (exchanged) barrier();
+    if (contended) barrier();
     return;
   }
   Value* const mask = and_mask(mask_, predicate ? as_vector(*predicate) : nullptr);
@@ -133,10 +133,10 @@ void DeviceEmitter::store_vector(const Instruction& i, const Reg& index, Value* 
     b_.CreateAlignedStore(value, address(i.buffer, index.v), vector_alignment(i.buffer, i.operands[0]));
     return;
   }
-  Value* const places = as_vector(index);
+  Value* const indices = as_vector(index);
   for (unsigned l = 0; l < lanes_; ++l)
     when(mask ? b_.CreateExtractElement(mask, l) : nullptr,
-         [&] { store_one(i, b_.CreateExtractElement(places, l), b_.CreateExtractElement(value, l)); });
+         [&] { store_one(i, b_.CreateExtractElement(indices, l), b_.CreateExtractElement(value, l)); });
 }
 
 void DeviceEmitter::store_one(const Instruction& i, Value* index, Value* value) {
@@ -152,20 +152,20 @@ void DeviceEmitter::store_one(const Instruction& i, Value* index, Value* value) 
                      module_.getContext().getOrInsertSyncScopeID("device"));
 }
 
-// Threads of a group meet in a buffer that is both loaded and stored, or stored in several places or turns.
-void DeviceEmitter::find_contended(const kernel::Region& region, bool again, std::vector<int>& stores) {
+// A buffer is contended when it is both loaded and stored, or stored by several instructions or repeatedly.
+void DeviceEmitter::find_contended(const kernel::Region& region, bool repeated, std::vector<int>& stores) {
   for (const Instruction& i : region.instructions) {
-    if (i.op == Op::store) stores[static_cast<size_t>(i.buffer)] += again ? 2 : 1;
-    const bool in_turns = i.op == Op::while_ || (i.op == Op::loop && i.loop == kernel::LoopKind::sequential);
-    for (const kernel::Region& inner : i.regions) find_contended(inner, again || in_turns, stores);
+    if (i.op == Op::store) stores[static_cast<size_t>(i.buffer)] += repeated ? 2 : 1;
+    const bool repeats = i.op == Op::while_ || (i.op == Op::loop && i.loop == kernel::LoopKind::sequential);
+    for (const kernel::Region& inner : i.regions) find_contended(inner, repeated || repeats, stores);
   }
 }
 
-bool DeviceEmitter::exchanges(const kernel::Region& region) const {
+bool DeviceEmitter::stores_contended(const kernel::Region& region) const {
   for (const Instruction& i : region.instructions) {
     if (i.op == Op::store && contended_[static_cast<size_t>(i.buffer)]) return true;
     for (const kernel::Region& inner : i.regions)
-      if (exchanges(inner)) return true;
+      if (stores_contended(inner)) return true;
   }
   return false;
 }

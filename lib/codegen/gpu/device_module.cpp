@@ -1,4 +1,4 @@
-// Up to the last pass a module is the same whoever will run it.
+// Up to the last pass a module is the same for PTX and for the simulator.
 #include "codegen/gpu/device_module.h"
 
 #include "calque/ir/errors.h"
@@ -28,7 +28,7 @@ class LinkedSimulation final : public SimulatedProgram {
   const Function* table_;
 };
 
-/// Kernels are reached through one table, so that no name of theirs meets one of the process.
+/// Kernels are reached through one table, so that their names cannot clash with symbols of the process.
 void make_simulated_table(DeviceModule& device) {
   llvm::Module& module = *device.module;
   std::vector<llvm::Constant*> kernels;
@@ -36,7 +36,7 @@ void make_simulated_table(DeviceModule& device) {
     llvm::Function* f = module.getFunction(described.name);
     f->setName("simulated." + described.name);
     f->setLinkage(llvm::GlobalValue::InternalLinkage);
-    // Callers built with clang's -fsanitize=function look for a signature in front of what they call.
+    // Callers built with clang's -fsanitize=function read a signature in front of the called function.
     f->setPrefixData(llvm::ConstantAggregateZero::get(llvm::ArrayType::get(llvm::Type::getInt64Ty(device.context), 2)));
     kernels.push_back(f);
   }

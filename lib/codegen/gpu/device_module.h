@@ -1,5 +1,5 @@
 #pragma once
-// A module of device code on its way from the emitter to PTX or to the simulator.
+// A module of device code between the emitter and PTX or the simulator.
 #include <memory>
 
 #include "codegen/gpu/device_backend.h"
@@ -16,7 +16,7 @@ struct DeviceModule {
   DeviceFunctions functions;
 };
 
-/// The last passes, and what comes behind them. `backend` is the one that optimised the module.
+/// Runs the last passes and emits code. `backend` is the one that optimised the module.
 PtxProgram finish_ptx(DeviceModule& device, DeviceBackend& backend);
 std::shared_ptr<const SimulatedProgram> finish_simulated(DeviceModule& device);
 

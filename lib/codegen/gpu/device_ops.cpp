@@ -1,5 +1,4 @@
-// Operations are declared once per module and known by their names alone, so that IR read back from text means the
-// same.
+// Operations are declared once per module and identified by name alone, so that IR parsed from text keeps its meaning.
 #include "codegen/gpu/device_ops.h"
 
 #include <array>
@@ -13,7 +12,7 @@ struct DeviceOpInfo {
   const char* name;
   /// Result, ':', operands. v void, i i32, l i64, f float, s shared pointer, g global pointer, I and F: 4 of i and f.
   const char* signature;
-  /// How it touches memory: n not at all, x what nobody else sees, r reads, w whatever there is.
+  /// Memory effects: n none, x inaccessible memory only, w unknown.
   char memory;
   bool convergent;
 };
@@ -32,7 +31,7 @@ constexpr std::array kDeviceOps = {
     DeviceOpInfo{DeviceOp::mma_f16, "cq.mma.f16", "F:iiiiiiffff", 'x', true},
     DeviceOpInfo{DeviceOp::mma_bf16, "cq.mma.bf16", "F:iiiiiiffff", 'x', true},
     DeviceOpInfo{DeviceOp::mma_tf32, "cq.mma.tf32", "F:iiiiiiffff", 'x', true},
-    // Reads rows that other lanes name, so not of its operand alone.
+    // Reads rows that other lanes address, hence not only through its operand.
     DeviceOpInfo{DeviceOp::load_matrix, "cq.load.matrix", "I:s", 'w', true},
     DeviceOpInfo{DeviceOp::load_matrix_transposed, "cq.load.matrix.transposed", "I:s", 'w', true},
     DeviceOpInfo{DeviceOp::async_copy, "cq.async.copy", "v:sgi", 'w', false},

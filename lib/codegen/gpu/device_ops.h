@@ -1,16 +1,16 @@
 #pragma once
-// Operations of a GPU as calls of functions named `cq.*`: all code generation before the last pass knows only these.
-// The last pass makes NVVM intrinsics and inline PTX of them (lower_to_nvvm), or calls of the simulator
+// Operations of a GPU as calls of functions named `cq.*`, the only form in which code generation knows them before the
+// last pass. That pass lowers them to NVVM intrinsics (lower_to_nvvm) or to calls of the simulator
 // (lower_to_simulator).
 //
 //   i32  cq.thread()  i32 cq.threads()          of the block
 //   i64  cq.block()   i64 cq.blocks()           of the grid
 //   void cq.barrier()                           of the block
 //   void cq.warp.barrier()
-//   i32  cq.shuffle.xor(i32 value, i32 mask)    all 32 lanes take part
+//   i32  cq.shuffle.xor(i32 value, i32 mask)    all 32 lanes participate
 //   i32  cq.shuffle.up(i32 value, i32 delta)
 //   i32  cq.shuffle.index(i32 value, i32 lane)
-//   ptr addrspace(3) cq.shared(i32 offset)      bytes into the block's dynamic shared memory
+//   ptr addrspace(3) cq.shared(i32 offset)      byte offset into the block's dynamic shared memory
 //   {float x4} cq.mma.f16|bf16|tf32(i32 a x4 (tf32: x4), i32 b x2, float c x4)   m16n8k16 (tf32: m16n8k8)
 //   {i32 x4}   cq.load.matrix(ptr addrspace(3)), cq.load.matrix.transposed(ptr addrspace(3))
 //   void cq.async.copy(ptr addrspace(3), ptr addrspace(1), i32 valid)
@@ -45,18 +45,17 @@ enum class DeviceOp : uint8_t {
   async_wait,
 };
 
-/// Calls the operation at the insertion point. A barrier is convergent and touches memory; so are all that exchange
-/// values between threads.
+/// Calls the operation at the insertion point. Barriers are convergent and access memory, as do all collectives.
 llvm::Value* device_op(llvm::IRBuilder<>& b, DeviceOp op, llvm::ArrayRef<llvm::Value*> operands = {});
 
-/// What `function` is, or nothing when it is no operation of the device.
+/// The device operation that `function` declares, if it is one.
 std::optional<DeviceOp> device_op_of(const llvm::Function& function);
 
 /// For NVPTX: kernels get their calling convention and the bound of their threads (`threads[k]`).
 void lower_to_nvvm(llvm::Module& module, llvm::ArrayRef<llvm::Function*> kernels, llvm::ArrayRef<int32_t> threads);
 
 /// For the host: every kernel becomes `void (ptr thread, ptr buffers)` (SimulatedProgram::Function) under its name,
-/// addresses lose their spaces, and every access to global or shared memory is told to the simulator first.
+/// addresses lose their spaces, and every access to global or shared memory is preceded by a call of the simulator.
 void lower_to_simulator(llvm::Module& module, llvm::ArrayRef<llvm::Function*> kernels);
 
 }  // namespace calque::codegen

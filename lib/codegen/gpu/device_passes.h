@@ -1,5 +1,5 @@
 #pragma once
-// What the last passes over device code share.
+// Helpers of the last passes over device code.
 #include <utility>
 #include <vector>
 
@@ -7,17 +7,17 @@
 
 namespace calque::codegen {
 
-/// Of a block's shared memory, in bytes.
+/// Alignment of a block's shared memory, in bytes.
 constexpr uint64_t kSharedAlignment = 128;
 
 /// The calls of operations of the device, in order.
 std::vector<std::pair<llvm::CallInst*, DeviceOp>> device_ops_in(llvm::Function& function);
 
-/// `noalias` says that nobody else writes a buffer while the kernel runs, so LLVM would keep loads across barriers,
-/// behind which other threads have written. Kernels with barriers promise it only of buffers that they never write.
+/// `noalias` says that no other pointer writes a buffer while the kernel runs, so LLVM would move loads across barriers
+/// although other threads store before them. Kernels with barriers keep it only on buffers that they never write.
 void forget_aliases_at_barriers(llvm::Module& module);
 
-/// Removes declarations of operations that nobody calls any more.
+/// Removes declarations of operations that are no longer called.
 void remove_device_ops(llvm::Module& module);
 
 }  // namespace calque::codegen

@@ -1,13 +1,13 @@
-// Reductions combine in an order that the extent, the group and the lanes fix.
+// Reductions combine in an order that is fixed by the extent, the size of the thread group and the number of lanes.
 //
-// A thread alone sums blocks of about the square root of the extent, each into four accumulators that are folded
-// (a0+a1)+(a2+a3), and the blocks in order: 2 sqrt(n) additions in a row at most, without memory of its own.
+// A single thread reduces blocks of about sqrt(extent) elements, each into four accumulators that are combined as
+// (a0+a1)+(a2+a3), and then the blocks in order: at most 2 sqrt(n) dependent additions, without local memory.
 //
-// Together, thread t of a group of G sums the vectors t, t + G, t + 2G ..., four of them at a time into accumulators of
-// their own while that many are left; then its accumulators, its lanes, the lanes of the warp (xor 16, 8, 4, 2, 1) and
-// the warps of the block combine, each pair in the same way in all threads, so that all hold the same bits. The initial
+// In a thread group of G, thread t reduces the vectors t, t + G, t + 2G ..., into four separate accumulators while four
+// vectors are left. Then its accumulators, its lanes, the lanes of the warp (xor 16, 8, 4, 2, 1) and the warps of the
+// block are combined, each pair in the same way in all threads, so that all hold the same bits. The initial
 // value comes first of all. A sum of n terms passes through n / (4 G lanes) + log2(4 G lanes) additions or so: rows of
-// one group are short beside that, since longer ones are split over the grid.
+// one group are short in comparison, since longer ones are split over the grid.
 #include <bit>
 
 #include "codegen/gpu/device_emitter.h"
@@ -26,7 +26,7 @@ constexpr int64_t kRepeatedBody = 12;
 
 }  // namespace
 
-// -0 + x is x for every x, +0 + -0 is not: what a piece of a cumulative loop makes keeps its sign so.
+// -0 + x is x for every x, +0 + -0 is not -0: the partial of a chunk of a cumulative loop keeps its sign.
 Values DeviceEmitter::identities(const Instruction& i, bool vectorised) {
   Values v = KernelEmitter::identities(i, vectorised);
   for (size_t r = 0; r < v.size(); ++r)
@@ -35,7 +35,7 @@ Values DeviceEmitter::identities(const Instruction& i, bool vectorised) {
   return v;
 }
 
-void DeviceEmitter::fold_alone(const Instruction& i) {
+void DeviceEmitter::thread_reduction(const Instruction& i) {
   if (i.extent <= kInOrder) return sequential_reduction(i);
   const LoopFacts& facts = analysis_.facts(i);
   Blocks blocks;
@@ -44,34 +44,34 @@ void DeviceEmitter::fold_alone(const Instruction& i) {
   blocks.extent = rounds(i) ? int64_t{1} << ((std::bit_width(static_cast<uint64_t>(root)) + 1) / 2) : i.extent;
   blocks.extent = std::max(blocks.extent / kAccumulators * kAccumulators, kAccumulators);
   blocks.count = i.extent / blocks.extent;
-  blocks.grouped = blocks.count * blocks.extent;
+  blocks.blocked = blocks.count * blocks.extent;
   const auto block = [&](Value* begin) { return sum_block(i, blocks, begin, add(begin, integer(blocks.extent))); };
   Values total = blocks.count == 1
                      ? block(integer(0))
-                     : counted(integer(0), integer(blocks.grouped), blocks.extent, identities(i, false),
+                     : counted(integer(0), integer(blocks.blocked), blocks.extent, identities(i, false),
                                [&](Value* begin, const Values& sum) { return combine(i, sum, block(begin)); });
-  if (blocks.grouped < i.extent) total = combine(i, total, sum_rest(i, blocks));
+  if (blocks.blocked < i.extent) total = combine(i, total, sum_remainder(i, blocks));
   finish(i, total);
 }
 
-void DeviceEmitter::fold_together(const Instruction& i) {
-  const bool exchanged = exchanges(i.regions[0]);
-  if (exchanged) barrier();
+void DeviceEmitter::group_reduction(const Instruction& i) {
+  const bool contended = stores_contended(i.regions[0]);
+  if (contended) barrier();
   Values mine;
-  own([&] {
+  thread_scope([&] {
     const unsigned lanes = vector_lanes(i);
     mine = lanes == 0 ? fold_strided(i) : fold_vectors(i, lanes);
   });
-  if (exchanged) barrier();
-  finish(i, fold_group(i, std::move(mine)));
+  if (contended) barrier();
+  finish(i, combine_group(i, std::move(mine)));
 }
 
-// One term a time.
+// One element at a time.
 Values DeviceEmitter::fold_strided(const Instruction& i) {
   const Values nothing = identities(i, false);
   const LoopFacts& facts = analysis_.facts(i);
   const bool repeat = facts.cost <= kRepeatedBody && !facts.nested;
-  const int64_t at_once = repeat ? kAccumulators : 1, stride = at_once * group_;
+  const int64_t at_once = repeat ? kAccumulators : 1, stride = at_once * group_size_;
   const int64_t rounds_of_all = i.extent / stride, rest = i.extent - rounds_of_all * stride;
   const auto n = static_cast<std::ptrdiff_t>(nothing.size());
   Values sums;
@@ -81,7 +81,7 @@ Values DeviceEmitter::fold_strided(const Instruction& i) {
       Values next;
       for (int64_t a = 0; a < at_once; ++a) {
         const Values mine(carries.begin() + a * n, carries.begin() + (a + 1) * n);
-        next.append(combine(i, mine, contributions(i, add(index, integer(a * group_)), false)));
+        next.append(combine(i, mine, contributions(i, add(index, integer(a * group_size_)), false)));
       }
       return next;
     });
@@ -94,15 +94,15 @@ Values DeviceEmitter::fold_strided(const Instruction& i) {
   }
   if (rest == 0) return total;
   Value* const first = add(rank_, integer(rounds_of_all * stride));
-  Value* const some = rest >= group_ ? nullptr : b_.CreateICmpSLT(rank_, integer(rest));
+  Value* const some = rest >= group_size_ ? nullptr : b_.CreateICmpSLT(rank_, integer(rest));
   return where(some, total, [&] {
-    return counted(first, integer(i.extent), group_, total, [&](Value* index, const Values& carries) {
+    return counted(first, integer(i.extent), group_size_, total, [&](Value* index, const Values& carries) {
       return combine(i, carries, contributions(i, index, false));
     });
   });
 }
 
-// Neighbouring lanes of neighbouring threads; what no whole vector holds goes to the first threads, a term each.
+// Neighbouring threads take neighbouring vectors; the first threads take one each of the elements past the last vector.
 Values DeviceEmitter::fold_vectors(const Instruction& i, unsigned lanes) {
   const int64_t vectors = i.extent / lanes, rest = i.extent % lanes;
   const LoopFacts& facts = analysis_.facts(i);
@@ -116,16 +116,16 @@ Values DeviceEmitter::fold_vectors(const Instruction& i, unsigned lanes) {
     const Values v = contributions(i, b_.CreateMul(number, integer(lanes), "", true, true), true);
     return combine(i, sum, v);
   };
-  const int64_t whole = vectors / (at_once * group_) * at_once * group_;
+  const int64_t whole = vectors / (at_once * group_size_) * at_once * group_size_;
   Values total = nothing;
   if (whole > 0) {
     Values sums;
     for (int64_t a = 0; a < at_once; ++a) sums.append(nothing);
-    sums = counted(rank_, integer(whole), at_once * group_, sums, [&](Value* number, const Values& carries) {
+    sums = counted(rank_, integer(whole), at_once * group_size_, sums, [&](Value* number, const Values& carries) {
       Values next;
       for (int64_t a = 0; a < at_once; ++a)
-        next.append(
-            vector(add(number, integer(a * group_)), Values(carries.begin() + a * n, carries.begin() + (a + 1) * n)));
+        next.append(vector(add(number, integer(a * group_size_)),
+                           Values(carries.begin() + a * n, carries.begin() + (a + 1) * n)));
       return next;
     });
     total.assign(sums.begin(), sums.begin() + n);
@@ -137,9 +137,9 @@ Values DeviceEmitter::fold_vectors(const Instruction& i, unsigned lanes) {
     }
   }
   if (whole < vectors) {
-    Value* const some = vectors - whole >= group_ ? nullptr : b_.CreateICmpSLT(rank_, integer(vectors - whole));
+    Value* const some = vectors - whole >= group_size_ ? nullptr : b_.CreateICmpSLT(rank_, integer(vectors - whole));
     total = where(some, total, [&] {
-      return counted(add(rank_, integer(whole)), integer(vectors), group_, total,
+      return counted(add(rank_, integer(whole)), integer(vectors), group_size_, total,
                      [&](Value* number, const Values& carries) { return vector(number, carries); });
     });
   }
@@ -173,16 +173,16 @@ Values DeviceEmitter::shuffle(DeviceOp mode, const Values& v, Value* operand) {
   return out;
 }
 
-Values DeviceEmitter::fold_warp(const Instruction& i, Values v) {
+Values DeviceEmitter::combine_warp(const Instruction& i, Values v) {
   for (uint32_t distance = 16; distance >= 1; distance /= 2)
     v = combine(i, v, shuffle(DeviceOp::shuffle_xor, v, b_.getInt32(distance)));
   return v;
 }
 
-// Every thread gets what all of the group have.
-Values DeviceEmitter::fold_group(const Instruction& i, Values v) {
-  v = fold_warp(i, std::move(v));
-  const int32_t warps = group_ / 32;
+// All-reduce: every thread gets the combination over its group.
+Values DeviceEmitter::combine_group(const Instruction& i, Values v) {
+  v = combine_warp(i, std::move(v));
+  const int32_t warps = group_size_ / 32;
   if (warps <= 1) return v;
   const Values nothing = identities(i, false);
   Values slots;
@@ -193,7 +193,7 @@ Values DeviceEmitter::fold_group(const Instruction& i, Values v) {
   const auto memory = [&](Value* x) {
     return x->getType()->isIntegerTy(1) ? static_cast<llvm::Type*>(b_.getInt8Ty()) : x->getType();
   };
-  barrier();  // what the last reduction left here has been read
+  barrier();  // the previous reduction's slots have been read
   when(b_.CreateICmpEQ(lane_, b_.getInt32(0)), [&] {
     for (size_t r = 0; r < v.size(); ++r)
       b_.CreateStore(b_.CreateZExtOrBitCast(v[r], memory(v[r])), b_.CreateInBoundsGEP(memory(v[r]), slots[r], {warp_}));
@@ -207,7 +207,7 @@ Values DeviceEmitter::fold_group(const Instruction& i, Values v) {
     x = b_.CreateTruncOrBitCast(x, v[r]->getType());
     other.push_back(warps == 32 ? x : b_.CreateSelect(there, x, nothing[r]));
   }
-  return fold_warp(i, std::move(other));
+  return combine_warp(i, std::move(other));
 }
 
 }  // namespace calque::codegen

@@ -1,7 +1,7 @@
-// Cumulative loops of a group go through the iterations in tiles, one iteration a thread. Within a tile the prefixes
-// are combined by doubling distances (1, 2, 4, 8, 16 lanes), then the warps in order; what the tiles before make is
-// combined from the left. Each element is (tiles before) + ((warps before) + (lanes before + its own)) in this
-// grouping: tiles of one group add up one after another.
+// A thread group runs a cumulative loop in tiles of one iteration per thread. Within a tile, prefixes are combined at
+// doubling distances (1, 2, 4, 8, 16 lanes), then across warps in order; the total of the previous tiles is combined
+// from the left. Each element is (previous tiles) + ((previous warps) + (previous lanes + its own)), associated in this
+// way; the tiles of one group are accumulated sequentially.
 #include "codegen/gpu/device_emitter.h"
 
 namespace calque::codegen {
@@ -11,15 +11,14 @@ using kernel::Op;
 using kernel::Region;
 using llvm::Value;
 
-// What one iteration contributes to each carry: its body is run with carries that change nothing, and only as far as
-// the carries need it.
+// The contribution of one iteration to each carry: the part of its body that does not depend on carries.
 Values DeviceEmitter::scan_contributions(const Scan& scan, Value* index) {
   const Instruction& i = scan.loop;
   const Region& body = i.regions[0];
   env_[body.parameters[0]] = uniform(index);
   divisors_[body.parameters[0]] = 1;
   for (size_t n = 0; n < body.instructions.size(); ++n)
-    if (!scan.late[n] && body.instructions[n].op != Op::yield) emit(body.instructions[n]);
+    if (!scan.needs_carry[n] && body.instructions[n].op != Op::yield) emit(body.instructions[n]);
   Values out;
   for (size_t c = 0; c < i.results.size(); ++c) {
     const DType d = dtype(i.results[c]);
@@ -32,7 +31,7 @@ Values DeviceEmitter::scan_contributions(const Scan& scan, Value* index) {
   return out;
 }
 
-// Lane l gets the combination of lanes 0 to l.
+// Inclusive scan: lane l gets the combination of lanes 0 to l.
 Values DeviceEmitter::prefix_warp(const Instruction& i, Values v) {
   for (uint32_t distance = 1; distance < 32; distance *= 2) {
     const Values before = shuffle(DeviceOp::shuffle_up, v, b_.getInt32(distance));
@@ -43,11 +42,11 @@ Values DeviceEmitter::prefix_warp(const Instruction& i, Values v) {
   return v;
 }
 
-void DeviceEmitter::scan_together(const Instruction& i) {
+void DeviceEmitter::group_scan(const Instruction& i) {
   const Scan scan = scan_of(i);
   const Region& body = i.regions[0];
-  const bool exchanged = exchanges(body);
-  const int32_t warps = group_ / 32;
+  const bool contended = stores_contended(body);
+  const int32_t warps = group_size_ / 32;
   const size_t n = i.results.size();
   const Values nothing = identities(i, false);
   Values initial;
@@ -59,63 +58,64 @@ void DeviceEmitter::scan_together(const Instruction& i) {
   Values slots;
   if (warps > 1)
     for (size_t c = 0; c < n; ++c) slots.push_back(shared(allocate_shared(int64_t{8} * warps)));
-  if (exchanged) barrier();
-  const Values last = counted(integer(0), integer(i.extent), group_, initial, [&](Value* tile, const Values& carries) {
-    Value* const index = add(tile, rank_);
-    Value* const valid = i.extent % group_ == 0 ? nullptr : b_.CreateICmpSLT(index, integer(i.extent));
-    Values prefix;
-    own([&] { prefix = where(valid, nothing, [&] { return scan_contributions(scan, index); }); });
-    prefix = prefix_warp(i, prefix);
-    // What comes before this warp within the tile, and the tile's total.
-    Values before = nothing, total;
-    if (warps > 1) {
-      barrier();
-      when(b_.CreateICmpEQ(lane_, b_.getInt32(31)), [&] {
-        for (size_t c = 0; c < n; ++c)
-          b_.CreateStore(prefix[c], b_.CreateInBoundsGEP(prefix[c]->getType(), slots[c], {warp_}));
-      });
-      barrier();
-      total = nothing;
-      for (int32_t w = 0; w < warps; ++w) {
-        Value* const is_here = b_.CreateICmpEQ(warp_, b_.getInt32(static_cast<uint32_t>(w)));
-        Values sum;
-        for (size_t c = 0; c < n; ++c) {
-          before[c] = b_.CreateSelect(is_here, total[c], before[c]);
-          sum.push_back(b_.CreateLoad(
-              prefix[c]->getType(),
-              b_.CreateInBoundsGEP(prefix[c]->getType(), slots[c], {b_.getInt32(static_cast<uint32_t>(w))})));
+  if (contended) barrier();
+  const Values last =
+      counted(integer(0), integer(i.extent), group_size_, initial, [&](Value* tile, const Values& carries) {
+        Value* const index = add(tile, rank_);
+        Value* const valid = i.extent % group_size_ == 0 ? nullptr : b_.CreateICmpSLT(index, integer(i.extent));
+        Values prefix;
+        thread_scope([&] { prefix = where(valid, nothing, [&] { return scan_contributions(scan, index); }); });
+        prefix = prefix_warp(i, prefix);
+        // The combination of the previous warps of the tile, and the tile's total.
+        Values before = nothing, total;
+        if (warps > 1) {
+          barrier();
+          when(b_.CreateICmpEQ(lane_, b_.getInt32(31)), [&] {
+            for (size_t c = 0; c < n; ++c)
+              b_.CreateStore(prefix[c], b_.CreateInBoundsGEP(prefix[c]->getType(), slots[c], {warp_}));
+          });
+          barrier();
+          total = nothing;
+          for (int32_t w = 0; w < warps; ++w) {
+            Value* const is_here = b_.CreateICmpEQ(warp_, b_.getInt32(static_cast<uint32_t>(w)));
+            Values sum;
+            for (size_t c = 0; c < n; ++c) {
+              before[c] = b_.CreateSelect(is_here, total[c], before[c]);
+              sum.push_back(b_.CreateLoad(
+                  prefix[c]->getType(),
+                  b_.CreateInBoundsGEP(prefix[c]->getType(), slots[c], {b_.getInt32(static_cast<uint32_t>(w))})));
+            }
+            total = combine(i, total, sum);
+          }
+        } else {
+          total = shuffle(DeviceOp::shuffle_index, prefix, b_.getInt32(31));
         }
-        total = combine(i, total, sum);
-      }
-    } else {
-      total = shuffle(DeviceOp::shuffle_index, prefix, b_.getInt32(31));
-    }
-    Values exclusive = shuffle(DeviceOp::shuffle_up, prefix, b_.getInt32(1));
-    Value* const is_first = b_.CreateICmpEQ(lane_, b_.getInt32(0));
-    for (size_t c = 0; c < n; ++c) exclusive[c] = b_.CreateSelect(is_first, nothing[c], exclusive[c]);
-    exclusive = combine(i, carries, combine(i, before, exclusive));
-    own([&] {
-      when(valid, [&] {
-        env_[body.parameters[0]] = uniform(index);
-        divisors_[body.parameters[0]] = 1;
-        for (size_t c = 0; c < n; ++c) {
-          const DType d = dtype(i.results[c]);
-          Reg r = uniform(exclusive[c]);
-          r.wide = is_half(d);
-          r.rounded = false;
-          env_[body.parameters[c + 1]] = r;
-        }
-        run(body);
+        Values exclusive = shuffle(DeviceOp::shuffle_up, prefix, b_.getInt32(1));
+        Value* const is_first = b_.CreateICmpEQ(lane_, b_.getInt32(0));
+        for (size_t c = 0; c < n; ++c) exclusive[c] = b_.CreateSelect(is_first, nothing[c], exclusive[c]);
+        exclusive = combine(i, carries, combine(i, before, exclusive));
+        thread_scope([&] {
+          when(valid, [&] {
+            env_[body.parameters[0]] = uniform(index);
+            divisors_[body.parameters[0]] = 1;
+            for (size_t c = 0; c < n; ++c) {
+              const DType d = dtype(i.results[c]);
+              Reg r = uniform(exclusive[c]);
+              r.wide = is_half(d);
+              r.representable_in_16_bits = false;
+              env_[body.parameters[c + 1]] = r;
+            }
+            run(body);
+          });
+        });
+        return combine(i, carries, total);
       });
-    });
-    return combine(i, carries, total);
-  });
-  if (exchanged) barrier();
+  if (contended) barrier();
   for (size_t c = 0; c < n; ++c) {
     Reg& out = env_[i.results[c]];
     out = uniform(last[c]);
     out.wide = is_half(dtype(i.results[c]));
-    out.rounded = !out.wide;
+    out.representable_in_16_bits = !out.wide;
   }
 }
 

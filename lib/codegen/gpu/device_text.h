@@ -1,6 +1,6 @@
 #pragma once
-// Device code from a text of LLVM IR in which operations of the device are calls of `cq.*` functions (device_ops.h), as
-// device_llvm_ir writes it. No LLVM name appears here.
+// Compiles device code from LLVM IR text whose device operations are calls of `cq.*` functions (device_ops.h), as
+// device_llvm_ir prints it. No LLVM name appears here.
 #include "codegen/gpu/device_code.h"
 
 namespace calque::codegen {

@@ -1,5 +1,5 @@
 #pragma once
-// What device code needs of LLVM beyond the rest: intrinsics of NVPTX.
+// Further LLVM headers for device code: intrinsics of NVPTX.
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "codegen/llvm/llvm.h"

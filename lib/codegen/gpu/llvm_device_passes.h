@@ -1,5 +1,5 @@
 #pragma once
-// What back ends of devices need of LLVM beyond the rest: a pass, and the reader of texts.
+// Further LLVM headers for device back ends: a pass, and the IR parser.
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>

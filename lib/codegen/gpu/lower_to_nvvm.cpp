@@ -1,4 +1,4 @@
-// Every operation of the device is one intrinsic, or a few words around one: nothing is left of `cq.*` behind the pass.
+// Every device operation becomes one intrinsic, with a few operands added or converted: no `cq.*` call remains.
 #include "codegen/gpu/device_passes.h"
 #include "codegen/gpu/llvm_device.h"
 
@@ -24,7 +24,7 @@ class NvvmLowering {
     return b_.CreateIntrinsic(id, operands);
   }
   llvm::Value* wide(llvm::Intrinsic::ID id) { return b_.CreateZExt(intrinsic(id), b_.getInt64Ty()); }
-  /// `limit` is the PTX operand c: the last lane that is read, and above it the lanes that stay apart (none).
+  /// `limit` is the PTX operand c: the clamp value, with a segment mask of zero above it.
   llvm::Value* shuffle(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> operands, uint32_t limit) {
     return intrinsic(id, {b_.getInt32(~0U), operands[0], operands[1], b_.getInt32(limit)});
   }

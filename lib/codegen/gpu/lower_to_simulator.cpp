@@ -1,5 +1,5 @@
-// Address spaces stay written in the code: the host's processors make nothing of them. What the simulator is told comes
-// before the access, so that nothing wrong is ever carried out.
+// Address spaces stay in the code, since the host's processors ignore them. The simulator is called before each access,
+// so that no invalid access is ever executed.
 #include <cstddef>
 #include <unordered_map>
 
@@ -13,7 +13,7 @@ namespace calque::codegen {
 
 namespace {
 
-// PTX moves no more at once.
+// The widest access of PTX.
 constexpr uint64_t kWidestAccess = 16;
 
 bool on_device(const llvm::Value* pointer) {
@@ -56,7 +56,7 @@ class SimulatorLowering {
   llvm::Module& module_;
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;
-  llvm::Instruction* start_ = nullptr;  ///< first behind what is read once
+  llvm::Instruction* start_ = nullptr;  ///< the first instruction after the values that are loaded once
   std::unordered_map<size_t, llvm::Value*> members_, functions_;
   int32_t site_ = 0;
 };
@@ -77,7 +77,7 @@ void SimulatorLowering::change_signature() {
   start_ = &*b_.GetInsertPoint();
 }
 
-/// Of SimulatedThread: read once, at the start.
+/// A member of SimulatedThread, loaded once at the start.
 llvm::Value* SimulatorLowering::member(size_t offset, llvm::Type* type) {
   llvm::Value*& known = members_[offset];
   if (!known) {
@@ -146,7 +146,7 @@ std::optional<SimulatorLowering::DeviceAccess> SimulatorLowering::access_of(llvm
   return out && on_device(out->pointer) ? out : std::nullopt;
 }
 
-/// Whatever else may touch the device's memory would pass the simulator by.
+/// Rejects instructions that may access device memory without the simulator's knowledge.
 void SimulatorLowering::refuse_hidden_accesses(const llvm::Instruction& i) const {
   const auto* call = llvm::dyn_cast<llvm::CallBase>(&i);
   if (call && call->getCalledFunction() && device_op_of(*call->getCalledFunction())) return;
@@ -163,7 +163,7 @@ void SimulatorLowering::refuse_hidden_accesses(const llvm::Instruction& i) const
   throw CompileError(function_->getName().str() + ": the simulator cannot follow" + text);
 }
 
-/// As many calls as there are accesses in PTX, whose size is also their alignment.
+/// One call for each access that PTX makes; the size of such an access is also its alignment.
 void SimulatorLowering::announce(llvm::Instruction& i, const DeviceAccess& access) {
   const uint64_t bytes = module_.getDataLayout().getTypeStoreSize(access.type);
   const bool shared = access.pointer->getType()->getPointerAddressSpace() == kShared;

@@ -1,6 +1,6 @@
-// From LLVM IR to running code. Back ends (a target machine with its pass pipeline) are dear to make, so they wait in a
-// pool between compilations; every compilation has an LLVMContext of its own. Linked code belongs to a JITDylib that is
-// removed with its CompiledProgram. One ORC session serves the process and is never destroyed.
+// Compiles LLVM IR to running code. Back ends (a target machine with its pass pipeline) are expensive to construct, so
+// a pool keeps them between compilations; every compilation has a separate LLVMContext. Linked code belongs to a
+// JITDylib that is removed with its CompiledProgram. One ORC session serves the process and is never destroyed.
 #include <algorithm>
 #include <exception>
 #include <iterator>
@@ -20,6 +20,7 @@
 #include "codegen/llvm/contract_products.h"
 #include "codegen/llvm/llvm_errors.h"
 #include "codegen/llvm/masks.h"
+#include "codegen/llvm/module_pass.h"
 #include "codegen/llvm/target.h"
 #include "codegen/scalar/math_functions.h"
 #include "ir/stopwatch.h"
@@ -28,17 +29,18 @@ namespace calque::codegen {
 
 namespace {
 
-// A module with a basic block longer than this is straight code more than loops: less is tried on it.
+// A module with a longer basic block is mostly straight-line code: it is compiled with less optimization.
 constexpr size_t kStraight = 500;
 
-bool is_passing(const llvm::Module& module) {
+bool is_forwarding_module(const llvm::Module& module) {
   return std::all_of(module.begin(), module.end(),
-                     [](const llvm::Function& f) { return f.isDeclaration() || only_passes_on(f); });
+                     [](const llvm::Function& f) { return f.isDeclaration() || only_forwards_pointers(f); });
 }
 
-// Straight code of which calls are so large a part spends its time in them: registers hardly matter between two calls.
+// Straight-line code with this proportion of calls spends its time in them: register allocation between two calls
+// hardly matters.
 bool is_mostly_calls(const llvm::Module& module) {
-  constexpr size_t kLong = 64, kPart = 4;
+  constexpr size_t kLong = 64, kInstructionsPerCall = 4;
   size_t all = 0, straight = 0, calls = 0;
   for (const llvm::Function& f : module) {
     for (const llvm::BasicBlock& block : f) {
@@ -51,12 +53,12 @@ bool is_mostly_calls(const llvm::Module& module) {
       }));
     }
   }
-  return straight * 10 >= all * 9 && calls * kPart >= straight;
+  return straight * 10 >= all * 9 && calls * kInstructionsPerCall >= straight;
 }
 
 llvm::CodeGenOptLevel level_for(const llvm::Module& module, const CodegenOptions& options) {
-  if (options.quick || is_passing(module)) return llvm::CodeGenOptLevel::None;
-  // Reciprocals are estimated by what optimizes.
+  if (options.quick || is_forwarding_module(module)) return llvm::CodeGenOptLevel::None;
+  // Only optimization replaces divisions by estimated reciprocals.
   if (!options.fast_math && is_mostly_calls(module)) return llvm::CodeGenOptLevel::None;
   size_t longest = 0;
   for (const llvm::Function& f : module)
@@ -64,7 +66,7 @@ llvm::CodeGenOptLevel level_for(const llvm::Module& module, const CodegenOptions
   return longest > kStraight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
 }
 
-// A target machine and the passes run before it.
+// A target machine and the passes that run before it.
 class Backend {
  public:
   static std::unique_ptr<Backend> make(const TargetInfo& info, bool sanitize);
@@ -80,14 +82,15 @@ class Backend {
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   Analyses analyses_;
-  llvm::FunctionPassManager passes_, one_block_;  ///< the second of functions of one block
+  llvm::FunctionPassManager passes_, one_block_;  ///< the second for functions of one block
   llvm::ModulePassManager sanitizing_;
-  std::unique_ptr<MachinePasses> objects_[3];  ///< by level, kept from one module to the next
-  llvm::ModulePassManager calls_;              ///< inlines calls that are marked so
-  llvm::ModulePassManager inlining_;           ///< before them, where kernels become part of a scalar entry
+  std::unique_ptr<MachinePasses> objects_[3];  ///< by level, reused for the next module
+  llvm::ModulePassManager calls_;              ///< inlines calls that are marked for it
+  llvm::ModulePassManager inlining_;           ///< inlines kernels into a scalar entry
 };
 
-// LLVM is called only once somebody owns the object: half set up, it is as untouchable as one that was in use.
+// LLVM is called only once the object has an owner: after an exception a partly constructed object must not be touched
+// either.
 std::unique_ptr<Backend> Backend::make(const TargetInfo& info, bool sanitize) {
   auto backend = make_llvm_owned<Backend>(info);
   backend->set_up(sanitize);
@@ -105,14 +108,15 @@ void Backend::set_up(bool sanitize) {
   calls_.addPass(llvm::AlwaysInlinerPass(false));
   inlining_.addPass(llvm::AlwaysInlinerPass(false));
   inlining_.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)));
-  // The emitter makes SSA form and rotated loops; what is left is redundancy: index arithmetic, splats of invariants.
+  // The emitter produces SSA form and rotated loops; these passes remove redundancy: index arithmetic, splats of
+  // invariants.
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
   passes.addPass(llvm::EarlyCSEPass(true));
-  // What only a rare branch needs is computed there.
+  // Sinks computations into the cold branches that alone use them.
   passes.addPass(llvm::SinkingPass());
   passes_ = std::move(passes);
   one_block_.addPass(llvm::EarlyCSEPass());
@@ -124,7 +128,7 @@ void Backend::set_up(bool sanitize) {
   }
 }
 
-// A scalar entry is inlined with its kernels, in one go.
+// A scalar entry is inlined together with its kernels, in optimize().
 void Backend::inline_functions(llvm::Module& module) {
   if (module.getFunction(kScalarEntryName) || std::none_of(module.begin(), module.end(), is_math_function)) return;
   calls_.run(module, analyses_.modules);
@@ -132,7 +136,7 @@ void Backend::inline_functions(llvm::Module& module) {
 }
 
 void Backend::optimize(llvm::Module& module) {
-  if (is_passing(module)) return;
+  if (is_forwarding_module(module)) return;
   if (module.getFunction(kScalarEntryName)) {
     inlining_.run(module, analyses_.modules);
     remove_unused_math(module);
@@ -157,15 +161,16 @@ Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::Cod
   if (is_object && !kept) kept = make_machine_passes(*machine_, type).release();
   const LlvmOwned<MachinePasses> listing(is_object ? nullptr : make_machine_passes(*machine_, type).release());
   MachinePasses& with = is_object ? *kept : *listing;
-  // Making passes leaves the machine as the last ones made want it.
-  // Of a select of a loaded double it makes a blend that reads sixteen bytes: only for code that passes pointers on.
-  machine_->setFastISel(is_passing(module));
+  // Constructing passes changes options of the machine, so they are set here.
+  // FastISel turns a select of a loaded double into a blend that reads sixteen bytes: used only for code that forwards
+  // pointers.
+  machine_->setFastISel(is_forwarding_module(module));
   with.bytes.clear();
   with.passes.run(module);
   return Object(with.bytes.begin(), with.bytes.end());
 }
 
-// Back ends that nobody uses just now, by target.
+// Idle back ends, by target.
 class Pool {
  public:
   static Pool& instance() {
@@ -189,7 +194,7 @@ class Pool {
       const std::lock_guard lock(mutex_);
       auto& idle = idle_[key(info, sanitize)];
       if (idle.size() < kKept) idle.push_back(std::move(backend));
-    } catch (const std::bad_alloc&) {  // then it goes
+    } catch (const std::bad_alloc&) {  // it is destroyed
     }
   }
 
@@ -219,7 +224,7 @@ class LinkedProgram final : public CompiledProgram {
 
  private:
   static size_t bytes_of(const std::vector<Object>& objects) {
-    // Pages that segments do not fill, and the linker's tables; measured.
+    // Unused parts of the pages of segments, and the linker's tables; measured.
     constexpr size_t kLinked = size_t{24} << 10;
     size_t bytes = 0;
     for (const Object& object : objects) bytes += kLinked + object.size();
@@ -232,7 +237,7 @@ class LinkedProgram final : public CompiledProgram {
   const void* scalar_entry_ = nullptr;
 };
 
-// A back end from the pool and back.
+// A back end borrowed from the pool.
 class Borrowed {
  public:
   Borrowed(const TargetInfo& target, bool sanitize)
@@ -250,7 +255,7 @@ class Borrowed {
   LlvmOwned<Backend> backend_;
 };
 
-// A module in a context of its own.
+// A module with its context.
 struct OwnModule {
   explicit OwnModule(const std::string& name) : module(name, context) {
     context.setDiscardValueNames(true);
@@ -260,25 +265,53 @@ struct OwnModule {
   llvm::Module module;
 };
 
-// One compilation: emits the module.
+constexpr std::string_view kEmitLlvm = "emit-llvm", kPairSincos = "pair-sincos", kInlineMath = "inline-math",
+                           kOutline = "outline", kMathLibrary = "math-library", kPartition = "partition",
+                           kOptimizeLlvm = "optimize-llvm", kLink = "link";
+
+constexpr PassInfo kPasses[] = {
+    {kEmitLlvm, "emits LLVM IR of the kernels and the entry"},
+    {kPairSincos, "computes the sine and the cosine of one value together"},
+    {kInlineMath, "inlines the common paths of mathematical functions"},
+    {kOutline, "splits long basic blocks into functions"},
+    {kMathLibrary, "compiles the mathematical functions that the process does not have yet"},
+    {kPartition, "partitions a large module"},
+    {kOptimizeLlvm, "LLVM's EarlyCSE, InstCombine, SimplifyCFG, LICM and Sinking, then masks and contraction"},
+    {kMachineCodePass, "instruction selection, scheduling, register allocation, object file"},
+    {kLink, "links the objects into the process"},
+};
+
+// Makes the object of an optimized module and records it; the text is the assembly.
+Object emit_object(const Borrowed& backend, llvm::Module& module, PassLog& log, llvm::CodeGenOptLevel level) {
+  std::string assembly;
+  if (log.keeps_text(kMachineCodePass)) {
+    const auto copy = llvm::CloneModule(module);
+    const Object text = backend->emit(*copy, llvm::CodeGenFileType::AssemblyFile, level);
+    assembly.assign(text.begin(), text.end());
+  }
+  Stopwatch stopwatch;
+  Object object = backend->emit(module, llvm::CodeGenFileType::ObjectFile, level);
+  log.add(kMachineCodePass, stopwatch.lap(), [&](std::ostream& out) { out << assembly; });
+  return object;
+}
+
+// One compilation. The constructor emits the module.
 class Compilation {
  public:
-  Compilation(const kernel::Program& program, const CodegenOptions& options, CodegenTimes& times)
+  Compilation(const kernel::Program& program, const CodegenOptions& options)
       : options_(options),
-        times_(times),
+        log_(options.log != nullptr ? *options.log : own_log_),
         target_(resolve_target(options.target)),
         backend_(target_, options.sanitize),
         owned_(make_llvm_owned<OwnModule>(program.name)),
         module_(owned_->module) {
-    Stopwatch stopwatch;
     module_.setTargetTriple(llvm::Triple(target_.triple));
     module_.setDataLayout(backend_->machine().createDataLayout());
-    emit_program(module_, target_, options, program);
+    run_on(module_, &log_, kEmitLlvm, [&] { emit_program(module_, target_, options, program); });
     scalar_ = module_.getFunction(kScalarEntryName) != nullptr;
-    MathFunctions(module_, target_, options).pair_sines();
-    backend_->inline_functions(module_);
-    outline(module_);
-    times_.ir += stopwatch.lap();
+    run_on(module_, &log_, kPairSincos, [&] { MathFunctions(module_, target_, options).pair_sines(); });
+    run_on(module_, &log_, kInlineMath, [&] { backend_->inline_functions(module_); });
+    run_on(module_, &log_, kOutline, [&] { outline(module_); });
 #ifndef NDEBUG
     std::string text;
     llvm::raw_string_ostream out(text);
@@ -286,38 +319,37 @@ class Compilation {
 #endif
   }
   llvm::Module& optimized() {
-    Stopwatch stopwatch;
-    backend_->optimize(module_);
-    times_.passes += stopwatch.lap();
+    run_on(module_, &log_, kOptimizeLlvm, [&] { backend_->optimize(module_); });
     return module_;
   }
-  /// One file of all.
+  /// One file of the whole module.
   Object emit(llvm::CodeGenFileType type) {
     optimized();
-    Stopwatch stopwatch;
-    Object object = backend_->emit(module_, type, level_for(module_, options_));
-    times_.machine += stopwatch.lap();
-    return object;
+    const llvm::CodeGenOptLevel level = level_for(module_, options_);
+    if (type == llvm::CodeGenFileType::ObjectFile) return emit_object(backend_, module_, log_, level);
+    return backend_->emit(module_, type, level);
   }
   bool is_scalar() const { return scalar_; }
-  /// Where the functions of lib/math are that the module declares.
+  PassLog& log() { return log_; }
+  /// The libraries that hold the functions of lib/math that the module declares.
   Session::Libraries libraries(Session& session) {
     Stopwatch stopwatch;
     auto found = session.math().libraries_for(module_, target_, options_, [&](llvm::Module& functions) {
       backend_->optimize(functions);
       return backend_->emit(functions, llvm::CodeGenFileType::ObjectFile, llvm::CodeGenOptLevel::Default);
     });
-    times_.machine += stopwatch.lap();
+    log_.add(kMathLibrary, stopwatch.lap());
     return found;
   }
-  /// Objects of the parts of the module.
+  /// The objects of the partitions of the module.
   std::vector<Object> objects();
 
  private:
-  std::vector<Object> objects_of(const Parts& parts);
+  std::vector<Object> objects_of(const Partitions& partitions);
 
   const CodegenOptions& options_;
-  CodegenTimes& times_;
+  PassLog own_log_;
+  PassLog& log_;
   TargetInfo target_;
   Borrowed backend_;
   LlvmOwned<OwnModule> owned_;
@@ -325,13 +357,13 @@ class Compilation {
   bool scalar_ = false;
 };
 
-// One part in a context of its own, on any thread.
-struct PartTask {
+// Compiles one partition in a separate context, on any thread.
+struct PartitionTask {
   const CodegenOptions& options;
   const TargetInfo& target;
   const std::string& text;
+  PassLog log;
   Object object = {};
-  CodegenTimes times = {};
   std::exception_ptr exception = nullptr;
 
   void run() noexcept {
@@ -348,33 +380,31 @@ struct PartTask {
     const auto context = make_llvm_owned<llvm::LLVMContext>();
     context->setDiscardValueNames(true);
     throw_errors_of(*context);
-    const LlvmOwned<llvm::Module> module(read_part(text, *context));
+    const LlvmOwned<llvm::Module> module(read_partition(text, *context));
     const Borrowed backend(target, options.sanitize);
-    times.ir = stopwatch.lap();
-    backend->optimize(*module);
-    times.passes = stopwatch.lap();
-    object = backend->emit(*module, llvm::CodeGenFileType::ObjectFile, level_for(*module, options));
-    times.machine = stopwatch.lap();
+    log.add(kPartition, stopwatch.lap());
+    run_on(*module, &log, kOptimizeLlvm, [&] { backend->optimize(*module); });
+    object = emit_object(backend, *module, log, level_for(*module, options));
   }
 };
 
 std::vector<Object> Compilation::objects() {
-  const Parts parts = parts_of(module_);
-  times_.modules = static_cast<int>(parts.size());
-  if (parts.size() > 1) return objects_of(parts);
+  const Partitions partitions = partition_functions(module_);
+  if (partitions.size() > 1) return objects_of(partitions);
+  optimized();
   std::vector<Object> one;
-  one.push_back(emit(llvm::CodeGenFileType::ObjectFile));
+  one.push_back(emit_object(backend_, module_, log_, level_for(module_, options_)));
   return one;
 }
 
-std::vector<Object> Compilation::objects_of(const Parts& parts) {
+std::vector<Object> Compilation::objects_of(const Partitions& partitions) {
   Stopwatch stopwatch;
-  const std::vector<std::string> texts = separate(module_, parts);
-  times_.ir += stopwatch.lap();
-  std::vector<PartTask> tasks;
-  for (const std::string& text : texts) tasks.push_back({options_, target_, text});
+  const std::vector<std::string> texts = extract_partitions(module_, partitions);
+  log_.add(kPartition, stopwatch.lap());
+  std::vector<PartitionTask> tasks;
+  for (const std::string& text : texts) tasks.push_back({options_, target_, text, log_.empty_copy()});
   const auto body = [](void* all, int64_t begin, int64_t end) {
-    auto& list = *static_cast<std::vector<PartTask>*>(all);
+    auto& list = *static_cast<std::vector<PartitionTask>*>(all);
     for (int64_t i = begin; i < end; ++i) list[static_cast<size_t>(i)].run();
   };
   const auto count = static_cast<int64_t>(tasks.size());
@@ -384,11 +414,9 @@ std::vector<Object> Compilation::objects_of(const Parts& parts) {
     body(&tasks, 0, count);
   }
   std::vector<Object> objects;
-  for (PartTask& task : tasks) {
+  for (PartitionTask& task : tasks) {
     if (task.exception) std::rethrow_exception(task.exception);
-    times_.ir += task.times.ir;
-    times_.passes += task.times.passes;
-    times_.machine += task.times.machine;
+    log_.append(task.log);
     objects.push_back(std::move(task.object));
   }
   return objects;
@@ -396,13 +424,12 @@ std::vector<Object> Compilation::objects_of(const Parts& parts) {
 
 std::string emitted(const kernel::Program& program, const CodegenOptions& options, llvm::CodeGenFileType type) {
   return inside_llvm([&] {
-    CodegenTimes times;
-    const auto bytes = Compilation(program, options, times).emit(type);
+    const auto bytes = Compilation(program, options).emit(type);
     return std::string(bytes.data(), bytes.size());
   });
 }
 
-// Code for a processor that this one is not would end in an illegal instruction.
+// Code for another processor could fail with an illegal instruction.
 void check_runs_here(const TargetInfo& target) {
   const TargetInfo host = resolve_target({"native", ""});
   if (target.triple != host.triple) throw CompileError("compile: code for " + target.triple + " cannot run here");
@@ -420,22 +447,21 @@ void check_runs_here(const TargetInfo& target) {
 
 }  // namespace
 
-std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options,
-                                               CodegenTimes* times) {
+std::span<const PassInfo> codegen_passes() { return kPasses; }
+
+std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options) {
   check_runs_here(resolve_target(options.target));
   return inside_llvm([&] {
     Session& session = Session::instance();
     if (options.sanitize) session.add_sanitizer();
-    CodegenTimes mine;
-    CodegenTimes& t = times ? *times : mine;
     CodegenOptions linking = options;
     linking.shares_functions = !options.sanitize;
-    Compilation compilation(program, linking, t);
+    Compilation compilation(program, linking);
     const Session::Libraries libraries = compilation.libraries(session);
     std::vector<Object> objects = compilation.objects();
     Stopwatch stopwatch;
     auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar(), session, libraries);
-    t.link += stopwatch.lap();
+    compilation.log().add(kLink, stopwatch.lap());
     return linked;
   });
 }
@@ -446,8 +472,7 @@ std::string llvm_version() { return LLVM_VERSION_STRING; }
 
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options) {
   return inside_llvm([&] {
-    CodegenTimes times;
-    Compilation compilation(program, options, times);
+    Compilation compilation(program, options);
     std::string text;
     llvm::raw_string_ostream out(text);
     compilation.optimized().print(out, nullptr);

@@ -1,5 +1,5 @@
 #pragma once
-// What every back end keeps of LLVM: analyses, and the passes from LLVM IR to a file.
+// The LLVM objects that every back end keeps: analyses, and the passes from LLVM IR to a file.
 #include <memory>
 
 #include "calque/ir/errors.h"
@@ -11,7 +11,7 @@
 
 namespace calque::codegen {
 
-/// The analyses of a module, its loops, functions and components, each known to the others.
+/// The analysis managers of modules, components, functions and loops, with cross-registered proxies.
 struct Analyses {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -34,14 +34,15 @@ struct Analyses {
   }
 };
 
-/// Passes that end in an assembler or object file, and where they write it.
+/// Passes that emit an assembly or object file, and the buffer that receives it.
 struct MachinePasses {
   Object bytes;
   llvm::raw_svector_ostream out{bytes};
   llvm::legacy::PassManager passes;
 };
 
-/// Setting them up costs as much as a small kernel. Throws CompileError for a type of file that the target lacks.
+/// Constructing them takes as long as compiling a small kernel. Throws CompileError for a file type that the target
+/// does not support.
 inline LlvmOwned<MachinePasses> make_machine_passes(llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
   auto made = make_llvm_owned<MachinePasses>();
   if (machine.addPassesToEmitFile(made->passes, made->out, nullptr, type))

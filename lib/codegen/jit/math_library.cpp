@@ -1,4 +1,4 @@
-// Missing functions of a module are compiled together. A function's library holds its general body too.
+// Missing functions of a module are compiled together. The library of a function also holds its general body.
 #include "codegen/jit/math_library.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace calque::codegen {
 
 namespace {
 
-/// What else decides a function's code than its name.
+/// What determines the code of a function besides its name.
 std::string mode(const TargetInfo& target, const CodegenOptions& options) {
   return target.triple + '|' + target.cpu + '|' + target.features + (options.strict ? "|strict " : "| ") +
          (options.fast_math ? "fast " : "") + (options.flush_subnormals ? "flush " : "");
@@ -48,7 +48,7 @@ MathLibrary::Libraries MathLibrary::libraries_for(const llvm::Module& module, co
     objects.push_back(compile(*made));
     void* address = nullptr;
     llvm::orc::JITDylib& library = session_.link(std::move(objects), names.front().c_str(), address);
-    // One that another library holds too stays known there.
+    // A function that an earlier library holds too stays registered there.
     for (const std::string& name : names) libraries_.try_emplace(prefix + name, &library);
   }
   Libraries libraries;

@@ -1,6 +1,6 @@
 #pragma once
-// Functions of lib/math that the process has compiled. Kernels that are linked into it share them, so that compiling a
-// kernel costs what is in it.
+// Functions of lib/math that the process has compiled. All kernels linked into the process share them, so compiling a
+// kernel does not recompile them.
 #include <functional>
 #include <map>
 #include <mutex>
@@ -14,15 +14,15 @@ namespace calque::codegen {
 struct TargetInfo;
 struct CodegenOptions;
 
-/// They stay in memory as long as the session.
+/// The functions stay in memory as long as the session.
 class MathLibrary {
  public:
   using Libraries = Session::Libraries;
   using Compile = std::function<Object(llvm::Module&)>;
 
   explicit MathLibrary(Session& session) : session_(session) {}
-  /// What holds the functions of lib/math that the module declares. Those that no module has asked for before are
-  /// compiled, by `compile`.
+  /// The libraries that hold the functions of lib/math that the module declares. `compile` compiles those that no
+  /// earlier module declared.
   Libraries libraries_for(const llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
                           const Compile& compile);
 

@@ -13,7 +13,7 @@
 #include "codegen/llvm/llvm_linker.h"
 
 #ifdef __x86_64__
-// Conversions of f16 from the compiler's own library; only their addresses are taken.
+// Conversions of f16 from the compiler's runtime library; only their addresses are taken.
 extern "C" {
 void __truncdfhf2();
 void __truncsfhf2();
@@ -67,14 +67,14 @@ void Session::unlink(llvm::orc::JITDylib& library) noexcept {
   }
 }
 
-// What generated code may call: block copies, and the few functions of libm that a target without the instruction
-// needs.
+// Defines the functions that generated code may call: block copies, and the functions of libm for targets without the
+// instruction.
 void Session::set_up() {
   auto control =
       llvm::orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
   if (!control) fail(control.takeError(), "no executor");
   session_ = std::make_unique<llvm::orc::ExecutionSession>(std::move(*control));
-  // The linker's reasons arrive here, on the thread that links; what a lookup returns says only that it failed.
+  // The linker reports its errors here, on the thread that links; the error of a lookup says only that it failed.
   session_->setErrorReporter([](llvm::Error error) { reasons() += "; " + llvm::toString(std::move(error)); });
   layer_ = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session_);
   runtime_ = &session_->createBareJITDylib("calque.runtime");
@@ -142,7 +142,7 @@ llvm::orc::JITDylib* Session::link_objects(std::vector<Object> objects, const ch
   reasons().clear();
   llvm::Error error = llvm::Error::success();
   for (size_t i = 0; i < objects.size(); ++i) {
-    // Initializers of an object, as AddressSanitizer adds, are known by its name.
+    // Initializers of an object, such as those of AddressSanitizer, are identified by its name.
     const std::string object = "calque" + std::to_string(i);
     auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(objects[i]), object, false);
     if (!error) error = layer_->add(library, std::move(buffer));

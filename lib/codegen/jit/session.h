@@ -1,5 +1,5 @@
 #pragma once
-// The process's linker.
+// The linker of the process.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -23,14 +23,14 @@ class MathLibrary;
 
 [[noreturn]] void fail(llvm::Error error, const char* what);
 
-/// One ORC session serves the process and is never destroyed. Where an exception has left the linker (llvm_errors.h) it
-/// may hold its locks for ever: then another one replaces it, and what it linked stays in memory.
+/// One ORC session serves the process and is never destroyed. After an exception has left the linker (llvm_errors.h) it
+/// may hold its locks forever: a new session then replaces it, and the code that it linked stays in memory.
 class Session {
  public:
   ~Session();
   using Libraries = std::vector<llvm::orc::JITDylib*>;
   static Session& instance();
-  /// Links objects and finds `name` in them. They may use what `libraries` hold.
+  /// Links objects and looks `name` up in them. They may use the symbols of `libraries`.
   llvm::orc::JITDylib& link(std::vector<Object> objects, const char* name, void*& entry,
                             const Libraries& libraries = {});
   MathLibrary& math() { return *math_; }
@@ -44,7 +44,7 @@ class Session {
   static void report(llvm::Error error) {
     if (error) llvm::logAllUnhandledErrors(std::move(error), llvm::errs(), "calque: ");
   }
-  /// Null, and why, when they cannot be linked.
+  /// Null, with the reason in `problem`, if they cannot be linked.
   llvm::orc::JITDylib* link_objects(std::vector<Object> objects, const char* name, void*& entry,
                                     const Libraries& libraries, std::string& problem);
   void remove(llvm::orc::JITDylib& library);
@@ -59,7 +59,7 @@ class Session {
   std::unique_ptr<MathLibrary> math_;
 };
 
-/// Linked objects, taken out of memory with the last reference.
+/// Linked objects, removed from memory by the destructor.
 class Linked {
  public:
   Linked(std::vector<Object> objects, const char* name, Session& session = Session::instance(),

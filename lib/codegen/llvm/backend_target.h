@@ -1,5 +1,5 @@
 #pragma once
-// LLVM's side of a target.
+// The LLVM target of a triple.
 #include <string>
 
 #include "codegen/llvm/llvm_target.h"
@@ -9,7 +9,7 @@ namespace calque::codegen {
 /// Throws CompileError for a triple that LLVM does not know.
 const llvm::Target& find_target(const std::string& triple);
 
-/// An error that LLVM reports through the context, after which it would end the process, is thrown as CompileError.
+/// Throws errors that LLVM reports through the context, after which it would end the process, as CompileError.
 void throw_errors_of(llvm::LLVMContext& context);
 
 }  // namespace calque::codegen

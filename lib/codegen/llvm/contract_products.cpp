@@ -1,4 +1,4 @@
-// Instruction selection would contract too, but only where it optimizes, and only within a block.
+// Instruction selection would contract too, but only with optimization, and only within a block.
 #include "codegen/llvm/contract_products.h"
 
 #include "codegen/llvm/llvm_target.h"
@@ -38,8 +38,8 @@ class ProductContraction {
   }
 
  private:
-  // The product is one operation fewer, unless a sum gives up another one for it; and it is not one that a loop
-  // repeats instead.
+  // Whether fusing the product into all sums saves an operation: no sum could be fused with another product instead,
+  // and no sum is in a loop that would repeat it.
   bool gains(llvm::Instruction& product) {
     bool elsewhere = false;
     for (llvm::User* user : product.users()) {
@@ -70,7 +70,7 @@ class ProductContraction {
     for (llvm::Instruction* sum : sums) fuse(*sum, product);
   }
 
-  // The operand of a sum that becomes part of it: of two products the one that fewer others use.
+  // The operand to fuse into a sum: of two products the one with fewer uses.
   llvm::Instruction* choose(llvm::Instruction& sum) const {
     llvm::Instruction* chosen = nullptr;
     for (llvm::Value* operand : sum.operands()) {
@@ -94,7 +94,7 @@ class ProductContraction {
     if (product.use_empty()) product.eraseFromParent();
   }
 
-  // What may be reassociated too has no bits to keep, and gains from what instruction selection finds.
+  // Operations that may also be reassociated need not keep their bits, and benefit from instruction selection.
   void forbid() {
     for (llvm::BasicBlock& block : function_)
       for (llvm::Instruction& i : block)

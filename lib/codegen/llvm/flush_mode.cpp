@@ -15,7 +15,7 @@ llvm::CallInst* intrinsic(llvm::IRBuilder<>& b, const char* name, llvm::ArrayRef
   return b.CreateIntrinsic(llvm::Intrinsic::lookupIntrinsicID(name), {}, operands);
 }
 
-/// On x86 the mode goes through memory.
+/// On x86 the mode is transferred through memory.
 Value* slot(llvm::IRBuilder<>& b) {
   llvm::BasicBlock& start = b.GetInsertBlock()->getParent()->getEntryBlock();
   return llvm::IRBuilder<>(&start, start.begin()).CreateAlloca(b.getInt32Ty());

@@ -1,5 +1,5 @@
 #pragma once
-// Attributes that every generated function has.
+// Attributes of all generated functions.
 #include "codegen/llvm/llvm.h"
 #include "codegen/llvm/target.h"
 

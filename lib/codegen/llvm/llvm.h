@@ -1,6 +1,6 @@
 #pragma once
-// LLVM's IR. It costs five seconds to parse; passes and the linker cost five more each, so they have headers of their
-// own: llvm_target.h, llvm_passes.h and llvm_linker.h. No other header includes LLVM.
+// LLVM's IR. Parsing it takes five seconds; passes and the linker take five more each, so they have separate headers:
+// llvm_target.h, llvm_passes.h and llvm_linker.h. No other header includes LLVM.
 #include <llvm/Config/llvm-config.h>
 #if LLVM_VERSION_MAJOR != 22
 #error "Calque is written against LLVM 22"

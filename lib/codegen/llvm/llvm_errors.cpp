@@ -19,7 +19,7 @@ namespace calque::codegen {
 namespace {
 
 constinit thread_local int scopes = 0;
-// Constants of the program, so that code can be generated while static objects are made and destroyed.
+// Constant-initialized, so that code can be generated while static objects are constructed and destroyed.
 constinit std::once_flag handlers_are_there;
 constinit std::mutex kept_mutex;
 constinit std::atomic<bool> ended{false};
@@ -27,7 +27,7 @@ constinit std::atomic<uint64_t> times_used{0};
 /// Threads that are inside LLVM.
 constinit std::atomic<int> inside{0};
 
-/// Code that other threads are generating is finished before what it uses goes.
+/// Waits until other threads have finished generating code, before LLVM's static objects are destroyed.
 void end() {
   constexpr auto kPatience = std::chrono::seconds(10);
   ended.store(true);
@@ -36,8 +36,8 @@ void end() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// LLVM may have made static objects. It makes a few dozen in all, nearly all of them the first time: watching every
-/// time would fill the list of handlers for nothing.
+/// LLVM may have constructed static objects: registers the handler after them. LLVM constructs a few dozen, nearly all
+/// in its first use: registering on every use would only fill the list of handlers.
 void watch_end() {
   constexpr uint64_t kAlways = 1024;
   const uint64_t n = times_used.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -104,7 +104,7 @@ void keep_for_good(void* object) noexcept {
     const std::lock_guard lock(kept_mutex);
     static auto& kept = *new std::vector<void*>;
     kept.push_back(object);
-  } catch (...) {  // then it is merely not reachable
+  } catch (...) {  // the object is merely not reachable then
   }
 }
 

@@ -1,20 +1,20 @@
 #pragma once
-// LLVM's fatal errors as exceptions. No LLVM name appears here.
+// Turns LLVM's fatal errors into exceptions. Independent of LLVM.
 //
-// LLVM reports a mistake that it has no other way to report (report_fatal_error), and an allocation that failed
-// (report_bad_alloc_error), to a handler of the process that must not return; without one the process ends. The handler
-// here throws, on threads that are inside an LlvmScope; on others, which are not ours, it does what LLVM would have
-// done. LLVM warns of such handlers, rightly: it is compiled without exceptions. What that means on the platforms that
-// this library runs on: its frames have unwind tables (they are part of the ABI of x86-64 and AArch64) but no cleanups
-// and no handlers, so an exception passes through them and none of their destructors runs. Memory of theirs leaks, and
-// what they were changing stays half changed. So everything of LLVM's that was in use, from contexts to target
-// machines, is never touched again, not even by its destructor: see LlvmOwned. (A few frames have no table that the
-// unwinder finds. lld keeps one entry of .eh_frame_hdr for each address, and where a function of no instructions, such
-// as a method that is unreachable, shares the address of the next one, it may keep the empty function's. 191 functions
-// of 130,000 are lost so in Debian's libLLVM 22, SelectionDAGISel::LowerArguments among them. When memory runs out
-// below one of these, the process ends.) CrashRecoveryContext would come to the same (it jumps over these frames and
-// over our own, whose destructors must run) and takes over signal handlers of the process. std::bad_alloc of an
-// operator new inside LLVM takes the same way.
+// LLVM reports errors that it cannot report otherwise (report_fatal_error), and failed allocations
+// (report_bad_alloc_error), to a handler of the process that must not return; without a handler the process ends. The
+// handler here throws on threads that are inside an LlvmScope; on other threads, which do not belong to this library,
+// it does what LLVM would have done. LLVM rightly warns about such handlers: it is compiled without exceptions. On the
+// platforms of this library the consequences are: its frames have unwind tables (they are part of the ABI of x86-64 and
+// AArch64) but no cleanups and no handlers, so an exception passes through them and none of their destructors runs.
+// Their memory leaks, and the data that they were changing stays inconsistent. Therefore all LLVM objects that were in
+// use, from contexts to target machines, are never accessed again, and their destructors do not run: see LlvmOwned. (A
+// few frames have no table that the unwinder finds. lld keeps one entry of .eh_frame_hdr for each address, and if a
+// function without instructions, such as an unreachable method, shares the address of the next one, it may keep the
+// entry of the empty function. 191 of 130,000 functions are affected in Debian's libLLVM 22, including
+// SelectionDAGISel::LowerArguments. If memory runs out below one of these, the process ends.) CrashRecoveryContext
+// would have the same effect (it jumps over these frames and over ours, whose destructors must run) and replaces signal
+// handlers of the process. std::bad_alloc of an operator new inside LLVM is handled in the same way.
 #include <exception>
 #include <memory>
 #include <new>
@@ -25,15 +25,15 @@
 namespace calque::codegen {
 
 //
-// LLVM's own static objects are made when they are first needed and destroyed when the program ends, in the reverse
-// order: before the static objects of the user's that were made earlier, and before what atexit was given earlier.
-// Nothing can be asked of LLVM then. So a handler of atexit is registered behind them, which runs before they go.
+// LLVM's static objects are constructed on first use and destroyed when the program ends, in the reverse order: before
+// static objects of the user that were constructed earlier, and before earlier handlers of atexit. LLVM cannot be used
+// then. So a handler of atexit is registered after their construction, which runs before they are destroyed.
 
-/// LLVM's static objects are being destroyed, or are gone: the program ends and no more code can be generated.
+/// LLVM's static objects are being or have been destroyed: the program is ending and no more code can be generated.
 bool llvm_has_ended();
 
-/// While one lives, LLVM's fatal errors on this thread are thrown: CompileError, or std::bad_alloc. Throws CompileError
-/// when LLVM has ended.
+/// During its lifetime LLVM's fatal errors on this thread are thrown as CompileError or std::bad_alloc. Throws
+/// CompileError if LLVM has ended.
 class LlvmScope {
  public:
   LlvmScope();
@@ -42,7 +42,7 @@ class LlvmScope {
   LlvmScope& operator=(const LlvmScope&) = delete;
 };
 
-/// Runs `work`, in which LLVM is called. All that fails in it is a CompileError.
+/// Runs `work`, which calls LLVM. Fatal errors and failed allocations in it are thrown as CompileError.
 template <class Work>
 auto inside_llvm(Work&& work) {
   const LlvmScope scope;
@@ -53,11 +53,11 @@ auto inside_llvm(Work&& work) {
   }
 }
 
-/// Something that cannot be destroyed any more. It stays reachable, for leak checkers.
+/// Keeps an object that must not be destroyed reachable, for leak checkers.
 void keep_for_good(void* object) noexcept;
 
-/// Owns something of LLVM's. An exception that leaves the owner's scope may have come through LLVM: then the object is
-/// never touched again.
+/// Owns an LLVM object. An exception that leaves the owner's scope may have passed through LLVM: the object is then
+/// never accessed again.
 template <class T>
 class LlvmOwned {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// LLVM's linker of code made at run time (ORC and JITLink).
+// LLVM's JIT linker (ORC and JITLink).
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>

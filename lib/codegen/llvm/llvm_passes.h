@@ -13,5 +13,6 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/Sink.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "codegen/llvm/llvm.h"

@@ -1,5 +1,5 @@
 #pragma once
-// LLVM's targets, analyses and files of IR.
+// LLVM's targets, analyses and bitcode files.
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Bitcode/BitcodeReader.h>

@@ -1,4 +1,4 @@
-// What LLVM 22 makes badly of masks, written here as it is meant.
+// Rewrites of masks for which LLVM 22 generates slow or wrong code.
 #include "codegen/llvm/masks.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace calque::codegen {
 
 namespace {
 
-// Without mask registers a vector of i1 that lives across blocks would be packed at the end of one and unpacked in the
-// next. It travels as wide as the vectors it masks. (After InstCombine, which would undo this.)
+// Without mask registers a vector of i1 that is live across blocks would be packed at the end of one block and unpacked
+// in the next. It is passed as a vector as wide as those it masks. (After InstCombine, which would undo this.)
 class MaskWidener {
  public:
   MaskWidener(llvm::Module& module, int vector_bits)
@@ -33,7 +33,7 @@ class MaskWidener {
         for (unsigned v = 0; v < phi->getNumIncomingValues(); ++v)
           llvm::cast<llvm::PHINode>(wide_[phi])->addIncoming(wide(phi->getIncomingValue(v)), phi->getIncomingBlock(v));
     for (llvm::Instruction* i : masks) {
-      // Every block that uses it makes its own vector of i1.
+      // Every block that uses the mask converts it to a vector of i1.
       std::map<llvm::BasicBlock*, llvm::Value*> local;
       llvm::Value* carried = wide(i);
       for (llvm::Use& use : llvm::make_early_inc_range(i->uses())) {
@@ -91,8 +91,8 @@ void widen_masks(llvm::Function& function, int vector_bits) {
   MaskWidener(*function.getParent(), vector_bits).run(function);
 }
 
-// LLVM 22 makes select(mask, masked load, other) one masked load, at the place of the select: behind a store to the
-// same memory that followed the load. It does not look through a frozen value.
+// LLVM 22 combines select(mask, masked load, other) into one masked load at the position of the select, even after a
+// store to the same memory that followed the load. It does not look through a freeze.
 void keep_masked_loads(llvm::Function& function) {
   llvm::SmallVector<llvm::IntrinsicInst*, 8> found;
   for (llvm::BasicBlock& block : function)
@@ -107,9 +107,9 @@ void keep_masked_loads(llvm::Function& function) {
   }
 }
 
-// A masked store with one constant lane becomes a scalar store in LLVM 22, on x86 one of the element before the vector
-// was truncated: it writes too much. (Seen with bf16: the four bytes of the f32 that it was made of.) Such a store, and
-// the load that would be its mirror image, is written here as the scalar access that is meant.
+// LLVM 22 turns a masked store with one constant lane into a scalar store, on x86 of the element before the vector was
+// truncated: it writes too many bytes. (Seen with bf16: the four bytes of the f32 that was truncated.) This pass
+// rewrites such a store, and the corresponding load, as the intended scalar access.
 void write_single_lanes(llvm::Function& function) {
   llvm::SmallVector<llvm::IntrinsicInst*, 8> found;
   for (llvm::BasicBlock& block : function)

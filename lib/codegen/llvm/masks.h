@@ -1,5 +1,5 @@
 #pragma once
-// Passes over the masks of functions.
+// Passes over lane masks.
 
 namespace llvm {
 class Function;
@@ -7,18 +7,18 @@ class Function;
 
 namespace calque::codegen {
 
-/// Before others: keeps InstCombine from moving masked loads to where lanes of theirs are selected.
+/// Before other passes: keeps InstCombine from moving masked loads to the selects that use them.
 void keep_masked_loads(llvm::Function& function);
 
-/// After others, for targets without mask registers: masks that live across blocks become as wide as the vectors they
-/// mask.
+/// After other passes, for targets without mask registers: masks that are live across blocks become as wide as the
+/// vectors that they mask.
 void widen_masks(llvm::Function& function, int vector_bits);
 
-/// After others, for targets with mask registers: masks that loops carry become one for each vector register of what
-/// they mask.
+/// After other passes, for targets with mask registers: masks that loops carry are split into one mask for each vector
+/// register of the masked values.
 void split_masks(llvm::Function& function, int vector_bits);
 
-/// After others: masked accesses of one known lane become scalar ones.
+/// After other passes: masked accesses of a single known lane become scalar ones.
 void write_single_lanes(llvm::Function& function);
 
 }  // namespace calque::codegen

@@ -1,5 +1,5 @@
-// Masks of several vectors in flight. LLVM 22 carries a <64 x i1> of a loop in one mask register, packs four
-// comparisons into it and unpacks it for every use; registers of 16 lanes each need neither.
+// Splits the masks of several vectors in flight. LLVM 22 keeps a <64 x i1> that a loop carries in one mask register,
+// packs four comparisons into it and unpacks it for every use; registers of 16 lanes each need neither.
 #include <map>
 
 #include "codegen/llvm/llvm.h"
@@ -9,7 +9,7 @@ namespace calque::codegen {
 
 namespace {
 
-using Pieces = llvm::SmallVector<llvm::Value*, 8>;
+using Slices = llvm::SmallVector<llvm::Value*, 8>;
 
 class MaskSplitter {
  public:
@@ -21,7 +21,7 @@ class MaskSplitter {
     for (llvm::BasicBlock& block : function_)
       for (llvm::PHINode& phi : block.phis())
         if (is_mask(&phi)) carried.push_back(&phi);
-    // The carried masks of one number of lanes, which their comparisons say how to split.
+    // The carried masks with the same number of lanes; their comparisons determine how to split them.
     while (!carried.empty()) {
       lanes_ = lanes_of(carried[0]);
       llvm::SmallVector<llvm::PHINode*, 8> now, later;
@@ -42,7 +42,7 @@ class MaskSplitter {
   }
   bool is_wide(const llvm::Value* v) const { return is_mask(v) && lanes_of(v) == lanes_; }
 
-  // The lanes of one register of what is compared; 0 where that differs, or fills no second register.
+  // The lanes of one register of the compared values; 0 if comparisons differ, or if one register holds all lanes.
   unsigned choose_width() const {
     unsigned bits = 0;
     for (const llvm::BasicBlock& block : function_)
@@ -57,7 +57,7 @@ class MaskSplitter {
   }
 
   void split(llvm::ArrayRef<llvm::PHINode*> carried) {
-    pieces_.clear();
+    slices_.clear();
     llvm::SmallVector<llvm::Instruction*, 32> users;
     for (llvm::BasicBlock& block : function_)
       for (llvm::Instruction& i : block)
@@ -66,19 +66,19 @@ class MaskSplitter {
       b_.SetInsertPoint(phi);
       auto* type = llvm::FixedVectorType::get(b_.getInt1Ty(), width_);
       for (unsigned n = 0; n < lanes_ / width_; ++n)
-        pieces_[phi].push_back(b_.CreatePHI(type, phi->getNumIncomingValues()));
+        slices_[phi].push_back(b_.CreatePHI(type, phi->getNumIncomingValues()));
     }
     for (llvm::PHINode* phi : carried)
       for (unsigned v = 0; v < phi->getNumIncomingValues(); ++v) {
-        const Pieces incoming = pieces(phi->getIncomingValue(v));
+        const Slices incoming = slices(phi->getIncomingValue(v));
         for (size_t n = 0; n < incoming.size(); ++n)
-          llvm::cast<llvm::PHINode>(pieces_[phi][n])->addIncoming(incoming[n], phi->getIncomingBlock(v));
+          llvm::cast<llvm::PHINode>(slices_[phi][n])->addIncoming(incoming[n], phi->getIncomingBlock(v));
       }
     for (llvm::Instruction* user : users) rewrite(*user);
     for (llvm::PHINode* phi : carried) {
       if (llvm::any_of(phi->users(), [&](const llvm::User* u) { return !llvm::isa<llvm::PHINode>(u); })) {
         b_.SetInsertPoint(phi->getParent(), phi->getParent()->getFirstInsertionPt());
-        phi->replaceAllUsesWith(joined(pieces_[phi]));
+        phi->replaceAllUsesWith(concatenated(slices_[phi]));
       } else {
         phi->replaceAllUsesWith(llvm::PoisonValue::get(phi->getType()));
       }
@@ -86,16 +86,16 @@ class MaskSplitter {
     for (llvm::PHINode* phi : carried) phi->eraseFromParent();
   }
 
-  // What is computed of a mask, from its pieces.
+  // Rewrites a user of a mask in terms of its slices.
   void rewrite(llvm::Instruction& user) {
     if (llvm::isa<llvm::BitCastInst>(user)) return test(user);
     if (!llvm::isa<llvm::SelectInst, llvm::ZExtInst, llvm::SExtInst>(user) || is_mask(&user)) return;
     if (!is_wide(user.getOperand(0))) return;
     if (llvm::isa<llvm::ZExtInst>(user)) count(user);
     if (user.use_empty()) return;
-    const Pieces masks = pieces(user.getOperand(0));
-    Pieces parts;
-    Pieces first, second;
+    const Slices masks = slices(user.getOperand(0));
+    Slices results;
+    Slices first, second;
     if (llvm::isa<llvm::SelectInst>(user)) {
       first = extracts(user.getOperand(1), user);
       second = extracts(user.getOperand(2), user);
@@ -103,32 +103,32 @@ class MaskSplitter {
     b_.SetInsertPoint(&user);
     auto* type = llvm::FixedVectorType::get(user.getType()->getScalarType(), width_);
     for (size_t n = 0; n < masks.size(); ++n)
-      parts.push_back(llvm::isa<llvm::SelectInst>(user) ? b_.CreateSelect(masks[n], first[n], second[n])
-                      : llvm::isa<llvm::ZExtInst>(user) ? b_.CreateZExt(masks[n], type)
-                                                        : b_.CreateSExt(masks[n], type));
-    user.replaceAllUsesWith(joined(parts));
+      results.push_back(llvm::isa<llvm::SelectInst>(user) ? b_.CreateSelect(masks[n], first[n], second[n])
+                        : llvm::isa<llvm::ZExtInst>(user) ? b_.CreateZExt(masks[n], type)
+                                                          : b_.CreateSExt(masks[n], type));
+    user.replaceAllUsesWith(concatenated(results));
     user.eraseFromParent();
   }
 
-  // What adds a mask adds one under it, in one operation.
+  // An addition of a mask becomes a masked increment, which is one operation.
   void count(llvm::Instruction& mask) {
     for (llvm::User* user : llvm::make_early_inc_range(mask.users())) {
       auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(user);
       if (!sum || sum->getOpcode() != llvm::Instruction::Add || sum->getOperand(0) == sum->getOperand(1)) continue;
-      const Pieces masks = pieces(mask.getOperand(0));
-      const Pieces terms = extracts(sum->getOperand(sum->getOperand(0) == &mask ? 1 : 0), *sum);
+      const Slices masks = slices(mask.getOperand(0));
+      const Slices terms = extracts(sum->getOperand(sum->getOperand(0) == &mask ? 1 : 0), *sum);
       b_.SetInsertPoint(sum);
-      Pieces parts;
+      Slices results;
       for (size_t n = 0; n < masks.size(); ++n) {
         llvm::Value* more = b_.CreateAdd(terms[n], llvm::ConstantInt::get(terms[n]->getType(), 1));
-        parts.push_back(b_.CreateSelect(masks[n], more, terms[n]));
+        results.push_back(b_.CreateSelect(masks[n], more, terms[n]));
       }
-      sum->replaceAllUsesWith(joined(parts));
+      sum->replaceAllUsesWith(concatenated(results));
       sum->eraseFromParent();
     }
   }
 
-  // Whether any lane is set: asked of the bits of the mask as one number.
+  // Rewrites a test of any lane: a comparison of the bits of the mask with zero.
   void test(llvm::Instruction& bits) {
     const auto compares_with_zero = [&](const llvm::User* u) {
       const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(u);
@@ -138,10 +138,10 @@ class MaskSplitter {
     if (!bits.getType()->isIntegerTy() || !is_wide(bits.getOperand(0)) ||
         !llvm::all_of(bits.users(), compares_with_zero))
       return;
-    Pieces masks = pieces(bits.getOperand(0));
+    Slices masks = slices(bits.getOperand(0));
     b_.SetInsertPoint(&bits);
     while (masks.size() > 1) {
-      Pieces half;
+      Slices half;
       for (size_t n = 0; n + 1 < masks.size(); n += 2) half.push_back(b_.CreateOr(masks[n], masks[n + 1]));
       if (masks.size() % 2 != 0) half.push_back(masks.back());
       masks = half;
@@ -151,31 +151,31 @@ class MaskSplitter {
     bits.eraseFromParent();
   }
 
-  Pieces pieces(llvm::Value* v) {
-    if (const auto known = pieces_.find(v); known != pieces_.end()) return known->second;
-    Pieces out;
+  Slices slices(llvm::Value* v) {
+    if (const auto known = slices_.find(v); known != slices_.end()) return known->second;
+    Slices out;
     auto* i = llvm::dyn_cast<llvm::Instruction>(v);
     const bool splits = i && llvm::isa<llvm::CmpInst, llvm::BinaryOperator, llvm::FreezeInst, llvm::SelectInst>(i) &&
                         lanes_of(i->getOperand(0)) == lanes_;
     if (!splits) {
       out = extracts(v, function_.getEntryBlock().front());
     } else {
-      std::array<Pieces, 3> operands;
+      std::array<Slices, 3> operands;
       for (unsigned o = 0; o < i->getNumOperands(); ++o)
-        operands[o] = is_wide(i->getOperand(o)) ? pieces(i->getOperand(o)) : extracts(i->getOperand(o), *i);
+        operands[o] = is_wide(i->getOperand(o)) ? slices(i->getOperand(o)) : extracts(i->getOperand(o), *i);
       b_.SetInsertPoint(i);
       for (size_t n = 0; n < lanes_ / width_; ++n) {
-        llvm::Instruction* part = i->clone();
-        for (unsigned o = 0; o < i->getNumOperands(); ++o) part->setOperand(o, operands[o][n]);
-        part->mutateType(llvm::FixedVectorType::get(b_.getInt1Ty(), width_));
-        out.push_back(b_.Insert(part));
+        llvm::Instruction* slice = i->clone();
+        for (unsigned o = 0; o < i->getNumOperands(); ++o) slice->setOperand(o, operands[o][n]);
+        slice->mutateType(llvm::FixedVectorType::get(b_.getInt1Ty(), width_));
+        out.push_back(b_.Insert(slice));
       }
     }
-    return pieces_[v] = out;
+    return slices_[v] = out;
   }
 
-  // Right behind the value, or, of what is no instruction, in front of `user`.
-  Pieces extracts(llvm::Value* v, llvm::Instruction& user) {
+  // Inserted after the value, or before `user` if the value is not an instruction.
+  Slices extracts(llvm::Value* v, llvm::Instruction& user) {
     b_.SetInsertPoint(&user);
     if (auto* i = llvm::dyn_cast<llvm::Instruction>(v)) {
       if (llvm::isa<llvm::PHINode>(i))
@@ -183,7 +183,7 @@ class MaskSplitter {
       else
         b_.SetInsertPoint(i->getParent(), std::next(i->getIterator()));
     }
-    Pieces out;
+    Slices out;
     for (unsigned n = 0; n < lanes_; n += width_) {
       llvm::SmallVector<int, 32> lanes;
       for (unsigned l = 0; l < width_; ++l) lanes.push_back(static_cast<int>(n + l));
@@ -192,7 +192,7 @@ class MaskSplitter {
     return out;
   }
 
-  llvm::Value* joined(llvm::ArrayRef<llvm::Value*> parts) {
+  llvm::Value* concatenated(llvm::ArrayRef<llvm::Value*> parts) {
     llvm::SmallVector<llvm::Value*, 8> left(parts);
     while (left.size() > 1) {
       llvm::SmallVector<llvm::Value*, 8> half;
@@ -209,7 +209,7 @@ class MaskSplitter {
   llvm::Function& function_;
   llvm::IRBuilder<> b_;
   unsigned vector_bits_, lanes_ = 0, width_ = 0;
-  std::map<llvm::Value*, Pieces> pieces_;
+  std::map<llvm::Value*, Slices> slices_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which target: names, and what the processor has.
+// Resolves a target: names, and features of the processor.
 #include "codegen/llvm/target.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace calque::codegen {
 
 namespace {
 
-// A build that chose among LLVM's back ends (CALQUE_LLVM_TARGETS) says so where one is missed.
+// A build with a selection of LLVM's back ends (CALQUE_LLVM_TARGETS) says so in errors about a missing one.
 #ifdef CALQUE_LLVM_TARGETS
 #define CALQUE_LLVM_TARGET(name) " " #name
 constexpr const char* kBuiltFor = "; this build generates code only for" CALQUE_LLVM_TARGETS;
@@ -35,7 +35,7 @@ const llvm::Target& find_target(const std::string& triple) {
 
 namespace {
 
-// LLVM declares the entry points of all back ends; only those that the build chose are linked.
+// LLVM declares the entry points of all back ends; only those that the build selected are linked.
 void initialize_other_targets() {
 #ifdef CALQUE_LLVM_TARGETS
 #define CALQUE_LLVM_TARGET(name)      \
@@ -70,8 +70,8 @@ std::string examples_for(const llvm::Triple& triple) {
 
 std::string host_triple() { return llvm::sys::getProcessTriple(); }
 
-/// Extensions that LLVM uses where an intrinsic or assembly asks for them and nowhere else: those of operating systems,
-/// of transactions, of random numbers, of cryptography. Virtual machines often hide some of them.
+/// Extensions that LLVM uses only for an intrinsic or assembly that requests them: those of operating systems, of
+/// transactions, of random numbers, of cryptography. Virtual machines often hide some of them.
 bool is_only_asked_for(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "aes",        "cldemote",  "clflushopt", "clwb",   "clzero",  "crc32",     "enqcmd",   "fsgsbase", "fxsr",
@@ -82,7 +82,7 @@ bool is_only_asked_for(std::string_view name) {
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
-/// Of the features of a CPU, those that are no mere hints for the scheduler.
+/// The features of a CPU that are not just tuning hints.
 std::vector<std::string> instruction_sets_of(const llvm::MCSubtargetInfo& chip) {
   llvm::FeatureBitset hints;
   for (const auto& processor : chip.getAllProcessorDescriptions()) hints |= processor.TuneImplies.getAsBitset();
@@ -95,14 +95,14 @@ std::vector<std::string> instruction_sets_of(const llvm::MCSubtargetInfo& chip) 
   return names;
 }
 
-/// Code of 64 bits for a CPU of 32 bits would end the process, deep inside LLVM.
+/// 64-bit code for a 32-bit CPU would end the process, deep inside LLVM.
 void check_width(const llvm::MCSubtargetInfo& chip, const llvm::Triple& triple, const std::string& what) {
   if (!triple.isArch64Bit() || !(triple.isX86() || triple.isRISCV()) || chip.checkFeatures("+64bit")) return;
   throw CompileError("compile: " + what + " has no 64-bit instructions, which " + triple.str() + " needs" +
                      examples_for(triple));
 }
 
-/// `origin`: who chose the CPU, for messages: nobody, or "CALQUE_CPU=i386: ".
+/// `origin`: prefix for messages that names the source of the CPU: empty, or "CALQUE_CPU=i386: ".
 TargetInfo make_target(const std::string& cpu, const std::string& triple, const std::string& origin) {
   TargetInfo info;
   info.triple = triple.empty() ? host_triple() : triple;

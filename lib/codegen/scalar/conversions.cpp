@@ -1,5 +1,5 @@
 // Conversions between element types: saturating from floats to integers (NaN gives 0), one rounding to 16-bit floats.
-// Where the target has no instruction for f16, integer arithmetic does it: no library call that may be missing.
+// If the target has no instruction for f16, integer arithmetic is used: a library function may be missing.
 #include "codegen/scalar/scalar_ops.h"
 
 namespace calque::codegen {
@@ -39,7 +39,7 @@ Value* ScalarOps::widen(Value* bits, DType half) {
   Type* const single = same_lanes(b_.getFloatTy(), bits);
   if (half == DType::bf16) return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(bits, word), 16), single);
   if (target_.half_conversion) return b_.CreateFPExt(b_.CreateBitCast(bits, same_lanes(b_.getHalfTy(), bits)), single);
-  // The exponent is moved by a product that is exact, subnormals included; what was infinity or NaN is set apart.
+  // An exact product adjusts the exponent, also of subnormals; infinity and NaN are handled separately.
   Value* x = b_.CreateZExt(bits, word);
   Value* sign = b_.CreateShl(b_.CreateAnd(x, integer(x, 0x8000)), 16);
   Value* magnitude = b_.CreateAnd(x, integer(x, 0x7fff));
@@ -77,7 +77,7 @@ Value* ScalarOps::narrow_half(Value* v) {
   Value* x = b_.CreateBitCast(v, word);
   Value* sign = b_.CreateLShr(b_.CreateAnd(x, integer(x, 0x80000000)), 16);
   Value* magnitude = b_.CreateAnd(x, integer(x, 0x7fffffff));
-  // Normal results: the exponent is moved and half a unit, less one when even, is added below the kept bits.
+  // Normal results: adjusts the exponent and adds half a unit, less one if even, below the kept bits.
   Value* odd = b_.CreateAnd(b_.CreateLShr(x, 13), integer(x, 1));
   Value* normal = b_.CreateAdd(magnitude, b_.CreateAdd(odd, integer(x, 0xfff - (112LL << 23))));
   normal = b_.CreateLShr(normal, 13);
@@ -101,7 +101,7 @@ Value* ScalarOps::convert_to_half(Value* v, DType from, DType half) {
   return narrow(round_to_odd(convert(keep_high_bits(v, from, 11), from, DType::f64)), half);
 }
 
-/// An integer of 32 or 64 bits as f32 that rounds to the same f16: what becomes infinite is 2^16, all others are exact.
+/// An integer of 32 or 64 bits as f32 that rounds to the same f16: 2^16 if it becomes infinite, else exact.
 Value* ScalarOps::saturate_for_f16(Value* v, DType from) {
   constexpr int64_t kInfinite = 1 << 16;
   Type* const word = same_lanes(b_.getInt32Ty(), v);
@@ -113,8 +113,8 @@ Value* ScalarOps::saturate_for_f16(Value* v, DType from) {
 }
 
 /// Rounds integers to odd multiples of 2^dropped, unless they are multiples or have no more than width - dropped bits:
-/// the next float type holds the result, and rounding it to 8 bits is rounding v. In two's complement the odd multiple
-/// beside a number that is no multiple has bit `dropped` set, for negative numbers too.
+/// the next float type holds the result, and rounding it to 8 bits rounds v. In two's complement the odd multiple next
+/// to a number that is not a multiple has bit `dropped` set, also for negative numbers.
 Value* ScalarOps::keep_high_bits(Value* v, DType from, int dropped) {
   const int kept = static_cast<int>(8 * size_of(from)) - dropped;
   const int64_t low = (int64_t{1} << dropped) - 1, limit = int64_t{1} << kept;

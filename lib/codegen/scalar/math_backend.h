@@ -1,10 +1,10 @@
 #pragma once
-// lib/math's lanes as values of LLVM's IR. No LLVM name but Value's appears here: the functions of lib/math are
-// instantiated without LLVM's headers.
+// The lanes of lib/math as values of LLVM IR. Declares only llvm::Value: the functions of lib/math are instantiated
+// without LLVM's headers.
 //
-// One source makes two bodies of a function. The common body takes every rare case for a common one and notes its mask:
-// its result is right in lanes in which no mask is set. The general body evaluates both and selects, and is right in
-// all. Lanes that no mask tells apart have the same bits in both.
+// One source generates two bodies of a function. The common body omits cold paths and records their masks: its result
+// is correct in lanes in which no mask is set. The general body evaluates both paths and selects, and is correct in all
+// lanes. Lanes in which no mask is set have the same bits in both bodies.
 #include <functional>
 #include <initializer_list>
 #include <vector>
@@ -21,7 +21,7 @@ class Value;
 
 namespace calque::codegen {
 
-/// Where the lanes of this thread append instructions.
+/// Appends the instructions of the lanes of this thread.
 class MathBuilder {
  public:
   using V = llvm::Value*;
@@ -34,28 +34,28 @@ class MathBuilder {
   static MathBuilder& current();
 
   virtual V constant(DType dtype, const Literal& value) = 0;
-  /// `dtype` is that of the operands (of the last one, for select). Arithmetic is rounded as written, whatever the
-  /// mode, unless it is `approximate`.
+  /// `dtype` is that of the operands (of the last one, for select). Arithmetic is rounded as written in every mode,
+  /// unless it is `approximate`.
   virtual V emit(ScalarOp op, DType dtype, std::initializer_list<V> operands, bool approximate = false) = 0;
   virtual V bitcast(V v, DType to) = 0;
   virtual V convert(V v, DType from, DType to) = 0;
   /// An element of a table of static storage for each lane.
   virtual V lookup(const void* table, size_t count, DType element, V index) = 0;
-  /// while (condition(carry)) carry = body(carry), lane by lane. Neither adds rare cases.
+  /// while (condition(carry)) carry = body(carry), independently for each lane. Neither function has cold paths.
   virtual Values loop(const Values& initial, const std::function<V(const Values&)>& condition,
                       const std::function<Values(const Values&)>& body) = 0;
 
-  /// The target multiplies and adds in one instruction.
+  /// The target has fused multiply-add.
   bool fused() const { return fused_; }
-  /// It is the general body.
+  /// The general body is being built.
   bool general() const { return general_; }
-  void add_rare(V mask) { rare_.push_back(mask); }
-  const Values& rare() const { return rare_; }
+  void add_cold_mask(V mask) { cold_masks_.push_back(mask); }
+  const Values& cold_masks() const { return cold_masks_; }
 
  private:
   MathBuilder* outer_;
   bool fused_, general_;
-  Values rare_;
+  Values cold_masks_;
 };
 
 struct LlvmBackend {
@@ -129,9 +129,10 @@ struct LlvmBackend {
   }
 
   template <class Mask, class... Out, class Slow, class... In>
-  static std::tuple<Out...> rarely(const Mask& mask, const std::tuple<Out...>& fast, Slow slow, const In&... inputs) {
+  static std::tuple<Out...> with_cold_path(const Mask& mask, const std::tuple<Out...>& fast, Slow slow,
+                                           const In&... inputs) {
     if (!here().general()) {
-      here().add_rare(mask.raw());
+      here().add_cold_mask(mask.raw());
       return fast;
     }
     const std::tuple<Out...> instead = slow(inputs...);
@@ -158,7 +159,7 @@ struct LlvmBackend {
 
 }  // namespace calque::codegen
 
-/// Short forms divide and take roots as quickly as fast_math allows; others rest on their rounding.
+/// Short forms divide and take roots as fast as fast_math allows; other forms depend on their rounding.
 template <>
 struct calque::math::Fast<calque::codegen::LlvmBackend> : calque::codegen::LlvmBackend {
   using Approximate = void;
@@ -174,12 +175,12 @@ struct calque::math::Fast<calque::codegen::LlvmBackend> : calque::codegen::LlvmB
 
 namespace calque::codegen {
 
-/// The value of a function of lib/math on f32, f64 or integers, appended where this thread's MathBuilder does; y is x
-/// for functions of one operand.
+/// Appends a function of lib/math on f32, f64 or integers with this thread's MathBuilder; y is x for functions of one
+/// operand.
 llvm::Value* append_f32(PrimitiveId id, bool fast_math, llvm::Value* x, llvm::Value* y);
 llvm::Value* append_f64(PrimitiveId id, bool fast_math, llvm::Value* x, llvm::Value* y);
 llvm::Value* append_integer_power(DType dtype, llvm::Value* x, llvm::Value* n);
-/// The neighbour of a 16-bit float by the operands' values in f32 and their bits.
+/// Appends nextafter of 16-bit floats, from the values of the operands in f32 and their bits.
 llvm::Value* append_nextafter_of_half(DType half, llvm::Value* x, llvm::Value* y, llvm::Value* x_bits,
                                       llvm::Value* y_bits);
 

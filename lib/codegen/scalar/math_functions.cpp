@@ -1,5 +1,6 @@
-// A function is common code unless some lane needs the general body. Both are pure, so that a function may be called in
-// lanes that nobody looks at; but neither is speculatable, or loops would call the general body ahead of time.
+// A function runs its common path, and calls the general body if any lane needs it. Both are pure, so that a function
+// may be called for lanes whose results are unused; but neither is speculatable, or LLVM would hoist calls of the
+// general body.
 #include "codegen/scalar/math_functions.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using llvm::Value;
 
 namespace {
 
-/// Of constants, on devices.
+/// The address space of constants on devices.
 constexpr unsigned kConstantSpace = 4;
 
 bool is_for_device(const llvm::Module& module) { return module.getTargetTriple().isNVPTX(); }
@@ -72,7 +73,7 @@ llvm::GlobalVariable* FunctionBuilder::table_constant(const void* table, size_t 
                                         is_for_device(module_) ? kConstantSpace : 0);
   made->setAlignment(llvm::Align(64));
   made->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
-  // Nothing is read beyond it.
+  // Lookups stay in bounds.
   llvm::GlobalValue::SanitizerMetadata plain;
   plain.NoAddress = true;
   made->setSanitizerMetadata(plain);
@@ -96,7 +97,7 @@ MathBuilder::Values FunctionBuilder::loop(const Values& initial, const std::func
                           *const after = block("after");
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
-  // Carries may be infinite or NaN, whatever the mode.
+  // Carries may be infinite or NaN in every mode.
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   Values carries;
@@ -117,7 +118,7 @@ MathBuilder::Values FunctionBuilder::loop(const Values& initial, const std::func
   return carries;
 }
 
-// Keeps more of the caller's registers than the usual convention, where LLVM has such a one.
+// Preserves more of the caller's registers than the default convention, where LLVM has such a convention.
 llvm::CallingConv::ID general_convention(const TargetInfo& target) {
   const llvm::Triple triple(target.triple);
   return triple.isX86() || triple.isAArch64() ? llvm::CallingConv::PreserveMost : llvm::CallingConv::Fast;
@@ -127,7 +128,7 @@ llvm::CallingConv::ID common_convention(const TargetInfo& target) {
   return llvm::Triple(target.triple).isAArch64() ? llvm::CallingConv::AArch64_VectorCall : llvm::CallingConv::Fast;
 }
 
-/// An argument for which no function of lib/math leaves its common path.
+/// An argument for which every function of lib/math stays on its common path.
 constexpr double kOrdinary = 1;
 
 unsigned lanes_of(const Value* v) {
@@ -184,7 +185,7 @@ llvm::Function* MathFunctions::declare(const Signature& s, const std::string& te
   return f;
 }
 
-// The value of the function on the arguments of f, at the end of f.
+// Appends to f the value of the function for the arguments of f.
 Value* MathFunctions::append(const Signature& s, llvm::Function& f) const {
   Value *const x = f.getArg(0), *const y = f.getArg(s.operands - 1);
   if (s.dtype == DType::f32) return append_f32(s.id, forms_.fast_math, x, y);
@@ -207,7 +208,7 @@ llvm::Function* MathFunctions::general_function(const Signature& s) {
   return f;
 }
 
-// A thread of a device has no vectors: one lane after the other takes fewer registers.
+// A thread of a device has no vectors: calling the function for one lane at a time takes fewer registers.
 Value* MathFunctions::call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f) {
   const unsigned lanes = s.lanes;
   if (is_for_device(module_)) s.lanes = 0;
@@ -232,29 +233,29 @@ void MathFunctions::append_common(const Signature& s, llvm::Function& f) {
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", &f));
   ScalarOps ops(b, target_, options_);
   const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, false);
-  llvm::SmallVector<Signature, 2> parts{s};
-  parts[0].paired = false;
-  if (s.paired) parts.push_back({primitives::id_of<primitives::Cos>, s.dtype, s.lanes, s.operands});
+  llvm::SmallVector<Signature, 2> functions{s};
+  functions[0].paired = false;
+  if (s.paired) functions.push_back({primitives::id_of<primitives::Cos>, s.dtype, s.lanes, s.operands});
   llvm::SmallVector<Value*, 2> results;
-  for (const Signature& part : parts) results.push_back(append(part, f));
+  for (const Signature& function : functions) results.push_back(append(function, f));
   b.clearFastMathFlags();
-  if (!builder.rare().empty()) {
-    Value* rare = builder.rare()[0];
-    for (Value* mask : llvm::ArrayRef(builder.rare()).drop_front()) rare = b.CreateOr(rare, mask);
+  if (!builder.cold_masks().empty()) {
+    Value* is_cold = builder.cold_masks()[0];
+    for (Value* mask : llvm::ArrayRef(builder.cold_masks()).drop_front()) is_cold = b.CreateOr(is_cold, mask);
     llvm::BasicBlock *const from = b.GetInsertBlock(),
                             *const cold = llvm::BasicBlock::Create(f.getContext(), "cold", &f),
                             *const done = llvm::BasicBlock::Create(f.getContext(), "done", &f);
-    b.CreateCondBr(s.lanes == 0 ? rare : b.CreateOrReduce(rare), cold, done,
+    b.CreateCondBr(s.lanes == 0 ? is_cold : b.CreateOrReduce(is_cold), cold, done,
                    llvm::MDBuilder(f.getContext()).createUnlikelyBranchWeights());
     b.SetInsertPoint(cold);
-    llvm::SmallVector<Value*, 2> exact;
-    for (const Signature& part : parts) exact.push_back(call_general(b, part, f));
+    llvm::SmallVector<Value*, 2> general;
+    for (const Signature& function : functions) general.push_back(call_general(b, function, f));
     b.CreateBr(done);
     b.SetInsertPoint(done);
-    for (size_t i = 0; i < parts.size(); ++i) {
+    for (size_t i = 0; i < functions.size(); ++i) {
       llvm::PHINode* const phi = b.CreatePHI(results[i]->getType(), 2);
       phi->addIncoming(results[i], from);
-      phi->addIncoming(exact[i], cold);
+      phi->addIncoming(general[i], cold);
       results[i] = phi;
     }
   }
@@ -267,7 +268,7 @@ void MathFunctions::append_common(const Signature& s, llvm::Function& f) {
   b.CreateRet(both);
 }
 
-// A module of shared functions still has bodies of its own for what becomes part of its kernels.
+// A module that shares functions still defines those that are inlined into its kernels.
 llvm::Function* MathFunctions::function(const Signature& s, bool inlined) {
   const bool shared = options_.shares_functions;
   const std::string text = shared && inlined ? name(s) + kInlined : name(s);
@@ -310,7 +311,7 @@ struct SinePair {
   llvm::CallInst *sine = nullptr, *cosine = nullptr, *first = nullptr;
 };
 
-/// What decides an operand. Under a mask each call has one of its own, which selects the same values in the same lanes.
+/// Identifies an operand. Under a mask each call has a separate select, of the same values in the same lanes.
 using OperandKey = std::tuple<Value*, Value*, Value*>;
 OperandKey key_of(Value* operand) {
   if (auto* select = llvm::dyn_cast<llvm::SelectInst>(operand))
@@ -320,7 +321,7 @@ OperandKey key_of(Value* operand) {
 
 }  // namespace
 
-// Copies of common paths share the reduction of the argument anyhow, but would test twice whether it is rare.
+// Separate common paths would share the argument reduction after CSE, but would test for the cold path twice.
 void MathFunctions::pair_sines() {
   const auto is_function = [](const llvm::Function& f, const char* name) {
     return f.getName().starts_with(name) && !f.getName().ends_with(kGeneral);
@@ -374,7 +375,7 @@ llvm::CallInst* MathFunctions::call_function(llvm::IRBuilder<>& b, const Signatu
 Value* MathFunctions::call_one(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<Value*> operands, Value* mask,
                                bool inlined) {
   llvm::SmallVector<Value*, 2> arguments(operands);
-  if (mask && math::cost_of(s.id, s.dtype).rare != 0)
+  if (mask && math::cost_of(s.id, s.dtype).cold != 0)
     for (Value*& v : arguments) v = b.CreateSelect(mask, v, llvm::ConstantFP::get(v->getType(), kOrdinary));
   return call_function(b, s, arguments, inlined);
 }
@@ -386,16 +387,16 @@ Value* MathFunctions::call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, ll
       std::max(1U, static_cast<unsigned>(target_.vector_bits) / static_cast<unsigned>(8 * size_of(dtype)));
   if (lanes <= native)
     return call_one(b, {id, dtype, lanes, static_cast<unsigned>(operands.size())}, operands, mask, inlined);
-  // Halves, and together again.
+  // Split into halves and concatenated.
   llvm::SmallVector<int, 64> low, high, all;
   for (unsigned l = 0; l < lanes; ++l) {
     (l < lanes / 2 ? low : high).push_back(static_cast<int>(l));
     all.push_back(static_cast<int>(l));
   }
-  const auto half = [&](const llvm::SmallVector<int, 64>& part) {
+  const auto half = [&](const llvm::SmallVector<int, 64>& lanes_of_half) {
     llvm::SmallVector<Value*, 2> v;
-    for (Value* operand : operands) v.push_back(b.CreateShuffleVector(operand, part));
-    return call(b, id, dtype, v, mask ? b.CreateShuffleVector(mask, part) : nullptr, inlined);
+    for (Value* operand : operands) v.push_back(b.CreateShuffleVector(operand, lanes_of_half));
+    return call(b, id, dtype, v, mask ? b.CreateShuffleVector(mask, lanes_of_half) : nullptr, inlined);
   };
   Value *const first = half(low), *const second = half(high);
   return b.CreateShuffleVector(first, second, all);

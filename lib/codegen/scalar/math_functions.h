@@ -1,13 +1,13 @@
 #pragma once
-// Functions of lib/math in a module: `calque.sin.f32x16`, with the common path, and `calque.sin.f32x16.general`, out of
-// line, which it calls where some lane needs it. Their tables are constants of the module.
+// Functions of lib/math in a module: `calque.sin.f32x16`, with the common path, and the out-of-line function
+// `calque.sin.f32x16.general`, which it calls if any lane needs it. Their tables are constants of the module.
 #include "codegen/llvm/llvm.h"
 #include "codegen/scalar/scalar_ops.h"
 #include "math/forms.h"
 
 namespace calque::codegen {
 
-/// The forms that code for a target computes in.
+/// The forms in which code for a target computes functions.
 math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& options);
 
 class MathFunctions {
@@ -17,18 +17,19 @@ class MathFunctions {
 
   const math::MathForms& forms() const { return forms_; }
   /// Calls a function of f32, f64 or integers: `operands` are scalars, or vectors of one length. Lanes outside `mask`
-  /// (null: all are active) never lead to the general body.
-  /// `inlined`: the call is marked to be inlined, with the common path alone.
+  /// (null: all are active) never require the general body.
+  /// `inlined`: marks the call to be inlined, with only the common path.
   llvm::Value* call(llvm::IRBuilder<>& b, PrimitiveId id, DType dtype, llvm::ArrayRef<llvm::Value*> operands,
                     llvm::Value* mask, bool inlined);
-  /// nextafter of 16-bit floats, from their values in f32 and their bits; emitted where the builder stands.
+  /// nextafter of 16-bit floats, from their values in f32 and their bits; emitted at the insertion point.
   llvm::Value* nextafter_of_half(llvm::IRBuilder<>& b, ScalarOps& ops, DType half, llvm::ArrayRef<llvm::Value*> values,
                                  llvm::ArrayRef<llvm::Value*> bits);
 
-  /// Calls of sin and cos of one value in one block become one call of `calque.sincos.f64x4`, which returns both.
+  /// Replaces calls of sin and cos of one value in one block by one call such as `calque.sincos.f64x4`, which returns
+  /// both.
   void pair_sines();
 
-  /// Defines a function that another module declares, for that one to be linked with.
+  /// Defines a function that another module declares and is linked with.
   void define(const llvm::Function& declared);
 
  private:
@@ -37,7 +38,7 @@ class MathFunctions {
     DType dtype;
     unsigned lanes;  ///< 0: a scalar
     unsigned operands;
-    bool paired = false;  ///< sin, and with it cos
+    bool paired = false;  ///< sin and cos in one function
   };
   static Signature signature(const llvm::Function& declared);
   llvm::Function* function(const Signature& s, bool inlined);
@@ -59,7 +60,7 @@ class MathFunctions {
 };
 
 bool is_math_function(const llvm::Function& f);
-/// Removes the functions that nobody calls any more.
+/// Removes functions of lib/math without uses.
 void remove_unused_math(llvm::Module& module);
 
 }  // namespace calque::codegen

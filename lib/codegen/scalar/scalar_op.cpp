@@ -65,7 +65,7 @@ std::vector<ScalarOp> make_table() {
 }  // namespace
 
 ScalarOp scalar_op(PrimitiveId id) {
-  // Never destroyed: functions may still be compiled while the program ends.
+  // Never destroyed: functions may still be compiled while the program is ending.
   static const auto& table = *new std::vector<ScalarOp>(make_table());
   return id < table.size() ? table[id] : ScalarOp::unsupported;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The elementwise primitives that the code generator knows by itself. All others are functions of lib/math.
+// The elementwise primitives that the code generator emits inline. All others are functions of lib/math.
 #include <cstdint>
 
 #include "calque/ir/primitive.h"
@@ -49,7 +49,7 @@ enum class ScalarOp : uint8_t {
   bitcast,
 };
 
-/// `unsupported` for whatever is not in the list.
+/// `unsupported` for all other primitives.
 ScalarOp scalar_op(PrimitiveId id);
 
 }  // namespace calque::codegen

@@ -1,6 +1,6 @@
-// Corner cases are decided here, once: integer division and shifts never trap nor give poison, maxima propagate NaN and
-// order signed zeros. Floating-point flags belong to single instructions: contraction of products and sums by default,
-// nothing in strict mode.
+// This file defines corner cases: integer division and shifts never trap or yield poison, maxima propagate NaN and
+// order signed zeros. Floating-point flags are set on single instructions: contraction of products and sums by default,
+// none in strict mode.
 #include "codegen/scalar/scalar_ops.h"
 
 #include <utility>
@@ -191,8 +191,8 @@ Value* ScalarOps::emit_float(ScalarOp op, ArrayRef<Value*> v) {
   }
 }
 
-// LLVM folds conversions into the sign operand of its own copysign, and then asks for conversions (f64 to f16) that
-// only libraries have.
+// LLVM folds conversions into the sign operand of llvm.copysign, and then requires conversions (f64 to f16) that only
+// libraries have.
 Value* ScalarOps::copysign(Value* magnitude, Value* sign) {
   Type* const word = same_lanes(b_.getIntNTy(magnitude->getType()->getScalarSizeInBits()), magnitude);
   Value* m = b_.CreateBitCast(magnitude, word);
@@ -273,7 +273,7 @@ Value* ScalarOps::shift(ScalarOp op, DType dtype, Value* a, Value* count) {
   Value* fits = b_.CreateICmpULT(count, integer(count, bits));
   if (op == ScalarOp::shr_arithmetic && is_signed_integer(dtype))
     return b_.CreateAShr(a, b_.CreateSelect(fits, count, integer(count, bits - 1)));
-  // The shift's poison is never selected.
+  // The poison of the shift is never selected.
   Value* shifted = op == ScalarOp::shl ? b_.CreateShl(a, count) : b_.CreateLShr(a, count);
   return b_.CreateSelect(fits, shifted, integer(a, 0));
 }
@@ -304,7 +304,7 @@ Value* ScalarOps::divide(ScalarOp op, DType dtype, Value* a, Value* b) {
     Value* overflow = b_.CreateAnd(b_.CreateICmpEQ(a, integer(a, lowest)), b_.CreateICmpEQ(b, integer(b, -1)));
     unsafe = b_.CreateOr(zero, overflow);
   }
-  // By 1 instead, MIN / -1 gives MIN with remainder 0, as it must.
+  // Dividing by 1 instead gives MIN with remainder 0 for MIN / -1, as defined.
   Value* divisor = b_.CreateSelect(unsafe, integer(b, 1), b);
   if (op == ScalarOp::div) return b_.CreateSelect(zero, integer(a, -1), quotient(dtype, a, divisor));
   Value* rest;

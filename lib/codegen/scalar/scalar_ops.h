@@ -1,7 +1,7 @@
 #pragma once
-// Elementwise primitives as LLVM IR. Every function works alike on scalars and on vectors: the operands of one call are
-// all scalars or all vectors of one length. 16-bit floats appear here only as bits (i16) at the edges; arithmetic on
-// them is the caller's, in f32.
+// Elementwise primitives as LLVM IR. Every function accepts scalars and vectors: the operands of one call are all
+// scalars or all vectors of one length. 16-bit floats appear here only as bits (i16) in conversions; callers compute
+// with them in f32.
 #include "codegen/llvm/llvm.h"
 #include "codegen/llvm/target.h"
 #include "codegen/scalar/scalar_op.h"
@@ -14,13 +14,13 @@ class ScalarOps {
 
   /// The type of one element in registers: bool is i1, 16-bit floats are i16 (their bits).
   llvm::Type* register_type(DType dtype) const;
-  /// In memory: bool is a byte.
+  /// The type of one element in memory: bool is a byte.
   llvm::Type* memory_type(DType dtype) const;
-  /// `type` itself, or a vector with as many lanes as `like`.
+  /// `element` itself, or a vector of it with as many lanes as `like`.
   llvm::Type* same_lanes(llvm::Type* element, llvm::Value* like) const;
 
   /// `dtype` is that of the operands (of the last one, for select). Not for convert, bitcast and 16-bit floats.
-  /// `exact`: rounded as written, whatever the mode.
+  /// `exact`: neither contracted nor reassociated, in any mode.
   llvm::Value* emit(ScalarOp op, DType dtype, llvm::ArrayRef<llvm::Value*> v, bool exact = false);
   /// Between bool, integers, f32 and f64.
   llvm::Value* convert(llvm::Value* v, DType from, DType to);
@@ -32,11 +32,11 @@ class ScalarOps {
   llvm::Value* convert_to_half(llvm::Value* v, DType from, DType half);
   /// Bits of one type read as another of equal width.
   llvm::Value* bitcast(llvm::Value* v, DType to);
-  /// Bytes of memory to a register and back: bool alone differs.
+  /// Values loaded from memory to registers and back: only bool differs.
   llvm::Value* from_memory(llvm::Value* v, DType dtype);
   llvm::Value* to_memory(llvm::Value* v, DType dtype);
-  /// 1 / sqrt of f32 from the processor's estimate (of x86, which has fused multiply-add too). What is not
-  /// `may_be_small` is 2^-124 or more, or NaN.
+  /// 1 / sqrt of f32 from the processor's estimate (of an x86 with fused multiply-add). Unless `may_be_small`, x is
+  /// 2^-124 or more, or NaN.
   llvm::Value* inverse_root(llvm::Value* x, bool may_be_small);
   llvm::Constant* integer(llvm::Value* like, int64_t value) const;
   llvm::Constant* real(llvm::Value* like, double value) const;

@@ -1,4 +1,4 @@
-// Arrays on the host: what Array<T> does without a graph.
+// Arrays on the host: the functions of Array<T> that need no graph.
 #include "calque/detail/array_data.h"
 
 #include <cmath>

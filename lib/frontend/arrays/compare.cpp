@@ -46,7 +46,7 @@ bool close(T a, T b, double rtol, double atol, bool equal_nan) {
   return std::abs(x - y) <= atol + rtol * std::abs(y);
 }
 
-/// Steps of an operand in a shape to which it broadcasts.
+/// The strides of an operand in a shape to which it broadcasts: 0 along broadcast dimensions.
 Shape::Dims broadcast_strides(const Shape& from, const Shape& to) {
   const Shape::Dims own = row_major_strides(from);
   Shape::Dims strides;

@@ -1,5 +1,5 @@
-// Strided memory and row-major arrays: copies between them, in tiles over the last two dimensions, so that a transposed
-// matrix is neither read nor written line by line for one element each.
+// Copies between strided memory and row-major arrays, tiled over the last two dimensions, so that a transposed matrix
+// is not read or written one element per cache line.
 #include "calque/detail/leaf_view.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // NumPy's file format (numpy.lib.format): a magic string, a version, the length of a header, a Python dictionary as
-// text, then the elements. Nothing of a file is trusted before it is checked.
+// text, then the elements. All fields of a file are validated before they are used.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -118,7 +118,7 @@ class HeaderParser {
         }
       }
       if (digits == 0) fail("a number");
-      if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // as Python 2 wrote
+      if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // written by Python 2
       values.push_back(value);
       if (!accept(',')) {
         expect(')');
@@ -134,7 +134,7 @@ class HeaderParser {
   Location location_;
 };
 
-/// The type code without byte order. NumPy has no bf16; two opaque bytes are what others write for it.
+/// The type code without byte order. NumPy has no bf16, which other writers store as two opaque bytes.
 std::string code_of(DType dtype) {
   const std::string size = std::to_string(size_of(dtype));
   if (dtype == DType::bf16) return "V2";
@@ -158,7 +158,7 @@ void swap_bytes(void* data, size_t count, size_t width) {
   for (size_t i = 0; i < count; ++i) std::reverse(bytes + i * width, bytes + (i + 1) * width);
 }
 
-/// Number of elements, or nothing when the bytes exceed what a file can hold.
+/// The number of elements, or nullopt when their size in bytes overflows.
 std::optional<int64_t> count_of(const std::vector<int64_t>& shape, size_t width) {
   int64_t count = 1, bounded = static_cast<int64_t>(width);
   for (const int64_t extent : shape) {
@@ -245,7 +245,7 @@ AnyArray load_npy(const std::string& path, DType wanted, Location location) {
     swap_bytes(array.mutable_data(), static_cast<size_t>(*count) * parts, size_of(wanted) / parts);
   }
   if (wanted == DType::bool_) {
-    // Any other byte would be no value of a C++ bool.
+    // Any byte other than 0 and 1 is not a valid C++ bool.
     auto* bytes = static_cast<unsigned char*>(array.mutable_data());
     std::transform(bytes, bytes + *count, bytes, [](unsigned char b) -> unsigned char { return b != 0; });
   }

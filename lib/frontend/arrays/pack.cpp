@@ -1,4 +1,4 @@
-// Arrays as lists of scalars. Each element costs one or two equations, which fuse into the kernels around them.
+// Arrays as lists of scalars. Each element takes one or two equations, which fuse into the adjacent kernels.
 #include "calque/detail/pack.h"
 
 #include "calque/ir/errors.h"

@@ -1,5 +1,5 @@
-// Prefix combinations in log depth, by recursion on pairs: combine neighbours, scan the half as many results, combine
-// those with the elements between. The operation runs in the trace itself, on whole arrays.
+// Prefix scan in logarithmic depth, by recursion on pairs: combine neighbours, scan the results (half as many), combine
+// those with the elements between them. The operation runs in the trace itself, on whole arrays.
 #include "frontend/control/control_common.h"
 
 namespace calque::detail {
@@ -22,7 +22,7 @@ struct Scanner {
   Handles combined(const Handles& left, const Handles& right) const {
     Handles both = left;
     both.insert(both.end(), right.begin(), right.end());
-    Handles out = run_in_place(combine, both);
+    Handles out = run_body(combine, both);
     const std::vector<Type> in = types_of(left);
     const std::vector<Type> got = types_of(out);
     if (in == got) return out;

@@ -54,7 +54,7 @@ std::vector<Handle> cond(const Operand& predicate, const TraceBody& on_true, con
   if (ops::dtype(p) != DType::bool_) s.dtype_error("the predicate must be a bool, got " + to_string(ops::type(p)));
   if (eager) {
     const AnyArray taken = concrete(p, "a bool", site.location);
-    return run_in_place(*taken.data_as<bool>() ? on_true : on_false, operands);
+    return run_body(*taken.data_as<bool>() ? on_true : on_false, operands);
   }
   const TraceBody* bodies[] = {&on_true, &on_false};
   return emit_branches(ops::prim::get<ops::prim::Cond>(), p, bodies, operands, s, site);
@@ -69,7 +69,7 @@ std::vector<Handle> switch_(const Operand& index, std::span<const TraceBody> bra
   const DType d = ops::dtype(i);
   if (!is_integer(d)) s.dtype_error("the index must be an integer, got " + to_string(ops::type(i)));
   if (d != DType::i32 && size_of(d) >= 4) {
-    // Before it is narrowed, so that it cannot wrap into the range.
+    // Clamped before it is narrowed, so that it cannot wrap into the range.
     const Handle low = ops::splat(0, {d, {}}, s),
                  high = ops::splat(static_cast<double>(branches.size() - 1), {d, {}}, s);
     i = ops::emit<ops::prim::Clamp>(s, {low, i, high});
@@ -78,7 +78,7 @@ std::vector<Handle> switch_(const Operand& index, std::span<const TraceBody> bra
   if (eager) {
     const int64_t chosen = *concrete(i, "an integer", site.location).data_as<int32_t>();
     const int64_t last = static_cast<int64_t>(branches.size()) - 1;
-    return run_in_place(branches[static_cast<size_t>(chosen < 0 ? 0 : chosen > last ? last : chosen)], operands);
+    return run_body(branches[static_cast<size_t>(chosen < 0 ? 0 : chosen > last ? last : chosen)], operands);
   }
   std::vector<const TraceBody*> bodies;
   for (const TraceBody& b : branches) bodies.push_back(&b);

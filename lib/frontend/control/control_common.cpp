@@ -15,7 +15,7 @@ bool runs_eagerly(std::string_view operation, const ControlSite& site) {
   return b.eager();
 }
 
-Handles run_in_place(const TraceBody& body, std::span<const Handle> inputs) {
+Handles run_body(const TraceBody& body, std::span<const Handle> inputs) {
   Handles outputs;
   body(inputs, outputs);
   return outputs;
@@ -35,15 +35,16 @@ std::string where_leaf(const ControlSite& site, size_t leaf) {
 }
 
 void check_carry(std::string_view operation, std::span<const Type> in, std::span<const Type> out,
-                 const ControlSite& site, size_t hidden) {
+                 const ControlSite& site, size_t num_internal) {
   const std::string name(operation);
   if (in.size() != out.size()) {
-    throw ShapeError(name + ": the carry has " + std::to_string(in.size() - hidden) + " leaves and the body returns " +
-                     std::to_string(out.size() - hidden) + where_leaf(site, SIZE_MAX));
+    throw ShapeError(name + ": the carry has " + std::to_string(in.size() - num_internal) +
+                     " leaves and the body returns " + std::to_string(out.size() - num_internal) +
+                     where_leaf(site, SIZE_MAX));
   }
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i] == out[i]) continue;
-    const std::string where = i < hidden ? where_leaf(site, SIZE_MAX) : where_leaf(site, i - hidden);
+    const std::string where = i < num_internal ? where_leaf(site, SIZE_MAX) : where_leaf(site, i - num_internal);
     const std::string change = to_string(in[i]) + " in and " + to_string(out[i]) + " out" + where;
     if (in[i].dtype != out[i].dtype) throw DTypeError(name + ": carry changes type, " + change);
     throw ShapeError(name + ": carry changes shape, " + change);

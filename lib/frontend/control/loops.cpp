@@ -1,5 +1,5 @@
-// while_loop, fori_loop, scan and map. A fori_loop is a scan whose carry has a counter in front, or a while where the
-// bounds are not known.
+// while_loop, fori_loop, scan and map. A fori_loop is a scan whose carry starts with a counter, or a while loop if the
+// bounds are not known while tracing.
 #include <optional>
 
 #include "frontend/control/control_common.h"
@@ -9,7 +9,7 @@
 namespace calque::detail {
 namespace {
 
-Handles joined(std::span<const Handle> a, std::span<const Handle> b) {
+Handles concatenated(std::span<const Handle> a, std::span<const Handle> b) {
   Handles all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   return all;
@@ -37,7 +37,7 @@ void check_condition(const ops::Site& s, std::span<const Type> out, std::span<co
   }
 }
 
-/// One step of a loop over elements: those whose condition is false keep their carry.
+/// One step of a per-element loop: elements whose condition is false keep their carry.
 void keep_finished(Handle running, const Handles& before, Handles& after, const ops::Site& s) {
   ops::Ints axes;
   for (int i = 0; i < ops::shape(running).rank(); ++i) axes.push_back(i);
@@ -47,17 +47,17 @@ void keep_finished(Handle running, const Handles& before, Handles& after, const 
   }
 }
 
-Handles while_in_place(const ops::Site& s, const TraceBody& condition, const TraceBody& body,
-                       std::span<const Handle> initial, const ControlSite& site, bool per_element, size_t hidden) {
+Handles while_eagerly(const ops::Site& s, const TraceBody& condition, const TraceBody& body,
+                      std::span<const Handle> initial, const ControlSite& site, bool per_element, size_t num_internal) {
   Handles carry(initial.begin(), initial.end());
   const std::vector<Type> types = types_of(carry);
   while (true) {
-    const Handles running = run_in_place(condition, carry);
+    const Handles running = run_body(condition, carry);
     check_condition(s, types_of(running), types, per_element);
     const Handle any = ops::any(running[0], {}, false, s.at);
     if (!*concrete(any, "a bool", s.at).data_as<bool>()) return carry;
-    Handles next = run_in_place(body, carry);
-    check_carry(s.name, types, types_of(next), site, hidden);
+    Handles next = run_body(body, carry);
+    check_carry(s.name, types, types_of(next), site, num_internal);
     if (ops::shape(running[0]).rank() > 0) keep_finished(running[0], carry, next, s);
     carry = std::move(next);
   }
@@ -66,19 +66,19 @@ Handles while_in_place(const ops::Site& s, const TraceBody& condition, const Tra
 }  // namespace
 
 Handles while_named(std::string_view operation, const TraceBody& condition, const TraceBody& body,
-                    std::span<const Handle> initial, const ControlSite& site, bool per_element, size_t hidden) {
+                    std::span<const Handle> initial, const ControlSite& site, bool per_element, size_t num_internal) {
   const ops::Site s{operation, site.location};
-  if (runs_eagerly(operation, site)) return while_in_place(s, condition, body, initial, site, per_element, hidden);
+  if (runs_eagerly(operation, site)) return while_eagerly(s, condition, body, initial, site, per_element, num_internal);
   const std::vector<Type> types = types_of(initial);
   TraceResult cond = trace_graph("condition", types, condition);
   check_condition(s, cond.graph.output_types(), types, per_element);
   TraceResult step = trace_graph("body", types, body);
-  check_carry(operation, types, step.graph.output_types(), site, hidden);
+  check_carry(operation, types, step.graph.output_types(), site, num_internal);
   TraceResult* one[] = {&cond};
   const Handles cond_consts = unify_captures(one, /*captures_first=*/true);
   one[0] = &step;
   const Handles body_consts = unify_captures(one, /*captures_first=*/true);
-  const Handles operands = joined(joined(cond_consts, body_consts), initial);
+  const Handles operands = concatenated(concatenated(cond_consts, body_consts), initial);
   std::vector<Graph> subgraphs;
   subgraphs.push_back(std::move(cond.graph));
   subgraphs.push_back(std::move(step.graph));
@@ -120,13 +120,13 @@ Handle slice_of(Handle x, int64_t index, const ops::Site& s) {
   return ops::reshape(row, ops::shape(x).without(0), s);
 }
 
-Handles scan_in_place(const ops::Site& s, const TraceBody& body, std::span<const Handle> initial,
-                      std::span<const Handle> xs, int64_t length, bool reverse, std::span<const Type> types,
-                      const ControlSite& site, size_t hidden) {
+Handles scan_eagerly(const ops::Site& s, const TraceBody& body, std::span<const Handle> initial,
+                     std::span<const Handle> xs, int64_t length, bool reverse, std::span<const Type> types,
+                     const ControlSite& site, size_t num_internal) {
   Handles carry(initial.begin(), initial.end());
   const std::vector<Type> carry_types = types_of(carry);
   if (length == 0) {
-    // The body still says what the empty results are made of.
+    // The body is traced for the types of the empty results.
     const TraceResult step = trace_graph(s.name, types, body);
     const std::vector<Type> out = step.graph.output_types();
     for (size_t i = carry.size(); i < out.size(); ++i) {
@@ -138,9 +138,9 @@ Handles scan_in_place(const ops::Site& s, const TraceBody& body, std::span<const
   for (int64_t k = 0; k < length; ++k) {
     Handles inputs = carry;
     for (Handle x : xs) inputs.push_back(slice_of(x, reverse ? length - 1 - k : k, s));
-    const Handles out = run_in_place(body, inputs);
-    if (out.size() < carry.size()) check_carry(s.name, carry_types, types_of(out), site, hidden);
-    check_carry(s.name, carry_types, types_of(std::span(out).first(carry.size())), site, hidden);
+    const Handles out = run_body(body, inputs);
+    if (out.size() < carry.size()) check_carry(s.name, carry_types, types_of(out), site, num_internal);
+    check_carry(s.name, carry_types, types_of(std::span(out).first(carry.size())), site, num_internal);
     ys.resize(out.size() - carry.size());
     for (size_t i = 0; i < ys.size(); ++i) ys[i].insert(reverse ? ys[i].begin() : ys[i].end(), out[carry.size() + i]);
     carry.assign(out.begin(), out.begin() + static_cast<ptrdiff_t>(carry.size()));
@@ -153,7 +153,7 @@ Handles scan_in_place(const ops::Site& s, const TraceBody& body, std::span<const
 
 Handles scan_named(std::string_view operation, const TraceBody& body, std::span<const Handle> carry,
                    std::span<const Handle> xs, const ScanParameters& parameters, const ControlSite& site,
-                   size_t hidden) {
+                   size_t num_internal) {
   const ops::Site s{operation, site.location};
   const bool eager = runs_eagerly(operation, site);
   if (parameters.unroll < 1) s.shape_error("needs a positive unroll, got " + std::to_string(parameters.unroll));
@@ -161,14 +161,14 @@ Handles scan_named(std::string_view operation, const TraceBody& body, std::span<
   const int64_t length = scan_length(s, xs, parameters.length, slices);
   const std::vector<Type> carry_types = types;
   types.insert(types.end(), slices.begin(), slices.end());
-  if (eager) return scan_in_place(s, body, carry, xs, length, parameters.reverse, types, site, hidden);
+  if (eager) return scan_eagerly(s, body, carry, xs, length, parameters.reverse, types, site, num_internal);
   TraceResult step = trace_graph("body", types, body);
   std::vector<Type> out = step.graph.output_types();
   if (out.size() > carry.size()) out.resize(carry.size());
-  check_carry(operation, carry_types, out, site, hidden);
+  check_carry(operation, carry_types, out, site, num_internal);
   TraceResult* one[] = {&step};
   const Handles consts = unify_captures(one, /*captures_first=*/true);
-  const Handles operands = joined(joined(consts, carry), xs);
+  const Handles operands = concatenated(concatenated(consts, carry), xs);
   std::vector<Graph> subgraphs;
   subgraphs.push_back(std::move(step.graph));
   Handles results;
@@ -243,9 +243,9 @@ std::vector<Handle> fori_loop(const Operand& lower, const Operand& upper, DType 
   const bool eager = runs_eagerly(s.name, site);
   const Handle first = bound(lower, "the lower bound", index, s), end = bound(upper, "the upper bound", index, s);
   const Handle carry[] = {first};
-  const Handles all = joined(carry, initial);
+  const Handles all = concatenated(carry, initial);
   const TraceBody step = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
-    const Handles next = run_in_place(body, inputs);
+    const Handles next = run_body(body, inputs);
     outputs.push_back(ops::add(inputs[0], ops::lit(1), s.at));
     outputs.insert(outputs.end(), next.begin(), next.end());
   };
@@ -256,7 +256,7 @@ std::vector<Handle> fori_loop(const Operand& lower, const Operand& upper, DType 
     int64_t count = 0;
     if (*from < *to && __builtin_sub_overflow(*to, *from, &count)) s.shape_error("the bounds are too far apart");
     parameters.length = count;
-    // All outputs of the body are carry: a surplus must not become stacked results.
+    // All outputs of the body are carries: check here, so that surplus ones do not become stacked results.
     const TraceBody checked = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       step(inputs, outputs);
       check_carry(s.name, types_of(inputs), types_of(outputs), site, 1);

@@ -1,5 +1,5 @@
-// Elementwise functions of two operands: they promote, broadcast and emit one primitive, unless bool, integers or a
-// definition that no primitive has asks for more.
+// Elementwise functions of two operands: they promote, broadcast and emit one primitive; a few need more for bool, for
+// integers, or because no primitive computes them.
 #include "frontend/ops/common.h"
 #include "trace/builder.h"
 #include "trace/literals.h"
@@ -12,17 +12,19 @@ struct Pair {
   DType dtype;
 };
 
-/// Both operands in `d`, of one shape.
-Pair meet(const Operand& x, const Operand& y, DType d, const Site& s) {
+/// Both operands converted to `d` and broadcast to a common shape.
+Pair promote_operands(const Operand& x, const Operand& y, DType d, const Site& s) {
   Handle xs[] = {value(x, d, s), value(y, d, s)};
   broadcast_together(xs, s);
   return {xs[0], xs[1], d};
 }
 
-Pair meet(const Operand& x, const Operand& y, const Site& s) { return meet(x, y, join(x, y, s), s); }
+Pair promote_operands(const Operand& x, const Operand& y, const Site& s) {
+  return promote_operands(x, y, promoted_dtype(x, y, s), s);
+}
 
-/// The common case of tracing loops of scalars, without the general machinery: two tracers of the innermost trace and
-/// of one type, or such a tracer and a literal of its kind.
+/// Fast path for tracing loops of scalars: records P at once for two tracers of the innermost trace of one type, or one
+/// floating-point tracer and a real literal. Returns false otherwise.
 template <class P>
 bool record_plain(const Operand& x, const Operand& y, const Site& s, Handle& result) {
   Builder* b = innermost();
@@ -56,44 +58,44 @@ bool record_plain(const Operand& x, const Operand& y, const Site& s, Handle& res
 
 template <class P>
 Handle arithmetic(const Operand& x, const Operand& y, const Site& s) {
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   if (is_bool(p.dtype)) reject(type(p.x), "numbers", s);
   return emit<P>(s, {p.x, p.y});
 }
 
 template <class P>
 Handle real_arithmetic(const Operand& x, const Operand& y, const Site& s) {
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
   return emit<P>(s, {p.x, p.y});
 }
 
 template <class P>
 Handle ordered(const Operand& x, const Operand& y, const Site& s) {
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   if (is_complex(p.dtype)) reject(type(p.x), "ordered numbers", s);
   return emit<P>(s, {p.x, p.y});
 }
 
 template <class P>
 Handle bits(const Operand& x, const Operand& y, const Site& s, bool admit_bool) {
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   if (is_inexact(p.dtype) || (is_bool(p.dtype) && !admit_bool)) {
     reject(type(p.x), admit_bool ? "integers or bool" : "integers", s);
   }
   return emit<P>(s, {p.x, p.y});
 }
 
-/// Both operands as floats.
-Pair meet_floats(const Operand& x, const Operand& y, const Site& s) {
-  const Pair p = meet(x, y, to_inexact(join(x, y, s)), s);
+/// Both operands promoted, integers to float. Complex operands are rejected.
+Pair promote_to_inexact(const Operand& x, const Operand& y, const Site& s) {
+  const Pair p = promote_operands(x, y, to_inexact(promoted_dtype(x, y, s)), s);
   if (is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
   return p;
 }
 
 template <class P>
 Handle floats(const Operand& x, const Operand& y, const Site& s) {
-  const Pair p = meet_floats(x, y, s);
+  const Pair p = promote_to_inexact(x, y, s);
   return emit<P>(s, {p.x, p.y});
 }
 
@@ -109,21 +111,21 @@ Handle logical(const Operand& x, const Operand& y, const Site& s) {
 
 Handle zero_like(Handle v, const Site& s) { return splat(0, type(v), s); }
 
-/// A pair of real numbers; 16-bit floats in f32.
-Pair meet_wide(const Operand& x, const Operand& y, DType& result, const Site& s) {
-  result = join(x, y, s);
+/// Both operands promoted to `result`, then 16-bit floats widened to f32. Bool and complex operands are rejected.
+Pair promote_widened(const Operand& x, const Operand& y, DType& result, const Site& s) {
+  result = promoted_dtype(x, y, s);
   if (is_bool(result) || is_complex(result)) {
-    const Pair p = meet(x, y, result, s);
+    const Pair p = promote_operands(x, y, result, s);
     reject(type(p.x), "real numbers", s);
   }
-  Pair p = meet(x, y, result, s);
+  Pair p = promote_operands(x, y, result, s);
   p.dtype = wide(result);
   p.x = convert(p.x, p.dtype, s);
   p.y = convert(p.y, p.dtype, s);
   return p;
 }
 
-/// x rem y is neither zero nor of y's sign: Python's quotient and remainder differ from C's.
+/// True where x rem y is nonzero and of the other sign than y: there Python's quotient and remainder differ from C's.
 Handle needs_step(Handle rem, Handle y, const Site& s) {
   const Handle zero = zero_like(rem, s);
   const Handle nonzero = emit<prim::Ne>(s, {rem, zero});
@@ -139,7 +141,7 @@ Handle add(const Operand& x, const Operand& y, Location at) {
   const Site s{"add", at};
   Handle r;
   if (record_plain<prim::Add>(x, y, s, r)) return r;
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   return is_bool(p.dtype) ? emit<prim::Or>(s, {p.x, p.y}) : emit<prim::Add>(s, {p.x, p.y});
 }
 
@@ -147,7 +149,7 @@ Handle multiply(const Operand& x, const Operand& y, Location at) {
   const Site s{"multiply", at};
   Handle r;
   if (record_plain<prim::Mul>(x, y, s, r)) return r;
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   return is_bool(p.dtype) ? emit<prim::And>(s, {p.x, p.y}) : emit<prim::Mul>(s, {p.x, p.y});
 }
 
@@ -168,7 +170,7 @@ Handle fmod(const Operand& x, const Operand& y, Location at) { return real_arith
 
 Handle remainder(const Operand& x, const Operand& y, Location at) {
   const Site s{"remainder", at};
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   if (!is_floating(p.dtype)) reject(type(p.x), "floating-point numbers (integers have rem and mod)", s);
   return emit<prim::Remainder>(s, {p.x, p.y});
 }
@@ -176,16 +178,16 @@ Handle remainder(const Operand& x, const Operand& y, Location at) {
 Handle mod(const Operand& x, const Operand& y, Location at) {
   const Site s{"mod", at};
   DType result;
-  const Pair p = meet_wide(x, y, result, s);
+  const Pair p = promote_widened(x, y, result, s);
   const Handle r = emit<prim::Rem>(s, {p.x, p.y});
   if (is_unsigned_integer(p.dtype)) return r;
-  // By zero: the dividend for integers (0 is added), NaN for floats.
+  // Division by zero gives the dividend for integers (0 is added) and NaN for floats.
   Handle m = select(needs_step(r, p.y, s), emit<prim::Add>(s, {r, p.y}), r, s);
   if (is_floating(p.dtype)) {
-    // Zeros take the sign of y, without a change of their derivative: what is subtracted is +0.
+    // Zeros take the sign of y. Their derivative does not change, since the subtracted value is +0.
     const Handle zero = zero_like(m, s), is_zero = emit<prim::Eq>(s, {m, zero});
-    const Handle nothing = emit<prim::Sub>(s, {emit<prim::StopGradient>(s, {m}), m});
-    m = select(is_zero, emit<prim::Sub>(s, {emit<prim::Copysign>(s, {zero, p.y}), nothing}), m, s);
+    const Handle positive_zero = emit<prim::Sub>(s, {emit<prim::StopGradient>(s, {m}), m});
+    m = select(is_zero, emit<prim::Sub>(s, {emit<prim::Copysign>(s, {zero, p.y}), positive_zero}), m, s);
   }
   return convert(m, result, s);
 }
@@ -193,7 +195,7 @@ Handle mod(const Operand& x, const Operand& y, Location at) {
 Handle floor_divide(const Operand& x, const Operand& y, Location at) {
   const Site s{"floor_divide", at};
   DType result;
-  const Pair p = meet_wide(x, y, result, s);
+  const Pair p = promote_widened(x, y, result, s);
   const Handle quotient = emit<prim::Div>(s, {p.x, p.y});
   if (is_unsigned_integer(p.dtype)) return quotient;
   const Handle r = emit<prim::Rem>(s, {p.x, p.y}), step = needs_step(r, p.y, s);
@@ -203,7 +205,7 @@ Handle floor_divide(const Operand& x, const Operand& y, Location at) {
     const Handle lower = emit<prim::And>(s, {step, emit<prim::Not>(s, {by_zero})});
     return select(lower, emit<prim::Sub>(s, {quotient, one}), quotient, s);
   }
-  // As NumPy's divmod: (x - fmod) / y is nearly an integer; it is snapped to the nearest one.
+  // As in NumPy's divmod: (x - fmod) / y is nearly an integer and is rounded to the nearest one.
   const Handle near = emit<prim::Div>(s, {emit<prim::Sub>(s, {p.x, r}), p.y});
   const Handle stepped = select(step, emit<prim::Sub>(s, {near, one}), near, s);
   const Handle down = emit<prim::Floor>(s, {stepped});
@@ -216,9 +218,9 @@ Handle floor_divide(const Operand& x, const Operand& y, Location at) {
 
 Handle pow(const Operand& x, const Operand& y, Location at) {
   const Site s{"pow", at};
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
-  // Exactly what the rounded power is, and no logarithm in the derivative.
+  // x * x equals the correctly rounded power, and its derivative has no logarithm.
   if (y.kind() == Operand::Kind::weak && y.weak().real == 2) return emit<prim::Mul>(s, {p.x, p.x});
   return emit<prim::Pow>(s, {p.x, p.y});
 }
@@ -231,7 +233,7 @@ Handle maximum(const Operand& x, const Operand& y, Location at) { return ordered
 namespace {
 template <class P>
 Handle ignoring_nan(const Operand& x, const Operand& y, const Site& s) {
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   if (is_complex(p.dtype)) reject(type(p.x), "ordered numbers", s);
   const Handle both = emit<P>(s, {p.x, p.y});
   if (!is_floating(p.dtype)) return both;
@@ -245,9 +247,9 @@ Handle fmax(const Operand& x, const Operand& y, Location at) { return ignoring_n
 
 Handle fdim(const Operand& x, const Operand& y, Location at) {
   const Site s{"fdim", at};
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
-  // NaN compares false and comes out of the subtraction.
+  // NaN compares false, so the subtraction propagates it.
   return select(emit<prim::Le>(s, {p.x, p.y}), zero_like(p.x, s), emit<prim::Sub>(s, {p.x, p.y}), s);
 }
 
@@ -264,31 +266,31 @@ Handle nextafter(const Operand& x, const Operand& y, Location at) {
 
 Handle xlogy(const Operand& x, const Operand& y, Location at) {
   const Site s{"xlogy", at};
-  const Pair p = meet_floats(x, y, s);
+  const Pair p = promote_to_inexact(x, y, s);
   const Handle a = convert(p.x, wide(p.dtype), s), b = convert(p.y, wide(p.dtype), s);
   const Handle zero = zero_like(a, s);
-  // Only where the logarithm is not finite is the product not zero by itself: elsewhere its derivative by x, which is
-  // the logarithm, holds at zero too.
+  // The product at x = 0 is replaced only where the logarithm is not finite: elsewhere it is zero already, and its
+  // derivative by x, the logarithm, is right.
   const Handle no_log =
       emit<prim::Or>(s, {emit<prim::Le>(s, {b, zero}), emit<prim::Eq>(s, {b, splat(__builtin_inf(), type(b), s)})});
   const Handle trivial = emit<prim::And>(s, {emit<prim::Eq>(s, {a, zero}), no_log});
-  // The logarithm of 1 where it does not count keeps derivatives finite.
+  // The logarithm of 1 where the product is replaced keeps derivatives finite.
   const Handle log_of = emit<prim::Log>(s, {select(trivial, splat(1, type(b), s), b, s)});
-  // 0 times a negative logarithm is -0: the sum with +0 is +0.
+  // 0 times a negative logarithm is -0; adding +0 gives +0.
   const Handle product = emit<prim::Add>(s, {emit<prim::Mul>(s, {a, log_of}), zero});
   return convert(select(trivial, zero, product, s), p.dtype, s);
 }
 
 Handle logaddexp(const Operand& x, const Operand& y, Location at) {
   const Site s{"logaddexp", at};
-  const Pair p = meet_floats(x, y, s);
+  const Pair p = promote_to_inexact(x, y, s);
   const Handle a = convert(p.x, wide(p.dtype), s), b = convert(p.y, wide(p.dtype), s);
-  // Either operand may stand before the exponential, so the choice has no part in the derivatives: at ties they are
-  // those of a smooth function to every order, which those of a maximum and an absolute value are not.
+  // The formula holds for either order of the operands, so selecting one keeps derivatives of every order right at
+  // ties; those of a maximum and an absolute value would be wrong there.
   const Handle swap = emit<prim::Lt>(s, {a, b});
   const Handle high = select(swap, b, a, s), low = select(swap, a, b, s);
   const Handle difference = emit<prim::Sub>(s, {low, high});
-  // Infinities of one sign have no difference; their mean is the answer, with a derivative of 1/2 by each.
+  // The difference of infinities of one sign is NaN; the result is their mean, with a derivative of 1/2 by each.
   const Handle undefined = emit<prim::Ne>(s, {difference, difference});
   const Handle exponent = select(undefined, zero_like(a, s), difference, s);
   const Handle tail = emit<prim::Log1p>(s, {emit<prim::Exp>(s, {exponent})});
@@ -301,13 +303,13 @@ Handle logaddexp(const Operand& x, const Operand& y, Location at) {
 
 Handle equal(const Operand& x, const Operand& y, Location at) {
   const Site s{"equal", at};
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   return emit<prim::Eq>(s, {p.x, p.y});
 }
 
 Handle not_equal(const Operand& x, const Operand& y, Location at) {
   const Site s{"not_equal", at};
-  const Pair p = meet(x, y, s);
+  const Pair p = promote_operands(x, y, s);
   return emit<prim::Ne>(s, {p.x, p.y});
 }
 

@@ -1,4 +1,4 @@
-// Literals are never converted or broadcast by equations: they are made again with the type that is wanted.
+// Literals are never converted or broadcast by equations: they are created anew with the wanted type.
 #include "frontend/ops/common.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ DType operand_dtype(const Operand& x, const Site& site) {
   __builtin_unreachable();
 }
 
-DType join(std::span<const Operand* const> xs, const Site& site) {
+DType promoted_dtype(std::span<const Operand* const> xs, const Site& site) {
   bool strong = false, weak = false;
   DType dtype = DType::bool_;
   WeakKind kind = WeakKind::integer;
@@ -53,9 +53,9 @@ DType join(std::span<const Operand* const> xs, const Site& site) {
   return weak ? promote_weak(dtype, kind) : dtype;
 }
 
-DType join(const Operand& x, const Operand& y, const Site& site) {
+DType promoted_dtype(const Operand& x, const Operand& y, const Site& site) {
   const Operand* xs[] = {&x, &y};
-  return join(xs, site);
+  return promoted_dtype(xs, site);
 }
 
 Handle value(const Operand& x, const Site& site) {
@@ -75,8 +75,8 @@ Handle value(const Operand& x, DType dtype, const Site& site) {
 
 Handle value_fitting(const Operand& x, DType dtype, const Site& site) {
   const DType own = operand_dtype(x, site);
-  const DType meets = x.kind() == Operand::Kind::weak ? promote_weak(dtype, x.weak().kind) : promote(dtype, own);
-  if (meets != dtype) {
+  const DType promoted = x.kind() == Operand::Kind::weak ? promote_weak(dtype, x.weak().kind) : promote(dtype, own);
+  if (promoted != dtype) {
     site.dtype_error("a value of " + std::string(name(own)) + " does not fit " + std::string(name(dtype)) +
                      "; cast one of them");
   }

@@ -25,7 +25,7 @@ struct Site {
   [[noreturn]] void dtype_error(const std::string& text) const;
 };
 
-/// A literal of the library's own: weak, so that it takes the dtype of what stands beside it.
+/// A weak literal made by the library: it takes the dtype of the other operands.
 inline Operand lit(double value) { return literal_operand(value); }
 inline Operand lit(int value) { return literal_operand(value); }
 
@@ -33,14 +33,15 @@ inline Operand lit(int value) { return literal_operand(value); }
 
 /// The element type that an operand has by itself (weak literals: i32, f32, c64).
 DType operand_dtype(const Operand& x, const Site& site);
-/// The dtype in which operands meet.
-DType join(std::span<const Operand* const> xs, const Site& site);
-DType join(const Operand& x, const Operand& y, const Site& site);
-/// The operand as a value of its own dtype.
+/// The dtype to which the operands promote.
+DType promoted_dtype(std::span<const Operand* const> xs, const Site& site);
+DType promoted_dtype(const Operand& x, const Operand& y, const Site& site);
+/// The operand as a value of `operand_dtype`. Throws ShapeError for an empty array.
 Handle value(const Operand& x, const Site& site);
 /// The operand as a value of dtype `dtype`.
 Handle value(const Operand& x, DType dtype, const Site& site);
-/// The operand as a value of dtype `dtype`, to which it must promote, else DTypeError: what the first argument decides.
+/// The operand as a value of dtype `dtype`, which the first argument of the function decides. Throws DTypeError unless
+/// the operand and `dtype` promote to `dtype`.
 Handle value_fitting(const Operand& x, DType dtype, const Site& site);
 
 Type type(Handle h);
@@ -57,11 +58,11 @@ Handle emit(const Site& site, std::initializer_list<Handle> operands, Attributes
   return detail::emit(prim::get<P>(), operands, std::move(attributes), site.at);
 }
 
-/// The operand broadcast by NumPy's rules; ShapeError where it does not.
+/// The operand broadcast by NumPy's rules. Throws ShapeError when the shapes do not fit.
 Handle broadcast(Handle x, const Shape& to, const Site& site);
-/// operand dimension i becomes dimension axes[i] of the result.
+/// Broadcasts so that dimension i of the operand becomes dimension axes[i] of the result.
 Handle broadcast_in(Handle x, const Shape& to, const Ints& axes, const Site& site);
-/// Broadcasts all to their common shape; ShapeError `operands do not broadcast, got f32[3] and f32[4]`.
+/// Broadcasts all to their common shape. Throws ShapeError `operands do not broadcast, got f32[3] and f32[4]`.
 void broadcast_together(std::span<Handle> xs, const Site& site);
 Handle reshape(Handle x, const Shape& to, const Site& site);
 Handle transpose(Handle x, const Ints& perm, const Site& site);
@@ -81,7 +82,7 @@ Ints normal_axes(const Axes& axes, const Type& of, const Site& site);
 
 /// Throws DTypeError `needs <wanted>, got f32[3]`.
 [[noreturn]] void reject(const Type& got, std::string_view wanted, const Site& site);
-/// f32 for 16-bit floats, else `d`: where sums of several operations are computed.
+/// The dtype in which a function of several operations is computed: f32 for 16-bit floats, else `d`.
 constexpr DType wide(DType d) { return d == DType::f16 || d == DType::bf16 ? DType::f32 : d; }
 
 }  // namespace calque::detail::ops

@@ -1,5 +1,5 @@
-// Functions of complex numbers by formulas in their real and imaginary parts. Cancellation is avoided where |z| is near
-// one (log) and overflow where parts are large (sqrt, tanh).
+// Functions of complex numbers, computed from their real and imaginary parts. Cancellation is avoided where |z| is near
+// one (log) and overflow where the parts are large (sqrt, tanh).
 #include "frontend/ops/common.h"
 
 namespace calque::detail::ops {
@@ -13,16 +13,16 @@ Parts parts(Handle z, const Site& s) { return {emit<prim::Real>(s, {z}), emit<pr
 
 Parts exp_parts(const Parts& z, Location at) {
   const Handle r = exp(z.re, at);
-  // A real argument stays real: inf * 0 would be NaN. Where r is finite the products are right, and so are their
-  // derivatives.
+  // A real argument with infinite or NaN exponential is handled apart, since inf * 0 is NaN. Where r is finite the
+  // products and their derivatives are right.
   const Handle flat = logical_and(equal(z.im, lit(0), at), logical_not(isfinite(r, at), at), at);
   return {where(flat, r, multiply(r, cos(z.im, at), at), at), where(flat, z.im, multiply(r, sin(z.im, at), at), at)};
 }
 
 Parts log_parts(const Parts& z, Location at) {
-  // log|z| = log1p((m - 1) (m + 1) + n^2) / 2 for parts |m| >= |n|, where |z| is near 1. Derivatives are those of this
-  // formula, whichever part is which: a maximum and absolute values would give wrong derivatives at ties and on the
-  // axes.
+  // Where |z| is near 1, log|z| = log1p((m - 1) (m + 1) + n^2) / 2 for parts |m| >= |n|. The derivatives are those of
+  // this formula for either assignment of m and n; a maximum and absolute values would give wrong derivatives at ties
+  // and on the axes.
   const Handle r = hypot(z.re, z.im, at), swap = less(abs(z.re, at), abs(z.im, at), at);
   const Handle large = where(swap, z.im, z.re, at), small = where(swap, z.re, z.im, at);
   const Handle excess =
@@ -32,10 +32,10 @@ Parts log_parts(const Parts& z, Location at) {
           atan2(z.im, z.re, at)};
 }
 
-/// (t, y / 2t) for z = x + yi with x >= 0, else (y / 2u, u) with u = t of y's sign, where t = sqrt((|x| + |z|) / 2).
+/// (t, y / 2t) for z = x + yi with x >= 0, else (y / 2u, u) with u = copysign(t, y), where t = sqrt((|x| + |z|) / 2).
 Parts sqrt_parts(const Parts& z, Location at) {
   const Handle right = greater_equal(z.re, lit(0), at);
-  // Not abs: on the imaginary axis the derivatives are those of either side.
+  // Not abs, whose derivative at 0 is wrong here: on the imaginary axis a one-sided derivative is taken.
   const Handle a = where(right, z.re, negative(z.re, at), at);
   const Handle t = sqrt(add(multiply(a, lit(0.5), at), multiply(hypot(z.re, z.im, at), lit(0.5), at), at), at);
   const Handle none = equal(t, lit(0), at);
@@ -44,7 +44,7 @@ Parts sqrt_parts(const Parts& z, Location at) {
   return {where(right, root, other, at), where(right, other, root, at)};
 }
 
-/// Kahan's formula; beyond `far` the real part is one to all bits.
+/// Kahan's formula; for |x| beyond `far` the real part rounds to one.
 Parts tanh_parts(const Parts& z, Location at) {
   const double far = dtype(z.re) == DType::f32 ? 11 : 22;
   const Handle a = clip(z.re, lit(-far), lit(far), at);
@@ -88,7 +88,7 @@ Handle complex_unary(Handle x, const Site& s) {
 
 Handle complex(const Operand& real, const Operand& imaginary, Location at) {
   const Site s{"complex", at};
-  const DType d = join(real, imaginary, s) == DType::f64 ? DType::f64 : DType::f32;
+  const DType d = promoted_dtype(real, imaginary, s) == DType::f64 ? DType::f64 : DType::f32;
   Handle xs[] = {value_fitting(real, d, s), value_fitting(imaginary, d, s)};
   broadcast_together(xs, s);
   return emit<prim::Complex>(s, {xs[0], xs[1]});

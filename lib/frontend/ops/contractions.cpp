@@ -12,7 +12,7 @@ struct TypedPair {
 };
 
 TypedPair typed_pair(const Operand& a, const Operand& b, const Site& s) {
-  const DType d = join(a, b, s);
+  const DType d = promoted_dtype(a, b, s);
   TypedPair r{value(a, d, s), value(b, d, s), {}, {}};
   r.ta = type(r.a);
   r.tb = type(r.b);
@@ -29,7 +29,7 @@ Labels labels_from(int first, int count) {
   return out;
 }
 
-/// Batch dimensions of extent 1 that the other side has larger are dropped: they broadcast for free.
+/// Drops batch dimensions of extent 1 where the other operand's is larger, so that no broadcast is needed.
 Labelled without_ones(Handle x, const Labels& labels, const std::vector<int64_t>& common, int64_t first_batch,
                       const Site& s) {
   const Shape own = shape(x);

@@ -1,5 +1,5 @@
-// Convolution as one contraction: the windows of the padded input side by side (slices, one for each place of the
-// kernel, concatenated along the channels), times the kernel as a matrix.
+// Convolution as one contraction (im2col): the windows of the padded input (one slice for each kernel tap, concatenated
+// along the channels) times the kernel as a matrix.
 #include <algorithm>
 
 #include "frontend/ops/common.h"
@@ -55,15 +55,15 @@ Geometry geometry(const Type& x, const Type& w, const ConvOptions& options, cons
   return g;
 }
 
-/// [N, out..., places * C]: for each output position the elements of its window, place by place.
+/// [N, out..., taps * C]: for each output position the elements of its window, tap by tap.
 Handle windows(Handle x, const Geometry& g, const Site& s) {
   const Shape padded = shape(x);
-  Ints place(g.spatial, 0);
+  Ints tap(g.spatial, 0);
   std::vector<Operand> parts;
   while (true) {
     Ints start{0}, limit{padded[0]}, stride{1};
     for (size_t i = 0; i < g.spatial; ++i) {
-      const int64_t from = place[i] * g.dilation[i];
+      const int64_t from = tap[i] * g.dilation[i];
       start.push_back(from);
       limit.push_back(g.out[i] == 0 ? from : from + (g.out[i] - 1) * g.strides[i] + 1);
       stride.push_back(g.strides[i]);
@@ -73,7 +73,7 @@ Handle windows(Handle x, const Geometry& g, const Site& s) {
     stride.push_back(1);
     parts.push_back(slice(x, start, limit, stride, s));
     size_t i = g.spatial;
-    while (i > 0 && ++place[i - 1] == g.kernel[i - 1]) place[--i] = 0;
+    while (i > 0 && ++tap[i - 1] == g.kernel[i - 1]) tap[--i] = 0;
     if (i == 0) break;
   }
   return concatenate(parts, static_cast<int>(g.spatial) + 1, s.at);
@@ -83,7 +83,7 @@ Handle windows(Handle x, const Geometry& g, const Site& s) {
 
 Handle conv(const Operand& x, const Operand& w, const ConvOptions& options, Location at) {
   const Site s{"conv", at};
-  const DType d = join(x, w, s);
+  const DType d = promoted_dtype(x, w, s);
   Handle input = value(x, d, s), kernel = value(w, d, s);
   const Type tx = type(input), tw = type(kernel);
   if (tx.shape.rank() < 2 || tx.shape.rank() != tw.shape.rank()) {
@@ -105,9 +105,9 @@ Handle conv(const Operand& x, const Operand& w, const ConvOptions& options, Loca
   Ints result{batch};
   result.insert(result.end(), g.out.begin(), g.out.end());
   result.push_back(outputs);
-  int64_t places = 1;
-  for (int64_t k : g.kernel) places *= k;
-  if (Shape(result).num_elements() == 0 || places == 0) return splat(0, {d, Shape(result)}, s);
+  int64_t taps = 1;
+  for (int64_t k : g.kernel) taps *= k;
+  if (Shape(result).num_elements() == 0 || taps == 0) return splat(0, {d, Shape(result)}, s);
 
   Ints low{0}, high{0};
   low.insert(low.end(), g.low.begin(), g.low.end());
@@ -119,16 +119,16 @@ Handle conv(const Operand& x, const Operand& w, const ConvOptions& options, Loca
   int64_t positions = batch;
   for (int64_t o : g.out) positions *= o;
   if (groups == 1) {
-    const Handle matrix = reshape(kernel, Shape{places * channels, outputs}, s);
+    const Handle matrix = reshape(kernel, Shape{taps * channels, outputs}, s);
     const auto inner = static_cast<int64_t>(spatial + 1);
     const Handle product = emit<prim::DotGeneral>(
         s, {columns, matrix},
         {{"lhs_batch", Ints{}}, {"lhs_contract", Ints{inner}}, {"rhs_batch", Ints{}}, {"rhs_contract", Ints{0}}});
     return product;
   }
-  // [P, places, G, C/G] times [places, C/G, G, O/G]: G is a batch dimension.
-  const Handle left = reshape(columns, Shape{positions, places, groups, per_group}, s);
-  const Handle right = reshape(kernel, Shape{places, per_group, groups, outputs / groups}, s);
+  // [P, taps, G, C/G] times [taps, C/G, G, O/G]: G is a batch dimension.
+  const Handle left = reshape(columns, Shape{positions, taps, groups, per_group}, s);
+  const Handle right = reshape(kernel, Shape{taps, per_group, groups, outputs / groups}, s);
   const Handle product = emit<prim::DotGeneral>(
       s, {left, right},
       {{"lhs_batch", Ints{2}}, {"lhs_contract", Ints{1, 3}}, {"rhs_batch", Ints{2}}, {"rhs_contract", Ints{0, 1}}});

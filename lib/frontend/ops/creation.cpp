@@ -1,4 +1,4 @@
-// Arrays made of nothing, and effects. Sequences are computed in f64 or i64 and converted once.
+// Creation of arrays, and effects. Sequences are computed in f64 or i64 and converted once.
 #include <cmath>
 
 #include "calque/detail/array_data.h"
@@ -46,7 +46,7 @@ std::string_view cpp_name(DType d) {
   __builtin_unreachable();
 }
 
-/// Creation belongs to a trace; beside one there are the factories of Array.
+/// Throws LeakedTracerError unless a trace is running; outside of traces users call the factories of Array.
 void check_tracing(DType d, const Site& s) {
   if (tracing()) return;
   throw LeakedTracerError(std::string(s.name) + ": makes a tracer and needs a running trace; outside one use Array<" +
@@ -81,7 +81,7 @@ Handle full(DType d, const Shape& shape, const Operand& v, Location at) {
   const Site s{"full", at};
   check_tracing(d, s);
   if (v.kind() == Operand::Kind::weak) {
-    // A fraction in an array of integers is the truncated number, as a cast gives.
+    // A floating-point value for an integer array is truncated, as a cast does.
     if (!is_inexact(d) && v.weak().kind != WeakKind::integer) {
       return literal(make_literal(d, v.weak().real), {d, shape}, at);
     }

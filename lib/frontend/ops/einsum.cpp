@@ -1,4 +1,4 @@
-// einsum: parsing, diagonals, and pairwise contraction, the cheapest pair first.
+// einsum: parsing, diagonals, and pairwise contraction in greedy order, the pair of lowest cost first.
 #include <algorithm>
 #include <map>
 
@@ -7,7 +7,7 @@
 namespace calque::detail::ops {
 namespace {
 
-/// Letters, and kEllipsis for `...`.
+/// The labels of each array: letters, and kEllipsis for `...`.
 struct Spec {
   std::vector<std::string> inputs;
   std::string output;
@@ -57,7 +57,7 @@ Spec parse(std::string_view text, const Site& s) {
     for (const auto& [c, n] : uses) {
       if (n == 1 && c != kEllipsis) spec.output += c;
     }
-    // Sorted as letters: capital letters come before small ones, as in NumPy.
+    // The map sorts by character code: upper case before lower case, as in NumPy.
   }
   for (char c : spec.output) {
     if (uses.contains(c)) continue;
@@ -67,7 +67,7 @@ Spec parse(std::string_view text, const Site& s) {
   return spec;
 }
 
-/// The diagonal of two dimensions of equal extent n: every (n+1)-th element of the two made one.
+/// The diagonal of two dimensions of equal extent n: every (n+1)-th element after flattening the two into one.
 Labelled diagonal(const Labelled& x, size_t first, size_t second, const Site& s) {
   const Shape own = shape(x.value);
   Ints perm;
@@ -98,7 +98,7 @@ Labelled without_repeats(Labelled x, const Site& s) {
   return x;
 }
 
-/// `letters` with the dimensions under `...` in its place.
+/// The labels of `letters`, with those of the dimensions under `...` in place of kEllipsis.
 Labels expanded(const std::string& letters, size_t under_ellipsis) {
   Labels labels;
   for (const char c : letters) {
@@ -108,7 +108,7 @@ Labels expanded(const std::string& letters, size_t under_ellipsis) {
   return labels;
 }
 
-/// Without the dimensions of extent 1 that others broadcast against: what lacks a label is the same all along it.
+/// Drops dimensions of extent 1 that broadcast against larger ones: an array without a label is constant along it.
 Labelled without_broadcast(const Labelled& x, const std::map<int, int64_t>& extents, const Site& s) {
   const Shape own = shape(x.value);
   Labelled out;
@@ -122,7 +122,7 @@ Labelled without_broadcast(const Labelled& x, const std::map<int, int64_t>& exte
   return out;
 }
 
-/// What must outlive the contraction of operands i and j.
+/// The labels that are still used after the contraction of operands i and j.
 Labels needed(const std::vector<Labelled>& xs, size_t i, size_t j, const Labels& output) {
   Labels keep = output;
   for (size_t k = 0; k < xs.size(); ++k) {
@@ -142,7 +142,7 @@ Handle einsum(std::string_view text, std::span<const Operand> operands, Location
   }
   std::vector<const Operand*> pointers;
   for (const Operand& x : operands) pointers.push_back(&x);
-  const DType d = join(pointers, s);
+  const DType d = promoted_dtype(pointers, s);
   std::map<int, int64_t> extents;
   std::vector<Labelled> xs;
   size_t most = 0;  // dimensions under `...`
@@ -182,7 +182,7 @@ Handle einsum(std::string_view text, std::span<const Operand> operands, Location
   }
   const Labels output = expanded(spec.output, most);
   for (Labelled& x : xs) x = without_broadcast(x, extents, s);
-  // The pair whose product takes the fewest multiplications, the first of equals.
+  // Contract the pair whose product takes the fewest multiplications, the first of equal pairs.
   while (xs.size() > 1) {
     size_t best_i = 0, best_j = 1;
     double best = __builtin_inf();

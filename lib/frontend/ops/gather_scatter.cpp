@@ -1,5 +1,5 @@
-// Indexing by arrays and by dynamic starts. The primitives know no negative indices: they are wrapped once here.
-// Indices are i32 unless extents or the indices' own type ask for i64.
+// Indexing by arrays and by dynamic starts. The primitives do not accept negative indices, which are wrapped once here.
+// Indices are i32 unless the extents or their type require i64.
 #include <algorithm>
 
 #include "frontend/ops/common.h"
@@ -7,22 +7,22 @@
 namespace calque::detail::ops {
 namespace {
 
-/// Integers in i32 or i64 that name the same elements of a dimension of extent n (out of bounds stays so, unless they
-/// are to be wrapped).
+/// The indices as i32 or i64, naming the same elements of a dimension of extent n (out-of-bounds indices stay out of
+/// bounds unless `wrap`).
 Handle normal_indices(const Operand& indices, int64_t n, const Site& s, bool wrap = false) {
   Handle i = value(indices, s);
   const Type t = type(i);
   if (!is_integer(t.dtype)) reject(t, "integer indices", s);
   const bool wide_type = size_of(t.dtype) > 4 || t.dtype == DType::u32;
   if (t.dtype == DType::u64) {
-    // Does not fit i64: what is beyond the extent becomes the extent, or is wrapped before.
+    // u64 does not fit i64: indices beyond the extent become the extent, or are wrapped first.
     const Handle extent = splat(static_cast<double>(n), t, s);
     i = wrap && n > 0 ? emit<prim::Rem>(s, {i, extent}) : emit<prim::Min>(s, {i, extent});
   }
   return convert(i, wide_type || n > INT32_MAX ? DType::i64 : DType::i32, s);
 }
 
-/// Negative ones count from the end.
+/// Negative indices count from the end.
 Handle wrapped_once(Handle i, int64_t n, const Site& s) {
   const Type t = type(i);
   const Handle negative = emit<prim::Lt>(s, {i, splat(0, t, s)});
@@ -49,7 +49,7 @@ Handle bounded(const Operand& indices, int64_t n, mode m, const Site& s) {
 
 std::string primitive_mode(mode m) { return m == mode::fill ? "fill" : "clip"; }
 
-/// What `fill` reads out of bounds.
+/// The value that mode `fill` reads out of bounds: NaN, the minimum of signed and maximum of unsigned integers, true.
 Handle filled(const Type& type, const Site& s) {
   return visit_dtype(type.dtype, [&]<class T>() {
     Literal l;
@@ -210,7 +210,7 @@ Handle scatter_add(const Operand& x, const Operand& indices, const Operand& upda
 
 namespace {
 
-/// x, [update,] then one start for each dimension, all of one dtype.
+/// Appends one start for each dimension of x, all of one dtype.
 void append_starts(std::vector<Handle>& operands, const Type& x, std::span<const Operand> starts, const Site& s) {
   if (starts.size() != x.shape.size()) {
     s.shape_error("needs a start for each dimension of " + to_string(x) + ", got " + std::to_string(starts.size()));

@@ -1,5 +1,5 @@
-// Indexing in two steps: the static window (slice, reverse, reshape) and, where there are index arrays, one gather or
-// scatter on that window. Updates go the same way back.
+// Indexing in two steps: the static window (slice, reverse, reshape), then, if there are index arrays, one gather or
+// scatter on that window. Updates apply the same steps in reverse.
 #include "calque/detail/indexing.h"
 
 #include "calque/detail/run.h"
@@ -51,12 +51,12 @@ Handle store(Handle x, const Selection& s, Handle value, const Site& site) {
     interior.push_back(w.stride - 1);
     high.push_back(type.shape[axis] - (w.start + (w.count - 1) * w.stride + 1));
   }
-  const Attributes spread{{"high", high}, {"interior", interior}, {"low", low}};
+  const Attributes padding{{"high", high}, {"interior", interior}, {"low", low}};
   const Handle zero = literal(make_literal(type.dtype, int64_t{0}), {type.dtype, {}}, site.at);
   const Handle yes = literal(Literal::of<bool>(true), {DType::bool_, s.window_shape}, site.at);
   const Handle no = literal(Literal::of<bool>(false), {DType::bool_, {}}, site.at);
-  const Handle replaced = ops::emit<prim::Pad>(site, {yes, no}, spread);
-  return ops::select(replaced, ops::emit<prim::Pad>(site, {window, zero}, spread), x, site);
+  const Handle replaced = ops::emit<prim::Pad>(site, {yes, no}, padding);
+  return ops::select(replaced, ops::emit<prim::Pad>(site, {window, zero}, padding), x, site);
 }
 
 /// Index arrays as index vectors along a last dimension.
@@ -70,7 +70,7 @@ Handle wrapped(const Operand& operand, int64_t extent, DType wide, const Site& s
   Handle i = ops::value(operand, site);
   const Type own = type_of(i, site.at);
   if (own.dtype == DType::u64) {
-    // Beyond i64 is out of bounds, and stays so.
+    // Values beyond i64 are clamped to its maximum, which is out of bounds too.
     const Handle most = literal(make_literal(DType::u64, INT64_MAX), own, site.at);
     i = ops::emit<prim::Min>(site, {i, most});
   }
@@ -102,7 +102,7 @@ IndexVectors index_vectors(const Selection& s, std::span<const IndexItem> items,
   return {emit(prim::get<prim::Concatenate>(), each, {{"axis", int64_t{shape.rank()}}}, site.at), shape};
 }
 
-/// The shape that x[items] has, and which of its dimensions are those of the window.
+/// The shape of x[items], and which of its dimensions belong to the window.
 struct Gathered {
   Shape shape;
   Ints window_dims;
@@ -110,20 +110,20 @@ struct Gathered {
 Gathered gathered(const Selection& s, const Shape& index_shape) {
   std::vector<int64_t> dims;
   Gathered g;
-  const auto place = [&] { dims.insert(dims.end(), index_shape.begin(), index_shape.end()); };
+  const auto insert_index_dims = [&] { dims.insert(dims.end(), index_shape.begin(), index_shape.end()); };
   int64_t plain = 0;
   for (size_t i = 0; i < s.kept.size(); ++i) {
     if (std::ranges::find(s.array_dims, static_cast<int64_t>(i)) != s.array_dims.end()) continue;
-    if (plain++ == s.placement) place();
+    if (plain++ == s.index_position) insert_index_dims();
     g.window_dims.push_back(static_cast<int64_t>(dims.size()));
     dims.push_back(s.kept[i]);
   }
-  if (plain <= s.placement) place();
+  if (plain <= s.index_position) insert_index_dims();
   g.shape = Shape(dims);
   return g;
 }
 
-/// A dimension that an index array addresses has no elements: every index is out of bounds.
+/// True if a dimension addressed by an index array has no elements, so that every index is out of bounds.
 bool nothing_to_address(const Selection& s) {
   return std::ranges::any_of(s.array_dims, [&](int64_t axis) { return s.kept[static_cast<size_t>(axis)] == 0; });
 }
@@ -152,7 +152,7 @@ Handle scatter(Handle window, const Selection& s, const IndexVectors& indices, H
                               {"update_window_dims", gathered(s, indices.shape).window_dims}};
   const std::initializer_list<Handle> operands = {window, indices.vectors, updates};
   if (update == UpdateKind::set) return ops::emit<prim::Scatter>(site, operands, attributes);
-  // Adding bools is or.
+  // Addition of bools is a logical or.
   if (type_of(window, site.at).dtype == DType::bool_) return ops::emit<prim::ScatterMax>(site, operands, attributes);
   return ops::emit<prim::ScatterAdd>(site, operands, attributes);
 }
@@ -177,7 +177,7 @@ Handle updated(const Operand& operand, std::span<const IndexItem> items, const O
 
 using Record = std::function<Handle(const Operand& x, std::span<const IndexItem> items, const Operand* value)>;
 
-/// Runs `record` with inputs in place of x, of index arrays and of the value.
+/// Runs `record` as a compiled graph whose inputs replace x, the index arrays and the value.
 AnyArray run(std::string_view name, const AnyArray& x, std::span<const IndexItem> items, const Operand* value,
              const Record& record) {
   std::vector<const AnyArray*> arrays{&x};

@@ -21,17 +21,17 @@ Labelled product(const Labelled& a, const Labelled& b, const Site& s) {
     out.labels.push_back(b.labels[i]);
     dims.push_back(sb[i]);
   }
-  // b's dimensions in the order in which the result has them.
+  // b's labels in the order of the result.
   Labels order;
   for (int label : out.labels) {
     if (has(b.labels, label)) order.push_back(label);
   }
-  const auto spread = [&](Handle v, const Labels& labels) {
+  const auto to_result = [&](Handle v, const Labels& labels) {
     Ints axes;
     for (int label : labels) axes.push_back(position(out.labels, label));
     return broadcast_in(v, Shape(dims), axes, s);
   };
-  out.value = multiply(spread(a.value, a.labels), spread(in_order(b, order, s), order), s.at);
+  out.value = multiply(to_result(a.value, a.labels), to_result(in_order(b, order, s), order), s.at);
   return out;
 }
 
@@ -48,7 +48,7 @@ Labelled sum_away(const Labelled& x, const Labels& keep, const Site& s) {
     }
   }
   if (axes.empty()) return out;
-  // Of bools, a sum is an or.
+  // A sum of bools is a logical or.
   out.value = is_bool(dtype(x.value)) ? emit<prim::ReduceOr>(s, {x.value}, {{"axes", axes}})
                                       : emit<prim::ReduceSum>(s, {x.value}, {{"axes", axes}});
   return out;

@@ -1,5 +1,5 @@
 #pragma once
-// Products of labelled arrays: what matmul, tensordot and einsum are made of. A label names a dimension; labels of one
+// Products of labelled arrays, of which matmul, tensordot and einsum are made. A label names a dimension; labels of one
 // array are distinct; equal labels of two arrays have equal extents.
 #include <vector>
 
@@ -15,9 +15,9 @@ struct Labelled {
   Labels labels;
 };
 
-/// Sums the dimensions away whose labels are not in `keep`.
+/// Sums over the dimensions whose labels are not in `keep`.
 Labelled sum_away(const Labelled& x, const Labels& keep, const Site& site);
-/// x with its dimensions in the order of `order`, which names each of them.
+/// x transposed so that its labels are `order`, a permutation of them.
 Handle in_order(const Labelled& x, const Labels& order, const Site& site);
 /// The product over shared labels, summed over those that are not in `keep`; dimensions in any order.
 Labelled contract(Labelled a, Labelled b, const Labels& keep, const Site& site);

@@ -1,10 +1,10 @@
-// Reductions and what is made of them. Sums of 16-bit floats stay in f32 until the last step of the function.
+// Reductions and functions made of them. Sums of 16-bit floats stay in f32 until the last step of the function.
 #include "frontend/ops/common.h"
 
 namespace calque::detail::ops {
 namespace {
 
-/// What every reduction begins with.
+/// The operand and axes of a reduction.
 struct Reduced {
   Handle x;
   Type type;
@@ -31,7 +31,7 @@ Handle reduce(Handle x, const Reduced& r, bool keepdims, const Site& s) {
   return keepdims ? reshape(y, r.kept, s) : y;
 }
 
-/// The operand as floats, 16-bit ones widened; `result` is the dtype to return.
+/// The operand promoted to floats, 16-bit ones widened to f32; `result` is the dtype to return.
 Reduced prepare_floats(const Operand& x, const Axes& axes, DType& result, const Site& s) {
   result = to_inexact(operand_dtype(x, s));
   if (is_complex(result)) reject(type(value(x, s)), "real numbers", s);
@@ -149,7 +149,7 @@ Handle norm(const Operand& x, const Axes& axes, bool keepdims, Location at) {
       is_complex(own) ? emit<prim::Add>(s, {squared(emit<prim::Real>(s, {r.x})), squared(emit<prim::Imag>(s, {r.x}))})
                       : squared(r.x);
   const Handle sum = reduce<prim::ReduceSum>(squares, r, keepdims, s);
-  // The root of 1 where the sum is 0: the derivative there is 0 and not NaN.
+  // Where the sum is 0 the root of 1 is taken and replaced by 0, so that the derivative is 0 and not NaN.
   const Type t = type(sum);
   const Handle zero = splat(0, t, s), none = emit<prim::Eq>(s, {sum, zero});
   const Handle root = emit<prim::Sqrt>(s, {select(none, splat(1, t, s), sum, s)});
@@ -164,7 +164,7 @@ Handle logsumexp(const Operand& x, const Axes& axes, bool keepdims, Location at)
     const Handle empty = reduce<prim::ReduceMax>(r.x, r, keepdims, s);
     return splat(-__builtin_inf(), {result, shape(empty)}, s);
   }
-  // Infinite maxima stay out of the differences: inf - inf is NaN.
+  // An infinite maximum is not subtracted: inf - inf is NaN.
   const Handle top = emit<prim::StopGradient>(s, {reduce<prim::ReduceMax>(r.x, r, true, s)});
   const Handle shift = where(isfinite(top, at), top, lit(0.0), at);
   const Handle shifted = emit<prim::Sub>(s, {r.x, broadcast(shift, r.type.shape, s)});
@@ -221,13 +221,13 @@ namespace {
 Handle normalized(const Operand& x, int axis, double eps, DType& result, const Site& s) {
   const Reduced r = prepare_floats(x, axis, result, s);
   Handle centred;
-  const Handle spread = variance(r, true, s, &centred);
-  const Handle shifted = emit<prim::Add>(s, {spread, splat(eps, type(spread), s)});
+  const Handle squared_deviation = variance(r, true, s, &centred);
+  const Handle shifted = emit<prim::Add>(s, {squared_deviation, splat(eps, type(squared_deviation), s)});
   const Handle scale = emit<prim::Div>(s, {splat(1, type(shifted), s), emit<prim::Sqrt>(s, {shifted})});
   return emit<prim::Mul>(s, {centred, broadcast(scale, r.type.shape, s)});
 }
 
-/// One number for each position along `axis`, or anything that broadcasts to x.
+/// p broadcast to x: a vector along `axis` if its extent is that axis', else by NumPy's rules.
 Handle along(const Operand& p, const Type& x, int axis, const Site& s) {
   Handle v = value(p, s);
   const Type t = type(v);

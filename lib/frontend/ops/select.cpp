@@ -1,4 +1,4 @@
-// Functions of three operands, casts, and functions of integers that are more than one primitive.
+// Functions of three operands, casts, and integer functions of several primitives.
 #include "frontend/ops/common.h"
 
 namespace calque::detail::ops {
@@ -6,7 +6,7 @@ namespace calque::detail::ops {
 Handle fma(const Operand& x, const Operand& y, const Operand& z, Location at) {
   const Site s{"fma", at};
   const Operand* all[] = {&x, &y, &z};
-  const DType d = join(all, s);
+  const DType d = promoted_dtype(all, s);
   if (!is_floating(d)) return add(multiply(value(x, d, s), value(y, d, s), at), value(z, d, s), at);
   Handle xs[] = {value(x, d, s), value(y, d, s), value(z, d, s)};
   broadcast_together(xs, s);
@@ -15,7 +15,7 @@ Handle fma(const Operand& x, const Operand& y, const Operand& z, Location at) {
 
 Handle where(const Operand& condition, const Operand& x, const Operand& y, Location at) {
   const Site s{"where", at};
-  const DType d = join(x, y, s);
+  const DType d = promoted_dtype(x, y, s);
   Handle xs[] = {value(condition, s), value(x, d, s), value(y, d, s)};
   if (!is_bool(dtype(xs[0]))) reject(type(xs[0]), "a condition of bools", s);
   broadcast_together(xs, s);
@@ -35,7 +35,7 @@ Handle clip(const Operand& x, const Operand& low, const Operand& high, Location 
 
 Handle cast(const Operand& x, DType to, Location at) {
   const Site s{"cast", at};
-  // Not value(x, to): a weak literal that does not fit is converted, as the cast says.
+  // Not value(x, to), which rejects a weak literal that does not fit: a cast converts it.
   return convert(value(x, s), to, s);
 }
 
@@ -66,7 +66,7 @@ Handle power_of_two(Handle exponent, DType d, const Site& s) {
 
 }  // namespace
 
-// Three factors, as musl's scalbn: the first two keep what is left normal, so that only the last one rounds.
+// Three factors, as in musl's scalbn: the first two leave a normal number, so that only the last one rounds.
 Handle ldexp(const Operand& x, const Operand& exponent, Location at) {
   const Site s{"ldexp", at};
   Handle n = value(exponent, s);
@@ -101,7 +101,7 @@ Handle ldexp(const Operand& x, const Operand& exponent, Location at) {
 
 namespace {
 
-/// Euclid's algorithm as a loop for each element.
+/// Euclid's algorithm as a while loop over all elements.
 Handle greatest_common_divisor(Handle x, Handle y, const Site& s) {
   const Type t = type(x);
   Graph condition, body;
@@ -123,8 +123,8 @@ Handle greatest_common_divisor(Handle x, Handle y, const Site& s) {
   return is_signed_integer(t.dtype) ? emit<prim::Abs>(s, {results[0]}) : results[0];
 }
 
-void meet_integers(const Operand& x, const Operand& y, Handle (&xs)[2], const Site& s) {
-  const DType d = join(x, y, s);
+void promote_integers(const Operand& x, const Operand& y, Handle (&xs)[2], const Site& s) {
+  const DType d = promoted_dtype(x, y, s);
   xs[0] = value(x, d, s);
   xs[1] = value(y, d, s);
   if (!is_integer(d)) reject(type(xs[0]), "integers", s);
@@ -136,14 +136,14 @@ void meet_integers(const Operand& x, const Operand& y, Handle (&xs)[2], const Si
 Handle gcd(const Operand& x, const Operand& y, Location at) {
   const Site s{"gcd", at};
   Handle xs[2];
-  meet_integers(x, y, xs, s);
+  promote_integers(x, y, xs, s);
   return greatest_common_divisor(xs[0], xs[1], s);
 }
 
 Handle lcm(const Operand& x, const Operand& y, Location at) {
   const Site s{"lcm", at};
   Handle xs[2];
-  meet_integers(x, y, xs, s);
+  promote_integers(x, y, xs, s);
   if (is_signed_integer(dtype(xs[0]))) {
     for (Handle& h : xs) h = emit<prim::Abs>(s, {h});
   }

@@ -40,7 +40,7 @@ int64_t checked_index(int64_t index, size_t axis, const Type& x, const ops::Site
   return index < 0 ? index + extent : index;
 }
 
-/// NumPy's rule: index arrays, and integers beside them, that are neighbours leave their dimensions in their place.
+/// True if index arrays and integers are adjacent. By NumPy's rule the index dimensions then stay at their position.
 bool neighbours(std::span<const IndexItem> items) {
   const auto advanced = [](const IndexItem& i) { return i.kind == Kind::array || i.kind == Kind::integer; };
   const auto first = std::ranges::find_if(items, advanced);
@@ -107,8 +107,8 @@ Selection select_items(const Type& x, std::span<const IndexItem> items, const op
   for (const Selection::Window& w : s.windows) window.push_back(w.count);
   s.window_shape = Shape(window);
   s.kept = Shape(kept);
-  // No array stands before the first advanced item, so that all kept dimensions there are plain ones.
-  if (!s.arrays.empty() && neighbours(items)) s.placement = static_cast<int64_t>(advanced_at);
+  // There is no array before the first advanced item, so all kept dimensions before it are plain ones.
+  if (!s.arrays.empty() && neighbours(items)) s.index_position = static_cast<int64_t>(advanced_at);
   return s;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What an index list selects of an array, worked out from its type alone: a strided window of x, in which every
-// dimension that an index array addresses is whole; the dimensions of that window that stay; and where the index arrays
-// go.
+// What an index list selects of an array, computed from its type alone: a strided window of x, in which every dimension
+// addressed by an index array is whole; the dimensions of that window that are kept; and the position of the index
+// arrays' dimensions.
 #include <span>
 #include <vector>
 
@@ -20,8 +20,8 @@ struct Selection {
     bool reversed = false;                     ///< taken from the last to the first
   };
   std::vector<Window> windows;
-  /// The window's shape, its reverse axes, and the same elements as they are seen: integers' dimensions dropped,
-  /// newaxis inserted.
+  /// The window's shape, its reversed axes, and the shape of the same elements with the dimensions of integer indices
+  /// dropped and newaxis inserted.
   Shape window_shape;
   Ints reversed_axes;
   Shape kept;
@@ -29,15 +29,15 @@ struct Selection {
   /// Index arrays: positions in the item list, and the dimensions of `kept` that they address.
   std::vector<size_t> arrays;
   Ints array_dims;
-  /// Where the arrays' own dimensions stand among the kept ones that no array addresses.
-  int64_t placement = 0;
+  /// The position of the index arrays' dimensions among the kept ones that no array addresses.
+  int64_t index_position = 0;
 
   bool whole() const;       ///< the window is all of x, in order
   bool contiguous() const;  ///< all strides are 1
   bool empty() const { return window_shape.num_elements() == 0; }
 };
 
-/// Throws ShapeError for too many items, an integer out of bounds, a step of zero.
+/// Throws ShapeError for too many items, an integer out of bounds, or a step of zero.
 Selection select_items(const Type& x, std::span<const IndexItem> items, const ops::Site& site);
 
 }  // namespace calque::detail

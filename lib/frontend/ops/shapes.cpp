@@ -1,4 +1,5 @@
-// Views: every one is a reshape, a broadcast, a transpose, a slice, a reversal, a pad or a concatenation.
+// Functions that rearrange elements, each made of reshapes, broadcasts, transposes, slices, reversals, pads and
+// concatenations.
 #include <algorithm>
 
 #include "calque/detail/array_data.h"
@@ -14,7 +15,7 @@ std::string text(std::span<const int64_t> list) {
   return out + "]";
 }
 
-/// The number of elements, or nothing when it does not fit.
+/// Sets `out` to the number of elements. Returns false on overflow.
 bool count(std::span<const int64_t> dims, int64_t& out) {
   out = 1;
   for (int64_t d : dims) {
@@ -33,12 +34,12 @@ Handle concatenated(std::span<const Handle> xs, int axis, const Site& s) {
   return detail::emit(prim::get<prim::Concatenate>(), xs, {{"axis", int64_t{axis}}}, s.at);
 }
 
-/// All operands in their common dtype.
-std::vector<Handle> joined(std::span<const Operand> xs, const Site& s) {
+/// All operands promoted to a common dtype.
+std::vector<Handle> promoted(std::span<const Operand> xs, const Site& s) {
   if (xs.empty()) s.shape_error("needs at least one array");
   std::vector<const Operand*> all;
   for (const Operand& x : xs) all.push_back(&x);
-  const DType d = join(all, s);
+  const DType d = promoted_dtype(all, s);
   std::vector<Handle> values;
   for (const Operand& x : xs) values.push_back(value(x, d, s));
   return values;
@@ -162,8 +163,8 @@ Handle pad(const Operand& x, const Operand& fill, std::span<const int64_t> low, 
     if (std::max({std::abs(low[i]), std::abs(high[i]), gaps[i]}) > kLimit) {
       s.shape_error("padding of " + to_string(t) + " is too large");
     }
-    const int64_t spread = t.shape[i] + std::max<int64_t>(t.shape[i] - 1, 0) * gaps[i];
-    if (spread + low[i] + high[i] < 0) {
+    const int64_t dilated = t.shape[i] + std::max<int64_t>(t.shape[i] - 1, 0) * gaps[i];
+    if (dilated + low[i] + high[i] < 0) {
       s.shape_error("low " + std::to_string(low[i]) + " and high " + std::to_string(high[i]) +
                     " cut more than dimension " + std::to_string(i) + " of " + to_string(t) + " has");
     }
@@ -174,11 +175,11 @@ Handle pad(const Operand& x, const Operand& fill, std::span<const int64_t> low, 
       s, {v, f}, {{"high", Ints(high.begin(), high.end())}, {"interior", gaps}, {"low", Ints(low.begin(), low.end())}});
 }
 
-// ---- joining and cutting
+// ---- concatenation and splitting
 
 Handle concatenate(std::span<const Operand> xs, int axis, Location at) {
   const Site s{"concatenate", at};
-  const std::vector<Handle> values = joined(xs, s);
+  const std::vector<Handle> values = promoted(xs, s);
   const Type first = type(values[0]);
   const int a = normal_axis(axis, first.shape.rank(), first, s);
   for (Handle v : values) {
@@ -195,7 +196,7 @@ Handle concatenate(std::span<const Operand> xs, int axis, Location at) {
 
 Handle stack(std::span<const Operand> xs, int axis, Location at) {
   const Site s{"stack", at};
-  std::vector<Handle> values = joined(xs, s);
+  std::vector<Handle> values = promoted(xs, s);
   const Type first = type(values[0]);
   const int rank = first.shape.rank() + 1;
   if (axis < -rank || axis >= rank) {
@@ -228,18 +229,18 @@ std::vector<Handle> split(const Operand& x, int64_t sections, int axis, Location
   return parts;
 }
 
-std::vector<Handle> split_at(const Operand& x, std::span<const int64_t> cuts, int axis, Location at) {
+std::vector<Handle> split_at(const Operand& x, std::span<const int64_t> indices, int axis, Location at) {
   const Site s{"split", at};
   const Handle v = value(x, s);
   const Type t = type(v);
   const int a = normal_axis(axis, t.shape.rank(), t, s);
   const int64_t extent = t.shape[static_cast<size_t>(a)];
-  // As Python's slices: cut points count from the back when negative and end at the extent.
-  const auto place = [&](int64_t cut) { return std::clamp<int64_t>(cut < 0 ? cut + extent : cut, 0, extent); };
+  // As in Python's slices: negative split points count from the end, and all are clamped to the extent.
+  const auto position = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + extent : i, 0, extent); };
   std::vector<Handle> parts;
   int64_t from = 0;
-  for (size_t i = 0; i <= cuts.size(); ++i) {
-    const int64_t to = i < cuts.size() ? place(cuts[i]) : extent;
+  for (size_t i = 0; i <= indices.size(); ++i) {
+    const int64_t to = i < indices.size() ? position(indices[i]) : extent;
     parts.push_back(slice_axis(v, a, from, std::max(from, to), 1, s));
     from = to;
   }
@@ -256,23 +257,23 @@ Handle tile(const Operand& x, std::span<const int64_t> repetitions, Location at)
     if (r < 0) s.shape_error("repetitions must not be negative, got " + text(repetitions));
   }
   const size_t rank = std::max(repetitions.size(), t.shape.size());
-  Ints spread, axes, flat;
+  Ints tiled, axes, flat;
   int64_t total = 0;
   for (size_t i = 0; i < rank; ++i) {
     const size_t from_end = rank - i;
     const int64_t times = from_end > repetitions.size() ? 1 : repetitions[repetitions.size() - from_end];
-    spread.push_back(times);
+    tiled.push_back(times);
     int64_t extent = 1;
     if (from_end <= t.shape.size()) {
       extent = t.shape[t.shape.size() - from_end];
-      axes.push_back(static_cast<int64_t>(spread.size()));
-      spread.push_back(extent);
+      axes.push_back(static_cast<int64_t>(tiled.size()));
+      tiled.push_back(extent);
     }
     if (__builtin_mul_overflow(times, extent, &extent)) s.shape_error("the result is too large");
     flat.push_back(extent);
   }
   if (!count(flat, total)) s.shape_error("the result is too large");
-  v = broadcast_in(v, Shape(spread), axes, s);
+  v = broadcast_in(v, Shape(tiled), axes, s);
   return reshape(v, Shape(flat), s);
 }
 

@@ -1,10 +1,9 @@
-// Elementwise functions of one operand. Where a function is made of several primitives, 16-bit floats are computed in
-// f32 and rounded once.
+// Elementwise functions of one operand. Functions of several primitives compute 16-bit floats in f32 and round once.
 #include "frontend/ops/common.h"
 
 namespace calque::detail::ops {
 
-/// Functions of complex numbers, by parts (complex.cpp). DTypeError where there is none.
+/// The function `site.name` of a complex number (complex.cpp). Throws DTypeError if it has no complex version.
 Handle complex_unary(Handle x, const Site& site);
 
 namespace {
@@ -20,9 +19,9 @@ constexpr DType integer_of_width(DType d) {
   }
 }
 
-/// A primitive on floats; integers and bool become f32.
+/// P of a floating or complex number; integers and bool become f32.
 template <class P>
-Handle floaty(const Operand& x, const Site& s) {
+Handle inexact_unary(const Operand& x, const Site& s) {
   const Handle v = value(x, to_inexact(operand_dtype(x, s)), s);
   if (is_complex(dtype(v))) return complex_unary(v, s);
   return emit<P>(s, {v});
@@ -40,7 +39,7 @@ Handle real_number(const Operand& x, const Site& s) {
   return v;
 }
 
-/// Rounding to integers: the identity for integers.
+/// Rounding to integral values: the identity for integers.
 template <class P>
 Handle rounding(const Operand& x, const Site& s) {
   const Handle v = real_number(x, s);
@@ -51,8 +50,8 @@ Handle constant_bool(bool value, Handle like, const Site& s) {
   return literal(Literal::of(value), {DType::bool_, shape(like)}, s.at);
 }
 
-/// A test of floats, false for integers; of a complex number, whether it holds for either part (both for
-/// `conjunction`).
+/// A test of floating-point numbers: `of_integers` for integers; for complex numbers, whether it holds for either part
+/// (for both if `conjunction`).
 template <class F>
 Handle float_test(const Operand& x, const Site& s, bool of_integers, bool conjunction, F&& test) {
   const Handle v = value(x, s);
@@ -68,7 +67,7 @@ Handle infinity_like(Handle v, const Site& s) { return splat(__builtin_inf(), ty
 }  // namespace
 
 #define CALQUE_X(f, P) \
-  Handle f(const Operand& x, Location at) { return floaty<prim::P>(x, {#f, at}); }
+  Handle f(const Operand& x, Location at) { return inexact_unary<prim::P>(x, {#f, at}); }
 CALQUE_X(sqrt, Sqrt)
 CALQUE_X(rsqrt, Rsqrt)
 CALQUE_X(cbrt, Cbrt)
@@ -132,7 +131,7 @@ Handle square(const Operand& x, Location at) {
 Handle relu(const Operand& x, Location at) {
   const Site s{"relu", at};
   const Handle v = real_number(x, s), zero = splat(0, type(v), s);
-  // Not max: NaN stays NaN and the derivative at 0 is 0.
+  // Not max, so that NaN stays NaN and the derivative at 0 is 0.
   return select(emit<prim::Le>(s, {v, zero}), zero, v, s);
 }
 
@@ -212,7 +211,7 @@ Handle signbit(const Operand& x, Location at) {
   Handle v = real_number(x, s);
   const DType d = dtype(v);
   if (is_unsigned_integer(d)) return constant_bool(false, v, s);
-  // The sign of a NaN or a zero is a bit, no comparison sees it.
+  // The sign of a NaN or a zero is visible only in its bits.
   if (is_floating(d)) v = emit<prim::Bitcast>(s, {v}, {{"dtype", integer_of_width(d)}});
   return emit<prim::Lt>(s, {v, splat(0, type(v), s)});
 }

@@ -19,7 +19,7 @@ void check_depth(const Builder& b, const TransformSite& site) {
                      " deep" + where(site));
 }
 
-/// The operands' values in an eager trace; empty where there are none.
+/// The operands' values in an eager trace; empty if the trace is not eager or a value is missing.
 std::vector<AnyArray> values_of(Builder& b, std::span<const Handle> operands, Location at) {
   std::vector<AnyArray> values;
   if (!b.eager()) return values;
@@ -59,7 +59,7 @@ std::vector<Type> types_of(std::span<const Handle> values, Location location) {
   return types;
 }
 
-std::vector<Handle> joined(std::span<const Handle> a, std::span<const Handle> b) {
+std::vector<Handle> concatenated(std::span<const Handle> a, std::span<const Handle> b) {
   std::vector<Handle> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   return all;

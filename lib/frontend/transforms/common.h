@@ -1,5 +1,5 @@
 #pragma once
-// What the front ends of the transformations share: tracing a function, and graphs whose inputs are bound.
+// Shared by the front ends of the transformations: tracing a function, and graphs whose inputs are bound.
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,26 +9,26 @@
 
 namespace calque::detail {
 
-/// ` (model.cpp:42)`: the line of the transformation's call, or near it.
+/// ` (model.cpp:42)`: the user's line of the transformation's call (`user_location`).
 std::string where(const TransformSite& site);
 /// `argument 0.w`.
 std::string path_of(const TransformSite& site, size_t operand);
 
 /// The function as a closed graph: inputs are the operands, then the captures. In an eager trace it is traced with the
-/// operands' values. CompileError where functions nest too deeply.
+/// operands' values. Throws CompileError when functions are nested more than kMaxDepth deep.
 TraceResult trace_function(const TraceBody& body, std::span<const Handle> operands, const TransformSite& site);
-/// The same without values, in any trace.
+/// As `trace_function`, but never with values.
 TraceResult trace_symbolically(const TraceBody& body, std::span<const Type> operands, const TransformSite& site);
 
 std::vector<Type> types_of(std::span<const Handle> values, Location location);
-std::vector<Handle> joined(std::span<const Handle> a, std::span<const Handle> b);
+std::vector<Handle> concatenated(std::span<const Handle> a, std::span<const Handle> b);
 /// A mask of `size` with the first `count` set.
 std::vector<bool> first_of(size_t count, size_t size);
 
 /// The graph with the last inputs bound to splats of these numbers.
 Graph bind_last_inputs(const Graph& graph, std::span<const double> numbers);
 
-/// Throws GradError for an operand that is neither floating nor complex.
+/// Throws GradError for an operand that is not floating or complex.
 void require_differentiable(const Type& type, std::string_view path, const TransformSite& site);
 
 }  // namespace calque::detail

@@ -1,5 +1,5 @@
-// checkpoint, custom_jvp and custom_vjp: equations with sub-graphs. These are closed: what the user's functions capture
-// becomes further operands, which the rules take for constants.
+// checkpoint, custom_jvp and custom_vjp: equations with closed subgraphs. Tracers captured by the user's functions
+// become further operands, which the rules treat as constants.
 #include "calque/detail/control.h"
 
 #include "frontend/control/control_common.h"
@@ -14,7 +14,7 @@ namespace {
 
 namespace prim = primitives;
 
-/// Tracers of enclosing traces, each once.
+/// A set of tracers of enclosing traces, in insertion order.
 class Captures {
  public:
   void add(std::span<const Handle> more) {
@@ -33,8 +33,8 @@ class Captures {
   std::vector<Handle> all_;
 };
 
-/// A graph with other inputs: the types of `inputs`, of which input i of `body` is number position[i]. Also tells the
-/// values of all inputs, so that more outputs can be added.
+/// A copy of `body` with inputs of `types`, of which position[i] replaces input i of `body`. The values of all inputs
+/// are available, so that more outputs can be added.
 struct Rewired {
   Graph graph;
   std::vector<Value> inputs, outputs;
@@ -52,7 +52,7 @@ struct Rewired {
   }
 };
 
-/// Where the inputs of a traced function are found: `own` leading ones from `first_own`, captures from `first_capture`.
+/// The positions of a traced function's inputs: 0, 1, ... for the first `own` ones, `first_capture` on for captures.
 std::vector<size_t> positions_of(const TraceResult& function, size_t own, const Captures& captures,
                                  size_t first_capture) {
   std::vector<size_t> positions;
@@ -62,7 +62,7 @@ std::vector<size_t> positions_of(const TraceResult& function, size_t own, const 
 }
 
 /// `a`, then `b`.
-std::vector<Type> joined_types(std::span<const Type> a, std::span<const Type> b) {
+std::vector<Type> concatenated_types(std::span<const Type> a, std::span<const Type> b) {
   std::vector<Type> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   return all;
@@ -72,7 +72,7 @@ std::string leaf_of(std::string_view what, const std::vector<std::string>& paths
   return std::string(what) + (leaf < paths.size() ? paths[leaf] : std::string());
 }
 
-/// Throws where a value of a rule has another type than what it stands for.
+/// Throws DTypeError or ShapeError when a value returned by a rule is not of the expected type.
 void require_type(const Type& got, const Type& expected, const std::string& leaf, const TransformSite& site) {
   if (got == expected) return;
   const std::string text = std::string(site.name) + ": " + leaf + " must be " + to_string(expected) + ", got " +
@@ -84,7 +84,7 @@ void require_type(const Type& got, const Type& expected, const std::string& leaf
 std::vector<Handle> emit_rules(const Primitive& primitive, std::span<const Handle> operands, const Captures& captures,
                                std::vector<Graph> subgraphs, const TransformSite& site) {
   std::vector<Handle> results;
-  emit(primitive, joined(operands, captures.all()), {}, std::move(subgraphs), site.location, results);
+  emit(primitive, concatenated(operands, captures.all()), {}, std::move(subgraphs), site.location, results);
   return results;
 }
 
@@ -92,7 +92,7 @@ std::vector<Handle> emit_rules(const Primitive& primitive, std::span<const Handl
 
 std::vector<Handle> emit_checkpoint(const TraceBody& body, std::span<const Handle> operands,
                                     const TransformSite& site) {
-  if (runs_eagerly(site.name, {site.location, {}})) return run_in_place(body, operands);
+  if (runs_eagerly(site.name, {site.location, {}})) return run_body(body, operands);
   TraceResult function = trace_function(body, operands, site);
   Captures captures;
   captures.add(function.captures);
@@ -107,7 +107,7 @@ std::vector<Handle> emit_custom_jvp(const TraceBody& body, const TraceBody& rule
   const std::vector<Type> types = types_of(operands, site.location);
   const TraceResult function = trace_function(body, operands, site);
   const std::vector<Type> values = function.graph.output_types();
-  const TraceResult derivative = trace_symbolically(rule, joined_types(types, types), site);
+  const TraceResult derivative = trace_symbolically(rule, concatenated_types(types, types), site);
   const std::vector<Type> given = derivative.graph.output_types();
   for (size_t i = 0; i < values.size(); ++i) {
     require_type(given[i], values[i], leaf_of("the rule's value", results, i), site);
@@ -117,12 +117,12 @@ std::vector<Handle> emit_custom_jvp(const TraceBody& body, const TraceBody& rule
   Captures captures;
   captures.add(function.captures);
   captures.add(derivative.captures);
-  const std::vector<Type> all = joined_types(types, types_of(captures.all(), site.location));
+  const std::vector<Type> all = concatenated_types(types, types_of(captures.all(), site.location));
   std::vector<size_t> positions = positions_of(derivative, 2 * n, captures, n);
-  for (size_t i = n; i < 2 * n; ++i) positions[i] = all.size() + i - n;  // tangents, behind operands and captures
+  for (size_t i = n; i < 2 * n; ++i) positions[i] = all.size() + i - n;  // tangents, after operands and captures
   std::vector<Graph> subgraphs;
   subgraphs.push_back(Rewired(function.graph, all, positions_of(function, n, captures, n)).finish());
-  subgraphs.push_back(Rewired(derivative.graph, joined_types(all, all), positions).finish());
+  subgraphs.push_back(Rewired(derivative.graph, concatenated_types(all, all), positions).finish());
   return emit_rules(prim::get<prim::CustomJvp>(), operands, captures, std::move(subgraphs), site);
 }
 
@@ -139,23 +139,23 @@ std::vector<Handle> emit_custom_vjp(const TraceBody& body, const TraceBody& forw
     require_type(given[i], values[i], leaf_of("forward's value", results, i), site);
   }
   const std::span<const Type> residuals = std::span(given).subspan(values.size());
-  const TraceResult back = trace_symbolically(backward, joined_types(residuals, values), site);
+  const TraceResult back = trace_symbolically(backward, concatenated_types(residuals, values), site);
   const std::vector<Type> cotangents = back.graph.output_types();
   for (size_t i = 0; i < n; ++i) {
     require_type(cotangents[i], types[i], "backward's cotangent of " + path_of(site, i), site);
   }
 
-  Captures captures, late;  // what backward captures reaches it as residuals
+  Captures captures, late;  // `late`: captures of backward, passed to it as residuals
   for (const TraceResult* r : {&function, &kept, &back}) captures.add(r->captures);
   late.add(back.captures);
   const std::vector<Type> captured = types_of(captures.all(), site.location);
-  const std::vector<Type> all = joined_types(types, captured);
+  const std::vector<Type> all = concatenated_types(types, captured);
   Rewired first(kept.graph, all, positions_of(kept, n, captures, n));
   for (Handle h : late.all()) first.outputs.push_back(first.inputs[n + captures.find(h)]);
-  const std::vector<Type> all_residuals = joined_types(residuals, types_of(late.all(), site.location));
+  const std::vector<Type> all_residuals = concatenated_types(residuals, types_of(late.all(), site.location));
   std::vector<size_t> positions = positions_of(back, residuals.size() + values.size(), late, residuals.size());
   for (size_t i = 0; i < values.size(); ++i) positions[residuals.size() + i] = all_residuals.size() + i;
-  Rewired second(back.graph, joined_types(all_residuals, values), positions);
+  Rewired second(back.graph, concatenated_types(all_residuals, values), positions);
   for (const Type& type : captured) second.outputs.push_back(prim::Writer(second.graph, {}).zeros(type));
 
   std::vector<Graph> subgraphs;

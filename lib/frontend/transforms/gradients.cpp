@@ -1,5 +1,5 @@
-// grad, value_and_grad and jvp. A gradient is the reverse mode with cotangent one; auxiliary results are kept out of it
-// by stop_gradient, which goes again afterwards, since derivatives of the gradient pass through them.
+// grad, value_and_grad and jvp. A gradient is reverse mode with cotangent one. Auxiliary results are excluded by
+// stop_gradient, which is removed afterwards, since derivatives of the gradient pass through them.
 #include "frontend/transforms/common.h"
 #include "primitives/list.h"
 #include "transform/autodiff/jvp.h"
@@ -27,7 +27,7 @@ void require_real_scalar(const Type& type, const TransformSite& site) {
   }
 }
 
-/// Puts stop_gradient before the results from 1 on. Returns which have it now.
+/// Applies stop_gradient to the results from 1 on. Returns the mask of results that got one.
 std::vector<bool> stop_auxiliary(Graph& graph) {
   std::vector<Value> outputs = graph.outputs();
   std::vector<bool> stopped(outputs.size(), false);
@@ -55,7 +55,7 @@ void resume_auxiliary(Graph& graph, const std::vector<bool>& stopped) {
   graph.set_outputs(std::move(outputs));
 }
 
-/// Positions of the selected operands among those that are marked, in the order of the latter.
+/// For each selected operand its position among the marked ones.
 std::vector<size_t> ranks_of(std::span<const uint32_t> selected, const std::vector<bool>& marked) {
   std::vector<size_t> rank(marked.size());
   size_t next = 0;
@@ -88,7 +88,7 @@ std::vector<Handle> emit_gradients(const TraceBody& body, std::span<const Handle
   for (size_t i = 0; with_results && i < num_results; ++i) outputs.push_back(g.outputs()[i]);
   for (size_t rank : ranks_of(selected, wrt)) outputs.push_back(g.outputs()[num_results + rank]);
   g.set_outputs(std::move(outputs));
-  return emit_graph(transform::simplify(g, transform::InlineScope::calls), joined(operands, function.captures));
+  return emit_graph(transform::simplify(g, transform::InlineScope::calls), concatenated(operands, function.captures));
 }
 
 std::vector<Handle> emit_jvp(const TraceBody& body, std::span<const Handle> primals, std::span<const Handle> tangents,
@@ -107,7 +107,7 @@ std::vector<Handle> emit_jvp(const TraceBody& body, std::span<const Handle> prim
   const TraceResult function = trace_function(body, primals, site);
   active.resize(function.graph.inputs().size(), false);
   const Graph derivative = transform::simplify(transform::jvp(function.graph, active), transform::InlineScope::calls);
-  return emit_graph(derivative, joined(joined(primals, function.captures), used));
+  return emit_graph(derivative, concatenated(concatenated(primals, function.captures), used));
 }
 
 }  // namespace calque::detail

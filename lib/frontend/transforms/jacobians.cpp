@@ -1,5 +1,5 @@
-// jacfwd and jacrev: the derivative of one leaf by another is a batch of (co)tangents, the standard basis. All are
-// recorded into one graph; equations that do not depend on (co)tangents stay without the batch.
+// jacfwd and jacrev: the derivative of one leaf by another is computed for a batch of (co)tangents, the standard basis.
+// All are recorded into one graph; equations that do not depend on (co)tangents are not batched.
 #include "frontend/transforms/common.h"
 #include "ir/graph/effects.h"
 #include "primitives/core/writer.h"
@@ -14,13 +14,13 @@
 namespace calque::detail {
 namespace {
 
-Shape joined_shape(const Shape& a, const Shape& b) {
+Shape concatenated_shape(const Shape& a, const Shape& b) {
   std::vector<int64_t> extents(a.begin(), a.end());
   extents.insert(extents.end(), b.begin(), b.end());
   return Shape(std::span<const int64_t>(extents));
 }
 
-/// As the templates compute the types: a Jacobian is complex where either is, else of the result's type.
+/// The dtype of a Jacobian, as the templates compute it: the operand's if only that is complex, else the result's.
 DType derivative_dtype(DType result, DType operand) {
   return is_complex(operand) && !is_complex(result) ? operand : result;
 }
@@ -34,7 +34,7 @@ class Jacobian {
     for (uint32_t operand : selected) by_[operand] = true;
   }
 
-  /// For each selected operand a batch of tangents.
+  /// Forward mode: a batch of tangents for each selected operand.
   Graph by_columns() {
     const std::vector<uint32_t> operands = marked(by_);
     prepare(transform::jvp(function_, by_), operands.size());
@@ -47,7 +47,7 @@ class Jacobian {
     return finish(std::move(outputs));
   }
 
-  /// For each result a batch of cotangents.
+  /// Reverse mode: a batch of cotangents for each result.
   Graph by_rows() {
     prepare(transform::vjp(function_, by_), num_results());
     std::vector<Value> outputs;
@@ -70,7 +70,8 @@ class Jacobian {
     return positions;
   }
 
-  /// The derivative of several (co)tangents is taken apart, so that what they share, and its effects, is there once.
+  /// With several (co)tangents the derivative is partially evaluated, so that the shared part and its effects are
+  /// recorded once.
   void prepare(Graph derivative, size_t num_directions) {
     num_directions_ = num_directions;
     if (num_directions == 1) {
@@ -80,13 +81,14 @@ class Jacobian {
       fixed_ = inputs_;
       return;
     }
-    LinearParts parts = take_apart(function_, derivative, inputs_.size(), function_.name());
+    LinearParts parts = linear_parts(function_, derivative, inputs_.size(), function_.name());
     const std::vector<Value> known = writer_.inline_graph(parts.known, inputs_);
     fixed_.assign(known.begin() + static_cast<ptrdiff_t>(parts.num_results), known.end());
     linear_ = std::move(parts.linear);
   }
 
-  /// The linear graph with one (co)tangent, the others zero by structure: its derivative in that direction.
+  /// The linear graph as a function of one (co)tangent with the others structurally zero: its derivative in that
+  /// direction.
   Graph along(size_t direction) const {
     if (num_directions_ == 1) return linear_;
     const size_t fixed = fixed_.size(), count = linear_.inputs().size(), results = linear_.outputs().size();
@@ -112,17 +114,17 @@ class Jacobian {
     return transform::simplify(graph_, transform::InlineScope::calls);
   }
 
-  /// [n, shape...]: entry i is one at element i.
+  /// [n, shape...]: entry i is one at element i and zero elsewhere.
   Value basis(const Type& type, int64_t n) const {
     const Shape square{n, n};
     const primitives::Term row{&writer_, writer_.iota(DType::i32, square, 0)};
     const primitives::Term column{&writer_, writer_.iota(DType::i32, square, 1)};
     const Value identity = writer_.convert((row == column).value, type.dtype);
-    return writer_.reshape(identity, joined_shape(Shape{n}, type.shape));
+    return writer_.reshape(identity, concatenated_shape(Shape{n}, type.shape));
   }
 
-  /// Applies the linear graph to each of the basis of one (co)tangent; results get the batch at `out_axes`. Where there
-  /// is one element only there is no batch.
+  /// Applies the linear graph to the standard basis of one (co)tangent; results have the batch at `out_axes`. A
+  /// (co)tangent of one element is not batched.
   std::vector<Value> apply_to_basis(size_t direction, const Type& type,
                                     const std::vector<transform::BatchAxis>& out_axes) {
     const int64_t n = type.shape.num_elements();
@@ -139,11 +141,12 @@ class Jacobian {
   }
 
   Value finished(Value v, const Type& result, const Type& operand) const {
-    const Value shaped = writer_.reshape(v, joined_shape(result.shape, operand.shape));
+    const Value shaped = writer_.reshape(v, concatenated_shape(result.shape, operand.shape));
     return writer_.convert(shaped, derivative_dtype(result.dtype, operand.dtype));
   }
   Value empty(const Type& result, const Type& operand) const {
-    return writer_.zeros({derivative_dtype(result.dtype, operand.dtype), joined_shape(result.shape, operand.shape)});
+    return writer_.zeros(
+        {derivative_dtype(result.dtype, operand.dtype), concatenated_shape(result.shape, operand.shape)});
   }
 
   /// The derivatives of all results by the operand that is direction k.
@@ -183,7 +186,7 @@ class Jacobian {
   primitives::Writer writer_;
   std::vector<Value> inputs_;
   size_t num_directions_ = 0;
-  /// Its inputs are what `fixed_` says, then the (co)tangents.
+  /// The linear graph: its inputs are `fixed_`, then the (co)tangents.
   Graph linear_;
   std::vector<Value> fixed_;
 };
@@ -216,11 +219,11 @@ std::vector<Handle> emit_jacobian(bool forward, const TraceBody& body, std::span
   }
   if (forward && !has_effect(f)) {
     if (const auto scalar = transform::scalar_jacobian(f, selected)) {
-      return emit_graph(*scalar, joined(operands, function.captures));
+      return emit_graph(*scalar, concatenated(operands, function.captures));
     }
   }
   Jacobian jacobian(f, selected, user_location(site.location));
-  return emit_graph(forward ? jacobian.by_columns() : jacobian.by_rows(), joined(operands, function.captures));
+  return emit_graph(forward ? jacobian.by_columns() : jacobian.by_rows(), concatenated(operands, function.captures));
 }
 
 }  // namespace calque::detail

@@ -1,5 +1,5 @@
-// vjp and linearize: the derivative's graph is split where the (co)tangents come in. The first part runs at once, the
-// second is the linear map, applied to residuals of the first as often as it is called.
+// vjp and linearize: the derivative's graph is partially evaluated with unknown (co)tangents. The known part runs at
+// once; the unknown part is the linear map, applied to the residuals of the known part at each call.
 #include <mutex>
 #include <optional>
 
@@ -74,8 +74,8 @@ class LinearMap {
 
   std::string name_;
   Graph graph_;
-  std::vector<Handle> handles_;   // of a map that was made in a trace
-  std::vector<AnyArray> arrays_;  // of one that was made on data
+  std::vector<Handle> handles_;   // residuals of a map that was made in a trace
+  std::vector<AnyArray> arrays_;  // residuals of a map that was made on data
   mutable std::once_flag once_;
   mutable std::optional<GraphFunction> compiled_;
 };
@@ -99,10 +99,10 @@ LinearParts differentiate(LinearMode mode, const Graph& function, size_t num_ope
   const size_t num_inputs = function.inputs().size();
   const std::vector<bool> wrt = first_of(num_operands, num_inputs);
   const Graph derivative = mode == LinearMode::forward ? transform::jvp(function, wrt) : transform::vjp(function, wrt);
-  return take_apart(function, derivative, num_inputs, name);
+  return linear_parts(function, derivative, num_inputs, name);
 }
 
-/// The line to blame where the function has no location of its own: the first that it recorded.
+/// The location to report for the function, which has none: that of its first equation with a known one.
 Location first_line(const Graph& graph) {
   for (const Equation& e : graph.equations()) {
     if (e.location().known()) return e.location();
@@ -116,7 +116,7 @@ Linearized<Handle> emit_linearized(LinearMode mode, const TraceBody& body, std::
                                    const TransformSite& site) {
   const TraceResult function = trace_function(body, operands, site);
   LinearParts parts = differentiate(mode, function.graph, operands.size(), site.name);
-  std::vector<Handle> outputs = emit_graph(parts.known, joined(operands, function.captures));
+  std::vector<Handle> outputs = emit_graph(parts.known, concatenated(operands, function.captures));
   const auto first_residual = outputs.begin() + static_cast<ptrdiff_t>(parts.num_results);
   std::vector<Handle> residuals(first_residual, outputs.end());
   outputs.erase(first_residual, outputs.end());

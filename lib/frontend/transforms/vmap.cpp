@@ -1,4 +1,4 @@
-// vmap: specifications of axes are matched to trees, then everything is a matter of one axis for each leaf.
+// vmap: axis specifications are matched to trees, which gives one axis for each leaf; the rest works on leaves.
 #include "transform/batch/vmap.h"
 
 #include <optional>
@@ -69,7 +69,7 @@ std::optional<int64_t> normal_axis(int axis, int rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-/// What the axes say of the operands.
+/// The batch axes of the operands, counted from the front, and the types and number of examples.
 struct Batch {
   std::vector<transform::BatchAxis> axes;
   std::vector<Type> examples;  ///< types of one example
@@ -129,7 +129,7 @@ std::vector<transform::BatchAxis> output_axes(const Graph& function, const std::
   return normal;
 }
 
-/// Says which result with `none` differs between examples, where one does.
+/// Throws ShapeError that names a result that has `none` in out_axes but depends on the example, if there is one.
 void refuse_varying(const Graph& function, const Batch& batch, std::span<const transform::BatchAxis> out_axes,
                     const TreeShape& result, const TransformSite& site) {
   for (size_t i = 0; i < out_axes.size(); ++i) {
@@ -168,7 +168,8 @@ std::vector<Handle> emit_vmap(const TraceBody& body, std::span<const Handle> ope
       output_axes(function.graph, result_axes(result, options, site), result, site);
   batch.axes.resize(function.graph.inputs().size());
   const Graph graph = batched(function.graph, batch, out_axes, result, site);
-  return emit_graph(transform::simplify(graph, transform::InlineScope::calls), joined(operands, function.captures));
+  return emit_graph(transform::simplify(graph, transform::InlineScope::calls),
+                    concatenated(operands, function.captures));
 }
 
 }  // namespace calque::detail

@@ -1,4 +1,4 @@
-// Depth first with a stack of its own: graphs are deeper than the machine's stack.
+// Depth-first traversal with an explicit stack: a recursion over deep graphs would overflow the machine's stack.
 #include "ir/graph/canonical.h"
 
 #include <utility>

@@ -1,5 +1,6 @@
 #pragma once
-// The canonical order of a graph's equations, on which text, hash and tests agree whatever order they were recorded in.
+// The canonical order of a graph's equations, which is independent of the order of recording. Text, hash and tests use
+// it.
 #include <cstdint>
 #include <vector>
 
@@ -7,8 +8,8 @@
 
 namespace calque {
 
-/// The equations that the graph needs, in canonical order: those with effects as recorded, then depth first from the
-/// outputs, each after what it depends on, operands left to right.
+/// The live equations in canonical order: those with effects as recorded, then depth first from the outputs, each after
+/// its dependences, operands left to right.
 std::vector<const Equation*> canonical_order(const Graph& graph);
 
 }  // namespace calque

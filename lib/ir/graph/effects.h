@@ -1,5 +1,5 @@
 #pragma once
-// Which equations run for their effect: they stay though unused, keep their order, and are never evaluated early.
+// Equations with effects: never removed as dead, never reordered with each other, never evaluated at compile time.
 #include "calque/ir/graph.h"
 
 namespace calque {

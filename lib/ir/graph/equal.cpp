@@ -1,4 +1,4 @@
-// Graphs are equal when a one-to-one renaming of values makes them so, in the order that they have.
+// Graphs are equal when a one-to-one renaming of values maps one to the other, with the equations in the given order.
 #include "calque/ir/graph.h"
 
 namespace calque {

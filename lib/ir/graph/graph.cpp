@@ -1,5 +1,5 @@
-// Equations live in a pool and are linked in order; a value's id, an equation's index never change and are never used
-// again, so that references stay good while a graph is edited.
+// Equations are stored in a pool and linked in order. Value ids and equation indices never change and are never reused,
+// so that references stay valid while a graph is edited.
 #include "calque/ir/graph.h"
 
 #include <ostream>
@@ -17,7 +17,7 @@ template <class E>
   throw E(e.what() + where_text(location));
 }
 
-/// Throws the current exception again with the user's line behind its message.
+/// Rethrows the current exception with the location appended to its message.
 [[noreturn]] void rethrow_at(const Location& location) {
   if (!location.known()) throw;
   try {
@@ -138,7 +138,7 @@ Equation& Graph::append_copy(const Graph& from, const Equation& e, ValueList ope
 }
 
 Equation& Graph::append_copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs) {
-  std::vector<Type> own_types;  // within one graph the types move while results are added
+  std::vector<Type> own_types;  // values_ may reallocate while results are added to the same graph
   if (&from == this) {
     for (const Value v : e.results_) own_types.push_back(type(v));
   }
@@ -155,7 +155,7 @@ Equation& Graph::append_copy(const Graph& from, const Equation& e, ValueList ope
 
 Equation& Graph::make(const Primitive& primitive, ValueList operands, Attributes attributes,
                       std::vector<Graph> subgraphs, Location location) {
-  // Kept from call to call: tracing must not allocate. Taken away while in use, should a typing rule build a graph.
+  // Reused between calls: tracing must not allocate. Swapped out while in use, in case a typing rule builds a graph.
   auto& scratch = thread_object<std::vector<Type>, struct TypesOfResults>();
   std::vector<Type> types;
   types.swap(scratch);
@@ -212,12 +212,12 @@ void Graph::link(Equation& e, uint32_t before) {
   (before == UINT32_MAX ? last_ : pool_[before].previous_) = e.index_;
   ++live_;
   constexpr uint64_t kGap = uint64_t{1} << 20;
-  const uint64_t low = previous == UINT32_MAX ? 0 : pool_[previous].place_;
-  const uint64_t high = before == UINT32_MAX ? low + 2 * kGap : pool_[before].place_;
-  e.place_ = low + (high - low) / 2;
-  if (e.place_ != low) return;
-  uint64_t place = 0;  // no number is left between the two
-  for (Equation& each : equations()) each.place_ = place += kGap;
+  const uint64_t low = previous == UINT32_MAX ? 0 : pool_[previous].order_;
+  const uint64_t high = before == UINT32_MAX ? low + 2 * kGap : pool_[before].order_;
+  e.order_ = low + (high - low) / 2;
+  if (e.order_ != low) return;
+  uint64_t order = 0;  // no free number between the neighbors: renumber all
+  for (Equation& each : equations()) each.order_ = order += kGap;
 }
 
 void detail::GraphAccess::reorder(Graph& g, std::span<const uint32_t> order) {
@@ -232,7 +232,7 @@ void detail::GraphAccess::reorder(Graph& g, std::span<const uint32_t> order) {
 
 // ---- editing
 
-const Equation& Graph::own(const Equation& e, std::string_view operation, const Location& location) const {
+const Equation& Graph::check_owned(const Equation& e, std::string_view operation, const Location& location) const {
   if (e.index_ >= pool_.size() || &pool_[e.index_] != &e || e.erased_) {
     throw CompileError(std::string(operation) + ": the equation is not of this graph, or was erased" +
                        where_text(location));
@@ -247,9 +247,9 @@ void Graph::check_live(Value v, const std::string& what, const Location& locatio
   }
 }
 
-bool Graph::defined_before(Value v, uint64_t place) const {
+bool Graph::defined_before(Value v, uint64_t order) const {
   const Equation* e = definition(v);
-  return e == nullptr || e->place_ < place;
+  return e == nullptr || e->order_ < order;
 }
 
 Value Graph::insert(const Equation& e, uint32_t before, std::string_view operation, std::string_view name,
@@ -262,11 +262,11 @@ Value Graph::insert(const Equation& e, uint32_t before, std::string_view operati
   for (size_t i = 0; i < operands.size(); ++i) {
     const std::string what = std::string(operation) + ": operand " + std::to_string(i) + " of " + primitive->name;
     check_live(operands[i], what, location);
-    if (before == UINT32_MAX || defined_before(operands[i], pool_[before].place_)) continue;
-    throw CompileError(what + " is defined only after that place, or is a value of another graph" +
+    if (before == UINT32_MAX || defined_before(operands[i], pool_[before].order_)) continue;
+    throw CompileError(what + " is defined only after the insertion point, or is a value of another graph" +
                        where_text(location));
   }
-  // The caller's library may be unloaded before the graph is destroyed.
+  // The library that holds the caller's names may be unloaded before the graph is destroyed.
   Attributes kept;
   for (const Attribute& attribute : attributes) kept.set(intern(attribute.name), attribute.value);
   Equation& fresh = make(*primitive, ValueList(operands), std::move(kept), std::move(subgraphs),
@@ -277,13 +277,13 @@ Value Graph::insert(const Equation& e, uint32_t before, std::string_view operati
 
 Value Graph::insert_before(const Equation& e, std::string_view primitive, std::vector<Value> operands,
                            Attributes attributes, std::vector<Graph> subgraphs, Loc loc) {
-  return insert(e, own(e, "insert_before", loc).index_, "insert_before", primitive, std::move(operands),
+  return insert(e, check_owned(e, "insert_before", loc).index_, "insert_before", primitive, std::move(operands),
                 std::move(attributes), std::move(subgraphs), loc);
 }
 
 Value Graph::insert_after(const Equation& e, std::string_view primitive, std::vector<Value> operands,
                           Attributes attributes, std::vector<Graph> subgraphs, Loc loc) {
-  return insert(e, own(e, "insert_after", loc).next_, "insert_after", primitive, std::move(operands),
+  return insert(e, check_owned(e, "insert_after", loc).next_, "insert_after", primitive, std::move(operands),
                 std::move(attributes), std::move(subgraphs), loc);
 }
 
@@ -299,7 +299,7 @@ void Graph::replace_all_uses(Value from, Value to, Loc loc) {
   if (from == to) return;
   for (const Equation& e : equations()) {
     if (std::find(e.operands_.begin(), e.operands_.end(), from) == e.operands_.end()) continue;
-    if (defined_before(to, e.place_)) continue;
+    if (defined_before(to, e.order_)) continue;
     throw CompileError("replace_all_uses: the second value is not defined yet where " + e.primitive() +
                        where_text(e.location_) + " uses the first, or is a value of another graph" + where_text(loc));
   }
@@ -314,7 +314,7 @@ void Graph::replace_all_uses(Value from, Value to, Loc loc) {
 }
 
 void Graph::erase(const Equation& e, Loc loc) {
-  own(e, "erase", loc);
+  check_owned(e, "erase", loc);
   const auto is_result = [&e](Value v) {
     return std::find(e.results_.begin(), e.results_.end(), v) != e.results_.end();
   };

@@ -1,5 +1,5 @@
 #pragma once
-// What the ir layer's own algorithms (and the verifier's tests) may touch of a graph's insides. Passes use the public
+// Access to the internals of a graph for the algorithms of the ir layer and the verifier's tests. Passes use the public
 // interface.
 #include "calque/ir/graph.h"
 
@@ -8,16 +8,16 @@ namespace calque::detail {
 struct GraphAccess {
   static const Type& value_type(const Graph& g, size_t id) { return g.values_[id].type; }
   static bool erased(const Equation& e) { return e.erased_; }
-  /// Position of the equation in its graph's storage: dense, fixed, in order of creation.
+  /// Index of the equation in its graph's pool: dense, fixed, in order of creation.
   static uint32_t index(const Equation& e) { return e.index_; }
   static size_t num_stored(const Graph& g) { return g.pool_.size(); }
   static const Equation& stored(const Graph& g, size_t index) { return g.pool_[index]; }
-  /// For an input, result, literal or constant, its position in the graph's table of those.
+  /// Index of an input, result, literal or constant in the graph's table of its kind.
   static uint32_t table_index(const Graph& g, Value v) { return g.info(v).index; }
-  /// Makes the equations' order the given one; those that it leaves out, and nothing in it needs, are erased.
+  /// Puts the equations into the given order and erases those that it omits, which must be unused.
   static void reorder(Graph& g, std::span<const uint32_t> order);
 
-  // ---- what rearrange.cpp does, and tests, which break a graph
+  // ---- for rearrange.cpp, and for tests that break a graph on purpose
   static Type& mutable_type(Graph& g, Value v) { return g.values_[v.id()].type; }
   static ValueKind& mutable_kind(Graph& g, Value v) { return g.values_[v.id()].kind; }
   static uint32_t& mutable_table_index(Graph& g, Value v) { return g.values_[v.id()].index; }

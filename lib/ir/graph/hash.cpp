@@ -1,5 +1,6 @@
-// Every field enters with its length or kind before it, so that no two different graphs give the same bytes. Values
-// enter by their position in canonical order, primitives and attributes by name: the hash outlives this process.
+// Every field is hashed after its length or kind, so that different graphs produce different byte streams. Values are
+// hashed by their position in canonical order, primitives and attributes by name: the hash must be stable across
+// processes.
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -12,7 +13,7 @@
 namespace calque {
 namespace {
 
-/// Constants up to this size are part of the compiled code.
+/// Constants up to this size (in bytes) are embedded in the compiled code.
 constexpr size_t kFoldedBytes = 64;
 
 class Stream {
@@ -145,7 +146,7 @@ class GraphHasher {
     }
     s_.number(Tag::constant);
     s_.type(g_.type(v));
-    // Two uses of one constant are one parameter; two constants are two.
+    // All uses of one constant are one parameter; distinct constants are distinct parameters.
     if (numbers_[v.id()] == kUnseen) numbers_[v.id()] = next_constant_++;
     s_.number(numbers_[v.id()]);
   }

@@ -1,5 +1,5 @@
-// Interned file names are never freed. Those that compilers give go when their library is unloaded, and another library
-// may then have another name at the same address.
+// Interned file names are never freed. Names from the compiler disappear when their library is unloaded, and another
+// library may then have another name at the same address.
 #include <array>
 #include <cstring>
 #include <ostream>

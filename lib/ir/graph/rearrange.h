@@ -1,6 +1,6 @@
 #pragma once
-// Inputs and outputs in another order: what transformations of control flow need, whose sub-graphs list constants,
-// carries and slices one kind after the other.
+// Permutation of a graph's inputs and outputs, for transformations of control flow: sub-graphs list constants, carries
+// and slices in this order.
 #include <span>
 #include <vector>
 
@@ -8,9 +8,9 @@
 
 namespace calque {
 
-/// Input i of the graph becomes the one that was inputs[i]; every input occurs once.
+/// New input i is the old input inputs[i]; every input occurs once.
 void permute_inputs(Graph& graph, std::span<const size_t> inputs);
-/// Output i of the graph becomes the one that was outputs[i]; outputs may be dropped and repeated.
+/// New output i is the old output outputs[i]; outputs may be dropped and repeated.
 void select_outputs(Graph& graph, std::span<const size_t> outputs);
 
 }  // namespace calque

@@ -1,4 +1,4 @@
-// The rules of the IR. Every other part of the library takes them for granted after `verify`.
+// The rules of the IR. All other code assumes them of a verified graph.
 #include "calque/ir/graph.h"
 
 #include "ir/graph/graph_access.h"

@@ -1,4 +1,4 @@
-// Arrays print as NumPy prints them; what is long is summarised, so that printing never takes long.
+// Arrays print as in NumPy. Long arrays are summarized, so that the time to print is bounded.
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr int64_t kEdge = 3;
 constexpr int kDigits = 8;
 constexpr size_t kLine = 75;
 
-/// The double with the decimals of the shortest spelling of a narrower float: 0.1f becomes 0.1.
+/// The double whose decimals are the shortest spelling of a narrower float: 0.1f becomes 0.1.
 template <class T>
 double shortest(T value) {
   std::string text;
@@ -33,12 +33,12 @@ double shortest(T value) {
 double shortest(double value) { return value; }
 double shortest(float value) { return std::isfinite(value) ? shortest<float>(value) : static_cast<double>(value); }
 
-/// How the real numbers of one array are written: all plain or all with exponents, points below each other.
+/// The format of the real numbers of one array: all fixed or all with exponents, decimal points aligned.
 class RealFormat {
  public:
   explicit RealFormat(bool always_sign = false) : always_sign_(always_sign) {}
 
-  /// Every number is seen before the first is written.
+  /// Called for every number before the first is written.
   void see(double value) {
     const double magnitude = std::abs(value);
     if (!std::isfinite(value) || magnitude == 0) return;
@@ -175,13 +175,13 @@ class Printer {
     });
   }
 
-  /// Calls `f(i)` for the indices of a dimension that are shown, and with -1 for those left out.
+  /// Calls `f(i)` for the indices of a dimension that are shown, and `f(-1)` for the ellipsis.
   template <class F>
   void shown(size_t axis, F&& f) const {
     const int64_t n = array_.shape()[axis];
-    const bool cut = summary_ && n > 2 * kEdge;
+    const bool abbreviated = summary_ && n > 2 * kEdge;
     for (int64_t i = 0; i < n; ++i) {
-      if (cut && i == kEdge) {
+      if (abbreviated && i == kEdge) {
         f(int64_t{-1});
         i = n - kEdge;
       }
@@ -189,7 +189,7 @@ class Printer {
     }
   }
 
-  /// Calls `f` with the position of every element that is shown.
+  /// Calls `f` with the offset of every element that is shown.
   template <class F>
   void walk(size_t axis, int64_t offset, F&& f) const {
     if (axis == array_.shape().size()) {

@@ -1,4 +1,4 @@
-// Graphviz: a box for each equation, an ellipse for each input, output and constant; literals stand in the boxes.
+// Graphviz output: a box per equation, an ellipse per input, output and constant; literals are printed in the boxes.
 #include <ostream>
 
 #include "calque/ir/graph.h"

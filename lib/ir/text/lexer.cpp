@@ -1,4 +1,4 @@
-// Any bytes may come: what is no token is a ParseError, never a crash.
+// The input may be arbitrary bytes: anything that is not a token is a ParseError, never a crash.
 #include "ir/text/lexer.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ int hex_digit(char c) {
 
 }  // namespace
 
-Lexer::Lexer(std::string_view text) : text_(text) {
+Lexer::Lexer(std::string_view text, std::string_view punctuation) : text_(text), punctuation_(punctuation) {
   size_t at = 0;
   for (;;) {
     while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\n' || text_[at] == '\t' || text_[at] == '\r')) ++at;
@@ -64,7 +64,8 @@ size_t Lexer::scan(size_t at, Token& token) const {
     token.kind = TokenKind::string;
     return scan_string(at);
   }
-  if (std::string_view("()[]{}<>,:=").find(c) != std::string_view::npos) {
+  if (std::string_view("()[]{}<>,:=").find(c) != std::string_view::npos ||
+      punctuation_.find(c) != std::string_view::npos) {
     token.kind = TokenKind::punctuation;
     return at + 1;
   }

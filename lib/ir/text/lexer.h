@@ -1,5 +1,5 @@
 #pragma once
-// Words of a graph's text. A token remembers where it stands; lines and columns are counted only for an error.
+// Tokens of the text form of graphs. A token stores its offset; lines and columns are computed only for errors.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,12 +26,13 @@ struct Token {
 
 class Lexer {
  public:
-  /// Cuts the whole text. Throws ParseError at a character that starts no token or a string that does not end.
-  explicit Lexer(std::string_view text);
+  /// Tokenizes the whole text. Throws ParseError at a character that starts no token and at an unterminated string.
+  /// `punctuation`: characters that are tokens besides those of a graph's text.
+  explicit Lexer(std::string_view text, std::string_view punctuation = {});
 
   const std::vector<Token>& tokens() const { return tokens_; }
   std::string_view spelling(const Token& token) const { return text_.substr(token.offset, token.length); }
-  /// The contents of a string token.
+  /// The unescaped contents of a string token.
   std::string unquoted(const Token& token) const;
   /// `line 3, column 14`.
   std::string position(size_t offset) const;
@@ -42,7 +43,7 @@ class Lexer {
   size_t scan_number(size_t at) const;
   size_t scan_string(size_t at) const;
 
-  std::string_view text_;
+  std::string_view text_, punctuation_;
   std::vector<Token> tokens_;
 };
 

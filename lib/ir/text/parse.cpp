@@ -1,52 +1,9 @@
-// Reads what print.cpp writes. The text may be anything: memory and stack are bounded by its length and kMaxDepth.
+// Parses what print.cpp prints. The text is untrusted: memory and stack use are bounded by its length and kMaxDepth.
 #include "ir/text/parser.h"
 #include "ir/text/text.h"
 
 namespace calque {
 namespace text {
-
-// ---- tokens
-
-const Token& Parser::peek(size_t ahead) const {
-  return lexer_.tokens()[std::min(at_ + ahead, lexer_.tokens().size() - 1)];
-}
-
-Token Parser::next() {
-  const Token token = peek();
-  if (token.kind != TokenKind::end) ++at_;
-  return token;
-}
-
-bool Parser::at(std::string_view s) const {
-  const Token& t = peek();
-  return (t.kind == TokenKind::punctuation || t.kind == TokenKind::identifier) && spelling(t) == s;
-}
-
-bool Parser::accept(std::string_view s) {
-  if (!at(s)) return false;
-  next();
-  return true;
-}
-
-std::string Parser::describe(const Token& token) const {
-  if (token.kind == TokenKind::end) return "the end of the text";
-  constexpr size_t kShown = 40;
-  std::string shown(spelling(token).substr(0, kShown));
-  return "'" + shown + (token.length > kShown ? "...'" : "'");
-}
-
-void Parser::expected(const std::string& what) const {
-  lexer_.fail(peek().offset, "expected " + what + ", got " + describe(peek()));
-}
-
-void Parser::expect(std::string_view s, const char* where) {
-  if (!accept(s)) expected("'" + std::string(s) + "' " + where);
-}
-
-Token Parser::expect_kind(TokenKind kind, const char* what) {
-  if (peek().kind != kind) expected(what);
-  return next();
-}
 
 // ---- graphs
 
@@ -64,7 +21,7 @@ Graph Parser::parse() {
   return g;
 }
 
-/// Operands name constants whose sections come later, and their types are needed at once.
+/// Reads the types of the constant sections ahead: operands refer to constants whose sections follow the graph.
 void Parser::find_constants() {
   const size_t start = at_;
   size_t depth = 0;
@@ -190,7 +147,7 @@ void Parser::append(Scope& scope, const Token& at, const Primitive& primitive, V
   }
 }
 
-/// After the last operand a value may start the next equation: then ':', ',' or '=' follows it.
+/// After the last operand, a value may start the next equation: then ':', ',' or '=' follows it.
 bool Parser::at_result() const {
   if (peek().kind != TokenKind::value || peek(1).kind != TokenKind::punctuation) return false;
   return std::string_view(":,=").find(spelling(peek(1))) != std::string_view::npos;
@@ -222,7 +179,7 @@ Value Parser::operand(Scope& scope) {
     return known->second;
   }
   if (token.kind == TokenKind::constant) return constant_operand(scope);
-  // The element is spelled before its type: look at the type first.
+  // The element precedes its type, which is needed to parse it: look ahead.
   const size_t start = at_;
   if (accept("(")) {
     while (!at(")") && peek().kind != TokenKind::end) next();

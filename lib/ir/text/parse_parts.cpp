@@ -1,4 +1,4 @@
-// Types, numbers, attributes and constants of a graph's text.
+// Parsing of types, numbers, attributes and constants of the text form.
 #include <charconv>
 #include <cstring>
 
@@ -7,26 +7,6 @@
 #include "ir/values/bytes.h"
 
 namespace calque::text {
-
-std::string Parser::name(const char* what) {
-  if (peek().kind == TokenKind::string) return lexer_.unquoted(next());
-  return std::string(spelling(expect_kind(TokenKind::identifier, what)));
-}
-
-int64_t Parser::integer(const char* what) {
-  if (peek().kind != TokenKind::number) expected(what);
-  int64_t value = 0;
-  if (!read_element(spelling(peek()), DType::i64, &value)) expected(what);
-  next();
-  return value;
-}
-
-DType Parser::dtype() {
-  const auto d = peek().kind == TokenKind::identifier ? dtype_from_name(spelling(peek())) : std::nullopt;
-  if (!d) expected("an element type");
-  next();
-  return *d;
-}
 
 Type Parser::type() {
   const size_t start = peek().offset;
@@ -46,37 +26,6 @@ Type Parser::type() {
   Type t{d, Shape(std::span<const int64_t>(dims))};
   if (!addressable(t)) lexer_.fail(start, "the type " + to_string(t) + " is too large");
   return t;
-}
-
-Literal Parser::element(DType d) {
-  Literal literal;
-  const auto real = [this](DType d, unsigned char* bits) {
-    const Token token = peek();
-    if (token.kind != TokenKind::number && token.kind != TokenKind::identifier) {
-      expected("an element of type " + std::string(calque::name(d)));
-    }
-    next();
-    std::string text(spelling(token));
-    if (text == "nan" && accept("(")) {
-      text += "(" + std::string(spelling(expect_kind(TokenKind::number, "the bits of a NaN"))) + ")";
-      expect(")", "after the bits of a NaN");
-    }
-    if (!read_element(text, d, bits)) {
-      lexer_.fail(token.offset, "expected an element of type " + std::string(calque::name(d)) + ", got '" +
-                                    (text.size() > 40 ? text.substr(0, 40) + "..." : text) + "'");
-    }
-  };
-  if (is_complex(d)) {
-    const DType part = real_of(d);
-    expect("(", "before a complex number");
-    real(part, literal.bytes);
-    expect(",", "after the real part");
-    real(part, literal.bytes + size_of(part));
-    expect(")", "after the imaginary part");
-  } else {
-    real(d, literal.bytes);
-  }
-  return literal;
 }
 
 Attributes Parser::attributes() {
@@ -168,7 +117,7 @@ AnyArray Parser::constant_section() {
 AnyArray Parser::constant_elements(const Type& t) {
   const size_t start = peek().offset;
   expect("[", "before the elements");
-  std::vector<unsigned char> bytes;  // grows with the text, whatever the type promises
+  std::vector<unsigned char> bytes;  // grows with the text, not with the declared size
   size_t count = 0;
   if (!accept("]")) {
     do {

@@ -1,49 +1,38 @@
 #pragma once
-// Recursive descent over the tokens of a graph's text. parse.cpp has graphs and equations, parse_parts.cpp the rest.
+// A recursive-descent parser of the text form. parse.cpp parses graphs and equations, parse_parts.cpp the rest.
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "calque/ir/graph.h"
 
-#include "ir/text/lexer.h"
+#include "ir/text/token_stream.h"
 
 namespace calque::text {
 
-class Parser {
+class Parser : TokenStream {
  public:
-  explicit Parser(std::string_view text) : lexer_(text) {}
+  explicit Parser(std::string_view text) : TokenStream(text) {}
   Graph parse();
 
  private:
-  /// Deeper nesting of sub-graphs is refused: it would only serve to exhaust the stack.
+  /// Limit on the nesting of sub-graphs, which bounds the use of the stack.
   static constexpr int kMaxDepth = 200;
   static constexpr size_t kMaxRank = 64;
 
-  /// The names that one graph has defined so far.
+  /// The names defined so far in one graph.
   struct Scope {
     Graph graph;
     std::unordered_map<std::string_view, Value> values;     // by spelling, `%3`
     std::unordered_map<std::string_view, Value> constants;  // `@c0`
   };
-  /// A result as the text declares it: its type may be left out.
+  /// A result as declared in the text: its type is optional.
   struct Declared {
     Token name;
     bool typed = false;
     Type type;
     size_t type_offset = 0;
   };
-
-  // ---- tokens
-  const Token& peek(size_t ahead = 0) const;
-  Token next();
-  bool at(std::string_view spelling) const;
-  bool accept(std::string_view spelling);
-  void expect(std::string_view spelling, const char* where);
-  Token expect_kind(TokenKind kind, const char* what);
-  std::string describe(const Token& token) const;
-  [[noreturn]] void expected(const std::string& what) const;
-  std::string_view spelling(const Token& token) const { return lexer_.spelling(token); }
 
   // ---- graphs and equations
   void find_constants();
@@ -60,19 +49,13 @@ class Parser {
   Value constant_operand(Scope& scope);
   Location location();
 
-  // ---- parts
-  std::string name(const char* what);
-  int64_t integer(const char* what);
-  DType dtype();
+  // ---- types, numbers, attributes, constants
   Type type();
-  Literal element(DType dtype);
   Attributes attributes();
   AttributeValue attribute();
   AnyArray constant_section();
   AnyArray constant_elements(const Type& type);
 
-  Lexer lexer_;
-  size_t at_ = 0;
   std::unordered_map<std::string_view, AnyArray> constants_;
 };
 

@@ -1,4 +1,4 @@
-// The text form (docs/graph_text.md). What is printed here parse.cpp reads; change both together, with the version.
+// Prints the text form (docs/graph_text.md), which parse.cpp reads. Change both together, and the version with them.
 #include "ir/text/print.h"
 
 #include <array>
@@ -71,7 +71,7 @@ void append_attributes(std::string& out, const Attributes& attributes) {
 namespace {
 
 /// The constants of a whole text, sub-graphs included, in order of first use. Graphs that share an array share its
-/// section; one graph's two constants never do.
+/// section; two constants of one graph never share a section.
 class ConstantSections {
  public:
   size_t number(const AnyArray& array, size_t occurrence) {
@@ -143,7 +143,7 @@ class Printer {
 
   void indent(size_t depth) { out_.append(2 * depth, ' '); }
 
-  /// Sections for the constants of one graph, in order of use.
+  /// The sections of the constants of one graph, in order of use.
   Names name_constants(const Graph& g) {
     Names names;
     std::unordered_map<const void*, size_t> occurrences;

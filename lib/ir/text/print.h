@@ -1,5 +1,5 @@
 #pragma once
-// Pieces of the text form that messages, tables and drawings use too.
+// Fragments of the text form that messages, tables and drawings also use.
 #include <string>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace calque::text {
 
-/// The numbers under which a graph's text shows its values: inputs, then results, in order. Works on broken graphs too.
+/// The numbers of a graph's values in the text form: inputs, then results, in order. Works on malformed graphs as well.
 class ValueNumbers {
  public:
   explicit ValueNumbers(const Graph& graph);
@@ -20,15 +20,15 @@ class ValueNumbers {
   std::vector<uint32_t> numbers_;
 };
 
-/// `[axis=0, mode="clip"]`, or nothing when there are none.
+/// `[axis=0, mode="clip"]`; empty when there are no attributes.
 void append_attributes(std::string& out, const Attributes& attributes);
 
-/// One equation as the text form has it, its sub-graphs as `{...}`, without location: for messages.
+/// One equation as in the text form, its sub-graphs as `{...}`, without location: for messages.
 std::string equation_text(const Graph& graph, const Equation& equation);
-/// The same with numbers at hand, which cost a walk over the graph.
+/// As above with existing numbers, whose computation is a walk over the graph.
 std::string equation_text(const Graph& graph, const ValueNumbers& numbers, const Equation& equation);
 
-/// Constants up to this size are written out; of larger ones only the hash.
+/// Constants up to this size (in bytes) are printed; of larger ones only the hash.
 inline constexpr size_t kMaxWrittenBytes = 4096;
 
 }  // namespace calque::text

@@ -1,4 +1,4 @@
-// One line an equation, columns as wide as their widest entry, the equations of sub-graphs indented below their own.
+// One line per equation, columns as wide as their widest entry, equations of sub-graphs indented below the parent.
 #include <array>
 #include <ostream>
 
@@ -13,7 +13,7 @@ constexpr size_t kColumns = 6;
 constexpr size_t kWidest = 60;
 using Row = std::array<std::string, kColumns>;
 
-std::string cut(std::string text) {
+std::string truncated(std::string text) {
   if (text.size() <= kWidest) return text;
   text.resize(kWidest - 3);
   return text + "...";
@@ -62,7 +62,7 @@ void Graph::print_tabular(std::ostream& out) const {
   std::array<size_t, kColumns> widths{};
   for (Row& row : rows) {
     for (size_t i = 0; i < kColumns; ++i) {
-      row[i] = cut(std::move(row[i]));
+      row[i] = truncated(std::move(row[i]));
       widths[i] = std::max(widths[i], row[i].size());
     }
   }

@@ -1,4 +1,4 @@
-// Spellings must round-trip by bits: NaN payloads, signed zeros and every 16-bit float included.
+// Spellings round-trip bit by bit, including NaN payloads, signed zeros and every 16-bit float.
 #include "ir/text/text.h"
 
 #include <array>
@@ -38,7 +38,7 @@ typename BitsOf<T>::type bits_of(T value) {
   return bits;
 }
 
-/// The bits that `nan` and `-nan` stand for: quiet, empty payload.
+/// The bits of `nan` and `-nan`: quiet, no payload.
 template <class T>
 constexpr typename BitsOf<T>::type default_nan() {
   if constexpr (std::is_same_v<T, float16>) return 0x7e00;

@@ -1,5 +1,5 @@
 #pragma once
-// How the small things of a graph's text are spelled. Everything appended here is read back by the parser to the bit.
+// Spelling of the leaves of the text form. Everything appended here is parsed back to the same bits.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ void append_shape(std::string& out, const Shape& shape);
 void append_type(std::string& out, const Type& type);
 /// `"a\n\"b\""`: quotes, backslashes and bytes outside printable ASCII are escaped.
 void append_quoted(std::string& out, std::string_view text);
-/// An identifier as it is, anything else quoted.
+/// An identifier unchanged, anything else quoted.
 void append_name(std::string& out, std::string_view name);
 /// The shortest decimal that reads back as the same bits, always with a point or an exponent: `3.0`, `1e+20`.
 void append_float(std::string& out, double value);
@@ -32,13 +32,13 @@ void append_base64(std::string& out, const void* data, size_t bytes);
 /// Letters, digits, `_` and `.`, not starting with a digit or a point.
 bool is_identifier(std::string_view text);
 
-/// Stores the real number spelled `token` (as append_element spells it, or any decimal or hexadecimal float) at `bits`.
-/// False when it is no number of this dtype or out of its range. `dtype` is not complex.
+/// Stores the real number `token` (as append_element spells it, or any decimal or hexadecimal float) at `bits`. Returns
+/// false when it is not a number of this dtype or out of its range. `dtype` must not be complex.
 bool read_element(std::string_view token, DType dtype, void* bits);
-/// The bytes of a base64 text, or nothing when it is malformed.
+/// The bytes of a base64 text, or nullopt when it is malformed.
 std::optional<std::string> read_base64(std::string_view text);
 
-/// The most bytes that a value may have: below this, sizes and offsets never overflow 64 bits.
+/// The largest size of a value in bytes: up to it, sizes and offsets never overflow 64 bits.
 inline constexpr int64_t kMaxBytes = int64_t{1} << 47;
 /// Whether the product of the extents, zeros left out, times the element's size is at most kMaxBytes.
 bool addressable(const Type& type);

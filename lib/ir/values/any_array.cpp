@@ -1,4 +1,4 @@
-// The elements of an array lie in row-major order at the start of its storage.
+// The elements of an array are stored in row-major order at the start of its storage.
 #include "calque/ir/any_array.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The items are sorted by name and no name comes twice.
+// The items are sorted by name, and names are unique.
 #include "calque/ir/attribute.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct Hash {
 }  // namespace
 
 std::string_view intern(std::string_view text) {
-  // Never destroyed: static destructors may still hold locations.
+  // Never destroyed: static destructors may still use locations.
   static auto* mutex = new std::mutex;
   static auto* texts = new std::unordered_set<std::string, Hash, std::equal_to<>>;
   const std::lock_guard lock(*mutex);

@@ -1,4 +1,4 @@
-// The names of the element types are the spelling of texts, messages and caches: never change one.
+// The names of the element types occur in texts, messages and caches: they must never change.
 #include "calque/ir/dtype.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Bytes of a literal past its element are zero, so that literals compare and hash as 16 bytes.
+// Bytes of a literal after its element are zero, so that literals compare and hash as 16 bytes.
 #include <cmath>
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace calque {
 namespace {
 
-/// Truncated toward zero, saturated, NaN to 0.
+/// Truncates toward zero and saturates; NaN becomes 0.
 template <class T>
 T saturate(double value) {
   if (std::isnan(value)) return 0;

@@ -1,4 +1,4 @@
-// Extents are never negative; a product that does not fit is an error, never another number.
+// Extents are never negative; a product that overflows is an error.
 #include "calque/ir/shape.h"
 
 #include <ostream>

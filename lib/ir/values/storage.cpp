@@ -1,5 +1,5 @@
-// A block and its bytes are one allocation. Guarded ones (CALQUE_GUARD=1) are mappings of their own whose bytes end at
-// a page that cannot be touched, so that reading or writing past the end is caught where it happens.
+// A block and its bytes are one allocation. Guarded buffers (CALQUE_GUARD=1) are separate mappings that end at an
+// inaccessible page, so that an access past the end faults immediately.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +35,7 @@ size_t page_size() {
   return size;
 }
 
-/// The system promises more than it has, and ends programs that use it.
+/// Larger requests fail here: the system overcommits memory and kills programs that use too much.
 size_t host_memory() {
   static const size_t bytes = [] {
     const long pages = sysconf(_SC_PHYS_PAGES);

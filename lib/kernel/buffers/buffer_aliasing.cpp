@@ -20,24 +20,24 @@ void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& v
   }
 }
 
-void place_buffers(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& places) {
+void redirect_views(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& targets) {
   for_each_view(steps, [&](View& v) {
-    const auto at = places.find(v.buffer);
-    if (at == places.end()) return;
-    View moved = at->second;
-    moved.offset += v.offset;
-    moved.terms.insert(moved.terms.end(), v.terms.begin(), v.terms.end());
-    // Choices that the view has already are about a loop further in, and come first.
-    for (View::Choice& c : moved.choices) {
+    const auto at = targets.find(v.buffer);
+    if (at == targets.end()) return;
+    View target = at->second;
+    target.offset += v.offset;
+    target.terms.insert(target.terms.end(), v.terms.begin(), v.terms.end());
+    // Existing choices of the view refer to an inner loop and come first.
+    for (View::Choice& c : target.choices) {
       c.offset += v.offset;
       c.terms.insert(c.terms.end(), v.terms.begin(), v.terms.end());
     }
-    moved.choices.insert(moved.choices.begin(), v.choices.begin(), v.choices.end());
-    v = std::move(moved);
+    target.choices.insert(target.choices.begin(), v.choices.begin(), v.choices.end());
+    v = std::move(target);
   });
 }
 
-View alternating(const View& even, const View& odd, int32_t loop, int64_t phase) {
+View double_buffered(const View& even, const View& odd, int32_t loop, int64_t phase) {
   View view = even;
   view.choices.insert(view.choices.begin(), {loop, phase % 2, odd.buffer, odd.offset, odd.terms});
   return view;

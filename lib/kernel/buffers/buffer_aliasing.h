@@ -1,7 +1,8 @@
 #pragma once
-// Where the carries of a loop of the entry function live. A body is built as though each carry had two places, one that
-// it is read from and one that its next value is written to. Then, from the finished steps alone, the two become one
-// wherever nothing reads what was written over; other carries change places with every iteration. Nothing is copied.
+// Buffer aliasing of the carries of a loop of the entry function. A body is built as though each carry had two buffers,
+// one that it is read from and one that its next value is written to. Then, from the finished steps alone, the two are
+// merged wherever no read comes after the overwriting store; the other carries are double buffered: their two buffers
+// are swapped after every iteration. No carry is copied.
 #include <functional>
 #include <unordered_map>
 #include <vector>
@@ -10,16 +11,16 @@
 
 namespace calque::kernel {
 
-/// Visits the views of the steps, and of those inside them.
+/// Visits the views of the steps and of the steps nested in them.
 void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& visit);
 
-/// Replaces every view of the buffers named by a view into another buffer.
-void place_buffers(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& places);
+/// Redirects every view of a buffer in `targets` to the slice of another buffer that is given there.
+void redirect_views(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& targets);
 
-/// The place that alternates: `even` in iterations for which number + phase is even, else `odd`, which has no choices.
-View alternating(const View& even, const View& odd, int32_t loop, int64_t phase);
+/// A double-buffered view: `even` in iterations for which number + phase is even, else `odd`, which has no choices.
+View double_buffered(const View& even, const View& odd, int32_t loop, int64_t phase);
 
-/// Takes out buffers and kernels of the program that no step uses, inputs and outputs aside.
+/// Removes buffers, except inputs, outputs and constants, and kernels that no step uses.
 void drop_unused(Program& program);
 
 }  // namespace calque::kernel

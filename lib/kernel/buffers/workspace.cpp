@@ -11,43 +11,43 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-struct Life {
+struct LiveRange {
   int32_t buffer = -1;
   int64_t bytes = 0;
-  int64_t first = -1, last = -1;  ///< steps, in program order; -1: touched by none
+  int64_t first = -1, last = -1;  ///< times in program order; -1: never used
 };
 
-class Lives {
+class LiveRanges {
  public:
-  /// Of the workspace buffers that are private to one loop; to none: -1.
-  Lives(const Program& program, const std::vector<Step>& steps, int32_t private_to) {
+  /// The live ranges of the workspace buffers that are private to the loop `private_to`, or to none (-1).
+  LiveRanges(const Program& program, const std::vector<Step>& steps, int32_t private_to) {
     for (size_t b = 0; b < program.buffers.size(); ++b) {
       const ProgramBuffer& buffer = program.buffers[b];
-      Life life;
+      LiveRange range;
       if (buffer.kind == BufferKind::workspace && buffer.private_to == private_to) {
         const auto bytes = static_cast<int64_t>(bytes_of(buffer.type));
-        life.buffer = static_cast<int32_t>(b);
-        life.bytes = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+        range.buffer = static_cast<int32_t>(b);
+        range.bytes = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
       }
-      by_buffer_.push_back(life);
+      by_buffer_.push_back(range);
     }
     walk(steps);
   }
 
-  /// Of the buffers that steps touch, the largest first.
-  std::vector<Life> sorted() const {
-    std::vector<Life> lives;
-    for (const Life& l : by_buffer_)
-      if (l.buffer >= 0 && l.first >= 0) lives.push_back(l);
-    std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) {
+  /// The live ranges of the used buffers, the largest buffer first.
+  std::vector<LiveRange> sorted() const {
+    std::vector<LiveRange> ranges;
+    for (const LiveRange& r : by_buffer_)
+      if (r.buffer >= 0 && r.first >= 0) ranges.push_back(r);
+    std::sort(ranges.begin(), ranges.end(), [](const LiveRange& a, const LiveRange& b) {
       return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
     });
-    return lives;
+    return ranges;
   }
 
  private:
-  /// A place that a view may stand for, and the loops that it depends on.
-  struct Touch {
+  /// A buffer slice that a view may denote, and the loops that it depends on.
+  struct Use {
     int32_t buffer;
     const std::vector<View::Term>* terms;
     const std::vector<View::Choice>* choices;
@@ -57,15 +57,15 @@ class Lives {
     }
   };
 
-  void touch(int32_t buffer, const std::vector<View::Term>& terms, const View& view) {
-    Life& life = by_buffer_[static_cast<size_t>(buffer)];
-    if (life.first < 0) life.first = now_;
-    life.last = now_;
-    touched_.push_back({buffer, &terms, &view.choices});
+  void use(int32_t buffer, const std::vector<View::Term>& terms, const View& view) {
+    LiveRange& range = by_buffer_[static_cast<size_t>(buffer)];
+    if (range.first < 0) range.first = now_;
+    range.last = now_;
+    uses_.push_back({buffer, &terms, &view.choices});
   }
-  void touch(const View& view) {
-    touch(view.buffer, view.terms, view);
-    for (const View::Choice& c : view.choices) touch(c.buffer, c.terms, view);
+  void use(const View& view) {
+    use(view.buffer, view.terms, view);
+    for (const View::Choice& c : view.choices) use(c.buffer, c.terms, view);
   }
 
   void walk(const std::vector<Step>& steps) {
@@ -73,34 +73,35 @@ class Lives {
       const bool loops = s.kind == StepKind::while_ || s.kind == StepKind::repeat;
       const int64_t begin = now_;
       if (loops) ++now_;
-      const size_t before = touched_.size();
+      const size_t before = uses_.size();
       // The views of a loop or branch (a predicate, a selector) are read on entering a block.
       for (size_t b = 0; b < s.blocks.size(); ++b) {
-        if (s.kind == StepKind::branch || b > 0) read_views(s);
+        if (s.kind == StepKind::branch || b > 0) use_views(s);
         walk(s.blocks[b]);
       }
-      if (s.blocks.empty()) read_views(s);
+      if (s.blocks.empty()) use_views(s);
       if (!loops) continue;
-      // What was alive before the loop and is touched in it is wanted again in the next iteration, and what is read or
-      // written one slice an iteration, or every other iteration, is needed throughout. So is all that threads share.
+      // A buffer that is live before the loop and used in it is used again in the next iteration. A buffer of which
+      // each iteration uses one slice, or that is used every other iteration, is live throughout the loop, and so are
+      // all buffers that threads share.
       ++now_;
-      for (size_t i = before; i < touched_.size(); ++i) {
-        Life& life = by_buffer_[static_cast<size_t>(touched_[i].buffer)];
-        const bool sliced = s.threads || (s.loop_id >= 0 && touched_[i].depends_on(s.loop_id)) ||
-                            (s.piece_id >= 0 && touched_[i].depends_on(s.piece_id));
-        if (sliced) life.first = std::min(life.first, begin);
-        if (sliced || life.first < begin) life.last = now_;
+      for (size_t i = before; i < uses_.size(); ++i) {
+        LiveRange& range = by_buffer_[static_cast<size_t>(uses_[i].buffer)];
+        const bool sliced = s.threads || (s.loop_id >= 0 && uses_[i].depends_on(s.loop_id)) ||
+                            (s.chunk_id >= 0 && uses_[i].depends_on(s.chunk_id));
+        if (sliced) range.first = std::min(range.first, begin);
+        if (sliced || range.first < begin) range.last = now_;
       }
       ++now_;
     }
   }
-  void read_views(const Step& s) {
-    for (const View& v : s.views) touch(v);
+  void use_views(const Step& s) {
+    for (const View& v : s.views) use(v);
     ++now_;
   }
 
-  std::vector<Life> by_buffer_;
-  std::vector<Touch> touched_;  // in order
+  std::vector<LiveRange> by_buffer_;
+  std::vector<Use> uses_;  // in order
   int64_t now_ = 0;
 };
 
@@ -117,43 +118,45 @@ int32_t add_workspace(Program& program, const Type& type) {
 
 namespace {
 
-/// Gives buffers their offsets. Returns the bytes that they take together.
-int64_t place(Program& program, const Lives& lives) {
-  // Each at the lowest offset that is free throughout its life.
-  struct Placed {
+/// Assigns offsets to buffers. Returns their total size in bytes.
+int64_t assign_offsets(Program& program, const LiveRanges& ranges) {
+  // First fit: each buffer gets the lowest offset that is free throughout its live range.
+  struct Slot {
     int64_t begin, end, first, last;
   };
-  std::vector<Placed> placed;  // sorted by begin
+  std::vector<Slot> slots;  // sorted by begin
   int64_t total = 0;
-  // Past this many buffers the search would dominate compilation; the rest is laid out one after the other.
+  // Beyond this many buffers the search would dominate compile time; the rest are laid out one after the other.
   constexpr size_t kSearched = 2000;
-  for (const Life& l : lives.sorted()) {
+  for (const LiveRange& r : ranges.sorted()) {
     int64_t at = 0;
-    if (placed.size() < kSearched) {
-      for (const Placed& p : placed) {
-        if (p.last < l.first || l.last < p.first) continue;
-        if (p.begin >= at + l.bytes) break;
-        at = std::max(at, p.end);
+    if (slots.size() < kSearched) {
+      for (const Slot& s : slots) {
+        if (s.last < r.first || r.last < s.first) continue;
+        if (s.begin >= at + r.bytes) break;
+        at = std::max(at, s.end);
       }
-      const Placed mine{at, at + l.bytes, l.first, l.last};
-      placed.insert(std::upper_bound(placed.begin(), placed.end(), mine,
-                                     [](const Placed& a, const Placed& b) { return a.begin < b.begin; }),
-                    mine);
+      const Slot slot{at, at + r.bytes, r.first, r.last};
+      slots.insert(std::upper_bound(slots.begin(), slots.end(), slot,
+                                    [](const Slot& a, const Slot& b) { return a.begin < b.begin; }),
+                   slot);
     } else {
       at = total;
     }
-    program.buffers[static_cast<size_t>(l.buffer)].offset = at;
-    total = std::max(total, at + l.bytes);
+    program.buffers[static_cast<size_t>(r.buffer)].offset = at;
+    total = std::max(total, at + r.bytes);
   }
   return total;
 }
 
 }  // namespace
 
-int64_t place_private(Program& program, const Step& loop) {
-  return place(program, Lives(program, loop.blocks[0], loop.loop_id));
+int64_t assign_private_offsets(Program& program, const Step& loop) {
+  return assign_offsets(program, LiveRanges(program, loop.blocks[0], loop.loop_id));
 }
 
-void place_workspace(Program& program) { program.workspace_bytes = place(program, Lives(program, program.steps, -1)); }
+void assign_workspace_offsets(Program& program) {
+  program.workspace_bytes = assign_offsets(program, LiveRanges(program, program.steps, -1));
+}
 
 }  // namespace calque::kernel

@@ -1,19 +1,19 @@
 #pragma once
-// Offsets of intermediate values in one block of memory. When a value lives follows from the finished steps
-// alone: from the first that touches it to the last, and to the end of every loop that it enters from outside. Values
-// that never live at the same time may share bytes.
+// Offsets of intermediate values in one block of memory. Live ranges follow from the finished steps alone: from the
+// first step that uses a value to the last, extended to the end of every loop that the value is live into. Values whose
+// live ranges are disjoint may share bytes.
 #include "kernel/ir/program.h"
 
 namespace calque::kernel {
 
-/// A new workspace buffer of the program, dense, without a place yet.
+/// Adds a dense workspace buffer to the program, without an offset yet.
 int32_t add_workspace(Program& program, const Type& type);
 
-/// Gives the buffers that are private to the iterations of a loop (`private_to`) their offsets. Returns the bytes that
-/// they take together.
-int64_t place_private(Program& program, const Step& loop);
+/// Assigns offsets to the buffers that are private to the iterations of a loop (`private_to`). Returns their total size
+/// in bytes.
+int64_t assign_private_offsets(Program& program, const Step& loop);
 
-/// Gives every other workspace buffer its offset and the program its workspace_bytes. Steps and views are final.
-void place_workspace(Program& program);
+/// Assigns offsets to all other workspace buffers and sets the program's workspace_bytes. Steps and views are final.
+void assign_workspace_offsets(Program& program);
 
 }  // namespace calque::kernel

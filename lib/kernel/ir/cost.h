@@ -1,5 +1,5 @@
 #pragma once
-// What instructions cost.
+// The cost of instructions.
 #include "kernel/ir/kernel.h"
 #include "math/cost.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // The kernel IR: a tree of structured regions over scalar instructions. It knows loops, loads, stores and scalar
-// arithmetic; a schedule adds vectors and threads as marks on loops. Every instruction defines its results before the
-// instructions after it use them; a nested region may use whatever the regions around it have defined.
+// arithmetic; a schedule adds vectors and threads as attributes of loops. Definitions precede uses; a nested region may
+// use every value that its enclosing regions have defined.
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
@@ -19,56 +19,57 @@ using Ids = detail::InlineVector<Id, 3>;
 inline constexpr Id kNone = -1;
 
 enum class Op : uint8_t {
-  constant,  ///< results[0] = `literal` of the result's dtype
-  scalar,    ///< results[0] = `primitive`(operands): an elementwise basic primitive, semantics.md's corner cases
-             ///< included. Operand dtypes as its typing rule; attributes (convert, bitcast) follow from the result's
-             ///< dtype
-  load,      ///< results[0] = buffers[buffer][operands[0]] (index in elements, i64); operands[1], if there, is a
-             ///< bool predicate: where false nothing is read and the result is zero
-  store,     ///< buffers[buffer][operands[0]] = operands[1]; operands[2], if there, is a bool predicate. With a
-             ///< combiner (on a GPU alone) what is there is combined with operands[1], in one atomic operation
-  loop,      ///< see LoopKind
-  while_,    ///< operands: initial carries. regions[0](carries) yields one bool; regions[1](carries) yields the next
-             ///< carries. results: last carries. In a vectorised loop every lane has its own trip count: finished lanes
-             ///< keep their carries and neither load, store nor divide
-  if_,       ///< operands[0]: bool. regions[0] (then) and regions[1] (else), without parameters, yield the results.
-             ///< In a vectorised loop a region runs if some lane needs it, under that mask
-  contraction,  ///< sums[m, n] = sum over k of regions[0](m, k) * regions[1](k, n) for all m < rows, n < columns,
-                ///< k < extent; regions[2](m, n, sum) stores what is wanted of each. The factors have one dtype, 16-bit
-                ///< floats included; the sum's is theirs, f32 for 16-bit floats. Sums run over k in order, in blocks
-                ///< that the code generator documents. Never inside a vectorised loop
-  yield,        ///< last instruction of a region that gives values: operands
+  constant,     ///< results[0] = `literal` of the result's dtype
+  scalar,       ///< results[0] = `primitive`(operands): an elementwise basic primitive, semantics.md's corner cases
+                ///< included. Operand dtypes as its typing rule; attributes (convert, bitcast) follow from the result's
+                ///< dtype
+  load,         ///< results[0] = buffers[buffer][operands[0]] (index in elements, i64); operands[1], if present, is a
+                ///< bool predicate: where it is false nothing is read and the result is zero
+  store,        ///< buffers[buffer][operands[0]] = operands[1]; operands[2], if present, is a bool predicate. With a
+                ///< combiner (GPU only) the element is combined with operands[1] in one atomic operation
+  loop,         ///< see LoopKind
+  while_,       ///< operands: initial carries. regions[0](carries) yields one bool; regions[1](carries) yields the next
+                ///< carries. results: final carries. In a vectorised loop every lane has its own trip count: finished
+                ///< lanes keep their carries and neither load, store nor divide
+  if_,          ///< operands[0]: bool. regions[0] (then) and regions[1] (else), without parameters, yield the results.
+                ///< In a vectorised loop a region runs if some lane needs it, under that mask
+  contraction,  ///< acc[m, n] = sum over k of regions[0](m, k) * regions[1](k, n) for all m < rows, n < columns,
+                ///< k < extent; the epilogue regions[2](m, n, acc) stores the results. The factors have one dtype,
+                ///< 16-bit floats included; the accumulator has the same, or f32 for 16-bit floats. Accumulation runs
+                ///< over k in order, in blocks that the code generator documents. Never inside a vectorised loop
+  yield,        ///< terminator of a region that yields values: operands
 };
 
 enum class LoopKind : uint8_t {
   parallel,    ///< iterations are independent; regions[0](index); no results
   sequential,  ///< in order; operands: initial carries; regions[0](index, carries...) yields the next carries. With
-               ///< `combiners` it is cumulative: the next carry k is combiners[k] of carry k and of what depends on no
-               ///< carry, and may be reassociated as the code generator documents
+               ///< `combiners` it is cumulative: the next carry k is combiners[k] of carry k and of a value that
+               ///< depends on no carry, and may be reassociated as the code generator documents
   reduction,   ///< operands: initial values; regions[0](index) yields one contribution each; result k is the fold of
                ///< initial and contributions by combiners[k], in the fixed order that the code generator documents
 };
 
-/// On a GPU: who runs the iterations of a loop. Threads form groups: a thread alone, a warp, or a block. Code outside
-/// every spread loop is run by all threads of all groups alike, but what it stores is stored by the first thread of a
-/// group; where such code stores, the grid is one group.
-enum class Spread : uint8_t {
-  each,     ///< every thread runs all of them
-  groups,   ///< each iteration by one group. Loops so marked that are nested in one another are dealt out as one
-  threads,  ///< dealt to the threads of the group. What such a loop stores, all threads of the group see behind it
+/// GPU only: the threads that run the iterations of a loop. A thread group is a single thread, a warp, or a block. Code
+/// outside every mapped loop is run by all threads of all groups alike, except that only the first thread of a group
+/// stores; where such code stores, the grid is one group.
+enum class ParallelMapping : uint8_t {
+  replicated,  ///< every thread runs all iterations
+  groups,      ///< each iteration runs on one thread group. Nested loops with this mapping are distributed as one loop
+  threads,     ///< distributed over the threads of the group, all of which see the loop's stores after it
 };
 
 /// How a kernel runs on a GPU.
 struct Launch {
-  int64_t groups = 1;    ///< that share the iterations of loops spread over groups
-  int32_t group = 1;     ///< threads in a group: 1, 32, or all of a block
-  int32_t threads = 32;  ///< in a block: a multiple of 32
+  int64_t groups = 1;      ///< thread groups that share the iterations of loops mapped to groups
+  int32_t group_size = 1;  ///< threads in a group: 1, 32, or all of a block
+  int32_t threads = 32;    ///< in a block: a multiple of 32
 };
 
-/// How a reduction combines. The arg forms take two results each: (value, index i64), lowest index on ties, NaN wins.
+/// The combining operation of a reduction. The arg forms have two results each: (value, index i64); the lowest index
+/// wins ties, NaN wins over numbers.
 enum class Combiner : uint8_t { add, mul, max, min, and_, or_, argmax, argmin };
 
-/// The value that leaves any contribution unchanged, as a reduction's lanes start (arg forms: of their value).
+/// The neutral element of a combiner, with which a reduction's lanes start (arg forms: that of the value).
 Literal identity(Combiner combiner, DType dtype);
 
 struct Region;
@@ -77,7 +78,7 @@ struct Instruction {
   Op op = Op::constant;
   PrimitiveId primitive = 0;
   LoopKind loop = LoopKind::parallel;
-  bool exact = false;  ///< of scalar: neither contracted nor reassociated, in any mode
+  bool exact = false;  ///< scalar only: neither contracted nor reassociated, in any mode
   int32_t buffer = -1;
   Ids operands;
   Ids results;
@@ -85,16 +86,16 @@ struct Instruction {
   // ---- loops
   int64_t extent = 0;
   detail::InlineVector<Combiner, 4> combiners;
-  int64_t rows = 0, columns = 0;  ///< of a contraction, whose depth is `extent`
+  int64_t rows = 0, columns = 0;  ///< contraction only: M and N; K is `extent`
   /// Schedule: iterations run in vectors of the target's width with a masked tail. At most one loop on any path from
-  /// the root is vectorised. A reduction that is vectorised may reassociate (fixed by extent and width alone).
+  /// the root is vectorised. A vectorised reduction may reassociate (fixed by extent and width alone).
   bool vectorize = false;
-  /// Schedule: split over threads, in pieces of at least `grain` iterations. A reduction's pieces are whole blocks of
-  /// its order of summation. A parallel loop with grain 0 is split together with the one loop inside it, piece by
-  /// piece.
+  /// Schedule: split over threads, in chunks of at least `grain` iterations. A reduction's chunks are whole blocks of
+  /// its order of summation. A parallel loop with grain 0 is split together with the one loop inside it, chunk by
+  /// chunk.
   bool threads = false;
   int64_t grain = 0;
-  Spread spread = Spread::each;  ///< on a GPU, where `threads` means nothing
+  ParallelMapping mapping = ParallelMapping::replicated;  ///< GPU only, where `threads` is ignored
   std::vector<Region> regions;
 };
 
@@ -107,7 +108,7 @@ struct Region {
   std::vector<Instruction> instructions;
 };
 
-/// Whether `wanted` holds of an instruction of the region, at any depth.
+/// Whether `wanted` holds for some instruction of the region, at any nesting depth.
 template <class Wanted>
 bool contains(const Region& region, const Wanted& wanted) {
   for (const Instruction& i : region.instructions) {
@@ -118,10 +119,10 @@ bool contains(const Region& region, const Wanted& wanted) {
   return false;
 }
 
-/// What a kernel reads or writes: a pointer parameter with static type and strides already folded into the indices.
+/// Memory that a kernel reads or writes: a pointer parameter of static type. Strides are folded into the indices.
 struct Buffer {
   DType dtype = DType::f32;
-  /// Elements from the lowest to one past the highest that may be touched; 0 when empty.
+  /// Elements from the lowest to one past the highest that may be accessed; 0 when empty.
   int64_t extent = 0;
   bool written = false;
   /// Guaranteed alignment in bytes.
@@ -132,10 +133,10 @@ struct Buffer {
 struct Kernel {
   std::string name;  ///< `fused_mul_sin_sum_1a2b3c4d`
   std::vector<Buffer> buffers;
-  std::vector<DType> values;                    ///< dtype of every Id
-  Region body;                                  ///< no parameters, no yield
-  std::optional<Launch> launch = std::nullopt;  ///< scheduled for a GPU
-  /// Per call: for `explain`.
+  std::vector<DType> values;                    ///< dtype of each Id
+  Region body;                                  ///< without parameters and yield
+  std::optional<Launch> launch = std::nullopt;  ///< present once scheduled for a GPU
+  /// Per call, for `explain`.
   int64_t bytes_read = 0, bytes_written = 0, flops = 0;
 
   Id add_value(DType dtype) {
@@ -147,7 +148,8 @@ struct Kernel {
 /// Readable text, as `plan` shows it.
 std::ostream& operator<<(std::ostream& out, const Kernel& kernel);
 
-/// Checks structure, dtypes, definition before use, loop marks. Throws CompileError naming the kernel and the rule.
+/// Checks structure, dtypes, definition before use and loop attributes. Throws CompileError that names the kernel and
+/// the rule.
 void verify(const Kernel& kernel);
 
 }  // namespace calque::kernel

@@ -74,7 +74,8 @@ void Emitter::range(Id id, int64_t low, int64_t high) { ranges_[static_cast<size
 Id Emitter::emit_pure(Instruction instruction, DType dtype) {
   int depth = 0;
   for (Id o : instruction.operands) depth = std::max(depth, depth_of(o));
-  if (depth > this->depth()) throw CompileError("internal: a kernel instruction is placed outside its operands' scope");
+  if (depth > this->depth())
+    throw CompileError("internal: a kernel instruction is inserted outside its operands' scope");
   const Key key{instruction.op,      instruction.primitive, dtype, instruction.buffer, instruction.operands,
                 instruction.literal, instruction.exact};
   if (instruction.op != Op::constant) {
@@ -203,8 +204,8 @@ Id Emitter::mod(Id a, int64_t b) {
   return id;
 }
 
-std::optional<Emitter::Term> Emitter::joined(const Term& outer, const Term& inner) const {
-  // x / (b m) and (x / b) % m make x / b.
+std::optional<Emitter::Term> Emitter::combined(const Term& outer, const Term& inner) const {
+  // x / (b m) and (x / b) % m combine to x / b.
   const auto rest = origins_.find(inner.index);
   if (rest == origins_.end() || !rest->second.remainder) return std::nullopt;
   int64_t step = 0, divisor = 0;
@@ -227,7 +228,7 @@ Id Emitter::conjunction(Id a, Id b) {
 
 std::unique_ptr<Emitter::Scope> Emitter::build_region(int depth, std::span<const DType> parameters,
                                                       const RegionBody& body, Region& out) {
-  // Scopes deeper than the place of this region are set aside: nothing in it depends on them.
+  // Scopes deeper than the region's parent are set aside: the region does not depend on them.
   std::vector<std::unique_ptr<Scope>> aside;
   while (this->depth() > depth) {
     aside.push_back(std::move(scopes_.back()));
@@ -289,7 +290,7 @@ Ids Emitter::loop(LoopKind kind, int64_t extent, std::span<const Id> initial, st
 }
 
 Ids Emitter::while_loop(std::span<const Id> initial, int depth, const RegionBody& condition, const RegionBody& body,
-                        bool rare) {
+                        bool cold) {
   Instruction i;
   i.op = Op::while_;
   i.operands = Ids(initial);
@@ -297,7 +298,7 @@ Ids Emitter::while_loop(std::span<const Id> initial, int depth, const RegionBody
   for (Id id : initial) parameters.push_back(dtype(id));
   i.regions.resize(2);
   build_region(depth, parameters, condition, i.regions[0]);
-  const int outer = std::exchange(least_depth_, rare ? depth + 1 : least_depth_);
+  const int outer = std::exchange(least_depth_, cold ? depth + 1 : least_depth_);
   build_region(depth, parameters, body, i.regions[1]);
   least_depth_ = outer;
   for (Id id : initial) i.results.push_back(fresh(dtype(id), depth));
@@ -325,7 +326,7 @@ void Emitter::contraction(const Product& product, const Factor& lhs, const Facto
   i.op = Op::contraction;
   i.rows = product.rows;
   i.columns = product.columns;
-  i.extent = product.depth;
+  i.extent = product.k;
   i.regions.resize(3);
   const auto bounded = [&](Id id, int64_t extent) { range(id, 0, std::max<int64_t>(extent - 1, 0)); };
   const auto factor = [&](int64_t first, int64_t second, const Factor& element, Region& out) {
@@ -338,10 +339,10 @@ void Emitter::contraction(const Product& product, const Factor& lhs, const Facto
         },
         out);
   };
-  factor(product.rows, product.depth, lhs, i.regions[0]);
-  factor(product.depth, product.columns, rhs, i.regions[1]);
+  factor(product.rows, product.k, lhs, i.regions[0]);
+  factor(product.k, product.columns, rhs, i.regions[1]);
   build_region(
-      depth(), std::array{DType::i64, DType::i64, product.sum},
+      depth(), std::array{DType::i64, DType::i64, product.accumulator},
       [&](std::span<const Id> p) {
         bounded(p[0], product.rows);
         bounded(p[1], product.columns);

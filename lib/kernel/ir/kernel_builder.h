@@ -1,6 +1,6 @@
 #pragma once
-// Builds one kernel. An instruction goes to the outermost open scope in which its operands are known, and equal
-// instructions become one, so that loop-invariant code is hoisted as it is written. All instructions are total (loads
+// Builds one kernel. An instruction is inserted into the outermost open scope in which its operands are defined, and
+// equal instructions are merged, so loop-invariant code is hoisted as it is emitted. All instructions are total (loads
 // carry predicates where needed), so hoisting is always safe.
 #include <functional>
 #include <memory>
@@ -25,10 +25,9 @@ class Emitter {
   Id scalar(PrimitiveId primitive, DType dtype, std::initializer_list<Id> operands) {
     return scalar(primitive, dtype, std::span<const Id>(operands.begin(), operands.size()));
   }
-  /// buffer[index] under the predicate in force. `pinned` loads stay where they are written: the kernel changes the
-  /// buffer.
+  /// buffer[index] under the current predicate. `pinned` loads are not hoisted: the kernel writes the buffer.
   Id load(int32_t buffer, Id index, bool pinned = false);
-  /// buffer[index] = value under the predicate in force, in the innermost scope.
+  /// buffer[index] = value under the current predicate, in the innermost scope.
   void store(int32_t buffer, Id index, Id value);
 
   // ---- index arithmetic on i64
@@ -42,12 +41,12 @@ class Emitter {
     Id index = kNone;
     int64_t step = 0;
   };
-  /// The sum of two terms as one, where their indices are quotient and remainder of one position and the first's step
-  /// is the second's times the divisor.
-  std::optional<Term> joined(const Term& outer, const Term& inner) const;
+  /// The sum of two terms as one term, when their indices are the quotient and the remainder of one index and the
+  /// first's step is the second's times the divisor.
+  std::optional<Term> combined(const Term& outer, const Term& inner) const;
 
   // ---- predicates
-  /// Everything loaded or stored while it runs happens only where `predicate` holds too.
+  /// Runs `f`; its loads and stores are also subject to `predicate`.
   template <class F>
   auto under(Id predicate, F&& f) {
     const Id saved = predicate_;
@@ -64,30 +63,30 @@ class Emitter {
   // ---- regions
   /// Depth of the innermost scope; 0 is the kernel's body.
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
-  /// Depth of the scope that defines a value; -1 for none.
+  /// Depth of the scope that defines a value; 0 for kNone.
   int depth_of(Id id) const { return id == kNone ? 0 : depths_[static_cast<size_t>(id)]; }
 
   using LoopBody = std::function<Ids(Id index, std::span<const Id> carries)>;
-  /// A loop placed in the scope at `depth`. A parallel loop's body returns nothing. Returns the loop's results.
+  /// Inserts a loop into the scope at `depth`. A parallel loop's body returns nothing. Returns the loop's results.
   Ids loop(LoopKind kind, int64_t extent, std::span<const Id> initial, std::span<const Combiner> combiners, int depth,
            const LoopBody& body);
   using RegionBody = std::function<Ids(std::span<const Id> carries)>;
-  /// `rare`: the body runs once at most and seldom, so nothing of it is computed before the loop.
+  /// `cold`: the body is a cold path that runs at most once, so none of its instructions is hoisted out of the loop.
   Ids while_loop(std::span<const Id> initial, int depth, const RegionBody& condition, const RegionBody& body,
-                 bool rare = false);
+                 bool cold = false);
   Ids if_else(Id predicate, std::span<const DType> results, int depth, const RegionBody& then_body,
               const RegionBody& else_body);
 
-  /// A contraction in the innermost scope: rows x depth times depth x columns.
+  /// A contraction in the innermost scope: [rows, k] times [k, columns].
   struct Product {
-    int64_t rows = 0, columns = 0, depth = 0;
-    DType factor, sum;
+    int64_t rows = 0, columns = 0, k = 0;
+    DType factor, accumulator;
   };
   using Factor = std::function<Id(Id, Id)>;
-  using Epilogue = std::function<void(Id m, Id n, Id sum)>;
+  using Epilogue = std::function<void(Id m, Id n, Id accumulator)>;
   void contraction(const Product& product, const Factor& lhs, const Factor& rhs, const Epilogue& epilogue);
 
-  // ---- memo of the values of graphs, kept in the scope where they stay valid
+  // ---- memo of graph values, kept in the scope where they are valid
   struct MemoKey {
     uint64_t frame;
     uint32_t value;
@@ -100,7 +99,7 @@ class Emitter {
 
   DType dtype(Id id) const { return kernel_.values[static_cast<size_t>(id)]; }
   Kernel& kernel() { return kernel_; }
-  /// The constant's value, for i64 constants.
+  /// Whether `id` is an i64 constant, whose value is then stored to `value`.
   bool is_constant(Id id, int64_t& value) const;
 
  private:
@@ -123,7 +122,7 @@ class Emitter {
     int64_t low = INT64_MIN, high = INT64_MAX;
   };
   std::vector<Range> ranges_;
-  /// What an index is divided from: of / by, or of % by.
+  /// How an index was divided: of / by, or of % by.
   struct Origin {
     Id of = kNone;
     int64_t by = 1;
@@ -131,7 +130,7 @@ class Emitter {
   };
   std::unordered_map<Id, Origin> origins_;
   Id predicate_ = kNone;
-  int least_depth_ = 0;  ///< where an instruction goes whose operands would let it go further out
+  int least_depth_ = 0;  ///< lower bound of the scope depth to which instructions are hoisted
 };
 
 }  // namespace calque::kernel

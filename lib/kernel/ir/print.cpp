@@ -1,51 +1,37 @@
-// The readable forms of kernels and programs, as `plan` shows them. Nothing parses them back.
+// Text dumps of kernels and programs, as `plan` shows them.
 #include <ostream>
 
 #include <fmt/format.h>
 
+#include "ir/text/text.h"
 #include "kernel/ir/kernel.h"
+#include "kernel/ir/names.h"
 #include "kernel/ir/program.h"
 
 namespace calque::kernel {
 
 namespace {
 
-std::string_view combiner_name(Combiner c) {
-  constexpr std::string_view kNames[] = {"add", "mul", "max", "min", "and", "or", "argmax", "argmin"};
-  return kNames[static_cast<size_t>(c)];
-}
-
-std::string literal_text(const Literal& l, DType d) {
-  return visit_dtype(d, [&]<class T>() -> std::string {
-    if constexpr (std::is_same_v<T, bool>)
-      return l.bytes[0] != 0 ? "true" : "false";
-    else if constexpr (std::is_integral_v<T>)
-      return fmt::format("{}", static_cast<int64_t>(l.as<T>()));
-    else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-      return fmt::format("{}", l.as<T>());
-    else if constexpr (sizeof(T) == 2)
-      return fmt::format("{}", static_cast<float>(l.as<T>()));
-    else
-      return fmt::format("({}, {})", l.as<T>().real(), l.as<T>().imag());
-  });
-}
-
 class KernelPrinter {
  public:
   KernelPrinter(std::ostream& out, const Kernel& kernel) : out_(out), kernel_(kernel) {}
 
   void print() {
-    out_ << "kernel " << kernel_.name << '(';
+    std::string name;
+    text::append_name(name, kernel_.name);
+    out_ << "kernel " << name << '(';
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const Buffer& b = kernel_.buffers[i];
       out_ << (i ? ", " : "") << (b.written ? "out " : "") << 'b' << i << ": " << b.dtype << '[' << b.extent << ']';
+      if (b.alignment != static_cast<int64_t>(size_of(b.dtype))) out_ << " align " << b.alignment;
     }
     out_ << ") {\n";
-    if (kernel_.bytes_read + kernel_.bytes_written > 0)
-      out_ << fmt::format("  // reads {} bytes, writes {} bytes, {} flops\n", kernel_.bytes_read, kernel_.bytes_written,
+    if (kernel_.bytes_read != 0 || kernel_.bytes_written != 0 || kernel_.flops != 0)
+      out_ << fmt::format("  reads {} bytes, writes {} bytes, {} flops\n", kernel_.bytes_read, kernel_.bytes_written,
                           kernel_.flops);
     if (const auto& l = kernel_.launch)
-      out_ << fmt::format("  // {} groups of {} threads, {} threads a block\n", l->groups, l->group, l->threads);
+      out_ << fmt::format("  launch {} groups of {} threads, {} threads per block\n", l->groups, l->group_size,
+                          l->threads);
     region(kernel_.body, 1);
     out_ << "}\n";
   }
@@ -65,7 +51,7 @@ class KernelPrinter {
     out_ << title;
     if (!r.parameters.empty()) {
       out_ << '(';
-      ids(r.parameters, false);
+      ids(r.parameters, true);
       out_ << ") ";
     }
     out_ << "{\n";
@@ -76,18 +62,22 @@ class KernelPrinter {
   void predicate(const Instruction& i, size_t at) {
     if (i.operands.size() > at) out_ << " if %" << i.operands[at];
   }
-  void spread(const Instruction& i) {
-    if (i.spread == Spread::groups) out_ << " over groups";
-    if (i.spread == Spread::threads) out_ << " over threads";
+  void mapping(const Instruction& i) {
+    if (i.mapping == ParallelMapping::groups) out_ << " over groups";
+    if (i.mapping == ParallelMapping::threads) out_ << " over threads";
+  }
+  void literal(const Instruction& i) {
+    std::string element;
+    text::append_element(element, kernel_.values[static_cast<size_t>(i.results[0])], i.literal.bytes);
+    out_ << element;
   }
   void loop(const Instruction& i, int depth) {
-    constexpr std::string_view kKinds[] = {"parallel", "sequential", "reduction"};
-    out_ << kKinds[static_cast<size_t>(i.loop)] << ' ' << i.extent;
+    out_ << spelling_of(i.loop) << ' ' << i.extent;
     if (i.vectorize) out_ << " vectorize";
     if (i.threads) out_ << " threads";
     if (i.grain > 0) out_ << '(' << i.grain << ')';
-    spread(i);
-    for (size_t c = 0; c < i.combiners.size(); ++c) out_ << (c ? ", " : " ") << combiner_name(i.combiners[c]);
+    mapping(i);
+    for (size_t c = 0; c < i.combiners.size(); ++c) out_ << (c ? ", " : " ") << spelling_of(i.combiners[c]);
     if (!i.operands.empty()) {
       out_ << " from ";
       ids(i.operands, false);
@@ -102,7 +92,7 @@ class KernelPrinter {
     }
     switch (i.op) {
       case Op::constant:
-        out_ << literal_text(i.literal, kernel_.values[static_cast<size_t>(i.results[0])]);
+        literal(i);
         break;
       case Op::scalar:
         out_ << primitive(i.primitive).name << (i.exact ? ".exact " : " ");
@@ -114,7 +104,7 @@ class KernelPrinter {
         break;
       case Op::store:
         out_ << (i.combiners.empty() ? "store" : "combine by ");
-        if (!i.combiners.empty()) out_ << combiner_name(i.combiners[0]);
+        if (!i.combiners.empty()) out_ << spelling_of(i.combiners[0]);
         out_ << " b" << i.buffer << "[%" << i.operands[0] << "], %" << i.operands[1];
         predicate(i, 2);
         break;
@@ -134,7 +124,7 @@ class KernelPrinter {
         break;
       case Op::contraction:
         out_ << "contraction " << i.rows << " x " << i.columns << " over " << i.extent;
-        spread(i);
+        mapping(i);
         nested(i.regions[0], " lhs ", depth);
         nested(i.regions[1], " rhs ", depth);
         nested(i.regions[2], " then ", depth);
@@ -176,12 +166,12 @@ class ProgramPrinter {
     out_ << "steps {\n";
     steps(program_.steps, 1);
     out_ << "}\n";
-    for (const std::string& note : program_.notes) out_ << "not fused: " << note << '\n';
+    for (const std::string& remark : program_.remarks) out_ << "not fused: " << remark << '\n';
     for (const Kernel& k : program_.kernels) out_ << k;
   }
 
  private:
-  void place(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) {
+  void slice(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) {
     out_ << 'm' << buffer;
     if (offset != 0) out_ << '+' << offset;
     for (const View::Term& t : terms) out_ << '+' << t.bytes << "*i" << t.loop;
@@ -189,10 +179,10 @@ class ProgramPrinter {
   void view(const View& v) {
     for (const View::Choice& c : v.choices) {
       out_ << "i" << c.loop << (c.phase ? " even" : " odd") << " ? ";
-      place(c.buffer, c.offset, c.terms);
+      slice(c.buffer, c.offset, c.terms);
       out_ << " : ";
     }
-    place(v.buffer, v.offset, v.terms);
+    slice(v.buffer, v.offset, v.terms);
   }
   void views(const std::vector<View>& list, size_t from = 0) {
     for (size_t i = from; i < list.size(); ++i) {
@@ -233,7 +223,7 @@ class ProgramPrinter {
           break;
         case StepKind::repeat:
           out_ << "repeat " << s.count << (s.reverse ? " reverse" : "") << " i" << s.loop_id;
-          if (s.piece_id >= 0) out_ << " pieces i" << s.piece_id;
+          if (s.chunk_id >= 0) out_ << " chunks i" << s.chunk_id;
           if (s.threads) out_ << " threads";
           if (s.grain > 0) out_ << '(' << s.grain << ')';
           if (s.private_bytes > 0) out_ << " private " << s.private_bytes << " bytes";

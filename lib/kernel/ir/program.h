@@ -1,6 +1,6 @@
 #pragma once
 // A program is a whole compiled graph: buffers, kernels, and the steps of its entry function. Control flow is native:
-// steps are branches and loops of the entry, never a list walked at run time.
+// steps become branches and loops of the entry; no list is interpreted at run time.
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,19 +11,19 @@ namespace calque::kernel {
 
 enum class BufferKind : uint8_t { input, output, constant, workspace };
 
-/// Memory of the entry function. Inputs have their caller's strides; everything else is dense row-major.
+/// Memory of the entry function. Inputs have the caller's strides; everything else is dense row-major.
 struct ProgramBuffer {
   BufferKind kind = BufferKind::workspace;
   int32_t index = 0;   ///< position among inputs, outputs or constants
   int64_t offset = 0;  ///< bytes into the workspace, or into the private memory of a loop (64-byte aligned)
   Type type;
   Shape::Dims strides;  ///< in elements
-  /// Of the workspace: loop_id of the `repeat` on threads to whose iterations it is private, or -1.
+  /// Workspace only: loop_id of the multithreaded `repeat` to whose iterations the buffer is private, or -1.
   int32_t private_to = -1;
 };
 
-/// Part of a buffer: from `offset` bytes, plus, for each enclosing counted loop named, step bytes per iteration. A view
-/// may take turns: the first choice whose loop is in an odd iteration stands for it, else its own place.
+/// A slice of a buffer: it starts at `offset` bytes plus, for each enclosing counted loop in `terms`, a step per
+/// iteration. A view may be double buffered: the first choice whose iteration number plus phase is odd replaces it.
 struct View {
   int32_t buffer = -1;
   int64_t offset = 0;
@@ -34,7 +34,7 @@ struct View {
   };
   std::vector<Term> terms;
   struct Choice {
-    int32_t loop = 0;   ///< Step::loop_id of a `repeat` or `while_` around, or of a `while_` before
+    int32_t loop = 0;   ///< Step::loop_id of an enclosing `repeat` or `while_`, or of a preceding `while_`
     int64_t phase = 0;  ///< added to the iteration number
     int32_t buffer = -1;
     int64_t offset = 0;
@@ -47,9 +47,9 @@ struct View {
 
 enum class StepKind : uint8_t {
   kernel,     ///< call kernels[kernel] with `views` bound to its buffers in order
-  copy,       ///< `bytes` bytes from views[1] to views[0] (no overlap); nothing when they are the same place
+  copy,       ///< `bytes` bytes from views[1] to views[0] (no overlap); a no-op when they are the same memory
   while_,     ///< do blocks[0] (condition); if the bool at views[0] is false leave; do blocks[1]; again. Iterations are
-              ///< numbered from 0 when there is a loop_id, and the last number stays known behind the loop
+              ///< numbered from 0 when there is a loop_id; the last number is available after the loop
   branch,     ///< i32 (or bool) at views[0], clamped to the blocks; run that block. A bool: true is blocks[0]
   repeat,     ///< `count` times blocks[0], iteration numbers 0..count-1, or count-1..0 when `reverse`
   iota_i32,   ///< store the current iteration number of loop_id at views[0] (dtype of the buffer)
@@ -76,22 +76,22 @@ struct Step {
   int32_t host_function = -1;
   std::vector<std::vector<Step>> blocks;
   // ---- of a `repeat`
-  /// Where the loop carries nothing but sums, to which each iteration adds: their types. The views are their memory.
+  /// Types of the carries when all carries are sums to which each iteration adds, else empty. `views` are their memory.
   std::vector<Type> sums;
-  /// Its iterations run on several threads. Each thread has its own copy of the buffers that are private to the loop.
+  /// Iterations run on several threads. Each thread has its own copy of the buffers that are private to the loop.
   bool threads = false;
-  /// Iterations, in the order in which they are counted, form pieces of so many; the last may be shorter. Threads take
-  /// whole pieces. 0: there are no pieces.
+  /// Iterations per chunk, in the order in which they are counted; the last chunk may be shorter. Threads take whole
+  /// chunks. 0: no chunks.
   int64_t grain = 0;
-  /// The loop id that stands in views for the number of the piece, or -1.
-  int32_t piece_id = -1;
+  /// The loop id that denotes the chunk number in views, or -1.
+  int32_t chunk_id = -1;
   int64_t private_bytes = 0;  ///< of memory that each thread needs for the private buffers
 };
 
-/// How many pieces the iterations of a `repeat` form that has pieces.
-inline int64_t pieces_of(const Step& loop) { return (loop.count + loop.grain - 1) / loop.grain; }
+/// The number of chunks of a `repeat` with a grain.
+inline int64_t num_chunks(const Step& loop) { return (loop.count + loop.grain - 1) / loop.grain; }
 
-/// What the code generator takes. The entry is `int32_t entry(Context*, void* const* buffers)`, where `buffers` holds
+/// The input of the code generator. The entry is `int32_t entry(Context*, void* const* buffers)`, where `buffers` holds
 /// the inputs, the outputs, the constants and last the workspace; it returns 0, or 1 when a callback failed.
 struct Program {
   std::string name;
@@ -101,15 +101,13 @@ struct Program {
   std::vector<HostFunctionRef> host_functions;
   std::vector<AnyArray> constants;
   int32_t num_inputs = 0, num_outputs = 0;
-  /// By output: the donated input in whose memory it is computed, or -1. The caller passes one pointer for both. Empty
-  /// when nothing was donated.
+  /// By output: the donated input whose memory it reuses, or -1. The caller passes one pointer for both. Empty when
+  /// nothing was donated.
   std::vector<int32_t> in_place;
   int64_t workspace_bytes = 0;
   int32_t num_loops = 0;
-  /// What was not fused, and why.
-  std::vector<std::string> notes;
-  /// How long it took to decide what becomes a kernel, out of the whole of build_program.
-  double plan_seconds = 0;
+  /// Missed fusions, with their reasons.
+  std::vector<std::string> remarks;
 };
 
 std::ostream& operator<<(std::ostream& out, const Program& program);

@@ -33,7 +33,7 @@ bool same(const Instruction& a, const Instruction& b) {
   return a.op == b.op && a.primitive == b.primitive && a.loop == b.loop && a.exact == b.exact && a.buffer == b.buffer &&
          a.operands == b.operands && a.results == b.results && a.extent == b.extent && a.combiners == b.combiners &&
          a.rows == b.rows && a.columns == b.columns && a.vectorize == b.vectorize && a.threads == b.threads &&
-         a.grain == b.grain && a.spread == b.spread &&
+         a.grain == b.grain && a.mapping == b.mapping &&
          std::memcmp(a.literal.bytes, b.literal.bytes, sizeof a.literal.bytes) == 0 &&
          std::equal(a.regions.begin(), a.regions.end(), b.regions.begin(), b.regions.end(),
                     [](const Region& r, const Region& s) { return same(r, s); });

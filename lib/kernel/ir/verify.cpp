@@ -1,5 +1,5 @@
-// Rules of a kernel: a value is defined once, before its uses, in a region around them; dtypes are those that the
-// primitives' typing rules give; regions have the parameters and yields that their instruction asks for; at most one
+// Invariants of a kernel: a value is defined once, before its uses, in a region that encloses them; dtypes follow from
+// the primitives' typing rules; regions have the parameters and yields that their instruction requires; at most one
 // loop on any path from the root is vectorised.
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ class Verifier {
     scope.push_back(id);
   }
 
-  // `yields`: the dtypes that the region must yield; null when it must not.
+  // `yields`: the dtypes that the region must yield; null when it must not yield.
   void region(const Region& r, const std::vector<DType>& parameters, const std::vector<DType>* yields, bool vector,
               bool split) {
     std::vector<Id> scope;
@@ -69,8 +69,9 @@ class Verifier {
       const Instruction* outer = at_;
       at_ = &i;
       if (i.op == Op::yield) {
-        require(n + 1 == r.instructions.size() && yields, "a yield stands last, in a region that gives values");
-        require(i.operands.size() == yields->size(), "the region yields another number of values than is asked for");
+        require(n + 1 == r.instructions.size() && yields,
+                "a yield is the last instruction of a region that yields values");
+        require(i.operands.size() == yields->size(), "the region yields a wrong number of values");
         for (size_t y = 0; y < yields->size(); ++y) use(i.operands[y], (*yields)[y]);
       } else {
         instruction(i, vector, split);
@@ -110,14 +111,14 @@ class Verifier {
         break;
       case Op::load:
         require(i.results.size() == 1 && (i.operands.size() == 1 || i.operands.size() == 2),
-                "a load takes an index and perhaps a predicate");
+                "a load takes an index and an optional predicate");
         use(i.operands[0], DType::i64);
         if (i.operands.size() == 2) use(i.operands[1], DType::bool_);
         require(dtype(i.results[0]) == buffer(i).dtype, "a load has its buffer's dtype");
         break;
       case Op::store:
         require(i.results.empty() && (i.operands.size() == 2 || i.operands.size() == 3),
-                "a store takes an index, a value and perhaps a predicate");
+                "a store takes an index, a value and an optional predicate");
         use(i.operands[0], DType::i64);
         use(i.operands[1], buffer(i).dtype);
         if (i.operands.size() == 3) use(i.operands[2], DType::bool_);
@@ -128,7 +129,7 @@ class Verifier {
         break;
       case Op::while_: {
         require(i.regions.size() == 2 && i.results.size() == i.operands.size(),
-                "a while has a condition, a body, carries");
+                "a while has a condition, a body and carries");
         const std::vector<DType> carries = dtypes(i.operands), flag{DType::bool_};
         require(dtypes(i.results) == carries, "the results of a while have its carries' dtypes");
         region(i.regions[0], carries, &flag, vector, split);
@@ -152,12 +153,13 @@ class Verifier {
 
   void contraction(const Instruction& i, bool vector) {
     require(i.regions.size() == 3 && i.operands.empty() && i.results.empty(),
-            "a contraction has two factors, what is done with its sums, and no operands or results");
+            "a contraction has two factors, an epilogue, and no operands or results");
     require(i.rows >= 0 && i.columns >= 0 && i.extent >= 0, "a contraction's extents are not negative");
     require(!vector, "a contraction inside a vectorised loop");
-    require(i.regions[2].parameters.size() == 3, "a contraction's sums come with their row and column");
+    require(i.regions[2].parameters.size() == 3,
+            "a contraction's epilogue has three parameters: row, column and accumulator");
     check_id(i.regions[2].parameters[2]);
-    const DType sum = dtype(i.regions[2].parameters[2]);
+    const DType accumulator = dtype(i.regions[2].parameters[2]);
     for (size_t r = 0; r < 2; ++r) {
       require(!i.regions[r].instructions.empty() && i.regions[r].instructions.back().operands.size() == 1,
               "a factor is one value");
@@ -165,11 +167,12 @@ class Verifier {
       check_id(id);
       const DType factor = dtype(id);
       const bool half = factor == DType::f16 || factor == DType::bf16;
-      require(sum == (half ? DType::f32 : factor), "a contraction sums in its factors' dtype, 16-bit floats in f32");
+      require(accumulator == (half ? DType::f32 : factor),
+              "a contraction accumulates in its factors' dtype, 16-bit floats in f32");
       const std::vector<DType> yields{factor};
       region(i.regions[r], {DType::i64, DType::i64}, &yields, true, true);
     }
-    region(i.regions[2], {DType::i64, DType::i64, sum}, nullptr, true, true);
+    region(i.regions[2], {DType::i64, DType::i64, accumulator}, nullptr, true, true);
   }
 
   void loop(const Instruction& i, bool vector, bool split) {
@@ -223,6 +226,10 @@ class Verifier {
     require(i.primitive < num_primitives(), "there is no such primitive");
     require(i.results.size() == 1, "a scalar operation has one result");
     const Primitive& p = primitive(i.primitive);
+    const auto operands_given = static_cast<int>(i.operands.size());
+    require(operands_given >= p.min_operands && (p.max_operands < 0 || operands_given <= p.max_operands),
+            "a scalar operation has as many operands as its primitive");
+    require(p.min_subgraphs == 0 && !p.has_effect, "only elementwise primitives are scalar operations");
     std::vector<Type> types;
     for (const Id id : i.operands) types.push_back({dtype(id), {}});
     std::vector<const Type*> operands;

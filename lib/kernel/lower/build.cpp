@@ -9,16 +9,21 @@
 #include "kernel/buffers/merge_buffers.h"
 #include "kernel/lower/parallel_loops.h"
 #include "kernel/lower/program_builder.h"
+#include "kernel/schedule/passes.h"
 #include "plan/prepare.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
 
 using namespace primitives;
-using plan::Role;
-using plan::role_of;
+using plan::fusion_kind_of;
+using plan::FusionKind;
 
 namespace {
+
+constexpr std::string_view kPrepare = "prepare", kCanonicalize = "canonicalize", kReuseDonated = "reuse-donated",
+                           kDropUnused = "drop-unused", kRunLoopsOnThreads = "run-loops-on-threads",
+                           kAssignWorkspace = "assign-workspace";
 
 void refuse_complex(const Graph& g) {
   for (uint32_t i = 0; i < g.num_values(); ++i)
@@ -29,39 +34,39 @@ void refuse_complex(const Graph& g) {
     for (const Graph& s : e.subgraphs()) refuse_complex(s);
 }
 
-/// The same memory, row-major, under another shape.
+/// The same memory, row-major, with another shape.
 Binding reshaped(Binding b, const Type& type) {
   b.type = type;
   b.strides = dense(type.shape);
   return b;
 }
 
-/// A kernel stores a value to no more buffers than this; further ones are copies.
-constexpr size_t kMostStoredAgain = 8;
+/// A kernel stores a value to at most this many additional buffers; further ones are copied.
+constexpr size_t kMostAdditionalStores = 8;
 
-/// By value id: roots of kernels that are built around no scan, scatter or cumulative operation.
+/// By value id: roots of fusion groups without an anchor op.
 std::vector<bool> pointwise_roots(const Graph& g, const plan::Plan& plan) {
   std::vector<bool> roots(g.num_values(), false);
-  for (const plan::Group& group : plan.groups) {
-    if (group.around) continue;
+  for (const plan::FusionGroup& group : plan.groups) {
+    if (group.anchor) continue;
     for (const Value v : group.roots) roots[v.id()] = true;
   }
   return roots;
 }
 
-/// Donated inputs are tried for each output until so many steps have been visited for each buffer and step; then only
-/// so many: thousands of outputs that fit no input would take quadratic time.
+/// All donated inputs are tried for each output until this many steps have been visited per buffer and step of the
+/// program; after that only kTries: thousands of outputs that fit no input would take quadratic time.
 constexpr size_t kVisitsOfAll = 200;
 constexpr int kTries = 4;
 
-/// Gives outputs the memory of donated inputs of their size, of their own type rather than of another, where nothing
-/// reads the input after the output is written.
+/// Gives outputs the memory of donated inputs of the same size, preferably of the same type, where nothing reads the
+/// input after the output is written.
 void reuse_donated(Program& p, const BuildOptions& options, std::span<const Binding> inputs,
                    std::span<const Binding> outputs) {
   const std::vector<bool>& donated = options.donated;
   if (std::find(donated.begin(), donated.end(), true) == donated.end()) return;
   p.in_place.assign(outputs.size(), -1);
-  std::map<size_t, std::vector<size_t>> by_size;  // donated inputs that no output has yet
+  std::map<size_t, std::vector<size_t>> by_size;  // donated inputs that no output reuses yet
   for (size_t i = 0; i < inputs.size() && i < donated.size(); ++i)
     if (donated[i] && is_dense(inputs[i].type.shape, inputs[i].strides)) by_size[bytes_of(inputs[i].type)].push_back(i);
   BufferMerger merger(p, p.steps);
@@ -124,9 +129,9 @@ Binding ProgramBuilder::operand(Scope& s, Value v, bool must_be_dense) {
   return b;
 }
 
-/// A result that is an output is computed in the output's buffer; every other output is a copy.
-void ProgramBuilder::place_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
-                                   std::vector<Binding>& copied_to) {
+/// A result that is an output is computed in the output's buffer; other outputs are additional stores or copies.
+void ProgramBuilder::assign_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
+                                    std::vector<Binding>& copied_to) {
   const Graph& g = s.g;
   const std::vector<bool> pointwise = pointwise_roots(g, s.plan);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -138,8 +143,8 @@ void ProgramBuilder::place_outputs(Scope& s, std::span<const Binding> outputs, s
     if (g.kind(v) == ValueKind::result && !b.valid && in_place) {
       b = outputs[i];
       if (whole.valid()) s.bindings[whole.id()] = reshaped(b, g.type(whole));
-    } else if (pointwise[v.id()] && s.updated.count(v.id()) == 0 && s.also.count(v.id()) < kMostStoredAgain) {
-      s.also.emplace(v.id(), outputs[i]);  // the kernel that computes it stores it twice
+    } else if (pointwise[v.id()] && s.updated.count(v.id()) == 0 && s.also.count(v.id()) < kMostAdditionalStores) {
+      s.also.emplace(v.id(), outputs[i]);  // stored again by the kernel that computes it
     } else if (!b.valid || b.view != outputs[i].view) {
       copied.push_back(v);
       copied_to.push_back(outputs[i]);
@@ -149,15 +154,13 @@ void ProgramBuilder::place_outputs(Scope& s, std::span<const Binding> outputs, s
 
 void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
                             std::vector<Step>& steps, std::span<const Value> updated) {
-  Stopwatch stopwatch;
-  Scope s{g, plan::make_plan(g, most_buffers_), std::vector<Binding>(g.num_values()), steps, {}};
-  p_.plan_seconds += stopwatch.lap();
+  Scope s{g, plan::make_plan(g, most_buffers_, log_), std::vector<Binding>(g.num_values()), steps, {}};
   for (const Value v : updated) s.updated.insert(v.id());
   for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];
-  p_.notes.insert(p_.notes.end(), s.plan.notes.begin(), s.plan.notes.end());
+  p_.remarks.insert(p_.remarks.end(), s.plan.remarks.begin(), s.plan.remarks.end());
   std::vector<Value> copied;
   std::vector<Binding> copied_to;
-  place_outputs(s, outputs, copied, copied_to);
+  assign_outputs(s, outputs, copied, copied_to);
   std::vector<std::vector<Value>> sharers(g.num_values());
   for (uint32_t i = 0; i < g.num_values(); ++i) {
     if (s.plan.shares[i].valid()) sharers[s.plan.shares[i].id()].push_back(Value(i));
@@ -170,7 +173,7 @@ void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std
       }
     };
     if (step.group >= 0) {
-      const plan::Group& group = s.plan.groups[static_cast<size_t>(step.group)];
+      const plan::FusionGroup& group = s.plan.groups[static_cast<size_t>(step.group)];
       for (Value v : group.roots) allocate(v);
       kernels(build_group(memory(s), group), steps);
     } else {
@@ -236,17 +239,32 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
 }
 
 void ProgramBuilder::finish() {
-  drop_unused(p_);
-  if (parallel_loops_ != ParallelLoops::none) run_loops_on_threads(p_);
-  place_workspace(p_);
+  run_logged(log_, kDropUnused, p_, [&] { drop_unused(p_); });
+  if (parallel_loops_ != ParallelLoops::none)
+    run_logged(log_, kRunLoopsOnThreads, p_, [&] { run_loops_on_threads(p_); });
+  run_logged(log_, kAssignWorkspace, p_, [&] { assign_workspace_offsets(p_); });
+}
+
+std::vector<PassInfo> program_passes() {
+  std::vector<PassInfo> passes = {
+      {kPrepare, "rewrites what kernels and steps have no form for"},
+      {kCanonicalize, "puts equations into canonical order"},
+  };
+  for (const PassInfo& pass : plan::plan_passes()) passes.push_back(pass);
+  passes.push_back({kLower, "lowers a fusion group to the loops of a kernel"});
+  for (const KernelPass& pass : kernel_passes()) passes.push_back(pass.info);
+  passes.push_back({kReuseDonated, "computes outputs in the memory of donated inputs"});
+  passes.push_back({kDropUnused, "removes buffers and kernels that no step uses"});
+  passes.push_back({kRunLoopsOnThreads, "marks the loops of the entry whose iterations run on several threads"});
+  passes.push_back({kAssignWorkspace, "assigns workspace offsets by live range"});
+  return passes;
 }
 
 Program build_program(const Graph& original, const BuildOptions& options) {
   refuse_complex(original);
-  Stopwatch stopwatch;
-  const Graph graph = canonicalize(plan::prepare(original));
+  const Graph prepared = logged(options.log, kPrepare, [&] { return plan::prepare(original); });
+  const Graph graph = logged(options.log, kCanonicalize, [&] { return canonicalize(prepared); });
   Program p;
-  p.plan_seconds = stopwatch.lap();
   p.name = graph.name().empty() ? "graph" : graph.name();
   p.num_inputs = static_cast<int32_t>(graph.inputs().size());
   p.num_outputs = static_cast<int32_t>(graph.outputs().size());
@@ -264,7 +282,7 @@ Program build_program(const Graph& original, const BuildOptions& options) {
     outputs.push_back(builder.add_buffer(BufferKind::output, static_cast<int32_t>(i), t, dense(t.shape)));
   }
   builder.region(graph, inputs, outputs, p.steps);
-  reuse_donated(p, options, inputs, outputs);
+  run_logged(options.log, kReuseDonated, p, [&] { reuse_donated(p, options, inputs, outputs); });
   builder.finish();
   return p;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// From a graph to a program: plans each graph, builds a kernel for each group, lays out control flow as steps of the
-// entry function and gives every intermediate value its place in one workspace.
+// From a graph to a program: plans each graph, builds the kernels of each fusion group, lays out control flow as steps
+// of the entry function and assigns every intermediate value its offset in one workspace.
 #include <string>
 #include <vector>
 
@@ -9,30 +9,36 @@
 
 namespace calque::kernel {
 
-/// Which loops of the entry function may run their iterations on several threads.
+/// The loops of the entry function that may run their iterations on several threads.
 enum class ParallelLoops : uint8_t {
   none,
-  maps,  ///< those that carry nothing from one iteration to the next
-  sums,  ///< also those that carry nothing but sums, which are then summed in another order: one fixed by the program
+  maps,  ///< loops without carries
+  sums,  ///< also loops whose carries are all sums, which are then summed in a different order, fixed by the program
 };
 
 struct BuildOptions {
   /// Strides of the inputs in elements; empty, or an empty entry, means row-major.
   std::vector<Shape::Dims> input_strides;
-  /// By input: its memory may be overwritten. Shorter means no.
+  /// By input: whether its memory may be overwritten. Missing entries mean no.
   std::vector<bool> donated = {};
-  /// A donated input may take an output of another dtype: kernels then have two buffers in one place, which only one
-  /// thread at a time can bear.
+  /// A donated input may be reused for an output of another dtype: kernels then have two buffers over the same memory,
+  /// which is valid only on one thread at a time.
   bool donates_across_dtypes = true;
-  /// Bytes to which inputs, outputs and constants are aligned, where that is more than their elements'.
+  /// Alignment in bytes of inputs, outputs and constants, where it exceeds that of their elements.
   int64_t alignment = 1;
   ParallelLoops parallel_loops = ParallelLoops::none;
-  /// Of a kernel, about: see plan::kMostBuffers.
+  /// Approximate limit of a kernel: see plan::kMostBuffers.
   size_t most_buffers = plan::kMostBuffers;
+  /// Of the compilation; may be null.
+  PassLog* log = nullptr;
 };
 
-/// Builds the program of a simplified graph without call-like equations. Throws CompileError for what
-/// the CPU cannot run (complex numbers).
+/// All passes from a simplified graph to a program, in the order in which they first run: on the graph, on the plan of
+/// each graph and sub-graph, on each kernel, on the program.
+std::vector<PassInfo> program_passes();
+
+/// Builds the program of a simplified graph without call-like equations. Throws CompileError for what the CPU cannot
+/// run (complex numbers).
 Program build_program(const Graph& graph, const BuildOptions& options = {});
 
 }  // namespace calque::kernel

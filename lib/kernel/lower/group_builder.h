@@ -1,5 +1,5 @@
 #pragma once
-// What a group of a plan becomes: loops over the spaces of its roots, their elements computed inside.
+// Lowers a fusion group: loops over the index spaces of its roots, with their elements computed inside.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,7 +10,7 @@ namespace calque::kernel {
 
 class GroupBuilder {
  public:
-  /// A value and where its elements go.
+  /// A value and the operand that its elements are stored to.
   struct Item {
     Value value;
     Operand to;
@@ -22,38 +22,40 @@ class GroupBuilder {
   Operand destination(Value v) { return frame_.bind(memory_.bindings[v.id()]); }
   MemoryFrame& frame() { return frame_; }
 
-  /// From here on, loops of maps and reductions are built so that they can become one.
-  void share_loops(const plan::Group& group);
-  /// What a group stores: `parts` in loop nests, and `updates`, dynamic_update_slices into their operand's own memory.
+  /// From here on, pointwise and reduction loops are built so that they can be fused.
+  void share_loops(const plan::FusionGroup& group);
+  /// The stores of a group: `parts` by loop nests, and `updates`, dynamic_update_slices into their operand's memory.
   struct Split {
     std::vector<Item> parts, updates;
   };
-  /// Concatenations become a part for each operand.
+  /// Splits concatenations into a part for each operand.
   Split split(std::span<const Item> items) const;
-  /// Where to cut the parts so that those before each end, and behind the end before, have a bounded number of buffers.
+  /// The ends of the chunks into which `parts` are split so that each chunk has a bounded number of buffers.
   std::vector<size_t> bounded_chunks(std::span<const Item> parts) const;
-  /// One loop nest a shape, with everything of that shape inside.
+  /// One loop nest per shape, which computes all parts of that shape.
   void nests(std::span<const Item> parts);
-  /// A dynamic_update_slice into its operand's buffer: the slice alone.
+  /// A dynamic_update_slice into its operand's buffer: only the slice is written.
   void window(const Item& item);
   void cumulative(const Equation& e);
-  /// A tiled product and what is computed of its elements: each root at the product's own position.
+  /// A tiled product and its epilogue: each root is computed at the index of the product's element.
   void contraction(const Equation& e, std::span<const Value> roots);
   void scan(const Equation& e, const Shape& space, std::span<const Value> roots);
   void scatter(const Equation& e);
 
  private:
   // ---- pointwise_nests.cpp
-  /// A concatenation is written operand by operand, each into its part of the result.
+  /// A concatenation is written operand by operand, each into its slice of the result.
   void split(const Item& item, std::vector<Item>& parts) const;
-  /// The concatenation that a value is, or is a reshape of that its place allows to be written under its own shape.
+  /// The concatenation that defines a value, also through reshapes if its buffer can be written with the
+  /// concatenation's shape.
   std::optional<Item> concatenation(Item item) const;
-  /// The same element under another shape, which differs in dimensions of extent 1 alone.
-  Index renamed(const Index& index, const Shape& from, const Shape& to);
+  /// The index of the same element in another shape that differs only in size-1 dimensions.
+  Index reshaped_index(const Index& index, const Shape& from, const Shape& to);
   void nest(std::span<const Item> items);
-  /// The dimensions of a space from the outermost loop to the innermost.
+  /// The dimensions of a space, from the outermost loop to the innermost.
   std::vector<size_t> loop_order(const Shape& space) const;
-  /// Parallel loops over a space, the body given each index: one loop over positions, or one for each dimension.
+  /// Parallel loops over a space, with `body` called for each index: one loop over linear positions if `flat`, else one
+  /// per dimension.
   void over(const Shape& space, bool flat, const std::function<void(const Index&)>& body);
 
   const Shape& shape_of(const Item& item) const { return memory_.graph.shape(item.value); }
@@ -66,8 +68,8 @@ class GroupBuilder {
   Emitter emitter_;
   Elements elements_;
   MemoryFrame frame_;
-  plan::Extents loops_, reduced_;  // that maps and reductions share
-  bool flat_ = true;               // elements of several dimensions may be numbered in row-major order
+  plan::Extents loops_, reduced_;  // shared by pointwise and reduction loops
+  bool flat_ = true;               // several dimensions may be traversed by row-major position
 };
 
 }  // namespace calque::kernel

@@ -10,8 +10,8 @@ namespace {
 
 using Dims = plan::Contraction::Dims;
 
-/// Parts of the index of several dimensions from the row-major position among them.
-void take_apart(Emitter& e, Id position, const Shape& shape, const Dims& dims, Ids& parts) {
+/// Computes the index parts of several dimensions from the row-major position in them.
+void delinearize(Emitter& e, Id position, const Shape& shape, const Dims& dims, Ids& parts) {
   int64_t inner = 1;
   for (const size_t d : dims) inner *= shape[d];
   bool first = true;
@@ -27,7 +27,7 @@ void take_apart(Emitter& e, Id position, const Shape& shape, const Dims& dims, I
   }
 }
 
-/// The step in memory from one row-major position among the dimensions to the next, where it is always the same.
+/// The stride in memory from one row-major position in the dimensions to the next, if it is constant.
 std::optional<int64_t> common_stride(const Operand& operand, const Shape& shape, const Dims& dims) {
   int64_t stride = 0, expected = -1;
   for (size_t i = dims.size(); i-- > 0;) {
@@ -54,14 +54,15 @@ class ContractionBuilder {
         c_(plan::contraction_of(graph_, equation)) {}
 
   void build(const std::function<void(const Index&, Id)>& epilogue) {
-    cut_columns();
+    split_columns();
     batch(0, epilogue);
   }
 
  private:
-  /// Columns are vectors of elements that should follow each other at one step. Where dimensions do not continue each
-  /// other in memory, or have to be told apart to compute an element, the outer ones become loops around the product.
-  void cut_columns() {
+  /// Columns are vectors of elements that should have one stride. Where the column dimensions are not contiguous with
+  /// each other in memory, or a column has to be delinearized to compute an element, the outer dimensions become loops
+  /// outside the product.
+  void split_columns() {
     constexpr int64_t kLongRow = 16;
     const size_t side = swapped_ ? 0 : 1;
     Dims& free = swapped_ ? c_.lhs_free : c_.rhs_free;
@@ -103,38 +104,35 @@ class ContractionBuilder {
 
   void product(const std::function<void(const Index&, Id)>& epilogue) {
     const DType factor = graph_.dtype(equation_.operand(0));
-    Emitter::Product p{c_.rows, c_.columns, c_.depth, factor, Elements::accumulator(factor)};
+    Emitter::Product p{c_.rows, c_.columns, c_.k, factor, Elements::accumulator(factor)};
     if (swapped_) std::swap(p.rows, p.columns);
-    const auto left = [&](Id free, Id summed) {
-      return element(0, c_.lhs_batch, c_.lhs_free, c_.lhs_summed, free, summed);
-    };
-    const auto right = [&](Id free, Id summed) {
-      return element(1, c_.rhs_batch, c_.rhs_free, c_.rhs_summed, free, summed);
-    };
+    const auto left = [&](Id free, Id k) { return element(0, c_.lhs_batch, c_.lhs_free, c_.lhs_contracted, free, k); };
+    const auto right = [&](Id free, Id k) { return element(1, c_.rhs_batch, c_.rhs_free, c_.rhs_contracted, free, k); };
     e_.contraction(
         p, [&](Id m, Id k) { return swapped_ ? right(m, k) : left(m, k); },
         [&](Id k, Id n) { return swapped_ ? left(n, k) : right(n, k); },
-        [&](Id m, Id n, Id sum) { epilogue(swapped_ ? result_index(n, m) : result_index(m, n), sum); });
+        [&](Id m, Id n, Id accumulator) { epilogue(swapped_ ? result_index(n, m) : result_index(m, n), accumulator); });
   }
 
-  Id element(size_t operand, const Dims& batch, const Dims& free, const Dims& summed, Id at_free, Id at_summed) {
+  Id element(size_t operand, const Dims& batch, const Dims& free, const Dims& contracted, Id at_free, Id k) {
     const Value v = equation_.operand(operand);
     if (const auto memory = frame_.memory(v)) {
-      const auto f = common_stride(*memory, shape(operand), free), s = common_stride(*memory, shape(operand), summed);
+      const auto f = common_stride(*memory, shape(operand), free),
+                 s = common_stride(*memory, shape(operand), contracted);
       if (f && s) {
         Id at = e_.index(memory->first);
         for (size_t i = 0; i < batch.size(); ++i) at = e_.add(at, e_.mul(batch_[i], memory->strides[batch[i]]));
-        for (size_t i = 0; i < outer_.size() && is_cut(operand); ++i)
+        for (size_t i = 0; i < outer_.size() && has_columns(operand); ++i)
           at = e_.add(at, e_.mul(batch_[batch.size() + i], memory->strides[outer_[i]]));
-        at = e_.add(at, e_.add(e_.mul(at_free, *f), e_.mul(at_summed, *s)));
+        at = e_.add(at, e_.add(e_.mul(at_free, *f), e_.mul(k, *s)));
         return e_.load(memory->buffer, at);
       }
     }
     Ids parts(shape(operand).size(), kNone);
     for (size_t i = 0; i < batch.size(); ++i) parts[batch[i]] = batch_[i];
-    for (size_t i = 0; i < outer_.size() && is_cut(operand); ++i) parts[outer_[i]] = batch_[batch.size() + i];
-    take_apart(e_, at_free, shape(operand), free, parts);
-    take_apart(e_, at_summed, shape(operand), summed, parts);
+    for (size_t i = 0; i < outer_.size() && has_columns(operand); ++i) parts[outer_[i]] = batch_[batch.size() + i];
+    delinearize(e_, at_free, shape(operand), free, parts);
+    delinearize(e_, k, shape(operand), contracted, parts);
     return elements_.element(frame_, v, Index::of_parts(parts));
   }
 
@@ -144,8 +142,8 @@ class ContractionBuilder {
     for (size_t i = 0; i < batches; ++i) parts.push_back(batch_[i]);
     const auto append = [&](Id position, size_t operand, const Dims& dims) {
       Ids all(shape(operand).size(), kNone);
-      take_apart(e_, position, shape(operand), dims, all);
-      for (size_t i = 0; i < outer_.size() && is_cut(operand); ++i) parts.push_back(batch_[batches + i]);
+      delinearize(e_, position, shape(operand), dims, all);
+      for (size_t i = 0; i < outer_.size() && has_columns(operand); ++i) parts.push_back(batch_[batches + i]);
       for (const size_t d : dims) parts.push_back(all[d]);
     };
     append(m, 0, c_.lhs_free);
@@ -153,8 +151,8 @@ class ContractionBuilder {
     return Index::of_parts(parts);
   }
 
-  /// The operand whose free dimensions are the columns.
-  bool is_cut(size_t operand) const { return operand == (swapped_ ? 0 : 1); }
+  /// Whether the operand's free dimensions are the columns.
+  bool has_columns(size_t operand) const { return operand == (swapped_ ? 0 : 1); }
   const Shape& shape(size_t operand) const { return graph_.shape(equation_.operand(operand)); }
 
   Elements& elements_;
@@ -164,14 +162,14 @@ class ContractionBuilder {
   const Graph& graph_;
   plan::Contraction c_;
   const bool swapped_ = plan::product_of(graph_, equation_) == plan::Product::tiled_swapped;
-  Dims outer_;  ///< free dimensions of the columns' operand that are loops around the product
-  Ids batch_;   ///< where those loops and the ones over batches are
+  Dims outer_;  ///< free dimensions of the columns' operand that are loops outside the product
+  Ids batch_;   ///< indices of the batch loops, then of those loops
 };
 
 }  // namespace
 
 void build_contraction(Elements& elements, Frame& frame, const Equation& equation,
-                       const std::function<void(const Index& at, Id sum)>& epilogue) {
+                       const std::function<void(const Index& at, Id accumulator)>& epilogue) {
   ContractionBuilder(elements, frame, equation).build(epilogue);
 }
 

@@ -1,4 +1,4 @@
-// Loops and branches inside kernels: the state of one element lives in values, never in memory.
+// Loops and branches inside kernels: the state of one element is kept in SSA values, never in memory.
 #include <array>
 
 #include "kernel/lower/lower_elements.h"
@@ -10,13 +10,13 @@ using namespace primitives;
 
 namespace {
 
-/// The values of a sub-graph: its inputs are expressions of the frame around it, or the state of one element.
+/// The values of a sub-graph: its inputs are expressions of the enclosing frame, or the state of one element.
 class BodyFrame final : public Frame {
  public:
   struct Source {
-    Id scalar = kNone;  ///< the state itself, else
-    Value outer;        ///< a value around the loop
-    Id step = kNone;    ///< whose leading index is this, for slices of a scan
+    Id scalar = kNone;  ///< the state, or else:
+    Value outer;        ///< a value of the enclosing frame
+    Id step = kNone;    ///< for slices of a scan: the leading index into `outer`
   };
   BodyFrame(const Graph& graph, Frame& outer, std::vector<Source> sources)
       : Frame(graph), outer_(outer), sources_(std::move(sources)) {}
@@ -43,7 +43,7 @@ class BodyFrame final : public Frame {
   std::vector<Source> sources_;
 };
 
-/// Outputs of a sub-graph for one element of the space.
+/// Outputs of a sub-graph for one element of the index space.
 Ids outputs(Elements& elements, Frame& frame, const Index& index) {
   const Graph& g = frame.graph();
   elements.prepare(frame, g.outputs(), index);
@@ -52,7 +52,7 @@ Ids outputs(Elements& elements, Frame& frame, const Index& index) {
   return ids;
 }
 
-/// Whether a while's body runs once at most, where a flag is set: how functions treat arguments that are rare.
+/// Whether a while's body runs at most once, if a flag is set: the cold path of a function.
 bool runs_once(const Equation& eq) {
   const Graph &condition = eq.subgraphs()[0], &body = eq.subgraphs()[1];
   const Value flag = condition.outputs()[0];
@@ -130,7 +130,7 @@ Ids Elements::branch(Frame& frame, const Equation& eq, const Index& index) {
   };
   const Id selector = element(frame, eq.operand(0), index);
   if (eq.id() == id_of<Cond>) return e_.if_else(selector, types, e_.depth(), run(0), run(1));
-  // The last branch takes what is above, the first what is below.
+  // Selectors are clamped: those above the range take the last branch, those below it the first.
   std::function<Ids(size_t)> choose = [&](size_t from) -> Ids {
     if (from + 1 == eq.subgraphs().size()) return run(from)({});
     const Id here = e_.scalar(id_of<Le>, DType::bool_,

@@ -9,12 +9,12 @@
 namespace calque::kernel {
 
 using namespace primitives;
-using plan::Role;
-using plan::role_of;
+using plan::fusion_kind_of;
+using plan::FusionKind;
 
 namespace {
 
-bool is_exact(const Equation& e) {
+bool no_contract(const Equation& e) {
   const AttributeValue* value = e.attributes().find("exact");
   return value != nullptr && std::get<bool>(*value);
 }
@@ -56,7 +56,7 @@ class EquationLowering final : public Lowering {
   const Equation& equation_;
 };
 
-bool same_without_units(const Shape& a, const Shape& b) {
+bool equal_up_to_size_1_dimensions(const Shape& a, const Shape& b) {
   size_t i = 0, j = 0;
   for (;;) {
     while (i < a.size() && a[i] == 1) ++i;
@@ -102,7 +102,7 @@ int Elements::depth_of(const Index& index) const {
 }
 
 Emitter::MemoKey Elements::key(const Frame& frame, Value v, const Index& index) const {
-  // A flat index and a single part can only be confused for rank 1, where they are the same.
+  // A flat index and a single part can coincide only for rank 1, where they are the same.
   return {frame.serial(), v.id(), e_.predicate(), index.has_parts ? index.parts : Ids{index.flat}};
 }
 
@@ -134,7 +134,7 @@ Id Elements::linear(const Operand& operand, const Shape& shape, const Index& ind
   for (size_t i = 0; i < full.parts.size(); ++i) {
     if (shape[i] == 1) continue;
     const Emitter::Term term{full.parts[i], operand.strides[i]};
-    const auto both = terms.empty() ? std::nullopt : e_.joined(terms.back(), term);
+    const auto both = terms.empty() ? std::nullopt : e_.combined(terms.back(), term);
     if (both)
       terms.back() = *both;
     else
@@ -172,18 +172,18 @@ bool Elements::flat(Frame& frame, Value v) {
     }
     const Equation& e = *g.definition(top);
     // A while inside a kernel is a loop over elements.
-    const Role role = e.id() == id_of<While> ? Role::elementwise : role_of(e);
-    if (role == Role::view && e.id() != id_of<Reshape>) {
+    const FusionKind kind = e.id() == id_of<While> ? FusionKind::elementwise : fusion_kind_of(e);
+    if (kind == FusionKind::view && e.id() != id_of<Reshape>) {
       known[top.id()] = e.id() == id_of<Broadcast> && g.shape(e.operand(0)).num_elements() == 1;
       continue;
     }
-    if (role != Role::elementwise && e.id() != id_of<Reshape>) {
+    if (kind != FusionKind::elementwise && e.id() != id_of<Reshape>) {
       known[top.id()] = false;
       continue;
     }
     bool ready = true, all = true;
     for (Value o : e.operands()) {
-      if (e.id() == id_of<While> && g.shape(o) != g.shape(top)) continue;  // a table, read by its own index
+      if (e.id() == id_of<While> && g.shape(o) != g.shape(top)) continue;  // a table, read by a separate index
       const auto it = known.find(o.id());
       if (it == known.end()) {
         stack.push_back(o);
@@ -197,12 +197,12 @@ bool Elements::flat(Frame& frame, Value v) {
   return known[v.id()];
 }
 
-// Computed here, from elements of its own index.
-bool Elements::in_run(const Frame& frame, Value v) const {
+// Computed in this kernel from elements at the same index.
+bool Elements::is_pointwise(const Frame& frame, Value v) const {
   const Graph& g = frame.graph();
   if (g.kind(v) != ValueKind::result || !frame.computes(v)) return false;
   const Equation& e = *g.definition(v);
-  return role_of(e) == Role::elementwise || e.id() == id_of<While>;
+  return fusion_kind_of(e) == FusionKind::elementwise || e.id() == id_of<While>;
 }
 
 void Elements::prepare(Frame& frame, std::span<const Value> values, const Index& index) {
@@ -212,7 +212,7 @@ void Elements::prepare(Frame& frame, std::span<const Value> values, const Index&
   while (!stack.empty()) {
     const Value v = stack.back();
     stack.pop_back();
-    if (!in_run(frame, v) || !seen.insert(v.id()).second || e_.find(key(frame, v, index)) != kNone) continue;
+    if (!is_pointwise(frame, v) || !seen.insert(v.id()).second || e_.find(key(frame, v, index)) != kNone) continue;
     found.push_back(v);
     for (Value o : g.definition(v)->operands())
       if (g.shape(o) == g.shape(v)) stack.push_back(o);
@@ -239,11 +239,11 @@ Id Elements::element(Frame& frame, Value v, const Index& index) {
 
 Id Elements::compute(Frame& frame, const Equation& eq, Value v, const Index& index) {
   const Graph& g = frame.graph();
-  switch (role_of(eq)) {
-    case Role::elementwise: {
-      // Runs of elementwise operations are as long as their users like; the stack is not.
+  switch (fusion_kind_of(eq)) {
+    case FusionKind::elementwise: {
+      // Chains of elementwise operations may be arbitrarily long: no deep recursion.
       for (Value o : eq.operands()) {
-        if (!in_run(frame, o) || e_.find(key(frame, o, index)) != kNone) continue;
+        if (!is_pointwise(frame, o) || e_.find(key(frame, o, index)) != kNone) continue;
         prepare(frame, eq.operands(), index);
         break;
       }
@@ -251,9 +251,9 @@ Id Elements::compute(Frame& frame, const Equation& eq, Value v, const Index& ind
       for (Value o : eq.operands()) ids.push_back(element(frame, o, index));
       if (eq.id() == id_of<Convert>) return convert(ids[0], g.dtype(v));
       if (eq.id() == id_of<StopGradient>) return ids[0];
-      return e_.scalar(eq.id(), g.dtype(v), ids, is_exact(eq));
+      return e_.scalar(eq.id(), g.dtype(v), ids, no_contract(eq));
     }
-    case Role::view: {
+    case FusionKind::view: {
       const Shape& shape = g.shape(v);
       if (eq.id() == id_of<Reshape>) {
         const Value o = eq.operand(0);
@@ -262,7 +262,7 @@ Id Elements::compute(Frame& frame, const Equation& eq, Value v, const Index& ind
           Ids zeros(from.size(), e_.index(0));
           return element(frame, o, Index::of_parts(zeros));
         }
-        if (index.has_parts && same_without_units(shape, from)) {
+        if (index.has_parts && equal_up_to_size_1_dimensions(shape, from)) {
           Ids parts;
           size_t j = 0;
           for (size_t i = 0; i < from.size(); ++i) {
@@ -290,13 +290,13 @@ Id Elements::compute(Frame& frame, const Equation& eq, Value v, const Index& ind
       while (eq.result(which) != v) ++which;
       return rules(eq.id()).lower(lowering, eq, which, at).id;
     }
-    case Role::reduction:
+    case FusionKind::reduction:
       return eq.id() == id_of<Argmax> || eq.id() == id_of<Argmin> ? arg_reduce(frame, eq, index)
                                                                   : reduce(frame, eq, index);
-    case Role::contraction:
+    case FusionKind::contraction:
       return contract(frame, eq, index);
-    case Role::loop:
-    case Role::branch: {
+    case FusionKind::loop:
+    case FusionKind::branch: {
       const Ids results = control(frame, eq, index);
       for (size_t i = 0; i < results.size(); ++i)
         if (eq.result(i) != v) e_.remember(key(frame, eq.result(i), index), results[i]);
@@ -321,7 +321,7 @@ Id Elements::reduce(Frame& frame, const Equation& eq, const Index& at) {
   if (acc == DType::bool_ && combiner == Combiner::max) combiner = Combiner::or_;
   if (acc == DType::bool_ && combiner == Combiner::min) combiner = Combiner::and_;
   const Id initial = e_.constant(acc, identity(combiner, acc));
-  const int depth = depth_of(index);
+  const int outermost = depth_of(index);
 
   Ids parts(shape.size(), kNone);
   size_t kept = 0;
@@ -337,30 +337,30 @@ Id Elements::reduce(Frame& frame, const Equation& eq, const Index& at) {
   }
   const bool trailing = !reduced.empty() && reduced.front() + reduced.size() == shape.size();
   if (reduced.size() > 1 && trailing && flat_reductions_ && flat(frame, operand)) {
-    // The reduced dimensions are one run of elements: one loop over positions.
+    // The reduced dimensions are contiguous: one loop over linear positions.
     Id base = e_.index(0);
     int64_t stride = count;
     for (size_t i = reduced.front(); i-- > 0;) {
       base = e_.add(base, e_.mul(parts[i], stride));
       stride *= shape[i];
     }
-    const Ids results =
-        e_.loop(LoopKind::reduction, count, Ids{initial}, std::array{combiner}, depth, [&](Id r, std::span<const Id>) {
-          return Ids{convert(element(frame, operand, Index::of_flat(e_.add(base, r))), acc)};
-        });
+    const Ids results = e_.loop(LoopKind::reduction, count, Ids{initial}, std::array{combiner}, outermost,
+                                [&](Id r, std::span<const Id>) {
+                                  return Ids{convert(element(frame, operand, Index::of_flat(e_.add(base, r))), acc)};
+                                });
     return convert(results[0], g.dtype(eq.result()));
   }
-  std::function<Id(size_t, int)> nest = [&](size_t level, int place) -> Id {
+  std::function<Id(size_t, int)> nest = [&](size_t level, int depth) -> Id {
     while (level < reduced.size() && shape[reduced[level]] == 1) parts[reduced[level++]] = e_.index(0);
     if (level == reduced.size()) return convert(element(frame, operand, Index::of_parts(parts)), acc);
-    const Ids results = e_.loop(LoopKind::reduction, shape[reduced[level]], Ids{initial}, std::array{combiner}, place,
+    const Ids results = e_.loop(LoopKind::reduction, shape[reduced[level]], Ids{initial}, std::array{combiner}, depth,
                                 [&](Id r, std::span<const Id>) {
                                   parts[reduced[level]] = r;
                                   return Ids{nest(level + 1, e_.depth())};
                                 });
     return results[0];
   };
-  Id result = nest(0, depth);
+  Id result = nest(0, outermost);
   // A sum of one element starts at zero as well: -0 becomes +0.
   if (count == 1 && combiner == Combiner::add && is_floating(acc))
     result = e_.scalar(id_of<Add>, acc, {initial, result});
@@ -414,7 +414,7 @@ Id Elements::contract(Frame& frame, const Equation& eq, const Index& at) {
   const bool logical = acc == DType::bool_;
   const Combiner combiner = logical ? Combiner::or_ : Combiner::add;
   const Id initial = e_.constant(acc, identity(combiner, acc));
-  std::function<Id(size_t, int)> nest = [&](size_t level, int place) -> Id {
+  std::function<Id(size_t, int)> nest = [&](size_t level, int depth) -> Id {
     if (level == lc.size()) {
       const Id a = convert(element(frame, eq.operand(0), Index::of_parts(left)), acc);
       const Id b = convert(element(frame, eq.operand(1), Index::of_parts(right)), acc);
@@ -423,9 +423,9 @@ Id Elements::contract(Frame& frame, const Equation& eq, const Index& at) {
     const auto l = static_cast<size_t>(lc[level]), r = static_cast<size_t>(rc[level]);
     if (lhs[l] == 1) {
       left[l] = right[r] = e_.index(0);
-      return nest(level + 1, place);
+      return nest(level + 1, depth);
     }
-    return e_.loop(LoopKind::reduction, lhs[l], Ids{initial}, std::array{combiner}, place,
+    return e_.loop(LoopKind::reduction, lhs[l], Ids{initial}, std::array{combiner}, depth,
                    [&](Id k, std::span<const Id>) {
                      left[l] = right[r] = k;
                      return Ids{nest(level + 1, e_.depth())};

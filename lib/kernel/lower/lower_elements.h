@@ -1,6 +1,6 @@
 #pragma once
-// Computes elements: "value v at index i" becomes scalar instructions, recursively through elementwise operations,
-// views, reductions, contractions and per-element control flow, down to loads of values in memory.
+// Lowers elements: "value v at index i" becomes scalar instructions, recursively through elementwise operations, views,
+// reductions, contractions and per-element control flow, down to loads of materialized values.
 #include <optional>
 #include <unordered_set>
 
@@ -10,7 +10,7 @@
 
 namespace calque::kernel {
 
-/// Where an element is: one i64 expression a dimension, or the position in row-major order, or both.
+/// The index of an element: one i64 expression per dimension, or the row-major position, or both.
 struct Index {
   Ids parts;
   Id flat = kNone;
@@ -19,7 +19,7 @@ struct Index {
   static Index of_flat(Id flat) { return {{}, flat, false}; }
 };
 
-/// Memory as a kernel sees it: one of its buffers, with the strides and first element of an array in it.
+/// An array in a buffer of a kernel: the buffer, the strides and the first element.
 struct Operand {
   int32_t buffer = -1;
   Shape::Dims strides;  ///< in elements
@@ -29,24 +29,23 @@ struct Operand {
 
 class Elements;
 
-/// How the values of one graph are had inside the kernel being built.
+/// Provides the values of one graph inside the kernel being built.
 class Frame {
  public:
   virtual ~Frame() = default;
   explicit Frame(const Graph& graph);
   const Graph& graph() const { return *graph_; }
-  /// Unlike an address, never used twice.
+  /// Unlike an address, never reused.
   uint64_t serial() const { return serial_; }
-  /// The element of a value that is not computed by an equation of this frame within this kernel; nothing for the
-  /// others.
+  /// The element of a value that no equation of this frame computes within this kernel; nullopt for other values.
   virtual std::optional<Id> element(Elements& elements, Value v, const Index& index) = 0;
-  /// Whether row-major positions suffice to compute `v` when it is such a value.
+  /// Whether row-major positions suffice to read `v` when it is such a value.
   virtual bool reads_flat(Value v) const = 0;
   /// Whether an equation computes `v` within this kernel.
   virtual bool computes(Value v) const = 0;
   /// Memory that holds a captured array.
   virtual Operand constant(const AnyArray& array) = 0;
-  /// Memory that holds all of `v`, where there is such.
+  /// The memory of `v` if it is materialized.
   virtual std::optional<Operand> memory(Value) { return std::nullopt; }
 
  private:
@@ -58,20 +57,20 @@ class Elements {
  public:
   explicit Elements(Emitter& emitter) : e_(emitter) {}
 
-  /// Element of `v` at `index`, emitted as far out as its operands allow.
+  /// The element of `v` at `index`, emitted in the outermost scope that its operands allow.
   Id element(Frame& frame, Value v, const Index& index);
-  /// Emits what the given values need through elementwise operations at the same index, first things first, so that a
-  /// long chain needs no deep recursion.
+  /// Emits the elementwise operations that the given values need at the same index, in topological order, so that long
+  /// chains need no deep recursion.
   void prepare(Frame& frame, std::span<const Value> values, const Index& index);
-  /// Whether row-major positions alone suffice to compute every element of `v`.
+  /// Whether row-major positions suffice to compute every element of `v`.
   bool flat(Frame& frame, Value v);
 
   /// Whether reductions over several dimensions may run over row-major positions.
   void set_flat(bool allowed) { flat_reductions_ = allowed; }
 
-  /// Results of a loop or branch for one element of the space; `index` is the element.
+  /// The results of a loop or branch for the element of the index space at `index`.
   Ids control(Frame& frame, const Equation& equation, const Index& index);
-  /// A scan for one element of its space. `store_ys(step, values)` receives the stacked results of each step.
+  /// A scan for one element of its index space. `store_ys(step, values)` receives the stacked results of each step.
   Ids scan(Frame& frame, const Equation& equation, const Index& index,
            const std::function<void(Id step, std::span<const Id> ys)>& store_ys);
 
@@ -86,7 +85,7 @@ class Elements {
   Id convert(Id value, DType to);
 
  private:
-  bool in_run(const Frame& frame, Value v) const;
+  bool is_pointwise(const Frame& frame, Value v) const;
   Id compute(Frame& frame, const Equation& eq, Value v, const Index& index);
   Id reduce(Frame& frame, const Equation& eq, const Index& index);
   Id arg_reduce(Frame& frame, const Equation& eq, const Index& index);

@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/pass_log.h"
 #include "kernel/lower/group_builder.h"
 #include "kernel/lower/lower_contraction.h"
-#include "kernel/schedule/fuse_loops.h"
-#include "kernel/schedule/schedule.h"
-#include "kernel/schedule/split_loops.h"
-#include "kernel/schedule/unroll_loops.h"
+#include "kernel/schedule/passes.h"
 #include "plan/equations.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
 
 using namespace primitives;
-using plan::Role;
-using plan::role_of;
+using plan::fusion_kind_of;
+using plan::FusionKind;
 
 bool is_dense(const Shape& shape, const Shape::Dims& strides) {
   int64_t expected = 1;
@@ -81,8 +79,8 @@ void GroupBuilder::contraction(const Equation& e, std::span<const Value> roots) 
   const Shape& shape = g.shape(e.result());
   std::vector<Operand> to;
   for (Value v : roots) to.push_back(destination(v));
-  build_contraction(elements_, frame_, e, [&](const Index& at, Id sum) {
-    frame_.give(e.result(), elements_.convert(sum, g.dtype(e.result())));
+  build_contraction(elements_, frame_, e, [&](const Index& at, Id accumulator) {
+    frame_.give(e.result(), elements_.convert(accumulator, g.dtype(e.result())));
     const bool reshaped = std::any_of(roots.begin(), roots.end(), [&](Value v) { return g.shape(v) != shape; });
     const Index flat = reshaped ? Index::of_flat(elements_.linear(row_major(shape), shape, at)) : at;
     for (size_t i = 0; i < roots.size(); ++i) {
@@ -113,9 +111,10 @@ void GroupBuilder::scan(const Equation& e, const Shape& space, std::span<const V
 
 namespace {
 
-std::string kernel_name(const Memory& memory, const plan::Group& group) {
+std::string kernel_name(const Memory& memory, const plan::FusionGroup& group) {
   std::string name = "fused";
-  if (group.around && role_of(*group.around) != Role::contraction) return name + "_" + group.around->primitive();
+  if (group.anchor && fusion_kind_of(*group.anchor) != FusionKind::contraction)
+    return name + "_" + group.anchor->primitive();
   const Graph& g = memory.graph;
   std::vector<Value> stack(group.roots.rbegin(), group.roots.rend());
   std::vector<std::string> parts;
@@ -125,10 +124,10 @@ std::string kernel_name(const Memory& memory, const plan::Group& group) {
     const Value v = stack.back();
     stack.pop_back();
     const bool root = roots.count(v.id()) != 0;
-    if (g.kind(v) != ValueKind::result || (!root && memory.plan.in_memory[v.id()])) continue;
+    if (g.kind(v) != ValueKind::result || (!root && memory.plan.materialized[v.id()])) continue;
     if (!seen.insert(v.id()).second) continue;
     const Equation& e = *g.definition(v);
-    if (role_of(e) != Role::view || root) parts.push_back(e.primitive());
+    if (fusion_kind_of(e) != FusionKind::view || root) parts.push_back(e.primitive());
     for (size_t i = e.operands().size(); i-- > 0;) stack.push_back(e.operand(i));
   }
   std::reverse(parts.begin(), parts.end());
@@ -140,21 +139,21 @@ std::string kernel_name(const Memory& memory, const plan::Group& group) {
 
 namespace {
 
-/// Copies that one kernel does at most.
+/// The limit of copies per kernel.
 constexpr size_t kMostCopies = 64;
 
 using Parts = std::span<const GroupBuilder::Item>;
 
-void finish(BoundKernel& bound, bool fuse) {
-  unroll_loops(bound.kernel);
-  if (fuse) fuse_loops(bound.kernel, bound.views);
-  split_loops(bound.kernel);
-  schedule(bound.kernel);
+/// Ends the lowering of a kernel, which took as long as the stopwatch says, and runs the kernel passes.
+void finish(BoundKernel& bound, KernelOrigin origin, Stopwatch& lowering, PassLog* log) {
+  if (log != nullptr) log->add(kLower, lowering.lap(), [&](std::ostream& out) { out << bound.kernel; });
+  run_kernel_passes(bound.kernel, bound.views, origin, log);
 }
 
-/// A kernel of some of the parts. They are stored through the buffers of `from`: the same memory becomes buffers of
-/// this kernel's own.
-BoundKernel build_parts(const Memory& memory, const plan::Group& group, const BoundKernel& from, Parts parts) {
+/// A kernel of some of the parts. Their destinations are buffers of `from`; this kernel gets new buffers bound to the
+/// same views.
+BoundKernel build_parts(const Memory& memory, const plan::FusionGroup& group, const BoundKernel& from, Parts parts) {
+  Stopwatch stopwatch;
   BoundKernel out;
   out.kernel.name = from.kernel.name;
   {
@@ -166,11 +165,12 @@ BoundKernel build_parts(const Memory& memory, const plan::Group& group, const Bo
     }
     builder.nests(items);
   }
-  finish(out, true);
+  finish(out, KernelOrigin::pointwise, stopwatch, memory.log);
   return out;
 }
 
-std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::Group& group, BoundKernel out) {
+std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::FusionGroup& group, BoundKernel out) {
+  Stopwatch stopwatch;
   GroupBuilder::Split split;
   std::vector<size_t> ends;
   {
@@ -192,7 +192,7 @@ std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::Group
   }
   std::vector<BoundKernel> kernels;
   if (ends.size() <= 1) {
-    finish(out, true);
+    finish(out, KernelOrigin::pointwise, stopwatch, memory.log);
     kernels.push_back(std::move(out));
     return kernels;
   }
@@ -206,28 +206,29 @@ std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::Group
 
 }  // namespace
 
-std::vector<BoundKernel> build_group(const Memory& memory, const plan::Group& group) {
+std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGroup& group) {
+  Stopwatch stopwatch;
   BoundKernel out;
   out.kernel.name = kernel_name(memory, group);
-  if (!group.around) return build_pointwise(memory, group, std::move(out));
+  if (!group.anchor) return build_pointwise(memory, group, std::move(out));
   {
     GroupBuilder builder(memory, out, group.roots);
-    switch (role_of(*group.around)) {
-      case Role::cumulative:
-        builder.cumulative(*group.around);
+    switch (fusion_kind_of(*group.anchor)) {
+      case FusionKind::cumulative:
+        builder.cumulative(*group.anchor);
         break;
-      case Role::scatter:
-        builder.scatter(*group.around);
+      case FusionKind::scatter:
+        builder.scatter(*group.anchor);
         break;
-      case Role::contraction:
-        builder.contraction(*group.around, group.roots);
+      case FusionKind::contraction:
+        builder.contraction(*group.anchor, group.roots);
         break;
       default:
-        builder.scan(*group.around, group.space, group.roots);
+        builder.scan(*group.anchor, group.space, group.roots);
         break;
     }
   }
-  finish(out, false);
+  finish(out, KernelOrigin::anchor_op, stopwatch, memory.log);
   std::vector<BoundKernel> one;
   one.push_back(std::move(out));
   return one;
@@ -237,6 +238,7 @@ std::vector<BoundKernel> build_copy(const Memory& memory, std::span<const Value>
                                     std::span<const Binding> destinations) {
   std::vector<BoundKernel> kernels;
   for (size_t begin = 0; begin < values.size(); begin += kMostCopies) {
+    Stopwatch stopwatch;
     BoundKernel& out = kernels.emplace_back();
     out.kernel.name = "copy";
     {
@@ -246,8 +248,7 @@ std::vector<BoundKernel> build_copy(const Memory& memory, std::span<const Value>
         items.push_back({values[i], builder.frame().bind(destinations[i])});
       builder.nests(builder.split(items).parts);
     }
-    split_loops(out.kernel);
-    schedule(out.kernel);
+    finish(out, KernelOrigin::copy, stopwatch, memory.log);
   }
   return kernels;
 }

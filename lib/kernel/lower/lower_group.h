@@ -1,5 +1,5 @@
 #pragma once
-// Builds the kernels of one group of a plan.
+// Builds the kernels of one fusion group.
 #include <functional>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,7 +11,7 @@
 
 namespace calque::kernel {
 
-/// Where a value of a graph lives.
+/// The memory of a graph value.
 struct Binding {
   View view;
   Type type;
@@ -20,36 +20,39 @@ struct Binding {
   bool valid = false;
 };
 
-/// True when the strides are those of row-major order, dimensions of extent 1 aside.
+/// Whether the strides are row-major, ignoring size-1 dimensions.
 bool is_dense(const Shape& shape, const Shape::Dims& strides);
 
 /// The memory that a graph's kernels read and write.
 struct Memory {
   const Graph& graph;
   const plan::Plan& plan;
-  /// By value id; valid for everything that is in memory by the time it is needed.
+  /// By value id; valid for every value that is materialized before it is needed.
   const std::vector<Binding>& bindings;
-  /// Memory of a captured array.
+  /// The memory of a captured array.
   std::function<Binding(const AnyArray&)> constant;
-  /// Ids of the results of dynamic_update_slice and scatter whose buffer already holds their first operand: only what
-  /// changes is written. May be null.
+  /// Ids of the results of dynamic_update_slice and scatter whose buffer already holds their first operand: only the
+  /// changed elements are written. May be null.
   const std::unordered_set<uint32_t>* updated = nullptr;
-  /// By value id: further buffers that roots of kernels without a scan, scatter or cumulative operation are stored to.
-  /// May be null.
+  /// By value id: additional buffers to which roots of groups without an anchor op are stored. May be null.
   const std::unordered_multimap<uint32_t, Binding>* also = nullptr;
+  PassLog* log = nullptr;  ///< of the compilation
   bool is_updated(Value v) const { return updated && updated->count(v.id()) != 0; }
 };
 
-/// A kernel and what its buffers are bound to.
+/// A kernel and the views that its buffers are bound to.
 struct BoundKernel {
   Kernel kernel;
   std::vector<View> views;
 };
 
-/// One kernel, or several that write disjoint parts of the roots where one would have very many buffers: what is done
-/// to a kernel, here and in LLVM, takes time quadratic in their number.
-std::vector<BoundKernel> build_group(const Memory& memory, const plan::Group& group);
-/// Copies values that are in memory, or literals, to other buffers.
+/// The name in logs of the step from a fusion group to the loops of a kernel.
+inline constexpr std::string_view kLower = "lower";
+
+/// One kernel, or several that write disjoint parts of the roots where one kernel would have too many buffers: compile
+/// time, here and in LLVM, is quadratic in the number of buffers of a kernel.
+std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGroup& group);
+/// Copies materialized values or literals to other buffers.
 std::vector<BoundKernel> build_copy(const Memory& memory, std::span<const Value> values,
                                     std::span<const Binding> destinations);
 

@@ -1,4 +1,4 @@
-// Loops of the entry function, and the places of what they carry.
+// Loops of the entry function, and the buffers of their carries.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -13,12 +13,12 @@
 namespace calque::kernel {
 
 using namespace primitives;
-using plan::Role;
-using plan::role_of;
+using plan::fusion_kind_of;
+using plan::FusionKind;
 
 namespace {
 
-/// Of a value of a graph: how often equations and outputs use it, and an equation that does.
+/// The uses of a graph value: how many by equations and by outputs, and the last equation that uses it.
 struct Uses {
   int in_equations = 0, in_outputs = 0;
   const Equation* last = nullptr;
@@ -37,7 +37,7 @@ std::vector<Uses> uses_of_values(const Graph& g) {
   return uses;
 }
 
-/// Whether it does not show in which order numbers are added, or may show.
+/// Whether sums of this dtype are independent of the order, or may be reordered.
 bool may_reorder_sums(DType d, ParallelLoops loops) {
   if (is_integer(d)) return loops != ParallelLoops::none;
   return loops == ParallelLoops::sums && is_floating(d) && size_of(d) >= 4;
@@ -45,8 +45,8 @@ bool may_reorder_sums(DType d, ParallelLoops loops) {
 
 }  // namespace
 
-/// A loop of the entry function while its carries look for their places. Its body reads each carry from one buffer of
-/// its own and writes the next value to another, the same one for a carry that never changes.
+/// A loop of the entry function while buffers are assigned to its carries. The body reads each carry from one temporary
+/// buffer and writes the next value to another, or to the same one for a carry that never changes.
 struct ProgramBuilder::Loop {
   Loop(Step& step_, std::vector<Step>& block_, const Graph& body_) : step(step_), block(block_), body(body_) {}
   Step& step;
@@ -54,29 +54,30 @@ struct ProgramBuilder::Loop {
   const Graph& body;
   std::vector<Binding> inputs;   ///< of the body: constants, then carries, then slices
   std::vector<Binding> outputs;  ///< of the body: next carries, then slices
-  size_t first = 0;              ///< position of the carries among the inputs
-  std::vector<Binding> results;  ///< where the last carries are wanted
+  size_t first = 0;              ///< index of the first carry among the inputs
+  std::vector<Binding> results;  ///< the destinations of the final carries
   std::vector<Value> initial;
-  std::vector<bool> merged;  ///< by carry: its next value is written over the one before
+  std::vector<bool> merged;  ///< by carry: its next value overwrites the previous one
 
   const Binding& before(size_t carry) const { return inputs[first + carry]; }
   const Binding& next(size_t carry) const { return outputs[carry]; }
-  /// By carry: a dynamic_update_slice or scatter of the carry itself. Invalid when the carry is computed otherwise.
+  /// By carry: the dynamic_update_slice or scatter that updates it, invalid when the carry is computed otherwise.
   std::vector<Value> updates() const {
     std::vector<Value> out(results.size());
-    std::unordered_set<uint32_t> wanted;  // ids
+    std::unordered_set<uint32_t> seen;  // ids
     for (size_t i = 0; i < body.outputs().size() && i < out.size(); ++i) {
       const Value v = body.outputs()[i];
-      // A value that several outputs want lives where the first one does.
-      if (body.kind(v) != ValueKind::result || !wanted.insert(v.id()).second) continue;
+      // A value that is several outputs is computed in the buffer of the first.
+      if (body.kind(v) != ValueKind::result || !seen.insert(v.id()).second) continue;
       const Equation& e = *body.definition(v);
-      const bool updates = e.id() == id_of<DynamicUpdateSlice> || role_of(e) == Role::scatter;
+      const bool updates = e.id() == id_of<DynamicUpdateSlice> || fusion_kind_of(e) == FusionKind::scatter;
       if (updates && e.operand(0) == body.inputs()[first + i]) out[i] = v;
     }
     return out;
   }
-  /// Whether each carry does nothing but grow by terms that do not depend on it, so that terms may be summed apart:
-  /// each value from the carry to the next one has one use, the next carry as an output alone.
+  /// Whether each carry is a sum of terms that do not depend on it, so that the terms may be summed separately: each
+  /// value on the chain of additions from the carry to the next carry has one use; the next carry is used only as an
+  /// output.
   bool carries_sums(ParallelLoops loops) const {
     if (loops == ParallelLoops::none) return false;
     const std::vector<Uses> uses = uses_of_values(body);
@@ -95,17 +96,17 @@ struct ProgramBuilder::Loop {
   }
 };
 
-void ProgramBuilder::return_to(const Mark& mark) {
-  const auto cut = [](auto& list, size_t size) {
+void ProgramBuilder::roll_back(const Mark& mark) {
+  const auto truncate = [](auto& list, size_t size) {
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
   };
-  cut(p_.buffers, mark.buffers);
-  cut(p_.kernels, mark.kernels);
-  cut(p_.host_functions, mark.host_functions);
-  cut(p_.constants, mark.constants);
-  cut(constants_, mark.constants);
+  truncate(p_.buffers, mark.buffers);
+  truncate(p_.kernels, mark.kernels);
+  truncate(p_.host_functions, mark.host_functions);
+  truncate(p_.constants, mark.constants);
+  truncate(constants_, mark.constants);
   std::erase_if(constant_at_, [&](const auto& entry) { return entry.second >= mark.constants; });
-  cut(p_.notes, mark.notes);
+  truncate(p_.remarks, mark.remarks);
   p_.num_loops = mark.loops;
 }
 
@@ -118,8 +119,8 @@ void ProgramBuilder::merge_carries(Loop& loop) {
   }
 }
 
-/// Builds the body and makes one of the two buffers of each carry wherever that is possible. An update of a carry is
-/// first built as one that leaves the rest of its place alone; where the places cannot be one after all, once more.
+/// Builds the body and merges the two buffers of each carry where possible. An update of a carry is first built as an
+/// in-place update that leaves the other elements alone; if the buffers cannot be merged, the body is built again.
 void ProgramBuilder::build_body(Loop& loop) {
   const size_t carries = loop.results.size();
   for (size_t i = 0; i < carries; ++i) {
@@ -146,19 +147,19 @@ void ProgramBuilder::build_body(Loop& loop) {
       again = true;
     }
     if (!again) return;
-    return_to(before);
+    roll_back(before);
     loop.block.clear();
   }
 }
 
-/// Puts the carries in their places: where the last ones are wanted, or in turn there and in a second place.
+/// Assigns buffers to the carries: the destination of the final carry, or double buffering of that and a spare buffer.
 void ProgramBuilder::carry(Scope& s, Loop& loop) {
   const bool counted = loop.step.kind == StepKind::repeat;
-  // Of a counted loop the last iteration writes to where the carry is wanted.
+  // The last iteration of a counted loop writes to the destination.
   const int64_t phase = !counted ? 0 : loop.step.reverse ? 1 : loop.step.count % 2;
   std::vector<Binding> first;
   std::vector<Step> after;
-  std::unordered_map<int32_t, View> moved;  // by buffer of the body
+  std::unordered_map<int32_t, View> redirected;  // by buffer of the body
   for (size_t i = 0; i < loop.results.size(); ++i) {
     const Binding& wanted = loop.results[i];
     first.push_back(wanted);
@@ -166,16 +167,17 @@ void ProgramBuilder::carry(Scope& s, Loop& loop) {
     if (!loop.merged[i]) {
       const Binding spare = workspace(wanted.type);
       if (loop.step.loop_id < 0) loop.step.loop_id = p_.num_loops++;
-      before = alternating(wanted.view, spare.view, loop.step.loop_id, phase);
-      moved.emplace(loop.next(i).view.buffer, alternating(wanted.view, spare.view, loop.step.loop_id, phase + 1));
+      before = double_buffered(wanted.view, spare.view, loop.step.loop_id, phase);
+      redirected.emplace(loop.next(i).view.buffer,
+                         double_buffered(wanted.view, spare.view, loop.step.loop_id, phase + 1));
       if (counted && loop.step.count % 2 == 1) first.back().view = spare.view;
       Binding last = wanted;
       last.view = before;
       if (!counted) copy(wanted, last, after);
     }
-    moved.emplace(loop.before(i).view.buffer, std::move(before));
+    redirected.emplace(loop.before(i).view.buffer, std::move(before));
   }
-  for (auto& block : loop.step.blocks) place_buffers(block, moved);
+  for (auto& block : loop.step.blocks) redirect_views(block, redirected);
   copy_values(s, loop.initial, first);
   s.steps.push_back(std::move(loop.step));
   s.steps.insert(s.steps.end(), after.begin(), after.end());
@@ -187,7 +189,7 @@ void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
   const size_t first = cond_consts + body_consts;
   const Graph& cond = e.subgraphs()[0];
   if (cond.shape(cond.outputs()[0]).rank() != 0)
-    throw CompileError("while: a condition for each element needs a body that works on elements alone");
+    throw CompileError("while: a condition for each element needs a body that is elementwise");
   Step step;
   step.kind = StepKind::while_;
   step.blocks.resize(2);

@@ -1,4 +1,4 @@
-// Scatters: the operand, then its updates one after the other.
+// Lowers scatters: copies the operand, then applies the updates in order.
 #include <algorithm>
 
 #include "kernel/lower/group_builder.h"
@@ -22,7 +22,6 @@ void GroupBuilder::scatter(const Equation& e) {
     return std::find(list.begin(), list.end(), static_cast<int64_t>(v)) != list.end();
   };
   const Operand to = destination(e.result());
-  // The operand first, then the updates one after the other.
   if (!memory_.is_updated(e.result()))
     over(shape, to.dense && elements_.flat(frame_, x),
          [&](const Index& index) { put(to, shape, index, elements_.element(frame_, x, index)); });
@@ -63,14 +62,14 @@ void GroupBuilder::scatter(const Equation& e) {
     for (size_t i = 0; i < window_operand_dims.size(); ++i)
       window[window_operand_dims[i]] = at[static_cast<size_t>(window_dims[i])];
     for (size_t k = 0; k < targets.size(); ++k) {
-      Ids place = index_parts;
-      place.push_back(emitter_.index(static_cast<int64_t>(k)));
+      Ids at_component = index_parts;
+      at_component.push_back(emitter_.index(static_cast<int64_t>(k)));
       const auto d = static_cast<size_t>(targets[k]);
-      Id raw = elements_.element(frame_, indices, Index::of_parts(place));
+      Id raw = elements_.element(frame_, indices, Index::of_parts(at_component));
       int64_t extent = shape[d];
       for (size_t i = 0; i < window_operand_dims.size(); ++i)
         if (window_operand_dims[i] == d) extent -= update_shape[static_cast<size_t>(window_dims[i])] - 1;
-      // A window that is not wholly inside is dropped. A huge unsigned index converts to a negative one.
+      // A window that is not entirely inside is dropped. A huge unsigned index converts to a negative one.
       raw = elements_.convert(raw, DType::i64);
       both(emitter_.scalar(id_of<Ge>, DType::bool_, {raw, emitter_.index(0)}));
       both(emitter_.scalar(id_of<Lt>, DType::bool_, {raw, emitter_.index(extent)}));
@@ -91,8 +90,8 @@ void GroupBuilder::scatter(const Equation& e) {
     };
     inside == kNone ? write() : emitter_.under(inside, write);
   };
-  // Updates follow each other in row-major order. One window does not overlap itself: window dimensions inside all
-  // others may run in any order.
+  // Updates are applied in row-major order. A window does not overlap itself, so window dimensions inside all other
+  // dimensions may run in any order.
   const size_t parallel_from = batch_dims.empty() ? 0 : batch_dims.back() + 1;
   std::function<void(size_t)> level = [&](size_t i) {
     if (i == update_shape.size()) return body();

@@ -1,5 +1,5 @@
 #pragma once
-// Values of a planned graph in memory.
+// The materialized values of a planned graph.
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,7 +9,7 @@
 
 namespace calque::kernel {
 
-/// The values of the planned graph as its kernels see them: loads of what is in memory, computation of the rest.
+/// Provides the values of a planned graph to its kernels: materialized values are loaded, the others computed.
 class MemoryFrame final : public Frame {
  public:
   MemoryFrame(const Memory& memory, BoundKernel& out, std::span<const Value> roots)
@@ -29,7 +29,7 @@ class MemoryFrame final : public Frame {
   }
   bool computes(Value v) const override {
     if (graph().kind(v) != ValueKind::result || v == given_) return false;
-    return !memory_.plan.in_memory[v.id()] || is_root(v);
+    return !memory_.plan.materialized[v.id()] || is_root(v);
   }
   bool is_root(Value v) const { return roots_.count(v.id()) != 0; }
   Operand constant(const AnyArray& array) override { return bind(memory_.constant(array)); }
@@ -38,7 +38,7 @@ class MemoryFrame final : public Frame {
     const Binding b = binding(v);
     return b.valid ? std::optional(bind(b)) : std::nullopt;
   }
-  /// From now on the element of `v` is `element`, wherever it is asked for.
+  /// From now on the element of `v` is `element` at every index.
   void give(Value v, Id element) {
     given_ = v;
     given_element_ = element;
@@ -57,7 +57,7 @@ class MemoryFrame final : public Frame {
     o.buffer = bind(b.view, buffer);
     return o;
   }
-  /// The position of the kernel's buffer that is bound to the view: a new one unless there is one of that dtype.
+  /// The number of the kernel's buffer of that dtype bound to the view; adds one if there is none.
   int32_t bind(const View& view, const Buffer& buffer) {
     const auto [from, to] = bound_.equal_range(view.buffer);
     for (auto at = from; at != to; ++at) {

@@ -14,19 +14,18 @@ namespace calque::kernel {
 
 namespace {
 
-// Nanoseconds of a byte that is copied: read and written.
+// Nanoseconds per copied byte: a read and a write.
 constexpr double kCopiedByte = 0.05;
-// More private memory would not stay in the cache of one processor, and each thread has that much.
+// More private memory would not stay in the cache of one processor; each thread has this much.
 constexpr int64_t kMostPrivateBytes = int64_t{8} << 20;
-// No more pieces than this are made of a loop: enough to keep threads busy. Fewer than the other are not worth partial
-// sums.
-constexpr int64_t kMostPieces = 64, kFewestPieces = 4;
-// All partial sums of a loop, and nanoseconds of a byte of them: cleared, written back, read again.
+// The limit of chunks per loop: enough to keep threads busy. Below kFewestChunks, partial sums do not pay off.
+constexpr int64_t kMostChunks = 64, kFewestChunks = 4;
+// The limit of all partial sums of a loop, and nanoseconds per byte of them: cleared, written back, read again.
 constexpr int64_t kMostPartialBytes = int64_t{16} << 20;
 constexpr double kPartialByte = 0.3;
-// Of the time of a loop, what its partial sums may take.
+// The share of a loop's time that its partial sums may take.
 constexpr double kSumsShare = 0.1;
-// A loop must take so many times what makes a kernel's loop worth more than one thread: it has more to prepare.
+// A loop must take this many times the work from which a kernel's loop is split over threads: its setup costs more.
 constexpr double kWorth = 2;
 
 double estimated_time(const Program& program, const std::vector<Step>& steps);
@@ -60,32 +59,32 @@ double estimated_time(const Program& program, const std::vector<Step>& steps) {
   return time;
 }
 
-/// Whether a step, or one inside it, calls into C++: in an order that shows.
+/// Whether a step, or one inside it, calls into C++: the order of such calls is observable.
 bool has_host_call(const std::vector<Step>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
     return step.kind == StepKind::host_call || std::any_of(step.blocks.begin(), step.blocks.end(), has_host_call);
   });
 }
 
-/// How many iterations make a piece of a loop, when one takes `microseconds` and at most `pieces` pieces are wanted.
-/// `count` where the loop is not worth more than one thread.
-int64_t iterations_of_piece(int64_t count, double microseconds, int64_t pieces) {
-  const double enough = std::ceil(thread_options().piece / std::max(microseconds, 1e-3));
+/// The iterations per chunk of a loop whose iterations take `microseconds` each and that may have at most `chunks`
+/// chunks; `count` if the loop is too small for more than one thread.
+int64_t iterations_per_chunk(int64_t count, double microseconds, int64_t chunks) {
+  const double enough = std::ceil(thread_options().chunk / std::max(microseconds, 1e-3));
   if (enough >= static_cast<double>(count)) return count;
-  return std::max(static_cast<int64_t>(enough), (count + pieces - 1) / std::max<int64_t>(pieces, 1));
+  return std::max(static_cast<int64_t>(enough), (count + chunks - 1) / std::max<int64_t>(chunks, 1));
 }
 
-/// A part of a buffer that an iteration of a loop touches: bytes [begin, end) in iteration 0, `stride` bytes further on
+/// A slice of a buffer that an iteration of a loop accesses: bytes [begin, end) in iteration 0, moved by `stride` bytes
 /// in each next iteration.
 struct LoopAccess {
   int64_t begin = 0, end = 0;
   int64_t stride = 0;
   bool written = false;
   bool not_a_slice = false;           ///< depends on the loop's iterations in another way
-  std::vector<View::Term> of_others;  ///< terms of loops around
+  std::vector<View::Term> of_others;  ///< terms of enclosing loops
 };
 
-/// By buffer, what one iteration of a loop touches.
+/// The accesses of one iteration of a loop, by buffer.
 class LoopAccesses {
  public:
   LoopAccesses(const Program& program, const Step& loop) : program_(program), loop_(loop) { walk(loop.blocks[0]); }
@@ -96,10 +95,10 @@ class LoopAccesses {
     for (const Step& step : steps) {
       if (step.kind == StepKind::repeat) {
         iterations_[step.loop_id] = step.count;
-        if (step.piece_id >= 0) iterations_[step.piece_id] = pieces_of(step);
+        if (step.chunk_id >= 0) iterations_[step.chunk_id] = num_chunks(step);
       }
       for (size_t v = 0; v < step.views.size() && step.blocks.empty(); ++v) add(step, v);
-      if (step.kind == StepKind::while_ || step.kind == StepKind::branch) add(step, 0);  // what it decides by
+      if (step.kind == StepKind::while_ || step.kind == StepKind::branch) add(step, 0);  // the condition or selector
       for (const auto& block : step.blocks) walk(block);
     }
   }
@@ -121,18 +120,18 @@ class LoopAccesses {
     }
     const bool not_a_slice = std::any_of(view.choices.begin(), view.choices.end(),
                                          [&](const View::Choice& c) { return c.loop == loop_.loop_id; });
-    const auto touch = [&](const auto& part) {
+    const auto access = [&](const auto& slice) {
       LoopAccess a;
-      a.begin = part.offset;
-      a.end = part.offset + bytes;
+      a.begin = slice.offset;
+      a.end = slice.offset + bytes;
       a.written = written;
       a.not_a_slice = not_a_slice;
-      for (const View::Term& term : part.terms) add(term, a);
-      // Extents of less than nothing are those of inputs of negative strides, which nothing writes.
-      if (bytes > 0) by_buffer_[part.buffer].push_back(std::move(a));
+      for (const View::Term& term : slice.terms) add(term, a);
+      // Negative extents are those of inputs with negative strides, which are never written.
+      if (bytes > 0) by_buffer_[slice.buffer].push_back(std::move(a));
     };
-    touch(view);
-    for (const View::Choice& c : view.choices) touch(c);
+    access(view);
+    for (const View::Choice& c : view.choices) access(c);
   }
 
   void add(const View::Term& term, LoopAccess& a) const {
@@ -148,11 +147,11 @@ class LoopAccesses {
 
   const Program& program_;
   const Step& loop_;
-  std::map<int32_t, int64_t> iterations_;  // of loops inside, by loop id
+  std::map<int32_t, int64_t> iterations_;  // of inner loops, by loop id
   std::map<int32_t, std::vector<LoopAccess>> by_buffer_;
 };
 
-/// Whether no iteration touches what another writes.
+/// Whether no iteration accesses memory that another one writes.
 bool disjoint(const std::vector<LoopAccess>& accesses) {
   if (std::none_of(accesses.begin(), accesses.end(), [](const LoopAccess& a) { return a.written; })) return true;
   const LoopAccess& first = accesses.front();
@@ -165,13 +164,13 @@ bool disjoint(const std::vector<LoopAccess>& accesses) {
   return end - begin <= std::abs(first.stride);
 }
 
-/// Whether each iteration touches the same bytes, whatever the loops around do.
+/// Whether each iteration accesses the same bytes, in every iteration of the enclosing loops.
 bool same_in_each_iteration(const std::vector<LoopAccess>& accesses) {
   return std::all_of(accesses.begin(), accesses.end(),
                      [](const LoopAccess& a) { return a.stride == 0 && !a.not_a_slice && a.of_others.empty(); });
 }
 
-/// How many views and choices name each buffer.
+/// Counts the views and choices that refer to each buffer.
 void count_uses(const std::vector<Step>& steps, std::map<int32_t, int>& uses) {
   for (const Step& step : steps) {
     for (const View& view : step.views) {
@@ -192,51 +191,51 @@ class LoopMarker {
         continue;
       }
       if (steps[i].sums.empty()) continue;
-      StepsAround around = sum_in_pieces(program_, steps[i]);
+      SurroundingSteps surrounding = sum_in_chunks(program_, steps[i]);
       const auto insert = [&](std::vector<Step>& from, size_t at) {
         steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(from.begin()),
                      std::make_move_iterator(from.end()));
       };
-      insert(around.after, i + 1);
-      insert(around.before, i);
-      i += around.before.size() + around.after.size();
+      insert(surrounding.after, i + 1);
+      insert(surrounding.before, i);
+      i += surrounding.before.size() + surrounding.after.size();
     }
   }
 
  private:
-  /// Iterations of a piece; `count` where the loop is to run in order.
+  /// Iterations per chunk; `count` if the loop is to run in order.
   int64_t grain_of(const Step& loop, double one) const {
     const double all = one * static_cast<double>(loop.count);
     if (all < kWorth * thread_options().split_above) return loop.count;
-    if (loop.sums.empty()) return iterations_of_piece(loop.count, one, kMostPieces);
+    if (loop.sums.empty()) return iterations_per_chunk(loop.count, one, kMostChunks);
     const auto row = static_cast<double>(std::max<int64_t>(bytes_of_partial_sums(loop), 1));
-    const double most = std::min({static_cast<double>(kMostPieces), kSumsShare * all * 1e3 / (row * kPartialByte),
+    const double most = std::min({static_cast<double>(kMostChunks), kSumsShare * all * 1e3 / (row * kPartialByte),
                                   static_cast<double>(kMostPartialBytes) / row});
-    const auto pieces = static_cast<int64_t>(most);
-    if (pieces < kFewestPieces) return loop.count;
-    const int64_t grain = iterations_of_piece(loop.count, one, pieces);
-    return loop.count / grain < kFewestPieces ? loop.count : grain;
+    const auto chunks = static_cast<int64_t>(most);
+    if (chunks < kFewestChunks) return loop.count;
+    const int64_t grain = iterations_per_chunk(loop.count, one, chunks);
+    return loop.count / grain < kFewestChunks ? loop.count : grain;
   }
 
   bool mark(Step& loop) {
     if (loop.count < 2 || loop.loop_id < 0 || has_host_call(loop.blocks[0])) return false;
     const int64_t grain = grain_of(loop, estimated_time(program_, loop.blocks[0]));
-    std::vector<int32_t> own;
-    if (grain >= loop.count || !sums_can_move(loop) || !independent(loop, own)) return false;
-    for (const int32_t b : own) program_.buffers[static_cast<size_t>(b)].private_to = loop.loop_id;
-    loop.private_bytes = place_private(program_, loop);
+    std::vector<int32_t> privates;
+    if (grain >= loop.count || !can_redirect_sums(loop) || !independent(loop, privates)) return false;
+    for (const int32_t b : privates) program_.buffers[static_cast<size_t>(b)].private_to = loop.loop_id;
+    loop.private_bytes = assign_private_offsets(program_, loop);
     loop.threads = loop.private_bytes <= kMostPrivateBytes;
     if (loop.threads) {
       loop.grain = grain;
       return true;
     }
-    for (const int32_t b : own) program_.buffers[static_cast<size_t>(b)].private_to = -1;
+    for (const int32_t b : privates) program_.buffers[static_cast<size_t>(b)].private_to = -1;
     loop.private_bytes = 0;
     return false;
   }
 
-  /// `own`: buffers private to an iteration.
-  bool independent(const Step& loop, std::vector<int32_t>& own) const {
+  /// Whether iterations are independent. Appends the buffers that are private to an iteration to `privates`.
+  bool independent(const Step& loop, std::vector<int32_t>& privates) const {
     std::map<int32_t, int> inside;
     count_uses(loop.blocks[0], inside);
     const LoopAccesses accesses(program_, loop);
@@ -246,7 +245,7 @@ class LoopMarker {
       const bool local = program_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::workspace &&
                          inside[buffer] == uses_.at(buffer);
       if (local && same_in_each_iteration(list))
-        own.push_back(buffer);
+        privates.push_back(buffer);
       else if (!disjoint(list))
         return false;
     }

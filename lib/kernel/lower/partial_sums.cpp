@@ -17,28 +17,28 @@ namespace calque::kernel {
 
 namespace {
 
-// Partial sums of a piece begin at a cache line that no other piece writes to.
+// Partial sums of a chunk begin at a cache line that no other chunk writes to.
 constexpr int64_t kLine = 64;
-// More sums than this are prepared and added up by several kernels.
-constexpr size_t kSumsOfKernel = 32;
+// More sums than this are cleared and accumulated by several kernels.
+constexpr size_t kSumsPerKernel = 32;
 
 int64_t row_bytes(const Type& sum) { return (static_cast<int64_t>(bytes_of(sum)) + kLine - 1) / kLine * kLine; }
 
-/// Whether the view is a part of a sum's memory, in every iteration of every loop the same.
-bool is_part(const View& view, const View& sum, const Type& type) {
+/// Whether the view is a slice of a sum's memory that is the same in every iteration of every loop.
+bool is_slice_of(const View& view, const View& sum, const Type& type) {
   const int64_t from = view.offset - sum.offset, bytes = std::max<int64_t>(static_cast<int64_t>(bytes_of(type)), 1);
   return view.buffer == sum.buffer && view.choices.empty() && view.terms == sum.terms && from >= 0 && from < bytes;
 }
 
-/// Which sum of the loop a view is a part of, if it is of one.
+/// The sum of the loop whose memory contains the view, if any.
 std::optional<size_t> sum_of(const Step& loop, const View& view) {
   for (size_t s = 0; s < loop.sums.size(); ++s)
-    if (is_part(view, loop.views[s], loop.sums[s])) return s;
+    if (is_slice_of(view, loop.views[s], loop.sums[s])) return s;
   return std::nullopt;
 }
 
-/// What changes nothing when it is added to: -0.0 + x is x for every x, 0.0 + -0.0 is not.
-Literal nothing_to_add(DType d) { return is_floating(d) ? make_literal(d, -0.0) : make_literal(d, int64_t{0}); }
+/// The neutral element of addition: -0.0 + x is x for every x, 0.0 + -0.0 is not.
+Literal neutral_element(DType d) { return is_floating(d) ? make_literal(d, -0.0) : make_literal(d, int64_t{0}); }
 
 int32_t add_buffer(Kernel& kernel, DType d, int64_t extent, bool written, int64_t alignment) {
   kernel.buffers.push_back({d, extent, written, alignment});
@@ -67,21 +67,22 @@ class KernelStep {
   Step step_;
 };
 
-/// partial[i] = nothing, for all pieces.
+/// partial[i] = neutral element, for all chunks.
 void clear(KernelStep& step, int32_t partial, DType d, int64_t elements) {
   Emitter& e = step.emitter();
   e.loop(LoopKind::parallel, elements, {}, {}, 0, [&](Id i, std::span<const Id>) {
-    e.store(partial, i, e.constant(d, nothing_to_add(d)));
+    e.store(partial, i, e.constant(d, neutral_element(d)));
     return Ids{};
   });
 }
 
 /// sum[i] = sum[i] + partial[0, i] + partial[1, i] ...
-void add_up(KernelStep& step, int32_t sum, int32_t partial, DType d, int64_t elements, int64_t pieces, int64_t row) {
+void accumulate(KernelStep& step, int32_t sum, int32_t partial, DType d, int64_t elements, int64_t chunks,
+                int64_t row) {
   Emitter& e = step.emitter();
   e.loop(LoopKind::parallel, elements, {}, {}, 0, [&](Id i, std::span<const Id>) {
     const std::array start{e.load(sum, i, true)};
-    const Ids total = e.loop(LoopKind::sequential, pieces, start, {}, e.depth(), [&](Id p, std::span<const Id> carry) {
+    const Ids total = e.loop(LoopKind::sequential, chunks, start, {}, e.depth(), [&](Id p, std::span<const Id> carry) {
       const std::array terms{carry[0], e.load(partial, e.add(e.mul(p, row), i))};
       return Ids{e.scalar(primitives::id_of<primitives::Add>, d, terms, true)};
     });
@@ -92,28 +93,28 @@ void add_up(KernelStep& step, int32_t sum, int32_t partial, DType d, int64_t ele
 
 }  // namespace
 
-bool sums_can_move(const Step& loop) {
+bool can_redirect_sums(const Step& loop) {
   for (const View& sum : loop.views) {
     const auto of_loop = [&](const View::Term& term) { return term.loop == loop.loop_id; };
     if (!sum.choices.empty() || std::any_of(sum.terms.begin(), sum.terms.end(), of_loop)) return false;
   }
-  const auto names_a_sum = [&](int32_t buffer) {
+  const auto refers_to_sum = [&](int32_t buffer) {
     return std::any_of(loop.views.begin(), loop.views.end(), [&](const View& sum) { return sum.buffer == buffer; });
   };
-  bool whole = true;
+  bool redirectable = true;
   const std::function<void(const std::vector<Step>&)> visit = [&](const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       for (const View& view : step.views) {
-        const bool named = names_a_sum(view.buffer) ||
-                           std::any_of(view.choices.begin(), view.choices.end(),
-                                       [&](const View::Choice& choice) { return names_a_sum(choice.buffer); });
-        whole &= !named || sum_of(loop, view);
+        const bool refers = refers_to_sum(view.buffer) ||
+                            std::any_of(view.choices.begin(), view.choices.end(),
+                                        [&](const View::Choice& choice) { return refers_to_sum(choice.buffer); });
+        redirectable &= !refers || sum_of(loop, view);
       }
       for (const auto& block : step.blocks) visit(block);
     }
   };
   visit(loop.blocks[0]);
-  return whole;
+  return redirectable;
 }
 
 int64_t bytes_of_partial_sums(const Step& loop) {
@@ -122,36 +123,36 @@ int64_t bytes_of_partial_sums(const Step& loop) {
   return bytes;
 }
 
-StepsAround sum_in_pieces(Program& program, Step& loop) {
-  loop.piece_id = program.num_loops++;
-  const int64_t pieces = pieces_of(loop);
-  StepsAround around;
+SurroundingSteps sum_in_chunks(Program& program, Step& loop) {
+  loop.chunk_id = program.num_loops++;
+  const int64_t chunks = num_chunks(loop);
+  SurroundingSteps surrounding;
   std::vector<int32_t> partials;  // buffers, by sum
-  for (size_t begin = 0; begin < loop.sums.size(); begin += kSumsOfKernel) {
+  for (size_t begin = 0; begin < loop.sums.size(); begin += kSumsPerKernel) {
     KernelStep zeros("clear_partial_sums"), total("add_partial_sums");
-    for (size_t s = begin; s < std::min(begin + kSumsOfKernel, loop.sums.size()); ++s) {
+    for (size_t s = begin; s < std::min(begin + kSumsPerKernel, loop.sums.size()); ++s) {
       const DType d = loop.sums[s].dtype;
       const auto size = static_cast<int64_t>(size_of(d));
       const int64_t row = row_bytes(loop.sums[s]) / size, elements = loop.sums[s].shape.num_elements();
-      partials.push_back(add_workspace(program, {d, Shape{pieces, row}}));
-      clear(zeros, add_buffer(zeros.kernel(), d, pieces * row, true, kLine), d, pieces * row);
+      partials.push_back(add_workspace(program, {d, Shape{chunks, row}}));
+      clear(zeros, add_buffer(zeros.kernel(), d, chunks * row, true, kLine), d, chunks * row);
       zeros.bind({partials.back(), 0, {}});
       const int32_t sum = add_buffer(total.kernel(), d, elements, true, size);
-      const int32_t partial = add_buffer(total.kernel(), d, pieces * row, false, kLine);
-      add_up(total, sum, partial, d, elements, pieces, row);
+      const int32_t partial = add_buffer(total.kernel(), d, chunks * row, false, kLine);
+      accumulate(total, sum, partial, d, elements, chunks, row);
       total.bind(loop.views[s]);
       total.bind({partials.back(), 0, {}});
     }
-    around.before.push_back(zeros.add_to(program));
-    around.after.push_back(total.add_to(program));
+    surrounding.before.push_back(zeros.add_to(program));
+    surrounding.after.push_back(total.add_to(program));
   }
   for_each_view(loop.blocks[0], [&](View& view) {
     if (const auto s = sum_of(loop, view))
-      view = {partials[*s], view.offset - loop.views[*s].offset, {{loop.piece_id, row_bytes(loop.sums[*s])}}};
+      view = {partials[*s], view.offset - loop.views[*s].offset, {{loop.chunk_id, row_bytes(loop.sums[*s])}}};
   });
   loop.views.clear();
   loop.sums.clear();
-  return around;
+  return surrounding;
 }
 
 }  // namespace calque::kernel

@@ -1,25 +1,25 @@
 #pragma once
-// Carries of a loop that are sums, summed in pieces: each piece of the iterations has partial sums of its own.
+// Loop carries that are sums, summed in chunks: each chunk of the iterations has separate partial sums.
 #include <vector>
 
 #include "kernel/ir/program.h"
 
 namespace calque::kernel {
 
-/// Whether the body of a `repeat` touches the memory of its sums (Step::sums) as whole carries alone, so that other
-/// memory can stand for each.
-bool sums_can_move(const Step& loop);
+/// Whether the body of a `repeat` accesses the memory of its sums (Step::sums) only within single carries, so that each
+/// can be redirected to other memory.
+bool can_redirect_sums(const Step& loop);
 
-/// Bytes of the partial sums of one piece.
+/// Bytes of the partial sums of one chunk.
 int64_t bytes_of_partial_sums(const Step& loop);
 
-/// What runs before the loop and behind it.
-struct StepsAround {
+/// Steps to insert before and after a loop.
+struct SurroundingSteps {
   std::vector<Step> before, after;
 };
 
-/// Gives the loop, whose pieces are known, a piece_id and partial sums in the workspace. They start at zero; behind the
-/// loop they are added, piece after piece, to what the sum's own memory holds.
-StepsAround sum_in_pieces(Program& program, Step& loop);
+/// Gives the loop, whose grain is set, a chunk_id and partial sums in the workspace. They start at zero; after the loop
+/// they are added, chunk by chunk, to the sum's memory.
+SurroundingSteps sum_in_chunks(Program& program, Step& loop);
 
 }  // namespace calque::kernel

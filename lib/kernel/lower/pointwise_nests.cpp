@@ -1,4 +1,4 @@
-// Loop nests over the spaces of a group's maps.
+// Loop nests over the index spaces of a fusion group's pointwise operations.
 #include <algorithm>
 #include <map>
 #include <unordered_set>
@@ -11,7 +11,7 @@ namespace calque::kernel {
 
 using namespace primitives;
 
-void GroupBuilder::share_loops(const plan::Group& group) {
+void GroupBuilder::share_loops(const plan::FusionGroup& group) {
   loops_ = group.loops;
   reduced_ = group.reduced;
   flat_ = loops_.size() == reduced_.size();
@@ -23,7 +23,7 @@ void GroupBuilder::share_loops(const plan::Group& group) {
     stack.pop_back();
     if (g.kind(v) != ValueKind::result || !frame_.computes(v) || !seen.insert(v.id()).second) continue;
     const Equation& e = *g.definition(v);
-    if (plan::without_units(g.shape(v)) == loops_) {
+    if (plan::without_size_1_dims(g.shape(v)) == loops_) {
       flat_ = elements_.flat(frame_, v) && (!frame_.is_root(v) || destination(v).dense);
     } else {
       stack.insert(stack.end(), e.operands().begin(), e.operands().end());
@@ -38,21 +38,22 @@ GroupBuilder::Split GroupBuilder::split(std::span<const Item> items) const {
   return out;
 }
 
-// What parts share is computed again in each chunk that needs it: where that is much, a chunk may have more buffers.
+// Values that parts share are recomputed in each chunk that needs them: where that is expensive, a chunk may have more
+// buffers.
 std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) const {
-  constexpr size_t kBuffers = 160, kRepeated = 4;
+  constexpr size_t kBuffers = 160, kRecomputed = 4;
   const Graph& g = memory_.graph;
   std::vector<size_t> ends;
   size_t buffers = 0, computed = 0, limit = kBuffers;
   std::unordered_set<uint32_t> seen;         // ids
   std::unordered_set<int32_t> destinations;  // buffers
   std::vector<Value> stack;
-  // More than one in kRepeated of the operations of the chunk, as it is, are needed for this value too.
-  const auto repeats_much = [&](Value of) {
+  // Whether more than one in kRecomputed of the operations of the current chunk are needed for this value too.
+  const auto recomputes_much = [&](Value of) {
     size_t again = 0;
     std::unordered_set<uint32_t> visited;
     stack.assign(1, of);
-    while (!stack.empty() && again <= computed / kRepeated) {
+    while (!stack.empty() && again <= computed / kRecomputed) {
       const Value v = stack.back();
       stack.pop_back();
       if (g.is_literal(v) || !frame_.computes(v) || !visited.insert(v.id()).second) continue;
@@ -61,11 +62,11 @@ std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) co
       stack.insert(stack.end(), operands.begin(), operands.end());
     }
     stack.clear();
-    return again > computed / kRepeated;
+    return again > computed / kRecomputed;
   };
   for (size_t i = 0; i < parts.size(); ++i) {
     if (buffers >= limit) {
-      if (buffers < memory_.plan.most_buffers && repeats_much(parts[i].value)) {
+      if (buffers < memory_.plan.most_buffers && recomputes_much(parts[i].value)) {
         limit = buffers + buffers / 4;
       } else {
         ends.push_back(i);
@@ -95,11 +96,11 @@ std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) co
 }
 
 void GroupBuilder::nests(std::span<const Item> parts) {
-  // Parts of one shape, dimensions of extent 1 aside, share a nest.
+  // Parts of one shape, ignoring size-1 dimensions, share a loop nest.
   std::vector<std::vector<Item>> nests;
   std::map<std::vector<int64_t>, size_t> by_loops;
   for (const Item& i : parts) {
-    const plan::Extents loops = plan::without_units(shape_of(i));
+    const plan::Extents loops = plan::without_size_1_dims(shape_of(i));
     const auto [at, fresh] = by_loops.try_emplace({loops.begin(), loops.end()}, nests.size());
     if (fresh) nests.emplace_back();
     nests[at->second].push_back(i);
@@ -153,7 +154,7 @@ std::optional<GroupBuilder::Item> GroupBuilder::concatenation(Item item) const {
     const Shape &from = g.shape(e.operand(0)), &to = shape_of(item);
     if (item.to.dense) {
       item.to.strides = row_major_strides(from);
-    } else if (plan::without_units(from) == plan::without_units(to)) {
+    } else if (plan::without_size_1_dims(from) == plan::without_size_1_dims(to)) {
       Shape::Dims strides;
       size_t next = 0;
       for (const int64_t extent : from) {
@@ -169,7 +170,7 @@ std::optional<GroupBuilder::Item> GroupBuilder::concatenation(Item item) const {
   return std::nullopt;
 }
 
-Index GroupBuilder::renamed(const Index& index, const Shape& from, const Shape& to) {
+Index GroupBuilder::reshaped_index(const Index& index, const Shape& from, const Shape& to) {
   if (from == to || !index.has_parts) return index;
   Index out = index;
   out.parts.clear();
@@ -190,16 +191,16 @@ void GroupBuilder::nest(std::span<const Item> items) {
   for (const Item& i : items) flat = flat && i.to.dense && elements_.flat(frame_, i.value);
   const Shape& space = shape_of(items[0]);
   over(space, flat, [&](const Index& index) {
-    // Long chains first, those of one shape together.
+    // Long chains first; those of one shape are prepared together.
     std::vector<Value> values;
     for (size_t i = 0; i < items.size(); ++i) {
       values.push_back(items[i].value);
       if (i + 1 < items.size() && shape_of(items[i + 1]) == shape_of(items[i])) continue;
-      elements_.prepare(frame_, values, renamed(index, space, shape_of(items[i])));
+      elements_.prepare(frame_, values, reshaped_index(index, space, shape_of(items[i])));
       values.clear();
     }
     for (const Item& i : items) {
-      const Index at = renamed(index, space, shape_of(i));
+      const Index at = reshaped_index(index, space, shape_of(i));
       put(i.to, shape_of(i), at, elements_.element(frame_, i.value, at));
     }
   });
@@ -207,7 +208,7 @@ void GroupBuilder::nest(std::span<const Item> items) {
 
 std::vector<size_t> GroupBuilder::loop_order(const Shape& space) const {
   std::vector<size_t> order, inner;
-  const bool shared = plan::without_units(space) == loops_;
+  const bool shared = plan::without_size_1_dims(space) == loops_;
   int64_t next = 0;
   for (size_t d = 0; d < space.size(); ++d) {
     const bool reduces = shared && std::find(reduced_.begin(), reduced_.end(), next) != reduced_.end();

@@ -1,5 +1,5 @@
 #pragma once
-// Builds a program step by step: shared by what lays out graphs and what lays out their loops.
+// Builds a program step by step; shared by the lowering of graphs and of their loops.
 #include <algorithm>
 #include <span>
 #include <unordered_map>
@@ -16,15 +16,16 @@ namespace calque::kernel {
 
 inline Shape::Dims dense(const Shape& shape) { return row_major_strides(shape); }
 
-/// Appends to a program: the buffers and kernels of a graph, and the steps of its control flow.
+/// Appends the buffers and kernels of a graph, and the steps of its control flow, to a program.
 class ProgramBuilder {
  public:
-  /// `alignment`: bytes, of memory that is not the workspace, where more is known than that its elements are aligned.
+  /// BuildOptions::alignment applies to memory other than the workspace.
   explicit ProgramBuilder(Program& program, const BuildOptions& options = {})
       : p_(program),
         alignment_(options.alignment),
         parallel_loops_(options.parallel_loops),
-        most_buffers_(options.most_buffers) {}
+        most_buffers_(options.most_buffers),
+        log_(options.log) {}
 
   Binding add_buffer(BufferKind kind, int32_t index, const Type& type, Shape::Dims strides) {
     ProgramBuffer b;
@@ -55,11 +56,12 @@ class ProgramBuilder {
     return constants_.back();
   }
 
-  /// Steps that compute `outputs` of a graph from `inputs`. The places of the values `updated` hold their operands.
+  /// Appends steps that compute `outputs` of a graph from `inputs`. The buffers of the values `updated` already hold
+  /// their first operands.
   void region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
               std::vector<Step>& steps, std::span<const Value> updated = {});
 
-  /// Gives every value of the workspace its place. The last thing to do.
+  /// Assigns the workspace offsets; called last.
   void finish();
 
  private:
@@ -73,16 +75,16 @@ class ProgramBuilder {
   };
 
   void control(Scope& s, const Equation& e);
-  /// How much of the program there is, to return to.
+  /// The current sizes of the program's lists, to roll back to.
   struct Mark {
-    size_t buffers, kernels, host_functions, constants, notes;
+    size_t buffers, kernels, host_functions, constants, remarks;
     int32_t loops;
   };
   Mark mark() const {
     return {p_.buffers.size(),   p_.kernels.size(), p_.host_functions.size(),
-            p_.constants.size(), p_.notes.size(),   p_.num_loops};
+            p_.constants.size(), p_.remarks.size(), p_.num_loops};
   }
-  void return_to(const Mark& mark);
+  void roll_back(const Mark& mark);
   struct Loop;
   void build_body(Loop& loop);
   void merge_carries(Loop& loop);
@@ -92,22 +94,23 @@ class ProgramBuilder {
   void branch(Scope& s, const Equation& e);
   void effect(Scope& s, const Equation& e);
   void kernels(std::vector<BoundKernel> bound, std::vector<Step>& steps);
-  void place_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
-                     std::vector<Binding>& copied_to);
+  void assign_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
+                      std::vector<Binding>& copied_to);
   void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to);
   void copy(const Binding& to, const Binding& from, std::vector<Step>& steps);
   Memory memory(Scope& s) {
-    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, &s.updated, &s.also};
+    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, &s.updated, &s.also, log_};
   }
-  /// Where an operand of control flow lives: literals and constants included.
+  /// The memory of an operand of control flow; literals and constants included.
   Binding operand(Scope& s, Value v, bool must_be_dense);
 
   Program& p_;
   const int64_t alignment_;
   const ParallelLoops parallel_loops_;
   const size_t most_buffers_;
+  PassLog* const log_;
   std::vector<Binding> constants_;
-  std::unordered_multimap<const void*, size_t> constant_at_;  // by their data: positions among them
+  std::unordered_multimap<const void*, size_t> constant_at_;  // by data pointer: numbers of constants
 };
 
 }  // namespace calque::kernel

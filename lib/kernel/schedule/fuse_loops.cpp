@@ -1,6 +1,6 @@
-// A loop moves up to an earlier one, together with what it needs and has not been computed before that. Moving is safe
-// when nothing that is moved writes memory that something it passes touches, or the other way round; every element is
-// still computed by the same instructions, and every reduction still sees its terms in the same order.
+// A loop is moved up to an earlier one, together with the instructions between them that it depends on. This is safe
+// when no moved instruction writes memory that an instruction it passes accesses, or the other way round. Every element
+// is still computed by the same instructions, and every reduction still combines its elements in the same order.
 #include "kernel/schedule/fuse_loops.h"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace calque::kernel {
 
 namespace {
 
-/// Each has four accumulators, for which more would leave no registers.
+/// Each result has four accumulators: more results would exceed the registers.
 constexpr size_t kMostResults = 8;
 constexpr size_t kMaxFusedInstructions = 2000;
 constexpr size_t kMostStores = 16;
-/// Columns are summed row by row when their loop's body is no longer than this (codegen/emit/analysis.cpp).
+/// Columns are reduced row by row when their loop's body is no longer than this (codegen/emit/analysis.cpp).
 constexpr size_t kColumnBody = 60;
 constexpr int64_t kWideRow = 256;
 
@@ -50,13 +50,13 @@ void for_each_operand(const Instruction& i, const F& visit) {
     for (const Instruction& inner : r.instructions) for_each_operand(inner, visit);
 }
 
-using Names = std::unordered_map<Id, Id>;
+using ValueMap = std::unordered_map<Id, Id>;
 
-void rename(Instruction& i, const Names& names) {
+void replace_operands(Instruction& i, const ValueMap& values) {
   for (Id& o : i.operands)
-    if (const auto at = names.find(o); at != names.end()) o = at->second;
+    if (const auto at = values.find(o); at != values.end()) o = at->second;
   for (Region& r : i.regions)
-    for (Instruction& inner : r.instructions) rename(inner, names);
+    for (Instruction& inner : r.instructions) replace_operands(inner, values);
 }
 
 class Fuser {
@@ -65,13 +65,13 @@ class Fuser {
   void run() { region(k_.body, 1); }
 
  private:
-  /// `around`: extent of the parallel loop around the region.
-  void region(Region& r, int64_t around) {
+  /// `outer_extent`: extent of the innermost enclosing parallel loop.
+  void region(Region& r, int64_t outer_extent) {
     merge_equal(r);
     for (size_t a = 0; a < r.instructions.size(); ++a) {
       if (!is_candidate(r.instructions[a])) continue;
       for (size_t b = a + 1; b < r.instructions.size();) {
-        if (suits(r.instructions[a], r.instructions[b], around) && movable(r, a, b)) {
+        if (is_profitable(r.instructions[a], r.instructions[b], outer_extent) && is_movable(r, a, b)) {
           a = fuse(r, a, b);
           b = a + 1;
         } else {
@@ -81,16 +81,16 @@ class Fuser {
     }
     for (Instruction& i : r.instructions) {
       if (i.op != Op::loop) continue;
-      region(i.regions[0], i.loop == LoopKind::parallel ? i.extent : around);
+      region(i.regions[0], i.loop == LoopKind::parallel ? i.extent : outer_extent);
     }
   }
 
-  static bool suits(const Instruction& a, const Instruction& b, int64_t around) {
+  static bool is_profitable(const Instruction& a, const Instruction& b, int64_t outer_extent) {
     if (!is_candidate(b) || a.extent != b.extent || !(reduces(a) || reduces(b))) return false;
     if (!a.results.empty() && a.results.size() + b.results.size() > kMostResults) return false;
     const size_t both = count(a.regions[0]) + count(b.regions[0]);
     if (both > kMaxFusedInstructions || stores(a) + stores(b) > kMostStores) return false;
-    return around < kWideRow || both <= kColumnBody || count(a.regions[0]) > kColumnBody ||
+    return outer_extent < kWideRow || both <= kColumnBody || count(a.regions[0]) > kColumnBody ||
            count(b.regions[0]) > kColumnBody;
   }
 
@@ -105,22 +105,22 @@ class Fuser {
     return holds(x, y.buffer) ||
            std::any_of(y.choices.begin(), y.choices.end(), [&](const View::Choice& c) { return holds(x, c.buffer); });
   }
-  struct Touched {
+  struct Accesses {
     std::vector<int32_t> loads, stores;
   };
-  static void touch(const Instruction& i, Touched& t) {
+  static void collect(const Instruction& i, Accesses& accesses) {
     const auto add = [](std::vector<int32_t>& list, int32_t buffer) {
       if (std::find(list.begin(), list.end(), buffer) == list.end()) list.push_back(buffer);
     };
-    if (i.op == Op::load) add(t.loads, i.buffer);
-    if (i.op == Op::store) add(t.stores, i.buffer);
+    if (i.op == Op::load) add(accesses.loads, i.buffer);
+    if (i.op == Op::store) add(accesses.stores, i.buffer);
     for (const Region& r : i.regions)
-      for (const Instruction& inner : r.instructions) touch(inner, t);
+      for (const Instruction& inner : r.instructions) collect(inner, accesses);
   }
   bool conflict(const Instruction& i, const Instruction& j) const {
-    Touched a, b;
-    touch(i, a);
-    touch(j, b);
+    Accesses a, b;
+    collect(i, a);
+    collect(j, b);
     const auto any = [&](const std::vector<int32_t>& x, const std::vector<int32_t>& y) {
       return std::any_of(x.begin(), x.end(), [&](int32_t p) {
         return std::any_of(y.begin(), y.end(), [&](int32_t q) { return overlap(p, q); });
@@ -131,8 +131,8 @@ class Fuser {
 
   // ---- moving
 
-  /// Which of the instructions between `a` and `b` have to go before `a` for `b` to be there.
-  static std::vector<size_t> needed(const Region& r, size_t a, size_t b) {
+  /// The instructions between `a` and `b` that `b` depends on: they are moved before `a` with it.
+  static std::vector<size_t> dependences(const Region& r, size_t a, size_t b) {
     std::unordered_set<Id> wanted;
     const auto want = [&](Id o) { wanted.insert(o); };
     for_each_operand(r.instructions[b], want);
@@ -147,14 +147,14 @@ class Fuser {
     return moved;
   }
 
-  bool movable(const Region& r, size_t a, size_t b) const {
-    std::vector<size_t> moved = needed(r, a, b);
+  bool is_movable(const Region& r, size_t a, size_t b) const {
+    std::vector<size_t> moved = dependences(r, a, b);
     moved.push_back(b);
-    std::unordered_set<Id> made(r.instructions[a].results.begin(), r.instructions[a].results.end());
+    std::unordered_set<Id> results(r.instructions[a].results.begin(), r.instructions[a].results.end());
     for (const size_t m : moved) {
       const Instruction& i = r.instructions[m];
       bool depends = false;
-      for_each_operand(i, [&](Id o) { depends = depends || made.count(o) != 0; });
+      for_each_operand(i, [&](Id o) { depends = depends || results.count(o) != 0; });
       if (depends) return false;
       for (size_t j = a; j < m; ++j)
         if (std::find(moved.begin(), moved.end(), j) == moved.end() && conflict(i, r.instructions[j])) return false;
@@ -162,23 +162,23 @@ class Fuser {
     return true;
   }
 
-  /// Returns where the one loop is.
+  /// Returns the position of the fused loop.
   size_t fuse(Region& r, size_t a, size_t b) {
-    const std::vector<size_t> moved = needed(r, a, b);
+    const std::vector<size_t> moved = dependences(r, a, b);
     std::vector<Instruction> out;
     const auto is_moved = [&](size_t j) { return std::find(moved.begin(), moved.end(), j) != moved.end(); };
     for (size_t j = 0; j < a; ++j) out.push_back(std::move(r.instructions[j]));
     for (const size_t j : moved) out.push_back(std::move(r.instructions[j]));
     const size_t at = out.size();
-    out.push_back(joined(std::move(r.instructions[a]), std::move(r.instructions[b])));
+    out.push_back(fused(std::move(r.instructions[a]), std::move(r.instructions[b])));
     for (size_t j = a + 1; j < r.instructions.size(); ++j)
       if (j != b && !is_moved(j)) out.push_back(std::move(r.instructions[j]));
     r.instructions = std::move(out);
     return at;
   }
 
-  Instruction joined(Instruction a, Instruction b) {
-    const Names names{{b.regions[0].parameters[0], a.regions[0].parameters[0]}};
+  Instruction fused(Instruction a, Instruction b) {
+    const ValueMap values{{b.regions[0].parameters[0], a.regions[0].parameters[0]}};
     if (b.loop == LoopKind::reduction) a.loop = LoopKind::reduction;
     for (const Id o : b.operands) a.operands.push_back(o);
     for (const Id o : b.results) a.results.push_back(o);
@@ -191,7 +191,7 @@ class Fuser {
       for (const Id o : from.back().operands) yield.operands.push_back(o);
       from.pop_back();
     };
-    for (Instruction& i : b.regions[0].instructions) rename(i, names);
+    for (Instruction& i : b.regions[0].instructions) replace_operands(i, values);
     take_yield(body);
     take_yield(b.regions[0].instructions);
     for (Instruction& i : b.regions[0].instructions) body.push_back(std::move(i));
@@ -201,7 +201,7 @@ class Fuser {
 
   // ---- equal instructions
 
-  /// Reads nothing that the kernel writes, and writes nothing.
+  /// Whether the instruction has no stores and loads no buffer that the kernel writes.
   bool is_pure(const Instruction& i) const {
     if (i.op == Op::store || i.op == Op::contraction || i.op == Op::yield) return false;
     if (i.op == Op::load) {
@@ -214,31 +214,32 @@ class Fuser {
     });
   }
 
-  bool same(const Instruction& a, const Instruction& b, Names& names) const {
+  bool same(const Instruction& a, const Instruction& b, ValueMap& values) const {
     if (a.op != b.op || a.primitive != b.primitive || a.loop != b.loop || a.exact != b.exact || a.buffer != b.buffer ||
         a.extent != b.extent || a.operands.size() != b.operands.size() || a.results.size() != b.results.size() ||
         a.regions.size() != b.regions.size() || !(a.combiners == b.combiners) ||
         std::memcmp(a.literal.bytes, b.literal.bytes, sizeof a.literal.bytes) != 0)
       return false;
     for (size_t n = 0; n < a.operands.size(); ++n) {
-      const auto at = names.find(b.operands[n]);
-      if ((at == names.end() ? b.operands[n] : at->second) != a.operands[n]) return false;
+      const auto at = values.find(b.operands[n]);
+      if ((at == values.end() ? b.operands[n] : at->second) != a.operands[n]) return false;
     }
     for (size_t n = 0; n < a.regions.size(); ++n)
-      if (!same(a.regions[n], b.regions[n], names)) return false;
-    return pair(a.results, b.results, names);
+      if (!same(a.regions[n], b.regions[n], values)) return false;
+    return map(a.results, b.results, values);
   }
-  bool same(const Region& a, const Region& b, Names& names) const {
-    if (a.instructions.size() != b.instructions.size() || !pair(a.parameters, b.parameters, names)) return false;
+  bool same(const Region& a, const Region& b, ValueMap& values) const {
+    if (a.instructions.size() != b.instructions.size() || !map(a.parameters, b.parameters, values)) return false;
     for (size_t n = 0; n < a.instructions.size(); ++n)
-      if (!same(a.instructions[n], b.instructions[n], names)) return false;
+      if (!same(a.instructions[n], b.instructions[n], values)) return false;
     return true;
   }
-  bool pair(const Ids& a, const Ids& b, Names& names) const {
+  /// Maps the values of `b` to those of `a`. False where the dtypes differ.
+  bool map(const Ids& a, const Ids& b, ValueMap& values) const {
     if (a.size() != b.size()) return false;
     for (size_t n = 0; n < a.size(); ++n) {
       if (k_.values[static_cast<size_t>(a[n])] != k_.values[static_cast<size_t>(b[n])]) return false;
-      names[b[n]] = a[n];
+      values[b[n]] = a[n];
     }
     return true;
   }
@@ -254,21 +255,21 @@ class Fuser {
   }
 
   void merge_equal(Region& r) {
-    Names names;
+    ValueMap values;
     std::unordered_multimap<size_t, size_t> seen;  // by hash: positions in `kept`
     std::vector<Instruction> kept;
     for (Instruction& i : r.instructions) {
-      if (!names.empty()) rename(i, names);
+      if (!values.empty()) replace_operands(i, values);
       const bool pure = is_pure(i);
       const size_t h = pure ? hash(i) : 0;
       bool found = false;
       if (pure) {
         const auto [from, to] = seen.equal_range(h);
         for (auto at = from; at != to && !found; ++at) {
-          Names inner;
+          ValueMap inner;
           found = same(kept[at->second], i, inner);
           if (!found) continue;
-          for (size_t n = 0; n < i.results.size(); ++n) names[i.results[n]] = kept[at->second].results[n];
+          for (size_t n = 0; n < i.results.size(); ++n) values[i.results[n]] = kept[at->second].results[n];
         }
       }
       if (found) continue;

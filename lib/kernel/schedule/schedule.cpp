@@ -1,5 +1,5 @@
-// A loop nest is vectorised along its innermost parallel loop or along the reductions inside it, whichever touches
-// memory in fewer and longer pieces. The choice depends on the kernel alone, so it is the same on every machine.
+// A loop nest is vectorised along its innermost parallel loop or along the reductions inside it, whichever has fewer
+// and more contiguous memory accesses. The choice depends on the kernel alone, so it is the same on every machine.
 #include "kernel/schedule/schedule.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 /// Lanes that the estimates assume.
 constexpr double kLanes = 8;
-constexpr double kGather = 1.0;   // a lane of a gather or scatter costs about a scalar access
-constexpr int64_t kShortest = 4;  // loops below this many iterations gain nothing from vectors
+constexpr double kGather = 1.0;   // a lane of a gather or scatter costs about as much as a scalar access
+constexpr int64_t kShortest = 4;  // shorter loops gain nothing from vectors
 
 class Scheduler {
  public:
@@ -36,14 +36,14 @@ class Scheduler {
   void index(Region& r) {
     for (Instruction& i : r.instructions) {
       for (Id id : i.results) defined_[static_cast<size_t>(id)] = &i;
-      // A kernel that was changed is scheduled anew.
+      // A kernel that was changed is scheduled again.
       i.vectorize = i.threads = false;
       i.grain = 0;
       for (Region& inner : i.regions) index(inner);
     }
   }
 
-  /// Step of `id` for one step of `variable`; nothing when it is not a fixed one.
+  /// The stride of `id` per step of `variable`; nullopt if it is not constant.
   std::optional<int64_t> stride(Id id, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) {
     if (id == variable) return 1;
     const auto at = known.find(id);
@@ -83,16 +83,15 @@ class Scheduler {
     return std::nullopt;
   }
 
-  /// Has vectors of its own, or loops that may.
+  /// Whether the instruction, or a loop inside it, may be vectorised separately.
   static bool is_nest(const Instruction& i) { return is_parallel(i) || i.op == Op::contraction; }
-  /// What runs in vectors along itself.
+  /// Whether the loop is vectorised along its own iterations with a combiner.
   static bool is_fold(const Instruction& i) {
     return is_reduction(i) || (i.op == Op::loop && i.loop == LoopKind::sequential && !i.combiners.empty());
   }
   static bool is_counted_loop(const Instruction& i) { return i.op == Op::loop; }
 
-  /// Estimated cycles of one run of a region when `variable`'s loop runs in vectors (its iterations counted once a
-  /// vector).
+  /// Estimated cycles of one run of a region when `variable`'s loop is vectorised, per vector of its iterations.
   double cost(Region& r, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) {
     double c = 0;
     for (Instruction& i : r.instructions) {
@@ -133,7 +132,7 @@ class Scheduler {
     return trips * cost(loop.regions[0], loop.regions[0].parameters[0], known);
   }
 
-  /// The region run without vectors except in innermost reductions.
+  /// Estimated cycles of a region in which only innermost reductions are vectorised.
   double reduction_cost(Region& r) {
     double c = 0;
     for (Instruction& i : r.instructions) {
@@ -195,7 +194,7 @@ class Scheduler {
     }
   }
 
-  /// What one outermost loop reads and writes of a buffer counts no more than once: what it wants again is in a cache.
+  /// Each element of a buffer that an outermost loop reads or writes is counted once: further accesses hit a cache.
   void count_outermost(Instruction& i) {
     reads_.assign(k_.buffers.size(), 0);
     writes_.assign(k_.buffers.size(), 0);
@@ -207,7 +206,7 @@ class Scheduler {
     }
   }
 
-  /// Elements and operations of one call; loops of unknown length count as one iteration.
+  /// Counts elements and operations of one call; loops of unknown length count as one iteration.
   void count(Region& r, int64_t times) {
     for (Instruction& i : r.instructions) count(i, times);
   }
@@ -234,14 +233,16 @@ class Scheduler {
 
   Kernel& k_;
   std::vector<Instruction*> defined_;
-  std::vector<int64_t> reads_, writes_;  // by buffer: elements that the loop at hand reads and writes
+  std::vector<int64_t> reads_, writes_;  // by buffer: elements that the current loop reads and writes
 };
 
 }  // namespace
 
+void vectorize_loops(Kernel& kernel) { Scheduler(kernel).run(); }
+
 void schedule(Kernel& kernel) {
-  Scheduler(kernel).run();
-  keep_terms(kernel);
+  vectorize_loops(kernel);
+  reuse_reduction_values(kernel);
   split_over_threads(kernel);
 }
 

@@ -12,7 +12,7 @@ using namespace primitives;
 
 namespace {
 
-/// Ranges below this gain nothing, and code must not grow without bounds.
+/// Shorter ranges gain nothing; the other constants bound code growth.
 constexpr int64_t kLongEnough = 32;
 constexpr size_t kMostRanges = 5;
 constexpr size_t kMaxSplitInstructions = 1200;
@@ -30,13 +30,13 @@ struct LinearIndex {
   int64_t factor = 0, constant = 0;
 };
 
-/// What a comparison with zero says of factor * index + constant, factor being 1 or -1: true from `from` to below `to`,
-/// or (inverted) everywhere else.
+/// The indices for which a comparison of factor * index + constant with zero holds, where factor is 1 or -1:
+/// [from, to), or everything else if `inverted`.
 struct Range {
   int64_t from = INT64_MIN, to = INT64_MAX;
   bool inverted = false;
 
-  /// Whether it holds throughout [low, high), or nowhere there; nothing when it depends.
+  /// Whether it holds throughout [low, high) or nowhere there; nullopt otherwise.
   std::optional<bool> holds(int64_t low, int64_t high) const {
     if (from <= low && high <= to) return !inverted;
     if (high <= from || to <= low) return inverted;
@@ -106,12 +106,12 @@ class LoopSplitter {
     return out;
   }
 
-  // ---- what the body asks
+  // ---- comparisons of the body
 
-  /// Notes, for every value that is affine in the index, its form, and for every comparison of such its range.
-  void study(const Region& r, std::unordered_map<Id, LinearIndex>& forms, Known& known) {
+  /// Records the form of every value that is affine in the index, and the range of every comparison of such values.
+  void analyze(const Region& r, std::unordered_map<Id, LinearIndex>& forms, Known& known) {
     for (const Instruction& i : r.instructions) {
-      for (const Region& inner : i.regions) study(inner, forms, known);
+      for (const Region& inner : i.regions) analyze(inner, forms, known);
       if (i.op == Op::constant && k_.values[static_cast<size_t>(i.results[0])] == DType::i64) {
         constants_[i.results[0]] = i.literal.as<int64_t>();
       }
@@ -119,9 +119,9 @@ class LoopSplitter {
       const auto a = form(i.operands[0], forms), b = form(i.operands[1], forms);
       if (!a || !b) continue;
       if (i.primitive == id_of<Add>) {
-        note(i, forms, a->factor + b->factor, a->constant + b->constant);
+        record(i, forms, a->factor + b->factor, a->constant + b->constant);
       } else if (i.primitive == id_of<Sub>) {
-        note(i, forms, a->factor - b->factor, a->constant - b->constant);
+        record(i, forms, a->factor - b->factor, a->constant - b->constant);
       } else if (is_relation(i.primitive)) {
         const LinearIndex difference{a->factor - b->factor, a->constant - b->constant};
         if (difference.factor == 1 || difference.factor == -1) {
@@ -130,7 +130,8 @@ class LoopSplitter {
       }
     }
   }
-  void note(const Instruction& i, std::unordered_map<Id, LinearIndex>& forms, int64_t factor, int64_t constant) const {
+  void record(const Instruction& i, std::unordered_map<Id, LinearIndex>& forms, int64_t factor,
+              int64_t constant) const {
     if (k_.values[static_cast<size_t>(i.results[0])] == DType::i64) forms[i.results[0]] = {factor, constant};
   }
   std::optional<LinearIndex> form(Id id, const std::unordered_map<Id, LinearIndex>& forms) const {
@@ -145,7 +146,7 @@ class LoopSplitter {
     if (loop.extent < kLongEnough || size * 2 > budget_) return false;
     std::unordered_map<Id, LinearIndex> forms{{body.parameters[0], {1, 0}}};
     Known known;
-    study(body, forms, known);
+    analyze(body, forms, known);
     std::vector<int64_t> bounds{0, loop.extent};
     for (const auto& [id, range] : known) {
       for (const int64_t at : {range.from, range.to}) {
@@ -166,18 +167,18 @@ class LoopSplitter {
 
   // ---- copies
 
-  /// A copy of instructions under a change of names, in which some predicates are decided.
+  /// A copy of instructions with renamed values, in which some predicates are known.
   struct Copy {
-    std::unordered_map<Id, Id> names;
-    std::unordered_map<Id, bool> decided;  // old names
+    std::unordered_map<Id, Id> values;     // by original value
+    std::unordered_map<Id, bool> decided;  // by original value
     const Known* known;
     int64_t low, high;
   };
 
   void copy_range(const Instruction& loop, int64_t low, int64_t high, const Known& known, Region& out) {
     Copy copy{{}, {}, &known, low, high};
-    Instruction part = loop;
-    part.extent = high - low;
+    Instruction range = loop;
+    range.extent = high - low;
     Region body;
     const Id index = k_.add_value(DType::i64);
     body.parameters = {index};
@@ -192,11 +193,11 @@ class LoopSplitter {
       add.results = {shifted};
       body.instructions.push_back(std::move(add));
     }
-    copy.names[loop.regions[0].parameters[0]] = shifted;
+    copy.values[loop.regions[0].parameters[0]] = shifted;
     copy_instructions(loop.regions[0], copy, body);
-    part.regions.clear();
-    part.regions.push_back(region(std::move(body)));
-    out.instructions.push_back(std::move(part));
+    range.regions.clear();
+    range.regions.push_back(region(std::move(body)));
+    out.instructions.push_back(std::move(range));
   }
 
   Id constant(Region& to, DType dtype, const Literal& literal) {
@@ -210,7 +211,7 @@ class LoopSplitter {
   }
 
   Id name(Id old, Copy& copy, Region& to) {
-    if (const auto at = copy.names.find(old); at != copy.names.end()) return at->second;
+    if (const auto at = copy.values.find(old); at != copy.values.end()) return at->second;
     if (const auto at = copy.decided.find(old); at != copy.decided.end()) {
       return constant(to, DType::bool_, Literal::of<bool>(at->second));
     }
@@ -220,12 +221,12 @@ class LoopSplitter {
     if (const auto at = copy.decided.find(old); at != copy.decided.end()) return at->second;
     return std::nullopt;
   }
-  /// Another name for a value: its old name's copy, or its decision.
+  /// Makes `result` an alias of `operand`: of its copy or its known boolean.
   void alias(Id result, Id operand, Copy& copy, Region& to) {
     if (const auto known = decided(operand, copy)) {
       copy.decided[result] = *known;
     } else {
-      copy.names[result] = name(operand, copy, to);
+      copy.values[result] = name(operand, copy, to);
     }
   }
 
@@ -242,14 +243,14 @@ class LoopSplitter {
     for (const Region& r : i.regions) {
       Region inner;
       for (const Id p : r.parameters) {
-        inner.parameters.push_back(copy.names[p] = k_.add_value(k_.values[static_cast<size_t>(p)]));
+        inner.parameters.push_back(copy.values[p] = k_.add_value(k_.values[static_cast<size_t>(p)]));
       }
       copy_instructions(r, copy, inner);
       same.regions.push_back(std::move(inner));
     }
     for (Id& result : same.results) {
       const Id fresh = k_.add_value(k_.values[static_cast<size_t>(result)]);
-      copy.names[result] = fresh;
+      copy.values[result] = fresh;
       result = fresh;
     }
     if (same.op == Op::constant && k_.values[static_cast<size_t>(same.results[0])] == DType::i64) {
@@ -258,7 +259,7 @@ class LoopSplitter {
     to.instructions.push_back(std::move(same));
   }
 
-  /// Handles an instruction that decided predicates make simpler.
+  /// Handles an instruction that known predicates simplify. False if they do not.
   bool folded(const Instruction& i, Copy& copy, Region& to) {
     switch (i.op) {
       case Op::scalar:
@@ -331,7 +332,7 @@ class LoopSplitter {
     if (!*known) {
       if (i.op == Op::load) {
         const DType dtype = k_.values[static_cast<size_t>(i.results[0])];
-        copy.names[i.results[0]] = constant(to, dtype, make_literal(dtype, int64_t{0}));
+        copy.values[i.results[0]] = constant(to, dtype, make_literal(dtype, int64_t{0}));
       }
       return true;
     }

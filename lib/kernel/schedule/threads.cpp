@@ -1,6 +1,6 @@
-// The outermost loop that has enough iterations for the work in it is split. A short loop that holds nothing but one
-// other parallel loop is split together with that; any other short loop runs as it is, and the loops inside it are
-// split. What is estimated only has to be right within a factor of a few.
+// The outermost loop with enough iterations is split. A short loop whose body is only one other parallel loop is split
+// together with it; any other short loop is not split, but the loops inside it are. Estimates need to be correct only
+// within a factor of a few.
 #include "kernel/schedule/threads.h"
 
 #include <algorithm>
@@ -15,21 +15,21 @@ using namespace primitives;
 
 namespace {
 
-// Nanoseconds of one element.
+// Nanoseconds per element.
 constexpr double kByte = 0.025;     // 40 GB/s, between a cache and memory
 constexpr double kVectorOp = 0.04;  // of 32 bits, in vectors
 constexpr double kScalarOp = 0.3;
-constexpr double kProduct = 0.003;      // a byte of a term of a tile
+constexpr double kProduct = 0.003;      // per byte of a K element of a tile
 constexpr double kExpensiveFactor = 6;  // divisions, square roots
-// More pieces than this are not needed to keep threads busy.
-constexpr double kEnoughPieces = 32;
-// Partial results of a reduction lie on the stack.
+// More chunks than this are not needed to keep threads busy.
+constexpr double kEnoughChunks = 32;
+// The limit of partial results of a reduction, which are on the stack.
 constexpr int64_t kMostPartials = 512;
-// Pieces of vectorised loops are multiples of this many iterations: whole unrolled vectors and cache lines. Bodies that
-// have loops of their own are not unrolled; but where those are long, rows of memory are read a piece at a time.
-constexpr int64_t kVectorPiece = 256, kNestedPiece = 64, kRowPiece = 512;
+// Chunks of vectorised loops are multiples of this many iterations: whole unrolled vectors and cache lines. Bodies with
+// inner loops are not unrolled; but where those are long, rows of memory are read one chunk at a time.
+constexpr int64_t kVectorChunk = 256, kNestedChunk = 64, kRowChunk = 512;
 constexpr int64_t kLongColumn = 128;
-// Units that a reduction sums before it combines pairwise (codegen/emit/reduction.cpp), and lanes of a unit.
+// Units that a reduction accumulates before combining pairwise (codegen/emit/reduction.cpp), and lanes of a unit.
 constexpr int64_t kBlock = 64, kReductionLanes = 16;
 
 /// Estimates nanoseconds.
@@ -96,19 +96,19 @@ class ThreadSplitter {
         i.threads = !vector && timing_.time(i, false) / 1e3 >= options_.split_above;
         continue;
       }
-      // Under the masks of diverging lanes nothing is split.
+      // Nothing is split under the masks of diverging lanes.
       if (i.op == Op::loop ? split(i, vector) : vector) continue;
       for (Region& inner : i.regions) visit(inner, vector || i.vectorize);
     }
   }
 
-  /// True when nothing is left to be done for the loop and those inside it.
+  /// True when the loop and those inside it need no further treatment.
   bool split(Instruction& i, bool vector) {
     const double work = timing_.time(i, vector) / 1e3;
     if (work == 0 || work < options_.split_above) return true;  // empty, or too little
-    const double pieces = std::min(work / options_.piece, kEnoughPieces);
-    if (i.loop == LoopKind::parallel) return split_nest(i, work, pieces);
-    if (i.loop == LoopKind::reduction) return split_reduction(i, vector, work, pieces);
+    const double chunks = std::min(work / options_.chunk, kEnoughChunks);
+    if (i.loop == LoopKind::parallel) return split_nest(i, work, chunks);
+    if (i.loop == LoopKind::reduction) return split_reduction(i, vector, work, chunks);
     // The code generator fixes the blocks that a cumulative loop is split into.
     i.threads = i.vectorize && !vector;
     if (i.threads) i.grain = 1;
@@ -120,37 +120,37 @@ class ThreadSplitter {
     int64_t longest = 0;
     for (const Instruction& inner : i.regions[0].instructions)
       if (inner.op == Op::loop) longest = std::max(longest, inner.extent);
-    return longest == 0 ? kVectorPiece : longest < kLongColumn ? kNestedPiece : kRowPiece;
+    return longest == 0 ? kVectorChunk : longest < kLongColumn ? kNestedChunk : kRowChunk;
   }
-  /// Iterations that make `share` of the loop's work, in whole units.
+  /// The iterations that are `share` of the loop's work, rounded up to whole units.
   static int64_t grain(const Instruction& i, double share, int64_t unit) {
     const auto n = static_cast<int64_t>(std::ceil(static_cast<double>(i.extent) * std::min(share, 1.0)));
     return std::max<int64_t>(1, (n + unit - 1) / unit) * unit;
   }
 
-  bool split_nest(Instruction& outermost, double work, double pieces) {
+  bool split_nest(Instruction& outermost, double work, double chunks) {
     std::vector<Instruction*> nest{&outermost};
-    double around = 1;
-    const auto pieces_of = [&](const Instruction& loop) {
-      return around * static_cast<double>(loop.extent / unit(loop));
+    double outer = 1;  // iterations of the loops outside the innermost one of the nest
+    const auto chunks_of = [&](const Instruction& loop) {
+      return outer * static_cast<double>(loop.extent / unit(loop));
     };
-    while (pieces_of(*nest.back()) < pieces) {
+    while (chunks_of(*nest.back()) < chunks) {
       Instruction* inner = only_loop(nest.back()->regions[0]);
       if (!inner) {
-        // Fewer pieces than wanted, unless the loops inside have enough work for several threads each.
-        const double inside = work / (around * static_cast<double>(nest.back()->extent));
-        if (inside >= options_.split_above || pieces_of(*nest.back()) < 2) return false;
+        // Accept fewer chunks, unless the loops inside have enough work for several threads each.
+        const double inside = work / (outer * static_cast<double>(nest.back()->extent));
+        if (inside >= options_.split_above || chunks_of(*nest.back()) < 2) return false;
         break;
       }
-      around *= static_cast<double>(nest.back()->extent);
+      outer *= static_cast<double>(nest.back()->extent);
       nest.push_back(inner);
     }
     for (Instruction* loop : nest) loop->threads = true;
-    nest.back()->grain = grain(*nest.back(), around * options_.piece / work, unit(*nest.back()));
+    nest.back()->grain = grain(*nest.back(), outer * options_.chunk / work, unit(*nest.back()));
     return true;
   }
 
-  /// The parallel loop that is all that a region does.
+  /// The parallel loop of a region that otherwise has no loops, stores or control flow; else null.
   static Instruction* only_loop(Region& r) {
     Instruction* loop = nullptr;
     for (Instruction& i : r.instructions) {
@@ -161,12 +161,12 @@ class ThreadSplitter {
     return loop;
   }
 
-  bool split_reduction(Instruction& i, bool vector, double work, double pieces) {
+  bool split_reduction(Instruction& i, bool vector, double work, double chunks) {
     const int64_t block = kBlock * (i.vectorize && !vector ? kReductionLanes : 1), blocks = i.extent / block;
     const bool descend = work / static_cast<double>(i.extent) >= options_.split_above;
-    if (blocks < 2 || (static_cast<double>(blocks) < pieces && descend)) return false;
+    if (blocks < 2 || (static_cast<double>(blocks) < chunks && descend)) return false;
     i.threads = true;
-    i.grain = std::max(grain(i, options_.piece / work, 1), (i.extent + kMostPartials - 1) / kMostPartials);
+    i.grain = std::max(grain(i, options_.chunk / work, 1), (i.extent + kMostPartials - 1) / kMostPartials);
     return true;
   }
 

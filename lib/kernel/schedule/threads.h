@@ -1,5 +1,5 @@
 #pragma once
-// Chooses which loops of a kernel are split over threads, and into what pieces.
+// Chooses which loops of a kernel are split over threads, and their chunk sizes.
 #include "kernel/ir/kernel.h"
 
 namespace calque::kernel {
@@ -7,20 +7,20 @@ namespace calque::kernel {
 struct ThreadOptions {
   /// Microseconds of estimated work from which a loop is split.
   double split_above = 50;
-  /// Microseconds of estimated work in a piece, at least.
-  double piece = 20;
+  /// The least microseconds of estimated work in a chunk.
+  double chunk = 20;
 };
 
-/// In force for every kernel that is scheduled. Tests change it before they compile.
+/// Used for every kernel that is scheduled. Tests change it before they compile.
 ThreadOptions& thread_options();
 
-/// Of a while loop, where its number of iterations is estimated.
+/// The estimated number of iterations of a while loop.
 inline constexpr double kUnknownTrips = 10;
 
-/// Microseconds that the kernel takes on one thread, within a factor of a few. The kernel is scheduled.
+/// Estimated microseconds of the kernel on one thread, within a factor of a few. The kernel must be scheduled.
 double estimated_time(const Kernel& kernel);
 
-/// Marks loops. The choice depends on the kernel alone, never on how many threads there are.
+/// Sets `threads` and `grain` of loops. The choice depends on the kernel alone, never on the number of threads.
 void split_over_threads(Kernel& kernel);
 
 }  // namespace calque::kernel

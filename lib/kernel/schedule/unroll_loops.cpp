@@ -1,4 +1,5 @@
-// The kernel is emitted again, which hoists what no longer depends on a loop and finds what has become equal.
+// The kernel is emitted again, which hoists instructions that have become loop-invariant and merges those that have
+// become equal.
 #include "kernel/schedule/unroll_loops.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ bool is_short_sum(const Instruction& i) {
 
 bool is_long_sum(const Instruction& i) { return is_reduction(i) && i.extent >= kMany; }
 
-/// A loop of a few iterations that is itself repeated, each of them with a long reduction.
+/// A loop of a few iterations, each with a long reduction.
 bool is_short_nest(const Instruction& i) {
   if (!is_loop(i, LoopKind::parallel) || i.extent <= 0 || i.extent > kFew) return false;
   const auto& body = i.regions[0].instructions;
@@ -37,7 +38,7 @@ bool is_short_nest(const Instruction& i) {
          std::none_of(body.begin(), body.end(), [](const Instruction& n) { return is_loop(n, LoopKind::parallel); });
 }
 
-/// Whether there is something to write out, how much code would come of it, and whether the kernel allows it.
+/// Whether there is a loop to unroll, the resulting code size, and whether the kernel allows it.
 struct Survey {
   explicit Survey(const Kernel& kernel) : read(kernel.buffers.size()), written(kernel.buffers.size()) {
     size = visit(kernel.body, false);
@@ -73,14 +74,14 @@ class Unroller {
 
  private:
   DType dtype(Id id) const { return from_.values[static_cast<size_t>(id)]; }
-  Id name(Id id) const { return names_.at(id); }
+  Id value(Id id) const { return values_.at(id); }
 
   /// Emits a region; returns what it yields.
   Ids region(const Region& r, bool repeated) {
     Ids yields;
     for (const Instruction& i : r.instructions) {
       if (i.op == Op::yield)
-        for (const Id o : i.operands) yields.push_back(name(o));
+        for (const Id o : i.operands) yields.push_back(value(o));
       else
         instruction(i, repeated);
     }
@@ -90,22 +91,22 @@ class Unroller {
   void instruction(const Instruction& i, bool repeated) {
     switch (i.op) {
       case Op::constant:
-        names_[i.results[0]] = e_.constant(dtype(i.results[0]), i.literal);
+        values_[i.results[0]] = e_.constant(dtype(i.results[0]), i.literal);
         break;
       case Op::scalar:
-        names_[i.results[0]] = scalar(i);
+        values_[i.results[0]] = scalar(i);
         break;
       case Op::load: {
-        const auto load = [&] { return e_.load(i.buffer, name(i.operands[0])); };
-        names_[i.results[0]] = i.operands.size() > 1 ? e_.under(name(i.operands[1]), load) : load();
+        const auto load = [&] { return e_.load(i.buffer, value(i.operands[0])); };
+        values_[i.results[0]] = i.operands.size() > 1 ? e_.under(value(i.operands[1]), load) : load();
         break;
       }
       case Op::store: {
         const auto store = [&] {
-          e_.store(i.buffer, name(i.operands[0]), name(i.operands[1]));
+          e_.store(i.buffer, value(i.operands[0]), value(i.operands[1]));
           return 0;
         };
-        i.operands.size() > 2 ? e_.under(name(i.operands[2]), store) : store();
+        i.operands.size() > 2 ? e_.under(value(i.operands[2]), store) : store();
         break;
       }
       default:
@@ -116,7 +117,7 @@ class Unroller {
   Id scalar(const Instruction& i) {
     const DType d = dtype(i.results[0]);
     Ids operands;
-    for (const Id o : i.operands) operands.push_back(name(o));
+    for (const Id o : i.operands) operands.push_back(value(o));
     if (d == DType::i64 && operands.size() == 2) {
       int64_t factor = 0;
       if (i.primitive == id_of<Add>) return e_.add(operands[0], operands[1]);
@@ -129,30 +130,30 @@ class Unroller {
   void loop(const Instruction& i, bool repeated) {
     const Region& body = i.regions[0];
     if (is_short_sum(i)) {
-      Id sum = name(i.operands[0]);
+      Id sum = value(i.operands[0]);
       for (int64_t k = 0; k < i.extent; ++k) {
-        names_[body.parameters[0]] = e_.index(k);
+        values_[body.parameters[0]] = e_.index(k);
         sum = e_.scalar(combine(i.combiners[0]), dtype(i.results[0]), {sum, region(body, repeated)[0]});
       }
-      names_[i.results[0]] = sum;
+      values_[i.results[0]] = sum;
       return;
     }
     if (repeated && is_short_nest(i)) {
       for (int64_t k = 0; k < i.extent; ++k) {
-        names_[body.parameters[0]] = e_.index(k);
+        values_[body.parameters[0]] = e_.index(k);
         region(body, repeated);
       }
       return;
     }
-    const bool around = repeated || (is_loop(i, LoopKind::parallel) && i.extent >= kMany);
+    const bool inner_repeated = repeated || (is_loop(i, LoopKind::parallel) && i.extent >= kMany);
     Ids initial;
-    for (const Id o : i.operands) initial.push_back(name(o));
+    for (const Id o : i.operands) initial.push_back(value(o));
     const Ids results = e_.loop(i.loop, i.extent, initial, std::span(i.combiners.begin(), i.combiners.end()),
                                 e_.depth(), [&](Id index, std::span<const Id>) {
-                                  names_[body.parameters[0]] = index;
-                                  return region(body, around);
+                                  values_[body.parameters[0]] = index;
+                                  return region(body, inner_repeated);
                                 });
-    for (size_t r = 0; r < results.size(); ++r) names_[i.results[r]] = results[r];
+    for (size_t r = 0; r < results.size(); ++r) values_[i.results[r]] = results[r];
   }
 
   static PrimitiveId combine(Combiner c) {
@@ -174,7 +175,7 @@ class Unroller {
 
   const Kernel& from_;
   Emitter e_;
-  std::unordered_map<Id, Id> names_;
+  std::unordered_map<Id, Id> values_;
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 namespace calque::kernel {
 
-/// Sums of a few terms, as over the coordinates of a point, are written out; so are loops of a few iterations around
-/// long reductions, which can then become one loop (fuse_loops). Kernels that read what they write, and those
-/// with control flow, stay as they are.
+/// Fully unrolls reductions of a few elements, as over the coordinates of a point, and loops of a few iterations around
+/// long reductions, which can then be fused (fuse_loops). Kernels that read a buffer they write, and those with control
+/// flow, are not changed.
 void unroll_loops(Kernel& kernel);
 
 }  // namespace calque::kernel

@@ -7,7 +7,7 @@ namespace calque::kernel {
 
 using namespace primitives;
 
-Instruction Copier::copy(const Instruction& i) {
+Instruction InstructionCopier::copy(const Instruction& i) {
   if (i.op == Op::contraction && !keeps_contractions) return product(i);
   Instruction out = i;
   out.regions.clear();
@@ -22,7 +22,7 @@ Instruction Copier::copy(const Instruction& i) {
   return out;
 }
 
-Region Copier::copy(const Region& region) {
+Region InstructionCopier::copy(const Region& region) {
   Region out;
   for (const Id p : region.parameters) {
     const Id name = fresh(dtype(p));
@@ -36,7 +36,7 @@ Region Copier::copy(const Region& region) {
   return out;
 }
 
-Ids Copier::copy_body(Region& to, const Region& region) {
+Ids InstructionCopier::copy_body(Region& to, const Region& region) {
   Ids yielded;
   for (const Instruction& i : region.instructions) {
     if (i.op == Op::yield) {
@@ -49,8 +49,8 @@ Ids Copier::copy_body(Region& to, const Region& region) {
   return yielded;
 }
 
-// Each sum is a reduction of its own.
-Instruction Copier::product(const Instruction& i) {
+// Each element of the result becomes one reduction.
+Instruction InstructionCopier::product(const Instruction& i) {
   return parallel(i.rows, [&](Region& rows, Id m) {
     rows.instructions.push_back(parallel(i.columns, [&](Region& body, Id n) {
       const DType type = dtype(i.regions[2].parameters[2]);
@@ -60,21 +60,21 @@ Instruction Copier::product(const Instruction& i) {
       sum.extent = i.extent;
       sum.combiners.push_back(Combiner::add);
       sum.operands.push_back(constant(body, type, identity(Combiner::add, type)));
-      Region terms;
+      Region products;
       const Id k = fresh(DType::i64);
-      terms.parameters.push_back(k);
+      products.parameters.push_back(k);
       set(i.regions[0].parameters[0], m);
       set(i.regions[0].parameters[1], k);
       set(i.regions[1].parameters[0], k);
       set(i.regions[1].parameters[1], n);
       const auto factor = [&](const Region& region) {
-        const Id v = copy_body(terms, region)[0];
+        const Id v = copy_body(products, region)[0];
         const DType d = to_.values[static_cast<size_t>(v)];
-        return d == type ? v : scalar(terms, id_of<Convert>, type, {v});
+        return d == type ? v : scalar(products, id_of<Convert>, type, {v});
       };
       const Id a = factor(i.regions[0]), b = factor(i.regions[1]);
-      yield(terms, {scalar(terms, id_of<Mul>, type, {a, b})});
-      sum.regions.push_back(std::move(terms));
+      yield(products, {scalar(products, id_of<Mul>, type, {a, b})});
+      sum.regions.push_back(std::move(products));
       sum.results.push_back(fresh(type));
       set(i.regions[2].parameters[0], m);
       set(i.regions[2].parameters[1], n);
@@ -85,9 +85,9 @@ Instruction Copier::product(const Instruction& i) {
   });
 }
 
-Id Copier::index(Region& to, int64_t n) { return constant(to, DType::i64, Literal::of<int64_t>(n)); }
+Id InstructionCopier::index(Region& to, int64_t n) { return constant(to, DType::i64, Literal::of<int64_t>(n)); }
 
-Id Copier::constant(Region& to, DType dtype, const Literal& literal) {
+Id InstructionCopier::constant(Region& to, DType dtype, const Literal& literal) {
   Instruction i;
   i.op = Op::constant;
   i.literal = literal;
@@ -96,7 +96,7 @@ Id Copier::constant(Region& to, DType dtype, const Literal& literal) {
   return i.results[0];
 }
 
-Id Copier::scalar(Region& to, PrimitiveId primitive, DType dtype, std::initializer_list<Id> operands) {
+Id InstructionCopier::scalar(Region& to, PrimitiveId primitive, DType dtype, std::initializer_list<Id> operands) {
   Instruction i;
   i.op = Op::scalar;
   i.primitive = primitive;
@@ -106,7 +106,7 @@ Id Copier::scalar(Region& to, PrimitiveId primitive, DType dtype, std::initializ
   return i.results[0];
 }
 
-Id Copier::load(Region& to, int32_t buffer, Id index) {
+Id InstructionCopier::load(Region& to, int32_t buffer, Id index) {
   Instruction i;
   i.op = Op::load;
   i.buffer = buffer;
@@ -116,7 +116,7 @@ Id Copier::load(Region& to, int32_t buffer, Id index) {
   return i.results[0];
 }
 
-void Copier::store(Region& to, int32_t buffer, Id index, Id value) {
+void InstructionCopier::store(Region& to, int32_t buffer, Id index, Id value) {
   Instruction i;
   i.op = Op::store;
   i.buffer = buffer;
@@ -125,14 +125,14 @@ void Copier::store(Region& to, int32_t buffer, Id index, Id value) {
   to.instructions.push_back(i);
 }
 
-void Copier::yield(Region& to, Ids operands) {
+void InstructionCopier::yield(Region& to, Ids operands) {
   Instruction i;
   i.op = Op::yield;
   i.operands = std::move(operands);
   to.instructions.push_back(std::move(i));
 }
 
-Instruction Copier::parallel(int64_t extent, const Body& body) {
+Instruction InstructionCopier::parallel(int64_t extent, const Body& body) {
   Instruction i;
   i.op = Op::loop;
   i.loop = LoopKind::parallel;

@@ -1,8 +1,8 @@
-// The kernel's outermost instructions with effects (loops, stores) are grouped, in their order, into stages: a nest of
-// parallel loops runs over the grid; everything else runs on one group of threads, but long reductions and cumulative
-// loops have stages over the grid before it. Scalar code is computed again by every stage that needs it; what a loop
-// gave, and what was loaded from memory that the kernel changes, goes from stage to stage through scratch memory. Where
-// few long rows are the only loop, the same is done inside the loop over rows: every stage runs over all rows.
+// The kernel's outermost instructions with effects (loops, stores) are assigned, in order, to stages: a nest of
+// parallel loops runs over the grid; everything else runs on one thread group, preceded by stages over the grid for
+// long reductions and cumulative loops. Scalar code is rematerialized by every stage that needs it; results of loops,
+// and values loaded from memory that the kernel writes, are passed from stage to stage in scratch memory. Where the
+// only loop is over a few long rows, the same is done inside the loop over rows: every stage runs over all rows.
 #include "kernel/schedule_gpu/launches.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class Launches {
     }
   }
 
-  /// The stage that has an outermost instruction's results.
+  /// The stage that computes the results of an outermost instruction.
   size_t stage_of(size_t at) const {
     for (size_t s = 0; s < stages_.size(); ++s)
       for (const Item& item : stages_[s].items)
@@ -61,9 +61,9 @@ class Launches {
     return SIZE_MAX;
   }
 
-  /// Initial values of a loop in pieces enter with what the pieces make.
+  /// Initial values of a loop that is split into chunks are used where the partials are combined.
   static std::vector<Id> used_in(const Instruction& i, Phase phase) {
-    return phase == Phase::pieces || phase == Phase::apply ? free_in_regions(i) : free_values(i);
+    return phase == Phase::chunks || phase == Phase::apply ? free_in_regions(i) : free_values(i);
   }
 
   void need(size_t s, const Instruction& i, std::set<Id>& seen, Phase phase) {
@@ -73,7 +73,7 @@ class Launches {
       const int64_t at = owner_[static_cast<size_t>(id)];
       if (at < 0) continue;
       const Instruction& by = top_[static_cast<size_t>(at)];
-      if (plan_.is_light(by)) {
+      if (plan_.is_rematerializable(by)) {
         need(s, by, seen, Phase::whole);
         continue;
       }
@@ -87,28 +87,28 @@ class Launches {
   }
 
   // ---- building
-  struct Building {
-    KernelLaunches::One one;
+  struct LaunchBuilder {
+    KernelLaunches::Entry entry;
     std::map<int32_t, int32_t> buffers, scratch;
-    Copier copier;
+    InstructionCopier copier;
     Id row = kNone;
-    Building(const Kernel& from, const std::vector<Type>& types)
-        : copier(from, one.kernel, [this, &from](int32_t b) { return buffer(from, b); }), types_(types) {}
-    Building(const Building&) = delete;
-    Building& operator=(const Building&) = delete;
+    LaunchBuilder(const Kernel& from, const std::vector<Type>& types)
+        : copier(from, entry.kernel, [this, &from](int32_t b) { return buffer(from, b); }), types_(types) {}
+    LaunchBuilder(const LaunchBuilder&) = delete;
+    LaunchBuilder& operator=(const LaunchBuilder&) = delete;
 
     int32_t buffer(const Kernel& from, int32_t b) {
       if (const auto it = buffers.find(b); it != buffers.end()) return it->second;
-      one.kernel.buffers.push_back(from.buffers[static_cast<size_t>(b)]);
-      one.buffers.push_back({b, -1});
-      return buffers[b] = static_cast<int32_t>(one.buffers.size()) - 1;
+      entry.kernel.buffers.push_back(from.buffers[static_cast<size_t>(b)]);
+      entry.buffers.push_back({b, -1});
+      return buffers[b] = static_cast<int32_t>(entry.buffers.size()) - 1;
     }
     int32_t scratch_buffer(int32_t s) {
       if (const auto it = scratch.find(s); it != scratch.end()) return it->second;
       const Type& type = types_[static_cast<size_t>(s)];
-      one.kernel.buffers.push_back({type.dtype, type.shape.num_elements(), true, 64});
-      one.buffers.push_back({-1, s});
-      return scratch[s] = static_cast<int32_t>(one.buffers.size()) - 1;
+      entry.kernel.buffers.push_back({type.dtype, type.shape.num_elements(), true, 64});
+      entry.buffers.push_back({-1, s});
+      return scratch[s] = static_cast<int32_t>(entry.buffers.size()) - 1;
     }
 
    private:
@@ -117,16 +117,16 @@ class Launches {
 
   void build(size_t s) {
     const Stage& stage = stages_[s];
-    auto building = std::make_unique<Building>(k_, out_.scratch);
-    Building& b = *building;
-    Kernel& kernel = b.one.kernel;
+    auto building = std::make_unique<LaunchBuilder>(k_, out_.scratch);
+    LaunchBuilder& b = *building;
+    Kernel& kernel = b.entry.kernel;
     kernel.name = stages_.size() == 1 ? k_.name : k_.name + "_" + std::to_string(s);
     b.copier.keeps_contractions = stage.grid && keeps_contraction(top_[stage.items[0].at]);
     in_rows(b, [&](Region& body) {
       for (const Item& item : stage.items) {
         fetch(s, b, body, top_[item.at], item.phase);
         emit(b, body, item);
-        if (item.phase == Phase::whole || item.phase == Phase::partials) leave(b, body, top_[item.at]);
+        if (item.phase == Phase::whole || item.phase == Phase::partials) store_results(b, body, top_[item.at]);
       }
     });
     mark_written(kernel);
@@ -135,22 +135,22 @@ class Launches {
       map_to_grid(kernel, limits_);
     else
       map_to_group(kernel, limits_);
-    out_.launches.push_back(std::move(b.one));
+    out_.launches.push_back(std::move(b.entry));
   }
 
-  /// Runs `emit` on the kernel's body; with rows, on that of loops over all of them, whose number is then `b.row`.
-  void in_rows(Building& b, const std::function<void(Region&)>& emit) {
-    Copier& c = b.copier;
-    Region& root = b.one.kernel.body;
+  /// Runs `emit` on the kernel's body, or inside loops over all rows, where `b.row` is the number of the row.
+  void in_rows(LaunchBuilder& b, const std::function<void(Region&)>& emit) {
+    InstructionCopier& c = b.copier;
+    Region& root = b.entry.kernel.body;
     const auto& rows = plan_.rows();
     const std::function<void(Region&, size_t)> level = [&](Region& to, size_t l) {
       if (l == rows.size()) return emit(to);
-      const Region& around = l == 0 ? k_.body : rows[l - 1]->regions[0];
-      for (const Instruction& i : around.instructions)
-        if (&i != rows[l] && plan_.is_light(i)) c.copy_into(to, i);
+      const Region& outer = l == 0 ? k_.body : rows[l - 1]->regions[0];
+      for (const Instruction& i : outer.instructions)
+        if (&i != rows[l] && plan_.is_rematerializable(i)) c.copy_into(to, i);
       to.instructions.push_back(c.parallel(rows[l]->extent, [&](Region& body, Id index) {
         c.set(rows[l]->regions[0].parameters[0], index);
-        b.row = b.row == kNone ? index : place_in_row(c, body, b.row, rows[l]->extent, index);
+        b.row = b.row == kNone ? index : index_in_row(c, body, b.row, rows[l]->extent, index);
         level(body, l + 1);
       }));
     };
@@ -158,12 +158,12 @@ class Launches {
   }
 
   /// row * extent + index.
-  static Id place_in_row(Copier& c, Region& to, Id row, int64_t extent, Id index) {
+  static Id index_in_row(InstructionCopier& c, Region& to, Id row, int64_t extent, Id index) {
     const Id first = c.scalar(to, id_of<Mul>, DType::i64, {row, c.index(to, extent)});
     return c.scalar(to, id_of<Add>, DType::i64, {first, index});
   }
 
-  /// Tiles, where the contraction is the only work of its nest.
+  /// Whether the instruction is a contraction in tiles, or a nest whose only work is one.
   bool keeps_contraction(const Instruction& i) const {
     if (i.op == Op::contraction) return choose_tiles(k_, i, limits_.fast_math).has_value();
     if (!is_parallel(i)) return false;
@@ -172,70 +172,70 @@ class Launches {
     for (const Instruction& inner : body.instructions) {
       if (inner.op == Op::contraction && !product)
         product = &inner;
-      else if (!plan_.is_light(inner))
+      else if (!plan_.is_rematerializable(inner))
         return false;
     }
     return product && choose_tiles(k_, *product, limits_.fast_math).has_value();
   }
 
-  /// What the instruction needs of outside: scalar code again, the rest from scratch.
-  void fetch(size_t s, Building& b, Region& body, const Instruction& i, Phase phase) {
+  /// Makes the instruction's free values available: scalar code is rematerialized, the rest loaded from scratch.
+  void fetch(size_t s, LaunchBuilder& b, Region& body, const Instruction& i, Phase phase) {
     const auto used = used_in(i, phase);
     for (const Id id : used) {
       if (b.copier.knows(id)) continue;
       const auto at = owner_[static_cast<size_t>(id)];
       if (at < 0) continue;
       const Instruction& by = top_[static_cast<size_t>(at)];
-      if (plan_.is_light(by)) {
+      if (plan_.is_rematerializable(by)) {
         fetch(s, b, body, by, Phase::whole);
         b.copier.copy_into(body, by);
       } else {
         const int32_t buffer = b.scratch_buffer(scratch_.at(id));
-        b.copier.set(id, b.copier.load(body, buffer, place_of(b, body)));
+        b.copier.set(id, b.copier.load(body, buffer, scratch_index(b, body)));
       }
     }
   }
 
-  /// Of a value that crosses stages, in its scratch.
-  static Id place_of(Building& b, Region& body) { return b.row == kNone ? b.copier.index(body, 0) : b.row; }
+  /// Element index of a value that crosses stages, in its scratch.
+  static Id scratch_index(LaunchBuilder& b, Region& body) { return b.row == kNone ? b.copier.index(body, 0) : b.row; }
 
-  /// Results that later stages want.
-  void leave(Building& b, Region& body, const Instruction& i) {
+  /// Stores results that later stages use to scratch.
+  void store_results(LaunchBuilder& b, Region& body, const Instruction& i) {
     for (const Id r : i.results) {
       const auto it = scratch_.find(r);
       if (it == scratch_.end()) continue;
-      b.copier.store(body, b.scratch_buffer(it->second), place_of(b, body), b.copier.of(r));
+      b.copier.store(body, b.scratch_buffer(it->second), scratch_index(b, body), b.copier.of(r));
     }
   }
 
-  void emit(Building& b, Region& body, const Item& item) {
+  void emit(LaunchBuilder& b, Region& body, const Item& item) {
     const Instruction& i = top_[item.at];
-    Copier& c = b.copier;
+    InstructionCopier& c = b.copier;
     switch (item.phase) {
       case Phase::whole:
         c.copy_into(body, i);
         break;
-      case Phase::pieces:
+      case Phase::chunks:
       case Phase::apply: {
         const Partials partials = partials_of(b, item, i, 1);
-        body.instructions.push_back(c.parallel(item.cut.pieces, [&](Region& inside, Id piece) {
-          item.phase == Phase::pieces ? reduce_piece(c, inside, i, item.cut, piece, partials)
-                                      : scan_piece(c, inside, i, item.cut, piece, partials);
+        body.instructions.push_back(c.parallel(item.split.chunks, [&](Region& inside, Id chunk) {
+          item.phase == Phase::chunks ? reduce_chunk(c, inside, i, item.split, chunk, partials)
+                                      : scan_chunk(c, inside, i, item.split, chunk, partials);
         }));
         break;
       }
       case Phase::partials: {
         const Partials partials = partials_of(b, item, i, 1);
-        is_cumulative(i) ? scan_partials(c, body, i, item.cut, partials)
-                         : reduce_partials(c, body, i, item.cut, partials);
+        is_cumulative(i) ? scan_partials(c, body, i, item.split, partials)
+                         : reduce_partials(c, body, i, item.split, partials);
         break;
       }
-      case Phase::column_pieces:
+      case Phase::column_chunks:
       case Phase::column_partials:
         columns(b, item);
         break;
-      case Phase::side_by_side:
-        update_side_by_side(c, body, i, plan_.scatter(i));
+      case Phase::parallel_updates:
+        update_in_parallel(c, body, i, plan_.scatter(i));
         break;
       case Phase::clear_winners:
         clear_winners(c, body, winners(b, i), k_.buffers[static_cast<size_t>(plan_.scatter(i).store->buffer)].extent);
@@ -249,24 +249,25 @@ class Launches {
     }
   }
 
-  /// Scratch for the results of a loop's pieces, made when the first stage asks. `size`: positions of the nest.
-  Partials partials_of(Building& b, const Item& item, const Instruction& loop, int64_t size) {
+  /// Scratch for the partials of a loop's chunks, added by the first stage that uses it. `size`: iterations of the
+  /// nest.
+  Partials partials_of(LaunchBuilder& b, const Item& item, const Instruction& loop, int64_t size) {
     auto& numbers = partials_[&loop];
     if (numbers.empty())
       for (const Id r : loop.results) {
-        out_.scratch.push_back({k_.values[static_cast<size_t>(r)], Shape{rows_ * item.cut.pieces * size}});
+        out_.scratch.push_back({k_.values[static_cast<size_t>(r)], Shape{rows_ * item.split.chunks * size}});
         numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
       }
     Partials partials;
     for (const int32_t n : numbers) partials.buffers.push_back(b.scratch_buffer(n));
-    partials.place = [&b, pieces = item.cut.pieces](Region& to, Id piece) {
-      return b.row == kNone ? piece : place_in_row(b.copier, to, b.row, pieces, piece);
+    partials.index = [&b, chunks = item.split.chunks](Region& to, Id chunk) {
+      return b.row == kNone ? chunk : index_in_row(b.copier, to, b.row, chunks, chunk);
     };
     return partials;
   }
 
   /// Scratch that holds a number for every element that a scatter may store to.
-  int32_t winners(Building& b, const Instruction& loop) {
+  int32_t winners(LaunchBuilder& b, const Instruction& loop) {
     auto& numbers = partials_[&loop];
     if (numbers.empty()) {
       const int64_t extent = k_.buffers[static_cast<size_t>(plan_.scatter(loop).store->buffer)].extent;
@@ -276,54 +277,54 @@ class Launches {
     return b.scratch_buffer(numbers[0]);
   }
 
-  // The nest, with its reductions over pieces (a further loop around it) or from the pieces.
-  void columns(Building& b, const Item& item) {
-    Copier& c = b.copier;
+  // The nest with its reductions over chunks (inside a loop over chunks), or with the reductions of their partials.
+  void columns(LaunchBuilder& b, const Item& item) {
+    InstructionCopier& c = b.copier;
     const auto nest = nest_of(top_[item.at]);
     const auto sums = plan_.column_sums(nest);
     int64_t size = 1;
     for (const Instruction* l : nest) size *= l->extent;
     std::vector<Id> indices;
-    const auto place = [&](Region& to, Id piece) {
-      Id at = piece;
+    const auto partial_index = [&](Region& to, Id chunk) {
+      Id at = chunk;
       for (size_t l = 0; l < nest.size(); ++l) {
         const Id scaled = c.scalar(to, id_of<Mul>, DType::i64, {at, c.index(to, nest[l]->extent)});
         at = c.scalar(to, id_of<Add>, DType::i64, {scaled, indices[l]});
       }
       return at;
     };
-    const auto innermost = [&](Region& to, Id piece) {
+    const auto innermost = [&](Region& to, Id chunk) {
       for (const Instruction& i : nest.back()->regions[0].instructions) {
         const bool is_sum = std::find(sums.begin(), sums.end(), &i) != sums.end();
         if (is_sum) {
           Partials partials = partials_of(b, item, i, size);
-          partials.place = place;
-          piece == kNone ? reduce_partials(c, to, i, item.cut, partials)
-                         : reduce_piece(c, to, i, item.cut, piece, partials);
-        } else if (piece == kNone || needed_by(sums, i, *nest.back())) {
+          partials.index = partial_index;
+          chunk == kNone ? reduce_partials(c, to, i, item.split, partials)
+                         : reduce_chunk(c, to, i, item.split, chunk, partials);
+        } else if (chunk == kNone || needed_by(sums, i, *nest.back())) {
           c.copy_into(to, i);
         }
       }
     };
-    const std::function<void(Region&, size_t, Id)> level = [&](Region& to, size_t l, Id piece) {
+    const std::function<void(Region&, size_t, Id)> level = [&](Region& to, size_t l, Id chunk) {
       to.instructions.push_back(c.parallel(nest[l]->extent, [&](Region& inside, Id index) {
         indices.push_back(index);
         c.set(nest[l]->regions[0].parameters[0], index);
-        if (l + 1 == nest.size()) return innermost(inside, piece);
+        if (l + 1 == nest.size()) return innermost(inside, chunk);
         for (const Instruction& i : nest[l]->regions[0].instructions)
           if (&i == nest[l + 1])
-            level(inside, l + 1, piece);
+            level(inside, l + 1, chunk);
           else
             c.copy_into(inside, i);
       }));
     };
-    Region& body = b.one.kernel.body;
+    Region& body = b.entry.kernel.body;
     if (item.phase == Phase::column_partials) return level(body, 0, kNone);
     body.instructions.push_back(
-        c.parallel(item.cut.pieces, [&](Region& inside, Id piece) { level(inside, 0, piece); }));
+        c.parallel(item.split.chunks, [&](Region& inside, Id chunk) { level(inside, 0, chunk); }));
   }
 
-  /// Scalar code of the loop's body that some of the sums need.
+  /// Whether one of the sums depends on `i`, scalar code of the loop's body.
   static bool needed_by(const std::vector<const Instruction*>& sums, const Instruction& i, const Instruction& loop) {
     std::set<Id> wanted;
     for (const Instruction* s : sums)
@@ -339,7 +340,7 @@ class Launches {
     return false;
   }
 
-  /// What a launch moves and computes, counted as the CPU's schedule does.
+  /// Counts the bytes and operations of a launch as the CPU's schedule does.
   static void count(Kernel& kernel) {
     Kernel copy = kernel;
     schedule(copy);

@@ -1,28 +1,27 @@
 #pragma once
-// One kernel as the launches that a GPU runs one after another: nothing else makes all threads of a grid wait for each
-// other.
+// Splits one kernel into launches that a GPU runs one after another: the only synchronization of all threads of a grid.
 #include <vector>
 
 #include "kernel/schedule_gpu/schedule_gpu.h"
 
 namespace calque::kernel {
 
-/// What a buffer of a launch is bound to: a buffer of the kernel, or memory that launches of the kernel share.
+/// The binding of a launch's buffer: a buffer of the kernel, or scratch memory shared by its launches.
 struct LaunchBuffer {
   int32_t buffer = -1;   ///< of the kernel
   int32_t scratch = -1;  ///< index into KernelLaunches::scratch
 };
 
 struct KernelLaunches {
-  struct One {
+  struct Entry {
     Kernel kernel;
     std::vector<LaunchBuffer> buffers;
   };
-  std::vector<One> launches;
+  std::vector<Entry> launches;
   std::vector<Type> scratch;
 };
 
-/// `changed`: by buffer, that the kernel writes its memory, perhaps through another buffer.
+/// `changed`: by buffer, whether the kernel writes its memory, possibly through another buffer.
 KernelLaunches split_into_launches(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits);
 
 }  // namespace calque::kernel

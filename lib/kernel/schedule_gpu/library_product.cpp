@@ -1,4 +1,4 @@
-// Indices are followed as sums of multiples of the loops' variables. One that is anything else ends the search.
+// Indices are tracked as affine functions of the loop variables. Any other index ends the search.
 #include "kernel/schedule_gpu/library_product.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::optional<AffineIndex> combined(const AffineIndex& a, const AffineIndex& b, 
   return sum;
 }
 
-/// Two dimensions of a matrix, and of the batch: extents and steps in memory.
+/// Strides of a matrix, and of its batch, in elements.
 struct MatrixAccess {
   int32_t buffer = -1;
   int64_t offset = 0;
@@ -65,7 +65,7 @@ class Recognizer {
   }
 
  private:
-  /// The one parallel loop or contraction of a region that has nothing but scalar code beside it.
+  /// The only parallel loop or contraction of a region whose other instructions are scalar.
   const Instruction* only_work(const Region& region) {
     const Instruction* found = nullptr;
     for (const Instruction& i : region.instructions) {
@@ -115,7 +115,7 @@ class Recognizer {
     return a;
   }
 
-  /// A factor that is loaded as it is.
+  /// The access of a factor that is loaded without further computation.
   std::optional<MatrixAccess> factor(const Region& region) {
     const Id row = region.parameters[0], column = region.parameters[1];
     const Instruction* load = nullptr;
@@ -132,8 +132,8 @@ class Recognizer {
     return load == nullptr ? std::nullopt : access(*load, row, column);
   }
 
-  /// Where the sums are stored, as they are or converted.
-  std::optional<MatrixAccess> sums(const Region& region) {
+  /// The access of the output, which is stored unchanged or converted.
+  std::optional<MatrixAccess> output(const Region& region) {
     const Id row = region.parameters[0], column = region.parameters[1];
     Id sum = region.parameters[2];
     const Instruction* store = nullptr;
@@ -159,24 +159,24 @@ class Recognizer {
   }
 
   std::optional<LibraryProduct> product(const Instruction& i) {
-    auto lhs = factor(i.regions[0]), rhs = factor(i.regions[1]), out = sums(i.regions[2]);
+    auto lhs = factor(i.regions[0]), rhs = factor(i.regions[1]), out = output(i.regions[2]);
     if (!lhs || !rhs || !out || out->buffer == lhs->buffer || out->buffer == rhs->buffer) return std::nullopt;
     LibraryProduct p;
     p.rows = i.rows;
     p.columns = i.columns;
-    p.depth = i.extent;
+    p.k = i.extent;
     p.factor = k_.buffers[static_cast<size_t>(lhs->buffer)].dtype;
     p.result = k_.buffers[static_cast<size_t>(out->buffer)].dtype;
     if (!dtypes_suit(p) || k_.buffers[static_cast<size_t>(rhs->buffer)].dtype != p.factor) return std::nullopt;
     if (out->column != 1) {
-      // The product of the turned factors is the turned product.
+      // The product of the transposed factors is the transposed product.
       std::swap(p.rows, p.columns);
       std::swap(lhs, rhs);
       for (MatrixAccess* a : {&*lhs, &*rhs, &*out}) std::swap(a->row, a->column);
     }
-    if (!join_batches(p, {&*lhs, &*rhs, &*out})) return std::nullopt;
-    const bool fits = matrix(*lhs, p.rows, p.depth, p.lhs) && matrix(*rhs, p.depth, p.columns, p.rhs) &&
-                      matrix(*out, p.rows, p.columns, p.out) && !p.out.turned && !overlaps(p);
+    if (!collapse_batches(p, {&*lhs, &*rhs, &*out})) return std::nullopt;
+    const bool fits = matrix(*lhs, p.rows, p.k, p.lhs) && matrix(*rhs, p.k, p.columns, p.rhs) &&
+                      matrix(*out, p.rows, p.columns, p.out) && !p.out.transposed && !overlaps(p);
     return fits ? std::optional(p) : std::nullopt;
   }
 
@@ -193,8 +193,8 @@ class Recognizer {
     }
   }
 
-  /// Loops over batches as one, where each matrix goes on with the same step.
-  bool join_batches(LibraryProduct& p, std::initializer_list<MatrixAccess*> all) const {
+  /// Collapses batch loops into one, where each matrix has a uniform stride over them.
+  bool collapse_batches(LibraryProduct& p, std::initializer_list<MatrixAccess*> all) const {
     std::optional<size_t> inner;
     for (size_t l = extents_.size(); l-- > 0;) {
       if (extents_[l] == 1) continue;
@@ -208,9 +208,9 @@ class Recognizer {
   }
 
   bool matrix(const MatrixAccess& a, int64_t rows, int64_t columns, LibraryProduct::Matrix& m) const {
-    m.turned = a.column != 1;
-    m.leading = m.turned ? a.column : a.row;
-    if ((m.turned ? a.row : a.column) != 1 || m.leading < (m.turned ? rows : columns)) return false;
+    m.transposed = a.column != 1;
+    m.leading = m.transposed ? a.column : a.row;
+    if ((m.transposed ? a.row : a.column) != 1 || m.leading < (m.transposed ? rows : columns)) return false;
     m.buffer = a.buffer;
     m.offset = a.offset;
     m.batch_stride = a.batch[0];
@@ -223,10 +223,10 @@ class Recognizer {
 
   static bool overlaps(const LibraryProduct& p) {
     const int64_t one = (p.rows - 1) * p.out.leading + p.columns;
-    const bool apart = p.out.batch_stride >= one;
-    const bool side_by_side =
+    const bool disjoint = p.out.batch_stride >= one;
+    const bool interleaved =
         p.out.batch_stride >= p.columns && p.out.leading >= (p.batch - 1) * p.out.batch_stride + p.columns;
-    return p.batch > 1 && !apart && !side_by_side;
+    return p.batch > 1 && !disjoint && !interleaved;
   }
 
   static constexpr int64_t kMostAlignment = 256;

@@ -1,6 +1,6 @@
 #pragma once
-// Kernels that are one product of matrices as libraries compute it, alone or in a batch: what they read, what they
-// write and nothing else. All that is said of them is in elements.
+// Recognizes kernels that are exactly one matrix product, or one batched product, as libraries compute it. Offsets and
+// strides are in elements.
 #include <compare>
 #include <optional>
 
@@ -8,29 +8,29 @@
 
 namespace calque::kernel {
 
-/// out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]. Sums of 16-bit floats are of f32.
+/// out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]. 16-bit floats accumulate in f32.
 struct LibraryProduct {
-  /// Element (row, column) of matrix b is at offset + b * batch_stride + row * leading + column, of one that is turned
-  /// at offset + b * batch_stride + column * leading + row.
+  /// Element (row, column) of matrix b is at offset + b * batch_stride + row * leading + column; if transposed, at
+  /// offset + b * batch_stride + column * leading + row.
   struct Matrix {
     int32_t buffer = -1;
     int64_t offset = 0, leading = 0, batch_stride = 0;
-    bool turned = false;
+    bool transposed = false;
     int64_t alignment = 1;  ///< of its first element, in bytes
     friend auto operator<=>(const Matrix&, const Matrix&) = default;
   };
-  int64_t batch = 1, rows = 0, columns = 0, depth = 0;
+  int64_t batch = 1, rows = 0, columns = 0, k = 0;
   DType factor = DType::f32, result = DType::f32;
-  Matrix lhs, rhs, out;  ///< `out` is not turned
+  Matrix lhs, rhs, out;  ///< `out` is not transposed
   friend auto operator<=>(const LibraryProduct&, const LibraryProduct&) = default;
 
   double flops() const {
     return 2.0 * static_cast<double>(batch) * static_cast<double>(rows) * static_cast<double>(columns) *
-           static_cast<double>(depth);
+           static_cast<double>(k);
   }
 };
 
-/// Nothing where the kernel does anything else, or its matrices do not lie as libraries want them.
+/// Nothing where the kernel does anything else, or where libraries do not support the layout of its matrices.
 std::optional<LibraryProduct> library_product_of(const Kernel& kernel);
 
 }  // namespace calque::kernel

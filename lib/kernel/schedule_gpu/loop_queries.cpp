@@ -53,8 +53,8 @@ double work(const Kernel& kernel, const Instruction& i) {
     return static_cast<double>(i.rows) * static_cast<double>(i.columns) *
            (work(kernel, i.regions[2]) +
             static_cast<double>(i.extent) * (work(kernel, i.regions[0]) + work(kernel, i.regions[1])));
-  constexpr double kTurns = 8;  // of a while loop, for want of a better guess
-  return cost_of(kernel, i).operations + (i.op == Op::while_ ? kTurns : 1) * inner;
+  constexpr double kWhileIterations = 8;  // assumed trip count
+  return cost_of(kernel, i).operations + (i.op == Op::while_ ? kWhileIterations : 1) * inner;
 }
 
 double work(const Kernel& kernel, const Region& region) {

@@ -1,5 +1,5 @@
 #pragma once
-// Questions about the shape of a kernel's code that decide how it is mapped to a GPU.
+// Queries about a kernel's loops that decide its mapping to a GPU.
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace calque::kernel {
 
-/// Threads that a block may have, and that one streaming multiprocessor holds at a time.
+/// Maximum threads of a block, and resident threads of a streaming multiprocessor.
 inline constexpr int32_t kMaxBlockThreads = 1024;
 inline constexpr int64_t kThreadsPerProcessor = 2048;
 
@@ -23,28 +23,28 @@ inline bool has_loops(const Region& region) { return contains(region, is_counted
 bool has_loops(const Instruction& i);
 bool has_stores(const Region& region);
 
-/// Values that the instruction uses and does not define itself.
+/// Values that the instruction uses but does not define.
 std::vector<Id> free_values(const Instruction& i);
-/// The same of its regions alone, without its operands.
+/// The same for its regions alone, without its operands.
 std::vector<Id> free_in_regions(const Instruction& i);
 
-/// Instructions that one run of the region runs, loops counted.
+/// Instructions that one execution of the region executes, including loop iterations.
 double work(const Kernel& kernel, const Region& region);
 double work(const Kernel& kernel, const Instruction& i);
 
-/// Parallel loops nested in one another with nothing but scalar code between them, the outermost first.
+/// The perfect nest of parallel loops (up to scalar code between them) that starts at `loop`, the outermost first.
 std::vector<const Instruction*> nest_of(const Instruction& loop);
 
-/// How addresses move.
+/// Strides of indices with respect to loop variables.
 class Strides {
  public:
   explicit Strides(const Kernel& kernel);
-  /// The step of `id` for one step of `variable`; nothing when it is not a fixed one.
+  /// The change of `id` per iteration of `variable`; nothing if it is not constant.
   std::optional<int64_t> step(Id id, Id variable) const;
   struct Accesses {
-    int64_t unit = 0, fixed = 0, other = 0;  ///< stepping by one (or minus one), not at all, otherwise
+    int64_t unit = 0, fixed = 0, other = 0;  ///< stride one (or minus one), zero, any other
   };
-  /// Of the loads and stores of a region for one step of `variable`.
+  /// Counts the loads and stores of a region by their stride along `variable`.
   Accesses accesses(const Region& region, Id variable) const;
 
  private:

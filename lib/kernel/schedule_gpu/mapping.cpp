@@ -1,6 +1,6 @@
-// A nest whose innermost body has no loops gives every iteration to a thread. One with loops inside (rows) gives every
-// iteration to a group, whose threads share the inner loops; but where it is the iterations whose memory lies side by
-// side (columns), or the inner loops are short, again to a thread.
+// A nest whose innermost body has no loops runs each iteration on one thread. A nest with inner loops (rows) runs each
+// iteration on a thread group, whose threads share the inner loops; but on one thread if neighbouring iterations access
+// neighbouring memory (columns), or if the inner loops are short.
 #include "kernel/schedule_gpu/mapping.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace calque::kernel {
 namespace {
 
 constexpr int32_t kWarp = 32;
-/// Inner loops up to this long are a thread's own.
+/// Inner loops up to this extent run on one thread.
 constexpr int64_t kShortLoop = 8;
-/// Elements of a row that each thread of its group takes, about.
+/// Approximate number of row elements per thread of a group.
 constexpr int64_t kOfThread = 8;
-/// Groups of a grid: beyond, they take several iterations.
+/// Maximum thread groups of a grid; beyond, groups run several iterations.
 constexpr int64_t kMostGroups = int64_t{1} << 30;
-/// Bodies up to this many instructions are repeated.
-constexpr int64_t kRepeatByFour = 8, kRepeatByTwo = 20;
+/// Bodies of up to this many instructions are unrolled.
+constexpr int64_t kUnrollByFour = 8, kUnrollByTwo = 20;
 constexpr int64_t kVectorBytes = 16, kMostLanes = 8;
 
 int64_t count_of(const std::vector<const Instruction*>& nest) {
@@ -52,7 +52,7 @@ class Mapper {
 
   void group() {
     const int64_t longest = longest_loop(k_.body);
-    const bool shared = spread_inside(k_.body);
+    const bool shared = map_inner_loops(k_.body);
     const int32_t threads = shared ? threads_for(longest) : kWarp;
     k_.launch = Launch{1, shared ? threads : 1, threads};
   }
@@ -62,22 +62,22 @@ class Mapper {
     for (Instruction& i : r.instructions) {
       i.vectorize = i.threads = false;
       i.grain = 0;
-      i.spread = Spread::each;
+      i.mapping = ParallelMapping::replicated;
       for (Region& inner : i.regions) clear(inner);
     }
   }
-  // The kernel is ours to change; what is found in it is found as constants.
-  static Instruction& ours(const Instruction* i) { return const_cast<Instruction&>(*i); }
+  // Queries return const pointers into the kernel, which this class may modify.
+  static Instruction& mutable_ref(const Instruction* i) { return const_cast<Instruction&>(*i); }
   static std::vector<Instruction>& body_of(const std::vector<const Instruction*>& nest) {
-    return ours(nest.back()).regions[0].instructions;
+    return mutable_ref(nest.back()).regions[0].instructions;
   }
   int64_t resident() const { return limits_.processors * kThreadsPerProcessor; }
 
-  void spread_nest(const std::vector<const Instruction*>& nest) {
-    for (const Instruction* l : nest) ours(l).spread = Spread::groups;
+  void map_nest_to_groups(const std::vector<const Instruction*>& nest) {
+    for (const Instruction* l : nest) mutable_ref(l).mapping = ParallelMapping::groups;
   }
 
-  // Along the innermost loop most accesses step by one.
+  // Most accesses have unit stride along the innermost loop.
   bool suits_vectors(const Instruction& loop) const {
     if (!is_flat(loop)) return false;
     const auto a = strides_.accesses(loop.regions[0], loop.regions[0].parameters[0]);
@@ -85,20 +85,20 @@ class Mapper {
   }
 
   void elements(const std::vector<const Instruction*>& nest) {
-    spread_nest(nest);
-    Instruction& last = ours(nest.back());
+    map_nest_to_groups(nest);
+    Instruction& last = mutable_ref(nest.back());
     last.vectorize = suits_vectors(last);
     const int64_t count = ceil_div(count_of(nest), last.vectorize ? lanes_of(last.regions[0]) : 1);
     const int32_t threads = count < resident() ? 2 * kWarp : limits_.threads_of_block;
-    // Blocks that end early make place for others: better than as many as fit, each with a share of all.
-    own_threads(ceil_div(count, count < resident() ? 1 : repeats(k_, last.regions[0])), threads);
+    // Many short blocks balance better than a persistent grid: a block that ends makes room for the next one.
+    launch_threads(ceil_div(count, count < resident() ? 1 : unroll_factor(k_, last.regions[0])), threads);
   }
 
-  void own_threads(int64_t count, int32_t threads) {
+  void launch_threads(int64_t count, int32_t threads) {
     k_.launch = Launch{ceil_div(std::clamp<int64_t>(count, 1, kMostGroups), threads) * threads, 1, threads};
   }
 
-  // Vectors of 16 bytes of the widest elements that are loaded or stored.
+  // Lanes of 16-byte vectors of the widest elements that are loaded or stored.
   int64_t lanes_of(const Region& body) const {
     int64_t bytes = 1;
     for (const Instruction& i : body.instructions)
@@ -123,40 +123,40 @@ class Mapper {
     return static_cast<int32_t>(std::min<uint64_t>(std::bit_ceil(wanted), kMaxBlockThreads));
   }
 
-  // Marks the loops that all threads of a group come to together. True when there are any.
-  bool spread_inside(Region& r) {
+  // Maps the outermost loops of cooperative code to threads. Returns whether there are any.
+  bool map_inner_loops(Region& r) {
     bool any = false;
     for (Instruction& i : r.instructions) {
       if (i.op == Op::loop && (is_parallel(i) || is_reduction(i) || is_cumulative(i))) {
         if (i.extent <= 1 && !has_loops(i.regions[0])) continue;
-        if (i.extent < kWarp && longest_loop(i.regions[0]) > i.extent && spread_inside(i.regions[0])) {
+        if (i.extent < kWarp && longest_loop(i.regions[0]) > i.extent && map_inner_loops(i.regions[0])) {
           any = true;
           continue;
         }
-        i.spread = Spread::threads;
+        i.mapping = ParallelMapping::threads;
         i.vectorize = !is_cumulative(i) && suits_vectors(i);
         any = true;
       } else {
-        for (Region& inner : i.regions) any |= spread_inside(inner);
+        for (Region& inner : i.regions) any |= map_inner_loops(inner);
       }
     }
     return any;
   }
 
   void rows(const std::vector<const Instruction*>& nest) {
-    spread_nest(nest);
+    map_nest_to_groups(nest);
     const int64_t count = count_of(nest);
     const int64_t longest = longest_loop(nest.back()->regions[0]);
     const bool many = count >= resident() && longest <= kWarp;
-    if (longest <= kShortLoop || many || sums_columns(k_, *nest.front())) return threads_of_own(nest);
-    if (!spread_inside(ours(nest.back()).regions[0])) return threads_of_own(nest);
+    if (longest <= kShortLoop || many || sums_columns(k_, *nest.front())) return thread_per_iteration(nest);
+    if (!map_inner_loops(mutable_ref(nest.back()).regions[0])) return thread_per_iteration(nest);
     int32_t group = longest <= 512 ? kWarp : std::max(threads_for(longest), 4 * kWarp);
     while (count * group < resident() / 4 && group < kMaxBlockThreads && group * 4 < longest) group *= 2;
     const int32_t threads = group == kWarp ? 4 * kWarp : group;
     k_.launch = Launch{std::min(count, kMostGroups), group, threads};
   }
 
-  void threads_of_own(const std::vector<const Instruction*>& nest) {
+  void thread_per_iteration(const std::vector<const Instruction*>& nest) {
     const int64_t count = count_of(nest);
     const int32_t threads = count < resident() / 2 ? 2 * kWarp : limits_.threads_of_block;
     k_.launch =
@@ -164,8 +164,8 @@ class Mapper {
   }
 
   void product(const std::vector<const Instruction*>& nest, Instruction& i) {
-    spread_nest(nest);
-    i.spread = Spread::groups;
+    map_nest_to_groups(nest);
+    i.mapping = ParallelMapping::groups;
     const Tiles tiles = *choose_tiles(k_, i, limits_.fast_math);
     k_.launch = Launch{count_of(nest) * tiles.count(i), tiles.threads, tiles.threads};
   }
@@ -177,11 +177,11 @@ class Mapper {
 
 }  // namespace
 
-int64_t repeats(const Kernel& kernel, const Region& body) {
+int64_t unroll_factor(const Kernel& kernel, const Region& body) {
   if (has_loops(body)) return 1;
   int64_t length = 0;
   for (const Instruction& i : body.instructions) length += cost_of(kernel, i).operations;
-  return length <= kRepeatByFour ? 4 : length <= kRepeatByTwo ? 2 : 1;
+  return length <= kUnrollByFour ? 4 : length <= kUnrollByTwo ? 2 : 1;
 }
 
 void map_to_grid(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).grid(); }

@@ -1,16 +1,17 @@
 #pragma once
-// Chooses who runs which loops of one launch.
+// Maps the loops of one launch to threads and thread groups.
 #include "kernel/ir/kernel.h"
 #include "kernel/schedule_gpu/schedule_gpu.h"
 
 namespace calque::kernel {
 
-/// Of a kernel whose only instruction with effects is one nest of parallel loops or one contraction: over the grid.
+/// Maps a kernel whose only instruction with effects is one nest of parallel loops or one contraction to the grid.
 void map_to_grid(Kernel& kernel, const GpuLimits& limits);
-/// Of any kernel: by one group of threads.
+/// Maps any kernel to one thread group.
 void map_to_group(Kernel& kernel, const GpuLimits& limits);
 
-/// The nest sums along columns: neighbours in memory belong to neighbouring iterations of the innermost loop.
+/// The nest reduces along columns: neighbours in memory belong to neighbouring iterations of the innermost parallel
+/// loop.
 bool sums_columns(const Kernel& kernel, const Instruction& nest);
 
 }  // namespace calque::kernel

@@ -42,7 +42,7 @@ class Finder {
                                      [&](const Instruction& i) { return &i == s_.store; });
       const auto step = Strides(kernel_).step(s_.store->operands[0], body.parameters[0]);
       s_.disjoint = alone && step && *step != 0;
-      // Updates that are not are numbered in 32 bits.
+      // Other updates are numbered in 32 bits.
       return s_.disjoint || loop.extent <= INT32_MAX ? std::optional(s_) : std::nullopt;
     }
     if (loads_[static_cast<size_t>(buffer)] != 1 || !match()) return std::nullopt;
@@ -111,9 +111,10 @@ class Finder {
   std::unordered_map<Id, int> uses_;
 };
 
-/// Copies the loop with its iterations side by side; `stores` writes in place of the store. `number`: the loop's index.
+/// Copies the loop as a parallel one; `stores` emits the code that replaces the store. `number`: the loop's index.
 using Store = std::function<void(Region& to, Id number)>;
-void side_by_side(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter, const Store& stores) {
+void copy_as_parallel(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter,
+                      const Store& stores) {
   Id number = kNone;
   const std::function<void(Region&, const Instruction&)> copy = [&](Region& into, const Instruction& i) {
     into.instructions.push_back(c.parallel(i.extent, [&](Region& body, Id index) {
@@ -135,8 +136,8 @@ void side_by_side(Copier& c, Region& to, const Instruction& loop, const Scatter&
   copy(to, loop);
 }
 
-// A store of the updates' kind at the scatter's place, under its predicate and another.
-Instruction store_at(Copier& c, Region& to, const Scatter& scatter, int32_t buffer, Id value, Id also) {
+// A store to the scatter's index, under its predicate and, if given, `also`.
+Instruction store_at(InstructionCopier& c, Region& to, const Scatter& scatter, int32_t buffer, Id value, Id also) {
   Instruction store;
   store.op = Op::store;
   store.buffer = buffer;
@@ -154,8 +155,8 @@ std::optional<Scatter> scatter_of(const Kernel& kernel, const Instruction& loop,
   return Finder(kernel, deterministic).find(loop);
 }
 
-void update_side_by_side(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter) {
-  side_by_side(c, to, loop, scatter, [&](Region& body, Id) {
+void update_in_parallel(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter) {
+  copy_as_parallel(c, to, loop, scatter, [&](Region& body, Id) {
     const Id value = scatter.combines ? scatter.update : scatter.store->operands[1];
     Instruction store = store_at(c, body, scatter, c.buffer(scatter.store->buffer), c.of(value), kNone);
     if (scatter.combines) store.combiners.push_back(scatter.combiner);
@@ -163,14 +164,14 @@ void update_side_by_side(Copier& c, Region& to, const Instruction& loop, const S
   });
 }
 
-void clear_winners(Copier& c, Region& to, int32_t winners, int64_t extent) {
+void clear_winners(InstructionCopier& c, Region& to, int32_t winners, int64_t extent) {
   to.instructions.push_back(c.parallel(extent, [&](Region& body, Id index) {
     c.store(body, winners, index, c.constant(body, DType::i32, Literal::of<int32_t>(-1)));
   }));
 }
 
-void claim(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners) {
-  side_by_side(c, to, loop, scatter, [&](Region& body, Id number) {
+void claim(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners) {
+  copy_as_parallel(c, to, loop, scatter, [&](Region& body, Id number) {
     const Id mine = c.scalar(body, id_of<Convert>, DType::i32, {number});
     Instruction store = store_at(c, body, scatter, winners, mine, kNone);
     store.combiners.push_back(Combiner::max);
@@ -178,8 +179,8 @@ void claim(Copier& c, Region& to, const Instruction& loop, const Scatter& scatte
   });
 }
 
-void store_winners(Copier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners) {
-  side_by_side(c, to, loop, scatter, [&](Region& body, Id number) {
+void store_winners(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners) {
+  copy_as_parallel(c, to, loop, scatter, [&](Region& body, Id number) {
     const Id mine = c.scalar(body, id_of<Convert>, DType::i32, {number});
     Instruction load;
     load.op = Op::load;

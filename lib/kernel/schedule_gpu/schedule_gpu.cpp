@@ -20,7 +20,7 @@ class GpuScheduler {
   Program run() {
     find_changed(out_.steps);
     rewrite(out_.steps);
-    place_workspace(out_);
+    assign_workspace_offsets(out_);
     return std::move(out_);
   }
 
@@ -31,7 +31,7 @@ class GpuScheduler {
     std::vector<int32_t> scratch;  ///< buffers of the new program
   };
 
-  /// Memory that kernels write, by whichever of their buffers: a donated input of another type is a result's too.
+  /// Memory that kernels write, through any of their buffers: a result may share a donated input's memory.
   void find_changed(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       for (const auto& block : step.blocks) find_changed(block);
@@ -41,17 +41,17 @@ class GpuScheduler {
       changed.resize(kernel.buffers.size());
       std::set<int32_t> written;
       for (size_t i = 0; i < step.views.size(); ++i)
-        if (kernel.buffers[i].written) add_places(step.views[i], written);
+        if (kernel.buffers[i].written) add_buffers(step.views[i], written);
       for (size_t i = 0; i < step.views.size(); ++i) {
-        std::set<int32_t> places;
-        add_places(step.views[i], places);
-        for (const int32_t p : places) changed[i] = changed[i] || written.count(p) != 0;
+        std::set<int32_t> buffers;
+        add_buffers(step.views[i], buffers);
+        for (const int32_t b : buffers) changed[i] = changed[i] || written.count(b) != 0;
       }
     }
   }
-  static void add_places(const View& view, std::set<int32_t>& places) {
-    places.insert(view.buffer);
-    for (const View::Choice& c : view.choices) places.insert(c.buffer);
+  static void add_buffers(const View& view, std::set<int32_t>& buffers) {
+    buffers.insert(view.buffer);
+    for (const View::Choice& c : view.choices) buffers.insert(c.buffer);
   }
 
   const Scheduled& scheduled(int32_t kernel) {
@@ -59,11 +59,11 @@ class GpuScheduler {
     if (!made) {
       made = std::make_unique<Scheduled>();
       made->launches = split_into_launches(kernels_[static_cast<size_t>(kernel)], changed_.at(kernel), limits_);
-      for (KernelLaunches::One& one : made->launches.launches) {
+      for (KernelLaunches::Entry& entry : made->launches.launches) {
 #ifndef NDEBUG
-        verify(one.kernel);
+        verify(entry.kernel);
 #endif
-        out_.kernels.push_back(std::move(one.kernel));
+        out_.kernels.push_back(std::move(entry.kernel));
         made->kernels.push_back(static_cast<int32_t>(out_.kernels.size()) - 1);
       }
       for (const Type& type : made->launches.scratch) made->scratch.push_back(add_workspace(out_, type));

@@ -1,25 +1,28 @@
 #pragma once
-// Schedules a program for a GPU: each kernel becomes one or several launches, whose loops say which threads run their
-// iterations. The result is a program like the one before: what passes between launches lies in the workspace, and run
-// without regard to the marks it computes the same values (where it has no stores that combine).
+// Schedules a program for a GPU: each kernel becomes one or several launches whose loops are mapped to threads. The
+// result is a program of the same kind: values are passed between launches in the workspace, and executed sequentially,
+// ignoring the mapping, it computes the same values (if it has no stores with combiners).
+#include "ir/pass_log.h"
 #include "kernel/ir/program.h"
 
 namespace calque::kernel {
 
-/// What the schedule must know of a GPU.
+/// Properties of a GPU that the schedule depends on.
 struct GpuLimits {
   int32_t processors = 132;        ///< streaming multiprocessors
-  int32_t threads_of_block = 256;  ///< that blocks have where nothing asks for another number
-  bool fast_math = false;          ///< tf32 may stand for f32 in products
+  int32_t threads_of_block = 256;  ///< default block size
+  bool fast_math = false;          ///< f32 products may use tf32
   bool deterministic = false;      ///< floats are never combined in an order that varies from run to run
-  /// Kernels of less work (instructions that all their loops run) are one launch of one group of threads.
+  /// Kernels of less work (executed instructions) are one launch of one thread group.
   double small_work = 1 << 14;
-  /// Reductions and cumulative loops from this extent on are cut into pieces of at least so many iterations.
-  int64_t long_loop = 1 << 14, least_piece = 2048;
-  /// Columns to be summed whose threads are too few are cut into pieces of at least so many rows.
+  /// Reductions and cumulative loops of this extent or more are split into chunks of at least `least_chunk` iterations.
+  int64_t long_loop = 1 << 14, least_chunk = 2048;
+  /// Column reductions with too few threads to fill the device are split into chunks of at least this many rows.
   int64_t least_rows = 32;
 };
 
 Program schedule_for_gpu(const Program& program, const GpuLimits& limits);
+/// Its name in logs.
+inline constexpr PassInfo kScheduleGpuPass = {"schedule-gpu", "splits kernels into launches and maps loops to threads"};
 
 }  // namespace calque::kernel

@@ -1,5 +1,5 @@
 #pragma once
-// Long reductions and cumulative loops in two launches or three: pieces over the grid, then what the pieces make.
+// Splits long reductions and cumulative loops into two or three launches: chunks over the grid, then their partials.
 #include <functional>
 #include <vector>
 
@@ -7,28 +7,32 @@
 
 namespace calque::kernel {
 
-/// A loop cut into `pieces` of `length` iterations, and the rest that is shorter than `pieces`.
-struct Cut {
-  int64_t pieces = 0, length = 0;
-  int64_t whole() const { return pieces * length; }
+/// A loop split into `chunks` of `length` iterations and a remainder of fewer than `chunks` iterations.
+struct LoopSplit {
+  int64_t chunks = 0, length = 0;
+  int64_t whole() const { return chunks * length; }
 };
 
-/// Where the results of pieces wait: buffer numbers by result, and in which element piece p of a nest's position is.
+/// Where the partials of chunks are stored: buffer numbers by result, and the element index of each chunk.
 struct Partials {
   std::vector<int32_t> buffers;
-  /// Emits the element's index for a piece.
-  std::function<Id(Region& to, Id piece)> place;
+  /// Emits the element index of a chunk.
+  std::function<Id(Region& to, Id chunk)> index;
 };
 
-/// In the region of one piece: reduces its iterations from nothing and stores the results at place(piece).
-void reduce_piece(Copier& c, Region& to, const Instruction& loop, const Cut& cut, Id piece, const Partials& partials);
-/// The whole reduction, from its initial values, the pieces' results and the iterations past the last piece.
-void reduce_partials(Copier& c, Region& to, const Instruction& loop, const Cut& cut, const Partials& partials);
+/// In the region of one chunk: reduces its iterations from the identity and stores the partials at index(chunk).
+void reduce_chunk(InstructionCopier& c, Region& to, const Instruction& loop, const LoopSplit& split, Id chunk,
+                  const Partials& partials);
+/// Completes the reduction from its initial values, the partials and the iterations past the last chunk.
+void reduce_partials(InstructionCopier& c, Region& to, const Instruction& loop, const LoopSplit& split,
+                     const Partials& partials);
 
-/// The same for cumulative loops: reduce_piece serves them too. This scans the pieces' results, leaves in each place
-/// what comes before its piece, and runs the iterations past the last piece.
-void scan_partials(Copier& c, Region& to, const Instruction& loop, const Cut& cut, const Partials& partials);
-/// Runs the iterations of one piece.
-void scan_piece(Copier& c, Region& to, const Instruction& loop, const Cut& cut, Id piece, const Partials& partials);
+/// The same for cumulative loops, whose chunks reduce_chunk reduces too: an exclusive scan replaces each partial by the
+/// combination of all earlier chunks, then the iterations past the last chunk run.
+void scan_partials(InstructionCopier& c, Region& to, const Instruction& loop, const LoopSplit& split,
+                   const Partials& partials);
+/// Runs the iterations of one chunk.
+void scan_chunk(InstructionCopier& c, Region& to, const Instruction& loop, const LoopSplit& split, Id chunk,
+                const Partials& partials);
 
 }  // namespace calque::kernel

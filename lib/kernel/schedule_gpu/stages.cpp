@@ -10,15 +10,15 @@ namespace calque::kernel {
 
 namespace {
 
-constexpr int64_t kMostPieces = 1024;
+constexpr int64_t kMaxChunks = 1024;
 
-Cut cut_into(int64_t extent, int64_t pieces) {
-  pieces = std::min(pieces, kMostPieces);
-  if (pieces < 2) return {};
-  return {pieces, extent / pieces};
+LoopSplit split_into(int64_t extent, int64_t chunks) {
+  chunks = std::min(chunks, kMaxChunks);
+  if (chunks < 2) return {};
+  return {chunks, extent / chunks};
 }
 
-/// The next carries are combinations of two operands, one of them the carry.
+/// Each next carry is a combination of two operands, one of them the carry.
 bool is_plain_scan(const Instruction& i) {
   const Region& body = i.regions[0];
   const Instruction& yield = body.instructions.back();
@@ -36,24 +36,24 @@ bool is_plain_scan(const Instruction& i) {
 
 Stages::Stages(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits)
     : k_(kernel), limits_(limits), changed_(changed) {
-  const auto heavy_of = [&](const std::vector<Instruction>& instructions) {
-    std::vector<size_t> heavy;
+  const auto staged_of = [&](const std::vector<Instruction>& instructions) {
+    std::vector<size_t> staged;
     for (size_t n = 0; n < instructions.size(); ++n)
-      if (!is_light(instructions[n])) heavy.push_back(n);
-    return heavy;
+      if (!is_rematerializable(instructions[n])) staged.push_back(n);
+    return staged;
   };
-  std::vector<size_t> heavy = heavy_of(kernel.body.instructions);
-  if (heavy.size() == 1 && find_rows(kernel.body.instructions[heavy[0]])) heavy = heavy_of(instructions());
-  const bool small = rows_.empty() && heavy.size() > 1 && work(kernel, kernel.body) < limits.small_work;
-  for (const size_t n : heavy) {
+  std::vector<size_t> staged = staged_of(kernel.body.instructions);
+  if (staged.size() == 1 && find_rows(kernel.body.instructions[staged[0]])) staged = staged_of(instructions());
+  const bool small = rows_.empty() && staged.size() > 1 && work(kernel, kernel.body) < limits.small_work;
+  for (const size_t n : staged) {
     if (small)
       group_stage().items.push_back({n});
     else
-      place(n);
+      assign(n);
   }
 }
 
-// Rows of which groups of threads, one a row, would leave most of the device idle. Their bodies are loops alone.
+// Rows so few that one thread group per row would leave most of the device idle. Their bodies contain only loops.
 bool Stages::find_rows(const Instruction& nest) {
   if (!is_parallel(nest) || sums_columns(k_, nest)) return false;
   const auto loops = nest_of(nest);
@@ -62,10 +62,10 @@ bool Stages::find_rows(const Instruction& nest) {
   if (count == 0 || count * kMaxBlockThreads * 2 > limits_.processors * kThreadsPerProcessor) return false;
   int64_t loops_inside = 0, longest = 0;
   for (const Instruction& i : loops.back()->regions[0].instructions) {
-    if (i.op == Op::store || is_light(i)) continue;
-    const bool is_cut = (is_reduction(i) && !i.results.empty()) || (is_cumulative(i) && is_plain_scan(i));
-    if (!is_cut && !is_parallel(i)) return false;
-    if (is_cut) longest = std::max(longest, i.extent);
+    if (i.op == Op::store || is_rematerializable(i)) continue;
+    const bool is_split = (is_reduction(i) && !i.results.empty()) || (is_cumulative(i) && is_plain_scan(i));
+    if (!is_split && !is_parallel(i)) return false;
+    if (is_split) longest = std::max(longest, i.extent);
     ++loops_inside;
   }
   if (loops_inside == 0 || longest < limits_.long_loop) return false;
@@ -77,7 +77,7 @@ bool Stages::loads_changed(const Region& r) const {
   return contains(r, [&](const Instruction& i) { return i.op == Op::load && changed_[static_cast<size_t>(i.buffer)]; });
 }
 
-bool Stages::is_light(const Instruction& i) const {
+bool Stages::is_rematerializable(const Instruction& i) const {
   if (i.op == Op::store || has_loops(i)) return false;
   const Region alone{{}, {i}};
   return !has_stores(alone) && !loads_changed(alone);
@@ -88,22 +88,22 @@ Stage& Stages::group_stage() {
   return stages_.back();
 }
 
-void Stages::place(size_t at) {
+void Stages::assign(size_t at) {
   const Instruction& i = instructions()[at];
-  const Cut cut = cut_of(i);
-  if (is_parallel(i) && cut.pieces > 0) {
-    grid_stage({at, Phase::column_pieces, cut});
-    grid_stage({at, Phase::column_partials, cut});
+  const LoopSplit split = split_of(i);
+  if (is_parallel(i) && split.chunks > 0) {
+    grid_stage({at, Phase::column_chunks, split});
+    grid_stage({at, Phase::column_partials, split});
   } else if (is_parallel(i) || i.op == Op::contraction) {
     grid_stage({at});
-  } else if (cut.pieces > 0) {
-    grid_stage({at, Phase::pieces, cut});
-    group_stage().items.push_back({at, Phase::partials, cut});
-    if (is_cumulative(i)) grid_stage({at, Phase::apply, cut});
+  } else if (split.chunks > 0) {
+    grid_stage({at, Phase::chunks, split});
+    group_stage().items.push_back({at, Phase::partials, split});
+    if (is_cumulative(i)) grid_stage({at, Phase::apply, split});
   } else if (const auto scatter = scatter_of(k_, i, limits_.deterministic)) {
     scatters_[&i] = *scatter;
     if (scatter->combines || scatter->disjoint)
-      grid_stage({at, Phase::side_by_side});
+      grid_stage({at, Phase::parallel_updates});
     else
       for (const Phase phase : {Phase::clear_winners, Phase::claim, Phase::store_winners}) grid_stage({at, phase});
   } else {
@@ -111,34 +111,34 @@ void Stages::place(size_t at) {
   }
 }
 
-Cut Stages::cut_of(const Instruction& i) const {
+LoopSplit Stages::split_of(const Instruction& i) const {
   if ((is_reduction(i) && !i.results.empty()) || is_cumulative(i)) {
     const bool whole = i.extent < limits_.long_loop || (is_cumulative(i) && !is_plain_scan(i));
-    return whole ? Cut{} : cut_into(i.extent, i.extent / limits_.least_piece);
+    return whole ? LoopSplit{} : split_into(i.extent, i.extent / limits_.least_chunk);
   }
   if (!is_parallel(i) || !rows_.empty()) return {};
-  // Columns: few threads that sum a lot. They are cut so that their threads fill the device.
+  // Columns: few threads with long reductions. They are split so that the threads fill the device.
   const auto nest = nest_of(i);
   const auto sums = column_sums(nest);
   if (sums.empty() || !sums_columns(k_, i)) return {};
   int64_t columns = 1;
   for (const Instruction* l : nest) columns *= l->extent;
   const int64_t wanted = limits_.processors * kThreadsPerProcessor / std::max<int64_t>(columns, 1);
-  return cut_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
+  return split_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
 }
 
 std::vector<const Instruction*> Stages::column_sums(const std::vector<const Instruction*>& nest) const {
   const Region& body = nest.back()->regions[0];
   std::vector<const Instruction*> sums;
-  std::set<Id> heavy;
+  std::set<Id> dependent;
   for (const Instruction& i : body.instructions) {
     const auto used = free_values(i);
-    const bool waits = std::any_of(used.begin(), used.end(), [&](Id o) { return heavy.count(o) != 0; });
-    const bool first = is_reduction(i) && !i.results.empty() && !waits && !has_loops(i.regions[0]) &&
+    const bool depends = std::any_of(used.begin(), used.end(), [&](Id o) { return dependent.count(o) != 0; });
+    const bool first = is_reduction(i) && !i.results.empty() && !depends && !has_loops(i.regions[0]) &&
                        !has_stores(i.regions[0]) && !loads_changed(i.regions[0]) &&
                        (sums.empty() || sums[0]->extent == i.extent);
     if (first) sums.push_back(&i);
-    if (first || waits || !is_light(i)) heavy.insert(i.results.begin(), i.results.end());
+    if (first || depends || !is_rematerializable(i)) dependent.insert(i.results.begin(), i.results.end());
   }
   return sums;
 }

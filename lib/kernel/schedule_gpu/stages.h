@@ -1,5 +1,5 @@
 #pragma once
-// Which stages a kernel has on a GPU: between two of them all threads of the grid wait for each other.
+// The stages of a kernel on a GPU. All threads of the grid synchronize between two stages.
 #include <map>
 #include <vector>
 
@@ -9,27 +9,27 @@
 
 namespace calque::kernel {
 
-/// What a stage does of an outermost instruction.
+/// The part of an outermost instruction that a stage runs.
 enum class Phase : uint8_t {
   whole,
-  pieces,           ///< a long loop: its pieces
-  partials,         ///< what the pieces make, and the iterations behind them
-  apply,            ///< a cumulative loop: the pieces again, from what comes before each
-  column_pieces,    ///< a nest that sums columns: pieces of the columns
-  column_partials,  ///< the nest, with the pieces' sums
-  side_by_side,     ///< a scatter whose updates need no order
-  clear_winners,    ///< a scatter whose last updates win: see parallel_scatter.h
+  chunks,            ///< a long loop: reduces its chunks
+  partials,          ///< combines the chunks' partials, and runs the remaining iterations
+  apply,             ///< a cumulative loop: runs each chunk from the combination of all earlier ones
+  column_chunks,     ///< a nest that reduces columns: reduces chunks of the columns
+  column_partials,   ///< the nest, from the chunks' partials
+  parallel_updates,  ///< a scatter whose updates need no order
+  clear_winners,     ///< a scatter whose last updates win (parallel_scatter.h)
   claim,
   store_winners
 };
 
 struct Item {
-  size_t at = 0;  ///< outermost instruction
+  size_t at = 0;  ///< index of the outermost instruction
   Phase phase = Phase::whole;
-  Cut cut = {};
+  LoopSplit split = {};
 };
 
-/// One launch: over the grid, or of one group of threads.
+/// One launch: over the grid, or of one thread group.
 struct Stage {
   bool grid = false;
   std::vector<Item> items;
@@ -37,21 +37,20 @@ struct Stage {
 
 class Stages {
  public:
-  /// `changed`: by buffer, that the kernel writes its memory, perhaps through another buffer.
+  /// `changed`: by buffer, whether the kernel writes its memory, possibly through another buffer.
   Stages(const Kernel& kernel, const std::vector<bool>& changed, const GpuLimits& limits);
 
   const std::vector<Stage>& all() const { return stages_; }
-  /// The loops around all stages: rows so long and so few that each is cut into stages of its own; most often none.
+  /// The loops around all stages, usually none: over rows so long and so few that each is split over the grid.
   const std::vector<const Instruction*>& rows() const { return rows_; }
-  /// The instructions that the stages are made of: the kernel's outermost, or those of the rows' innermost loop.
+  /// The instructions that are assigned to stages: the kernel's outermost, or those of the innermost loop over rows.
   const std::vector<Instruction>& instructions() const {
     return rows_.empty() ? k_.body.instructions : rows_.back()->regions[0].instructions;
   }
-  /// Scalar code that can be computed again anywhere.
-  bool is_light(const Instruction& i) const;
+  /// Scalar code that can be recomputed in any stage.
+  bool is_rematerializable(const Instruction& i) const;
   const Scatter& scatter(const Instruction& i) const { return scatters_.at(&i); }
-  /// The reductions in the body of a nest that need nothing but scalar code before them, of one extent and without
-  /// effects.
+  /// The reductions in the body of a nest that depend on scalar code only, have one extent and no effects.
   std::vector<const Instruction*> column_sums(const std::vector<const Instruction*>& nest) const;
 
  private:
@@ -59,8 +58,8 @@ class Stages {
   bool find_rows(const Instruction& nest);
   Stage& group_stage();
   void grid_stage(Item item) { stages_.push_back({true, {item}}); }
-  void place(size_t at);
-  Cut cut_of(const Instruction& i) const;
+  void assign(size_t at);
+  LoopSplit split_of(const Instruction& i) const;
 
   const Kernel& k_;
   const GpuLimits& limits_;

@@ -1,6 +1,6 @@
-// Large tiles read less for each product, but a card has many processors to be kept busy: the tile is taken whose last
-// block is done first. What decides is the shape of the product and the dtype of its factors alone, so that whoever
-// asks gets the same answer.
+// Larger tiles load less per multiplication, but all multiprocessors must be kept busy: the chosen tile is the one
+// whose last block finishes first. The choice depends only on the shape of the product and the dtype of its factors, so
+// that all callers get the same tile.
 #include "kernel/schedule_gpu/tiles.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace calque::kernel {
 namespace {
 
 constexpr int64_t kProcessors = 132;
-/// Bytes of a factor's row along the depth in one step, and of all factors that wait in shared memory.
+/// Bytes of a factor's row along K in one step, and of all factors in shared memory.
 constexpr int64_t kStepBytes = 64, kSharedBytes = 96 * 1024;
-/// Products smaller than this are left to loops.
-constexpr int64_t kLeastSide = 8, kLeastSums = 256, kLeastDepth = 4;
+/// Products smaller than this run as plain loops.
+constexpr int64_t kLeastSide = 8, kLeastElements = 256, kLeastK = 4;
 
 struct TileShape {
   int32_t rows, columns, warp_rows, warp_columns;
@@ -44,12 +44,12 @@ std::optional<Tiles::Unit> unit_of(DType factor, bool fast_math) {
   return Tiles::Unit::scalar;
 }
 
-/// How many such products the loops around it make; nothing where it is not in the region.
-std::optional<int64_t> times(const Region& region, const Instruction& product) {
+/// How often the loops around the product execute it; nothing if it is not in the region.
+std::optional<int64_t> repetitions(const Region& region, const Instruction& product) {
   for (const Instruction& i : region.instructions) {
     if (&i == &product) return 1;
     for (const Region& inner : i.regions)
-      if (const auto n = times(inner, product)) return *n * (i.op == Op::loop ? i.extent : 1);
+      if (const auto n = repetitions(inner, product)) return *n * (i.op == Op::loop ? i.extent : 1);
   }
   return std::nullopt;
 }
@@ -71,7 +71,7 @@ TileShape choose_shape(std::span<const TileShape> shapes, const Instruction& pro
 
 std::optional<Tiles> choose_tiles(const Kernel& kernel, const Instruction& contraction, bool fast_math) {
   const int64_t rows = contraction.rows, columns = contraction.columns;
-  if (std::min(rows, columns) < kLeastSide || rows * columns < kLeastSums || contraction.extent < kLeastDepth)
+  if (std::min(rows, columns) < kLeastSide || rows * columns < kLeastElements || contraction.extent < kLeastK)
     return std::nullopt;
   const Id factor = contraction.regions[0].instructions.back().operands[0];
   const DType dtype = kernel.values[static_cast<size_t>(factor)];
@@ -80,7 +80,7 @@ std::optional<Tiles> choose_tiles(const Kernel& kernel, const Instruction& contr
   const bool scalar = *unit == Tiles::Unit::scalar;
   std::span<const TileShape> shapes = kMatrixShapes;
   if (scalar) shapes = std::span(kScalarShapes).subspan(size_of(dtype) == 8 ? 1 : 0);
-  const TileShape s = choose_shape(shapes, contraction, times(kernel.body, contraction).value_or(1));
+  const TileShape s = choose_shape(shapes, contraction, repetitions(kernel.body, contraction).value_or(1));
   Tiles t;
   t.rows = s.rows;
   t.columns = s.columns;
@@ -91,7 +91,7 @@ std::optional<Tiles> choose_tiles(const Kernel& kernel, const Instruction& contr
   // Integers narrower than a register are widened to one.
   const auto bytes =
       scalar ? std::max<int64_t>(4, static_cast<int64_t>(size_of(dtype))) : static_cast<int64_t>(size_of(dtype));
-  t.depth = kStepBytes / bytes;
+  t.step_k = kStepBytes / bytes;
   t.stages = static_cast<int32_t>(std::min<int64_t>(4, kSharedBytes / (kStepBytes * (t.rows + t.columns))));
   return t;
 }

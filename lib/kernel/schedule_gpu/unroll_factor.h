@@ -1,12 +1,12 @@
 #pragma once
-// How many iterations of a short flat loop a thread has under way at once: its loads then overlap.
+// How many iterations of a short flat loop a thread runs interleaved, so that their loads overlap.
 #include <cstdint>
 
 #include "kernel/ir/kernel.h"
 
 namespace calque::kernel {
 
-/// 4, 2 or 1, by the length of the body; 1 where it has loops of its own.
-int64_t repeats(const Kernel& kernel, const Region& body);
+/// 4, 2 or 1, by the length of the body; 1 if it contains loops.
+int64_t unroll_factor(const Kernel& kernel, const Region& body);
 
 }  // namespace calque::kernel

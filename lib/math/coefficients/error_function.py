@@ -31,7 +31,7 @@ def power(r):
     return expm1(r * log(mpf(2))) / r
 
 
-# Of 2^r - 1 = r P(r), which is multiplied by erfc <= 0.16, a larger error is allowed than exp2 has.
+# 2^r - 1 = r P(r) is multiplied by erfc <= 0.16, so that a larger error than that of exp2 is allowed.
 h.polynomial("kExp2", power, mpf("-0.5"), mpf("0.5"), {"float": 6, "double": 11}, lambda r: r / mpf(2) ** r,
              "(2^r - 1) / r on |r| <= 1/2, weighted so that 2^r is relative")
 h.polynomial("kExp2Fast", power, mpf("-0.5"), mpf("0.5"), {"float": 5, "double": 10}, lambda r: r / mpf(2) ** r,

@@ -24,7 +24,7 @@ def rounded(x, bits):
 
 
 class Problem:
-    """Approximate f by sum of c_p x^p over [a, b], minimising max |weight (f - sum)| on a dense Chebyshev grid."""
+    """Approximate f by sum of c_p x^p over [a, b], minimizing max |weight (f - sum)| on a dense Chebyshev grid."""
 
     def __init__(self, f, a, b, weight, grid=900):
         a, b = mpf(a), mpf(b)
@@ -99,7 +99,7 @@ def evaluate(coefficients, x):
 
 def fit(f, a, b, count, kind, weight, grid=900):
     """`count` coefficients (powers 0..count-1) of type `kind`, rounded one after another, the rest being refitted, then improved
-    by steps of one last place.
+    by steps of one ulp.
 
     Returns (list of coefficients, max |weight * error| with the rounded ones, the same before rounding)."""
     problem = Problem(f, a, b, weight, grid)
@@ -125,13 +125,13 @@ def fit(f, a, b, count, kind, weight, grid=900):
 
 
 def descend(problem, coefficients, bits):
-    """Changes one or two coefficients by one or two last places while that lowers the largest error."""
+    """Changes one or two coefficients by one or two ulps while that lowers the largest error."""
     c = dict(coefficients)
     e = numpy.array([float(v) for v in problem.error(c)])
     x = numpy.array([float(v) for v in problem.x])
     w = numpy.array([float(v) for v in problem.w])
 
-    def place(p):
+    def unit(p):
         return ldexp(mpf(1), frexp(c[p])[1] - bits)
 
     worst = numpy.abs(e).max()
@@ -140,14 +140,14 @@ def descend(problem, coefficients, bits):
         moves += [((p, d), (q, k)) for p in c for q in c if p < q for d in (-1, 1) for k in (-2, -1, 1, 2)]
         found = None
         for move in moves:
-            change = sum(d * float(place(p)) * x**p for p, d in move)
+            change = sum(d * float(unit(p)) * x**p for p, d in move)
             level = numpy.abs(e - w * change).max()
             if level < worst * 0.999 and (found is None or level < found[0]):
                 found = (level, move)
         if found is None:
             break
         for p, d in found[1]:
-            c[p] += d * place(p)
+            c[p] += d * unit(p)
         e = numpy.array([float(v) for v in problem.error(c)])
         worst = numpy.abs(e).max()
     return c, max(abs(v) for v in problem.error(c))

@@ -2,7 +2,7 @@
 //
 // x = n ln 2 + r with |r| <= ln 2 / 2, e^x = 2^n e^r and e^r - 1 = r + r^2 s(r) with s a polynomial. n is taken from
 // the low bits of x log2(e) + 1.5 * 2^m, so that no conversion is needed, and x - n L is exact for L = fl(ln 2): it is
-// a multiple of the last place of the smaller of x and L and less than 1/2.
+// a multiple of the ulp of the smaller of x and L, and less than 1/2.
 #pragma once
 
 #include "math/coefficients/exponential.h"
@@ -11,7 +11,7 @@
 
 namespace calque::math {
 
-/// n and the part of x that is left: x = n ln 2 + high + low.
+/// n and the remainder of x: x = n ln 2 + high + low.
 template <FloatLane F>
 struct ExpReduction {
   F n;
@@ -32,7 +32,7 @@ ExpReduction<F> reduce_exp(const F& x) {
   return {n, to_bits(shifted) - int_t<F>(Format::kRoundingShiftBits), high, low};
 }
 
-/// The same of x + x_low, |x_low| <= ulp(x), which may be far above the last place of what is left of x.
+/// The reduction of x + x_low with |x_low| <= ulp(x), which may be far larger than an ulp of the remainder.
 template <FloatLane F>
 ExpReduction<F> reduce_exp(const F& x, const F& x_low) {
   using C = ExpConstants<scalar_t<F>>;
@@ -78,7 +78,7 @@ F exp_of_pair(const F& x, const F& x_low) {
   return scale(e.high + e.low, e.exponent);
 }
 
-/// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, where only e^r matters.
+/// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, accurate enough for e^r only.
 template <FloatLane F>
 F exp_polynomial(const F& r) {
   using C = ExpConstants<scalar_t<F>>;
@@ -89,7 +89,7 @@ F exp_polynomial(const F& r) {
   }
 }
 
-/// e^x where it may overflow, be subnormal or 0, and of NaN.
+/// e^x for all x, including NaN and results that overflow, are subnormal or 0.
 template <FloatLane F>
 F exp_at_limits(const F& x) {
   using T = scalar_t<F>;
@@ -113,7 +113,7 @@ F exp(const F& x) {
   constexpr T kLimit = sizeof(T) == 4 ? T(87) : T(708);
   const F shifted = multiply_add(x, C::kLog2E, Format::kRoundingShift);
   const F n = shifted - Format::kRoundingShift;
-  // n times the first part is exact, so that nothing depends on fusing.
+  // n times the leading part of ln 2 is exact, so that the result does not depend on fusing.
   using L = LogConstants<T>;
   const F r = multiply_add(n, -L::kLn2_1, multiply_add(n, -L::kLn2_0, x));
   const F y = [&] {
@@ -121,12 +121,12 @@ F exp(const F& x) {
     if constexpr (sizeof(T) == 4) {
       return fma(multiply_add(p, r, T(1)), r, T(1));
     } else {
-      // One product fewer, since the polynomial has made the square; 0.1 ulp more.
+      // One product fewer, since the polynomial computed the square; 0.1 ulp less accurate.
       return T(1) + multiply_add(r * r, p, r);
     }
   }();
   const F fast = from_bits(to_bits(y) + (to_bits(shifted) << I(Format::kMantissaBits)));
-  return rarely(!(abs(x) <= F(kLimit)), fast, [](const F& v) { return exp_at_limits(v); }, x);
+  return with_cold_path(!(abs(x) <= F(kLimit)), fast, [](const F& v) { return exp_at_limits(v); }, x);
 }
 
 /// 2^x.
@@ -141,9 +141,9 @@ F exp2(const F& x) {
   const F r = x - (shifted - Format::kRoundingShift);
   const F y = fma(polynomial(r, C::kExp2), r, T(1));
   const F fast = from_bits(to_bits(y) + (to_bits(shifted) << I(Format::kMantissaBits)));
-  // Where 2^-126.. may come out below 1 times 2^-126, the sum above is not a normal number: the limit is one less at
-  // the bottom.
-  return rarely(
+  // Where the result near 2^-126 may round below 2^-126, the sum above is not a normal number: the lower limit is one
+  // less.
+  return with_cold_path(
       !((x <= F(kLimit)) & (x >= F(1 - kLimit))), fast,
       [](const F& v) {
         constexpr T kTop = sizeof(T) == 4 ? T(129) : T(1025);
@@ -168,7 +168,7 @@ F expm1(const F& x) {
   const ExpReduction<F> r = reduce_exp(limited);
   const F tail =
       multiply_add(r.high * r.high, polynomial(r.high, ExpConstants<T>::kExp), multiply_add(r.low, r.high, r.low));
-  // Halved, since 2^n itself overflows a little before the result does.
+  // Halved, since 2^n overflows slightly before the result does.
   const F power = power_of_two<F>(r.exponent - int_t<F>(1));
   const F start = power - T(0.5);
   const F start_low = (power - start) - T(0.5);
@@ -189,11 +189,11 @@ Pair<F> expm1_pair(const F& x) {
   return quick_two_sum(sum.high, fma(power, tail, sum.low));
 }
 
-/// 1 / (1 + e^-x) with errors of about 4 ulp.
+/// 1 / (1 + e^-x) with an error of about 4 ulp.
 template <FloatLane F>
 F sigmoid_fast(const F& x) {
   using T = scalar_t<F>;
-  // Where e^-x is still a number.
+  // The range in which e^-x is finite.
   constexpr T kLimit = sizeof(T) == 4 ? T(88) : T(709);
   const F limited = where(x < F(-kLimit), F(-kLimit), where(x > F(kLimit), F(kLimit), x));
   const ExpReduction<F> r = reduce_exp(-limited);
@@ -213,7 +213,7 @@ F sigmoid(const F& x) {
   const int_t<F> half = e.exponent >> int_t<F>(1);
   const F near = power_of_two<F>(half);
   const F far = power_of_two<F>(e.exponent - half);
-  // Only the last product with `far` may round a subnormal.
+  // Only the final product with `far` may round a subnormal.
   const F high = e.high * near;
   const F low = e.low * near;
   const Pair<F> sum = quick_two_sum(F(1), high * far);

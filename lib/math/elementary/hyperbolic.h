@@ -7,7 +7,7 @@
 
 namespace calque::math {
 
-/// e^a / 4 and e^-a / 4 for 0 <= a; a is capped where the results overflow.
+/// e^a / 4 and e^-a / 4 for a >= 0; a is clamped where the results overflow.
 template <FloatLane F>
 struct HyperbolicParts {
   Pair<F> grow;
@@ -23,7 +23,7 @@ HyperbolicParts<F> hyperbolic_parts(const F& a) {
   const F reciprocal = T(1) / e.high;
   const F reciprocal_low = reciprocal * fma(-e.low, reciprocal, fma(-e.high, reciprocal, T(1)));
   const F up = power_of_two<F>(e.exponent - I(2));
-  // Far below the other part it only has to stay a number.
+  // Negligible against the other exponential; it only has to stay finite.
   const F down = power_of_two<F>(I(-2) - where(e.exponent > I(60), I(60), e.exponent));
   return {{e.high * up, e.low * up}, {reciprocal * down, reciprocal_low * down}};
 }
@@ -50,7 +50,7 @@ F cosh(const F& x) {
   return half + half;
 }
 
-/// tanh with errors of about 4 ulp: E / (E + 2) with E = e^2a - 1 = (2^n - 1) + 2^n (e^r - 1).
+/// tanh with an error of about 4 ulp: E / (E + 2) with E = e^2a - 1 = (2^n - 1) + 2^n (e^r - 1).
 template <FloatLane F>
 F tanh_fast(const F& x) {
   using T = scalar_t<F>;
@@ -61,7 +61,7 @@ F tanh_fast(const F& x) {
   const F limited = where(a > F(kTop), F(kTop), a);
   const F shifted = multiply_add(limited, T(2) * C::kLog2E, Format::kRoundingShift);
   const F n = shifted - Format::kRoundingShift;
-  // The second part of ln 2 does not count where n is not 0.
+  // The low part of ln 2 is negligible where n is not 0.
   const F r = fma(n, -C::kLn2_0, limited + limited);
   const F power = power_of_two<F>(to_bits(shifted) - int_t<F>(Format::kRoundingShiftBits));
   const F e = fma(power, fma(r * r, polynomial(r, C::kExpAlone), r), power - T(1));
@@ -101,7 +101,7 @@ F asinh(const F& x) {
   const Pair<F> y = log1p_pair(f);
   const Pair<F> total = quick_two_sum(y.high, where(large, F(C::kLn2_0), F(0)));
   const F result = total.high + (total.low + (y.low + where(large, F(C::kLn2_1), F(0))));
-  // 0 times the pairs' parts would be NaN at infinity.
+  // At infinity, 0 times a part of a pair would be NaN.
   return where((a > F(0)) & (a < F(kInfinity<T>)), flip_sign(result, x), x);
 }
 

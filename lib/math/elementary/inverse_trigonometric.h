@@ -1,8 +1,8 @@
 // asin, acos, atan, atan2.
 //
 // Each is base + (r + r^3 P(r^2)) with base a multiple of pi/4 kept in two parts and r reduced to [-1/2, 1/2] (asin,
-// acos: by asin a = pi/2 - 2 asin sqrt((1 - a) / 2)) or [-1, 1] (atan: by atan a = pi/2 - atan(1 / a)). What r has lost
-// to rounding is carried along.
+// acos: by asin a = pi/2 - 2 asin sqrt((1 - a) / 2)) or [-1, 1] (atan: by atan a = pi/2 - atan(1 / a)). The
+// rounding error of r is carried along.
 #pragma once
 
 #include "math/coefficients/trigonometric.h"
@@ -69,8 +69,8 @@ F atan_from(const F& r, const F& low, const Pair<F>& base) {
   F correction = low * fma(z, T(-0.5), T(1));
   const F cube = r * z;
   if constexpr (sizeof(T) == 4) {
-    // What the square and the cube lose to rounding would take results near pi/4 beyond 1 ulp. At r = 1 the derivative
-    // of the tail by the cube is -0.215, by the square -0.143.
+    // Uncorrected, the rounding errors of the square and the cube would push results near pi/4 beyond 1 ulp. At r = 1
+    // the derivative of the tail with respect to the cube is -0.215, with respect to the square -0.143.
     correction = fma(fma(r, product_error(r, r, z), product_error(r, z, cube)), T(-0.19), correction);
   }
   const F tail = fma(cube, horner_rounded_once(z, TrigConstants<T>::kAtan), correction);
@@ -86,7 +86,7 @@ F atan(const F& x) {
   const F magnitude = abs(x);
   const mask_t<F> inverted = magnitude > F(1);
   const F reciprocal = T(-1) / magnitude;
-  // The reciprocal's rounding error, which no longer matters for large x.
+  // The rounding error of the reciprocal, negligible for large x.
   constexpr T kFar = sizeof(T) == 4 ? T(0x1p30) : T(0x1p60);
   const F error = fma(reciprocal, magnitude, T(1)) * reciprocal;
   const F r = where(inverted, reciprocal, magnitude);
@@ -95,7 +95,7 @@ F atan(const F& x) {
   return flip_sign(atan_from(r, low, base), x);
 }
 
-/// The angle whose tangent, of the smaller coordinate by the larger, is t.
+/// The angle of a point from t, the quotient of the smaller coordinate by the larger.
 template <FloatLane F>
 F atan2_from(const Pair<F>& t, const mask_t<F>& swapped, const mask_t<F>& left) {
   using C = TrigConstants<scalar_t<F>>;
@@ -109,8 +109,7 @@ F atan2_from(const Pair<F>& t, const mask_t<F>& swapped, const mask_t<F>& left) 
 template <FloatLane F>
 F atan2(const F& y, const F& x) {
   using T = scalar_t<F>;
-  // Within these limits neither the reciprocal of the larger nor the residual of the quotient leaves the normal
-  // numbers.
+  // Within these limits the reciprocal of the larger coordinate and the residual of the quotient are normal numbers.
   constexpr T kTiny = sizeof(T) == 4 ? T(0x1p-100) : T(0x1p-950);
   constexpr T kLow = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-800);
   constexpr T kHigh = sizeof(T) == 4 ? T(0x1p100) : T(0x1p900);
@@ -122,7 +121,7 @@ F atan2(const F& y, const F& x) {
   const Pair<F> quotient = divide(Pair<F>{smaller, F(0)}, Pair<F>{larger, F(0)});
   const F fast = flip_sign(atan2_from(quotient, swapped, to_bits(x) < int_t<F>(0)), y);
   const mask_t<F> tame = (larger >= F(kLow)) & (larger <= F(kHigh)) & ((smaller >= F(kTiny)) | (smaller == F(0)));
-  return rarely(
+  return with_cold_path(
       !tame, fast,
       [](const F& b, const F& a) {
         const F aa = abs(a);

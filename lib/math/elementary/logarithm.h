@@ -10,7 +10,7 @@
 
 namespace calque::math {
 
-/// The bits of the least 1 + f: 2/3 (f32) or sqrt(1/2) (f64).
+/// The bits of the smallest 1 + f: 2/3 (f32) or sqrt(1/2) (f64).
 template <class T>
 inline constexpr auto kLogReductionBits = [] {
   if constexpr (sizeof(T) == 4) {
@@ -58,7 +58,7 @@ F log_normal(const F& x, const int_t<F>& extra) {
   return multiply_add(k, C::kLn2_0, f + multiply_add(square, T(-0.5), rest));
 }
 
-/// x = 2^k (1 + f) and log(1 + f), for what is made of them.
+/// x = 2^k (1 + f) and log(1 + f), to derive logarithms to other bases.
 template <FloatLane F>
 struct LogReduction {
   F k;
@@ -92,7 +92,7 @@ F log10_normal(const F& x, const int_t<F>& extra) {
   return sum.high + (sum.low + fma(r.k, C::kLog10Of2_1, low));
 }
 
-/// Whether x is not a positive normal number.
+/// True when x is not a positive normal number.
 template <FloatLane F>
 mask_t<F> is_not_positive_normal(const F& x) {
   using Format = FloatFormat<scalar_t<F>>;
@@ -101,7 +101,7 @@ mask_t<F> is_not_positive_normal(const F& x) {
   return to_unsigned_bits(x) - U(kLeast) >= U(Format::kExponentMask - kLeast);
 }
 
-/// scale * k + f P(f), the logarithm of 2^k (1 + f) to some base, with errors of about 4 ulp.
+/// scale * k + f P(f), the logarithm of 2^k (1 + f) to some base, with an error of about 4 ulp.
 template <FloatLane F, std::size_t N>
 F log_fast(const F& x, const int_t<F>& extra, scalar_t<F> scale, const std::array<scalar_t<F>, N>& coefficients) {
   const auto [m, exponent] = split_exponent(x, int_t<F>(kLogReductionBits<scalar_t<F>>));
@@ -109,14 +109,14 @@ F log_fast(const F& x, const int_t<F>& extra, scalar_t<F> scale, const std::arra
   return fma(small_integer<F>(exponent + extra), scale, f * polynomial(f, coefficients));
 }
 
-/// Whether there is a shorter form of the logarithms, and it will do.
+/// True when the shorter form of the logarithms exists for F and may be used.
 template <FloatLane F>
 inline constexpr bool kFastLog = kApproximate<F> && sizeof(scalar_t<F>) == 4;
 
-/// A logarithm by `normal(x, extra exponent)` for all x: -inf at 0, NaN below, inf at inf, subnormals scaled.
+/// Extends the logarithm `normal(x, extra exponent)` to all x: -inf at 0, NaN below, inf at inf, subnormals scaled.
 template <FloatLane F, class Normal>
 F logarithm(const F& x, Normal normal) {
-  return rarely(
+  return with_cold_path(
       is_not_positive_normal(x), normal(x, int_t<F>(0)),
       [](const F& v) {
         using T = scalar_t<F>;
@@ -170,8 +170,8 @@ F log10(const F& x) {
   });
 }
 
-/// log(1 + f.high + f.low) as a pair, accurate near 0; 1 + f must be positive and finite, |f.high| >= 2^-1000 or 0 low
-/// part.
+/// log(1 + f.high + f.low) as a pair, accurate near 0; 1 + f must be positive and finite; |f.high| >= 2^-1000, or
+/// f.low is 0.
 template <FloatLane F>
 Pair<F> log1p_pair(const Pair<F>& f) {
   using T = scalar_t<F>;
@@ -180,7 +180,7 @@ Pair<F> log1p_pair(const Pair<F>& f) {
   const Pair<F> u = two_sum(F(1), f.high);
   const auto [m, exponent] = split_exponent(u.high, I(kLogReductionBits<T>));
   const mask_t<F> unreduced = exponent == I(0);
-  // The rounding error of 1 + f, scaled as m is; it no longer matters where 2^-exponent would not be normal.
+  // The rounding error of 1 + f, scaled like m; negligible where 2^-exponent would not be normal.
   const I capped = where(exponent > I(100), I(100), exponent);
   const F error = (u.low + f.low) * power_of_two<F>(I(0) - capped);
   const Pair<F> rest = log1p_reduced(where(unreduced, f.high, m - T(1)), where(unreduced, f.low, error));
@@ -194,7 +194,7 @@ template <FloatLane F>
 F log1p(const F& x) {
   using T = scalar_t<F>;
   const Pair<F> y = log1p_pair(Pair<F>{x, F(0)});
-  return rarely(
+  return with_cold_path(
       !((abs(x) > F(0)) & (x > F(-1)) & (x < F(kInfinity<T>))), y.high + y.low,
       [](const F& v) { return where(v == F(-1), F(-kInfinity<T>), where(v < F(-1), F(kNaN<T>), v)); }, x);
 }

@@ -14,18 +14,18 @@ F rsqrt(const F& x) {
   using T = scalar_t<F>;
   if constexpr (kApproximate<F>) return T(1) / sqrt(x);
   using Format = FloatFormat<T>;
-  // Subnormals are scaled, so that the residual of the root is a number.
+  // Subnormals are scaled, so that the residual of the root does not underflow.
   constexpr T kUp = sizeof(T) == 4 ? T(0x1p48) : T(0x1p108);
   constexpr T kUpRoot = sizeof(T) == 4 ? T(0x1p24) : T(0x1p54);
   const mask_t<F> small = x < F(Format::kMinNormal * kUp);
   const F scaled = where(small, x * kUp, x);
   const F root = sqrt(scaled);
   const F y = T(1) / root;
-  // A quarter of the residual of the root, whose square might be rounded to infinity.
+  // A quarter of the residual of the root; the unscaled square might overflow.
   const F half = root * T(0.5);
   const F residual = fma(-half, half, scaled * T(0.25));
   const F step = y * fma(residual * T(-2), y * y, fma(-root, y, T(1)));
-  // At 0 and infinity the step is NaN and y is right.
+  // At 0 and infinity the correction is NaN and y is already correct.
   const F corrected = where(is_nan(step), y, y + step);
   return corrected * where(small, F(kUpRoot), F(1));
 }
@@ -68,7 +68,7 @@ F cbrt(const F& x) {
   return where((magnitude > F(0)) & (magnitude < F(kInfinity<T>)), flip_sign(result, x), x);
 }
 
-/// sqrt(x^2 + y^2) without overflow in between; infinite if either is, even beside a NaN.
+/// sqrt(x^2 + y^2) without intermediate overflow; infinite if either is infinite, even if the other is NaN.
 template <FloatLane F>
 F hypot(const F& x, const F& y) {
   using T = scalar_t<F>;
@@ -79,7 +79,7 @@ F hypot(const F& x, const F& y) {
   const mask_t<F> swapped = ay > ax;
   const F large = where(swapped, ay, ax);
   const F small = where(swapped, ax, ay);
-  // Both are divided by the power of two below the larger, as far as that is a normal number.
+  // Both are divided by the power of two below the larger one, limited to normal numbers.
   const I field = to_bits(large) >> I(Format::kMantissaBits);
   const I exponent =
       where(field > I(2 * Format::kBias - 1), I(2 * Format::kBias - 1), where(field < I(1), I(1), field));
@@ -98,19 +98,19 @@ F hypot(const F& x, const F& y) {
 
 /// x^y, with C's special cases, from value * 2^exponent = |x|^y for finite nonzero x.
 ///
-/// `finish` makes the number of value and exponent, underflow and overflow included.
+/// `finish` computes value * 2^exponent, including underflow and overflow.
 template <FloatLane F, class Value, class Exponent, class Finish>
 F pow_special(const F& x, const F& y, const Value& value, const Exponent& exponent, Finish finish) {
   using T = scalar_t<F>;
   const F ax = abs(x);
   const mask_t<F> integer = trunc(y) == y;
   const F half = y * T(0.5);
-  // Large numbers are even, and so are infinities.
+  // Large numbers and infinities count as even.
   const mask_t<F> odd = integer & (trunc(half) != half);
   const mask_t<F> negative = to_bits(x) < int_t<F>(0);
   const mask_t<F> zero = ax == F(0);
   const mask_t<F> infinite = ax == F(kInfinity<T>);
-  // Of 0, infinity and infinite y nothing but 0, 1 and infinity can come.
+  // For x = 0, infinite x and infinite y, the result is 0, 1 or infinity.
   const mask_t<F> grows = (ax > F(1)) ^ (y < F(0));
   const F extreme = where(ax == F(1), F(1), where(grows, F(kInfinity<T>), F(0)));
   const F magnitude = where((zero | infinite) | (abs(y) == F(kInfinity<T>)), extreme, finish(value, exponent));
@@ -129,7 +129,7 @@ Pair<Lane<double, B>> log2_pair(const Lane<double, B>& x, const int_t<Lane<doubl
   using C = PowerConstants<double>;
   const auto [m, exponent] = split_exponent(x, int_t<F>(0x3fe6a09e667f3bcd));
   const F k = small_integer<F>(exponent + extra);
-  // 1 is a multiple of m's last place.
+  // 1 is a multiple of ulp(m).
   const Pair<F> s = divide(Pair<F>{m - 1.0, F(0)}, quick_two_sum(F(1), m));
   const F z = s.high * s.high;
   const F z_low = multiply_add(s.high + s.high, s.low, product_error(s.high, s.high, z));
@@ -144,7 +144,7 @@ Pair<Lane<double, B>> log2_pair(const Lane<double, B>& x, const int_t<Lane<doubl
   const F v = u * t;
   const F v_low = multiply_add(u_low, t, multiply_add(u, t_low, product_error(u, t, v)));
   const Pair<F> fraction = quick_two_sum(u, v);
-  // k is 0 or a multiple of the fraction's last place.
+  // k is 0 or a multiple of the fraction's ulp.
   const Pair<F> sum = quick_two_sum(k, fraction.high);
   return quick_two_sum(sum.high, sum.low + (fraction.low + (u_low + v_low)));
 }
@@ -162,7 +162,7 @@ Scaled<F> exp2_of_pair(const F& high, const F& low) {
   using E = ExpConstants<scalar_t<F>>;
   using Format = FloatFormat<scalar_t<F>>;
   const F shifted = high + Format::kRoundingShift;
-  // The difference is a multiple of high's last place, so low may be above it.
+  // The difference is a multiple of ulp(high), so low may exceed it.
   const Pair<F> r = quick_two_sum(high - (shifted - Format::kRoundingShift), low);
   const F t = r.high * E::kLn2_0;
   const F t_low =
@@ -196,7 +196,7 @@ Lane<double, B> pow(const Lane<double, B>& x, const Lane<double, B>& y) {
   const F product = y * l.high;
   const Scaled<F> p = exp2_of_pair(product, multiply_add(y, l.low, product_error(y, l.high, product)));
   const F fast = from_bits(to_bits(p.value) + (p.exponent << I(52)));
-  return rarely(
+  return with_cold_path(
       is_not_positive_normal(x) | !(abs(product) < F(1020)), fast,
       [](const F& a, const F& b) { return pow_slowly(a, b); }, x, y);
 }
@@ -213,13 +213,13 @@ Lane<float, B> pow(const Lane<float, B>& x, const Lane<float, B>& y) {
   const D s = (m - 1.0) / (m + 1.0);
   const D log2 = fma(s, polynomial(s * s, C::kLog2ForFloat), small_integer<D>(exponent));
   const D product = convert<double>(y) * log2;
-  // Beyond, f32 overflows or has nothing left.
+  // Beyond these limits, f32 overflows or underflows to 0.
   const D limited = where(product > D(200), D(200), where(product < D(-200), D(-200), product));
   const D shifted = limited + Format::kRoundingShift;
   const D r = limited - (shifted - Format::kRoundingShift);
   const D value = from_bits(to_bits(polynomial(r, C::kExp2ForFloat)) + (to_bits(shifted) << I(52)));
   const F fast = convert<float>(value);
-  return rarely(
+  return with_cold_path(
       !((x > F(0)) & (x < F(kInfinity<float>)) & (abs(y) < F(kInfinity<float>))), fast,
       [](const F& a, const F& b, const F& v) {
         return pow_special(a, b, v, v, [](const F& finite, const F&) { return finite; });

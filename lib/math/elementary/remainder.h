@@ -7,9 +7,9 @@ namespace calque::math {
 
 /// a mod b for finite a >= 0 and b > 0 (which may be infinite), exactly.
 ///
-/// Each turn takes off the multiple of b 2^k that an exact fma can: the quotient stays below the precision, so that a -
-/// q b 2^k is a multiple of b's last place and less than 2 b 2^k. A quotient that was rounded up is mended by adding b
-/// 2^k once.
+/// Each iteration subtracts a multiple of b 2^k with an exact fma: the quotient has fewer bits than the precision, so
+/// that a - q b 2^k is a multiple of ulp(b) and less than 2 b 2^k. A quotient that was rounded up is corrected
+/// by adding b 2^k once.
 template <FloatLane F>
 F mod_positive(const F& a, const F& b) {
   using T = scalar_t<F>;
@@ -48,7 +48,7 @@ F remainder(const F& x, const F& y) {
   using T = scalar_t<F>;
   const mask_t<F> valid = (abs(x) < F(kInfinity<T>)) & (abs(y) > F(0));
   const F b = where(valid, abs(y), F(1));
-  // b + b may be infinite, which is as good as the number it should be.
+  // b + b may overflow to infinity, which compares like the true value.
   const F r = mod_positive(where(valid, abs(x), F(0)), b + b);
   const mask_t<F> once = r + r > b;
   const F r1 = where(once, r - b, r);
@@ -57,7 +57,7 @@ F remainder(const F& x, const F& y) {
   return where(valid, flip_sign(r2, x), F(kNaN<T>));
 }
 
-/// The next number after x towards y; y where they are equal.
+/// The next number after x toward y; y when they are equal.
 template <FloatLane F>
 F nextafter(const F& x, const F& y) {
   using T = scalar_t<F>;
@@ -70,17 +70,17 @@ F nextafter(const F& x, const F& y) {
   return where(is_nan(x) | is_nan(y), F(kNaN<T>), result);
 }
 
-/// The bits of the NaN that `nextafter_of_half` gives.
+/// The bits of the NaN that `nextafter_of_half` returns.
 constexpr std::int16_t quiet_nan_of_half(bool bfloat) { return bfloat ? 0x7fc0 : 0x7e00; }
 
-/// The same of 16-bit floats, given them (as f32) and their bits.
+/// nextafter for 16-bit floats, given their values (as f32) and their bits.
 template <class B>
 Lane<std::int16_t, B> nextafter_of_half(const Lane<float, B>& x, const Lane<float, B>& y,
                                         const Lane<std::int16_t, B>& x_bits, const Lane<std::int16_t, B>& y_bits,
                                         bool bfloat) {
   using F = Lane<float, B>;
   using I = Lane<std::int16_t, B>;
-  // Sign and magnitude order is integer order.
+  // Sign-magnitude bits are ordered like the numbers.
   const mask_t<F> away = (x < y) == (x > F(0));
   const I moved = where(away, x_bits + I(1), x_bits - I(1));
   const I from_zero = where(y > F(0), I(1), I(-0x7fff));

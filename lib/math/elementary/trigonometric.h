@@ -1,9 +1,9 @@
 // sin, cos, tan.
 //
 // x = n pi/2 + r with |r| <= pi/4 as a pair. While |n| fits the significand, x - n P with P = fl(pi/2) is exact (a
-// multiple of the smaller last place, below 1), so three parts of pi/2 leave an error far below the distance of any
-// float from a multiple of pi/2. Beyond kTrigLimit huge_argument.h has the reduction, for lanes that need it. sin and
-// cos of one argument share all but the last choice.
+// multiple of the smaller ulp, below 1), so three parts of pi/2 leave an error far below the distance of any
+// float from a multiple of pi/2. Beyond kTrigLimit, huge_argument.h has the reduction, on a cold path. sin and cos of
+// one argument share everything but the final selection.
 #pragma once
 
 #include "math/coefficients/trigonometric.h"
@@ -12,7 +12,7 @@
 
 namespace calque::math {
 
-/// Largest |x| that reduce_trig_moderate takes.
+/// Largest |x| that reduce_trig_moderate accepts.
 template <class T>
 inline constexpr T kTrigLimit = sizeof(T) == 4 ? T(0x1p16) : T(0x1p30);
 
@@ -24,8 +24,8 @@ TrigReduction<F> reduce_trig_moderate(const F& x) {
   const F shifted = multiply_add(x, C::kTwoOverPi, Format::kRoundingShift);
   const F n = shifted - Format::kRoundingShift;
   const F first = fma(n, -C::kPiOver2_0, x);
-  // first - n P1 exactly but for the last product with P2. first is 0 or a multiple of the last place of 1/2 (x, where
-  // n is 0), and n P1 is below 1/2: so the order of the two does not matter.
+  // first - n P1, exact except for the final product with P2. `first` is 0 or a multiple of ulp(1/2) (it
+  // is x where n is 0), and n P1 is below 1/2, so the order of the two does not matter.
   const Pair<F> second = two_product(n, F(-C::kPiOver2_1));
   const Pair<F> sum = quick_two_sum(first, second.high);
   const F low = sum.low + multiply_add(n, -C::kPiOver2_2, second.low);
@@ -36,7 +36,7 @@ TrigReduction<F> reduce_trig_moderate(const F& x) {
 template <FloatLane F>
 TrigReduction<F> reduce_trig(const F& x) {
   const TrigReduction<F> r = reduce_trig_moderate(x);
-  const auto [quadrant, high, low] = rarely(
+  const auto [quadrant, high, low] = with_cold_path(
       x > F(kTrigLimit<scalar_t<F>>), std::tuple{r.quadrant, r.high, r.low},
       [](const F& v) {
         const TrigReduction<F> huge = reduce_trig_huge(v);
@@ -46,14 +46,14 @@ TrigReduction<F> reduce_trig(const F& x) {
   return {quadrant, high, low};
 }
 
-/// sin(r) as high + low: r and what is to be added to it.
+/// sin(r) as high + low: r and the correction to add.
 template <FloatLane F>
 Pair<F> sin_reduced(const F& high, const F& low, const F& square) {
   const F tail = multiply_add(high * square, polynomial(square, TrigConstants<scalar_t<F>>::kSin), low);
   return {high, tail};
 }
 
-/// The same more precisely: the rounding errors of r^3 are made good.
+/// As above, but more precise: the rounding errors of r^3 are compensated.
 template <FloatLane F>
 Pair<F> sin_reduced_precisely(const F& high, const F& low, const F& square) {
   using T = scalar_t<F>;
@@ -62,7 +62,7 @@ Pair<F> sin_reduced_precisely(const F& high, const F& low, const F& square) {
   return {high, fma(cube, polynomial(square, TrigConstants<T>::kSin), fma(cube_low, T(-1.0 / 6), low))};
 }
 
-/// cos(r): 1 - r^2 / 2 rounded, and what is to be added to it.
+/// cos(r) as high + low: 1 - r^2 / 2 rounded, and the correction to add.
 template <FloatLane F>
 Pair<F> cos_reduced(const F& high, const F& low, const F& square) {
   using T = scalar_t<F>;
@@ -106,10 +106,10 @@ F tan_of(const TrigReduction<F>& r, const F& sign) {
   return flip_sign(y.high + y.low, sign);
 }
 
-/// sin(x) or, for shift = 1/2, cos(x), with errors of about 4 ulp: x = (n + shift) pi + r with |r| <= pi/2, so that an
-/// odd polynomial is enough. Beyond the limit the result is `exact` of x.
-template <FloatLane F, class Exact>
-F sin_fast(const F& x, scalar_t<F> shift, Exact exact) {
+/// sin(x) or, for shift = 1/2, cos(x), with an error of about 4 ulp: x = (n + shift) pi + r with |r| <= pi/2, so that
+/// an odd polynomial is enough. Beyond the limit the result is `huge(x)`.
+template <FloatLane F, class Huge>
+F sin_fast(const F& x, scalar_t<F> shift, Huge huge) {
   using T = scalar_t<F>;
   using C = TrigConstants<T>;
   using Format = FloatFormat<T>;
@@ -125,22 +125,22 @@ F sin_fast(const F& x, scalar_t<F> shift, Exact exact) {
   constexpr int kBitZeroToSign = static_cast<int>(8 * sizeof(T)) - 1;
   const I sign = (to_bits(shifted) + I(shift == T(0) ? 0 : 1)) << I(kBitZeroToSign);
   const F fast = from_bits(to_bits(y) ^ sign);
-  return rarely(abs(x) > F(kTrigLimit<T>), fast, [exact](const F& v) { return exact(v); }, x);
+  return with_cold_path(abs(x) > F(kTrigLimit<T>), fast, [huge](const F& v) { return huge(v); }, x);
 }
 
 /// The sine of x (radians).
 template <FloatLane F>
 F sin(const F& x) {
-  const auto exact = [](const F& v) { return sin_of(reduce_trig_huge(abs(v)), v); };
-  if constexpr (kApproximate<F>) return sin_fast(x, scalar_t<F>(0), exact);
+  const auto huge = [](const F& v) { return sin_of(reduce_trig_huge(abs(v)), v); };
+  if constexpr (kApproximate<F>) return sin_fast(x, scalar_t<F>(0), huge);
   return sin_of(reduce_trig(abs(x)), x);
 }
 
 /// The cosine of x (radians).
 template <FloatLane F>
 F cos(const F& x) {
-  const auto exact = [](const F& v) { return cos_of(reduce_trig_huge(abs(v))); };
-  if constexpr (kApproximate<F>) return sin_fast(x, scalar_t<F>(0.5), exact);
+  const auto huge = [](const F& v) { return cos_of(reduce_trig_huge(abs(v))); };
+  if constexpr (kApproximate<F>) return sin_fast(x, scalar_t<F>(0.5), huge);
   return cos_of(reduce_trig(abs(x)));
 }
 

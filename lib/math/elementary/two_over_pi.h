@@ -1,4 +1,4 @@
-// The bits of 2/pi that matter for arguments of a given exponent: 2^k 2/pi modulo 4 in a few parts of fixed weight.
+// The significant bits of 2/pi for arguments of a given exponent: 2^k 2/pi modulo 4, in a few parts of fixed weight.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace calque::math {
 /// The `count` (up to 53) bits of 2/pi from weight 2^-position on, as an integer.
 constexpr std::uint64_t bits_of_two_over_pi(int position, int count) {
   constexpr int kDigit = 28;
-  // The digits begin with two zeros and the one of weight 1.
+  // The digits start with two zeros and the digit of weight 1.
   int offset = position + 3 * kDigit - 1;
   std::uint64_t bits = 0;
   for (int left = count; left > 0;) {
@@ -25,8 +25,8 @@ constexpr std::uint64_t bits_of_two_over_pi(int position, int count) {
   return bits;
 }
 
-/// For exponents first, first + 1, ...: the bits of 2^exponent 2/pi of weights 2^-from (2^1 being the greatest that
-/// counts) to 2^-(from + count - 1), as a double.
+/// For exponents first, first + 1, ...: the bits of 2^exponent 2/pi from weight 2^-from (at most 2^1, since multiples
+/// of 4 are dropped) to 2^-(from + count - 1), as a double.
 template <std::size_t N>
 constexpr std::array<double, N> part_of_two_over_pi(int first, int from, int count) {
   std::array<double, N> part{};

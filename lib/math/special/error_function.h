@@ -7,14 +7,14 @@
 
 namespace calque::math {
 
-/// The error function: x + x q(x^2) up to 1, beyond 1 - 2^(log2 erfc |x|) with the logarithm, + 3, from a
-/// polynomial in |x| - 1: so it is small where erfc is large, and its rounding error does not count.
+/// The error function: x + x q(x^2) up to 1; beyond, 1 - 2^(log2 erfc |x|), where the logarithm plus 3 is a polynomial
+/// in |x| - 1: it is small where erfc is large, so that its rounding error is negligible.
 template <FloatLane F>
 F erf(const F& x) {
   using T = scalar_t<F>;
   using C = ErrorFunctionConstants<T>;
   using Format = FloatFormat<T>;
-  // Where the result is 1.
+  // From here on the result is 1.
   constexpr T kTop = sizeof(T) == 4 ? T(4) : T(6);
   const F a = abs(x);
   const mask_t<F> small = a < F(1);
@@ -46,10 +46,10 @@ template <FloatLane F>
 F erfc(const F& x) {
   using T = scalar_t<F>;
   using C = ErrorFunctionConstants<T>;
-  // Where the result is 0.
+  // From here on the result is 0.
   constexpr T kTop = sizeof(T) == 4 ? T(10.2) : T(27.5);
   const F a = abs(x);
-  // erf may exceed 1/2, where its own rounding would show in the difference.
+  // erf may exceed 1/2, where its rounding error would dominate the difference.
   const Pair<F> rest = quick_two_sum(F(1), -x);
   const F near = rest.high + fma(-x, horner(x * x, C::kErfSmall), rest.low);
   const F top = where(a > F(kTop), F(kTop), a);
@@ -60,13 +60,13 @@ F erfc(const F& x) {
   const F reciprocal = T(1) / (plus * weight.high);
   const F inverse_plus = reciprocal * weight.high;
   const F ratio = (b - T(3)) * inverse_plus;
-  // b - 3 = ratio (b + 3) but for the roundings above.
+  // b - 3 = ratio (b + 3) up to the roundings above.
   const F t = fma(fma(-ratio, b, fma(ratio + T(1), F(-3), b)), inverse_plus, ratio);
   const Pair<F> scaled = quick_two_sum(F(1.25), horner(t, C::kErfcScaled));
   const F inverse = reciprocal * plus;
   const F q = scaled.high * inverse;
   const F q_low = (fma(-q, weight.high, scaled.high) + fma(-q, weight.low, scaled.low)) * inverse;
-  // The quotient times e^r, as what e^r - 1 adds to it.
+  // The quotient times e^r, as the quotient plus its product with e^r - 1.
   const Pair<F> square = two_product(b, b);
   const ExpReduction<F> e = reduce_exp(-square.high, -square.low);
   const F curve =
@@ -78,8 +78,8 @@ F erfc(const F& x) {
 
 /// The inverse of erf on (-1, 1): infinite at its ends, NaN beyond.
 ///
-/// x (1 + P(-log(1 - x^2))) up to 0.9, beyond s (1 + P((s - 2) / (s + 2))) with s = sqrt(-log(1 - |x|)); in these
-/// variables the nearest singularities are far.
+/// x (1 + P(-log(1 - x^2))) up to 0.9; beyond, s (1 + P((s - 2) / (s + 2))) with s = sqrt(-log(1 - |x|)). In these
+/// variables the nearest singularities are far away.
 template <FloatLane F>
 F erf_inv(const F& x) {
   using T = scalar_t<F>;

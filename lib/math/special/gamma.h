@@ -1,8 +1,8 @@
 // lgamma, tgamma, digamma.
 //
-// a = |x|. Up to 3 a polynomial about 2, with the zeros of lgamma and digamma divided out; from 3 on Stirling's series,
-// its rest a polynomial in 1 / a^2 that holds for every a. Below 1 one step of the recurrence leads to [1, 2). Negative
-// arguments are rare, and reflected. f32 is computed in f64 with shorter polynomials.
+// a = |x|. Up to 3: a polynomial about 2, with the zeros of lgamma and digamma divided out. From 3 on: Stirling's
+// series, whose remainder is a polynomial in 1 / a^2 valid for every a. Below 1: one step of the recurrence leads to
+// [1, 2). Negative arguments are reflected on a cold path. f32 is computed in f64 with shorter polynomials.
 #pragma once
 
 #include "math/coefficients/gamma.h"
@@ -50,7 +50,7 @@ Pair<Lane<double, B>> stirling(const Lane<double, B>& a, const Pair<Lane<double,
   return {sum.high, sum.low + (product.low + (rest + Constants::kHalfLog2PiLess_1))};
 }
 
-/// log |gamma(x)| as a pair, for 0 < x < inf; overflow leaves NaN in the low part.
+/// log |gamma(x)| as a pair, for 0 < x < inf; on overflow the low part is NaN.
 template <class Constants, class B>
 Pair<Lane<double, B>> lgamma_positive(const Lane<double, B>& a) {
   using F = Lane<double, B>;
@@ -72,7 +72,7 @@ Lane<double, B> lgamma_with(const Lane<double, B>& x) {
   using F = Lane<double, B>;
   const Pair<F> l = lgamma_positive<Constants>(abs(x));
   const F sum = l.high + l.low;
-  return rarely(
+  return with_cold_path(
       !((x > F(0)) & (sum < F(kInfinity<double>))), sum,
       [](const F& v, const F& high, const F& low) {
         // log(pi / (a |sin pi a|)) - lgamma(a)
@@ -83,7 +83,7 @@ Lane<double, B> lgamma_with(const Lane<double, B>& x) {
         const Pair<F> sum1 = two_sum(F(Constants::kLogPi_0), -log_t.high);
         const Pair<F> sum2 = two_sum(sum1.high, -high);
         const F reflected = sum2.high + ((sum1.low + sum2.low) + ((Constants::kLogPi_1 - log_t.low) - low));
-        // Near 0 it is -log a on both sides. What is positive and comes here has overflowed.
+        // Near 0 it is -log a on both sides. A positive argument on this path has overflowed.
         const F negative = where(a < F(0x1p-60), high + low, reflected);
         const mask_t<F> infinite = pole | (v > F(0)) | (a == F(kInfinity<double>));
         const F result = where(infinite, F(kInfinity<double>), negative);
@@ -99,7 +99,7 @@ F lgamma(const F& x) {
   return convert<T>(lgamma_with<GammaConstants<T>>(convert<double>(x)));
 }
 
-/// log a to 2^-66.
+/// log a with an error of 2^-66.
 template <class B>
 Pair<Lane<double, B>> precise_log_pair(const Lane<double, B>& a) {
   using F = Lane<double, B>;
@@ -121,7 +121,7 @@ Lane<double, B> tgamma_with(const Lane<double, B>& x) {
   const F divisor = where(below_one, fma(a, a, a), where(below_two, a, F(1)));
   const F g = horner(v, Constants::kGamma);
   const F small = g / divisor;
-  // Beyond 200 gamma overflows and 1 / gamma has nothing left.
+  // Beyond 200 gamma overflows and 1 / gamma underflows to 0.
   const F large_a = where(a < F(3), F(3), where(a > F(200), F(200), a));
   const Pair<F> log_gamma = [&] {
     if constexpr (kPrecise) {
@@ -131,7 +131,7 @@ Lane<double, B> tgamma_with(const Lane<double, B>& x) {
     }
   }();
   const F fast = where(a < F(3), small, exp_of_pair(log_gamma.high, log_gamma.low));
-  return rarely(
+  return with_cold_path(
       !(x > F(0)), fast,
       [](const F& u, const F& high, const F& low, const F& gamma_of_two) {
         // -pi / (a sin(pi a) gamma(a)), where gamma(a) = g / (a (a + 1)), g / a or g up to 3.
@@ -175,7 +175,7 @@ Lane<double, B> digamma_with(const Lane<double, B>& x) {
   const F series = fma(w, horner(where(a < F(3), F(0), w), Constants::kDigammaLarge), reciprocal * 0.5);
   const F large = log_a.high + (log_a.low - series);
   const F fast = where(a < F(3), small, large);
-  return rarely(
+  return with_cold_path(
       !((x > F(0)) & (x < F(kInfinity<double>))), fast,
       [](const F& u, const F& positive) {
         // digamma(a) + 1 / a + pi / tan(pi a)

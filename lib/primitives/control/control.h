@@ -1,10 +1,10 @@
 #pragma once
-// Control flow and call-like equations. Sub-graphs are closed: what they take from around them are operands.
+// Control flow and call-like equations. Sub-graphs are closed: values of the enclosing graph are passed as operands.
 #include "primitives/core/rule.h"
 
 namespace calque::primitives {
 
-/// What all of them have.
+/// The rules that all of them declare.
 #define CALQUE_STRUCTURAL_RULES                            \
   static constexpr LowerKind kind = LowerKind::structural; \
   static void infer(Typing& t);                            \
@@ -38,7 +38,7 @@ struct Switch : Rule {
   static void transpose(Transposition& t);
 };
 
-/// Operands: cond_consts of the condition, body_consts of the body, then the carry.
+/// Operands: constants of the condition, constants of the body, initial carry.
 struct While : Rule {
   static constexpr std::string_view name = "while";
   static constexpr std::string_view doc =
@@ -59,7 +59,7 @@ struct While : Rule {
       "bounds, or give the function a custom_vjp">;
 };
 
-/// Operands: consts, the initial carry, then arrays whose leading dimension has extent `length`.
+/// Operands: constants, initial carry, then arrays (xs) whose leading dimension has extent `length`.
 struct Scan : Rule {
   static constexpr std::string_view name = "scan";
   static constexpr std::string_view doc =
@@ -107,7 +107,7 @@ struct Checkpoint : Rule {
   static void transpose(Transposition& t);
 };
 
-/// The tangent of a value has the value's type, integers included.
+/// In the jvp rule, the tangent of a value has the type of the value, integers included.
 struct CustomJvp : Rule {
   static constexpr std::string_view name = "custom_jvp";
   static constexpr std::string_view doc =
@@ -138,7 +138,8 @@ struct CustomVjp : Rule {
   using transpose = NotLinear;
 };
 
-/// What forward mode makes of custom_vjp, for reverse mode to take up. It has no value of its own.
+/// The linear equation that forward mode produces for custom_vjp, for reverse mode to transpose. It cannot be
+/// evaluated.
 struct CustomLinear : Rule {
   static constexpr std::string_view name = "custom_linear";
   static constexpr std::string_view doc =
@@ -156,7 +157,7 @@ struct CustomLinear : Rule {
   CALQUE_STRUCTURAL_RULES;
 };
 
-/// optimization_barrier(x, after...): keeps what is computed again from being merged with what was computed before.
+/// optimization_barrier(x, after...): prevents CSE of rematerialized values with the original ones.
 struct OptimizationBarrier : Rule {
   static constexpr std::string_view name = "optimization_barrier";
   static constexpr std::string_view doc =

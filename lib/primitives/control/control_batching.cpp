@@ -1,6 +1,6 @@
-// Batching of control flow: a branch that depends on the example becomes a select of both, a loop whose condition does
-// becomes a loop for each element; all else stays one branch or loop of batched values. Batches of carries reach a
-// fixpoint.
+// Batching of control flow. A cond with a batched predicate becomes a select of both branches, a while with a batched
+// condition becomes a loop per element; all other control flow stays one branch or loop over batched values. The set of
+// batched carries is a fixpoint.
 #include "ir/graph/effects.h"
 #include "primitives/control/loop_parts.h"
 #include "primitives/core/emit.h"
@@ -8,11 +8,11 @@
 namespace calque::primitives {
 namespace {
 
-/// Equations with an effect happen once for each example, one after the other: a scan over the examples. Of several
-/// effects, the first happens for all examples before the next does.
+/// Executes an equation with an effect once per example, in order, by a scan over the examples. Of several effects, the
+/// first is executed for all examples before the second.
 void batch_one_by_one(Batching& b);
 
-/// Every branch batches the same results.
+/// Batches all branches such that they agree on which results are batched.
 std::vector<Graph> batched_branches(Batching& b, const std::vector<bool>& inputs, std::vector<bool>& outputs) {
   const std::vector<Graph>& branches = b.equation.subgraphs();
   for (const Graph& g : branches) merge_into(outputs, b.subgraphs.dependent_outputs(g, inputs));
@@ -24,27 +24,27 @@ std::vector<Graph> batched_branches(Batching& b, const std::vector<bool>& inputs
   }
 }
 
-/// A bool of each example at each element of `shape`.
-Value spread_over(const Writer& w, Value lanes, const Shape& shape) {
+/// Broadcasts one bool per example to `shape`.
+Value broadcast_lanes(const Writer& w, Value lanes, const Shape& shape) {
   std::vector<int64_t> axes;
   for (int64_t d = 0; d < w.shape(lanes).rank(); ++d) axes.push_back(d);
   return w.broadcast(lanes, shape, std::move(axes));
 }
 
-/// Which examples take the branch of that number.
+/// One bool per example: whether it takes the branch of that number.
 Value takes_branch(const Batching& b, size_t branch) {
   const Writer& w = b.writer;
   const Value selector = b.operands[0];
   if (b.equation.id() == id_of<Cond>) return branch == 0 ? selector : w.emit(id_of<Not>, {selector});
   const size_t last = b.equation.subgraphs().size() - 1;
   const Value number = w.splat(static_cast<double>(branch), w.type(selector));
-  // The index is clamped: the first and the last branch take what lies outside.
+  // The index is clamped: out-of-range indices select the first or the last branch.
   const PrimitiveId relation = branch == 0 ? id_of<Le> : branch == last ? id_of<Ge> : id_of<Eq>;
   return w.emit(relation, {selector, number});
 }
 
-/// All branches run; the selector, one of each example, chooses among their results. An example that does not take a
-/// branch is a constant to it, so that no NaN of a derivative there reaches it.
+/// Runs all branches and selects among their results per example. In a branch that an example does not take, its
+/// operands are constants (stop_gradient), so that NaN derivatives of that branch do not reach it.
 void select_branches(Batching& b) {
   const Writer& w = b.writer;
   const std::vector<Graph>& branches = b.equation.subgraphs();
@@ -63,7 +63,7 @@ void select_branches(Batching& b) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Value x = constants[i].valid() ? b.batched_operand(i + 1) : b.operands[i + 1];
       const bool apart = constants[i].valid();
-      operands.push_back(apart ? w.select(spread_over(w, mine, w.shape(x)), x, constants[i]) : x);
+      operands.push_back(apart ? w.select(broadcast_lanes(w, mine, w.shape(x)), x, constants[i]) : x);
     }
     std::vector<bool> outputs(b.equation.results().size(), true);
     const std::vector<Value> its =
@@ -73,7 +73,7 @@ void select_branches(Batching& b) {
       continue;
     }
     for (size_t r = 0; r < its.size(); ++r) {
-      chosen[r] = w.select(spread_over(w, mine, w.shape(its[r])), its[r], chosen[r]);
+      chosen[r] = w.select(broadcast_lanes(w, mine, w.shape(its[r])), its[r], chosen[r]);
     }
   }
   for (const Value v : chosen) b.result(v);
@@ -89,13 +89,14 @@ void batch_branches(Batching& b) {
   for (size_t i = 0; i < outputs.size(); ++i) b.result(e.result(i), outputs[i]);
 }
 
-std::vector<bool> joined(std::vector<bool> a, const std::vector<bool>& b, const std::vector<bool>& c) {
+std::vector<bool> concatenated(std::vector<bool> a, const std::vector<bool>& b, const std::vector<bool>& c) {
   append(a, b);
   append(a, c);
   return a;
 }
 
-/// The batched body of a loop whose carry grows until the body asks for no more; leaves the outputs that are batched.
+/// The batched body of a loop. Grows the set of batched carries to a fixpoint and sets `outputs` to the batched
+/// outputs.
 Graph batched_loop(const Batching& b, const Graph& body, const std::vector<bool>& consts, std::vector<bool>& carry,
                    const std::vector<bool>& xs, std::vector<bool>& outputs) {
   const auto grow = [&] {
@@ -107,15 +108,15 @@ Graph batched_loop(const Batching& b, const Graph& body, const std::vector<bool>
   };
   while (true) {
     do {
-      outputs = b.subgraphs.dependent_outputs(body, joined(consts, carry, xs));
+      outputs = b.subgraphs.dependent_outputs(body, concatenated(consts, carry, xs));
     } while (grow());
     std::copy(carry.begin(), carry.end(), outputs.begin());
-    Graph batched = b.subgraphs.batch(body, joined(consts, carry, xs), b.size, outputs);
+    Graph batched = b.subgraphs.batch(body, concatenated(consts, carry, xs), b.size, outputs);
     if (!grow()) return batched;
   }
 }
 
-/// Sub-graphs and operands batched alike, as call, checkpoint and the custom rules have them.
+/// Appends the equation with all operands and sub-graphs batched, as the custom rules require.
 void batch_all(Batching& b, std::vector<Graph> bodies) {
   ValueList operands;
   for (size_t i = 0; i < b.operands.size(); ++i) operands.push_back(b.batched_operand(i));
@@ -181,7 +182,7 @@ void Scan::batch(Batching& b) {
     if (is_carry) {
       operands.push_back(carry[i - parts.consts] ? b.batched_operand(i) : b.operands[i]);
     } else if (i >= parts.first_x() && b.batched[i]) {
-      operands.push_back(b.writer.move_axis(b.operands[i], 0, 1));  // steps first, examples next
+      operands.push_back(b.writer.move_axis(b.operands[i], 0, 1));  // dimension 0: steps, dimension 1: examples
     } else {
       operands.push_back(b.operands[i]);
     }
@@ -203,8 +204,8 @@ void While::batch(Batching& b) {
   const bool has_lanes = condition.shape(condition.outputs()[0]).rank() > 0;
   std::vector<bool> predicate(1);
   Graph batched = batched_loop(b, body, body_consts, carry, {}, outputs);
-  predicate = b.subgraphs.dependent_outputs(condition, joined(cond_consts, carry, {}));
-  // A condition that has a value for each element wants carries of the same leading dimensions.
+  predicate = b.subgraphs.dependent_outputs(condition, concatenated(cond_consts, carry, {}));
+  // A condition with a value per element requires carries with the same leading dimensions.
   const size_t grown = count_true(carry, 0, carry.size());
   if (has_lanes && grown > 0) predicate = {true};
   if (predicate[0] && !has_lanes && calque::has_effect(b.equation)) return batch_one_by_one(b);
@@ -212,7 +213,7 @@ void While::batch(Batching& b) {
     carry.assign(carry.size(), true);
     batched = batched_loop(b, body, body_consts, carry, {}, outputs);
   }
-  Graph batched_condition = b.subgraphs.batch(condition, joined(cond_consts, carry, {}), b.size, predicate);
+  Graph batched_condition = b.subgraphs.batch(condition, concatenated(cond_consts, carry, {}), b.size, predicate);
   ValueList operands;
   for (size_t i = 0; i < b.operands.size(); ++i) {
     const bool grown = i >= parts.first_carry() && carry[i - parts.first_carry()];

@@ -1,4 +1,4 @@
-// Evaluation of control flow: the obvious loops over calls of the sub-graphs.
+// Evaluation of control flow: plain loops over calls of the sub-graphs.
 #include <algorithm>
 #include <cstring>
 
@@ -9,21 +9,21 @@ namespace {
 
 using Arrays = std::vector<AnyArray>;
 
-Arrays join(std::span<const AnyArray> a, std::span<const AnyArray> b) {
+Arrays concatenated(std::span<const AnyArray> a, std::span<const AnyArray> b) {
   Arrays all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   return all;
 }
 
-/// `next` where the leading index's predicate holds, else `carry`.
+/// `next` at leading indices where the predicate holds, else `carry`.
 AnyArray merge(const AnyArray& predicate, const AnyArray& carry, const AnyArray& next) {
   AnyArray out = make_array(carry.type());
   const auto lanes = static_cast<size_t>(predicate.size());
   if (out.bytes() == 0) return out;
-  const size_t part = out.bytes() / lanes;
+  const size_t lane_bytes = out.bytes() / lanes;
   for (size_t i = 0; i < lanes; ++i) {
     const AnyArray& from = predicate.data_as<bool>()[i] ? next : carry;
-    std::memcpy(static_cast<char*>(out.mutable_data()) + i * part, bytes_of(from) + i * part, part);
+    std::memcpy(static_cast<char*>(out.mutable_data()) + i * lane_bytes, bytes_of(from) + i * lane_bytes, lane_bytes);
   }
   return out;
 }
@@ -57,10 +57,10 @@ void While::evaluate(Evaluation& e) {
   const auto carried = e.operands.subspan(cond_consts + body_consts);
   Arrays carry(carried.begin(), carried.end());
   while (true) {
-    const AnyArray predicate = e.call(e.subgraphs[0], join(e.operands.first(cond_consts), carry))[0];
+    const AnyArray predicate = e.call(e.subgraphs[0], concatenated(e.operands.first(cond_consts), carry))[0];
     const bool* lanes = predicate.data_as<bool>();
     if (std::none_of(lanes, lanes + predicate.size(), [](bool lane) { return lane; })) break;
-    Arrays next = e.call(e.subgraphs[1], join(e.operands.subspan(cond_consts, body_consts), carry));
+    Arrays next = e.call(e.subgraphs[1], concatenated(e.operands.subspan(cond_consts, body_consts), carry));
     if (predicate.rank() != 0) {
       for (size_t i = 0; i < carry.size(); ++i) next[i] = merge(predicate, carry[i], next[i]);
     }
@@ -81,7 +81,7 @@ void Scan::evaluate(Evaluation& e) {
   for (size_t i = carries; i < e.result_types.size(); ++i) stacked.push_back(make_array(e.result_types[i]));
   for (int64_t step = 0; step < length; ++step) {
     const int64_t i = reverse ? length - 1 - step : step;
-    Arrays inputs = join(e.operands.first(consts), carry);
+    Arrays inputs = concatenated(e.operands.first(consts), carry);
     for (const AnyArray& x : xs) inputs.push_back(leading(x, i));
     Arrays outputs = e.call(e.subgraphs[0], inputs);
     for (size_t k = 0; k < stacked.size(); ++k) {

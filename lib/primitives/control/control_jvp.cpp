@@ -1,5 +1,5 @@
-// Forward mode of control flow: primals and tangents run through the same branch or loop. Tangents of carries reach a
-// fixpoint: a carry has one when its initial value has, or when the body gives it one.
+// Forward mode of control flow: primals and tangents run through the same branch or loop. The set of carries with
+// tangents is a fixpoint: a carry has a tangent if its initial value has one or the body produces one.
 #include "ir/graph/rearrange.h"
 #include "primitives/control/loop_parts.h"
 #include "primitives/core/emit.h"
@@ -7,7 +7,7 @@
 namespace calque::primitives {
 namespace {
 
-/// Results of an equation that first gives all primal results, then tangents of the active ones.
+/// Takes over the results of an equation that returns all primal results, then the tangents of the active ones.
 void take_results(Jvp& j, const Equation& e, const std::vector<bool>& active) {
   size_t next = active.size();
   for (size_t i = 0; i < active.size(); ++i) {
@@ -16,7 +16,7 @@ void take_results(Jvp& j, const Equation& e, const std::vector<bool>& active) {
   }
 }
 
-/// cond and switch: every branch gives tangents where any of them has one.
+/// cond and switch: every branch returns a tangent for each result that has one in any branch.
 void jvp_branches(Jvp& j) {
   const std::vector<Graph>& branches = j.equation.subgraphs();
   const std::vector<bool> active = j.active_from(1);
@@ -32,7 +32,7 @@ void jvp_branches(Jvp& j) {
   take_results(j, j.writer.append(j.equation.id(), std::move(operands), j.attributes(), std::move(bodies)), wanted);
 }
 
-/// Appends a tangent for each marked operand from `first` on, a zero where the mask is ahead of the operand.
+/// Appends a tangent for each marked operand from `first` on, zero where the operand itself has none.
 void append_tangents(const Jvp& j, ValueList& operands, size_t first, const std::vector<bool>& mask) {
   for (size_t i = 0; i < mask.size(); ++i) {
     if (mask[i]) operands.push_back(j.tangent_or_zero(first + i));
@@ -43,8 +43,8 @@ void append_primals(const Jvp& j, ValueList& operands, size_t first, size_t coun
   for (size_t i = 0; i < count; ++i) operands.push_back(j.primals[first + i]);
 }
 
-/// Grows `carry` until the body, whose other inputs are active as given, adds nothing to it. Returns which of the
-/// body's outputs are active.
+/// Grows the set of active carries to a fixpoint, given the activity of the other inputs of the body. Returns the
+/// activity of the body's outputs.
 std::vector<bool> active_carry(const Jvp& j, const Graph& body, const std::vector<bool>& consts,
                                std::vector<bool>& carry, const std::vector<bool>& xs) {
   while (true) {
@@ -88,7 +88,7 @@ void Scan::jvp(Jvp& j) {
   append(active, carry);
   append(active, xs);
   Graph both = j.subgraphs.jvp(body, active, outputs);
-  const size_t primals = parts.first_x() + parts.xs;  // then come the tangents of consts, carry and xs
+  const size_t primals = parts.first_x() + parts.xs;  // followed by tangents of consts, carry and xs
   permute_inputs(both, Positions()
                            .range(0, parts.consts)
                            .range(primals, dc)
@@ -159,10 +159,10 @@ void Call::jvp(Jvp& j) {
                wanted);
 }
 
-/// Both parts are computed again where they are asked for again.
+/// A checkpoint of primals and tangents: both are rematerialized in reverse mode.
 void Checkpoint::jvp(Jvp& j) { Call::jvp(j); }
 
-/// The rule takes the place of the body. Tangents of integers are zeros of their type.
+/// Inlines the custom rule instead of the body. Tangents of integers are zeros of their type.
 void CustomJvp::jvp(Jvp& j) {
   std::vector<Value> inputs(j.primals.begin(), j.primals.end());
   for (size_t i = 0; i < j.primals.size(); ++i) inputs.push_back(j.tangent_or_zero(i));
@@ -175,7 +175,7 @@ void CustomJvp::jvp(Jvp& j) {
   }
 }
 
-/// fwd runs in place of the body; the tangents wait for reverse mode.
+/// Inlines fwd instead of the body. The tangents become operands of custom_linear, which reverse mode transposes.
 void CustomVjp::jvp(Jvp& j) {
   const std::vector<Value> inputs(j.primals.begin(), j.primals.end());
   const std::vector<Value> outputs = j.writer.inline_graph(j.equation.subgraphs()[1], inputs);

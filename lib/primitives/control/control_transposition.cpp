@@ -1,5 +1,5 @@
-// Reverse mode of control flow that is linear in its tangents: branches run their transposed, scans run backwards, with
-// a sum in the carry for each constant that is linear.
+// Transposition of control flow that is linear in its tangents: branches are transposed, scans run in reverse, with an
+// accumulator in the carry for each linear constant.
 #include "ir/graph/rearrange.h"
 #include "primitives/control/loop_parts.h"
 #include "primitives/core/emit.h"
@@ -38,7 +38,7 @@ void transpose_branches(Transposition& t) {
   }
 }
 
-/// A sum in place of the cotangents that a step gives its constants.
+/// Makes the body accumulate the cotangents of its constants in carried sums.
 void accumulate(const Location& location, Graph& body, size_t first_output, size_t first_input, size_t count) {
   std::vector<Value> outputs = body.outputs();
   const Writer w(body, location);
@@ -57,12 +57,12 @@ void Scan::transpose(Transposition& t) {
   const ScanParts parts(t.equation);
   const Graph& body = t.equation.subgraphs()[0];
   std::vector<bool> linear = linear_mask(t, 0, t.operands.size());
-  // A carry that is not linear has been computed before: only the constants and slices may stay.
+  // Partial evaluation has moved non-linear carries out: only constants and slices may be non-linear.
   for (size_t i = parts.consts; i < parts.first_x(); ++i) linear[i] = true;
   const size_t lc = count_true(linear, 0, parts.consts), lx = count_true(linear, parts.first_x(), linear.size());
   const size_t rc = parts.consts - lc, rx = parts.xs - lx;
 
-  // ys without a cotangent are left out; carries always have one.
+  // ys without a cotangent are omitted; carries always have one.
   std::vector<bool> given(parts.carry, true);
   ValueList ct_ys;
   for (size_t i = 0; i < parts.ys; ++i) {
@@ -71,7 +71,8 @@ void Scan::transpose(Transposition& t) {
   }
   const size_t gy = ct_ys.size();
 
-  // Inputs: constants and slices that stay, then cotangents of carry and ys. Outputs: of constants, carry, slices.
+  // Inputs: non-linear constants and slices, then cotangents of carry and ys. Outputs: cotangents of constants, carry
+  // and slices.
   Graph backward = t.subgraphs.transpose(body, linear, given);
   for (size_t i = 0; i < parts.consts; ++i) {
     if (linear[i]) backward.add_input(t.operand_type(i));
@@ -110,8 +111,8 @@ void Scan::transpose(Transposition& t) {
   }
 }
 
-/// The part is computed again from operands that nothing merges with what was there before, once its cotangents are
-/// known; so nothing of it need be kept until then.
+/// Rematerializes the body when its cotangents are known, so that none of its values are residuals. Optimization
+/// barriers on the operands prevent CSE with the first computation.
 void Checkpoint::transpose(Transposition& t) {
   const Graph& body = t.equation.subgraphs()[0];
   const std::vector<bool> linear = linear_mask(t, 0, t.operands.size()), given = given_mask(t);
@@ -134,7 +135,7 @@ void Checkpoint::transpose(Transposition& t) {
   }
 }
 
-/// The user's rule, on the residuals and cotangents.
+/// Inlines the user's rule on the residuals and cotangents.
 void CustomLinear::transpose(Transposition& t) {
   const auto residuals = static_cast<size_t>(t.attributes().integer("residuals"));
   std::vector<Value> inputs;

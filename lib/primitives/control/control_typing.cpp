@@ -1,4 +1,4 @@
-// Typing rules of control flow: a sub-graph's inputs are the operands it gets, its outputs what goes on.
+// Typing rules of control flow: operands must match the inputs of the sub-graphs; their outputs give the result types.
 #include <fmt/format.h>
 
 #include "primitives/control/control.h"
@@ -14,7 +14,7 @@ std::vector<Type> operand_types(const Typing& t, size_t first, size_t end) {
 
 std::vector<Type> operand_types(const Typing& t, size_t first = 0) { return operand_types(t, first, t.num_operands()); }
 
-std::vector<Type> join(std::vector<Type> a, const std::vector<Type>& b) {
+std::vector<Type> concatenated(std::vector<Type> a, const std::vector<Type>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -23,7 +23,7 @@ void add_results(Typing& t, const std::vector<Type>& types) {
   for (const Type& type : types) t.result(type);
 }
 
-/// All branches take the operands from `first` and agree on their results.
+/// All branches take the operands from `first` on and return the same types.
 void infer_branches(Typing& t, size_t first) {
   const std::vector<Type> operands = operand_types(t, first);
   const std::vector<Type> results = t.subgraphs()[0].output_types();
@@ -40,7 +40,7 @@ void infer_call(Typing& t) {
   add_results(t, body.output_types());
 }
 
-/// A count among the attributes: 0 <= count <= limit.
+/// The integer attribute of that name, which must be in [0, limit].
 size_t count(const Typing& t, std::string_view attribute, size_t limit) {
   const int64_t value = t.integer(attribute);
   if (value < 0 || value > static_cast<int64_t>(limit)) {
@@ -49,7 +49,7 @@ size_t count(const Typing& t, std::string_view attribute, size_t limit) {
   return static_cast<size_t>(value);
 }
 
-/// The carry comes out of the body as it goes in.
+/// The carry must have the same types as the body's input and output.
 void match_carry(const Typing& t, std::span<const Type> in, std::span<const Type> out) {
   if (in.size() != out.size()) {
     t.rule_error(fmt::format("the carry has {} values and the body returns {}", in.size(), out.size()));
@@ -85,8 +85,8 @@ void While::infer(Typing& t) {
   const size_t cond_consts = count(t, "cond_consts", t.num_operands());
   const size_t body_consts = count(t, "body_consts", t.num_operands() - cond_consts);
   const std::vector<Type> carry = operand_types(t, cond_consts + body_consts);
-  t.match("input of the condition", join(operand_types(t, 0, cond_consts), carry), cond.input_types());
-  t.match("input of the body", join(operand_types(t, cond_consts, cond_consts + body_consts), carry),
+  t.match("input of the condition", concatenated(operand_types(t, 0, cond_consts), carry), cond.input_types());
+  t.match("input of the body", concatenated(operand_types(t, cond_consts, cond_consts + body_consts), carry),
           body.input_types());
   match_carry(t, carry, body.output_types());
   const std::vector<Type> predicate = cond.output_types();
@@ -144,8 +144,8 @@ void CustomJvp::infer(Typing& t) {
   infer_call(t);
   const std::vector<Type> primals = operand_types(t);
   const std::vector<Type> results = t.subgraphs()[0].output_types();
-  t.match("input of jvp", join(primals, primals), t.subgraphs()[1].input_types());
-  t.match("result of jvp", join(results, results), t.subgraphs()[1].output_types());
+  t.match("input of jvp", concatenated(primals, primals), t.subgraphs()[1].input_types());
+  t.match("result of jvp", concatenated(results, results), t.subgraphs()[1].output_types());
 }
 
 void CustomVjp::infer(Typing& t) {
@@ -162,7 +162,7 @@ void CustomVjp::infer(Typing& t) {
   }
   t.match("result of fwd", results, std::span<const Type>(outputs).first(results.size()));
   const std::vector<Type> residuals(outputs.begin() + static_cast<std::ptrdiff_t>(results.size()), outputs.end());
-  t.match("input of bwd", join(residuals, results), backward.input_types());
+  t.match("input of bwd", concatenated(residuals, results), backward.input_types());
   t.match("result of bwd", operands, backward.output_types());
 }
 

@@ -9,7 +9,8 @@
 namespace calque::primitives {
 namespace {
 
-/// Walks a format: `text` for each piece of literal text, `placeholder` for each `{}`. False at a stray brace.
+/// Walks a format: calls `text` for each literal character and `placeholder` for each `{}`. Returns false at a stray
+/// brace.
 template <class Text, class Placeholder>
 bool walk_format(std::string_view format, Text text, Placeholder placeholder) {
   for (size_t i = 0; i < format.size();) {

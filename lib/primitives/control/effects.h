@@ -1,5 +1,5 @@
 #pragma once
-// Equations that are kept and ordered for what they do outside the graph.
+// Equations with effects outside the graph, which are never removed or reordered.
 #include <string>
 
 #include "calque/ir/host_function.h"
@@ -36,17 +36,17 @@ struct HostCall : Rule {
   using transpose = NotLinear;
 };
 
-/// How many `{}` a format has; `{{` and `}}` are braces. -1 when another brace stands in it.
+/// The number of `{}` in a format, where `{{` and `}}` are literal braces; -1 when there is a stray brace.
 int count_placeholders(std::string_view format);
 
-/// The text that debug_print writes, without the line end.
+/// The line that debug_print writes, without the line end.
 std::string format_arrays(std::string_view format, std::span<const AnyArray> arrays);
 
-/// Writes a line to standard output at once; lines of several threads do not mix.
+/// Writes a line to standard output atomically with respect to other threads.
 void write_debug_line(const std::string& line);
 
-/// Calls the function and checks what it returns. Throws CompileError when the object is no HostFunction, ShapeError or
-/// DTypeError when the results are not of the types `results`.
+/// Calls the function and checks its results. Throws CompileError when the object is not a HostFunction, ShapeError or
+/// DTypeError when the results do not have the types `results`.
 std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const AnyArray> operands,
                                          std::span<const Type> results);
 

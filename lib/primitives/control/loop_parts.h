@@ -1,5 +1,5 @@
 #pragma once
-// How the operands and results of loops fall into parts, and lists of positions that put parts in another order.
+// The operand and result groups of loops (constants, carry, slices), and lists of positions to reorder them.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -31,14 +31,14 @@ struct WhileParts {
   size_t first_carry() const { return cond_consts + body_consts; }
 };
 
-/// How often `true` stands in a part of the mask.
+/// The number of set entries in [first, end) of the mask.
 inline size_t count_true(const std::vector<bool>& mask, size_t first, size_t end) {
   size_t n = 0;
   for (size_t i = first; i < end; ++i) n += mask[i] ? 1 : 0;
   return n;
 }
 
-/// A list of positions that grows by ranges.
+/// A list of positions built from ranges.
 class Positions {
  public:
   Positions& range(size_t first, size_t count) {
@@ -51,18 +51,19 @@ class Positions {
   std::vector<size_t> list_;
 };
 
+/// `count` entries of the mask from `first` on.
 inline std::vector<bool> slice_of(const std::vector<bool>& mask, size_t first, size_t count) {
   return {mask.begin() + static_cast<std::ptrdiff_t>(first), mask.begin() + static_cast<std::ptrdiff_t>(first + count)};
 }
 
-/// Marks in `mask` what `other`, of the same length, marks.
+/// Sets the entries of `mask` that are set in `other`, which has the same length.
 inline void merge_into(std::vector<bool>& mask, const std::vector<bool>& other) {
   for (size_t i = 0; i < mask.size(); ++i) mask[i] = mask[i] || other[i];
 }
 
 inline void append(std::vector<bool>& a, const std::vector<bool>& b) { a.insert(a.end(), b.begin(), b.end()); }
 
-/// The graphs of an equation in a list of their own.
+/// The given sub-graphs as a list.
 inline std::vector<Graph> graphs(Graph g) {
   std::vector<Graph> list;
   list.push_back(std::move(g));

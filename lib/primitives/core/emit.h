@@ -1,5 +1,5 @@
 #pragma once
-// The parts of rules' contexts that need the list of all primitives.
+// Members of the rule contexts that depend on the list of all primitives.
 #include "primitives/core/transformation.h"
 #include "primitives/list.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Walking multi-dimensional indices in row-major order, for the evaluation rules.
+// Iteration over multi-dimensional indices in row-major order, for the evaluation rules.
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace calque::primitives {
 
-/// An index into a shape. `next` steps to the row-major successor, wrapping to all zeros after the last.
+/// An index into a shape. `next` advances to the row-major successor and wraps to all zeros after the last.
 class IndexWalk {
  public:
   explicit IndexWalk(std::span<const int64_t> dims) : dims_(dims.begin(), dims.end()), index_(dims.size(), 0) {}

@@ -7,7 +7,7 @@
 
 namespace calque::primitives {
 
-/// A conjunction that grows term by term and may stay empty (true).
+/// A conjunction, built condition by condition; empty means true.
 class Predicate {
  public:
   explicit Predicate(Lowering& l) : l_(l) {}

@@ -1,21 +1,22 @@
 #pragma once
-// A primitive is one struct: its name, arity, accepted dtypes, typing, evaluation and lowering stand together in its
-// family's header, and the registry is built from the structs alone. A rule that is missing is a compile error that
-// names the struct and the rule (registry.h).
+// A primitive is one struct that holds its name, arity, accepted dtypes, typing, evaluation and lowering rules. The
+// registry is built from these structs alone. A missing rule is a compile error that names the struct and the rule
+// (registry.h).
 //
-// What a struct P has:
-//   name, doc                        its name in graphs, and one sentence that defines it to the bit
+// Members of a struct P:
+//   name, doc                        its name in graphs, and one sentence that defines it bit by bit
 //   min_operands, max_operands       -1: any number
 //   attributes                       name and kind of each static parameter
-//   infer(Typing&)                   types of the results, or an error in the user's words
-//   evaluate(Evaluation&)            the obvious loops; elementwise ones give `element` for one element instead
+//   infer(Typing&)                   types of the results, or an error for the user
+//   evaluate(Evaluation&)            reference evaluation; elementwise primitives define `element` for one element
+//                                    instead
 //   kind, lower(...)                 how one element of a result is computed (LowerKind)
 //
-//   jvp(Jvp&)                        forward mode: tangents of the results (transformation.h), or a type that says
-//                                    why not: ZeroDerivative, NotDifferentiable<"reason">; elementwise primitives give
-//                                    `tangent`, one expression, instead
-//   transpose(Transposition&)        reverse mode of what is linear, or NotTransposable<"reason">
-//   batch(Batching&)                 many examples at once
+//   jvp(Jvp&)                        forward mode: tangents of the results (transformation.h), or a type that states
+//                                    why there is none: ZeroDerivative, NotDifferentiable<"reason">; elementwise
+//                                    primitives define `tangent`, one expression, instead
+//   transpose(Transposition&)        reverse mode: the transpose of a linear equation, or NotTransposable<"reason">
+//   batch(Batching&)                 vmap: the equation on a batch of examples
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -34,29 +35,29 @@
 
 namespace calque::primitives {
 
-/// What the planner does with an equation.
+/// How the planner lowers an equation.
 enum class LowerKind : uint8_t {
   elementwise,  ///< a scalar operation on elements of the same index: Lowering::op with its own id
-  mapped,       ///< P::lower says which elements of which operands an element of the result is made from
-  function,     ///< a scalar operation whose code lib/math has
-  structural,   ///< loops, reductions, calls and effects: the planner knows each
+  mapped,       ///< P::lower computes an element of the result from elements of operands, by an index map
+  function,     ///< a scalar operation implemented in lib/math
+  structural,   ///< loops, reductions, calls and effects: each has its own lowering
 };
 
 /// Kind of a static parameter, in the order of AttributeValue's alternatives.
 enum class AttributeKind : uint8_t { boolean, integer, floating, text, dtype, integers, types, opaque };
 
-/// A static parameter.
+/// The name and kind of a static parameter.
 struct AttributeSpec {
   std::string_view name;
   AttributeKind kind;
   bool optional = false;
 };
 
-/// Sums and products that mean what they say to the last bit: compilers may round a product and a sum once, or
-/// reassociate where they are told to be fast, but not where `exact=true` stands.
-inline constexpr std::array kExactAttribute{AttributeSpec{"exact", AttributeKind::boolean, true}};
+/// The attribute of add, sub and mul that forbids contraction and reassociation: with `exact=true` the operation is
+/// rounded as written, in every mode.
+inline constexpr std::array kNoContractAttribute{AttributeSpec{"exact", AttributeKind::boolean, true}};
 
-/// What the evaluation of one equation sees, and where its results go.
+/// The inputs and results of the evaluation of one equation.
 struct Evaluation {
   const Attributes& attributes;
   std::span<const Graph> subgraphs;
@@ -66,28 +67,28 @@ struct Evaluation {
   const std::function<std::vector<AnyArray>(const Graph&, std::span<const AnyArray>)>& call;
   std::vector<AnyArray> results;
 
-  /// Adds result number results.size(), uninitialised. Throws Error when it would not fit in memory.
+  /// Appends the next result, uninitialized. Throws Error when it does not fit into memory.
   AnyArray& add_result();
 };
 
-/// An array to be filled. Throws Error, naming the operation, when it would not fit into the machine's memory.
+/// An uninitialized array. Throws Error when it does not fit into the machine's memory.
 AnyArray make_array(const Type& type);
 
-/// The elements as bytes.
+/// The elements of an array as bytes.
 inline const char* bytes_of(const AnyArray& array) { return static_cast<const char*>(array.data()); }
 
-/// Defaults of everything that most primitives do not have.
+/// Defaults of optional members.
 struct Rule {
   static constexpr std::array<AttributeSpec, 0> attributes{};
   static constexpr int min_subgraphs = 0;
   static constexpr int max_subgraphs = 0;
   static constexpr bool has_effect = false;
-  /// The rule `jvp` computes the results too; else they are computed before it is called.
+  /// True when the rule `jvp` also computes the primal results; otherwise they are computed before it is called.
   static constexpr bool jvp_computes_results = false;
 };
 
-/// `N` operands of one type from `Accepted`, result of the same shape. P gives `element`, a template over the type
-/// that the element is computed in: f32 for 16-bit floats (whose result is rounded), else the element type itself.
+/// `N` operands of one type from `Accepted`, result of the same shape. P defines `element`, a template over the type of
+/// the computation: f32 for 16-bit floats (whose result is then rounded), else the element type itself.
 template <class P, int N, DTypeSet Accepted>
 struct Elementwise : Rule {
   static constexpr int min_operands = N;
@@ -98,7 +99,7 @@ struct Elementwise : Rule {
   static void infer(Typing& t) { infer_elementwise(t, Accepted, &P::result_dtype); }
   /// Defined in elementwise_evaluation.h, from P::element.
   static void evaluate(Evaluation& e);
-  /// From P::tangent, which gives what the tangent t of one operand adds to that of the result. It is linear in t:
+  /// From P::tangent: the contribution of one operand's tangent t to the tangent of the result, which is linear in t:
   ///   1 operand:  Term tangent(Term t, Term x, Term result)
   ///   2 and 3:    Term tangent(int operand, Term t, Term x, Term y, [Term z,] Term result)
   static void jvp(Jvp& j) {
@@ -124,7 +125,7 @@ struct Elementwise : Rule {
 };
 
 /// A transcendental or special function of floating-point numbers. The reference computes it in a wider type (f64 for
-/// 16 and 32 bits, long double for f64) and rounds once; lib/math has the code that everybody else runs.
+/// 16 and 32 bits, long double for f64) and rounds once; generated code uses lib/math.
 template <class P, int N = 1, DTypeSet Accepted = kFloat>
 struct MathFunction : Elementwise<P, N, Accepted> {
   static constexpr LowerKind kind = LowerKind::function;
@@ -137,17 +138,17 @@ struct TypeList {};
 
 namespace detail {
 template <class... Lists>
-struct Joined;
+struct Concatenated;
 template <class... A>
-struct Joined<TypeList<A...>> {
+struct Concatenated<TypeList<A...>> {
   using type = TypeList<A...>;
 };
 template <class... A, class... B, class... Rest>
-struct Joined<TypeList<A...>, TypeList<B...>, Rest...> : Joined<TypeList<A..., B...>, Rest...> {};
+struct Concatenated<TypeList<A...>, TypeList<B...>, Rest...> : Concatenated<TypeList<A..., B...>, Rest...> {};
 }  // namespace detail
 
-/// The lists one after the other.
+/// The concatenation of the lists.
 template <class... Lists>
-using join_lists = typename detail::Joined<Lists...>::type;
+using concatenate_lists = typename detail::Concatenated<Lists...>::type;
 
 }  // namespace calque::primitives

@@ -1,6 +1,6 @@
 #pragma once
-// What the rules of transformations see of one equation: `jvp(Jvp&)`, `transpose(Transposition&)`, `batch(Batching&)`.
-// All of them append to a graph that is being built; values are of that graph, an invalid one stands for zero.
+// The contexts of transformation rules: `jvp(Jvp&)`, `transpose(Transposition&)`, `batch(Batching&)`. Rules append to
+// the graph under construction. Values belong to that graph; an invalid value stands for a symbolic zero.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,28 +12,28 @@
 
 namespace calque::primitives {
 
-/// What rules ask for sub-graphs; the transform layer implements it.
+/// Transformations of sub-graphs for use in rules; implemented by the transform layer.
 class SubgraphTransforms {
  public:
   virtual ~SubgraphTransforms() = default;
-  /// Which outputs have a tangent that is not zero by structure, if the marked inputs have one.
+  /// The outputs whose tangents are not symbolic zeros when the marked inputs have tangents.
   virtual std::vector<bool> active_outputs(const Graph& graph, const std::vector<bool>& active) const = 0;
-  /// Inputs: the graph's, then a tangent for each active one. Outputs: the graph's, then a tangent for each of
-  /// `wanted` (a zero where it is none).
+  /// Inputs: those of the graph, then a tangent per active input. Outputs: those of the graph, then a tangent per
+  /// output in `wanted` (a literal zero where it has none).
   virtual Graph jvp(const Graph& graph, const std::vector<bool>& active, const std::vector<bool>& wanted) const = 0;
-  /// The graph is linear in the marked inputs. Inputs: those not marked, then a cotangent for each output of `given`.
-  /// Outputs: a cotangent for each marked input.
+  /// Requires a graph that is linear in the marked inputs. Inputs: the unmarked inputs, then a cotangent per output in
+  /// `given`. Outputs: a cotangent per marked input.
   virtual Graph transpose(const Graph& graph, const std::vector<bool>& linear,
                           const std::vector<bool>& given) const = 0;
-  /// Which outputs depend on the marked inputs.
+  /// The outputs that depend on the marked inputs.
   virtual std::vector<bool> dependent_outputs(const Graph& graph, const std::vector<bool>& inputs) const = 0;
-  /// The marked inputs gain a leading dimension, and so do the outputs of `batched`, to which those are added that
-  /// cannot do without.
+  /// Adds a leading dimension to the marked inputs and to `outputs`, which is extended by the outputs that depend on
+  /// batched values.
   virtual Graph batch(const Graph& graph, const std::vector<bool>& inputs, int64_t size,
                       std::vector<bool>& outputs) const = 0;
 };
 
-/// What all three see.
+/// The common part of the contexts.
 struct RuleSite {
   const Graph& from;
   const Equation& equation;
@@ -41,7 +41,7 @@ struct RuleSite {
   const SubgraphTransforms& subgraphs;
 
   const Attributes& attributes() const { return equation.attributes(); }
-  /// Types in the graph that is read.
+  /// Types in the original graph.
   const Type& operand_type(size_t i) const { return from.type(equation.operand(i)); }
   const Type& result_type(size_t i = 0) const { return from.type(equation.result(i)); }
   template <class P>
@@ -51,9 +51,9 @@ struct RuleSite {
 /// Forward mode: tangents of the results from those of the operands.
 struct Jvp : RuleSite {
   std::span<const Value> primals;
-  std::span<const Value> tangents;     ///< of the operands; invalid where zero. At least one is valid
-  std::vector<Value> results;          ///< the primal results; to be filled in by rules with `jvp_computes_results`
-  std::vector<Value> result_tangents;  ///< one for each result, invalid at first
+  std::span<const Value> tangents;     ///< of the operands; invalid if zero. At least one is valid
+  std::vector<Value> results;          ///< the primal results; set by rules with `jvp_computes_results`
+  std::vector<Value> result_tangents;  ///< one per result, initially invalid
 
   bool active(size_t i) const { return tangents[i].valid(); }
   std::vector<bool> active_from(size_t first) const {
@@ -61,23 +61,23 @@ struct Jvp : RuleSite {
     for (size_t i = first; i < tangents.size(); ++i) mask.push_back(active(i));
     return mask;
   }
-  /// The tangent of an operand, a literal where it is zero.
+  /// The tangent of an operand; a literal zero if it has none.
   Value tangent_or_zero(size_t i) const { return active(i) ? tangents[i] : writer.zeros(writer.type(primals[i])); }
   Term primal(size_t i) const { return {&writer, primals[i]}; }
   Term tangent(size_t i) const { return {&writer, tangents[i]}; }
   Term result(size_t i = 0) const { return {&writer, results[i]}; }
-  /// Adds to the tangent of a result.
+  /// Accumulates into the tangent of a result.
   void add(Value tangent, size_t result = 0) {
     Value& sum = result_tangents[result];
     sum = sum.valid() ? writer.add(sum, tangent) : tangent;
   }
 };
 
-/// Reverse mode: cotangents of the operands in which an equation is linear, from those of its results.
+/// Reverse mode: computes cotangents of the linear operands of an equation from those of its results.
 struct Transposition : RuleSite {
-  std::span<const Value> operands;    ///< invalid where the equation is linear in it
-  std::span<const Value> cotangents;  ///< of the results; invalid where zero. At least one is valid
-  std::vector<Value> sums;            ///< one for each operand: what `add` has given it
+  std::span<const Value> operands;    ///< invalid for operands in which the equation is linear
+  std::span<const Value> cotangents;  ///< of the results; invalid if zero. At least one is valid
+  std::vector<Value> sums;            ///< one per operand: the accumulated cotangent
 
   bool linear(size_t i) const { return !operands[i].valid(); }
   Term operand(size_t i) const { return {&writer, operands[i]}; }
@@ -89,7 +89,7 @@ struct Transposition : RuleSite {
   void add(size_t i, Term cotangent) { add(i, cotangent.value); }
 };
 
-/// Many examples at once: batched values have the examples along a leading dimension.
+/// vmap: batched values have a leading dimension over the examples.
 struct Batching : RuleSite {
   int64_t size;
   std::span<const Value> operands;
@@ -97,10 +97,10 @@ struct Batching : RuleSite {
   std::vector<Value> results;
   std::vector<bool> results_batched;
 
-  /// An operand with the leading dimension, repeated along it when it is the same for all examples.
-  Value batched_operand(size_t i) const { return batched[i] ? operands[i] : spread(operands[i]); }
-  /// A value that is the same for all examples, repeated.
-  Value spread(Value v) const {
+  /// An operand with the batch dimension, broadcast along it when the operand is not batched.
+  Value batched_operand(size_t i) const { return batched[i] ? operands[i] : broadcast_examples(operands[i]); }
+  /// An unbatched value, broadcast along the batch dimension.
+  Value broadcast_examples(Value v) const {
     std::vector<int64_t> axes;
     for (int64_t d = 1; d <= writer.shape(v).rank(); ++d) axes.push_back(d);
     return writer.broadcast(v, writer.shape(v).with_inserted(0, size), std::move(axes));
@@ -111,14 +111,14 @@ struct Batching : RuleSite {
   }
 };
 
-/// A reason at compile time.
+/// A string literal as a template argument.
 template <size_t N>
 struct Reason {
   char text[N];
   constexpr Reason(const char (&s)[N]) { std::copy_n(s, N, text); }
 };
 
-/// `using jvp = NotDifferentiable<"...">`: the reason that the user reads.
+/// `using jvp = NotDifferentiable<"...">`, with the reason shown to the user.
 template <Reason R>
 struct NotDifferentiable {
   static constexpr std::string_view reason = R.text;
@@ -126,7 +126,7 @@ struct NotDifferentiable {
 /// `using jvp = ZeroDerivative`: the function is constant wherever it has a derivative.
 struct ZeroDerivative {};
 
-/// `using transpose = NotTransposable<"...">`.
+/// `using transpose = NotTransposable<"...">`, with the reason shown to the user.
 template <Reason R>
 struct NotTransposable {
   static constexpr std::string_view reason = R.text;
@@ -136,9 +136,9 @@ using NotLinear = NotTransposable<"is not linear in what is differentiated">;
 /// Throws GradError: `name: reason (file:line)`.
 [[noreturn]] void refuse(const Equation& equation, std::string_view reason);
 
-/// What is the same for every elementwise primitive.
+/// The batching rule of elementwise primitives.
 void batch_elementwise(Batching& b);
-/// One operand, one result, the same attributes, on each example.
+/// The batching rule of primitives with one operand, one result and attributes that do not change.
 void batch_same(Batching& b);
 
 }  // namespace calque::primitives

@@ -9,14 +9,14 @@
 namespace calque::primitives {
 
 std::string describe(DTypeSet set) {
-  struct Group {
+  struct NamedSet {
     DTypeSet set;
     const char* name;
   };
-  static constexpr Group kGroups[] = {{kBool, "bool"},         {kInteger, "integer"}, {kSigned, "signed integer"},
-                                      {kUnsigned, "unsigned"}, {kFloat, "float"},     {kComplex, "complex"}};
+  static constexpr NamedSet kNamedSets[] = {{kBool, "bool"},         {kInteger, "integer"}, {kSigned, "signed integer"},
+                                            {kUnsigned, "unsigned"}, {kFloat, "float"},     {kComplex, "complex"}};
   std::vector<std::string> words;
-  for (const Group& g : kGroups) {
+  for (const NamedSet& g : kNamedSets) {
     if ((set & g.set) == g.set) {
       words.emplace_back(g.name);
       set = static_cast<DTypeSet>(set & ~g.set);
@@ -98,7 +98,7 @@ void Typing::check_axes(std::string_view what, std::span<const int64_t> axes, in
     if (axes[i] < 0 || axes[i] >= rank) {
       shape_error(fmt::format("{} {}: {} is out of range for rank {}", what, to_text(axes), axes[i], rank));
     }
-    // In range, so that no more than `rank` different ones can pass: the quadratic search is short.
+    // All are in range, so at most `rank` distinct ones can pass: the quadratic search is short.
     if (has_axis(axes.first(i), axes[i])) {
       shape_error(fmt::format("{} {}: {} occurs twice", what, to_text(axes), axes[i]));
     }

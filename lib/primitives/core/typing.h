@@ -1,6 +1,6 @@
 #pragma once
-// What a typing rule works with: operands, attributes, and errors that begin with the primitive's name. Rules see
-// anything that a text may say, so every number is checked before it is computed with.
+// The context of typing rules: operands, attributes, and errors that start with the primitive's name. Graphs may come
+// from untrusted texts, so rules must check every number before using it.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -28,13 +28,13 @@ inline constexpr DTypeSet kReal = kInteger | kFloat;
 inline constexpr DTypeSet kNumber = kReal | kComplex;
 inline constexpr DTypeSet kAny = kNumber | kBool;
 
-/// `bool or integer`, `f32 or f64`: how messages name a set.
+/// The name of a set in messages: `bool or integer`, `f32 or f64`.
 std::string describe(DTypeSet set);
 
 /// True when the extents (zeros counted as ones) multiply to at most 2^56, so that no index computation overflows.
 bool indexable(const Shape& shape);
 
-/// The view that a typing rule has of the equation.
+/// The equation as seen by a typing rule.
 class Typing {
  public:
   Typing(std::string_view name, const TypingInput& input, std::vector<Type>& results)
@@ -48,29 +48,29 @@ class Typing {
   int64_t integer(std::string_view attribute) const { return input_.attributes.integer(attribute); }
   std::span<const Graph> subgraphs() const { return input_.subgraphs; }
 
-  /// Adds a result. Throws ShapeError when an extent is negative or the array could not be indexed.
+  /// Appends a result type. Throws ShapeError when an extent is negative or the shape is not indexable.
   void result(DType dtype, std::span<const int64_t> dims);
   void result(const Type& type);
 
-  /// Each throws `name: text`.
+  /// Throw an error with the message `name: text`.
   [[noreturn]] void shape_error(const std::string& text) const;
   [[noreturn]] void dtype_error(const std::string& text) const;
   [[noreturn]] void rule_error(const std::string& text) const;
 
-  /// Operand i has a dtype of the set.
+  /// Checks that operand i has a dtype in the set.
   void accept(size_t i, DTypeSet set) const;
-  /// Operands [first, end) have equal dtypes.
+  /// Checks that the operands from `first` on have equal dtypes.
   void same_dtype(size_t first = 0) const;
-  /// Operands [first, end) have equal shapes.
+  /// Checks that the operands from `first` on have equal shapes.
   void same_shape(size_t first = 0) const;
   void rank_is(size_t i, int rank, std::string_view what) const;
-  /// 0 <= axis < rank.
+  /// Checks 0 <= axis < rank.
   void check_axis(std::string_view what, int64_t axis, int rank) const;
-  /// All in [0, rank) and different; strictly increasing when `sorted`.
+  /// Checks that the axes are distinct and in [0, rank), and strictly increasing when `sorted`.
   void check_axes(std::string_view what, std::span<const int64_t> axes, int rank, bool sorted) const;
-  /// The list has one entry for each of `count` dimensions.
+  /// Checks that the list has `count` entries, one per dimension.
   void check_length(std::string_view what, std::span<const int64_t> list, size_t count) const;
-  /// `got` equals `want`, for sub-graphs: throws `name: what changes type, f32[3] in and f64[3] out` alike messages.
+  /// Checks `got` == `want` for signatures of sub-graphs; the message names `what` and the first difference.
   void match(const std::string& what, std::span<const Type> want, std::span<const Type> got) const;
 
  private:
@@ -79,7 +79,8 @@ class Typing {
   std::vector<Type>& results_;
 };
 
-/// Operands of one dtype from the set and one shape; the result has dtype `result(dtype)`.
+/// The typing rule of elementwise primitives: operands of one dtype in the set and one shape, result dtype
+/// `result(dtype)`.
 void infer_elementwise(Typing& t, DTypeSet accepted, DType (*result)(DType));
 
 /// True when `axis` is in the list.

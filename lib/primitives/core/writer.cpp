@@ -62,8 +62,8 @@ Value Writer::slice(Value x, size_t axis, int64_t start, int64_t limit, int64_t 
               {{"limit", std::move(limits)}, {"start", std::move(starts)}, {"stride", std::move(strides)}});
 }
 
-Value Writer::concatenate(ValueList parts, int64_t axis) const {
-  return parts.size() == 1 ? parts[0] : emit(id_of<Concatenate>, std::move(parts), {{"axis", axis}});
+Value Writer::concatenate(ValueList operands, int64_t axis) const {
+  return operands.size() == 1 ? operands[0] : emit(id_of<Concatenate>, std::move(operands), {{"axis", axis}});
 }
 
 Value Writer::iota(DType dtype, const Shape& to, int64_t axis) const {
@@ -158,8 +158,8 @@ Term sinh(Term x) { return unary(id_of<Sinh>, x); }
 Term cosh(Term x) { return unary(id_of<Cosh>, x); }
 Term digamma(Term x) { return unary(id_of<Digamma>, x); }
 Term trigamma(Term x) {
-  // Below zero by reflection: trigamma(x) = (pi / sin(pi x))^2 - trigamma(1 - x). Elsewhere the sine is that of a
-  // constant: where it is zero, derivatives of what is not chosen would be NaN.
+  // Reflection below zero: trigamma(x) = (pi / sin(pi x))^2 - trigamma(1 - x). Elsewhere the sine is evaluated at a
+  // constant, since a zero sine would make the derivative of the unselected branch NaN.
   constexpr int kSteps = 10;
   // Bernoulli numbers B2 ... B16.
   constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
@@ -172,8 +172,8 @@ Term trigamma(Term x) {
   Term series = constant(x, kBernoulli[7]);
   for (int k = 7; k-- > 0;) series = series * rr + kBernoulli[k];
   sum = sum + r * (1.0 + r * (0.5 + r * series));
-  const Term turn = std::numbers::pi * select(negative, x - round(x), constant(x, 0.5));
-  const Term s = std::numbers::pi / sin(turn);
+  const Term angle = std::numbers::pi * select(negative, x - round(x), constant(x, 0.5));
+  const Term s = std::numbers::pi / sin(angle);
   return select(negative, s * s - sum, sum);
 }
 Term conj(Term x) { return unary(id_of<Conj>, x); }

@@ -1,6 +1,6 @@
 #pragma once
-// How rules of transformations append equations, and how derivatives of elementwise functions are written: as
-// expressions of Terms, which read like the mathematics.
+// Utilities for transformation rules: Writer appends equations, and Term is an expression type in which derivatives of
+// elementwise functions read like mathematics.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace calque::primitives {
 
-/// Appends equations to a graph, all with one line of the user's program.
+/// Appends equations to a graph, all with the same source location.
 class Writer {
  public:
   Writer(Graph& graph, const Location& location) : graph_(&graph), location_(location) {}
@@ -23,13 +23,13 @@ class Writer {
   /// Appends an equation of the primitive with that id.
   Equation& append(PrimitiveId id, ValueList operands, Attributes attributes = {},
                    std::vector<Graph> subgraphs = {}) const;
-  /// The same, of a primitive with one result.
+  /// As above, for a primitive with one result.
   Value emit(PrimitiveId id, ValueList operands, Attributes attributes = {}) const;
   /// All elements equal to `value`.
   Value splat(double value, const Type& type) const;
   Value zeros(const Type& type) const { return splat(0, type); }
 
-  // ---- what many rules need
+  // ---- common equations
   Value add(Value a, Value b) const;
   Value mul(Value a, Value b) const;
   Value neg(Value x) const;
@@ -42,12 +42,12 @@ class Writer {
   Value reduce_sum(Value x, std::vector<int64_t> axes) const;
   /// Elements start, start + stride, ... below limit along one dimension.
   Value slice(Value x, size_t axis, int64_t start, int64_t limit, int64_t stride = 1) const;
-  Value concatenate(ValueList parts, int64_t axis) const;
+  Value concatenate(ValueList operands, int64_t axis) const;
   Value iota(DType dtype, const Shape& shape, int64_t axis) const;
   /// Dimension `from` moves to position `to`, the others keep their order.
   Value move_axis(Value x, size_t from, size_t to) const;
 
-  /// Copies the equations of a graph onto these inputs. Returns its outputs.
+  /// Appends the equations of a graph applied to these inputs. Returns its outputs.
   std::vector<Value> inline_graph(const Graph& body, std::span<const Value> inputs) const;
 
  private:
@@ -61,7 +61,7 @@ struct Term {
   Value value;
 };
 
-/// A number of the type of x.
+/// A literal of the type of x.
 Term constant(Term x, double number);
 
 Term operator-(Term x);
@@ -90,8 +90,8 @@ Term select(Term predicate, Term on_true, Term on_false);
 Term where(Term predicate, Term x);
 /// x, or one where x is zero.
 Term nonzero(Term x);
-/// The share that x has in a maximum of x and y: 1, one half where they are equal, 0; `greater` is x > y (or x < y for
-/// a minimum).
+/// The derivative of max(x, y) with respect to x: 1 where `greater`, 1/2 where `equal`, else 0. `greater` is x > y (x <
+/// y for a minimum).
 Term share(Term greater, Term equal, Term like);
 
 Term abs(Term x);
@@ -116,7 +116,7 @@ Term real(Term x);
 Term imag(Term x);
 /// re + im i.
 Term complex(Term re, Term im);
-/// x as `dtype`.
+/// x converted to `dtype`.
 Term convert(Term x, DType dtype);
 DType element_dtype(Term x);
 

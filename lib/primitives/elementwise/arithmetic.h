@@ -1,6 +1,6 @@
 #pragma once
-// Arithmetic of one element. Integers wrap and never trap; 16-bit floats compute in f32 and round; every definition
-// here is exact, so that generated code in strict mode gives the same bits.
+// Arithmetic primitives. Integers wrap and never trap; 16-bit floats are computed in f32 and rounded; every operation
+// is defined to the bit, so that generated code in strict mode produces the same bits.
 #include "primitives/core/rule.h"
 #include "primitives/elementwise/scalar.h"
 
@@ -105,7 +105,7 @@ struct Sqrt : Elementwise<Sqrt, 1, kFloat> {
 struct Add : Elementwise<Add, 2, kNumber> {
   static constexpr std::string_view name = "add";
   static constexpr std::string_view doc = "x + y; integers wrap";
-  static constexpr auto attributes = kExactAttribute;
+  static constexpr auto attributes = kNoContractAttribute;
   template <class T>
   static T element(T x, T y) {
     return scalar::add(x, y);
@@ -120,7 +120,7 @@ struct Add : Elementwise<Add, 2, kNumber> {
 struct Sub : Elementwise<Sub, 2, kNumber> {
   static constexpr std::string_view name = "sub";
   static constexpr std::string_view doc = "x - y; integers wrap";
-  static constexpr auto attributes = kExactAttribute;
+  static constexpr auto attributes = kNoContractAttribute;
   template <class T>
   static T element(T x, T y) {
     return scalar::sub(x, y);
@@ -135,7 +135,7 @@ struct Sub : Elementwise<Sub, 2, kNumber> {
 struct Mul : Elementwise<Mul, 2, kNumber> {
   static constexpr std::string_view name = "mul";
   static constexpr std::string_view doc = "x * y; integers wrap; complex is (ac - bd) + (ad + bc)i";
-  static constexpr auto attributes = kExactAttribute;
+  static constexpr auto attributes = kNoContractAttribute;
   template <class T>
   static T element(T x, T y) {
     return scalar::mul(x, y);
@@ -167,7 +167,7 @@ struct Rem : Elementwise<Rem, 2, kReal> {
   static constexpr std::string_view doc =
       "the remainder of truncated division, with the dividend's sign; integers: x rem 0 = x, the least one rem -1 = 0; "
       "floats: fmod, which is exact, NaN for y = 0 or infinite x, and x for infinite y";
-  /// Of floats it is a loop, which lib/math writes down.
+  /// On floats it is a loop, implemented in lib/math.
   static constexpr LowerKind lower_kind(DType d) {
     return is_floating(d) ? LowerKind::function : LowerKind::elementwise;
   }
@@ -175,7 +175,7 @@ struct Rem : Elementwise<Rem, 2, kReal> {
   static T element(T x, T y) {
     return scalar::rem(x, y);
   }
-  /// The quotient of what the remainder leaves is a whole number but for its rounding; that of x may round up to one.
+  /// (x - z) / y is trunc(x / y) up to its rounding error; x / y itself might round up to the next integer.
   static Term tangent(int i, Term t, Term x, Term y, Term z) { return i == 0 ? t : -(t * round((x - z) / y)); }
 };
 
@@ -231,8 +231,8 @@ struct Clamp : Elementwise<Clamp, 3, kReal> {
   static T element(T lo, T x, T hi) {
     return scalar::min(scalar::max(x, lo), hi);
   }
-  /// One for x strictly inside the bounds, for `lo` at it and below, for `hi` at it and above, and for `hi` alone where
-  /// the bounds are in the wrong order: of the three exactly one has a derivative, unless one is NaN.
+  /// The derivative is 1 with respect to x strictly inside the bounds, to `lo` at and below `lo`, to `hi` at and above
+  /// `hi`, and to `hi` when lo > hi: exactly one of the three is nonzero, unless an operand is NaN.
   static Term tangent(int i, Term t, Term lo, Term x, Term hi, Term) {
     if (i == 0) return where((x <= lo) & (x < hi) & (lo <= hi), t);
     return where(i == 1 ? (x > lo) & (x < hi) : (x >= hi) | (lo > hi), t);
@@ -248,9 +248,9 @@ struct Pow : MathFunction<Pow, 2, kReal> {
   static T element(T x, T y) {
     return scalar::pow(x, y);
   }
-  /// By x it is y x^(y-1), zero for y = 0; by y it is x^y log(x), zero for x = 0. At y = 0 the first one is written
-  /// (y / x) x^y: its derivatives by x are zeros, also where x^(y-1) overflows and for NaN, and that by y is 1 / x.
-  /// Both powers are of x, so that they share its logarithm.
+  /// With respect to x: y x^(y-1), zero for y = 0. With respect to y: x^y log(x), zero for x = 0. At y = 0 the first is
+  /// written (y / x) x^y, whose derivatives with respect to x are zeros (also where x^(y-1) overflows and for NaN) and
+  /// with respect to y is 1 / x. Both powers are of x, so that they share its logarithm.
   static Term tangent(int i, Term t, Term x, Term y, Term z) {
     if (i == 0) {
       const Term power = pow(x, select(y == 0.0, constant(y, 1), y - 1.0));

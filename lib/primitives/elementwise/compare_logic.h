@@ -1,11 +1,11 @@
 #pragma once
-// Comparisons, logic and bits of one element. Comparisons with NaN are false, but `ne` is true; -0 equals +0.
+// Comparisons, logic and bit operations. Comparisons with NaN are false, except `ne`, which is true; -0 equals +0.
 #include "primitives/core/rule.h"
 #include "primitives/elementwise/scalar.h"
 
 namespace calque::primitives {
 
-/// A comparison: any dtype of the set to bool.
+/// A comparison: operands of any dtype in the set, bool result.
 template <class P, DTypeSet Accepted>
 struct Comparison : Elementwise<P, 2, Accepted> {
   static constexpr DType result_dtype(DType) { return DType::bool_; }

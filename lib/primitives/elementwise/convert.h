@@ -1,5 +1,5 @@
 #pragma once
-// Conversions between element types, and the parts of complex numbers. One conversion is one rounding.
+// Conversions between element types, and real and imaginary parts. A conversion rounds once.
 #include "primitives/core/rule.h"
 #include "primitives/elementwise/scalar.h"
 
@@ -32,7 +32,7 @@ struct Bitcast : Rule {
   static constexpr LowerKind kind = LowerKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
-  /// Zero, but for the identity.
+  /// Zero, except for the identity.
   static void jvp(Jvp& j);
   static void transpose(Transposition& t);
   static void batch(Batching& b) { batch_same(b); }
@@ -48,7 +48,7 @@ struct StopGradient : Rule {
   static void evaluate(Evaluation& e);
   static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
   using jvp = ZeroDerivative;
-  /// A cotangent goes no further.
+  /// No cotangent is propagated.
   static void transpose(Transposition&) {}
   static void batch(Batching& b) { batch_same(b); }
 };

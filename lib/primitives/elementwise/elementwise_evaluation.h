@@ -1,6 +1,6 @@
 #pragma once
-// Evaluation of elementwise primitives, derived from their `element`. Included by the source file of each family that
-// has some; a struct without `element` is a compile error there.
+// Evaluation of elementwise primitives, derived from their `element`. Included by the source files of families that
+// have elementwise primitives; a struct without `element` is a compile error there.
 #include <array>
 #include <type_traits>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace calque::primitives {
 namespace detail {
 
-/// One loop: element type T, computed in C.
+/// The loop for element type T, computed in type C.
 template <class P, class T, class C, size_t... I>
 void evaluate_loop(Evaluation& e, std::index_sequence<I...>) {
   static_assert(

@@ -1,4 +1,4 @@
-// Transformations of elementwise primitives beyond their derivatives, which stand beside them.
+// Transformation rules of elementwise primitives that are not derived from `tangent`.
 #include <fmt/format.h>
 
 #include "primitives/core/emit.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Transcendental and special functions. The reference computes them in a wider type and rounds once, so it is the
-// correctly rounded value but for the rarest cases; generated code runs the functions of lib/math.
+// Transcendental and special functions. The reference computes them in a wider type and rounds once, which is correctly
+// rounded in all but extremely few cases; generated code uses the functions of lib/math.
 #include <numbers>
 
 #include "primitives/core/rule.h"
@@ -8,8 +8,8 @@
 
 namespace calque::primitives {
 
-/// A function of one float: `name_`, its sentence, its value for x of a wide type W, and its tangent: that of x is t,
-/// the value y.
+/// Defines a function of one float: name, doc sentence, value for x of a wide type W, and tangent for a tangent t of x
+/// and the value y.
 #define CALQUE_MATH_1(Struct, name_, doc_, value_, tangent_)                                           \
   struct Struct : MathFunction<Struct> {                                                               \
     static constexpr std::string_view name = name_;                                                    \
@@ -20,7 +20,7 @@ namespace calque::primitives {
     }                                                                                                  \
     static Term tangent(Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y) { return tangent_; } \
   }
-/// Of two: the tangent t of operand i, the value z.
+/// Defines a function of two floats; in the tangent, t is the tangent of operand i and z the value.
 #define CALQUE_MATH_2(Struct, name_, doc_, value_, tangent_)                                                        \
   struct Struct : MathFunction<Struct, 2> {                                                                         \
     static constexpr std::string_view name = name_;                                                                 \
@@ -34,7 +34,7 @@ namespace calque::primitives {
     }                                                                                                               \
   }
 
-// The formatter takes products among a macro's arguments for declarations.
+// The formatter mistakes products in macro arguments for declarations.
 // clang-format off
 CALQUE_MATH_1(Rsqrt, "rsqrt", "1 / sqrt(x)", 1 / std::sqrt(x), t * (-0.5 * (y * y * y)));
 CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x), t * (1.0 / (3.0 * (y * y))));
@@ -86,7 +86,7 @@ struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
   static constexpr std::string_view doc =
       "the representable number of the operands' dtype next to x toward y; y where they are equal";
   static constexpr LowerKind kind = LowerKind::function;
-  /// The neighbours of a 16-bit float are those of its own type: `element` sees that type.
+  /// Neighbors of a 16-bit float are taken in its own type: `element` is called with that type.
   static constexpr bool computes_in_own_type = true;
   template <class T>
   static T element(T x, T y) {

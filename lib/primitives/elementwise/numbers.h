@@ -1,5 +1,5 @@
 #pragma once
-// Conversions of one element, each with the single rounding that `convert` promises. Included only by source files of
+// Conversions of one element, with the single rounding that `convert` guarantees. Included only by source files of
 // evaluation rules.
 #include <cmath>
 #include <complex>
@@ -17,11 +17,11 @@ namespace calque::primitives {
 template <class T>
 inline constexpr bool is_half_v = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
-/// The type in which basic primitives compute: f32 for 16-bit floats.
+/// The type in which arithmetic is computed: f32 for 16-bit floats, else T.
 template <class T>
 using Compute = std::conditional_t<is_half_v<T>, float, T>;
 
-/// The type in which the reference computes functions: wider than T, T itself for integers.
+/// The type in which the reference computes functions: wider than T for floats, T for integers.
 template <class T>
 struct WiderOf {
   using type = T;
@@ -45,11 +45,11 @@ struct WiderOf<double> {
 template <class T>
 using Wider = typename WiderOf<T>::type;
 
-/// Truncated and saturated; NaN gives 0.
+/// Truncates toward zero and saturates; NaN becomes 0.
 template <class I, class F>
 I saturate(F x) {
   if (std::isnan(x)) return 0;
-  // Two powers that floats represent: the least I, and one past the greatest.
+  // Powers of two that floats represent: the least I, and one past the greatest.
   constexpr F kLow = static_cast<F>(std::numeric_limits<I>::min());
   const F high = std::ldexp(F(1), std::numeric_limits<I>::digits);
   if (x <= kLow) return std::numeric_limits<I>::min();
@@ -57,7 +57,7 @@ I saturate(F x) {
   return static_cast<I>(x);
 }
 
-/// x as an element of type To, as `convert` defines it.
+/// x converted to type To, as defined by `convert`.
 template <class To, class From>
 To convert_element(From x) {
   if constexpr (std::is_same_v<To, From>) {

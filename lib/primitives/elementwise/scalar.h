@@ -1,6 +1,6 @@
 #pragma once
-// The arithmetic of one element as semantics.md defines it, free of undefined behaviour: integers wrap and never trap.
-// T is bool, an integer, float, double or a complex of these; 16-bit floats come here as float.
+// The arithmetic of one element as defined in docs/semantics.md, without undefined behavior: integers wrap and never
+// trap. T is bool, an integer, float, double or a complex of these; 16-bit floats are passed as float.
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -89,7 +89,7 @@ T neg(T x) {
   }
 }
 
-/// Of complex: the modulus, computed without overflow.
+/// For complex numbers the modulus, computed without overflow.
 template <class T>
 auto abs(T x) {
   if constexpr (is_complex_v<T>) {
@@ -107,10 +107,10 @@ T sign(T x) {
   if constexpr (!std::is_unsigned_v<T>) {
     if (x < T{0}) return T(-1);
   }
-  return x;  // zeros and NaN stay
+  return x;  // zeros and NaN are returned unchanged
 }
 
-/// f of floats, the identity on integers.
+/// f on floats, the identity on integers.
 template <class T, class F>
 T round_with(T x, F f) {
   if constexpr (std::is_floating_point_v<T>) {

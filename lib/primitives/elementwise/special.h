@@ -1,5 +1,5 @@
 #pragma once
-// Functions that <cmath> lacks, for the reference evaluator: accurate rather than fast.
+// Functions missing from <cmath>, for the reference evaluator: accurate rather than fast.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -21,8 +21,9 @@ inline long double lgamma(long double x) {
   return ::lgammal_r(x, &sign);
 }
 
-/// The inverse of erf. Start: the approximation of M. Giles, "Approximating the erfinv function" (GPU Computing Gems,
-/// 2011) in its leading terms; then Halley steps on erf, or on erfc where 1 - |x| is small, which converge cubically.
+/// The inverse of erf. Starts from the leading terms of the approximation of M. Giles, "Approximating the erfinv
+/// function" (GPU Computing Gems, 2011), refined by Halley steps on erf, or on erfc where 1 - |x| is small, which
+/// converge cubically.
 template <class W>
 W erf_inv(W x) {
   const W a = std::fabs(x);

@@ -1,5 +1,5 @@
 #pragma once
-// Indexing by values that are known only at run time. No index, whatever its value, reads or writes outside an array.
+// Indexing by run-time values. No index value causes an access outside an array.
 #include "primitives/core/rule.h"
 #include "primitives/elementwise/scalar.h"
 #include "primitives/shape/shape.h"
@@ -31,14 +31,14 @@ struct DynamicUpdateSlice : Rule {
   static void transpose(Transposition& t);
 };
 
-/// Windows of x at the positions that the vectors along the last dimension of the indices give.
+/// Windows of x at positions given by the vectors along the last dimension of the indices.
 ///
 /// Component k of an index vector is the start along dimension start_index_map[k] of x. A window has extents
-/// slice_sizes; its dimensions but the collapsed ones (extent 1) and the batching ones become the result's offset_dims,
-/// in order; the other result dimensions are those of the indices without the last. Dimension operand_batching_dims[k]
-/// of x moves together with dimension indices_batching_dims[k] of the indices. A window that does not lie wholly inside
-/// is filled (mode "fill"), is all zeros (mode "zero"), or is moved inside by clamping its start (mode "clip").
-/// Negative starts are outside.
+/// slice_sizes; its dimensions except the collapsed (extent 1) and the batching ones become the result's offset_dims,
+/// in order; the other result dimensions are those of the indices except the last. Dimension operand_batching_dims[k]
+/// of x is paired with dimension indices_batching_dims[k] of the indices. A window not entirely inside x is filled
+/// (mode "fill"), is all zeros (mode "zero"), or is moved inside by clamping its start (mode "clip"). Negative starts
+/// are outside.
 struct Gather : Rule {
   static constexpr std::string_view name = "gather";
   static constexpr std::string_view doc =
@@ -59,10 +59,10 @@ struct Gather : Rule {
   static void transpose(Transposition& t);
 };
 
-/// The element that a gather in mode "fill" gives for a window outside: NaN (in both parts if complex), the least
-/// signed, the greatest unsigned integer, true; in mode "zero" a zero.
+/// The element of a window outside x. Mode "fill": NaN (in both parts if complex), the least signed or the greatest
+/// unsigned integer, true. Mode "zero": zero.
 Literal gather_fill(const Attributes& attributes, DType dtype);
-/// The same in mode "fill".
+/// As above, for mode "fill".
 Literal gather_fill(DType dtype);
 
 /// Typing of all scatters: (x, indices, updates) to x's type.
@@ -71,13 +71,13 @@ void infer_scatter(Typing& t, DTypeSet accepted);
 /// Batching of all scatters.
 void batch_scatter(Batching& b);
 
-/// Windows of updates combined into x at the positions that index vectors give, in row-major order of the updates.
+/// Combines windows of updates into x at positions given by index vectors, in row-major order of the updates.
 ///
 /// Component k of an index vector (the last dimension of the indices) is the start along dimension
 /// scatter_dims_to_operand_dims[k] of x. update_window_dims are the dimensions of updates that run over the window;
-/// they correspond in order to the dimensions of x but the inserted (window extent 1) and the batching ones. The other
-/// dimensions of updates are those of the indices without the last. A window that does not lie wholly inside x is
-/// dropped whole.
+/// they correspond in order to the dimensions of x except the inserted (window extent 1) and the batching ones. The
+/// other dimensions of updates are those of the indices except the last. A window not entirely inside x is dropped as a
+/// whole.
 template <class P, DTypeSet Accepted>
 struct ScatterRule : Rule {
   static constexpr int min_operands = 3;

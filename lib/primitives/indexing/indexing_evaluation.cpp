@@ -1,4 +1,4 @@
-// Evaluation of dynamic slices, gather and the scatters. Every start is clamped or tested before it is used.
+// Evaluation of dynamic slices, gather and scatters. Every start is clamped or checked before use.
 #include <algorithm>
 #include <limits>
 
@@ -40,7 +40,7 @@ int64_t dot(std::span<const int64_t> a, std::span<const int64_t> b) {
   return sum;
 }
 
-/// Where the windows of a gather or scatter stand in x: one offset in elements for each index vector.
+/// The offsets of the windows of a gather or scatter in x, in elements, one per index vector.
 struct Windows {
   std::vector<int64_t> offsets;  ///< -1: outside
 
@@ -71,7 +71,7 @@ struct Windows {
   }
 };
 
-/// For each dimension of an array of windows: its stride in x if it runs over the window, and its stride in the
+/// For each dimension of an array of windows: the stride in x if it runs over the window, or the stride in the
 /// row-major batch if it runs over the index vectors.
 struct WindowStrides {
   std::vector<int64_t> in_window, in_batch;

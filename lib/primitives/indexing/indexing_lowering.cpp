@@ -1,4 +1,4 @@
-// Index maps of dynamic slices and gather. Starts are clamped, or tested, before anything is loaded through them.
+// Index maps of dynamic slices and gather. Starts are clamped or checked before any load through them.
 #include <algorithm>
 
 #include "primitives/core/lowering_helpers.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Indices = calque::detail::InlineVector<Scalar, 5>;
 
-/// An integer of any dtype as i64; u64 beyond i64 saturates, so that it stays too large.
+/// An integer of any dtype as i64; u64 beyond i64 saturates, so that it stays out of range.
 Scalar as_index(Lowering& l, Scalar s) {
   const DType dtype = l.dtype(s);
   if (dtype == DType::i64) return s;

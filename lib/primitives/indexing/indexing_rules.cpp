@@ -1,5 +1,5 @@
-// Transformations of indexing by values. Gathers transpose to scatters that add, and the reverse; windows that move
-// with the example become gathers and scatters with batching dimensions.
+// Transformations of dynamic indexing. gather transposes to scatter_add and vice versa. Windows with batched starts
+// become gathers and scatters with batching dimensions.
 #include <algorithm>
 
 #include "primitives/core/batched_axes.h"
@@ -20,7 +20,7 @@ bool any_batched(const Batching& b, size_t first) {
   return std::any_of(b.batched.begin() + static_cast<std::ptrdiff_t>(first), b.batched.end(), [](bool x) { return x; });
 }
 
-/// The starts of a window as one index vector for each example, each clamped so that the window lies inside.
+/// The starts of a window as one index vector per example, clamped so that the window is inside x.
 Value clamped_starts(Batching& b, size_t first, const Shape& x, const List& sizes) {
   const Writer& w = b.writer;
   const Value one = b.operands[first];
@@ -28,10 +28,10 @@ Value clamped_starts(Batching& b, size_t first, const Shape& x, const List& size
   const DType dtype = from == DType::u64 || from == DType::i64 ? DType::i64
                       : from == DType::u32                     ? DType::i64
                                                                : DType::i32;
-  ValueList parts;
+  ValueList starts;
   for (size_t d = 0; d < sizes.size(); ++d) {
     Value start = b.batched_operand(first + d);
-    if (from == DType::u64) {  // beyond i64 it must stay large
+    if (from == DType::u64) {  // values beyond i64 must stay out of range
       const Type type = w.type(start);
       start = w.emit(id_of<Min>, {start, w.graph().add_literal(Literal::of<uint64_t>(INT64_MAX), Type(type))});
     }
@@ -39,13 +39,13 @@ Value clamped_starts(Batching& b, size_t first, const Shape& x, const List& size
     const Type type = w.type(start);
     const auto literal = [&](int64_t value) { return w.graph().add_literal(make_literal(dtype, value), Type(type)); };
     start = w.emit(id_of<Clamp>, {literal(0), start, literal(x[d] - sizes[d])});
-    parts.push_back(w.reshape(start, Shape{b.size, 1}));
+    starts.push_back(w.reshape(start, Shape{b.size, 1}));
   }
-  if (parts.empty()) return w.zeros({DType::i32, Shape{b.size, 0}});
-  return w.concatenate(std::move(parts), 1);
+  if (starts.empty()) return w.zeros({DType::i32, Shape{b.size, 0}});
+  return w.concatenate(std::move(starts), 1);
 }
 
-/// Starts that are the same for all examples, with one for the batch's dimension in front.
+/// Unbatched starts, with a start of 0 for the batch dimension in front.
 ValueList starts_with_batch(const Batching& b, ValueList operands, size_t first) {
   const DType dtype = b.operands.size() > first ? b.writer.dtype(b.operands[first]) : DType::i32;
   operands.push_back(b.writer.zeros({dtype, {}}));
@@ -78,17 +78,17 @@ void DynamicSlice::batch(Batching& b) {
   }
   const Shape& x = b.operand_type(0).shape;
   const Value indices = clamped_starts(b, 1, x, sizes);
-  const bool own = b.batched[0];
-  List offset, map, window = own ? prepended(1, sizes) : sizes;
+  const bool x_batched = b.batched[0];
+  List offset, map, window = x_batched ? prepended(1, sizes) : sizes;
   for (int64_t d = 0; d < x.rank(); ++d) {
     offset.push_back(d + 1);
-    map.push_back(own ? d + 1 : d);
+    map.push_back(x_batched ? d + 1 : d);
   }
   b.result(b.emit<Gather>({b.operands[0], indices}, {{"collapsed_slice_dims", List{}},
-                                                     {"indices_batching_dims", own ? List{0} : List{}},
+                                                     {"indices_batching_dims", x_batched ? List{0} : List{}},
                                                      {"mode", std::string("clip")},
                                                      {"offset_dims", std::move(offset)},
-                                                     {"operand_batching_dims", own ? List{0} : List{}},
+                                                     {"operand_batching_dims", x_batched ? List{0} : List{}},
                                                      {"slice_sizes", std::move(window)},
                                                      {"start_index_map", std::move(map)}}));
 }
@@ -137,7 +137,7 @@ void DynamicUpdateSlice::batch(Batching& b) {
 
 namespace {
 
-/// The scatter that puts windows back where a gather took them.
+/// The attributes of the scatter that writes windows back to where a gather read them.
 Attributes scatter_of(const Attributes& gather) {
   return {{"indices_batching_dims", gather.ints("indices_batching_dims")},
           {"inserted_window_dims", gather.ints("collapsed_slice_dims")},
@@ -146,7 +146,7 @@ Attributes scatter_of(const Attributes& gather) {
           {"update_window_dims", gather.ints("offset_dims")}};
 }
 
-/// The gather that takes the windows that a scatter wrote; outside there is nothing.
+/// The attributes of the gather that reads the windows that a scatter writes; windows outside are zero.
 Attributes gather_of(const Attributes& scatter, const Shape& x, const Shape& updates) {
   const List& inserted = scatter.ints("inserted_window_dims");
   const List& batching = scatter.ints("operand_batching_dims");
@@ -166,7 +166,7 @@ Attributes gather_of(const Attributes& scatter, const Shape& x, const Shape& upd
           {"start_index_map", scatter.ints("scatter_dims_to_operand_dims")}};
 }
 
-/// What a scatter wrote, taken again; where no window fits into x, zeros.
+/// Gathers the windows that a scatter wrote; zeros if no window fits into x.
 Value take_windows(const Writer& w, Value x, Value indices, const Attributes& scatter, const Shape& updates) {
   const Attributes gather = gather_of(scatter, w.shape(x), updates);
   const List& sizes = gather.ints("slice_sizes");
@@ -176,12 +176,12 @@ Value take_windows(const Writer& w, Value x, Value indices, const Attributes& sc
   return w.emit(id_of<Gather>, {x, indices}, gather);
 }
 
-/// Index vectors moved so that every window lies inside, as mode "clip" does.
+/// Index vectors clamped so that every window is inside x, as in mode "clip".
 Value clipped_indices(const Writer& w, Value indices, const Attributes& gather, const Shape& x) {
   const List& map = gather.ints("start_index_map");
   const List& sizes = gather.ints("slice_sizes");
-  const DType own = w.dtype(indices);
-  if (own == DType::u64) {
+  const DType dtype = w.dtype(indices);
+  if (dtype == DType::u64) {
     indices =
         w.emit(id_of<Min>, {indices, w.graph().add_literal(Literal::of<uint64_t>(INT64_MAX), Type(w.type(indices)))});
   }
@@ -200,7 +200,7 @@ Value clipped_indices(const Writer& w, Value indices, const Attributes& gather, 
 
 }  // namespace
 
-/// A window outside has the tangent zero.
+/// The tangent of a window outside x is zero.
 void Gather::jvp(Jvp& j) {
   if (!j.active(0)) return;
   Attributes attributes = j.attributes();
@@ -231,7 +231,7 @@ void Gather::batch(Batching& b) {
       in_operand = prepended(0, in_operand);
       in_indices = prepended(0, in_indices);
       sizes = prepended(1, sizes);
-    } else {  // all examples are one more dimension of the window
+    } else {  // the batch is an additional dimension of the window
       sizes = prepended(b.size, sizes);
       offset = prepended(0, offset);
     }
@@ -265,7 +265,7 @@ void batch_scatter(Batching& b) {
                           {"update_window_dims", std::move(window)}}));
 }
 
-/// The update that stays is the same for tangents, since it is the last one in order.
+/// The same update wins for values and tangents, since it is the last one in order.
 void Scatter::jvp(Jvp& j) {
   if (!j.active(0) && !j.active(2)) return;
   j.add(j.emit<Scatter>({j.tangent_or_zero(0), j.primals[1], j.tangent_or_zero(2)}, j.attributes()));
@@ -278,7 +278,7 @@ void Scatter::transpose(Transposition& t) {
   const Value indices = t.operands[1], ct = t.cotangents[0];
   if (t.linear(0)) t.add(0, w.emit(id_of<Scatter>, {ct, indices, w.zeros(updates)}, t.attributes()));
   if (!t.linear(2)) return;
-  // Of several updates of one element the last one stayed: numbers scattered in their place tell which.
+  // Of several updates of one element the last one wins: scattering the numbers of the updates tells which.
   const auto take = [&](Value v) { return take_windows(w, v, indices, t.attributes(), updates.shape); };
   const Value numbers = w.reshape(w.iota(DType::i64, Shape{updates.shape.num_elements()}, 0), updates.shape);
   const Value stayed = w.emit(id_of<Scatter>, {w.zeros({DType::i64, x.shape}), indices, numbers}, t.attributes());
@@ -303,7 +303,7 @@ void ScatterAdd::transpose(Transposition& t) {
 
 namespace {
 
-/// All that equal the extremum share its tangent: the element that was there and each of its updates.
+/// The original element and the updates that equal the extremum share its tangent.
 void jvp_scatter_extremum(Jvp& j) {
   const Writer& w = j.writer;
   const Type& x = j.operand_type(0);

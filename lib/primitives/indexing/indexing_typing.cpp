@@ -10,7 +10,7 @@ namespace {
 
 using List = std::vector<int64_t>;
 
-/// Operands from `first` are rank-0 integers of one dtype, one for each dimension of operand 0.
+/// Checks that the operands from `first` on are rank-0 integers of one dtype, one per dimension of operand 0.
 void check_starts(Typing& t, size_t first) {
   const Type& x = t.operand(0);
   if (t.num_operands() - first != x.shape.size()) {
@@ -30,7 +30,7 @@ void check_disjoint(Typing& t, std::string_view a_name, const List& a, std::stri
   }
 }
 
-/// What gather and scatter share: the indices, the map of their components and the batching dimensions.
+/// Checks common to gather and scatter: the indices, the map of their components and the batching dimensions.
 void check_indices(Typing& t, std::string_view map_name, const List& map, std::string_view removed_name,
                    const List& removed) {
   const Type& x = t.operand(0);
@@ -109,7 +109,7 @@ void Gather::infer(Typing& t) {
   List window;
   for (size_t d = 0; d < sizes.size(); ++d) {
     const auto axis = static_cast<int64_t>(d);
-    // A batching dimension is as long in the indices: where it is empty there is no window that would have to fit.
+    // A batching dimension has the same extent in the indices: if it is 0, there is no window that must fit.
     const int64_t fits = has_axis(batching, axis) ? 1 : x.shape[d];
     if (sizes[d] < 0 || sizes[d] > fits) {
       t.shape_error(fmt::format("slice_sizes {} do not fit into {}", to_text(sizes), to_string(x)));

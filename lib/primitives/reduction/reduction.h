@@ -1,13 +1,13 @@
 #pragma once
-// Reductions, cumulative operations and contractions. 16-bit floats accumulate in f32 and round once at the end.
-// The reference reduces in row-major order: products, min, max and contractions strictly one after the other, float
-// sums pairwise over blocks of eight, so that the oracle stays exact to a few roundings for long sums. Generated code
-// may reassociate float sums, products and contractions.
+// Reductions, cumulative operations and contractions. 16-bit floats accumulate in f32 and round once at the end. The
+// reference reduces in row-major order: products, min, max and contractions strictly sequentially, float sums pairwise
+// over blocks of eight, so that the error of long sums stays within a few roundings. Generated code may reassociate
+// float sums, products and contractions.
 #include "primitives/core/rule.h"
 
 namespace calque::primitives {
 
-/// Batching of reductions, and of what goes along `axis`.
+/// Batching rules of reductions over `axes` and of operations along `axis`.
 void batch_reduction(Batching& b);
 void batch_along_axis(Batching& b);
 

@@ -18,24 +18,24 @@ List kept_axes(const Shape& shape, const List& axes) {
   return kept;
 }
 
-/// A reduced value at each element that it came from.
-Value spread_back(const Writer& w, Value reduced, const Shape& shape, const List& axes) {
+/// Broadcasts a reduced value back to the shape of the operand.
+Value broadcast_back(const Writer& w, Value reduced, const Shape& shape, const List& axes) {
   return w.broadcast(reduced, shape, kept_axes(shape, axes));
 }
 
-/// Elements that equal the extremum of their group share its tangent.
+/// The elements that equal the extremum share its tangent.
 void jvp_extremum(Jvp& j) {
   const List& axes = j.attributes().ints("axes");
   const Writer& w = j.writer;
   const Type& x = j.operand_type(0);
-  if (x.shape.num_elements() == 0) return;  // the extremum of nothing is a constant
-  const Value at = w.emit(id_of<Eq>, {j.primals[0], spread_back(w, j.results[0], x.shape, axes)});
+  if (x.shape.num_elements() == 0) return;  // the extremum of an empty array is a constant
+  const Value at = w.emit(id_of<Eq>, {j.primals[0], broadcast_back(w, j.results[0], x.shape, axes)});
   const Value ones = w.convert(at, x.dtype);
   const Value sum = w.reduce_sum(w.mul(j.tangents[0], ones), axes);
   j.add(w.emit(id_of<Div>, {sum, w.reduce_sum(ones, axes)}));
 }
 
-/// Along `axis`, moved one step toward the end (the start if `reverse`), with `first` where nothing comes from.
+/// x shifted by one along `axis` toward the end (the start if `reverse`), with `first` shifted in.
 Value shifted(const Writer& w, Value x, size_t axis, bool reverse, double first) {
   const Shape shape = w.shape(x);
   if (shape[axis] == 0) return x;
@@ -66,8 +66,8 @@ Value linear_recurrence(const Writer& w, Value a, Value b, size_t axis, bool rev
   return w.move_axis(scan.result(1), 0, axis);
 }
 
-/// The running extremum keeps its tangent where it stays, takes that of x where x takes its place, half of each where
-/// both are equal.
+/// Where x replaces the running extremum, the tangent is that of x; where the extremum stays, the tangent stays; where
+/// both are equal, it is the mean of the two.
 void jvp_running_extremum(Jvp& j, PrimitiveId better) {
   const Writer& w = j.writer;
   const auto axis = static_cast<size_t>(j.attributes().integer("axis"));
@@ -78,7 +78,7 @@ void jvp_running_extremum(Jvp& j, PrimitiveId better) {
   const Value before = shifted(w, j.results[0], axis, reverse, 0);
   const Value share = w.select(w.emit(better, {x, before}), w.splat(1, type),
                                w.select(w.emit(id_of<Eq>, {x, before}), w.splat(0.5, type), w.zeros(type)));
-  // The first one has nothing before it.
+  // The first element has no predecessor.
   const Value index = w.iota(DType::i64, type.shape, static_cast<int64_t>(axis));
   const Value first =
       w.emit(id_of<Eq>, {index, w.splat(reverse ? static_cast<double>(type.shape[axis] - 1) : 0, w.type(index))});
@@ -110,10 +110,11 @@ void batch_along_axis(Batching& b) {
 void ReduceSum::jvp(Jvp& j) { j.add(j.emit<ReduceSum>({j.tangents[0]}, j.attributes())); }
 
 void ReduceSum::transpose(Transposition& t) {
-  t.add(0, spread_back(t.writer, t.cotangents[0], t.operand_type(0).shape, t.attributes().ints("axes")));
+  t.add(0, broadcast_back(t.writer, t.cotangents[0], t.operand_type(0).shape, t.attributes().ints("axes")));
 }
 
-/// The product of all others, from running products of both sides, so that zeros divide nothing.
+/// The derivative is the product of all other elements, computed from cumulative products from both sides: no division
+/// by zero.
 void ReduceProd::jvp(Jvp& j) {
   const Writer& w = j.writer;
   const List& axes = j.attributes().ints("axes");
@@ -171,7 +172,7 @@ void DotGeneral::jvp(Jvp& j) {
 
 namespace {
 
-/// The dimensions of a dot_general's operand, by what becomes of them.
+/// The dimensions of an operand of dot_general: batch, contracted, free.
 struct DotAxes {
   List batch, contract, free;
 };
@@ -192,21 +193,21 @@ List range(int64_t first, size_t count) {
   return list;
 }
 
-/// The cotangent of one operand: that of the result times the other operand, contracted over the other's free
-/// dimensions, its dimensions put back into order.
+/// The cotangent of one operand: the result's cotangent contracted with the other operand over the other's free
+/// dimensions, then transposed to the operand's order of dimensions.
 Value transposed_operand(Transposition& t, bool lhs) {
   const size_t mine = lhs ? 0 : 1, others = lhs ? 1 : 0;
   const DotAxes my = dot_axes(t.equation, t.operand_type(mine).shape, lhs);
   const DotAxes other = dot_axes(t.equation, t.operand_type(others).shape, !lhs);
   const size_t batch = my.batch.size();
-  // Where the other's free dimensions lie in the result: behind the batch, and behind the lhs' free ones.
+  // The positions of the other's free dimensions in the result: after the batch and, for the rhs, the lhs' free ones.
   const List ct_contract = range(static_cast<int64_t>(batch + (lhs ? my.free.size() : 0)), other.free.size());
   Attributes attributes{{"lhs_batch", range(0, batch)},
                         {"lhs_contract", ct_contract},
                         {"rhs_batch", other.batch},
                         {"rhs_contract", other.free}};
   const Value product = t.emit<DotGeneral>({t.cotangents[0], t.operands[others]}, std::move(attributes));
-  // It has the dimensions: batch, my free ones, then the other's contracted ones, in the other's order.
+  // Dimensions of the product: batch, this operand's free ones, the other's contracted ones in the other's order.
   List order = my.batch;
   order.insert(order.end(), my.free.begin(), my.free.end());
   List contracted = other.contract;
@@ -245,7 +246,7 @@ void DotGeneral::batch(Batching& b) {
                                                           {"lhs_contract", moved(0, "lhs_contract")},
                                                           {"rhs_batch", std::move(rhs_batch)},
                                                           {"rhs_contract", moved(1, "rhs_contract")}});
-  // Examples of one operand alone are a free dimension: the first of that operand's.
+  // If only one operand is batched, the batch is the first free dimension of that operand.
   size_t at = 0;
   if (!b.batched[1]) at = batch;
   if (!b.batched[0]) at = batch + dot_axes(b.equation, b.operand_type(0).shape, true).free.size();

@@ -1,10 +1,10 @@
 #pragma once
-// Views: each element of the result is one element of an operand (or a constant), found by index arithmetic alone.
+// Views: each element of the result is one element of an operand (or a constant), selected by index arithmetic alone.
 #include "primitives/core/rule.h"
 
 namespace calque::primitives {
 
-/// What all views have: typing, evaluation and index map of their own.
+/// The rules that all views declare: typing, evaluation, index map and batching.
 #define CALQUE_VIEW_RULES                                                                            \
   static constexpr LowerKind kind = LowerKind::mapped;                                               \
   static void infer(Typing& t);                                                                      \

@@ -100,7 +100,7 @@ void Slice::evaluate(Evaluation& e) {
   int64_t base = 0;
   for (size_t d = 0; d < strides.size(); ++d) {
     base += start[d] * strides[d];
-    // A stride beyond the extent has one element: it is never multiplied by more than 0.
+    // A stride beyond the extent selects one element, index 0: clamping it avoids overflow.
     strides[d] *= std::min(stride[d], std::max<int64_t>(e.operands[0].shape()[d], 1));
   }
   copy_view(e, strides, base);
@@ -141,11 +141,11 @@ void Concatenate::evaluate(Evaluation& e) {
   const size_t row = out.bytes() / outer;
   auto* to = static_cast<char*>(out.mutable_data());
   for (const AnyArray& x : e.operands) {
-    const size_t part = x.bytes() / outer;
-    for (size_t o = 0; part != 0 && o < outer; ++o) {
-      std::memcpy(to + o * row, bytes_of(x) + o * part, part);
+    const size_t x_row = x.bytes() / outer;
+    for (size_t o = 0; x_row != 0 && o < outer; ++o) {
+      std::memcpy(to + o * row, bytes_of(x) + o * x_row, x_row);
     }
-    to += part;
+    to += x_row;
   }
 }
 

@@ -1,4 +1,4 @@
-// Index maps of the views. Division and remainder appear only where a reshape splits dimensions that do not line up.
+// Index maps of the views. Only reshapes that split dimensions at unaligned boundaries need division and remainder.
 #include <algorithm>
 
 #include "primitives/core/lowering_helpers.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Indices = calque::detail::InlineVector<Scalar, 5>;
 
-/// The row-major position of `index` in the dimensions [begin, end) of a shape.
+/// The row-major linear index of `index` within the dimensions [begin, end) of a shape.
 Scalar linearize(Lowering& l, const Shape& shape, size_t begin, size_t end, std::span<const Scalar> index) {
   Scalar sum = l.index(0);
   bool zero = true;
@@ -44,7 +44,7 @@ Scalar Reshape::lower(Lowering& l, const Equation& e, size_t result, std::span<c
   const Shape& to = l.graph().shape(e.result(result));
   Indices in(from.size(), l.index(0));
   if (from.num_elements() == 0) return l.operand(0, in);
-  // The shortest runs of dimensions on both sides whose extents have the same product map to each other.
+  // Maps the shortest runs of dimensions with equal products of extents on both sides to each other.
   size_t i = 0;
   size_t o = 0;
   while (i < from.size() || o < to.size()) {
@@ -96,7 +96,7 @@ Scalar Slice::lower(Lowering& l, const Equation& e, size_t, std::span<const Scal
   const Shape& from = l.graph().shape(e.operand(0));
   Indices in;
   for (size_t d = 0; d < index.size(); ++d) {
-    // A stride beyond the extent meets only index 0.
+    // A stride beyond the extent is only multiplied by index 0: clamping it avoids overflow.
     const int64_t step = std::min(stride[d], std::max<int64_t>(from[d], 1));
     const Scalar scaled = step == 1 ? index[d] : l.mul(index[d], step);
     in.push_back(start[d] == 0 ? scaled : l.add(scaled, l.index(start[d])));
@@ -115,7 +115,7 @@ Scalar Pad::lower(Lowering& l, const Equation& e, size_t result, std::span<const
   Indices in;
   for (size_t d = 0; d < index.size(); ++d) {
     const int64_t step = interior[d] + 1;
-    const int64_t last = (from[d] - 1) * step;  // where the last element stands, counted from low
+    const int64_t last = (from[d] - 1) * step;  // position of the last element, relative to low
     const Scalar p = low[d] == 0 ? index[d] : l.sub(index[d], l.index(low[d]));
     if (from[d] == 1 && to[d] > 1) {
       inside.equal(p, 0);
@@ -128,7 +128,7 @@ Scalar Pad::lower(Lowering& l, const Equation& e, size_t result, std::span<const
       in.push_back(p);
       continue;
     }
-    // Remainders are taken of p moved up by whole steps, so that it is not negative in the low padding either.
+    // p is shifted up by whole steps before the division, so that it is not negative in the low padding.
     const int64_t up = low[d] > 0 ? (low[d] + step - 1) / step : 0;
     const Scalar moved = up == 0 ? p : l.add(p, l.index(up * step));
     inside.equal(l.mod(moved, step), 0);

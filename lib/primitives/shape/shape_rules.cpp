@@ -1,5 +1,5 @@
-// Transformations of views. All are linear: the tangent is the same view of the tangent, and the transposed moves
-// cotangents back to where they came from.
+// Transformations of views. All are linear: the tangent is the same view of the operand's tangent, and the transpose
+// moves cotangents back to the operand's positions.
 #include "primitives/core/batched_axes.h"
 #include "primitives/core/emit.h"
 
@@ -14,7 +14,7 @@ void same_view(Jvp& j) {
   j.add(j.writer.emit(e.id(), {j.tangents[0]}, e.attributes()));
 }
 
-/// pad of one value by a rank-0 zero.
+/// Pads a value with zeros.
 Value pad(const Writer& w, Value x, List low, List high, List interior) {
   const Value zero = w.zeros({w.dtype(x), {}});
   return w.emit(id_of<Pad>, {x, zero},
@@ -26,7 +26,7 @@ Value pad(const Writer& w, Value x, List low, List high, List interior) {
 // ---- iota
 
 void Iota::batch(Batching& b) {
-  b.result(b.writer.emit(b.equation.id(), {}, b.attributes()), false);  // has no operand that could be batched
+  b.result(b.writer.emit(b.equation.id(), {}, b.attributes()), false);  // has no operands to be batched
 }
 
 // ---- broadcast
@@ -94,10 +94,10 @@ void Slice::transpose(Transposition& t) {
   const Shape& taken = t.result_type().shape;
   List high, interior;
   for (size_t d = 0; d < x.size(); ++d) {
-    // The last element taken lies at start + (taken - 1) stride.
+    // The last selected element is at start + (taken - 1) * stride.
     const int64_t span = taken[d] == 0 ? 0 : (taken[d] - 1) * stride[d] + 1;
     high.push_back(x[d] - start[d] - span);
-    interior.push_back(taken[d] > 1 ? stride[d] - 1 : 0);  // a stride may be of any size where it takes no step
+    interior.push_back(taken[d] > 1 ? stride[d] - 1 : 0);  // with one element, the stride may be arbitrarily large
   }
   t.add(0, pad(t.writer, t.cotangents[0], start, std::move(high), std::move(interior)));
 }
@@ -118,20 +118,20 @@ void Pad::transpose(Transposition& t) {
   const List& interior = t.attributes().ints("interior");
   const Type& x = t.operand_type(0);
   const Writer& w = t.writer;
-  // What x gave: the edges are cut off (or, where the padding was negative, zeros take the place of what it cut).
-  List cut_low, cut_high;
+  // Cotangent of x: remove the padding (where the padding was negative, insert zeros for the removed elements).
+  List crop_low, crop_high;
   for (size_t d = 0; d < low.size(); ++d) {
-    cut_low.push_back(-low[d]);
-    cut_high.push_back(-high[d]);
+    crop_low.push_back(-low[d]);
+    crop_high.push_back(-high[d]);
   }
   const List none(low.size(), 0);
-  Value inner = pad(w, t.cotangents[0], std::move(cut_low), std::move(cut_high), none);
+  Value inner = pad(w, t.cotangents[0], std::move(crop_low), std::move(crop_high), none);
   for (size_t d = 0; d < low.size(); ++d) {
     if (interior[d] > 0) inner = w.slice(inner, d, 0, w.shape(inner)[d], interior[d] + 1);
   }
   if (t.linear(0)) t.add(0, inner);
   if (!t.linear(1)) return;
-  // What the value gave is all the rest: the cotangents but those of x, which zeros take out before the sum.
+  // Cotangent of the padding value: the sum of all cotangents except those of x, which are masked to zero.
   const Value mask_inside = w.emit(id_of<Pad>, {w.splat(0, x), w.splat(1, {x.dtype, {}})}, t.attributes());
   List all;
   for (size_t d = 0; d < low.size(); ++d) all.push_back(static_cast<int64_t>(d));
@@ -149,7 +149,7 @@ void Pad::batch(Batching& b) {
     b.result(w.emit(id_of<Pad>, {x, b.operands[1]}, attributes));
     return;
   }
-  // A value for each example: select it where a mask of the same padding says so.
+  // A padding value per example: pad with zeros and a mask, then select the value where the mask is set.
   const Type& type = b.operand_type(0);
   const Value padded = w.emit(id_of<Pad>, {x, w.zeros({type.dtype, {}})}, attributes);
   const Value outside =
@@ -160,9 +160,9 @@ void Pad::batch(Batching& b) {
 // ---- concatenate
 
 void Concatenate::jvp(Jvp& j) {
-  ValueList parts;
-  for (size_t i = 0; i < j.primals.size(); ++i) parts.push_back(j.tangent_or_zero(i));
-  j.add(j.emit<Concatenate>(std::move(parts), j.attributes()));
+  ValueList tangents;
+  for (size_t i = 0; i < j.primals.size(); ++i) tangents.push_back(j.tangent_or_zero(i));
+  j.add(j.emit<Concatenate>(std::move(tangents), j.attributes()));
 }
 
 void Concatenate::transpose(Transposition& t) {
@@ -176,9 +176,9 @@ void Concatenate::transpose(Transposition& t) {
 }
 
 void Concatenate::batch(Batching& b) {
-  ValueList parts;
-  for (size_t i = 0; i < b.operands.size(); ++i) parts.push_back(b.batched_operand(i));
-  b.result(b.emit<Concatenate>(std::move(parts), {{"axis", b.attributes().integer("axis") + 1}}));
+  ValueList operands;
+  for (size_t i = 0; i < b.operands.size(); ++i) operands.push_back(b.batched_operand(i));
+  b.result(b.emit<Concatenate>(std::move(operands), {{"axis", b.attributes().integer("axis") + 1}}));
 }
 
 }  // namespace calque::primitives

@@ -99,7 +99,7 @@ void Pad::infer(Typing& t) {
     }
     const int64_t gaps = x.shape[i] > 0 ? x.shape[i] - 1 : 0;
     int64_t extent = 0;
-    // Every padding must be of a size that later index arithmetic can hold.
+    // The padding must be small enough for index arithmetic not to overflow.
     constexpr int64_t kLimit = int64_t{1} << 56;
     const bool fits = low[i] > -kLimit && low[i] < kLimit && high[i] > -kLimit && high[i] < kLimit &&
                       interior[i] < kLimit && !__builtin_mul_overflow(gaps, interior[i], &extent) && extent < kLimit;

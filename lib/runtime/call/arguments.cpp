@@ -1,4 +1,4 @@
-// The seldom parts of flattening: views, expressions that had to be evaluated, strings.
+// The cold paths of flattening: views, expressions that had to be evaluated, strings.
 #include <cstring>
 
 #include "calque/detail/call.h"
@@ -8,7 +8,7 @@ namespace calque::detail {
 void Arguments::add_spec(DType dtype, const Shape& shape) {
   LeafRef& leaf = next(LeafRef::Kind::spec, dtype, shape.rank());
   has_spec_ = true;
-  auto owner = std::make_unique<AnyArray>(Type{dtype, shape}, Storage());  // keeps the extents in place
+  auto owner = std::make_unique<AnyArray>(Type{dtype, shape}, Storage());  // keeps the extents alive
   leaf.extents = owner->shape().begin();
   words_.push_back(head(leaf));
   for (int i = 0; i < leaf.rank; ++i) words_.push_back(static_cast<uint64_t>(leaf.extents[i]));
@@ -31,7 +31,7 @@ void Arguments::add_view(const LeafView& view) {
   }
   for (int i = 0; i < rank; ++i) leaf.dims[2 + i] = view.strides[static_cast<size_t>(i)];
   if (leaf.dense_rows) {
-    const Shape::Dims strides = row_major_strides(view.shape);  // strides of extents 1 may be anything
+    const Shape::Dims strides = row_major_strides(view.shape);  // the stride of a size-1 dimension is arbitrary
     for (int i = 0; i < rank; ++i) leaf.dims[2 + i] = strides[static_cast<size_t>(i)];
   } else {
     for (int i = 0; i < rank; ++i) words_.push_back(static_cast<uint64_t>(leaf.dims[2 + i]));

@@ -1,4 +1,4 @@
-// The path of a call: the form used last, the table, or trace and compile.
+// The path of a call: the entry used last, then the table, then trace and compile.
 #include <mutex>
 #include <unordered_map>
 
@@ -18,8 +18,8 @@ namespace {
 using runtime::CallEntry;
 using runtime::CallTable;
 
-/// Tables that callables of one key share. They outlive the callables, but not the module that the key is an address
-/// in.
+/// Tables shared by the callables of one key. They outlive the callables, but not the module that contains the key's
+/// address.
 class SharedTables {
  public:
   std::shared_ptr<CallTable> get(const void* key) {
@@ -49,11 +49,11 @@ class SharedTables {
 
 void run_donating(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
   {
-    const runtime::DonatedBuffers places =
+    const runtime::DonatedBuffers donated =
         runtime::donated_buffers(function, arguments, *entry.executable, entry.device);
-    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
-                     result.outputs, places);
-  }  // from here on the outputs alone own what was computed
+    runtime::execute(*entry.executable, arguments.leaves(), entry.lifted, entry.constants, entry.sources, entry.device,
+                     result.outputs, donated);
+  }  // from here on the outputs alone own the computed memory
   result.structure = entry.structure.get();
   runtime::donate(function, arguments, result.outputs);
 }
@@ -61,7 +61,7 @@ void run_donating(const FunctionState& function, const CallEntry& entry, Argumen
 void run(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
   try {
     if (!function.options.donate.empty()) return run_donating(function, entry, arguments, result);
-    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
+    runtime::execute(*entry.executable, arguments.leaves(), entry.lifted, entry.constants, entry.sources, entry.device,
                      result.outputs);
   } catch (const runtime::CallFailure& e) {
     runtime::rethrow(function, e);
@@ -91,8 +91,8 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
   return entry;
 }
 
-[[gnu::noinline]] void call_slowly(const FunctionState& function, Arguments& arguments, const CallSite& site,
-                                   CallResult& result) {
+[[gnu::noinline]] void call_slow_path(const FunctionState& function, Arguments& arguments, const CallSite& site,
+                                      CallResult& result) {
   if (arguments.has_spec()) {
     throw ShapeError(function.title() + ": spec stands for a type and cannot be run on; trace and lower take it" +
                      where_text(function.location));
@@ -130,7 +130,8 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
                         uint64_t(options.flush_subnormals) << 4 | uint64_t(device.kind) << 8 |
                         uint64_t(device.index & 0xffff) << 16;
   for (const int position : options.donate) {
-    if (position >= 0 && position < runtime::kMaxInPlace) state->options_word |= uint64_t{1} << (32 + position);
+    if (position >= 0 && position < runtime::kMaxDonatedArguments)
+      state->options_word |= uint64_t{1} << (32 + position);
   }
   state->options = std::move(options);
   state->location = persistent(location);
@@ -146,7 +147,7 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
 void call_function(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result) {
   arguments.set_options(function.options_word);
   if (arguments.irregular()) [[unlikely]] {
-    call_slowly(function, arguments, site, result);
+    call_slow_path(function, arguments, site, result);
     return;
   }
   void* pin = nullptr;
@@ -155,7 +156,7 @@ void call_function(const FunctionState& function, Arguments& arguments, const Ca
     run(function, *entry, arguments, result);
     return;
   }
-  call_slowly(function, arguments, site, result);
+  call_slow_path(function, arguments, site, result);
 }
 
 CacheInfo cache_info_of(const FunctionState& function) {

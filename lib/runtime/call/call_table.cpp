@@ -1,5 +1,5 @@
-// An entry is announced by readers through `last_` alone, so it is retired there first and freed when nobody announces
-// it.
+// Readers protect an entry with a hazard pointer only when they load it from `last_`. An evicted entry is therefore
+// cleared from `last_` first and freed when no hazard pointer refers to it.
 #include "runtime/call/call_table.h"
 
 #include <typeinfo>
@@ -12,17 +12,17 @@
 namespace calque::runtime {
 namespace {
 
-/// All live tables, for what concerns every one.
+/// All live tables, for operations on every table.
 struct Tables {
   std::mutex mutex;
   std::unordered_set<CallTable*> all;
 };
 Tables& tables() {
-  static Tables& one = *new Tables;  // tables may die while the program ends
+  static Tables& one = *new Tables;  // tables may be destroyed while the program ends
   return one;
 }
 
-/// The class of a host function is defined where its code is.
+/// A host function's type_info lies in the module that contains its code.
 bool is_code_of(const Opaque& function, const ModuleRange& module) { return module.contains(&typeid(function)); }
 
 bool calls_into(const Graph& graph, const ModuleRange& module) {
@@ -69,10 +69,10 @@ size_t CallEntry::bytes() const {
 }
 
 void CallTable::count_arrays(const CallEntry& entry) {
-  if (entry.hidden.empty() && entry.constants.empty()) return;
+  if (entry.lifted.empty() && entry.constants.empty()) return;
   std::unordered_set<const void*> arrays;
   std::lock_guard lock(retiring_);
-  for (const auto* list : {&entry.hidden, &entry.constants}) {
+  for (const auto* list : {&entry.lifted, &entry.constants}) {
     for (const AnyArray& array : *list) {
       const void* const identity = storage_identity(array.storage());
       if (arrays.insert(identity).second && !newest_arrays_.contains(identity)) entry.array_bytes += array.bytes();
@@ -87,7 +87,8 @@ void CallTable::publish(const std::shared_ptr<const CallEntry>& entry,
   std::lock_guard lock(retiring_);
   retire(evicted);
   if (!evicted.empty()) free = retired_.take_free();
-  // Cleared by another thread since it was found: then readers must not see it, for nothing would retire it again.
+  // Another thread may have cleared the table since the lookup: a retired entry must not be published, since nothing
+  // would retire it again.
   if (!entry->retired) last_.store(entry.get(), std::memory_order_seq_cst);
 }
 
@@ -120,12 +121,13 @@ void forget_in_all_tables(const ModuleRange& module) {
     std::lock_guard lock(tables().mutex);
     for (CallTable* table : tables().all) table->forget(module, taken);
   }
-  // Whoever still uses one would destroy it when the code for that is gone. The rest is destroyed here, now.
-  static auto& kept = *new std::vector<std::shared_ptr<const CallEntry>>;
+  // The last user of an entry would destroy it after its code has been unloaded, so entries in use are leaked. The
+  // others are destroyed here.
+  static auto& leaked = *new std::vector<std::shared_ptr<const CallEntry>>;
   for (const auto& entry : taken) {
     if (entry.use_count() == 1 && !announced(entry.get())) continue;
     std::lock_guard lock(tables().mutex);
-    kept.push_back(entry);
+    leaked.push_back(entry);
   }
 }
 

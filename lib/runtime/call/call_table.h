@@ -1,6 +1,6 @@
 #pragma once
-// One callable's compiled forms by signature. The form used last is found by comparing words, without a lock; the
-// others through a hash table under one.
+// The compiled entries of one callable, by signature. The entry used last is found without a lock, by comparing words;
+// the others are found in a hash table under a lock.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -21,7 +21,7 @@ struct Signature {
   explicit Signature(std::span<const uint64_t> w) : words(w.begin(), w.end()) {}
   friend bool operator==(const Signature& a, std::span<const uint64_t> b) {
     if (a.words.size() != b.size()) return false;
-    // Word by word: the words were written so just now, and wider loads would wait for that.
+    // Word by word: the words have just been stored, and wider loads would stall on store forwarding.
     for (size_t i = 0; i < b.size(); ++i) {
       if (a.words[i] != b[i]) return false;
     }
@@ -34,21 +34,21 @@ uint64_t hash_of(std::span<const uint64_t> words);
 struct CallEntry {
   explicit CallEntry(std::span<const uint64_t> words) : signature(words) {}
   Signature signature;
-  std::vector<Type> leaves;  ///< of the arguments, for messages
+  std::vector<Type> leaves;  ///< types of the argument leaves, for messages
   std::shared_ptr<const Executable> executable;
-  std::vector<AnyArray> hidden;     ///< captured arrays that are inputs of the executable
+  std::vector<AnyArray> lifted;     ///< lifted constants: captured arrays passed as inputs of the executable
   std::vector<AnyArray> constants;  ///< captured arrays that are outputs
   std::vector<OutputSource> sources;
-  std::shared_ptr<const void> structure;  ///< the result's tree of tracers; its deleter is TracedTree::destroy
+  std::shared_ptr<const void> structure;  ///< the result tree of tracers; its deleter is TracedTree::destroy
   Device device;
   mutable bool retired = false;  ///< guarded by the table's lock
-  /// Of the captured arrays but those that the entry made before holds as well: what a function captures is mostly the
-  /// same for all signatures.
+  /// Bytes of the captured arrays, without those that the previously made entry captures too: most functions capture
+  /// the same arrays under all signatures.
   mutable size_t array_bytes = 0;
 
-  /// About how many bytes of memory it takes, its executable's among them.
+  /// Approximate memory in bytes, including the executable.
   size_t bytes() const;
-  /// Found by an address in the module, or holding code of it.
+  /// Whether the entry is keyed by an address in the module or refers to its code.
   bool refers_to(const ModuleRange& module) const;
 };
 
@@ -58,11 +58,11 @@ struct CallEntryBytes {
 
 class CallTable {
  public:
-  /// Keeps entries of up to `capacity` bytes, the newest however large it is.
+  /// Caches entries of up to `capacity` bytes in total; the newest entry stays whatever its size.
   explicit CallTable(size_t capacity);
   ~CallTable();
 
-  /// The entry used last, announced through `pin`, if it has this signature.
+  /// The entry used last, protected by the hazard pointer `pin`, if it has this signature.
   const CallEntry* last(std::span<const uint64_t> words, void*& pin) {
     const auto* entry = static_cast<const CallEntry*>(runtime::pin(last_, pin));
     if (entry == nullptr) return nullptr;
@@ -74,7 +74,7 @@ class CallTable {
     pin = nullptr;
     return nullptr;
   }
-  /// The entry of this signature, made by `make` if it is not there.
+  /// The entry of this signature, made by `make` on a miss.
   template <class Make>
   std::shared_ptr<const CallEntry> get(std::span<const uint64_t> words, Make&& make) {
     bool made = false;
@@ -97,9 +97,9 @@ class CallTable {
   uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
   size_t size() const { return entries_.size(); }
   size_t bytes() const { return entries_.bytes(); }
-  /// Forgets every entry and its executable, and sets the counts to zero.
+  /// Removes every entry and its executable, and resets the counters.
   void clear();
-  /// Takes out the entries that refer to the module, also those that were in use when they were taken out before.
+  /// Moves the entries that refer to the module to `taken`, including retired entries that were still in use.
   void forget(const ModuleRange& module, std::vector<std::shared_ptr<const CallEntry>>& taken);
 
  private:
@@ -118,7 +118,7 @@ class CallTable {
   FlightCache<Signature, CallEntry, CallEntryBytes> entries_;
   std::mutex retiring_;
   Retired retired_;
-  std::unordered_set<const void*> newest_arrays_;  ///< of the entry made last; guarded by `retiring_`
+  std::unordered_set<const void*> newest_arrays_;  ///< captured by the newest entry; guarded by `retiring_`
 };
 
 /// Drops the entries of all tables that refer to the module.

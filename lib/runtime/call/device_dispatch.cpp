@@ -1,4 +1,4 @@
-// Everything that a call takes from the host travels in one copy.
+// All host arguments of a call are uploaded in one copy.
 #include "runtime/call/device_dispatch.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool is_on_device(const LeafRef& leaf) { return leaf.kind == LeafRef::Kind::arra
 
 size_t bytes_of(const LeafRef& leaf) { return calque::bytes_of(leaf.type()); }
 
-/// Writes a leaf of the host as a row-major array.
+/// Writes a host leaf as a row-major array.
 void pack(const LeafRef& leaf, void* to) {
   const size_t bytes = bytes_of(leaf);
   if (bytes == 0) return;
@@ -37,10 +37,10 @@ void pack(const LeafRef& leaf, void* to) {
   }
 }
 
-/// Where the bytes of host leaves go: one after the other in one block.
+/// Assigns offsets to host leaves, one after the other in one block.
 class Staging {
  public:
-  /// Leaves a gap for `bytes` bytes and returns where it begins.
+  /// Reserves `bytes` bytes and returns their offset.
   size_t reserve(size_t bytes) {
     constexpr size_t kAlignment = 256;
     const size_t at = size_;
@@ -62,7 +62,7 @@ AnyArray uploaded_leaf(DeviceApi& api, const LeafRef& leaf, Device device) {
   return AnyArray(leaf.type(), upload_to(api, packed.get(), bytes), device);
 }
 
-/// Runs the host's code between a download of the inputs and an upload of the outputs.
+/// Downloads the inputs, runs the host executable and uploads the outputs.
 void run_on_host(const Executable& host, DeviceApi& api, std::span<void* const> inputs,
                  std::span<void* const> outputs) {
   std::vector<AnyArray> arrays;
@@ -92,12 +92,12 @@ bool computes_nothing(const Executable& executable) {
 
 }  // namespace
 
-void execute_on_device(const Executable& executable, std::span<const LeafRef> leaves, std::span<const AnyArray> hidden,
+void execute_on_device(const Executable& executable, std::span<const LeafRef> leaves, std::span<const AnyArray> lifted,
                        std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
-                       detail::OutputArrays& outputs, const DonatedBuffers& places) {
+                       detail::OutputArrays& outputs, const DonatedBuffers& donated) {
   DeviceApi& api = device_api(device);
-  std::vector<void*> inputs(leaves.size() + hidden.size(), nullptr);
-  for (const auto& [leaf, memory] : places.inputs) inputs[leaf] = memory;
+  std::vector<void*> inputs(leaves.size() + lifted.size(), nullptr);
+  for (const auto& [leaf, memory] : donated.inputs) inputs[leaf] = memory;
   Staging staging;
   std::vector<std::pair<size_t, size_t>> staged;
   for (size_t i = 0; i < leaves.size(); ++i) {
@@ -108,7 +108,7 @@ void execute_on_device(const Executable& executable, std::span<const LeafRef> le
       staged.emplace_back(i, staging.reserve(bytes_of(leaves[i])));
     }
   }
-  for (size_t i = 0; i < hidden.size(); ++i) inputs[leaves.size() + i] = device_address(hidden[i]);
+  for (size_t i = 0; i < lifted.size(); ++i) inputs[leaves.size() + i] = device_address(lifted[i]);
   const ScopedMemory block(api, staging.size());
   if (staging.size() != 0) {
     const auto bytes = std::make_unique_for_overwrite<std::byte[]>(staging.size());
@@ -123,10 +123,11 @@ void execute_on_device(const Executable& executable, std::span<const LeafRef> le
   for (const OutputSource& source : sources) {
     switch (source.kind) {
       case OutputSource::Kind::computed: {
-        const bool placed = source.index < places.outputs.size() && places.outputs[source.index];
+        const bool takes_over = source.index < donated.outputs.size() && donated.outputs[source.index];
         const AnyArray& output = outputs.emplace_back(
             executable.outputs[source.index],
-            placed ? places.outputs[source.index] : allocate_on(api, executable.output_bytes[source.index]), device);
+            takes_over ? donated.outputs[source.index] : allocate_on(api, executable.output_bytes[source.index]),
+            device);
         results.push_back(device_address(output));
         break;
       }
@@ -172,37 +173,37 @@ std::vector<AnyArray> execute_on_device(const Executable& executable, std::span<
 
 DonatedBuffers donated_buffers_on_device(const detail::FunctionState& function, const detail::Arguments& arguments,
                                          const Executable& executable, Device device) {
-  DonatedBuffers places;
-  if (executable.in_place.empty()) return places;
+  DonatedBuffers donated;
+  if (executable.in_place.empty()) return donated;
   DeviceApi& api = device_api(device);
-  places.outputs.resize(executable.in_place.size());
+  donated.outputs.resize(executable.in_place.size());
   const auto leaves = arguments.leaves();
   for (size_t k = 0; k < executable.in_place.size(); ++k) {
     if (executable.in_place[k] < 0) continue;
     const auto i = static_cast<size_t>(executable.in_place[k]);
     const LeafRef& leaf = leaves[i];
     if (!is_on_device(leaf)) {
-      places.outputs[k] = uploaded_leaf(api, leaf, device).storage();
+      donated.outputs[k] = uploaded_leaf(api, leaf, device).storage();
     } else {
       const detail::Storage& own = leaf.array->storage();
       const bool passed_again = std::any_of(leaves.begin(), leaves.end(), [&](const LeafRef& other) {
         return &other != &leaf && is_on_device(other) && other.array->storage() == own;
       });
       if (own.unique() && !passed_again) {
-        places.outputs[k] = own.hand_over(donation_of(function, arguments, i));
+        donated.outputs[k] = own.hand_over(donation_of(function, arguments, i));
       } else {
         const size_t bytes = bytes_of(leaf);
-        places.outputs[k] = allocate_on(api, bytes);
+        donated.outputs[k] = allocate_on(api, bytes);
         if (bytes != 0) {
-          api.copy(static_cast<const ArrayMemory*>(places.outputs[k].device_memory())->address(),
+          api.copy(static_cast<const ArrayMemory*>(donated.outputs[k].device_memory())->address(),
                    device_address(*leaf.array), bytes);
         }
       }
     }
-    places.inputs.emplace_back(static_cast<uint32_t>(i),
-                               static_cast<const ArrayMemory*>(places.outputs[k].device_memory())->address());
+    donated.inputs.emplace_back(static_cast<uint32_t>(i),
+                                static_cast<const ArrayMemory*>(donated.outputs[k].device_memory())->address());
   }
-  return places;
+  return donated;
 }
 
 }  // namespace calque::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// One call of what was compiled for a device. What the host lends is copied there first; results stay there.
+// One call of an executable compiled for a device. Host arguments are copied to the device first; results stay there.
 #include "calque/detail/call.h"
 
 #include "runtime/call/dispatch.h"
@@ -8,9 +8,9 @@ namespace calque::runtime {
 
 /// See execute of dispatch.h.
 void execute_on_device(const Executable& executable, std::span<const detail::LeafRef> leaves,
-                       std::span<const AnyArray> hidden, std::span<const AnyArray> constants,
+                       std::span<const AnyArray> lifted, std::span<const AnyArray> constants,
                        std::span<const OutputSource> sources, Device device, detail::OutputArrays& outputs,
-                       const DonatedBuffers& places);
+                       const DonatedBuffers& donated);
 std::vector<AnyArray> execute_on_device(const Executable& executable, std::span<const AnyArray* const> inputs,
                                         Device device);
 

@@ -1,5 +1,5 @@
-// The devices of this process: the CPU, whose work is done when a call returns, the GPUs that the driver shows, and the
-// simulator. Each is made when it is first asked for and lives as long as the program.
+// The devices of this process: the CPU, whose calls are synchronous, the GPUs that the driver reports, and the
+// simulator. Each is created on first use and lives as long as the program.
 #include <charconv>
 #include <exception>
 #include <string>
@@ -32,7 +32,7 @@ std::optional<Device> device_named(std::string_view text) {
   throw DeviceError(what + ": cpu, gpu_sim, gpu or gpu:N was expected, got " + std::string(text));
 }
 
-/// Why a device cannot be used, or nothing.
+/// The reason why a device cannot be used, if there is one.
 std::optional<std::string> why_not(Device device) {
   if (device == cpu() || device == gpu_sim()) return std::nullopt;
   if (device.kind != Device::Kind::gpu) return "there is one of its kind";
@@ -76,7 +76,7 @@ bool gpu_available() {
   return !gpus.empty() && gpus[0] != nullptr;
 }
 
-// The simulator is done when a call returns. A lost device does not prevent waiting for the others.
+// Calls on the simulator are synchronous. A lost device does not prevent waiting for the others.
 void synchronize() {
   const runtime::CudaDevices* const all = runtime::cuda_devices_in_use();
   if (all == nullptr) return;
@@ -105,10 +105,10 @@ AnyArray copy_to_device(std::string_view operation, const AnyArray& array, Devic
   require_device(operation, device, location);
   if (array.device() == device && (device != cpu() || array.storage().device_memory() == nullptr)) return array;
   const size_t bytes = array.bytes();
-  const void* const data = array.data();  // fetched when it is on another device
+  const void* const data = array.data();  // downloads from another device
   if (device != cpu())
     return AnyArray(array.type(), runtime::upload_to(runtime::device_api(device), data, bytes), device);
-  // The storage keeps its copy on the host, which serves all who ask.
+  // The storage caches its host copy, which all readers share.
   return AnyArray(array.type(),
                   Storage::borrow(const_cast<void*>(data), bytes, [keep = array.storage()] { (void)keep; }));
 }

@@ -1,5 +1,5 @@
-// The warm path: pointers into a block on the stack, one native call. Outputs exist before the call, so nothing inside
-// it allocates; an exception of a callback waits in the context until the entry has returned.
+// The warm path: pointers go to a block on the stack, then one native call. Outputs are allocated before the call,
+// so nothing inside it allocates; a callback's exception is stored in the context until the entry returns.
 #include "runtime/call/dispatch.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ AnyArray array_at(const Type& type, const void* data) {
   return copy;
 }
 
-/// Arguments are copied, since a host function may keep its arrays.
+/// Arguments are copied, since a host function may retain its arrays.
 int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept {
   auto& call = *static_cast<Context*>(context);
   try {
@@ -82,27 +82,28 @@ void run_entry(const Executable& executable, Block& block) {
     rethrow(context);
 }
 
-void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> hidden,
+void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> lifted,
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
-             detail::OutputArrays& outputs, const DonatedBuffers& places) {
+             detail::OutputArrays& outputs, const DonatedBuffers& donated) {
   if (device != cpu()) [[unlikely]]
-    return execute_on_device(executable, leaves, hidden, constants, sources, device, outputs, places);
+    return execute_on_device(executable, leaves, lifted, constants, sources, device, outputs, donated);
   Block block;
   for (const detail::LeafRef& leaf : leaves) {
     const bool scalar = leaf.kind == detail::LeafRef::Kind::scalar;
     block.push_back(const_cast<void*>(scalar ? static_cast<const void*>(leaf.bits.bytes) : leaf.data));
   }
-  for (const auto& [leaf, memory] : places.inputs) block[leaf] = memory;
-  for (const AnyArray& array : hidden) block.push_back(const_cast<void*>(array.data()));
+  for (const auto& [leaf, memory] : donated.inputs) block[leaf] = memory;
+  for (const AnyArray& array : lifted) block.push_back(const_cast<void*>(array.data()));
   outputs.reserve(sources.size());
   for (const OutputSource& source : sources) {
     switch (source.kind) {
       case OutputSource::Kind::computed: {
-        const bool placed = source.index < places.outputs.size() && places.outputs[source.index];
-        AnyArray& output = outputs.emplace_back(
-            executable.outputs[source.index],
-            placed ? places.outputs[source.index] : detail::Storage::allocate(executable.output_bytes[source.index]),
-            device);
+        const bool takes_over = source.index < donated.outputs.size() && donated.outputs[source.index];
+        AnyArray& output =
+            outputs.emplace_back(executable.outputs[source.index],
+                                 takes_over ? donated.outputs[source.index]
+                                            : detail::Storage::allocate(executable.output_bytes[source.index]),
+                                 device);
         block.push_back(output.mutable_data());
         break;
       }

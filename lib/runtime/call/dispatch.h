@@ -1,5 +1,5 @@
 #pragma once
-// One call of an entry: argument block on the stack, outputs from the pool, workspace of the thread.
+// One call of an entry: the argument block is on the stack, outputs come from the pool, the workspace is per thread.
 #include <span>
 
 #include "calque/detail/call.h"
@@ -8,31 +8,31 @@
 
 namespace calque::runtime {
 
-/// Where an output of the function comes from: most from the executable, some are arguments or captured arrays as they
-/// are.
+/// Where an output of the function comes from: computed by the executable, or an argument or captured array returned
+/// unchanged.
 struct OutputSource {
   enum class Kind : uint8_t { computed, argument, constant };
   Kind kind = Kind::computed;
   uint32_t index = 0;
 };
 
-/// Memory of donated arguments that takes results.
+/// Memory of donated arguments that results reuse.
 struct DonatedBuffers {
-  std::vector<detail::Storage> outputs;            ///< by output of the executable; empty ones are allocated
-  std::vector<std::pair<uint32_t, void*>> inputs;  ///< what the executable reads in place of these leaves
+  std::vector<detail::Storage> outputs;            ///< by output of the executable; empty: allocate
+  std::vector<std::pair<uint32_t, void*>> inputs;  ///< buffers that the executable reads in place of these leaves
 };
 
-/// Runs `executable` on the leaves followed by `hidden` and emplaces the outputs that `sources` describe. Rethrows what
-/// a callback threw.
-void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> hidden,
+/// Runs `executable` on the leaves followed by the lifted constants and emplaces the outputs that `sources` describe.
+/// Rethrows an exception thrown by a callback.
+void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> lifted,
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
-             detail::OutputArrays& outputs, const DonatedBuffers& places = {});
+             detail::OutputArrays& outputs, const DonatedBuffers& donated = {});
 
-/// Runs `executable` on arrays. Returns its outputs.
+/// Runs `executable` on arrays and returns its outputs.
 std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs);
 
-/// Runs the entry of `executable` on the inputs and outputs in `block`, which gets the rest of what the entry needs.
-/// Rethrows what a callback threw. Throws OutOfMemory.
+/// Runs the entry of `executable` on the inputs and outputs in `block`, to which the constants and the workspace are
+/// appended. Rethrows an exception thrown by a callback. Throws OutOfMemory.
 using Block = detail::StackList<void*, 24>;
 void run_entry(const Executable& executable, Block& block);
 

@@ -50,7 +50,7 @@ bool is_passed_again(std::span<const detail::LeafRef> leaves, size_t i) {
   return false;
 }
 
-/// By leaf, for very many of them: the same, in order of their first byte.
+/// is_passed_again for every leaf at once, by sorting on the first byte; for calls with many leaves.
 std::vector<bool> passed_again(std::span<const detail::LeafRef> leaves) {
   std::vector<bool> again(leaves.size(), false);
   std::vector<size_t> order;
@@ -60,14 +60,14 @@ std::vector<bool> passed_again(std::span<const detail::LeafRef> leaves) {
   const auto end = [&](size_t i) { return span_of(leaves[i]).second; };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::less<>()(first(a), first(b)); });
   for (size_t k = 1, furthest = 0; k < order.size(); ++k) {
-    // What overlaps another one also overlaps the one before it that reaches furthest.
+    // A range that overlaps any earlier one also overlaps the earlier one with the furthest end.
     if (std::less<>()(first(order[k]), end(order[furthest]))) again[order[k]] = again[order[furthest]] = true;
     if (std::less<>()(end(order[furthest]), end(order[k]))) furthest = k;
   }
   return again;
 }
 
-/// Where an error says that an argument went. Lives as long as the program.
+/// The text with which errors name the donation of an argument. Never freed.
 const char* donation(const detail::FunctionState& function, size_t position) {
   const std::string text = "argument " + std::to_string(position) + " of " + function.title();
   return intern(text + where_text(function.location)).data();
@@ -83,9 +83,9 @@ const char* donation_of(const detail::FunctionState& function, const detail::Arg
 DonatedBuffers donated_buffers(const detail::FunctionState& function, const detail::Arguments& arguments,
                                const Executable& executable, Device device) {
   if (device != cpu()) return donated_buffers_on_device(function, arguments, executable, device);
-  DonatedBuffers places;
-  if (executable.in_place.empty()) return places;
-  places.outputs.resize(executable.in_place.size());
+  DonatedBuffers donated;
+  if (executable.in_place.empty()) return donated;
+  donated.outputs.resize(executable.in_place.size());
   const auto leaves = arguments.leaves();
   constexpr size_t kFewLeaves = 32;
   std::vector<bool> again;
@@ -96,23 +96,23 @@ DonatedBuffers donated_buffers(const detail::FunctionState& function, const deta
     const detail::LeafRef& leaf = leaves[i];
     const bool array = leaf.kind == detail::LeafRef::Kind::array;
     if (array && leaf.array->storage().unique() && !(again.empty() ? is_passed_again(leaves, i) : again[i])) {
-      places.outputs[k] = leaf.array->storage().hand_over(donation_of(function, arguments, i));
+      donated.outputs[k] = leaf.array->storage().hand_over(donation_of(function, arguments, i));
       continue;
     }
     const Type type = leaf.type();
     const size_t bytes = bytes_of(type);
-    places.outputs[k] = detail::Storage::allocate(bytes);
-    std::memcpy(places.outputs[k].data(),
+    donated.outputs[k] = detail::Storage::allocate(bytes);
+    std::memcpy(donated.outputs[k].data(),
                 leaf.kind == detail::LeafRef::Kind::scalar ? static_cast<const void*>(leaf.bits.bytes) : leaf.data,
                 bytes);
-    places.inputs.emplace_back(static_cast<uint32_t>(i), places.outputs[k].data());
+    donated.inputs.emplace_back(static_cast<uint32_t>(i), donated.outputs[k].data());
   }
-  return places;
+  return donated;
 }
 
 void donate(const detail::FunctionState& function, const detail::Arguments& arguments, detail::OutputArrays& outputs) {
   const auto ends = arguments.ends();
-  std::vector<size_t> shared;  // outputs that may be arguments: what was computed has one owner
+  std::vector<size_t> shared;  // outputs that may be arguments: a computed output has one owner
   for (size_t k = 0; k < outputs.size(); ++k)
     if (!outputs[k].storage().unique()) shared.push_back(k);
   for (int position : function.options.donate) {

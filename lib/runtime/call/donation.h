@@ -6,19 +6,19 @@
 
 namespace calque::runtime {
 
-/// Arguments at positions below this may give their memory to results.
-inline constexpr int kMaxInPlace = 32;
+/// Only arguments at positions below this can be reused by results.
+inline constexpr int kMaxDonatedArguments = 32;
 
-/// The memory that results of the executable take over from donated arguments. What is not the caller's alone to give,
-/// or is passed twice, is copied.
+/// The memory that results of the executable take over from donated arguments. An argument that is shared with other
+/// arrays or passed twice is copied.
 DonatedBuffers donated_buffers(const detail::FunctionState& function, const detail::Arguments& arguments,
                                const Executable& executable, Device device);
 
-/// Marks the memory of the donated arguments as given away: using those arrays again is an error that says so. Outputs
-/// that are such an argument take its memory over.
+/// Marks the memory of the donated arguments as donated: using those arrays again is an error that names the donation.
+/// Outputs that are such an argument take over its memory.
 void donate(const detail::FunctionState& function, const detail::Arguments& arguments, detail::OutputArrays& outputs);
 
-/// Where an error says that a leaf of a donated argument went. Lives as long as the program.
+/// The text with which errors name the donation of a leaf: argument, function and source location. Never freed.
 const char* donation_of(const detail::FunctionState& function, const detail::Arguments& arguments, size_t leaf);
 
 }  // namespace calque::runtime

@@ -1,4 +1,4 @@
-// What happened to a call, in words: the cache's answer and why, then what was compiled.
+// Explains a call: cache hit or miss and the reason, then the compilation.
 #include <sstream>
 
 #include "calque/device.h"
@@ -9,7 +9,7 @@
 namespace calque::detail {
 namespace {
 
-/// The differences between a signature that was not found and the nearest one that was.
+/// The differences between a missing signature and the nearest cached one.
 std::string miss_reason(const FunctionState& function, const Arguments& arguments, const CallSite& site) {
   const auto entries = function.table->entries();
   if (entries.empty()) return "first call";
@@ -38,7 +38,7 @@ std::string miss_reason(const FunctionState& function, const Arguments& argument
   return out.str();
 }
 
-/// A C++ scalar is a strong f64: beside f32 arrays it widens what it meets.
+/// A C++ double is a strong f64: combined with f32 arrays it promotes the result to f64.
 void warn_of_widening(std::ostream& out, const Arguments& arguments, const CallSite& site) {
   const auto leaves = arguments.leaves();
   const bool has_f32 =
@@ -47,7 +47,7 @@ void warn_of_widening(std::ostream& out, const Arguments& arguments, const CallS
   const std::vector<std::string> paths = site.paths(site.context);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].dtype == DType::f64 && leaves[i].rank == 0) {
-      out << "warning: " << paths[i] << " is an f64 scalar beside f32 arrays and widens them; pass a float\n";
+      out << "warning: " << paths[i] << " is an f64 scalar among f32 arrays and widens them; pass a float\n";
     }
   }
 }

@@ -1,5 +1,5 @@
-// Ahead-of-time export: an object file with the entry under a name of its own, and a C header with a function of plain
-// pointers over it. Captured arrays become data of the header, so the two files need nothing else.
+// Ahead-of-time export: an object file with the entry under a separate symbol, and a C header with a function of plain
+// pointers that calls it. Captured arrays become data in the header, so the two files are self-contained.
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -46,7 +46,7 @@ const char* c_type(DType dtype) {
   }
 }
 
-/// Of C and of C++: the header serves both.
+/// Keywords of C and of C++: the header is valid in both.
 bool is_keyword(const std::string& word) {
   static constexpr std::string_view kWords =
       " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
@@ -96,8 +96,8 @@ void describe(std::ostream& out, const Type& type, const runtime::Strides& strid
   out << "]";
 }
 
-/// What the entry asks of a runtime (codegen::RuntimeTable): everything on the calling thread, scratch memory for the
-/// time of a call.
+/// The runtime functions that the entry needs (codegen::RuntimeTable): loops run on the calling thread, scratch memory
+/// lives for one call.
 void write_context(std::ostream& out, const std::string& symbol) {
   std::string text = R"(struct $_table {
   uint32_t version;
@@ -152,7 +152,7 @@ static inline void* $_private(void* context, int64_t bytes) {
   out << text;
 }
 
-/// `f(x0, x1, ..., y0, ..., workspace)` over the entry's argument block.
+/// `f(x0, x1, ..., y0, ..., workspace)`, which fills the entry's argument block.
 std::string header_text(const LoweredState& lowered, const kernel::Program& program, const std::string& symbol) {
   const std::vector<Type> inputs = lowered.graph.input_types(), outputs = lowered.graph.output_types();
   std::ostringstream out, block;
@@ -208,7 +208,7 @@ void export_lowered(const LoweredState& lowered, const std::string& path, const 
   if (!options.symbol.empty() && !is_identifier(options.symbol)) {
     throw CompileError("export_object: the symbol \"" + options.symbol + "\" is no name that C and C++ allow" + where);
   }
-  // Captured arrays stay constants here: the object has no caller that knows them.
+  // Captured arrays stay constants here: a C caller could not pass them.
   const kernel::Program program =
       runtime::plan_graph(runtime::simplified_graph(lowered.graph, lowered.options),
                           std::span(lowered.strides).first(lowered.graph.inputs().size()), lowered.options);

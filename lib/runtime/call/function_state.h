@@ -1,5 +1,5 @@
 #pragma once
-// What a wrapped function is at run time, behind the pointers that calque/detail/call.h hands around.
+// The run-time state of a wrapped function, behind the opaque pointers of calque/detail/call.h.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,12 +14,12 @@ class FunctionState {
  public:
   JitOptions options;
   Location location;
-  /// Options that enter signatures.
+  /// The options that are part of signatures.
   uint64_t options_word = 0;
   std::shared_ptr<runtime::CallTable> table;
 
   const std::string& name() const { return options.name; }
-  /// `step`, or `jit` for a function without a name: how messages begin.
+  /// The prefix of messages: `step`, or `jit` for a function without a name.
   std::string title() const { return options.name.empty() ? "jit" : options.name; }
 };
 
@@ -28,10 +28,10 @@ class LoweredState {
   std::shared_ptr<const FunctionState> function;
   Graph graph;  ///< as traced
   double trace_seconds = 0;
-  Graph compilable;  ///< after captured arrays became inputs and outputs that need no computation were taken out
+  Graph compilable;  ///< with captured arrays lifted to inputs and without outputs that need no computation
   std::vector<runtime::Strides> strides;
   runtime::CompileOptions options;
-  std::shared_ptr<runtime::CallEntry> entry;  ///< its executable is there after compile_lowered
+  std::shared_ptr<runtime::CallEntry> entry;  ///< compile_lowered sets its executable
   mutable std::once_flag once;
 };
 
@@ -45,34 +45,36 @@ CompileOptions compile_options(const detail::FunctionState& function);
 struct Traced {
   Graph graph;
   std::shared_ptr<const void> structure;
-  std::vector<AnyArray> values;  ///< of eager traces
-  double seconds = 0;            ///< that running the lambda took
+  std::vector<AnyArray> values;  ///< results of an eager trace
+  double seconds = 0;            ///< spent running the lambda
 };
 
-/// How messages name a leaf of the arguments: `argument 0[1]`.
+/// The name of an argument leaf in messages: `argument 0[1]`.
 std::string path_of(const detail::CallSite& site, size_t leaf);
-/// Checks the leaves (empty arrays, devices) and says where the call runs. Throws ShapeError or DeviceError.
+/// Checks the leaves (empty arrays, devices) and returns the device of the call. Throws ShapeError or DeviceError.
 Device check_leaves(const detail::FunctionState& function, const detail::Arguments& arguments,
                     const detail::CallSite& site);
-/// Runs the lambda in a new trace. Throws what it throws, and ConcretizationError when it uses a tracer from outside.
+/// Runs the lambda in a new trace. Propagates its exceptions; throws ConcretizationError if it uses a tracer of an
+/// enclosing trace.
 Traced trace_call(const detail::FunctionState& function, const detail::Arguments& arguments,
                   const detail::CallSite& site, bool eager);
 
-/// The traced graph as an entry without its executable; `graph` is left as what has to be compiled.
+/// An entry for the traced graph, without an executable yet. Leaves in `traced.graph` the graph to compile.
 std::shared_ptr<CallEntry> make_entry(const detail::Arguments& arguments, Traced& traced, Device device);
-/// Strides of each input of `graph`: the leaves' own, row-major for the hidden ones.
+/// Strides of each input of `graph`: those of the leaves, row-major for lifted constants.
 std::vector<Strides> input_strides(const detail::Arguments& arguments, const Graph& graph);
 
-/// The function's options, and which of these arguments it takes over: donated arrays that are no results themselves.
+/// The function's options with the arguments whose memory results may reuse: donated arrays that are not results
+/// themselves.
 CompileOptions compile_options(const detail::FunctionState& function, const detail::Arguments& arguments,
                                const CallEntry& entry);
 
-/// The executable of what make_entry left.
+/// The executable of the graph that make_entry leaves in `traced`.
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
                                                 const detail::Arguments& arguments, const Traced& traced,
                                                 const CompileOptions& options);
 
-/// Tells the user whose call failed.
+/// Throws a DeviceError that adds the user's function and location to the failure.
 class CallFailure;
 [[noreturn]] void rethrow(const detail::FunctionState& function, const CallFailure& e);
 

@@ -1,4 +1,4 @@
-// A graph that a user built, parsed or edited, called like a traced lambda: its trace is the graph itself.
+// Calls a graph that the user built, parsed or edited like a traced lambda: its trace is the graph itself.
 #include "calque/jit.h"
 
 #include "runtime/call/function_state.h"

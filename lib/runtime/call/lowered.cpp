@@ -1,4 +1,4 @@
-// A function on its way to native code, stage by stage.
+// The stages of compiling one function: graph, plan, LLVM IR, assembly, PTX, executable.
 #include <fstream>
 #include <sstream>
 
@@ -109,12 +109,12 @@ void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallS
   }
   if (arguments.has_spec()) throw ShapeError(function.title() + ": spec stands for a type and cannot be run on");
   const runtime::CallEntry& entry = *lowered.entry;
-  runtime::DonatedBuffers places;
+  runtime::DonatedBuffers donated;
   if (!function.options.donate.empty())
-    places = runtime::donated_buffers(function, arguments, *entry.executable, entry.device);
+    donated = runtime::donated_buffers(function, arguments, *entry.executable, entry.device);
   try {
-    runtime::execute(*entry.executable, arguments.leaves(), entry.hidden, entry.constants, entry.sources, entry.device,
-                     result.outputs, places);
+    runtime::execute(*entry.executable, arguments.leaves(), entry.lifted, entry.constants, entry.sources, entry.device,
+                     result.outputs, donated);
   } catch (const runtime::CallFailure& e) {
     runtime::rethrow(function, e);
   }

@@ -1,5 +1,5 @@
-// An operation on arrays alone is a small graph: traced each time, since only tracing knows what the operation is, and
-// found by its canonical hash.
+// An operation on arrays outside jit is a small graph: traced each time, since only tracing determines the operation,
+// and looked up by its canonical hash.
 #include "calque/detail/run.h"
 
 #include "calque/device.h"
@@ -14,7 +14,7 @@
 namespace calque::detail {
 namespace {
 
-/// The one device of several operands. Those on the host go where the others are when they may.
+/// The common device of several operands. Host operands are moved to the device of the others where allowed.
 class CommonDevice {
  public:
   explicit CommonDevice(std::string_view operation) : operation_(operation), home_(default_device()) {}
@@ -82,9 +82,9 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
   }
   if (computed.empty() && traced.graph.num_equations() == 0) return results;
   traced.graph.set_outputs(std::move(outputs));
-  const std::vector<AnyArray> hidden = transform::lift_constants(traced.graph);
+  const std::vector<AnyArray> lifted = transform::lift_constants(traced.graph);
   std::vector<const AnyArray*> inputs(arrays.begin(), arrays.end());
-  for (const AnyArray& array : hidden) inputs.push_back(&array);
+  for (const AnyArray& array : lifted) inputs.push_back(&array);
   std::vector<runtime::Strides> strides;
   for (const Value v : traced.graph.inputs()) strides.push_back(row_major_strides(traced.graph.shape(v)));
   runtime::CompileOptions compile{runtime::environment().strict, false, runtime::environment().reference_backend};

@@ -1,5 +1,5 @@
-// A typed scalar function. Where its code is a scalar entry a call goes there at once; else the argument block of the
-// ordinary entry is built from the addresses of the arguments.
+// A typed scalar function. If the code has a scalar entry, a call jumps there directly; otherwise the argument block of
+// the ordinary entry is built from the addresses of the arguments.
 #include <cstring>
 
 #include "calque/device.h"
@@ -24,7 +24,7 @@ void call_entry(const ScalarState& self, const void* const* arguments, void* res
   const auto& scalar = static_cast<const Scalar&>(self);
   runtime::Block block;
   for (size_t i = 0; i < scalar.arguments; ++i) block.push_back(const_cast<void*>(arguments[i]));
-  for (const AnyArray& array : scalar.entry->hidden) block.push_back(const_cast<void*>(array.data()));
+  for (const AnyArray& array : scalar.entry->lifted) block.push_back(const_cast<void*>(array.data()));
   block.push_back(result);
   try {
     runtime::run_entry(*scalar.entry->executable, block);
@@ -33,7 +33,7 @@ void call_entry(const ScalarState& self, const void* const* arguments, void* res
   }
 }
 
-/// The result is an argument as it is, or a captured value.
+/// The result is an argument returned unchanged, or a captured value.
 void copy_result(const ScalarState& self, const void* const* arguments, void* result) {
   const auto& scalar = static_cast<const Scalar&>(self);
   const runtime::OutputSource source = scalar.entry->sources.front();
@@ -72,7 +72,7 @@ ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, 
   scalar->function = function;
   scalar->arguments = arguments.leaves().size();
   scalar->bytes = size_of(result.dtype);
-  for (const AnyArray& array : entry->hidden) scalar->pointers.push_back(array.data());
+  for (const AnyArray& array : entry->lifted) scalar->pointers.push_back(array.data());
   for (const void* constant : entry->executable->constants) scalar->pointers.push_back(constant);
   scalar->data = scalar->pointers.data();
   const bool computed = entry->sources.front().kind == runtime::OutputSource::Kind::computed;

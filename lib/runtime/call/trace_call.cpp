@@ -1,5 +1,5 @@
-// From flattened arguments to a traced graph, and from that to what has to be compiled: outputs that are arguments or
-// captured arrays are taken out, large captured arrays become inputs.
+// From flattened arguments to a traced graph, and from that to the graph to compile: outputs that are arguments or
+// captured arrays are removed, large captured arrays are lifted to inputs.
 #include <algorithm>
 
 #include "calque/device.h"
@@ -58,7 +58,7 @@ CompileOptions compile_options(const detail::FunctionState& function, const deta
   const auto leaves = arguments.leaves();
   const auto ends = arguments.ends();
   for (const int position : function.options.donate) {
-    if (position >= kMaxInPlace) continue;
+    if (position >= kMaxDonatedArguments) continue;
     const auto at = static_cast<size_t>(position);
     options.donated.resize(leaves.size(), false);
     for (size_t i = at == 0 ? 0 : ends[at - 1]; i < ends[at]; ++i) {
@@ -83,7 +83,7 @@ Device check_leaves(const detail::FunctionState& function, const detail::Argumen
     throw ShapeError(function.title() + ": donates argument " + std::to_string(position) + ", but is called with " +
                      std::to_string(arguments.ends().size()) + where_text(function.location));
   }
-  // Host arrays are copied to where the function is told to run.
+  // Host arrays are copied to the device of the call.
   const Device home = function.options.device.value_or(default_device());
   std::optional<Device> device;
   size_t first = 0;
@@ -133,7 +133,7 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
   detail::TraceResult result = detail::trace_graph(
       function.name(), types,
       [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-        detail::user_location(function.location);  // to blame as long as the lambda has recorded no line of its own
+        detail::user_location(function.location);  // reported until the lambda records its first line
         const detail::TracedTree result = site.trace(site.context, inputs, outputs);
         if (result.tree != nullptr) traced.structure = std::shared_ptr<const void>(result.tree, result.destroy);
       },
@@ -171,8 +171,8 @@ std::shared_ptr<CallEntry> make_entry(const detail::Arguments& arguments, Traced
     entry->sources.push_back(source);
   }
   graph.set_outputs(std::move(computed));
-  entry->hidden = transform::lift_constants(graph);
-  for (AnyArray& array : entry->hidden) array = detail::copy_to_device("call", array, device, {});
+  entry->lifted = transform::lift_constants(graph);
+  for (AnyArray& array : entry->lifted) array = detail::copy_to_device("call", array, device, {});
   return entry;
 }
 

@@ -1,5 +1,6 @@
-// The library thinks in columns: a row-major matrix is to it the turned one, so it computes out' = rhs' lhs'. Its
-// workspace is one for each device, since everything runs on one stream, and never moves, so that graphs may name it.
+// The library is column-major: it sees a row-major matrix as its transpose, so it computes out' = rhs' lhs'. Its
+// workspace is shared by all calls of a device, since they run on one stream, and never moves, so that graphs may refer
+// to it.
 #include "runtime/cuda/cublaslt.h"
 
 #include <dlfcn.h>
@@ -59,7 +60,7 @@ int type_of(DType dtype) {
 
 std::string text_of(const LibraryProduct& p) {
   std::string text = std::string(name(p.factor)) + " " + std::to_string(p.rows) + " x " + std::to_string(p.columns) +
-                     " over " + std::to_string(p.depth);
+                     " over " + std::to_string(p.k);
   return p.batch == 1 ? text : std::to_string(p.batch) + " of " + text;
 }
 
@@ -85,9 +86,9 @@ LibraryCall::~LibraryCall() {
     if (layout != nullptr) library_->layout_destroy(layout);
 }
 
-/// `rows` and `columns` as the product has them: to the library they are the other way around.
+/// `rows` and `columns` are those of the product; the library takes them swapped.
 cublas::Layout LibraryCall::layout(const LibraryProduct::Matrix& m, DType dtype, int64_t rows, int64_t columns) const {
-  if (m.turned) std::swap(rows, columns);
+  if (m.transposed) std::swap(rows, columns);
   cublas::Layout made = nullptr;
   if (library_->layout_create(&made, type_of(dtype), static_cast<uint64_t>(columns), static_cast<uint64_t>(rows),
                               m.leading) != kSuccess)
@@ -108,12 +109,14 @@ bool LibraryCall::describe() {
   const int compute = p.factor == DType::f64 ? cublas::kComputeF64 : tf32_ ? cublas::kComputeTf32 : cublas::kComputeF32;
   const int scale = p.factor == DType::f64 ? cublas::kF64 : cublas::kF32;
   if (library_->operation_create(&operation_, compute, scale) != kSuccess) return false;
-  const int32_t turn_first = p.rhs.turned, turn_second = p.lhs.turned;
-  if (library_->operation_set(operation_, cublas::kTurnFirst, &turn_first, sizeof turn_first) != kSuccess ||
-      library_->operation_set(operation_, cublas::kTurnSecond, &turn_second, sizeof turn_second) != kSuccess)
+  const int32_t transpose_first = p.rhs.transposed, transpose_second = p.lhs.transposed;
+  if (library_->operation_set(operation_, cublas::kTransposeFirst, &transpose_first, sizeof transpose_first) !=
+          kSuccess ||
+      library_->operation_set(operation_, cublas::kTransposeSecond, &transpose_second, sizeof transpose_second) !=
+          kSuccess)
     return false;
-  first_ = layout(p.rhs, p.factor, p.depth, p.columns);
-  second_ = layout(p.lhs, p.factor, p.rows, p.depth);
+  first_ = layout(p.rhs, p.factor, p.k, p.columns);
+  second_ = layout(p.lhs, p.factor, p.rows, p.k);
   result_ = layout(p.out, p.result, p.rows, p.columns);
   return first_ != nullptr && second_ != nullptr && result_ != nullptr;
 }
@@ -178,7 +181,7 @@ bool ProductLibrary::open() {
   tried_ = true;
   const cuda::Driver& driver = context_.driver();
   const cublas::SearchList choice = cublas::chosen_candidates(driver.version);
-  // NVIDIA's library wants NVIDIA's driver.
+  // NVIDIA's library needs NVIDIA's driver.
   if (choice.candidates.empty() || (!choice.named && driver.load_simulated != nullptr)) return false;
   if (driver.stream_create(&captured_, cuda::kStreamNonBlocking) != cuda::kSuccess) {
     captured_ = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-// cuBLASLt, opened while the program runs where it is there: products of matrices that it computes faster than the
-// library's own kernels do. Nothing depends on it: whatever it refuses is left to them. Names, numbers and layouts are
+// cuBLASLt, loaded at run time where it is installed, for matrix products that it computes faster than generated
+// kernels. It is optional: products that it refuses are computed by generated kernels. Names, numbers and layouts are
 // those of its interface, declared as far as they are used (the same in versions 11 to 13).
 #include <atomic>
 #include <map>
@@ -24,9 +24,9 @@ using Operation = struct OperationObject*;
 using Layout = struct LayoutObject*;
 using Preference = struct PreferenceObject*;
 enum DataType : int { kF32 = 0, kF64 = 1, kF16 = 2, kBf16 = 14 };
-/// Sums of f32 keep all bits of their factors but in the last.
+/// All but kComputeTf32 keep every bit of their factors.
 enum ComputeType : int { kComputeF32 = 68, kComputeF64 = 70, kComputeTf32 = 77 };
-enum OperationAttribute : int { kTurnFirst = 3, kTurnSecond = 4 };
+enum OperationAttribute : int { kTransposeFirst = 3, kTransposeSecond = 4 };
 enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
 enum PreferenceAttribute : int {
   kWorkspaceBytes = 1,
@@ -36,7 +36,7 @@ enum PreferenceAttribute : int {
   kAlignmentOfAddend = 7,
   kAlignmentOfResult = 8,
 };
-/// Sums of pieces of the depth are added in the dtype of sums, one after the other.
+/// Split-K partials are added in the compute type, one after the other.
 inline constexpr uint32_t kReduceInComputeType = 2;
 
 struct Algorithm {
@@ -75,22 +75,22 @@ struct Choice {
      void* result, Layout result_layout, const Algorithm* algorithm, void* workspace, size_t workspace_bytes,      \
      cuda::Stream stream))
 
-/// The opened library. It stays open as long as the program runs.
+/// The opened library. It stays open as long as the process runs.
 struct Library {
 #define CALQUE_X(member, symbol, parameters) Status(*member) parameters = nullptr;
   CALQUE_CUBLASLT_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
   size_t (*version)() = nullptr;  ///< 120103
-  std::string path;               ///< where it was found
+  std::string path;               ///< of the loaded file
 };
 
-/// Null, with the reason in `problem`, when there is none, or one without all of the functions. `loaded`: only when the
-/// process has it already.
+/// Null, with the reason in `problem`, if the library cannot be opened or lacks a function. `loaded`: only if the
+/// process has loaded it already.
 std::shared_ptr<const Library> open_library(const std::string& path, bool loaded, std::string& problem);
 
 }  // namespace cublas
 
-/// One product, ready to be computed by the library.
+/// One product, prepared for the library.
 class LibraryCall {
  public:
   LibraryCall(std::shared_ptr<const cublas::Library> library, const kernel::LibraryProduct& product, bool tf32);
@@ -98,12 +98,12 @@ class LibraryCall {
   LibraryCall& operator=(const LibraryCall&) = delete;
   ~LibraryCall();
 
-  /// Asks for the algorithm. False when there is none.
+  /// Queries the algorithm. False if there is none.
   bool choose(cublas::Handle handle, size_t workspace_bytes);
   cublas::Status run(cublas::Handle handle, void* const* addresses, void* workspace, size_t workspace_bytes,
                      cuda::Stream stream) const;
   const kernel::LibraryProduct& product() const { return product_; }
-  /// It failed once: nobody asks again.
+  /// It failed once and is not tried again.
   std::atomic<bool>& refused() const { return refused_; }
 
  private:
@@ -119,7 +119,7 @@ class LibraryCall {
   mutable std::atomic<bool> refused_{false};
 };
 
-/// What a device computes by the library. Opens it when the first product asks.
+/// The products of a device that the library computes. Opens it for the first of them.
 class ProductLibrary {
  public:
   explicit ProductLibrary(CudaContext& context) : context_(context) {}
@@ -127,14 +127,14 @@ class ProductLibrary {
   ProductLibrary& operator=(const ProductLibrary&) = delete;
   ~ProductLibrary();
 
-  /// By kernel of the program: null where the library's own kernel is to be used.
+  /// By kernel of the program: null where the generated kernel is used.
   std::vector<std::shared_ptr<const LibraryCall>> calls_for(const kernel::Program& program,
                                                             const codegen::DeviceOptions& options);
-  /// Asks the device's stream for it; the context is current. False, and a line in the log, when it is refused.
+  /// Submits it to the device's stream; the context is current. False, with a line in the log, if it is refused.
   bool launch(const LibraryCall& call, void* const* addresses) const;
-  /// The same as a graph of its own; null when it is refused.
+  /// The same as a separate graph; null if it is refused.
   cuda::Graph capture(const LibraryCall& call, void* const* addresses);
-  /// Gives the workspace back where no program has a call. Nothing runs on the device.
+  /// Frees the workspace if no program has a call. The device must be idle.
   void trim();
 
  private:
@@ -150,11 +150,11 @@ class ProductLibrary {
   std::shared_ptr<const cublas::Library> library_;
   cublas::Handle handle_ = nullptr;
   cuda::Address workspace_ = 0;
-  cuda::Stream captured_ = nullptr;  ///< where calls are recorded; no work runs on it
+  cuda::Stream captured_ = nullptr;  ///< for capturing calls; no work runs on it
   std::map<std::pair<kernel::LibraryProduct, bool>, std::weak_ptr<const LibraryCall>> calls_;
 };
 
-/// Products of fewer operations are computed by the library's own kernels. Tests change it.
+/// Products of fewer operations are computed by generated kernels. Tests change it.
 std::atomic<double>& least_library_flops();
 
 }  // namespace calque::runtime

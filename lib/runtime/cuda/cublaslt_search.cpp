@@ -1,4 +1,4 @@
-// Python is not asked: where its packages lie is told by its environment variables and by where python3 is.
+// Python is not run: the location of its packages follows from environment variables and from the path of python3.
 #include "runtime/cuda/cublaslt_search.h"
 
 #include <algorithm>
@@ -22,15 +22,15 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// The parts of a list with colons between them, without empty ones.
-std::vector<std::string> parts(const std::string& list) {
+/// The entries of a list that is separated by colons, without empty ones.
+std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> all;
-  for (const auto part : std::views::split(list, ':'))
-    if (!part.empty()) all.emplace_back(part.begin(), part.end());
+  for (const auto entry : std::views::split(list, ':'))
+    if (!entry.empty()) all.emplace_back(entry.begin(), entry.end());
   return all;
 }
 
-/// The files that match a pattern, the latest name first.
+/// The files that match a pattern, in reverse order of names.
 std::vector<std::string> matches(const std::string& pattern) {
   glob_t found{};
   std::vector<std::string> all;
@@ -40,9 +40,9 @@ std::vector<std::string> matches(const std::string& pattern) {
   return all;
 }
 
-/// The folders under which the first python3 of PATH has its lib: where it is called from, and where its file is.
+/// The prefixes of the first python3 of PATH: that of its path there, and that of the file it links to.
 std::vector<std::string> python_prefixes() {
-  for (const std::string& folder : parts(variable("PATH"))) {
+  for (const std::string& folder : split(variable("PATH"))) {
     const fs::path python = fs::path(folder) / "python3";
     std::error_code error;
     if (!fs::exists(python, error)) continue;
@@ -54,9 +54,9 @@ std::vector<std::string> python_prefixes() {
   return {};
 }
 
-/// Folders of Python's packages. The first ones are the most private.
+/// Folders of Python's packages, the most specific ones first.
 std::vector<std::string> package_folders() {
-  std::vector<std::string> all = parts(variable("PYTHONPATH"));
+  std::vector<std::string> all = split(variable("PYTHONPATH"));
   const auto add = [&](const std::string& pattern) {
     for (std::string& folder : matches(pattern)) all.push_back(std::move(folder));
   };
@@ -118,7 +118,7 @@ SearchList chosen_candidates(int version) {
   if (named == nullptr) return {false, candidates(version)};
   SearchList choice{true, {}};
   if (std::string_view(named) == "off") return choice;
-  for (std::string& path : parts(named)) choice.candidates.push_back({std::move(path)});
+  for (std::string& path : split(named)) choice.candidates.push_back({std::move(path)});
   return choice;
 }
 
@@ -128,7 +128,7 @@ std::shared_ptr<const Library> first_that_starts(const SearchList& choice,
     std::string problem;
     const auto library = open_library(candidate.path, candidate.loaded, problem);
     if (library == nullptr) {
-      // That the loader does not know a name says nothing.
+      // Names that the loader does not find are not logged.
       if (choice.named) {
         log().warn("CALQUE_LIBCUBLASLT: {}", problem);
       } else if (candidate.path.find('/') != std::string::npos) {

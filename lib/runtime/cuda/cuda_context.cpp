@@ -1,6 +1,6 @@
-// The primary context is shared with whatever else in the process uses the GPU; the streams are the library's own. A
-// context takes seconds and hundreds of MiB, and none can be made on a device that another process has to itself, so
-// nothing but work asks for one.
+// The primary context is shared with all other users of the GPU in the process; the streams are private. A context
+// takes seconds and hundreds of MiB, and cannot be created on a device that another process uses exclusively, so it is
+// created only for work.
 #include "runtime/cuda/cuda_context.h"
 
 #include "runtime/cuda/ptx_support.h"
@@ -110,7 +110,8 @@ void CudaContext::synchronize() {
   launches_.ended(launched);
 }
 
-// The driver copies ordinary memory to a buffer of its own before it returns. It knows no pointer into such memory.
+// The driver copies pageable memory to a staging buffer before it returns. Pointers into such memory have no
+// attributes.
 bool CudaContext::is_staged(const void* from, size_t bytes) const {
   if (uses_host_page_tables_) return false;
   const auto is_ordinary = [&](uintptr_t address) {

@@ -1,6 +1,6 @@
 #pragma once
-// One GPU's context and streams, and how its driver's failures become errors: what modules, graphs and memory need.
-// What is asked about the device needs no context: it is made by the first work.
+// One GPU's context and streams, and the translation of its driver's failures to errors: shared by modules, graphs and
+// memory. Queries of the device need no context, which is created by the first work.
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -13,7 +13,7 @@ namespace calque::runtime {
 
 class CudaContext {
  public:
-  /// Asks about the device. Throws DeviceError when it cannot be used.
+  /// Queries the device. Throws DeviceError when it cannot be used.
   CudaContext(std::shared_ptr<const cuda::Driver> driver, int number);
   CudaContext(const CudaContext&) = delete;
   CudaContext& operator=(const CudaContext&) = delete;
@@ -26,11 +26,11 @@ class CudaContext {
   size_t memory() const { return memory_; }
   int shared_bytes_of_block() const { return shared_bytes_; }
 
-  // ---- once it was made current
+  // ---- after it was made current
   cuda::Context context() const { return context_; }
-  /// Where all work is asked for, in order.
+  /// The stream to which all work is submitted, in order.
   cuda::Stream stream() const { return stream_; }
-  /// For copies to the host that wait for no work. Neither is the NULL stream, which others' captures forbid.
+  /// For copies to the host that wait for no other work. Neither is the NULL stream, which captures of others forbid.
   cuda::Stream fetches() const { return fetches_; }
 
   /// Throws DeviceFailure, `gpu:0: what: CUDA_ERROR_..., text`, when the status is one. After a failure that leaves the
@@ -40,17 +40,18 @@ class CudaContext {
       fail(status, what);
   }
   [[noreturn]] void fail(cuda::Status status, std::string_view what);
-  /// What was launched, for messages.
+  /// Launches, for messages.
   LaunchRecord& launches() { return launches_; }
-  /// Waits for everything that was asked for. Nothing was where there is no context yet, and none is made.
+  /// Waits for all submitted work. Without a context there is none, and none is created.
   void synchronize();
-  /// Whether the host may change `from` while a copy from there that was asked for has not happened yet: not memory
-  /// that the device reads by itself. The context is current.
+  /// Whether the host may modify `from` while a submitted copy from it is pending: not if the device reads the memory
+  /// directly. The context is current.
   bool is_staged(const void* from, size_t bytes) const;
 
-  /// Makes the context the calling thread's until the end of the scope, at first use for the first time. What was
-  /// current before is so again. What other libraries capture meanwhile neither forbids anything nor is harmed. Throws
-  /// DeviceFailure when there is no context, when the device was lost, and in a forked process.
+  /// Makes the context current to the calling thread until the end of the scope, and creates it on first use. The
+  /// previous context is then restored. Captures of other libraries neither forbid any call meanwhile nor are
+  /// invalidated. Throws DeviceFailure if the context cannot be created, if the device was lost, and in a forked
+  /// process.
   class Current {
    public:
     explicit Current(CudaContext& context) : driver_(context.driver()) {
@@ -71,8 +72,8 @@ class CudaContext {
     int capture_mode_ = cuda::kCaptureRelaxed;
   };
 
-  /// The same for giving things back, where nothing may throw: all work is done, and the context current, or it is
-  /// false because nothing can be given back: there is no context, the device was lost, or the driver has shut down.
+  /// The same for releasing resources, without exceptions: the context is current and all work is done. False if
+  /// nothing can be released, since there is no context, the device was lost, or the driver has shut down.
   class Idle {
    public:
     explicit Idle(CudaContext& context) noexcept;
@@ -107,7 +108,7 @@ class CudaContext {
   cuda::Context context_ = nullptr;
   cuda::Stream stream_ = nullptr, fetches_ = nullptr;
   std::mutex mutex_;
-  std::atomic<bool> usable_{false};  ///< the context was made, and not lost
+  std::atomic<bool> usable_{false};  ///< the context was created, and not lost
   std::string loss_;                 ///< the failure that lost the device
   LaunchRecord launches_;
 };

@@ -1,4 +1,4 @@
-// Memory comes from a pool on the device's one stream, so that a block may be used again as soon as it was released.
+// All work is on one stream, so that a released block of the memory pool may be reused at once.
 #include "runtime/cuda/cuda_device.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 using cuda::Address;
 using cuda::address_of;
 
-/// What tells modules apart: the code, and the shapes of its launches.
+/// Identifies modules: the code, and its launch configurations.
 std::string key_of(const kernel::Program& program, const codegen::PtxProgram& ptx) {
   const XXH128_hash_t hash = XXH3_128bits(ptx.ptx.data(), ptx.ptx.size());
   std::string key = std::to_string(hash.low64) + "," + std::to_string(hash.high64);
@@ -87,7 +87,7 @@ class CudaDevice final : public DeviceApi {
   CudaEvents events_{context_};
   ProductLibrary library_{context_};
   MemoryPool pool_;
-  std::atomic<size_t> held_{0};  ///< bytes of blocks that arrays and workspaces have
+  std::atomic<size_t> held_{0};  ///< bytes of blocks in use by arrays and workspaces
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<const CudaModule>> modules_;  ///< by key_of
 };
@@ -99,14 +99,14 @@ cuda::Status CudaDevice::fresh(void*& memory, size_t bytes) {
   return status;
 }
 
-// Of memory that is page-locked the driver reads the bytes when it comes to them.
+// The driver reads page-locked memory when it executes the copy.
 void CudaDevice::upload(void* to, const void* from, size_t bytes) {
   const CudaContext::Current current(context_);
   context_.check(context_.driver().upload(address_of(to), from, bytes, context_.stream()), "a copy from the host");
   if (!context_.is_staged(from, bytes)) CudaMark(context_, events_).wait();
 }
 
-// Behind a mark on a stream of its own, so that work that was asked for later goes on meanwhile.
+// After a mark, the copy is on a separate stream, so that work that was submitted later continues.
 void CudaDevice::download(void* to, const void* from, size_t bytes, const Mark* mark) {
   const CudaContext::Current current(context_);
   const uint64_t launched = context_.launches().count();
@@ -150,7 +150,7 @@ void CudaDevice::release(void* memory, size_t bytes) noexcept {
   if (pool_.kept_bytes() > context_.memory() / 2) free_all(pool_.clear(context_.memory() / 4));
 }
 
-// What still runs may use these blocks.
+// Pending work may use these blocks, so Idle waits for it.
 void CudaDevice::free_all(const std::vector<MemoryPool::Block>& blocks) noexcept {
   if (blocks.empty()) return;
   const CudaContext::Idle idle(context_);

@@ -1,4 +1,4 @@
-// The library is asked for every entry point at once, so that nothing is missing later.
+// All entry points are resolved when the library is opened, so that none is found missing later.
 #include "runtime/cuda/cuda_driver.h"
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<bool> forked{false};
 
-/// Contexts and the driver's threads stay with the parent.
+/// A forked child has neither the contexts nor the driver's threads.
 void watch_for_forks() {
   static const int registered = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
   (void)registered;
@@ -64,14 +64,14 @@ std::string Driver::describe(Status status) const {
   return all;
 }
 
-// The numbers of the driver's documentation: "leaves the process in an inconsistent state and any further CUDA work
-// will return the same error", errors of the hardware, and contexts that somebody else destroyed.
+// According to the driver's documentation: "leaves the process in an inconsistent state and any further CUDA work will
+// return the same error", hardware errors, and contexts that were destroyed by other code.
 bool loses_context(Status status) {
   switch (status) {
     case kDeinitialized:
     case 214:  // uncorrectable errors of memory
-    case 220:  // and of links
-    case 226:  // contained ones
+    case 220:  // uncorrectable errors of links
+    case 226:  // contained uncorrectable errors
     case kIllegalAddress:
     case 702:  // a kernel ran too long
     case 703:

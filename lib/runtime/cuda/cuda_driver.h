@@ -1,6 +1,6 @@
 #pragma once
-// CUDA's driver, opened while the program runs: its entry points as a table of pointers, declared here as far as they
-// are used. Names, numbers and layouts are those of the driver's interface (CUDA 12, stable since 11.4).
+// CUDA's driver, loaded at run time: its entry points as a table of pointers, declared as far as they are used. Names,
+// numbers and layouts are those of the driver's interface (CUDA 12, stable since 11.4).
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,13 +31,13 @@ enum DeviceAttribute : int {
   kComputeCapabilityMajor = 75,
   kComputeCapabilityMinor = 76,
   kSharedMemoryOfBlock = 97,
-  kUsesHostPageTables = 100,  ///< it reads the host's memory as it is, page-locked or not
+  kUsesHostPageTables = 100,  ///< it reads host memory directly, page-locked or not
 };
 enum PointerAttribute : int { kMemoryType = 2 };
 enum FunctionAttribute : int { kMaxDynamicSharedMemory = 8 };
 enum JitOption : int { kErrorLogBuffer = 5, kErrorLogBytes = 6 };
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
-/// The thread may do anything else while it, or another one, captures.
+/// Captures, of this or another thread, do not restrict the thread's other calls.
 inline constexpr int kCaptureRelaxed = 2;
 
 struct KernelNode {
@@ -128,27 +128,27 @@ struct CopyNode {
   X(graph_set_store, cuGraphExecMemsetNodeSetParams,                                                           \
     (GraphExec exec, Node node, const StoreNode* store, Context context))
 
-/// The opened library. It stays open as long as the program runs.
+/// The opened library. It stays open as long as the process runs.
 struct Driver {
 #define CALQUE_X(member, symbol, parameters) Status(*member) parameters = nullptr;
   CALQUE_CUDA_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
   int version = 0;  ///< of CUDA: 12040 is 12.4
-  /// Only of libraries that run kernels on the simulator: gives them the program behind a module.
+  /// Only in libraries that run kernels on the simulator: passes them the program of a module.
   Status (*load_simulated)(Module module, const codegen::SimulatedProgram* program) = nullptr;
 
-  /// `CUDA_ERROR_OUT_OF_MEMORY, out of memory`, and what helps against failures of the machine's set-up.
+  /// `CUDA_ERROR_OUT_OF_MEMORY, out of memory`, with a remedy for failures of the machine's set-up.
   std::string describe(Status status) const;
 };
 
-/// What fails so leaves a context in which nothing works any more, for as long as the process runs.
+/// Whether a failure leaves the context unusable for as long as the process runs.
 bool loses_context(Status status);
 /// 12040: `12.4`.
 std::string version_text(int version);
-/// Whether this process is the child of one that had opened a driver: CUDA does not work in it.
+/// Whether this process was forked from one that had opened a driver: CUDA does not work in it.
 bool is_forked();
 
-/// Opens a library and initialises it. Throws DeviceError when it is not there, is none, or does not start.
+/// Opens a library and initialises it. Throws DeviceError if it is missing, is no driver, or fails to initialise.
 std::shared_ptr<const Driver> open_driver(const std::string& library);
 
 }  // namespace calque::runtime::cuda

@@ -1,5 +1,5 @@
 #pragma once
-// Marks in the order of a GPU's work: events of its driver.
+// Marks in the order of a GPU's work, as events of its driver.
 #include <mutex>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace calque::runtime {
 
-/// Events that nobody uses. Making one costs more than recording it.
+/// A pool of unused events. Creating one costs more than recording it.
 class CudaEvents {
  public:
   explicit CudaEvents(CudaContext& context) : context_(context) {}
@@ -28,7 +28,7 @@ class CudaEvents {
 
 class CudaMark final : public Mark {
  public:
-  /// Behind everything that was asked for. The context is current.
+  /// After all submitted work. The context is current.
   CudaMark(CudaContext& context, CudaEvents& events);
   CudaMark(const CudaMark&) = delete;
   CudaMark& operator=(const CudaMark&) = delete;
@@ -40,7 +40,7 @@ class CudaMark final : public Mark {
   CudaContext& context_;
   CudaEvents& events_;
   const cuda::Event event_;
-  const uint64_t launched_;  ///< before it
+  const uint64_t launched_;  ///< launches before it
 };
 
 }  // namespace calque::runtime

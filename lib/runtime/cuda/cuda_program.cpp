@@ -1,4 +1,4 @@
-// A graph's nodes follow one another, as on the stream: what its kernels share lies in one workspace.
+// A graph's nodes are sequential, as on the stream, since its kernels share one workspace.
 #include "runtime/cuda/cuda_program.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ CudaModule::CudaModule(CudaContext& context, const kernel::Program& program, con
   }
 }
 
-// Its kernels may still run; what cannot be waited for is not taken away.
+// Its kernels may still be running; if they cannot be waited for, the module is not unloaded.
 CudaModule::~CudaModule() {
   if (const CudaContext::Idle idle(context_); idle) context_.driver().module_unload(module_);
 }
@@ -125,7 +125,7 @@ void CudaGraph::destroy() noexcept {
   if (graph_ != nullptr) driver.graph_destroy(graph_);
 }
 
-// The library's work becomes a node: a graph within the graph.
+// The library call becomes one node: a child graph.
 bool CudaGraph::add_call(const CudaLaunches& launches, const Command& command, cuda::Node& node) {
   const LibraryCall* const call = launches.call(command.kernel);
   if (call == nullptr) return false;
@@ -209,7 +209,7 @@ bool CudaGraph::update(const CudaLaunches& launches, size_t number, const Comman
 bool CudaGraph::update(const CudaLaunches& launches, std::span<const Command> commands) {
   for (size_t i = 0; i < commands.size(); ++i) {
     if (addresses_[i] == commands[i].addresses) continue;
-    addresses_[i].clear();  // of neither, should the update fail
+    addresses_[i].clear();  // unknown if the update fails
     if (!update(launches, i, commands[i])) return false;
     addresses_[i] = commands[i].addresses;
   }
@@ -245,8 +245,8 @@ void CudaProgram::launch(int32_t number, void* const* addresses) const {
   context_.launches().add(label);
 }
 
-// A loop that feeds results back has two or three sets of addresses by turns: each has its graph, and nothing has to be
-// changed.
+// A loop that feeds results back alternates between two or three sets of addresses: each has its graph, so that none
+// has to be updated.
 CudaProgram::Instance& CudaProgram::instance(Chain& chain, std::span<void* const> buffers,
                                              const MakeCommands& commands) const {
   constexpr size_t kMost = 4;
@@ -269,7 +269,7 @@ CudaProgram::Instance& CudaProgram::instance(Chain& chain, std::span<void* const
   return all.front();
 }
 
-// What the driver does not take as a graph is launched one by one; if the device is lost, that says so.
+// Chains that the driver does not accept as a graph are launched one by one; if the device is lost, that fails too.
 bool CudaProgram::replay(size_t number, std::span<void* const> buffers, const MakeCommands& commands) const {
   if (!launches_.module) return false;  // copies alone
   std::lock_guard lock(mutex_);

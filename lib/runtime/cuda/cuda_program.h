@@ -1,5 +1,5 @@
 #pragma once
-// Modules of PTX in the driver, the functions in them, and chains of launches that the driver replays as one graph.
+// PTX modules in the driver, their functions, and chains of launches that the driver replays as one graph.
 #include <map>
 #include <mutex>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace calque::runtime {
 
-/// A loaded module. One serves all programs whose PTX is the same.
+/// A loaded module, shared by all programs with the same PTX.
 class CudaModule {
  public:
   struct Kernel {
@@ -35,7 +35,7 @@ class CudaModule {
   std::shared_ptr<const codegen::SimulatedProgram> simulated_;
 };
 
-/// What a program's launches run: kernels of a module, or calls of a library in their place.
+/// What a program's launches run: kernels of a module, or library calls in place of them.
 struct CudaLaunches {
   std::shared_ptr<const CudaModule> module;
   std::vector<std::shared_ptr<const LibraryCall>> calls;  ///< by kernel; null where the kernel runs
@@ -51,7 +51,7 @@ class CudaGraph {
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
   ~CudaGraph();
-  /// Changes the addresses in it to those of the commands. False when the driver refuses: it has to be made anew.
+  /// Changes the graph's addresses to those of the commands. False if the driver refuses: the graph must be rebuilt.
   bool update(const CudaLaunches& launches, std::span<const Command> commands);
   void launch();
 
@@ -66,13 +66,13 @@ class CudaGraph {
   cuda::Graph graph_ = nullptr;
   cuda::GraphExec exec_ = nullptr;
   std::vector<cuda::Node> nodes_;
-  std::vector<bool> is_call_;  ///< by node: a graph that a library made
+  std::vector<bool> is_call_;  ///< by node: a graph captured from a library call
   std::vector<std::vector<void*>> addresses_;
 };
 
 class CudaProgram final : public LoadedProgram {
  public:
-  /// `blame` ends what messages say of a kernel.
+  /// `blame` follows the name of a kernel in messages.
   CudaProgram(CudaContext& context, CudaLaunches launches, const std::string& blame);
 
   void launch(int32_t kernel, void* const* addresses) const;
@@ -80,7 +80,7 @@ class CudaProgram final : public LoadedProgram {
   bool replay(size_t chain, std::span<void* const> buffers, const MakeCommands& commands) const;
 
  private:
-  /// One graph, for the places of buffers that it was used with last.
+  /// One graph, and the buffer addresses of its last use.
   struct Instance {
     std::unique_ptr<CudaGraph> graph;
     std::vector<void*> buffers;

@@ -1,5 +1,4 @@
-// PTX for an architecture runs on all later ones, so an older name does where the driver does not know the device's
-// own.
+// PTX for an architecture runs on all later ones, so an older one is used if the driver does not know the device's.
 #include "runtime/cuda/ptx_support.h"
 
 #include <algorithm>

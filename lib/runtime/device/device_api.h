@@ -1,6 +1,6 @@
 #pragma once
-// What the runtime asks of a device. Everything that is asked happens in the order of asking, as on one stream; only
-// `download` and `synchronize` wait for it. Memory that was released may be reused by whatever is asked for later.
+// The runtime's interface of a device. Work is executed in submission order, as on one stream; only `download` and
+// `synchronize` wait for it. Released memory may be reused by work that is submitted later.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,13 +28,13 @@ class LoadedProgram {
   virtual ~LoadedProgram() = default;
 };
 
-/// A place in the order of a device's work.
+/// A point in the order of a device's work.
 class Mark {
  public:
   virtual ~Mark() = default;
 };
 
-/// One piece of work.
+/// One unit of work.
 struct Command {
   enum class Kind : uint8_t { launch, copy, store };
   Kind kind = Kind::launch;
@@ -50,7 +50,7 @@ class DeviceApi {
  public:
   virtual ~DeviceApi() = default;
   Device device() const { return device_; }
-  /// What the schedule must know.
+  /// Properties that the schedule depends on.
   virtual kernel::GpuLimits limits() const { return {}; }
   /// The architecture that PTX is made for: sm_90a.
   virtual std::string arch() const { return "sm_80"; }
@@ -58,17 +58,17 @@ class DeviceApi {
   virtual int newest_ptx() const { return 0; }
   /// The card and its driver, in words.
   virtual std::string description() const { return {}; }
-  /// All that the code for this device depends on beside the graph.
+  /// Identifies everything but the graph that code for this device depends on.
   virtual std::string code_key() const = 0;
 
-  /// 256-byte aligned memory with any contents; null for no bytes. Throws DeviceFailure when there is none.
+  /// 256-byte aligned, uninitialized memory; null for zero bytes. Throws DeviceFailure when out of memory.
   virtual void* allocate(size_t bytes) = 0;
   virtual void release(void* memory, size_t bytes) noexcept = 0;
   /// The bytes at `from` may change when it returns.
   virtual void upload(void* to, const void* from, size_t bytes) = 0;
-  /// Waits for everything that was asked for, or for no more than was before the mark.
+  /// Waits for all submitted work, or only for the work before the mark.
   virtual void download(void* to, const void* from, size_t bytes, const Mark* mark = nullptr) = 0;
-  /// Compiles and loads a scheduled program. `blame` ends the messages of its errors. Throws CompileError.
+  /// Compiles and loads a scheduled program. `blame` is appended to the messages of its errors. Throws CompileError.
   virtual std::shared_ptr<const LoadedProgram> load(const kernel::Program& program,
                                                     const codegen::DeviceOptions& options,
                                                     const std::string& blame) = 0;
@@ -77,16 +77,16 @@ class DeviceApi {
   /// Stores the lowest `bytes` (1, 2 or 4) bytes of `value`.
   virtual void store(void* to, uint32_t value, size_t bytes) = 0;
   void submit(const LoadedProgram& program, const Command& command);
-  /// Work that is the same whenever `chain` of the program is submitted, but for where the program's buffers are:
-  /// `commands` makes it with these addresses.
+  /// Submits a chain of the program: work that is the same in every call but for the addresses of the program's
+  /// buffers, with which `commands` makes it.
   virtual void submit_chain(const LoadedProgram& program, [[maybe_unused]] size_t chain,
                             [[maybe_unused]] std::span<void* const> buffers, const MakeCommands& commands) {
     for (const Command& command : commands()) submit(program, command);
   }
   virtual void synchronize() = 0;
-  /// The place in the order of work that was reached. Null where everything is done at once.
+  /// Marks the current point in the order of work. Null if work is synchronous.
   virtual std::shared_ptr<const Mark> mark() { return nullptr; }
-  /// Gives memory that nobody uses back to the system.
+  /// Returns unused memory to the system.
   virtual void trim() {}
 
  protected:
@@ -96,8 +96,8 @@ class DeviceApi {
   Device device_;
 };
 
-/// The device, which lives as long as the program. Throws DeviceError, beginning with `operation`, when it is not
-/// there.
+/// The device, which lives as long as the process. Throws DeviceError, beginning with `operation`, when it is not
+/// available.
 DeviceApi& device_api(Device device, std::string_view operation = "device", Location location = {});
 
 }  // namespace calque::runtime

@@ -1,4 +1,4 @@
-// The host's copy of an array is made under a lock, so that threads that read one array fetch it once.
+// The host's copy of an array is made under a lock, so that concurrent readers fetch it only once.
 #include "runtime/device/device_memory.h"
 
 namespace calque::runtime {
@@ -16,7 +16,7 @@ void* ArrayMemory::host() {
 
 void ArrayMemory::written(std::shared_ptr<const Mark> mark) {
   std::lock_guard lock(mutex_);
-  copy_ = {};  // of an argument whose memory this was
+  copy_ = {};  // of a donated argument that had this memory
   mark_ = std::move(mark);
 }
 
@@ -31,7 +31,7 @@ detail::Storage upload_to(DeviceApi& api, const void* data, size_t bytes) {
 }
 
 void* device_address(const AnyArray& array) {
-  array.storage().data_on_host();  // throws for what was given away
+  array.storage().data_on_host();  // throws for donated arrays
   return static_cast<const ArrayMemory*>(array.storage().device_memory())->address();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of a device that belongs to an array or to a call.
+// Device memory that is owned by an array or by a call.
 #include <mutex>
 
 #include "calque/ir/any_array.h"
@@ -14,7 +14,7 @@ class ArrayMemory final : public detail::DeviceMemory {
   ArrayMemory(DeviceApi& api, size_t bytes) : api_(api), address_(api.allocate(bytes)), bytes_(bytes) {}
   ~ArrayMemory() override { api_.release(address_, bytes_); }
   void* host() override;
-  /// The bytes are what the work before `mark` leaves there.
+  /// The bytes are written by the work before `mark`.
   void written(std::shared_ptr<const Mark> mark);
   void* address() const { return address_; }
 
@@ -24,10 +24,10 @@ class ArrayMemory final : public detail::DeviceMemory {
   const size_t bytes_;
   std::mutex mutex_;
   detail::Storage copy_;
-  std::shared_ptr<const Mark> mark_;  ///< what a fetch waits for; null: for everything
+  std::shared_ptr<const Mark> mark_;  ///< the work that a fetch waits for; null: all
 };
 
-/// Bytes until the end of the scope.
+/// Memory that is released at the end of the scope.
 class ScopedMemory {
  public:
   ScopedMemory(DeviceApi& api, size_t bytes) : api_(api), address_(api.allocate(bytes)), bytes_(bytes) {}
@@ -46,7 +46,7 @@ class ScopedMemory {
 detail::Storage allocate_on(DeviceApi& api, size_t bytes);
 /// A copy of the host's bytes on the device.
 detail::Storage upload_to(DeviceApi& api, const void* data, size_t bytes);
-/// Where an array's bytes are on its device. Throws DeviceError when they were given away.
+/// The address of an array's bytes on its device. Throws DeviceError if the array was donated.
 void* device_address(const AnyArray& array);
 
 }  // namespace calque::runtime

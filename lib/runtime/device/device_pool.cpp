@@ -1,4 +1,4 @@
-// Sizes are classes, so that a block serves whoever asks for about as much.
+// Sizes are rounded up to size classes, so that blocks can be reused for similar sizes.
 #include "runtime/device/device_pool.h"
 
 #include <algorithm>

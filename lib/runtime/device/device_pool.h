@@ -1,5 +1,5 @@
 #pragma once
-// Blocks of device memory that were released and may be taken again at once, since all work is in the order of asking.
+// A pool of released blocks of device memory. They may be reused at once, since work is executed in submission order.
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -19,7 +19,7 @@ class MemoryPool {
   /// A block of block_bytes(bytes), or null when there is none.
   void* take(size_t bytes);
   void give(void* memory, size_t bytes) noexcept;
-  /// Everything that is kept, largest first, or only as much as makes the rest at most `most` bytes.
+  /// Removes blocks, largest first, until at most `most` bytes are kept, and returns them.
   std::vector<Block> clear(size_t most = 0);
   size_t kept_bytes() const;
 

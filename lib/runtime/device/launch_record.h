@@ -1,6 +1,6 @@
 #pragma once
-// What was launched on a device and is not known to have ended well: a kernel's failure shows when something later is
-// waited for, and nothing says then which kernel it was.
+// Launches on a device that are not known to have succeeded: a kernel's failure is reported by a later wait, which does
+// not say which kernel failed.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -10,16 +10,16 @@
 
 namespace calque::runtime {
 
-/// Safe to use from many threads.
+/// Thread-safe.
 class LaunchRecord {
  public:
-  /// `label` lives as long as the program.
+  /// `label` must live as long as the process.
   void add(const char* label) {
     labels_[count_.fetch_add(1, std::memory_order_relaxed) % kKept].store(label, std::memory_order_relaxed);
   }
-  /// How many launches there were.
+  /// Number of launches.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }
-  /// The first `count` of them ended well.
+  /// The first `count` launches have succeeded.
   void ended(uint64_t count) {
     uint64_t before = ended_.load(std::memory_order_relaxed);
     while (before < count && !ended_.compare_exchange_weak(before, count, std::memory_order_relaxed)) {

@@ -1,4 +1,4 @@
-// Iteration numbers are the host's own: a loop that counts needs nothing of the device.
+// Iteration numbers are kept on the host: a counted loop needs no data of the device.
 #include "runtime/device/step_runner.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 bool is_odd(int64_t iteration) { return (iteration & 1) != 0; }
 
-/// The place that a view stands for now: itself or one of its choices.
+/// The buffer slice that a view refers to in these iterations: its own or that of one of its choices.
 template <class Use>
 auto chosen(const View& view, const std::vector<int64_t>& iterations, Use&& use) {
   for (const View::Choice& c : view.choices) {
@@ -34,7 +34,7 @@ int64_t offset_of(int64_t offset, const std::vector<View::Term>& terms, const st
   return offset;
 }
 
-/// Calls use(offset, bytes, word) for each part of an integer of `bytes` bytes as devices store them; stops at false.
+/// Calls use(offset, bytes, word) for each word of an integer of `bytes` bytes as devices store it; stops at false.
 template <class Use>
 bool for_words(int64_t value, size_t bytes, Use&& use) {
   constexpr size_t kWord = 4;
@@ -44,7 +44,7 @@ bool for_words(int64_t value, size_t bytes, Use&& use) {
   return true;
 }
 
-/// Unrolls steps into a chain. What depends on the iterations of loops around them is refused.
+/// Unrolls steps into a chain. Steps that depend on the iterations of enclosing loops are rejected.
 class ChainBuilder {
  public:
   ChainBuilder(const Program& program, size_t most)
@@ -53,7 +53,7 @@ class ChainBuilder {
         iterations_(static_cast<size_t>(program.num_loops), 0),
         known_(static_cast<size_t>(program.num_loops), false) {}
 
-  /// False, and nothing is added, when the step cannot be part of it.
+  /// False, without adding anything, if the step cannot be part of the chain.
   bool add(const Step& step) {
     const size_t before = chain.entries.size();
     if (append(step)) return true;
@@ -80,15 +80,15 @@ class ChainBuilder {
   bool copy(const Step& step) {
     if (step.bytes == 0) return true;
     if (!is_known(step.views[0]) || !is_known(step.views[1])) return false;
-    const Chain::Place to = place(step.views[0]), from = place(step.views[1]);
+    const Chain::Slice to = slice(step.views[0]), from = slice(step.views[1]);
     if (to.buffer == from.buffer && to.offset == from.offset) return true;
-    // One place may stand for two buffers only where a result takes an argument's memory.
+    // Two buffers may have the same address only where a result reuses an argument's memory.
     if (to.buffer != from.buffer && !program_.in_place.empty()) return false;
     return append({.kind = Command::Kind::copy, .bytes = static_cast<size_t>(step.bytes)}, step.views);
   }
   bool iota(const Step& step) {
     if (!known_[static_cast<size_t>(step.loop_id)] || !is_known(step.views[0])) return false;
-    const Chain::Place to = place(step.views[0]);
+    const Chain::Slice to = slice(step.views[0]);
     const size_t bytes = size_of(program_.buffers[static_cast<size_t>(to.buffer)].type.dtype);
     return for_words(iterations_[static_cast<size_t>(step.loop_id)], bytes, [&](size_t at, size_t size, uint32_t word) {
       return append({{.kind = Command::Kind::store, .bytes = size, .value = word},
@@ -113,7 +113,7 @@ class ChainBuilder {
     Chain::Entry entry{std::move(command), {}};
     for (const View& view : views) {
       if (!is_known(view)) return false;
-      entry.places.push_back(place(view));
+      entry.slices.push_back(slice(view));
     }
     return append(std::move(entry));
   }
@@ -129,9 +129,9 @@ class ChainBuilder {
              return known(c) && std::all_of(c.terms.begin(), c.terms.end(), known);
            });
   }
-  Chain::Place place(const View& view) const {
+  Chain::Slice slice(const View& view) const {
     return chosen(view, iterations_, [&](int32_t buffer, int64_t offset, const auto& terms) {
-      return Chain::Place{buffer, offset_of(offset, terms, iterations_)};
+      return Chain::Slice{buffer, offset_of(offset, terms, iterations_)};
     });
   }
 
@@ -171,22 +171,22 @@ void StepRunner::run(const Chain& chain) {
     commands.reserve(chain.entries.size());
     for (const Chain::Entry& entry : chain.entries) {
       Command& command = commands.emplace_back(entry.command);
-      command.addresses.reserve(entry.places.size());
-      for (const Chain::Place& p : entry.places) {
-        command.addresses.push_back(static_cast<std::byte*>(buffers_[static_cast<size_t>(p.buffer)]) + p.offset);
+      command.addresses.reserve(entry.slices.size());
+      for (const Chain::Slice& s : entry.slices) {
+        command.addresses.push_back(static_cast<std::byte*>(buffers_[static_cast<size_t>(s.buffer)]) + s.offset);
       }
     }
     return commands;
   });
 }
 
-void* StepRunner::place(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) const {
+void* StepRunner::address_at(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) const {
   return static_cast<std::byte*>(buffers_[static_cast<size_t>(buffer)]) + offset_of(offset, terms, iterations_);
 }
 
 void* StepRunner::address(const View& view) const {
   return chosen(view, iterations_,
-                [&](int32_t buffer, int64_t offset, const auto& terms) { return place(buffer, offset, terms); });
+                [&](int32_t buffer, int64_t offset, const auto& terms) { return address_at(buffer, offset, terms); });
 }
 
 void StepRunner::run(const std::vector<Step>& steps) {
@@ -252,7 +252,7 @@ void StepRunner::while_loop(const Step& step) {
   }
 }
 
-// Clamped: what is negative takes the first block, what is too large the last.
+// The index is clamped: negative ones select the first block, too large ones the last.
 void StepRunner::branch(const Step& step) {
   const size_t n = step.blocks.size();
   if (n == 0) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Walks the steps of a program's entry on the host, as codegen/cpu/entry.cpp has them for the CPU. What is launched is
-// asked of the device in order; only control flow that depends on data waits for it.
+// Interprets the steps of a program's entry on the host, as codegen/cpu/entry.cpp compiles them for the CPU. Launches
+// are submitted in order; only data-dependent control flow waits for the device.
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -10,22 +10,22 @@
 
 namespace calque::runtime {
 
-/// The same work in every call: steps in a row that neither choose nor call back, with counted loops unrolled.
+/// Work that is the same in every call: consecutive steps without branches and host calls, counted loops unrolled.
 struct Chain {
   size_t number = 0;
-  /// By command, what its addresses are: a buffer of the program and bytes into it.
-  struct Place {
+  /// An address of a command: a buffer of the program and a byte offset into it.
+  struct Slice {
     int32_t buffer = -1;
     int64_t offset = 0;
   };
   struct Entry {
     Command command;  ///< without addresses
-    std::vector<Place> places;
+    std::vector<Slice> slices;
   };
   std::vector<Entry> entries;
 };
 
-/// The chains of a program, by their first step: as many steps in a row as there can be.
+/// The chains of a program, by first step, each of as many consecutive steps as possible.
 struct Chains {
   struct Entry {
     Chain chain;
@@ -38,10 +38,10 @@ struct Chains {
   }
 };
 
-/// Those of at least `least` and at most `most` commands. The program's steps must stay where they are.
+/// The chains of at least `least` and at most `most` commands. They point to the program's steps, which must not move.
 Chains chains_of(const kernel::Program& program, size_t least, size_t most);
 
-/// Runs the steps once, those of `chains` as such. `buffers` are the addresses of the program's buffers.
+/// Runs the steps once, chains as a whole. `buffers` are the addresses of the program's buffers.
 class StepRunner {
  public:
   StepRunner(DeviceApi& api, const kernel::Program& program, const LoadedProgram& code, std::span<void* const> buffers,
@@ -67,7 +67,7 @@ class StepRunner {
   void while_loop(const kernel::Step& step);
   void host_call(const kernel::Step& step);
   void* address(const kernel::View& view) const;
-  void* place(int32_t buffer, int64_t offset, const std::vector<kernel::View::Term>& terms) const;
+  void* address_at(int32_t buffer, int64_t offset, const std::vector<kernel::View::Term>& terms) const;
   DType dtype(const kernel::View& view) const { return program_.buffers[static_cast<size_t>(view.buffer)].type.dtype; }
 
   DeviceApi& api_;

@@ -1,5 +1,5 @@
-// Blocks up to a megabyte live in lists of the thread that freed them, by size class; larger ones in one store with a
-// lock. A block is always as large as its class, so a block freed anywhere serves anyone of that class.
+// Free blocks up to a megabyte are in lists of the thread that freed them, by size class; larger ones in one store with
+// a lock. A block is always as large as its class, so any thread can reuse it for any size of the class.
 #include "runtime/memory/array_pool.h"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace {
 
 constexpr size_t kStep = 64;
 constexpr size_t kLarge = size_t{1} << 20;
-constexpr size_t kHuge = size_t{4} << 20;  // from here on: own mappings, huge pages asked for
-constexpr size_t kThreadKeeps = size_t{4} << 20;
-constexpr size_t kStoreKeeps = size_t{2} << 30;
+constexpr size_t kHuge = size_t{4} << 20;  // from here on: separate mappings with huge pages requested
+constexpr size_t kThreadCacheBytes = size_t{4} << 20;
+constexpr size_t kStoreCacheBytes = size_t{2} << 30;
 constexpr size_t kStoreBlocks = 256;
 constexpr size_t kHugePage = size_t{2} << 20;
 
@@ -52,9 +52,9 @@ struct Lists {
   size_t bytes = 0;
 };
 
-// Trivially destructible, so that arrays which die after the thread's destructors still find it.
+// Trivially destructible: arrays that are destroyed after the thread's destructors still read these.
 thread_local Lists* lists = nullptr;
-thread_local bool over = false;
+thread_local bool thread_ended = false;
 
 void free_lists(Lists& l) {
   for (Free*& head : l.heads) {
@@ -66,14 +66,14 @@ void free_lists(Lists& l) {
 struct ThreadEnd {
   Lists mine;
   ~ThreadEnd() {
-    over = true;
+    thread_ended = true;
     lists = nullptr;
     free_lists(mine);
   }
 };
 
 Lists* create_lists() {
-  if (over) return nullptr;
+  if (thread_ended) return nullptr;
   static thread_local ThreadEnd end;
   return lists = &end.mine;
 }
@@ -86,7 +86,7 @@ class Store {
       for (size_t i = blocks_.size(); i-- > 0;) {
         if (blocks_[i].bytes != bytes) continue;
         void* memory = blocks_[i].memory;
-        kept_ -= bytes;
+        cached_ -= bytes;
         blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
         return memory;
       }
@@ -99,10 +99,10 @@ class Store {
       std::lock_guard lock(mutex_);
       if (blocks_.capacity() == 0) blocks_.reserve(kStoreBlocks + 1);
       blocks_.push_back({memory, bytes});
-      kept_ += bytes;
-      while (kept_ > kStoreKeeps || blocks_.size() > kStoreBlocks) {
+      cached_ += bytes;
+      while (cached_ > kStoreCacheBytes || blocks_.size() > kStoreBlocks) {
         surplus.push_back(blocks_.front());
-        kept_ -= blocks_.front().bytes;
+        cached_ -= blocks_.front().bytes;
         blocks_.erase(blocks_.begin());
       }
     }
@@ -113,13 +113,13 @@ class Store {
     {
       std::lock_guard lock(mutex_);
       all.swap(blocks_);
-      kept_ = 0;
+      cached_ = 0;
     }
     for (const Block& block : all) drop(block);
   }
-  size_t kept() {
+  size_t cached() {
     std::lock_guard lock(mutex_);
-    return kept_;
+    return cached_;
   }
 
  private:
@@ -129,7 +129,7 @@ class Store {
   };
   static void* fresh(size_t bytes) {
     if (bytes < kHuge) return std::aligned_alloc(64, bytes);
-    // Aligned to huge pages by cutting a larger mapping.
+    // Aligned to huge pages by trimming a larger mapping.
     const size_t whole = bytes + kHugePage;
     auto* base = static_cast<std::byte*>(
         mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -150,7 +150,7 @@ class Store {
 
   std::mutex mutex_;
   std::vector<Block> blocks_;  // oldest first
-  size_t kept_ = 0;
+  size_t cached_ = 0;
 };
 
 Store& store() {
@@ -158,21 +158,21 @@ Store& store() {
   return one;
 }
 
-/// Eight classes for each power of two: at most an eighth is lost.
+/// Eight classes per power of two: at most an eighth of a block is wasted.
 size_t large_class(size_t bytes) {
   const size_t grain = std::bit_floor(bytes) / 8;
   return (bytes + grain - 1) / grain * grain;
 }
 
-/// Bytes that callers of the pool hold in large blocks.
-std::atomic<size_t> held{0}, most_held{0};
+/// Bytes of large blocks in use by callers of the pool.
+std::atomic<size_t> in_use{0}, peak_in_use{0};
 
 void* take_large(size_t bytes) {
   void* memory = store().take(large_class(bytes));
   if (memory == nullptr) return nullptr;
-  const size_t now = held.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  size_t most = most_held.load(std::memory_order_relaxed);
-  while (most < now && !most_held.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  const size_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  size_t peak = peak_in_use.load(std::memory_order_relaxed);
+  while (peak < now && !peak_in_use.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
   }
   return memory;
 }
@@ -192,14 +192,14 @@ void* pool_allocate(size_t bytes) {
 
 void pool_release(void* memory, size_t bytes) noexcept {
   if (bytes > kLarge) {
-    held.fetch_sub(bytes, std::memory_order_relaxed);
+    in_use.fetch_sub(bytes, std::memory_order_relaxed);
     store().give(memory, large_class(bytes));
     return;
   }
   const size_t index = class_of(bytes);
   const size_t size = size_of_class(index);
   Lists* mine = lists != nullptr ? lists : create_lists();
-  if (mine == nullptr || mine->bytes + size > kThreadKeeps) {
+  if (mine == nullptr || mine->bytes + size > kThreadCacheBytes) {
     std::free(memory);
     return;
   }
@@ -231,11 +231,11 @@ void trim_pool() {
   store().trim();
 }
 
-size_t kept_bytes() { return store().kept(); }
-size_t held_bytes() { return held.load(std::memory_order_relaxed); }
-size_t most_held_bytes(bool reset) {
-  return reset ? most_held.exchange(held_bytes(), std::memory_order_relaxed)
-               : most_held.load(std::memory_order_relaxed);
+size_t cached_bytes() { return store().cached(); }
+size_t bytes_in_use() { return in_use.load(std::memory_order_relaxed); }
+size_t peak_bytes_in_use(bool reset) {
+  return reset ? peak_in_use.exchange(bytes_in_use(), std::memory_order_relaxed)
+               : peak_in_use.load(std::memory_order_relaxed);
 }
 
 }  // namespace calque::runtime

@@ -1,19 +1,19 @@
 #pragma once
-// Memory of arrays: freed blocks are kept, since fresh pages cost more than most kernels.
+// A pool for the memory of arrays: freed blocks are cached, since faulting in fresh pages costs more than most kernels.
 #include <cstddef>
 
 namespace calque::runtime {
 
-/// Arrays from now on come from the pool: small blocks from lists of the thread, large ones from one bounded store with
-/// huge pages. Nothing under CALQUE_GUARD=1 or in builds with AddressSanitizer.
+/// Arrays are allocated from the pool from now on: small blocks from free lists of the thread, large blocks from one
+/// bounded store with huge pages. Disabled under CALQUE_GUARD=1 and in builds with AddressSanitizer.
 void install_pool();
-/// Gives what the pool keeps and nobody uses back to the system: the calling thread's lists and the large blocks.
+/// Returns cached memory to the system: the calling thread's free lists and the large blocks.
 void trim_pool();
-/// Bytes of large blocks that the pool keeps.
-size_t kept_bytes();
-/// Bytes of large blocks that arrays and workspaces hold, and the most that they held at once since the program started
-/// or `reset` was last true.
-size_t held_bytes();
-size_t most_held_bytes(bool reset = false);
+/// Bytes of free large blocks that the pool caches.
+size_t cached_bytes();
+/// Bytes of large blocks in use by arrays and workspaces, and their peak since the program started or `reset` was last
+/// true.
+size_t bytes_in_use();
+size_t peak_bytes_in_use(bool reset = false);
 
 }  // namespace calque::runtime

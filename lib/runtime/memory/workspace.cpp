@@ -13,8 +13,8 @@ namespace calque::runtime {
 namespace {
 
 constexpr size_t kPage = 4096;
-/// Larger workspaces come from the pool of arrays, which is trimmed.
-constexpr size_t kLargestKeptWorkspace = size_t{1} << 20;
+/// Larger workspaces come from the array pool, which can be trimmed.
+constexpr size_t kLargestCachedWorkspace = size_t{1} << 20;
 
 enum class Use : uint8_t { workspace, scratch, iterations };
 
@@ -41,7 +41,7 @@ OutOfMemory::OutOfMemory(const char* what, size_t bytes)
 void* ThreadMemory::get(size_t bytes) {
   const bool guard = environment().guard;
   const size_t wanted = round_up(bytes != 0 ? bytes : 1, guard ? 64 : kPage);
-  const bool fits = guard ? wanted == bytes_ : wanted <= bytes_ && (bytes_ <= kKept || wanted > bytes_ / 2);
+  const bool fits = guard ? wanted == bytes_ : wanted <= bytes_ && (bytes_ <= kLargestCached || wanted > bytes_ / 2);
   if (fits) return data_;
   clear();
   if (wanted > largest_thread_memory.load(std::memory_order_relaxed)) throw OutOfMemory("thread memory", wanted);
@@ -65,7 +65,7 @@ void ThreadMemory::clear() noexcept {
 void Workspace::take(size_t bytes) {
   const size_t wanted = round_up(bytes, 64);
   try {
-    if (wanted <= kLargestKeptWorkspace && !environment().guard) {
+    if (wanted <= kLargestCachedWorkspace && !environment().guard) {
       ThreadMemory& mine = thread_memory<Use::workspace>();
       if (!mine.taken) {
         data_ = mine.get(wanted);

@@ -1,5 +1,5 @@
 #pragma once
-// Memory that calls need while they run, kept by the thread between calls: workspaces of entries, scratch of kernels.
+// Memory that calls need while they run, cached per thread between calls: workspaces of entries, scratch of kernels.
 #include <atomic>
 #include <cstddef>
 
@@ -8,43 +8,43 @@
 
 namespace calque::runtime {
 
-/// A call failed for a reason that does not know the user's function; callers who do say which.
+/// A failed call, without the name of the user's function; callers that know the function rethrow it with the name.
 class CallFailure : public DeviceError {
   using DeviceError::DeviceError;
 };
 
-/// A call needs more memory than there is.
+/// A call needs more memory than is available.
 class OutOfMemory : public CallFailure {
  public:
   /// `what`: workspace, memory of a thread.
   OutOfMemory(const char* what, size_t bytes);
 };
 
-/// For tests: threads get no larger blocks than this.
+/// For tests: the largest block that a thread may get.
 extern std::atomic<size_t> largest_thread_memory;
 
-/// A block of one thread. Like an array it comes from the pool, or ends at a page that cannot be touched
-/// (CALQUE_GUARD=1). Trivially destructible: what belongs to the thread is released by `clear`.
+/// A block of one thread. Like an array it comes from the pool, or ends at an inaccessible page (CALQUE_GUARD=1).
+/// Trivially destructible: `clear` releases the memory.
 class ThreadMemory {
  public:
-  /// At least `bytes` bytes with any contents, 64-byte aligned (to pages, unless guarded), until it is asked again.
-  /// Throws DeviceError when there are none.
+  /// At least `bytes` bytes with arbitrary contents, 64-byte aligned (page-aligned unless guarded), valid until the
+  /// next call. Throws DeviceError when out of memory.
   void* get(size_t bytes);
   void clear() noexcept;
 
-  /// Somebody uses it now.
+  /// Whether a call uses it now.
   bool taken = false;
 
  private:
-  // More than this is not kept once half of it would do.
-  static constexpr size_t kKept = size_t{16} << 20;
+  // A larger block is released when half of it would suffice.
+  static constexpr size_t kLargestCached = size_t{16} << 20;
   detail::Storage* storage_ = nullptr;
   void* data_ = nullptr;
   size_t bytes_ = 0;
 };
 
-/// Scratch memory for one call of an entry: 64-byte aligned bytes until the end of the scope. A call inside a call
-/// (from a host function) gets memory of its own. Throws OutOfMemory.
+/// The workspace of one call of an entry: 64-byte aligned bytes until the end of the scope. A nested call (from a host
+/// function) gets separate memory. Throws OutOfMemory.
 class Workspace {
  public:
   explicit Workspace(int64_t bytes) {

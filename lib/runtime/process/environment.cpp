@@ -1,4 +1,4 @@
-// Reads the environment once. A variable that is set to something unknown is reported, never guessed at.
+// Reads the environment once. An unknown value of a variable is reported, never guessed at.
 #include "runtime/process/environment.h"
 
 #include <charconv>
@@ -18,20 +18,21 @@ constexpr Variable kTable[] = {
      "1: the outermost lambda runs eagerly, each operation evaluated as it is recorded; tracers have values"},
     {"CALQUE_BACKEND", "cpu, reference", "reference: compiled graphs run on the reference evaluator"},
     {"CALQUE_DEVICE", "cpu, gpu_sim, gpu, gpu:N",
-     "where functions run whose arguments are all on the host (default: cpu)"},
+     "the device of functions whose arguments are all on the host (default: cpu)"},
     {"CALQUE_LIBCUDA", "a path", "the library that is opened as CUDA's driver (default: libcuda.so.1)"},
-    {"CALQUE_LIBCUBLASLT", "paths with colons between them, off",
-     "the libraries that are tried as cuBLASLt (default: those of the loader, CUDA's toolkit and Python's packages)"},
+    {"CALQUE_LIBCUBLASLT", "paths separated by colons, off",
+     "the libraries that are tried as cuBLASLt (default: those of the loader, the CUDA toolkit and Python packages)"},
     {"CALQUE_STRICT", "0, 1", "1: every function is compiled as with .strict = true"},
-    {"CALQUE_GUARD", "0, 1", "1: every buffer ends at an unmapped page"},
+    {"CALQUE_GUARD", "0, 1", "1: every buffer ends at an inaccessible page"},
     {"CALQUE_SANITIZE_CODE", "0, 1", "1: LLVM's AddressSanitizer pass runs over generated code"},
     {"CALQUE_VERIFY", "0, 1", "1: graphs are verified after every pass"},
-    {"CALQUE_CPU", "an LLVM CPU name", "the CPU that code is generated for, in place of the host's"},
-    {"CALQUE_NUM_THREADS", "1 to 1024", "how many threads work on one kernel at most (default: all processors)"},
+    {"CALQUE_CPU", "an LLVM CPU name", "the CPU that code is generated for (default: the host's)"},
+    {"CALQUE_NUM_THREADS", "1 to 1024", "the maximum number of threads of one kernel (default: all processors)"},
     {"CALQUE_CODE_MEMORY", "bytes, as 64M or 2G",
-     "how much code and captured data each function keeps, and the process for all together (default: 256M)"},
+     "capacity of the caches of code and captured data, per function and per process (default: 256M)"},
     {"CALQUE_LOG", "off, error, warn, info, debug, trace; compile",
-     "how much is logged to standard error (default: warn); compile: where the time of each compilation goes"},
+     "how much is logged to standard error (default: warn); compile: the time of each stage of each compilation"},
+    {"CALQUE_DUMP", "a path", "a folder into which the program is written after each pass of each compilation"},
 };
 
 bool flag(const char* name) {
@@ -71,6 +72,7 @@ Environment read() {
   Environment e;
   if (const char* text = std::getenv("CALQUE_LOG"); text != nullptr && *text != '\0') e.log = text;
   set_log(e.log);
+  if (const char* text = std::getenv("CALQUE_DUMP"); text != nullptr) e.dump = text;
   e.disable_jit = flag("CALQUE_DISABLE_JIT");
   if (const char* text = std::getenv("CALQUE_DEVICE"); text != nullptr) e.device = text;
   e.strict = flag("CALQUE_STRICT");

@@ -1,6 +1,6 @@
 #pragma once
-// Every environment variable that the library reads, in one place. docs/environment.md is the same table for users;
-// `calque info` prints it with the values in force.
+// The table of all environment variables that the library reads. docs/environment.md is the same table for users;
+// `calque info` prints it with the current values.
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,14 +15,15 @@ struct Environment {
   bool reference_backend = false;  ///< CALQUE_BACKEND=reference
   bool guard = false;              ///< CALQUE_GUARD=1
   bool sanitize = false;           ///< CALQUE_SANITIZE_CODE=1
-  int num_threads = 0;             ///< CALQUE_NUM_THREADS; 0: all that there are
+  int num_threads = 0;             ///< CALQUE_NUM_THREADS; 0: all processors
   std::string device;              ///< CALQUE_DEVICE; empty: cpu
-  /// CALQUE_CODE_MEMORY: bytes of code and captured arrays that each function keeps, and the process for all of them.
+  /// CALQUE_CODE_MEMORY: bytes of code and captured arrays cached per function, and per process for all functions.
   size_t code_memory = size_t{256} << 20;
   std::string log = "warn";  ///< CALQUE_LOG
+  std::string dump;          ///< CALQUE_DUMP: a folder; empty: none
 };
 
-/// The environment in force. Tests change it through `mutable_environment` before they start threads.
+/// The current environment. Tests change it through `mutable_environment` before they start threads.
 const Environment& environment();
 Environment& mutable_environment();
 
@@ -31,7 +32,7 @@ struct Variable {
   std::string_view values;
   std::string_view meaning;
 };
-/// One row for each variable.
+/// One row per variable.
 std::span<const Variable> environment_table();
 
 }  // namespace calque::runtime

@@ -1,6 +1,6 @@
 #pragma once
-// A bounded table from keys to shared values. Threads that miss on one key at the same time make its value once: the
-// first makes it while the others wait. A maker that throws leaves no trace; those who waited then try for themselves.
+// A bounded cache from keys to shared values. When several threads miss on one key at the same time, the first makes
+// the value and the others wait for it. A maker that throws leaves no entry; the waiting threads then retry themselves.
 #include <condition_variable>
 #include <cstdint>
 #include <list>
@@ -15,16 +15,15 @@
 
 namespace calque::runtime {
 
-/// Thrown (and translated by callers, who know the name) when a thread asks for the value that it is making, itself or
-/// through other threads that wait for it.
+/// Thrown when a thread asks for the value that it is making, directly or through other threads that wait for it.
+/// Callers translate it, since they know the name of the function.
 struct RecursiveFlight {};
 
-/// Which threads wait for which, over all tables: a circle of them would wait forever. Only threads that must wait
-/// come here.
+/// The wait-for graph of threads over all caches: a cycle would be a deadlock. Only threads that have to wait use it.
 class Waits {
  public:
-  /// The calling thread is about to wait for what `maker` makes in `slot`. Throws RecursiveFlight when `maker` waits,
-  /// through however many others, for the calling thread.
+  /// The calling thread is about to wait for the value that `maker` makes in `slot`. Throws RecursiveFlight when
+  /// `maker` waits, directly or indirectly, for the calling thread.
   static void enter(const void* slot, std::thread::id maker) {
     const std::thread::id self = std::this_thread::get_id();
     Waits& all = one();
@@ -46,7 +45,7 @@ class Waits {
     std::lock_guard lock(all.mutex_);
     all.waits_.erase(std::this_thread::get_id());
   }
-  /// The value of the slot is there, or will not be: nobody waits for it any more, though some may not have woken yet.
+  /// The value of the slot has been made or has failed: no thread waits for it any more, even if some are yet to wake.
   static void landed(const void* slot) {
     Waits& all = one();
     std::lock_guard lock(all.mutex_);
@@ -66,7 +65,7 @@ class Waits {
   std::unordered_map<std::thread::id, Wait> waits_;
 };
 
-/// Values that all count as one.
+/// Measures every value as one byte, so that the capacity is a number of values.
 struct CountOne {
   template <class Value>
   size_t operator()(const Value&) const {
@@ -79,18 +78,18 @@ class FlightCache {
  public:
   using Pointer = std::shared_ptr<const Value>;
 
-  /// Keeps values of up to `capacity` bytes in all, as `Bytes` measures them; which, see Lirs.
+  /// Caches values of up to `capacity` bytes in total, as measured by `Bytes`; Lirs selects which.
   explicit FlightCache(size_t capacity) : policy_(capacity) {}
 
-  /// The value of `key`, made by `make()` when it is not there. `View` compares equal to Key; `copy()` makes the Key.
-  /// `made` tells whether this call made it. Evicted values are appended to `evicted`.
+  /// The value of `key`, made by `make()` on a miss. `View` is comparable with and convertible to Key. `made` tells
+  /// whether this call made it. Evicted values are appended to `evicted`.
   template <class View, class Make>
   Pointer get(const View& key, uint64_t hash, Make&& make, bool& made, std::vector<Pointer>& evicted) {
     std::unique_lock lock(mutex_);
     auto mine = slots_.end();
     while (true) {
       mine = find(key, hash);
-      if (mine == slots_.end() || (!mine->value && !mine->is_made)) break;
+      if (mine == slots_.end() || (!mine->value && !mine->in_flight)) break;
       if (mine->value) {
         slots_.splice(slots_.begin(), slots_, mine);
         policy_.touch(*mine);
@@ -110,7 +109,7 @@ class FlightCache {
     } else {
       slots_.splice(slots_.begin(), slots_, mine);
     }
-    mine->is_made = true;
+    mine->in_flight = true;
     mine->awaited = false;
     mine->maker = std::this_thread::get_id();
     lock.unlock();
@@ -129,7 +128,7 @@ class FlightCache {
     lock.lock();
     if (mine->awaited) Waits::landed(&*mine);
     mine->value = value;
-    mine->is_made = false;
+    mine->in_flight = false;
     ++ready_count_;
     made = true;
     if (mine->cleared) {
@@ -142,7 +141,7 @@ class FlightCache {
     return value;
   }
 
-  /// The value if it is there and made.
+  /// The value if it is cached and made.
   template <class View>
   Pointer find_ready(const View& key, uint64_t hash) {
     std::lock_guard lock(mutex_);
@@ -154,23 +153,23 @@ class FlightCache {
     std::lock_guard lock(mutex_);
     return ready_count_;
   }
-  /// Of the values that are there.
+  /// Total size of the cached values.
   size_t bytes() const {
     std::lock_guard lock(mutex_);
     return policy_.bytes();
   }
-  /// What is too much now goes when the next value is made.
+  /// Values above the new capacity are evicted when the next value is made.
   void set_capacity(size_t capacity) {
     std::lock_guard lock(mutex_);
     policy_.set_capacity(capacity);
     forget();
   }
-  /// Takes everything out; what is being made now is not kept either.
+  /// Removes and returns all values; values that are being made now will not be cached either.
   std::vector<Pointer> clear() {
     std::lock_guard lock(mutex_);
     std::vector<Pointer> values;
     for (Slot& slot : slots_) {
-      if (slot.is_made) {
+      if (slot.in_flight) {
         slot.cleared = true;
         continue;
       }
@@ -180,7 +179,7 @@ class FlightCache {
     forget();
     for (auto slot = slots_.begin(); slot != slots_.end();) {
       const auto at = slot++;
-      if (!at->is_made) unlink(at);
+      if (!at->in_flight) unlink(at);
     }
     ready_count_ = 0;
     return values;
@@ -191,7 +190,7 @@ class FlightCache {
     const auto slot = find(key, hash);
     if (slot != slots_.end() && slot->value) take(slot, erased);
   }
-  /// Takes out the values that `unwanted` is true for.
+  /// Removes the values for which `unwanted` returns true.
   template <class Predicate>
   void erase_if(Predicate&& unwanted, std::vector<Pointer>& erased) {
     std::lock_guard lock(mutex_);
@@ -203,7 +202,7 @@ class FlightCache {
       policy_.remove(*at);
       unlink(at);
     }
-    forget();  // only now: it may unlink any slot
+    forget();  // after the loop: it may unlink any slot
   }
   /// The values, most recently used first.
   std::vector<Pointer> values() const {
@@ -216,14 +215,14 @@ class FlightCache {
   }
 
  private:
-  /// A value, one that is being made, or what is remembered of one that was evicted.
+  /// A cached value, a value that is being made, or the ghost of an evicted value.
   struct Slot : Lirs::Node {
     Slot(Key k, uint64_t h) : key(std::move(k)), hash(h) {}
     Key key;
     uint64_t hash;
     Pointer value = nullptr;
     std::thread::id maker = {};
-    bool is_made = false;  ///< by `maker`, now
+    bool in_flight = false;  ///< being made by `maker`
     bool cleared = false;
     bool awaited = false;
     typename std::list<Slot>::iterator self = {};
@@ -268,11 +267,11 @@ class FlightCache {
     }
     forget();
   }
-  /// Ghosts that the policy has no more use for go, but for those that are being made again.
+  /// Unlinks the ghosts that the policy has forgotten, except those that are being made again.
   void forget() {
     while (Lirs::Node* node = policy_.forget()) {
       const auto slot = static_cast<Slot*>(node)->self;
-      if (!slot->is_made) unlink(slot);
+      if (!slot->in_flight) unlink(slot);
     }
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What oneTBB orders, told to ThreadSanitizer, which does not see into it: files that inline parts of oneTBB are not
-// instrumented (and define CALQUE_THREAD_SANITIZER); what they call is.
+// Tells ThreadSanitizer the happens-before relations that oneTBB establishes. Files that inline parts of oneTBB are not
+// instrumented (and define CALQUE_THREAD_SANITIZER); the functions that they call are.
 #ifdef CALQUE_THREAD_SANITIZER
 extern "C" {
 void __tsan_acquire(void* address);
@@ -10,15 +10,15 @@ void __tsan_release(void* address);
 
 namespace calque::runtime {
 
-/// Everything before `publish` comes before what follows a later `observe` of the same place.
-inline void publish([[maybe_unused]] char& place) {
+/// Everything before `publish` happens before everything after a later `observe` of the same address.
+inline void publish([[maybe_unused]] char& address) {
 #ifdef CALQUE_THREAD_SANITIZER
-  __tsan_release(&place);
+  __tsan_release(&address);
 #endif
 }
-inline void observe([[maybe_unused]] char& place) {
+inline void observe([[maybe_unused]] char& address) {
 #ifdef CALQUE_THREAD_SANITIZER
-  __tsan_acquire(&place);
+  __tsan_acquire(&address);
 #endif
 }
 

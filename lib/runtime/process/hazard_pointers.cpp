@@ -1,4 +1,4 @@
-// Records are never freed, only handed on to new threads: a sweep may walk the list at any time.
+// Records are never freed, only reused by new threads: another thread may walk the list at any time.
 #include "runtime/process/hazard_pointers.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr int kSlots = 8;
 struct alignas(64) Record {
   std::atomic<const void*> slots[kSlots] = {};
   std::atomic<bool> taken{true};
-  int depth = 0;  // of the owning thread
+  int depth = 0;  // number of announcements, of the owning thread alone
   Record* next = nullptr;
 };
 
@@ -87,7 +87,7 @@ bool announced(const void* object) {
 
 void Retired::add(std::shared_ptr<const void> object) {
   objects_.push_back(std::move(object));
-  sweep();
+  reclaim();
 }
 
 std::vector<std::shared_ptr<const void>> Retired::take_free() {

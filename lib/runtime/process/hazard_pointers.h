@@ -1,6 +1,6 @@
 #pragma once
-// Hazard pointers: a thread that reads a shared pointer announces it, so that whoever replaces the pointer frees the
-// old object only when no thread announces it. Announcing costs one exchange and takes no lock.
+// Hazard pointers: a thread that reads a shared pointer announces it, and the thread that replaces the pointer frees
+// the old object only when no thread announces it. Announcing costs one exchange and takes no lock.
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -8,24 +8,26 @@
 
 namespace calque::runtime {
 
-/// Announces what `source` holds and returns it, with `pin` to be given to `unpin`. Null, without a pin, when `source`
-/// holds null or this thread has too many announcements open.
+/// Announces the pointer in `source` and returns it; `pin` must be passed to `unpin`. Returns null, without a pin, when
+/// `source` is null or this thread has too many open announcements.
 const void* pin(const std::atomic<const void*>& source, void*& pin);
 void unpin(void* pin) noexcept;
 /// Whether some thread announces `object`.
 bool announced(const void* object);
 
-/// Objects that are out of use but may still be announced. Owned by one table, guarded by its lock.
+/// Retired objects that may still be announced. Owned by one table, guarded by its lock.
 class Retired {
  public:
-  /// Keeps `object` until no thread announces it; frees earlier ones that are free now.
+  /// Retires `object` until no thread announces it, and frees earlier ones that are no longer announced.
   void add(std::shared_ptr<const void> object);
-  void sweep() { take_free(); }
-  /// Adds without freeing any.
+  /// Frees the objects that no thread announces.
+  void reclaim() { take_free(); }
+  /// Retires `object` without freeing any.
   void keep(std::shared_ptr<const void> object) { objects_.push_back(std::move(object)); }
-  /// Takes out what no thread announces: for the caller to free when it holds no lock that a destructor may want.
+  /// Removes and returns the objects that no thread announces. The caller frees them while it holds no lock that a
+  /// destructor may take.
   std::vector<std::shared_ptr<const void>> take_free();
-  /// Takes out everything, announced or not.
+  /// Removes and returns all objects, announced or not.
   std::vector<std::shared_ptr<const void>> take() { return std::exchange(objects_, {}); }
 
  private:

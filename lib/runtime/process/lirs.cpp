@@ -5,8 +5,8 @@
 namespace calque::runtime {
 namespace {
 
-/// The part of the memory for entries of high inter-reference recency. (The paper's hundredth would hold no entry but
-/// the newest here, where entries are few.)
+/// One in `kHighShare` bytes of the capacity is for entries of high inter-reference recency. (The paper's hundredth
+/// would fit only the newest entry here, where entries are few.)
 constexpr size_t kHighShare = 16;
 
 constexpr size_t most_ghosts(size_t residents) { return 2 * residents + 64; }
@@ -35,7 +35,7 @@ void Lirs::unstack(Node& node) {
   node.in_stack_ = false;
 }
 
-/// What was used before every entry of low recency cannot become one when it is used next.
+/// Entries older than every entry of low recency cannot become one at their next use, so the stack drops them.
 void Lirs::prune() {
   while (!stack_.empty() && stack_.back()->state_ != State::low) {
     Node& node = *stack_.back();
@@ -148,7 +148,7 @@ Lirs::Node* Lirs::evict() {
 }
 
 void Lirs::bound_ghosts() {
-  // Never the one that has just become one: its owner still has to hear of it.
+  // Never removes the newest ghost, which evict has yet to report to its owner.
   while (ghosts_.size() > most_ghosts(residents_)) {
     Node& node = *ghosts_.front();
     ghosts_.pop_front();

@@ -1,13 +1,13 @@
 #pragma once
-// Which entries of a bounded table go: LIRS (S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set
-// replacement policy to improve buffer cache performance", SIGMETRICS 2002), with sizes in place of counts.
+// The eviction policy of a bounded cache: LIRS (S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency
+// set replacement policy to improve buffer cache performance", SIGMETRICS 2002), with sizes instead of counts.
 //
-// Most of the memory belongs to entries of low inter-reference recency: those used again soonest, seen from one use to
-// the next. The others pass through a short queue. An entry that was evicted is remembered for a while (a ghost), so
-// that one used again before the oldest protected entry is takes its place. Hence a scan does not displace what is used
-// again and again, and of a cycle that is larger than the memory, as much stays as fits, where least recently used
-// would never hit. How long an entry takes to make is left out: compiling takes time in proportion to the code that
-// comes out, so that the time saved for a byte kept is about the same for all.
+// Most of the capacity belongs to entries of low inter-reference recency: those with the shortest distance between two
+// uses. The others pass through a short queue. An evicted entry is remembered for a while (a ghost), and if it is used
+// again before the oldest protected entry is, it replaces that entry. Hence a scan does not displace entries that are
+// used repeatedly, and of a cycle that exceeds the capacity as much stays as fits, where LRU would never hit. The cost
+// of making an entry is not considered: compile time is proportional to the size of the generated code, so the time
+// saved per cached byte is about the same for all entries.
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -17,7 +17,7 @@ namespace calque::runtime {
 
 class Lirs {
  public:
-  /// What the policy knows of an entry. Stays where it is as long as the policy knows of it.
+  /// The policy's data of an entry. Its address must not change while the policy tracks it.
   class Node {
    public:
     Node() = default;
@@ -31,24 +31,24 @@ class Lirs {
     State state_ = State::unknown;
     bool in_stack_ = false;
     size_t bytes_ = 0;
-    std::list<Node*>::iterator stack_, queue_;  // queue_: of ghosts as well
+    std::list<Node*>::iterator stack_, queue_;  // queue_: into queue_ or ghosts_
   };
 
   explicit Lirs(size_t capacity) { set_capacity(capacity); }
-  /// Bytes of all residents. The newest stays however large it is, until the next one comes.
+  /// The limit on the total bytes of residents. The newest stays whatever its size, until the next one is inserted.
   void set_capacity(size_t bytes);
 
-  /// An entry that was made just now: a new one or a ghost.
+  /// Inserts an entry that has just been made: a new one or a ghost.
   void insert(Node& node, size_t bytes);
-  /// A resident is used. Again right after itself does not count: that says nothing of how soon it will be wanted after
-  /// others were.
+  /// Records a use of a resident. Repeated use of the newest entry does not count: it tells nothing about the distance
+  /// to the next use after other entries.
   void touch(Node& node);
-  /// The policy forgets the entry.
+  /// Stops tracking the entry.
   void remove(Node& node);
 
-  /// The next resident to evict, or null when the residents fit. It is a ghost afterwards, or is known no more.
+  /// The next resident to evict, or null when the residents fit. Afterwards it is a ghost or no longer tracked.
   Node* evict();
-  /// The next ghost that is known no more, or null.
+  /// The next ghost that is no longer tracked, or null.
   Node* forget();
 
   size_t bytes() const { return low_bytes_ + high_bytes_; }
@@ -65,7 +65,7 @@ class Lirs {
 
   size_t capacity_ = 0, low_capacity_ = 0;
   size_t low_bytes_ = 0, high_bytes_ = 0, residents_ = 0;
-  List stack_;   // by last use, newest first; the last one is of low recency
+  List stack_;   // by last use, newest first; the last entry has low recency
   List queue_;   // residents of high recency, oldest first
   List ghosts_;  // oldest first; all in the stack
   Node* newest_ = nullptr;

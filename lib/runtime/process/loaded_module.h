@@ -1,5 +1,5 @@
 #pragma once
-// What a module that is about to be unloaded has left in caches.
+// Removes the traces of a module from caches before it is unloaded.
 #include <cstdint>
 
 namespace calque::runtime {
@@ -13,8 +13,8 @@ struct ModuleRange {
   }
 };
 
-/// Drops the compiled forms that refer to code or data of the module: those of callables that are known by an address
-/// in it, of arguments whose types it defined, and those that would call it. What running calls use lives on for good.
+/// Drops the compiled entries that refer to code or data of the module: entries of callables keyed by an address in it,
+/// of arguments whose types it defines, and entries that call it. Entries in use by running calls are leaked.
 void forget_module(const ModuleRange& module);
 
 }  // namespace calque::runtime

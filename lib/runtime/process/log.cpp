@@ -16,7 +16,7 @@ spdlog::logger& make_logger(const char* pattern, spdlog::level::level_enum level
   return *made;
 }
 
-/// Sets the level of that name. Returns whether there is one.
+/// Sets the level of that name. Returns whether the name is known.
 bool set_level(const std::string& word) {
   for (const auto known : {spdlog::level::off, spdlog::level::err, spdlog::level::warn, spdlog::level::info,
                            spdlog::level::debug, spdlog::level::trace}) {

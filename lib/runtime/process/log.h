@@ -1,5 +1,5 @@
 #pragma once
-// The library's loggers: standard error, as CALQUE_LOG says.
+// The library's loggers: to standard error, configured by CALQUE_LOG.
 #include <string>
 
 #include <spdlog/logger.h>
@@ -7,11 +7,11 @@
 namespace calque::runtime {
 
 spdlog::logger& log();
-/// A line for each compilation; silent unless `compile` is asked for.
+/// One line per compilation; off unless `compile` is requested.
 spdlog::logger& compile_log();
 bool logs_compilations();
-/// A level (`off`, `error`, `warn`, `info`, `debug`, `trace`), `compile`, or both with a comma between. A word that is
-/// neither is reported, and the level stays `warn`.
+/// Accepts a level (`off`, `error`, `warn`, `info`, `debug`, `trace`), `compile`, or both separated by a comma. Any
+/// other word is reported, and the level stays `warn`.
 void set_log(const std::string& words);
 
 }  // namespace calque::runtime

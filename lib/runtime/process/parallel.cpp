@@ -1,4 +1,4 @@
-// Pieces begin at multiples of the grain; how many of them a thread takes at once shows in nothing that they compute.
+// Chunks begin at multiples of the grain. How many consecutive chunks a thread takes at once does not affect results.
 #include "runtime/process/parallel.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 
 using Body = void (*)(void* environment, int64_t begin, int64_t end);
 
-void run_pieces(int64_t count, int64_t grain, Body body, void* environment) {
-  // Static: the places themselves are handed over through nothing that would have to be observed first.
+void run_chunks(int64_t count, int64_t grain, Body body, void* environment) {
+  // Static: a local variable would have to be published to the other threads first.
   static char started, finished;
   publish(started);
   tbb::this_task_arena::isolate([&] {
@@ -41,11 +41,11 @@ void run_pieces(int64_t count, int64_t grain, Body body, void* environment) {
   observe(finished);
 }
 
-// A constant, not made by the first call: ThreadSanitizer, which does not see this file, would not see that either.
+// constinit, not a function-local static: ThreadSanitizer does not instrument this file and would miss the guard.
 constinit std::mutex arenas_mutex;
 static_assert(std::is_trivially_destructible_v<std::mutex>, "calls may still run while the program ends");
 
-/// The arena of that many threads. Never destroyed: calls may still run while the program ends.
+/// The arena with that many threads. Never destroyed: calls may still run while the program ends.
 tbb::task_arena& arena(int threads) {
   const std::lock_guard lock(arenas_mutex);
   static auto& arenas = *new std::map<int, std::unique_ptr<tbb::task_arena>>;
@@ -71,13 +71,13 @@ void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) 
   grain = std::max<int64_t>(grain, 1);
   const int threads = environment().num_threads;
   if (count <= grain || threads == 1) return body(record, 0, count);
-  if (threads == 0) return run_pieces(count, grain, body, record);
-  // Where the arena is full, another caller's thread runs this one's pieces and this one waits.
+  if (threads == 0) return run_chunks(count, grain, body, record);
+  // If the arena is full, another caller's thread runs the chunks of this one while this one waits.
   static char entered, left;
   publish(entered);
   arena(threads).execute([&] {
     observe(entered);
-    run_pieces(count, grain, body, record);
+    run_chunks(count, grain, body, record);
     publish(left);
   });
   observe(left);

@@ -1,9 +1,9 @@
-// Epochs only grow, from block to block too, so cells need no clearing between blocks.
+// Epochs grow from block to block too, so cells need not be cleared between blocks.
 #include "runtime/simulator/access_shadow.h"
 
 namespace calque::runtime {
 
-/// One cell per 4 bytes serves until something smaller is accessed.
+/// Cells cover 4 bytes until a smaller access refines them.
 void AccessShadow::refine(size_t bytes) {
   const size_t times = grain_ / bytes;
   std::vector<Cell> finer;
@@ -13,7 +13,7 @@ void AccessShadow::refine(size_t bytes) {
   grain_ = bytes;
 }
 
-/// What must be true of who wrote before, when others than atomic operations come.
+/// Checks a non-atomic access against the last write.
 AccessMistake AccessShadow::check_written(const Cell& cell, const AccessTime& by) const {
   if (cell.write_epoch >= by.first) return cell.in_flight ? AccessMistake::in_flight : AccessMistake::none;
   return scope_ == Scope::grid && cell.write_epoch != 0 ? AccessMistake::between_blocks : AccessMistake::none;
@@ -54,7 +54,7 @@ AccessMistake AccessShadow::check_atomic(const Cell& cell, const AccessTime& by,
   return ordered_behind_write(cell, by) ? check_readers(cell, by, other) : AccessMistake::read_write;
 }
 
-void AccessShadow::note_read(Cell& cell, const AccessTime& by) {
+void AccessShadow::record_read(Cell& cell, const AccessTime& by) {
   const auto thread = static_cast<int16_t>(by.thread);
   if (cell.read_epoch != by.epoch) {
     cell.reader_warp = static_cast<int16_t>(by.warp());
@@ -70,17 +70,17 @@ void AccessShadow::note_read(Cell& cell, const AccessTime& by) {
   cell.read_warp_epoch = by.warp_epoch;
 }
 
-void AccessShadow::note_write(Cell& cell, const AccessTime& by) {
+void AccessShadow::record_write(Cell& cell, const AccessTime& by) {
   cell.write_epoch = cell.store_epoch = by.epoch;
   cell.write_warp_epoch = by.warp_epoch;
   cell.writer = static_cast<int16_t>(by.thread);
   cell.in_flight = cell.atomic = false;
 }
 
-void AccessShadow::note_atomic(Cell& cell, const AccessTime& by) {
+void AccessShadow::record_atomic(Cell& cell, const AccessTime& by) {
   const bool alone = !cell.atomic || cell.write_epoch != by.epoch || cell.writer == by.thread;
   const uint32_t stored = cell.store_epoch;
-  note_write(cell, by);
+  record_write(cell, by);
   cell.store_epoch = stored;
   cell.atomic = true;
   if (!alone) cell.writer = kSeveral;
@@ -90,7 +90,7 @@ AccessMistake AccessShadow::load(size_t offset, size_t bytes, const AccessTime& 
   for (Cell& cell : cells(offset, bytes)) {
     const AccessMistake mistake = check_read(cell, by, other);
     if (mistake != AccessMistake::none) return mistake;
-    note_read(cell, by);
+    record_read(cell, by);
   }
   return AccessMistake::none;
 }
@@ -99,7 +99,7 @@ AccessMistake AccessShadow::store(size_t offset, size_t bytes, const AccessTime&
   for (Cell& cell : cells(offset, bytes)) {
     const AccessMistake mistake = check_write(cell, by, other);
     if (mistake != AccessMistake::none) return mistake;
-    note_write(cell, by);
+    record_write(cell, by);
   }
   return AccessMistake::none;
 }
@@ -108,7 +108,7 @@ AccessMistake AccessShadow::atomic(size_t offset, size_t bytes, const AccessTime
   for (Cell& cell : cells(offset, bytes)) {
     const AccessMistake mistake = check_atomic(cell, by, other);
     if (mistake != AccessMistake::none) return mistake;
-    note_atomic(cell, by);
+    record_atomic(cell, by);
   }
   return AccessMistake::none;
 }
@@ -121,7 +121,7 @@ AccessMistake AccessShadow::begin_copy(size_t offset, size_t bytes, const Access
 }
 
 void AccessShadow::end_copy(size_t offset, size_t bytes, const AccessTime& by) {
-  for (Cell& cell : cells(offset, bytes)) note_write(cell, by);
+  for (Cell& cell : cells(offset, bytes)) record_write(cell, by);
 }
 
 }  // namespace calque::runtime

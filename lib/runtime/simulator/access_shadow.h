@@ -1,14 +1,14 @@
 #pragma once
-// What the simulator remembers of each piece of memory: who wrote it last, who has read it since the last barrier, and
-// whether a copy is still on its way there. Time is counted in epochs, which only grow: the block's end at its
-// barriers, a warp's at its own.
+// Shadow state of memory: the last writer, the readers since the last barrier, and whether an asynchronous copy to it
+// is in flight. Time is counted in epochs, which only grow: a block's epoch ends at its barriers, a warp's at the
+// warp's.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace calque::runtime {
 
-/// Who accesses, and when.
+/// The accessing thread, and the time of the access.
 struct AccessTime {
   int32_t thread = 0;
   uint32_t first = 1;       ///< epoch in which the block began
@@ -19,33 +19,33 @@ struct AccessTime {
 
 enum class AccessMistake : uint8_t {
   none,
-  unwritten,   ///< reads shared memory that nobody has written since the block began
-  in_flight,   ///< touches what a copy, not yet waited for, writes
-  read_write,  ///< reads what another wrote, or the other way round, and no barrier lies between
+  unwritten,   ///< reads shared memory that no thread has written since the block began
+  in_flight,   ///< accesses the target of a copy that has not been waited for
+  read_write,  ///< a read and a write by different threads without a barrier between them
   write_write,
   between_blocks,  ///< two blocks of a launch access it, one of them writing
 };
 
-/// Of a piece of memory that either belongs to one block at a time, which must write before it reads, or to all.
+/// Shadow of a range of memory that belongs to one block at a time, which must write before it reads, or to all blocks.
 class AccessShadow {
  public:
   enum class Scope : uint8_t { block, grid };
   AccessShadow(Scope scope, size_t bytes) : scope_(scope), cells_(bytes / kCoarse + 1) {}
 
-  /// Notes an access to bytes within the memory, aligned to its size (a power of two, 16 at most). Where it is a
+  /// Records an access to bytes within the memory, aligned to its size (a power of two, 16 at most). If it is a
   /// mistake, `other` is the other thread, or negative.
   AccessMistake load(size_t offset, size_t bytes, const AccessTime& by, int32_t& other);
   AccessMistake store(size_t offset, size_t bytes, const AccessTime& by, int32_t& other);
-  /// Atomic operations may meet one another, but nothing else.
+  /// Atomic operations do not race with one another, but with all other accesses.
   AccessMistake atomic(size_t offset, size_t bytes, const AccessTime& by, int32_t& other);
-  /// A copy that begins is a store that nobody may touch before it has ended.
+  /// The start of a copy is a store whose target must not be accessed before the copy has ended.
   AccessMistake begin_copy(size_t offset, size_t bytes, const AccessTime& by, int32_t& other);
   void end_copy(size_t offset, size_t bytes, const AccessTime& by);
 
  private:
   static constexpr size_t kCoarse = 4;
   static constexpr int16_t kSeveral = -2;
-  // Epoch 0 is never.
+  // Epoch 0 means never.
   struct Cell {
     uint32_t write_epoch = 0, write_warp_epoch = 0;
     uint32_t store_epoch = 0;  ///< of the last write that was not atomic
@@ -56,7 +56,7 @@ class AccessShadow {
     bool in_flight = false;
     bool atomic = false;
   };
-  /// The cells of a piece of memory, made finer when they are too coarse for it.
+  /// The cells of a range of memory, refined if they are too coarse for it.
   struct Span {
     Cell* begin_;
     Cell* end_;
@@ -78,9 +78,9 @@ class AccessShadow {
   AccessMistake check_read(const Cell& cell, const AccessTime& by, int32_t& other) const;
   AccessMistake check_write(const Cell& cell, const AccessTime& by, int32_t& other) const;
   AccessMistake check_atomic(const Cell& cell, const AccessTime& by, int32_t& other) const;
-  static void note_read(Cell& cell, const AccessTime& by);
-  static void note_write(Cell& cell, const AccessTime& by);
-  static void note_atomic(Cell& cell, const AccessTime& by);
+  static void record_read(Cell& cell, const AccessTime& by);
+  static void record_write(Cell& cell, const AccessTime& by);
+  static void record_atomic(Cell& cell, const AccessTime& by);
 
   Scope scope_;
   size_t grain_ = kCoarse;  ///< bytes of a cell

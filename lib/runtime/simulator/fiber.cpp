@@ -1,4 +1,4 @@
-// Every switch is announced: AddressSanitizer must know which stack is in use, ThreadSanitizer who is running.
+// Every switch is announced: AddressSanitizer must know which stack is in use, ThreadSanitizer which fiber runs.
 #include "runtime/simulator/fiber.h"
 
 #include <mutex>
@@ -33,7 +33,7 @@ namespace context = boost::context::detail;
 
 namespace {
 
-// Pages of it are real once they are touched.
+// Pages are committed on first access.
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr size_t kKeptFibers = 1024;
 
@@ -44,7 +44,7 @@ size_t page_bytes() {
 
 }  // namespace
 
-// The two sides of a switch, for sanitizers. Nothing where there are none.
+// Sanitizer calls before and after a switch; empty without a sanitizer.
 struct Fiber::Switch {
   static void before([[maybe_unused]] void** kept, [[maybe_unused]] const void* stack, [[maybe_unused]] size_t bytes,
                      [[maybe_unused]] void* thread) {
@@ -79,7 +79,7 @@ struct Fiber::Switch {
     if (thread) __tsan_destroy_fiber(thread);
 #endif
   }
-  // Frames that were dropped have left their mark on the stack.
+  // Dropped frames leave poisoned redzones on the stack.
   static void clean([[maybe_unused]] std::byte* stack, [[maybe_unused]] size_t bytes) {
 #ifdef CALQUE_FIBER_ASAN
     __asan_unpoison_memory_region(stack, bytes);

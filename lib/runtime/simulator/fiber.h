@@ -1,6 +1,6 @@
 #pragma once
-// A stack of its own on which a function runs until it pauses. Generated code has no way to unwind, so nothing is ever
-// unwound: what is left on a stack when its fiber ends is dropped.
+// A separate stack on which a function runs until it pauses. Generated code cannot be unwound, so fibers never unwind:
+// frames that are left on the stack when a fiber ends are dropped.
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -14,39 +14,39 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
   ~Fiber();
 
-  /// Runs body(argument) on the fiber's stack until it pauses, returns or leaves. The one before must have ended.
+  /// Runs body(argument) on the fiber's stack until it pauses, returns or leaves. The previous body must have ended.
   void start(void (*body)(void* argument), void* argument);
-  /// Goes on where it paused. Between start and end all calls come from one thread.
+  /// Continues after the pause. Between start and end all calls must come from one thread.
   void resume();
-  /// Ends what has paused, and drops it.
+  /// Ends a paused body and drops its frames.
   void abandon();
   bool ended() const { return ended_; }
 
-  /// From inside: back to who started or resumed it, until it is resumed.
+  /// From inside: returns to the caller of start or resume, until it is resumed.
   void pause();
-  /// From inside: the same for good, from whatever depth.
+  /// From inside, at any call depth: ends the body.
   [[noreturn]] void leave();
 
  private:
   struct Switch;
   void enter();
 
-  std::byte* stack_ = nullptr;  ///< the lowest page cannot be touched
+  std::byte* stack_ = nullptr;  ///< the lowest page is a guard page
   size_t bytes_ = 0;
-  void* inside_ = nullptr;   ///< where the fiber goes on
-  void* outside_ = nullptr;  ///< where who runs it goes on
+  void* inside_ = nullptr;   ///< context of the fiber
+  void* outside_ = nullptr;  ///< context of its caller
   void (*body_)(void*) = nullptr;
   void* argument_ = nullptr;
-  bool begun_ = false;  ///< there is something on the stack: a body, or what waits for the next one
+  bool begun_ = false;  ///< the stack is in use: by a body, or by the loop that waits for the next one
   bool ended_ = true, abandoned_ = false;
-  // What sanitizers are told.
+  // For sanitizers.
   const void* outer_stack_ = nullptr;
   size_t outer_bytes_ = 0;
   void* inner_thread_ = nullptr;
   void* outer_thread_ = nullptr;
 };
 
-/// Ended fibers, kept by the process for the next who needs some. Any thread.
+/// A process-wide pool of ended fibers. Thread-safe.
 std::unique_ptr<Fiber> take_fiber();
 void keep_fiber(std::unique_ptr<Fiber> fiber);
 

@@ -1,5 +1,4 @@
-// Checks of single accesses. The usual case, an access within the allocation and the page where the operation was last,
-// takes one look at each.
+// Checks of single accesses. The fast path is an access within the allocation and the page of the operation's last one.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -13,7 +12,7 @@ namespace {
 using codegen::SimulatorTable;
 
 constexpr uintptr_t kPageBytes = 4096;
-// More of global memory is not watched for races in one launch.
+// Limit of global memory that is checked for races in one launch.
 constexpr size_t kWatchedPages = 2048;
 
 }  // namespace
@@ -37,7 +36,7 @@ void SimulatedBlock::access_global(const BlockThread& t, const Mistake& access) 
     s.page = page;
     s.shadow = shadow_of(page);
   }
-  if (s.shadow) note(*s.shadow, access.address % kPageBytes, t, access, Mistake::global);
+  if (s.shadow) record(*s.shadow, access.address % kPageBytes, t, access, Mistake::global);
 }
 
 void SimulatedBlock::find_allocation(const Mistake& access) {
@@ -57,9 +56,9 @@ AccessShadow* SimulatedBlock::shadow_of(uintptr_t page) {
   return &pages_.try_emplace(page, AccessShadow::Scope::grid, kPageBytes).first->second;
 }
 
-/// Piece by piece where the size is no power of two, as of a copy that is filled up with zeros.
-void SimulatedBlock::note(AccessShadow& shadow, size_t offset, const BlockThread& t, const Mistake& access,
-                          Mistake::Kind kind) {
+/// Splits accesses whose size is no power of two, as of a copy that is padded with zeros.
+void SimulatedBlock::record(AccessShadow& shadow, size_t offset, const BlockThread& t, const Mistake& access,
+                            Mistake::Kind kind) {
   Mistake mistake = access;
   const AccessTime time = now(t);
   for (auto left = static_cast<size_t>(access.bytes); left > 0;) {
@@ -94,7 +93,7 @@ size_t SimulatedBlock::shared_offset(const Mistake& access) {
 }
 
 void SimulatedBlock::access_shared(const BlockThread& t, const Mistake& access) {
-  note(shadow_, shared_offset(access), t, access, Mistake::shared);
+  record(shadow_, shared_offset(access), t, access, Mistake::shared);
 }
 
 void SimulatedBlock::begin_copy(BlockThread& t, void* shared, const void* global, int32_t valid, int32_t site) {

@@ -1,6 +1,6 @@
-// A thread runs until it meets others or returns. Threads that meet nobody share one fiber, one after the other; one
-// that has paused leaves its fiber when it returns. A warp goes on as soon as all its threads have met, so that warps
-// reach the block's barriers one by one, in order.
+// A thread runs until it arrives at a collective or returns. Threads without collectives run one after the other on one
+// fiber; a thread that has paused ends its fiber when it returns. A warp continues as soon as all its threads have
+// arrived, so warps reach the block's barriers one by one, in order.
 #include "runtime/simulator/simulated_block.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using codegen::SimulatorTable;
 
-// On both sides of a block's shared memory.
+// Guard zones on both sides of a block's shared memory.
 constexpr size_t kGuardBytes = 128;
 constexpr std::byte kGuard{0xa5};
 
@@ -66,7 +66,7 @@ void SimulatedBlock::run(int64_t block) {
   check_guards();
 }
 
-/// On a fiber: the threads of a warp from the next one on, until one has paused.
+/// Body of a fiber: runs the threads of a warp from the next one on, until one has paused.
 void SimulatedBlock::run_threads(void* block) {
   SimulatedBlock& b = *static_cast<SimulatedBlock*>(block);
   for (;;) {
@@ -107,26 +107,26 @@ void SimulatedBlock::run_warp(size_t first) {
       if (threads_[i].state == BlockThread::State::ready) resume(threads_[i]);
 }
 
-void SimulatedBlock::meet(BlockThread& t, Meeting meeting, int32_t site) {
-  t.meeting = meeting;
+void SimulatedBlock::arrive_and_wait(BlockThread& t, Collective collective, int32_t site) {
+  t.collective = collective;
   t.site = site;
   t.state = BlockThread::State::waiting;
   t.has_paused = true;
   fiber_->pause();
-  t.meeting = Meeting::none;
+  t.collective = Collective::none;
 }
 
-/// Whether the threads of a warp have met and may go on.
+/// Completes the collective at which the threads of a warp wait. False if none waits at one.
 bool SimulatedBlock::release_warp(size_t first) {
   const std::span<BlockThread, kWarp> warp(threads_.data() + first, kWarp);
   const auto waits = [](const BlockThread& t) {
-    return t.state == BlockThread::State::waiting && t.meeting != Meeting::barrier;
+    return t.state == BlockThread::State::waiting && t.collective != Collective::barrier;
   };
   const auto found = std::find_if(warp.begin(), warp.end(), waits);
   if (found == warp.end()) return false;
   for (const BlockThread& t : warp)
-    if (!waits(t) || t.meeting != found->meeting || t.site != found->site)
-      raise({.kind = Mistake::meeting, .thread = found->thread, .other = t.thread, .site = found->site});
+    if (!waits(t) || t.collective != found->collective || t.site != found->site)
+      raise({.kind = Mistake::divergence, .thread = found->thread, .other = t.thread, .site = found->site});
   exchange(warp);
   for (BlockThread& t : warp) t.state = BlockThread::State::ready;
   return true;
@@ -138,11 +138,11 @@ void SimulatedBlock::exchange(std::span<BlockThread, kWarp> warp) {
     std::transform(warp.begin(), warp.end(), out.begin(), member);
     return out;
   };
-  switch (warp[0].meeting) {
-    case Meeting::warp_barrier:
+  switch (warp[0].collective) {
+    case Collective::warp_barrier:
       ++warp_epochs_[static_cast<size_t>(warp[0].thread / kWarp)];
       break;
-    case Meeting::shuffle: {
+    case Collective::shuffle: {
       const auto values = all([](const BlockThread& t) { return t.value; });
       for (uint32_t lane = 0; lane < kWarp; ++lane) {
         BlockThread& t = warp[lane];
@@ -153,10 +153,10 @@ void SimulatedBlock::exchange(std::span<BlockThread, kWarp> warp) {
       }
       break;
     }
-    case Meeting::mma:
+    case Collective::mma:
       multiply_matrices(warp[0].mode, all([](const BlockThread& t) { return t.fragments; }));
       break;
-    case Meeting::load_matrix:
+    case Collective::load_matrix:
       load_matrices(warp[0].mode != 0, all([](const BlockThread& t) { return t.row; }),
                     all([](const BlockThread& t) { return t.out; }));
       break;
@@ -165,14 +165,14 @@ void SimulatedBlock::exchange(std::span<BlockThread, kWarp> warp) {
   }
 }
 
-/// Whether the threads of the block have met and may go on. None does so who has not been waiting.
+/// Completes the barrier at which the threads of the block wait. False if all have returned.
 bool SimulatedBlock::release_block() {
   const auto waits = [](const BlockThread& t) { return t.state == BlockThread::State::waiting; };
   const auto found = std::find_if(threads_.begin(), threads_.end(), waits);
   if (found == threads_.end()) return false;
   for (const BlockThread& t : threads_)
     if (!waits(t) || t.site != found->site)
-      raise({.kind = Mistake::meeting, .thread = found->thread, .other = t.thread, .site = found->site});
+      raise({.kind = Mistake::divergence, .thread = found->thread, .other = t.thread, .site = found->site});
   for (BlockThread& t : threads_) t.state = BlockThread::State::ready;
   ++epoch_;
   return true;

@@ -1,5 +1,5 @@
 #pragma once
-// One block of a simulated launch: its threads, each with its place in the code, and its shared memory.
+// One block of a simulated launch: its threads, each with its execution state, and its shared memory.
 #include <array>
 #include <memory>
 #include <span>
@@ -17,13 +17,13 @@ namespace calque::runtime {
 
 class SimulatedBlock;
 
-/// For every thread of every block.
+/// Shared by all threads of all blocks.
 extern const codegen::SimulatorTable kSimulatorTable;
 
-/// Where threads wait for one another.
-enum class Meeting : uint8_t { none, barrier, warp_barrier, shuffle, mma, load_matrix };
+/// Collective operations, at which threads wait for one another.
+enum class Collective : uint8_t { none, barrier, warp_barrier, shuffle, mma, load_matrix };
 
-/// A copy to shared memory that has begun.
+/// An asynchronous copy to shared memory that has been issued.
 struct AsyncCopy {
   size_t offset = 0;
   const std::byte* global = nullptr;
@@ -33,12 +33,12 @@ struct AsyncCopy {
 
 struct BlockThread : codegen::SimulatedThread {
   SimulatedBlock* owner = nullptr;
-  std::unique_ptr<Fiber> fiber;  ///< that it has paused on
+  std::unique_ptr<Fiber> fiber;  ///< on which it has paused
   enum class State : uint8_t { fresh, waiting, ready, returned } state = State::fresh;
   bool has_paused = false;
-  Meeting meeting = Meeting::none;
+  Collective collective = Collective::none;
   int32_t site = 0;
-  // What it brings to the meeting, and takes home.
+  // Operands and results of the collective.
   int32_t mode = 0;
   uint32_t value = 0, operand = 0;
   MatrixFragments fragments;
@@ -48,9 +48,9 @@ struct BlockThread : codegen::SimulatedThread {
   uint32_t commits = 0;
 };
 
-/// What a thread did wrong: kept as it is until nobody runs any more.
+/// A mistake of a thread, recorded until no thread runs any more.
 struct Mistake {
-  enum Kind : uint8_t { none, global_bounds, misaligned, shared_bounds, shared, global, meeting, guard } kind = none;
+  enum Kind : uint8_t { none, global_bounds, misaligned, shared_bounds, shared, global, divergence, guard } kind = none;
   AccessMistake how = AccessMistake::none;
   int32_t thread = 0, other = -1;
   int32_t access = 0;  ///< SimulatorTable::Access
@@ -72,7 +72,7 @@ class SimulatedBlock {
 
   // ---- called by its threads
   void access(BlockThread& t, const void* address, int64_t bytes, int32_t kind, int32_t site);
-  void meet(BlockThread& t, Meeting meeting, int32_t site);
+  void arrive_and_wait(BlockThread& t, Collective collective, int32_t site);
   void begin_copy(BlockThread& t, void* shared, const void* global, int32_t valid, int32_t site);
   void end_copies(BlockThread& t, uint32_t pending);
 
@@ -88,7 +88,7 @@ class SimulatedBlock {
   void check_guards();
 
   // ---- simulated_access.cpp
-  /// Where an operation was last: mostly it stays in one allocation, often in one page.
+  /// Cache of an operation's last access: most operations stay in one allocation, many in one page.
   struct Site {
     SimulatedMemory::Range range;
     uintptr_t page = 0;
@@ -102,15 +102,15 @@ class SimulatedBlock {
   void access_shared(const BlockThread& t, const Mistake& access);
   void find_allocation(const Mistake& access);
   AccessShadow* shadow_of(uintptr_t page);
-  void note(AccessShadow& shadow, size_t offset, const BlockThread& t, const Mistake& access, Mistake::Kind kind);
+  void record(AccessShadow& shadow, size_t offset, const BlockThread& t, const Mistake& access, Mistake::Kind kind);
   size_t shared_offset(const Mistake& access);
 
-  /// Ends the thread that runs, and with it the launch.
+  /// Ends the running thread, and with it the launch.
   [[noreturn]] void fail(const Mistake& mistake);
-  /// The same where no thread runs.
+  /// The same while no thread runs.
   [[noreturn]] void raise(const Mistake& mistake);
   std::string describe(const Mistake& mistake) const;
-  std::string describe_meeting(const Mistake& mistake) const;
+  std::string describe_divergence(const Mistake& mistake) const;
 
   const codegen::DeviceFunction& function_;
   codegen::SimulatedProgram::Function code_;
@@ -119,12 +119,12 @@ class SimulatedBlock {
   std::vector<BlockThread> threads_;
   size_t begun_ = 0;
   BlockThread* running_ = nullptr;
-  Fiber* fiber_ = nullptr;  ///< that it runs on
+  Fiber* fiber_ = nullptr;  ///< on which it runs
   std::vector<std::unique_ptr<Fiber>> idle_;
   std::unique_ptr<std::byte[]> shared_memory_;
   std::byte* shared_ = nullptr;
   AccessShadow shadow_;
-  /// Of global memory, page by page, as long as there is room.
+  /// Shadow of global memory by page, up to a limit.
   std::unordered_map<uintptr_t, AccessShadow> pages_;
   uint32_t epoch_ = 0, first_epoch_ = 0;
   std::vector<uint32_t> warp_epochs_;

@@ -1,4 +1,4 @@
-// Memory is the host's, exactly as large as what was asked for, so that the simulator sees an access beyond it.
+// Allocations are exactly as large as requested, so that the simulator detects accesses beyond them.
 #include "runtime/simulator/simulated_device.h"
 
 #include <bit>

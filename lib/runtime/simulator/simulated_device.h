@@ -1,5 +1,5 @@
 #pragma once
-// `gpu_sim`: the simulator behind the interface of a device. What is asked for is done when the call returns.
+// `gpu_sim`: the simulator behind the interface of a device. Calls are synchronous.
 #include "runtime/device/device_api.h"
 
 namespace calque::runtime {

@@ -1,4 +1,4 @@
-// The map holds live and released blocks alike, by address.
+// The map holds both live and released blocks, by address.
 #include "runtime/simulator/simulated_memory.h"
 
 #include <cstring>
@@ -10,9 +10,9 @@ namespace calque::runtime {
 
 namespace {
 
-// Between one allocation and the next.
-constexpr size_t kApart = 256;
-// Released memory that is kept out of use.
+// Gap between allocations.
+constexpr size_t kGapBytes = 256;
+// Limits of released memory that is kept unused.
 constexpr size_t kReleasedBytes = size_t{32} << 20, kReleasedBlocks = 4096;
 
 }  // namespace
@@ -20,9 +20,9 @@ constexpr size_t kReleasedBytes = size_t{32} << 20, kReleasedBlocks = 4096;
 void* SimulatedMemory::allocate(size_t bytes) {
   Block block;
   block.bytes = bytes;
-  const size_t whole = bytes + kAlignment + 2 * kApart;
+  const size_t whole = bytes + kAlignment + 2 * kGapBytes;
   block.memory = std::make_unique_for_overwrite<std::byte[]>(whole);
-  const auto raw = reinterpret_cast<uintptr_t>(block.memory.get()) + kApart;
+  const auto raw = reinterpret_cast<uintptr_t>(block.memory.get()) + kGapBytes;
   const uintptr_t begin = (raw + kAlignment - 1) / kAlignment * kAlignment;
   std::byte* const data = block.memory.get() + (begin - reinterpret_cast<uintptr_t>(block.memory.get()));
   std::memset(data, 0xff, bytes);

@@ -1,6 +1,6 @@
 #pragma once
-// Global memory of the simulated GPU: memory of the host, of which the simulator knows every allocation to the byte.
-// Neighbours are kept apart, and what was released stays known (and out of use) for a while.
+// Global memory of the simulated GPU: host memory whose allocations the simulator knows to the byte. Gaps separate
+// neighbouring allocations, and released ones stay known (and unused) for a while.
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,7 +20,7 @@ class SimulatedMemory {
 
   /// Exactly `bytes` bytes, aligned to kAlignment, each 0xff: NaN as a float. Never null. Throws std::bad_alloc.
   void* allocate(size_t bytes);
-  /// Throws DeviceError for what is no allocation, or was released before.
+  /// Throws DeviceError if the address is no allocation, or was released before.
   void release(void* address);
 
   struct Range {
@@ -30,7 +30,7 @@ class SimulatedMemory {
       return address >= begin && address <= end && bytes <= end - address;
     }
   };
-  /// The allocation at the address, or else the nearest one; empty where there is none at all.
+  /// The allocation at the address, or else the nearest one; empty if there are none.
   Range find(const void* address) const;
   size_t live_bytes() const;
   size_t live_allocations() const;

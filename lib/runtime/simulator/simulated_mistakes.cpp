@@ -1,4 +1,4 @@
-// What a thread did wrong, in words: who, what, where, and the operation's number in its kernel.
+// Messages of mistakes: the thread, the access, its address, and the operation's number in the kernel.
 #include "calque/ir/errors.h"
 
 #include "runtime/simulator/simulated_block.h"
@@ -16,25 +16,25 @@ std::string access_name(const Mistake& m) {
 
 std::string thread_name(int32_t thread) { return thread < 0 ? "another thread" : "thread " + text(thread); }
 
-std::string meeting_name(Meeting meeting) {
-  switch (meeting) {
-    case Meeting::barrier:
+std::string collective_name(Collective collective) {
+  switch (collective) {
+    case Collective::barrier:
       return "the barrier";
-    case Meeting::warp_barrier:
+    case Collective::warp_barrier:
       return "the warp's barrier";
-    case Meeting::shuffle:
+    case Collective::shuffle:
       return "the shuffle";
-    case Meeting::mma:
+    case Collective::mma:
       return "the product of matrices";
-    case Meeting::load_matrix:
+    case Collective::load_matrix:
       return "the load of matrices";
-    case Meeting::none:
+    case Collective::none:
       break;
   }
   return "nothing";
 }
 
-std::string place_in(const Mistake& m, const SimulatedMemory::Range& range) {
+std::string offset_in(const Mistake& m, const SimulatedMemory::Range& range) {
   return "at byte " + text(static_cast<int64_t>(m.address - range.begin)) + " of an allocation of " +
          text(static_cast<int64_t>(range.end - range.begin)) + " bytes";
 }
@@ -46,13 +46,13 @@ std::string bounds_text(const Mistake& m, const SimulatedMemory::Range& nearest)
   if (m.address < nearest.begin)
     return "out of bounds: " + text(static_cast<int64_t>(nearest.begin - m.address)) +
            " bytes before an allocation of " + size;
-  return "out of bounds: " + place_in(m, nearest);
+  return "out of bounds: " + offset_in(m, nearest);
 }
 
 std::string access_text(const Mistake& m) {
   switch (m.how) {
     case AccessMistake::unwritten:
-      return "which nobody has written since the block began";
+      return "which no thread has written since the block began";
     case AccessMistake::in_flight:
       return "to which a copy of " + thread_name(m.other) + " has not been waited for";
     case AccessMistake::read_write: {
@@ -71,13 +71,14 @@ std::string access_text(const Mistake& m) {
 
 }  // namespace
 
-std::string SimulatedBlock::describe_meeting(const Mistake& m) const {
+std::string SimulatedBlock::describe_divergence(const Mistake& m) const {
   const BlockThread& waiting = threads_[static_cast<size_t>(m.thread)];
   const BlockThread& other = threads_[static_cast<size_t>(m.other)];
   const std::string where = other.state == BlockThread::State::returned
                                 ? "has returned"
-                                : "waits at " + meeting_name(other.meeting) + " of operation " + text(other.site);
-  return "divergence: it waits at " + meeting_name(waiting.meeting) + ", but " + thread_name(m.other) + " " + where;
+                                : "waits at " + collective_name(other.collective) + " of operation " + text(other.site);
+  return "divergence: it waits at " + collective_name(waiting.collective) + ", but " + thread_name(m.other) + " " +
+         where;
 }
 
 std::string SimulatedBlock::describe(const Mistake& m) const {
@@ -91,7 +92,7 @@ std::string SimulatedBlock::describe(const Mistake& m) const {
       out += access_name(m) + " " + bounds_text(m, memory_.find(reinterpret_cast<const void*>(m.address)));
       break;
     case Mistake::global:
-      out += access_name(m) + " " + place_in(m, memory_.find(reinterpret_cast<const void*>(m.address))) + ", " +
+      out += access_name(m) + " " + offset_in(m, memory_.find(reinterpret_cast<const void*>(m.address))) + ", " +
              access_text(m);
       break;
     case Mistake::misaligned:
@@ -106,8 +107,8 @@ std::string SimulatedBlock::describe(const Mistake& m) const {
     case Mistake::shared:
       out += access_name(m) + " at byte " + offset + " of shared memory, " + access_text(m);
       break;
-    case Mistake::meeting:
-      out += describe_meeting(m);
+    case Mistake::divergence:
+      out += describe_divergence(m);
       break;
     case Mistake::guard:
     case Mistake::none:

@@ -1,4 +1,5 @@
-// Blocks follow one another in one SimulatedBlock, which keeps what is dear to make: fibers and the shadow.
+// Blocks run one after the other in one SimulatedBlock, which reuses fibers and the shadow: they are expensive to
+// create.
 #include "runtime/simulator/simulator.h"
 
 #include "calque/ir/errors.h"

@@ -1,4 +1,4 @@
-// What generated code calls lands here and goes on to the block of the thread that calls.
+// Entry points of generated code, which forward to the block of the calling thread.
 #include "runtime/simulator/simulated_block.h"
 
 namespace calque::runtime {
@@ -13,12 +13,12 @@ BlockThread& thread_of(void* thread) {
 
 void on_barrier(void* thread, int32_t site) noexcept {
   BlockThread& t = thread_of(thread);
-  t.owner->meet(t, Meeting::barrier, site);
+  t.owner->arrive_and_wait(t, Collective::barrier, site);
 }
 
 void on_warp_barrier(void* thread, int32_t site) noexcept {
   BlockThread& t = thread_of(thread);
-  t.owner->meet(t, Meeting::warp_barrier, site);
+  t.owner->arrive_and_wait(t, Collective::warp_barrier, site);
 }
 
 uint32_t on_shuffle(void* thread, uint32_t value, int32_t mode, uint32_t operand, int32_t site) noexcept {
@@ -26,7 +26,7 @@ uint32_t on_shuffle(void* thread, uint32_t value, int32_t mode, uint32_t operand
   t.value = value;
   t.mode = mode;
   t.operand = operand;
-  t.owner->meet(t, Meeting::shuffle, site);
+  t.owner->arrive_and_wait(t, Collective::shuffle, site);
   return t.value;
 }
 
@@ -39,7 +39,7 @@ void on_mma(void* thread, int32_t shape, const uint32_t* a, const uint32_t* b, f
   BlockThread& t = thread_of(thread);
   t.mode = shape;
   t.fragments = {a, b, c};
-  t.owner->meet(t, Meeting::mma, site);
+  t.owner->arrive_and_wait(t, Collective::mma, site);
 }
 
 void on_load_matrix(void* thread, const void* row, int32_t transposed, uint32_t* out, int32_t site) noexcept {
@@ -48,7 +48,7 @@ void on_load_matrix(void* thread, const void* row, int32_t transposed, uint32_t*
   t.row = static_cast<const std::byte*>(row);
   t.out = out;
   t.owner->access(t, row, 16, SimulatorTable::load + SimulatorTable::shared, site);
-  t.owner->meet(t, Meeting::load_matrix, site);
+  t.owner->arrive_and_wait(t, Collective::load_matrix, site);
 }
 
 void on_async_copy(void* thread, void* shared, const void* global, int32_t valid, int32_t site) noexcept {

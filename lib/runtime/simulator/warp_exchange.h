@@ -1,5 +1,5 @@
 #pragma once
-// What the 32 threads of a warp compute together, as the PTX ISA defines it.
+// Operations of all 32 threads of a warp, as the PTX ISA defines them.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,13 @@ struct MatrixFragments {
   float* c = nullptr;
 };
 
-/// d = a * b + c of 16 x 8 sums. Products are exact; every sum starts at c, adds the products in the order of k and is
-/// rounded to f32 after each (a GPU adds several at once and truncates, so the last bits of its sums may differ). The
-/// inputs of tf32 lose the low 13 bits of their significand, as hardware ignores them.
+/// d = a * b + c with 16 x 8 accumulators. Products are exact; each accumulator starts at c, adds the products in the
+/// order of k and is rounded to f32 after each (a GPU adds several at once and truncates, so the last bits may differ).
+/// The inputs of tf32 lose the low 13 bits of their significand, as hardware ignores them.
 void multiply_matrices(int32_t shape, const std::array<MatrixFragments, kWarp>& lanes);
 
-/// ldmatrix.x4: rows[l] is row l % 8 of matrix l / 8, of 8 halves. Lane l gets of every matrix the elements (l / 4,
-/// 2 * (l % 4)) and the next one; transposed, the same of the transposed matrix.
+/// ldmatrix.x4: rows[l] is row l % 8 of matrix l / 8, of 8 halves. For every matrix, lane l gets the elements (l / 4,
+/// 2 * (l % 4)) and the next one; if transposed, those of the transposed matrix.
 void load_matrices(bool transposed, const std::array<const std::byte*, kWarp>& rows,
                    const std::array<uint32_t*, kWarp>& outs);
 

@@ -11,7 +11,7 @@ namespace {
 using namespace primitives;
 using Mask = std::vector<bool>;
 
-/// Outputs of a loop's body once its carry, which begins as given, has grown as far as it does.
+/// Dependent outputs of a loop's body at the fixpoint of its carry, which starts as given.
 Mask loop_outputs(const Graph& body, const Mask& consts, Mask carry, const Mask& xs, Dependence kind) {
   while (true) {
     Mask inputs = consts;
@@ -35,7 +35,7 @@ Mask while_results(const Equation& e, const Mask& operands, Dependence kind) {
   if (kind == Dependence::tangents) return carry;
   Mask inputs = slice_of(operands, 0, parts.cond_consts);
   append(inputs, carry);
-  // How often the body runs decides on everything.
+  // All results depend on the number of iterations.
   if (dependent_outputs(e.subgraphs()[0], inputs, kind)[0]) carry.assign(carry.size(), true);
   return carry;
 }

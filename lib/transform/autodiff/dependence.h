@@ -5,12 +5,12 @@
 
 namespace calque::transform {
 
-/// What is asked of values: whether they depend on some inputs, or whether they have a tangent when those do (only
-/// floating and complex values have one, and primitives whose derivative is zero pass none on).
+/// Which property of values is computed: whether they depend on the marked inputs, or whether they have a tangent when
+/// those inputs do (only floating and complex values have one, and primitives whose derivative is zero propagate none).
 enum class Dependence : uint8_t { values, tangents };
 
-/// For each value of the graph (by id), whether it depends on the marked inputs. Results of control flow are told
-/// apart: carries of loops reach a fixpoint.
+/// For each value of the graph (by id), whether it depends on the marked inputs. Results of control flow are
+/// distinguished; for the carries of loops this is a fixpoint.
 std::vector<bool> dependent_values(const Graph& graph, const std::vector<bool>& inputs, Dependence kind);
 /// The same for the outputs.
 std::vector<bool> dependent_outputs(const Graph& graph, const std::vector<bool>& inputs, Dependence kind);

@@ -5,10 +5,10 @@
 
 namespace calque::transform {
 
-/// Copies equations of one graph to another, those in a set.
-class Copier {
+/// Copies selected equations of one graph to another.
+class EquationCopier {
  public:
-  Copier(const Graph& from, Graph& to) : from_(from), to_(to), map_(from.num_values()) {}
+  EquationCopier(const Graph& from, Graph& to) : from_(from), to_(to), map_(from.num_values()) {}
   void bind(Value v, Value to) { map_[v.id()] = to; }
   bool bound(Value v) const { return map_[v.id()].valid(); }
   Value value(Value v) {

@@ -1,5 +1,5 @@
-// One walk: every equation is copied, and where an operand has a tangent its rule appends the tangents of the results.
-// A tangent that is not there is zero.
+// One walk copies every equation; if an operand has a tangent, the equation's rule appends the tangents of the results.
+// An invalid tangent is zero.
 #include "transform/autodiff/jvp.h"
 
 #include "primitives/registry.h"
@@ -81,7 +81,7 @@ class Forward {
   std::vector<Value> primals_, tangents_;
 };
 
-/// Refuses what only reverse mode can take up.
+/// Refuses equations that only reverse mode can transform.
 void check_forward(const Graph& graph) {
   for (const Equation& e : graph.equations()) {
     if (e.id() == id_of<CustomLinear>) {

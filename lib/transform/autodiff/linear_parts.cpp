@@ -7,8 +7,8 @@
 namespace calque::detail {
 namespace {
 
-/// The linear graph with only those residuals that it needs: what is a literal or a constant moves into it, what is
-/// there twice comes once. `residuals` are values of `known`.
+/// The linear graph with only the residuals that it needs: literals and constants are moved into it, duplicates are
+/// removed. `residuals` are values of `known`.
 Graph with_needed_residuals(const Graph& linear, const Graph& known, std::vector<Value>& residuals) {
   std::vector<bool> used(linear.num_values(), false);
   for (const Equation& e : linear.equations()) {
@@ -19,7 +19,7 @@ Graph with_needed_residuals(const Graph& linear, const Graph& known, std::vector
   Graph needed;
   needed.set_name(linear.name());
   const primitives::Writer writer(needed, {});
-  std::vector<Value> inputs, kept, place(known.num_values());
+  std::vector<Value> inputs, kept, input_of(known.num_values());
   for (size_t i = 0; i < linear.inputs().size(); ++i) {
     const Value input = linear.inputs()[i];
     if (i >= residuals.size()) {
@@ -29,7 +29,7 @@ Graph with_needed_residuals(const Graph& linear, const Graph& known, std::vector
     } else if (known.kind(source) == ValueKind::literal || known.kind(source) == ValueKind::constant) {
       inputs.push_back(needed.add_copy(known, source));
     } else {
-      Value& v = place[source.id()];
+      Value& v = input_of[source.id()];
       if (!v.valid()) {
         v = needed.add_input(linear.type(input));
         kept.push_back(source);
@@ -44,7 +44,7 @@ Graph with_needed_residuals(const Graph& linear, const Graph& known, std::vector
 
 /// Outputs of the derivative from `num_results` on, as outputs of the linear part: those that do not depend on the
 /// (co)tangents become residuals.
-void complete_outputs(const transform::Split& s, size_t num_results, const Graph& known, Graph& linear,
+void complete_outputs(const transform::PartialEval& s, size_t num_results, const Graph& known, Graph& linear,
                       std::vector<Value>& residuals) {
   std::vector<Value> outputs;
   size_t next_known = 0, next_unknown = 0;
@@ -83,12 +83,12 @@ void complete_outputs(const transform::Split& s, size_t num_results, const Graph
 
 }  // namespace
 
-LinearParts take_apart(const Graph& function, const Graph& derivative, size_t first_unknown, std::string_view name) {
+LinearParts linear_parts(const Graph& function, const Graph& derivative, size_t first_unknown, std::string_view name) {
   LinearParts parts;
   parts.num_results = function.outputs().size();
   std::vector<bool> unknown(derivative.inputs().size(), true);
   for (size_t i = 0; i < first_unknown; ++i) unknown[i] = false;
-  transform::Split s = transform::split(derivative, unknown);
+  transform::PartialEval s = transform::partial_eval(derivative, unknown);
   Graph known = std::move(s.known), linear = std::move(s.unknown);
   std::vector<Value> residuals(known.outputs().end() - static_cast<ptrdiff_t>(s.num_residuals), known.outputs().end());
   complete_outputs(s, parts.num_results, known, linear, residuals);
@@ -98,7 +98,7 @@ LinearParts take_apart(const Graph& function, const Graph& derivative, size_t fi
   size_t next = 0;
   for (size_t i = 0; i < parts.num_results; ++i) {
     if (s.unknown_outputs[i]) {
-      // Computed together with what depends on the tangents, as in a loop of unknown length: once more, alone.
+      // Computed together with values that depend on the tangents, as in a loop of unknown length: recompute it alone.
       if (results.empty()) results = primitives::Writer(known, {}).inline_graph(function, known.inputs());
       outputs.push_back(results[i]);
     } else {

@@ -7,26 +7,26 @@
 
 namespace calque::transform {
 
-Split split(const Graph& graph, const std::vector<bool>& unknown) {
+PartialEval partial_eval(const Graph& graph, const std::vector<bool>& unknown) {
   const Graph from = inline_calls(graph, InlineScope::calls);
-  Split s;
+  PartialEval s;
   s.unknown_outputs = dependent_outputs(from, unknown, Dependence::values);
-  Parts parts = part(from, unknown, s.unknown_outputs, std::vector<bool>(unknown.size()));
-  // Inputs that are forwarded pass through the known part as they are.
-  std::vector<Value> outputs = parts.known.outputs();
-  const auto first = outputs.end() - static_cast<std::ptrdiff_t>(parts.computed);
+  KnownUnknown partition = partition_known(from, unknown, s.unknown_outputs, std::vector<bool>(unknown.size()));
+  // Forwarded inputs are outputs of the known part, unchanged.
+  std::vector<Value> outputs = partition.known.outputs();
+  const auto first = outputs.end() - static_cast<std::ptrdiff_t>(partition.computed);
   std::vector<Value> forwarded;
   std::vector<Value> known_inputs(unknown.size());
   size_t next = 0;
   for (size_t i = 0; i < unknown.size(); ++i) {
-    if (!unknown[i]) known_inputs[i] = parts.known.inputs()[next++];
+    if (!unknown[i]) known_inputs[i] = partition.known.inputs()[next++];
   }
-  for (const size_t i : parts.forwarded) forwarded.push_back(known_inputs[i]);
+  for (const size_t i : partition.forwarded) forwarded.push_back(known_inputs[i]);
   outputs.insert(first, forwarded.begin(), forwarded.end());
-  parts.known.set_outputs(std::move(outputs));
-  s.num_residuals = parts.forwarded.size() + parts.computed;
-  s.known = simplify(parts.known, InlineScope::calls);
-  s.unknown = simplify(parts.unknown, InlineScope::calls);
+  partition.known.set_outputs(std::move(outputs));
+  s.num_residuals = partition.forwarded.size() + partition.computed;
+  s.known = simplify(partition.known, InlineScope::calls);
+  s.unknown = simplify(partition.unknown, InlineScope::calls);
   return s;
 }
 

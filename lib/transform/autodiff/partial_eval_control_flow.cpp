@@ -25,10 +25,10 @@ Mask inverted(Mask mask) {
   return mask;
 }
 
-/// The walk that separates: copies, and replaces what is of both kinds.
-class Separator {
+/// Copies a graph and splits control flow whose results are partly known into a known and an unknown equation.
+class ControlFlowPartialEval {
  public:
-  Separator(const Graph& from, Graph& out, Mask unknown)
+  ControlFlowPartialEval(const Graph& from, Graph& out, Mask unknown)
       : from_(from), out_(out), unknown_(std::move(unknown)), copier_(from, out) {}
 
   void run() {
@@ -44,7 +44,7 @@ class Separator {
     Mask operands, results;
     for (const Value v : e.operands()) operands.push_back(unknown_[v.id()]);
     for (const Value v : e.results()) results.push_back(unknown_[v.id()]);
-    // An equation is told apart when some results are known; also a loop or branch of which parts of the body are.
+    // A loop or branch is split if some of its results, or parts of its body, are known.
     if (e.subgraphs().empty() || all_of(operands, false)) return copier_.copy(e);
     switch (e.id()) {
       case id_of<Cond>:
@@ -83,18 +83,18 @@ class Separator {
   const Graph& from_;
   Graph& out_;
   Mask unknown_;  // by value
-  Copier copier_;
+  EquationCopier copier_;
 };
 
 // ---- cond and switch
 
-/// Residuals of all branches in common places, one for each type that a branch needs it for.
+/// Residual slots common to all branches: as many of each type as the branch that needs the most.
 struct Slots {
   std::vector<Type> types;
   std::vector<std::vector<size_t>> of_branch;
 
   void add(const std::vector<Type>& residuals) {
-    std::vector<size_t> places;
+    std::vector<size_t> positions;
     std::vector<bool> taken(types.size());
     for (const Type& type : residuals) {
       size_t at = 0;
@@ -104,56 +104,57 @@ struct Slots {
         taken.push_back(false);
       }
       taken[at] = true;
-      places.push_back(at);
+      positions.push_back(at);
     }
-    of_branch.push_back(std::move(places));
+    of_branch.push_back(std::move(positions));
   }
 };
 
-/// The known part of a branch, its residuals in their slots and zeros in the others.
-Graph with_slots(Graph known, size_t num_known, const std::vector<size_t>& places, const std::vector<Type>& types) {
+/// The known part of a branch, with its residuals in their slots and zeros in the others.
+Graph with_slots(Graph known, size_t num_known, const std::vector<size_t>& positions, const std::vector<Type>& types) {
   std::vector<Value> outputs(known.outputs().begin(), known.outputs().begin() + static_cast<std::ptrdiff_t>(num_known));
   std::vector<Value> slots(types.size());
-  for (size_t i = 0; i < places.size(); ++i) slots[places[i]] = known.outputs()[num_known + i];
+  for (size_t i = 0; i < positions.size(); ++i) slots[positions[i]] = known.outputs()[num_known + i];
   const Writer w(known, {});
   for (size_t i = 0; i < slots.size(); ++i) outputs.push_back(slots[i].valid() ? slots[i] : w.zeros(types[i]));
   known.set_outputs(std::move(outputs));
   return known;
 }
 
-/// The unknown part of a branch as a function of what all branches are handed.
-Graph with_common_inputs(const Parts& parts, const std::vector<size_t>& forwarded, const std::vector<Type>& types,
-                         const std::vector<size_t>& places, const std::vector<Type>& slots) {
+/// The unknown part of a branch as a function of the inputs common to all branches.
+Graph with_common_inputs(const KnownUnknown& partition, const std::vector<size_t>& forwarded,
+                         const std::vector<Type>& types, const std::vector<size_t>& positions,
+                         const std::vector<Type>& slots) {
   Graph out;
-  std::vector<Value> mine(parts.unknown.inputs().size());
+  std::vector<Value> mine(partition.unknown.inputs().size());
   for (size_t i = 0; i < forwarded.size(); ++i) {
     const Value v = out.add_input(types[i]);
-    const auto at = std::find(parts.forwarded.begin(), parts.forwarded.end(), forwarded[i]);
-    if (at != parts.forwarded.end()) mine[static_cast<size_t>(at - parts.forwarded.begin())] = v;
+    const auto at = std::find(partition.forwarded.begin(), partition.forwarded.end(), forwarded[i]);
+    if (at != partition.forwarded.end()) mine[static_cast<size_t>(at - partition.forwarded.begin())] = v;
   }
   for (size_t s = 0; s < slots.size(); ++s) {
     const Value v = out.add_input(slots[s]);
-    const auto at = std::find(places.begin(), places.end(), s);
-    if (at != places.end()) mine[parts.forwarded.size() + static_cast<size_t>(at - places.begin())] = v;
+    const auto at = std::find(positions.begin(), positions.end(), s);
+    if (at != positions.end()) mine[partition.forwarded.size() + static_cast<size_t>(at - positions.begin())] = v;
   }
-  for (size_t i = parts.forwarded.size() + parts.computed; i < mine.size(); ++i) {
-    mine[i] = out.add_input(parts.unknown.type(parts.unknown.inputs()[i]));
+  for (size_t i = partition.forwarded.size() + partition.computed; i < mine.size(); ++i) {
+    mine[i] = out.add_input(partition.unknown.type(partition.unknown.inputs()[i]));
   }
-  out.set_outputs(Writer(out, {}).inline_graph(parts.unknown, mine));
+  out.set_outputs(Writer(out, {}).inline_graph(partition.unknown, mine));
   return out;
 }
 
-void Separator::branches(const Equation& e, const Mask& operands, const Mask& results) {
-  std::vector<Parts> all;
+void ControlFlowPartialEval::branches(const Equation& e, const Mask& operands, const Mask& results) {
+  std::vector<KnownUnknown> all;
   Slots slots;
   std::vector<size_t> forwarded;
   const size_t num_known = results.size() - count_true(results, 0, results.size());
   for (const Graph& g : e.subgraphs()) {
-    const Parts& parts = all.emplace_back(part(g, operands, results, Mask(operands.size())));
-    std::vector<Type> residuals = parts.known.output_types();
+    const KnownUnknown& partition = all.emplace_back(partition_known(g, operands, results, Mask(operands.size())));
+    std::vector<Type> residuals = partition.known.output_types();
     residuals.erase(residuals.begin(), residuals.begin() + static_cast<std::ptrdiff_t>(num_known));
     slots.add(residuals);
-    forwarded.insert(forwarded.end(), parts.forwarded.begin(), parts.forwarded.end());
+    forwarded.insert(forwarded.end(), partition.forwarded.begin(), partition.forwarded.end());
   }
   std::sort(forwarded.begin(), forwarded.end());
   forwarded.erase(std::unique(forwarded.begin(), forwarded.end()), forwarded.end());
@@ -183,7 +184,7 @@ void Separator::branches(const Equation& e, const Mask& operands, const Mask& re
 
 // ---- scan
 
-void Separator::scan(const Equation& e, const Mask& operands, const Mask& results) {
+void ControlFlowPartialEval::scan(const Equation& e, const Mask& operands, const Mask& results) {
   const ScanParts s(e);
   const ValueList values = mapped(e);
   const Graph& body = e.subgraphs()[0];
@@ -191,28 +192,29 @@ void Separator::scan(const Equation& e, const Mask& operands, const Mask& result
   Mask inputs = slice_of(operands, 0, s.consts);
   append(inputs, carry);
   append(inputs, slice_of(operands, s.first_x(), s.xs));
-  Mask dear(inputs.size());
-  for (size_t i = 0; i < s.carry; ++i) dear[s.consts + i] = true;
-  Parts parts = part(body, inputs, results, dear);
+  Mask expensive(inputs.size());
+  for (size_t i = 0; i < s.carry; ++i) expensive[s.consts + i] = true;
+  KnownUnknown partition = partition_known(body, inputs, results, expensive);
 
   const auto is_carry = [&](size_t i) { return i >= s.consts && i < s.first_x(); };
   const size_t known_carry = s.carry - count_true(carry, 0, s.carry);
   const size_t known_results = results.size() - count_true(results, 0, results.size());
 
-  // The known scan hands over residuals of each step, and the carries that the other asks for.
-  std::vector<Value> outputs = parts.known.outputs();
+  // The known scan stacks the residuals of each step and the carries that the unknown scan needs.
+  std::vector<Value> outputs = partition.known.outputs();
   size_t known_input = 0, stacked = 0;
   std::vector<Value> carries;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i]) continue;
-    const Value v = parts.known.inputs()[known_input++];
-    if (is_carry(i) && std::find(parts.forwarded.begin(), parts.forwarded.end(), i) != parts.forwarded.end()) {
+    const Value v = partition.known.inputs()[known_input++];
+    if (is_carry(i) &&
+        std::find(partition.forwarded.begin(), partition.forwarded.end(), i) != partition.forwarded.end()) {
       carries.push_back(v);
     }
   }
   stacked = carries.size();
   outputs.insert(outputs.end(), carries.begin(), carries.end());
-  parts.known.set_outputs(std::move(outputs));
+  partition.known.set_outputs(std::move(outputs));
 
   ValueList known_operands, unknown_operands;
   size_t known_consts = 0;
@@ -229,49 +231,49 @@ void Separator::scan(const Equation& e, const Mask& operands, const Mask& result
     return attributes;
   };
   const Equation& first = w.append(id_of<Scan>, std::move(known_operands), with_counts(known_consts, known_carry),
-                                   graphs(std::move(parts.known)));
+                                   graphs(std::move(partition.known)));
   bind_unknown(e, inverted(results), first);
 
   // The unknown part's inputs are: forwarded consts, carries, xs; residuals; unknown consts, carries, xs.
   const auto forwarded_in = [&](size_t begin, size_t end) {
-    return static_cast<size_t>(
-        std::count_if(parts.forwarded.begin(), parts.forwarded.end(), [&](size_t i) { return i >= begin && i < end; }));
+    return static_cast<size_t>(std::count_if(partition.forwarded.begin(), partition.forwarded.end(),
+                                             [&](size_t i) { return i >= begin && i < end; }));
   };
   const size_t fc = forwarded_in(0, s.consts), fk = stacked, fx = forwarded_in(s.first_x(), inputs.size());
   const size_t uc = count_true(inputs, 0, s.consts), uk = s.carry - known_carry,
                ux = count_true(inputs, s.first_x(), inputs.size());
-  const size_t rest = fc + fk + fx + parts.computed;
-  permute_inputs(parts.unknown, Positions()
-                                    .range(0, fc)
-                                    .range(rest, uc)
-                                    .range(rest + uc, uk)
-                                    .range(fc, fk + fx + parts.computed)
-                                    .range(rest + uc + uk, ux));
+  const size_t rest = fc + fk + fx + partition.computed;
+  permute_inputs(partition.unknown, Positions()
+                                        .range(0, fc)
+                                        .range(rest, uc)
+                                        .range(rest + uc, uk)
+                                        .range(fc, fk + fx + partition.computed)
+                                        .range(rest + uc + uk, ux));
   const auto add_operands = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       if (inputs[i]) unknown_operands.push_back(values[i]);
     }
   };
   const auto add_forwarded = [&](size_t begin, size_t end) {
-    for (const size_t i : parts.forwarded) {
+    for (const size_t i : partition.forwarded) {
       if (i >= begin && i < end) unknown_operands.push_back(values[i]);
     }
   };
   add_forwarded(0, s.consts);
   add_operands(0, s.consts);
   add_operands(s.consts, s.first_x());
-  for (size_t i = 0; i < stacked; ++i) unknown_operands.push_back(first.result(known_results + parts.computed + i));
+  for (size_t i = 0; i < stacked; ++i) unknown_operands.push_back(first.result(known_results + partition.computed + i));
   add_forwarded(s.first_x(), inputs.size());
-  for (size_t i = 0; i < parts.computed; ++i) unknown_operands.push_back(first.result(known_results + i));
+  for (size_t i = 0; i < partition.computed; ++i) unknown_operands.push_back(first.result(known_results + i));
   add_operands(s.first_x(), inputs.size());
-  bind_unknown(
-      e, results,
-      w.append(id_of<Scan>, std::move(unknown_operands), with_counts(fc + uc, uk), graphs(std::move(parts.unknown))));
+  bind_unknown(e, results,
+               w.append(id_of<Scan>, std::move(unknown_operands), with_counts(fc + uc, uk),
+                        graphs(std::move(partition.unknown))));
 }
 
-// ---- what is computed again as a whole
+// ---- equations recomputed as a whole
 
-void Separator::while_loop(const Equation& e, const Mask&, const Mask& results) {
+void ControlFlowPartialEval::while_loop(const Equation& e, const Mask&, const Mask& results) {
   if (all_of(results, true)) return copier_.copy(e);
   const WhileParts s(e);
   const ValueList values = mapped(e);
@@ -281,7 +283,7 @@ void Separator::while_loop(const Equation& e, const Mask&, const Mask& results) 
   Graph body = restricted(e.subgraphs()[1], inverted(results), body_kept);
   ValueList operands;
   std::vector<size_t> cond_order, body_order;
-  // Each sub-graph again gets constants of its own, then all known carries.
+  // Each sub-graph keeps its own constants, followed by all known carries.
   Graph full_condition, full_body;
   std::vector<Value> cond_inputs(cond_kept.size()), body_inputs(body_kept.size());
   size_t cond_consts = 0, body_consts = 0;
@@ -320,10 +322,10 @@ void Separator::while_loop(const Equation& e, const Mask&, const Mask& results) 
   copier_.copy(e);
 }
 
-void Separator::recomputed(const Equation& e, const Mask& results) {
+void ControlFlowPartialEval::recomputed(const Equation& e, const Mask& results) {
   const ValueList values = mapped(e);
   const Writer w(out_, e.location());
-  const auto append_part = [&](const Mask& outputs) {
+  const auto append_half = [&](const Mask& outputs) {
     if (all_of(outputs, false)) return;
     std::vector<size_t> kept;
     Graph body = restricted(e.subgraphs()[0], outputs, kept);
@@ -331,16 +333,16 @@ void Separator::recomputed(const Equation& e, const Mask& results) {
     for (const size_t i : kept) operands.push_back(values[i]);
     bind_unknown(e, outputs, w.append(e.id(), std::move(operands), e.attributes(), graphs(std::move(body))));
   };
-  append_part(inverted(results));
-  append_part(results);
+  append_half(inverted(results));
+  append_half(results);
 }
 
 }  // namespace
 
-Graph separate(const Graph& graph, const std::vector<bool>& unknown) {
+Graph partial_eval_control_flow(const Graph& graph, const std::vector<bool>& unknown) {
   Graph out;
   out.set_name(graph.name());
-  Separator(graph, out, dependent_values(graph, unknown, Dependence::values)).run();
+  ControlFlowPartialEval(graph, out, dependent_values(graph, unknown, Dependence::values)).run();
   return out;
 }
 

@@ -28,7 +28,7 @@ Graph restricted(const Graph& graph, const std::vector<bool>& outputs, std::vect
   for (const Value v : chosen.outputs()) used[v.id()] = true;
   Graph out;
   out.set_name(graph.name());
-  Copier copier(chosen, out);
+  EquationCopier copier(chosen, out);
   kept.clear();
   for (size_t i = 0; i < chosen.inputs().size(); ++i) {
     const Value v = chosen.inputs()[i];
@@ -45,7 +45,7 @@ Graph restricted(const Graph& graph, const std::vector<bool>& outputs, std::vect
 
 namespace {
 
-/// Marks what the equations of the unknown part, from last to first, take from the known one.
+/// The equations of the unknown part and the known values that they use.
 struct Needs {
   std::vector<bool> wanted;                // known values, by id
   std::vector<const Equation*> equations;  // of the unknown part, in order
@@ -75,27 +75,27 @@ Needs needs_of_unknown(const Graph& g, const Mask& unknown, const Mask& unknown_
 
 }  // namespace
 
-Parts part(const Graph& graph, const std::vector<bool>& unknown, const std::vector<bool>& unknown_outputs,
-           const std::vector<bool>& dear) {
-  const Graph g = separate(graph, unknown);
+KnownUnknown partition_known(const Graph& graph, const std::vector<bool>& unknown,
+                             const std::vector<bool>& unknown_outputs, const std::vector<bool>& expensive) {
+  const Graph g = partial_eval_control_flow(graph, unknown);
   const Mask is_unknown = dependent_values(g, unknown, Dependence::values);
   const Needs needs = needs_of_unknown(g, is_unknown, unknown_outputs);
-  const std::vector<bool> kept = choose_residuals(g, needs.wanted, dear);
+  const std::vector<bool> kept = choose_residuals(g, needs.wanted, expensive);
 
-  Parts parts;
-  parts.known.set_name(graph.name());
-  parts.unknown.set_name(graph.name());
-  Copier known(g, parts.known), later(g, parts.unknown);
+  KnownUnknown partition;
+  partition.known.set_name(graph.name());
+  partition.unknown.set_name(graph.name());
+  EquationCopier known(g, partition.known), later(g, partition.unknown);
   for (size_t i = 0; i < unknown.size(); ++i) {
-    if (!unknown[i]) known.bind(g.inputs()[i], parts.known.add_input(g.type(g.inputs()[i])));
+    if (!unknown[i]) known.bind(g.inputs()[i], partition.known.add_input(g.type(g.inputs()[i])));
   }
   std::vector<Value> outputs;
   std::vector<Value> computed;
   for (size_t i = 0; i < unknown.size(); ++i) {
     const Value v = g.inputs()[i];
     if (!kept[v.id()]) continue;
-    parts.forwarded.push_back(i);
-    later.bind(v, parts.unknown.add_input(g.type(v)));
+    partition.forwarded.push_back(i);
+    later.bind(v, partition.unknown.add_input(g.type(v)));
   }
   for (const Equation& e : g.equations()) {
     if (std::any_of(e.operands().begin(), e.operands().end(), [&](Value v) { return is_unknown[v.id()]; })) continue;
@@ -104,19 +104,19 @@ Parts part(const Graph& graph, const std::vector<bool>& unknown, const std::vect
       if (kept[v.id()]) computed.push_back(v);
     }
   }
-  for (const Value v : computed) later.bind(v, parts.unknown.add_input(g.type(v)));
-  parts.computed = computed.size();
+  for (const Value v : computed) later.bind(v, partition.unknown.add_input(g.type(v)));
+  partition.computed = computed.size();
   for (size_t i = 0; i < unknown.size(); ++i) {
-    if (unknown[i]) later.bind(g.inputs()[i], parts.unknown.add_input(g.type(g.inputs()[i])));
+    if (unknown[i]) later.bind(g.inputs()[i], partition.unknown.add_input(g.type(g.inputs()[i])));
   }
   for (size_t i = 0; i < unknown_outputs.size(); ++i) {
     if (!unknown_outputs[i]) outputs.push_back(known.value(g.outputs()[i]));
   }
   for (const Value v : computed) outputs.push_back(known.value(v));
-  parts.known.set_outputs(std::move(outputs));
+  partition.known.set_outputs(std::move(outputs));
 
-  // Known values that are computed again, in order, as far as they are needed.
-  std::vector<bool> again(g.num_values());
+  // Needed known values that are not residuals are recomputed, in order.
+  std::vector<bool> recomputed(g.num_values());
   std::vector<Value> work;
   for (uint32_t id = 0; id < g.num_values(); ++id) {
     if (needs.wanted[id]) work.push_back(Value(id));
@@ -125,20 +125,20 @@ Parts part(const Graph& graph, const std::vector<bool>& unknown, const std::vect
     const Value v = work.back();
     work.pop_back();
     const Equation* e = g.definition(v);
-    if (kept[v.id()] || again[v.id()] || e == nullptr) continue;
-    again[v.id()] = true;
+    if (kept[v.id()] || recomputed[v.id()] || e == nullptr) continue;
+    recomputed[v.id()] = true;
     for (const Value operand : e->operands()) work.push_back(operand);
   }
   for (const Equation& e : g.equations()) {
-    if (e.results().size() == 1 && again[e.result().id()]) later.copy(e);
+    if (e.results().size() == 1 && recomputed[e.result().id()]) later.copy(e);
   }
   for (const Equation* e : needs.equations) later.copy(*e);
   std::vector<Value> results;
   for (size_t i = 0; i < unknown_outputs.size(); ++i) {
     if (unknown_outputs[i]) results.push_back(later.value(g.outputs()[i]));
   }
-  parts.unknown.set_outputs(std::move(results));
-  return parts;
+  partition.unknown.set_outputs(std::move(results));
+  return partition;
 }
 
 }  // namespace calque::transform

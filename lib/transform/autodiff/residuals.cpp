@@ -1,6 +1,7 @@
-// Every value is a pair of nodes joined by an edge as dear as its bytes; edges of flow without bound lead from what it
-// is computed of. A minimum cut between what cannot be computed again and what is wanted is what to keep. Flow: Dinic's
-// algorithm (E. A. Dinitz, "Algorithm for solution of a problem of maximum flow in networks", 1970).
+// Every value is a pair of nodes connected by an edge whose capacity is the value's bytes; edges of unbounded capacity
+// lead from its operands. The values to keep are a minimum cut between values that are not rematerializable and the
+// wanted values. Flow: Dinic's algorithm (E. A. Dinitz, "Algorithm for solution of a problem of maximum flow in
+// networks", 1970).
 #include "transform/autodiff/residuals.h"
 
 #include <algorithm>
@@ -77,7 +78,8 @@ class Network {
     return level_[sink] >= 0;
   }
 
-  /// Sends flow along one path of growing levels, if there is one. Iterative: paths are as long as graphs are deep.
+  /// Sends flow along one path of increasing levels, if there is one. Iterative, since paths can be as long as the
+  /// graph is deep.
   bool push(uint32_t source, uint32_t sink) {
     std::vector<uint32_t> path;
     uint32_t node = source;
@@ -90,7 +92,7 @@ class Network {
         continue;
       }
       if (path.empty()) return false;
-      level_[node] = -1;  // leads nowhere
+      level_[node] = -1;  // dead end
       node = edges_[path.back() ^ 1].to;
       path.pop_back();
     }
@@ -109,7 +111,7 @@ class Network {
   std::vector<uint32_t> next_;
 };
 
-bool is_cheap(const Graph& graph, const Equation& e) {
+bool is_rematerializable(const Graph& graph, const Equation& e) {
   if (e.definition().has_effect || e.results().size() != 1 || !e.subgraphs().empty()) return false;
   if (e.id() == id_of<OptimizationBarrier>) return false;
   const LowerKind kind = lower_kind(graph, e);
@@ -118,14 +120,15 @@ bool is_cheap(const Graph& graph, const Equation& e) {
 
 }  // namespace
 
-std::vector<bool> choose_residuals(const Graph& graph, const std::vector<bool>& wanted, const std::vector<bool>& dear) {
+std::vector<bool> choose_residuals(const Graph& graph, const std::vector<bool>& wanted,
+                                   const std::vector<bool>& expensive) {
   const size_t n = graph.num_values();
   const auto source = static_cast<uint32_t>(2 * n), sink = source + 1;
   Network network(2 * n + 2);
   const auto in = [](Value v) { return 2 * v.id(); };
   const auto out = [](Value v) { return 2 * v.id() + 1; };
-  const auto is_free = [&](Value v) { return graph.kind(v) == ValueKind::input && !dear[graph.input_index(v)]; };
-  // Only what wanted values are computed from takes part.
+  const auto is_free = [&](Value v) { return graph.kind(v) == ValueKind::input && !expensive[graph.input_index(v)]; };
+  // Only wanted values and the values they are computed from are in the network.
   std::vector<bool> seen(n);
   std::vector<Value> work;
   for (uint32_t id = 0; id < n; ++id) {
@@ -138,11 +141,11 @@ std::vector<bool> choose_residuals(const Graph& graph, const std::vector<bool>& 
     const Value v = work[i];
     const ValueKind kind = graph.kind(v);
     if (kind == ValueKind::literal || kind == ValueKind::constant) continue;
-    // One more than its bytes, so that of two equally large cuts the one of fewer values wins.
+    // One more than its bytes, so that of two cuts of equal size the one with fewer values wins.
     network.edge(in(v), out(v), is_free(v) ? 0 : static_cast<int64_t>(bytes_of(graph.type(v))) + 1);
     if (wanted[v.id()]) network.edge(out(v), sink, kUnbounded);
     const Equation* e = graph.definition(v);
-    if (e == nullptr || !is_cheap(graph, *e)) {
+    if (e == nullptr || !is_rematerializable(graph, *e)) {
       network.edge(source, in(v), kUnbounded);
       continue;
     }

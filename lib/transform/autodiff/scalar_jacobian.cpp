@@ -10,15 +10,15 @@ namespace {
 
 using namespace primitives;
 
-/// Beyond these, code would grow faster than what zeros spare.
+/// Beyond these limits, code growth costs more than skipping zeros saves.
 constexpr int64_t kMaxElements = 64;
 constexpr size_t kMaxEquations = 20'000;
 
-/// The function of the elements of its selected inputs: these come last, one input each.
-struct Apart {
+/// The function with a scalar input for each element of its selected inputs, after the other inputs.
+struct ScalarFunction {
   Graph graph;
   std::vector<uint32_t> others;    ///< inputs that are not selected
-  std::vector<uint32_t> selected;  ///< once each
+  std::vector<uint32_t> selected;  ///< without duplicates
 };
 
 Value packed(const Writer& w, std::span<const Value> elements, const Shape& shape) {
@@ -27,8 +27,8 @@ Value packed(const Writer& w, std::span<const Value> elements, const Shape& shap
   return w.reshape(w.concatenate(std::move(parts), 0), shape);
 }
 
-Apart take_apart(const Graph& g, const std::vector<bool>& is_selected) {
-  Apart a;
+ScalarFunction scalarize(const Graph& g, const std::vector<bool>& is_selected) {
+  ScalarFunction a;
   a.graph.set_name(g.name());
   const Writer w(a.graph, {});
   std::vector<Value> inputs(g.inputs().size());
@@ -47,8 +47,8 @@ Apart take_apart(const Graph& g, const std::vector<bool>& is_selected) {
   return a;
 }
 
-/// Whether everything with a tangent is a single element, but for results that are put together of such.
-bool computes_with_scalars(const Apart& a) {
+/// Whether every value with a tangent is a scalar, except results that are assembled from scalars.
+bool computes_with_scalars(const ScalarFunction& a) {
   std::vector<bool> active(a.graph.inputs().size(), true);
   std::fill_n(active.begin(), a.others.size(), false);
   const std::vector<bool> has_tangent = dependent_values(a.graph, active, Dependence::tangents);
@@ -78,9 +78,9 @@ std::optional<Graph> scalar_jacobian(const Graph& graph, std::span<const uint32_
   for (const Value v : graph.outputs()) {
     if (graph.shape(v).num_elements() == 0 || graph.shape(v).num_elements() > kMaxElements) return std::nullopt;
   }
-  const Apart apart = take_apart(graph, is_selected);
-  if (apart.graph.num_equations() * static_cast<size_t>(count) > kMaxEquations) return std::nullopt;
-  if (!computes_with_scalars(apart)) return std::nullopt;
+  const ScalarFunction scalar = scalarize(graph, is_selected);
+  if (scalar.graph.num_equations() * static_cast<size_t>(count) > kMaxEquations) return std::nullopt;
+  if (!computes_with_scalars(scalar)) return std::nullopt;
 
   Graph out;
   out.set_name(graph.name());
@@ -88,8 +88,8 @@ std::optional<Graph> scalar_jacobian(const Graph& graph, std::span<const uint32_
   std::vector<Value> arguments, elements;
   std::vector<size_t> first(graph.inputs().size());  // of each selected input, among the elements
   for (const Value v : graph.inputs()) out.add_input(graph.type(v));
-  for (const uint32_t i : apart.others) arguments.push_back(out.inputs()[i]);
-  for (const uint32_t i : apart.selected) {
+  for (const uint32_t i : scalar.others) arguments.push_back(out.inputs()[i]);
+  for (const uint32_t i : scalar.selected) {
     first[i] = elements.size();
     const Value v = out.inputs()[i];
     const int64_t n = out.shape(v).num_elements();
@@ -98,15 +98,15 @@ std::optional<Graph> scalar_jacobian(const Graph& graph, std::span<const uint32_
   }
   arguments.insert(arguments.end(), elements.begin(), elements.end());
 
-  // Of each element, the tangents of all results. What they share of the function itself is merged afterwards.
+  // The tangents of all results for each element. Their copies of the function itself are merged afterwards.
   const size_t num_results = graph.outputs().size();
   std::vector<std::vector<Value>> tangents;
   for (size_t j = 0; j < elements.size(); ++j) {
     std::vector<bool> active(arguments.size(), false);
-    active[apart.others.size() + j] = true;
+    active[scalar.others.size() + j] = true;
     std::vector<Value> inputs = arguments;
     inputs.push_back(w.splat(1, out.type(elements[j])));
-    const std::vector<Value> results = w.inline_graph(jvp(apart.graph, active), inputs);
+    const std::vector<Value> results = w.inline_graph(jvp(scalar.graph, active), inputs);
     tangents.emplace_back(results.begin() + static_cast<std::ptrdiff_t>(num_results), results.end());
   }
   std::vector<Value> outputs;

@@ -7,11 +7,11 @@
 
 namespace calque::transform {
 
-/// The Jacobian of a function that takes the inputs numbered in `selected` apart and computes with single elements, as
-/// code written with small matrices does: one forward derivative for each element, so that a result costs nothing by an
-/// element that it does not depend on. Inputs are the graph's; outputs are, for each result and each selected input, a
-/// derivative of shape result.shape + input.shape. None where the function computes with arrays, or where the
-/// derivatives would be too many: a batch of tangents is better then.
+/// The Jacobian, with respect to the inputs numbered in `selected`, of a function that computes with their elements as
+/// scalars, as code written with small matrices does. Computes one forward derivative for each element, so that the
+/// derivative of a result by an element that it does not depend on costs nothing. Inputs are the graph's; outputs are,
+/// for each result and each selected input, a derivative of shape result.shape + input.shape. Returns nothing if the
+/// function computes with arrays or if there would be too many derivatives: a batch of tangents is faster then.
 std::optional<Graph> scalar_jacobian(const Graph& graph, std::span<const uint32_t> selected);
 
 }  // namespace calque::transform

@@ -1,5 +1,5 @@
-// What does not depend on the linear inputs is computed forward; then the other equations are walked backwards, each
-// turning cotangents of its results into cotangents of its operands.
+// Equations that do not depend on the linear inputs are copied forward; the others are then transposed in reverse
+// order, each mapping cotangents of its results to cotangents of its operands.
 #include "transform/autodiff/transpose.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class Backward {
     Value& sum = cotangents_[v.id()];
     sum = sum.valid() ? Writer(out_, location).add(sum, cotangent) : cotangent;
   }
-  /// The sum of all that was added; invalid where nothing was. Nothing may be added any more.
+  /// The sum of all added cotangents, invalid if there are none. No cotangent may be added afterwards.
   Value cotangent(Value v) {
     const auto windows = windows_.find(v.id());
     if (windows != windows_.end()) {
@@ -49,7 +49,7 @@ class Backward {
     return ct.valid() ? ct : Writer(out_, {}).zeros(from_.type(v));
   }
 
-  /// Copies what is known; notes the rest.
+  /// Copies the known equations; collects the linear ones in `rest_`.
   void forward() {
     for (const Equation& e : from_.equations()) {
       bool linear = false;
@@ -105,7 +105,7 @@ class Backward {
   const Graph& from_;
   Graph& out_;
   std::vector<bool> linear_;                                   // by value
-  std::unordered_map<uint32_t, std::vector<Window>> windows_;  // cotangents of slices of a value, not yet added
+  std::unordered_map<uint32_t, std::vector<Window>> windows_;  // pending cotangents of slices of a value
   std::vector<Value> known_, cotangents_;
   std::vector<const Equation*> rest_;
 };
@@ -114,7 +114,7 @@ class Backward {
 
 Graph transpose_given(const Graph& graph, const std::vector<bool>& linear, const std::vector<bool>& given,
                       bool keep_known) {
-  const Graph from = separate(graph, linear);
+  const Graph from = partial_eval_control_flow(graph, linear);
   Graph out;
   out.set_name(graph.name());
   Backward walk(from, out, dependent_values(from, linear, Dependence::values));

@@ -1,5 +1,5 @@
-// Forward mode, then the tangents' part transposed. Values that both parts use are computed once; what to keep and what
-// to compute again is for the planner to say.
+// Forward mode, then the transpose of the linear part. Values that both parts use are computed once; the planner
+// decides which of them to keep and which to recompute.
 #include "transform/autodiff/vjp.h"
 
 #include "transform/autodiff/dependence.h"

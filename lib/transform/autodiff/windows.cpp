@@ -11,8 +11,8 @@ namespace {
 using namespace primitives;
 using List = std::vector<int64_t>;
 
-/// One window of several that differ along `axis` alone and do not overlap, in order; zeros between them.
-Window joined(const Writer& w, const std::vector<const Window*>& row, size_t axis) {
+/// Concatenates windows that differ only along `axis`, in order and without overlap, with zeros between them.
+Window concatenated(const Writer& w, const std::vector<const Window*>& row, size_t axis) {
   if (row.size() == 1) return *row[0];
   ValueList parts;
   int64_t at = row[0]->start[axis];
@@ -30,8 +30,8 @@ Window joined(const Writer& w, const std::vector<const Window*>& row, size_t axi
   return whole;
 }
 
-/// Puts windows together that agree in all dimensions but `axis`. Those that overlap go into different rows.
-std::vector<Window> join_along(const Writer& w, const std::vector<Window>& windows, size_t axis) {
+/// Concatenates windows that agree in all dimensions but `axis`. Windows that overlap go to different rows.
+std::vector<Window> concatenate_along(const Writer& w, const std::vector<Window>& windows, size_t axis) {
   std::map<std::pair<List, List>, std::vector<const Window*>> groups;
   for (const Window& window : windows) {
     std::pair<List, List> key{window.start, window.limit};
@@ -43,7 +43,7 @@ std::vector<Window> join_along(const Writer& w, const std::vector<Window>& windo
     std::sort(group.begin(), group.end(), [&](const Window* a, const Window* b) {
       return a->start[axis] != b->start[axis] ? a->start[axis] < b->start[axis] : a < b;  // of one vector
     });
-    // Each goes behind the row that ended last before it begins.
+    // Each window is appended to the row with the largest end that is not after its start.
     std::multimap<int64_t, size_t> ends;
     std::vector<std::vector<const Window*>> rows;
     for (const Window* window : group) {
@@ -58,7 +58,7 @@ std::vector<Window> join_along(const Writer& w, const std::vector<Window>& windo
       rows[row].push_back(window);
       ends.emplace(window->limit[axis], row);
     }
-    for (const auto& row : rows) all.push_back(joined(w, row, axis));
+    for (const auto& row : rows) all.push_back(concatenated(w, row, axis));
   }
   return all;
 }
@@ -79,7 +79,7 @@ Value padded(const Writer& w, const Window& window, const Type& type) {
 
 Value sum_of_windows(const Writer& writer, std::vector<Window> windows, const Type& type) {
   for (size_t axis = type.shape.size(); axis-- > 0 && windows.size() > 1;) {
-    windows = join_along(writer, windows, axis);
+    windows = concatenate_along(writer, windows, axis);
   }
   Value sum;
   for (const Window& window : windows) {

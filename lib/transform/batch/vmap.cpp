@@ -1,5 +1,5 @@
-// Batched values have their examples along dimension 0 while the graph is walked; only inputs and outputs move axes.
-// What is the same for all examples is computed once.
+// During the walk batched values have their examples along dimension 0; only inputs and outputs move axes. Values that
+// are the same for all examples are computed once.
 #include "transform/batch/vmap.h"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ class Batcher {
     if (!to.valid()) to = out_.add_copy(from_, v);
     return to;
   }
-  /// With the leading dimension.
-  Value spread(Value v) {
+  /// The value with the leading batch dimension; broadcast if it is not batched.
+  Value batched_value(Value v) {
     const Value same = value(v);
     if (batched(v)) return same;
     const Shape shape = out_.shape(same);
@@ -65,7 +65,7 @@ class Batcher {
     for (size_t i = 0; i < e.results().size(); ++i) bind(e.result(i), b.results[i], b.results_batched[i]);
   }
 
-  /// Results for no examples have no elements, and no effects.
+  /// Results for zero examples are empty; effects do not happen.
   void no_examples(const Equation& e) {
     const Writer w(out_, e.location());
     for (const Value v : e.results()) {
@@ -98,7 +98,7 @@ Graph batch_wanted(const Graph& graph, const std::vector<bool>& inputs, int64_t 
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value v = graph.outputs()[i];
     if (batcher.batched(v)) outputs[i] = true;
-    results.push_back(outputs[i] ? batcher.spread(v) : batcher.value(v));
+    results.push_back(outputs[i] ? batcher.batched_value(v) : batcher.value(v));
   }
   out.set_outputs(std::move(results));
   return out;
@@ -126,7 +126,7 @@ Graph vmap(const Graph& graph, const std::vector<BatchAxis>& in_axes, int64_t si
   for (size_t i = 0; i < out_axes.size(); ++i) {
     const Value v = graph.outputs()[i];
     if (out_axes[i]) {
-      results.push_back(w.move_axis(batcher.spread(v), 0, static_cast<size_t>(*out_axes[i])));
+      results.push_back(w.move_axis(batcher.batched_value(v), 0, static_cast<size_t>(*out_axes[i])));
     } else if (batcher.batched(v)) {
       throw ShapeError("vmap: result " + std::to_string(i) + " depends on the batched arguments, but its axis is none");
     } else {

@@ -1,5 +1,5 @@
-// One walk backwards finds what is needed, one forwards copies it. Of control flow each result is needed or not: a
-// carry when its result is, or when the rest of the loop needs it.
+// A backward walk finds the needed equations, a forward walk copies them. Results of control flow are live
+// individually: a carry is live if its result is, or if another live part of the loop needs it.
 #include "transform/simplify/eliminate_dead_code.h"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ struct Need {
   Mask results, operands;
 };
 
-/// What outputs of graphs need. Loops ask their bodies again and again, so answers are kept.
+/// Liveness of graphs by the set of live outputs. Loops query their bodies repeatedly, so answers are cached.
 class Analysis {
  public:
-  /// Needed equations from the last to the first, and in `values` what they and the outputs need.
+  /// The needed equations from last to first; `values` receives the values that they and the outputs need.
   std::vector<Need> needs(const Graph& graph, const Mask& outputs, Mask& values);
 
  private:
@@ -42,7 +42,8 @@ class Analysis {
   std::map<std::pair<const Graph*, Mask>, Mask> inputs_;
 };
 
-/// Of a scan or while: grows the mask of its carries until the body asks for no more. Returns what the body needs.
+/// Grows the mask of a scan's or while's carries until the body needs no more of them. Returns the inputs that the body
+/// needs.
 Mask Analysis::grow_carry(const Graph& body, size_t consts, size_t carries, Mask& outputs) {
   while (true) {
     const Mask inputs = needed_inputs(body, outputs);
@@ -55,7 +56,7 @@ Mask Analysis::grow_carry(const Graph& body, size_t consts, size_t carries, Mask
   }
 }
 
-/// The operands that the needed results need; adds results that cannot go without the others.
+/// The operands that the needed results need; adds results that cannot be removed without the others.
 Mask Analysis::needed_operands(const Equation& e, Mask& results) {
   Mask operands(e.operands().size(), true);
   switch (e.id()) {
@@ -126,7 +127,7 @@ Graph restricted_to(Analysis& analysis, const Graph& graph, const Mask& inputs, 
 
 Mask all(size_t n) { return Mask(n, true); }
 
-/// Outputs of a scan's body: those of needed results.
+/// The sub-graphs restricted to the needed operands and results.
 std::vector<Graph> restricted_subgraphs(Analysis& analysis, const Need& need) {
   const Equation& e = *need.equation;
   std::vector<Graph> subgraphs;

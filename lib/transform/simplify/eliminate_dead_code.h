@@ -3,9 +3,9 @@
 
 namespace calque::transform {
 
-/// The same graph without equations that neither an output nor an effect needs, and without results of loops and
-/// branches that are not needed: their carries, constants, slices and stacked results go. Sub-graphs likewise. The
-/// order stays.
+/// The same graph without equations that neither an output nor an effect needs, and without unused results of loops and
+/// branches: their carries, constants, slices and stacked results are removed. Applies to sub-graphs too. Preserves the
+/// order of equations.
 Graph eliminate_dead_code(const Graph& graph);
 
 }  // namespace calque::transform

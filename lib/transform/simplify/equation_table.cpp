@@ -1,4 +1,4 @@
-// Equal equations hash alike; `find` compares everything, so that a collision costs time and nothing else.
+// Equal equations have equal hashes; `find` compares every component, so a collision costs time only.
 #include "transform/simplify/equation_table.h"
 
 #include "primitives/list.h"

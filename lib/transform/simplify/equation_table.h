@@ -1,5 +1,5 @@
 #pragma once
-// Equations by what they compute: a hash table over those already in a graph.
+// A hash table of the equations already in a graph, keyed by primitive, operands, attributes and sub-graphs.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -18,7 +18,7 @@ inline uint64_t mix(uint64_t h, uint64_t value) {
   return h ^ (h >> 29);
 }
 
-/// A hash table of small items, empty ones being T(): open addressing, at most half full.
+/// A hash table of small items with open addressing, at most half full. T() marks an empty slot.
 template <class T>
 class FlatTable {
  public:
@@ -32,7 +32,7 @@ class FlatTable {
       if (s.item != T()) insert(s.hash, s.item);
     }
   }
-  /// The item of that hash that `is` holds for, or T().
+  /// The item with that hash for which `is` returns true, or T().
   template <class Predicate>
   T find(uint64_t hash, Predicate&& is) const {
     if (slots_.empty()) return T();
@@ -62,13 +62,13 @@ class FlatTable {
 
 class EquationTable {
  public:
-  /// Equations of commutative primitives hash alike in both orders.
+  /// Equations of commutative primitives have the same hash for both operand orders.
   static uint64_t hash(const Primitive& primitive, std::span<const Value> operands, const Attributes& attributes,
                        std::span<const Graph> subgraphs);
   void reserve(size_t equations) { table_.reserve(equations); }
   const Equation* find(uint64_t hash, const Primitive& primitive, std::span<const Value> operands,
                        const Attributes& attributes, std::span<const Graph> subgraphs) const;
-  /// The equation stays where it is as long as the table is used.
+  /// The equation's address must not change while the table is used.
   void insert(uint64_t hash, const Equation& equation) { table_.insert(hash, &equation); }
 
  private:

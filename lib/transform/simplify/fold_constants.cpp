@@ -1,4 +1,5 @@
-// A folded value has the bits that the compiled graph would compute: that, and not what can be evaluated, is the limit.
+// A folded value has the bits that the compiled graph would compute. An equation that could be evaluated is not folded
+// if that does not hold.
 #include "transform/simplify/fold_constants.h"
 
 #include <cstring>
@@ -30,50 +31,51 @@ bool is_splat(const AnyArray& array) {
   return true;
 }
 
-Value add_array(Sweep& sweep, AnyArray array) {
-  if (is_splat(array)) return sweep.literal(element_of(array), array.type());
-  return sweep.constant(std::move(array));
+Value add_array(Rewriter& rewriter, AnyArray array) {
+  if (is_splat(array)) return rewriter.literal(element_of(array), array.type());
+  return rewriter.constant(std::move(array));
 }
 
-std::optional<AnyArray> evaluate(const Sweep& sweep, const Draft& draft, std::span<const AnyArray> operands) {
+std::optional<AnyArray> evaluate(const Rewriter& rewriter, const PendingEquation& pending,
+                                 std::span<const AnyArray> operands) {
   try {
-    const reference::Options options{.forms = sweep.options().forms};
-    return reference::evaluate_primitive(draft.primitive, operands, draft.attributes, {}, options)[0];
+    const reference::Options options{.forms = rewriter.options().forms};
+    return reference::evaluate_primitive(pending.primitive, operands, pending.attributes, {}, options)[0];
   } catch (const Error&) {
-    return std::nullopt;  // it will be reported where the graph is run
+    return std::nullopt;  // the error will be reported when the graph runs
   }
 }
 
-/// An elementwise equation of splats: one element stands for all.
-std::optional<Value> fold_splats(Sweep& sweep, const Draft& draft) {
+/// Folds an elementwise equation of splats by evaluating one element.
+std::optional<Value> fold_splats(Rewriter& rewriter, const PendingEquation& pending) {
   std::vector<AnyArray> elements;
-  for (const Value v : draft.operands) {
-    if (!sweep.graph().is_literal(v)) return std::nullopt;
-    elements.push_back(reference::materialize(sweep.graph().literal(v), {sweep.dtype(v), {}}));
+  for (const Value v : pending.operands) {
+    if (!rewriter.graph().is_literal(v)) return std::nullopt;
+    elements.push_back(reference::materialize(rewriter.graph().literal(v), {rewriter.dtype(v), {}}));
   }
-  const auto element = evaluate(sweep, draft, elements);
+  const auto element = evaluate(rewriter, pending, elements);
   if (!element) return std::nullopt;
-  return sweep.literal(element_of(*element), draft.type);
+  return rewriter.literal(element_of(*element), pending.type);
 }
 
-std::optional<AnyArray> small_array(const Sweep& sweep, Value v) {
-  const Graph& g = sweep.graph();
+std::optional<AnyArray> small_array(const Rewriter& rewriter, Value v) {
+  const Graph& g = rewriter.graph();
   if (bytes_of(g.type(v)) > kMaxBytes) return std::nullopt;
   if (g.is_literal(v)) return reference::materialize(g.literal(v), g.type(v));
-  // What is on a device is not fetched for this.
+  // Arrays on a device are not fetched.
   if (g.kind(v) != ValueKind::constant || g.constant(v).storage().device_memory() != nullptr) return std::nullopt;
   return g.constant(v).has_data() ? std::optional(g.constant(v)) : std::nullopt;
 }
 
-/// A function of lib/math whose folded value has the bits of the code that will be generated.
-bool is_function(const Sweep& sweep, PrimitiveId id, DType dtype) {
-  const auto& forms = sweep.options().forms;
+/// A function of lib/math whose folded value has the bits that generated code computes.
+bool is_function(const Rewriter& rewriter, PrimitiveId id, DType dtype) {
+  const auto& forms = rewriter.options().forms;
   return forms && math::can_evaluate(id, dtype, *forms);
 }
 
-/// Results whose bits do not depend on an order of evaluation that the schedule chooses.
-bool is_exact(const Draft& draft, LowerKind kind, DType dtype) {
-  switch (draft.primitive.id) {
+/// The bits of the result do not depend on an order of evaluation that the schedule chooses.
+bool order_independent(const PendingEquation& pending, LowerKind kind, DType dtype) {
+  switch (pending.primitive.id) {
     case id_of<ReduceMax>:
     case id_of<ReduceMin>:
     case id_of<ReduceAnd>:
@@ -96,34 +98,34 @@ bool is_exact(const Draft& draft, LowerKind kind, DType dtype) {
 
 }  // namespace
 
-std::optional<Value> fold(Sweep& sweep, const Draft& draft) {
-  const Graph& g = sweep.graph();
-  if (draft.operands.empty() || draft.primitive.has_effect) return std::nullopt;
-  if (draft.type.shape.num_elements() == 0) return sweep.literal(Literal{}, draft.type);
+std::optional<Value> fold(Rewriter& rewriter, const PendingEquation& pending) {
+  const Graph& g = rewriter.graph();
+  if (pending.operands.empty() || pending.primitive.has_effect) return std::nullopt;
+  if (pending.type.shape.num_elements() == 0) return rewriter.literal(Literal{}, pending.type);
   // Most equations have an operand that is not known.
-  for (const Value v : draft.operands) {
+  for (const Value v : pending.operands) {
     if (!g.is_literal(v) && g.kind(v) != ValueKind::constant) return std::nullopt;
   }
-  const DType dtype = g.dtype(draft.operands[0]);
-  const LowerKind kind = rules(draft.primitive.id).kind(dtype);
-  const bool function = is_function(sweep, draft.primitive.id, dtype);
-  if (draft.primitive.id == id_of<StopGradient>) return std::nullopt;
-  if (!function && !is_exact(draft, kind, dtype)) return std::nullopt;
+  const DType dtype = g.dtype(pending.operands[0]);
+  const LowerKind kind = rules(pending.primitive.id).kind(dtype);
+  const bool function = is_function(rewriter, pending.primitive.id, dtype);
+  if (pending.primitive.id == id_of<StopGradient>) return std::nullopt;
+  if (!function && !order_independent(pending, kind, dtype)) return std::nullopt;
   if (function || kind == LowerKind::elementwise) {
-    if (const auto v = fold_splats(sweep, draft)) return v;
+    if (const auto v = fold_splats(rewriter, pending)) return v;
   }
-  if (bytes_of(draft.type) > kMaxBytes) return std::nullopt;
+  if (bytes_of(pending.type) > kMaxBytes) return std::nullopt;
   std::vector<AnyArray> operands;
-  for (const Value v : draft.operands) {
-    auto array = small_array(sweep, v);
+  for (const Value v : pending.operands) {
+    auto array = small_array(rewriter, v);
     if (!array) return std::nullopt;
     operands.push_back(std::move(*array));
   }
-  auto result = evaluate(sweep, draft, operands);
+  auto result = evaluate(rewriter, pending, operands);
   if (!result) return std::nullopt;
-  return add_array(sweep, std::move(*result));
+  return add_array(rewriter, std::move(*result));
 }
 
-Graph fold_constants(const Graph& graph) { return Sweep({.fold = true}).run(graph); }
+Graph fold_constants(const Graph& graph) { return Rewriter({.fold = true}).run(graph); }
 
 }  // namespace calque::transform

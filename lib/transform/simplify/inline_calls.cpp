@@ -1,4 +1,4 @@
-// Inlining is what every sweep can do; a graph without calls is returned as it is.
+// The rewriter with inlining as its only rewrite; a graph without calls is returned unchanged.
 #include "transform/simplify/inline_calls.h"
 
 #include "transform/simplify/rewriter.h"
@@ -24,7 +24,7 @@ bool has_calls(const Graph& graph, InlineScope scope) {
 
 Graph inline_calls(const Graph& graph, InlineScope scope) {
   if (!has_calls(graph, scope)) return graph;
-  return Sweep({.inline_calls = true, .inline_rules = scope == InlineScope::all}).run(graph);
+  return Rewriter({.inline_calls = true, .inline_rules = scope == InlineScope::all}).run(graph);
 }
 
 }  // namespace calque::transform

@@ -1,5 +1,5 @@
-// Closure conversion in two walks: one finds the arrays of a graph and everything inside it, one copies the graph with
-// inputs for them. An equation with sub-graphs asks both of each sub-graph, so the operands that a level needs are
+// Closure conversion in two walks: one collects the arrays of a graph and its sub-graphs, one copies the graph with
+// inputs for them. An equation with sub-graphs runs both on each sub-graph, so the operands that a level needs are
 // known before it is copied.
 #include "transform/simplify/lift_constants.h"
 
@@ -16,7 +16,7 @@ using namespace primitives;
 
 constexpr size_t kLarge = 64;
 
-/// Arrays in the order in which they were added, those with the same elements and type once.
+/// Arrays in insertion order; arrays with the same elements and type appear once.
 class ArrayList {
  public:
   size_t add(const AnyArray& array) {
@@ -57,12 +57,12 @@ bool lifts_from(const Equation& e) {
   }
 }
 
-bool holds_any(const Graph& graph);
+bool has_lifted_constants(const Graph& graph);
 
-bool holds_any(const Equation& e) {
+bool has_lifted_constants(const Equation& e) {
   if (!lifts_from(e)) return false;
   for (const Graph& g : e.subgraphs())
-    if (holds_any(g)) return true;
+    if (has_lifted_constants(g)) return true;
   return false;
 }
 
@@ -70,11 +70,11 @@ bool is_lifted_constant(const Graph& graph, Value v) {
   return graph.kind(v) == ValueKind::constant && is_lifted(graph.constant(v));
 }
 
-bool holds_any(const Graph& graph) {
+bool has_lifted_constants(const Graph& graph) {
   for (const Equation& e : graph.equations()) {
     for (const Value v : e.operands())
       if (is_lifted_constant(graph, v)) return true;
-    if (holds_any(e)) return true;
+    if (has_lifted_constants(e)) return true;
   }
   for (const Value v : graph.outputs())
     if (is_lifted_constant(graph, v)) return true;
@@ -106,7 +106,7 @@ ArrayList arrays_of(const Graph& graph) {
 /// Copies one graph, with an input for each array.
 class Lifting {
  public:
-  /// The new inputs stand before the old input of number `first`.
+  /// The new inputs are inserted before the old input `first`.
   static Graph run(const Graph& from, size_t first, ArrayList& arrays) { return Lifting(from, first, arrays).out_; }
 
  private:
@@ -140,8 +140,8 @@ class Lifting {
     ValueList operands;
     operands.reserve(e.operands().size());
     for (const Value v : e.operands()) operands.push_back(value(v));
-    const Equation& copy =
-        holds_any(e) ? with_subgraphs(e, std::move(operands)) : out_.append_copy(from_, e, std::move(operands));
+    const Equation& copy = has_lifted_constants(e) ? with_subgraphs(e, std::move(operands))
+                                                   : out_.append_copy(from_, e, std::move(operands));
     for (size_t i = 0; i < e.results().size(); ++i) renamed_[e.result(i).id()] = copy.result(i);
   }
 
@@ -155,12 +155,12 @@ class Lifting {
       case id_of<CustomVjp>:
         return call_body(e, std::move(operands));
       default:
-        return with_operands_behind(e, std::move(operands));
+        return with_appended_operands(e, std::move(operands));
     }
   }
 
   /// Branches, calls and checkpoints: every sub-graph takes all operands.
-  const Equation& with_operands_behind(const Equation& e, ValueList operands) {
+  const Equation& with_appended_operands(const Equation& e, ValueList operands) {
     ArrayList needed;
     for (const Graph& g : e.subgraphs()) collect(g, needed);
     std::vector<Graph> subgraphs;
@@ -220,8 +220,8 @@ bool is_lifted(const AnyArray& array) { return array.bytes() > kLarge || array.s
 
 std::vector<AnyArray> lift_constants(Graph& graph) {
   ArrayList arrays = arrays_of(graph);
-  // Rules of a custom derivative may hold some where the body holds none.
-  if (!arrays.empty() || holds_any(graph)) graph = Lifting::run(graph, graph.inputs().size(), arrays);
+  // Rules of a custom derivative may hold constants even if the body holds none.
+  if (!arrays.empty() || has_lifted_constants(graph)) graph = Lifting::run(graph, graph.inputs().size(), arrays);
   return arrays.arrays();
 }
 

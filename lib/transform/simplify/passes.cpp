@@ -1,4 +1,4 @@
-// A pass that is listed here is run by the tests that hold for every pass.
+// The tests of properties of every pass run each pass listed here.
 #include "transform/simplify/passes.h"
 
 #include <array>
@@ -18,9 +18,9 @@ constexpr std::array kPasses = {
     Pass{"inline", "replaces calls, checkpoints and custom rules by their bodies",
          [](const Graph& g) { return inline_calls(g); }},
     Pass{"fold", "evaluates equations whose operands are known and small", &fold_constants},
-    Pass{"algebra", "applies laws that hold to the bit", &simplify_algebra},
-    Pass{"cse", "makes equations that compute the same one", &eliminate_common_subexpressions},
-    Pass{"dce", "drops equations that nothing needs", &eliminate_dead_code},
+    Pass{"algebra", "applies bit-exact algebraic laws", &simplify_algebra},
+    Pass{"cse", "merges equations that compute the same value", &eliminate_common_subexpressions},
+    Pass{"dce", "removes equations whose results are unused", &eliminate_dead_code},
     Pass{"simplify", "all of the above until nothing changes", [](const Graph& g) { return simplify(g); }},
     Pass{"canonicalize", "puts equations into canonical order", &canonicalize},
 };

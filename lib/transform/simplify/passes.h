@@ -1,5 +1,5 @@
 #pragma once
-// The passes by name: for the command-line tool, for tests that hold for every pass, and for the verifier between them.
+// The passes by name: for the command-line tool, for tests that run every pass, and for the verifier between passes.
 #include <span>
 #include <string_view>
 
@@ -7,7 +7,7 @@
 
 namespace calque::transform {
 
-/// A function from graph to graph that keeps every result to the bit.
+/// A function from graph to graph that preserves every result bit for bit.
 struct Pass {
   std::string_view name;
   std::string_view doc;
@@ -16,14 +16,14 @@ struct Pass {
 
 /// All of them.
 std::span<const Pass> passes();
-/// The pass of that name. Throws CompileError that lists the names when there is none.
+/// The pass of that name. Throws a CompileError that lists the names if there is none.
 const Pass& find_pass(std::string_view name);
-/// Runs a pass and, where verification is on, verifies what it returns; an error then names the pass.
+/// Runs a pass and, if verification is enabled, verifies its result; an error names the pass.
 Graph run_pass(const Pass& pass, const Graph& graph);
 
 /// Whether graphs are verified after each pass: in debug builds, and when CALQUE_VERIFY=1.
 bool verification_enabled();
-/// The graph itself. Verifies it where verification is on.
+/// Returns the graph, verified if verification is enabled.
 Graph verified(std::string_view pass, Graph graph);
 
 }  // namespace calque::transform

@@ -1,4 +1,5 @@
-// Rules see operands of the graph being built and types of the graph being read; what they emit is rewritten at once.
+// Rules see operands of the graph being built and types of the graph being read; equations that they emit are rewritten
+// immediately.
 #include "transform/simplify/rewriter.h"
 
 #include <cstring>
@@ -29,7 +30,7 @@ uint64_t hash_literal(const Literal& literal, const Type& type) {
 
 }  // namespace
 
-Graph Sweep::run(const Graph& from) {
+Graph Rewriter::run(const Graph& from) {
   out_.set_name(from.name());
   if (options_.merge) known_.reserve(from.num_equations());
   std::vector<Value> inputs;
@@ -40,7 +41,7 @@ Graph Sweep::run(const Graph& from) {
 }
 
 /// Adds the equations of `from`, whose inputs are values of the graph being built. Returns its outputs.
-std::vector<Value> Sweep::body(const Graph& from, std::span<const Value> inputs) {
+std::vector<Value> Rewriter::body(const Graph& from, std::span<const Value> inputs) {
   Map map(from.num_values());
   for (size_t i = 0; i < inputs.size(); ++i) map[from.inputs()[i].id()] = inputs[i];
   for (const Equation& e : from.equations()) equation(from, e, map);
@@ -50,7 +51,7 @@ std::vector<Value> Sweep::body(const Graph& from, std::span<const Value> inputs)
   return outputs;
 }
 
-Value Sweep::value(const Graph& from, Value v, Map& map) {
+Value Rewriter::value(const Graph& from, Value v, Map& map) {
   Value& to = map[v.id()];
   if (to.valid()) return to;
   if (from.is_literal(v)) {
@@ -71,7 +72,7 @@ Value Sweep::value(const Graph& from, Value v, Map& map) {
   return to;
 }
 
-Value Sweep::literal(const Literal& element, const Type& type) {
+Value Rewriter::literal(const Literal& element, const Type& type) {
   const uint64_t h = hash_literal(element, type);
   const Value known = literals_.find(h, [&](Value v) { return out_.literal(v) == element && out_.type(v) == type; });
   if (known.valid()) return known;
@@ -80,7 +81,7 @@ Value Sweep::literal(const Literal& element, const Type& type) {
   return v;
 }
 
-void Sweep::equation(const Graph& from, const Equation& e, Map& map) {
+void Rewriter::equation(const Graph& from, const Equation& e, Map& map) {
   ValueList operands;
   operands.reserve(e.operands().size());
   for (const Value v : e.operands()) operands.push_back(value(from, v, map));
@@ -99,8 +100,8 @@ void Sweep::equation(const Graph& from, const Equation& e, Map& map) {
   copy(from, e, std::move(operands), {}, pure, map);
 }
 
-/// The sub-graph that takes the place of the equation, if one does; `operands` become its inputs.
-const Graph* Sweep::inlined(const Equation& e, ValueList& operands) const {
+/// The sub-graph that replaces the equation, or null; `operands` become its inputs.
+const Graph* Rewriter::inlined(const Equation& e, ValueList& operands) const {
   if (e.id() == id_of<Call> && options_.inline_calls) return &e.subgraphs()[0];
   if (is_rule_carrier(e) && options_.inline_rules) return &e.subgraphs()[0];
   const bool branches = e.id() == id_of<Cond> || e.id() == id_of<Switch>;
@@ -117,7 +118,7 @@ const Graph* Sweep::inlined(const Equation& e, ValueList& operands) const {
   return &e.subgraphs()[branch];
 }
 
-void Sweep::with_subgraphs(const Graph& from, const Equation& e, ValueList operands, Map& map) {
+void Rewriter::with_subgraphs(const Graph& from, const Equation& e, ValueList operands, Map& map) {
   if (const Graph* g = inlined(e, operands)) {
     const std::vector<Value> results = body(*g, operands);
     for (size_t i = 0; i < results.size(); ++i) map[e.result(i).id()] = results[i];
@@ -127,7 +128,7 @@ void Sweep::with_subgraphs(const Graph& from, const Equation& e, ValueList opera
   std::vector<Graph> subgraphs;
   subgraphs.reserve(e.subgraphs().size());
   for (const Graph& g : e.subgraphs()) {
-    Sweep inner(options_);
+    Rewriter inner(options_);
     subgraphs.push_back(inner.run(g));
     rewrites_ += inner.rewrites_;
     merges_ += inner.merges_;
@@ -137,8 +138,8 @@ void Sweep::with_subgraphs(const Graph& from, const Equation& e, ValueList opera
   copy(from, e, std::move(operands), std::move(subgraphs), pure, map);
 }
 
-void Sweep::copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs, bool pure,
-                 Map& map) {
+void Rewriter::copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs, bool pure,
+                    Map& map) {
   const Equation* same = nullptr;
   const bool merge = options_.merge && pure;
   uint64_t h = 0;
@@ -156,7 +157,7 @@ void Sweep::copy(const Graph& from, const Equation& e, ValueList operands, std::
   for (size_t i = 0; i < e.results().size(); ++i) map[e.result(i).id()] = same->result(i);
 }
 
-Value Sweep::emit(const Primitive& primitive, ValueList operands, Attributes attributes) {
+Value Rewriter::emit(const Primitive& primitive, ValueList operands, Attributes attributes) {
   std::vector<const Type*> operand_types;
   for (const Value v : operands) operand_types.push_back(&out_.type(v));
   std::vector<Type> types;
@@ -172,16 +173,16 @@ Value Sweep::emit(const Primitive& primitive, ValueList operands, Attributes att
   return e.result();
 }
 
-std::optional<Value> Sweep::rewrite(const Draft& draft) {
+std::optional<Value> Rewriter::rewrite(const PendingEquation& pending) {
   if (depth_ == kMaxDepth) {
     reached_bound_ = true;
     return std::nullopt;
   }
   ++depth_;
   std::optional<Value> v;
-  if (options_.fold) v = fold(*this, draft);
-  if (!v && options_.algebra) v = simplify(*this, draft);
-  if (!v && options_.inline_rules && draft.primitive.id == id_of<StopGradient>) v = draft.operands[0];
+  if (options_.fold) v = fold(*this, pending);
+  if (!v && options_.algebra) v = simplify(*this, pending);
+  if (!v && options_.inline_rules && pending.primitive.id == id_of<StopGradient>) v = pending.operands[0];
   --depth_;
   if (v) ++rewrites_;
   return v;

@@ -1,6 +1,7 @@
 #pragma once
-// One walk over a graph that copies it, rewriting each equation as it comes. Operands are already rewritten when an
-// equation is reached, and what a rule emits goes through the rules again, so one walk does nearly all there is to do.
+// Copies a graph in one walk, rewriting each equation on the way. Operands are already rewritten when an equation is
+// reached, and equations emitted by a rule go through the rules again, so one walk reaches the fixpoint in nearly all
+// cases.
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -15,15 +16,16 @@
 
 namespace calque::transform {
 
-/// What a walk does to the equations that it copies. Sub-graphs are walked too.
-struct SweepOptions {
-  /// `call` equations become their bodies.
+/// The rewrites that a walk applies. Sub-graphs are walked too.
+struct RewriterOptions {
+  /// Inlines `call` equations.
   bool inline_calls = false;
-  /// So do checkpoint, custom_jvp and custom_vjp, and stop_gradient goes: nothing will be differentiated any more.
+  /// Inlines checkpoint, custom_jvp and custom_vjp and removes stop_gradient. The graph must not be differentiated
+  /// later.
   bool inline_rules = false;
   /// fold_constants.
   bool fold = false;
-  /// Functions of lib/math fold too: generated code will compute them in these forms.
+  /// Folds functions of lib/math too; generated code will compute them in these forms.
   std::optional<math::MathForms> forms = {};
   /// simplify_algebra.
   bool algebra = false;
@@ -32,26 +34,26 @@ struct SweepOptions {
 };
 
 /// A pure equation with one result that is about to be appended.
-struct Draft {
+struct PendingEquation {
   const Primitive& primitive;
   std::span<const Value> operands;  // of the graph being built
   const Attributes& attributes;
   const Type& type;  // of the result; outside the graph being built
 };
 
-class Sweep {
+class Rewriter {
  public:
-  explicit Sweep(const SweepOptions& options) : options_(options) {}
+  explicit Rewriter(const RewriterOptions& options) : options_(options) {}
 
   Graph run(const Graph& from);
-  /// How many equations rules have replaced, in sub-graphs too. Merging does not count.
+  /// Number of equations replaced by rules, including sub-graphs, excluding merges.
   size_t rewrites() const { return rewrites_; }
   size_t merges() const { return merges_; }
-  /// Whether rules emitted equations deeper than they may: another walk goes on from there.
+  /// Whether nested rewrites reached the depth limit, so that another walk may rewrite more.
   bool reached_bound() const { return reached_bound_; }
 
   // ---- for rules
-  const SweepOptions& options() const { return options_; }
+  const RewriterOptions& options() const { return options_; }
   /// The graph being built.
   const Graph& graph() const { return out_; }
   DType dtype(Value v) const { return out_.dtype(v); }
@@ -80,10 +82,10 @@ class Sweep {
   const Graph* inlined(const Equation& e, ValueList& operands) const;
   void copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs, bool pure,
             Map& map);
-  std::optional<Value> rewrite(const Draft& draft);
+  std::optional<Value> rewrite(const PendingEquation& pending);
 
   static constexpr int kMaxDepth = 16;
-  SweepOptions options_;
+  RewriterOptions options_;
   Graph out_;
   EquationTable known_;
   FlatTable<Value> literals_;

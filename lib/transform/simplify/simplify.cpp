@@ -1,4 +1,4 @@
-// Dead code goes first, so that nothing is rewritten in vain, and last, since rewriting leaves operands unused.
+// Dead code is removed first, so that it is not rewritten, and last, since rewriting leaves operands unused.
 #include "transform/simplify/simplify.h"
 
 #include "transform/simplify/eliminate_dead_code.h"
@@ -6,23 +6,34 @@
 #include "transform/simplify/rewriter.h"
 
 namespace calque::transform {
+namespace {
 
-Graph simplify(const Graph& graph, InlineScope scope, const std::optional<math::MathForms>& forms) {
-  const SweepOptions options{.inline_calls = true,
-                             .inline_rules = scope == InlineScope::all,
-                             .fold = true,
-                             .forms = forms,
-                             .algebra = true,
-                             .merge = true};
-  Graph current = eliminate_dead_code(graph);
-  // One walk sees every operand simplified and leaves nothing to do, but where it stopped at its bound.
+constexpr std::string_view kDce = "dce", kRewrite = "rewrite";
+constexpr PassInfo kSimplifyPasses[] = {
+    {kDce, "removes equations that neither an output nor an effect needs"},
+    {kRewrite, "inlines calls, folds constants, applies algebraic laws and merges equal equations in one walk"},
+};
+
+}  // namespace
+
+std::span<const PassInfo> simplify_passes() { return kSimplifyPasses; }
+
+Graph simplify(const Graph& graph, InlineScope scope, const std::optional<math::MathForms>& forms, PassLog* log) {
+  const RewriterOptions options{.inline_calls = true,
+                                .inline_rules = scope == InlineScope::all,
+                                .fold = true,
+                                .forms = forms,
+                                .algebra = true,
+                                .merge = true};
+  Graph current = logged(log, kDce, [&] { return eliminate_dead_code(graph); });
+  // One walk sees every operand simplified and reaches the fixpoint, unless it stopped at its depth limit.
   constexpr int kMaxRounds = 3;
   for (int round = 0; round < kMaxRounds; ++round) {
-    Sweep sweep(options);
-    Graph next = sweep.run(current);
-    if (sweep.rewrites() == 0 && sweep.merges() == 0) break;
-    current = eliminate_dead_code(next);
-    if (!sweep.reached_bound()) break;
+    Rewriter rewriter(options);
+    Graph next = logged(log, kRewrite, [&] { return rewriter.run(current); });
+    if (rewriter.rewrites() == 0 && rewriter.merges() == 0) break;
+    current = logged(log, kDce, [&] { return eliminate_dead_code(next); });
+    if (!rewriter.reached_bound()) break;
   }
   return verified("simplify", std::move(current));
 }

@@ -1,4 +1,4 @@
-// Each law stands above the line that applies it.
+// Each law is written above the line that applies it.
 #include <limits>
 
 #include "transform/simplify/simplify_algebra.h"
@@ -21,7 +21,7 @@ int digits(DType d) {
   });
 }
 
-/// Every value of `from` is a value of `to`, to which it converts.
+/// Conversion to `to` preserves every value of `from`.
 bool keeps_every_value(DType from, DType to) {
   if (from == to) return true;
   if (is_complex(from) || is_complex(to) || is_bool(to)) return false;
@@ -34,49 +34,49 @@ bool keeps_every_value(DType from, DType to) {
   return is_floating(to) && size_of(from) < size_of(to);
 }
 
-/// Whether conversion to `to` gives the same for a value of `from` and for the equal value of `by`.
+/// Whether a value of `from` and the equal value of `by` convert to the same value of `to`.
 bool ignores_width(DType from, DType by, DType to) {
   // Integers wrap into integers, floats saturate.
   if (is_integer(from) && is_floating(by) && is_integer(to)) return keeps_every_value(from, to);
   return !is_complex(to);
 }
 
-std::optional<Value> simplify_conversion(Sweep& sweep, const Draft& d) {
-  const Value x = d.operands[0];
-  const DType to = d.type.dtype;
+std::optional<Value> simplify_conversion(Rewriter& rewriter, const PendingEquation& pending) {
+  const Value x = pending.operands[0];
+  const DType to = pending.type.dtype;
   // convert[T](x: T) = x
-  if (sweep.dtype(x) == to) return x;
-  // convert[T](convert[U](x)) = convert[T](x) where U has every value of x
-  if (const Equation* e = sweep.definition<Convert>(x)) {
-    const DType from = sweep.dtype(e->operand(0)), by = sweep.dtype(x);
+  if (rewriter.dtype(x) == to) return x;
+  // convert[T](convert[U](x)) = convert[T](x) if U represents every value of x
+  if (const Equation* e = rewriter.definition<Convert>(x)) {
+    const DType from = rewriter.dtype(e->operand(0)), by = rewriter.dtype(x);
     if (keeps_every_value(from, by) && ignores_width(from, by, to)) {
-      return sweep.emit<Convert>({e->operand(0)}, {{"dtype", to}});
+      return rewriter.emit<Convert>({e->operand(0)}, {{"dtype", to}});
     }
   }
   return std::nullopt;
 }
 
 /// bitcast[T](x: T) = x, bitcast[T](bitcast[U](x)) = bitcast[T](x).
-std::optional<Value> simplify_bitcast(Sweep& sweep, const Draft& d) {
-  const Value x = d.operands[0];
-  if (sweep.dtype(x) == d.type.dtype) return x;
-  const Equation* e = sweep.definition<Bitcast>(x);
+std::optional<Value> simplify_bitcast(Rewriter& rewriter, const PendingEquation& pending) {
+  const Value x = pending.operands[0];
+  if (rewriter.dtype(x) == pending.type.dtype) return x;
+  const Equation* e = rewriter.definition<Bitcast>(x);
   if (e == nullptr) return std::nullopt;
-  // The way through bits has no derivative, which the identity would have.
+  // The conversion through bits has no derivative, but the identity would have one.
   const auto differentiable = [](DType dtype) { return is_floating(dtype) || is_complex(dtype); };
-  const bool loses = differentiable(sweep.dtype(e->operand(0))) && differentiable(d.type.dtype);
-  if (loses && !sweep.options().inline_rules) return std::nullopt;
-  return sweep.emit<Bitcast>({e->operand(0)}, {{"dtype", d.type.dtype}});
+  const bool loses = differentiable(rewriter.dtype(e->operand(0))) && differentiable(pending.type.dtype);
+  if (loses && !rewriter.options().inline_rules) return std::nullopt;
+  return rewriter.emit<Bitcast>({e->operand(0)}, {{"dtype", pending.type.dtype}});
 }
 
 }  // namespace
 
-std::optional<Value> simplify_convert(Sweep& sweep, const Draft& d) {
-  switch (d.primitive.id) {
+std::optional<Value> simplify_convert(Rewriter& rewriter, const PendingEquation& pending) {
+  switch (pending.primitive.id) {
     case id_of<Convert>:
-      return simplify_conversion(sweep, d);
+      return simplify_conversion(rewriter, pending);
     case id_of<Bitcast>:
-      return simplify_bitcast(sweep, d);
+      return simplify_bitcast(rewriter, pending);
     default:
       return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// A cuBLASLt that opens and has every function, but does not start: as one does whose driver is too old for it.
+// A cuBLASLt that opens and has every function, but fails to initialise, as with a driver that is too old for it.
 #include "runtime/cuda/cublaslt.h"
 
 using namespace calque::runtime;  // NOLINT: the parameters' names are written within it
