@@ -1,11 +1,14 @@
 #include "compile/compile_log.h"
 
 #include <atomic>
+#include <exception>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "compile/executable.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/log.h"
 
@@ -26,20 +29,48 @@ void log_compilation(const std::string& title, const CompileReport& r) {
   compile_log().info("{}, in all {} ms", line, ms(r.trace + r.total));
 }
 
-void dump_passes(const std::string& title, const PassLog& passes) {
+namespace {
+
+/// The entries with text in the order of the pipeline: a pass that does not run over every kernel may first run late.
+std::vector<const PassLog::Entry*> in_pipeline_order(Device::Kind kind, const PassLog& passes) {
+  std::vector<const PassLog::Entry*> ordered;
+  for (const PassInfo& pass : pipeline_passes(kind))
+    for (const PassLog::Entry& entry : passes.entries())
+      if (entry.name == pass.name && !entry.text.empty()) ordered.push_back(&entry);
+  return ordered;
+}
+
+/// How a comment begins in a graph or kernel, in LLVM IR, in assembly.
+std::string_view comment_of(std::string_view text) {
+  if (text.starts_with(';')) return "; ";
+  return text.starts_with("\t.") ? "# " : "// ";
+}
+
+void write_passes(const std::string& title, Device::Kind kind, const PassLog& passes) {
   static std::atomic<int> files{0};
   static std::atomic<bool> failed{false};
   const std::filesystem::path folder = environment().dump;
   if (folder.empty() || failed) return;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  for (const PassLog::Entry& pass : passes.entries()) {
-    if (pass.text.empty()) continue;
-    std::ofstream out(folder / fmt::format("{:02}-{}.txt", ++files, pass.name));
-    out << "// " << title << ": after " << pass.name << "\n" << pass.text;
+  const auto entries = in_pipeline_order(kind, passes);
+  int number = files.fetch_add(static_cast<int>(entries.size()));  // consecutive, whatever else is being compiled
+  for (const PassLog::Entry* pass : entries) {
+    std::ofstream out(folder / fmt::format("{:02}-{}.txt", ++number, pass->name));
+    out << comment_of(pass->text) << title << ": after " << pass->name << "\n" << pass->text;
     if (out.flush()) continue;
     if (!failed.exchange(true)) log().warn("CALQUE_DUMP={}: cannot be written to", folder.string());
     return;
+  }
+}
+
+}  // namespace
+
+void dump_passes(const std::string& title, Device::Kind kind, const PassLog& passes) noexcept {
+  try {
+    write_passes(title, kind, passes);
+  } catch (const std::exception& e) {
+    log().warn("CALQUE_DUMP: {}", e.what());
   }
 }
 

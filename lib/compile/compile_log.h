@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "calque/device.h"
+
 #include "ir/pass_log.h"
 
 namespace calque::runtime {
@@ -15,6 +17,7 @@ PassLog new_pass_log();
 struct CompileReport {
   /// Whether the code was compiled, not found in the cache.
   bool compiled = false;
+  std::string title;     ///< of the function, with its source location if that is known
   size_t equations = 0;  ///< as traced
   size_t kernels = 0;
   double trace = 0;  ///< running the lambda
@@ -28,8 +31,9 @@ inline constexpr PassInfo kTracePass = {"trace", "records a graph by running the
 
 /// Writes the line if it is requested and something was compiled.
 void log_compilation(const std::string& title, const CompileReport& report);
-/// Writes the texts that the log keeps to files NN-PASS.txt in the folder that CALQUE_DUMP names; numbers go on from
-/// one compilation of the process to the next. A folder that cannot be written to is reported once.
-void dump_passes(const std::string& title, const PassLog& passes);
+/// Writes the texts that the log keeps to files NN-PASS.txt in the folder that CALQUE_DUMP names, in the order of the
+/// pipeline for devices of the kind; numbers go on from one compilation of the process to the next. A folder that
+/// cannot be written to is reported once.
+void dump_passes(const std::string& title, Device::Kind kind, const PassLog& passes) noexcept;
 
 }  // namespace calque::runtime

@@ -82,16 +82,17 @@ std::shared_ptr<const Executable> compile_graph(const Graph& graph, std::span<co
 
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
                                        const CompileOptions& options, CompileReport& report) {
-  const std::string title = graph.name().empty() ? "graph" : graph.name();
-  report.passes.add(kTracePass.name, report.trace, [&](std::ostream& out) { out << graph; });
+  const std::string title = report.title.empty() ? graph.name() : report.title;
+  report.passes.add(kTracePass.name, report.trace, PassLog::Over::whole, [&](std::ostream& out) { out << graph; });
+  std::shared_ptr<const Executable> executable;
   try {
-    auto executable = compile_graph(graph, strides, options, report);
-    dump_passes(title, report.passes);
-    return executable;
+    executable = compile_graph(graph, strides, options, report);
   } catch (...) {  // the passes before the one that failed say why
-    dump_passes(title, report.passes);
+    dump_passes(title, options.device.kind, report.passes);
     throw;
   }
+  dump_passes(title, options.device.kind, report.passes);
+  return executable;
 }
 
 }  // namespace

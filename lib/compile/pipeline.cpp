@@ -5,10 +5,12 @@
 
 #include "calque/device.h"
 
+#include "codegen/gpu/device_code.h"
 #include "codegen/llvm/target.h"
 #include "compile/device_executable.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
+#include "kernel/schedule_gpu/schedule_gpu.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/parallel.h"
 #include "transform/simplify/simplify.h"
@@ -33,7 +35,7 @@ std::vector<PassInfo> pipeline_passes(Device::Kind kind) {
   std::vector<PassInfo> passes = {kTracePass};
   const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
   add(transform::simplify_passes());
-  add(kernel::program_passes());
+  add(kernel::program_passes(kind == Device::Kind::cpu ? kernel::ParallelLoops::sums : kernel::ParallelLoops::none));
   if (kind == Device::Kind::cpu) {
     add(codegen::codegen_passes());
   } else {

@@ -19,12 +19,27 @@ void PassLog::add(std::string_view pass, double seconds) {
   ++e.runs;
 }
 
-void PassLog::add(std::string_view pass, double seconds, const std::function<void(std::ostream&)>& print) {
+void PassLog::add(std::string_view pass, double seconds, Over over, const std::function<void(std::ostream&)>& print) {
   add(pass, seconds);
   if (!keeps_text(pass)) return;
   std::ostringstream out;
   print(out);
-  entry(pass).text += out.str();
+  std::string& text = entry(pass).text;
+  if (over == Over::whole) text.clear();
+  text += out.str();
+}
+
+std::vector<size_t> PassLog::lengths() const {
+  std::vector<size_t> lengths;
+  for (const Entry& e : entries_) lengths.push_back(e.text.size());
+  return lengths;
+}
+
+void PassLog::truncate(const std::vector<size_t>& lengths) {
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const size_t length = i < lengths.size() ? lengths[i] : 0;
+    if (entries_[i].text.size() > length) entries_[i].text.resize(length);
+  }
 }
 
 void PassLog::append(const PassLog& other) {

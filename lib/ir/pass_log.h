@@ -23,16 +23,22 @@ class PassLog {
   struct Entry {
     std::string name;
     double seconds = 0;
-    int runs = 0;      ///< once for each graph, kernel or module
-    std::string text;  ///< after the pass, of each run; empty unless it is kept
+    int runs = 0;  ///< once for each graph, kernel or module
+    /// After the pass; empty unless it is kept. Of passes over parts (a kernel, a module): of all parts.
+    std::string text;
   };
+  /// What a pass ran over.
+  enum class Over : uint8_t { whole, part };
 
   /// `keeps_text`: of which passes the text is kept; empty: of none.
   explicit PassLog(std::function<bool(std::string_view pass)> keeps_text = {}) : keeps_text_(std::move(keeps_text)) {}
 
   bool keeps_text(std::string_view pass) const { return keeps_text_ && keeps_text_(pass); }
   void add(std::string_view pass, double seconds);
-  void add(std::string_view pass, double seconds, const std::function<void(std::ostream&)>& print);
+  void add(std::string_view pass, double seconds, Over over, const std::function<void(std::ostream&)>& print);
+  /// The lengths of the texts, to which `truncate` returns: what was made of a part is dropped when the part is.
+  std::vector<size_t> lengths() const;
+  void truncate(const std::vector<size_t>& lengths);
   /// A log that keeps the same texts and has no entries: for work on another thread, whose log is appended later.
   PassLog empty_copy() const { return PassLog(keeps_text_); }
   void append(const PassLog& other);
@@ -50,20 +56,20 @@ class PassLog {
 
 /// Runs a pass that changes `subject` and records it. `subject` prints with operator<<.
 template <class Subject, class Work>
-void run_logged(PassLog* log, std::string_view pass, Subject& subject, Work&& work) {
+void run_logged(PassLog* log, std::string_view pass, PassLog::Over over, Subject& subject, Work&& work) {
   if (log == nullptr) return std::forward<Work>(work)();
   Stopwatch stopwatch;
   std::forward<Work>(work)();
-  log->add(pass, stopwatch.lap(), [&](std::ostream& out) { out << subject; });
+  log->add(pass, stopwatch.lap(), over, [&](std::ostream& out) { out << subject; });
 }
 
-/// Runs a pass that returns what it makes, which prints with operator<<, and records it.
+/// Runs a pass over a whole graph or program that returns what it makes, which prints with operator<<, and records it.
 template <class Work>
 auto logged(PassLog* log, std::string_view pass, Work&& work) {
   if (log == nullptr) return std::forward<Work>(work)();
   Stopwatch stopwatch;
   auto made = std::forward<Work>(work)();
-  log->add(pass, stopwatch.lap(), [&](std::ostream& out) { out << made; });
+  log->add(pass, stopwatch.lap(), PassLog::Over::whole, [&](std::ostream& out) { out << made; });
   return made;
 }
 

@@ -88,7 +88,8 @@ std::span<const PassInfo> plan_passes() {
 
 Plan Planner::run(PassLog* log) {
   const PlanText text{g, plan};
-  for (const PlanPass& pass : kPasses) run_logged(log, pass.info.name, text, [&] { (this->*pass.run)(); });
+  for (const PlanPass& pass : kPasses)
+    run_logged(log, pass.info.name, PassLog::Over::part, text, [&] { (this->*pass.run)(); });
   return std::move(plan);
 }
 

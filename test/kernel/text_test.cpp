@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel/ir/parse.h"
+#include "kernel/ir/same_code.h"
 #include "kernel/lower/build.h"
 #include "kernel/schedule/passes.h"
 #include "kernel/schedule_gpu/schedule_gpu.h"
@@ -27,6 +28,11 @@ void expect_reads_back(const Kernel& kernel) {
   const std::string text = text_of(kernel);
   const std::vector<Kernel> again = parse_kernels(text);
   ASSERT_EQ(again.size(), 1u) << text;
+  // Nor is anything lost that the text does not show, but for the types of values that no instruction defines.
+  Kernel a = again[0], b = kernel;
+  a.launch = b.launch = std::nullopt;
+  a.values = b.values;
+  EXPECT_TRUE(same_code(a, b)) << text;
   EXPECT_EQ(text_of(again[0]), text);
 }
 
@@ -54,7 +60,7 @@ TEST(KernelText, SpecialValuesReadBack) {
   %6: f32 = mul.exact %0, %1
   %9: f16 = 0.5
   parallel 4 over groups (%10: i64) {
-    store b0[%10], %6 if %5
+    store b0[%10], %6 where %5
     combine by max b2[%10], %3
   }
 }
@@ -88,11 +94,40 @@ TEST(KernelText, MistakesAreNamedWithTheirPosition) {
   expect_error("kernel k(b0: f32[-3]) {}", "expected the elements of a buffer from 0");
   expect_error("kernel k() {\n  %0: f32 = frobnicate\n}", "line 2, column 13: there is no instruction 'frobnicate'");
   expect_error("kernel k() {\n  %x: f32 = 1\n}", "expected a value like %0, got '%x'");
-  expect_error("kernel k() {\n  %99999999: f32 = 1\n}", "at most");
+  expect_error("kernel k() {\n  %99999999: f32 = 1\n}", "the ids of the values have too large gaps");
   expect_error("kernel k() {\n  %0: f32 = load b3[%1]\n}", "the kernel has no buffer b3");
   expect_error("kernel k() {\n  %0: i8 = 300\n}", "expected an element of type i8, got '300'");
   expect_error("kernel k() {\n  parallel 3 {\n", "expected an instruction or '}'");
   expect_error("kernel k() {\n  reduction 3 sum (%0: i64) {\n}", "expected '{' before a region");
+}
+
+TEST(KernelText, InstructionsEndWhereTheNextOneBegins) {
+  const std::string text = R"(kernel k(out b0: f32[4]) {
+  %0: i64 = 0
+  %1: f32 = 1
+  %2: bool = true
+  store b0[%0], %1
+  if %2 then {
+    store b0[%0], %1 where %2
+  } else {
+  }
+  while cond {
+    yield %2
+  } do {
+  }
+  contraction 2 x 2 over 8 threads lhs (%3: i64, %4: i64) {
+    yield %1
+  } rhs (%5: i64, %6: i64) {
+    yield %1
+  } then (%7: i64, %8: i64, %9: f32) {
+    store b0[%7], %9
+  }
+}
+)";
+  const std::vector<Kernel> kernels = parse_kernels(text);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(text_of(kernels[0]), text);
+  EXPECT_TRUE(kernels[0].body.instructions.back().threads);
 }
 
 TEST(KernelText, RulesOfTheIrAreChecked) {
@@ -101,6 +136,24 @@ TEST(KernelText, RulesOfTheIrAreChecked) {
   expect_error("kernel k() {\n  %0: f32 = add\n}", "add");
   expect_error("kernel k(b0: f32[3]) {\n  %0: i64 = 0\n  %1: f32 = 1\n  store b0[%0], %1\n}", "marked as written");
   expect_error("kernel k() {\n  parallel 3 {\n  }\n}", "0 parameters, expected 1");
+  expect_error("kernel k(b0: f32[3] align 3) {\n}", "a power of two");
+  expect_error("kernel k(b0: f32[9223372036854775807]) {\n}", "too large");
+  expect_error("kernel k() {\n  parallel 9223372036854775807 (%0: i64) {\n  }\n}", "too large");
+  expect_error("kernel k() {\n  parallel 3 add (%0: i64) {\n  }\n}", "a parallel loop has no combiners");
+  expect_error("kernel k(out b0: f32[3]) {\n  %0: i64 = 0\n  %1: f32 = 1\n  combine by argmax b0[%0], %1\n}",
+               "a store has one combiner at most, and no argmax or argmin");
+  expect_error(
+      "kernel k() {\n  %0: f32 = 1\n  %3: f32 = sequential 3 argmax from %0 (%1: i64, %2: f32) {\n    yield %2\n  }\n}",
+      "argmax and argmin have two results");
+}
+
+TEST(KernelText, VectorizeCountsAgain) {
+  std::vector<Kernel> kernels = parse_kernels(
+      "kernel k(b0: f32[8], out b1: f32[8]) {\n  parallel 8 (%0: i64) {\n    %1: f32 = load b0[%0]\n"
+      "    store b1[%0], %1\n  }\n}\n");
+  for (int round = 0; round < 2; ++round) find_kernel_pass("vectorize").run(kernels[0], {});
+  EXPECT_EQ(kernels[0].bytes_read, 32);
+  EXPECT_EQ(kernels[0].bytes_written, 32);
 }
 
 /// Damaged texts are read or refused, never anything else.

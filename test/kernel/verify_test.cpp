@@ -35,7 +35,7 @@ TEST(KernelText, ShowsLoopsAndInstructions) {
       %4: bool = lt %2, %3
       %5: i64 = mul %0, %3
       %6: i64 = add %5, %2
-      %7: f32 = load b0[%6] if %4
+      %7: f32 = load b0[%6] where %4
       yield %7
     }
     %9: f32 = 0.5

@@ -66,7 +66,7 @@ int print_after(const Graph& graph, const Options& options) {
   if (std::none_of(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.name == options.print_after; }))
     throw Error("lower: there is no pass " + options.print_after + ", expected one of " + names);
   PassLog log([&](std::string_view pass) { return pass == options.print_after; });
-  log.add(runtime::kTracePass.name, 0, [&](std::ostream& out) { out << graph; });
+  log.add(runtime::kTracePass.name, 0, PassLog::Over::whole, [&](std::ostream& out) { out << graph; });
   if (options.device == "cpu") {
     const Graph simplified = runtime::simplified_graph(graph, options.compile, &log);
     codegen::CodegenOptions code = runtime::codegen_options(options.compile);
@@ -78,7 +78,8 @@ int print_after(const Graph& graph, const Options& options) {
   }
   const auto found = std::find_if(log.entries().begin(), log.entries().end(),
                                   [&](const PassLog::Entry& e) { return e.name == options.print_after; });
-  if (found == log.entries().end()) throw Error("lower: the pass " + options.print_after + " has nothing to do here");
+  if (found == log.entries().end()) throw Error("lower: the pass " + options.print_after + " does not run here");
+  if (found->text.empty()) throw Error("lower: the pass " + options.print_after + " makes nothing that is text");
   write_text(options.output, found->text);
   return 0;
 }
@@ -125,14 +126,15 @@ void add_lower(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("lower", "Prints one stage of a text graph on its way to machine code");
   command->add_option("file", options->file, "The graph (.jaxpr); - is standard input");
+  CLI::Option* emit = command->add_option(
+      "--emit", options->emit,
+      "plan: kernels and the steps of the entry; llvm: optimised LLVM IR; asm: assembly; ptx: code for a "
+      "GPU; obj: an object file; dot: the graph for Graphviz");
+  emit->check(CLI::IsMember({"plan", "llvm", "asm", "ptx", "obj", "dot"}))->capture_default_str();
   command
-      ->add_option("--emit", options->emit,
-                   "plan: kernels and the steps of the entry; llvm: optimised LLVM IR; asm: assembly; ptx: code for a "
-                   "GPU; obj: an object file; dot: the graph for Graphviz")
-      ->check(CLI::IsMember({"plan", "llvm", "asm", "ptx", "obj", "dot"}))
-      ->capture_default_str();
-  command->add_option("--print-after", options->print_after,
-                      "In place of --emit: the graph, plan, kernels, program or module after this pass");
+      ->add_option("--print-after", options->print_after,
+                   "In place of --emit: the graph, plan, kernels, program or module after this pass")
+      ->excludes(emit);
   command->add_flag("--print-passes", options->print_passes,
                     "List the passes from a graph to code for --device, in order");
   command->add_option("--cpu", options->cpu, "LLVM's name of the CPU; this machine's when absent");

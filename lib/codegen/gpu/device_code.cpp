@@ -76,7 +76,8 @@ PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& opti
     Stopwatch stopwatch;
     PtxProgram made = finish_ptx(*device, *backend);
     if (options.log != nullptr)
-      options.log->add(kMachineCode, stopwatch.lap(), [&](std::ostream& out) { out << made.ptx; });
+      options.log->add(kMachineCode, stopwatch.lap(), PassLog::Over::whole,
+                       [&](std::ostream& out) { out << made.ptx; });
     return made;
   });
 }

@@ -283,6 +283,7 @@ constexpr PassInfo kPasses[] = {
 
 // Makes the object of an optimized module and records it; the text is the assembly.
 Object emit_object(const Borrowed& backend, llvm::Module& module, PassLog& log, llvm::CodeGenOptLevel level) {
+  inline_small_kernel(module);  // before the copy, so that the text is the code
   std::string assembly;
   if (log.keeps_text(kMachineCodePass)) {
     const auto copy = llvm::CloneModule(module);
@@ -291,7 +292,7 @@ Object emit_object(const Borrowed& backend, llvm::Module& module, PassLog& log, 
   }
   Stopwatch stopwatch;
   Object object = backend->emit(module, llvm::CodeGenFileType::ObjectFile, level);
-  log.add(kMachineCodePass, stopwatch.lap(), [&](std::ostream& out) { out << assembly; });
+  log.add(kMachineCodePass, stopwatch.lap(), PassLog::Over::part, [&](std::ostream& out) { out << assembly; });
   return object;
 }
 
@@ -413,10 +414,10 @@ std::vector<Object> Compilation::objects_of(const Partitions& partitions) {
   } else {
     body(&tasks, 0, count);
   }
+  for (const PartitionTask& task : tasks) log_.append(task.log);
   std::vector<Object> objects;
   for (PartitionTask& task : tasks) {
     if (task.exception) std::rethrow_exception(task.exception);
-    log_.append(task.log);
     objects.push_back(std::move(task.object));
   }
   return objects;

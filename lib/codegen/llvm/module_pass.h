@@ -15,7 +15,7 @@ void run_on(const llvm::Module& module, PassLog* log, std::string_view pass, Wor
   Stopwatch stopwatch;
   std::forward<Work>(work)();
   if (log == nullptr) return;
-  log->add(pass, stopwatch.lap(), [&](std::ostream& out) {
+  log->add(pass, stopwatch.lap(), PassLog::Over::part, [&](std::ostream& out) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     module.print(stream, nullptr);

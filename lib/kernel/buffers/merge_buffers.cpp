@@ -52,8 +52,8 @@ struct Accesses {
   std::vector<Access> loads, stores;
 };
 
-/// Whether each run of the region accesses distinct elements: a parallel loop or reduction, or the epilogue of a
-/// contraction, which runs once per element of the result.
+/// Whether the runs of the region may access distinct elements, by the kind of loop: a parallel loop or reduction, or
+/// the epilogue of a contraction, which runs once per element of the result.
 bool has_distinct_elements(const Enclosing& e) {
   const Instruction& i = *e.instruction;
   constexpr size_t kEpilogue = 2;

@@ -1,4 +1,4 @@
-// Recursive descent. The text may be anything: memory and stack are bounded by its length, kMaxValues and kMaxDepth.
+// Recursive descent. The text may be anything: memory is bounded by its length, the stack by kMaxDepth.
 #include "kernel/ir/parse.h"
 
 #include <array>
@@ -17,7 +17,7 @@ using text::TokenKind;
 
 class KernelParser : text::TokenStream {
  public:
-  explicit KernelParser(std::string_view text) : TokenStream(text) {}
+  explicit KernelParser(std::string_view text) : TokenStream(text), values_left_(kFreeValues + text.size()) {}
 
   std::vector<Kernel> parse() {
     std::vector<Kernel> kernels;
@@ -31,8 +31,8 @@ class KernelParser : text::TokenStream {
 
  private:
   static constexpr int kMaxDepth = 200;
-  // Ids may have gaps, so a short text could ask for any number of values.
-  static constexpr int64_t kMaxValues = int64_t{1} << 24;
+  // Ids may have gaps, where passes removed instructions: so many values more than the text has characters.
+  static constexpr size_t kFreeValues = 4096;
 
   // ---- kernels
 
@@ -139,8 +139,7 @@ class KernelParser : text::TokenStream {
       store(i);
     } else if (accept("while")) {
       i.op = Op::while_;
-      expect("from", "before the initial carries");
-      operands(i);
+      if (accept("from")) operands(i);
       expect("cond", "before the condition");
       i.regions.push_back(region(depth));
       expect("do", "before the body");
@@ -208,7 +207,7 @@ class KernelParser : text::TokenStream {
   }
 
   void predicate(Instruction& i) {
-    if (accept("if")) i.operands.push_back(value());
+    if (accept("where")) i.operands.push_back(value());
   }
 
   void store(Instruction& i) {
@@ -231,6 +230,7 @@ class KernelParser : text::TokenStream {
     i.columns = at_least(0, "columns");
     expect("over", "before the contracted extent");
     i.extent = at_least(0, "the contracted extent");
+    i.threads = accept("threads");
     mapping(i);
     for (const char* title : {"lhs", "rhs", "then"}) {
       expect(title, "before a region of a contraction");
@@ -306,14 +306,19 @@ class KernelParser : text::TokenStream {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
     if (error != std::errc() || end != digits.data() + digits.size() || id < 0)
       fail(token, "expected a value like %0, got '" + std::string(spelling(token)) + "'");
-    if (id >= kMaxValues) fail(token, "a kernel has at most " + std::to_string(kMaxValues) + " values");
+    if (id > INT32_MAX) fail(token, "there is no such value");
     return static_cast<Id>(id);
   }
   Id declaration() {
+    const Token token = peek();
     const Id id = value();
     expect(":", "after the name of a result or parameter");
     auto& values = kernel_->values;
-    if (static_cast<size_t>(id) >= values.size()) values.resize(static_cast<size_t>(id) + 1, DType::f32);
+    if (const auto needed = static_cast<size_t>(id) + 1; needed > values.size()) {
+      if (needed - values.size() > values_left_) fail(token, "the ids of the values have too large gaps");
+      values_left_ -= needed - values.size();
+      values.resize(needed, DType::f32);
+    }
     values[static_cast<size_t>(id)] = dtype();
     return id;
   }
@@ -324,6 +329,7 @@ class KernelParser : text::TokenStream {
   }
 
   Kernel* kernel_ = nullptr;
+  size_t values_left_;
 };
 
 }  // namespace

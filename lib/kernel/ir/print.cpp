@@ -60,7 +60,7 @@ class KernelPrinter {
     out_ << '}';
   }
   void predicate(const Instruction& i, size_t at) {
-    if (i.operands.size() > at) out_ << " if %" << i.operands[at];
+    if (i.operands.size() > at) out_ << " where %" << i.operands[at];
   }
   void mapping(const Instruction& i) {
     if (i.mapping == ParallelMapping::groups) out_ << " over groups";
@@ -112,8 +112,11 @@ class KernelPrinter {
         loop(i, depth);
         break;
       case Op::while_:
-        out_ << "while from ";
-        ids(i.operands, false);
+        out_ << "while";
+        if (!i.operands.empty()) {
+          out_ << " from ";
+          ids(i.operands, false);
+        }
         nested(i.regions[0], " cond ", depth);
         nested(i.regions[1], " do ", depth);
         break;
@@ -124,6 +127,7 @@ class KernelPrinter {
         break;
       case Op::contraction:
         out_ << "contraction " << i.rows << " x " << i.columns << " over " << i.extent;
+        if (i.threads) out_ << " threads";
         mapping(i);
         nested(i.regions[0], " lhs ", depth);
         nested(i.regions[1], " rhs ", depth);

@@ -1,6 +1,8 @@
 // Invariants of a kernel: a value is defined once, before its uses, in a region that encloses them; dtypes follow from
 // the primitives' typing rules; regions have the parameters and yields that their instruction requires; at most one
 // loop on any path from the root is vectorised.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "kernel/ir/kernel.h"
@@ -9,6 +11,9 @@ namespace calque::kernel {
 
 namespace {
 
+// Extents and their products with an element's size stay within 64 bits.
+constexpr int64_t kMaxExtent = int64_t{1} << 47;
+
 class Verifier {
  public:
   explicit Verifier(const Kernel& kernel)
@@ -16,6 +21,10 @@ class Verifier {
 
   void run() {
     if (!kernel_.body.parameters.empty()) fail("the kernel's body has parameters");
+    for (const Buffer& b : kernel_.buffers) {
+      require(b.alignment > 0 && (b.alignment & (b.alignment - 1)) == 0, "a buffer's alignment is a power of two");
+      require(b.extent <= kMaxExtent, "a buffer is too large");
+    }
     region(kernel_.body, {}, nullptr, false, false);
   }
 
@@ -122,6 +131,8 @@ class Verifier {
         use(i.operands[0], DType::i64);
         use(i.operands[1], buffer(i).dtype);
         if (i.operands.size() == 3) use(i.operands[2], DType::bool_);
+        require(i.combiners.empty() || (i.combiners.size() == 1 && !is_arg(i.combiners[0])),
+                "a store has one combiner at most, and no argmax or argmin");
         require(buffer(i).written, "only a buffer that is marked as written is stored to");
         break;
       case Op::loop:
@@ -155,6 +166,7 @@ class Verifier {
     require(i.regions.size() == 3 && i.operands.empty() && i.results.empty(),
             "a contraction has two factors, an epilogue, and no operands or results");
     require(i.rows >= 0 && i.columns >= 0 && i.extent >= 0, "a contraction's extents are not negative");
+    require(std::max({i.rows, i.columns, i.extent}) <= kMaxExtent, "a contraction's extents are too large");
     require(!vector, "a contraction inside a vectorised loop");
     require(i.regions[2].parameters.size() == 3,
             "a contraction's epilogue has three parameters: row, column and accumulator");
@@ -178,6 +190,7 @@ class Verifier {
   void loop(const Instruction& i, bool vector, bool split) {
     require(i.regions.size() == 1, "a loop has one region");
     require(i.extent >= 0, "a loop's extent is not negative");
+    require(i.extent <= kMaxExtent, "a loop's extent is too large");
     require(!(i.vectorize && vector), "a vectorised loop inside another");
     const bool ordered = i.loop == LoopKind::sequential && i.combiners.empty();
     require(!(i.vectorize && ordered), "a sequential loop cannot be vectorised");
@@ -191,24 +204,32 @@ class Verifier {
     switch (i.loop) {
       case LoopKind::parallel:
         require(results.empty(), "a parallel loop has no results");
+        require(i.combiners.empty(), "a parallel loop has no combiners");
         break;
       case LoopKind::sequential:
         parameters.insert(parameters.end(), results.begin(), results.end());
         require(ordered || i.combiners.size() == results.size(), "a cumulative loop has a combiner for each carry");
+        if (!ordered) check_arg_combiners(i, results);
         break;
       case LoopKind::reduction: {
         require(i.combiners.size() == results.size() && !results.empty(), "a reduction has a combiner for each result");
-        for (size_t r = 0; r < results.size(); ++r) {
-          const Combiner c = i.combiners[r];
-          if (c != Combiner::argmax && c != Combiner::argmin) continue;
-          ++r;
-          require(r < results.size() && i.combiners[r] == c && results[r] == DType::i64,
-                  "argmax and argmin have two results: a value and an i64 index");
-        }
+        check_arg_combiners(i, results);
         break;
       }
     }
     region(i.regions[0], parameters, results.empty() ? nullptr : &results, vector || i.vectorize, split || i.grain > 0);
+  }
+
+  static bool is_arg(Combiner c) { return c == Combiner::argmax || c == Combiner::argmin; }
+
+  void check_arg_combiners(const Instruction& i, const std::vector<DType>& results) const {
+    for (size_t r = 0; r < results.size(); ++r) {
+      if (!is_arg(i.combiners[r])) continue;
+      const Combiner c = i.combiners[r];
+      ++r;
+      require(r < results.size() && i.combiners[r] == c && results[r] == DType::i64,
+              "argmax and argmin have two results: a value and an i64 index");
+    }
   }
 
   static bool is_split_inside(const Instruction& i) {

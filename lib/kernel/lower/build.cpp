@@ -239,13 +239,13 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
 }
 
 void ProgramBuilder::finish() {
-  run_logged(log_, kDropUnused, p_, [&] { drop_unused(p_); });
+  run_logged(log_, kDropUnused, PassLog::Over::whole, p_, [&] { drop_unused(p_); });
   if (parallel_loops_ != ParallelLoops::none)
-    run_logged(log_, kRunLoopsOnThreads, p_, [&] { run_loops_on_threads(p_); });
-  run_logged(log_, kAssignWorkspace, p_, [&] { assign_workspace_offsets(p_); });
+    run_logged(log_, kRunLoopsOnThreads, PassLog::Over::whole, p_, [&] { run_loops_on_threads(p_); });
+  run_logged(log_, kAssignWorkspace, PassLog::Over::whole, p_, [&] { assign_workspace_offsets(p_); });
 }
 
-std::vector<PassInfo> program_passes() {
+std::vector<PassInfo> program_passes(ParallelLoops parallel_loops) {
   std::vector<PassInfo> passes = {
       {kPrepare, "rewrites what kernels and steps have no form for"},
       {kCanonicalize, "puts equations into canonical order"},
@@ -255,7 +255,8 @@ std::vector<PassInfo> program_passes() {
   for (const KernelPass& pass : kernel_passes()) passes.push_back(pass.info);
   passes.push_back({kReuseDonated, "computes outputs in the memory of donated inputs"});
   passes.push_back({kDropUnused, "removes buffers and kernels that no step uses"});
-  passes.push_back({kRunLoopsOnThreads, "marks the loops of the entry whose iterations run on several threads"});
+  if (parallel_loops != ParallelLoops::none)
+    passes.push_back({kRunLoopsOnThreads, "marks the loops of the entry whose iterations run on several threads"});
   passes.push_back({kAssignWorkspace, "assigns workspace offsets by live range"});
   return passes;
 }
@@ -282,7 +283,7 @@ Program build_program(const Graph& original, const BuildOptions& options) {
     outputs.push_back(builder.add_buffer(BufferKind::output, static_cast<int32_t>(i), t, dense(t.shape)));
   }
   builder.region(graph, inputs, outputs, p.steps);
-  run_logged(options.log, kReuseDonated, p, [&] { reuse_donated(p, options, inputs, outputs); });
+  run_logged(options.log, kReuseDonated, PassLog::Over::whole, p, [&] { reuse_donated(p, options, inputs, outputs); });
   builder.finish();
   return p;
 }

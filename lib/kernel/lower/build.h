@@ -35,7 +35,7 @@ struct BuildOptions {
 
 /// All passes from a simplified graph to a program, in the order in which they first run: on the graph, on the plan of
 /// each graph and sub-graph, on each kernel, on the program.
-std::vector<PassInfo> program_passes();
+std::vector<PassInfo> program_passes(ParallelLoops parallel_loops);
 
 /// Builds the program of a simplified graph without call-like equations. Throws CompileError for what the CPU cannot
 /// run (complex numbers).

@@ -146,7 +146,8 @@ using Parts = std::span<const GroupBuilder::Item>;
 
 /// Ends the lowering of a kernel, which took as long as the stopwatch says, and runs the kernel passes.
 void finish(BoundKernel& bound, KernelOrigin origin, Stopwatch& lowering, PassLog* log) {
-  if (log != nullptr) log->add(kLower, lowering.lap(), [&](std::ostream& out) { out << bound.kernel; });
+  if (log != nullptr)
+    log->add(kLower, lowering.lap(), PassLog::Over::part, [&](std::ostream& out) { out << bound.kernel; });
   run_kernel_passes(bound.kernel, bound.views, origin, log);
 }
 

@@ -108,6 +108,7 @@ void ProgramBuilder::roll_back(const Mark& mark) {
   std::erase_if(constant_at_, [&](const auto& entry) { return entry.second >= mark.constants; });
   truncate(p_.remarks, mark.remarks);
   p_.num_loops = mark.loops;
+  if (log_ != nullptr) log_->truncate(mark.log);
 }
 
 void ProgramBuilder::merge_carries(Loop& loop) {

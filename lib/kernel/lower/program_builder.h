@@ -79,10 +79,16 @@ class ProgramBuilder {
   struct Mark {
     size_t buffers, kernels, host_functions, constants, remarks;
     int32_t loops;
+    std::vector<size_t> log;
   };
   Mark mark() const {
-    return {p_.buffers.size(),   p_.kernels.size(), p_.host_functions.size(),
-            p_.constants.size(), p_.remarks.size(), p_.num_loops};
+    return {p_.buffers.size(),
+            p_.kernels.size(),
+            p_.host_functions.size(),
+            p_.constants.size(),
+            p_.remarks.size(),
+            p_.num_loops,
+            log_ != nullptr ? log_->lengths() : std::vector<size_t>()};
   }
   void roll_back(const Mark& mark);
   struct Loop;

@@ -9,6 +9,7 @@
 #include "kernel/schedule/split_loops.h"
 #include "kernel/schedule/threads.h"
 #include "kernel/schedule/unroll_loops.h"
+#include "transform/simplify/passes.h"
 
 namespace calque::kernel {
 namespace {
@@ -54,7 +55,8 @@ const KernelPass& find_kernel_pass(std::string_view name) {
 void run_kernel_passes(Kernel& kernel, const std::vector<View>& views, KernelOrigin origin, PassLog* log) {
   for (const KernelPass& pass : kPasses) {
     if ((pass.origins & static_cast<unsigned>(origin)) == 0) continue;
-    run_logged(log, pass.info.name, kernel, [&] { pass.run(kernel, views); });
+    run_logged(log, pass.info.name, PassLog::Over::part, kernel, [&] { pass.run(kernel, views); });
+    if (transform::verification_enabled()) verify(kernel);
   }
 }
 

@@ -29,6 +29,7 @@ class Scheduler {
   void run() {
     index(k_.body);
     visit(k_.body);
+    k_.bytes_read = k_.bytes_written = k_.flops = 0;
     for (Instruction& i : k_.body.instructions) count_outermost(i);
   }
 
@@ -194,7 +195,8 @@ class Scheduler {
     }
   }
 
-  /// Each element of a buffer that an outermost loop reads or writes is counted once: further accesses hit a cache.
+  /// Each element of a buffer that an outermost loop reads or writes is counted at most once: further accesses hit a
+  /// cache.
   void count_outermost(Instruction& i) {
     reads_.assign(k_.buffers.size(), 0);
     writes_.assign(k_.buffers.size(), 0);

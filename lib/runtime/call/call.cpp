@@ -189,6 +189,7 @@ std::shared_ptr<const Executable> executable_of(const detail::FunctionState& fun
   CompileReport report;
   report.equations = graph.num_equations();
   report.trace = traced.seconds;
+  report.title = function.title() + where_text(function.location);
   auto executable = find_executable(graph, input_strides(arguments, graph), options, &report);
   log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
               report.compiled ? "compiled" : "code was there");

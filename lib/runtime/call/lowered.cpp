@@ -82,6 +82,7 @@ void compile_lowered(const LoweredState& lowered) {
     runtime::CompileReport report;
     report.equations = lowered.compilable.num_equations();
     report.trace = lowered.trace_seconds;
+    report.title = lowered.function->title() + where_text(lowered.function->location);
     lowered.entry->executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
     runtime::log_compilation(lowered.function->title(), report);
   });

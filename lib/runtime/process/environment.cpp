@@ -25,7 +25,7 @@ constexpr Variable kTable[] = {
     {"CALQUE_STRICT", "0, 1", "1: every function is compiled as with .strict = true"},
     {"CALQUE_GUARD", "0, 1", "1: every buffer ends at an inaccessible page"},
     {"CALQUE_SANITIZE_CODE", "0, 1", "1: LLVM's AddressSanitizer pass runs over generated code"},
-    {"CALQUE_VERIFY", "0, 1", "1: graphs are verified after every pass"},
+    {"CALQUE_VERIFY", "0, 1", "1: graphs and kernels are verified after every pass"},
     {"CALQUE_CPU", "an LLVM CPU name", "the CPU that code is generated for (default: the host's)"},
     {"CALQUE_NUM_THREADS", "1 to 1024", "the maximum number of threads of one kernel (default: all processors)"},
     {"CALQUE_CODE_MEMORY", "bytes, as 64M or 2G",

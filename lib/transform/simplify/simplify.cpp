@@ -8,10 +8,11 @@
 namespace calque::transform {
 namespace {
 
-constexpr std::string_view kDce = "dce", kRewrite = "rewrite";
+constexpr std::string_view kDce = "dce", kRewrite = "rewrite", kDceAfter = "dce-after-rewrite";
 constexpr PassInfo kSimplifyPasses[] = {
     {kDce, "removes equations that neither an output nor an effect needs"},
     {kRewrite, "inlines calls, folds constants, applies algebraic laws and merges equal equations in one walk"},
+    {kDceAfter, "removes equations that rewriting left unused; rewriting and this repeat while needed"},
 };
 
 }  // namespace
@@ -32,7 +33,7 @@ Graph simplify(const Graph& graph, InlineScope scope, const std::optional<math::
     Rewriter rewriter(options);
     Graph next = logged(log, kRewrite, [&] { return rewriter.run(current); });
     if (rewriter.rewrites() == 0 && rewriter.merges() == 0) break;
-    current = logged(log, kDce, [&] { return eliminate_dead_code(next); });
+    current = logged(log, kDceAfter, [&] { return eliminate_dead_code(next); });
     if (!rewriter.reached_bound()) break;
   }
   return verified("simplify", std::move(current));
