@@ -82,7 +82,8 @@ std::shared_ptr<const Executable> compile_graph(const Graph& graph, std::span<co
 
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
                                        const CompileOptions& options, CompileReport& report) {
-  const std::string title = report.title.empty() ? graph.name() : report.title;
+  std::string title = report.title.empty() ? graph.name() : report.title;
+  if (title.empty()) title = "graph";
   report.passes.add(kTracePass.name, report.trace, PassLog::Over::whole, [&](std::ostream& out) { out << graph; });
   std::shared_ptr<const Executable> executable;
   try {

@@ -17,12 +17,6 @@
 namespace calque {
 namespace {
 
-codegen::CodegenOptions logged_to(PassLog& log) {
-  codegen::CodegenOptions options;
-  options.log = &log;
-  return options;
-}
-
 /// `count` operations on `width` values that are all live to the end, with some comparisons, whose results are live
 /// too.
 template <class X>
@@ -153,14 +147,14 @@ kernel::Program program_of(int count, int width) { return kernel::build_program(
 
 TEST(Modules, SmallProgramsAreOne) {
   PassLog log;
-  codegen::compile(program_of(100, 3), logged_to(log));
+  codegen::compile(program_of(100, 3), test::logged_to(log));
   EXPECT_EQ(log.runs(codegen::kMachineCodePass), 1);
 }
 
 TEST(Modules, LargeProgramsAreSeveralOnAnyNumberOfThreads) {
   const kernel::Program program = program_of(8000, 3);
   PassLog alone, shared;
-  codegen::compile(program, logged_to(alone));
+  codegen::compile(program, test::logged_to(alone));
   codegen::CodegenOptions options;
   static int chunks = 0;
   options.parallel_for = [](void*, int64_t count, int64_t, void (*body)(void*, int64_t, int64_t),
@@ -185,7 +179,7 @@ TEST(Modules, ManyKernelsGiveTheSameTogether) {
   const Graph graph = f.trace(spec<float>(shape));
   const std::vector<AnyArray> inputs{data_of(shape)};
   PassLog log;
-  codegen::compile(kernel::build_program(graph), logged_to(log));
+  codegen::compile(kernel::build_program(graph), test::logged_to(log));
   EXPECT_GT(log.runs(codegen::kMachineCodePass), 1);
   codegen::CodegenOptions strict;
   strict.strict = true;

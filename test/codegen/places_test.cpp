@@ -15,12 +15,6 @@
 namespace calque::test {
 namespace {
 
-codegen::CodegenOptions logged_to(PassLog& log) {
-  codegen::CodegenOptions options;
-  options.log = &log;
-  return options;
-}
-
 using kernel::BufferKind;
 using kernel::Step;
 using kernel::StepKind;

@@ -38,4 +38,11 @@ std::string difference(const AnyArray& got, const AnyArray& want, double rtol, d
 /// same bits, otherwise the difference and the graph's text.
 std::string compare_strictly(const Graph& graph, const std::vector<AnyArray>& inputs, const std::string& cpu = {});
 
+/// Default options whose compilations are recorded in `log`.
+inline codegen::CodegenOptions logged_to(PassLog& log) {
+  codegen::CodegenOptions options;
+  options.log = &log;
+  return options;
+}
+
 }  // namespace calque::test
