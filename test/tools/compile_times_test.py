@@ -9,7 +9,7 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "compile_times"
 sys.dont_write_bytecode = True
 OF_LLVM = ["/usr/lib/llvm-22/include/llvm/IR/Value.h", "/usr/include/llvm-22/llvm/IR/Value.h",
            "/usr/include/llvm-c-22/llvm-c/Core.h", "/opt/llvm/include/llvm/ADT/StringRef.h"]
-OTHERS = ["../../lib/codegen/llvm/target.h", "/home/user/include/calque/lib/codegen/llvmx/target.h",
+OTHERS = ["../../lib/codegen/llvm/target.h", "/home/user/include/calque/lib/codegen/llvm/target.h",
           "/usr/lib/llvm-22/lib/clang/22/include/immintrin.h", "/usr/include/eigen3/Eigen/Core"]
 
 
