@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "calque/braces.h"
 #include "calque/detail/array_data.h"
+#include "calque/detail/braces.h"
 #include "calque/tracer.h"
 
 namespace calque {

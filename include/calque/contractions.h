@@ -3,8 +3,8 @@
 // product is a logical and, the sum a logical or.
 #include <string>
 
-#include "calque/axes.h"
 #include "calque/detail/apply.h"
+#include "calque/detail/axes.h"
 
 namespace calque {
 

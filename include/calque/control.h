@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "calque/detail/control_trees.h"
+#include "calque/detail/control/control_trees.h"
 
 namespace calque {
 

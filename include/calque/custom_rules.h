@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "calque/detail/rules.h"
+#include "calque/detail/transforms/rules.h"
 
 namespace calque {
 

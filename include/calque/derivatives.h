@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "calque/detail/gradient.h"
-#include "calque/detail/linear_function.h"
+#include "calque/detail/transforms/gradient.h"
+#include "calque/detail/transforms/linear_function.h"
 
 namespace calque {
 

@@ -3,8 +3,8 @@
 // fill value (NaN, the minimum of signed and the maximum of unsigned integers, true), and updates at it are dropped.
 #include <vector>
 
-#include "calque/axes.h"
 #include "calque/detail/apply.h"
+#include "calque/detail/axes.h"
 #include "calque/index.h"
 
 namespace calque {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "calque/detail/indexing.h"
+#include "calque/detail/promotion.h"
 #include "calque/detail/typed_operand.h"
-#include "calque/promotion.h"
 
 namespace calque {
 

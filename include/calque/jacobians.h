@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "calque/detail/jacobian.h"
+#include "calque/detail/transforms/jacobian.h"
 
 namespace calque {
 

@@ -2,8 +2,8 @@
 // Reductions, and functions along one axis. Axes may be negative; without axes all are reduced; `cq::keepdims` keeps
 // reduced dimensions with extent 1. 16-bit floats accumulate in f32. Every function throws ShapeError for an axis that
 // is out of range or given twice.
-#include "calque/axes.h"
 #include "calque/detail/apply.h"
+#include "calque/detail/axes.h"
 
 namespace calque {
 

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "calque/axes.h"
 #include "calque/detail/apply.h"
+#include "calque/detail/axes.h"
 
 namespace calque {
 

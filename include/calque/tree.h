@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "calque/fields.h"
-#include "calque/promotion.h"
+#include "calque/detail/fields.h"
+#include "calque/detail/promotion.h"
 
 namespace calque {
 

@@ -3,8 +3,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "calque/batch_axes.h"
-#include "calque/detail/batched.h"
+#include "calque/detail/transforms/batch_axes.h"
+#include "calque/detail/transforms/batched.h"
 
 namespace calque {
 

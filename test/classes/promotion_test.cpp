@@ -1,5 +1,5 @@
 // Promotion of C++ types agrees with the run-time lattice, for every pair of element types and kind of literal.
-#include "calque/promotion.h"
+#include "calque/detail/promotion.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "calque/calque.h"
 
-#include "support/random.h"
+#include "support/random/random.h"
 #include "support/sanitizers.h"
 
 namespace calque {

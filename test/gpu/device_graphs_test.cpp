@@ -8,7 +8,7 @@
 #include "reference/evaluate.h"
 #include "runtime/call/device_dispatch.h"
 #include "support/native.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/sanitizers.h"
 
 namespace calque::test {

@@ -6,7 +6,7 @@
 #include "reference/evaluate.h"
 #include "support/arrays.h"
 #include "support/native.h"
-#include "support/random.h"
+#include "support/random/random.h"
 #include "support/simulated.h"
 
 namespace calque::test {

@@ -4,7 +4,7 @@
 
 #include "support/native.h"
 #include "support/ptxas.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/sanitizers.h"
 #include "support/simulated.h"
 

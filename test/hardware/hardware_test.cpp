@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/native.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/simulated.h"
 
 namespace calque::test {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/build.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 
 namespace calque::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "calque/calque.h"
 
-#include "support/random.h"
+#include "support/random/random.h"
 
 namespace calque::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "kernel/lower/build.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "transform/simplify/inline_calls.h"
 #include "transform/simplify/simplify.h"
 

@@ -6,7 +6,7 @@
 #include "kernel/lower/build.h"
 #include "plan/plan.h"
 #include "support/native.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 
 namespace calque::test {
 namespace {

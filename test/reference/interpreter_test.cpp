@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/evaluate.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/same_arrays.h"
 
 namespace calque {

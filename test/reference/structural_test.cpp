@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/arrays.h"
-#include "support/random.h"
+#include "support/random/random.h"
 
 namespace calque::test {
 namespace {

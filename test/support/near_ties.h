@@ -9,7 +9,7 @@
 
 #include "calque/ir/dtype.h"
 
-#include "support/random.h"
+#include "support/random/random.h"
 
 namespace calque::test {
 

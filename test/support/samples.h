@@ -6,7 +6,7 @@
 
 #include "calque/ir/any_array.h"
 
-#include "support/random.h"
+#include "support/random/random.h"
 
 namespace calque::test {
 

@@ -5,7 +5,7 @@
 
 #include "calque/ir/graph.h"
 
-#include "support/random.h"
+#include "support/random/random.h"
 #include "transform/batch/vmap.h"
 
 namespace calque::test {

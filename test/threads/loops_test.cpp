@@ -9,8 +9,8 @@
 #include "kernel/lower/build.h"
 #include "runtime/memory/workspace.h"
 #include "support/native.h"
-#include "support/random.h"
-#include "support/random_graph.h"
+#include "support/random/random.h"
+#include "support/random/random_graph.h"
 #include "support/splitting.h"
 #include "transform/simplify/simplify.h"
 

@@ -6,8 +6,8 @@
 
 #include "reference/evaluate.h"
 #include "support/native.h"
-#include "support/random.h"
-#include "support/random_graph.h"
+#include "support/random/random.h"
+#include "support/random/random_graph.h"
 #include "support/sanitizers.h"
 #include "support/splitting.h"
 #include "transform/simplify/inline_calls.h"

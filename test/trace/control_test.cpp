@@ -1,5 +1,5 @@
 // Control flow: the same programs as graphs and eagerly, and its error messages.
-#include "calque/detail/control.h"
+#include "calque/detail/control/control.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

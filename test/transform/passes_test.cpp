@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/evaluate.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/same_arrays.h"
 #include "transform/simplify/inline_calls.h"
 #include "transform/simplify/simplify.h"

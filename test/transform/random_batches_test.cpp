@@ -6,7 +6,7 @@
 
 #include "reference/evaluate.h"
 #include "support/native.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/same_arrays.h"
 #include "support/sanitizers.h"
 #include "support/transforms.h"

@@ -3,7 +3,7 @@
 
 #include "math/evaluate.h"
 #include "reference/evaluate.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/same_arrays.h"
 #include "transform/simplify/eliminate_dead_code.h"
 #include "transform/simplify/passes.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "calque/case_transforms.h"
 #include "calque/commands.h"
+#include "calque/conformance/case_transforms.h"
 #include "calque/files.h"
 #include "calque/ir/errors.h"
 

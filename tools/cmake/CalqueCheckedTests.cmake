@@ -11,7 +11,7 @@ foreach(script IN LISTS scripts)
   calque_set_test_environment(tools.${name})
 endforeach()
 
-# test/compile_fail/*.cpp: each must fail to compile, its first error matching its `// EXPECT: regex` lines.
+# test/compile_fail/**.cpp: each must fail to compile, its first error matching its `// EXPECT: regex` lines.
 get_target_property(eigen_includes Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
 list(TRANSFORM eigen_includes PREPEND -isystem)
 set(calque_compile_command "${CMAKE_CXX_COMPILER}" -std=c++20 "-I${PROJECT_SOURCE_DIR}/include" ${eigen_includes})
@@ -44,7 +44,7 @@ function(calque_add_compile_fail name source)
   calque_set_test_environment(compile_fail.${name})
 endfunction()
 
-file(GLOB snippets CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/compile_fail/*.cpp")
+file(GLOB_RECURSE snippets CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/compile_fail/*.cpp")
 foreach(snippet IN LISTS snippets)
   cmake_path(GET snippet STEM name)
   calque_add_compile_fail(${name} "${snippet}")

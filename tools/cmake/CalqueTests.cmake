@@ -31,8 +31,8 @@ if(NOT CALQUE_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(calque_test_usage INTERFACE -O1)
 endif()
 
-# test/support/*.cpp: code shared by tests of several folders (random graphs, running graphs natively).
-file(GLOB calque_test_support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/support/*.cpp")
+# test/support/**.cpp: code shared by tests of several folders (random graphs, running graphs natively).
+file(GLOB_RECURSE calque_test_support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/support/*.cpp")
 add_library(calque_test_support STATIC ${calque_test_support_sources})
 target_link_libraries(calque_test_support PRIVATE calque_test_usage)
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "calque/axes.h"
+#include "calque/detail/axes.h"
 #include "calque/detail/leaf_view.h"
 #include "calque/ir/any_array.h"
 #include "calque/ir/errors.h"

@@ -1,14 +1,14 @@
 #pragma once
 // The type-erased version of every named function. Operands of any dtype promote by the lattice (literals are weak) and
 // broadcast as in NumPy; the result is a value of the innermost trace, of the dtype that the public templates compute
-// from the C++ types of their arguments (calque/promotion.h). Errors (ShapeError, DTypeError, ParseError) start with
-// the public name and end with the user's line. For semantics see the docstrings of the public templates.
+// from the C++ types of their arguments (calque/detail/promotion.h). Errors (ShapeError, DTypeError, ParseError) start
+// with the public name and end with the user's line. For semantics see the docstrings of the public templates.
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "calque/axes.h"
+#include "calque/detail/axes.h"
 #include "calque/detail/trace.h"
 #include "calque/ir/host_function.h"
 

@@ -6,7 +6,7 @@
 
 #include "calque/detail/array_data.h"
 #include "calque/detail/ops.h"
-#include "calque/promotion.h"
+#include "calque/detail/promotion.h"
 
 namespace calque::detail {
 

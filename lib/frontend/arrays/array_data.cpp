@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
-#include "calque/braces.h"
 #include "calque/detail/apply.h"
+#include "calque/detail/braces.h"
 #include "calque/detail/typed_operand.h"
 #include "calque/device.h"
 #include "calque/tracer.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "calque/detail/control.h"
+#include "calque/detail/control/control.h"
 
 #include "frontend/ops/common.h"
 

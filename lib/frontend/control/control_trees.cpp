@@ -1,4 +1,4 @@
-#include "calque/detail/control_trees.h"
+#include "calque/detail/control/control_trees.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "calque/detail/transform.h"
+#include "calque/detail/transforms/transform.h"
 
 namespace calque::detail {
 

@@ -1,6 +1,6 @@
 // checkpoint, custom_jvp and custom_vjp: equations with closed subgraphs. Tracers captured by the user's functions
 // become further operands, which the rules treat as constants.
-#include "calque/detail/control.h"
+#include "calque/detail/control/control.h"
 
 #include "frontend/control/control_common.h"
 #include "frontend/transforms/common.h"

@@ -1,0 +1,146 @@
+#pragma once
+// Conversion between the trees of control-flow lambdas and the flat lists of leaves of the type-erased core.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "calque/detail/control/control.h"
+#include "calque/detail/tree_walk.h"
+#include "calque/detail/typed_operand.h"
+
+namespace calque::detail {
+
+/// Throws LeakedTracerError that names `jit` when no trace is running.
+void require_trace(std::string_view operation, Location location);
+/// A static part of a tree: the size of a container, a key, or a value that is not a leaf.
+struct StaticPart {
+  std::string path;
+  std::string bytes;  ///< equal for equal values of one type
+  std::string text;   ///< for messages
+};
+
+/// Throws ShapeError that names the first static part in which two trees of one type differ, if any.
+void require_same_structure(std::string_view operation, std::string_view what, const std::vector<StaticPart>& expected,
+                            const std::vector<StaticPart>& got, Location location);
+
+/// Collects the static parts of a tree: equal trees of one type have equal ones.
+class StructureWriter : public PathCollector {
+ public:
+  StructureWriter() : PathCollector({}, unused_) {}
+  template <class To, class X>
+  void leaf(const X&) {}
+  void size(size_t n) { put(std::to_string(n), (n == 1 ? "1 element" : std::to_string(n) + " elements")); }
+  template <class V>
+  void value(const V& v) {
+    const auto raw = [&](size_t bytes) { return std::string(reinterpret_cast<const char*>(&v), bytes); };
+    if constexpr (std::same_as<V, std::string>) {
+      put(v, '"' + v + '"');
+    } else if constexpr (std::same_as<V, bool>) {
+      put(raw(1), v ? "true" : "false");
+    } else if constexpr (std::is_same_v<V, long double>) {
+      put(raw(10), std::to_string(v));  // the rest is padding
+    } else if constexpr (std::is_arithmetic_v<V>) {
+      put(raw(sizeof(V)), std::to_string(v));
+    } else if constexpr (std::is_enum_v<V>) {
+      put(raw(sizeof(V)), std::to_string(static_cast<long long>(v)));
+    } else if constexpr (Elem<V>) {
+      put(raw(sizeof(V)), "a value");
+    } else {
+      walk_parts<V>(v, *this);  // a compound static value
+    }
+  }
+  std::vector<StaticPart> take() { return std::move(parts_); }
+
+ private:
+  void put(std::string bytes, std::string text) { parts_.push_back({path(), std::move(bytes), std::move(text)}); }
+  std::vector<std::string> unused_;
+  std::vector<StaticPart> parts_;
+};
+template <class X>
+std::vector<StaticPart> structure_of(const X& tracers) {
+  StructureWriter writer;
+  walk_tree<X>(tracers, writer);
+  return writer.take();
+}
+
+/// The result of a lambda in a body: its handles go to the core; its tree is kept to be rebuilt from the core's
+/// results.
+template <class R>
+class ResultTree {
+ public:
+  ResultTree(std::string_view operation, Location location) : operation_(operation), location_(location) {}
+
+  /// Keeps the result's structure. Throws ShapeError that names `what` when a later result has another structure.
+  void put(R result, std::string_view what, std::vector<Handle>& outputs) {
+    append_handles(result, outputs);
+    std::vector<StaticPart> structure = structure_of(result);
+    if (tree_) require_same_structure(operation_, what, structure_, structure, location_);
+    structure_ = std::move(structure);
+    tree_ = std::make_unique<const R>(std::move(result));
+  }
+  bool has_value() const { return tree_ != nullptr; }
+  /// The tree with other tracers; `handles` advances.
+  R rebuild(std::span<const Handle>& handles) const {
+    auto leaf = [&]<class To>(const auto&) {
+      const Handle handle = handles.front();
+      handles = handles.subspan(1);
+      return To(handle);
+    };
+    return map_leaves<R>(*tree_, leaf);
+  }
+  R rebuild(const std::vector<Handle>& handles) const {
+    std::span<const Handle> rest(handles);
+    return rebuild(rest);
+  }
+
+ private:
+  std::string_view operation_;
+  Location location_;
+  /// Not a std::optional: g++ 12 warns that one with a map inside may be read uninitialized.
+  std::unique_ptr<const R> tree_;
+  std::vector<StaticPart> structure_;
+};
+
+/// The handles of the arguments of a control-flow function: tracers of the innermost trace, in order.
+template <class... X>
+std::vector<Handle> operand_handles(Location location, const X&... x) {
+  std::vector<Handle> handles;
+  (append_handles(traced(x, location), handles), ...);
+  return handles;
+}
+
+/// Calls the lambda with `first...`, then the trees of `originals` with `handles` as their leaves. The result is a tree
+/// of tracers.
+template <class F, class... X, class... First>
+auto call_with_handles(const F& f, const std::tuple<const X&...>& originals, std::span<const Handle> handles,
+                       First... first) {
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    std::tuple<to_tracer_t<X>...> seen{rebuild_handles(std::get<I>(originals), handles)...};  // left to right
+    return traced(call_traced(f, std::move(first)..., std::move(std::get<I>(seen))...));
+  }(std::index_sequence_for<X...>{});
+}
+
+/// The result type of a lambda for these arguments, as a tree of tracers.
+template <class F, class... X>
+using body_t = to_tracer_t<out_of<F, X...>>;
+
+template <class R>
+inline constexpr bool is_pair = false;
+template <class A, class B>
+inline constexpr bool is_pair<std::pair<A, B>> = true;
+
+template <class A, class B>
+struct loop_index {
+  using type = promoted_elem_t<A, B>;
+};
+template <class A, class B>
+  requires(!ArrayLike<A> && !ArrayLike<B>)
+struct loop_index<A, B> {
+  using type = int32_t;
+};
+
+}  // namespace calque::detail
