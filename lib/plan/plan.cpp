@@ -4,75 +4,58 @@
 #include <array>
 #include <utility>
 
-#include "plan/equation_order.h"
-#include "plan/planner.h"
-#include "primitives/registry.h"
+#include "plan/analysis/graph_analysis.h"
+#include "plan/passes/passes.h"
 
 namespace calque::plan {
 
-Planner::Planner(const Graph& graph, size_t most_buffers) : g(graph) {
-  plan.most_buffers = most_buffers;
-  plan.materialized.assign(g.num_values(), false);
-  plan.shares.assign(g.num_values(), Value());
-  fixed.assign(g.num_values(), 0);
-  uses.assign(g.num_values(), 0);
-  users.resize(g.num_values());
-  cost.assign(g.num_values(), 0);
-  own_cost.assign(g.num_values(), 0);
-  repeated_cost.assign(g.num_values(), 0);
-  shared_cost.assign(g.num_values(), 0);
-  level.assign(g.num_values(), 0);
-  searched.assign(g.num_values(), false);
-  is_output.assign(g.num_values(), false);
-  for (const Value v : g.outputs()) is_output[v.id()] = true;
-  std::vector<const Equation*> all;
-  std::vector<FusionKind> as;
-  for (const Equation& e : g.equations()) {
-    all.push_back(&e);
-    as.push_back(is_elementwise_loop(g, e) ? FusionKind::elementwise : fusion_kind_of(e));
-  }
-  for (const uint32_t at : schedule(g, as)) {
-    const Equation& e = *all[at];
-    position[&e] = order.size();
-    order.push_back(&e);
-    fusion_kinds.push_back(as[at]);
-    product_kinds.push_back(fusion_kinds.back() == FusionKind::contraction ? product_of(g, e) : Product::dot_products);
-    for (Value v : e.operands()) {
-      ++uses[v.id()];
-      if (users[v.id()].empty() || users[v.id()].back() != &e) users[v.id()].push_back(&e);
-    }
-  }
-  for (uint32_t i = 0; i < g.num_values(); ++i) {
-    const ValueKind k = g.kind(Value(i));
-    plan.materialized[i] = k == ValueKind::input || k == ValueKind::constant;
-  }
-}
-
-void Planner::remark(std::string reason) {
+void Remarks::add(std::string reason) {
   constexpr size_t kMost = 64;
-  if (plan.remarks.size() < kMost && std::find(plan.remarks.begin(), plan.remarks.end(), reason) == plan.remarks.end())
-    plan.remarks.push_back(std::move(reason));
+  if (reasons_.size() < kMost && std::find(reasons_.begin(), reasons_.end(), reason) == reasons_.end())
+    reasons_.push_back(std::move(reason));
 }
 
 namespace {
 
-struct PlanPass {
-  PassInfo info;
-  void (Planner::*run)();
+/// What passes hand on: the plan itself, and what only later passes read.
+struct PlanState {
+  Plan plan;
+  RecomputationCosts costs;
+  SplitPoints split_points;
+  ProductKernels products;
 };
 
+struct PlanPass {
+  PassInfo info;
+  void (*run)(const GraphAnalysis&, PlanState&);
+};
+
+/// In order, each with its inputs and outputs: nothing else passes between them.
 constexpr PlanPass kPasses[] = {
-    {{"materialize", "materializes values that must have memory whatever fuses"}, &Planner::materialize_required},
-    {{"fuse-reductions", "fuses reductions into the kernels of their users"}, &Planner::fuse_reductions},
+    {{"materialize", "materializes values that must have memory whatever fuses"},
+     [](const GraphAnalysis& a, PlanState& s) { s.plan.values = materialize(a, s.plan.remarks); }},
+    {{"fuse-reductions", "fuses reductions into the kernels of their users"},
+     [](const GraphAnalysis& a, PlanState& s) { fuse_reductions(a, s.plan.values); }},
     {{"materialize-expensive", "materializes values that cost more to recompute than to load"},
-     &Planner::materialize_expensive},
+     [](const GraphAnalysis& a, PlanState& s) { s.costs = materialize_expensive(a, s.plan.values, s.plan.remarks); }},
     {{"bound-rematerialization", "materializes values that would be recomputed at too many indices"},
-     &Planner::bound_rematerialization},
-    {{"split-scalars", "splits long straight-line scalar code into kernels"}, &Planner::split_scalars},
-    {{"bound-buffers", "splits straight-line code over very many arrays into kernels"}, &Planner::bound_buffers},
-    {{"fuse-epilogues", "fuses what is computed of a product's elements into the product"}, &Planner::fuse_epilogues},
-    {{"form-fusion-groups", "distributes the materialized values among kernels"}, &Planner::form_fusion_groups},
-    {{"drop-private", "gives values that only their own loop reads no memory"}, &Planner::drop_private},
+     [](const GraphAnalysis& a, PlanState& s) { bound_rematerialization(a, s.plan.values); }},
+    {{"split-scalars", "splits long straight-line scalar code into kernels"},
+     [](const GraphAnalysis& a, PlanState& s) { s.split_points = split_scalars(a, s.plan.values); }},
+    {{"bound-buffers", "splits straight-line code over very many arrays into kernels"},
+     [](const GraphAnalysis& a, PlanState& s) {
+       bound_buffers(a, s.plan.most_buffers, s.plan.values, s.split_points);
+     }},
+    {{"fuse-epilogues", "fuses what is computed of a product's elements into the product"},
+     [](const GraphAnalysis& a, PlanState& s) { s.products = fuse_epilogues(a, s.plan.values, s.plan.remarks); }},
+    {{"form-fusion-groups", "distributes the materialized values among kernels"},
+     [](const GraphAnalysis& a, PlanState& s) {
+       FusionGroups formed = form_fusion_groups(a, s.plan.values, s.costs, s.split_points, s.products, s.plan.remarks);
+       s.plan.groups = std::move(formed.groups);
+       s.plan.steps = std::move(formed.steps);
+     }},
+    {{"drop-private", "gives values that only their own loop reads no memory"},
+     [](const GraphAnalysis& a, PlanState& s) { drop_private(a, s.plan.values, s.plan.groups); }},
 };
 
 }  // namespace
@@ -86,13 +69,14 @@ std::span<const PassInfo> plan_passes() {
   return kInfos;
 }
 
-Plan Planner::run(PassLog* log) {
-  const PlanText text{g, plan};
+Plan make_plan(const Graph& graph, size_t most_buffers, PassLog* log) {
+  const GraphAnalysis analysis(graph);
+  PlanState state;
+  state.plan.most_buffers = most_buffers;
+  const PlanText text{graph, state.plan};
   for (const PlanPass& pass : kPasses)
-    run_logged(log, pass.info.name, PassLog::Over::part, text, [&] { (this->*pass.run)(); });
-  return std::move(plan);
+    run_logged(log, pass.info.name, PassLog::Over::part, text, [&] { pass.run(analysis, state); });
+  return std::move(state.plan);
 }
-
-Plan make_plan(const Graph& graph, size_t most_buffers, PassLog* log) { return Planner(graph, most_buffers).run(log); }
 
 }  // namespace calque::plan

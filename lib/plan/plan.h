@@ -3,6 +3,9 @@
 // space; its roots are values over that space. Everything between its roots and materialized values is computed inside
 // the kernel, element by element, at its use. Sub-graphs of control flow that stays outside kernels have separate
 // plans.
+//
+// analysis/ holds what is known of a graph before anything is decided; passes/ holds one file for each decision;
+// plan.cpp is the list of passes and says what each reads and writes.
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -11,7 +14,8 @@
 #include "calque/ir/graph.h"
 
 #include "ir/pass_log.h"
-#include "plan/equations.h"
+#include "plan/analysis/equations.h"
+#include "plan/materialized_values.h"
 
 namespace calque::plan {
 
@@ -57,15 +61,23 @@ struct Step {
 /// Kernels that would have many more buffers than this are split, whatever recomputation and memory traffic that costs.
 inline constexpr size_t kMostBuffers = 3000;
 
+/// What was not fused, and why; printed by `explain`.
+class Remarks {
+ public:
+  /// Each reason is recorded once, up to a limit.
+  void add(std::string reason);
+  auto begin() const { return reasons_.begin(); }
+  auto end() const { return reasons_.end(); }
+
+ private:
+  std::vector<std::string> reasons_;
+};
+
 struct Plan {
-  /// By value id: has a buffer. Inputs and constants always have one, literals never.
-  std::vector<bool> materialized;
-  /// By value id, where valid: shares the buffer of that value, row-major, and is computed by no kernel.
-  std::vector<Value> shares;
+  MaterializedValues values;
   std::vector<FusionGroup> groups;
   std::vector<Step> steps;
-  /// What was not fused, and why; printed by `explain`.
-  std::vector<std::string> remarks;
+  Remarks remarks;
   size_t most_buffers = kMostBuffers;  ///< approximate limit per kernel
 };
 

@@ -42,9 +42,9 @@ class PlanPrinter {
     }
   }
   void memory(Value v) {
-    if (const Value whole = plan_.shares[v.id()]; whole.valid()) {
+    if (const Value whole = plan_.values.shared_buffer(v); whole.valid()) {
       out_ << "  // " << numbers_.text(v) << " in the memory of " << numbers_.text(whole);
-    } else if (plan_.materialized[v.id()]) {
+    } else if (plan_.values.is_materialized(v)) {
       out_ << "  // " << numbers_.text(v) << " materialized";
     }
   }

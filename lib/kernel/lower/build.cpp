@@ -137,7 +137,7 @@ void ProgramBuilder::assign_outputs(Scope& s, std::span<const Binding> outputs, 
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value v = g.outputs()[i];
     Binding& b = s.bindings[v.id()];
-    const Value whole = s.plan.shares[v.id()];
+    const Value whole = s.plan.values.shared_buffer(v);
     const bool in_place =
         !whole.valid() || (!s.bindings[whole.id()].valid && is_dense(outputs[i].type.shape, outputs[i].strides));
     if (g.kind(v) == ValueKind::result && !b.valid && in_place) {
@@ -163,7 +163,8 @@ void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std
   assign_outputs(s, outputs, copied, copied_to);
   std::vector<std::vector<Value>> sharers(g.num_values());
   for (uint32_t i = 0; i < g.num_values(); ++i) {
-    if (s.plan.shares[i].valid()) sharers[s.plan.shares[i].id()].push_back(Value(i));
+    const Value shared = s.plan.values.shared_buffer(Value(i));
+    if (shared.valid()) sharers[shared.id()].push_back(Value(i));
   }
   for (const plan::Step& step : s.plan.steps) {
     const auto allocate = [&](Value v) {

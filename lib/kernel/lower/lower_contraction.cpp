@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "plan/product_queries.h"
+#include "plan/analysis/product_queries.h"
 
 namespace calque::kernel {
 

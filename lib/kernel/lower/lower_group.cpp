@@ -7,7 +7,7 @@
 #include "kernel/lower/group_builder.h"
 #include "kernel/lower/lower_contraction.h"
 #include "kernel/schedule/passes.h"
-#include "plan/equations.h"
+#include "plan/analysis/equations.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
@@ -124,7 +124,7 @@ std::string kernel_name(const Memory& memory, const plan::FusionGroup& group) {
     const Value v = stack.back();
     stack.pop_back();
     const bool root = roots.count(v.id()) != 0;
-    if (g.kind(v) != ValueKind::result || (!root && memory.plan.materialized[v.id()])) continue;
+    if (g.kind(v) != ValueKind::result || (!root && memory.plan.values.is_materialized(v))) continue;
     if (!seen.insert(v.id()).second) continue;
     const Equation& e = *g.definition(v);
     if (fusion_kind_of(e) != FusionKind::view || root) parts.push_back(e.primitive());

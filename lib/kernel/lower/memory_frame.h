@@ -29,7 +29,7 @@ class MemoryFrame final : public Frame {
   }
   bool computes(Value v) const override {
     if (graph().kind(v) != ValueKind::result || v == given_) return false;
-    return !memory_.plan.materialized[v.id()] || is_root(v);
+    return !memory_.plan.values.is_materialized(v) || is_root(v);
   }
   bool is_root(Value v) const { return roots_.count(v.id()) != 0; }
   Operand constant(const AnyArray& array) override { return bind(memory_.constant(array)); }

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "kernel/lower/group_builder.h"
-#include "plan/equations.h"
+#include "plan/analysis/equations.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {

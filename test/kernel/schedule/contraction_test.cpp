@@ -5,7 +5,7 @@
 
 #include "kernel/lower/build.h"
 #include "kernel/schedule/threads.h"
-#include "plan/product_queries.h"
+#include "plan/analysis/product_queries.h"
 #include "reference/evaluate.h"
 #include "support/arrays.h"
 #include "support/cpu_levels.h"

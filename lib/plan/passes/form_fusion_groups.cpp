@@ -1,9 +1,15 @@
-// Which materialized values share a kernel.
+// Which materialized values share a kernel. Goes through the equations in order and adds each root to the newest kernel
+// that can take it, or to a new one: a kernel can take a root if it comes after every step whose results the root reads
+// at other indices, and if their loops agree.
 #include <algorithm>
 #include <map>
+#include <string>
+#include <unordered_map>
 
-#include "plan/equations.h"
-#include "plan/sharing.h"
+#include "plan/analysis/concatenations.h"
+#include "plan/analysis/equations.h"
+#include "plan/passes/loop_sharing.h"
+#include "plan/passes/passes.h"
 #include "primitives/registry.h"
 
 namespace calque::plan {
@@ -18,65 +24,28 @@ constexpr size_t kMaxLargeRoots = 8;
 /// slowly.
 constexpr size_t kMaxReductions = 32;
 
-}  // namespace
-
-void Planner::fuse_epilogues() {
-  const EpilogueContext context{g, order, fusion_kinds, position, users, is_output, plan.materialized, plan.shares};
-  std::vector<bool> claimed(g.num_values(), false);
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Equation& e = *order[i];
-    if (fusion_kinds[i] != FusionKind::contraction || product(e) == Product::dot_products ||
-        plan.shares[e.result().id()].valid()) {
-      continue;
-    }
-    const Epilogue epilogue = find_epilogue(context, e, claimed);
-    FusionGroup group{g.shape(e.result()), epilogue.roots, &e};
-    for (Value v : group.roots) claimed[v.id()] = true;
-    if (epilogue.result_materialized) group.roots.insert(group.roots.begin(), e.result());
-    plan.materialized[e.result().id()] = epilogue.result_materialized;
-    if (epilogue.result_materialized) remark_epilogue(e, epilogue);
-    for (Value v : group.roots) product_of_root[v.id()] = products.size();
-    products.push_back(std::move(group));
-  }
-}
-
-void Planner::remark_epilogue(const Equation& e, const Epilogue& epilogue) {
-  for (const Equation* user : users[e.result().id()]) {
-    const auto& roots = epilogue.roots;
-    const bool fused = std::any_of(user->results().begin(), user->results().end(), [&](Value v) {
-      return inlined(v) || std::find(roots.begin(), roots.end(), v) != roots.end();
-    });
-    const FusionKind as = fusion_kind(*user);
-    const std::string what = user->primitive() + " is not computed with " + e.primitive() + ": ";
-    if (as == FusionKind::reduction || as == FusionKind::cumulative) {
-      remark(what + "it works across elements, which are computed tile by tile");
-    } else if (as == FusionKind::contraction) {
-      remark(what + "products do not fuse with products");
-    } else if (as == FusionKind::view && user->id() != id_of<Reshape>) {
-      remark(what + "it moves elements");
-    } else if (as != FusionKind::elementwise && as != FusionKind::view) {
-      remark(what + "it runs by itself");
-    } else if (!fused) {
-      remark(what + "it needs values that are computed later, or there are too many results");
-    }
-  }
-}
-
-namespace {
-
 /// Assigns every root, in order, to the newest kernel that can take it, or to a new one.
 class KernelFormation {
  public:
-  explicit KernelFormation(Planner& planner)
-      : p_(planner), g_(p_.g), same_(g_.num_values(), -1), other_(g_.num_values(), -1), sharing_(p_, same_) {}
+  KernelFormation(const GraphAnalysis& analysis, const MaterializedValues& values, const RecomputationCosts& costs,
+                  const ProductKernels& products, Remarks& remarks)
+      : a_(analysis),
+        g_(a_.graph),
+        values_(values),
+        products_(products),
+        remarks_(remarks),
+        same_(g_.num_values(), -1),
+        other_(g_.num_values(), -1),
+        sharing_(a_, values_, costs, same_) {}
 
-  void run() {
-    auto next_split = p_.split_points.begin();
-    for (size_t i = 0; i < p_.order.size(); ++i) {
-      for (; next_split != p_.split_points.end() && next_split->position == i; ++next_split) close(next_split->space);
+  FusionGroups run(const SplitPoints& split_points) {
+    auto next_split = split_points.begin();
+    for (size_t i = 0; i < a_.order.size(); ++i) {
+      for (; next_split != split_points.end() && next_split->position == i; ++next_split) close(next_split->space);
       const std::vector<Value> roots = begin(i);
-      if (!roots.empty() || p_.order[i]->results().empty()) put(*p_.order[i], roots, step_for(i, roots));
+      if (!roots.empty() || a_.order[i].results().empty()) put(a_.order[i], roots, step_for(i, roots));
     }
+    return std::move(formed_);
   }
 
  private:
@@ -101,24 +70,24 @@ class KernelFormation {
 
   /// Records which steps the equation's results read; returns the results that are roots.
   std::vector<Value> begin(size_t i) {
-    const Equation& e = *p_.order[i];
+    const Equation& e = a_.order[i];
     read_same_ = read_other_ = -1;
     for (Value v : e.operands()) {
       read_other_ = std::max(read_other_, other_[v.id()]);
-      int32_t& read = p_.fusion_kinds[i] == FusionKind::elementwise ? read_same_ : read_other_;
+      int32_t& read = a_.order.kind(i) == FusionKind::elementwise ? read_same_ : read_other_;
       read = std::max(read, same_[v.id()]);
     }
     std::vector<Value> roots;
     for (Value v : e.results()) {
       same_[v.id()] = read_same_;
       other_[v.id()] = read_other_;
-      if (p_.plan.materialized[v.id()] && !p_.plan.shares[v.id()].valid()) roots.push_back(v);
+      if (values_.is_materialized(v) && !values_.shared_buffer(v).valid()) roots.push_back(v);
     }
     return roots;
   }
 
   void put(const Equation& e, const std::vector<Value>& roots, int32_t at) {
-    const bool by_operands = e.id() == id_of<Concatenate> && Planner::has_many_operands(e);
+    const bool by_operands = e.id() == id_of<Concatenate> && has_many_operands(e);
     for (Value v : roots) {
       same_[v.id()] = by_operands ? -1 : at;
       other_[v.id()] = by_operands ? at : -1;
@@ -126,21 +95,21 @@ class KernelFormation {
   }
 
   int32_t add_step(Step s) {
-    p_.plan.steps.push_back(s);
-    return static_cast<int32_t>(p_.plan.steps.size()) - 1;
+    formed_.steps.push_back(s);
+    return static_cast<int32_t>(formed_.steps.size()) - 1;
   }
   int32_t add_group(FusionGroup group) {
-    p_.plan.groups.push_back(std::move(group));
-    return add_step({static_cast<int32_t>(p_.plan.groups.size()) - 1, nullptr});
+    formed_.groups.push_back(std::move(group));
+    return add_step({static_cast<int32_t>(formed_.groups.size()) - 1, nullptr});
   }
   FusionGroup& group_at(int32_t step) {
-    return p_.plan.groups[static_cast<size_t>(p_.plan.steps[static_cast<size_t>(step)].group)];
+    return formed_.groups[static_cast<size_t>(formed_.steps[static_cast<size_t>(step)].group)];
   }
 
   int32_t step_for(size_t i, const std::vector<Value>& roots) {
-    const Equation& e = *p_.order[i];
+    const Equation& e = a_.order[i];
     if (const int32_t at = product_step(roots); at >= 0) return at;
-    switch (p_.fusion_kinds[i]) {
+    switch (a_.order.kind(i)) {
       case FusionKind::elementwise:
       case FusionKind::view:
       case FusionKind::reduction:
@@ -163,17 +132,18 @@ class KernelFormation {
 
   /// The step that computes the roots with a tiled product; it is added at the first of them.
   int32_t product_step(const std::vector<Value>& roots) {
-    const auto product = roots.empty() ? p_.product_of_root.end() : p_.product_of_root.find(roots[0].id());
-    if (product == p_.product_of_root.end()) return -1;
+    const auto& group_of_root = products_.group_of_root;
+    const auto product = roots.empty() ? group_of_root.end() : group_of_root.find(roots[0].id());
+    if (product == group_of_root.end()) return -1;
     const auto [at, first] = at_product_.try_emplace(product->second, -1);
-    if (first) at->second = add_group(std::move(p_.products[product->second]));
+    if (first) at->second = add_group(products_.groups[product->second]);
     return at->second;
   }
 
   int32_t assign(size_t i, const std::vector<Value>& roots) {
     bool mixed = false;
     const LoopNest nest = sharing_.loop_nest_of(roots[0], mixed);
-    const FusionKind kind = p_.fusion_kinds[i];
+    const FusionKind kind = a_.order.kind(i);
     // A reduction prefers to share the loops of the pointwise operations that it reads over those of other reductions.
     int32_t at = kind == FusionKind::reduction ? share(i, roots, nest, mixed) : -1;
     if (at < 0) at = add_to_alike(i, roots, nest, mixed);
@@ -199,8 +169,8 @@ class KernelFormation {
     if (open.shares && !agree) return -1;
     // A kernel that shares columns has its loops in the opposite order.
     if (open.shares && !sharing_.fits(roots[0], open.nest, open.step)) return -1;
-    const Equation& e = *p_.order[i];
-    const bool reduces = p_.fusion_kinds[i] == FusionKind::reduction;
+    const Equation& e = a_.order[i];
+    const bool reduces = a_.order.kind(i) == FusionKind::reduction;
     if (reduces && open.reductions >= kMaxReductions) {
       remark(e, open, "would be one reduction too many");
       return -1;
@@ -227,9 +197,9 @@ class KernelFormation {
   /// Adds the roots to a kernel of pointwise operations or reductions over the same loops.
   int32_t share(size_t i, const std::vector<Value>& roots, const LoopNest& own, bool mixed) {
     constexpr size_t kNewest = 6;
-    const Equation& e = *p_.order[i];
-    const bool pointwise = p_.fusion_kinds[i] == FusionKind::elementwise || always_reads(e);
-    if (mixed || !(pointwise || p_.fusion_kinds[i] == FusionKind::reduction)) return -1;
+    const Equation& e = a_.order[i];
+    const bool pointwise = a_.order.kind(i) == FusionKind::elementwise || always_reads(e);
+    if (mixed || !(pointwise || a_.order.kind(i) == FusionKind::reduction)) return -1;
     const Extents extents = without_size_1_dims(g_.shape(roots[0]));
     for (size_t k = kernels_.size(), n = 0; k-- > 0 && n < kNewest; ++n) {
       Open& open = kernels_[k];
@@ -253,7 +223,7 @@ class KernelFormation {
       }
       open.nest = nest;
       open.shares = true;
-      open.reductions += p_.fusion_kinds[i] == FusionKind::reduction;
+      open.reductions += a_.order.kind(i) == FusionKind::reduction;
       FusionGroup& group = group_at(open.step);
       group.loops = nest.full;
       group.reduced = nest.reduced;
@@ -270,7 +240,7 @@ class KernelFormation {
     const FusionGroup& group = group_at(open.step);
     for (const Value v : group.roots) {
       const Equation& e = *g_.definition(v);
-      const FusionKind kind = p_.fusion_kind(e);
+      const FusionKind kind = a_.kind(e);
       if (kind != FusionKind::reduction && kind != FusionKind::elementwise && !always_reads(e)) return false;
       if (!sharing_.fits(v, nest, open.step)) return false;
     }
@@ -279,15 +249,19 @@ class KernelFormation {
 
   void remark(const Equation& e, const Open& open, const std::string& reason) {
     const Equation& first = *g_.definition(group_at(open.step).roots[0]);
-    p_.remark(e.primitive() + " is not computed in the kernel of " + first.primitive() + ": it " + reason);
+    remarks_.add(e.primitive() + " is not computed in the kernel of " + first.primitive() + ": it " + reason);
   }
 
-  Planner& p_;
+  const GraphAnalysis& a_;
   const Graph& g_;
+  const MaterializedValues& values_;
+  const ProductKernels& products_;
+  Remarks& remarks_;
+  FusionGroups formed_;
   // By value id: the last step whose results it reads at its own index, and at any other index.
   std::vector<int32_t> same_, other_;
   int32_t read_same_ = -1, read_other_ = -1;  // of the current equation
-  Sharing sharing_;
+  LoopSharing sharing_;
   std::vector<Open> kernels_;
   std::map<std::vector<int64_t>, size_t> open_;     // by space: the last kernel with roots of it
   std::unordered_map<size_t, int32_t> at_product_;  // the step of each product
@@ -295,64 +269,10 @@ class KernelFormation {
 
 }  // namespace
 
-void Planner::form_fusion_groups() { KernelFormation(*this).run(); }
-
-void Planner::drop_private() {
-  constexpr int32_t kNowhere = -1, kSeveral = -2;
-  // By value: the fusion group that computes it, if it is the only one.
-  std::vector<int32_t> home(g.num_values(), kNowhere);
-  std::vector<int> stage(g.num_values(), 0);
-  for (size_t k = 0; k < plan.groups.size(); ++k)
-    for (const Value v : plan.groups[k].roots) home[v.id()] = static_cast<int32_t>(k);
-  for (size_t i = order.size(); i-- > 0;) {
-    for (const Value v : order[i]->results()) {
-      if (!inlined(v)) continue;
-      for (const Equation* user : users[v.id()]) {
-        for (const Value r : user->results()) {
-          if (home[r.id()] == kNowhere) continue;
-          home[v.id()] = home[v.id()] == kNowhere || home[v.id()] == home[r.id()] ? home[r.id()] : kSeveral;
-        }
-      }
-    }
-  }
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Equation& e = *order[i];
-    int deepest = 0;
-    for (const Value o : e.operands()) {
-      if (g.kind(o) != ValueKind::result || e.results().empty()) continue;
-      const int32_t here = home[e.results()[0].id()];
-      if (inlined(o) || home[o.id()] == here || here == kSeveral) deepest = std::max(deepest, stage[o.id()]);
-    }
-    for (const Value v : e.results()) stage[v.id()] = deepest + (fusion_kinds[i] == FusionKind::reduction);
-  }
-  for (FusionGroup& group : plan.groups) {
-    if (group.loops.empty()) continue;
-    const auto k = static_cast<int32_t>(&group - plan.groups.data());
-    const auto is_private = [&](Value v) {
-      if (fixed[v.id()] || users[v.id()].empty()) return false;
-      const bool pointwise = without_size_1_dims(g.shape(v)) == group.loops;
-      return std::all_of(users[v.id()].begin(), users[v.id()].end(), [&](const Equation* user) {
-        const FusionKind as = fusion_kind(*user);
-        const int later = as == FusionKind::reduction;
-        if (user->results().empty() || (pointwise && as != FusionKind::reduction && as != FusionKind::elementwise))
-          return false;
-        return std::all_of(user->results().begin(), user->results().end(), [&](Value r) {
-          if (home[r.id()] == kNowhere) return true;  // unused
-          return home[r.id()] == k && (!pointwise || stage[r.id()] == stage[v.id()] + later);
-        });
-      });
-    };
-    // Last ones first: whether a value is materialized decides where its operands are computed.
-    std::vector<Value> kept;
-    for (const Value v : group.roots) {
-      if (is_private(v)) {
-        plan.materialized[v.id()] = false;
-      } else {
-        kept.push_back(v);
-      }
-    }
-    group.roots = std::move(kept);
-  }
+FusionGroups form_fusion_groups(const GraphAnalysis& analysis, const MaterializedValues& values,
+                                const RecomputationCosts& costs, const SplitPoints& split_points,
+                                const ProductKernels& products, Remarks& remarks) {
+  return KernelFormation(analysis, values, costs, products, remarks).run(split_points);
 }
 
 }  // namespace calque::plan

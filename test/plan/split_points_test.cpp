@@ -1,10 +1,11 @@
 // Long straight-line scalar code is split into several kernels where few values are live.
+#include "plan/passes/split_points.h"
+
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "kernel/lower/build.h"
-#include "plan/split_points.h"
 #include "support/native.h"
 #include "support/samples.h"
 

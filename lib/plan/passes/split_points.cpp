@@ -1,4 +1,4 @@
-#include "plan/split_points.h"
+#include "plan/passes/split_points.h"
 
 namespace calque::plan {
 

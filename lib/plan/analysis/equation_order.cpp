@@ -1,4 +1,4 @@
-#include "plan/equation_order.h"
+#include "plan/analysis/equation_order.h"
 
 #include <algorithm>
 #include <functional>
@@ -68,18 +68,16 @@ class Segment {
   std::map<int64_t, Ready> spaces_;
 };
 
-}  // namespace
-
-std::vector<uint32_t> schedule(const Graph& graph, const std::vector<FusionKind>& fusion_kinds) {
-  std::vector<const Equation*> all;
+/// Positions of the graph's equations in planning order. `kinds`: by position in the graph.
+std::vector<uint32_t> planning_order(const Graph& graph, const std::vector<const Equation*>& all,
+                                     const std::vector<FusionKind>& kinds) {
   std::vector<uint32_t> out;
-  for (const Equation& e : graph.equations()) all.push_back(&e);
   out.reserve(all.size());
   std::vector<uint32_t> defined_at(graph.num_values(), 0);
   Segment segment(graph, defined_at);
   for (size_t i = 0; i < all.size();) {
     size_t end = i;
-    while (end < all.size() && moves(fusion_kinds[end])) ++end;
+    while (end < all.size() && moves(kinds[end])) ++end;
     segment.append(std::span(all).subspan(i, end - i), static_cast<uint32_t>(i), out);
     if (end < all.size()) {
       for (const Value v : all[end]->results()) defined_at[v.id()] = static_cast<uint32_t>(end);
@@ -88,6 +86,28 @@ std::vector<uint32_t> schedule(const Graph& graph, const std::vector<FusionKind>
     i = end;
   }
   return out;
+}
+
+}  // namespace
+
+EquationOrder::EquationOrder(const Graph& graph) : position_of_result_(graph.num_values(), 0) {
+  std::vector<const Equation*> all;
+  std::vector<FusionKind> kinds;
+  for (const Equation& e : graph.equations()) {
+    all.push_back(&e);
+    kinds.push_back(is_elementwise_loop(graph, e) ? FusionKind::elementwise : fusion_kind_of(e));
+  }
+  for (const uint32_t at : planning_order(graph, all, kinds)) {
+    const Equation& e = *all[at];
+    for (const Value v : e.results()) position_of_result_[v.id()] = static_cast<uint32_t>(equations_.size());
+    if (e.results().empty()) position_of_effect_[&e] = equations_.size();
+    equations_.push_back(&e);
+    kinds_.push_back(kinds[at]);
+  }
+}
+
+size_t EquationOrder::position(const Equation& e) const {
+  return e.results().empty() ? position_of_effect_.at(&e) : position(e.results()[0]);
 }
 
 }  // namespace calque::plan

@@ -1,4 +1,5 @@
 #pragma once
+// Where to split a long sequence of equations into chunks.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

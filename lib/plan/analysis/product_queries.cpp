@@ -1,4 +1,4 @@
-#include "plan/product_queries.h"
+#include "plan/analysis/product_queries.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "plan/equations.h"
+#include "plan/analysis/equations.h"
 
 #include <algorithm>
 
@@ -36,6 +36,18 @@ bool always_reads(const Equation& e) {
     default:
       return false;
   }
+}
+
+bool only_changes_size_1_dims(const Graph& graph, const Equation& e) {
+  return e.id() == id_of<Reshape> &&
+         without_size_1_dims(graph.shape(e.operand(0))) == without_size_1_dims(graph.shape(e.result()));
+}
+
+bool is_short_reduction(const Graph& graph, const Equation& e) {
+  constexpr int64_t kFewElements = 4;
+  const int64_t elements = graph.shape(e.result()).num_elements();
+  return elements > kSmallSpace && e.id() != id_of<Argmax> && e.id() != id_of<Argmin> &&
+         graph.shape(e.operand(0)).num_elements() <= kFewElements * elements;
 }
 
 math::FunctionCost cost_of(const Graph& graph, const Equation& e) {

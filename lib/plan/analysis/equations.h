@@ -19,6 +19,11 @@ Shape reduced_extents(const Equation& e, const Shape& operand);
 /// A view each of whose elements is an element of its operand, unconditionally.
 bool always_reads(const Equation& e);
 
+/// A reshape that only adds or removes size-1 dimensions: its elements are those of its operand, in the same loops.
+bool only_changes_size_1_dims(const Graph& graph, const Equation& e);
+/// A reduction over a few elements, such as the coordinates of a point: treated as an elementwise operation.
+bool is_short_reduction(const Graph& graph, const Equation& reduction);
+
 /// The cost of one element of the result: that of a function of lib/math, or one operation.
 math::FunctionCost cost_of(const Graph& graph, const Equation& e);
 /// Approximate number of operations that the equation expands to in generated code, including its sub-graphs.

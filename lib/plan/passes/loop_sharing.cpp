@@ -1,11 +1,12 @@
 // A root of the kernel that another root reads is recomputed at its use; both are merged if they are in one loop. The
 // loops of one stage are fused: stage n holds the pointwise operations and reductions that depend on a chain of n
 // reductions.
-#include "plan/sharing.h"
+#include "plan/passes/loop_sharing.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "plan/analysis/equations.h"
 #include "primitives/registry.h"
 
 namespace calque::plan {
@@ -68,26 +69,31 @@ bool along_kept(const Graph& g, const Equation& e, const LoopNest& nest) {
   return mapped == nest.reduced;
 }
 
+bool has_reductions(const EquationOrder& order) {
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order.kind(i) == FusionKind::reduction) return true;
+  return false;
+}
+
 }  // namespace
 
-Sharing::Sharing(Planner& planner, const std::vector<int32_t>& step_of)
-    : p_(planner),
+LoopSharing::LoopSharing(const GraphAnalysis& analysis, const MaterializedValues& values,
+                         const RecomputationCosts& costs, const std::vector<int32_t>& step_of)
+    : a_(analysis),
+      g_(a_.graph),
+      values_(values),
+      costs_(costs),
       step_of_(step_of),
-      any_reductions_(std::find(p_.fusion_kinds.begin(), p_.fusion_kinds.end(), FusionKind::reduction) !=
-                      p_.fusion_kinds.end()),
-      seen_(p_.g.num_values(), 0),
-      budget_(20'000 + 100 * p_.order.size()) {}
+      any_reductions_(has_reductions(a_.order)),
+      seen_(g_.num_values(), 0),
+      budget_(20'000 + 100 * a_.order.size()) {}
 
-int Sharing::stage(Value root) const {
-  const auto at = p_.stages.find(root.id());
-  return at == p_.stages.end() ? 0 : at->second;
+int LoopSharing::stage(Value root) const {
+  const auto at = stages_.find(root.id());
+  return at == stages_.end() ? 0 : at->second;
 }
 
-bool Sharing::is_inlined(Value v, Value root) const {
-  return p_.g.kind(v) == ValueKind::result && (v == root || !p_.plan.materialized[v.id()]);
-}
-
-LoopNest Sharing::loop_nest_of(Value root, bool& mixed) {
+LoopNest LoopSharing::loop_nest_of(Value root, bool& mixed) {
   LoopNest found;
   mixed = false;
   if (!any_reductions_) return found;
@@ -101,9 +107,9 @@ LoopNest Sharing::loop_nest_of(Value root, bool& mixed) {
     --budget_;
     const Value v = stack.back();
     stack.pop_back();
-    const Equation& e = *p_.g.definition(v);
-    if (p_.fusion_kind(e) == FusionKind::reduction) {
-      const LoopNest f = loop_nest_of_reduction(p_.g, e);
+    const Equation& e = *g_.definition(v);
+    if (a_.kind(e) == FusionKind::reduction) {
+      const LoopNest f = loop_nest_of_reduction(g_, e);
       if (f.valid()) {
         mixed = mixed || (found.valid() && !(found == f));
         found = f;
@@ -117,26 +123,24 @@ LoopNest Sharing::loop_nest_of(Value root, bool& mixed) {
   return found;
 }
 
-Sharing::At Sharing::operand(const Equation& e, Value o, At at, const LoopNest& nest) const {
-  const Graph& g = p_.g;
-  if (p_.fusion_kind(e) == FusionKind::reduction) {
-    return at == At::kept && loop_nest_of_reduction(g, e) == nest ? At::full : At::other;
+LoopSharing::At LoopSharing::operand(const Equation& e, Value o, At at, const LoopNest& nest) const {
+  if (a_.kind(e) == FusionKind::reduction) {
+    return at == At::kept && loop_nest_of_reduction(g_, e) == nest ? At::full : At::other;
   }
-  if (nest.kept.empty() && g.shape(o).num_elements() == 1) return At::kept;
+  if (nest.kept.empty() && g_.shape(o).num_elements() == 1) return At::kept;
   if (at == At::other) return at;
-  const Extents own = without_size_1_dims(g.shape(o));
-  const bool same = own == without_size_1_dims(g.shape(e.result()));
+  const Extents own = without_size_1_dims(g_.shape(o));
+  const bool same = own == without_size_1_dims(g_.shape(e.result()));
   if (e.id() == id_of<Broadcast>) {
     if (same) return at;
-    return at == At::full && own == nest.kept && along_kept(g, e, nest) ? At::kept : At::other;
+    return at == At::full && own == nest.kept && along_kept(g_, e, nest) ? At::kept : At::other;
   }
-  return same && (p_.fusion_kind(e) == FusionKind::elementwise || e.id() == id_of<Reshape>) ? at : At::other;
+  return same && (a_.kind(e) == FusionKind::elementwise || e.id() == id_of<Reshape>) ? at : At::other;
 }
 
-bool Sharing::collect(Value root, const LoopNest& nest, int32_t step) {
-  const Graph& g = p_.g;
+bool LoopSharing::collect(Value root, const LoopNest& nest, int32_t step) {
   items_.clear();
-  const Extents own = without_size_1_dims(g.shape(root));
+  const Extents own = without_size_1_dims(g_.shape(root));
   if (own != nest.full && own != nest.kept) return refuse("is over another space");
   items_.push_back({root, own == nest.full ? At::full : At::kept});
   for (size_t n = 0; n < items_.size(); ++n) {
@@ -144,16 +148,16 @@ bool Sharing::collect(Value root, const LoopNest& nest, int32_t step) {
     --budget_;
     const auto [v, at, stage, latest] = items_[n];
     if (!is_inlined(v, root)) continue;
-    const Equation& e = *g.definition(v);
-    if (p_.fusion_kind(e) == FusionKind::reduction && (at != At::kept || !(loop_nest_of_reduction(g, e) == nest))) {
-      if (loop_nest_of_reduction(g, e).valid()) return refuse("reduces other dimensions");
+    const Equation& e = *g_.definition(v);
+    if (a_.kind(e) == FusionKind::reduction && (at != At::kept || !(loop_nest_of_reduction(g_, e) == nest))) {
+      if (loop_nest_of_reduction(g_, e).valid()) return refuse("reduces other dimensions");
     }
     for (const Value o : e.operands()) {
-      if (g.kind(o) != ValueKind::result) continue;
+      if (g_.kind(o) != ValueKind::result) continue;
       const At to = operand(e, o, at, nest);
-      const bool member = p_.plan.materialized[o.id()] && step_of_[o.id()] == step;
-      if (p_.plan.materialized[o.id()] && !member) continue;
-      if (member && to == At::other) return refuse("needs " + g.definition(o)->primitive() + " at other indices");
+      const bool member = values_.is_materialized(o) && step_of_[o.id()] == step;
+      if (values_.is_materialized(o) && !member) continue;
+      if (member && to == At::other) return refuse("needs " + g_.definition(o)->primitive() + " at other indices");
       const bool known =
           std::any_of(items_.begin(), items_.end(), [&](const Item& i) { return i.v == o && i.at == to; });
       if (!known) items_.push_back({o, to});
@@ -162,8 +166,7 @@ bool Sharing::collect(Value root, const LoopNest& nest, int32_t step) {
   return true;
 }
 
-void Sharing::compute_stages(Value root, const LoopNest& nest) {
-  const Graph& g = p_.g;
+void LoopSharing::compute_stages(Value root, const LoopNest& nest) {
   std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.v < b.v; });
   std::unordered_map<uint32_t, int> stages;
   const auto of = [&](Value v) {
@@ -172,9 +175,9 @@ void Sharing::compute_stages(Value root, const LoopNest& nest) {
   };
   for (Item& i : items_) {
     if (is_inlined(i.v, root)) {
-      const Equation& e = *g.definition(i.v);
+      const Equation& e = *g_.definition(i.v);
       for (const Value o : e.operands()) i.stage = std::max(i.stage, of(o));
-      i.stage += p_.fusion_kind(e) == FusionKind::reduction;
+      i.stage += a_.kind(e) == FusionKind::reduction;
     } else {
       i.stage = stage(i.v);
     }
@@ -183,7 +186,7 @@ void Sharing::compute_stages(Value root, const LoopNest& nest) {
   for (size_t n = items_.size(); n-- > 0;) {
     const Item i = items_[n];
     if (!is_inlined(i.v, root)) continue;
-    const Equation& e = *g.definition(i.v);
+    const Equation& e = *g_.definition(i.v);
     for (const Value o : e.operands()) {
       const At to = operand(e, o, i.at, nest);
       for (Item& j : items_) {
@@ -195,7 +198,7 @@ void Sharing::compute_stages(Value root, const LoopNest& nest) {
   }
 }
 
-bool Sharing::fits(Value root, const LoopNest& nest, int32_t step) {
+bool LoopSharing::fits(Value root, const LoopNest& nest, int32_t step) {
   if (!collect(root, nest, step)) return false;
   compute_stages(root, nest);
   const bool columns = !nest.by_rows();
@@ -204,19 +207,19 @@ bool Sharing::fits(Value root, const LoopNest& nest, int32_t step) {
   int own = 0;
   for (const Item& i : items_) {
     if (i.v == root) own = i.stage;
-    if (columns && i.at == At::full && has_loops_or_calls(p_.g, *p_.g.definition(i.v)))
+    if (columns && i.at == At::full && has_loops_or_calls(g_, *g_.definition(i.v)))
       return refuse("has loops or calls, columns are reduced row by row");
     if (i.v == root || is_inlined(i.v, root)) continue;
-    if (p_.searched[i.v.id()])
-      return refuse("must see the same " + p_.g.definition(i.v)->primitive() + " as others, to the last bit");
-    if (i.at == At::full && i.latest > i.stage && p_.own_cost[i.v.id()] >= kExpensiveToRepeat)
-      return refuse("needs " + p_.g.definition(i.v)->primitive() + " in memory, after a reduction");
+    if (a_.is_compared_with_extremum(i.v))
+      return refuse("must see the same " + g_.definition(i.v)->primitive() + " as others, to the last bit");
+    if (i.at == At::full && i.latest > i.stage && costs_.operations[i.v.id()] >= kExpensiveToRepeat)
+      return refuse("needs " + g_.definition(i.v)->primitive() + " in memory, after a reduction");
   }
-  const bool whole = without_size_1_dims(p_.g.shape(root)) == nest.full;
+  const bool whole = without_size_1_dims(g_.shape(root)) == nest.full;
   if (whole && own > 0 && (nest.kept.empty() || columns)) return refuse("needs the reduction's result");
-  if (whole && columns && p_.own_cost[root.id()] > kColumnCost)
+  if (whole && columns && costs_.operations[root.id()] > kColumnCost)
     return refuse("is long, columns are reduced row by row");
-  p_.stages[root.id()] = own;
+  stages_[root.id()] = own;
   return true;
 }
 

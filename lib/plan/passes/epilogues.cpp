@@ -1,10 +1,10 @@
-#include "plan/epilogues.h"
+#include "plan/passes/epilogues.h"
 
 #include <algorithm>
 #include <set>
 #include <unordered_set>
 
-#include "plan/equations.h"
+#include "plan/analysis/equations.h"
 #include "primitives/registry.h"
 
 namespace calque::plan {
@@ -18,28 +18,29 @@ constexpr size_t kMaxRoots = 4;
 /// Limit on the number of equations between a product and its roots that are analyzed.
 constexpr size_t kMaxDistance = 4096;
 
-class Finder {
+class EpilogueFinder {
  public:
-  Finder(const EpilogueContext& s, const Equation& product, const std::vector<bool>& claimed)
-      : s_(s), g_(s.graph), product_(product), claimed_(claimed), result_(product.result()) {}
+  EpilogueFinder(const GraphAnalysis& analysis, const MaterializedValues& values, const Equation& product,
+                 const std::vector<bool>& claimed)
+      : a_(analysis), g_(a_.graph), values_(values), product_(product), claimed_(claimed), result_(product.result()) {}
 
   Epilogue find() {
     std::vector<Value> roots = reach();
     std::sort(roots.begin(), roots.end(), [&](Value a, Value b) { return position(a) < position(b); });
-    if (needed_ || roots.size() > kMaxRoots) return accept(roots, s_.position.at(&product_), true);
+    if (needed_ || roots.size() > kMaxRoots) return accept(roots, a_.order.position(product_), true);
     if (roots.empty()) return {};
     // If one of them needs the product's result in memory, the others may still be computed with the product.
     const Epilogue all = accept(roots, position(roots[0]), false);
-    return all.roots.size() == roots.size() ? all : accept(roots, s_.position.at(&product_), true);
+    return all.roots.size() == roots.size() ? all : accept(roots, a_.order.position(product_), true);
   }
 
  private:
-  size_t position(Value v) const { return s_.position.at(g_.definition(v)); }
+  size_t position(Value v) const { return a_.order.position(v); }
 
   /// An elementwise operation, with respect to row-major positions.
   bool keeps_position(const Equation& e, Value operand) const {
     if (e.id() == id_of<Reshape>) return true;
-    return s_.fusion_kinds[s_.position.at(&e)] == FusionKind::elementwise && !has_loops_or_calls(g_, e) &&
+    return a_.kind(e) == FusionKind::elementwise && !has_loops_or_calls(g_, e) &&
            g_.shape(operand) == g_.shape(e.result());
   }
 
@@ -47,18 +48,18 @@ class Finder {
   std::vector<Value> reach() {
     std::vector<Value> roots, stack{result_};
     std::unordered_set<uint32_t> seen;
-    needed_ = needed_ || s_.is_output[result_.id()];
+    needed_ = needed_ || a_.is_output(result_);
     while (!stack.empty()) {
       const Value v = stack.back();
       stack.pop_back();
-      for (const Equation* user : s_.users[v.id()]) {
+      for (const Equation* user : a_.users(v)) {
         const Value next = user->results().empty() ? Value() : user->result();
         const bool fits =
-            next.valid() && keeps_position(*user, v) && !s_.shares[next.id()].valid() && !claimed_[next.id()];
+            next.valid() && keeps_position(*user, v) && !values_.shared_buffer(next).valid() && !claimed_[next.id()];
         if (!fits) {
           needed_ = true;
         } else if (seen.insert(next.id()).second) {
-          if (s_.materialized[next.id()]) {
+          if (values_.is_materialized(next)) {
             roots.push_back(next);
           } else {
             stack.push_back(next);
@@ -99,11 +100,11 @@ class Finder {
       }
       if (g_.kind(v) != ValueKind::result || !seen.emplace(v.id(), same).second) continue;
       const Equation& e = *g_.definition(v);
-      if (s_.materialized[v.id()]) {
+      if (values_.is_materialized(v)) {
         if (position(v) >= first || depends(v, first)) return false;
         continue;
       }
-      const FusionKind kind = s_.fusion_kinds[s_.position.at(&e)];
+      const FusionKind kind = a_.kind(e);
       if ((kind != FusionKind::elementwise && kind != FusionKind::view) || has_loops_or_calls(g_, e)) return false;
       operands(e, same);
     }
@@ -112,13 +113,13 @@ class Finder {
 
   /// Whether a value computed between the product and `first` depends on the product's result.
   bool depends(Value v, size_t first) {
-    const size_t from = s_.position.at(&product_);
+    const size_t from = a_.order.position(product_);
     if (position(v) < from) return false;
     if (first - from > kMaxDistance) return true;
     if (tainted_to_ < first) {
       tainted_.insert(result_.id());
       for (size_t i = std::max(from + 1, tainted_to_); i < first; ++i) {
-        const Equation& e = *s_.order[i];
+        const Equation& e = a_.order[i];
         const bool any =
             std::any_of(e.operands().begin(), e.operands().end(), [&](Value o) { return tainted_.count(o.id()) != 0; });
         if (!any) continue;
@@ -129,8 +130,9 @@ class Finder {
     return tainted_.count(v.id()) != 0;
   }
 
-  const EpilogueContext& s_;
+  const GraphAnalysis& a_;
   const Graph& g_;
+  const MaterializedValues& values_;
   const Equation& product_;
   const std::vector<bool>& claimed_;
   const Value result_;
@@ -141,8 +143,9 @@ class Finder {
 
 }  // namespace
 
-Epilogue find_epilogue(const EpilogueContext& s, const Equation& product, const std::vector<bool>& claimed) {
-  return Finder(s, product, claimed).find();
+Epilogue find_epilogue(const GraphAnalysis& analysis, const MaterializedValues& values, const Equation& product,
+                       const std::vector<bool>& claimed) {
+  return EpilogueFinder(analysis, values, product, claimed).find();
 }
 
 }  // namespace calque::plan

@@ -1,0 +1,133 @@
+// Which values must have memory whatever fuses: a kernel's results that others read as arrays, and operands that an
+// operation reads several times or in an order of its own.
+#include <algorithm>
+#include <string>
+
+#include "plan/analysis/equations.h"
+#include "plan/analysis/product_operands.h"
+#include "plan/passes/passes.h"
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+namespace {
+
+class RequiredValues {
+ public:
+  RequiredValues(const GraphAnalysis& analysis, Remarks& remarks)
+      : a_(analysis), g_(a_.graph), remarks_(remarks), values_(g_) {}
+
+  MaterializedValues run() {
+    require(g_.outputs());
+    for (size_t i = 0; i < a_.order.size(); ++i) visit(a_.order[i], a_.order.kind(i));
+    return std::move(values_);
+  }
+
+ private:
+  template <class Values>
+  void require(const Values& all) {
+    for (const Value v : all) values_.require(v);
+  }
+
+  void visit(const Equation& e, FusionKind kind) {
+    switch (kind) {
+      case FusionKind::elementwise:
+        break;
+      case FusionKind::view:
+        if (e.id() == id_of<DynamicUpdateSlice>) require_update(e, e.operand(1));
+        break;
+      case FusionKind::reduction:
+        // Unless it is fused with its user later.
+        if (!is_short_reduction(g_, e)) values_.materialize(e.result());
+        break;
+      case FusionKind::contraction:
+        contraction(e);
+        break;
+      case FusionKind::cumulative:
+        values_.require(e.result());
+        break;
+      case FusionKind::scatter:
+        values_.require(e.result());
+        values_.require(e.operand(0));
+        values_.require(e.operand(1));
+        require_update(e, e.operand(2));
+        break;
+      case FusionKind::loop:
+      case FusionKind::branch:
+        control_flow(e, kind);
+        break;
+      case FusionKind::effect:
+        require(e.operands());
+        require(e.results());
+        break;
+    }
+  }
+
+  void contraction(const Equation& e) {
+    values_.require(e.result());
+    for (const Value v : e.operands()) {
+      if (values_.is_plain_load(v) || is_prologue(a_, values_, e, v)) continue;
+      values_.require(v);
+      remark_operand(e, v);
+    }
+  }
+
+  /// Records why an operand of a product is not computed in the product's kernel.
+  void remark_operand(const Equation& e, Value v) {
+    const Equation& operand = *g_.definition(v);
+    const std::string what = operand.primitive() + " is not computed as " + e.primitive() + " reads it: ";
+    if (a_.product(e) == Product::dot_products) {
+      remarks_.add(what + "each element is read for several elements of the result");
+    } else if (!a_.has_one_use(v)) {
+      remarks_.add(what + "it is used more than once");
+    } else if (a_.kind(operand) != FusionKind::elementwise || operand.id() == id_of<While>) {
+      remarks_.add(what + "it is not a function of single elements");
+    } else if (has_loops_or_calls(g_, operand)) {
+      remarks_.add(what + "some arguments need a call");
+    }
+  }
+
+  void control_flow(const Equation& e, FusionKind kind) {
+    std::string reason;
+    // A scan that runs per element still reads and writes memory in its steps; a while is elementwise by now.
+    const bool inside = e.id() == id_of<Scan> && runs_per_element(g_, e, &reason);
+    if (!inside) {
+      require(e.operands());
+      if (e.id() == id_of<While>) runs_per_element(g_, e, &reason);
+      if (kind == FusionKind::loop) remarks_.add(e.primitive() + " runs in the entry function: " + reason);
+    }
+    require(e.results());
+  }
+
+  /// An update of an input, such as a loop's carry, can be written in place if computing it does not read the input. A
+  /// small update that is computed from the input is therefore materialized first.
+  void require_update(const Equation& e, Value update) {
+    constexpr size_t kFar = 256;
+    const Value x = e.operand(0);
+    const int64_t size = g_.shape(update).num_elements();
+    if (g_.kind(x) != ValueKind::input || g_.kind(update) != ValueKind::result || size <= 1) return;
+    if (!a_.is_output(e.result()) || size > g_.shape(x).num_elements() / 2) return;
+    std::vector<Value> found{update};
+    for (size_t i = 0; i < found.size() && found.size() < kFar; ++i) {
+      if (found[i] == x) return values_.require(update);
+      if (!values_.is_inlined(found[i])) continue;
+      for (const Value o : g_.definition(found[i])->operands())
+        if (std::find(found.begin(), found.end(), o) == found.end()) found.push_back(o);
+    }
+  }
+
+  const GraphAnalysis& a_;
+  const Graph& g_;
+  Remarks& remarks_;
+  MaterializedValues values_;
+};
+
+}  // namespace
+
+MaterializedValues materialize(const GraphAnalysis& analysis, Remarks& remarks) {
+  return RequiredValues(analysis, remarks).run();
+}
+
+}  // namespace calque::plan
