@@ -90,55 +90,63 @@ class Preparer {
   std::vector<Value> uneven_loop(const Equation& e, const ValueList& operands) {
     const auto cond_consts = static_cast<size_t>(e.attributes().integer("cond_consts"));
     const auto body_consts = static_cast<size_t>(e.attributes().integer("body_consts"));
-    const Graph &old_cond = e.subgraphs()[0], &old_body = e.subgraphs()[1];
-    Graph cond, body;
-    {
-      std::vector<Value> in;
-      for (Value v : old_cond.inputs()) in.push_back(cond.add_input(old_cond.type(v)));
-      Preparer p(cond);
-      const Value each = p.append(old_cond, in)[0];
-      Ints axes(cond.shape(each).size());
-      std::iota(axes.begin(), axes.end(), int64_t{0});
-      cond.set_outputs({p.emit<ReduceOr>({each}, {{"axes", axes}}, e.location())});
-    }
-    {
-      std::vector<Value> for_cond, for_body;
-      for (size_t i = 0; i < cond_consts; ++i) for_cond.push_back(body.add_input(old_cond.type(old_cond.inputs()[i])));
-      for (size_t i = 0; i < body_consts; ++i) for_body.push_back(body.add_input(old_body.type(old_body.inputs()[i])));
-      std::vector<Value> state;
-      for (size_t i = body_consts; i < old_body.inputs().size(); ++i)
-        state.push_back(body.add_input(old_body.type(old_body.inputs()[i])));
-      for_cond.insert(for_cond.end(), state.begin(), state.end());
-      for_body.insert(for_body.end(), state.begin(), state.end());
-      Preparer p(body);
-      const Value each = p.append(old_cond, for_cond)[0];
-      std::vector<Value> next = p.append(old_body, for_body);
-      const Shape lanes = body.shape(each);
-      Ints axes(lanes.size());
-      std::iota(axes.begin(), axes.end(), int64_t{0});
-      for (size_t i = 0; i < next.size(); ++i) {
-        const Shape shape = body.shape(next[i]);
-        const Value mask =
-            shape == lanes ? each
-                           : p.emit<Broadcast>({each}, {{"axes", axes}, {"shape", Ints(shape.begin(), shape.end())}},
-                                               e.location());
-        next[i] = p.emit<Select>({mask, next[i], state[i]}, {}, e.location());
-      }
-      body.set_outputs(next);
-    }
     // The body needs the condition's constants too.
     ValueList with_cond;
     for (size_t i = 0; i < cond_consts; ++i) with_cond.push_back(operands[i]);
     for (size_t i = 0; i < cond_consts; ++i) with_cond.push_back(operands[i]);
     for (size_t i = cond_consts; i < operands.size(); ++i) with_cond.push_back(operands[i]);
     std::vector<Graph> graphs;
-    graphs.push_back(std::move(cond));
-    graphs.push_back(std::move(body));
+    graphs.push_back(any_condition(e));
+    graphs.push_back(selecting_body(e, cond_consts, body_consts));
     const Equation& loop = to_.append(get<While>(), with_cond,
                                       {{"cond_consts", static_cast<int64_t>(cond_consts)},
                                        {"body_consts", static_cast<int64_t>(cond_consts + body_consts)}},
                                       std::move(graphs), e.location());
     return {loop.results().begin(), loop.results().end()};
+  }
+
+  static Ints all_axes(const Shape& shape) {
+    Ints axes(shape.size());
+    std::iota(axes.begin(), axes.end(), int64_t{0});
+    return axes;
+  }
+
+  static Graph any_condition(const Equation& e) {
+    const Graph& old_cond = e.subgraphs()[0];
+    Graph cond;
+    std::vector<Value> in;
+    for (Value v : old_cond.inputs()) in.push_back(cond.add_input(old_cond.type(v)));
+    Preparer p(cond);
+    const Value each = p.append(old_cond, in)[0];
+    const Ints axes = all_axes(cond.shape(each));
+    cond.set_outputs({p.emit<ReduceOr>({each}, {{"axes", axes}}, e.location())});
+    return cond;
+  }
+
+  static Graph selecting_body(const Equation& e, size_t cond_consts, size_t body_consts) {
+    const Graph &old_cond = e.subgraphs()[0], &old_body = e.subgraphs()[1];
+    Graph body;
+    std::vector<Value> for_cond, for_body, state;
+    for (size_t i = 0; i < cond_consts; ++i) for_cond.push_back(body.add_input(old_cond.type(old_cond.inputs()[i])));
+    for (size_t i = 0; i < body_consts; ++i) for_body.push_back(body.add_input(old_body.type(old_body.inputs()[i])));
+    for (size_t i = body_consts; i < old_body.inputs().size(); ++i)
+      state.push_back(body.add_input(old_body.type(old_body.inputs()[i])));
+    for_cond.insert(for_cond.end(), state.begin(), state.end());
+    for_body.insert(for_body.end(), state.begin(), state.end());
+    Preparer p(body);
+    const Value each = p.append(old_cond, for_cond)[0];
+    std::vector<Value> next = p.append(old_body, for_body);
+    const Shape lanes = body.shape(each);
+    for (size_t i = 0; i < next.size(); ++i) {
+      const Shape shape = body.shape(next[i]);
+      Value mask = each;
+      if (shape != lanes)
+        mask = p.emit<Broadcast>({each}, {{"axes", all_axes(lanes)}, {"shape", Ints(shape.begin(), shape.end())}},
+                                 e.location());
+      next[i] = p.emit<Select>({mask, next[i], state[i]}, {}, e.location());
+    }
+    body.set_outputs(next);
+    return body;
   }
 
   Graph& to_;

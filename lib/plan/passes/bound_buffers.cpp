@@ -132,11 +132,10 @@ class BufferSplitter {
   double seen_elements_ = 0;           // of the chunk's buffers
 };
 
-using Positions = std::vector<size_t>;
-
 /// The positions of equations whose kernels can be split, by the space that they compute.
-std::map<std::vector<int64_t>, Positions> positions_by_space(const GraphAnalysis& a, const MaterializedValues& values) {
-  std::map<std::vector<int64_t>, Positions> positions;
+std::map<std::vector<int64_t>, std::vector<size_t>> positions_by_space(const GraphAnalysis& a,
+                                                                       const MaterializedValues& values) {
+  std::map<std::vector<int64_t>, std::vector<size_t>> positions;
   for (size_t i = 0; i < a.order.size(); ++i) {
     const FusionKind kind = a.order.kind(i);
     if (kind != FusionKind::elementwise && kind != FusionKind::view && kind != FusionKind::reduction) continue;

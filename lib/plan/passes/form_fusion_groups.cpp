@@ -42,8 +42,8 @@ class KernelFormation {
     auto next_split = split_points.begin();
     for (size_t i = 0; i < a_.order.size(); ++i) {
       for (; next_split != split_points.end() && next_split->position == i; ++next_split) close(next_split->space);
-      const std::vector<Value> roots = begin(i);
-      if (!roots.empty() || a_.order[i].results().empty()) put(a_.order[i], roots, step_for(i, roots));
+      const std::vector<Value> roots = visit(i);
+      if (!roots.empty() || a_.order[i].results().empty()) record(a_.order[i], roots, step_for(i, roots));
     }
     return std::move(formed_);
   }
@@ -69,7 +69,7 @@ class KernelFormation {
   };
 
   /// Records which steps the equation's results read; returns the results that are roots.
-  std::vector<Value> begin(size_t i) {
+  std::vector<Value> visit(size_t i) {
     const Equation& e = a_.order[i];
     read_same_ = read_other_ = -1;
     for (Value v : e.operands()) {
@@ -86,7 +86,8 @@ class KernelFormation {
     return roots;
   }
 
-  void put(const Equation& e, const std::vector<Value>& roots, int32_t at) {
+  /// Users of the roots read step `at`: a concatenation of many operands at other indices than its own.
+  void record(const Equation& e, const std::vector<Value>& roots, int32_t at) {
     const bool by_operands = e.id() == id_of<Concatenate> && has_many_operands(e);
     for (Value v : roots) {
       same_[v.id()] = by_operands ? -1 : at;

@@ -24,51 +24,6 @@ constexpr double kExpensiveToRepeat = 8;
 constexpr double kColumnCost = 24;
 constexpr int64_t kLargeColumns = int64_t{1} << 22;
 
-/// Positions of the reduced dimensions among those whose extent is not 1.
-Extents reduced_positions(const Equation& e, const Shape& operand) {
-  std::vector<int64_t> axes;
-  if (const AttributeValue* several = e.attributes().find("axes")) {
-    axes = std::get<std::vector<int64_t>>(*several);
-  } else {
-    axes.push_back(e.attributes().integer("axis"));
-  }
-  Extents out;
-  int64_t next = 0;
-  for (size_t d = 0; d < operand.size(); ++d) {
-    if (operand[d] == 1) continue;
-    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) != axes.end()) out.push_back(next);
-    ++next;
-  }
-  return out;
-}
-
-LoopNest loop_nest_of_reduction(const Graph& g, const Equation& e) {
-  LoopNest f;
-  const Shape& operand = g.shape(e.operand(0));
-  f.full = without_size_1_dims(operand);
-  f.kept = without_size_1_dims(g.shape(e.result()));
-  f.reduced = reduced_positions(e, operand);
-  return f;
-}
-
-/// Whether a broadcast maps its operand's dimensions to the dimensions that the nest keeps.
-bool along_kept(const Graph& g, const Equation& e, const LoopNest& nest) {
-  const auto& axes = e.attributes().ints("axes");
-  const Shape &to = g.shape(e.result()), &from = g.shape(e.operand(0));
-  Extents mapped;
-  int64_t next = 0;
-  size_t i = 0;
-  for (int axis = 0; axis < to.rank(); ++axis) {
-    const bool is_mapped = i < axes.size() && axes[i] == axis;
-    const bool unit = !is_mapped || from[i] == 1;
-    if (is_mapped) ++i;
-    if (to[static_cast<size_t>(axis)] == 1) continue;
-    if (unit) mapped.push_back(next);
-    ++next;
-  }
-  return mapped == nest.reduced;
-}
-
 bool has_reductions(const EquationOrder& order) {
   for (size_t i = 0; i < order.size(); ++i)
     if (order.kind(i) == FusionKind::reduction) return true;
@@ -133,7 +88,7 @@ LoopSharing::At LoopSharing::operand(const Equation& e, Value o, At at, const Lo
   const bool same = own == without_size_1_dims(g_.shape(e.result()));
   if (e.id() == id_of<Broadcast>) {
     if (same) return at;
-    return at == At::full && own == nest.kept && along_kept(g_, e, nest) ? At::kept : At::other;
+    return at == At::full && own == nest.kept && is_along_kept(g_, e, nest) ? At::kept : At::other;
   }
   return same && (a_.kind(e) == FusionKind::elementwise || e.id() == id_of<Reshape>) ? at : At::other;
 }

@@ -8,21 +8,10 @@
 #include <vector>
 
 #include "plan/analysis/graph_analysis.h"
+#include "plan/analysis/loop_nest.h"
 #include "plan/passes/passes.h"
 
 namespace calque::plan {
-
-/// The loop nest that the roots of such a kernel share: over `full`, of which the dimensions `reduced` are the inner
-/// loops. Size-1 dimensions are left out. A root is a value over `full`, or over `kept`, which is `full` without the
-/// reduced dimensions.
-struct LoopNest {
-  Extents full, kept;
-  Extents reduced;  ///< positions in `full`, increasing
-  bool valid() const { return !reduced.empty(); }
-  bool by_rows() const { return reduced.back() + 1 == static_cast<int64_t>(full.size()) && is_run(); }
-  bool is_run() const { return reduced.back() - reduced.front() + 1 == static_cast<int64_t>(reduced.size()); }
-  friend bool operator==(const LoopNest&, const LoopNest&) = default;
-};
 
 /// Decides which roots may share loops. The analysis has a budget; once it is exhausted, no further loops are shared.
 class LoopSharing {

@@ -152,11 +152,11 @@ class ExpensiveValues {
 
   /// Whether a user that reads v at other indices reads its elements more than twice.
   bool reads_repeatedly(const Equation& user, Value v) const {
-    if (user.results().empty() || a_.is_scalar(v)) return false;
+    const int64_t elements = g_.shape(v).num_elements();
+    if (user.results().empty() || elements <= 1) return false;
     const Shape& result = g_.shape(user.result());
     const bool outer_loop = user.id() == id_of<Broadcast> && operand_prefix(a_, user, v, result.rank()) >= 0;
-    const int64_t elements = g_.shape(v).num_elements();
-    return elements > 1 && result.num_elements() > 2 * elements && !outer_loop;
+    return result.num_elements() > 2 * elements && !outer_loop;
   }
 
   const GraphAnalysis& a_;
