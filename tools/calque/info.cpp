@@ -8,9 +8,9 @@
 
 #include "codegen/codegen.h"
 #include "codegen/llvm/target.h"
+#include "ir/environment.h"
 #include "runtime/cuda/cublaslt_search.h"
 #include "runtime/cuda/cuda_device.h"
-#include "runtime/process/environment.h"
 
 namespace calque::cli {
 namespace {
@@ -62,10 +62,11 @@ int info() {
   std::cout << "\n";
   tell_gpus();
   std::cout << "environment\n";
-  for (const runtime::Variable& v : runtime::environment_table()) {
-    const char* value = std::getenv(std::string(v.name).c_str());
+  for (const EnvironmentVariable& v : kEnvironmentTable) {
+    const char* const value = std::getenv(v.name.data());
     std::cout << "  " << v.name << (value ? "=" + std::string(value) : "") << "\n      " << v.meaning
-              << "\n      values: " << v.values << (value ? "" : "; not set") << "\n";
+              << "\n      values: " << v.values << "\n      default: " << v.otherwise << (value ? "" : "; not set")
+              << "\n";
   }
   return 0;
 }

@@ -2,7 +2,6 @@
 #include "codegen/llvm/target.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -10,6 +9,7 @@
 
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/llvm_errors.h"
+#include "ir/environment.h"
 
 namespace calque::codegen {
 
@@ -150,7 +150,7 @@ TargetInfo resolve_target(const TargetOptions& options) {
   std::string cpu = options.cpu;
   std::string origin;
   if (cpu.empty() && (options.triple.empty() || options.triple == host_triple())) {
-    if (const char* chosen = std::getenv("CALQUE_CPU")) {
+    if (const char* chosen = variable("CALQUE_CPU")) {
       cpu = chosen;
       origin = "CALQUE_CPU=" + cpu + ": ";
     }

@@ -12,6 +12,7 @@
 #include "calque/ir/any_array.h"
 #include "calque/ir/errors.h"
 
+#include "ir/environment.h"
 #include "xxhash.h"
 
 namespace calque::detail {
@@ -23,10 +24,7 @@ constexpr size_t kHeader = (sizeof(Storage::Block) + kAlignment - 1) / kAlignmen
 std::atomic<const StorageAllocator*> installed_allocator{nullptr};
 
 bool guarded() {
-  static const bool on = [] {
-    const char* value = std::getenv("CALQUE_GUARD");
-    return value != nullptr && std::string_view(value) == "1";
-  }();
+  static const bool on = is_on("CALQUE_GUARD");
   return on;
 }
 

@@ -2,13 +2,13 @@
 #include "runtime/cuda/cublaslt_search.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <ranges>
 
 #include <dlfcn.h>
 #include <glob.h>
 
+#include "ir/environment.h"
 #include "runtime/cuda/cublaslt.h"
 #include "runtime/process/log.h"
 
@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+std::string text_of(VariableName name) {
+  const char* const value = variable(name);
   return value == nullptr ? std::string() : value;
 }
 
@@ -42,7 +42,7 @@ std::vector<std::string> matches(const std::string& pattern) {
 
 /// The prefixes of the first python3 of PATH: that of its path there, and that of the file it links to.
 std::vector<std::string> python_prefixes() {
-  for (const std::string& folder : split(variable("PATH"))) {
+  for (const std::string& folder : split(text_of("PATH"))) {
     const fs::path python = fs::path(folder) / "python3";
     std::error_code error;
     if (!fs::exists(python, error)) continue;
@@ -56,16 +56,16 @@ std::vector<std::string> python_prefixes() {
 
 /// Folders of Python's packages, the most specific ones first.
 std::vector<std::string> package_folders() {
-  std::vector<std::string> all = split(variable("PYTHONPATH"));
+  std::vector<std::string> all = split(text_of("PYTHONPATH"));
   const auto add = [&](const std::string& pattern) {
     for (std::string& folder : matches(pattern)) all.push_back(std::move(folder));
   };
   std::vector<std::string> prefixes;
-  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (std::string prefix = variable(name); !prefix.empty()) prefixes.push_back(std::move(prefix));
+  for (const VariableName name : {VariableName("VIRTUAL_ENV"), VariableName("CONDA_PREFIX")})
+    if (std::string prefix = text_of(name); !prefix.empty()) prefixes.push_back(std::move(prefix));
   for (std::string& prefix : python_prefixes()) prefixes.push_back(std::move(prefix));
   for (const std::string& prefix : prefixes) add(prefix + "/lib/python3*/site-packages");
-  if (const std::string home = variable("HOME"); !home.empty()) add(home + "/.local/lib/python3*/site-packages");
+  if (const std::string home = text_of("HOME"); !home.empty()) add(home + "/.local/lib/python3*/site-packages");
   prefixes.insert(prefixes.end(), {"/usr/local", "/usr"});
   for (const std::string& prefix : prefixes) {
     add(prefix + "/lib/python3*/dist-packages");
@@ -76,8 +76,8 @@ std::vector<std::string> package_folders() {
 
 std::vector<std::string> toolkit_folders() {
   std::vector<std::string> all;
-  for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
-    if (std::string root = variable(name); !root.empty()) all.push_back(std::move(root));
+  for (const VariableName name : {VariableName("CUDA_HOME"), VariableName("CUDA_PATH")})
+    if (std::string root = text_of(name); !root.empty()) all.push_back(std::move(root));
   all.emplace_back("/usr/local/cuda");
   for (std::string& root : matches("/usr/local/cuda-*")) all.push_back(std::move(root));
   return all;
@@ -114,7 +114,7 @@ std::vector<Candidate> candidates(int version) {
 }
 
 SearchList chosen_candidates(int version) {
-  const char* named = std::getenv("CALQUE_LIBCUBLASLT");
+  const char* named = variable("CALQUE_LIBCUBLASLT");
   if (named == nullptr) return {false, candidates(version)};
   SearchList choice{true, {}};
   if (std::string_view(named) == "off") return choice;

@@ -2,11 +2,11 @@
 #include "runtime/cuda/cuda_device.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <unordered_map>
 
 #include <xxhash.h>
 
+#include "ir/environment.h"
 #include "runtime/cuda/cuda_events.h"
 #include "runtime/cuda/cuda_program.h"
 #include "runtime/cuda/ptx_support.h"
@@ -228,7 +228,7 @@ CudaDevices open_cuda_devices(const std::string& library) {
 
 const CudaDevices& cuda_devices() {
   static const CudaDevices& all = *[] {
-    const char* library = std::getenv("CALQUE_LIBCUDA");
+    const char* const library = variable("CALQUE_LIBCUDA");
     const bool named = library != nullptr && *library != '\0';
     const auto* opened = new CudaDevices(open_cuda_devices(named ? library : "libcuda.so.1"));
     in_use.store(opened, std::memory_order_release);

@@ -1,14 +1,12 @@
 #pragma once
-// The table of all environment variables that the library reads. docs/environment.md is the same table for users;
-// `calque info` prints it with the current values.
-#include <span>
+// The settings that the environment variables stand for; ir/environment.h has the table of variables.
+#include <cstddef>
 #include <string>
-#include <string_view>
 
 namespace calque::runtime {
 
-/// The variables, read once when the first function is called. CALQUE_GUARD, CALQUE_VERIFY and CALQUE_CPU are
-/// read by the layers below (storage, passes, code generation) and are listed here for `calque info`.
+/// Read once, when the first function is called. CALQUE_VERIFY, CALQUE_CPU and the paths of libraries are used by one
+/// component each, which reads them itself.
 struct Environment {
   bool disable_jit = false;        ///< CALQUE_DISABLE_JIT=1
   bool strict = false;             ///< CALQUE_STRICT=1
@@ -26,13 +24,5 @@ struct Environment {
 /// The current environment. Tests change it through `mutable_environment` before they start threads.
 const Environment& environment();
 Environment& mutable_environment();
-
-struct Variable {
-  std::string_view name;
-  std::string_view values;
-  std::string_view meaning;
-};
-/// One row per variable.
-std::span<const Variable> environment_table();
 
 }  // namespace calque::runtime

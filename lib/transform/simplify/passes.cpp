@@ -2,8 +2,8 @@
 #include "transform/simplify/passes.h"
 
 #include <array>
-#include <cstdlib>
 
+#include "ir/environment.h"
 #include "transform/simplify/eliminate_common_subexpressions.h"
 #include "transform/simplify/eliminate_dead_code.h"
 #include "transform/simplify/fold_constants.h"
@@ -40,10 +40,7 @@ const Pass& find_pass(std::string_view name) {
 
 bool verification_enabled() {
 #ifdef NDEBUG
-  static const bool on = [] {
-    const char* value = std::getenv("CALQUE_VERIFY");
-    return value != nullptr && std::string_view(value) == "1";
-  }();
+  static const bool on = is_on("CALQUE_VERIFY");
   return on;
 #else
   return true;

@@ -9,6 +9,7 @@
 
 #include "calque/calque.h"
 
+#include "ir/environment.h"
 #include "runtime/memory/workspace.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/parallel.h"
@@ -145,18 +146,37 @@ TEST(ParallelFor, CoversTheRangeOnceInChunksOfTheGrain) {
 
 TEST(Environment, EveryVariableIsInTheTableOnce) {
   std::map<std::string_view, int> names;
-  for (const auto& v : runtime::environment_table()) {
+  for (const EnvironmentVariable& v : kEnvironmentTable) {
     EXPECT_TRUE(v.name.starts_with("CALQUE_")) << v.name;
     EXPECT_EQ(++names[v.name], 1) << v.name;
-    EXPECT_FALSE(v.meaning.empty()) << v.name;
+    EXPECT_FALSE(v.values.empty() || v.otherwise.empty() || v.meaning.empty()) << v.name;
   }
 }
 
-TEST(Environment, EveryVariableIsDocumented) {
+/// The columns of each row of a Markdown table whose first column is a variable.
+std::vector<std::vector<std::string>> documented_variables() {
   std::ifstream in(CALQUE_TEST_DATA_DIR "/../docs/environment.md");
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  for (const auto& v : runtime::environment_table()) {
-    EXPECT_NE(text.find("| `" + std::string(v.name) + "` |"), text.npos) << v.name;
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("| `CALQUE_")) continue;
+    std::vector<std::string>& row = rows.emplace_back();
+    for (size_t begin = 2; begin < line.size();) {
+      const size_t end = line.find(" |", begin);
+      row.push_back(line.substr(begin, end - begin));
+      begin = end == line.npos ? line.size() : end + 3;
+    }
+  }
+  return rows;
+}
+
+TEST(Environment, TheDocumentedTableIsTheLibrarys) {
+  const auto rows = documented_variables();
+  ASSERT_EQ(rows.size(), std::size(kEnvironmentTable));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const EnvironmentVariable& v = kEnvironmentTable[i];
+    ASSERT_EQ(rows[i].size(), 4u) << v.name;
+    EXPECT_EQ(rows[i][0], "`" + std::string(v.name) + "`");
+    EXPECT_EQ(rows[i][2], v.otherwise) << v.name;
   }
 }
 
