@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compile/compiler.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
 #include "runtime/device/device_memory.h"
@@ -22,7 +23,8 @@ constexpr int64_t kDeviceAlignment = 64;
 
 class GpuProgram final : public DeviceProgram {
  public:
-  GpuProgram(DeviceApi& api, kernel::Program program, const codegen::DeviceOptions& options, const std::string& blame)
+  GpuProgram(KernelDevice& api, kernel::Program program, const codegen::DeviceOptions& options,
+             const std::string& blame)
       : api_(api), program_(std::move(program)), code_(api.load(program_, options, blame)) {
     for (const AnyArray& a : program_.constants) constants_.push_back(upload_to(api, a.data(), a.bytes()));
     program_.constants.clear();
@@ -54,7 +56,7 @@ class GpuProgram final : public DeviceProgram {
   }
 
  private:
-  DeviceApi& api_;
+  KernelDevice& api_;
   kernel::Program program_;
   std::shared_ptr<const LoadedProgram> code_;
   std::vector<detail::Storage> constants_;
@@ -77,8 +79,7 @@ std::string lines_of(const Graph& graph) {
 }
 
 kernel::GpuLimits limits_of(const CompileOptions& options) {
-  kernel::GpuLimits limits;
-  if (options.device != cpu()) limits = device_api(options.device).limits();
+  kernel::GpuLimits limits = device_api(options.device).limits();
   limits.fast_math = options.fast_math;
   limits.deterministic = options.deterministic || options.strict;
   return limits;
@@ -104,27 +105,56 @@ kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& o
 }
 
 codegen::DeviceOptions device_code_options(const CompileOptions& options) {
+  const DeviceApi& api = device_api(options.device);
   codegen::DeviceOptions code{.strict = options.strict,
                               .fast_math = options.fast_math,
                               .flush_subnormals = options.flush_subnormals || options.fast_math};
-  if (options.device != cpu()) {
-    const DeviceApi& api = device_api(options.device);
-    code.arch = api.arch();
-    code.newest_ptx = api.newest_ptx();
-  }
+  code.arch = api.arch();
+  code.newest_ptx = api.newest_ptx();
   return code;
 }
 
 std::string ptx_of(const Graph& graph, CompileOptions options) {
-  if (options.device == cpu() && gpu_available()) options.device = gpu();
+  if (has_host_memory(options.device) && gpu_available()) options.device = gpu();
   return codegen::compile_ptx(plan_for_device(simplified_for_device(graph, options), options),
                               device_code_options(options))
       .ptx;
 }
 
-std::shared_ptr<const Executable> make_device_executable(const Graph& graph, const CompileOptions& options,
-                                                         CompileReport& report) {
-  DeviceApi& api = device_api(options.device);
+namespace {
+
+class KernelDeviceCompiler final : public Compiler {
+ public:
+  std::vector<PassInfo> passes() const override {
+    std::vector<PassInfo> passes = {kTracePass};
+    const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
+    add(transform::simplify_passes());
+    add(kernel::program_passes(kernel::ParallelLoops::none));
+    passes.push_back(kernel::kScheduleGpuPass);
+    add(codegen::device_passes());
+    return passes;
+  }
+  Graph simplify(const Graph& graph, const CompileOptions& options, PassLog* log) const override {
+    return simplified_for_device(graph, options, log);
+  }
+  kernel::Program plan(const Graph& simplified, std::span<const Strides>, const CompileOptions& options,
+                       PassLog* log) const override {
+    return plan_for_device(simplified, options, log);
+  }
+  std::string llvm_ir(const kernel::Program& program, const CompileOptions& options) const override {
+    return codegen::device_llvm_ir(program, device_code_options(options));
+  }
+  std::string assembly(const kernel::Program& program, const CompileOptions& options) const override {
+    return codegen::compile_ptx(program, device_code_options(options)).ptx;
+  }
+  std::shared_ptr<const Executable> compile(const Graph& graph, std::span<const Strides> strides,
+                                            const CompileOptions& options, CompileReport& report) const override;
+};
+
+std::shared_ptr<const Executable> KernelDeviceCompiler::compile(const Graph& graph, std::span<const Strides>,
+                                                                const CompileOptions& options,
+                                                                CompileReport& report) const {
+  KernelDevice& api = kernel_device(options.device);
   auto executable = std::make_shared<Executable>();
   executable->inputs = graph.input_types();
   executable->set_outputs(graph.output_types());
@@ -149,6 +179,13 @@ std::shared_ptr<const Executable> make_device_executable(const Graph& graph, con
   code.log = &report.passes;
   executable->device = std::make_shared<const GpuProgram>(api, std::move(program), code, lines_of(graph));
   return executable;
+}
+
+}  // namespace
+
+const Compiler& kernel_device_compiler() {
+  static const auto& one = *new KernelDeviceCompiler;  // functions may still be compiled while the program ends
+  return one;
 }
 
 }  // namespace calque::runtime

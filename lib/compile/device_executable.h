@@ -17,7 +17,7 @@ class DeviceProgram {
   virtual void run(std::span<void* const> inputs, std::span<void* const> outputs) const = 0;
 };
 
-/// The scheduled program of a simplified graph for a device (with default GPU limits when `device` is the CPU).
+/// The scheduled program of a simplified graph for options.device (for the CPU, with default GPU limits).
 kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options, PassLog* log = nullptr);
 /// The counterpart of `simplified_graph` for devices.
 Graph simplified_for_device(const Graph& graph, const CompileOptions& options, PassLog* log = nullptr);
@@ -25,10 +25,5 @@ Graph simplified_for_device(const Graph& graph, const CompileOptions& options, P
 codegen::DeviceOptions device_code_options(const CompileOptions& options);
 /// PTX of the graph for options.device; when that is the CPU, for the first GPU or else the oldest supported target.
 std::string ptx_of(const Graph& graph, CompileOptions options);
-
-/// Compiles for options.device. A graph that cannot run there runs on the host, and the log says so. Throws
-/// CompileError.
-std::shared_ptr<const Executable> make_device_executable(const Graph& graph, const CompileOptions& options,
-                                                         CompileReport& report);
 
 }  // namespace calque::runtime

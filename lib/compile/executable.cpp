@@ -7,18 +7,16 @@
 
 #include <xxhash.h>
 
-#include "calque/device.h"
 #include "calque/ir/errors.h"
 
+#include "compile/compiler.h"
 #include "compile/constants.h"
-#include "compile/device_executable.h"
 #include "compile/pipeline.h"
 #include "ir/stopwatch.h"
 #include "ir/values/bytes.h"
 #include "runtime/device/device_api.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/flight_cache.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime {
 namespace {
@@ -65,19 +63,7 @@ std::atomic<uint64_t> compilations{0};
 std::shared_ptr<const Executable> compile_graph(const Graph& graph, std::span<const Strides> strides,
                                                 const CompileOptions& options, CompileReport& report) {
   compilations.fetch_add(1, std::memory_order_relaxed);
-  if (options.device != cpu()) return make_device_executable(graph, options, report);
-  // In destructors of static objects LLVM may already be shut down.
-  if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
-  if (const auto reason = needs_reference(graph)) {
-    log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
-    return make_reference_executable(graph, strides, options);
-  }
-  try {
-    return make_native_executable(graph, strides, options, report);
-  } catch (const CompileError&) {
-    if (codegen::can_compile()) throw;
-    return make_reference_executable(graph, strides, options);  // LLVM was shut down during compilation
-  }
+  return compiler_of(options.device.kind).compile(graph, strides, options, report);
 }
 
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
@@ -150,7 +136,7 @@ std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<
   Key key{canonical_hash(graph), large_constants_hash(graph), {}, options, {}};
   for (const Strides& s : strides) key.strides.insert(key.strides.end(), s.begin(), s.end());
   if (!options.reference) key.target = target_key();
-  if (options.device != cpu()) key.target += device_api(options.device).code_key();
+  key.target += device_api(options.device).code_key();
   const uint64_t hash = hash_of(key);
   r.key = stage.lap();
   std::vector<std::shared_ptr<const Entry>> evicted;

@@ -78,14 +78,14 @@ struct Context {
   std::exception_ptr exception;
 };
 
-/// The stages between a traced graph and native code, for `lower` and `explain`.
+/// The stages between a traced graph and native code for the host; compile/compiler.h has those of every device.
 Graph simplified_graph(const Graph& graph, const CompileOptions& options, PassLog* log = nullptr);
 kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
                            PassLog* log = nullptr);
 /// The passes from a traced graph to code for devices of the kind, in the order in which they first run.
 std::vector<PassInfo> pipeline_passes(Device::Kind kind);
 /// Kernels, missed fusions with reasons, bytes and operations, as text.
-std::string explain_plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options);
+std::string explain_plan(const kernel::Program& program);
 codegen::CodegenOptions codegen_options(const CompileOptions& options);
 /// The reason why the graph cannot become native code yet (complex numbers), or nothing.
 std::optional<std::string> needs_reference(const Graph& graph);

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <sstream>
 
-#include "calque/device.h"
+#include "calque/ir/errors.h"
 
-#include "codegen/gpu/device_code.h"
 #include "codegen/llvm/target.h"
-#include "compile/device_executable.h"
+#include "compile/compiler.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
-#include "kernel/schedule_gpu/schedule_gpu.h"
 #include "runtime/process/environment.h"
+#include "runtime/process/log.h"
 #include "runtime/process/parallel.h"
 #include "transform/simplify/simplify.h"
 
@@ -31,20 +30,6 @@ kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> str
   return kernel::build_program(simplified, build);
 }
 
-std::vector<PassInfo> pipeline_passes(Device::Kind kind) {
-  std::vector<PassInfo> passes = {kTracePass};
-  const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
-  add(transform::simplify_passes());
-  add(kernel::program_passes(kind == Device::Kind::cpu ? kernel::ParallelLoops::sums : kernel::ParallelLoops::none));
-  if (kind == Device::Kind::cpu) {
-    add(codegen::codegen_passes());
-  } else {
-    passes.push_back(kernel::kScheduleGpuPass);
-    add(codegen::device_passes());
-  }
-  return passes;
-}
-
 namespace {
 
 /// The largest private memory per thread of parallel loops.
@@ -59,9 +44,7 @@ int64_t private_bytes(const std::vector<kernel::Step>& steps) {
 
 }  // namespace
 
-std::string explain_plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options) {
-  const kernel::Program program =
-      options.device == cpu() ? plan_graph(simplified, strides, options) : plan_for_device(simplified, options);
+std::string explain_plan(const kernel::Program& program) {
   std::ostringstream out;
   out << program.kernels.size() << (program.kernels.size() == 1 ? " kernel, " : " kernels, ") << program.workspace_bytes
       << " bytes of workspace";
@@ -113,6 +96,61 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   for (const AnyArray& a : executable->constant_arrays) executable->constants.push_back(a.data());
   return executable;
 }
+
+namespace {
+
+class HostCompiler final : public Compiler {
+ public:
+  std::vector<PassInfo> passes() const override {
+    std::vector<PassInfo> passes = {kTracePass};
+    const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
+    add(transform::simplify_passes());
+    add(kernel::program_passes(kernel::ParallelLoops::sums));
+    add(codegen::codegen_passes());
+    return passes;
+  }
+  Graph simplify(const Graph& graph, const CompileOptions& options, PassLog* log) const override {
+    return simplified_graph(graph, options, log);
+  }
+  kernel::Program plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
+                       PassLog* log) const override {
+    return plan_graph(simplified, strides, options, log);
+  }
+  std::string llvm_ir(const kernel::Program& program, const CompileOptions& options) const override {
+    return codegen::llvm_ir(program, codegen_options(options));
+  }
+  std::string assembly(const kernel::Program& program, const CompileOptions& options) const override {
+    return codegen::assembly(program, codegen_options(options));
+  }
+  std::shared_ptr<const Executable> compile(const Graph& graph, std::span<const Strides> strides,
+                                            const CompileOptions& options, CompileReport& report) const override {
+    // In destructors of static objects LLVM may already be shut down.
+    if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
+    if (const auto reason = needs_reference(graph)) {
+      log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
+      return make_reference_executable(graph, strides, options);
+    }
+    try {
+      return make_native_executable(graph, strides, options, report);
+    } catch (const CompileError&) {
+      if (codegen::can_compile()) throw;
+      return make_reference_executable(graph, strides, options);  // LLVM was shut down during compilation
+    }
+  }
+};
+
+}  // namespace
+
+const Compiler& host_compiler() {
+  static const auto& one = *new HostCompiler;  // functions may still be compiled while the program ends
+  return one;
+}
+
+const Compiler& compiler_of(Device::Kind kind) {
+  return kind == Device::Kind::cpu ? host_compiler() : kernel_device_compiler();
+}
+
+std::vector<PassInfo> pipeline_passes(Device::Kind kind) { return compiler_of(kind).passes(); }
 
 const std::string& target_key() {
   // Never destroyed: functions may still be compiled while the program ends.

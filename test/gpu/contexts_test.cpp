@@ -40,7 +40,7 @@ class Contexts : public testing::Test {
 };
 
 /// Work that needs a context.
-float compute(runtime::DeviceApi& api) {
+float compute(runtime::KernelDevice& api) {
   static const Graph g = parse("calque 1\ngraph f(%a: f32[4]) {\n %b = mul %a %a\n return %b\n}\n");
   return F(test::run_on(api, g, {F{1, 2, 3, 4}}, {})[0])(3);
 }

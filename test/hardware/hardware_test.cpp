@@ -24,7 +24,7 @@ RandomGraphOptions exact_options() {
 }
 
 void compare(uint64_t first, uint64_t count, const RandomGraphOptions& options, const kernel::GpuLimits& limits) {
-  runtime::DeviceApi& api = runtime::device_api(gpu());
+  runtime::KernelDevice& api = runtime::kernel_device(gpu());
   codegen::CodegenOptions native;
   native.strict = true;
   codegen::DeviceOptions device;

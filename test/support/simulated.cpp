@@ -40,7 +40,7 @@ std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArr
   return run_on(runtime::simulated_device(), graph, inputs, limits, options);
 }
 
-std::vector<AnyArray> run_on(runtime::DeviceApi& api, const Graph& graph, const std::vector<AnyArray>& inputs,
+std::vector<AnyArray> run_on(runtime::KernelDevice& api, const Graph& graph, const std::vector<AnyArray>& inputs,
                              const kernel::GpuLimits& limits, const codegen::DeviceOptions& options) {
   const kernel::Program program = program_for_gpu(graph, limits);
   const auto code = api.load(program, options, "");

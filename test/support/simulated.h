@@ -27,7 +27,7 @@ kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& lim
 std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::DeviceOptions& options = {});
 /// The same on any device.
-std::vector<AnyArray> run_on(runtime::DeviceApi& api, const Graph& graph, const std::vector<AnyArray>& inputs,
+std::vector<AnyArray> run_on(runtime::KernelDevice& api, const Graph& graph, const std::vector<AnyArray>& inputs,
                              const kernel::GpuLimits& limits, const codegen::DeviceOptions& options = {});
 
 }  // namespace calque::test

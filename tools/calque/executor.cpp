@@ -2,8 +2,8 @@
 
 #include "calque/ir/errors.h"
 
-#include "runtime/call/device_dispatch.h"
 #include "runtime/call/dispatch.h"
+#include "runtime/device/device_api.h"
 
 namespace calque::cli {
 
@@ -12,7 +12,7 @@ Executor::Executor(std::string_view operation, const Graph& graph, const runtime
   const std::string title(operation);
   const auto reason = runtime::needs_reference(graph);
   detail::require_device(title, device_, {});
-  if (reason && !compile.reference && device_ == cpu())
+  if (reason && !compile.reference && runtime::has_host_memory(device_))
     throw CompileError(title + ": " + *reason + "; --device=reference evaluates this graph");
   std::vector<runtime::Strides> strides;
   for (const Value v : graph.inputs()) strides.push_back(row_major_strides(graph.shape(v)));
@@ -22,8 +22,7 @@ Executor::Executor(std::string_view operation, const Graph& graph, const runtime
 std::vector<AnyArray> Executor::operator()(const std::vector<AnyArray>& inputs) const {
   std::vector<const AnyArray*> pointers;
   for (const AnyArray& a : inputs) pointers.push_back(&a);
-  return device_ == cpu() ? runtime::execute(*executable_, pointers)
-                          : runtime::execute_on_device(*executable_, pointers, device_);
+  return runtime::execute(*executable_, pointers, device_);
 }
 
 std::vector<AnyArray> Executor::to_device(std::vector<AnyArray> inputs) const {

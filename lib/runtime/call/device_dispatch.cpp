@@ -18,7 +18,9 @@ namespace {
 
 using detail::LeafRef;
 
-bool is_on_device(const LeafRef& leaf) { return leaf.kind == LeafRef::Kind::array && leaf.array->device() != cpu(); }
+bool is_on_device(const LeafRef& leaf) {
+  return leaf.kind == LeafRef::Kind::array && !has_host_memory(leaf.array->device());
+}
 
 size_t bytes_of(const LeafRef& leaf) { return calque::bytes_of(leaf.type()); }
 

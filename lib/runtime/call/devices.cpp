@@ -8,7 +8,8 @@
 #include "calque/ir/errors.h"
 
 #include "runtime/cuda/cuda_device.h"
-#include "runtime/device/device_memory.h"
+#include "runtime/device/device_api.h"
+#include "runtime/device/host_device.h"
 #include "runtime/process/environment.h"
 #include "runtime/simulator/simulated_device.h"
 
@@ -34,8 +35,8 @@ std::optional<Device> device_named(std::string_view text) {
 
 /// The reason why a device cannot be used, if there is one.
 std::optional<std::string> why_not(Device device) {
-  if (device == cpu() || device == gpu_sim()) return std::nullopt;
-  if (device.kind != Device::Kind::gpu) return "there is one of its kind";
+  if (device.kind != Device::Kind::gpu)
+    return device.index == 0 ? std::nullopt : std::optional<std::string>("there is one of its kind");
   const runtime::CudaDevices& all = runtime::cuda_devices();
   if (!all.problem.empty()) return all.problem;
   if (device.index >= 0 && static_cast<size_t>(device.index) < all.devices.size()) {
@@ -102,36 +103,31 @@ void require_device(std::string_view operation, Device device, Location location
 }
 
 AnyArray copy_to_device(std::string_view operation, const AnyArray& array, Device device, Location location) {
-  require_device(operation, device, location);
-  if (array.device() == device && (device != cpu() || array.storage().device_memory() == nullptr)) return array;
-  const size_t bytes = array.bytes();
-  const void* const data = array.data();  // downloads from another device
-  if (device != cpu())
-    return AnyArray(array.type(), runtime::upload_to(runtime::device_api(device), data, bytes), device);
-  // The storage caches its host copy, which all readers share.
-  return AnyArray(array.type(),
-                  Storage::borrow(const_cast<void*>(data), bytes, [keep = array.storage()] { (void)keep; }));
+  return runtime::device_api(device, operation, location).put(array);
 }
 
 }  // namespace detail
 
 namespace runtime {
 
-void DeviceApi::submit(const LoadedProgram& program, const Command& command) {
-  switch (command.kind) {
-    case Command::Kind::launch:
-      return launch(program, command.kernel, command.addresses.data());
-    case Command::Kind::copy:
-      return copy(command.addresses[0], command.addresses[1], command.bytes);
-    case Command::Kind::store:
-      return store(command.addresses[0], command.value, command.bytes);
-  }
+DeviceApi& device_api(Device device, std::string_view operation, Location location) {
+  if (device.kind != Device::Kind::cpu) return kernel_device(device, operation, location);
+  detail::require_device(operation, device, location);
+  return host_device();
 }
 
-DeviceApi& device_api(Device device, std::string_view operation, Location location) {
+KernelDevice& kernel_device(Device device, std::string_view operation, Location location) {
   detail::require_device(operation, device, location);
-  if (device == gpu_sim()) return simulated_device();
-  return *cuda_devices().devices[static_cast<size_t>(device.index)];
+  switch (device.kind) {
+    case Device::Kind::gpu:
+      return *cuda_devices().devices[static_cast<size_t>(device.index)];
+    case Device::Kind::gpu_sim:
+      return simulated_device();
+    case Device::Kind::cpu:
+      break;
+  }
+  throw DeviceError(std::string(operation) + ": device " + to_string(device) + " launches no kernels" +
+                    where_text(location));
 }
 
 }  // namespace runtime

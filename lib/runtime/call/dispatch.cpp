@@ -4,11 +4,11 @@
 
 #include <cstring>
 
-#include "calque/device.h"
 #include "calque/ir/errors.h"
 
 #include "primitives/control/effects.h"
 #include "runtime/call/device_dispatch.h"
+#include "runtime/device/device_api.h"
 #include "runtime/memory/workspace.h"
 #include "runtime/process/parallel.h"
 
@@ -85,7 +85,7 @@ void run_entry(const Executable& executable, Block& block) {
 void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> lifted,
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
              detail::OutputArrays& outputs, const DonatedBuffers& donated) {
-  if (device != cpu()) [[unlikely]]
+  if (!has_host_memory(device)) [[unlikely]]
     return execute_on_device(executable, leaves, lifted, constants, sources, device, outputs, donated);
   Block block;
   for (const detail::LeafRef& leaf : leaves) {
@@ -118,7 +118,8 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
   if (executable.entry != nullptr) run_entry(executable, block);
 }
 
-std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs) {
+std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs, Device device) {
+  if (!has_host_memory(device)) return execute_on_device(executable, inputs, device);
   Block block;
   for (const AnyArray* input : inputs) block.push_back(const_cast<void*>(input->data()));
   std::vector<AnyArray> outputs;

@@ -28,8 +28,9 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
              detail::OutputArrays& outputs, const DonatedBuffers& donated = {});
 
-/// Runs `executable` on arrays and returns its outputs.
-std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs);
+/// Runs `executable` on arrays, which are copied to the device it was compiled for, and returns its outputs.
+std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs,
+                              Device device = {});
 
 /// Runs the entry of `executable` on the inputs and outputs in `block`, to which the constants and the workspace are
 /// appended. Rethrows an exception thrown by a callback. Throws OutOfMemory.

@@ -7,11 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "calque/device.h"
-
 #include "ir/values/bytes.h"
 #include "runtime/call/device_dispatch.h"
 #include "runtime/call/function_state.h"
+#include "runtime/device/device_api.h"
 
 namespace calque::runtime {
 namespace {
@@ -82,7 +81,7 @@ const char* donation_of(const detail::FunctionState& function, const detail::Arg
 
 DonatedBuffers donated_buffers(const detail::FunctionState& function, const detail::Arguments& arguments,
                                const Executable& executable, Device device) {
-  if (device != cpu()) return donated_buffers_on_device(function, arguments, executable, device);
+  if (!has_host_memory(device)) return donated_buffers_on_device(function, arguments, executable, device);
   DonatedBuffers donated;
   if (executable.in_place.empty()) return donated;
   donated.outputs.resize(executable.in_place.size());

@@ -3,7 +3,7 @@
 
 #include "calque/device.h"
 
-#include "compile/device_executable.h"
+#include "compile/compiler.h"
 #include "runtime/call/function_state.h"
 
 namespace calque::detail {
@@ -72,11 +72,10 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
     out << recorded << " equations, run by the reference evaluator: " << *reason << "\n";
     return out.str();
   }
-  const bool on_cpu = device == cpu();
-  const Graph simplified =
-      on_cpu ? runtime::simplified_graph(traced.graph, options) : runtime::simplified_for_device(traced.graph, options);
+  const runtime::Compiler& compiler = runtime::compiler_of(device.kind);
+  const Graph simplified = compiler.simplify(traced.graph, options);
   out << recorded << " equations recorded, " << simplified.num_equations() << " after simplification\n";
-  out << runtime::explain_plan(simplified, runtime::input_strides(arguments, traced.graph), options);
+  out << runtime::explain_plan(compiler.plan(simplified, runtime::input_strides(arguments, traced.graph), options));
   return out.str();
 }
 

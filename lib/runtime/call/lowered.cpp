@@ -5,8 +5,7 @@
 #include "calque/device.h"
 #include "calque/jit.h"
 
-#include "codegen/codegen.h"
-#include "codegen/gpu/device_code.h"
+#include "compile/compiler.h"
 #include "compile/device_executable.h"
 #include "compile/executable.h"
 #include "runtime/call/donation.h"
@@ -16,16 +15,16 @@
 namespace calque::detail {
 namespace {
 
+const runtime::Compiler& compiler_of(const LoweredState& lowered) {
+  return runtime::compiler_of(lowered.options.device.kind);
+}
+
 kernel::Program program_of(const LoweredState& lowered) {
   if (const auto reason = runtime::needs_reference(lowered.compilable)) {
     throw CompileError(lowered.function->title() + ": " + *reason + where_text(lowered.function->location));
   }
-  if (lowered.options.device != cpu()) {
-    return runtime::plan_for_device(runtime::simplified_for_device(lowered.compilable, lowered.options),
-                                    lowered.options);
-  }
-  return runtime::plan_graph(runtime::simplified_graph(lowered.compilable, lowered.options), lowered.strides,
-                             lowered.options);
+  const runtime::Compiler& compiler = compiler_of(lowered);
+  return compiler.plan(compiler.simplify(lowered.compilable, lowered.options), lowered.strides, lowered.options);
 }
 
 }  // namespace
@@ -60,14 +59,11 @@ std::string lowered_plan(const LoweredState& lowered) {
 }
 
 std::string lowered_llvm_ir(const LoweredState& lowered) {
-  if (lowered.options.device != cpu())
-    return codegen::device_llvm_ir(program_of(lowered), runtime::device_code_options(lowered.options));
-  return codegen::llvm_ir(program_of(lowered), runtime::codegen_options(lowered.options));
+  return compiler_of(lowered).llvm_ir(program_of(lowered), lowered.options);
 }
 
 std::string lowered_assembly(const LoweredState& lowered) {
-  if (lowered.options.device != cpu()) return lowered_ptx(lowered);
-  return codegen::assembly(program_of(lowered), runtime::codegen_options(lowered.options));
+  return compiler_of(lowered).assembly(program_of(lowered), lowered.options);
 }
 
 std::string lowered_ptx(const LoweredState& lowered) {

@@ -5,8 +5,8 @@
 #include "calque/device.h"
 #include "calque/ir/errors.h"
 
-#include "runtime/call/device_dispatch.h"
 #include "runtime/call/dispatch.h"
+#include "runtime/device/device_api.h"
 #include "runtime/memory/array_pool.h"
 #include "runtime/process/environment.h"
 #include "transform/simplify/lift_constants.h"
@@ -20,7 +20,7 @@ class CommonDevice {
   explicit CommonDevice(std::string_view operation) : operation_(operation), home_(default_device()) {}
   void add(const AnyArray& array) {
     const Device its = array.device();
-    if (its == cpu() && home_ != cpu()) return;
+    if (runtime::has_host_memory(its) && !runtime::has_host_memory(home_)) return;
     if (device_ && *device_ != its) {
       throw DeviceError(std::string(operation_) + ": operands are on different devices, " + to_string(*device_) +
                         " and " + to_string(its) + "; move one with to()");
@@ -93,8 +93,7 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
   report.equations = traced.graph.num_equations();
   const auto executable = runtime::find_executable(traced.graph, strides, compile, &report);
   runtime::log_compilation(std::string(name), report);
-  std::vector<AnyArray> made =
-      device == cpu() ? runtime::execute(*executable, inputs) : runtime::execute_on_device(*executable, inputs, device);
+  std::vector<AnyArray> made = runtime::execute(*executable, inputs, device);
   for (size_t k = 0; k < computed.size(); ++k) results[computed[k]] = std::move(made[k]);
   return results;
 }

@@ -7,6 +7,7 @@
 
 #include "codegen/codegen.h"
 #include "runtime/call/function_state.h"
+#include "runtime/device/device_api.h"
 #include "runtime/memory/workspace.h"
 
 namespace calque::detail {
@@ -53,7 +54,7 @@ void call_scalar(const void* state, const void* const* arguments, void* result) 
 
 ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, Arguments& arguments,
                           const CallSite& site, const Type& result) {
-  if (function->options.device && *function->options.device != cpu()) {
+  if (function->options.device && !runtime::has_host_memory(*function->options.device)) {
     throw DeviceError(function->title() + ": a function of scalars runs on the CPU, not on " +
                       to_string(*function->options.device) + where_text(function->location));
   }

@@ -7,6 +7,7 @@
 #include "ir/stopwatch.h"
 #include "runtime/call/donation.h"
 #include "runtime/call/function_state.h"
+#include "runtime/device/device_api.h"
 #include "runtime/process/environment.h"
 #include "trace/builder.h"
 #include "transform/simplify/lift_constants.h"
@@ -19,7 +20,7 @@ using detail::LeafRef;
 AnyArray value_of(const LeafRef& leaf) {
   switch (leaf.kind) {
     case LeafRef::Kind::array:
-      if (leaf.array->device() != cpu()) return detail::copy_to_device("call", *leaf.array, cpu(), {});
+      if (!has_host_memory(leaf.array->device())) return detail::copy_to_device("call", *leaf.array, cpu(), {});
       // The caller's own memory may change after the call, while a result may be the argument itself.
       return leaf.array->storage().owned() ? *leaf.array : detail::copy_of(detail::view_of(*leaf.array));
     case LeafRef::Kind::view:
@@ -54,7 +55,7 @@ CompileOptions compile_options(const detail::FunctionState& function, const deta
                                const CallEntry& entry) {
   CompileOptions options = compile_options(function);
   options.device = entry.device;
-  options.deterministic = function.options.deterministic && entry.device != cpu();
+  options.deterministic = function.options.deterministic && device_api(entry.device).varies_order_of_sums();
   const auto leaves = arguments.leaves();
   const auto ends = arguments.ends();
   for (const int position : function.options.donate) {
@@ -91,7 +92,7 @@ Device check_leaves(const detail::FunctionState& function, const detail::Argumen
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].kind != LeafRef::Kind::array) continue;
     const Device its = leaves[i].array->device();
-    if (its == cpu() && home != cpu()) continue;  // copied to where the call runs
+    if (has_host_memory(its) && !has_host_memory(home)) continue;  // copied to where the call runs
     if (!device) {
       device = its;
       first = i;

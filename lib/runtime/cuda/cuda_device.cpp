@@ -32,10 +32,10 @@ std::string key_of(const kernel::Program& program, const codegen::PtxProgram& pt
   return key;
 }
 
-class CudaDevice final : public DeviceApi {
+class CudaDevice final : public KernelDevice {
  public:
   CudaDevice(std::shared_ptr<const cuda::Driver> driver, int number)
-      : DeviceApi(gpu(number)), context_(std::move(driver), number) {}
+      : KernelDevice(gpu(number)), context_(std::move(driver), number) {}
   ~CudaDevice() override { free_all(pool_.clear()); }
 
   kernel::GpuLimits limits() const override { return {.processors = context_.processors()}; }
@@ -68,7 +68,7 @@ class CudaDevice final : public DeviceApi {
   void submit_chain(const LoadedProgram& program, size_t chain, std::span<void* const> buffers,
                     const MakeCommands& commands) override {
     if (!static_cast<const CudaProgram&>(program).replay(chain, buffers, commands)) {
-      DeviceApi::submit_chain(program, chain, buffers, commands);
+      KernelDevice::submit_chain(program, chain, buffers, commands);
     }
   }
   void synchronize() override { context_.synchronize(); }
@@ -209,7 +209,7 @@ CudaDevices open_cuda_devices(const std::string& library) {
     if (count == 0) all.problem = "CUDA's driver shows no devices";
     for (int i = 0; i < count; ++i) {
       std::string problem;
-      std::unique_ptr<DeviceApi> device;
+      std::unique_ptr<KernelDevice> device;
       try {
         device = std::make_unique<CudaDevice>(driver, i);
       } catch (const DeviceError& e) {

@@ -9,10 +9,10 @@
 namespace calque::runtime {
 
 struct CudaDevices {
-  std::vector<std::unique_ptr<DeviceApi>> devices;  ///< null: cannot be used
-  std::vector<std::string> problems;                ///< by device: why it cannot be used
-  std::string problem;                              ///< why there are none
-  int driver_version = 0;                           ///< 12040 is 12.4
+  std::vector<std::unique_ptr<KernelDevice>> devices;  ///< null: cannot be used
+  std::vector<std::string> problems;                   ///< by device: why it cannot be used
+  std::string problem;                                 ///< why there are none
+  int driver_version = 0;                              ///< 12040 is 12.4
 };
 
 /// Opens the driver on first use. A device gets its context with its first work.

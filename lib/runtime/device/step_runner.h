@@ -44,8 +44,8 @@ Chains chains_of(const kernel::Program& program, size_t least, size_t most);
 /// Runs the steps once, chains as a whole. `buffers` are the addresses of the program's buffers.
 class StepRunner {
  public:
-  StepRunner(DeviceApi& api, const kernel::Program& program, const LoadedProgram& code, std::span<void* const> buffers,
-             const Chains* chains = nullptr)
+  StepRunner(KernelDevice& api, const kernel::Program& program, const LoadedProgram& code,
+             std::span<void* const> buffers, const Chains* chains = nullptr)
       : api_(api),
         program_(program),
         code_(code),
@@ -70,7 +70,7 @@ class StepRunner {
   void* address_at(int32_t buffer, int64_t offset, const std::vector<kernel::View::Term>& terms) const;
   DType dtype(const kernel::View& view) const { return program_.buffers[static_cast<size_t>(view.buffer)].type.dtype; }
 
-  DeviceApi& api_;
+  KernelDevice& api_;
   const kernel::Program& program_;
   const LoadedProgram& code_;
   const std::span<void* const> buffers_;

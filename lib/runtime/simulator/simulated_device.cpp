@@ -16,9 +16,9 @@ struct SimulatedCode final : LoadedProgram {
   std::string blame;
 };
 
-class SimulatedDevice final : public DeviceApi {
+class SimulatedDevice final : public KernelDevice {
  public:
-  SimulatedDevice() : DeviceApi(gpu_sim()) {}
+  SimulatedDevice() : KernelDevice(gpu_sim()) {}
   std::string code_key() const override { return "simulator"; }
   void* allocate(size_t bytes) override;
   void release(void* memory, size_t) noexcept override {
@@ -63,8 +63,8 @@ void SimulatedDevice::launch(const LoadedProgram& program, int32_t kernel, void*
 
 }  // namespace
 
-DeviceApi& simulated_device() {
-  static DeviceApi& one = *new SimulatedDevice;
+KernelDevice& simulated_device() {
+  static KernelDevice& one = *new SimulatedDevice;
   return one;
 }
 

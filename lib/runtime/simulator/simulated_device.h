@@ -4,6 +4,6 @@
 
 namespace calque::runtime {
 
-DeviceApi& simulated_device();
+KernelDevice& simulated_device();
 
 }  // namespace calque::runtime
