@@ -14,6 +14,7 @@
 #include "compile/pipeline.h"
 #include "ir/stopwatch.h"
 #include "ir/values/bytes.h"
+#include "kernel/schedule/threads.h"
 #include "runtime/device/device_api.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/flight_cache.h"
@@ -26,6 +27,7 @@ struct Key {
   std::vector<int64_t> strides;
   CompileOptions options;
   std::string target;
+  kernel::ThreadOptions threads = kernel::thread_options();
   friend bool operator==(const Key&, const Key&) = default;
 };
 

@@ -9,9 +9,10 @@ struct ThreadOptions {
   double split_above = 50;
   /// The least microseconds of estimated work in a chunk.
   double chunk = 20;
+  friend bool operator==(const ThreadOptions&, const ThreadOptions&) = default;
 };
 
-/// Used for every kernel that is scheduled. Tests change it before they compile.
+/// Used for every kernel that is scheduled, and part of every cache key. Tests change it before they compile.
 ThreadOptions& thread_options();
 
 /// The estimated number of iterations of a while loop.

@@ -48,7 +48,8 @@ class CudaDevice final : public KernelDevice {
   }
   std::string code_key() const override {
     return context_.arch() + "," + std::to_string(context_.processors()) + "," +
-           std::to_string(context_.shared_bytes_of_block());
+           std::to_string(context_.shared_bytes_of_block()) + "," +
+           std::to_string(least_library_flops().load(std::memory_order_relaxed));
   }
   void* allocate(size_t bytes) override;
   void release(void* memory, size_t bytes) noexcept override;
