@@ -9,6 +9,8 @@
 
 #include "calque/calque.h"
 
+#include "codegen/codegen.h"
+
 namespace calque {
 namespace {
 
@@ -105,6 +107,27 @@ TEST_F(Export, ObjectRunsCumulativeSumsAndProductsThatNeedARuntime) {
                 "  return y[499999] == 499999.0f && b[159999] == 200.0f && b[159998] == 0.0f ? 0 : 1;\n"
                 "}\n"),
             0);
+}
+
+TEST_F(Export, HeaderOfAnotherRuntimeTableDoesNotLink) {
+  jit([](auto x) { return x + x; }, {.name = "f"})
+      .lower(spec<float>({4}))
+      .export_object(path("f.o"), {.header = path("f.h")});
+  const std::string main =
+      "#include \"f.h\"\nint main(void) { float x[4] = {1, 2, 3, 4}, y[4]; return f(x, y, 0) || y[3] != 8; }\n";
+  EXPECT_EQ(run(main), 0);
+  std::ifstream in(path("f.h"));
+  std::string header(std::istreambuf_iterator<char>(in), {});
+  const std::string entry = "f_entry_" + std::to_string(codegen::RuntimeTable{}.version);
+  size_t found = 0;
+  for (size_t at = header.find(entry); at != header.npos; at = header.find(entry, at + 1), ++found)
+    header.insert(at + entry.size(), "0");
+  EXPECT_EQ(found, 2u);
+  std::ofstream(path("f.h")) << header;
+  testing::internal::CaptureStderr();
+  const int status = run(main);
+  testing::internal::GetCapturedStderr();
+  EXPECT_EQ(status, -1);
 }
 
 TEST_F(Export, ObjectForAnotherTargetIsWritten) {

@@ -54,8 +54,9 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
   const auto compiled = codegen::compile(program, instrumented);
-  static const codegen::RuntimeTable table{
-      5, &no_host_call, &runtime::parallel_for, &runtime::scratch, &runtime::num_threads, &runtime::private_memory};
+  static const codegen::RuntimeTable table{codegen::RuntimeTable{}.version, &no_host_call,
+                                           &runtime::parallel_for,          &runtime::scratch,
+                                           &runtime::num_threads,           &runtime::private_memory};
   TestContext context{{&table}};
   std::vector<AnyArray> outputs;
   std::vector<void*> pointers;

@@ -52,8 +52,8 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
   throw CompileError("call: generated code reported a failure without an exception");
 }
 
-constinit const codegen::RuntimeTable kRuntimeTable{5,        &host_call,   &parallel_for,
-                                                    &scratch, &num_threads, &private_memory};
+constinit const codegen::RuntimeTable kRuntimeTable{
+    codegen::RuntimeTable{}.version, &host_call, &parallel_for, &scratch, &num_threads, &private_memory};
 
 AnyArray leaf_array(const detail::LeafRef& leaf) {
   const Type type = leaf.type();

@@ -96,6 +96,11 @@ void describe(std::ostream& out, const Type& type, const runtime::Strides& strid
   out << "]";
 }
 
+constexpr uint32_t kVersion = codegen::RuntimeTable{}.version;
+
+/// The version is part of the symbol: an object and a header that disagree about the table do not link.
+std::string entry_symbol(const std::string& symbol) { return symbol + "_entry_" + std::to_string(kVersion); }
+
 /// The runtime functions that the entry needs (codegen::RuntimeTable): loops run on the calling thread, scratch memory
 /// lives for one call.
 void write_context(std::ostream& out, const std::string& symbol) {
@@ -154,6 +159,7 @@ static inline void* $_private(void* context, int64_t bytes) {
 
 /// `f(x0, x1, ..., y0, ..., workspace)`, which fills the entry's argument block.
 std::string header_text(const LoweredState& lowered, const kernel::Program& program, const std::string& symbol) {
+  const std::string entry = entry_symbol(symbol);
   const std::vector<Type> inputs = lowered.graph.input_types(), outputs = lowered.graph.output_types();
   std::ostringstream out, block;
   out << "/* " << lowered.function->title() << ": ";
@@ -169,7 +175,7 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
       << "extern \"C\" {\n#else\n#define " << symbol << "_ALIGNAS _Alignas(64)\n#endif\n"
       << "/* Bytes that `workspace` points to, 64-byte aligned; null will do where it is 0. */\n"
       << "enum { " << symbol << "_workspace_bytes = " << program.workspace_bytes << " };\n"
-      << "int32_t " << symbol << "_entry(void* context, void* const* buffers);\n";
+      << "int32_t " << entry << "(void* context, void* const* buffers);\n";
   for (size_t i = 0; i < program.constants.size(); ++i) {
     std::string data = constant_data(symbol + "_constant" + std::to_string(i), program.constants[i]);
     data.replace(0, std::string("_Alignas(64)").size(), symbol + "_ALIGNAS");
@@ -187,11 +193,11 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
   }
   for (size_t i = 0; i < program.constants.size(); ++i) block << "(void*)" << symbol << "_constant" << i << ", ";
   out << "void* workspace) {\n  void* buffers[] = {" << block.str() << "workspace};\n"
-      << "  static const struct " << symbol << "_table table = {5, 0, " << symbol << "_for, " << symbol << "_scratch, "
-      << symbol << "_threads, " << symbol << "_private};\n"
+      << "  static const struct " << symbol << "_table table = {" << kVersion << ", 0, " << symbol << "_for, " << symbol
+      << "_scratch, " << symbol << "_threads, " << symbol << "_private};\n"
       << "  struct " << symbol << "_context context = {&table, 0, 0, {0, 0}, {0, 0}};\n"
-      << "  const int32_t status = " << symbol
-      << "_entry(&context, buffers);\n  free(context.scratch.data);\n  free(context.own.data);\n  return "
+      << "  const int32_t status = " << entry
+      << "(&context, buffers);\n  free(context.scratch.data);\n  free(context.own.data);\n  return "
          "status;\n}\n#ifdef "
          "__cplusplus\n}\n#endif\n#undef "
       << symbol << "_ALIGNAS\n";
@@ -220,7 +226,7 @@ void export_lowered(const LoweredState& lowered, const std::string& path, const 
   codegen::CodegenOptions code = runtime::codegen_options(lowered.options);
   code.sanitize = false;
   code.target = {options.cpu, options.triple};
-  code.entry_name = symbol + "_entry";
+  code.entry_name = entry_symbol(symbol);
   write_file(path, codegen::object(program, code));
   if (!options.header.empty()) write_file(options.header, header_text(lowered, program, symbol));
 }
