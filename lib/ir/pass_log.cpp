@@ -31,6 +31,7 @@ void PassLog::add(std::string_view pass, double seconds, Over over, const std::f
 
 std::vector<size_t> PassLog::lengths() const {
   std::vector<size_t> lengths;
+  if (!keeps_text_) return lengths;
   for (const Entry& e : entries_) lengths.push_back(e.text.size());
   return lengths;
 }

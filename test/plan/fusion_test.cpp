@@ -17,9 +17,12 @@ struct Built {
   std::string text;
 };
 
-/// Builds a graph's program, having checked that it computes what the reference does (reductions within rounding).
+/// Builds a graph's program, having checked that it computes what the reference does, within rounding.
 Built build(const std::string& text) {
   const Graph g = parse("calque 1\n" + text);
+  const std::vector<AnyArray> inputs = random_inputs(g, 7);
+  const std::vector<AnyArray> got = run_native(g, inputs), want = reference::evaluate(g, inputs);
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(difference(got[i], want[i], 1e-4, 1e-5), "") << g;
   const kernel::Program p = kernel::build_program(canonicalize(g));
   std::ostringstream out;
   out << p;
@@ -222,6 +225,9 @@ TEST(Fusion, ManyScalarsStackedAreOneKernelThatStoresEachOnce) {
   for (int i = 1; i <= 200; ++i) text += " %" + std::to_string(200 + i);
   text += "\n  return %401\n}";
   const Graph g = parse("calque 1\n" + text);
+  const std::vector<AnyArray> inputs = random_inputs(g, 7);
+  const std::vector<AnyArray> got = run_native(g, inputs), want = reference::evaluate(g, inputs);
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(difference(got[i], want[i], 1e-4, 1e-5), "") << g;
   const kernel::Program p = kernel::build_program(canonicalize(g));
   ASSERT_EQ(p.kernels.size(), 1u);
   size_t stores = 0, adds = 0;

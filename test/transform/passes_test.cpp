@@ -80,10 +80,10 @@ std::vector<const Pass*> pointers() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, EveryPass, testing::ValuesIn(pointers()),
-                         [](const auto& info) { return std::string(info.param->name); });
+                         [](const auto& info) { return std::string(info.param->info.name); });
 
 TEST(Passes, AreFoundByName) {
-  EXPECT_EQ(find_pass("dce").name, "dce");
+  EXPECT_EQ(find_pass("dce").info.name, "dce");
   try {
     find_pass("fuse");
     FAIL();

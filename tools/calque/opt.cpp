@@ -50,20 +50,12 @@ constexpr Transformation kTransformations[] = {
 
 std::string list_of_passes() {
   std::string out;
-  for (const transform::Pass& pass : transform::passes()) out += fmt::format("\n  {:22}  {}", pass.name, pass.doc);
+  for (const transform::Pass& pass : transform::passes())
+    out += fmt::format("\n  {:22}  {}", pass.info.name, pass.info.doc);
   out += "\nPasses over kernels (--kernel), in their order:";
   for (const kernel::KernelPass& pass : kernel::kernel_passes())
     out += fmt::format("\n  {:22}  {}", pass.info.name, pass.info.doc);
   return out;
-}
-
-transform::Pass pass_named(const std::string& name) {
-  std::string names;
-  for (const transform::Pass& pass : transform::passes()) {
-    if (pass.name == name) return pass;
-    names += (names.empty() ? "" : ", ") + std::string(pass.name);
-  }
-  throw Error("opt: there is no pass " + name + ", expected one of " + names);
 }
 
 std::vector<std::string> split_at(const std::string& text, char separator) {
@@ -134,7 +126,7 @@ Application application(const Step& step, const Graph& graph) {
 }
 
 Graph applied(const Step& step, const Graph& graph) {
-  if (step.is_pass) return transform::run_pass(pass_named(step.name), graph);
+  if (step.is_pass) return transform::run_pass(transform::find_pass(step.name), graph);
   const Application a = application(step, graph);
   const Json holder{{"transform", Json::array({a.json})}};
   Graph result = CaseTransforms(holder, a.types, {}).apply({graph, 0}).graph;
@@ -168,7 +160,7 @@ std::vector<Step> steps_of(const CLI::App& command, const Options& options) {
       continue;
     }
     for (const std::string& pass : split_at(value, ','))
-      steps.push_back({std::string(pass_named(pass).name), {}, true});
+      steps.push_back({std::string(transform::find_pass(pass).info.name), {}, true});
   }
   return steps;
 }

@@ -7,13 +7,6 @@
 #include <tuple>
 
 namespace calque::codegen {
-
-using kernel::BufferKind;
-using kernel::Program;
-using kernel::Step;
-using kernel::StepKind;
-using kernel::View;
-
 namespace {
 
 // Fewer buffers than this are passed as separate pointers.
@@ -21,7 +14,7 @@ constexpr std::ptrdiff_t kMany = 16;
 
 // The bytes of the enclosing buffer that a view of a step may access.
 struct Span {
-  BufferKind kind = BufferKind::input;
+  kernel::BufferKind kind = kernel::BufferKind::input;
   int32_t index = 0;
   int64_t begin = 0, end = 0;
   size_t view = 0;
@@ -41,14 +34,14 @@ int64_t dense_bytes(const kernel::ProgramBuffer& b) {
   return (last + 1) * static_cast<int64_t>(size_of(b.type.dtype));
 }
 
-Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset, bool whole, int64_t bytes) {
+Span span_of(const kernel::Program& program, size_t view, int32_t buffer, int64_t offset, bool whole, int64_t bytes) {
   const kernel::ProgramBuffer& b = program.buffers[static_cast<size_t>(buffer)];
-  Span s{b.kind, b.kind == BufferKind::workspace ? b.private_to + 1 : b.index, offset, offset + bytes, view};
+  Span s{b.kind, b.kind == kernel::BufferKind::workspace ? b.private_to + 1 : b.index, offset, offset + bytes, view};
   if (whole) {
     s.begin = 0;
     s.end = dense_bytes(b);
   }
-  if (b.kind == BufferKind::workspace) {
+  if (b.kind == kernel::BufferKind::workspace) {
     s.begin += b.offset;
     s.end += b.offset;
   }
@@ -56,31 +49,31 @@ Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset
 }
 
 /// Whether two views are the halves of a double buffer, which each iteration swaps: these never overlap.
-bool alternate(const View& a, const View& b) {
+bool alternate(const kernel::View& a, const kernel::View& b) {
   if (a.choices.empty() || a.choices.size() != b.choices.size()) return false;
-  const View::Choice &x = a.choices[0], &y = b.choices[0];
-  View swapped = b;
+  const kernel::View::Choice &x = a.choices[0], &y = b.choices[0];
+  kernel::View swapped = b;
   swapped.choices[0].phase = x.phase;
   return x.phase != y.phase && a == swapped;
 }
 
 }  // namespace
 
-CallSites::CallSites(const Program& program) : program_(program), calls_(program.kernels.size()) {
+CallSites::CallSites(const kernel::Program& program) : program_(program), calls_(program.kernels.size()) {
   collect(program.steps);
 }
 
-void CallSites::collect(const std::vector<Step>& steps) {
-  for (const Step& step : steps) {
+void CallSites::collect(const std::vector<kernel::Step>& steps) {
+  for (const kernel::Step& step : steps) {
     for (const auto& block : step.blocks) collect(block);
-    if (step.kind == StepKind::kernel) calls_[static_cast<size_t>(step.kernel)].push_back(&step);
+    if (step.kind == kernel::StepKind::kernel) calls_[static_cast<size_t>(step.kernel)].push_back(&step);
   }
 }
 
 std::vector<bool> CallSites::overlaps(size_t kernel) const {
   const kernel::Kernel& k = program_.kernels[kernel];
   std::vector<bool> out(k.buffers.size());
-  for (const Step* call : calls_[kernel]) {
+  for (const kernel::Step* call : calls_[kernel]) {
     std::vector<Span> spans;
     for (size_t v = 0; v < call->views.size(); ++v) {
       const int64_t bytes = k.buffers[v].extent * static_cast<int64_t>(size_of(k.buffers[v].dtype));
@@ -88,7 +81,7 @@ std::vector<bool> CallSites::overlaps(size_t kernel) const {
         spans.push_back(span_of(program_, v, slice.buffer, slice.offset, !slice.terms.empty(), bytes));
       };
       add(call->views[v]);
-      for (const View::Choice& c : call->views[v].choices) add(c);
+      for (const kernel::View::Choice& c : call->views[v].choices) add(c);
     }
     // Sorted by first byte, a span can overlap only its successors up to the first that begins past its end.
     std::sort(spans.begin(), spans.end());
@@ -107,10 +100,10 @@ std::vector<bool> CallSites::overlaps(size_t kernel) const {
 std::vector<int64_t> CallSites::workspace_offsets(size_t kernel) const {
   if (calls_[kernel].size() != 1) return {};
   std::vector<int64_t> offsets;
-  for (const View& view : calls_[kernel][0]->views) {
+  for (const kernel::View& view : calls_[kernel][0]->views) {
     const kernel::ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(view.buffer)];
-    const bool known =
-        buffer.kind == BufferKind::workspace && buffer.private_to < 0 && view.terms.empty() && view.choices.empty();
+    const bool known = buffer.kind == kernel::BufferKind::workspace && buffer.private_to < 0 && view.terms.empty() &&
+                       view.choices.empty();
     offsets.push_back(known ? buffer.offset + view.offset : -1);
   }
   const auto known = std::count_if(offsets.begin(), offsets.end(), [](int64_t offset) { return offset >= 0; });

@@ -247,9 +247,6 @@ class Verifier {
     require(i.primitive < num_primitives(), "there is no such primitive");
     require(i.results.size() == 1, "a scalar operation has one result");
     const Primitive& p = primitive(i.primitive);
-    const auto operands_given = static_cast<int>(i.operands.size());
-    require(operands_given >= p.min_operands && (p.max_operands < 0 || operands_given <= p.max_operands),
-            "a scalar operation has as many operands as its primitive");
     require(p.min_subgraphs == 0 && !p.has_effect, "only elementwise primitives are scalar operations");
     std::vector<Type> types;
     for (const Id id : i.operands) types.push_back({dtype(id), {}});

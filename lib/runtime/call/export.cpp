@@ -9,41 +9,16 @@
 #include "calque/jit.h"
 
 #include "codegen/codegen.h"
+#include "ir/values/cpp_name.h"
 #include "runtime/call/function_state.h"
 
 namespace calque::detail {
 namespace {
 
-const char* c_type(DType dtype) {
-  switch (dtype) {
-    case DType::bool_:
-      return "uint8_t";
-    case DType::i8:
-      return "int8_t";
-    case DType::i16:
-      return "int16_t";
-    case DType::i32:
-      return "int32_t";
-    case DType::i64:
-      return "int64_t";
-    case DType::u8:
-      return "uint8_t";
-    case DType::u16:
-      return "uint16_t";
-    case DType::u32:
-      return "uint32_t";
-    case DType::u64:
-      return "uint64_t";
-    case DType::f16:
-    case DType::bf16:
-      return "uint16_t";
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    default:
-      return "void";
-  }
+/// Of a parameter, in C and C++: 16-bit floats are passed as their bits. Complex numbers are refused before.
+std::string_view c_type(DType dtype) {
+  if (dtype == DType::bool_) return "uint8_t";
+  return dtype == DType::f16 || dtype == DType::bf16 ? "uint16_t" : cpp_name(dtype);
 }
 
 /// Keywords of C and of C++: the header is valid in both.

@@ -15,14 +15,14 @@ namespace calque::transform {
 namespace {
 
 constexpr std::array kPasses = {
-    Pass{"inline", "replaces calls, checkpoints and custom rules by their bodies",
+    Pass{{"inline", "replaces calls, checkpoints and custom rules by their bodies"},
          [](const Graph& g) { return inline_calls(g); }},
-    Pass{"fold", "evaluates equations whose operands are known and small", &fold_constants},
-    Pass{"algebra", "applies bit-exact algebraic laws", &simplify_algebra},
-    Pass{"cse", "merges equations that compute the same value", &eliminate_common_subexpressions},
-    Pass{"dce", "removes equations whose results are unused", &eliminate_dead_code},
-    Pass{"simplify", "all of the above until nothing changes", [](const Graph& g) { return simplify(g); }},
-    Pass{"canonicalize", "puts equations into canonical order", &canonicalize},
+    Pass{{"fold", "evaluates equations whose operands are known and small"}, &fold_constants},
+    Pass{{"algebra", "applies bit-exact algebraic laws"}, &simplify_algebra},
+    Pass{{"cse", "merges equations that compute the same value"}, &eliminate_common_subexpressions},
+    Pass{{"dce", "removes equations whose results are unused"}, &eliminate_dead_code},
+    Pass{{"simplify", "all of the above until nothing changes"}, [](const Graph& g) { return simplify(g); }},
+    Pass{{"canonicalize", "puts equations into canonical order"}, &canonicalize},
 };
 
 }  // namespace
@@ -32,8 +32,8 @@ std::span<const Pass> passes() { return kPasses; }
 const Pass& find_pass(std::string_view name) {
   std::string names;
   for (const Pass& pass : kPasses) {
-    if (pass.name == name) return pass;
-    names += (names.empty() ? "" : ", ") + std::string(pass.name);
+    if (pass.info.name == name) return pass;
+    names += (names.empty() ? "" : ", ") + std::string(pass.info.name);
   }
   throw CompileError("passes: there is no pass " + std::string(name) + ", expected one of " + names);
 }
@@ -52,6 +52,6 @@ Graph verified(std::string_view pass, Graph graph) {
   return graph;
 }
 
-Graph run_pass(const Pass& pass, const Graph& graph) { return verified(pass.name, pass.run(graph)); }
+Graph run_pass(const Pass& pass, const Graph& graph) { return verified(pass.info.name, pass.run(graph)); }
 
 }  // namespace calque::transform

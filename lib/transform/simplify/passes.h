@@ -5,12 +5,13 @@
 
 #include "calque/ir/graph.h"
 
+#include "ir/pass_log.h"
+
 namespace calque::transform {
 
 /// A function from graph to graph that preserves every result bit for bit.
 struct Pass {
-  std::string_view name;
-  std::string_view doc;
+  PassInfo info;
   Graph (*run)(const Graph&);
 };
 
