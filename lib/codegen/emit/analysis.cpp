@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernel/ir/cost.h"
+#include "kernel/ir/walk.h"
 #include "primitives/registry.h"
 
 namespace calque::codegen {
@@ -45,10 +46,7 @@ const Instruction* yield_of(const Region& region) {
 
 int64_t instruction_count(const Kernel& kernel, const Region& region) {
   int64_t n = 0;
-  for (const Instruction& i : region.instructions) {
-    n += instructions_of(kernel::cost_of(kernel, i));
-    for (const Region& r : i.regions) n += instruction_count(kernel, r);
-  }
+  kernel::walk(region, [&](const Instruction& i) { n += instructions_of(kernel::cost_of(kernel, i)); });
   return n;
 }
 
@@ -72,10 +70,9 @@ Analysis::Analysis(const Kernel& kernel)
 }
 
 void Analysis::mark_used(const Region& region) {
-  for (const Instruction& i : region.instructions) {
+  kernel::walk(region, [&](const Instruction& i) {
     for (const Id o : i.operands) used_[o] = true;
-    for (const Region& r : i.regions) mark_used(r);
-  }
+  });
 }
 
 bool Analysis::set(Id id, bool varying) {
@@ -398,16 +395,14 @@ void Analysis::choose_inlined(const Region& region, double times) {
 }
 
 void Analysis::record(const Region& region) {
-  for (const Instruction& i : region.instructions) {
-    if (i.op == Op::loop && (i.vectorize || i.loop == LoopKind::reduction)) {
-      LoopFacts facts = measure(i.regions[0]);
-      for (const Id r : i.results)
-        facts.element_bytes = std::max<int>(facts.element_bytes, static_cast<int>(size_of(kernel_.values[r])));
-      facts.vectors = vectors(i);
-      facts_.emplace(&i, facts);
-    }
-    for (const Region& r : i.regions) record(r);
-  }
+  kernel::walk(region, [&](const Instruction& i) {
+    if (i.op != Op::loop || (!i.vectorize && i.loop != LoopKind::reduction)) return;
+    LoopFacts facts = measure(i.regions[0]);
+    for (const Id r : i.results)
+      facts.element_bytes = std::max<int>(facts.element_bytes, static_cast<int>(size_of(kernel_.values[r])));
+    facts.vectors = vectors(i);
+    facts_.emplace(&i, facts);
+  });
 }
 
 }  // namespace calque::codegen

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "kernel/ir/walk.h"
 #include "kernel/schedule/schedule.h"
 
 namespace calque::kernel {
@@ -65,7 +66,7 @@ Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
   Accesses out;
   size_t order = 0;
   std::vector<Enclosing> enclosing;
-  const std::function<void(const Region&)> walk = [&](const Region& region) {
+  const std::function<void(const Region&)> visit = [&](const Region& region) {
     for (const Instruction& i : region.instructions) {
       ++order;
       if (i.op == Op::load && i.buffer == loaded) out.loads.push_back({i.operands[0], order, enclosing});
@@ -74,12 +75,12 @@ Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
       // The regions of an if run at most once per run of the if: only loops count.
       for (size_t r = 0; r < i.regions.size(); ++r) {
         if (i.op != Op::if_) enclosing.push_back({&i, r});
-        walk(i.regions[r]);
+        visit(i.regions[r]);
         if (i.op != Op::if_) enclosing.pop_back();
       }
     }
   };
-  walk(kernel.body);
+  visit(kernel.body);
   return out;
 }
 
@@ -126,19 +127,18 @@ bool may_write(const Program& program, const Step& step, int32_t buffer) {
 }
 
 /// Replaces the kernel's buffer `to`, which was removed, by `from` and renumbers the buffers after it.
-void replace_buffer(Region& region, int32_t from, int32_t to) {
-  for (Instruction& i : region.instructions) {
+void replace_buffer(Region& body, int32_t from, int32_t to) {
+  walk(body, [&](Instruction& i) {
     if (i.buffer == to) i.buffer = from;
     if (i.buffer > to) --i.buffer;
-    for (Region& r : i.regions) replace_buffer(r, from, to);
-  }
+  });
 }
 
 /// Removes stores of a value to the element it was loaded from. True if there were any.
 bool drop_redundant_stores(Kernel& kernel, int32_t buffer) {
   size_t dropped = 0;
   std::vector<std::pair<Id, Id>> loaded;  // index and value
-  const std::function<void(Region&)> walk = [&](Region& region) {
+  walk_regions(kernel.body, [&](Region& region) {
     for (const Instruction& i : region.instructions) {
       // A predicated load is zero where the predicate is false.
       if (i.op == Op::load && i.buffer == buffer && i.operands.size() == 1)
@@ -148,17 +148,12 @@ bool drop_redundant_stores(Kernel& kernel, int32_t buffer) {
       return i.op == Op::store && i.buffer == buffer &&
              std::find(loaded.begin(), loaded.end(), std::pair(i.operands[0], i.operands[1])) != loaded.end();
     });
-    for (Instruction& i : region.instructions)
-      for (Region& r : i.regions) walk(r);
-  };
-  walk(kernel.body);
+  });
   return dropped > 0;
 }
 
 /// Unlike has_stores of schedule_gpu/loop_queries.h, this does not count a contraction whose store was removed.
-bool has_store(const Region& region) {
-  return contains(region, [](const Instruction& i) { return i.op == Op::store; });
-}
+bool has_store(const Region& region) { return contains(region, is_store); }
 
 /// Removes parallel loops without stores.
 void drop_empty_loops(Region& region) {

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "kernel/ir/walk.h"
+
 namespace calque::kernel {
 
 namespace {
@@ -20,43 +22,19 @@ constexpr size_t kMostStores = 16;
 constexpr size_t kColumnBody = 60;
 constexpr int64_t kWideRow = 256;
 
-size_t count(const Region& r) {
-  size_t n = r.instructions.size();
-  for (const Instruction& i : r.instructions)
-    for (const Region& inner : i.regions) n += count(inner);
-  return n;
-}
-
-size_t stores(const Instruction& i) {
-  size_t n = i.op == Op::store;
-  for (const Region& r : i.regions)
-    for (const Instruction& inner : r.instructions) n += stores(inner);
-  return n;
-}
-
-bool reduces(const Instruction& i) {
-  return is_reduction(i) ||
-         std::any_of(i.regions.begin(), i.regions.end(), [](const Region& r) { return contains(r, is_reduction); });
-}
+bool reduces(const Instruction& i) { return is_or_contains(i, is_reduction); }
 
 bool is_candidate(const Instruction& i) {
   return i.op == Op::loop && i.loop != LoopKind::sequential && i.extent > 0 && !i.regions[0].parameters.empty();
 }
 
-template <class F>
-void for_each_operand(const Instruction& i, const F& visit) {
-  for (const Id o : i.operands) visit(o);
-  for (const Region& r : i.regions)
-    for (const Instruction& inner : r.instructions) for_each_operand(inner, visit);
-}
-
 using ValueMap = std::unordered_map<Id, Id>;
 
-void replace_operands(Instruction& i, const ValueMap& values) {
-  for (Id& o : i.operands)
-    if (const auto at = values.find(o); at != values.end()) o = at->second;
-  for (Region& r : i.regions)
-    for (Instruction& inner : r.instructions) replace_operands(inner, values);
+void replace_operands(Instruction& outer, const ValueMap& values) {
+  walk(outer, [&](Instruction& i) {
+    for (Id& o : i.operands)
+      if (const auto at = values.find(o); at != values.end()) o = at->second;
+  });
 }
 
 class Fuser {
@@ -88,10 +66,10 @@ class Fuser {
   static bool is_profitable(const Instruction& a, const Instruction& b, int64_t outer_extent) {
     if (!is_candidate(b) || a.extent != b.extent || !(reduces(a) || reduces(b))) return false;
     if (!a.results.empty() && a.results.size() + b.results.size() > kMostResults) return false;
-    const size_t both = count(a.regions[0]) + count(b.regions[0]);
-    if (both > kMaxFusedInstructions || stores(a) + stores(b) > kMostStores) return false;
-    return outer_extent < kWideRow || both <= kColumnBody || count(a.regions[0]) > kColumnBody ||
-           count(b.regions[0]) > kColumnBody;
+    const size_t both = num_instructions(a.regions[0]) + num_instructions(b.regions[0]);
+    if (both > kMaxFusedInstructions || count_if(a, is_store) + count_if(b, is_store) > kMostStores) return false;
+    return outer_extent < kWideRow || both <= kColumnBody || num_instructions(a.regions[0]) > kColumnBody ||
+           num_instructions(b.regions[0]) > kColumnBody;
   }
 
   // ---- memory
@@ -108,19 +86,19 @@ class Fuser {
   struct Accesses {
     std::vector<int32_t> loads, stores;
   };
-  static void collect(const Instruction& i, Accesses& accesses) {
+  static Accesses accesses_of(const Instruction& outer) {
+    Accesses accesses;
     const auto add = [](std::vector<int32_t>& list, int32_t buffer) {
       if (std::find(list.begin(), list.end(), buffer) == list.end()) list.push_back(buffer);
     };
-    if (i.op == Op::load) add(accesses.loads, i.buffer);
-    if (i.op == Op::store) add(accesses.stores, i.buffer);
-    for (const Region& r : i.regions)
-      for (const Instruction& inner : r.instructions) collect(inner, accesses);
+    walk(outer, [&](const Instruction& i) {
+      if (is_load(i)) add(accesses.loads, i.buffer);
+      if (is_store(i)) add(accesses.stores, i.buffer);
+    });
+    return accesses;
   }
   bool conflict(const Instruction& i, const Instruction& j) const {
-    Accesses a, b;
-    collect(i, a);
-    collect(j, b);
+    const Accesses a = accesses_of(i), b = accesses_of(j);
     const auto any = [&](const std::vector<int32_t>& x, const std::vector<int32_t>& y) {
       return std::any_of(x.begin(), x.end(), [&](int32_t p) {
         return std::any_of(y.begin(), y.end(), [&](int32_t q) { return overlap(p, q); });
@@ -134,14 +112,14 @@ class Fuser {
   /// The instructions between `a` and `b` that `b` depends on: they are moved before `a` with it.
   static std::vector<size_t> dependences(const Region& r, size_t a, size_t b) {
     std::unordered_set<Id> wanted;
-    const auto want = [&](Id o) { wanted.insert(o); };
-    for_each_operand(r.instructions[b], want);
+    const auto want = [&](const Instruction& i) { wanted.insert(i.operands.begin(), i.operands.end()); };
+    walk(r.instructions[b], want);
     std::vector<size_t> moved;
     for (size_t j = b; --j > a;) {
       const Instruction& i = r.instructions[j];
       if (std::none_of(i.results.begin(), i.results.end(), [&](Id id) { return wanted.count(id) != 0; })) continue;
       moved.push_back(j);
-      for_each_operand(i, want);
+      walk(i, want);
     }
     std::reverse(moved.begin(), moved.end());
     return moved;
@@ -153,9 +131,10 @@ class Fuser {
     std::unordered_set<Id> results(r.instructions[a].results.begin(), r.instructions[a].results.end());
     for (const size_t m : moved) {
       const Instruction& i = r.instructions[m];
-      bool depends = false;
-      for_each_operand(i, [&](Id o) { depends = depends || results.count(o) != 0; });
-      if (depends) return false;
+      const auto reads_result = [&](const Instruction& inner) {
+        return std::any_of(inner.operands.begin(), inner.operands.end(), [&](Id o) { return results.count(o) != 0; });
+      };
+      if (is_or_contains(i, reads_result)) return false;
       for (size_t j = a; j < m; ++j)
         if (std::find(moved.begin(), moved.end(), j) == moved.end() && conflict(i, r.instructions[j])) return false;
     }

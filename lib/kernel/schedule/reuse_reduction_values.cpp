@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 
 #include "kernel/ir/cost.h"
+#include "kernel/ir/walk.h"
 
 namespace calque::kernel {
 
@@ -92,7 +92,7 @@ class ReductionValueReuse {
     Region changed = loop.regions[0];
     load_instead(changed, value, store);
     remove_dead(changed);
-    if (count(changed, Op::load) != 1 || conflicts(parent, first, second)) return false;
+    if (count_if(changed, is_load) != 1 || conflicts(parent, first, second)) return false;
     Instruction write;
     write.op = Op::store;
     write.buffer = store.buffer;
@@ -157,50 +157,29 @@ class ReductionValueReuse {
 
   static void remove_dead(Region& body) {
     std::vector<Id> used;
-    const std::function<void(const Instruction&)> use = [&](const Instruction& i) {
-      used.insert(used.end(), i.operands.begin(), i.operands.end());
-      for (const Region& r : i.regions)
-        for (const Instruction& inner : r.instructions) use(inner);
-    };
+    const auto use = [&](const Instruction& i) { used.insert(used.end(), i.operands.begin(), i.operands.end()); };
     std::vector<Instruction> kept;
     for (auto i = body.instructions.rbegin(); i != body.instructions.rend(); ++i) {
       const auto is_used = [&](Id id) { return std::find(used.begin(), used.end(), id) != used.end(); };
       if (i->op != Op::store && std::none_of(i->results.begin(), i->results.end(), is_used)) continue;
-      use(*i);
+      walk(*i, use);
       kept.push_back(std::move(*i));
     }
     std::reverse(kept.begin(), kept.end());
     body.instructions = std::move(kept);
   }
 
-  static int count(const Region& r, Op op) {
-    int n = 0;
-    for (const Instruction& i : r.instructions) {
-      n += i.op == op;
-      for (const Region& inner : i.regions) n += count(inner, op);
-    }
-    return n;
-  }
   /// Whether an instruction other than the loop loads after the reduction, or stores between the two.
   static bool conflicts(const Region& parent, size_t first, size_t second) {
-    const auto has = [](const Instruction& i, Op op) {
-      return i.op == op ||
-             std::any_of(i.regions.begin(), i.regions.end(), [&](const Region& inner) { return count(inner, op) > 0; });
-    };
     for (size_t n = first + 1; n < parent.instructions.size(); ++n) {
       if (n == second) continue;
       const Instruction& i = parent.instructions[n];
-      if (has(i, Op::load) || (n < second && has(i, Op::store))) return true;
+      if (is_or_contains(i, is_load) || (n < second && is_or_contains(i, is_store))) return true;
     }
     return false;
   }
-  static int uses_of(const Region& r, int32_t buffer) {
-    int n = 0;
-    for (const Instruction& i : r.instructions) {
-      n += (i.op == Op::load || i.op == Op::store) && i.buffer == buffer;
-      for (const Region& inner : i.regions) n += uses_of(inner, buffer);
-    }
-    return n;
+  static size_t uses_of(const Region& r, int32_t buffer) {
+    return count_if(r, [&](const Instruction& i) { return (is_load(i) || is_store(i)) && i.buffer == buffer; });
   }
 
   Kernel& k_;

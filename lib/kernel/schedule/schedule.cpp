@@ -3,10 +3,10 @@
 #include "kernel/schedule/schedule.h"
 
 #include <algorithm>
-#include <optional>
-#include <unordered_map>
 
 #include "kernel/ir/cost.h"
+#include "kernel/ir/strides.h"
+#include "kernel/ir/walk.h"
 #include "kernel/schedule/reuse_reduction_values.h"
 #include "kernel/schedule/threads.h"
 #include "primitives/registry.h"
@@ -24,64 +24,22 @@ constexpr int64_t kShortest = 4;  // shorter loops gain nothing from vectors
 
 class Scheduler {
  public:
-  explicit Scheduler(Kernel& kernel) : k_(kernel), defined_(kernel.values.size(), nullptr) {}
+  explicit Scheduler(Kernel& kernel) : k_(kernel), strides_(kernel) {}
 
   void run() {
-    index(k_.body);
+    clear(k_.body);
     visit(k_.body);
     k_.bytes_read = k_.bytes_written = k_.flops = 0;
     for (Instruction& i : k_.body.instructions) count_outermost(i);
   }
 
  private:
-  void index(Region& r) {
-    for (Instruction& i : r.instructions) {
-      for (Id id : i.results) defined_[static_cast<size_t>(id)] = &i;
-      // A kernel that was changed is scheduled again.
+  /// A kernel that was changed is scheduled again.
+  static void clear(Region& body) {
+    walk(body, [](Instruction& i) {
       i.vectorize = i.threads = false;
       i.grain = 0;
-      for (Region& inner : i.regions) index(inner);
-    }
-  }
-
-  /// The stride of `id` per step of `variable`; nullopt if it is not constant.
-  std::optional<int64_t> stride(Id id, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) {
-    if (id == variable) return 1;
-    const auto at = known.find(id);
-    if (at != known.end()) return at->second;
-    std::optional<int64_t> result = 0;
-    if (const Instruction* i = defined_[static_cast<size_t>(id)]) {
-      if (i->op == Op::loop || i->op == Op::while_ || i->op == Op::if_) {
-        result = std::nullopt;
-      } else if (i->op == Op::scalar && k_.values[static_cast<size_t>(id)] == DType::i64 && i->operands.size() == 2 &&
-                 (i->primitive == id_of<Add> || i->primitive == id_of<Sub> || i->primitive == id_of<Mul>)) {
-        const auto a = stride(i->operands[0], variable, known), b = stride(i->operands[1], variable, known);
-        if (!a || !b) {
-          result = std::nullopt;
-        } else if (i->primitive == id_of<Mul>) {
-          const auto c = constant(i->operands[1]);
-          result = *a == 0 && *b == 0 ? std::optional<int64_t>(0) : c ? std::optional<int64_t>(*a * *c) : std::nullopt;
-        } else {
-          result = i->primitive == id_of<Add> ? *a + *b : *a - *b;
-        }
-      } else {
-        for (Id o : i->operands) {
-          const auto s = stride(o, variable, known);
-          if (!s || *s != 0) {
-            result = std::nullopt;
-            break;
-          }
-        }
-      }
-    }
-    known.emplace(id, result);
-    return result;
-  }
-
-  std::optional<int64_t> constant(Id id) const {
-    const Instruction* i = defined_[static_cast<size_t>(id)];
-    if (i && i->op == Op::constant) return i->literal.as<int64_t>();
-    return std::nullopt;
+    });
   }
 
   /// Whether the instruction, or a loop inside it, may be vectorised separately.
@@ -92,14 +50,15 @@ class Scheduler {
   }
   static bool is_counted_loop(const Instruction& i) { return i.op == Op::loop; }
 
-  /// Estimated cycles of one run of a region when `variable`'s loop is vectorised, per vector of its iterations.
-  double cost(Region& r, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) {
+  /// Estimated cycles of one run of a region when a loop is vectorised, per vector of its iterations. `stride`: along
+  /// its variable.
+  double cost(const Region& r, Strides::Along& stride) {
     double c = 0;
-    for (Instruction& i : r.instructions) {
+    for (const Instruction& i : r.instructions) {
       switch (i.op) {
         case Op::load:
         case Op::store: {
-          const auto s = stride(i.operands[0], variable, known);
+          const auto s = stride(i.operands[0]);
           c += !s                            ? kGather * kLanes
                : *s == 0 && i.op == Op::load ? 0.5
                : *s == 1                     ? 1
@@ -111,13 +70,13 @@ class Scheduler {
           c += 0.5;
           break;
         case Op::loop:
-          c += static_cast<double>(i.extent) * cost(i.regions[0], variable, known);
+          c += static_cast<double>(i.extent) * cost(i.regions[0], stride);
           break;
         case Op::while_:
-          c += 10 * (cost(i.regions[0], variable, known) + cost(i.regions[1], variable, known));
+          c += 10 * (cost(i.regions[0], stride) + cost(i.regions[1], stride));
           break;
         case Op::if_:
-          c += cost(i.regions[0], variable, known) + cost(i.regions[1], variable, known);
+          c += cost(i.regions[0], stride) + cost(i.regions[1], stride);
           break;
         default:
           break;
@@ -127,10 +86,10 @@ class Scheduler {
   }
 
   double vector_cost(Instruction& loop) {
-    std::unordered_map<Id, std::optional<int64_t>> known;
+    Strides::Along stride = strides_.along(loop.regions[0].parameters[0]);
     const double trips =
         static_cast<double>((loop.extent + static_cast<int64_t>(kLanes) - 1) / static_cast<int64_t>(kLanes));
-    return trips * cost(loop.regions[0], loop.regions[0].parameters[0], known);
+    return trips * cost(loop.regions[0], stride);
   }
 
   /// Estimated cycles of a region in which only innermost reductions are vectorised.
@@ -234,7 +193,7 @@ class Scheduler {
   }
 
   Kernel& k_;
-  std::vector<Instruction*> defined_;
+  const Strides strides_;
   std::vector<int64_t> reads_, writes_;  // by buffer: elements that the current loop reads and writes
 };
 

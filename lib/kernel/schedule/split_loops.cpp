@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "kernel/ir/walk.h"
 #include "primitives/registry.h"
 
 namespace calque::kernel {
@@ -16,14 +17,6 @@ namespace {
 constexpr int64_t kLongEnough = 32;
 constexpr size_t kMostRanges = 5;
 constexpr size_t kMaxSplitInstructions = 1200;
-
-size_t size_of_region(const Region& r) {
-  size_t n = r.instructions.size();
-  for (const Instruction& i : r.instructions) {
-    for (const Region& inner : i.regions) n += size_of_region(inner);
-  }
-  return n;
-}
 
 /// factor * index + constant.
 struct LinearIndex {
@@ -142,7 +135,7 @@ class LoopSplitter {
 
   bool split(const Instruction& loop, Region& out) {
     const Region& body = loop.regions[0];
-    const size_t size = size_of_region(body);
+    const size_t size = num_instructions(body);
     if (loop.extent < kLongEnough || size * 2 > budget_) return false;
     std::unordered_map<Id, LinearIndex> forms{{body.parameters[0], {1, 0}}};
     Known known;

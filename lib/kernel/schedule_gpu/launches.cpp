@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 
+#include "kernel/ir/walk.h"
 #include "kernel/schedule/schedule.h"
 #include "kernel/schedule_gpu/instruction_copier.h"
 #include "kernel/schedule_gpu/loop_queries.h"
@@ -351,13 +352,9 @@ class Launches {
 
   static void mark_written(Kernel& kernel) {
     for (Buffer& b : kernel.buffers) b.written = false;
-    const std::function<void(const Region&)> walk = [&](const Region& r) {
-      for (const Instruction& i : r.instructions) {
-        if (i.op == Op::store) kernel.buffers[static_cast<size_t>(i.buffer)].written = true;
-        for (const Region& inner : i.regions) walk(inner);
-      }
-    };
-    walk(kernel.body);
+    walk(kernel.body, [&](const Instruction& i) {
+      if (is_store(i)) kernel.buffers[static_cast<size_t>(i.buffer)].written = true;
+    });
   }
 
   const Kernel& k_;

@@ -1,7 +1,5 @@
 #pragma once
 // Queries about a kernel's loops that decide its mapping to a GPU.
-#include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "kernel/ir/kernel.h"
@@ -34,23 +32,5 @@ double work(const Kernel& kernel, const Instruction& i);
 
 /// The perfect nest of parallel loops (up to scalar code between them) that starts at `loop`, the outermost first.
 std::vector<const Instruction*> nest_of(const Instruction& loop);
-
-/// Strides of indices with respect to loop variables.
-class Strides {
- public:
-  explicit Strides(const Kernel& kernel);
-  /// The change of `id` per iteration of `variable`; nothing if it is not constant.
-  std::optional<int64_t> step(Id id, Id variable) const;
-  struct Accesses {
-    int64_t unit = 0, fixed = 0, other = 0;  ///< stride one (or minus one), zero, any other
-  };
-  /// Counts the loads and stores of a region by their stride along `variable`.
-  Accesses accesses(const Region& region, Id variable) const;
-
- private:
-  std::optional<int64_t> step(Id id, Id variable, std::unordered_map<Id, std::optional<int64_t>>& known) const;
-  void index(const Region& region);
-  std::vector<const Instruction*> defined_;
-};
 
 }  // namespace calque::kernel

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "kernel/ir/cost.h"
+#include "kernel/ir/strides.h"
 #include "kernel/schedule_gpu/loop_queries.h"
 #include "kernel/schedule_gpu/tiles.h"
 #include "kernel/schedule_gpu/unroll_factor.h"

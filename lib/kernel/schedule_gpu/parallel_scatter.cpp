@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/ir/strides.h"
 #include "kernel/schedule_gpu/loop_queries.h"
 #include "primitives/elementwise/arithmetic.h"
 #include "primitives/elementwise/compare_logic.h"
@@ -40,7 +41,7 @@ class Finder {
       const Region& body = loop.regions[0];
       const bool alone = std::any_of(body.instructions.begin(), body.instructions.end(),
                                      [&](const Instruction& i) { return &i == s_.store; });
-      const auto step = Strides(kernel_).step(s_.store->operands[0], body.parameters[0]);
+      const auto step = Strides(kernel_).along(body.parameters[0])(s_.store->operands[0]);
       s_.disjoint = alone && step && *step != 0;
       // Other updates are numbered in 32 bits.
       return s_.disjoint || loop.extent <= INT32_MAX ? std::optional(s_) : std::nullopt;
