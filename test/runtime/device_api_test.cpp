@@ -46,7 +46,7 @@ TEST_P(EveryDevice, MovesBytesThroughItsMemory) {
 }
 
 TEST_P(EveryDevice, PutsArraysIntoItsMemory) {
-  const Array<float> here{1, 2, 3};
+  const AnyArray here = Array<float>{1, 2, 3};
   const AnyArray there = runtime::device_api(GetParam()).put(here);
   EXPECT_EQ(there.device(), GetParam());
   EXPECT_EQ(there.storage().device_memory() == nullptr, runtime::has_host_memory(GetParam()));
@@ -60,7 +60,7 @@ TEST_P(EveryDevice, PutsArraysIntoItsMemory) {
 }
 
 TEST_P(EveryDevice, CompilesThroughTheSameStages) {
-  const auto f = jit([](auto x) { return sum(exp(x)); }, {.device = GetParam()});
+  const auto f = jit([](auto x) { return sum(x * x); }, {.device = GetParam()});
   const auto lowered = f.lower(Array<float>{1, 2, 3});
   const runtime::Compiler& compiler = runtime::compiler_of(GetParam().kind);
   runtime::CompileOptions options;
@@ -69,8 +69,8 @@ TEST_P(EveryDevice, CompilesThroughTheSameStages) {
   const std::vector<runtime::Strides> strides = {row_major_strides(simplified.shape(simplified.inputs()[0]))};
   const kernel::Program program = compiler.plan(simplified, strides, options);
   EXPECT_EQ(program.kernels.size(), 1u);
-  EXPECT_EQ(compiler.llvm_ir(program, options), lowered.llvm_ir());
-  EXPECT_EQ(compiler.assembly(program, options), lowered.assembly());
+  EXPECT_EQ(compiler.llvm_ir(program, options), lowered.llvm_ir().str());
+  EXPECT_EQ(compiler.assembly(program, options), lowered.assembly().str());
   EXPECT_EQ(compiler.passes().front().name, "trace");
 }
 
