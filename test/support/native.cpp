@@ -1,6 +1,8 @@
 #include "support/native.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <sstream>
 
 #include "kernel/lower/build.h"
@@ -43,17 +45,22 @@ std::string describe(const AnyArray& got, const AnyArray& want, int64_t i) {
 
 }  // namespace
 
-namespace {
-
-std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, const kernel::BuildOptions& build,
-                          size_t& taken, const codegen::CodegenOptions& options,
-                          const kernel::GpuLimits* limits = nullptr) {
+NativeGraph::NativeGraph(const Graph& graph, const kernel::BuildOptions& build, const codegen::CodegenOptions& options,
+                         const kernel::GpuLimits* limits) {
   const Graph g = transform::simplify(graph, transform::InlineScope::all, codegen::math_forms(options));
-  kernel::Program program = kernel::build_program(g, build);
-  if (limits) program = kernel::schedule_for_gpu(program, *limits);
+  outputs_ = g.output_types();
+  program_ = kernel::build_program(g, build);
+  if (limits) program_ = kernel::schedule_for_gpu(program_, *limits);
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
-  const auto compiled = codegen::compile(program, instrumented);
+  code_ = codegen::compile(program_, instrumented);
+}
+
+size_t NativeGraph::reused_inputs() const {
+  return static_cast<size_t>(std::ranges::count_if(program_.in_place, [](auto input) { return input >= 0; }));
+}
+
+std::vector<AnyArray> NativeGraph::operator()(const std::vector<AnyArray>& inputs) const {
   static const codegen::RuntimeTable table{codegen::RuntimeTable{}.version, &no_host_call,
                                            &runtime::parallel_for,          &runtime::scratch,
                                            &runtime::num_threads,           &runtime::private_memory};
@@ -61,24 +68,21 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
   std::vector<AnyArray> outputs;
   std::vector<void*> pointers;
   for (const AnyArray& a : inputs) pointers.push_back(const_cast<void*>(a.data()));
-  for (const Type& t : g.output_types()) outputs.push_back(AnyArray::uninitialized(t));
+  for (const Type& t : outputs_) outputs.push_back(AnyArray::uninitialized(t));
   for (size_t o = 0; o < outputs.size(); ++o) {
-    if (o < program.in_place.size() && program.in_place[o] >= 0) {
-      const auto i = static_cast<size_t>(program.in_place[o]);
+    if (o < program_.in_place.size() && program_.in_place[o] >= 0) {
+      const auto i = static_cast<size_t>(program_.in_place[o]);
       std::memcpy(outputs[o].mutable_data(), inputs[i].data(), outputs[o].bytes());
       pointers[i] = outputs[o].mutable_data();
-      ++taken;
     }
   }
   for (AnyArray& a : outputs) pointers.push_back(a.mutable_data());
-  for (const AnyArray& a : program.constants) pointers.push_back(const_cast<void*>(a.data()));
-  const auto workspace = detail::Storage::allocate(static_cast<size_t>(program.workspace_bytes) + 1);
+  for (const AnyArray& a : program_.constants) pointers.push_back(const_cast<void*>(a.data()));
+  const auto workspace = detail::Storage::allocate(static_cast<size_t>(program_.workspace_bytes) + 1);
   pointers.push_back(workspace.data());
-  if (compiled->entry()(&context, pointers.data()) != 0) throw Error("the entry failed");
+  if (code_->entry()(&context, pointers.data()) != 0) throw Error("the entry failed");
   return outputs;
 }
-
-}  // namespace
 
 namespace {
 
@@ -93,27 +97,26 @@ kernel::BuildOptions on_threads() {
 
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
                                  const codegen::CodegenOptions& options) {
-  size_t taken = 0;
-  return run(graph, inputs, on_threads(), taken, options);
+  return run_native(graph, inputs, options, on_threads());
 }
 
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,
                                  const codegen::CodegenOptions& options, const kernel::BuildOptions& build) {
-  size_t taken = 0;
-  return run(graph, inputs, build, taken, options);
+  return NativeGraph(graph, build, options)(inputs);
 }
 
 std::vector<AnyArray> run_donating(const Graph& graph, const std::vector<AnyArray>& inputs, size_t& taken,
                                    const codegen::CodegenOptions& options) {
   kernel::BuildOptions build = on_threads();
   build.donated.assign(inputs.size(), true);
-  return run(graph, inputs, build, taken, options);
+  const NativeGraph compiled(graph, build, options);
+  taken += compiled.reused_inputs();
+  return compiled(inputs);
 }
 
 std::vector<AnyArray> run_scheduled(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::CodegenOptions& options) {
-  size_t taken = 0;
-  return run(graph, inputs, {}, taken, options, &limits);
+  return NativeGraph(graph, {}, options, &limits)(inputs);
 }
 
 std::string difference(const AnyArray& got, const AnyArray& want) {

@@ -1,5 +1,6 @@
 #pragma once
 // Runs graphs directly on the CPU back end, and compares the results with those of the reference evaluator.
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,23 @@
 #include "reference/evaluate.h"
 
 namespace calque::test {
+
+/// A graph compiled with these options, which can run any number of times.
+class NativeGraph {
+ public:
+  NativeGraph(const Graph& graph, const kernel::BuildOptions& build, const codegen::CodegenOptions& options = {},
+              const kernel::GpuLimits* limits = nullptr);
+
+  std::vector<AnyArray> operator()(const std::vector<AnyArray>& inputs) const;
+
+  /// How many outputs are computed in the memory of donated inputs.
+  size_t reused_inputs() const;
+
+ private:
+  std::vector<Type> outputs_;
+  kernel::Program program_;
+  std::shared_ptr<const codegen::CompiledProgram> code_;
+};
 
 /// Outputs of the graph compiled with these options.
 std::vector<AnyArray> run_native(const Graph& graph, const std::vector<AnyArray>& inputs,

@@ -35,20 +35,29 @@ std::string program_of(const Graph& graph, ParallelLoops loops = ParallelLoops::
   return out.str();
 }
 
-std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, bool split, int threads,
-                          ParallelLoops loops) {
+NativeGraph compiled(const Graph& graph, bool split, ParallelLoops loops) {
   const Splitting splitting(split);
+  return NativeGraph(graph, options_of(loops));
+}
+
+std::vector<AnyArray> run_on(int threads, const NativeGraph& graph, const std::vector<AnyArray>& inputs) {
   const Threads number(threads);
-  return run_native(graph, inputs, {}, options_of(loops));
+  return graph(inputs);
+}
+
+/// The results of the loop as it is written, on one thread.
+std::vector<AnyArray> run_in_order(const Graph& graph, const std::vector<AnyArray>& inputs) {
+  return run_on(1, compiled(graph, false, ParallelLoops::none), inputs);
 }
 
 /// Expects a parallel loop with the same bits as the sequential loop.
 void expect_same_bits(const Graph& graph, const std::vector<AnyArray>& inputs) {
   EXPECT_THAT(program_of(graph), ContainsRegex("repeat [^\n]* threads\\(")) << print(graph);
-  const std::vector<AnyArray> want = run(graph, inputs, false, 1, ParallelLoops::none);
+  const std::vector<AnyArray> want = run_in_order(graph, inputs);
+  const NativeGraph split = compiled(graph, true, ParallelLoops::maps);
   for (const int threads : {1, 2, 5})
     for (int repeat = 0; repeat < 3; ++repeat) {
-      const std::vector<AnyArray> got = run(graph, inputs, true, threads, ParallelLoops::maps);
+      const std::vector<AnyArray> got = run_on(threads, split, inputs);
       for (size_t i = 0; i < want.size(); ++i)
         EXPECT_EQ(difference(got[i], want[i]), "") << "output " << i << " on " << threads << " threads";
     }
@@ -57,11 +66,12 @@ void expect_same_bits(const Graph& graph, const std::vector<AnyArray>& inputs) {
 /// Expects chunked sums that differ from sequential ones only by rounding and do not depend on the number of threads.
 void expect_same_sums(const Graph& graph, const std::vector<AnyArray>& inputs, double rtol) {
   EXPECT_THAT(program_of(graph), ContainsRegex("repeat [^\n]* chunks [^\n]* threads\\(")) << print(graph);
-  const std::vector<AnyArray> in_order = run(graph, inputs, false, 1, ParallelLoops::none);
-  const std::vector<AnyArray> want = run(graph, inputs, true, 1, ParallelLoops::sums);
+  const std::vector<AnyArray> in_order = run_in_order(graph, inputs);
+  const NativeGraph chunked = compiled(graph, true, ParallelLoops::sums);
+  const std::vector<AnyArray> want = run_on(1, chunked, inputs);
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(difference(want[i], in_order[i], rtol, rtol), "") << i;
   for (const int threads : {2, 3, 5}) {
-    const std::vector<AnyArray> got = run(graph, inputs, true, threads, ParallelLoops::sums);
+    const std::vector<AnyArray> got = run_on(threads, chunked, inputs);
     for (size_t i = 0; i < want.size(); ++i)
       EXPECT_EQ(difference(got[i], want[i]), "") << "output " << i << " on " << threads << " threads";
   }
@@ -161,7 +171,7 @@ TEST(ParallelLoops, DonatedInputsKeepTheirBits) {
   const AnyArray xs = random_of<double>({41, 6, 6});
   const Graph g =
       jit([](auto x) { return map([](auto m) { return matmul(m, m) + sum(m); }, x); }).trace(Array<double>(xs));
-  const std::vector<AnyArray> want = run(g, {xs}, false, 1, ParallelLoops::none);
+  const std::vector<AnyArray> want = run_in_order(g, {xs});
   const Splitting splitting(true);
   for (const int threads : {1, 2, 5}) {
     const Threads number(threads);
@@ -221,7 +231,7 @@ TEST(ParallelLoops, SumsStartFromTheInitialValue) {
           return scan([](auto total, auto m) { return std::pair{total + amax(m, {0}), sum(m)}; }, start, xs).first;
         }).trace(Array<double>(start), Array<double>(xs));
     EXPECT_THAT(program_of(g), HasSubstr("chunks"));
-    return Array<double>(run(g, {start, xs}, true, 2, ParallelLoops::sums)[0]).at(0).item();
+    return Array<double>(run_on(2, compiled(g, true, ParallelLoops::sums), {start, xs})[0]).at(0).item();
   };
   EXPECT_TRUE(std::signbit(total_of(-0.0, -0.0)));
   EXPECT_FALSE(std::signbit(total_of(0.0, -0.0)));
@@ -283,8 +293,8 @@ TEST(ParallelLoops, LoopsThatMustRunInOrderDo) {
   const auto in_order = [&](const char* what, const auto& f) {
     const Graph g = jit(f).trace(Array<double>(xs));
     EXPECT_THAT(program_of(g), ContainsRegex("repeat 50 i[0-9]+ \\{")) << what;
-    const std::vector<AnyArray> want = run(g, {xs}, false, 1, ParallelLoops::none);
-    const std::vector<AnyArray> got = run(g, {xs}, true, 3, ParallelLoops::sums);
+    const std::vector<AnyArray> want = run_in_order(g, {xs});
+    const std::vector<AnyArray> got = run_on(3, compiled(g, true, ParallelLoops::sums), {xs});
     for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(difference(got[i], want[i]), "") << what;
   };
   in_order("the sum is used", [](auto x) {

@@ -15,17 +15,24 @@
 namespace calque::test {
 namespace {
 
-std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& inputs, bool split, int threads) {
+NativeGraph compiled(const Graph& graph, bool split) {
   const Splitting splitting(split);
+  kernel::BuildOptions options;
+  options.parallel_loops = kernel::ParallelLoops::maps;
+  return NativeGraph(graph, options);
+}
+
+std::vector<AnyArray> run_on(int threads, const NativeGraph& graph, const std::vector<AnyArray>& inputs) {
   const Threads number(threads);
-  return run_native(graph, inputs, {});
+  return graph(inputs);
 }
 
 /// The first difference between the graph unsplit and split over 1, 2 and 5 threads.
 std::string difference_between_threads(const Graph& graph, const std::vector<AnyArray>& inputs) {
-  const std::vector<AnyArray> want = run(graph, inputs, false, 1);
+  const std::vector<AnyArray> want = run_on(1, compiled(graph, false), inputs);
+  const NativeGraph parallel = compiled(graph, true);
   for (const int threads : {1, 2, 5}) {
-    const std::vector<AnyArray> got = run(graph, inputs, true, threads);
+    const std::vector<AnyArray> got = run_on(threads, parallel, inputs);
     for (size_t i = 0; i < want.size(); ++i) {
       const std::string d = difference(got[i], want[i]);
       if (!d.empty()) return "output " + std::to_string(i) + " on " + std::to_string(threads) + " threads: " + d;
@@ -158,7 +165,7 @@ void expect_right(const char* what, const F& f, const std::vector<Shape>& shapes
     const std::vector<AnyArray> want =
         reference::evaluate(transform::inline_calls(g), std::vector{values}, kStrictReference);
     for (const bool split : {false, true}) {
-      const std::vector<AnyArray> got = run(g, {values}, split, 2);
+      const std::vector<AnyArray> got = run_on(2, compiled(g, split), {values});
       for (size_t i = 0; i < want.size(); ++i)
         EXPECT_EQ(difference(got[i], want[i], rtol, 1e-300), "") << what << " of " << values.type() << ' ' << split;
     }
