@@ -1,6 +1,7 @@
 // Every spelling of the interface with its result type: this file must compile and link. With -DNEG=n (1..9, not 3) it
-// must not compile; negatives.cmake holds the expected messages. Parts whose functions a version of the library lacks
-// are compiled when their macro is defined: SPELL_SORT, SPELL_RANDOM, SPELL_LINALG.
+// must not compile, and holds nothing but that snippet; negatives.cmake has the expected messages. Parts whose
+// functions a version of the library lacks are compiled when their macro is defined: SPELL_SORT, SPELL_RANDOM,
+// SPELL_LINALG.
 #include <algorithm>
 
 #include <calque/calque.h>
@@ -53,6 +54,39 @@ struct CArray {
   A w[2];
   int n;
 };
+#ifdef NEG
+void negative() {
+  F w = {1};
+  auto id = cq::jit([](const auto& t) { return t; });
+#if NEG == 1
+  id(Holds{w, 1});
+#elif NEG == 2
+  cq::jit([](auto) {})(w);
+#elif NEG == 3
+  cq::jit([](auto x) { return x && true; })(w > w);
+#elif NEG == 4
+  cq::jit([](auto x) {
+    return cq::while_loop([](auto s) { return s < 1; }, [](auto s) { return s * cq::zeros<double>({}); }, x);
+  })(w);
+#elif NEG == 5
+  cq::jit([](auto x) {
+    double d = x;
+    return x + d;
+  })(w);
+#elif NEG == 6
+  cq::jit([](auto x) {
+    x += cq::zeros<double>({});
+    return x;
+  })(w);
+#elif NEG == 7
+  id(CArray<F>{{w, w}, 1});
+#elif NEG == 8
+  cq::grad([](auto x) { return std::tuple{x, x}; })(w);
+#elif NEG == 9
+  id(MatrixAndVector<F>{w, {}});
+#endif
+}
+#else
 void arrays() {
   cq::Array<float> a = {{1, 2, 3}, {4, 5, 6}};
   cq::Array<float> c3 = {{{1}, {2}}, {{3}, {4}}};
@@ -279,33 +313,6 @@ void trees() {
   SAME(F, outer(w));
   SAME(F, cq::jit([w](auto) { return w; })(w));
   SAME(D, cq::jit([](auto) { return 2.0; })(w));
-#if NEG == 1
-  id(Holds{w, 1});
-#elif NEG == 2
-  cq::jit([](auto) {})(w);
-#elif NEG == 3
-  cq::jit([](auto x) { return x && true; })(w > w);
-#elif NEG == 4
-  cq::jit([](auto x) {
-    return cq::while_loop([](auto s) { return s < 1; }, [](auto s) { return s * cq::zeros<double>({}); }, x);
-  })(w);
-#elif NEG == 5
-  cq::jit([](auto x) {
-    double d = x;
-    return x + d;
-  })(w);
-#elif NEG == 6
-  cq::jit([](auto x) {
-    x += cq::zeros<double>({});
-    return x;
-  })(w);
-#elif NEG == 7
-  id(CArray<F>{{w, w}, 1});
-#elif NEG == 8
-  cq::grad([](auto x) { return std::tuple{x, x}; })(w);
-#elif NEG == 9
-  id(MatrixAndVector<F>{w, {}});
-#endif
 }
 void transforms() {
   D x = {1};
@@ -473,4 +480,5 @@ void graphs() {
   (void)y;
   (void)y2;
 }
+#endif
 int main() {}
