@@ -1,5 +1,5 @@
 // A block and its bytes are one allocation. Guarded buffers (CALQUE_GUARD=1) are separate mappings that end at an
-// inaccessible page, so that an access past the end faults immediately.
+// inaccessible page, so that an access past the end faults immediately. AddressSanitizer knows the exact end of others.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +14,17 @@
 
 #include "ir/environment.h"
 #include "xxhash.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CALQUE_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CALQUE_POISON 1
+#endif
+#endif
+#ifdef CALQUE_POISON
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace calque::detail {
 namespace {
@@ -60,6 +71,13 @@ void* map_guarded(size_t bytes) {
   return guard - bytes;
 }
 
+/// Under AddressSanitizer the bytes of a block after its last element are out of bounds.
+void mark_end([[maybe_unused]] std::byte* chunk, [[maybe_unused]] size_t bytes, [[maybe_unused]] size_t used) {
+#ifdef CALQUE_POISON
+  ASAN_POISON_MEMORY_REGION(chunk + used, bytes - used);
+#endif
+}
+
 void unmap_guarded(void* data, size_t bytes) {
   const size_t body = round_up(bytes, page_size());
   munmap(static_cast<std::byte*>(data) + bytes - body, body + page_size());
@@ -87,6 +105,7 @@ Storage Storage::allocate(size_t bytes) {
     storage.block_->data = static_cast<std::byte*>(memory) + kHeader;
     storage.block_->allocator = allocator;
     storage.block_->chunk = chunk;
+    if (allocator == nullptr) mark_end(static_cast<std::byte*>(memory), chunk, kHeader + bytes);
   }
   storage.block_->bytes = bytes;
   return storage;
