@@ -1,6 +1,10 @@
 # calque_add_layer(<layer>): the object library calque_<layer> of lib/<layer>/**.cpp. A layer without sources has none.
 # calque_join_layers(): the library `calque` of all layers, alias calque::calque.
 
+# Layers whose branches guide the fuzzers of test/fuzz. Sanitizers check the others too, but counters there would only
+# slow down every build and test.
+set(CALQUE_FUZZED_LAYERS ir primitives transform)
+
 set(CALQUE_DEVICE_EMITTERS
     device_emitter device_memory device_loops device_reduction device_scan device_contraction device_factors device_products
     device_ops lower_to_nvvm lower_to_simulator)
@@ -13,7 +17,7 @@ function(calque_add_layer layer)
   add_library(calque_${layer} OBJECT ${sources})
   target_include_directories(calque_${layer} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
   target_link_libraries(calque_${layer} PRIVATE calque_flags calque_private_dependencies)
-  if(CALQUE_FUZZ)
+  if(CALQUE_FUZZ AND layer IN_LIST CALQUE_FUZZED_LAYERS)
     target_compile_options(calque_${layer} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   # Parsing LLVM's headers dominates compile time, so the files of codegen are always compiled in unity groups (below).
