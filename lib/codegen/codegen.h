@@ -9,6 +9,7 @@
 
 #include "ir/pass_log.h"
 #include "kernel/ir/program.h"
+#include "kernel/schedule_cpu/target_limits.h"
 #include "math/forms.h"
 
 namespace calque::codegen {
@@ -100,7 +101,11 @@ class CompiledProgram {
   virtual size_t bytes() const = 0;
 };
 
-/// The passes of code generation, in order; times are summed over modules compiled in parallel.
+/// What the schedule of code for these options depends on.
+kernel::TargetLimits target_limits(const CodegenOptions& options);
+
+/// The passes of code generation, in order, from a program without a schedule for a target. Times are summed over
+/// modules compiled in parallel.
 std::span<const PassInfo> codegen_passes();
 /// The pass that makes an object: it runs once for each module.
 inline constexpr std::string_view kMachineCodePass = "machine-code";

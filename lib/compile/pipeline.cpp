@@ -9,6 +9,7 @@
 #include "compile/compiler.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
+#include "kernel/schedule_cpu/schedule_cpu.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/log.h"
 #include "runtime/process/parallel.h"
@@ -106,6 +107,7 @@ class HostCompiler final : public Compiler {
     const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
     add(transform::simplify_passes());
     add(kernel::program_passes(kernel::ParallelLoops::sums));
+    for (const kernel::CpuPass& pass : kernel::cpu_passes()) passes.push_back(pass.info);
     add(codegen::codegen_passes());
     return passes;
   }

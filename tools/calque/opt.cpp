@@ -10,8 +10,10 @@
 #include "calque/files.h"
 #include "calque/ir/errors.h"
 
+#include "codegen/codegen.h"
 #include "kernel/ir/parse.h"
 #include "kernel/schedule/passes.h"
+#include "kernel/schedule_cpu/schedule_cpu.h"
 #include "transform/simplify/passes.h"
 
 namespace calque::cli {
@@ -24,7 +26,7 @@ struct Step {
 };
 
 struct Options {
-  std::string file, output;
+  std::string file, output, cpu;
   /// Values from the command line, by option name.
   std::map<std::string, std::vector<std::string>> values;
   bool table = false, kernel = false;
@@ -51,10 +53,12 @@ constexpr Transformation kTransformations[] = {
 std::string list_of_passes() {
   std::string out;
   for (const transform::Pass& pass : transform::passes())
-    out += fmt::format("\n  {:22}  {}", pass.info.name, pass.info.doc);
+    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
   out += "\nPasses over kernels (--kernel), in their order:";
   for (const kernel::KernelPass& pass : kernel::kernel_passes())
-    out += fmt::format("\n  {:22}  {}", pass.info.name, pass.info.doc);
+    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
+  for (const kernel::CpuPass& pass : kernel::cpu_passes())
+    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
   return out;
 }
 
@@ -170,9 +174,11 @@ int opt_kernels(const Options& options) {
   for (const Transformation& t : kTransformations)
     if (!options.values.at(t.kind).empty()) throw Error(std::string("opt: --") + t.kind + " is not for kernels");
   if (options.table) throw Error("opt: --table is not for kernels");
-  std::vector<const kernel::KernelPass*> passes;
+  std::vector<std::string> passes;
   for (const std::string& value : options.values.at("pass"))
-    for (const std::string& name : split_at(value, ',')) passes.push_back(&kernel::find_kernel_pass(name));
+    for (const std::string& name : split_at(value, ',')) passes.push_back(name);
+  codegen::CodegenOptions code;
+  code.target.cpu = options.cpu;
   std::vector<kernel::Kernel> kernels;
   const std::string text = read_text(options.file);
   try {
@@ -184,8 +190,11 @@ int opt_kernels(const Options& options) {
   for (kernel::Kernel& k : kernels) {
     std::vector<kernel::View> views;
     for (size_t i = 0; i < k.buffers.size(); ++i) views.push_back({static_cast<int32_t>(i), 0, {}, {}});
-    for (const kernel::KernelPass* pass : passes) {
-      pass->run(k, views);
+    for (const std::string& name : passes) {
+      if (const kernel::CpuPass* pass = kernel::find_cpu_pass(name))
+        kernel::run_cpu_pass(*pass, k, codegen::target_limits(code));
+      else
+        kernel::find_kernel_pass(name).run(k, views);
       verify(k);
     }
     out << k;
@@ -230,6 +239,8 @@ void add_opt(CLI::App& app, int& status) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   command->add_flag("--kernel", options->kernel, "The file holds kernels, as --print-after shows them, not a graph");
+  command->add_option("--cpu", options->cpu,
+                      "With --kernel: LLVM's name of the CPU for which passes choose; this machine's when absent");
   command->add_flag("--table", options->table, "Print a table in place of the text form");
   command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
   command->footer("Passes:" + list_of_passes());

@@ -91,17 +91,17 @@ void ContractionEmitter::block_of_k(Value* m0, Value* n0, Value* rows, Value* nu
   Value* full = b_.CreateUDiv(columns, integer(panel_));
   column_end_ = add(n0, columns);
   if (t_.pack_rhs) pack_rhs(n0, full, k0, k_extent);
-  Value* tiles = b_.CreateUDiv(rows, integer(t_.tile.rows));
-  TileCoordinates coordinates{m0, n0, k0, k_extent, nullptr, nullptr, t_.tile.rows, t_.tile.vectors, 0};
+  Value* tiles = b_.CreateUDiv(rows, integer(t_.rows));
+  TileCoordinates coordinates{m0, n0, k0, k_extent, nullptr, nullptr, t_.rows, t_.vectors, 0};
   loop(integer(0), tiles, 1, [&](Value* row) {
     coordinates.row = row;
-    coordinates.m = add(m0, mul(row, t_.tile.rows));
+    coordinates.m = add(m0, mul(row, t_.rows));
     row_of_tiles(coordinates, full);
   });
-  const int64_t left = i_.rows % t_.tile.rows;
+  const int64_t left = i_.rows % t_.rows;
   if (left == 0) return;
   coordinates.row = tiles;
-  coordinates.m = add(m0, mul(tiles, t_.tile.rows));
+  coordinates.m = add(m0, mul(tiles, t_.rows));
   coordinates.rows = left;
   when(b_.CreateICmpSLT(coordinates.m, add(m0, rows)), [&] { row_of_tiles(coordinates, full); });
 }
@@ -175,7 +175,7 @@ void ContractionEmitter::tile(const TileCoordinates& p) {
 Value* ContractionEmitter::partial_sums(const TileCoordinates& p) {
   const int64_t panels = ceil_div(t_.column_block, panel_);
   Value* number = add(mul(p.row, panels), p.panel);
-  return at(element_, partial_sums_, mul(number, t_.tile.rows * panel_));
+  return at(element_, partial_sums_, mul(number, t_.rows * panel_));
 }
 
 // Adds the accumulators of this K block to the partial sums of the blocks before it, if there are any.
@@ -210,8 +210,8 @@ void ContractionEmitter::store_partial_sums(const TileCoordinates& p, const Valu
 // unless there are too many of them.
 bool ContractionEmitter::is_unrolled(const TileCoordinates& p, int64_t k_extent) const {
   constexpr int64_t kMostProducts = 384;
-  if (i_.columns > 2 * panel_ && k_extent * p.rows > kSharedElements) return false;
-  if (t_.computed_rhs != 0) return k_extent * p.vectors * (p.rows + t_.computed_rhs) <= kUnrolledInstructions;
+  if (i_.columns > 2 * panel_ && k_extent * p.rows > kernel::kSharedElements) return false;
+  if (t_.computed_rhs != 0) return k_extent * p.vectors * (p.rows + t_.computed_rhs) <= kernel::kUnrolledInstructions;
   return k_extent * p.vectors * p.rows <= kMostProducts;
 }
 
@@ -223,7 +223,7 @@ ContractionEmitter::Source ContractionEmitter::lhs_source(const TileCoordinates&
   }
   if (!lhs_by_columns()) return {packed_lhs_, t_.pairs ? row_step_ / 2 : row_step_, 1, unit_, unit_};
   const int64_t lanes = k_.target_.vector_bits / 8 / static_cast<int64_t>(size_of(sum_));
-  return {packed_lhs_, 1, round_up(t_.tile.rows, lanes), unit_, unit_};
+  return {packed_lhs_, 1, round_up(t_.rows, lanes), unit_, unit_};
 }
 
 ContractionEmitter::Source ContractionEmitter::rhs_source(const TileCoordinates& p) {
@@ -352,8 +352,7 @@ void ContractionEmitter::finish(const TileCoordinates& p, const Values& accumula
   }
   auto* type = vector(element_, lanes_);
   if (!spill_) {
-    llvm::AllocaInst* local =
-        k_.local(llvm::ArrayType::get(type, static_cast<uint64_t>(t_.tile.rows * t_.tile.vectors)));
+    llvm::AllocaInst* local = k_.local(llvm::ArrayType::get(type, static_cast<uint64_t>(t_.rows * t_.vectors)));
     local->setAlignment(llvm::Align(kLine));
     spill_ = local;
   }
@@ -372,6 +371,7 @@ void ContractionEmitter::finish(const TileCoordinates& p, const Values& accumula
 
 void KernelEmitter::contraction(const Instruction& i) {
   if (i.rows == 0 || i.columns == 0) return;
+  if (!i.cpu_tiles) refuse("a contraction has no tiles for a CPU");
   ContractionEmitter(*this, i).emit();
 }
 

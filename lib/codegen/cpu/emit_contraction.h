@@ -1,9 +1,13 @@
 #pragma once
 // Emits one contraction of a kernel: emit_contraction.cpp emits the loops and tiles, packing.cpp packs the factors.
-#include "codegen/cpu/tiling.h"
 #include "codegen/emit/emitter.h"
+#include "kernel/ir/factor_access.h"
+#include "kernel/ir/tiles.h"
 
 namespace calque::codegen {
+
+using kernel::ceil_div;
+using kernel::round_up;
 
 class ContractionEmitter {
  public:
@@ -11,7 +15,7 @@ class ContractionEmitter {
       : k_(kernel),
         b_(kernel.b_),
         i_(i),
-        t_(choose_tiling(kernel.kernel_, i, kernel.target_, kernel.options_.strict)),
+        t_(*i.cpu_tiles),
         lhs_(access_of(kernel.kernel_, i.regions[0])),
         rhs_(access_of(kernel.kernel_, i.regions[1])),
         factor_(kernel.dtype(i.regions[0].instructions.back().operands[0])),
@@ -19,7 +23,7 @@ class ContractionEmitter {
         element_(kernel.ops_.register_type(sum_)),
         unit_(t_.pairs ? static_cast<llvm::Type*>(kernel.b_.getInt32Ty()) : element_),
         lanes_(t_.lanes),
-        panel_(t_.tile.vectors * t_.lanes),
+        panel_(t_.vectors * t_.lanes),
         blocks_(ceil_div(i.extent, t_.k_block)),
         row_block_(i.threads || blocks_ > 1 ? t_.max_rows : i.rows) {}
 
@@ -114,8 +118,8 @@ class ContractionEmitter {
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
   const kernel::Instruction& i_;
-  const Tiling t_;
-  const Access lhs_, rhs_;
+  const kernel::CpuTiles t_;
+  const kernel::FactorAccess lhs_, rhs_;
   const DType factor_, sum_;
   llvm::Type *element_, *unit_;  ///< of accumulators, and of packed factors (pairs of bf16 or elements)
   const unsigned lanes_;

@@ -7,10 +7,10 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/cpu/outline.h"
-#include "codegen/cpu/overlaps.h"
 #include "codegen/emit/emitter.h"
 #include "codegen/llvm/flush_mode.h"
 #include "codegen/llvm/function_attributes.h"
+#include "kernel/buffers/call_sites.h"
 #include "kernel/ir/same_code.h"
 
 namespace calque::codegen {
@@ -81,7 +81,7 @@ class EntryEmitter {
 };
 
 void EntryEmitter::emit_kernels() {
-  const CallSites calls(program_);
+  const kernel::CallSites calls(program_);
   std::unordered_multimap<uint64_t, size_t> emitted;  // by hash: kernels whose code others with the same code share
   std::vector<std::vector<bool>> overlaps;
   for (size_t k = 0; k < program_.kernels.size(); ++k) {

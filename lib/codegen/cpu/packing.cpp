@@ -34,7 +34,7 @@ Value* ContractionEmitter::factor(size_t which, Value* first, Value* second, int
 
 Value* ContractionEmitter::address(size_t which, Value* first, Value* second) {
   const kernel::Region& region = i_.regions[which];
-  const Access& access = which == 0 ? lhs_ : rhs_;
+  const kernel::FactorAccess& access = which == 0 ? lhs_ : rhs_;
   k_.env_[region.parameters[0]] = k_.uniform(first);
   k_.env_[region.parameters[1]] = k_.uniform(second);
   for (const kernel::Instruction& i : region.instructions)
@@ -75,7 +75,7 @@ Values ContractionEmitter::transposed(Values rows) {
 void ContractionEmitter::allocate() {
   const auto bytes = static_cast<int64_t>(size_of(sum_));
   const int64_t units = t_.pairs ? ceil_div(t_.k_block, 2) : t_.k_block;
-  const int64_t padded_rows = round_up(t_.tile.rows, k_.target_.vector_bits / 8 / bytes);
+  const int64_t padded_rows = round_up(t_.rows, k_.target_.vector_bits / 8 / bytes);
   // An odd number of cache lines from row to row, so that the rows do not map to the same cache set.
   const int64_t per_line = static_cast<int64_t>(kLine) / (t_.pairs ? 2 : bytes);
   row_step_ = (ceil_div(t_.k_block, per_line) | 1) * per_line;
@@ -88,9 +88,9 @@ void ContractionEmitter::allocate() {
   const int64_t panels = ceil_div(t_.column_block, panel_);
   int64_t lhs = -1, rhs = -1, partials = -1;
   if (t_.pack_lhs)
-    lhs = reserve(lhs_by_columns() ? units * padded_rows : t_.tile.rows * (t_.pairs ? row_step_ / 2 : row_step_));
+    lhs = reserve(lhs_by_columns() ? units * padded_rows : t_.rows * (t_.pairs ? row_step_ / 2 : row_step_));
   if (t_.pack_rhs) rhs = reserve(panels * panel_ * units);
-  if (blocks_ > 1) partials = reserve(ceil_div(row_block_, t_.tile.rows) * t_.tile.rows * panels * panel_);
+  if (blocks_ > 1) partials = reserve(ceil_div(row_block_, t_.rows) * t_.rows * panels * panel_);
   if (size == 0) return;
   Value* memory = nullptr;
   if (size <= kStackBytes) {
@@ -128,7 +128,7 @@ void ContractionEmitter::pack_rhs(Value* n0, Value* full, Value* k0, Value* k_ex
 void ContractionEmitter::each_panel(Value* n0, Value* full, const Panel& body) {
   const int64_t units = t_.pairs ? ceil_div(t_.k_block, 2) : t_.k_block;
   const auto panel_at = [&](Value* number) { return at(unit_, packed_rhs_, mul(number, units * panel_)); };
-  loop(integer(0), full, 1, [&](Value* p) { body(panel_at(p), add(n0, mul(p, panel_)), t_.tile.vectors, 0); });
+  loop(integer(0), full, 1, [&](Value* p) { body(panel_at(p), add(n0, mul(p, panel_)), t_.vectors, 0); });
   const int64_t left = i_.columns % panel_;
   if (left == 0) return;
   Value* n = add(n0, mul(full, panel_));
@@ -213,7 +213,7 @@ void ContractionEmitter::pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value*
 // For each K element, in vectors along the rows.
 void ContractionEmitter::pack_lhs_columns(Value* m, int64_t rows, Value* k0, Value* k_extent) {
   const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
-  const int64_t padded = round_up(t_.tile.rows, lanes);
+  const int64_t padded = round_up(t_.rows, lanes);
   loop(integer(0), k_extent, t_.pairs ? 2 : 1, [&](Value* k) {
     Value* to = at(unit_, packed_lhs_, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, padded));
     for (int64_t r = 0; r < rows; r += lanes) {

@@ -11,22 +11,21 @@ using kernel::Instruction;
 using llvm::Value;
 
 namespace {
-/// The most columns of a tile: four accumulators of 4-byte elements take 16 KiB.
-constexpr int64_t kTile = 1024;
 constexpr int64_t kAccumulators = 4;
 }  // namespace
 
-void KernelEmitter::columns(const Instruction& loop, const std::vector<const Instruction*>& reductions, Value* begin,
-                            Value* end) {
+void KernelEmitter::columns(const Instruction& loop, Value* begin, Value* end) {
   const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
   const auto least = [&](Value* a, Value* b) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); };
   const kernel::Region& body = loop.regions[0];
-  const int64_t lanes = lanes_;
-  const int64_t width = std::min(kTile, (loop.extent + lanes - 1) / lanes * lanes);
+  std::vector<const Instruction*> reductions;
+  for (const Instruction& i : body.instructions)
+    if (i.op == kernel::Op::loop) reductions.push_back(&i);
+  const int64_t lanes = lanes_, width = loop.column_tile;
   // All use the same blocks: those of a reduction that rounds, if there is one.
   Blocks blocks = blocks_of(*reductions[0], 1);
   for (const Instruction* reduction : reductions)
-    if (rounds(*reduction)) blocks = blocks_of(*reduction, 1);
+    if (is_rounded(kernel_, *reduction)) blocks = blocks_of(*reduction, 1);
   // For each result of a reduction: four rows of accumulators, then a row for each level of pending partial sums.
   const int64_t levels = std::bit_width(static_cast<uint64_t>(blocks.count));
   struct Rows {

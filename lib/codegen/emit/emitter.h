@@ -5,9 +5,9 @@
 #include <functional>
 #include <map>
 
-#include "codegen/emit/analysis.h"
 #include "codegen/scalar/math_functions.h"
 #include "codegen/scalar/scalar_ops.h"
+#include "kernel/ir/analysis.h"
 
 namespace calque::codegen {
 
@@ -82,7 +82,7 @@ class KernelEmitter {
   Reg widened(const Reg& r, DType half);
   Reg bits(const Reg& r, DType half);
   Reg rounded(const Reg& r, DType half);
-  /// The representation of loop carries of a dtype: one LLVM value of a fixed form. `vector`: as Analysis decides.
+  /// The representation of loop carries of a dtype: one LLVM value of a fixed form. `vector`: as the analysis found.
   llvm::Value* to_carry(const Reg& r, DType d, bool vector);
   Reg from_carry(llvm::Value* v, DType d) const;
   bool is_vector(Id id) const { return lanes_ != 0 && analysis_.varying(id); }
@@ -103,7 +103,7 @@ class KernelEmitter {
   void bind_workspace(unsigned argument);
   void mark_read_only_accesses(llvm::Function& first);
   llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask);
-  void store_lanes(int32_t buffer, const Reg& index, llvm::Value* value, llvm::Value* mask);
+  void store_lanes(const Instruction& store, const Reg& index, llvm::Value* value, llvm::Value* mask);
   llvm::Value* gather(int32_t buffer, llvm::Value* index, llvm::Value* mask);
   void scatter(int32_t buffer, llvm::Value* index, llvm::Value* value, llvm::Value* mask);
   llvm::Value* reverse(llvm::Value* v);
@@ -113,15 +113,12 @@ class KernelEmitter {
   llvm::Align alignment(int32_t buffer) const;
 
   // ---- non_temporal.cpp
-  void find_non_temporal_buffers();
-  void find_non_temporal_buffers(const Region& region, double times, bool rewrites, std::vector<double>& written) const;
-  bool has_non_temporal_stores(const Instruction& loop) const;
   std::pair<llvm::Value*, llvm::Value*> peel_until_aligned(llvm::Value* begin,
                                                            const std::function<void(llvm::Value*)>& iteration);
   llvm::Value* non_temporal_loop(llvm::Value* begin, llvm::Value* end, int64_t step,
                                  const std::function<void(llvm::Value*)>& iteration,
                                  const std::function<llvm::Value*(llvm::Value*)>& whole);
-  bool store_non_temporal(int32_t buffer, llvm::Value* value, llvm::Value* address);
+  bool store_non_temporal(const Instruction& store, llvm::Value* value, llvm::Value* address);
   void emit_store_fence();
 
   // ---- interleave.cpp
@@ -144,7 +141,6 @@ class KernelEmitter {
   void sequential(const Instruction& i);
   void vectorised(const Instruction& i, llvm::Value* begin, llvm::Value* end);
   void while_loop(const Instruction& i);
-  unsigned choose_lanes(const Instruction& i) const;
   /// for (i = begin; i < end; i += step) carries = body(i, carries), with at least one iteration. A single iteration is
   /// emitted without a loop.
   Values counted(llvm::Value* begin, llvm::Value* end, int64_t step, const Values& initial,
@@ -175,7 +171,6 @@ class KernelEmitter {
 
   // ---- reduction.cpp
   void reduction(const Instruction& i);
-  bool rounds(const Instruction& i) const;
   void sequential_reduction(const Instruction& i);
   /// The blocks of a reduction, see reduction.cpp.
   struct Blocks {
@@ -200,8 +195,7 @@ class KernelEmitter {
   Values fold_levels(const Instruction& i, int64_t count, const Values& types, const Slot& slot);
 
   // ---- columns.cpp
-  void columns(const Instruction& loop, const std::vector<const Instruction*>& reductions, llvm::Value* begin,
-               llvm::Value* end);
+  void columns(const Instruction& loop, llvm::Value* begin, llvm::Value* end);
 
   Values contributions(const Instruction& i, llvm::Value* index, bool vectorised);
   virtual Values identities(const Instruction& i, bool vectorised);
@@ -237,7 +231,7 @@ class KernelEmitter {
   const kernel::Kernel& kernel_;
   std::vector<bool> overlaps_;
   std::vector<int64_t> workspace_offsets_;
-  Analysis analysis_;
+  kernel::KernelAnalysis analysis_;
   llvm::IRBuilder<> b_;
   ScalarOps ops_;
   MathFunctions functions_;
@@ -249,9 +243,8 @@ class KernelEmitter {
   std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> subranges_;
   std::vector<Reg> env_;
   std::vector<PendingStore> pending_stores_;  ///< of the region being emitted
-  std::vector<bool> non_temporal_;            ///< buffers that non-temporal stores may write
-  /// Vectors are stored as usual; not stored, but their addresses recorded; or, all being aligned, stored
-  /// non-temporally.
+  /// Vectors of non-temporal stores are stored as usual; not stored, but their addresses recorded; or, all being
+  /// aligned, stored non-temporally.
   enum class NonTemporal : uint8_t { off, record_addresses, on } non_temporal_mode_ = NonTemporal::off;
   std::vector<std::pair<llvm::Value*, uint64_t>> non_temporal_addresses_;  ///< addresses, and sizes of elements
   bool needs_store_fence_ = false;  ///< the function being emitted has non-temporal stores

@@ -92,7 +92,6 @@ llvm::Function* KernelEmitter::emit() {
   context_ = function_->getArg(0);
   llvm::Function* const whole = function_;
   b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", whole));
-  find_non_temporal_buffers();
   run(kernel_.body);
   emit_store_fence();
   b_.CreateRetVoid();
@@ -301,7 +300,7 @@ bool KernelEmitter::index_division(ScalarOp op, const Instruction& i, Reg& out) 
   const Reg a = get(i.operands[0]);
   const auto* divisor = llvm::dyn_cast<llvm::ConstantInt>(get(i.operands[1]).v);
   if (!get(i.operands[1]).uniform() || !divisor || divisor->getSExtValue() <= 0) return false;
-  const Range range = analysis_.range(i.operands[0]);
+  const kernel::IndexRange range = analysis_.range(i.operands[0]);
   if (range.low < 0) return false;
   const auto divide = [&](Value* x, Value* y) {
     return op == ScalarOp::div ? b_.CreateUDiv(x, y) : b_.CreateURem(x, y);
@@ -361,7 +360,7 @@ Reg KernelEmitter::convert(const Instruction& i) {
       r.v = b_.CreateTrunc(r.v, ops_.register_type(to));
       return r;
     }
-    const Range range = analysis_.range(i.operands[0]);
+    const kernel::IndexRange range = analysis_.range(i.operands[0]);
     if (from == DType::i64 && range.within(INT32_MIN, INT32_MAX)) {
       r.v = b_.CreateTrunc(r.v, b_.getInt32Ty());
       Value* narrow = as_vector(r);

@@ -137,7 +137,7 @@ void KernelEmitter::store(const Instruction& i) {
   flush_pending_stores(i.buffer);
   Value* mask = mask_;
   if (predicate) mask = and_mask(mask, varies ? predicate : splat(predicate));
-  store_lanes(i.buffer, index, ops_.to_memory(as_vector(value), d), mask);
+  store_lanes(i, index, ops_.to_memory(as_vector(value), d), mask);
 }
 
 // Programs scheduled for a GPU have combining stores. Here one thread runs them, one element at a time.
@@ -162,7 +162,8 @@ void KernelEmitter::combine(const Instruction& i) {
   }
 }
 
-void KernelEmitter::store_lanes(int32_t buffer, const Reg& index, Value* value, Value* mask) {
+void KernelEmitter::store_lanes(const Instruction& store, const Reg& index, Value* value, Value* mask) {
+  const int32_t buffer = store.buffer;
   const int bytes = static_cast<int>(size_of(kernel_.buffers[buffer].dtype));
   const bool forward = index.form == Reg::Form::linear && index.stride == 1;
   const bool backward = index.form == Reg::Form::linear && index.stride == -1;
@@ -171,7 +172,7 @@ void KernelEmitter::store_lanes(int32_t buffer, const Reg& index, Value* value, 
     if (backward) value = reverse(value);
     if (mask) {
       b_.CreateMaskedStore(value, p, alignment(buffer), backward ? reverse(mask) : mask);
-    } else if (!forward || !store_non_temporal(buffer, value, p)) {
+    } else if (!forward || !store_non_temporal(store, value, p)) {
       b_.CreateAlignedStore(value, p, alignment(buffer));
     }
     return;

@@ -1,9 +1,8 @@
-// Control flow. Loops are rotated. A vectorised loop has a main loop of unrolled full vectors and one more copy of the
-// body for the remainder, or only that copy if the body is not short. If iterations may be repeated, the last vector
-// starts at extent - lanes, so that no mask is needed; otherwise lanes past the end are masked off. Lanes leave a while
-// loop independently: the loop runs until no lane is active, and inactive lanes keep their carries.
+// Control flow. Loops are rotated. A vectorised loop has a main loop of unrolled full vectors, unless its unroll factor
+// is zero, and one more copy of the body for the tail. The last vector of an overlapping tail starts at extent - lanes;
+// otherwise lanes past the end are masked off. Lanes leave a while loop independently: the loop runs until no lane is
+// active, and inactive lanes keep their carries.
 #include <algorithm>
-#include <bit>
 
 #include "codegen/emit/emitter.h"
 
@@ -12,39 +11,6 @@ namespace calque::codegen {
 using kernel::LoopKind;
 using kernel::Op;
 using llvm::Value;
-
-namespace {
-
-// Bodies of at most this many instructions are unrolled, to amortise the overhead of the loop.
-constexpr int64_t kUnrollByFour = 4, kUnrollByTwo = 8;
-// Larger bodies are emitted once: if the last vector may overlap the previous one, and if it needs a mask.
-constexpr int64_t kOnce = 12, kOnceMasked = 400;
-// With more instructions a vector takes longer to compute than to write to memory.
-constexpr int64_t kMostForNonTemporal = 64;
-
-// The steps of a short while loop depend on each other; several vectors in flight hide their latency.
-int64_t vectors_in_flight(const kernel::Kernel& kernel, const kernel::Instruction& i, bool avx512) {
-  constexpr int64_t kFewInstructions = 32;
-  constexpr size_t kFewCarries = 4;
-  const auto is_short = [](const kernel::Region& r) {
-    return std::all_of(r.instructions.begin(), r.instructions.end(), [](const kernel::Instruction& k) {
-      return k.regions.empty() && k.op != kernel::Op::load && k.op != kernel::Op::store;
-    });
-  };
-  int64_t vectors = 1;
-  for (const kernel::Instruction& k : i.regions[0].instructions) {
-    if (k.regions.empty()) continue;
-    const bool is_suitable =
-        k.op == kernel::Op::while_ && k.operands.size() <= kFewCarries &&
-        std::all_of(k.regions.begin(), k.regions.end(), is_short) &&
-        instruction_count(kernel, k.regions[0]) + instruction_count(kernel, k.regions[1]) <= kFewInstructions;
-    if (!is_suitable) return 1;
-    vectors = avx512 ? 4 : 2;
-  }
-  return vectors;
-}
-
-}  // namespace
 
 Values KernelEmitter::phis(const Values& values, llvm::BasicBlock* from) {
   Values out;
@@ -80,19 +46,6 @@ Values KernelEmitter::counted(Value* begin, Value* end, int64_t step, const Valu
   add_incoming(carries, next, latch);
   b_.SetInsertPoint(exit);
   return next;
-}
-
-// 0 if the loop is not vectorised. Short loops use fewer lanes: with lane masks the next power of two, which holds all
-// iterations; without them the previous one, which they fill.
-unsigned KernelEmitter::choose_lanes(const Instruction& i) const {
-  if (!i.vectorize || lanes_ != 0) return 0;
-  const int64_t widest = target_.vector_bits / 8 / analysis_.facts(i).element_bytes;
-  const int columns = target_.avx512 ? analysis_.facts(i).vectors : (analysis_.facts(i).vectors + 1) / 2;
-  const int64_t vectors = std::max<int64_t>(columns, vectors_in_flight(kernel_, i, target_.avx512));
-  const auto extent = static_cast<uint64_t>(i.extent);
-  const uint64_t fitting = target_.avx512 ? std::bit_ceil(extent) : std::bit_floor(extent);
-  const uint64_t lanes = std::min<uint64_t>(static_cast<uint64_t>(widest * vectors), fitting);
-  return lanes > 1 ? static_cast<unsigned>(lanes) : 0;
 }
 
 void KernelEmitter::loop(const Instruction& i) {
@@ -160,7 +113,7 @@ void KernelEmitter::split_across_threads(const Instruction& i) {
 }
 
 void KernelEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
-  if (const unsigned lanes = end ? choose_lanes(i) : 0) {
+  if (const unsigned lanes = end ? vector_lanes(i) : 0) {
     lanes_ = lanes;
     vectorised(i, begin, end);
     lanes_ = 0;
@@ -181,30 +134,19 @@ void KernelEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
 // Runs [begin, end): the whole loop, or a chunk of it that is no shorter than its unrolled vectors.
 void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   const Region& body = i.regions[0];
-  const LoopFacts& facts = analysis_.facts(i);
+  if (i.column_tile != 0) return columns(i, begin, end);
   const auto iteration = [&](Value* base) {
     env_[body.parameters[0]] = {base, Reg::Form::linear, false, true, 1};
     run(body);
   };
   const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
-  const int64_t lanes = lanes_, full = i.extent / lanes, rest = i.extent % lanes;
-  bool overlapping = false;
-  for (size_t buffer = 0; buffer < overlaps_.size(); ++buffer) overlapping |= overlaps_[buffer];
-  const bool repeatable = facts.idempotent && !overlapping && full > 0;
-  if (repeatable) {
-    const auto reductions = analysis_.column_reductions(i);
-    if (!reductions.empty()) return columns(i, reductions, begin, end);
-  }
-  int64_t unroll = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
-  unroll = std::max<int64_t>(1, std::min(unroll, full));
-  const bool non_temporal =
-      repeatable && facts.cost <= kMostForNonTemporal && full > unroll && has_non_temporal_stores(i);
-  const bool large = repeatable ? facts.cost > kOnce : target_.avx512 && facts.cost > kOnceMasked;
-  const bool once = full == 0 || (rest != 0 && large && !non_temporal);
+  const int64_t lanes = lanes_, rest = i.extent % lanes, unroll = i.unroll;
+  const bool non_temporal = std::any_of(body.instructions.begin(), body.instructions.end(),
+                                        [](const Instruction& inner) { return inner.non_temporal; });
   // Every chunk consists of whole vectors, which LLVM cannot infer from the bounds.
   const bool whole_vectors = rest == 0 && unroll == 1 && !non_temporal && i.grain % lanes == 0;
   Value* middle = begin;
-  if (!once) {
+  if (unroll != 0) {
     const auto whole = [&](Value* first) {
       Value* const steps = b_.CreateUDiv(b_.CreateSub(end, first), number(unroll * lanes));
       Value* const last = b_.CreateAdd(first, b_.CreateMul(steps, number(unroll * lanes)), "", true, true);
@@ -221,7 +163,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
     counted(middle, end, lanes, {}, [&](Value* index, const Values&) {
       if (rest == 0 && !non_temporal) {
         iteration(index);
-      } else if (repeatable) {
+      } else if (i.overlapping_tail) {
         iteration(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.CreateSub(end, number(lanes))));
       } else {
         mask_ = first_lanes(b_.CreateSub(end, index));
@@ -242,8 +184,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
 }
 
 void KernelEmitter::sequential(const Instruction& i) {
-  // In strict mode scans that round run in the order of the loop.
-  if (const unsigned lanes = options_.strict && rounds(i) ? 0 : choose_lanes(i)) return scan(i, lanes);
+  if (const unsigned lanes = vector_lanes(i)) return scan(i, lanes);
   const Region& body = i.regions[0];
   Values initial;
   for (size_t c = 0; c < i.operands.size(); ++c)

@@ -1,61 +1,16 @@
-// Non-temporal stores. Buffers larger than the caches are written past them: an ordinary store first reads the cache
-// line that it is about to fill. Non-temporal stores need vectors aligned to their size, so their loops are peeled
-// until the vectors are aligned.
+// Non-temporal stores need vectors aligned to their size, so their loops are peeled until the vectors are aligned.
 #include <algorithm>
-#include <limits>
 
 #include "codegen/emit/emitter.h"
 
 namespace calque::codegen {
 
-using kernel::LoopKind;
-using kernel::Op;
 using llvm::Value;
 
 namespace {
-// Smaller buffers may be used again soon, and are better left in the last-level cache.
-constexpr double kNonTemporalBytes = 16 << 20;
 // Bytes of a cache line, and of the widest store.
 constexpr uint64_t kLine = 64;
 }  // namespace
-
-// Large buffers that the kernel writes once, in parallel loops, and does not read.
-void KernelEmitter::find_non_temporal_buffers() {
-  non_temporal_.assign(kernel_.buffers.size(), false);
-  if (!target_.x86) return;
-  std::vector<double> written(kernel_.buffers.size(), 0);
-  find_non_temporal_buffers(kernel_.body, 1, false, written);
-  for (size_t i = 0; i < non_temporal_.size(); ++i) {
-    const kernel::Buffer& buffer = kernel_.buffers[i];
-    const auto extent = static_cast<double>(buffer.extent);
-    non_temporal_[i] = written[i] > 0 && written[i] <= extent && !analysis_.loaded(static_cast<int32_t>(i)) &&
-                       !overlaps_[i] && written[i] * static_cast<double>(size_of(buffer.dtype)) >= kNonTemporalBytes;
-  }
-}
-
-// Adds the stores of a region that runs `times` times; `rewrites`: it may write an element more than once.
-void KernelEmitter::find_non_temporal_buffers(const Region& region, double times, bool rewrites,
-                                              std::vector<double>& written) const {
-  for (const Instruction& i : region.instructions) {
-    if (i.op == Op::store)
-      written[static_cast<size_t>(i.buffer)] += rewrites ? std::numeric_limits<double>::infinity() : times;
-    const bool parallel = i.op == Op::loop && i.loop == LoopKind::parallel;
-    for (const Region& inner : i.regions)
-      find_non_temporal_buffers(inner, parallel ? times * static_cast<double>(i.extent) : times, rewrites || !parallel,
-                                written);
-  }
-}
-
-// A loop without nested regions that stores into a buffer for non-temporal stores.
-bool KernelEmitter::has_non_temporal_stores(const Instruction& loop) const {
-  const auto& body = loop.regions[0].instructions;
-  return std::any_of(body.begin(), body.end(),
-                     [&](const Instruction& i) {
-                       return i.op == Op::store && i.operands.size() == 2 &&
-                              non_temporal_[static_cast<size_t>(i.buffer)];
-                     }) &&
-         std::all_of(body.begin(), body.end(), [](const Instruction& i) { return i.regions.empty(); });
-}
 
 // The first element from `begin` on at which all non-temporal vectors of `iteration` are aligned, and whether there is
 // one. The elements before it belong to the vectors at `begin`, which are stored as usual.
@@ -112,11 +67,11 @@ Value* KernelEmitter::non_temporal_loop(Value* begin, Value* end, int64_t step,
 }
 
 // Emits the store of a whole vector if it is to be non-temporal, or records its address; returns false otherwise.
-bool KernelEmitter::store_non_temporal(int32_t buffer, Value* value, Value* address) {
+bool KernelEmitter::store_non_temporal(const Instruction& i, Value* value, Value* address) {
   const auto bytes = static_cast<uint64_t>(value->getType()->getPrimitiveSizeInBits().getFixedValue() / 8);
-  if (non_temporal_mode_ == NonTemporal::off || !non_temporal_[static_cast<size_t>(buffer)] || bytes < 16) return false;
+  if (non_temporal_mode_ == NonTemporal::off || !i.non_temporal || bytes < 16) return false;
   if (non_temporal_mode_ == NonTemporal::record_addresses) {
-    non_temporal_addresses_.emplace_back(address, size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype));
+    non_temporal_addresses_.emplace_back(address, size_of(kernel_.buffers[static_cast<size_t>(i.buffer)].dtype));
     return true;
   }
   llvm::StoreInst* store = b_.CreateAlignedStore(value, address, llvm::Align(std::min(bytes, kLine)));

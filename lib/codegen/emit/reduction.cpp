@@ -6,6 +6,7 @@
 // initial value is the left operand of the last combination. With at most 15 consecutive additions within a block, the
 // error of a sum of n terms stays below that of log2(n) + 19 roundings. Reductions of up to 16 terms that are not
 // vectorised run in order from the initial value.
+#include <algorithm>
 #include <bit>
 
 #include "codegen/emit/emitter.h"
@@ -19,9 +20,6 @@ namespace {
 
 constexpr int64_t kAccumulators = 4;
 constexpr int64_t kBlockUnits = 64;
-constexpr int64_t kInOrder = 16;
-// Larger bodies are not emitted once for each accumulator; the accumulators rotate instead.
-constexpr int64_t kRepeatedBody = 40;
 
 bool is_arg(Combiner c) { return c == Combiner::argmax || c == Combiner::argmin; }
 
@@ -31,24 +29,9 @@ DType accumulator_dtype(DType d) { return is_half(d) ? DType::f32 : d; }
 }  // namespace
 
 void KernelEmitter::reduction(const Instruction& i) {
-  if (const unsigned lanes = choose_lanes(i)) {
-    blocked_reduction(i, lanes);
-    return;
-  }
-  const LoopFacts& facts = analysis_.facts(i);
-  const bool small = facts.cost <= kRepeatedBody && !facts.nested;
-  if (i.extent > kInOrder && (rounds(i) || small))
-    blocked_reduction(i, 1);
-  else
-    sequential_reduction(i);
-}
-
-// Whether the result depends on the order of the terms.
-bool KernelEmitter::rounds(const Instruction& i) const {
-  for (size_t r = 0; r < i.results.size(); ++r)
-    if (is_floating(dtype(i.results[r])) && (i.combiners[r] == Combiner::add || i.combiners[r] == Combiner::mul))
-      return true;
-  return false;
+  const unsigned lanes = vector_lanes(i);
+  if (lanes == 0 && i.unroll == 0) return sequential_reduction(i);
+  blocked_reduction(i, std::max(1U, lanes));
 }
 
 // The contribution of one iteration, one LLVM value for each result.
@@ -222,14 +205,13 @@ void KernelEmitter::finish(const Instruction& i, Values total) {
 KernelEmitter::Blocks KernelEmitter::blocks_of(const Instruction& i, unsigned step) const {
   Blocks b;
   b.step = step;
-  const LoopFacts& facts = analysis_.facts(i);
-  b.repeat = facts.cost <= kRepeatedBody && !facts.nested;
+  b.repeat = i.unroll > 1;
   b.blocked = i.extent / (kAccumulators * b.step) * kAccumulators * b.step;
   const auto divide = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
   // If the order does not matter, there is one block, or one for each chunk.
-  b.extent = rounds(i)   ? kBlockUnits * b.step
-             : i.threads ? divide(i.grain, kAccumulators * b.step) * kAccumulators * b.step
-                         : std::max<int64_t>(b.blocked, 1);
+  b.extent = is_rounded(kernel_, i) ? kBlockUnits * b.step
+             : i.threads            ? divide(i.grain, kAccumulators * b.step) * kAccumulators * b.step
+                                    : std::max<int64_t>(b.blocked, 1);
   b.count = divide(b.blocked, b.extent);
   // A chunk of 2^k blocks is a node of the tree that combines all blocks pairwise.
   if (i.threads)
@@ -367,14 +349,14 @@ Values KernelEmitter::fold_levels(const Instruction& i, int64_t count, const Val
 Values KernelEmitter::sum_remainder(const Instruction& i, const Blocks& blocks) {
   const bool vectorised = blocks.step > 1;
   const int64_t step = blocks.step, extent = i.extent;
-  const bool ragged = extent % step != 0, repeatable = extent >= step && analysis_.facts(i).idempotent;
+  const bool ragged = extent % step != 0;
   const auto constant = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
   return counted(constant(blocks.blocked), constant(extent), step, identities(i, vectorised),
                  [&](Value* index, const Values& carries) {
                    if (!ragged) return combine(i, carries, contributions(i, index, vectorised));
                    Value* valid;
                    Values v;
-                   if (repeatable) {
+                   if (i.overlapping_tail) {
                      // The last vector starts earlier; its lanes below `index` are already included.
                      Value* base = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, constant(extent - step));
                      valid = b_.CreateNot(first_lanes(b_.CreateSub(index, base)));

@@ -31,7 +31,7 @@ DeviceContraction::DeviceContraction(DeviceEmitter& kernel, const kernel::Instru
     : k_(kernel),
       b_(kernel.b_),
       i_(i),
-      t_(*kernel::choose_tiles(kernel.kernel_, i, kernel.options_.fast_math)),
+      t_(*i.gpu_tiles),
       factor_dtype_(kernel.dtype(i.regions[0].instructions.back().operands[0])),
       accumulator_dtype_(kernel.dtype(i.regions[2].parameters[2])),
       step_k_(t_.step_k) {

@@ -1,11 +1,13 @@
 #pragma once
 // Emits one contraction of a kernel for a block of threads: the K loop and the epilogue are in device_contraction.cpp,
 // loads of factors into shared memory in device_factors.cpp, fragment loads and multiplications in device_products.cpp.
-#include "codegen/cpu/tiling.h"
 #include "codegen/gpu/device_emitter.h"
-#include "kernel/schedule_gpu/tiles.h"
+#include "kernel/ir/factor_access.h"
+#include "kernel/ir/tiles.h"
 
 namespace calque::codegen {
+
+using kernel::ceil_div;
 
 class DeviceContraction {
  public:
@@ -13,14 +15,14 @@ class DeviceContraction {
   void emit();
 
  private:
-  using Unit = kernel::Tiles::Unit;
+  using Unit = kernel::GpuTiles::Unit;
 
   /// A factor and its share of one step in shared memory. A row there runs along K (`inner`) or along the other, free
   /// index. The 16-byte chunks of a row are swizzled by the row's number, which avoids bank conflicts between rows that
   /// threads read at the same time.
   struct Factor {
     size_t which = 0;
-    Access access;
+    kernel::FactorAccess access;
     int64_t tile = 0;  ///< extent of the free index: in a tile, and in the whole
     int64_t whole = 0;
     bool along_k = false;  ///< neighbouring threads load neighbours along K, else along the free index
@@ -134,7 +136,7 @@ class DeviceContraction {
   DeviceEmitter& k_;
   llvm::IRBuilder<>& b_;
   const kernel::Instruction& i_;
-  kernel::Tiles t_;
+  kernel::GpuTiles t_;
   const DType factor_dtype_, accumulator_dtype_;
   int64_t step_k_ = 0, stages_ = 0, steps_ = 0, stage_bytes_ = 0, element_bytes_ = 0;
   llvm::Type *element_type_ = nullptr, *accumulator_type_ = nullptr;  ///< in shared memory, and in registers

@@ -6,9 +6,9 @@
 
 #include "calque/ir/errors.h"
 
-#include "codegen/cpu/overlaps.h"
-#include "codegen/cpu/tiling.h"
 #include "codegen/llvm/flush_mode.h"
+#include "kernel/buffers/call_sites.h"
+#include "kernel/ir/tiles.h"
 
 namespace calque::codegen {
 
@@ -126,7 +126,7 @@ std::vector<DeviceKernel> emit_device_program(llvm::Module& module, const kernel
   code.fast_math = options.fast_math;
   code.flush_subnormals = options.flush_subnormals;
   std::vector<DeviceKernel> kernels;
-  const CallSites calls(program);
+  const kernel::CallSites calls(program);
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     std::string name = "k" + std::to_string(k) + "_" + program.kernels[k].name;
     std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');

@@ -56,8 +56,6 @@ class DeviceEmitter final : public KernelEmitter {
   static void find_contended(const kernel::Region& region, bool repeated, std::vector<int>& stores);
 
   // ---- device_loops.cpp
-  bool is_straight(const kernel::Region& body) const;
-  unsigned vector_lanes(const Instruction& i) const;
   void distribute(int64_t first, int64_t end, int64_t repeat, const std::function<void(llvm::Value*)>& body);
   void group_loop(const Instruction& i);
   void iteration(const Instruction& i, llvm::Value* index, unsigned lanes);
@@ -94,7 +92,7 @@ class DeviceEmitter final : public KernelEmitter {
   std::vector<bool> contended_;               ///< by buffer: several threads of a group access it, one of them storing
   const Instruction* vector_loop_ = nullptr;  ///< the one of `subranges_` that runs in vectors of loop_lanes_
   unsigned loop_lanes_ = 0;
-  llvm::Value* tile_ = nullptr;  ///< i64: tile number of the contraction to be emitted (kernel::Tiles)
+  llvm::Value* tile_ = nullptr;  ///< i64: tile number of the contraction to be emitted (kernel::GpuTiles)
   int32_t shared_bytes_ = 0;
   std::unordered_map<Id, const Instruction*> defined_;
   std::unordered_map<Id, int64_t> divisors_;  ///< of loops' indices

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "codegen/gpu/device_emitter.h"
-#include "kernel/schedule_gpu/tiles.h"
-#include "kernel/schedule_gpu/unroll_factor.h"
 
 namespace calque::codegen {
 
@@ -18,10 +16,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kVectorBytes = 16, kMostLanes = 8;
-// Longer bodies hide the latency of their loads by themselves, and need the registers.
-constexpr int64_t kMostInVectors = 250;
-
 const Instruction* inner_group_loop(const Instruction& loop) {
   for (const Instruction& i : loop.regions[0].instructions)
     if ((i.op == Op::loop || i.op == Op::contraction) && i.mapping == ParallelMapping::groups) return &i;
@@ -29,21 +23,6 @@ const Instruction* inner_group_loop(const Instruction& loop) {
 }
 
 }  // namespace
-
-// Whether the body may run in vectors: it is short and has no branches or loops.
-bool DeviceEmitter::is_straight(const kernel::Region& body) const {
-  return instruction_count(kernel_, body) <= kMostInVectors &&
-         std::all_of(body.instructions.begin(), body.instructions.end(),
-                     [](const Instruction& i) { return i.regions.empty(); });
-}
-
-unsigned DeviceEmitter::vector_lanes(const Instruction& i) const {
-  if (!i.vectorize || !is_straight(i.regions[0])) return 0;
-  const LoopFacts& facts = analysis_.facts(i);
-  int64_t lanes = std::min(kVectorBytes / facts.element_bytes, kMostLanes);
-  while (lanes > i.extent) lanes /= 2;
-  return lanes > 1 ? static_cast<unsigned>(lanes) : 0;
-}
 
 void DeviceEmitter::loop(const Instruction& i) {
   if (i.extent == 0) return KernelEmitter::loop(i);
@@ -115,12 +94,10 @@ void DeviceEmitter::group_loop(const Instruction& i) {
   const Instruction* product = nest.back()->op == Op::contraction ? nest.back() : nullptr;
   std::vector<int64_t> extents;
   for (const Instruction* l : nest) extents.push_back(l->extent);
-  if (product) extents.back() = kernel::choose_tiles(kernel_, *product, options_.fast_math)->count(*product);
+  if (product && !product->gpu_tiles) refuse("a contraction has no tiles for a GPU");
+  if (product) extents.back() = product->gpu_tiles->count(product->rows, product->columns);
   const Instruction& last = *nest.back();
-  unsigned lanes = product || is_group() ? 0 : vector_lanes(last);
-  // Rows whose length is no multiple of the vector begin unaligned.
-  while (lanes > 1 && nest.size() > 1 && last.extent % lanes != 0) lanes /= 2;
-  if (lanes == 1) lanes = 0;
+  const unsigned lanes = product || is_group() ? 0 : vector_lanes(last);
   if (lanes != 0) extents.back() /= lanes;
   int64_t count = 1;
   for (const int64_t e : extents) count *= e;
@@ -150,7 +127,7 @@ void DeviceEmitter::group_loop(const Instruction& i) {
       iteration(i, subranges_[&i].first, 0);
     vector_loop_ = nullptr;
   };
-  const int64_t at_once = product || is_group() ? 1 : kernel::unroll_factor(kernel_, last.regions[0]);
+  const int64_t at_once = product || is_group() ? 1 : std::max<int64_t>(1, last.unroll);
   distribute(0, count, at_once, run_iteration);
   if (lanes != 0 && last.extent % lanes != 0) {
     const int64_t whole = last.extent / lanes * lanes;

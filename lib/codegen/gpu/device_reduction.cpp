@@ -37,11 +37,12 @@ Values DeviceEmitter::identities(const Instruction& i, bool vectorised) {
 
 void DeviceEmitter::thread_reduction(const Instruction& i) {
   if (i.extent <= kInOrder) return sequential_reduction(i);
-  const LoopFacts& facts = analysis_.facts(i);
+  const kernel::LoopFacts& facts = analysis_.facts(i);
   Blocks blocks;
   blocks.repeat = facts.cost <= kRepeatedBody && !facts.nested;
   const auto root = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(i.extent)));
-  blocks.extent = rounds(i) ? int64_t{1} << ((std::bit_width(static_cast<uint64_t>(root)) + 1) / 2) : i.extent;
+  blocks.extent =
+      is_rounded(kernel_, i) ? int64_t{1} << ((std::bit_width(static_cast<uint64_t>(root)) + 1) / 2) : i.extent;
   blocks.extent = std::max(blocks.extent / kAccumulators * kAccumulators, kAccumulators);
   blocks.count = i.extent / blocks.extent;
   blocks.blocked = blocks.count * blocks.extent;
@@ -69,7 +70,7 @@ void DeviceEmitter::group_reduction(const Instruction& i) {
 // One element at a time.
 Values DeviceEmitter::fold_strided(const Instruction& i) {
   const Values nothing = identities(i, false);
-  const LoopFacts& facts = analysis_.facts(i);
+  const kernel::LoopFacts& facts = analysis_.facts(i);
   const bool repeat = facts.cost <= kRepeatedBody && !facts.nested;
   const int64_t at_once = repeat ? kAccumulators : 1, stride = at_once * group_size_;
   const int64_t rounds_of_all = i.extent / stride, rest = i.extent - rounds_of_all * stride;
@@ -105,7 +106,7 @@ Values DeviceEmitter::fold_strided(const Instruction& i) {
 // Neighbouring threads take neighbouring vectors; the first threads take one each of the elements past the last vector.
 Values DeviceEmitter::fold_vectors(const Instruction& i, unsigned lanes) {
   const int64_t vectors = i.extent / lanes, rest = i.extent % lanes;
-  const LoopFacts& facts = analysis_.facts(i);
+  const kernel::LoopFacts& facts = analysis_.facts(i);
   const int64_t at_once = facts.cost <= kRepeatedBody && !facts.nested ? kAccumulators : 1;
   lanes_ = lanes;
   const Values nothing = identities(i, true);

@@ -24,6 +24,7 @@
 #include "codegen/llvm/target.h"
 #include "codegen/scalar/math_functions.h"
 #include "ir/stopwatch.h"
+#include "kernel/schedule_cpu/schedule_cpu.h"
 
 namespace calque::codegen {
 
@@ -308,7 +309,8 @@ class Compilation {
         module_(owned_->module) {
     module_.setTargetTriple(llvm::Triple(target_.triple));
     module_.setDataLayout(backend_->machine().createDataLayout());
-    run_on(module_, &log_, kEmitLlvm, [&] { emit_program(module_, target_, options, program); });
+    const kernel::Program scheduled = kernel::schedule_for_cpu(program, limits_of(target_, options.strict), &log_);
+    run_on(module_, &log_, kEmitLlvm, [&] { emit_program(module_, target_, options, scheduled); });
     scalar_ = module_.getFunction(kScalarEntryName) != nullptr;
     run_on(module_, &log_, kPairSincos, [&] { MathFunctions(module_, target_, options).pair_sines(); });
     run_on(module_, &log_, kInlineMath, [&] { backend_->inline_functions(module_); });

@@ -167,6 +167,22 @@ TargetInfo resolve_target(const TargetOptions& options) {
   return it->second;
 }
 
+kernel::TargetLimits limits_of(const TargetInfo& target, bool strict) {
+  kernel::TargetLimits limits;
+  limits.vector_bits = target.vector_bits;
+  limits.vector_registers = target.avx512 || !target.x86 ? 32 : 16;
+  limits.lane_masks = limits.broadcast_operands = target.avx512;
+  limits.least_masked_bytes = target.avx512 ? 1 : target.avx2 ? 4 : 0;
+  limits.non_temporal_stores = target.x86;
+  limits.bf16_pairs = target.bf16_pairs;
+  limits.strict = strict;
+  return limits;
+}
+
+kernel::TargetLimits target_limits(const CodegenOptions& options) {
+  return limits_of(resolve_target(options.target), options.strict);
+}
+
 std::string target_description(const TargetOptions& options) {
   const TargetInfo info = resolve_target(options);
   return info.triple + ' ' + info.cpu + ' ' + info.features;

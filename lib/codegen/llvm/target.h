@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codegen/codegen.h"
+#include "kernel/schedule_cpu/target_limits.h"
 
 namespace calque::codegen {
 
@@ -32,5 +33,8 @@ struct TargetInfo {
 /// The target of the options. The CPU is that of the options, else, for the host's triple, $CALQUE_CPU, else the
 /// host's. Throws CompileError for names that LLVM does not know, and for CPUs that cannot run code of the triple.
 TargetInfo resolve_target(const TargetOptions& options);
+
+/// What schedules know of the target. `strict`: CodegenOptions::strict.
+kernel::TargetLimits limits_of(const TargetInfo& target, bool strict);
 
 }  // namespace calque::codegen

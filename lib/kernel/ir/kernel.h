@@ -1,15 +1,18 @@
 #pragma once
 // The kernel IR: a tree of structured regions over scalar instructions. It knows loops, loads, stores and scalar
-// arithmetic; a schedule adds vectors and threads as attributes of loops. Definitions precede uses; a nested region may
-// use every value that its enclosing regions have defined.
+// arithmetic; a schedule adds vectors, threads, tiles and the like as attributes, which code generation only reads.
+// Definitions precede uses; a nested region may use every value that its enclosing regions have defined.
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "calque/ir/graph.h"
 #include "calque/ir/inline_vector.h"
+
+#include "kernel/ir/tiles.h"
 
 namespace calque::kernel {
 
@@ -90,6 +93,24 @@ struct Instruction {
   /// Schedule: iterations run in vectors of the target's width with a masked tail. At most one loop on any path from
   /// the root is vectorised. A vectorised reduction may reassociate (fixed by extent and width alone).
   bool vectorize = false;
+  /// Schedule for a target, of a loop with `vectorize`: the lanes of its vectors; 1: it runs without vectors after all;
+  /// 0: not chosen yet.
+  uint16_t lanes = 0;
+  /// Schedule for a target, of a vectorised parallel loop: vectors in an iteration of its main loop; 0: there is no
+  /// main loop, all iterations run as the tail does. Of a reduction: contributions in an iteration, each with an
+  /// accumulator of its own (1: the accumulators rotate); 0: it runs in order. On a GPU, of a loop mapped to groups:
+  /// iterations that a thread runs interleaved, so that their loads overlap.
+  uint8_t unroll = 0;
+  /// Schedule for a CPU: the last vector ends with the last iteration and may repeat some, without a mask.
+  bool overlapping_tail = false;
+  /// Schedule for a CPU, of a vectorised parallel loop: its reductions traverse memory row by row, so many columns at a
+  /// time; 0: each column is reduced on its own.
+  int32_t column_tile = 0;
+  /// Schedule for a CPU, of a store: it bypasses the caches where the addresses of its vectors are aligned.
+  bool non_temporal = false;
+  /// Schedule for a target, of a contraction: one of the two.
+  std::shared_ptr<const CpuTiles> cpu_tiles = nullptr;
+  std::shared_ptr<const GpuTiles> gpu_tiles = nullptr;
   /// Schedule: split over threads, in chunks of at least `grain` iterations. A reduction's chunks are whole blocks of
   /// its order of summation. A parallel loop with grain 0 is split together with the one loop inside it, chunk by
   /// chunk.
@@ -98,6 +119,9 @@ struct Instruction {
   ParallelMapping mapping = ParallelMapping::replicated;  ///< GPU only, where `threads` is ignored
   std::vector<Region> regions;
 };
+
+/// The lanes of a loop that runs in vectors, else 0.
+inline unsigned vector_lanes(const Instruction& i) { return i.vectorize && i.lanes > 1 ? i.lanes : 0; }
 
 inline bool is_loop(const Instruction& i, LoopKind kind) { return i.op == Op::loop && i.loop == kind; }
 inline bool is_parallel(const Instruction& i) { return is_loop(i, LoopKind::parallel); }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "ir/text/text.h"
@@ -217,6 +218,7 @@ class KernelParser : text::TokenStream {
       expect("by", "before a combiner");
       i.combiners.push_back(combiner());
     }
+    i.non_temporal = accept("nontemporal");
     element_of_buffer(i);
     expect(",", "before the value that is stored");
     i.operands.push_back(value());
@@ -232,20 +234,63 @@ class KernelParser : text::TokenStream {
     i.extent = at_least(0, "the contracted extent");
     i.threads = accept("threads");
     mapping(i);
+    if (accept("cpu_tiles")) i.cpu_tiles = tiles<CpuTiles>();
+    if (accept("gpu_tiles")) i.gpu_tiles = tiles<GpuTiles>();
     for (const char* title : {"lhs", "rhs", "then"}) {
       expect(title, "before a region of a contraction");
       i.regions.push_back(region(depth));
     }
   }
 
+  /// A number from 1 on in parentheses; 0 if there are none.
+  int64_t in_parentheses(int64_t most, const char* what) {
+    if (!accept("(")) return 0;
+    const int64_t n = between(1, most, what);
+    expect(")", "after a number");
+    return n;
+  }
+
+  template <class Tiles>
+  std::shared_ptr<const Tiles> tiles() {
+    Tiles t;
+    expect("(", "before the fields of tiles");
+    do {
+      const Token token = peek();
+      const std::string word = name("a field of tiles");
+      bool known = false;
+      for_each_field(t, [&](std::string_view name, auto& field) {
+        if (name != word) return;
+        known = true;
+        tile_field(field);
+      });
+      if (!known) fail(token, "tiles have no field '" + word + "'");
+    } while (accept(","));
+    expect(")", "or ',' after a field of tiles");
+    return std::make_shared<const Tiles>(t);
+  }
+  template <class Integer>
+  void tile_field(Integer& field) {
+    field = static_cast<Integer>(between(1, std::numeric_limits<Integer>::max(), "a number"));
+  }
+  void tile_field(bool& field) { field = true; }
+  void tile_field(GpuTiles::Unit& unit) {
+    for (const GpuTiles::Unit u : kTileUnits)
+      if (accept(spelling_of(u))) {
+        unit = u;
+        return;
+      }
+    expected("a unit");
+  }
+
   void loop(Instruction& i, int depth) {
     i.extent = at_least(0, "the iterations of a loop");
     i.vectorize = accept("vectorize");
+    if (i.vectorize) i.lanes = static_cast<uint16_t>(in_parentheses(UINT16_MAX, "lanes of a vector"));
+    if (accept("unroll")) i.unroll = static_cast<uint8_t>(in_parentheses(UINT8_MAX, "an unroll factor"));
+    i.overlapping_tail = accept("overlapping_tail");
+    if (accept("columns")) i.column_tile = static_cast<int32_t>(in_parentheses(INT32_MAX, "columns of a tile"));
     i.threads = accept("threads");
-    if (i.threads && accept("(")) {
-      i.grain = at_least(1, "iterations of a chunk");
-      expect(")", "after the iterations of a chunk");
-    }
+    if (i.threads) i.grain = in_parentheses(INT64_MAX, "iterations of a chunk");
     mapping(i);
     if (is_combiner()) {
       do {

@@ -1,5 +1,6 @@
 // Text dumps of kernels and programs, as `plan` shows them.
 #include <ostream>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -74,6 +75,10 @@ class KernelPrinter {
   void loop(const Instruction& i, int depth) {
     out_ << spelling_of(i.loop) << ' ' << i.extent;
     if (i.vectorize) out_ << " vectorize";
+    if (i.lanes > 0) out_ << '(' << i.lanes << ')';
+    if (i.unroll > 0) out_ << " unroll(" << int{i.unroll} << ')';
+    if (i.overlapping_tail) out_ << " overlapping_tail";
+    if (i.column_tile > 0) out_ << " columns(" << i.column_tile << ')';
     if (i.threads) out_ << " threads";
     if (i.grain > 0) out_ << '(' << i.grain << ')';
     mapping(i);
@@ -83,6 +88,23 @@ class KernelPrinter {
       ids(i.operands, false);
     }
     nested(i.regions[0], " ", depth);
+  }
+  /// Fields that are zero or false are left out.
+  template <class Tiles>
+  void tiles(std::string_view title, const Tiles& t) {
+    std::string_view before = "(";
+    out_ << ' ' << title;
+    for_each_field(t, [&]<class Field>(std::string_view name, const Field& field) {
+      if constexpr (!std::is_same_v<Field, GpuTiles::Unit>)
+        if (field == 0) return;
+      out_ << before << name;
+      before = ", ";
+      if constexpr (std::is_same_v<Field, GpuTiles::Unit>)
+        out_ << ' ' << spelling_of(field);
+      else if constexpr (!std::is_same_v<Field, bool>)
+        out_ << ' ' << field;
+    });
+    out_ << ')';
   }
   void instruction(const Instruction& i, int depth) {
     indent(depth);
@@ -105,6 +127,7 @@ class KernelPrinter {
       case Op::store:
         out_ << (i.combiners.empty() ? "store" : "combine by ");
         if (!i.combiners.empty()) out_ << spelling_of(i.combiners[0]);
+        if (i.non_temporal) out_ << " nontemporal";
         out_ << " b" << i.buffer << "[%" << i.operands[0] << "], %" << i.operands[1];
         predicate(i, 2);
         break;
@@ -129,6 +152,8 @@ class KernelPrinter {
         out_ << "contraction " << i.rows << " x " << i.columns << " over " << i.extent;
         if (i.threads) out_ << " threads";
         mapping(i);
+        if (i.cpu_tiles) tiles("cpu_tiles", *i.cpu_tiles);
+        if (i.gpu_tiles) tiles("gpu_tiles", *i.gpu_tiles);
         nested(i.regions[0], " lhs ", depth);
         nested(i.regions[1], " rhs ", depth);
         nested(i.regions[2], " then ", depth);

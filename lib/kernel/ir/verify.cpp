@@ -111,6 +111,8 @@ class Verifier {
   void instruction(const Instruction& i, bool vector, bool split) {
     for (const Id id : i.operands) use(id);
     for (const Id id : i.results) check_id(id);
+    require(!i.non_temporal || i.op == Op::store, "only a store is non-temporal");
+    require((!i.cpu_tiles && !i.gpu_tiles) || i.op == Op::contraction, "only a contraction has tiles");
     switch (i.op) {
       case Op::constant:
         require(i.results.size() == 1 && i.operands.empty(), "a constant has one result");
@@ -168,6 +170,7 @@ class Verifier {
     require(i.rows >= 0 && i.columns >= 0 && i.extent >= 0, "a contraction's extents are not negative");
     require(std::max({i.rows, i.columns, i.extent}) <= kMaxExtent, "a contraction's extents are too large");
     require(!vector, "a contraction inside a vectorised loop");
+    require(!i.cpu_tiles || !i.gpu_tiles, "a contraction has tiles for one kind of device");
     require(i.regions[2].parameters.size() == 3,
             "a contraction's epilogue has three parameters: row, column and accumulator");
     check_id(i.regions[2].parameters[2]);
@@ -196,6 +199,11 @@ class Verifier {
     require(!(i.vectorize && ordered), "a sequential loop cannot be vectorised");
     require(!i.threads || !ordered, "a sequential loop cannot be split over threads");
     require(!(i.threads && split), "a loop is split over threads inside another");
+    require(i.vectorize || (i.lanes == 0 && i.column_tile == 0),
+            "only a vectorised loop has lanes or tiles of columns");
+    require(i.column_tile == 0 || (is_parallel(i) && i.lanes > 1),
+            "only a parallel loop with lanes has tiles of columns");
+    require(!i.overlapping_tail || (i.lanes > 1 && i.extent >= i.lanes), "the tail of a loop overlaps a whole vector");
     require(i.grain >= 0 && (i.threads || i.grain == 0), "only loops that are split over threads have a grain");
     require(!i.threads || i.grain > 0 || is_split_inside(i), "a loop without a grain is split with the one inside it");
     const std::vector<DType> results = dtypes(i.results);

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "kernel/ir/walk.h"
+#include "kernel/schedule/column_limits.h"
 
 namespace calque::kernel {
 
@@ -18,9 +19,6 @@ namespace {
 constexpr size_t kMostResults = 8;
 constexpr size_t kMaxFusedInstructions = 2000;
 constexpr size_t kMostStores = 16;
-/// Columns are reduced row by row when their loop's body is no longer than this (codegen/emit/analysis.cpp).
-constexpr size_t kColumnBody = 60;
-constexpr int64_t kWideRow = 256;
 
 bool reduces(const Instruction& i) { return is_or_contains(i, is_reduction); }
 
@@ -66,10 +64,10 @@ class Fuser {
   static bool is_profitable(const Instruction& a, const Instruction& b, int64_t outer_extent) {
     if (!is_candidate(b) || a.extent != b.extent || !(reduces(a) || reduces(b))) return false;
     if (!a.results.empty() && a.results.size() + b.results.size() > kMostResults) return false;
-    const size_t both = num_instructions(a.regions[0]) + num_instructions(b.regions[0]);
+    const size_t of_a = num_instructions(a.regions[0]), of_b = num_instructions(b.regions[0]), both = of_a + of_b;
     if (both > kMaxFusedInstructions || count_if(a, is_store) + count_if(b, is_store) > kMostStores) return false;
-    return outer_extent < kWideRow || both <= kColumnBody || num_instructions(a.regions[0]) > kColumnBody ||
-           num_instructions(b.regions[0]) > kColumnBody;
+    constexpr auto kMost = static_cast<size_t>(kColumnBody);
+    return outer_extent < kWideRow || both <= kMost || of_a > kMost || of_b > kMost;
   }
 
   // ---- memory

@@ -37,8 +37,8 @@ class Scheduler {
   /// A kernel that was changed is scheduled again.
   static void clear(Region& body) {
     walk(body, [](Instruction& i) {
-      i.vectorize = i.threads = false;
-      i.grain = 0;
+      i.vectorize = i.threads = i.overlapping_tail = false;
+      i.grain = i.lanes = i.column_tile = 0;
     });
   }
 

@@ -12,11 +12,11 @@
 
 #include "kernel/ir/walk.h"
 #include "kernel/schedule/schedule.h"
+#include "kernel/schedule_gpu/gpu_tiles.h"
 #include "kernel/schedule_gpu/instruction_copier.h"
 #include "kernel/schedule_gpu/loop_queries.h"
 #include "kernel/schedule_gpu/mapping.h"
 #include "kernel/schedule_gpu/stages.h"
-#include "kernel/schedule_gpu/tiles.h"
 #include "primitives/elementwise/arithmetic.h"
 
 namespace calque::kernel {
@@ -166,7 +166,7 @@ class Launches {
 
   /// Whether the instruction is a contraction in tiles, or a nest whose only work is one.
   bool keeps_contraction(const Instruction& i) const {
-    if (i.op == Op::contraction) return choose_tiles(k_, i, limits_.fast_math).has_value();
+    if (i.op == Op::contraction) return choose_gpu_tiles(k_, i, limits_.fast_math).has_value();
     if (!is_parallel(i)) return false;
     const Region& body = nest_of(i).back()->regions[0];
     const Instruction* product = nullptr;
@@ -176,7 +176,7 @@ class Launches {
       else if (!plan_.is_rematerializable(inner))
         return false;
     }
-    return product && choose_tiles(k_, *product, limits_.fast_math).has_value();
+    return product && choose_gpu_tiles(k_, *product, limits_.fast_math).has_value();
   }
 
   /// Makes the instruction's free values available: scalar code is rematerialized, the rest loaded from scratch.

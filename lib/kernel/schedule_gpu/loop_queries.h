@@ -10,8 +10,6 @@ namespace calque::kernel {
 inline constexpr int32_t kMaxBlockThreads = 1024;
 inline constexpr int64_t kThreadsPerProcessor = 2048;
 
-constexpr int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 inline bool is_cumulative(const Instruction& i) {
   return is_loop(i, LoopKind::sequential) && !i.combiners.empty() && !i.results.empty();
 }

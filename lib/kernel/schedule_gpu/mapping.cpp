@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/ir/analysis.h"
 #include "kernel/ir/cost.h"
 #include "kernel/ir/strides.h"
+#include "kernel/schedule_gpu/gpu_tiles.h"
 #include "kernel/schedule_gpu/loop_queries.h"
-#include "kernel/schedule_gpu/tiles.h"
-#include "kernel/schedule_gpu/unroll_factor.h"
 
 namespace calque::kernel {
 
@@ -26,6 +26,8 @@ constexpr int64_t kMostGroups = int64_t{1} << 30;
 /// Bodies of up to this many instructions are unrolled.
 constexpr int64_t kUnrollByFour = 8, kUnrollByTwo = 20;
 constexpr int64_t kVectorBytes = 16, kMostLanes = 8;
+/// Longer bodies hide the latency of their loads by themselves, and need the registers.
+constexpr int64_t kMostInVectors = 250;
 
 int64_t count_of(const std::vector<const Instruction*>& nest) {
   int64_t n = 1;
@@ -56,13 +58,14 @@ class Mapper {
     const bool shared = map_inner_loops(k_.body);
     const int32_t threads = shared ? threads_for(longest) : kWarp;
     k_.launch = Launch{1, shared ? threads : 1, threads};
+    choose_lanes(nullptr);
   }
 
  private:
   static void clear(Region& r) {
     for (Instruction& i : r.instructions) {
       i.vectorize = i.threads = false;
-      i.grain = 0;
+      i.grain = i.lanes = i.unroll = 0;
       i.mapping = ParallelMapping::replicated;
       for (Region& inner : i.regions) clear(inner);
     }
@@ -91,8 +94,10 @@ class Mapper {
     last.vectorize = suits_vectors(last);
     const int64_t count = ceil_div(count_of(nest), last.vectorize ? lanes_of(last.regions[0]) : 1);
     const int32_t threads = count < resident() ? 2 * kWarp : limits_.threads_of_block;
+    last.unroll = unroll_factor(last.regions[0]);
     // Many short blocks balance better than a persistent grid: a block that ends makes room for the next one.
-    launch_threads(ceil_div(count, count < resident() ? 1 : unroll_factor(k_, last.regions[0])), threads);
+    launch_threads(ceil_div(count, count < resident() ? 1 : last.unroll), threads);
+    choose_lanes(nest.size() > 1 ? &last : nullptr);
   }
 
   void launch_threads(int64_t count, int32_t threads) {
@@ -106,6 +111,39 @@ class Mapper {
       if (i.op == Op::load || i.op == Op::store)
         bytes = std::max(bytes, static_cast<int64_t>(size_of(k_.buffers[static_cast<size_t>(i.buffer)].dtype)));
     return std::clamp<int64_t>(kVectorBytes / bytes, 1, kMostLanes);
+  }
+
+  /// How many iterations of a short flat loop a thread runs interleaved, so that their loads overlap.
+  uint8_t unroll_factor(const Region& body) const {
+    if (has_loops(body)) return 1;
+    int64_t length = 0;
+    for (const Instruction& i : body.instructions) length += cost_of(k_, i).operations;
+    return length <= kUnrollByFour ? 4 : length <= kUnrollByTwo ? 2 : 1;
+  }
+
+  /// Vectors of 16 bytes. `rows`: a loop over the elements of several rows; those whose length is no multiple of the
+  /// vector begin unaligned.
+  void choose_lanes(const Instruction* rows) {
+    const KernelAnalysis analysis(k_);
+    choose_lanes(k_.body, analysis, rows);
+  }
+  void choose_lanes(Region& r, const KernelAnalysis& analysis, const Instruction* rows) {
+    for (Instruction& i : r.instructions) {
+      if (i.op == Op::loop && i.vectorize) {
+        int64_t lanes = is_straight(i.regions[0])
+                            ? std::min<int64_t>(kVectorBytes / analysis.facts(i).element_bytes, kMostLanes)
+                            : 1;
+        while (lanes > 1 && (lanes > i.extent || (&i == rows && i.extent % lanes != 0))) lanes /= 2;
+        i.lanes = static_cast<uint16_t>(std::max<int64_t>(lanes, 1));
+      }
+      for (Region& inner : i.regions) choose_lanes(inner, analysis, rows);
+    }
+  }
+  /// Whether the body may run in vectors: it is short and has no branches or loops.
+  bool is_straight(const Region& body) const {
+    return instruction_count(k_, body) <= kMostInVectors &&
+           std::all_of(body.instructions.begin(), body.instructions.end(),
+                       [](const Instruction& i) { return i.regions.empty(); });
   }
 
   static int64_t longest_loop(const Region& r) {
@@ -155,6 +193,7 @@ class Mapper {
     while (count * group < resident() / 4 && group < kMaxBlockThreads && group * 4 < longest) group *= 2;
     const int32_t threads = group == kWarp ? 4 * kWarp : group;
     k_.launch = Launch{std::min(count, kMostGroups), group, threads};
+    choose_lanes(nullptr);
   }
 
   void thread_per_iteration(const std::vector<const Instruction*>& nest) {
@@ -167,8 +206,9 @@ class Mapper {
   void product(const std::vector<const Instruction*>& nest, Instruction& i) {
     map_nest_to_groups(nest);
     i.mapping = ParallelMapping::groups;
-    const Tiles tiles = *choose_tiles(k_, i, limits_.fast_math);
-    k_.launch = Launch{count_of(nest) * tiles.count(i), tiles.threads, tiles.threads};
+    const GpuTiles tiles = *choose_gpu_tiles(k_, i, limits_.fast_math);
+    i.gpu_tiles = std::make_shared<const GpuTiles>(tiles);
+    k_.launch = Launch{count_of(nest) * tiles.count(i.rows, i.columns), tiles.threads, tiles.threads};
   }
 
   Kernel& k_;
@@ -177,13 +217,6 @@ class Mapper {
 };
 
 }  // namespace
-
-int64_t unroll_factor(const Kernel& kernel, const Region& body) {
-  if (has_loops(body)) return 1;
-  int64_t length = 0;
-  for (const Instruction& i : body.instructions) length += cost_of(kernel, i).operations;
-  return length <= kUnrollByFour ? 4 : length <= kUnrollByTwo ? 2 : 1;
-}
 
 void map_to_grid(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).grid(); }
 void map_to_group(Kernel& kernel, const GpuLimits& limits) { Mapper(kernel, limits).group(); }

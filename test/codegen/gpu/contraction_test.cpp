@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/gpu/device_code.h"
-#include "kernel/schedule_gpu/tiles.h"
+#include "kernel/schedule_gpu/gpu_tiles.h"
 #include "runtime/simulator/simulator.h"
 #include "support/kernel_builder.h"
 #include "support/ptxas.h"
@@ -88,11 +88,13 @@ Program program_of(const Product& p) {
     b.parallel(p.batch, false, product);
     b.kernel().body.instructions.back().mapping = kernel::ParallelMapping::groups;
   }
-  const auto* nest = &b.kernel().body;
+  auto* nest = &b.kernel().body;
   while (nest->instructions.back().op != Op::contraction) nest = &nest->instructions.back().regions[0];
-  const auto tiles = kernel::choose_tiles(b.kernel(), nest->instructions.back(), p.fast_math);
+  kernel::Instruction& i = nest->instructions.back();
+  const auto tiles = kernel::choose_gpu_tiles(b.kernel(), i, p.fast_math);
   if (!tiles) throw std::runtime_error("no tiles");
-  b.kernel().launch = {p.batch * tiles->count(nest->instructions.back()), tiles->threads, tiles->threads};
+  i.gpu_tiles = std::make_shared<const kernel::GpuTiles>(*tiles);
+  b.kernel().launch = {p.batch * tiles->count(i.rows, i.columns), tiles->threads, tiles->threads};
   return b.program();
 }
 

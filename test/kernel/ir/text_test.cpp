@@ -9,6 +9,7 @@
 #include "kernel/ir/same_code.h"
 #include "kernel/lower/build.h"
 #include "kernel/schedule/passes.h"
+#include "kernel/schedule_cpu/schedule_cpu.h"
 #include "kernel/schedule_gpu/schedule_gpu.h"
 #include "support/random/random_graph.h"
 #include "transform/simplify/simplify.h"
@@ -42,6 +43,7 @@ TEST(KernelText, KernelsOfRandomGraphsReadBack) {
     const Program program = build_program(transform::simplify(graph));
     for (const Kernel& k : program.kernels) expect_reads_back(k);
     for (const Kernel& k : schedule_for_gpu(program, {}).kernels) expect_reads_back(k);
+    for (const Kernel& k : schedule_for_cpu(program, {}, nullptr).kernels) expect_reads_back(k);
     if (HasFatalFailure()) return;
   }
 }
@@ -70,6 +72,40 @@ TEST(KernelText, SpecialValuesReadBack) {
   EXPECT_EQ(text_of(kernels[0]), text);
   EXPECT_EQ(kernels[0].values.size(), 11u);
   EXPECT_EQ(kernels[0].launch->groups, 3);
+}
+
+TEST(KernelText, SchedulesOfProductsReadBack) {
+  const std::string regions = R"( lhs (%0: i64, %1: i64) {
+    %2: f32 = load b0[%1]
+    yield %2
+  } rhs (%3: i64, %4: i64) {
+    %5: f32 = load b0[%4]
+    yield %5
+  } then (%6: i64, %7: i64, %8: f32) {
+    store nontemporal b1[%7], %8
+  }
+}
+)";
+  const std::string start = "kernel p(b0: f32[4], out b1: f32[4]) {\n  contraction 4 x 4 over 4 ";
+  for (const std::string tiles : {"cpu_tiles(rows 4, vectors 1, lanes 4, row_block 4, column_block 4, k_block 4, "
+                                  "max_rows 4, pack_lhs, computed_rhs 7, streams_rhs)",
+                                  "gpu_tiles(rows 64, columns 64, step_k 16, stages 4, threads 128, warp_rows 32, "
+                                  "warp_columns 32, unit bf16)"}) {
+    const std::vector<Kernel> kernels = parse_kernels(start + tiles + regions);
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(text_of(kernels[0]), start + tiles + regions);
+  }
+  const auto message = [&](const std::string& tiles) {
+    try {
+      parse_kernels(start + tiles + regions);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("cpu_tiles(depth 4)"), HasSubstr("tiles have no field 'depth'"));
+  EXPECT_THAT(message("cpu_tiles(rows 0)"), HasSubstr("expected a number from 1 to"));
+  EXPECT_THAT(message("cpu_tiles(rows 4) gpu_tiles(rows 4)"), HasSubstr("tiles for one kind of device"));
 }
 
 TEST(KernelText, SeveralKernelsReadBack) {

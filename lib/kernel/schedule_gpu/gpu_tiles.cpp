@@ -1,13 +1,13 @@
 // Larger tiles load less per multiplication, but all multiprocessors must be kept busy: the chosen tile is the one
 // whose last block finishes first. The choice depends only on the shape of the product and the dtype of its factors, so
 // that all callers get the same tile.
-#include "kernel/schedule_gpu/tiles.h"
+#include "kernel/schedule_gpu/gpu_tiles.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 
-#include "kernel/schedule_gpu/loop_queries.h"
+#include "kernel/ir/tiles.h"
 
 namespace calque::kernel {
 
@@ -36,12 +36,12 @@ constexpr std::array kScalarShapes = {
     TileShape{64, 64, 32, 32, 0.85},  TileShape{64, 32, 32, 16, 0.6},   TileShape{32, 64, 16, 32, 0.6},
     TileShape{32, 32, 16, 16, 0.45},  TileShape{16, 64, 16, 16, 0.35},  TileShape{64, 16, 16, 16, 0.35}};
 
-std::optional<Tiles::Unit> unit_of(DType factor, bool fast_math) {
-  if (factor == DType::f16) return Tiles::Unit::f16;
-  if (factor == DType::bf16) return Tiles::Unit::bf16;
-  if (factor == DType::f32 && fast_math) return Tiles::Unit::tf32;
+std::optional<GpuTiles::Unit> unit_of(DType factor, bool fast_math) {
+  if (factor == DType::f16) return GpuTiles::Unit::f16;
+  if (factor == DType::bf16) return GpuTiles::Unit::bf16;
+  if (factor == DType::f32 && fast_math) return GpuTiles::Unit::tf32;
   if (is_bool(factor) || is_complex(factor)) return std::nullopt;
-  return Tiles::Unit::scalar;
+  return GpuTiles::Unit::scalar;
 }
 
 /// How often the loops around the product execute it; nothing if it is not in the region.
@@ -69,7 +69,7 @@ TileShape choose_shape(std::span<const TileShape> shapes, const Instruction& pro
 
 }  // namespace
 
-std::optional<Tiles> choose_tiles(const Kernel& kernel, const Instruction& contraction, bool fast_math) {
+std::optional<GpuTiles> choose_gpu_tiles(const Kernel& kernel, const Instruction& contraction, bool fast_math) {
   const int64_t rows = contraction.rows, columns = contraction.columns;
   if (std::min(rows, columns) < kLeastSide || rows * columns < kLeastElements || contraction.extent < kLeastK)
     return std::nullopt;
@@ -77,11 +77,11 @@ std::optional<Tiles> choose_tiles(const Kernel& kernel, const Instruction& contr
   const DType dtype = kernel.values[static_cast<size_t>(factor)];
   const auto unit = unit_of(dtype, fast_math);
   if (!unit) return std::nullopt;
-  const bool scalar = *unit == Tiles::Unit::scalar;
+  const bool scalar = *unit == GpuTiles::Unit::scalar;
   std::span<const TileShape> shapes = kMatrixShapes;
   if (scalar) shapes = std::span(kScalarShapes).subspan(size_of(dtype) == 8 ? 1 : 0);
   const TileShape s = choose_shape(shapes, contraction, repetitions(kernel.body, contraction).value_or(1));
-  Tiles t;
+  GpuTiles t;
   t.rows = s.rows;
   t.columns = s.columns;
   t.warp_rows = s.warp_rows;

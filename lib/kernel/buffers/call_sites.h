@@ -4,12 +4,12 @@
 
 #include "kernel/ir/program.h"
 
-namespace calque::codegen {
+namespace calque::kernel {
 
 /// The calls of each kernel, collected in one walk.
 class CallSites {
  public:
-  explicit CallSites(const kernel::Program& program);
+  explicit CallSites(const Program& program);
 
   /// For each buffer of the kernel: whether some call binds it to memory that may overlap that of another buffer, and
   /// one of the two is written.
@@ -20,10 +20,10 @@ class CallSites {
   std::vector<int64_t> workspace_offsets(size_t kernel) const;
 
  private:
-  void collect(const std::vector<kernel::Step>& steps);
+  void collect(const std::vector<Step>& steps);
 
-  const kernel::Program& program_;
-  std::vector<std::vector<const kernel::Step*>> calls_;  ///< by kernel
+  const Program& program_;
+  std::vector<std::vector<const Step*>> calls_;  ///< by kernel
 };
 
-}  // namespace calque::codegen
+}  // namespace calque::kernel

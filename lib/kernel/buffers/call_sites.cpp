@@ -1,12 +1,13 @@
 // Two views overlap if they may contain the same byte of a buffer or of the workspace. The private memory of a loop is
 // a separate workspace.
-#include "codegen/cpu/overlaps.h"
+#include "kernel/buffers/call_sites.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <tuple>
 
-namespace calque::codegen {
+namespace calque::kernel {
+
 namespace {
 
 // Fewer buffers than this are passed as separate pointers.
@@ -25,7 +26,7 @@ struct Span {
   }
 };
 
-int64_t dense_bytes(const kernel::ProgramBuffer& b) {
+int64_t dense_bytes(const ProgramBuffer& b) {
   int64_t last = 0;
   for (size_t axis = 0; axis < b.type.shape.size(); ++axis) {
     if (b.type.shape[axis] == 0) return 0;
@@ -34,9 +35,9 @@ int64_t dense_bytes(const kernel::ProgramBuffer& b) {
   return (last + 1) * static_cast<int64_t>(size_of(b.type.dtype));
 }
 
-Span span_of(const kernel::Program& program, size_t view, int32_t buffer, int64_t offset, bool whole, int64_t bytes) {
-  const kernel::ProgramBuffer& b = program.buffers[static_cast<size_t>(buffer)];
-  Span s{b.kind, b.kind == kernel::BufferKind::workspace ? b.private_to + 1 : b.index, offset, offset + bytes, view};
+Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset, bool whole, int64_t bytes) {
+  const ProgramBuffer& b = program.buffers[static_cast<size_t>(buffer)];
+  Span s{b.kind, b.kind == BufferKind::workspace ? b.private_to + 1 : b.index, offset, offset + bytes, view};
   if (whole) {
     s.begin = 0;
     s.end = dense_bytes(b);
@@ -71,9 +72,9 @@ void CallSites::collect(const std::vector<kernel::Step>& steps) {
 }
 
 std::vector<bool> CallSites::overlaps(size_t kernel) const {
-  const kernel::Kernel& k = program_.kernels[kernel];
+  const Kernel& k = program_.kernels[kernel];
   std::vector<bool> out(k.buffers.size());
-  for (const kernel::Step* call : calls_[kernel]) {
+  for (const Step* call : calls_[kernel]) {
     std::vector<Span> spans;
     for (size_t v = 0; v < call->views.size(); ++v) {
       const int64_t bytes = k.buffers[v].extent * static_cast<int64_t>(size_of(k.buffers[v].dtype));
@@ -100,14 +101,14 @@ std::vector<bool> CallSites::overlaps(size_t kernel) const {
 std::vector<int64_t> CallSites::workspace_offsets(size_t kernel) const {
   if (calls_[kernel].size() != 1) return {};
   std::vector<int64_t> offsets;
-  for (const kernel::View& view : calls_[kernel][0]->views) {
-    const kernel::ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(view.buffer)];
-    const bool known = buffer.kind == kernel::BufferKind::workspace && buffer.private_to < 0 && view.terms.empty() &&
-                       view.choices.empty();
+  for (const View& view : calls_[kernel][0]->views) {
+    const ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(view.buffer)];
+    const bool known =
+        buffer.kind == BufferKind::workspace && buffer.private_to < 0 && view.terms.empty() && view.choices.empty();
     offsets.push_back(known ? buffer.offset + view.offset : -1);
   }
   const auto known = std::count_if(offsets.begin(), offsets.end(), [](int64_t offset) { return offset >= 0; });
   return known >= kMany ? offsets : std::vector<int64_t>{};
 }
 
-}  // namespace calque::codegen
+}  // namespace calque::kernel

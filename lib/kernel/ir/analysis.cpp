@@ -1,6 +1,6 @@
 // Which values vary is a fixpoint over loop carries; all other facts take one walk. Definitions precede uses, so one
 // forward walk suffices for straight-line code.
-#include "codegen/emit/analysis.h"
+#include "kernel/ir/analysis.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,22 +9,13 @@
 #include "kernel/ir/walk.h"
 #include "primitives/registry.h"
 
-namespace calque::codegen {
+namespace calque::kernel {
 
-using kernel::Id;
-using kernel::Instruction;
-using kernel::Kernel;
-using kernel::LoopKind;
-using kernel::Op;
-using kernel::Region;
+using namespace primitives;
 
 namespace {
 
 __extension__ typedef __int128 Wide;
-
-// A body of at most this many instructions needs few registers.
-constexpr int64_t kFewInstructions = 8;
-constexpr int64_t kWideRow = 256, kLongColumn = 32, kColumnBody = 60;
 
 // Inlining a function is worth its compile time in loops of at least kLongLoop vectors. The number of inlined functions
 // is limited so that the register allocator's time stays linear.
@@ -46,11 +37,19 @@ const Instruction* yield_of(const Region& region) {
 
 int64_t instruction_count(const Kernel& kernel, const Region& region) {
   int64_t n = 0;
-  kernel::walk(region, [&](const Instruction& i) { n += instructions_of(kernel::cost_of(kernel, i)); });
+  walk(region, [&](const Instruction& i) { n += instructions_of(cost_of(kernel, i)); });
   return n;
 }
 
-Analysis::Analysis(const Kernel& kernel)
+bool is_rounded(const Kernel& kernel, const Instruction& loop) {
+  for (size_t r = 0; r < loop.results.size(); ++r) {
+    const bool sums = loop.combiners[r] == Combiner::add || loop.combiners[r] == Combiner::mul;
+    if (sums && is_floating(kernel.values[static_cast<size_t>(loop.results[r])])) return true;
+  }
+  return false;
+}
+
+KernelAnalysis::KernelAnalysis(const Kernel& kernel)
     : kernel_(kernel),
       varying_(kernel.values.size()),
       data_(kernel.values.size()),
@@ -69,26 +68,26 @@ Analysis::Analysis(const Kernel& kernel)
   if (inlined_.size() > kMostInlined) inlined_.clear();
 }
 
-void Analysis::mark_used(const Region& region) {
+void KernelAnalysis::mark_used(const Region& region) {
   kernel::walk(region, [&](const Instruction& i) {
     for (const Id o : i.operands) used_[o] = true;
   });
 }
 
-bool Analysis::set(Id id, bool varying) {
+bool KernelAnalysis::set(Id id, bool varying) {
   if (!varying || varying_[id]) return false;
   varying_[id] = true;
   return true;
 }
 
 // True if a carry became varying after the body that uses it was visited.
-bool Analysis::walk(const Region& region, bool vector) {
+bool KernelAnalysis::walk(const Region& region, bool vector) {
   bool again = false;
   for (const Instruction& i : region.instructions) again |= visit(i, vector);
   return again;
 }
 
-bool Analysis::visit(const Instruction& i, bool vector) {
+bool KernelAnalysis::visit(const Instruction& i, bool vector) {
   bool any = false;
   for (const Id o : i.operands) any = any || varying_[o];
   bool again = false;
@@ -125,7 +124,7 @@ bool Analysis::visit(const Instruction& i, bool vector) {
           bool varies = (!i.vectorize && varying_[yield->operands[c]]) || varying_[i.operands[c]];
           set(i.results[c], varies);
           // A value and its index have the same form.
-          if (i.combiners[c] == kernel::Combiner::argmax || i.combiners[c] == kernel::Combiner::argmin) {
+          if (i.combiners[c] == Combiner::argmax || i.combiners[c] == Combiner::argmin) {
             varies |= (!i.vectorize && varying_[yield->operands[c + 1]]) || varying_[i.operands[c + 1]];
             set(i.results[c], varies);
             set(i.results[++c], varies);
@@ -173,7 +172,7 @@ bool Analysis::visit(const Instruction& i, bool vector) {
   return again;
 }
 
-double Analysis::lower_bound(Id id, int depth) const {
+double KernelAnalysis::lower_bound(Id id, int depth) const {
   constexpr int kFar = 12;
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
   const Instruction* i = defined_[id];
@@ -182,81 +181,80 @@ double Analysis::lower_bound(Id id, int depth) const {
   if (i->op == Op::constant)
     return d == DType::f32 ? static_cast<double>(i->literal.as<float>()) : i->literal.as<double>();
   const auto of = [&](size_t operand) { return lower_bound(i->operands[operand], depth + 1); };
-  switch (scalar_op(i->primitive)) {
-    case ScalarOp::abs:
-    case ScalarOp::sqrt:
-    case ScalarOp::rsqrt:
+  switch (i->primitive) {
+    case id_of<Abs>:
+    case id_of<Sqrt>:
+    case id_of<Rsqrt>:
       return 0;
-    case ScalarOp::mul:
+    case id_of<Mul>:
       return i->operands[0] == i->operands[1] || (of(0) >= 0 && of(1) >= 0) ? 0 : kNothing;
-    case ScalarOp::add: {
+    case id_of<Add>: {
       // Rounding is monotonic: a sum is not less than an addend whose other addend is nonnegative.
       const double a = of(0), b = of(1);
       return a >= 0 && b >= 0 ? std::max(a, b) : kNothing;
     }
-    case ScalarOp::fma: {
+    case id_of<Fma>: {
       const double c = of(2);
       const bool product = i->operands[0] == i->operands[1] || (of(0) >= 0 && of(1) >= 0);
       return product && c >= 0 ? c : kNothing;
     }
-    case ScalarOp::max:
+    case id_of<Max>:
       return std::max(of(0), of(1));
-    case ScalarOp::min:
+    case id_of<Min>:
       return std::min(of(0), of(1));
-    case ScalarOp::select:
+    case id_of<Select>:
       return std::min(of(1), of(2));
     default:
       return kNothing;
   }
 }
 
-void Analysis::compute_range(const Instruction& i) {
+void KernelAnalysis::compute_range(const Instruction& i) {
   if (i.results.empty() || kernel_.values[i.results[0]] != DType::i64) return;
-  Range& out = ranges_[i.results[0]];
+  IndexRange& out = ranges_[i.results[0]];
   if (i.op == Op::constant) {
     const auto v = i.literal.as<int64_t>();
     out = {v, v};
     return;
   }
   if (i.op != Op::scalar || i.operands.empty()) return;
-  const ScalarOp op = scalar_op(i.primitive);
-  if (op == ScalarOp::convert) {
+  if (i.primitive == id_of<Convert>) {
     if (kernel_.values[i.operands[0]] == DType::i32) out = {INT32_MIN, INT32_MAX};
     return;
   }
   if (i.operands.size() != 2 || kernel_.values[i.operands[0]] != DType::i64) return;
-  const Range a = ranges_[i.operands[0]], b = ranges_[i.operands[1]];
+  const IndexRange a = ranges_[i.operands[0]], b = ranges_[i.operands[1]];
   Wide low = INT64_MIN, high = INT64_MAX;
-  switch (op) {
-    case ScalarOp::add:
+  switch (i.primitive) {
+    case id_of<Add>:
       low = Wide{a.low} + b.low;
       high = Wide{a.high} + b.high;
       break;
-    case ScalarOp::sub:
+    case id_of<Sub>:
       low = Wide{a.low} - b.high;
       high = Wide{a.high} - b.low;
       break;
-    case ScalarOp::mul: {
+    case id_of<Mul>: {
       const Wide p[4] = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low, Wide{a.high} * b.high};
       low = *std::min_element(p, p + 4);
       high = *std::max_element(p, p + 4);
       break;
     }
-    case ScalarOp::div:
+    case id_of<Div>:
       if (b.low != b.high || b.low <= 0) return;
       low = a.low / b.low;
       high = a.high / b.low;
       break;
-    case ScalarOp::rem:
+    case id_of<Rem>:
       if (b.low != b.high || b.low <= 0) return;
       low = a.low < 0 ? 1 - b.low : 0;
       high = a.high > 0 ? std::min(a.high, b.low - 1) : 0;
       break;
-    case ScalarOp::max:
+    case id_of<Max>:
       low = std::max(a.low, b.low);
       high = std::max(a.high, b.high);
       break;
-    case ScalarOp::min:
+    case id_of<Min>:
       low = std::min(a.low, b.low);
       high = std::min(a.high, b.high);
       break;
@@ -268,7 +266,7 @@ void Analysis::compute_range(const Instruction& i) {
 }
 
 // Backward walk: a 64-bit integer is data if it is stored, carried, or an operand of one that is.
-void Analysis::mark_data(const Region& region) {
+void KernelAnalysis::mark_data(const Region& region) {
   for (auto it = region.instructions.rbegin(); it != region.instructions.rend(); ++it) {
     const Instruction& i = *it;
     switch (i.op) {
@@ -291,10 +289,10 @@ void Analysis::mark_data(const Region& region) {
   }
 }
 
-LoopFacts Analysis::measure(const Region& region) {
+LoopFacts KernelAnalysis::measure(const Region& region) {
   LoopFacts facts;
   for (const Instruction& i : region.instructions) {
-    const math::FunctionCost cost = kernel::cost_of(kernel_, i);
+    const math::FunctionCost cost = cost_of(kernel_, i);
     facts.cost += instructions_of(cost);
     if (cost.loops || i.op == Op::loop || i.op == Op::contraction || i.op == Op::while_) facts.nested = true;
     const auto widen = [&](DType d, bool arithmetic) {
@@ -307,15 +305,15 @@ LoopFacts Analysis::measure(const Region& region) {
     } else if (i.op == Op::scalar || i.op == Op::load) {
       const Id r = i.results[0];
       const DType d = kernel_.values[r];
-      const ScalarOp op = i.op == Op::scalar ? scalar_op(i.primitive) : ScalarOp::select;
-      if (varying_[r] && (!is_wide_integer(d) || data_[r]))
-        widen(d, op != ScalarOp::select && op != ScalarOp::bitcast && op != ScalarOp::convert);
+      const bool converts = i.op == Op::scalar && i.primitive == id_of<Convert>;
+      const bool moves = i.op == Op::load || converts || i.primitive == id_of<Select> || i.primitive == id_of<Bitcast>;
+      if (varying_[r] && (!is_wide_integer(d) || data_[r])) widen(d, !moves);
       if (varying_[r]) facts.element_bytes = std::max(facts.element_bytes, cost.bytes);
       // A comparison has the width of its operands.
       if (i.op == Op::scalar && is_bool(d))
         for (const Id o : i.operands)
           if (varying_[o] && !is_wide_integer(kernel_.values[o])) widen(kernel_.values[o], true);
-      if (op == ScalarOp::convert && is_floating(d) && size_of(d) == 2) widen(DType::f32, true);
+      if (converts && is_floating(d) && size_of(d) == 2) widen(DType::f32, true);
     }
     for (const Region& r : i.regions) {
       const LoopFacts inner = measure(r);
@@ -329,62 +327,12 @@ LoopFacts Analysis::measure(const Region& region) {
   return facts;
 }
 
-// Columns that are reduced or scanned side by side: accesses to short rows would cost more than the work on them.
-int Analysis::vectors(const Instruction& loop) const {
-  if (!loop.vectorize || loop.loop != LoopKind::parallel) return 1;
-  int vectors = 1;
-  for (const Instruction& i : loop.regions[0].instructions) {
-    if (i.op != Op::loop) {
-      if (!i.regions.empty()) return 1;
-      continue;
-    }
-    // Four accumulators of four vectors, and as many operands, fill the registers.
-    if (i.loop == LoopKind::parallel || i.results.size() != 1 ||
-        instruction_count(kernel_, i.regions[0]) > kFewInstructions)
-      return 1;
-    vectors = 4;
-  }
-  return vectors;
-}
-
-std::vector<const Instruction*> Analysis::column_reductions(const Instruction& loop) const {
-  std::vector<const Instruction*> reductions;
-  if (!loop.vectorize || loop.loop != LoopKind::parallel || loop.extent < kWideRow) return {};
-  std::vector<bool> later(kernel_.values.size());
-  for (const Instruction& i : loop.regions[0].instructions) {
-    if (i.op == Op::loop) {
-      if (!is_column_reduction(i) || (!reductions.empty() && i.extent != reductions[0]->extent)) return {};
-      for (const Instruction& inner : i.regions[0].instructions)
-        for (const Id o : inner.operands)
-          if (later[o]) return {};
-      reductions.push_back(&i);
-    } else if (!i.regions.empty() && reductions.empty()) {
-      return {};
-    }
-    if (!reductions.empty())
-      for (const Id r : i.results) later[r] = true;
-  }
-  return reductions;
-}
-
-bool Analysis::is_column_reduction(const Instruction& i) const {
-  if (i.loop != LoopKind::reduction || i.threads || i.extent < kLongColumn) return false;
-  if (i.results.size() > 4 || instruction_count(kernel_, i.regions[0]) > kColumnBody) return false;
-  bool reads = false;
-  for (const Instruction& inner : i.regions[0].instructions) {
-    if (!inner.regions.empty()) return false;
-    reads |= inner.op == Op::load && varying_[inner.results[0]];
-  }
-  return reads;
-}
-
-void Analysis::choose_inlined(const Region& region, double times) {
+void KernelAnalysis::choose_inlined(const Region& region, double times) {
   std::vector<const Instruction*> functions;
   for (const Instruction& i : region.instructions) {
-    const math::FunctionCost cost = kernel::cost_of(kernel_, i);
-    const bool function =
-        i.op == Op::scalar && !i.operands.empty() &&
-        primitives::rules(i.primitive).kind(kernel_.values[i.operands[0]]) == primitives::LowerKind::function;
+    const math::FunctionCost cost = cost_of(kernel_, i);
+    const bool function = i.op == Op::scalar && !i.operands.empty() &&
+                          rules(i.primitive).kind(kernel_.values[i.operands[0]]) == LowerKind::function;
     if (function && cost.operations < kShortFunction && !cost.loops) functions.push_back(&i);
     double inside = times;
     if (i.op == Op::loop) inside *= static_cast<double>(i.extent) / (i.vectorize ? kLanes : 1);
@@ -394,15 +342,14 @@ void Analysis::choose_inlined(const Region& region, double times) {
   if (times >= kLongLoop && functions.size() <= kMostInBody) inlined_.insert(functions.begin(), functions.end());
 }
 
-void Analysis::record(const Region& region) {
+void KernelAnalysis::record(const Region& region) {
   kernel::walk(region, [&](const Instruction& i) {
     if (i.op != Op::loop || (!i.vectorize && i.loop != LoopKind::reduction)) return;
     LoopFacts facts = measure(i.regions[0]);
     for (const Id r : i.results)
       facts.element_bytes = std::max<int>(facts.element_bytes, static_cast<int>(size_of(kernel_.values[r])));
-    facts.vectors = vectors(i);
     facts_.emplace(&i, facts);
   });
 }
 
-}  // namespace calque::codegen
+}  // namespace calque::kernel

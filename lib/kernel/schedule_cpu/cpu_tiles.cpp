@@ -2,24 +2,15 @@
 // must leave registers for a row of the right factor and one broadcast. The caches determine the blocks: the left
 // factor of a row of tiles stays in the first level while the block of the right factor is streamed from the second. A
 // factor with contiguous rows may be read without packing: the copy would cost more than faster reads gain.
-#include "codegen/cpu/tiling.h"
+#include "kernel/schedule_cpu/cpu_tiles.h"
 
 #include <algorithm>
 #include <bit>
-#include <optional>
-#include <unordered_map>
 
-#include "codegen/emit/analysis.h"
-#include "primitives/registry.h"
+#include "kernel/ir/analysis.h"
+#include "kernel/ir/factor_access.h"
 
-namespace calque::codegen {
-
-using kernel::Id;
-using kernel::Instruction;
-using kernel::Kernel;
-using kernel::Op;
-using kernel::Region;
-using namespace primitives;
+namespace calque::kernel {
 
 namespace {
 
@@ -54,104 +45,9 @@ int64_t equal_blocks(int64_t length, int64_t most, int64_t unit) {
   return std::min(length, ceil_div(ceil_div(length, blocks), unit) * unit);
 }
 
-/// An index as a * first parameter + b * second parameter + an invariant.
-struct Affine {
-  int64_t a = 0, b = 0;
-  std::optional<int64_t> constant;
-};
-
-class AccessFinder {
- public:
-  AccessFinder(const Kernel& kernel, const Region& region) : kernel_(kernel), region_(region) {
-    constants(kernel.body);
-    forms_[region.parameters[0]] = {1, 0, std::nullopt};
-    forms_[region.parameters[1]] = {0, 1, std::nullopt};
-  }
-
-  Access find() {
-    Access out;
-    int loads = 0, others = 0;
-    for (const Instruction& i : region_.instructions) {
-      switch (i.op) {
-        case Op::constant:
-          break;
-        case Op::scalar:
-          if (!index(i)) ++others;
-          break;
-        case Op::load:
-          ++loads;
-          others += i.operands.size() > 1;
-          load(i, out);
-          break;
-        case Op::yield:
-          if (loads != 1 || i.operands[0] != loaded_) ++others;
-          break;
-        default:
-          ++others;
-      }
-    }
-    out.plain = loads == 1 && others == 0 && known_;
-    return out;
-  }
-
- private:
-  void constants(const Region& r) {
-    for (const Instruction& i : r.instructions) {
-      if (i.op == Op::constant && kernel_.values[static_cast<size_t>(i.results[0])] == DType::i64)
-        forms_[i.results[0]] = {0, 0, i.literal.as<int64_t>()};
-      for (const Region& inner : i.regions) constants(inner);
-    }
-  }
-
-  /// Values defined outside the region are invariant.
-  std::optional<Affine> form(Id id) const {
-    if (const auto at = forms_.find(id); at != forms_.end()) return at->second;
-    if (inside_.count(id)) return std::nullopt;
-    return Affine{};
-  }
-
-  /// Whether the instruction is arithmetic on indices.
-  bool index(const Instruction& i) {
-    const Id result = i.results[0];
-    inside_[result] = true;
-    if (kernel_.values[static_cast<size_t>(result)] != DType::i64 || i.operands.size() != 2) return false;
-    const auto x = form(i.operands[0]), y = form(i.operands[1]);
-    if (!x || !y) return i.primitive == id_of<Div> || i.primitive == id_of<Rem>;
-    if (i.primitive == id_of<Add>) {
-      forms_[result] = {x->a + y->a, x->b + y->b, std::nullopt};
-    } else if (i.primitive == id_of<Sub>) {
-      forms_[result] = {x->a - y->a, x->b - y->b, std::nullopt};
-    } else if (i.primitive == id_of<Mul> && y->constant) {
-      forms_[result] = {x->a * *y->constant, x->b * *y->constant, std::nullopt};
-    } else if (x->a == 0 && x->b == 0 && y->a == 0 && y->b == 0) {
-      forms_[result] = {};
-    }
-    return true;
-  }
-
-  void load(const Instruction& i, Access& out) {
-    loaded_ = i.results[0];
-    inside_[loaded_] = true;
-    out.buffer = i.buffer;
-    out.index = i.operands[0];
-    const auto at = form(i.operands[0]);
-    known_ = at.has_value();
-    if (!at) return;
-    out.stride[0] = at->a;
-    out.stride[1] = at->b;
-  }
-
-  const Kernel& kernel_;
-  const Region& region_;
-  std::unordered_map<Id, Affine> forms_;
-  std::unordered_map<Id, bool> inside_;
-  Id loaded_ = kernel::kNone;
-  bool known_ = false;
-};
-
-struct Registers {
-  int64_t total = 16;
-  bool broadcast_operand = false;  ///< a multiplication can take a broadcast from memory
+/// A tile: its rows are broadcast elements, its columns vectors.
+struct Tile {
+  int64_t rows = 1, vectors = 1;
 };
 
 /// Approximate cycles of one K element of a tile: two multiplications and two loads per cycle, a latency of four cycles
@@ -173,14 +69,14 @@ double cover(int64_t rows, int64_t vectors, const Tile& t) {
   return c;
 }
 
-Tile choose_tile(int64_t rows, int64_t vectors, int64_t max_rows, const Registers& registers) {
+Tile choose_tile(int64_t rows, int64_t vectors, int64_t max_rows, const TargetLimits& target) {
   Tile best;
   double least = 1e300;
   for (int64_t r = 1; r <= std::min<int64_t>(rows, max_rows); ++r) {
     for (int64_t v = 1; v <= std::min<int64_t>(vectors, 12); ++v) {
-      const int64_t used = r * v + v + (registers.broadcast_operand ? 1 : 2);
-      if (used > registers.total - 1 && r * v > 1) continue;
-      if (registers.total == 32 && r * v > 28) continue;
+      const int64_t used = r * v + v + (target.broadcast_operands ? 1 : 2);
+      if (used > target.vector_registers - 1 && r * v > 1) continue;
+      if (target.vector_registers == 32 && r * v > 28) continue;
       const Tile t{r, v};
       // Larger tiles read less, especially of the right factor, which is in a farther cache: they win ties.
       const double c = cover(rows, vectors, t) * (1 + 0.04 / static_cast<double>(r) + 0.01 / static_cast<double>(v));
@@ -200,24 +96,18 @@ Tile tile_of_all_rows(const Instruction& i, int64_t vectors, int64_t computed) {
                            : vectors};
 }
 
-}  // namespace
-
-Access access_of(const Kernel& kernel, const Region& factor) { return AccessFinder(kernel, factor).find(); }
-
-Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInfo& target, bool strict) {
-  Tiling t;
+CpuTiles tiles_of(const Kernel& kernel, const Instruction& i, const TargetLimits& target) {
+  CpuTiles t;
   const DType sum = kernel.values[static_cast<size_t>(i.regions[2].parameters[2])];
   const DType factor = kernel.values[static_cast<size_t>(i.regions[0].instructions.back().operands[0])];
   const auto bytes = static_cast<int64_t>(size_of(sum));
   const int64_t widest = target.vector_bits / 8 / bytes;
   const auto columns = static_cast<uint64_t>(i.columns);
-  const bool masks = target.masked_memory(static_cast<int>(bytes));
+  const bool masks = target.masked_memory(bytes);
   const uint64_t fitting = masks ? std::bit_ceil(columns) : std::bit_floor(columns);
   t.lanes = static_cast<unsigned>(std::min(static_cast<uint64_t>(widest), fitting));
-  t.pairs = factor == DType::bf16 && target.bf16_pairs && t.lanes == 16 && i.rows >= kPairedRows && !strict;
-  const Registers registers{target.avx512 || !target.x86 ? 32 : 16, target.avx512};
-
-  const Access lhs = access_of(kernel, i.regions[0]), rhs = access_of(kernel, i.regions[1]);
+  t.pairs = factor == DType::bf16 && target.bf16_pairs && t.lanes == 16 && i.rows >= kPairedRows && !target.strict;
+  const FactorAccess lhs = access_of(kernel, i.regions[0]), rhs = access_of(kernel, i.regions[1]);
   const int64_t lhs_bytes = i.rows * i.extent * bytes, rhs_bytes = i.columns * i.extent * bytes;
   // Contiguous elements of the dtype that is multiplied: whole pairs of 16-bit ones.
   const bool lhs_contiguous = lhs.plain && lhs.stride[1] == 1 && (t.pairs ? i.extent % 2 == 0 : factor == sum);
@@ -225,22 +115,23 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
   // A tile of all rows uses every element of the right factor once: a computed one need not be stored. The loop over K
   // is best unrolled then, to share subexpressions.
   const int64_t computed = instruction_count(kernel, i.regions[1]);
-  const bool once =
-      !rhs.plain && !t.pairs && t.lanes > 1 && i.rows <= (registers.total - 4) / 2 && computed <= kComputedInline;
+  const bool once = !rhs.plain && !t.pairs && t.lanes > 1 && i.rows <= (target.vector_registers - 4) / 2 &&
+                    computed <= kComputedInline;
   t.computed_rhs = once ? computed : 0;
   const int64_t vectors = ceil_div(i.columns, t.lanes);
-  t.tile = once ? tile_of_all_rows(i, std::min<int64_t>(vectors, 2), computed)
-                : choose_tile(i.rows, vectors, lhs_by_rows ? kUnpackedRows : 28, registers);
-  int64_t panel = t.tile.vectors * t.lanes;
+  const Tile tile = once ? tile_of_all_rows(i, std::min<int64_t>(vectors, 2), computed)
+                         : choose_tile(i.rows, vectors, lhs_by_rows ? kUnpackedRows : 28, target);
+  t.rows = tile.rows;
+  t.vectors = tile.vectors;
+  int64_t panel = t.vectors * t.lanes;
   const bool small = !t.pairs && lhs.plain && (i.columns <= 2 * panel || lhs_bytes <= kSmallFactor);
   t.pack_lhs = !lhs_contiguous && !small;
-  t.pack_rhs =
-      t.pairs || (rhs.plain ? rhs.stride[1] != 1 : !once) || (i.rows > 2 * t.tile.rows && rhs_bytes > kSmallFactor);
+  t.pack_rhs = t.pairs || (rhs.plain ? rhs.stride[1] != 1 : !once) || (i.rows > 2 * t.rows && rhs_bytes > kSmallFactor);
 
   // With few rows, packing would not reuse elements more often: the right factor is streamed once, in whole rows.
   t.streams_rhs = !t.pack_rhs && rhs_bytes > kBlockBytes;
-  if (t.streams_rhs) t.tile.vectors = std::min(t.tile.vectors, kStreamedVectors);
-  panel = t.tile.vectors * t.lanes;
+  if (t.streams_rhs) t.vectors = std::min(t.vectors, kStreamedVectors);
+  panel = t.vectors * t.lanes;
   const int64_t max_k = t.streams_rhs ? kStreamedK : i.extent <= kWholeK ? kWholeK : kKBlock;
   const int64_t blocks = ceil_div(i.extent, max_k);
   t.prefetch_lhs = lhs_by_rows && !t.streams_rhs && lhs_bytes > kFarFactor;
@@ -248,11 +139,22 @@ Tiling choose_tiling(const Kernel& kernel, const Instruction& i, const TargetInf
   t.column_block = equal_blocks(
       i.columns, t.streams_rhs ? kStreamedColumns : std::max(panel, kBlockBytes / (t.k_block * bytes)), panel);
   const int64_t tasks = i.threads ? kTasks / ceil_div(i.columns, t.column_block) : 1;
-  t.row_block =
-      equal_blocks(i.rows, std::clamp(i.rows / std::max<int64_t>(tasks, 1), kTaskRows, kRowBlock), t.tile.rows);
+  t.row_block = equal_blocks(i.rows, std::clamp(i.rows / std::max<int64_t>(tasks, 1), kTaskRows, kRowBlock), t.rows);
   t.max_rows = std::max<int64_t>(1, kRowBlock / t.row_block) * t.row_block;
-
   return t;
 }
 
-}  // namespace calque::codegen
+void visit(const Kernel& kernel, Region& region, const TargetLimits& target) {
+  for (Instruction& i : region.instructions) {
+    // Empty products are not computed, and have no tiles.
+    if (i.op == Op::contraction && i.rows != 0 && i.columns != 0)
+      i.cpu_tiles = std::make_shared<const CpuTiles>(tiles_of(kernel, i, target));
+    for (Region& inner : i.regions) visit(kernel, inner, target);
+  }
+}
+
+}  // namespace
+
+void choose_cpu_tiles(Kernel& kernel, const TargetLimits& target) { visit(kernel, kernel.body, target); }
+
+}  // namespace calque::kernel

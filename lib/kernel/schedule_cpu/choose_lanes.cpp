@@ -1,0 +1,77 @@
+// The vectors of a loop are as wide as the target's registers hold of its widest elements; short loops and those that
+// wait for each other's results differ.
+#include <algorithm>
+#include <bit>
+
+#include "kernel/schedule_cpu/vector_loops.h"
+
+namespace calque::kernel {
+
+namespace {
+
+// A body of at most this many instructions needs few registers.
+constexpr int64_t kFewInstructions = 8;
+
+// Columns that are reduced or scanned side by side: accesses to short rows would cost more than the work on them.
+int columns_side_by_side(const Kernel& kernel, const Instruction& loop) {
+  if (loop.loop != LoopKind::parallel) return 1;
+  int vectors = 1;
+  for (const Instruction& i : loop.regions[0].instructions) {
+    if (i.op != Op::loop) {
+      if (!i.regions.empty()) return 1;
+      continue;
+    }
+    // Four accumulators of four vectors, and as many operands, fill the registers.
+    if (i.loop == LoopKind::parallel || i.results.size() != 1 ||
+        instruction_count(kernel, i.regions[0]) > kFewInstructions)
+      return 1;
+    vectors = 4;
+  }
+  return vectors;
+}
+
+// The steps of a short while loop depend on each other; several vectors in flight hide their latency.
+int64_t vectors_in_flight(const Kernel& kernel, const Instruction& loop, const TargetLimits& target) {
+  constexpr int64_t kShortLoop = 32;
+  constexpr size_t kFewCarries = 4;
+  const auto is_short = [](const Region& r) {
+    return std::all_of(r.instructions.begin(), r.instructions.end(),
+                       [](const Instruction& i) { return i.regions.empty() && i.op != Op::load && i.op != Op::store; });
+  };
+  int64_t vectors = 1;
+  for (const Instruction& i : loop.regions[0].instructions) {
+    if (i.regions.empty()) continue;
+    const bool is_suitable =
+        i.op == Op::while_ && i.operands.size() <= kFewCarries &&
+        std::all_of(i.regions.begin(), i.regions.end(), is_short) &&
+        instruction_count(kernel, i.regions[0]) + instruction_count(kernel, i.regions[1]) <= kShortLoop;
+    if (!is_suitable) return 1;
+    vectors = target.lane_masks ? 4 : 2;
+  }
+  return vectors;
+}
+
+// Short loops use fewer lanes: with lane masks the next power of two, which holds all iterations; without them the
+// previous one, which they fill.
+uint16_t lanes_of(const CpuKernel& k, const Instruction& loop) {
+  // In strict mode scans that round run in the order of the loop.
+  if (k.target.strict && loop.loop == LoopKind::sequential && is_rounded(k.kernel, loop)) return 1;
+  const int64_t widest = k.target.vector_bits / 8 / k.analysis.facts(loop).element_bytes;
+  const int columns = columns_side_by_side(k.kernel, loop);
+  const int64_t vectors =
+      std::max<int64_t>(k.target.lane_masks ? columns : (columns + 1) / 2, vectors_in_flight(k.kernel, loop, k.target));
+  const auto extent = static_cast<uint64_t>(loop.extent);
+  const uint64_t fitting = k.target.lane_masks ? std::bit_ceil(extent) : std::bit_floor(extent);
+  return static_cast<uint16_t>(
+      std::max<uint64_t>(1, std::min<uint64_t>(static_cast<uint64_t>(widest * vectors), fitting)));
+}
+
+}  // namespace
+
+void choose_lanes(const CpuKernel& k) {
+  for_each_loop(k.kernel.body, [&](Instruction& loop) {
+    if (loop.vectorize) loop.lanes = lanes_of(k, loop);
+  });
+}
+
+}  // namespace calque::kernel

@@ -1,0 +1,99 @@
+// A vectorised loop has a main loop of unrolled whole vectors and one more copy of the body for the tail, or only that
+// copy if the body is not short. If iterations may be repeated, the last vector of the tail starts at extent - lanes,
+// so that no mask is needed.
+#include <algorithm>
+
+#include "kernel/schedule/column_limits.h"
+#include "kernel/schedule_cpu/vector_loops.h"
+
+namespace calque::kernel {
+
+namespace {
+
+// Bodies of at most this many instructions are unrolled, to amortise the overhead of the loop.
+constexpr int64_t kUnrollByFour = 4, kUnrollByTwo = 8;
+// Larger bodies are emitted once: if the last vector may overlap the previous one, and if it needs a mask.
+constexpr int64_t kOnce = 12, kOnceMasked = 400;
+// Shorter reductions that are not vectorised run in order.
+constexpr int64_t kInOrder = 16;
+// Larger bodies of reductions are not emitted once for each accumulator; the accumulators rotate instead.
+constexpr int64_t kRepeatedBody = 40;
+constexpr uint8_t kAccumulators = 4;
+// The least rows of columns that are reduced side by side, and the most columns of a tile: four accumulators of 4-byte
+// elements take 16 KiB.
+constexpr int64_t kLeastRows = 32, kColumnTile = 1024;
+
+bool is_column_reduction(const CpuKernel& k, const Instruction& i) {
+  if (i.loop != LoopKind::reduction || i.threads || i.extent < kLeastRows) return false;
+  if (i.results.size() > 4 || instruction_count(k.kernel, i.regions[0]) > kColumnBody) return false;
+  bool reads = false;
+  for (const Instruction& inner : i.regions[0].instructions) {
+    if (!inner.regions.empty()) return false;
+    reads |= inner.op == Op::load && k.analysis.varying(inner.results[0]);
+  }
+  return reads;
+}
+
+// Whether the loop's columns are so long and its rows so wide that traversing memory row by row is faster. Its
+// reductions then have the same extent and do not depend on each other.
+bool reduces_columns(const CpuKernel& k, const Instruction& loop) {
+  if (loop.extent < kWideRow) return false;
+  const Instruction* first = nullptr;
+  std::vector<bool> later(k.kernel.values.size());
+  for (const Instruction& i : loop.regions[0].instructions) {
+    if (i.op == Op::loop) {
+      if (!is_column_reduction(k, i) || (first && i.extent != first->extent)) return false;
+      for (const Instruction& inner : i.regions[0].instructions)
+        for (const Id o : inner.operands)
+          if (later[static_cast<size_t>(o)]) return false;
+      if (!first) first = &i;
+    } else if (!i.regions.empty() && !first) {
+      return false;
+    }
+    if (first)
+      for (const Id r : i.results) later[static_cast<size_t>(r)] = true;
+  }
+  return first != nullptr;
+}
+
+void unroll_parallel(const CpuKernel& k, Instruction& loop) {
+  const LoopFacts& facts = k.analysis.facts(loop);
+  const int64_t full = loop.extent / loop.lanes, rest = loop.extent % loop.lanes;
+  const bool repeatable = is_repeatable(k, loop) && full > 0;
+  const bool non_temporal = has_non_temporal_stores(loop);
+  if (repeatable && reduces_columns(k, loop))
+    loop.column_tile = static_cast<int32_t>(std::min(kColumnTile, round_up(loop.extent, loop.lanes)));
+  const bool large = repeatable ? facts.cost > kOnce : k.target.lane_masks && facts.cost > kOnceMasked;
+  const bool once = full == 0 || (rest != 0 && large && !non_temporal);
+  loop.unroll = once ? 0 : static_cast<uint8_t>(unrolled_vectors(facts, full));
+  loop.overlapping_tail = repeatable && (rest != 0 || non_temporal);
+}
+
+void unroll_reduction(const CpuKernel& k, Instruction& loop) {
+  const LoopFacts& facts = k.analysis.facts(loop);
+  const unsigned lanes = vector_lanes(loop);
+  const bool small = facts.cost <= kRepeatedBody && !facts.nested;
+  const bool in_order = lanes == 0 && (loop.extent <= kInOrder || !(is_rounded(k.kernel, loop) || small));
+  loop.unroll = in_order ? 0 : small ? kAccumulators : 1;
+  loop.overlapping_tail = lanes != 0 && loop.extent >= lanes && loop.extent % lanes != 0 && facts.idempotent;
+}
+
+}  // namespace
+
+int64_t unrolled_vectors(const LoopFacts& facts, int64_t full) {
+  const int64_t most = facts.nested || facts.cost > kUnrollByTwo ? 1 : facts.cost > kUnrollByFour ? 2 : 4;
+  return std::max<int64_t>(1, std::min(most, full));
+}
+
+bool is_repeatable(const CpuKernel& k, const Instruction& loop) {
+  return k.analysis.facts(loop).idempotent && std::find(k.overlaps.begin(), k.overlaps.end(), true) == k.overlaps.end();
+}
+
+void choose_unrolling(const CpuKernel& k) {
+  for_each_loop(k.kernel.body, [&](Instruction& loop) {
+    if (is_reduction(loop)) unroll_reduction(k, loop);
+    if (is_parallel(loop) && vector_lanes(loop) != 0) unroll_parallel(k, loop);
+  });
+}
+
+}  // namespace calque::kernel
