@@ -51,6 +51,8 @@ void tell_gpus() {
     tell_library(all.driver_version);
 }
 
+}  // namespace
+
 int info() {
   std::cout << "calque " << CALQUE_VERSION << "\n";
   std::cout << "LLVM " << codegen::llvm_version() << "\n";
@@ -69,13 +71,6 @@ int info() {
               << "\n";
   }
   return 0;
-}
-
-}  // namespace
-
-void add_info(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("info", "Prints versions, the target, devices and environment variables");
-  command->callback([&status] { status = info(); });
 }
 
 }  // namespace calque::cli

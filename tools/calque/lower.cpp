@@ -16,12 +16,6 @@
 namespace calque::cli {
 namespace {
 
-struct Options {
-  std::string file, output, emit = "plan", cpu, triple, device = "cpu", arch, print_after;
-  bool print_passes = false;
-  runtime::CompileOptions compile;
-};
-
 std::string dot_of(const Graph& graph) {
   std::ostringstream out;
   graph.to_dot(out);
@@ -29,7 +23,7 @@ std::string dot_of(const Graph& graph) {
 }
 
 /// The stages of compilation for a GPU. No GPU needs to be present.
-std::string device_text(const Graph& graph, const Options& options, PassLog* log = nullptr) {
+std::string device_text(const Graph& graph, const LowerOptions& options, PassLog* log = nullptr) {
   runtime::CompileOptions compile = options.compile;
   const Device device = parse_device(options.device);
   if (device.kind == Device::Kind::gpu && static_cast<size_t>(device.index) + 2 < devices().size()) {
@@ -48,9 +42,9 @@ std::string device_text(const Graph& graph, const Options& options, PassLog* log
   return out.str();
 }
 
-Device::Kind pipeline_of(const Options& options) { return parse_device(options.device).kind; }
+Device::Kind pipeline_of(const LowerOptions& options) { return parse_device(options.device).kind; }
 
-int print_passes(const Options& options) {
+int print_passes(const LowerOptions& options) {
   std::string out;
   for (const PassInfo& pass : runtime::pipeline_passes(pipeline_of(options)))
     out += fmt::format("{:26}{}\n", pass.name, pass.doc);
@@ -59,7 +53,7 @@ int print_passes(const Options& options) {
 }
 
 /// The program after one pass of the whole pipeline.
-int print_after(const Graph& graph, const Options& options) {
+int print_after(const Graph& graph, const LowerOptions& options) {
   const std::vector<PassInfo> passes = runtime::pipeline_passes(pipeline_of(options));
   std::string names;
   for (const PassInfo& pass : passes) names += (names.empty() ? "" : ", ") + std::string(pass.name);
@@ -84,7 +78,9 @@ int print_after(const Graph& graph, const Options& options) {
   return 0;
 }
 
-int lower(const Options& options) {
+}  // namespace
+
+int lower(const LowerOptions& options) {
   if (options.print_passes) return print_passes(options);
   if (options.file.empty()) throw Error("lower: expected a file");
   const Graph graph = read_graph(options.file);
@@ -118,36 +114,6 @@ int lower(const Options& options) {
     write_text(options.output, codegen::object(program, code));
   }
   return 0;
-}
-
-}  // namespace
-
-void add_lower(CLI::App& app, int& status) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("lower", "Prints one stage of a text graph on its way to machine code");
-  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input");
-  CLI::Option* emit = command->add_option(
-      "--emit", options->emit,
-      "plan: kernels and the steps of the entry; llvm: optimised LLVM IR; asm: assembly; ptx: code for a "
-      "GPU; obj: an object file; dot: the graph for Graphviz");
-  emit->check(CLI::IsMember({"plan", "llvm", "asm", "ptx", "obj", "dot"}))->capture_default_str();
-  command
-      ->add_option("--print-after", options->print_after,
-                   "In place of --emit: the graph, plan, kernels, program or module after this pass")
-      ->excludes(emit);
-  command->add_flag("--print-passes", options->print_passes,
-                    "List the passes from a graph to code for --device, in order");
-  command->add_option("--cpu", options->cpu, "LLVM's name of the CPU; this machine's when absent");
-  command->add_option("--device", options->device, "cpu, or gpu for what a GPU gets")
-      ->check(device_name)
-      ->capture_default_str();
-  command->add_option("--arch", options->arch, "Of PTX: sm_80 to sm_90a; the GPU's own, or sm_80, when absent");
-  command->add_option("--triple", options->triple, "LLVM's target triple; this machine's when absent");
-  command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
-  command->add_flag("--strict", options->compile.strict, "Compile without contraction");
-  command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math");
-  command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero");
-  command->callback([options, &status] { status = lower(*options); });
 }
 
 }  // namespace calque::cli

@@ -3,19 +3,200 @@
 // a wrong command line. Errors are one line on standard error.
 #include <exception>
 #include <iostream>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "calque/commands.h"
+#include "calque/device.h"
+#include "calque/ir/errors.h"
+
+namespace calque::cli {
+namespace {
+
+/// Validates the value of --device.
+const CLI::Validator device_name(
+    [](std::string& text) -> std::string {
+      if (text == "reference") return {};
+      try {
+        parse_device(text);
+        return {};
+      } catch (const DeviceError&) {
+        return text + " is none of reference, cpu, gpu_sim, gpu, gpu:N";
+      }
+    },
+    "reference, cpu, gpu_sim, gpu, gpu:N");
+
+/// Values from the command line, by option name.
+using OptionValues = std::map<std::string, std::vector<std::string>>;
+
+/// CLI11 passes "true" for a flag without a value.
+std::string value_of(const std::string& flag, const std::string& value) {
+  for (const TransformationFlag& t : transformation_flags()) {
+    if (t.name != flag || *t.value != '\0') continue;
+    if (value != "true") throw Error("opt: --" + flag + " takes no value, got " + value);
+    return {};
+  }
+  return value;
+}
+
+/// The values in the order of the command line.
+std::vector<std::pair<std::string, std::string>> in_order(const CLI::App& command, const OptionValues& all) {
+  std::vector<std::pair<std::string, std::string>> steps;
+  std::map<std::string, size_t> seen;
+  for (const CLI::Option* option : command.parse_order()) {
+    const std::string name = option->get_name().substr(2);
+    const auto values = all.find(name);
+    if (values != all.end()) steps.emplace_back(name, value_of(name, values->second.at(seen[name]++)));
+  }
+  return steps;
+}
+
+void add_opt(CLI::App& app, int& status) {
+  auto options = std::make_shared<OptOptions>();
+  auto values = std::make_shared<OptionValues>();
+  CLI::App* command =
+      app.add_subcommand("opt", "Runs passes and transformations over a text graph and prints the result");
+  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input")->required();
+  command
+      ->add_option("--pass", (*values)["pass"],
+                   "Passes, separated by commas. They and the transformations run in the order in which they are given")
+      ->allow_extra_args(false);
+  for (const TransformationFlag& t : transformation_flags()) {
+    const std::string name = std::string("--") + t.name;
+    const std::string alone = *t.value == '\0' ? "" : "{" + std::string(t.value) + "}";
+    command->add_flag(name + alone, (*values)[t.name], t.doc)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  command->add_flag("--kernel", options->kernel, "The file holds kernels, as --print-after shows them, not a graph");
+  command->add_option("--cpu", options->cpu,
+                      "With --kernel: LLVM's name of the CPU for which passes choose; this machine's when absent");
+  command->add_flag("--table", options->table, "Print a table in place of the text form");
+  command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
+  command->footer("Passes:" + list_of_passes());
+  command->callback([command, options, values, &status] {
+    options->steps = in_order(*command, *values);
+    status = opt(*options);
+  });
+}
+
+void add_run(CLI::App& app, int& status) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Runs a text graph on numbers of a seed, or from files");
+  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input")->required();
+  command->add_option("--device", options->device, "Where it runs")->check(device_name)->capture_default_str();
+  command->add_option("--input", options->inputs, "NumPy files (.npy) for the first inputs, separated by commas")
+      ->delimiter(',');
+  command->add_option("--seed", options->seed, "What the other inputs are drawn from")->capture_default_str();
+  command->add_flag("--check", options->check, "Compare the results with the reference evaluator's");
+  command->add_option("--rtol", options->rtol, "Relative tolerance of --check, in place of one for each dtype");
+  command->add_option("--atol", options->atol, "Absolute tolerance of --check");
+  command->add_flag("--time", options->time, "Print how long it takes to compile and to run");
+  command->add_flag("--quiet", options->quiet, "Do not print the results");
+  CLI::Option* strict = command->add_flag("--strict", options->compile.strict, "Compile without contraction");
+  command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math")->excludes(strict);
+  command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero")
+      ->excludes(strict);
+  command->callback([options, &status] { status = run(*options); });
+}
+
+void add_lower(CLI::App& app, int& status) {
+  auto options = std::make_shared<LowerOptions>();
+  CLI::App* command = app.add_subcommand("lower", "Prints one stage of a text graph on its way to machine code");
+  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input");
+  CLI::Option* emit = command->add_option(
+      "--emit", options->emit,
+      "plan: kernels and the steps of the entry; llvm: optimised LLVM IR; asm: assembly; ptx: code for a "
+      "GPU; obj: an object file; dot: the graph for Graphviz");
+  emit->check(CLI::IsMember({"plan", "llvm", "asm", "ptx", "obj", "dot"}))->capture_default_str();
+  command
+      ->add_option("--print-after", options->print_after,
+                   "In place of --emit: the graph, plan, kernels, program or module after this pass")
+      ->excludes(emit);
+  command->add_flag("--print-passes", options->print_passes,
+                    "List the passes from a graph to code for --device, in order");
+  command->add_option("--cpu", options->cpu, "LLVM's name of the CPU; this machine's when absent");
+  command->add_option("--device", options->device, "cpu, or gpu for what a GPU gets")
+      ->check(device_name)
+      ->capture_default_str();
+  command->add_option("--arch", options->arch, "Of PTX: sm_80 to sm_90a; the GPU's own, or sm_80, when absent");
+  command->add_option("--triple", options->triple, "LLVM's target triple; this machine's when absent");
+  command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
+  command->add_flag("--strict", options->compile.strict, "Compile without contraction");
+  command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math");
+  command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero");
+  command->callback([options, &status] { status = lower(*options); });
+}
+
+void add_conformance(CLI::App& app, int& status) {
+  auto options = std::make_shared<ConformanceOptions>();
+  CLI::App* command = app.add_subcommand("conformance", "Evaluates conformance cases and compares their results");
+  command->add_option("--device", options->device, "Where cases run")->check(device_name)->capture_default_str();
+  command->add_option("--only", options->only, "Run only the cases whose id contains this text");
+  command->add_option("--id", options->id, "Run only the case of this id");
+  command->add_option("--jobs", options->jobs, "Cases that run at once")->check(CLI::Range(1, 1024));
+  command->add_flag("--graphs", options->show_graphs, "Print the graph of every case that gives a wrong result");
+  command->add_option("files", options->files, "Files of cases, one JSON object a line (.jsonl)")->required();
+  command->callback([options, &status] { status = conformance(*options); });
+}
+
+void add_info(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("info", "Prints versions, the target, devices and environment variables");
+  command->callback([&status] { status = info(); });
+}
+
+void add_bench(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "bench", "Runs the benchmark programs; prints a table, writes their figures (JSON) and a page (HTML)");
+  auto options = std::make_shared<BenchOptions>();
+  command->add_option("case", options->cases, "cases to run (default: all)");
+  command->add_option("--programs", options->programs, "folder of the programs bench_CASE");
+  command->add_option("--json", options->json, "figures (default: DATE-cpu.json)");
+  command->add_option("--html", options->page, "page (default: DATE-cpu.html)");
+  command->add_option("--merge", options->merge,
+                      "figures of rivals in other processes (tools/python/rivals.py, gpu_rivals.py)");
+  command->add_option("--from", options->from,
+                      "runs nothing, reports the figures of this file (with --device: of devices)");
+  command->add_option("--pass", options->arguments, "an argument for the programs, such as --benchmark_repetitions=3");
+  command
+      ->add_option("--device", options->on_devices.devices,
+                   "compares devices, the first with the others (cpu,gpu), on built-in cases or on files of graphs")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(device_name);
+  command->add_option("--largest", options->on_devices.largest,
+                      "with --device: elements of the largest arrays of a sweep");
+  command->add_option("--elements", options->on_devices.sizes, "with --device: sizes (1024,...) in place of a sweep")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check([](const std::string& text) {
+        const bool is_count = text.find_first_not_of("0123456789") == std::string::npos &&
+                              text.find_first_not_of('0') != std::string::npos;
+        return is_count ? std::string() : "a size is a whole number above 0, got " + text;
+      });
+  command->add_option("--seconds", options->on_devices.seconds, "with --device: of measuring each figure");
+  command->add_flag("--list", options->list, "prints the names of the cases");
+  command->callback([options, &status] { status = bench(*options); });
+}
+
+}  // namespace
+}  // namespace calque::cli
 
 int main(int argc, char** argv) {
+  using namespace calque::cli;
   CLI::App app("Looks into, lowers and runs graphs of the Calque library, and checks its answers", "calque");
   app.require_subcommand(1);
   int status = 0;
-  calque::cli::add_opt(app, status);
-  calque::cli::add_run(app, status);
-  calque::cli::add_lower(app, status);
-  calque::cli::add_conformance(app, status);
-  calque::cli::add_info(app, status);
-  calque::cli::add_bench(app, status);
+  add_opt(app, status);
+  add_run(app, status);
+  add_lower(app, status);
+  add_conformance(app, status);
+  add_info(app, status);
+  add_bench(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

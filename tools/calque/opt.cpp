@@ -1,6 +1,6 @@
 // `calque opt`: text graph in, passes and transformations, text graph out.
+#include <algorithm>
 #include <charconv>
-#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -25,18 +25,7 @@ struct Step {
   bool is_pass = false;
 };
 
-struct Options {
-  std::string file, output, cpu;
-  /// Values from the command line, by option name.
-  std::map<std::string, std::vector<std::string>> values;
-  bool table = false, kernel = false;
-};
-
-/// Kind, the default value when given without `=` (empty: it takes no value), and the description.
-struct Transformation {
-  const char *kind, *value, *doc;
-};
-constexpr Transformation kTransformations[] = {
+constexpr TransformationFlag kTransformations[] = {
     {"grad", "0", "Gradient of the scalar output with respect to the first input; --grad=0,2: to these inputs"},
     {"value-and-grad", "0", "Like --grad, preceded by the output itself"},
     {"vjp", "", "Outputs and, given a cotangent for each, cotangents of the inputs"},
@@ -49,18 +38,6 @@ constexpr Transformation kTransformations[] = {
     {"vmap", "8", "Batches of 8 examples along axis 0; --vmap=4:1,none for 4 along axis 1 of the first input alone"},
     {"checkpoint", "", "Derivatives recompute all intermediate values"},
 };
-
-std::string list_of_passes() {
-  std::string out;
-  for (const transform::Pass& pass : transform::passes())
-    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
-  out += "\nPasses over kernels (--kernel), in their order:";
-  for (const kernel::KernelPass& pass : kernel::kernel_passes())
-    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
-  for (const kernel::CpuPass& pass : kernel::cpu_passes())
-    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
-  return out;
-}
 
 std::vector<std::string> split_at(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -140,27 +117,11 @@ Graph applied(const Step& step, const Graph& graph) {
 
 // ---- the command
 
-/// CLI11 passes "true" for a flag without a value.
-std::string value_of(const std::string& kind, const std::string& value) {
-  for (const Transformation& t : kTransformations) {
-    if (t.kind != kind || *t.value != '\0') continue;
-    if (value != "true") throw Error("opt: --" + kind + " takes no value, got " + value);
-    return {};
-  }
-  return value;
-}
-
-/// In the order of the command line.
-std::vector<Step> steps_of(const CLI::App& command, const Options& options) {
+std::vector<Step> steps_of(const OptOptions& options) {
   std::vector<Step> steps;
-  std::map<std::string, size_t> seen;
-  for (const CLI::Option* option : command.parse_order()) {
-    const std::string name = option->get_name().substr(2);
-    const auto values = options.values.find(name);
-    if (values == options.values.end()) continue;
-    const std::string& value = values->second.at(seen[name]++);
+  for (const auto& [name, value] : options.steps) {
     if (name != "pass") {
-      steps.push_back({name, value_of(name, value), false});
+      steps.push_back({name, value, false});
       continue;
     }
     for (const std::string& pass : split_at(value, ','))
@@ -170,13 +131,13 @@ std::vector<Step> steps_of(const CLI::App& command, const Options& options) {
 }
 
 /// Kernel passes over the kernels of a text. Buffers that are bound to the same memory are not known to the text.
-int opt_kernels(const Options& options) {
-  for (const Transformation& t : kTransformations)
-    if (!options.values.at(t.kind).empty()) throw Error(std::string("opt: --") + t.kind + " is not for kernels");
+int opt_kernels(const OptOptions& options) {
+  for (const auto& [name, value] : options.steps)
+    if (name != "pass") throw Error("opt: --" + name + " is not for kernels");
   if (options.table) throw Error("opt: --table is not for kernels");
   std::vector<std::string> passes;
-  for (const std::string& value : options.values.at("pass"))
-    for (const std::string& name : split_at(value, ',')) passes.push_back(name);
+  for (const auto& [name, value] : options.steps)
+    for (const std::string& pass : split_at(value, ',')) passes.push_back(pass);
   codegen::CodegenOptions code;
   code.target.cpu = options.cpu;
   std::vector<kernel::Kernel> kernels;
@@ -203,9 +164,25 @@ int opt_kernels(const Options& options) {
   return 0;
 }
 
-int opt(const CLI::App& command, const Options& options) {
+}  // namespace
+
+std::span<const TransformationFlag> transformation_flags() { return kTransformations; }
+
+std::string list_of_passes() {
+  std::string out;
+  for (const transform::Pass& pass : transform::passes())
+    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
+  out += "\nPasses over kernels (--kernel), in their order:";
+  for (const kernel::KernelPass& pass : kernel::kernel_passes())
+    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
+  for (const kernel::CpuPass& pass : kernel::cpu_passes())
+    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
+  return out;
+}
+
+int opt(const OptOptions& options) {
   if (options.kernel) return opt_kernels(options);
-  const std::vector<Step> steps = steps_of(command, options);
+  const std::vector<Step> steps = steps_of(options);
   Graph graph = read_graph(options.file);
   for (const Step& step : steps) {
     graph = applied(step, graph);
@@ -219,32 +196,6 @@ int opt(const CLI::App& command, const Options& options) {
   }
   write_text(options.output, out.str());
   return 0;
-}
-
-}  // namespace
-
-void add_opt(CLI::App& app, int& status) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("opt", "Runs passes and transformations over a text graph and prints the result");
-  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input")->required();
-  command
-      ->add_option("--pass", options->values["pass"],
-                   "Passes, separated by commas. They and the transformations run in the order in which they are given")
-      ->allow_extra_args(false);
-  for (const Transformation& t : kTransformations) {
-    const std::string name = std::string("--") + t.kind;
-    const std::string alone = *t.value == '\0' ? "" : "{" + std::string(t.value) + "}";
-    command->add_flag(name + alone, options->values[t.kind], t.doc)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  }
-  command->add_flag("--kernel", options->kernel, "The file holds kernels, as --print-after shows them, not a graph");
-  command->add_option("--cpu", options->cpu,
-                      "With --kernel: LLVM's name of the CPU for which passes choose; this machine's when absent");
-  command->add_flag("--table", options->table, "Print a table in place of the text form");
-  command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
-  command->footer("Passes:" + list_of_passes());
-  command->callback([command, options, &status] { status = opt(*command, *options); });
 }
 
 }  // namespace calque::cli

@@ -19,16 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
-  std::string file, device = "cpu";
-  std::vector<std::string> inputs;
-  uint64_t seed = 0;
-  bool check = false, time = false, quiet = false;
-  runtime::CompileOptions compile;
-  double rtol = -1, atol = -1;
-};
-
-std::vector<AnyArray> inputs_of(const Graph& graph, const Options& options) {
+std::vector<AnyArray> inputs_of(const Graph& graph, const RunOptions& options) {
   if (options.inputs.size() > graph.inputs().size()) {
     throw Error("run: the graph has " + std::to_string(graph.inputs().size()) + " inputs, got " +
                 std::to_string(options.inputs.size()) + " files");
@@ -64,7 +55,7 @@ std::string time_text(double seconds) {
   return text;
 }
 
-runtime::CompileOptions compile_options(const Options& options) {
+runtime::CompileOptions compile_options(const RunOptions& options) {
   runtime::CompileOptions compile = options.compile;
   compile.reference = options.device == "reference";
   if (!compile.reference) compile.device = parse_device(options.device);
@@ -87,7 +78,7 @@ void print_times(const Executor& runner, const std::vector<AnyArray>& arrays, do
 }
 
 /// The tolerance for float results of two orders of evaluation, for results of moderate magnitude.
-Tolerance check_tolerance(DType dtype, const Options& options) {
+Tolerance check_tolerance(DType dtype, const RunOptions& options) {
   Tolerance t;
   t.kind = Tolerance::Kind::relative;
   switch (real_of(dtype)) {
@@ -109,7 +100,7 @@ Tolerance check_tolerance(DType dtype, const Options& options) {
 }
 
 int check(const Graph& graph, const std::vector<AnyArray>& inputs, const std::vector<AnyArray>& results,
-          const Options& options) {
+          const RunOptions& options) {
   const std::vector<AnyArray> expected =
       reference::evaluate(graph, inputs, runtime::reference_options(options.compile));
   int wrong = 0;
@@ -123,7 +114,9 @@ int check(const Graph& graph, const std::vector<AnyArray>& inputs, const std::ve
   return wrong == 0 ? 0 : 1;
 }
 
-int run(const Options& options) {
+}  // namespace
+
+int run(const RunOptions& options) {
   const Graph graph = read_graph(options.file);
   const std::vector<AnyArray> inputs = inputs_of(graph, options);
   const auto start = Clock::now();
@@ -137,28 +130,6 @@ int run(const Options& options) {
   }
   if (options.time) print_times(runner, inputs, compile_seconds);
   return options.check ? check(graph, inputs, results, options) : 0;
-}
-
-}  // namespace
-
-void add_run(CLI::App& app, int& status) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("run", "Runs a text graph on numbers of a seed, or from files");
-  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input")->required();
-  command->add_option("--device", options->device, "Where it runs")->check(device_name)->capture_default_str();
-  command->add_option("--input", options->inputs, "NumPy files (.npy) for the first inputs, separated by commas")
-      ->delimiter(',');
-  command->add_option("--seed", options->seed, "What the other inputs are drawn from")->capture_default_str();
-  command->add_flag("--check", options->check, "Compare the results with the reference evaluator's");
-  command->add_option("--rtol", options->rtol, "Relative tolerance of --check, in place of one for each dtype");
-  command->add_option("--atol", options->atol, "Absolute tolerance of --check");
-  command->add_flag("--time", options->time, "Print how long it takes to compile and to run");
-  command->add_flag("--quiet", options->quiet, "Do not print the results");
-  CLI::Option* strict = command->add_flag("--strict", options->compile.strict, "Compile without contraction");
-  command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math")->excludes(strict);
-  command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero")
-      ->excludes(strict);
-  command->callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace calque::cli

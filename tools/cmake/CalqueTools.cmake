@@ -9,7 +9,11 @@ if(calque_cli_sources)
   target_include_directories(calque_cli PRIVATE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/tools")
   target_link_libraries(calque_cli PRIVATE calque_program_flags calque::calque calque_private_dependencies CLI11::CLI11
                                            nlohmann_json::nlohmann_json)
-  target_precompile_headers(calque_cli PRIVATE <algorithm> <cmath> <iostream> <map> <string> <vector> <CLI/CLI.hpp>
+  if(NOT CALQUE_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(calque_cli PRIVATE -O1)
+  endif()
+  # Without CLI11, whose global objects every file would construct: main.cpp alone includes it.
+  target_precompile_headers(calque_cli PRIVATE <algorithm> <cmath> <iostream> <map> <string> <vector>
                             <fmt/format.h> <nlohmann/json.hpp> "${PROJECT_SOURCE_DIR}/include/calque/calque.h")
   target_compile_definitions(calque_cli PRIVATE CALQUE_VERSION="${PROJECT_VERSION}")
 endif()

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <nlohmann/json.hpp>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,13 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-struct BenchOptions {
-  std::vector<std::string> cases, arguments, merge;
-  std::string programs, json, page, from;
-  bool list = false;
-  DeviceBenchOptions on_devices;
-};
 
 /// bench/ next to bin/ in a build tree, libexec/calque/bench next to bin/ in an installation.
 fs::path program_folder(const BenchOptions& options) {
@@ -207,6 +201,8 @@ int compare_devices(BenchOptions options) {
   return finish_devices(with(measured, true), options, figures);
 }
 
+}  // namespace
+
 int bench(const BenchOptions& options) {
   if (!options.on_devices.devices.empty()) {
     return options.from.empty() ? compare_devices(options) : merge_into_devices(options);
@@ -223,42 +219,6 @@ int bench(const BenchOptions& options) {
     write(options.json.empty() ? fs::path(stem + ".json") : fs::path(options.json), all.dump(1) + "\n");
   write(options.page.empty() ? fs::path(stem + ".html") : fs::path(options.page), bench_page(all));
   return 0;
-}
-
-}  // namespace
-
-void add_bench(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand(
-      "bench", "Runs the benchmark programs; prints a table, writes their figures (JSON) and a page (HTML)");
-  auto options = std::make_shared<BenchOptions>();
-  command->add_option("case", options->cases, "cases to run (default: all)");
-  command->add_option("--programs", options->programs, "folder of the programs bench_CASE");
-  command->add_option("--json", options->json, "figures (default: DATE-cpu.json)");
-  command->add_option("--html", options->page, "page (default: DATE-cpu.html)");
-  command->add_option("--merge", options->merge,
-                      "figures of rivals in other processes (tools/python/rivals.py, gpu_rivals.py)");
-  command->add_option("--from", options->from,
-                      "runs nothing, reports the figures of this file (with --device: of devices)");
-  command->add_option("--pass", options->arguments, "an argument for the programs, such as --benchmark_repetitions=3");
-  command
-      ->add_option("--device", options->on_devices.devices,
-                   "compares devices, the first with the others (cpu,gpu), on built-in cases or on files of graphs")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(device_name);
-  command->add_option("--largest", options->on_devices.largest,
-                      "with --device: elements of the largest arrays of a sweep");
-  command->add_option("--elements", options->on_devices.sizes, "with --device: sizes (1024,...) in place of a sweep")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check([](const std::string& text) {
-        const bool is_count = text.find_first_not_of("0123456789") == std::string::npos &&
-                              text.find_first_not_of('0') != std::string::npos;
-        return is_count ? std::string() : "a size is a whole number above 0, got " + text;
-      });
-  command->add_option("--seconds", options->on_devices.seconds, "with --device: of measuring each figure");
-  command->add_flag("--list", options->list, "prints the names of the cases");
-  command->callback([options, &status] { status = bench(*options); });
 }
 
 }  // namespace calque::cli

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "calque/bench/bench_report.h"
 #include "calque/bench/device_cases.h"

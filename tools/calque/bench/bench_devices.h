@@ -4,18 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+
+#include "calque/commands.h"
 
 namespace calque::cli {
-
-struct DeviceBenchOptions {
-  std::vector<std::string> devices;
-  std::vector<std::string> cases;   ///< built-in cases; empty: all, unless there are graphs
-  std::vector<std::string> graphs;  ///< graph files
-  std::vector<int64_t> sizes;       ///< elements of the arrays; empty: a sweep
-  int64_t largest = 0;              ///< elements of the largest arrays of a sweep; 0: by device
-  double seconds = 0.2;             ///< time budget of each figure
-};
 
 /// Adds the times of other libraries on the same cases and sizes on a GPU, `{"results": [{"case", "elements",
 /// "variant", "seconds"}]}`, to the rows of a document, each with the ratio of the fastest rival's time to ours.

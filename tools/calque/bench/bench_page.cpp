@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "calque/bench/bench_report.h"
 #include "calque/bench/page_parts.h"

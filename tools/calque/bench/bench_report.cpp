@@ -1,6 +1,7 @@
 #include "calque/bench/bench_report.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace calque::cli {
 

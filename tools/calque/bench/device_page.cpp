@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "calque/bench/bench_devices.h"
 #include "calque/bench/bench_report.h"

@@ -32,14 +32,6 @@ struct Outcome {
   std::string graph;  ///< of a wrong result, if requested
 };
 
-struct Options {
-  std::vector<std::string> files;
-  std::string device = "cpu";
-  std::string only, id;
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
-  bool show_graphs = false;
-};
-
 struct Line {
   const std::string* file;
   uint32_t number;
@@ -125,7 +117,7 @@ std::vector<AnyArray> run(const Graph& graph, const std::vector<AnyArray>& input
                             });
 }
 
-void evaluate(const Json& json, Location at, const Options& options, Outcome& outcome) {
+void evaluate(const Json& json, Location at, const ConformanceOptions& options, Outcome& outcome) {
   if (const auto reason = why_unsupported_case(json)) throw Unsupported(*reason);
   std::vector<AnyArray> inputs;
   std::vector<Type> types;
@@ -156,7 +148,7 @@ void evaluate(const Json& json, Location at, const Options& options, Outcome& ou
   if (outcome.reason.empty()) outcome.verdict = Verdict::passed;
 }
 
-Outcome judge(const Line& line, const Options& options) {
+Outcome judge(const Line& line, const ConformanceOptions& options) {
   Outcome outcome{*line.file + ":" + std::to_string(line.number), Verdict::failed, {}, {}};
   try {
     const Json json = Json::parse(line.text);
@@ -202,7 +194,9 @@ struct Counts {
   }
 };
 
-int conformance(const Options& options) {
+}  // namespace
+
+int conformance(const ConformanceOptions& options) {
   if (options.device != "reference") {
     detail::require_device("conformance", parse_device(options.device), {});
     runtime::mutable_environment().device = options.device;
@@ -238,20 +232,6 @@ int conformance(const Options& options) {
   all.print(std::cout);
   std::cout.flush();
   return all.failed == 0 ? 0 : 1;
-}
-
-}  // namespace
-
-void add_conformance(CLI::App& app, int& status) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("conformance", "Evaluates conformance cases and compares their results");
-  command->add_option("--device", options->device, "Where cases run")->check(device_name)->capture_default_str();
-  command->add_option("--only", options->only, "Run only the cases whose id contains this text");
-  command->add_option("--id", options->id, "Run only the case of this id");
-  command->add_option("--jobs", options->jobs, "Cases that run at once")->check(CLI::Range(1, 1024));
-  command->add_flag("--graphs", options->show_graphs, "Print the graph of every case that gives a wrong result");
-  command->add_option("files", options->files, "Files of cases, one JSON object a line (.jsonl)")->required();
-  command->callback([options, &status] { status = conformance(*options); });
 }
 
 }  // namespace calque::cli
