@@ -32,6 +32,7 @@ struct Entry {
 };
 
 struct State {
+  bool failed = false;         // an error while a variant ran
   std::vector<Entry> entries;  // in the order of declaration
   std::vector<int64_t> sizes;
   std::string json_file;
@@ -57,10 +58,12 @@ class Collector : public benchmark::BenchmarkReporter {
       std::string name = run.run_name.function_name;
       for (Entry& entry : state().entries) {
         if (full_name(entry) != name) continue;
-        if (run.error_occurred)
+        if (run.error_occurred) {
           std::cerr << name << ": " << run.error_message << '\n';
-        else
+          state().failed = true;
+        } else {
           entry.seconds.push_back(run.real_accumulated_time / double(run.iterations));
+        }
       }
     }
   }
@@ -268,7 +271,12 @@ int run(int argc, char** argv, const std::function<void()>& declare) {
   benchmark::RunSpecifiedBenchmarks(&collector);
   benchmark::Shutdown();
   report();
-  return EXIT_SUCCESS;
+  const auto measured = [](const Entry& entry) { return !entry.seconds.empty(); };
+  if (std::none_of(state().entries.begin(), state().entries.end(), measured)) {
+    std::cerr << argv[0] << ": no benchmark ran\n";
+    return EXIT_FAILURE;
+  }
+  return state().failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 }  // namespace bench
