@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 CLI = sys.argv[1]
@@ -259,11 +260,19 @@ def figures_survive(folder):
     check(not written["complete"] and written["cases"][0]["rows"], f"rows of a killed process: {written}")
 
 
+def in_scratch(test, *arguments):
+    with tempfile.TemporaryDirectory() as scratch:
+        test(Path(scratch), *arguments)
+
+
 words()
-for test in (with_gpu, is_named_after_the_card, without_gpu, steps_of_choice, budget, no_time_at_all,
-             lost_device, rivals, figures_survive):
-    with tempfile.TemporaryDirectory() as scratch:
-        test(Path(scratch))
-for signal_or_timeout in ("timeout", signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
-    with tempfile.TemporaryDirectory() as scratch:
-        stopped(Path(scratch), signal_or_timeout)
+# Two of them wait for time limits, while the others run one after the other.
+with ThreadPoolExecutor(2) as pool:
+    waiting = [pool.submit(in_scratch, budget), pool.submit(in_scratch, stopped, "timeout")]
+    for test in (with_gpu, is_named_after_the_card, without_gpu, steps_of_choice, no_time_at_all, lost_device, rivals,
+                 figures_survive):
+        in_scratch(test)
+    for how in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+        in_scratch(stopped, how)
+    for case in waiting:
+        case.result()
