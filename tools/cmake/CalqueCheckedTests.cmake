@@ -10,6 +10,10 @@ foreach(script IN LISTS scripts)
   add_test(NAME tools.${name} COMMAND Python3::Interpreter "${script}" $<TARGET_FILE:calque_cli>)
   calque_set_test_environment(tools.${name})
 endforeach()
+# Mostly waits, so it starts early.
+if(TEST tools.gpu_check_test)
+  set_tests_properties(tools.gpu_check_test PROPERTIES COST 100)
+endif()
 
 # test/compile_fail/**.cpp: each must fail to compile, its first error matching its `// EXPECT: regex` lines.
 get_target_property(eigen_includes Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)

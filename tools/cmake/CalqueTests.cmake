@@ -129,7 +129,7 @@ if(TARGET test_jit)
                    "--gtest_filter=-DonatedMemory.*:Donate.*KeepsItsMemory:Trees.*IsShared:Explain.ListsKernels*")
   calque_set_test_environment(jit.OnSimulator)
   set_property(TEST jit.OnSimulator APPEND PROPERTY ENVIRONMENT "CALQUE_DEVICE=gpu_sim")
-  set_tests_properties(jit.OnSimulator PROPERTIES LABELS jit)
+  set_tests_properties(jit.OnSimulator PROPERTIES LABELS jit COST 100)  # started early: it would end alone
 endif()
 
 # Guarded buffers bypass the buffer pool, so its tests also run without them.
