@@ -222,7 +222,7 @@ ContractionEmitter::Source ContractionEmitter::lhs_source(const TileCoordinates&
     return {address(0, p.m, p.k0), lhs_.stride[0], k_step * lhs_.stride[1], element, t_.pairs ? unit_ : element};
   }
   if (!lhs_by_columns()) return {packed_lhs_, t_.pairs ? row_step_ / 2 : row_step_, 1, unit_, unit_};
-  const int64_t lanes = k_.target_.vector_bits / 8 / static_cast<int64_t>(size_of(sum_));
+  const int64_t lanes = k_.target().vector_bits / 8 / static_cast<int64_t>(size_of(sum_));
   return {packed_lhs_, 1, round_up(t_.rows, lanes), unit_, unit_};
 }
 
@@ -291,7 +291,7 @@ Value* ContractionEmitter::lhs_at(const Source& a, Value* k, int64_t ahead, int6
   Value* p = at(a.type, at(a.type, a.base, mul(k, a.by_k)), ahead * a.by_k + row * a.by_row);
   const llvm::Align alignment = t_.pack_lhs ? llvm::Align(t_.pairs ? 2 : size_of(sum_)) : k_.alignment(lhs_.buffer);
   Value* x = b_.CreateAlignedLoad(a.unit, p, alignment);
-  return t_.pack_lhs || t_.pairs ? x : widened(k_.ops_.from_memory(x, factor_));
+  return t_.pack_lhs || t_.pairs ? x : widened(k_.ops().from_memory(x, factor_));
 }
 
 Value* ContractionEmitter::rhs_at(const Source& b, const TileCoordinates& p, Value* k, int64_t ahead, int64_t v) {
@@ -306,7 +306,7 @@ Value* ContractionEmitter::rhs_at(const Source& b, const TileCoordinates& p, Val
   Value* x;
   if (!mask) {
     x = b_.CreateAlignedLoad(type, from, k_.alignment(rhs_.buffer));
-  } else if (k_.target_.masked_memory(static_cast<int>(size_of(factor_)))) {
+  } else if (k_.target().masked_memory(static_cast<int>(size_of(factor_)))) {
     x = b_.CreateMaskedLoad(type, from, k_.alignment(rhs_.buffer), mask, llvm::Constant::getNullValue(type));
   } else {
     x = llvm::Constant::getNullValue(type);
@@ -314,7 +314,7 @@ Value* ContractionEmitter::rhs_at(const Source& b, const TileCoordinates& p, Val
       x = b_.CreateInsertElement(x, b_.CreateAlignedLoad(b.type, at(b.type, from, l), k_.alignment(rhs_.buffer)),
                                  uint64_t{l});
   }
-  return widened(k_.ops_.from_memory(x, factor_));
+  return widened(k_.ops().from_memory(x, factor_));
 }
 
 Value* ContractionEmitter::multiply_add(Value* a, Value* b, Value* sum) {
@@ -324,7 +324,7 @@ Value* ContractionEmitter::multiply_add(Value* a, Value* b, Value* sum) {
                               {sum, b_.CreateBitCast(a, type), b_.CreateBitCast(b, type)});
   }
   if (!is_floating(sum_)) return b_.CreateAdd(sum, b_.CreateMul(a, b));
-  if (k_.options_.strict || !k_.target_.fma) return b_.CreateFAdd(sum, b_.CreateFMul(a, b));
+  if (k_.options().strict || !k_.target().fma) return b_.CreateFAdd(sum, b_.CreateFMul(a, b));
   return b_.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {a, b, sum});
 }
 
@@ -332,19 +332,16 @@ Value* ContractionEmitter::multiply_add(Value* a, Value* b, Value* sum) {
 
 void ContractionEmitter::epilogue(Value* m, Value* n, Value* sum, unsigned rest) {
   const kernel::Region& region = i_.regions[2];
-  k_.lanes_ = lanes_;
-  k_.mask_ = first_lanes(rest, lanes_);
-  k_.env_[region.parameters[0]] = k_.uniform(m);
-  k_.env_[region.parameters[1]] = {n, Reg::Form::linear, false, true, 1};
-  k_.env_[region.parameters[2]] = k_.varying(sum);
+  const VectorScope scope(k_.vectors(), lanes_, first_lanes(rest, lanes_));
+  k_.set(region.parameters[0], k_.uniform(m));
+  k_.set(region.parameters[1], k_.linear(n));
+  k_.set(region.parameters[2], k_.varying(sum));
   k_.run(region);
-  k_.lanes_ = 0;
-  k_.mask_ = nullptr;
 }
 
 void ContractionEmitter::finish(const TileCoordinates& p, const Values& accumulators) {
   const auto rest_of = [&](int64_t v) { return v + 1 == p.vectors ? p.rest : 0; };
-  if (instruction_count(k_.kernel_, i_.regions[2]) <= kShortEpilogue || accumulators.size() == 1) {
+  if (instruction_count(k_.kernel(), i_.regions[2]) <= kShortEpilogue || accumulators.size() == 1) {
     for (int64_t r = 0; r < p.rows; ++r)
       for (int64_t v = 0; v < p.vectors; ++v)
         epilogue(add(p.m, r), add(p.n, v * lanes_), accumulators[static_cast<size_t>(r * p.vectors + v)], rest_of(v));

@@ -13,15 +13,15 @@ class ContractionEmitter {
  public:
   ContractionEmitter(KernelEmitter& kernel, const kernel::Instruction& i)
       : k_(kernel),
-        b_(kernel.b_),
+        b_(kernel.builder()),
         i_(i),
         t_(*i.cpu_tiles),
-        lhs_(access_of(kernel.kernel_, i.regions[0])),
-        rhs_(access_of(kernel.kernel_, i.regions[1])),
+        lhs_(access_of(kernel.kernel(), i.regions[0])),
+        rhs_(access_of(kernel.kernel(), i.regions[1])),
         factor_(kernel.dtype(i.regions[0].instructions.back().operands[0])),
         sum_(kernel.dtype(i.regions[2].parameters[2])),
-        element_(kernel.ops_.register_type(sum_)),
-        unit_(t_.pairs ? static_cast<llvm::Type*>(kernel.b_.getInt32Ty()) : element_),
+        element_(kernel.ops().register_type(sum_)),
+        unit_(t_.pairs ? static_cast<llvm::Type*>(kernel.builder().getInt32Ty()) : element_),
         lanes_(t_.lanes),
         panel_(t_.vectors * t_.lanes),
         blocks_(ceil_div(i.extent, t_.k_block)),
@@ -61,7 +61,7 @@ class ContractionEmitter {
   llvm::Value* factor(size_t which, llvm::Value* first, llvm::Value* second, int along, const Lanes& lanes);
   /// The address of a plain factor's element.
   llvm::Value* address(size_t which, llvm::Value* first, llvm::Value* second);
-  llvm::Value* widened(llvm::Value* v) { return is_half(factor_) && !t_.pairs ? k_.ops_.widen(v, factor_) : v; }
+  llvm::Value* widened(llvm::Value* v) { return is_half(factor_) && !t_.pairs ? k_.ops().widen(v, factor_) : v; }
   llvm::Value* interleave(llvm::Value* a, llvm::Value* b, unsigned lanes);
   Values transposed(Values rows);
 

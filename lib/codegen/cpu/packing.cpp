@@ -16,27 +16,22 @@ constexpr int64_t kStackBytes = 48 * 1024;
 Value* ContractionEmitter::factor(size_t which, Value* first, Value* second, int along, const Lanes& lanes) {
   const kernel::Region& region = i_.regions[which];
   Value* const at[2] = {first, second};
-  k_.lanes_ = lanes.count;
-  k_.mask_ = lanes.mask;
+  const VectorScope scope(k_.vectors(), lanes.count, lanes.mask);
   for (size_t p = 0; p < 2; ++p) {
-    Reg& r = k_.env_[region.parameters[p]];
-    r = k_.uniform(at[p]);
-    if (lanes.count != 0 && static_cast<int>(p) == along) r = {at[p], Reg::Form::linear, false, true, 1};
+    const bool runs_along = lanes.count != 0 && static_cast<int>(p) == along;
+    k_.set(region.parameters[p], runs_along ? k_.linear(at[p]) : k_.uniform(at[p]));
   }
   const kernel::Instruction* yield = k_.run(region);
   Reg value = k_.get(yield->operands[0]);
   if (is_half(factor_)) value = t_.pairs ? k_.bits(value, factor_) : k_.widened(value, factor_);
-  Value* out = k_.as_value(value, lanes.count != 0);
-  k_.lanes_ = 0;
-  k_.mask_ = nullptr;
-  return out;
+  return k_.as_value(value, lanes.count != 0);
 }
 
 Value* ContractionEmitter::address(size_t which, Value* first, Value* second) {
   const kernel::Region& region = i_.regions[which];
   const kernel::FactorAccess& access = which == 0 ? lhs_ : rhs_;
-  k_.env_[region.parameters[0]] = k_.uniform(first);
-  k_.env_[region.parameters[1]] = k_.uniform(second);
+  k_.set(region.parameters[0], k_.uniform(first));
+  k_.set(region.parameters[1], k_.uniform(second));
   for (const kernel::Instruction& i : region.instructions)
     if (i.op != Op::load && i.op != Op::yield) k_.emit(i);
   return k_.address(access.buffer, k_.get(access.index).v);
@@ -75,7 +70,7 @@ Values ContractionEmitter::transposed(Values rows) {
 void ContractionEmitter::allocate() {
   const auto bytes = static_cast<int64_t>(size_of(sum_));
   const int64_t units = t_.pairs ? ceil_div(t_.k_block, 2) : t_.k_block;
-  const int64_t padded_rows = round_up(t_.rows, k_.target_.vector_bits / 8 / bytes);
+  const int64_t padded_rows = round_up(t_.rows, k_.target().vector_bits / 8 / bytes);
   // An odd number of cache lines from row to row, so that the rows do not map to the same cache set.
   const int64_t per_line = static_cast<int64_t>(kLine) / (t_.pairs ? 2 : bytes);
   row_step_ = (ceil_div(t_.k_block, per_line) | 1) * per_line;
@@ -171,7 +166,7 @@ void ContractionEmitter::pack_transposed(Value* to, Value* n, int64_t vectors, u
         Value* from = address(1, add(k0, k), add(n, v * lanes_ + l));
         auto* type = t_.pairs ? vector(b_.getInt32Ty(), lanes_) : vector(k_.element(rhs_.buffer), lanes_);
         Value* x = b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
-        rows.push_back(t_.pairs ? x : widened(k_.ops_.from_memory(x, factor_)));
+        rows.push_back(t_.pairs ? x : widened(k_.ops().from_memory(x, factor_)));
       }
       rows = transposed(rows);
       Value* first = t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k;
@@ -189,7 +184,7 @@ void ContractionEmitter::pack_lhs(Value* m, int64_t rows, Value* k0, Value* k_ex
 // Row by row, in vectors along K.
 void ContractionEmitter::pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value* k_extent) {
   auto* narrow = t_.pairs ? b_.getInt16Ty() : element_;
-  const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
+  const unsigned lanes = static_cast<unsigned>(k_.target().vector_bits / 8 / static_cast<int>(size_of(sum_)));
   const auto width = static_cast<uint64_t>(t_.pairs ? 2 : size_of(sum_));
   loop(integer(0), integer(rows), 1, [&](Value* row) {
     Value* to = at(narrow, packed_lhs_, mul(row, row_step_));
@@ -202,9 +197,11 @@ void ContractionEmitter::pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value*
     };
     loop(integer(0), whole, lanes, [&](Value* k) { pack_vector(k, nullptr); });
     when(b_.CreateICmpSLT(whole, k_extent), [&] {
-      k_.lanes_ = lanes;
-      Value* mask = k_.first_lanes(sub(k_extent, whole));
-      k_.lanes_ = 0;
+      Value* mask = nullptr;
+      {
+        const VectorScope scope(k_.vectors(), lanes);
+        mask = k_.first_lanes(sub(k_extent, whole));
+      }
       pack_vector(whole, mask);
     });
   });
@@ -212,7 +209,7 @@ void ContractionEmitter::pack_lhs_rows(Value* m, int64_t rows, Value* k0, Value*
 
 // For each K element, in vectors along the rows.
 void ContractionEmitter::pack_lhs_columns(Value* m, int64_t rows, Value* k0, Value* k_extent) {
-  const unsigned lanes = static_cast<unsigned>(k_.target_.vector_bits / 8 / static_cast<int>(size_of(sum_)));
+  const unsigned lanes = static_cast<unsigned>(k_.target().vector_bits / 8 / static_cast<int>(size_of(sum_)));
   const int64_t padded = round_up(t_.rows, lanes);
   loop(integer(0), k_extent, t_.pairs ? 2 : 1, [&](Value* k) {
     Value* to = at(unit_, packed_lhs_, mul(t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k, padded));

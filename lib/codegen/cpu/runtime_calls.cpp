@@ -137,11 +137,13 @@ void KernelEmitter::parallel_for(int64_t count, int64_t grain, const std::functi
   function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {number, number}, false),
                                      llvm::Function::InternalLinkage, "", module_);
   b_.SetInsertPoint(block("start"));
-  const bool could_fail = std::exchange(may_fail_, false), needed_fence = std::exchange(needs_store_fence_, false);
-  body(function_->getArg(0), function_->getArg(1));
+  const bool could_fail = std::exchange(may_fail_, false);
+  {
+    const NonTemporalStores::FunctionScope scope(non_temporal_);
+    body(function_->getArg(0), function_->getArg(1));
+    non_temporal_.emit_fence();
+  }
   const bool body_may_fail = std::exchange(may_fail_, could_fail);
-  emit_store_fence();
-  needs_store_fence_ = needed_fence;
   b_.CreateRetVoid();
   llvm::Function* const outlined = std::exchange(function_, parent);
   sink_ = sink;

@@ -79,24 +79,23 @@ Values KernelEmitter::where_any(Value* mask, const Values& otherwise, const std:
 // Divergent lanes: each side runs under its mask, if any lane is active in it.
 void KernelEmitter::branch_lanes(const Instruction& i) {
   Value* const condition = as_vector(get(i.operands[0]));
-  Value* const outer_mask = mask_;
-  Value* const masks[2] = {and_mask(outer_mask, condition), and_mask(outer_mask, b_.CreateNot(condition))};
+  Value* const outer = vectors_.mask();
+  Value* const masks[2] = {and_mask(outer, condition), and_mask(outer, b_.CreateNot(condition))};
   const bool flat = straight(i.regions[0], true) && straight(i.regions[1], true) &&
                     instruction_count(kernel_, i.regions[0]) + instruction_count(kernel_, i.regions[1]) <= kFlatten;
   Values zeros;
   for (const Id r : i.results) {
     const DType d = is_half(dtype(r)) && !options_.strict ? DType::f32 : dtype(r);
-    zeros.push_back(llvm::Constant::getNullValue(llvm::FixedVectorType::get(ops_.register_type(d), lanes_)));
+    zeros.push_back(llvm::Constant::getNullValue(llvm::FixedVectorType::get(ops_.register_type(d), vectors_.lanes())));
   }
   Values sides[2];
   for (size_t side = 0; side < 2; ++side) {
     const auto body = [&] {
-      mask_ = masks[side];
+      const MaskScope active(vectors_, masks[side]);
       const Instruction* yield = run(i.regions[side]);
       Values values;
       for (size_t r = 0; r < i.results.size(); ++r)
         values.push_back(to_carry(get(yield->operands[r]), dtype(i.results[r]), true));
-      mask_ = outer_mask;
       return values;
     };
     sides[side] = flat ? body() : where_any(masks[side], zeros, body);

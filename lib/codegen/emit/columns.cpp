@@ -21,7 +21,7 @@ void KernelEmitter::columns(const Instruction& loop, Value* begin, Value* end) {
   std::vector<const Instruction*> reductions;
   for (const Instruction& i : body.instructions)
     if (i.op == kernel::Op::loop) reductions.push_back(&i);
-  const int64_t lanes = lanes_, width = loop.column_tile;
+  const int64_t lanes = vectors_.lanes(), width = loop.column_tile;
   // All use the same blocks: those of a reduction that rounds, if there is one.
   Blocks blocks = blocks_of(*reductions[0], 1);
   for (const Instruction* reduction : reductions)
@@ -49,7 +49,7 @@ void KernelEmitter::columns(const Instruction& loop, Value* begin, Value* end) {
       counted(tile, tile_end, lanes, {}, [&](Value* index, const Values&) {
         env_[body.parameters[0]] = {least(index, b_.CreateSub(end, number(lanes))), Reg::Form::linear, false, true, 1};
         for (size_t n = 0; &body.instructions[n] != reductions[0]; ++n) emit(body.instructions[n]);
-        flush_pending_stores(-1);
+        interleaved_.flush_all();
         body_of_vector(b_.CreateUDiv(b_.CreateSub(index, tile), number(lanes)));
         return Values{};
       });
@@ -106,7 +106,7 @@ void KernelEmitter::columns(const Instruction& loop, Value* begin, Value* end) {
         if (blocks.blocked < i->extent) total = combine(*i, total, sum_remainder(*i, blocks));
         finish(*i, total);
       }
-      flush_pending_stores(-1);
+      interleaved_.flush_all();
     });
     return Values{};
   });

@@ -1,28 +1,21 @@
 #pragma once
-// Emits one kernel as one LLVM function. Inside a vectorised loop every kernel value has one of three forms: uniform
-// (an LLVM scalar), varying (a vector of `lanes_` elements), or linear (lane l is v + l * stride with an LLVM scalar v:
-// most index expressions). Code emitted under a mask runs only where at least one lane is active.
+// Emits one kernel as one LLVM function. Inside a vectorised loop every kernel value has one of three forms: uniform (an
+// LLVM scalar), varying (a vector of lanes), or linear (lane l is v + l * stride with an LLVM scalar v: most index
+// expressions). Code emitted under a mask runs only where at least one lane is active.
+//
+// The class is the core: registers, forms, regions, loops, memory. Parts that own their state use it through its public
+// interface: ContractionEmitter, InterleavedStores, NonTemporalStores.
 #include <functional>
-#include <map>
 
+#include "codegen/emit/interleave.h"
+#include "codegen/emit/non_temporal.h"
+#include "codegen/emit/reg.h"
+#include "codegen/emit/vector_context.h"
 #include "codegen/scalar/math_functions.h"
 #include "codegen/scalar/scalar_ops.h"
 #include "kernel/ir/analysis.h"
 
 namespace calque::codegen {
-
-/// A kernel value in registers.
-struct Reg {
-  enum class Form : uint8_t { none, uniform, varying, linear };
-  llvm::Value* v = nullptr;
-  Form form = Form::none;
-  bool wide = false;                     ///< a 16-bit float held as f32
-  bool representable_in_16_bits = true;  ///< the f32 of a wide value is representable in the 16-bit dtype
-  int64_t stride = 0;                    ///< linear: the step from lane to lane
-  bool uniform() const { return form == Form::uniform; }
-};
-
-using Values = llvm::SmallVector<llvm::Value*, 8>;
 
 class KernelEmitter {
  public:
@@ -40,40 +33,37 @@ class KernelEmitter {
   KernelEmitter(const KernelEmitter&) = delete;
   KernelEmitter& operator=(const KernelEmitter&) = delete;
 
- protected:
   using Region = kernel::Region;
   using Instruction = kernel::Instruction;
   using Id = kernel::Id;
 
-  // ---- kernel_emitter.cpp
-  const Instruction* run(const Region& region);
-  void emit(const Instruction& i);
-  Reg constant(const Instruction& i);
-  Reg scalar(const Instruction& i);
-  Reg convert(const Instruction& i);
-  Reg bitcast(const Instruction& i);
-  Reg half_op(ScalarOp op, const Instruction& i);
-  bool linear_op(ScalarOp op, const Instruction& i, Reg& out);
-  bool index_division(ScalarOp op, const Instruction& i, Reg& out);
+  // ---- what is emitted, and for what
+  const kernel::Kernel& kernel() const { return kernel_; }
+  const kernel::KernelAnalysis& analysis() const { return analysis_; }
+  const TargetInfo& target() const { return target_; }
+  const CodegenOptions& options() const { return options_; }
+  /// The buffer may overlap another one of the kernel, and one of the two is written.
+  bool overlaps(int32_t buffer) const { return overlaps_[static_cast<size_t>(buffer)]; }
+  llvm::IRBuilder<>& builder() { return b_; }
+  ScalarOps& ops() { return ops_; }
+  VectorContext& vectors() { return vectors_; }
   [[noreturn]] void refuse(const std::string& what) const;
 
-  // ---- math_calls.cpp
-  bool is_function(const Instruction& i) const;
-  Reg function(const Instruction& i);
-  Reg nextafter_of_half(const Instruction& i);
-  /// inverse_root.cpp: 1 / sqrt of `x`, the value of `id` in f32.
-  llvm::Value* inverse_root(Id id, llvm::Value* x);
+  // ---- regions and values
+  /// Emits all instructions but the yield, which it returns.
+  const Instruction* run(const Region& region);
+  void emit(const Instruction& i);
+  const Reg& get(Id id) const { return env_[static_cast<size_t>(id)]; }
+  void set(Id id, const Reg& r) { env_[static_cast<size_t>(id)] = r; }
+  DType dtype(Id id) const { return kernel_.values[static_cast<size_t>(id)]; }
 
   // ---- forms
-  const Reg& get(Id id) const { return env_[id]; }
-  DType dtype(Id id) const { return kernel_.values[id]; }
   Reg uniform(llvm::Value* v) const { return {v, Reg::Form::uniform}; }
   Reg varying(llvm::Value* v) const { return {v, Reg::Form::varying}; }
+  /// Lane l is v + l.
+  Reg linear(llvm::Value* v) const { return {v, Reg::Form::linear, false, true, 1}; }
   /// Varying if `v` is a vector, else uniform.
   Reg of(llvm::Value* v) const { return v->getType()->isVectorTy() ? varying(v) : uniform(v); }
-  llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(lanes_, v); }
-  /// 0, 1, 2 ... times `stride` in the given integer type.
-  llvm::Constant* iota(llvm::Type* element, int64_t stride) const;
   /// The lanes of a register (a 16-bit float in its current representation).
   llvm::Value* as_vector(const Reg& r);
   /// The lanes if `vector`, else the scalar; `vector` must be true unless the register is uniform.
@@ -82,65 +72,20 @@ class KernelEmitter {
   Reg widened(const Reg& r, DType half);
   Reg bits(const Reg& r, DType half);
   Reg rounded(const Reg& r, DType half);
-  /// The representation of loop carries of a dtype: one LLVM value of a fixed form. `vector`: as the analysis found.
-  llvm::Value* to_carry(const Reg& r, DType d, bool vector);
-  Reg from_carry(llvm::Value* v, DType d) const;
-  bool is_vector(Id id) const { return lanes_ != 0 && analysis_.varying(id); }
 
   // ---- masks
-  llvm::Value* all_lanes() { return llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_)); }
-  llvm::Value* mask_or_all() { return mask_ ? mask_ : all_lanes(); }
   llvm::Value* and_mask(llvm::Value* a, llvm::Value* b) { return !a ? b : !b ? a : b_.CreateAnd(a, b); }
   llvm::Value* any(llvm::Value* mask) { return b_.CreateOrReduce(mask); }
   /// Lane l is active when l < count (clamped to the lanes).
   llvm::Value* first_lanes(llvm::Value* count);
 
-  // ---- load_store.cpp
-  virtual Reg load(const Instruction& i);
-  virtual void store(const Instruction& i);
-  void combine(const Instruction& i);
+  // ---- memory
   llvm::Value* address(int32_t buffer, llvm::Value* index);
-  void bind_workspace(unsigned argument);
-  void mark_read_only_accesses(llvm::Function& first);
-  llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask);
-  void store_lanes(const Instruction& store, const Reg& index, llvm::Value* value, llvm::Value* mask);
-  llvm::Value* gather(int32_t buffer, llvm::Value* index, llvm::Value* mask);
   void scatter(int32_t buffer, llvm::Value* index, llvm::Value* value, llvm::Value* mask);
-  llvm::Value* reverse(llvm::Value* v);
-  llvm::Value* zeros();
-  llvm::Value* sink();
   llvm::Type* element(int32_t buffer) { return ops_.memory_type(kernel_.buffers[buffer].dtype); }
   llvm::Align alignment(int32_t buffer) const;
 
-  // ---- non_temporal.cpp
-  std::pair<llvm::Value*, llvm::Value*> peel_until_aligned(llvm::Value* begin,
-                                                           const std::function<void(llvm::Value*)>& iteration);
-  llvm::Value* non_temporal_loop(llvm::Value* begin, llvm::Value* end, int64_t step,
-                                 const std::function<void(llvm::Value*)>& iteration,
-                                 const std::function<llvm::Value*(llvm::Value*)>& whole);
-  bool store_non_temporal(const Instruction& store, llvm::Value* value, llvm::Value* address);
-  void emit_store_fence();
-
-  // ---- interleave.cpp
-  struct PendingStore {
-    int32_t buffer;
-    Reg index;
-    llvm::Value* value;
-  };
-  bool can_defer(const Instruction& i, const Reg& index) const;
-  void flush_pending_stores(int32_t buffer);
-  void store_row(const std::map<int64_t, PendingStore>& row);
-  void store_run(llvm::ArrayRef<PendingStore> run);
-  void store_rows(llvm::ArrayRef<PendingStore> columns, unsigned width);
-
-  // ---- loops.cpp
-  virtual void loop(const Instruction& i);
-  void parallel(const Instruction& i);
-  void split_across_threads(const Instruction& i);
-  void iterate(const Instruction& i, llvm::Value* begin, llvm::Value* end);
-  void sequential(const Instruction& i);
-  void vectorised(const Instruction& i, llvm::Value* begin, llvm::Value* end);
-  void while_loop(const Instruction& i);
+  // ---- control flow
   /// for (i = begin; i < end; i += step) carries = body(i, carries), with at least one iteration. A single iteration is
   /// emitted without a loop.
   Values counted(llvm::Value* begin, llvm::Value* end, int64_t step, const Values& initial,
@@ -150,13 +95,9 @@ class KernelEmitter {
   static void add_incoming(const Values& phis, const Values& values, llvm::BasicBlock* from);
   llvm::BasicBlock* block(const char* name);
   llvm::AllocaInst* local(llvm::Type* type);
-
-  // ---- branches.cpp
-  void branch(const Instruction& i);
-  void branch_lanes(const Instruction& i);
   Values where_any(llvm::Value* mask, const Values& otherwise, const std::function<Values()>& body);
 
-  // ---- runtime_calls.cpp
+  // ---- runtime
   /// Emits `body(begin, end)` as a separate function that several threads run on chunks of [0, count). The runtime
   /// chooses the chunks (see RuntimeTable): each begins at a multiple of `grain` and ends at one, or at `count`. The
   /// body may use every value that is defined at the insertion point, including vectors and masks; values that it
@@ -165,6 +106,65 @@ class KernelEmitter {
                     const std::function<void(llvm::Value* begin, llvm::Value* end)>& body);
   /// 64-byte aligned memory of the running thread; RuntimeTable::scratch documents its lifetime.
   llvm::Value* scratch(int64_t bytes);
+
+ protected:
+  // ---- kernel_emitter.cpp
+  Reg constant(const Instruction& i);
+  Reg scalar(const Instruction& i);
+  Reg convert(const Instruction& i);
+  Reg bitcast(const Instruction& i);
+  Reg half_op(ScalarOp op, const Instruction& i);
+  bool linear_op(ScalarOp op, const Instruction& i, Reg& out);
+  bool index_division(ScalarOp op, const Instruction& i, Reg& out);
+
+  // ---- math_calls.cpp
+  bool is_function(const Instruction& i) const;
+  Reg function(const Instruction& i);
+  Reg nextafter_of_half(const Instruction& i);
+  /// inverse_root.cpp: 1 / sqrt of `x`, the value of `id` in f32.
+  llvm::Value* inverse_root(Id id, llvm::Value* x);
+
+  llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(vectors_.lanes(), v); }
+  /// 0, 1, 2 ... times `stride` in the given integer type.
+  llvm::Constant* iota(llvm::Type* element, int64_t stride) const;
+  /// The representation of loop carries of a dtype: one LLVM value of a fixed form. `vector`: as the analysis found.
+  llvm::Value* to_carry(const Reg& r, DType d, bool vector);
+  Reg from_carry(llvm::Value* v, DType d) const;
+  bool is_vector(Id id) const { return vectors_.lanes() != 0 && analysis_.varying(id); }
+
+  // ---- masks
+  llvm::Value* all_lanes() {
+    return llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(b_.getInt1Ty(), vectors_.lanes()));
+  }
+  llvm::Value* mask_or_all() { return vectors_.mask() ? vectors_.mask() : all_lanes(); }
+
+  // ---- load_store.cpp
+  virtual Reg load(const Instruction& i);
+  virtual void store(const Instruction& i);
+  void combine(const Instruction& i);
+  void bind_workspace(unsigned argument);
+  void mark_read_only_accesses(llvm::Function& first);
+  llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask);
+  void store_lanes(const Instruction& store, const Reg& index, llvm::Value* value, llvm::Value* mask);
+  llvm::Value* gather(int32_t buffer, llvm::Value* index, llvm::Value* mask);
+  llvm::Value* reverse(llvm::Value* v);
+  llvm::Value* zeros();
+  llvm::Value* sink();
+
+  // ---- loops.cpp
+  virtual void loop(const Instruction& i);
+  void parallel(const Instruction& i);
+  void split_across_threads(const Instruction& i);
+  void iterate(const Instruction& i, llvm::Value* begin, llvm::Value* end);
+  void sequential(const Instruction& i);
+  void vectorised(const Instruction& i, llvm::Value* begin, llvm::Value* end);
+  void while_loop(const Instruction& i);
+
+  // ---- branches.cpp
+  void branch(const Instruction& i);
+  void branch_lanes(const Instruction& i);
+
+  // ---- runtime_calls.cpp
   llvm::Value* num_threads();
   /// Returns from the kernel, or from the outlined body that a thread runs, if the condition holds.
   void leave_if(llvm::Value* condition);
@@ -205,7 +205,6 @@ class KernelEmitter {
   Values masked(const Instruction& i, const Values& v, llvm::Value* mask);
 
   // ---- emit_contraction.cpp
-  friend class ContractionEmitter;
   virtual void contraction(const Instruction& i);
 
   // ---- scan.cpp
@@ -242,14 +241,9 @@ class KernelEmitter {
   /// Loops that run a subrange of their iterations: the first one, and one past the last (null: a single iteration).
   std::unordered_map<const Instruction*, std::pair<llvm::Value*, llvm::Value*>> subranges_;
   std::vector<Reg> env_;
-  std::vector<PendingStore> pending_stores_;  ///< of the region being emitted
-  /// Vectors of non-temporal stores are stored as usual; not stored, but their addresses recorded; or, all being
-  /// aligned, stored non-temporally.
-  enum class NonTemporal : uint8_t { off, record_addresses, on } non_temporal_mode_ = NonTemporal::off;
-  std::vector<std::pair<llvm::Value*, uint64_t>> non_temporal_addresses_;  ///< addresses, and sizes of elements
-  bool needs_store_fence_ = false;  ///< the function being emitted has non-temporal stores
-  unsigned lanes_ = 0;              ///< 0 outside vectorised loops
-  llvm::Value* mask_ = nullptr;     ///< active lanes; null: all
+  VectorContext vectors_;
+  InterleavedStores interleaved_{*this};
+  NonTemporalStores non_temporal_{*this};
   llvm::Value* zeros_ = nullptr;
   llvm::Value* sink_ = nullptr;
   bool may_fail_ = false;

@@ -32,20 +32,23 @@ std::pair<Value*, int64_t> base_and_offset(Value* index) {
 
 }  // namespace
 
-// Whether a store may be deferred: it happens in every lane, and nothing else in the kernel reads or may overlap the
-// buffer.
-bool KernelEmitter::can_defer(const Instruction& i, const Reg& index) const {
-  const int32_t buffer = i.buffer;
-  return lanes_ > 1 && !mask_ && i.operands.size() == 2 && index.form == Reg::Form::linear && index.stride > 1 &&
-         index.stride <= kLongestRow && !overlaps_[static_cast<size_t>(buffer)] && !analysis_.loaded(buffer) &&
-         size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype) >= 4;
+bool InterleavedStores::can_defer(const kernel::Instruction& i, const Reg& index) const {
+  const VectorContext& vectors = k_.vectors();
+  return vectors.lanes() > 1 && !vectors.mask() && i.operands.size() == 2 && index.form == Reg::Form::linear &&
+         index.stride > 1 && index.stride <= kLongestRow && !k_.overlaps(i.buffer) && !k_.analysis().loaded(i.buffer) &&
+         size_of(k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype) >= 4;
 }
 
-// Emits the pending stores of one buffer, or (-1) of all.
-void KernelEmitter::flush_pending_stores(int32_t buffer) {
+void InterleavedStores::flush(int32_t buffer) {
   std::vector<PendingStore> now, later;
-  for (PendingStore& s : pending_stores_) (buffer < 0 || s.buffer == buffer ? now : later).push_back(s);
-  pending_stores_ = std::move(later);
+  for (PendingStore& s : pending_) (s.buffer == buffer ? now : later).push_back(s);
+  pending_ = std::move(later);
+  emit(std::move(now));
+}
+
+void InterleavedStores::flush_all() { emit(std::exchange(pending_, {})); }
+
+void InterleavedStores::emit(std::vector<PendingStore> now) {
   // Grouped by buffer, stride and base of the index.
   while (!now.empty()) {
     const PendingStore first = now.front();
@@ -70,7 +73,7 @@ void KernelEmitter::flush_pending_stores(int32_t buffer) {
   }
 }
 
-void KernelEmitter::store_row(const std::map<int64_t, PendingStore>& row) {
+void InterleavedStores::store_row(const std::map<int64_t, PendingStore>& row) {
   std::vector<PendingStore> run;
   int64_t next = 0;
   const auto flush = [&] {
@@ -86,18 +89,20 @@ void KernelEmitter::store_row(const std::map<int64_t, PendingStore>& row) {
 }
 
 // Stores of adjacent columns.
-void KernelEmitter::store_run(llvm::ArrayRef<PendingStore> run) {
+void InterleavedStores::store_run(llvm::ArrayRef<PendingStore> run) {
+  const TargetInfo& target = k_.target();
   while (!run.empty()) {
     const int32_t buffer = run[0].buffer;
-    const auto bytes = static_cast<unsigned>(size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype));
-    const unsigned widest = std::min(lanes_, std::bit_floor(static_cast<unsigned>(target_.vector_bits) / 8 / bytes));
+    const auto bytes = static_cast<unsigned>(size_of(k_.kernel().buffers[static_cast<size_t>(buffer)].dtype));
+    const unsigned widest =
+        std::min(k_.vectors().lanes(), std::bit_floor(static_cast<unsigned>(target.vector_bits) / 8 / bytes));
     const auto left = static_cast<unsigned>(std::min<size_t>(run.size(), widest));
     // A mask excludes columns that do not exist.
-    const bool padded = target_.avx512 && left > 2 && !std::has_single_bit(left);
+    const bool padded = target.avx512 && left > 2 && !std::has_single_bit(left);
     const unsigned width = padded ? std::bit_ceil(left) : std::bit_floor(left);
     const unsigned columns = std::min(left, width);
     if (columns == 1) {
-      scatter(buffer, as_vector(run[0].index), run[0].value, nullptr);
+      k_.scatter(buffer, k_.as_vector(run[0].index), run[0].value, nullptr);
     } else {
       store_rows(run.take_front(columns), width);
     }
@@ -105,45 +110,47 @@ void KernelEmitter::store_run(llvm::ArrayRef<PendingStore> run) {
   }
 }
 
-void KernelEmitter::store_rows(llvm::ArrayRef<PendingStore> columns, unsigned width) {
+void InterleavedStores::store_rows(llvm::ArrayRef<PendingStore> columns, unsigned width) {
+  llvm::IRBuilder<>& b = k_.builder();
+  const unsigned lanes = k_.vectors().lanes();
   Values rows;
   for (const PendingStore& s : columns) rows.push_back(s.value);
   while (rows.size() < width) rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
   llvm::SmallVector<int, 64> low, high;
-  for (unsigned l = 0; l < lanes_; ++l) {
-    const unsigned from = l / 2 + (l % 2 ? lanes_ : 0);
+  for (unsigned l = 0; l < lanes; ++l) {
+    const unsigned from = l / 2 + (l % 2 ? lanes : 0);
     low.push_back(static_cast<int>(from));
-    high.push_back(static_cast<int>(from + lanes_ / 2));
+    high.push_back(static_cast<int>(from + lanes / 2));
   }
   for (unsigned half = width / 2, step = half; step >= 1; step /= 2) {
     Values mixed;
     for (unsigned n = 0; n < half; ++n) {
-      mixed.push_back(b_.CreateShuffleVector(rows[n], rows[n + half], low));
-      mixed.push_back(b_.CreateShuffleVector(rows[n], rows[n + half], high));
+      mixed.push_back(b.CreateShuffleVector(rows[n], rows[n + half], low));
+      mixed.push_back(b.CreateShuffleVector(rows[n], rows[n + half], high));
     }
     rows = mixed;
   }
   const PendingStore& first = columns[0];
   const auto at = [&](int64_t element) {
-    Value* offset = b_.getInt64(static_cast<uint64_t>(element));
-    return address(first.buffer, b_.CreateAdd(first.index.v, offset, "", false, true));
+    Value* offset = b.getInt64(static_cast<uint64_t>(element));
+    return k_.address(first.buffer, b.CreateAdd(first.index.v, offset, "", false, true));
   };
   if (first.index.stride == static_cast<int64_t>(columns.size()) && columns.size() == width) {
     for (unsigned n = 0; n < width; ++n)
-      b_.CreateAlignedStore(rows[n], at(static_cast<int64_t>(n) * lanes_), alignment(first.buffer));
+      b.CreateAlignedStore(rows[n], at(static_cast<int64_t>(n) * lanes), k_.alignment(first.buffer));
     return;
   }
   llvm::SmallVector<llvm::Constant*, 16> exists;
-  for (unsigned c = 0; c < width; ++c) exists.push_back(b_.getInt1(c < columns.size()));
-  for (unsigned l = 0; l < lanes_; ++l) {
+  for (unsigned c = 0; c < width; ++c) exists.push_back(b.getInt1(c < columns.size()));
+  for (unsigned l = 0; l < lanes; ++l) {
     llvm::SmallVector<int, 16> lanes_of_row;
-    for (unsigned c = 0; c < width; ++c) lanes_of_row.push_back(static_cast<int>(l * width % lanes_ + c));
-    Value* row = b_.CreateShuffleVector(rows[l * width / lanes_], lanes_of_row);
+    for (unsigned c = 0; c < width; ++c) lanes_of_row.push_back(static_cast<int>(l * width % lanes + c));
+    Value* row = b.CreateShuffleVector(rows[l * width / lanes], lanes_of_row);
     Value* to = at(static_cast<int64_t>(l) * first.index.stride);
     if (columns.size() == width)
-      b_.CreateAlignedStore(row, to, alignment(first.buffer));
+      b.CreateAlignedStore(row, to, k_.alignment(first.buffer));
     else
-      b_.CreateMaskedStore(row, to, alignment(first.buffer), llvm::ConstantVector::get(exists));
+      b.CreateMaskedStore(row, to, k_.alignment(first.buffer), llvm::ConstantVector::get(exists));
   }
 }
 

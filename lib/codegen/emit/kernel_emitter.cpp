@@ -93,7 +93,7 @@ llvm::Function* KernelEmitter::emit() {
   llvm::Function* const whole = function_;
   b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "start", whole));
   run(kernel_.body);
-  emit_store_fence();
+  non_temporal_.emit_fence();
   b_.CreateRetVoid();
   mark_read_only_accesses(*whole);
   return whole;
@@ -110,9 +110,9 @@ llvm::AllocaInst* KernelEmitter::local(llvm::Type* type) {
 }
 
 Value* KernelEmitter::first_lanes(Value* count) {
-  const unsigned bits = std::clamp(static_cast<unsigned>(target_.vector_bits) / lanes_, 8u, 64u);
+  const unsigned bits = std::clamp(static_cast<unsigned>(target_.vector_bits) / vectors_.lanes(), 8u, 64u);
   auto* type = b_.getIntNTy(bits);
-  Value* clamped = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b_.getInt64(lanes_));
+  Value* clamped = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b_.getInt64(vectors_.lanes()));
   return b_.CreateICmpULT(iota(type, 1), splat(b_.CreateTrunc(clamped, type)));
 }
 
@@ -122,19 +122,17 @@ void KernelEmitter::refuse(const std::string& what) const {
 
 // Emits all instructions except the yield, which it returns.
 const kernel::Instruction* KernelEmitter::run(const Region& region) {
-  std::vector<PendingStore> outer;
-  std::swap(outer, pending_stores_);
+  const InterleavedStores::RegionScope scope(interleaved_);
   const Instruction* yield = nullptr;
   for (const Instruction& i : region.instructions) {
     if (i.op == Op::yield) {
       yield = &i;
       break;
     }
-    if (!i.regions.empty()) flush_pending_stores(-1);
+    if (!i.regions.empty()) interleaved_.flush_all();
     emit(i);
   }
-  flush_pending_stores(-1);
-  pending_stores_ = std::move(outer);
+  interleaved_.flush_all();
   return yield;
 }
 
@@ -188,7 +186,7 @@ Reg KernelEmitter::constant(const Instruction& i) {
 
 llvm::Constant* KernelEmitter::iota(llvm::Type* element, int64_t stride) const {
   llvm::SmallVector<llvm::Constant*, 64> lanes;
-  for (unsigned l = 0; l < lanes_; ++l)
+  for (unsigned l = 0; l < vectors_.lanes(); ++l)
     lanes.push_back(
         llvm::ConstantInt::get(element, static_cast<uint64_t>(static_cast<int64_t>(l) * stride), true, true));
   return llvm::ConstantVector::get(lanes);

@@ -55,17 +55,17 @@ Reg KernelEmitter::load(const Instruction& i) {
   if (kernel_.buffers[i.buffer].extent == 0) return uniform(llvm::Constant::getNullValue(ops_.register_type(d)));
   if (index.uniform()) {
     Value* p = address(i.buffer, index.v);
-    if (predicate) p = b_.CreateSelect(varies ? any(and_mask(mask_, predicate)) : predicate, p, zeros());
+    if (predicate) p = b_.CreateSelect(varies ? any(and_mask(vectors_.mask(), predicate)) : predicate, p, zeros());
     Value* v = ops_.from_memory(b_.CreateAlignedLoad(element(i.buffer), p, alignment(i.buffer)), d);
     if (!varies) return uniform(v);
     return varying(b_.CreateSelect(predicate, splat(v), llvm::Constant::getNullValue(splat(v)->getType())));
   }
-  if (predicate && !varies && !mask_ && index.form == Reg::Form::linear && index.stride == 1) {
+  if (predicate && !varies && !vectors_.mask() && index.form == Reg::Form::linear && index.stride == 1) {
     Value* p = b_.CreateSelect(predicate, address(i.buffer, index.v), zeros());
-    auto* type = llvm::FixedVectorType::get(element(i.buffer), lanes_);
+    auto* type = llvm::FixedVectorType::get(element(i.buffer), vectors_.lanes());
     return varying(ops_.from_memory(b_.CreateAlignedLoad(type, p, alignment(i.buffer)), d));
   }
-  Value* mask = mask_;
+  Value* mask = vectors_.mask();
   if (predicate) mask = and_mask(mask, varies ? predicate : splat(predicate));
   return varying(ops_.from_memory(load_lanes(i.buffer, index, mask), d));
 }
@@ -75,9 +75,9 @@ Value* KernelEmitter::load_lanes(int32_t buffer, const Reg& index, Value* mask) 
   const bool forward = index.form == Reg::Form::linear && index.stride == 1;
   const bool backward = index.form == Reg::Form::linear && index.stride == -1;
   if ((forward || backward) && (!mask || target_.masked_memory(bytes))) {
-    Value* start = backward ? b_.CreateSub(index.v, b_.getInt64(lanes_ - 1)) : index.v;
+    Value* start = backward ? b_.CreateSub(index.v, b_.getInt64(vectors_.lanes() - 1)) : index.v;
     Value* p = address(buffer, start);
-    auto* type = llvm::FixedVectorType::get(element(buffer), lanes_);
+    auto* type = llvm::FixedVectorType::get(element(buffer), vectors_.lanes());
     Value* v;
     if (mask)
       v = b_.CreateMaskedLoad(type, p, alignment(buffer), backward ? reverse(mask) : mask,
@@ -90,14 +90,14 @@ Value* KernelEmitter::load_lanes(int32_t buffer, const Reg& index, Value* mask) 
 }
 
 Value* KernelEmitter::gather(int32_t buffer, Value* index, Value* mask) {
-  auto* type = llvm::FixedVectorType::get(element(buffer), lanes_);
+  auto* type = llvm::FixedVectorType::get(element(buffer), vectors_.lanes());
   if (target_.gathers(static_cast<int>(size_of(kernel_.buffers[buffer].dtype))))
     return b_.CreateMaskedGather(type, address(buffer, index), alignment(buffer), mask,
                                  llvm::Constant::getNullValue(type));
   // Inactive lanes read element 0, which exists: empty buffers are never read.
   if (mask) index = b_.CreateSelect(mask, index, ops_.integer(index, 0));
   Value* v = llvm::PoisonValue::get(type);
-  for (unsigned l = 0; l < lanes_; ++l) {
+  for (unsigned l = 0; l < vectors_.lanes(); ++l) {
     Value* p = address(buffer, b_.CreateExtractElement(index, l));
     v = b_.CreateInsertElement(v, b_.CreateAlignedLoad(element(buffer), p, alignment(buffer)), l);
   }
@@ -124,18 +124,15 @@ void KernelEmitter::store(const Instruction& i) {
   }
   if (kernel_.buffers[i.buffer].extent == 0) return;
   if (index.uniform() && value.uniform() && !varies) {
-    flush_pending_stores(i.buffer);
+    interleaved_.flush(i.buffer);
     Value* p = address(i.buffer, index.v);
     if (predicate) p = b_.CreateSelect(predicate, p, sink());
     b_.CreateAlignedStore(ops_.to_memory(value.v, d), p, alignment(i.buffer));
     return;
   }
-  if (can_defer(i, index)) {
-    pending_stores_.push_back({i.buffer, index, ops_.to_memory(as_vector(value), d)});
-    return;
-  }
-  flush_pending_stores(i.buffer);
-  Value* mask = mask_;
+  if (interleaved_.can_defer(i, index)) return interleaved_.defer(i.buffer, index, ops_.to_memory(as_vector(value), d));
+  interleaved_.flush(i.buffer);
+  Value* mask = vectors_.mask();
   if (predicate) mask = and_mask(mask, varies ? predicate : splat(predicate));
   store_lanes(i, index, ops_.to_memory(as_vector(value), d), mask);
 }
@@ -152,10 +149,10 @@ void KernelEmitter::combine(const Instruction& i) {
     b_.CreateAlignedStore(sum, condition ? b_.CreateSelect(condition, p, sink()) : p, alignment(i.buffer));
   };
   if (is_half(d)) refuse("16-bit floats are not combined in memory");
-  if (lanes_ == 0) return one(index.v, value.v, predicate ? predicate->v : nullptr);
-  Value* const mask = and_mask(mask_, predicate ? as_vector(*predicate) : nullptr);
+  if (vectors_.lanes() == 0) return one(index.v, value.v, predicate ? predicate->v : nullptr);
+  Value* const mask = and_mask(vectors_.mask(), predicate ? as_vector(*predicate) : nullptr);
   Value *const indices = as_vector(index), *const values = as_vector(value);
-  for (unsigned l = 0; l < lanes_; ++l) {
+  for (unsigned l = 0; l < vectors_.lanes(); ++l) {
     Value* const active = mask ? b_.CreateExtractElement(mask, l) : nullptr;
     Value* const at = b_.CreateExtractElement(indices, l);
     one(active ? b_.CreateSelect(active, at, b_.getInt64(0)) : at, b_.CreateExtractElement(values, l), active);
@@ -168,11 +165,11 @@ void KernelEmitter::store_lanes(const Instruction& store, const Reg& index, Valu
   const bool forward = index.form == Reg::Form::linear && index.stride == 1;
   const bool backward = index.form == Reg::Form::linear && index.stride == -1;
   if ((forward || backward) && (!mask || target_.masked_memory(bytes))) {
-    Value* p = address(buffer, backward ? b_.CreateSub(index.v, b_.getInt64(lanes_ - 1)) : index.v);
+    Value* p = address(buffer, backward ? b_.CreateSub(index.v, b_.getInt64(vectors_.lanes() - 1)) : index.v);
     if (backward) value = reverse(value);
     if (mask) {
       b_.CreateMaskedStore(value, p, alignment(buffer), backward ? reverse(mask) : mask);
-    } else if (!forward || !store_non_temporal(store, value, p)) {
+    } else if (!forward || !non_temporal_.store(store, value, p)) {
       b_.CreateAlignedStore(value, p, alignment(buffer));
     }
     return;
@@ -186,7 +183,7 @@ void KernelEmitter::scatter(int32_t buffer, Value* index, Value* value, Value* m
     b_.CreateMaskedScatter(value, address(buffer, index), alignment(buffer), mask);
     return;
   }
-  for (unsigned l = 0; l < lanes_; ++l) {
+  for (unsigned l = 0; l < vectors_.lanes(); ++l) {
     Value* p = address(buffer, b_.CreateExtractElement(index, l));
     if (mask) p = b_.CreateSelect(b_.CreateExtractElement(mask, l), p, sink());
     b_.CreateAlignedStore(b_.CreateExtractElement(value, l), p, alignment(buffer));

@@ -114,10 +114,8 @@ void KernelEmitter::split_across_threads(const Instruction& i) {
 
 void KernelEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
   if (const unsigned lanes = end ? vector_lanes(i) : 0) {
-    lanes_ = lanes;
-    vectorised(i, begin, end);
-    lanes_ = 0;
-    return;
+    const VectorScope scope(vectors_, lanes);
+    return vectorised(i, begin, end);
   }
   const Region& body = i.regions[0];
   const auto iteration = [&](Value* index, const Values&) {
@@ -140,7 +138,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
     run(body);
   };
   const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
-  const int64_t lanes = lanes_, rest = i.extent % lanes, unroll = i.unroll;
+  const int64_t lanes = vectors_.lanes(), rest = i.extent % lanes, unroll = i.unroll;
   const bool non_temporal = std::any_of(body.instructions.begin(), body.instructions.end(),
                                         [](const Instruction& inner) { return inner.non_temporal; });
   // Every chunk consists of whole vectors, which LLVM cannot infer from the bounds.
@@ -157,7 +155,7 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
       });
       return last;
     };
-    middle = non_temporal ? non_temporal_loop(begin, end, unroll * lanes, iteration, whole) : whole(begin);
+    middle = non_temporal ? non_temporal_.loop(begin, end, unroll * lanes, iteration, whole) : whole(begin);
   }
   const auto remainder = [&] {
     counted(middle, end, lanes, {}, [&](Value* index, const Values&) {
@@ -166,9 +164,8 @@ void KernelEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
       } else if (i.overlapping_tail) {
         iteration(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.CreateSub(end, number(lanes))));
       } else {
-        mask_ = first_lanes(b_.CreateSub(end, index));
+        const MaskScope active(vectors_, first_lanes(b_.CreateSub(end, index)));
         iteration(index);
-        mask_ = nullptr;
       }
       return Values{};
     });
@@ -207,7 +204,6 @@ void KernelEmitter::while_loop(const Instruction& i) {
   const Region &condition = i.regions[0], &body = i.regions[1];
   const size_t n = i.operands.size();
   const bool diverges = is_vector(condition.instructions.back().operands[0]);
-  Value* const outer_mask = mask_;
   llvm::BasicBlock *head = block("while"), *inside = block("body"), *exit = block("left");
   Values initial;
   for (size_t c = 0; c < n; ++c)
@@ -218,18 +214,18 @@ void KernelEmitter::while_loop(const Instruction& i) {
 
   b_.SetInsertPoint(head);
   const Values carries = phis(initial, before);
-  if (diverges) mask_ = carries.back();
+  const MaskScope in_condition(vectors_, diverges ? carries.back() : vectors_.mask());
   for (size_t c = 0; c < n; ++c) env_[condition.parameters[c]] = from_carry(carries[c], dtype(i.results[c]));
   const Reg more = get(run(condition)->operands[0]);
   Value* active = nullptr;
   if (diverges) {
     // The carries and the condition of a finished lane are arbitrary.
-    active = b_.CreateLogicalAnd(mask_, as_vector(more));
+    active = b_.CreateLogicalAnd(vectors_.mask(), as_vector(more));
     b_.CreateCondBr(any(active), inside, exit);
-    mask_ = active;
   } else {
     b_.CreateCondBr(more.v, inside, exit);
   }
+  const MaskScope in_body(vectors_, diverges ? active : vectors_.mask());
 
   b_.SetInsertPoint(inside);
   for (size_t c = 0; c < n; ++c) env_[body.parameters[c]] = from_carry(carries[c], dtype(i.results[c]));
@@ -247,7 +243,6 @@ void KernelEmitter::while_loop(const Instruction& i) {
   add_incoming(carries, next, latch);
 
   b_.SetInsertPoint(exit);
-  mask_ = outer_mask;
   for (size_t c = 0; c < n; ++c) env_[i.results[c]] = from_carry(carries[c], dtype(i.results[c]));
 }
 

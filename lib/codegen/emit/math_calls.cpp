@@ -23,8 +23,8 @@ Reg KernelEmitter::function(const Instruction& i) {
   const bool estimated =
       functions_.forms().estimates && i.primitive == primitives::id_of<primitives::Rsqrt> && d != DType::f64;
   Reg out = of(estimated ? inverse_root(i.operands[0], v[0])
-                         : functions_.call(b_, i.primitive, is_half(d) ? DType::f32 : d, v, vector ? mask_ : nullptr,
-                                           analysis_.inlined(i)));
+                         : functions_.call(b_, i.primitive, is_half(d) ? DType::f32 : d, v,
+                                           vector ? vectors_.mask() : nullptr, analysis_.inlined(i)));
   if (!is_half(d)) return out;
   out.wide = true;
   out.representable_in_16_bits = representable;

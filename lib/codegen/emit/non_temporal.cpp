@@ -12,79 +12,90 @@ namespace {
 constexpr uint64_t kLine = 64;
 }  // namespace
 
+class NonTemporalStores::ModeScope {
+ public:
+  ModeScope(NonTemporalStores& stores, Mode mode) : stores_(stores) { stores.mode_ = mode; }
+  ~ModeScope() { stores_.mode_ = Mode::off; }
+  ModeScope(const ModeScope&) = delete;
+  ModeScope& operator=(const ModeScope&) = delete;
+
+ private:
+  NonTemporalStores& stores_;
+};
+
 // The first element from `begin` on at which all non-temporal vectors of `iteration` are aligned, and whether there is
 // one. The elements before it belong to the vectors at `begin`, which are stored as usual.
-std::pair<Value*, Value*> KernelEmitter::peel_until_aligned(Value* begin,
-                                                            const std::function<void(Value*)>& iteration) {
-  non_temporal_mode_ = NonTemporal::record_addresses;
-  iteration(begin);
-  non_temporal_mode_ = NonTemporal::off;
-  Value *ahead = nullptr, *aligned = b_.getTrue();
-  for (const auto& [address, bytes] : non_temporal_addresses_) {
-    Value* const start = b_.CreatePtrToInt(address, b_.getInt64Ty());
-    const uint64_t vector = std::min<uint64_t>(kLine, bytes * lanes_);
-    Value* const left = b_.CreateAnd(b_.CreateNeg(start), b_.getInt64(vector - 1));
-    Value* const elements = b_.CreateUDiv(left, b_.getInt64(bytes));
-    if (ahead) aligned = b_.CreateAnd(aligned, b_.CreateICmpEQ(ahead, elements));
+std::pair<Value*, Value*> NonTemporalStores::peel_until_aligned(Value* begin, const Iteration& iteration) {
+  llvm::IRBuilder<>& b = k_.builder();
+  {
+    const ModeScope recording(*this, Mode::record_addresses);
+    iteration(begin);
+  }
+  Value *ahead = nullptr, *aligned = b.getTrue();
+  for (const auto& [address, bytes] : addresses_) {
+    Value* const start = b.CreatePtrToInt(address, b.getInt64Ty());
+    const uint64_t vector = std::min<uint64_t>(kLine, bytes * k_.vectors().lanes());
+    Value* const left = b.CreateAnd(b.CreateNeg(start), b.getInt64(vector - 1));
+    Value* const elements = b.CreateUDiv(left, b.getInt64(bytes));
+    if (ahead) aligned = b.CreateAnd(aligned, b.CreateICmpEQ(ahead, elements));
     // The memory need not be aligned to its elements.
-    aligned = b_.CreateAnd(aligned, b_.CreateICmpEQ(b_.CreateMul(elements, b_.getInt64(bytes)), left));
+    aligned = b.CreateAnd(aligned, b.CreateICmpEQ(b.CreateMul(elements, b.getInt64(bytes)), left));
     if (!ahead) ahead = elements;
   }
-  non_temporal_addresses_.clear();
+  addresses_.clear();
   // A non-temporal store is slow on a line that an ordinary store has just brought into the caches.
   if (ahead)
-    where_any(b_.CreateICmpNE(ahead, b_.getInt64(0)), {}, [&] {
+    k_.where_any(b.CreateICmpNE(ahead, b.getInt64(0)), {}, [&] {
       iteration(begin);
       return Values{};
     });
-  return {ahead ? b_.CreateAdd(begin, ahead) : begin, ahead ? aligned : b_.getFalse()};
+  return {ahead ? b.CreateAdd(begin, ahead) : begin, ahead ? aligned : b.getFalse()};
 }
 
-// Emits two versions of the loop `whole(first)`, which runs from `first` on and returns where it stopped: with
-// non-temporal stores if their vectors can be aligned, else with ordinary ones.
-Value* KernelEmitter::non_temporal_loop(Value* begin, Value* end, int64_t step,
-                                        const std::function<void(Value*)>& iteration,
-                                        const std::function<Value*(Value*)>& whole) {
+Value* NonTemporalStores::loop(Value* begin, Value* end, int64_t step, const Iteration& iteration,
+                               const std::function<Value*(Value*)>& whole) {
+  llvm::IRBuilder<>& b = k_.builder();
   const auto [start, found] = peel_until_aligned(begin, iteration);
-  Value* const enough = b_.CreateICmpSGE(b_.CreateSub(end, start), b_.getInt64(static_cast<uint64_t>(step)));
-  llvm::BasicBlock *non_temporal = block("nontemporal"), *plain = block("plain"), *after = block("after");
-  b_.CreateCondBr(b_.CreateAnd(found, enough), non_temporal, plain);
-  b_.SetInsertPoint(non_temporal);
-  non_temporal_mode_ = NonTemporal::on;
-  Value* const non_temporal_end = whole(start);
-  non_temporal_mode_ = NonTemporal::off;
-  non_temporal = b_.GetInsertBlock();
-  b_.CreateBr(after);
-  b_.SetInsertPoint(plain);
+  Value* const enough = b.CreateICmpSGE(b.CreateSub(end, start), b.getInt64(static_cast<uint64_t>(step)));
+  llvm::BasicBlock *non_temporal = k_.block("nontemporal"), *plain = k_.block("plain"), *after = k_.block("after");
+  b.CreateCondBr(b.CreateAnd(found, enough), non_temporal, plain);
+  b.SetInsertPoint(non_temporal);
+  Value* non_temporal_end = nullptr;
+  {
+    const ModeScope on(*this, Mode::on);
+    non_temporal_end = whole(start);
+  }
+  non_temporal = b.GetInsertBlock();
+  b.CreateBr(after);
+  b.SetInsertPoint(plain);
   Value* const plain_end = whole(begin);
-  plain = b_.GetInsertBlock();
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
-  llvm::PHINode* const reached = b_.CreatePHI(b_.getInt64Ty(), 2);
+  plain = b.GetInsertBlock();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+  llvm::PHINode* const reached = b.CreatePHI(b.getInt64Ty(), 2);
   reached->addIncoming(non_temporal_end, non_temporal);
   reached->addIncoming(plain_end, plain);
   return reached;
 }
 
-// Emits the store of a whole vector if it is to be non-temporal, or records its address; returns false otherwise.
-bool KernelEmitter::store_non_temporal(const Instruction& i, Value* value, Value* address) {
+bool NonTemporalStores::store(const kernel::Instruction& i, Value* value, Value* address) {
+  llvm::IRBuilder<>& b = k_.builder();
   const auto bytes = static_cast<uint64_t>(value->getType()->getPrimitiveSizeInBits().getFixedValue() / 8);
-  if (non_temporal_mode_ == NonTemporal::off || !i.non_temporal || bytes < 16) return false;
-  if (non_temporal_mode_ == NonTemporal::record_addresses) {
-    non_temporal_addresses_.emplace_back(address, size_of(kernel_.buffers[static_cast<size_t>(i.buffer)].dtype));
+  if (mode_ == Mode::off || !i.non_temporal || bytes < 16) return false;
+  if (mode_ == Mode::record_addresses) {
+    addresses_.emplace_back(address, size_of(k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype));
     return true;
   }
-  llvm::StoreInst* store = b_.CreateAlignedStore(value, address, llvm::Align(std::min(bytes, kLine)));
-  llvm::Metadata* const once = llvm::ConstantAsMetadata::get(b_.getInt32(1));
-  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(module_.getContext(), once));
-  needs_store_fence_ = true;
+  llvm::StoreInst* store = b.CreateAlignedStore(value, address, llvm::Align(std::min(bytes, kLine)));
+  llvm::Metadata* const once = llvm::ConstantAsMetadata::get(b.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b.getContext(), once));
+  needs_fence_ = true;
   return true;
 }
 
-// Emitted before the function returns to code that may wait for it: x86 orders non-temporal stores only by a fence.
-void KernelEmitter::emit_store_fence() {
-  if (needs_store_fence_) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<Value*>{});
-  needs_store_fence_ = false;
+void NonTemporalStores::emit_fence() {
+  if (needs_fence_) k_.builder().CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<Value*>{});
+  needs_fence_ = false;
 }
 
 }  // namespace calque::codegen

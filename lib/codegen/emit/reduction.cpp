@@ -8,6 +8,7 @@
 // vectorised run in order from the initial value.
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "codegen/emit/emitter.h"
 
@@ -129,7 +130,7 @@ Values KernelEmitter::masked(const Instruction& i, const Values& v, Value* mask)
 }
 
 Values KernelEmitter::fold_lanes(const Instruction& i, Values v) {
-  for (unsigned half = lanes_ / 2; half >= 1; half /= 2) {
+  for (unsigned half = vectors_.lanes() / 2; half >= 1; half /= 2) {
     llvm::SmallVector<int, 64> low, high;
     for (unsigned l = 0; l < half; ++l) {
       low.push_back(static_cast<int>(l));
@@ -166,7 +167,8 @@ void KernelEmitter::sequential_reduction(const Instruction& i) {
 }
 
 void KernelEmitter::blocked_reduction(const Instruction& i, unsigned step) {
-  if (step > 1) lanes_ = step;
+  std::optional<VectorScope> scope;
+  if (step > 1) scope.emplace(vectors_, step);
   const Blocks blocks = blocks_of(i, step);
   Values total;
   if (blocks.chunks > 1)
@@ -179,7 +181,7 @@ void KernelEmitter::blocked_reduction(const Instruction& i, unsigned step) {
   }
   if (step > 1) {
     total = fold_lanes(i, total);
-    lanes_ = 0;
+    scope.reset();
   }
   finish(i, total);
 }
@@ -363,9 +365,8 @@ Values KernelEmitter::sum_remainder(const Instruction& i, const Blocks& blocks) 
                      v = contributions(i, base, vectorised);
                    } else {
                      valid = first_lanes(b_.CreateSub(constant(extent), index));
-                     mask_ = valid;
+                     const MaskScope active(vectors_, valid);
                      v = contributions(i, index, vectorised);
-                     mask_ = nullptr;
                    }
                    return combine(i, carries, masked(i, v, valid));
                  });

@@ -62,9 +62,10 @@ Value* KernelEmitter::carry_identity(const Instruction& i, size_t carry) {
 
 // Lane l of the result combines lanes 0 to l.
 Value* KernelEmitter::prefixes(const Instruction& i, size_t carry, Value* v) {
-  for (unsigned distance = 1; distance < lanes_; distance *= 2) {
+  for (unsigned distance = 1; distance < vectors_.lanes(); distance *= 2) {
     llvm::SmallVector<int, 64> from;
-    for (unsigned l = 0; l < lanes_; ++l) from.push_back(static_cast<int>(l < distance ? lanes_ + l : l - distance));
+    for (unsigned l = 0; l < vectors_.lanes(); ++l)
+      from.push_back(static_cast<int>(l < distance ? vectors_.lanes() + l : l - distance));
     v = combine_one(i.combiners[carry], dtype(i.results[carry]),
                     b_.CreateShuffleVector(v, carry_identity(i, carry), from), v);
   }
@@ -89,15 +90,15 @@ Values KernelEmitter::scan_vector(const Scan& scan, Value* index, const Values& 
     const auto c = static_cast<size_t>(scan.carry[n]);
     const auto combined = [&](Value* a, Value* b) { return combine_one(i.combiners[c], dtype(i.results[c]), a, b); };
     Value* v = as_vector(get(at.operands[at.operands[0] == body.parameters[c + 1] ? 1 : 0]));
-    if (mask_) v = b_.CreateSelect(mask_, v, carry_identity(i, c));
+    if (vectors_.mask()) v = b_.CreateSelect(vectors_.mask(), v, carry_identity(i, c));
     v = prefixes(i, c, v);
-    const llvm::SmallVector<int, 64> last(lanes_, static_cast<int>(lanes_ - 1));
+    const llvm::SmallVector<int, 64> last(vectors_.lanes(), static_cast<int>(vectors_.lanes() - 1));
     next[c] = combined(before[c], b_.CreateShuffleVector(v, last));
     if (!whole) continue;
     v = combined(before[c], v);
     env_[at.results[0]] = varying(offsets.empty() ? v : combined(offsets[c], v));
   }
-  flush_pending_stores(-1);
+  interleaved_.flush_all();
   return next;
 }
 
@@ -105,7 +106,7 @@ Values KernelEmitter::scan_vector(const Scan& scan, Value* index, const Values& 
 Values KernelEmitter::scan_block(const Scan& scan, Value* begin, Value* end, const Values& offsets, bool whole) {
   Values start;
   for (size_t c = 0; c < scan.loop.results.size(); ++c) start.push_back(carry_identity(scan.loop, c));
-  return counted(begin, end, lanes_, start,
+  return counted(begin, end, vectors_.lanes(), start,
                  [&](Value* index, const Values& before) { return scan_vector(scan, index, before, offsets, whole); });
 }
 
@@ -116,7 +117,7 @@ Values KernelEmitter::combine_carries(const Instruction& i, const Values& a, con
 }
 
 void KernelEmitter::scan(const Instruction& i, unsigned lanes) {
-  lanes_ = lanes;
+  const VectorScope scope(vectors_, lanes);
   const Scan scan = scan_of(i);
   const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
   const int64_t full = i.extent / lanes * lanes, block = kBlockVectors * lanes, blocks = (full + block - 1) / block;
@@ -149,20 +150,18 @@ void KernelEmitter::scan(const Instruction& i, unsigned lanes) {
     offsets = in_order();
   }
   if (full != i.extent) {
-    mask_ = first_lanes(number(i.extent - full));
+    const MaskScope active(vectors_, first_lanes(number(i.extent - full)));
     offsets = scan_vector(scan, number(full), offsets, {}, true);
-    mask_ = nullptr;
   }
   for (size_t c = 0; c < offsets.size(); ++c)
     env_[i.results[c]] = uniform(b_.CreateExtractElement(offsets[c], uint64_t{0}));
-  lanes_ = 0;
 }
 
 // For each chunk: threads sum its blocks, the sums become the offsets of the blocks, and threads scan the blocks.
 Values KernelEmitter::scan_chunks(const Scan& scan, int64_t full, const Values& initial) {
   const Instruction& i = scan.loop;
   const auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
-  const int64_t block = kBlockVectors * lanes_, blocks = (full + block - 1) / block;
+  const int64_t block = kBlockVectors * vectors_.lanes(), blocks = (full + block - 1) / block;
   const int64_t chunk = std::min(blocks, kChunkBlocks), chunks = (blocks + chunk - 1) / chunk;
   Values sums;
   for (const Id r : i.results)

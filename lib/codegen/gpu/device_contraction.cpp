@@ -324,14 +324,13 @@ void DeviceContraction::epilogue(Value* m, Value* n, Value* sum, int64_t lanes) 
   const kernel::Region& region = i_.regions[2];
   llvm::Type* const type = k_.ops_.same_lanes(k_.ops_.register_type(accumulator_dtype_), sum);
   if (sum->getType() != type) sum = b_.CreateTrunc(sum, type);
-  k_.lanes_ = lanes == 1 ? 0 : static_cast<unsigned>(lanes);
+  const VectorScope scope(k_.vectors(), lanes == 1 ? 0 : static_cast<unsigned>(lanes));
   k_.env_[region.parameters[0]] = k_.uniform(m);
   k_.env_[region.parameters[1]] = k_.uniform(n);
   if (lanes > 1) k_.env_[region.parameters[1]] = {n, Reg::Form::linear, false, true, 1};
   k_.env_[region.parameters[2]] = k_.of(sum);
   k_.divisors_[region.parameters[1]] = lanes;
   k_.run(region);
-  k_.lanes_ = 0;
 }
 
 void DeviceEmitter::contraction(const kernel::Instruction& i) {

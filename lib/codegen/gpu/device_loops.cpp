@@ -43,12 +43,11 @@ void DeviceEmitter::loop(const Instruction& i) {
 
 void DeviceEmitter::iteration(const Instruction& i, Value* index, unsigned lanes) {
   const kernel::Region& body = i.regions[0];
-  lanes_ = lanes;
+  const VectorScope scope(vectors_, lanes);
   env_[body.parameters[0]] = uniform(index);
   if (lanes != 0) env_[body.parameters[0]] = {index, Reg::Form::linear, false, true, 1};
   divisors_[body.parameters[0]] = lanes == 0 ? 1 : lanes;
   run(body);
-  lanes_ = 0;
 }
 
 // Distributes the numbers [first, end) grid-stride over the thread groups. With `repeat` above 1 a block takes that

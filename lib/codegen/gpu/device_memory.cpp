@@ -95,13 +95,13 @@ Reg DeviceEmitter::load(const Instruction& i) {
     v = ops_.from_memory(v, d);
     return uniform(predicate ? b_.CreateSelect(predicate->v, v, nothing()) : v);
   }
-  Value* const mask = and_mask(mask_, predicate ? as_vector(*predicate) : nullptr);
+  Value* const mask = and_mask(vectors_.mask(), predicate ? as_vector(*predicate) : nullptr);
   return varying(ops_.from_memory(load_vector(i.buffer, i.operands[0], index, mask), d));
 }
 
 Value* DeviceEmitter::load_vector(int32_t buffer, Id index_id, const Reg& index, Value* mask) {
   if (mask || index.form != Reg::Form::linear || index.stride != 1) return gather(buffer, as_vector(index), mask);
-  auto* type = llvm::FixedVectorType::get(element(buffer), lanes_);
+  auto* type = llvm::FixedVectorType::get(element(buffer), vectors_.lanes());
   return b_.CreateAlignedLoad(type, address(buffer, index.v), vector_alignment(buffer, index_id));
 }
 
@@ -113,7 +113,7 @@ void DeviceEmitter::store(const Instruction& i) {
   Reg value = get(i.operands[1]);
   if (is_half(d)) value = bits(value, d);
   const Reg* predicate = i.operands.size() > 2 ? &get(i.operands[2]) : nullptr;
-  if (lanes_ == 0) {
+  if (vectors_.lanes() == 0) {
     Value* const to_memory = ops_.to_memory(value.v, d);
     Value* condition = predicate ? predicate->v : nullptr;
     const bool contended = cooperative_ && contended_[static_cast<size_t>(i.buffer)];
@@ -124,7 +124,7 @@ void DeviceEmitter::store(const Instruction& i) {
     if (contended) barrier();
     return;
   }
-  Value* const mask = and_mask(mask_, predicate ? as_vector(*predicate) : nullptr);
+  Value* const mask = and_mask(vectors_.mask(), predicate ? as_vector(*predicate) : nullptr);
   store_vector(i, index, ops_.to_memory(as_vector(value), d), mask);
 }
 
@@ -134,7 +134,7 @@ void DeviceEmitter::store_vector(const Instruction& i, const Reg& index, Value* 
     return;
   }
   Value* const indices = as_vector(index);
-  for (unsigned l = 0; l < lanes_; ++l)
+  for (unsigned l = 0; l < vectors_.lanes(); ++l)
     when(mask ? b_.CreateExtractElement(mask, l) : nullptr,
          [&] { store_one(i, b_.CreateExtractElement(indices, l), b_.CreateExtractElement(value, l)); });
 }

@@ -9,6 +9,7 @@
 // value comes first of all. A sum of n terms passes through n / (4 G lanes) + log2(4 G lanes) additions or so: rows of
 // one group are short in comparison, since longer ones are split over the grid.
 #include <bit>
+#include <optional>
 
 #include "codegen/gpu/device_emitter.h"
 
@@ -108,11 +109,10 @@ Values DeviceEmitter::fold_vectors(const Instruction& i, unsigned lanes) {
   const int64_t vectors = i.extent / lanes, rest = i.extent % lanes;
   const kernel::LoopFacts& facts = analysis_.facts(i);
   const int64_t at_once = facts.cost <= kRepeatedBody && !facts.nested ? kAccumulators : 1;
-  lanes_ = lanes;
+  std::optional<VectorScope> scope(std::in_place, vectors_, lanes);
   const Values nothing = identities(i, true);
   const auto n = static_cast<std::ptrdiff_t>(nothing.size());
   const auto vector = [&](Value* number, const Values& sum) {
-    lanes_ = lanes;
     divisors_[i.regions[0].parameters[0]] = lanes;
     const Values v = contributions(i, b_.CreateMul(number, integer(lanes), "", true, true), true);
     return combine(i, sum, v);
@@ -144,9 +144,8 @@ Values DeviceEmitter::fold_vectors(const Instruction& i, unsigned lanes) {
                      [&](Value* number, const Values& carries) { return vector(number, carries); });
     });
   }
-  lanes_ = lanes;
   total = fold_lanes(i, total);
-  lanes_ = 0;
+  scope.reset();
   if (rest == 0) return total;
   divisors_[i.regions[0].parameters[0]] = 1;
   return where(b_.CreateICmpSLT(rank_, integer(rest)), total,

@@ -59,7 +59,7 @@ bool has_non_temporal_stores(const Instruction& loop) {
   return std::any_of(body.begin(), body.end(), [](const Instruction& i) { return i.non_temporal; });
 }
 
-void choose_non_temporal_stores(const CpuKernel& k) {
+void mark_non_temporal_stores(const CpuKernel& k) {
   if (!k.target.non_temporal_stores) return;
   const std::vector<bool> large = large_results(k);
   if (std::find(large.begin(), large.end(), true) == large.end()) return;

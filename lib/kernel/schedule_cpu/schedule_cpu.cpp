@@ -13,8 +13,8 @@ constexpr std::array kCpuPasses = {
     CpuPass{{"choose-tiles", "chooses the tiles of matrix products in registers and caches, and what is packed"},
             [](const CpuKernel& k) { choose_cpu_tiles(k.kernel, k.target); }},
     CpuPass{{"choose-lanes", "chooses the lanes of vectorised loops"}, &choose_lanes},
-    CpuPass{{"choose-non-temporal-stores", "marks stores to large results, which bypass the caches"},
-            &choose_non_temporal_stores},
+    CpuPass{{"mark-non-temporal-stores", "marks stores to large results, which bypass the caches"},
+            &mark_non_temporal_stores},
     CpuPass{{"choose-unrolling", "chooses unroll factors, tails without masks, and tiles of columns"},
             &choose_unrolling},
 };

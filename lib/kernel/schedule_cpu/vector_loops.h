@@ -20,7 +20,7 @@ struct CpuKernel {
 /// Sets `lanes` of vectorised loops.
 void choose_lanes(const CpuKernel& k);
 /// Marks the stores to large buffers that the kernel writes once, in parallel loops, and does not read. Needs lanes.
-void choose_non_temporal_stores(const CpuKernel& k);
+void mark_non_temporal_stores(const CpuKernel& k);
 /// Sets `unroll`, `overlapping_tail` and `column_tile` of loops. Needs lanes and non-temporal stores.
 void choose_unrolling(const CpuKernel& k);
 
