@@ -78,13 +78,6 @@ std::string lines_of(const Graph& graph) {
   return text.empty() ? text : text + ")";
 }
 
-kernel::GpuLimits limits_of(const CompileOptions& options) {
-  kernel::GpuLimits limits = device_api(options.device).limits();
-  limits.fast_math = options.fast_math;
-  limits.deterministic = options.deterministic || options.strict;
-  return limits;
-}
-
 }  // namespace
 
 Graph simplified_for_device(const Graph& graph, const CompileOptions& options, PassLog* log) {
@@ -93,15 +86,25 @@ Graph simplified_for_device(const Graph& graph, const CompileOptions& options, P
 }
 
 kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options, PassLog* log) {
+  return kernel::schedule_for_gpu(kernel::build_program(simplified, device_build_options(options, log)),
+                                  gpu_limits(options), log);
+}
+
+kernel::GpuLimits gpu_limits(const CompileOptions& options) {
+  kernel::GpuLimits limits = device_api(options.device).limits();
+  limits.fast_math = options.fast_math;
+  limits.deterministic = options.deterministic || options.strict;
+  return limits;
+}
+
+kernel::BuildOptions device_build_options(const CompileOptions& options, PassLog* log) {
   kernel::BuildOptions build;
   build.alignment = kDeviceAlignment;
   build.donates_across_dtypes = false;
   build.donated = options.donated;
   build.most_buffers = codegen::most_buffers(device_code_options(options));
   build.log = log;
-  const kernel::Program program = kernel::build_program(simplified, build);
-  return logged(log, kernel::kScheduleGpuPass.name,
-                [&] { return kernel::schedule_for_gpu(program, limits_of(options)); });
+  return build;
 }
 
 codegen::DeviceOptions device_code_options(const CompileOptions& options) {
@@ -129,8 +132,8 @@ class KernelDeviceCompiler final : public Compiler {
     std::vector<PassInfo> passes = {kTracePass};
     const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
     add(transform::simplify_passes());
-    add(kernel::program_passes(kernel::ParallelLoops::none));
-    passes.push_back(kernel::kScheduleGpuPass);
+    add(kernel::build_passes(kernel::ParallelLoops::none));
+    for (const kernel::GpuPass& pass : kernel::gpu_passes()) passes.push_back(pass.info);
     add(codegen::device_passes());
     return passes;
   }

@@ -6,6 +6,8 @@
 
 #include "codegen/gpu/device_code.h"
 #include "compile/executable.h"
+#include "kernel/lower/build.h"
+#include "kernel/schedule_gpu/schedule_gpu.h"
 
 namespace calque::runtime {
 
@@ -19,6 +21,9 @@ class DeviceProgram {
 
 /// The scheduled program of a simplified graph for options.device (for the CPU, with default GPU limits).
 kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options, PassLog* log = nullptr);
+/// How programs are built for options.device, and what their schedule depends on.
+kernel::BuildOptions device_build_options(const CompileOptions& options, PassLog* log);
+kernel::GpuLimits gpu_limits(const CompileOptions& options);
 /// The counterpart of `simplified_graph` for devices.
 Graph simplified_for_device(const Graph& graph, const CompileOptions& options, PassLog* log = nullptr);
 /// Code generation options for options.device. Throws DeviceError when it is not available.

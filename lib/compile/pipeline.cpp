@@ -23,12 +23,17 @@ Graph simplified_graph(const Graph& graph, const CompileOptions& options, PassLo
 
 kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
                            PassLog* log) {
-  kernel::BuildOptions build;
+  kernel::BuildOptions build = build_options(options, log);
   build.input_strides.assign(strides.begin(), strides.end());
+  return kernel::build_program(simplified, build);
+}
+
+kernel::BuildOptions build_options(const CompileOptions& options, PassLog* log) {
+  kernel::BuildOptions build;
   build.donated = options.donated;
   build.parallel_loops = options.strict ? kernel::ParallelLoops::maps : kernel::ParallelLoops::sums;
   build.log = log;
-  return kernel::build_program(simplified, build);
+  return build;
 }
 
 namespace {
@@ -106,7 +111,7 @@ class HostCompiler final : public Compiler {
     std::vector<PassInfo> passes = {kTracePass};
     const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
     add(transform::simplify_passes());
-    add(kernel::program_passes(kernel::ParallelLoops::sums));
+    add(kernel::build_passes(kernel::ParallelLoops::sums));
     for (const kernel::CpuPass& pass : kernel::cpu_passes()) passes.push_back(pass.info);
     add(codegen::codegen_passes());
     return passes;

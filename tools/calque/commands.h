@@ -30,7 +30,7 @@ struct RunOptions {
 };
 
 struct LowerOptions {
-  std::string file, output, emit = "plan", cpu, triple, device = "cpu", arch, print_after;
+  std::string file, output, emit = "plan", cpu, triple, device = "cpu", arch, print_after, from;
   bool print_passes = false;
   runtime::CompileOptions compile;
 };

@@ -10,6 +10,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/gpu/device_code.h"
+#include "compile/continue_pipeline.h"
 #include "compile/device_executable.h"
 #include "compile/executable.h"
 
@@ -22,27 +23,61 @@ std::string dot_of(const Graph& graph) {
   return out.str();
 }
 
-/// The stages of compilation for a GPU. No GPU needs to be present.
-std::string device_text(const Graph& graph, const LowerOptions& options, PassLog* log = nullptr) {
-  runtime::CompileOptions compile = options.compile;
-  const Device device = parse_device(options.device);
-  if (device.kind == Device::Kind::gpu && static_cast<size_t>(device.index) + 2 < devices().size()) {
-    compile.device = device;
-  }
-  const kernel::Program program =
-      runtime::plan_for_device(runtime::simplified_for_device(graph, compile, log), compile, log);
-  codegen::DeviceOptions code = runtime::device_code_options(compile);
-  if (!options.arch.empty()) code.arch = options.arch;
-  code.log = log;
-  if (log != nullptr) return codegen::compile_ptx(program, code).ptx;
-  if (options.emit == "llvm") return codegen::device_llvm_ir(program, code);
-  if (options.emit != "plan") return codegen::compile_ptx(program, code).ptx;
-  std::ostringstream out;
-  out << program;
-  return out.str();
+Device::Kind pipeline_of(const LowerOptions& options) {
+  return options.emit == "ptx" ? Device::Kind::gpu : parse_device(options.device).kind;
 }
 
-Device::Kind pipeline_of(const LowerOptions& options) { return parse_device(options.device).kind; }
+/// What is compiled: a graph or, with --from, the text after a pass.
+struct Source {
+  Graph graph;
+  std::string text;
+};
+
+Source read_source(const LowerOptions& options) {
+  if (!options.from.empty()) return {{}, read_text(options.file)};
+  Graph graph = read_graph(options.file);
+  if (const auto reason = runtime::needs_reference(graph)) throw CompileError("lower: " + *reason);
+  return {std::move(graph), {}};
+}
+
+/// The options for the device if it is there; default limits hold otherwise.
+runtime::CompileOptions device_options(const LowerOptions& options) {
+  runtime::CompileOptions compile = options.compile;
+  const Device device = parse_device(options.device);
+  if (device.kind == Device::Kind::gpu && static_cast<size_t>(device.index) + 2 < devices().size())
+    compile.device = device;
+  return compile;
+}
+
+/// The program before code generation.
+kernel::Program program_of(const Source& source, const LowerOptions& options, PassLog* log = nullptr) {
+  const Device::Kind kind = pipeline_of(options);
+  const runtime::CompileOptions compile = device_options(options);
+  if (options.from.empty()) {
+    if (kind == Device::Kind::cpu)
+      return runtime::plan_graph(runtime::simplified_graph(source.graph, compile, log), {}, compile, log);
+    return runtime::plan_for_device(runtime::simplified_for_device(source.graph, compile, log), compile, log);
+  }
+  try {
+    return runtime::continued_program(source.text, options.from, kind, compile, log);
+  } catch (const ParseError& e) {
+    throw ParseError(options.file + ": " + e.what());
+  }
+}
+
+codegen::CodegenOptions cpu_options(const LowerOptions& options, PassLog* log = nullptr) {
+  codegen::CodegenOptions code = runtime::codegen_options(options.compile);
+  code.target = {options.cpu, options.triple};
+  code.log = log;
+  return code;
+}
+
+codegen::DeviceOptions gpu_options(const LowerOptions& options, PassLog* log = nullptr) {
+  codegen::DeviceOptions code = runtime::device_code_options(device_options(options));
+  if (!options.arch.empty()) code.arch = options.arch;
+  code.log = log;
+  return code;
+}
 
 int print_passes(const LowerOptions& options) {
   std::string out;
@@ -53,23 +88,20 @@ int print_passes(const LowerOptions& options) {
 }
 
 /// The program after one pass of the whole pipeline.
-int print_after(const Graph& graph, const LowerOptions& options) {
+int print_after(const Source& source, const LowerOptions& options) {
   const std::vector<PassInfo> passes = runtime::pipeline_passes(pipeline_of(options));
   std::string names;
   for (const PassInfo& pass : passes) names += (names.empty() ? "" : ", ") + std::string(pass.name);
   if (std::none_of(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.name == options.print_after; }))
     throw Error("lower: there is no pass " + options.print_after + ", expected one of " + names);
   PassLog log([&](std::string_view pass) { return pass == options.print_after; });
-  log.add(runtime::kTracePass.name, 0, PassLog::Over::whole, [&](std::ostream& out) { out << graph; });
-  if (options.device == "cpu") {
-    const Graph simplified = runtime::simplified_graph(graph, options.compile, &log);
-    codegen::CodegenOptions code = runtime::codegen_options(options.compile);
-    code.target = {options.cpu, options.triple};
-    code.log = &log;
-    codegen::object(runtime::plan_graph(simplified, {}, options.compile, &log), code);
-  } else {
-    device_text(graph, options, &log);
-  }
+  if (options.from.empty())
+    log.add(runtime::kTracePass.name, 0, PassLog::Over::whole, [&](std::ostream& out) { out << source.graph; });
+  const kernel::Program program = program_of(source, options, &log);
+  if (pipeline_of(options) == Device::Kind::cpu)
+    codegen::object(program, cpu_options(options, &log));
+  else
+    codegen::compile_ptx(program, gpu_options(options, &log));
   const auto found = std::find_if(log.entries().begin(), log.entries().end(),
                                   [&](const PassLog::Entry& e) { return e.name == options.print_after; });
   if (found == log.entries().end()) throw Error("lower: the pass " + options.print_after + " does not run here");
@@ -78,40 +110,42 @@ int print_after(const Graph& graph, const LowerOptions& options) {
   return 0;
 }
 
+std::string plan_text(const kernel::Program& program) {
+  std::ostringstream out;
+  out << program;
+  return out.str();
+}
+
 }  // namespace
 
 int lower(const LowerOptions& options) {
   if (options.print_passes) return print_passes(options);
   if (options.file.empty()) throw Error("lower: expected a file");
-  const Graph graph = read_graph(options.file);
   if (options.emit == "dot") {
-    write_text(options.output, dot_of(graph));
+    if (!options.from.empty()) throw Error("lower: --emit=dot draws graphs and does not go with --from");
+    write_text(options.output, dot_of(read_graph(options.file)));
     return 0;
   }
-  if (const auto reason = runtime::needs_reference(graph)) throw CompileError("lower: " + *reason);
-  if (!options.print_after.empty()) return print_after(graph, options);
-  if (options.emit == "ptx" || options.device != "cpu") {
-    if (options.emit == "obj") throw CompileError("lower: a GPU has no object files; --emit=ptx prints its code");
-    write_text(options.output, device_text(graph, options));
-    return 0;
-  }
-  const kernel::Program program =
-      runtime::plan_graph(runtime::simplified_graph(graph, options.compile), {}, options.compile);
-  codegen::CodegenOptions code = runtime::codegen_options(options.compile);
-  code.target = {options.cpu, options.triple};
+  const Source source = read_source(options);
+  if (!options.print_after.empty()) return print_after(source, options);
+  const bool gpu = pipeline_of(options) != Device::Kind::cpu;
+  if (gpu && options.emit == "obj") throw CompileError("lower: a GPU has no object files; --emit=ptx prints its code");
+  const kernel::Program program = program_of(source, options);
   if (options.emit == "plan") {
-    std::ostringstream out;
-    out << program;
-    write_text(options.output, out.str());
+    write_text(options.output, plan_text(program));
+  } else if (gpu) {
+    const codegen::DeviceOptions code = gpu_options(options);
+    write_text(options.output, options.emit == "llvm" ? codegen::device_llvm_ir(program, code)
+                                                      : codegen::compile_ptx(program, code).ptx);
   } else if (options.emit == "llvm") {
-    write_text(options.output, codegen::llvm_ir(program, code));
+    write_text(options.output, codegen::llvm_ir(program, cpu_options(options)));
   } else if (options.emit == "asm") {
-    write_text(options.output, codegen::assembly(program, code));
+    write_text(options.output, codegen::assembly(program, cpu_options(options)));
   } else {
     if ((options.output.empty() || options.output == "-") && isatty(STDOUT_FILENO)) {
       throw Error("lower: an object file is not for a terminal; name a file with -o");
     }
-    write_text(options.output, codegen::object(program, code));
+    write_text(options.output, codegen::object(program, cpu_options(options)));
   }
   return 0;
 }

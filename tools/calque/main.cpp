@@ -72,7 +72,8 @@ void add_opt(CLI::App& app, int& status) {
     const std::string alone = *t.value == '\0' ? "" : "{" + std::string(t.value) + "}";
     command->add_flag(name + alone, (*values)[t.name], t.doc)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
-  command->add_flag("--kernel", options->kernel, "The file holds kernels, as --print-after shows them, not a graph");
+  command->add_flag("--kernel", options->kernel,
+                    "The file holds kernels or a program, as --print-after shows it, not a graph");
   command->add_option("--cpu", options->cpu,
                       "With --kernel: LLVM's name of the CPU for which passes choose; this machine's when absent");
   command->add_flag("--table", options->table, "Print a table in place of the text form");
@@ -107,7 +108,7 @@ void add_run(CLI::App& app, int& status) {
 void add_lower(CLI::App& app, int& status) {
   auto options = std::make_shared<LowerOptions>();
   CLI::App* command = app.add_subcommand("lower", "Prints one stage of a text graph on its way to machine code");
-  command->add_option("file", options->file, "The graph (.jaxpr); - is standard input");
+  command->add_option("file", options->file, "The graph (.jaxpr), or with --from a dump; - is standard input");
   CLI::Option* emit = command->add_option(
       "--emit", options->emit,
       "plan: kernels and the steps of the entry; llvm: optimised LLVM IR; asm: assembly; ptx: code for a "
@@ -117,6 +118,9 @@ void add_lower(CLI::App& app, int& status) {
       ->add_option("--print-after", options->print_after,
                    "In place of --emit: the graph, plan, kernels, program or module after this pass")
       ->excludes(emit);
+  command->add_option("--from", options->from,
+                      "The file is what --print-after printed of this pass, a graph or a program: the passes after it "
+                      "run");
   command->add_flag("--print-passes", options->print_passes,
                     "List the passes from a graph to code for --device, in order");
   command->add_option("--cpu", options->cpu, "LLVM's name of the CPU; this machine's when absent");

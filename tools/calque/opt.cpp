@@ -1,6 +1,7 @@
 // `calque opt`: text graph in, passes and transformations, text graph out.
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -12,8 +13,10 @@
 
 #include "codegen/codegen.h"
 #include "kernel/ir/parse.h"
+#include "kernel/lower/program_passes.h"
 #include "kernel/schedule/passes.h"
 #include "kernel/schedule_cpu/schedule_cpu.h"
+#include "kernel/schedule_gpu/schedule_gpu.h"
 #include "transform/simplify/passes.h"
 
 namespace calque::cli {
@@ -130,18 +133,60 @@ std::vector<Step> steps_of(const OptOptions& options) {
   return steps;
 }
 
+std::vector<std::string> names_of_passes(const OptOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& [step, value] : options.steps)
+    for (std::string& name : split_at(value, ',')) names.push_back(std::move(name));
+  return names;
+}
+
+/// The pass of that name over programs.
+std::function<void(kernel::Program&)> program_pass(const std::string& name) {
+  std::string names;
+  for (const kernel::ProgramPass& pass : kernel::program_passes()) {
+    if (pass.info.name == name) return [&pass](kernel::Program& p) { pass.run(p, {}); };
+    names += std::string(pass.info.name) + ", ";
+  }
+  for (const kernel::GpuPass& pass : kernel::gpu_passes()) {
+    if (pass.info.name == name) return [&pass](kernel::Program& p) { pass.run(p, {}); };
+    names += std::string(pass.info.name) + ", ";
+  }
+  throw CompileError("passes: there is no pass " + name + " over programs, expected one of " +
+                     names.substr(0, names.size() - 2));
+}
+
+/// Passes over the program of a text.
+int opt_program(const OptOptions& options, const std::string& text) {
+  std::vector<std::function<void(kernel::Program&)>> passes;
+  for (const std::string& name : names_of_passes(options)) passes.push_back(program_pass(name));
+  kernel::Program program;
+  try {
+    program = kernel::parse_program(text);
+  } catch (const ParseError& e) {
+    throw ParseError(options.file + ": " + e.what());
+  }
+  for (const auto& pass : passes) {
+    pass(program);
+    verify(program);
+    for (const kernel::Kernel& k : program.kernels) verify(k);
+  }
+  std::ostringstream out;
+  out << program;
+  write_text(options.output, out.str());
+  return 0;
+}
+
 /// Kernel passes over the kernels of a text. Buffers that are bound to the same memory are not known to the text.
 int opt_kernels(const OptOptions& options) {
   for (const auto& [name, value] : options.steps)
     if (name != "pass") throw Error("opt: --" + name + " is not for kernels");
   if (options.table) throw Error("opt: --table is not for kernels");
-  std::vector<std::string> passes;
-  for (const auto& [name, value] : options.steps)
-    for (const std::string& pass : split_at(value, ',')) passes.push_back(pass);
+  const std::string text = read_text(options.file);
+  if (kernel::is_program(text)) return opt_program(options, text);
+  const std::vector<std::string> passes = names_of_passes(options);
   codegen::CodegenOptions code;
   code.target.cpu = options.cpu;
   std::vector<kernel::Kernel> kernels;
-  const std::string text = read_text(options.file);
   try {
     kernels = kernel::parse_kernels(text);
   } catch (const ParseError& e) {
@@ -170,13 +215,16 @@ std::span<const TransformationFlag> transformation_flags() { return kTransformat
 
 std::string list_of_passes() {
   std::string out;
-  for (const transform::Pass& pass : transform::passes())
-    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
-  out += "\nPasses over kernels (--kernel), in their order:";
-  for (const kernel::KernelPass& pass : kernel::kernel_passes())
-    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
-  for (const kernel::CpuPass& pass : kernel::cpu_passes())
-    out += fmt::format("\n  {:26}  {}", pass.info.name, pass.info.doc);
+  const auto add = [&](const PassInfo& pass) { out += fmt::format("\n  {:26}  {}", pass.name, pass.doc); };
+  for (const transform::Pass& pass : transform::passes()) add(pass.info);
+  out += "\nPasses over kernels, alone or of a program (--kernel), in their order:";
+  for (const kernel::KernelPass& pass : kernel::kernel_passes()) add(pass.info);
+  out += "\nPasses over kernels for a processor (--kernel), in their order:";
+  for (const kernel::CpuPass& pass : kernel::cpu_passes()) add(pass.info);
+  out += "\nPasses over programs (--kernel), in their order:";
+  for (const kernel::ProgramPass& pass : kernel::program_passes().subspan(kernel::kernel_passes().size()))
+    add(pass.info);
+  for (const kernel::GpuPass& pass : kernel::gpu_passes()) add(pass.info);
   return out;
 }
 

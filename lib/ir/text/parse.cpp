@@ -214,23 +214,13 @@ Value Parser::constant_operand(Scope& scope) {
   return v;
 }
 
-Location Parser::location() {
-  if (!at("loc")) return {};
-  next();
-  expect("(", "after loc");
-  const Token file = expect_kind(TokenKind::string, "a file name in quotes");
-  expect(":", "after a file name");
-  const auto coordinate = [this](const char* what) {
-    const Token token = peek();
-    const int64_t n = integer(what);
-    if (n < 0 || n > UINT32_MAX) lexer_.fail(token.offset, std::string(what) + " is out of range");
-    return static_cast<uint32_t>(n);
-  };
-  const uint32_t line = coordinate("a line");
-  expect(":", "after a line");
-  const uint32_t column = coordinate("a column");
-  expect(")", "after a location");
-  return Location(intern_file(lexer_.unquoted(file)), line, column);
+AnyArray Parser::constant_section() {
+  expect("constant", "before a constant");
+  expect_kind(TokenKind::constant, "a constant's name");
+  expect(":", "after a constant's name");
+  const Type t = type();
+  expect("=", "after a constant's type");
+  return contents(t);
 }
 
 }  // namespace text

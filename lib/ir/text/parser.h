@@ -1,24 +1,23 @@
 #pragma once
-// A recursive-descent parser of the text form. parse.cpp parses graphs and equations, parse_parts.cpp the rest.
+// A recursive-descent parser of the text form. parse.cpp parses graphs and equations, value_parser.cpp the rest.
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "calque/ir/graph.h"
 
-#include "ir/text/token_stream.h"
+#include "ir/text/value_parser.h"
 
 namespace calque::text {
 
-class Parser : TokenStream {
+class Parser : ValueParser {
  public:
-  explicit Parser(std::string_view text) : TokenStream(text) {}
+  explicit Parser(std::string_view text) : ValueParser(text) {}
   Graph parse();
 
  private:
   /// Limit on the nesting of sub-graphs, which bounds the use of the stack.
   static constexpr int kMaxDepth = 200;
-  static constexpr size_t kMaxRank = 64;
 
   /// The names defined so far in one graph.
   struct Scope {
@@ -47,14 +46,7 @@ class Parser : TokenStream {
   bool at_result() const;
   Value operand(Scope& scope);
   Value constant_operand(Scope& scope);
-  Location location();
-
-  // ---- types, numbers, attributes, constants
-  Type type();
-  Attributes attributes();
-  AttributeValue attribute();
   AnyArray constant_section();
-  AnyArray constant_elements(const Type& type);
 
   std::unordered_map<std::string_view, AnyArray> constants_;
 };

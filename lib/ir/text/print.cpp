@@ -68,6 +68,32 @@ void append_attributes(std::string& out, const Attributes& attributes) {
   out += ']';
 }
 
+void append_contents(std::string& out, const AnyArray& array, size_t most_bytes) {
+  constexpr int64_t kMostListed = 64;
+  if (!array.has_data() || array.bytes() > most_bytes) {
+    const ContentHash hash = array.storage().content_hash(array.bytes());
+    out += "xxh3 \"";
+    for (const uint64_t half : {hash.high, hash.low}) {
+      std::array<char, 16> digits;
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), half, 16).ptr;
+      out.append(16 - static_cast<size_t>(end - digits.data()), '0').append(digits.data(), end);
+    }
+    out += '"';
+  } else if (array.size() <= kMostListed) {
+    out += '[';
+    for (int64_t i = 0; i < array.size(); ++i) {
+      if (i != 0) out += ", ";
+      append_element(out, array.dtype(),
+                     static_cast<const char*>(array.data()) + static_cast<size_t>(i) * size_of(array.dtype()));
+    }
+    out += ']';
+  } else {
+    out += "base64 \"";
+    append_base64(out, array.data(), array.bytes());
+    out += '"';
+  }
+}
+
 namespace {
 
 /// The constants of a whole text, sub-graphs included, in order of first use. Graphs that share an array share its
@@ -91,39 +117,12 @@ class ConstantSections {
       out += ": ";
       append_type(out, arrays_[i].type());
       out += " = ";
-      contents(out, arrays_[i]);
+      append_contents(out, arrays_[i], kMaxWrittenBytes);
       out += '\n';
     }
   }
 
  private:
-  static constexpr int64_t kMaxListed = 64;
-
-  static void contents(std::string& out, const AnyArray& array) {
-    if (!array.has_data() || array.bytes() > kMaxWrittenBytes) {
-      const ContentHash hash = array.storage().content_hash(array.bytes());
-      out += "xxh3 \"";
-      for (const uint64_t half : {hash.high, hash.low}) {
-        std::array<char, 16> digits;
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), half, 16).ptr;
-        out.append(16 - static_cast<size_t>(end - digits.data()), '0').append(digits.data(), end);
-      }
-      out += '"';
-    } else if (array.size() <= kMaxListed) {
-      out += '[';
-      for (int64_t i = 0; i < array.size(); ++i) {
-        if (i != 0) out += ", ";
-        append_element(out, array.dtype(),
-                       static_cast<const char*>(array.data()) + static_cast<size_t>(i) * size_of(array.dtype()));
-      }
-      out += ']';
-    } else {
-      out += "base64 \"";
-      append_base64(out, array.data(), array.bytes());
-      out += '"';
-    }
-  }
-
   std::map<std::tuple<const void*, std::string, size_t>, size_t> known_;
   std::vector<AnyArray> arrays_;
 };

@@ -28,6 +28,10 @@ std::string equation_text(const Graph& graph, const Equation& equation);
 /// As above with existing numbers, whose computation is a walk over the graph.
 std::string equation_text(const Graph& graph, const ValueNumbers& numbers, const Equation& equation);
 
+/// The contents of an array: a list of a few elements, else base64, or only the hash where the array has no data or
+/// more bytes than `most_bytes`.
+void append_contents(std::string& out, const AnyArray& array, size_t most_bytes);
+
 /// Constants up to this size (in bytes) are printed; of larger ones only the hash.
 inline constexpr size_t kMaxWrittenBytes = 4096;
 

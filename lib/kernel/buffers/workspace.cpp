@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <unordered_map>
 
 #include "ir/values/bytes.h"
 
@@ -153,6 +155,37 @@ int64_t assign_offsets(Program& program, const LiveRanges& ranges) {
 
 int64_t assign_private_offsets(Program& program, const Step& loop) {
   return assign_offsets(program, LiveRanges(program, loop.blocks[0], loop.loop_id));
+}
+
+namespace {
+
+void check_offsets(const Program& program, const std::vector<Step>& steps,
+                   std::unordered_map<int32_t, int64_t>& sizes) {
+  const auto check = [&](int32_t number) {
+    const ProgramBuffer& b = program.buffers[static_cast<size_t>(number)];
+    if (b.kind != BufferKind::workspace) return;
+    const auto size = sizes.find(b.private_to);
+    if (size != sizes.end() && b.offset + static_cast<int64_t>(bytes_of(b.type)) <= size->second) return;
+    throw CompileError("verify: program " + program.name + ": the buffer m" + std::to_string(number) +
+                       " is not inside the workspace");
+  };
+  for (const Step& s : steps) {
+    if (!s.carries.empty())
+      throw CompileError("verify: program " + program.name + ": a loop's carries have no buffers");
+    if (s.kind == StepKind::repeat && s.loop_id >= 0 && s.threads) sizes[s.loop_id] = s.private_bytes;
+    for (const View& v : s.views) {
+      check(v.buffer);
+      for (const View::Choice& c : v.choices) check(c.buffer);
+    }
+    for (const auto& block : s.blocks) check_offsets(program, block, sizes);
+  }
+}
+
+}  // namespace
+
+void verify_offsets(const Program& program) {
+  std::unordered_map<int32_t, int64_t> sizes = {{-1, program.workspace_bytes}};  // by Step::loop_id, or -1
+  check_offsets(program, program.steps, sizes);
 }
 
 void assign_workspace_offsets(Program& program) {

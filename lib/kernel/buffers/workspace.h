@@ -16,4 +16,8 @@ int64_t assign_private_offsets(Program& program, const Step& loop);
 /// Assigns offsets to all other workspace buffers and sets the program's workspace_bytes. Steps and views are final.
 void assign_workspace_offsets(Program& program);
 
+/// Checks that the buffers that steps use are inside the workspace, or the private memory of their loop. Throws
+/// CompileError.
+void verify_offsets(const Program& program);
+
 }  // namespace calque::kernel

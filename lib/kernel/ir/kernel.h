@@ -153,6 +153,9 @@ struct Buffer {
   int64_t alignment = 1;
 };
 
+/// What a kernel was lowered from. Copies have no reductions, and the loops of an anchor op are not fused with others.
+enum class KernelOrigin : uint8_t { pointwise = 1, anchor_op = 2, copy = 4 };
+
 /// One fused computation over one parallel index space.
 struct Kernel {
   std::string name;  ///< `fused_mul_sin_sum_1a2b3c4d`
@@ -162,6 +165,7 @@ struct Kernel {
   std::optional<Launch> launch = std::nullopt;  ///< present once scheduled for a GPU
   /// Per call, for `explain`.
   int64_t bytes_read = 0, bytes_written = 0, flops = 0;
+  KernelOrigin origin = KernelOrigin::pointwise;  ///< decides which kernel passes run
 
   Id add_value(DType dtype) {
     values.push_back(dtype);

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "kernel/ir/kernel.h"
+#include "kernel/ir/program.h"
 
 namespace calque::kernel {
 
@@ -14,6 +14,20 @@ inline constexpr std::array kCombiners = {Combiner::add,  Combiner::mul, Combine
 constexpr std::string_view spelling_of(Combiner c) {
   constexpr std::string_view kNames[] = {"add", "mul", "max", "min", "and", "or", "argmax", "argmin"};
   return kNames[static_cast<size_t>(c)];
+}
+
+inline constexpr std::array kOrigins = {KernelOrigin::pointwise, KernelOrigin::anchor_op, KernelOrigin::copy};
+
+constexpr std::string_view spelling_of(KernelOrigin origin) {
+  return origin == KernelOrigin::pointwise ? "pointwise" : origin == KernelOrigin::copy ? "copy" : "anchor_op";
+}
+
+inline constexpr std::array kBufferKinds = {BufferKind::input, BufferKind::output, BufferKind::constant,
+                                            BufferKind::workspace};
+
+constexpr std::string_view spelling_of(BufferKind kind) {
+  constexpr std::string_view kNames[] = {"input", "output", "constant", "workspace"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 constexpr std::string_view spelling_of(LoopKind kind) {

@@ -18,7 +18,12 @@ using text::TokenKind;
 
 class KernelParser : text::TokenStream {
  public:
-  explicit KernelParser(std::string_view text) : TokenStream(text), values_left_(kFreeValues + text.size()) {}
+  /// Reads the text from the offset on. Offsets in errors are those in the whole text.
+  KernelParser(std::string_view text, size_t from)
+      : TokenStream(text, from == 0 ? std::string_view() : kProgramPunctuation),
+        values_left_(kFreeValues + text.size()) {
+    while (!at_end() && peek().offset < from) next();
+  }
 
   std::vector<Kernel> parse() {
     std::vector<Kernel> kernels;
@@ -49,6 +54,7 @@ class KernelParser : text::TokenStream {
       expect(")", "or ',' after a buffer");
     }
     expect("{", "before the instructions");
+    if (accept("origin")) k.origin = origin();
     if (accept("reads")) cost(k);
     if (accept("launch")) launch(k);
     k.body = instructions(0);
@@ -64,10 +70,16 @@ class KernelParser : text::TokenStream {
     expect(":", "after a buffer's name");
     b.dtype = dtype();
     expect("[", "after a buffer's element type");
-    b.extent = at_least(0, "the elements of a buffer");
+    b.extent = between(-INT64_MAX, INT64_MAX, "the elements of a buffer");
     expect("]", "after a buffer's elements");
     b.alignment = accept("align") ? at_least(1, "an alignment in bytes") : static_cast<int64_t>(size_of(b.dtype));
     return b;
+  }
+
+  KernelOrigin origin() {
+    for (const KernelOrigin o : kOrigins)
+      if (accept(spelling_of(o))) return o;
+    expected("what the kernel was lowered from");
   }
 
   void cost(Kernel& k) {
@@ -379,6 +391,6 @@ class KernelParser : text::TokenStream {
 
 }  // namespace
 
-std::vector<Kernel> parse_kernels(std::string_view text) { return KernelParser(text).parse(); }
+std::vector<Kernel> parse_kernels(std::string_view text, size_t from) { return KernelParser(text, from).parse(); }
 
 }  // namespace calque::kernel

@@ -1,4 +1,4 @@
-// Text dumps of kernels and programs, as `plan` shows them.
+// Text dumps of kernels.
 #include <ostream>
 #include <type_traits>
 
@@ -7,7 +7,6 @@
 #include "ir/text/text.h"
 #include "kernel/ir/kernel.h"
 #include "kernel/ir/names.h"
-#include "kernel/ir/program.h"
 
 namespace calque::kernel {
 
@@ -27,6 +26,7 @@ class KernelPrinter {
       if (b.alignment != static_cast<int64_t>(size_of(b.dtype))) out_ << " align " << b.alignment;
     }
     out_ << ") {\n";
+    if (kernel_.origin != KernelOrigin::pointwise) out_ << "  origin " << spelling_of(kernel_.origin) << '\n';
     if (kernel_.bytes_read != 0 || kernel_.bytes_written != 0 || kernel_.flops != 0)
       out_ << fmt::format("  reads {} bytes, writes {} bytes, {} flops\n", kernel_.bytes_read, kernel_.bytes_written,
                           kernel_.flops);
@@ -170,125 +170,10 @@ class KernelPrinter {
   const Kernel& kernel_;
 };
 
-class ProgramPrinter {
- public:
-  ProgramPrinter(std::ostream& out, const Program& program) : out_(out), program_(program) {}
-
-  void print() {
-    out_ << "program " << program_.name << ": workspace " << program_.workspace_bytes << " bytes\n";
-    constexpr std::string_view kKinds[] = {"input", "output", "constant", "workspace"};
-    for (size_t i = 0; i < program_.buffers.size(); ++i) {
-      const ProgramBuffer& b = program_.buffers[i];
-      out_ << "  m" << i << " = " << kKinds[static_cast<size_t>(b.kind)] << ' ';
-      if (b.private_to >= 0)
-        out_ << "private to i" << b.private_to << " +" << b.offset;
-      else if (b.kind == BufferKind::workspace)
-        out_ << '+' << b.offset;
-      else
-        out_ << b.index;
-      out_ << ": " << b.type;
-      const auto o = static_cast<size_t>(b.index);
-      if (b.kind == BufferKind::output && o < program_.in_place.size() && program_.in_place[o] >= 0)
-        out_ << " in the memory of input " << program_.in_place[o];
-      out_ << '\n';
-    }
-    out_ << "steps {\n";
-    steps(program_.steps, 1);
-    out_ << "}\n";
-    for (const std::string& remark : program_.remarks) out_ << "not fused: " << remark << '\n';
-    for (const Kernel& k : program_.kernels) out_ << k;
-  }
-
- private:
-  void slice(int32_t buffer, int64_t offset, const std::vector<View::Term>& terms) {
-    out_ << 'm' << buffer;
-    if (offset != 0) out_ << '+' << offset;
-    for (const View::Term& t : terms) out_ << '+' << t.bytes << "*i" << t.loop;
-  }
-  void view(const View& v) {
-    for (const View::Choice& c : v.choices) {
-      out_ << "i" << c.loop << (c.phase ? " even" : " odd") << " ? ";
-      slice(c.buffer, c.offset, c.terms);
-      out_ << " : ";
-    }
-    slice(v.buffer, v.offset, v.terms);
-  }
-  void views(const std::vector<View>& list, size_t from = 0) {
-    for (size_t i = from; i < list.size(); ++i) {
-      out_ << (i > from ? ", " : "");
-      view(list[i]);
-    }
-  }
-  void blocks(const Step& s, int depth) {
-    for (const auto& block : s.blocks) {
-      out_ << " {\n";
-      steps(block, depth + 1);
-      out_ << std::string(static_cast<size_t>(2 * depth), ' ') << '}';
-    }
-  }
-  void steps(const std::vector<Step>& list, int depth) {
-    for (const Step& s : list) {
-      out_ << std::string(static_cast<size_t>(2 * depth), ' ');
-      switch (s.kind) {
-        case StepKind::kernel:
-          out_ << "call " << program_.kernels[static_cast<size_t>(s.kernel)].name << '(';
-          views(s.views);
-          out_ << ')';
-          break;
-        case StepKind::copy:
-          out_ << "copy " << s.bytes << " bytes to ";
-          view(s.views[0]);
-          out_ << " from ";
-          view(s.views[1]);
-          break;
-        case StepKind::while_:
-          out_ << "while ";
-          view(s.views[0]);
-          if (s.loop_id >= 0) out_ << " i" << s.loop_id;
-          break;
-        case StepKind::branch:
-          out_ << "branch ";
-          view(s.views[0]);
-          break;
-        case StepKind::repeat:
-          out_ << "repeat " << s.count << (s.reverse ? " reverse" : "") << " i" << s.loop_id;
-          if (s.chunk_id >= 0) out_ << " chunks i" << s.chunk_id;
-          if (s.threads) out_ << " threads";
-          if (s.grain > 0) out_ << '(' << s.grain << ')';
-          if (s.private_bytes > 0) out_ << " private " << s.private_bytes << " bytes";
-          break;
-        case StepKind::iota_i32:
-          out_ << "iota i" << s.loop_id << " to ";
-          view(s.views[0]);
-          break;
-        case StepKind::host_call: {
-          const HostFunctionRef& f = program_.host_functions[static_cast<size_t>(s.host_function)];
-          out_ << f.primitive;
-          if (f.function) out_ << ' ' << f.function->label();
-          out_ << '(';
-          views(s.views);
-          out_ << ')';
-          break;
-        }
-      }
-      blocks(s, depth);
-      out_ << '\n';
-    }
-  }
-
-  std::ostream& out_;
-  const Program& program_;
-};
-
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Kernel& kernel) {
   KernelPrinter(out, kernel).print();
-  return out;
-}
-
-std::ostream& operator<<(std::ostream& out, const Program& program) {
-  ProgramPrinter(out, program).print();
   return out;
 }
 

@@ -2,6 +2,7 @@
 // A program is a whole compiled graph: buffers, kernels, and the steps of its entry function. Control flow is native:
 // steps become branches and loops of the entry; no list is interpreted at run time.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct ProgramBuffer {
   int32_t index = 0;   ///< position among inputs, outputs or constants
   int64_t offset = 0;  ///< bytes into the workspace, or into the private memory of a loop (64-byte aligned)
   Type type;
-  Shape::Dims strides;  ///< in elements
+  Shape::Dims strides;   ///< in elements
+  bool donated = false;  ///< inputs only: outputs may be computed in it
   /// Workspace only: loop_id of the multithreaded `repeat` to whose iterations the buffer is private, or -1.
   int32_t private_to = -1;
 };
@@ -43,6 +45,17 @@ struct View {
   };
   std::vector<Choice> choices = {};
   friend bool operator==(const View&, const View&) = default;
+};
+
+/// A carry of a loop of the entry before buffers are assigned to the carries: the body reads one buffer, before the
+/// first iteration the initial value is written there, and writes the next value to another, or to the same one if the
+/// carry never changes. No other steps use the two.
+struct Carry {
+  int32_t before = -1, next = -1;  ///< workspace buffers
+  View result;                     ///< the memory of the final value
+  int32_t spare = -1;              ///< workspace buffer for double buffering
+  /// The body writes only those elements of `next` that change: valid once `next` is merged into `before`.
+  bool updates = false;
 };
 
 enum class StepKind : uint8_t {
@@ -75,6 +88,7 @@ struct Step {
   int32_t loop_id = -1;
   int32_t host_function = -1;
   std::vector<std::vector<Step>> blocks;
+  std::vector<Carry> carries;  ///< of a loop, until alias-carries
   // ---- of a `repeat`
   /// Types of the carries when all carries are sums to which each iteration adds, else empty. `views` are their memory.
   std::vector<Type> sums;
@@ -110,6 +124,18 @@ struct Program {
   std::vector<std::string> remarks;
 };
 
+/// The whole program as text, which parse_program reads back exactly.
 std::ostream& operator<<(std::ostream& out, const Program& program);
+
+/// Checks that steps refer only to what exists and is in scope, and that views are inside their buffers. Throws
+/// CompileError that names the rule and the step. Kernels are verified separately.
+void verify(const Program& program);
+/// A rule that the program breaks, and the number of the step (counted in the order of the text) or else of the buffer
+/// that breaks it.
+struct Violation {
+  int64_t step = -1, buffer = -1;
+  std::string rule;
+};
+std::optional<Violation> find_violation(const Program& program);
 
 }  // namespace calque::kernel

@@ -1,15 +1,13 @@
 #include "kernel/lower/build.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 #include "ir/stopwatch.h"
 #include "ir/values/bytes.h"
 #include "kernel/buffers/buffer_aliasing.h"
-#include "kernel/buffers/merge_buffers.h"
-#include "kernel/lower/parallel_loops.h"
 #include "kernel/lower/program_builder.h"
-#include "kernel/schedule/passes.h"
+#include "kernel/lower/program_passes.h"
 #include "plan/prepare.h"
 #include "primitives/registry.h"
 
@@ -20,10 +18,6 @@ using plan::fusion_kind_of;
 using plan::FusionKind;
 
 namespace {
-
-constexpr std::string_view kPrepare = "prepare", kCanonicalize = "canonicalize", kReuseDonated = "reuse-donated",
-                           kDropUnused = "drop-unused", kRunLoopsOnThreads = "run-loops-on-threads",
-                           kAssignWorkspace = "assign-workspace";
 
 void refuse_complex(const Graph& g) {
   for (uint32_t i = 0; i < g.num_values(); ++i)
@@ -52,42 +46,6 @@ std::vector<bool> pointwise_roots(const Graph& g, const plan::Plan& plan) {
     for (const Value v : group.roots) roots[v.id()] = true;
   }
   return roots;
-}
-
-/// All donated inputs are tried for each output until this many steps have been visited per buffer and step of the
-/// program; after that only kTries: thousands of outputs that fit no input would take quadratic time.
-constexpr size_t kVisitsOfAll = 200;
-constexpr int kTries = 4;
-
-/// Gives outputs the memory of donated inputs of the same size, preferably of the same type, where nothing reads the
-/// input after the output is written.
-void reuse_donated(Program& p, const BuildOptions& options, std::span<const Binding> inputs,
-                   std::span<const Binding> outputs) {
-  const std::vector<bool>& donated = options.donated;
-  if (std::find(donated.begin(), donated.end(), true) == donated.end()) return;
-  p.in_place.assign(outputs.size(), -1);
-  std::map<size_t, std::vector<size_t>> by_size;  // donated inputs that no output reuses yet
-  for (size_t i = 0; i < inputs.size() && i < donated.size(); ++i)
-    if (donated[i] && is_dense(inputs[i].type.shape, inputs[i].strides)) by_size[bytes_of(inputs[i].type)].push_back(i);
-  BufferMerger merger(p, p.steps);
-  const size_t budget = kVisitsOfAll * (p.buffers.size() + p.steps.size());
-  for (const bool alike : {true, false}) {
-    for (size_t o = 0; o < outputs.size(); ++o) {
-      const Type& type = outputs[o].type;
-      if (bytes_of(type) == 0 || p.in_place[o] >= 0) continue;
-      std::vector<size_t>& candidates = by_size[bytes_of(type)];
-      int tries = 0;
-      const auto taken = std::find_if(candidates.begin(), candidates.end(), [&](size_t i) {
-        const Type& from = inputs[i].type;
-        if ((from == type) != alike || (from.dtype != type.dtype && !options.donates_across_dtypes)) return false;
-        if (++tries > kTries && merger.steps_visited() > budget) return false;
-        return merger.merge(inputs[i].view.buffer, outputs[o].view.buffer);
-      });
-      if (taken == candidates.end()) continue;
-      p.in_place[o] = static_cast<int32_t>(*taken);
-      candidates.erase(taken);
-    }
-  }
 }
 
 }  // namespace
@@ -239,38 +197,16 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
   s.steps.push_back(std::move(step));
 }
 
-void ProgramBuilder::finish() {
-  run_logged(log_, kDropUnused, PassLog::Over::whole, p_, [&] { drop_unused(p_); });
-  if (parallel_loops_ != ParallelLoops::none)
-    run_logged(log_, kRunLoopsOnThreads, PassLog::Over::whole, p_, [&] { run_loops_on_threads(p_); });
-  run_logged(log_, kAssignWorkspace, PassLog::Over::whole, p_, [&] { assign_workspace_offsets(p_); });
-}
+namespace {
 
-std::vector<PassInfo> program_passes(ParallelLoops parallel_loops) {
-  std::vector<PassInfo> passes = {
-      {kPrepare, "rewrites what kernels and steps have no form for"},
-      {kCanonicalize, "puts equations into canonical order"},
-  };
-  for (const PassInfo& pass : plan::plan_passes()) passes.push_back(pass);
-  passes.push_back({kLower, "lowers a fusion group to the loops of a kernel"});
-  for (const KernelPass& pass : kernel_passes()) passes.push_back(pass.info);
-  passes.push_back({kReuseDonated, "computes outputs in the memory of donated inputs"});
-  passes.push_back({kDropUnused, "removes buffers and kernels that no step uses"});
-  if (parallel_loops != ParallelLoops::none)
-    passes.push_back({kRunLoopsOnThreads, "marks the loops of the entry whose iterations run on several threads"});
-  passes.push_back({kAssignWorkspace, "assigns workspace offsets by live range"});
-  return passes;
-}
-
-Program build_program(const Graph& original, const BuildOptions& options) {
-  refuse_complex(original);
-  const Graph prepared = logged(options.log, kPrepare, [&] { return plan::prepare(original); });
-  const Graph graph = logged(options.log, kCanonicalize, [&] { return canonicalize(prepared); });
+/// The program of a prepared graph, as lowering makes it.
+Program lower(const Graph& graph, const BuildOptions& options, UpdatedCarries& updated) {
   Program p;
   p.name = graph.name().empty() ? "graph" : graph.name();
   p.num_inputs = static_cast<int32_t>(graph.inputs().size());
   p.num_outputs = static_cast<int32_t>(graph.outputs().size());
-  ProgramBuilder builder(p, options);
+  updated.begin();
+  ProgramBuilder builder(p, updated, options);
   std::vector<Binding> inputs, outputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Type& t = graph.type(graph.inputs()[i]);
@@ -278,15 +214,64 @@ Program build_program(const Graph& original, const BuildOptions& options) {
                               ? options.input_strides[i]
                               : dense(t.shape);
     inputs.push_back(builder.add_buffer(BufferKind::input, static_cast<int32_t>(i), t, std::move(strides)));
+    p.buffers.back().donated = i < options.donated.size() && options.donated[i];
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const Type& t = graph.type(graph.outputs()[i]);
     outputs.push_back(builder.add_buffer(BufferKind::output, static_cast<int32_t>(i), t, dense(t.shape)));
   }
   builder.region(graph, inputs, outputs, p.steps);
-  run_logged(options.log, kReuseDonated, PassLog::Over::whole, p, [&] { reuse_donated(p, options, inputs, outputs); });
-  builder.finish();
   return p;
+}
+
+/// Seconds of the passes in the log.
+double seconds_of(const PassLog& log) {
+  double seconds = 0;
+  for (const PassLog::Entry& e : log.entries()) seconds += e.seconds;
+  return seconds;
+}
+
+}  // namespace
+
+std::vector<PassInfo> build_passes(ParallelLoops parallel_loops) {
+  std::vector<PassInfo> passes = {kPreparePass, kCanonicalizePass};
+  for (const PassInfo& pass : plan::plan_passes()) passes.push_back(pass);
+  passes.push_back(kLowerPass);
+  for (const ProgramPass& pass : program_passes())
+    if (pass.info.name != kRunLoopsOnThreads || parallel_loops != ParallelLoops::none) passes.push_back(pass.info);
+  return passes;
+}
+
+Program build_canonical(const Graph& graph, const BuildOptions& options) {
+  const std::vector<size_t> before = options.log != nullptr ? options.log->lengths() : std::vector<size_t>();
+  UpdatedCarries updated;
+  for (;;) {
+    const double planned = options.log != nullptr ? seconds_of(*options.log) : 0;
+    Stopwatch stopwatch;
+    Program p = lower(graph, options, updated);
+    if (options.log != nullptr) {
+      const double planning = seconds_of(*options.log) - planned;
+      options.log->add(kLowerPass.name, std::max(stopwatch.lap() - planning, 0.0), PassLog::Over::whole,
+                       [&](std::ostream& out) { out << p; });
+    }
+    try {
+      run_program_passes(p, kLowerPass.name, options);
+      return p;
+    } catch (const CannotUpdate& e) {
+      updated.exclude(e.before());
+      if (options.log != nullptr) options.log->truncate(before);
+    }
+  }
+}
+
+Program build_program(const Graph& original, const BuildOptions& options) {
+  refuse_complex(original);
+  const Graph prepared = logged(options.log, kPreparePass.name, [&] { return plan::prepare(original); });
+  return build_prepared(prepared, options);
+}
+
+Program build_prepared(const Graph& prepared, const BuildOptions& options) {
+  return build_canonical(logged(options.log, kCanonicalizePass.name, [&] { return canonicalize(prepared); }), options);
 }
 
 }  // namespace calque::kernel

@@ -33,12 +33,20 @@ struct BuildOptions {
   PassLog* log = nullptr;
 };
 
+/// The passes before those over programs (program_passes.h), apart from those of the plan.
+inline constexpr PassInfo kPreparePass = {"prepare", "rewrites what kernels and steps have no form for"},
+                          kCanonicalizePass = {"canonicalize", "puts equations into canonical order"},
+                          kLowerPass = {"lower", "lowers fusion groups to kernels and control flow to steps"};
+
 /// All passes from a simplified graph to a program, in the order in which they first run: on the graph, on the plan of
-/// each graph and sub-graph, on each kernel, on the program.
-std::vector<PassInfo> program_passes(ParallelLoops parallel_loops);
+/// each graph and sub-graph, on the program.
+std::vector<PassInfo> build_passes(ParallelLoops parallel_loops);
 
 /// Builds the program of a simplified graph without call-like equations. Throws CompileError for what the CPU cannot
 /// run (complex numbers).
 Program build_program(const Graph& graph, const BuildOptions& options = {});
+/// The same from the graph that kPreparePass, or kCanonicalizePass, made.
+Program build_prepared(const Graph& graph, const BuildOptions& options);
+Program build_canonical(const Graph& graph, const BuildOptions& options);
 
 }  // namespace calque::kernel

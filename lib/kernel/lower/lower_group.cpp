@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "ir/pass_log.h"
 #include "kernel/lower/group_builder.h"
 #include "kernel/lower/lower_contraction.h"
-#include "kernel/schedule/passes.h"
 #include "plan/analysis/equations.h"
 #include "primitives/registry.h"
 
@@ -15,16 +13,6 @@ namespace calque::kernel {
 using namespace primitives;
 using plan::fusion_kind_of;
 using plan::FusionKind;
-
-bool is_dense(const Shape& shape, const Shape::Dims& strides) {
-  int64_t expected = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    if (shape[i] == 1) continue;
-    if (strides[i] != expected) return false;
-    expected *= shape[i];
-  }
-  return true;
-}
 
 Operand GroupBuilder::row_major(const Shape& shape) {
   Operand o;
@@ -144,17 +132,9 @@ constexpr size_t kMostCopies = 64;
 
 using Parts = std::span<const GroupBuilder::Item>;
 
-/// Ends the lowering of a kernel, which took as long as the stopwatch says, and runs the kernel passes.
-void finish(BoundKernel& bound, KernelOrigin origin, Stopwatch& lowering, PassLog* log) {
-  if (log != nullptr)
-    log->add(kLower, lowering.lap(), PassLog::Over::part, [&](std::ostream& out) { out << bound.kernel; });
-  run_kernel_passes(bound.kernel, bound.views, origin, log);
-}
-
 /// A kernel of some of the parts. Their destinations are buffers of `from`; this kernel gets new buffers bound to the
 /// same views.
 BoundKernel build_parts(const Memory& memory, const plan::FusionGroup& group, const BoundKernel& from, Parts parts) {
-  Stopwatch stopwatch;
   BoundKernel out;
   out.kernel.name = from.kernel.name;
   {
@@ -166,12 +146,10 @@ BoundKernel build_parts(const Memory& memory, const plan::FusionGroup& group, co
     }
     builder.nests(items);
   }
-  finish(out, KernelOrigin::pointwise, stopwatch, memory.log);
   return out;
 }
 
 std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::FusionGroup& group, BoundKernel out) {
-  Stopwatch stopwatch;
   GroupBuilder::Split split;
   std::vector<size_t> ends;
   {
@@ -193,7 +171,6 @@ std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::Fusio
   }
   std::vector<BoundKernel> kernels;
   if (ends.size() <= 1) {
-    finish(out, KernelOrigin::pointwise, stopwatch, memory.log);
     kernels.push_back(std::move(out));
     return kernels;
   }
@@ -208,10 +185,10 @@ std::vector<BoundKernel> build_pointwise(const Memory& memory, const plan::Fusio
 }  // namespace
 
 std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGroup& group) {
-  Stopwatch stopwatch;
   BoundKernel out;
   out.kernel.name = kernel_name(memory, group);
   if (!group.anchor) return build_pointwise(memory, group, std::move(out));
+  out.kernel.origin = KernelOrigin::anchor_op;
   {
     GroupBuilder builder(memory, out, group.roots);
     switch (fusion_kind_of(*group.anchor)) {
@@ -229,7 +206,6 @@ std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGro
         break;
     }
   }
-  finish(out, KernelOrigin::anchor_op, stopwatch, memory.log);
   std::vector<BoundKernel> one;
   one.push_back(std::move(out));
   return one;
@@ -239,9 +215,9 @@ std::vector<BoundKernel> build_copy(const Memory& memory, std::span<const Value>
                                     std::span<const Binding> destinations) {
   std::vector<BoundKernel> kernels;
   for (size_t begin = 0; begin < values.size(); begin += kMostCopies) {
-    Stopwatch stopwatch;
     BoundKernel& out = kernels.emplace_back();
     out.kernel.name = "copy";
+    out.kernel.origin = KernelOrigin::copy;
     {
       GroupBuilder builder(memory, out, {});
       std::vector<GroupBuilder::Item> items;
@@ -249,7 +225,6 @@ std::vector<BoundKernel> build_copy(const Memory& memory, std::span<const Value>
         items.push_back({values[i], builder.frame().bind(destinations[i])});
       builder.nests(builder.split(items).parts);
     }
-    finish(out, KernelOrigin::copy, stopwatch, memory.log);
   }
   return kernels;
 }

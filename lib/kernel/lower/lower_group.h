@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "kernel/ir/dense.h"
 #include "kernel/ir/program.h"
 #include "kernel/lower/lower_elements.h"
 #include "plan/plan.h"
@@ -20,9 +21,6 @@ struct Binding {
   bool valid = false;
 };
 
-/// Whether the strides are row-major, ignoring size-1 dimensions.
-bool is_dense(const Shape& shape, const Shape::Dims& strides);
-
 /// The memory that a graph's kernels read and write.
 struct Memory {
   const Graph& graph;
@@ -36,7 +34,6 @@ struct Memory {
   const std::unordered_set<uint32_t>* updated = nullptr;
   /// By value id: additional buffers to which roots of groups without an anchor op are stored. May be null.
   const std::unordered_multimap<uint32_t, Binding>* also = nullptr;
-  PassLog* log = nullptr;  ///< of the compilation
   bool is_updated(Value v) const { return updated && updated->count(v.id()) != 0; }
 };
 
@@ -45,9 +42,6 @@ struct BoundKernel {
   Kernel kernel;
   std::vector<View> views;
 };
-
-/// The name in logs of the step from a fusion group to the loops of a kernel.
-inline constexpr std::string_view kLower = "lower";
 
 /// One kernel, or several that write disjoint parts of the roots where one kernel would have too many buffers: compile
 /// time, here and in LLVM, is quadratic in the number of buffers of a kernel.

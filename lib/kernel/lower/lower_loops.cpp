@@ -1,11 +1,8 @@
-// Loops of the entry function, and the buffers of their carries.
+// Loops of the entry function.
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 #include <unordered_set>
 
-#include "kernel/buffers/buffer_aliasing.h"
-#include "kernel/buffers/merge_buffers.h"
 #include "kernel/lower/program_builder.h"
 #include "plan/plan.h"
 #include "primitives/registry.h"
@@ -45,8 +42,8 @@ bool may_reorder_sums(DType d, ParallelLoops loops) {
 
 }  // namespace
 
-/// A loop of the entry function while buffers are assigned to its carries. The body reads each carry from one temporary
-/// buffer and writes the next value to another, or to the same one for a carry that never changes.
+/// A loop of the entry function while it is lowered. The body reads each carry from one temporary buffer and writes the
+/// next value to another, or to the same one for a carry that never changes.
 struct ProgramBuilder::Loop {
   Loop(Step& step_, std::vector<Step>& block_, const Graph& body_) : step(step_), block(block_), body(body_) {}
   Step& step;
@@ -57,7 +54,7 @@ struct ProgramBuilder::Loop {
   size_t first = 0;              ///< index of the first carry among the inputs
   std::vector<Binding> results;  ///< the destinations of the final carries
   std::vector<Value> initial;
-  std::vector<bool> merged;  ///< by carry: its next value overwrites the previous one
+  std::vector<Value> updated;  ///< by carry: the value that updates it in place, or invalid
 
   const Binding& before(size_t carry) const { return inputs[first + carry]; }
   const Binding& next(size_t carry) const { return outputs[carry]; }
@@ -75,15 +72,15 @@ struct ProgramBuilder::Loop {
     }
     return out;
   }
-  /// Whether each carry is a sum of terms that do not depend on it, so that the terms may be summed separately: each
-  /// value on the chain of additions from the carry to the next carry has one use; the next carry is used only as an
-  /// output.
+  /// Whether each carry is a sum of terms that do not depend on it, so that the terms may be summed separately if the
+  /// sums are computed in place: each value on the chain of additions from the carry to the next carry has one use; the
+  /// next carry is used only as an output.
   bool carries_sums(ParallelLoops loops) const {
     if (loops == ParallelLoops::none) return false;
     const std::vector<Uses> uses = uses_of_values(body);
     for (size_t i = 0; i < results.size(); ++i) {
       Value sum = body.inputs()[first + i];
-      if (!merged[i] || !may_reorder_sums(body.dtype(sum), loops)) return false;
+      if (!may_reorder_sums(body.dtype(sum), loops)) return false;
       while (sum != body.outputs()[i]) {
         const Uses& u = uses[sum.id()];
         if (u.in_equations != 1 || u.in_outputs != 0 || u.last->id() != id_of<Add>) return false;
@@ -96,34 +93,19 @@ struct ProgramBuilder::Loop {
   }
 };
 
-void ProgramBuilder::roll_back(const Mark& mark) {
-  const auto truncate = [](auto& list, size_t size) {
-    list.erase(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
-  };
-  truncate(p_.buffers, mark.buffers);
-  truncate(p_.kernels, mark.kernels);
-  truncate(p_.host_functions, mark.host_functions);
-  truncate(p_.constants, mark.constants);
-  truncate(constants_, mark.constants);
-  std::erase_if(constant_at_, [&](const auto& entry) { return entry.second >= mark.constants; });
-  truncate(p_.remarks, mark.remarks);
-  p_.num_loops = mark.loops;
-  if (log_ != nullptr) log_->truncate(mark.log);
-}
-
-void ProgramBuilder::merge_carries(Loop& loop) {
-  loop.merged.assign(loop.results.size(), false);
-  BufferMerger merger(p_, loop.block);
-  for (size_t i = 0; i < loop.merged.size(); ++i) {
-    const int32_t from = loop.before(i).view.buffer, to = loop.next(i).view.buffer;
-    loop.merged[i] = from == to || merger.merge(from, to);
+void UpdatedCarries::exclude(const std::vector<int32_t>& before) {
+  for (const int32_t buffer : before) {
+    const Tried& t = tried_.at(buffer);
+    std::erase_if(excluded_, [&](const auto& key) { return key.first > t.loop && key.first < t.end; });
+    excluded_.emplace(t.loop, t.carry);
   }
 }
 
-/// Builds the body and merges the two buffers of each carry where possible. An update of a carry is first built as an
-/// in-place update that leaves the other elements alone; if the buffers cannot be merged, the body is built again.
+/// Builds the body with two buffers for each carry, which alias-carries merges where possible. An update of a carry is
+/// built as an in-place update that leaves the other elements alone, unless that is known not to be possible.
 void ProgramBuilder::build_body(Loop& loop) {
   const size_t carries = loop.results.size();
+  const int32_t number = num_lowered_loops_++;
   for (size_t i = 0; i < carries; ++i) {
     const bool same = loop.body.outputs()[i] == loop.body.inputs()[loop.first + i];
     for (std::vector<Binding>* list : {&loop.inputs, &loop.outputs}) {
@@ -133,55 +115,28 @@ void ProgramBuilder::build_body(Loop& loop) {
       list->insert(list->begin() + static_cast<std::ptrdiff_t>(input ? loop.first + i : i), b);
     }
   }
-  std::vector<Value> updates = loop.updates();
-  for (bool again = true; again;) {
-    again = false;
-    std::vector<Value> updated;
-    for (const Value v : updates)
-      if (v.valid()) updated.push_back(v);
-    const Mark before = mark();
-    region(loop.body, loop.inputs, loop.outputs, loop.block, updated);
-    merge_carries(loop);
-    for (size_t i = 0; i < carries; ++i) {
-      if (loop.merged[i] || !updates[i].valid()) continue;
-      updates[i] = {};
-      again = true;
-    }
-    if (!again) return;
-    roll_back(before);
-    loop.block.clear();
+  loop.updated = loop.updates();
+  std::vector<Value> updated;
+  for (size_t i = 0; i < carries; ++i) {
+    if (!updated_.may_update(number, i)) loop.updated[i] = {};
+    if (loop.updated[i].valid()) updated.push_back(loop.updated[i]);
   }
+  region(loop.body, loop.inputs, loop.outputs, loop.block, updated);
+  for (size_t i = 0; i < carries; ++i)
+    if (loop.updated[i].valid()) updated_.add(loop.before(i).view.buffer, number, i, num_lowered_loops_);
 }
 
-/// Assigns buffers to the carries: the destination of the final carry, or double buffering of that and a spare buffer.
+/// Appends the loop, after kernels that store the initial values of its carries.
 void ProgramBuilder::carry(Scope& s, Loop& loop) {
-  const bool counted = loop.step.kind == StepKind::repeat;
-  // The last iteration of a counted loop writes to the destination.
-  const int64_t phase = !counted ? 0 : loop.step.reverse ? 1 : loop.step.count % 2;
   std::vector<Binding> first;
-  std::vector<Step> after;
-  std::unordered_map<int32_t, View> redirected;  // by buffer of the body
   for (size_t i = 0; i < loop.results.size(); ++i) {
-    const Binding& wanted = loop.results[i];
-    first.push_back(wanted);
-    View before = wanted.view;
-    if (!loop.merged[i]) {
-      const Binding spare = workspace(wanted.type);
-      if (loop.step.loop_id < 0) loop.step.loop_id = p_.num_loops++;
-      before = double_buffered(wanted.view, spare.view, loop.step.loop_id, phase);
-      redirected.emplace(loop.next(i).view.buffer,
-                         double_buffered(wanted.view, spare.view, loop.step.loop_id, phase + 1));
-      if (counted && loop.step.count % 2 == 1) first.back().view = spare.view;
-      Binding last = wanted;
-      last.view = before;
-      if (!counted) copy(wanted, last, after);
-    }
-    redirected.emplace(loop.before(i).view.buffer, std::move(before));
+    first.push_back(loop.results[i]);
+    first.back().view = loop.before(i).view;
+    loop.step.carries.push_back({loop.before(i).view.buffer, loop.next(i).view.buffer, loop.results[i].view,
+                                 workspace(loop.results[i].type).view.buffer, loop.updated[i].valid()});
   }
-  for (auto& block : loop.step.blocks) redirect_views(block, redirected);
   copy_values(s, loop.initial, first);
   s.steps.push_back(std::move(loop.step));
-  s.steps.insert(s.steps.end(), after.begin(), after.end());
 }
 
 void ProgramBuilder::while_loop(Scope& s, const Equation& e) {

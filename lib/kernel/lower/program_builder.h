@@ -1,6 +1,7 @@
 #pragma once
 // Builds a program step by step; shared by the lowering of graphs and of their loops.
 #include <algorithm>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,12 +17,35 @@ namespace calque::kernel {
 
 inline Shape::Dims dense(const Shape& shape) { return row_major_strides(shape); }
 
+/// The carries that the body of their loop may update in place. Whether it can shows only when the buffers of carries
+/// are merged: one that cannot is excluded, and the program lowered again.
+class UpdatedCarries {
+ public:
+  /// Of an attempt. Loops are numbered in the order in which they are lowered, the same in every attempt.
+  void begin() { tried_.clear(); }
+  bool may_update(int32_t loop, size_t carry) const { return excluded_.count({loop, carry}) == 0; }
+  /// `before`: the carry's buffer; `end`: the number of the first loop after those inside this one.
+  void add(int32_t before, int32_t loop, size_t carry, int32_t end) { tried_[before] = {loop, carry, end}; }
+  /// Excludes the carries with these buffers. Loops inside theirs are tried anew.
+  void exclude(const std::vector<int32_t>& before);
+
+ private:
+  struct Tried {
+    int32_t loop = 0;
+    size_t carry = 0;
+    int32_t end = 0;
+  };
+  std::set<std::pair<int32_t, size_t>> excluded_;
+  std::unordered_map<int32_t, Tried> tried_;
+};
+
 /// Appends the buffers and kernels of a graph, and the steps of its control flow, to a program.
 class ProgramBuilder {
  public:
   /// BuildOptions::alignment applies to memory other than the workspace.
-  explicit ProgramBuilder(Program& program, const BuildOptions& options = {})
+  ProgramBuilder(Program& program, UpdatedCarries& updated, const BuildOptions& options)
       : p_(program),
+        updated_(updated),
         alignment_(options.alignment),
         parallel_loops_(options.parallel_loops),
         most_buffers_(options.most_buffers),
@@ -61,9 +85,6 @@ class ProgramBuilder {
   void region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
               std::vector<Step>& steps, std::span<const Value> updated = {});
 
-  /// Assigns the workspace offsets; called last.
-  void finish();
-
  private:
   struct Scope {
     const Graph& g;
@@ -75,25 +96,8 @@ class ProgramBuilder {
   };
 
   void control(Scope& s, const Equation& e);
-  /// The current sizes of the program's lists, to roll back to.
-  struct Mark {
-    size_t buffers, kernels, host_functions, constants, remarks;
-    int32_t loops;
-    std::vector<size_t> log;
-  };
-  Mark mark() const {
-    return {p_.buffers.size(),
-            p_.kernels.size(),
-            p_.host_functions.size(),
-            p_.constants.size(),
-            p_.remarks.size(),
-            p_.num_loops,
-            log_ != nullptr ? log_->lengths() : std::vector<size_t>()};
-  }
-  void roll_back(const Mark& mark);
   struct Loop;
   void build_body(Loop& loop);
-  void merge_carries(Loop& loop);
   void carry(Scope& s, Loop& loop);
   void while_loop(Scope& s, const Equation& e);
   void scan(Scope& s, const Equation& e);
@@ -105,16 +109,18 @@ class ProgramBuilder {
   void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to);
   void copy(const Binding& to, const Binding& from, std::vector<Step>& steps);
   Memory memory(Scope& s) {
-    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, &s.updated, &s.also, log_};
+    return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, &s.updated, &s.also};
   }
   /// The memory of an operand of control flow; literals and constants included.
   Binding operand(Scope& s, Value v, bool must_be_dense);
 
   Program& p_;
+  UpdatedCarries& updated_;
   const int64_t alignment_;
   const ParallelLoops parallel_loops_;
   const size_t most_buffers_;
   PassLog* const log_;
+  int32_t num_lowered_loops_ = 0;
   std::vector<Binding> constants_;
   std::unordered_multimap<const void*, size_t> constant_at_;  // by data pointer: numbers of constants
 };

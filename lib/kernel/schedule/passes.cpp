@@ -52,12 +52,21 @@ const KernelPass& find_kernel_pass(std::string_view name) {
   throw CompileError("passes: there is no kernel pass " + std::string(name) + ", expected one of " + names);
 }
 
-void run_kernel_passes(Kernel& kernel, const std::vector<View>& views, KernelOrigin origin, PassLog* log) {
-  for (const KernelPass& pass : kPasses) {
-    if ((pass.origins & static_cast<unsigned>(origin)) == 0) continue;
-    run_logged(log, pass.info.name, PassLog::Over::part, kernel, [&] { pass.run(kernel, views); });
+namespace {
+
+void run_over_kernels(const KernelPass& pass, Program& program, const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    for (const auto& block : step.blocks) run_over_kernels(pass, program, block);
+    if (step.kind != StepKind::kernel) continue;
+    Kernel& kernel = program.kernels[static_cast<size_t>(step.kernel)];
+    if ((pass.origins & static_cast<unsigned>(kernel.origin)) == 0) continue;
+    pass.run(kernel, step.views);
     if (transform::verification_enabled()) verify(kernel);
   }
 }
+
+}  // namespace
+
+void run_over_kernels(const KernelPass& pass, Program& program) { run_over_kernels(pass, program, program.steps); }
 
 }  // namespace calque::kernel

@@ -9,9 +9,6 @@
 
 namespace calque::kernel {
 
-/// What a kernel was lowered from. Copies have no reductions, and the loops of an anchor op are not fused with others.
-enum class KernelOrigin : uint8_t { pointwise = 1, anchor_op = 2, copy = 4 };
-
 struct KernelPass {
   PassInfo info;
   unsigned origins = 0;  ///< a set of KernelOrigin
@@ -23,7 +20,7 @@ struct KernelPass {
 std::span<const KernelPass> kernel_passes();
 /// Throws CompileError, which lists the names, if there is none of that name.
 const KernelPass& find_kernel_pass(std::string_view name);
-/// Runs the passes for kernels of this origin.
-void run_kernel_passes(Kernel& kernel, const std::vector<View>& views, KernelOrigin origin, PassLog* log);
+/// Runs a pass over the program's kernels of the origins that it is for.
+void run_over_kernels(const KernelPass& pass, Program& program);
 
 }  // namespace calque::kernel

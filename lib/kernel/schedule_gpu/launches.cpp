@@ -132,10 +132,7 @@ class Launches {
     });
     mark_written(kernel);
     count(kernel);
-    if (stage.grid || !plan_.rows().empty())
-      map_to_grid(kernel, limits_);
-    else
-      map_to_group(kernel, limits_);
+    if (!stage.grid && plan_.rows().empty()) kernel.launch = kOneGroup;
     out_.launches.push_back(std::move(b.entry));
   }
 

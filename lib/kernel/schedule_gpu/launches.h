@@ -12,6 +12,10 @@ struct LaunchBuffer {
   int32_t scratch = -1;  ///< index into KernelLaunches::scratch
 };
 
+/// The launch of a kernel that runs on one thread group, until its loops are mapped to threads. Kernels that run over
+/// the grid have no launch before that.
+inline constexpr Launch kOneGroup = {1, 1, 32};
+
 struct KernelLaunches {
   struct Entry {
     Kernel kernel;

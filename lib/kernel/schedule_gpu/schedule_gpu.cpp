@@ -1,11 +1,15 @@
 #include "kernel/schedule_gpu/schedule_gpu.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 
 #include "kernel/buffers/workspace.h"
 #include "kernel/schedule_gpu/launches.h"
+#include "kernel/schedule_gpu/mapping.h"
+#include "transform/simplify/passes.h"
 
 namespace calque::kernel {
 
@@ -60,9 +64,6 @@ class GpuScheduler {
       made = std::make_unique<Scheduled>();
       made->launches = split_into_launches(kernels_[static_cast<size_t>(kernel)], changed_.at(kernel), limits_);
       for (KernelLaunches::Entry& entry : made->launches.launches) {
-#ifndef NDEBUG
-        verify(entry.kernel);
-#endif
         out_.kernels.push_back(std::move(entry.kernel));
         made->kernels.push_back(static_cast<int32_t>(out_.kernels.size()) - 1);
       }
@@ -101,8 +102,42 @@ class GpuScheduler {
 
 }  // namespace
 
-Program schedule_for_gpu(const Program& program, const GpuLimits& limits) {
-  return GpuScheduler(program, limits).run();
+namespace {
+
+void split_launches(Program& program, const GpuLimits& limits) { program = GpuScheduler(program, limits).run(); }
+
+void map_to_threads(Program& program, const GpuLimits& limits) {
+  for (Kernel& kernel : program.kernels) kernel.launch ? map_to_group(kernel, limits) : map_to_grid(kernel, limits);
+}
+
+constexpr std::array kPasses = {
+    GpuPass{{"split-launches", "splits kernels where all threads synchronize, long reductions and scans into chunks"},
+            &split_launches},
+    GpuPass{{"map-to-threads", "maps the loops of each launch to thread groups and threads"}, &map_to_threads},
+};
+
+}  // namespace
+
+std::span<const GpuPass> gpu_passes() { return kPasses; }
+
+void run_gpu_passes(Program& program, std::string_view after, const GpuLimits& limits, PassLog* log) {
+  bool reached = after.empty();
+  for (const GpuPass& pass : kPasses) {
+    if (reached) {
+      run_logged(log, pass.info.name, PassLog::Over::whole, program, [&] { pass.run(program, limits); });
+      if (!transform::verification_enabled()) continue;
+      verify(program);
+      for (const Kernel& kernel : program.kernels) verify(kernel);
+    }
+    reached = reached || pass.info.name == after;
+  }
+  if (!reached) throw CompileError("passes: there is no GPU pass " + std::string(after));
+}
+
+Program schedule_for_gpu(const Program& program, const GpuLimits& limits, PassLog* log) {
+  Program scheduled = program;
+  run_gpu_passes(scheduled, {}, limits, log);
+  return scheduled;
 }
 
 }  // namespace calque::kernel

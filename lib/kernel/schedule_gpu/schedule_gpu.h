@@ -2,6 +2,9 @@
 // Schedules a program for a GPU: each kernel becomes one or several launches whose loops are mapped to threads. The
 // result is a program of the same kind: values are passed between launches in the workspace, and executed sequentially,
 // ignoring the mapping, it computes the same values (if it has no stores with combiners).
+#include <span>
+#include <string_view>
+
 #include "ir/pass_log.h"
 #include "kernel/ir/program.h"
 
@@ -21,8 +24,17 @@ struct GpuLimits {
   int64_t least_rows = 32;
 };
 
-Program schedule_for_gpu(const Program& program, const GpuLimits& limits);
-/// Its name in logs.
-inline constexpr PassInfo kScheduleGpuPass = {"schedule-gpu", "splits kernels into launches and maps loops to threads"};
+/// A pass over a program whose workspace has its offsets.
+struct GpuPass {
+  PassInfo info;
+  void (*run)(Program& program, const GpuLimits& limits) = nullptr;
+};
+/// In order.
+std::span<const GpuPass> gpu_passes();
+/// Runs the passes that come after `after`, or all when it is empty.
+void run_gpu_passes(Program& program, std::string_view after, const GpuLimits& limits, PassLog* log);
+
+/// All of them.
+Program schedule_for_gpu(const Program& program, const GpuLimits& limits, PassLog* log = nullptr);
 
 }  // namespace calque::kernel

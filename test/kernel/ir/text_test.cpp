@@ -127,7 +127,7 @@ TEST(KernelText, MistakesAreNamedWithTheirPosition) {
   expect_error("graph f() {}", "expected 'kernel' before a kernel's name, got 'graph'");
   expect_error("kernel k(b1: f32[3]) {}", "expected b0");
   expect_error("kernel k(b0: f33[3]) {}", "expected an element type");
-  expect_error("kernel k(b0: f32[-3]) {}", "expected the elements of a buffer from 0");
+  expect_error("kernel k(b0: f32[n]) {}", "line 1, column 18: expected the elements of a buffer, got 'n'");
   expect_error("kernel k() {\n  %0: f32 = frobnicate\n}", "line 2, column 13: there is no instruction 'frobnicate'");
   expect_error("kernel k() {\n  %x: f32 = 1\n}", "expected a value like %0, got '%x'");
   expect_error("kernel k() {\n  %99999999: f32 = 1\n}", "the ids of the values have too large gaps");

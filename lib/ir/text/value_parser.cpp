@@ -1,14 +1,14 @@
-// Parsing of types, numbers, attributes and constants of the text form.
+#include "ir/text/value_parser.h"
+
 #include <charconv>
 #include <cstring>
 
-#include "ir/text/parser.h"
 #include "ir/text/text.h"
 #include "ir/values/bytes.h"
 
 namespace calque::text {
 
-Type Parser::type() {
+Type ValueParser::type() {
   const size_t start = peek().offset;
   const DType d = dtype();
   expect("[", "after an element type");
@@ -28,7 +28,7 @@ Type Parser::type() {
   return t;
 }
 
-Attributes Parser::attributes() {
+Attributes ValueParser::attributes() {
   Attributes attributes;
   if (!accept("[")) return attributes;
   if (accept("]")) return attributes;
@@ -43,7 +43,7 @@ Attributes Parser::attributes() {
   return attributes;
 }
 
-AttributeValue Parser::attribute() {
+AttributeValue ValueParser::attribute() {
   const Token token = peek();
   if (token.kind == TokenKind::string) return lexer_.unquoted(next());
   if (accept("true")) return true;
@@ -77,15 +77,29 @@ AttributeValue Parser::attribute() {
   expected("an attribute's value");
 }
 
-// ---- constants
+Location ValueParser::location() {
+  if (!at("loc")) return {};
+  next();
+  expect("(", "after loc");
+  const Token file = expect_kind(TokenKind::string, "a file name in quotes");
+  expect(":", "after a file name");
+  const auto coordinate = [this](const char* what) {
+    const Token token = peek();
+    const int64_t n = integer(what);
+    if (n < 0 || n > UINT32_MAX) lexer_.fail(token.offset, std::string(what) + " is out of range");
+    return static_cast<uint32_t>(n);
+  };
+  const uint32_t line = coordinate("a line");
+  expect(":", "after a line");
+  const uint32_t column = coordinate("a column");
+  expect(")", "after a location");
+  return Location(intern_file(lexer_.unquoted(file)), line, column);
+}
 
-AnyArray Parser::constant_section() {
-  expect("constant", "before a constant");
-  expect_kind(TokenKind::constant, "a constant's name");
-  expect(":", "after a constant's name");
-  const Type t = type();
-  expect("=", "after a constant's type");
-  if (at("[")) return constant_elements(t);
+// ---- contents of arrays
+
+AnyArray ValueParser::contents(const Type& t) {
+  if (at("[")) return elements(t);
   const Token kind = peek();
   const bool hash = accept("xxh3");
   if (!hash && !accept("base64")) expected("'[', 'base64' or 'xxh3'");
@@ -114,7 +128,7 @@ AnyArray Parser::constant_section() {
   return array;
 }
 
-AnyArray Parser::constant_elements(const Type& t) {
+AnyArray ValueParser::elements(const Type& t) {
   const size_t start = peek().offset;
   expect("[", "before the elements");
   std::vector<unsigned char> bytes;  // grows with the text, not with the declared size

@@ -1,0 +1,135 @@
+// Buffers of loop carries: the memory of the final value, or double buffering of that and a spare buffer.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ir/values/bytes.h"
+#include "kernel/buffers/buffer_aliasing.h"
+#include "kernel/buffers/merge_buffers.h"
+
+namespace calque::kernel {
+
+namespace {
+
+View whole(int32_t buffer) { return {buffer, 0, {}, {}}; }
+
+class CarryAliasing {
+ public:
+  explicit CarryAliasing(Program& program) : p_(program) {}
+
+  /// Carries that cannot be updated in place, of loops inside which there are no others.
+  std::vector<int32_t> failed;
+
+  /// Assigns the buffers of all loops in the steps. False when that failed.
+  bool visit(std::vector<Step>& steps) {
+    bool done = true;
+    for (size_t at = 0; at < steps.size(); ++at) {
+      bool inner = true;
+      for (auto& block : steps[at].blocks) inner &= visit(block);
+      done &= inner;
+      if (!inner || steps[at].carries.empty()) continue;
+      if (!assign(steps, at)) {
+        done = false;
+        continue;
+      }
+      std::vector<Step> after = final_copies(steps[at]);
+      steps[at].carries.clear();
+      const size_t copies = after.size();
+      steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::make_move_iterator(after.begin()),
+                   std::make_move_iterator(after.end()));
+      at += copies;
+    }
+    return done;
+  }
+
+ private:
+  /// The buffers of the loop at this position. False when a carry cannot be updated in place.
+  bool assign(std::vector<Step>& steps, size_t at) {
+    Step& loop = steps[at];
+    const std::vector<bool> merged = merge(loop);
+    bool updated = true;
+    for (size_t i = 0; i < merged.size(); ++i) {
+      if (merged[i] || !loop.carries[i].updates) continue;
+      failed.push_back(loop.carries[i].before);
+      updated = false;
+    }
+    if (!updated) return false;
+    if (!loop.sums.empty() && std::find(merged.begin(), merged.end(), false) != merged.end()) {
+      loop.sums.clear();
+      loop.views.clear();
+    }
+    const bool counted = loop.kind == StepKind::repeat;
+    last_.clear();
+    std::unordered_map<int32_t, View> first, redirected;
+    for (size_t i = 0; i < merged.size(); ++i) {
+      const Carry& c = loop.carries[i];
+      View before = c.result;
+      first.emplace(c.before, c.result);
+      if (!merged[i]) {
+        // The last iteration of a counted loop writes to the result.
+        const int64_t phase = !counted ? 0 : loop.reverse ? 1 : loop.count % 2;
+        if (loop.loop_id < 0) loop.loop_id = p_.num_loops++;
+        before = double_buffered(c.result, whole(c.spare), loop.loop_id, phase);
+        redirected.emplace(c.next, double_buffered(c.result, whole(c.spare), loop.loop_id, phase + 1));
+        if (counted && loop.count % 2 == 1) first[c.before] = whole(c.spare);
+        if (!counted) last_.emplace_back(c.result, before);
+      }
+      redirected.emplace(c.before, std::move(before));
+    }
+    for (auto& block : loop.blocks) redirect_views(block, redirected);
+    redirect_initial(steps, at, first);
+    return true;
+  }
+
+  /// By carry: whether its next value overwrites the previous one.
+  std::vector<bool> merge(Step& loop) {
+    std::vector<bool> merged;
+    BufferMerger merger(p_, loop.blocks.back());
+    for (const Carry& c : loop.carries) merged.push_back(c.before == c.next || merger.merge(c.before, c.next));
+    return merged;
+  }
+
+  /// The kernels before the loop store the initial values.
+  static void redirect_initial(std::vector<Step>& steps, size_t at, const std::unordered_map<int32_t, View>& first) {
+    const auto stores = [&](const Step& s) {
+      return s.kind == StepKind::kernel &&
+             std::any_of(s.views.begin(), s.views.end(), [&](const View& v) { return first.count(v.buffer) != 0; });
+    };
+    while (at > 0 && stores(steps[at - 1])) {
+      --at;
+      for (View& v : steps[at].views)
+        if (const auto target = first.find(v.buffer); target != first.end()) v = target->second;
+    }
+  }
+
+  /// The number of iterations of a while decides which buffer has the final value.
+  std::vector<Step> final_copies(const Step& loop) {
+    std::vector<Step> copies;
+    for (auto& [to, from] : last_) {
+      Step& step = copies.emplace_back();
+      step.kind = StepKind::copy;
+      step.views = {to, from};
+      const auto same = [&, &to = to](const Carry& c) { return c.result == to; };
+      const Carry& carry = *std::find_if(loop.carries.begin(), loop.carries.end(), same);
+      step.bytes = static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(carry.before)].type));
+    }
+    return copies;
+  }
+
+  Program& p_;
+  std::vector<std::pair<View, View>> last_;  ///< of a while: the result and the view that has it after the loop
+};
+
+}  // namespace
+
+CannotUpdate::CannotUpdate(std::vector<int32_t> before)
+    : CompileError("alias-carries: the loop reads the carry m" + std::to_string(before[0]) +
+                   " after it is updated in place"),
+      before_(std::move(before)) {}
+
+void alias_carries(Program& program) {
+  CarryAliasing aliasing(program);
+  if (!aliasing.visit(program.steps)) throw CannotUpdate(std::move(aliasing.failed));
+}
+
+}  // namespace calque::kernel

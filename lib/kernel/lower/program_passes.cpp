@@ -1,0 +1,56 @@
+#include "kernel/lower/program_passes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernel/buffers/buffer_aliasing.h"
+#include "kernel/buffers/workspace.h"
+#include "kernel/lower/parallel_loops.h"
+#include "kernel/schedule/passes.h"
+#include "transform/simplify/passes.h"
+
+namespace calque::kernel {
+
+namespace {
+
+std::vector<ProgramPass> all_passes() {
+  std::vector<ProgramPass> passes;
+  for (const KernelPass& pass : kernel_passes())
+    passes.push_back({pass.info, [&pass](Program& p, const BuildOptions&) { run_over_kernels(pass, p); }});
+  passes.push_back({{"alias-carries", "assigns buffers to loop carries: updated in place or double buffered"},
+                    [](Program& p, const BuildOptions&) { alias_carries(p); }});
+  passes.push_back({{"reuse-donated", "computes outputs in the memory of donated inputs"},
+                    [](Program& p, const BuildOptions& o) { reuse_donated(p, o.donates_across_dtypes); }});
+  passes.push_back({{"drop-unused", "removes buffers and kernels that no step uses"},
+                    [](Program& p, const BuildOptions&) { drop_unused(p); }});
+  passes.push_back({{kRunLoopsOnThreads, "marks the loops of the entry whose iterations run on several threads"},
+                    [](Program& p, const BuildOptions&) { run_loops_on_threads(p); }});
+  passes.push_back({{"assign-workspace", "assigns workspace offsets by live range"},
+                    [](Program& p, const BuildOptions&) { assign_workspace_offsets(p); }});
+  return passes;
+}
+
+}  // namespace
+
+std::span<const ProgramPass> program_passes() {
+  // Never destroyed: functions may still be compiled while the program ends.
+  static const auto& passes = *new std::vector<ProgramPass>(all_passes());
+  return passes;
+}
+
+void run_program_passes(Program& program, std::string_view after, const BuildOptions& options) {
+  const auto passes = program_passes();
+  auto pass = passes.begin();
+  if (after != kLowerPass.name) {
+    pass = std::find_if(passes.begin(), passes.end(), [&](const ProgramPass& p) { return p.info.name == after; });
+    if (pass == passes.end()) throw CompileError("passes: there is no pass " + std::string(after) + " over programs");
+    ++pass;
+  }
+  for (; pass != passes.end(); ++pass) {
+    if (pass->info.name == kRunLoopsOnThreads && options.parallel_loops == ParallelLoops::none) continue;
+    run_logged(options.log, pass->info.name, PassLog::Over::whole, program, [&] { pass->run(program, options); });
+    if (transform::verification_enabled()) verify(program);
+  }
+}
+
+}  // namespace calque::kernel
