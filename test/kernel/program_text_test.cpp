@@ -132,7 +132,7 @@ steps {
   call copy#1(m5, m0)
   repeat 8 reverse i0 chunks i1 threads(2) private 64 bytes {
     call copy#0(m6, m8+0*i1)
-    call "k 2"(m8+64*i1, i0 even ? m5+4+4*i0 : m5)
+    call "k 2"(m8+64*i1, i0 even ? m5+4+2*i0 : m5)
     iota i0 to m7
   }
   repeat 3 sums m5: f32[6], m5+4: f32[] {
@@ -222,7 +222,7 @@ TEST(ProgramText, MistakesAreNamedWithTheirPosition) {
   expect_error(replaced("(m5, m0)", "(m0, m0)"), "an input is written to in which there is no output");
   expect_error(replaced("(m5, m0)", "(m5+4, m0)"), "line 15, column 3: a view is outside its buffer m5");
   expect_error(replaced("(m5, m0)", "(m5+4*i0, m0)"), "i0 is not the number of an enclosing counted loop");
-  expect_error(replaced("m8+64*i1", "m8+68*i1"), "line 18, column 5: a view is outside its buffer m8");
+  expect_error(replaced("m8+64*i1", "m8+128*i1"), "line 18, column 5: a view is outside its buffer m8");
   expect_error(replaced("i0 even", "i3 even"), "i3 is not the number of an enclosing loop or of an earlier while");
   expect_error(replaced("repeat 8", "repeat -8"), "line 16, column 10: expected the number of iterations from 0");
   expect_error(replaced("4 loops", "1 loops"), "the program has 1 loops, got i1");

@@ -82,10 +82,11 @@ class KernelParser : text::TokenStream {
     expected("what the kernel was lowered from");
   }
 
+  /// Bytes are estimates, which may be negative for buffers with negative strides.
   void cost(Kernel& k) {
-    k.bytes_read = at_least(0, "bytes");
+    k.bytes_read = integer("bytes");
     for (const char* word : {"bytes", ",", "writes"}) expect(word, "in the kernel's cost");
-    k.bytes_written = at_least(0, "bytes");
+    k.bytes_written = integer("bytes");
     for (const char* word : {"bytes", ","}) expect(word, "in the kernel's cost");
     k.flops = at_least(0, "operations");
     expect("flops", "in the kernel's cost");
