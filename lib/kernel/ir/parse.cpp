@@ -255,9 +255,10 @@ class KernelParser : text::TokenStream {
     }
   }
 
-  /// A number from 1 on in parentheses; 0 if there are none.
+  /// A number from 1 on in parentheses; 0 if there is none. The parameters of a region are in parentheses too.
   int64_t in_parentheses(int64_t most, const char* what) {
-    if (!accept("(")) return 0;
+    if (!at("(") || peek(1).kind != TokenKind::number) return 0;
+    next();
     const int64_t n = between(1, most, what);
     expect(")", "after a number");
     return n;

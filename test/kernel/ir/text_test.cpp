@@ -74,6 +74,32 @@ TEST(KernelText, SpecialValuesReadBack) {
   EXPECT_EQ(kernels[0].launch->groups, 3);
 }
 
+TEST(KernelText, LoopsWithAndWithoutNumbersReadBack) {
+  const std::string text = R"(kernel k(b0: f32[64], out b1: f32[64]) {
+  %8: i64 = 16
+  parallel 4 threads (%0: i64) {
+    %9: i64 = mul %0, %8
+    parallel 16 vectorize threads(8) (%1: i64) {
+      %2: i64 = add %9, %1
+      %3: f32 = load b0[%2]
+      store nontemporal b1[%2], %3
+    }
+  }
+  parallel 64 vectorize (%4: i64) {
+    %5: f32 = load b0[%4]
+    store b1[%4], %5
+  }
+  parallel 63 vectorize(16) unroll(2) overlapping_tail columns(64) threads(4) (%6: i64) {
+    %7: f32 = load b0[%6]
+    store b1[%6], %7
+  }
+}
+)";
+  const std::vector<Kernel> kernels = parse_kernels(text);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(text_of(kernels[0]), text);
+}
+
 TEST(KernelText, SchedulesOfProductsReadBack) {
   const std::string regions = R"( lhs (%0: i64, %1: i64) {
     %2: f32 = load b0[%1]
