@@ -1,5 +1,3 @@
-#include <array>
-
 #include "plan/plan.h"
 #include "primitives/registry.h"
 
@@ -8,56 +6,6 @@ namespace calque::plan {
 using namespace primitives;
 
 namespace {
-
-FusionKind kind_of_primitive(PrimitiveId id) {
-  switch (id) {
-    case id_of<Broadcast>:
-    case id_of<Reshape>:
-    case id_of<Transpose>:
-    case id_of<Slice>:
-    case id_of<Pad>:
-    case id_of<Concatenate>:
-    case id_of<Reverse>:
-    case id_of<DynamicSlice>:
-    case id_of<DynamicUpdateSlice>:
-    case id_of<Gather>:
-    case id_of<Iota>:
-      return FusionKind::view;
-    case id_of<ReduceSum>:
-    case id_of<ReduceProd>:
-    case id_of<ReduceMax>:
-    case id_of<ReduceMin>:
-    case id_of<ReduceAnd>:
-    case id_of<ReduceOr>:
-    case id_of<Argmax>:
-    case id_of<Argmin>:
-      return FusionKind::reduction;
-    case id_of<Cumsum>:
-    case id_of<Cumprod>:
-    case id_of<Cummax>:
-    case id_of<Cummin>:
-      return FusionKind::cumulative;
-    case id_of<DotGeneral>:
-      return FusionKind::contraction;
-    case id_of<Scatter>:
-    case id_of<ScatterAdd>:
-    case id_of<ScatterMul>:
-    case id_of<ScatterMin>:
-    case id_of<ScatterMax>:
-      return FusionKind::scatter;
-    case id_of<While>:
-    case id_of<Scan>:
-      return FusionKind::loop;
-    case id_of<Cond>:
-    case id_of<Switch>:
-      return FusionKind::branch;
-    case id_of<DebugPrint>:
-    case id_of<HostCall>:
-      return FusionKind::effect;
-    default:
-      return FusionKind::elementwise;
-  }
-}
 
 /// Limit on the operands and results of a loop. More than this neither fit in registers nor stay in the L1 cache, and
 /// compiling a loop that carries them takes time quadratic in their number.
@@ -120,15 +68,7 @@ struct PerElement {
 
 }  // namespace
 
-FusionKind fusion_kind_of(const Equation& equation) {
-  // Never destroyed: functions may still be compiled while the program ends.
-  static const std::vector<FusionKind>& table = *[] {
-    auto* t = new std::vector<FusionKind>(num_primitives());
-    for (size_t i = 0; i < t->size(); ++i) (*t)[i] = kind_of_primitive(static_cast<PrimitiveId>(i));
-    return t;
-  }();
-  return table[equation.id()];
-}
+FusionKind fusion_kind_of(const Equation& equation) { return rules(equation.id()).fusion_kind; }
 
 bool is_elementwise_loop(const Graph& graph, const Equation& e) {
   return e.id() == id_of<While> && runs_per_element(graph, e);

@@ -16,21 +16,12 @@
 #include "ir/pass_log.h"
 #include "plan/analysis/equations.h"
 #include "plan/materialized_values.h"
+#include "primitives/core/code_generation.h"
 
 namespace calque::plan {
 
-/// How an equation is fused.
-enum class FusionKind : uint8_t {
-  elementwise,  ///< one element of the result from the same element of each operand
-  view,         ///< an element of the result is some element of some operand
-  reduction,    ///< reduce_*, argmax, argmin
-  contraction,  ///< dot_general
-  cumulative,   ///< cumsum, cumprod, cummax, cummin
-  scatter,      ///< starts a kernel that updates a copy
-  loop,         ///< while, scan
-  branch,       ///< cond, switch
-  effect,       ///< debug_print, host_call
-};
+using FusionKind = primitives::FusionKind;
+/// How an equation is fused, a trait of its primitive.
 FusionKind fusion_kind_of(const Equation& equation);
 
 /// A while loop over the elements of its results: its kernel treats it as an elementwise operation.

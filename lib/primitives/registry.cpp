@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,15 @@ const Registry& registry() {
 }  // namespace
 
 const Rules& rules(PrimitiveId id) { return registry().rules[id]; }
+
+PrimitiveId primitive_of(ScalarOp op) {
+  static const std::vector<PrimitiveId>& table = *[] {
+    auto* t = new std::vector<PrimitiveId>(static_cast<size_t>(ScalarOp::bitcast) + 1, UINT16_MAX);
+    for (PrimitiveId id = 0; id < kPrimitiveCount; ++id) (*t)[static_cast<size_t>(rules(id).scalar_op)] = id;
+    return t;
+  }();
+  return table[static_cast<size_t>(op)];
+}
 
 LowerKind lower_kind(const Graph& graph, const Equation& equation) {
   const bool has_operand = !equation.operands().empty();
@@ -89,6 +99,7 @@ void check_form(Typing& t, const TypingInput& input, const Primitive& primitive,
 Scalar lower_elementwise(Lowering& lowering, const Equation& equation, size_t result, std::span<const Scalar> index) {
   calque::detail::InlineVector<Scalar, 3> operands;
   for (size_t i = 0; i < equation.operands().size(); ++i) operands.push_back(lowering.operand(i, index));
+  if (const auto compose = rules(equation.id()).compose) return compose(lowering, operands);
   return lowering.op(equation.id(), lowering.graph().dtype(equation.result(result)), operands);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // The rules of primitives as a table by id, built from the structs, for passes that are generic over primitives.
 #include <concepts>
+#include <optional>
+#include <utility>
 
 #include "calque/ir/graph.h"
 
@@ -15,6 +17,13 @@ struct Rules {
   LowerKind (*kind)(DType dtype) = nullptr;
   /// Emits one element of a result at `index`. Null unless the kind is elementwise or mapped.
   Scalar (*lower)(Lowering& lowering, const Equation& equation, size_t result, std::span<const Scalar> index) = nullptr;
+  /// Emits an elementwise primitive composed of others. Null unless the primitive defines `compose`.
+  Scalar (*compose)(Lowering& lowering, std::span<const Scalar> operands) = nullptr;
+  ScalarOp scalar_op = ScalarOp::unsupported;
+  std::string_view intrinsic;  ///< of ScalarOp::intrinsic
+  FusionKind fusion_kind = FusionKind::elementwise;
+  std::optional<Combiner> combiner;
+  bool always_reads = false;
   void (*evaluate)(Evaluation& evaluation) = nullptr;
   /// Null if the derivative is zero, or if `no_jvp` states why there is none.
   void (*jvp)(Jvp& jvp) = nullptr;
@@ -29,6 +38,9 @@ struct Rules {
 
 /// The rules of the primitive with that id.
 const Rules& rules(PrimitiveId id);
+
+/// The primitive that names this operation.
+PrimitiveId primitive_of(ScalarOp op);
 
 /// How an equation of this graph is lowered.
 LowerKind lower_kind(const Graph& graph, const Equation& equation);
@@ -57,6 +69,29 @@ concept HasLowerKind = requires {
 template <class P>
 concept HasIndexMap = requires(Lowering& l, const Equation& e, std::span<const Scalar> index) {
   { P::lower(l, e, size_t{0}, index) } -> std::same_as<Scalar>;
+};
+
+template <class P>
+concept HasFusionKind = requires {
+  { P::fusion_kind } -> std::convertible_to<FusionKind>;
+};
+template <class P>
+concept HasScalarOp = requires {
+  { P::scalar_op } -> std::convertible_to<ScalarOp>;
+};
+template <class P>
+concept HasIntrinsic = requires {
+  { P::intrinsic } -> std::convertible_to<std::string_view>;
+};
+template <class P>
+concept HasComposition = requires { &P::compose; };
+template <class P>
+concept HasCombiner = requires {
+  { P::combiner } -> std::convertible_to<std::optional<Combiner>>;
+};
+template <class P>
+concept HasAlwaysReads = requires {
+  { P::always_reads } -> std::convertible_to<bool>;
 };
 
 template <class P>
@@ -108,6 +143,61 @@ LowerKind kind(DType dtype) {
 }
 
 template <class P>
+constexpr bool is_fused_as(FusionKind kind) {
+  if constexpr (HasFusionKind<P>) return P::fusion_kind == kind;
+  return false;
+}
+
+/// The scalars as the parameters of P::compose.
+template <class P, size_t... I>
+Scalar compose_of(Lowering& lowering, std::span<const Scalar> operands, std::index_sequence<I...>) {
+  return P::compose(ScalarTerm{&lowering, operands[I]}...).value;
+}
+template <class P>
+Scalar compose(Lowering& lowering, std::span<const Scalar> operands) {
+  return compose_of<P>(lowering, operands, std::make_index_sequence<P::min_operands>{});
+}
+
+/// Compiles if P has the traits that say how code is generated for it.
+template <class P>
+constexpr bool has_code_generation() {
+  static_assert(HasFusionKind<P>, "this primitive has no fusion kind `static constexpr FusionKind fusion_kind`");
+  static_assert(P::kind != LowerKind::elementwise || HasScalarOp<P> || HasIntrinsic<P> || HasComposition<P>,
+                "this primitive is elementwise and code generation does not know what to emit: it has neither `static "
+                "constexpr ScalarOp scalar_op`, nor `static constexpr std::string_view intrinsic`, nor `static "
+                "ScalarTerm compose(ScalarTerm...)`");
+  constexpr bool kCombines = is_fused_as<P>(FusionKind::reduction) || is_fused_as<P>(FusionKind::cumulative) ||
+                             is_fused_as<P>(FusionKind::scatter);
+  static_assert(
+      !kCombines || HasCombiner<P>,
+      "this primitive combines values and has no combiner `static constexpr Combiner combiner` (a scatter that "
+      "replaces them: `std::nullopt_t combiner`)");
+  static_assert(!is_fused_as<P>(FusionKind::view) || HasAlwaysReads<P>,
+                "this primitive is a view and does not say `static constexpr bool always_reads`: whether each element "
+                "is an element of the operand, unconditionally");
+  return true;
+}
+
+template <class P>
+void register_code_generation(Rules& rules) {
+  rules.kind = &kind<P>;
+  if constexpr (HasFusionKind<P>) rules.fusion_kind = P::fusion_kind;
+  if constexpr (HasScalarOp<P>) rules.scalar_op = P::scalar_op;
+  if constexpr (HasIntrinsic<P>) {
+    rules.scalar_op = ScalarOp::intrinsic;
+    rules.intrinsic = P::intrinsic;
+  }
+  if constexpr (HasComposition<P>) rules.compose = &compose<P>;
+  if constexpr (HasCombiner<P>) rules.combiner = P::combiner;
+  if constexpr (HasAlwaysReads<P>) rules.always_reads = P::always_reads;
+  if constexpr (HasIndexMap<P>) {
+    rules.lower = &P::lower;
+  } else if constexpr (P::kind == LowerKind::elementwise) {
+    rules.lower = &lower_elementwise;
+  }
+}
+
+template <class P>
 void register_primitive(std::span<const Registration> table) {
   static_assert(HasName<P>, "this primitive has no name");
   static_assert(HasDoc<P>, "this primitive has no doc sentence");
@@ -124,6 +214,7 @@ void register_primitive(std::span<const Registration> table) {
   static_assert(HasTranspose<P> || RefusesTranspose<P>,
                 "this primitive has no rule `static void transpose(Transposition&)` and no reason, such as `using "
                 "transpose = NotLinear`");
+  static_assert(has_code_generation<P>());
   static_assert(HasBatching<P>, "this primitive has no batching rule `static void batch(Batching&)`");
   const Registration& entry = table[id_of<P>];
   entry.primitive->name = P::name;
@@ -135,7 +226,6 @@ void register_primitive(std::span<const Registration> table) {
   entry.primitive->max_subgraphs = P::max_subgraphs;
   entry.primitive->has_effect = P::has_effect;
   entry.primitive->infer = &infer<P>;
-  entry.rules->kind = &kind<P>;
   entry.rules->evaluate = &P::evaluate;
   entry.rules->attributes = P::attributes;
   if constexpr (HasJvp<P>) {
@@ -150,11 +240,7 @@ void register_primitive(std::span<const Registration> table) {
     entry.rules->no_transpose = P::transpose::reason;
   }
   if constexpr (HasBatching<P>) entry.rules->batch = &P::batch;
-  if constexpr (HasIndexMap<P>) {
-    entry.rules->lower = &P::lower;
-  } else if constexpr (P::kind == LowerKind::elementwise) {
-    entry.rules->lower = &lower_elementwise;
-  }
+  register_code_generation<P>(*entry.rules);
 }
 
 }  // namespace detail

@@ -113,6 +113,8 @@ class KernelEmitter {
   Reg scalar(const Instruction& i);
   Reg convert(const Instruction& i);
   Reg bitcast(const Instruction& i);
+  /// The scalar operation of the instruction on values of dtype `d`.
+  llvm::Value* emit(const Instruction& i, ScalarOp op, DType d, llvm::ArrayRef<llvm::Value*> v);
   Reg half_op(ScalarOp op, const Instruction& i);
   bool linear_op(ScalarOp op, const Instruction& i, Reg& out);
   bool index_division(ScalarOp op, const Instruction& i, Reg& out);

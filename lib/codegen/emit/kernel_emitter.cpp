@@ -25,7 +25,6 @@ bool stays_representable(ScalarOp op) {
     case ScalarOp::trunc:
     case ScalarOp::round:
     case ScalarOp::round_half_away:
-    case ScalarOp::stop_gradient:
     case ScalarOp::max:
     case ScalarOp::min:
     case ScalarOp::clamp:
@@ -36,8 +35,6 @@ bool stays_representable(ScalarOp op) {
       return false;
   }
 }
-
-bool is_comparison(ScalarOp op) { return op >= ScalarOp::eq && op <= ScalarOp::ge; }
 
 }  // namespace
 
@@ -248,14 +245,17 @@ Reg KernelEmitter::scalar(const Instruction& i) {
     const bool condition = op == ScalarOp::select && v.empty() && get(o).uniform();
     v.push_back(as_value(get(o), vector && !condition));
   }
-  return of(ops_.emit(op, d, v, i.exact));
+  return of(emit(i, op, d, v));
+}
+
+Value* KernelEmitter::emit(const Instruction& i, ScalarOp op, DType d, llvm::ArrayRef<Value*> v) {
+  if (op == ScalarOp::intrinsic) return ops_.emit_intrinsic(primitives::rules(i.primitive).intrinsic, v);
+  return ops_.emit(op, d, v, i.exact);
 }
 
 // Sums, differences and multiples of linear values are linear, in arithmetic modulo 2^bits.
 bool KernelEmitter::linear_op(ScalarOp op, const Instruction& i, Reg& out) {
-  if (op != ScalarOp::add && op != ScalarOp::sub && op != ScalarOp::mul && op != ScalarOp::neg &&
-      op != ScalarOp::stop_gradient)
-    return false;
+  if (op != ScalarOp::add && op != ScalarOp::sub && op != ScalarOp::mul && op != ScalarOp::neg) return false;
   bool any = false;
   for (const Id o : i.operands) {
     if (get(o).form == Reg::Form::varying) return false;
@@ -273,9 +273,6 @@ bool KernelEmitter::linear_op(ScalarOp op, const Instruction& i, Reg& out) {
       break;
     case ScalarOp::neg:
       out = {b_.CreateNeg(a.v), Reg::Form::linear, false, true, -a.stride};
-      break;
-    case ScalarOp::stop_gradient:
-      out = a;
       break;
     default: {
       const bool left = a.form == Reg::Form::linear;
@@ -318,7 +315,7 @@ bool KernelEmitter::index_division(ScalarOp op, const Instruction& i, Reg& out) 
 
 Reg KernelEmitter::half_op(ScalarOp op, const Instruction& i) {
   const DType d = dtype(i.operands[op == ScalarOp::select ? 1 : 0]);
-  bool vector = false, keep_bits = op == ScalarOp::select || op == ScalarOp::stop_gradient;
+  bool vector = false, keep_bits = op == ScalarOp::select;
   bool representable = stays_representable(op);
   for (size_t o = 0; o < i.operands.size(); ++o) {
     const Reg& r = get(i.operands[o]);
@@ -334,8 +331,8 @@ Reg KernelEmitter::half_op(ScalarOp op, const Instruction& i) {
     const bool condition = op == ScalarOp::select && v.empty() && r.uniform();
     v.push_back(as_value(r, vector && !condition));
   }
-  Reg out = of(ops_.emit(op, keep_bits ? DType::u16 : DType::f32, v, i.exact));
-  if (is_comparison(op) || keep_bits) return out;
+  Reg out = of(emit(i, op, keep_bits ? DType::u16 : DType::f32, v));
+  if (primitives::is_comparison(op) || keep_bits) return out;
   out.wide = true;
   out.representable_in_16_bits = representable;
   return options_.strict ? bits(out, d) : out;

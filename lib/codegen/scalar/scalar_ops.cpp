@@ -3,6 +3,7 @@
 // none in strict mode.
 #include "codegen/scalar/scalar_ops.h"
 
+#include <string>
 #include <utility>
 
 #include "calque/ir/errors.h"
@@ -79,6 +80,16 @@ Value* ScalarOps::contracted(Value* v) const {
 
 Value* ScalarOps::call(ID id, ArrayRef<Value*> v) { return b_.CreateIntrinsic(id, {v[0]->getType()}, v); }
 
+// A flag of a corner case that would give poison (zero for llvm.ctlz) is not set.
+Value* ScalarOps::emit_intrinsic(std::string_view name, ArrayRef<Value*> v) {
+  const ID id = intrinsic::lookupIntrinsicID(llvm::StringRef(name));
+  if (id == intrinsic::not_intrinsic) throw CompileError("internal: LLVM has no intrinsic " + std::string(name));
+  llvm::SmallVector<Value*, 4> operands(v);
+  const llvm::FunctionType* const type = intrinsic::getType(b_.getContext(), id, {v[0]->getType()});
+  while (operands.size() < type->getNumParams()) operands.push_back(b_.getFalse());
+  return b_.CreateIntrinsic(id, {v[0]->getType()}, operands);
+}
+
 Value* ScalarOps::emit(ScalarOp op, DType dtype, ArrayRef<Value*> v, bool exact) {
   if (exact) {
     const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
@@ -89,7 +100,6 @@ Value* ScalarOps::emit(ScalarOp op, DType dtype, ArrayRef<Value*> v, bool exact)
     return result;
   }
   if (op == ScalarOp::select) return b_.CreateSelect(v[0], v[1], v[2]);
-  if (op == ScalarOp::stop_gradient) return v[0];
   if (op == ScalarOp::clamp) {
     Value* raised = emit(ScalarOp::max, dtype, {v[1], v[0]});
     return emit(ScalarOp::min, dtype, {raised, v[2]});
@@ -224,10 +234,6 @@ Value* ScalarOps::emit_integer(ScalarOp op, DType dtype, ArrayRef<Value*> v) {
       return v[0];
     case ScalarOp::not_:
       return b_.CreateNot(v[0]);
-    case ScalarOp::popcount:
-      return call(intrinsic::ctpop, v);
-    case ScalarOp::clz:
-      return b_.CreateIntrinsic(intrinsic::ctlz, {type}, {v[0], b_.getFalse()});
     case ScalarOp::add:
       return b_.CreateAdd(v[0], v[1]);
     case ScalarOp::sub:

@@ -2,6 +2,8 @@
 // Elementwise primitives as LLVM IR. Every function accepts scalars and vectors: the operands of one call are all
 // scalars or all vectors of one length. 16-bit floats appear here only as bits (i16) in conversions; callers compute
 // with them in f32.
+#include <string_view>
+
 #include "codegen/llvm/llvm.h"
 #include "codegen/llvm/target.h"
 #include "codegen/scalar/scalar_op.h"
@@ -22,6 +24,8 @@ class ScalarOps {
   /// `dtype` is that of the operands (of the last one, for select). Not for convert, bitcast and 16-bit floats.
   /// `exact`: neither contracted nor reassociated, in any mode.
   llvm::Value* emit(ScalarOp op, DType dtype, llvm::ArrayRef<llvm::Value*> v, bool exact = false);
+  /// The LLVM intrinsic of that name, overloaded on the type of the operands.
+  llvm::Value* emit_intrinsic(std::string_view name, llvm::ArrayRef<llvm::Value*> v);
   /// Between bool, integers, f32 and f64.
   llvm::Value* convert(llvm::Value* v, DType from, DType to);
   /// f16 or bf16 bits to f32: exact (signalling NaNs become quiet).

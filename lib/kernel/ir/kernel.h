@@ -13,6 +13,7 @@
 #include "calque/ir/inline_vector.h"
 
 #include "kernel/ir/tiles.h"
+#include "primitives/core/code_generation.h"
 
 namespace calque::kernel {
 
@@ -68,9 +69,8 @@ struct Launch {
   int32_t threads = 32;    ///< in a block: a multiple of 32
 };
 
-/// The combining operation of a reduction. The arg forms have two results each: (value, index i64); the lowest index
-/// wins ties, NaN wins over numbers.
-enum class Combiner : uint8_t { add, mul, max, min, and_, or_, argmax, argmin };
+/// How a loop combines its carries with the values of an iteration.
+using Combiner = primitives::Combiner;
 
 /// The neutral element of a combiner, with which a reduction's lanes start (arg forms: that of the value).
 Literal identity(Combiner combiner, DType dtype);

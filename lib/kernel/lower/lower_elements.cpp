@@ -33,6 +33,7 @@ class EquationLowering final : public Lowering {
   }
   Scalar op(PrimitiveId primitive, DType result, std::span<const Scalar> operands) override {
     Ids ids;
+    if (const auto compose = rules(primitive).compose) return compose(*this, operands);
     for (Scalar s : operands) ids.push_back(s.id);
     if (primitive == id_of<Convert> && e_.dtype(ids[0]) == result) return {ids[0]};
     return {e_.scalar(primitive, result, ids)};
@@ -63,27 +64,6 @@ bool equal_up_to_size_1_dimensions(const Shape& a, const Shape& b) {
     while (j < b.size() && b[j] == 1) ++j;
     if (i == a.size() || j == b.size()) return i == a.size() && j == b.size();
     if (a[i++] != b[j++]) return false;
-  }
-}
-
-Combiner combiner_of(PrimitiveId id) {
-  switch (id) {
-    case id_of<ReduceProd>:
-      return Combiner::mul;
-    case id_of<ReduceMax>:
-      return Combiner::max;
-    case id_of<ReduceMin>:
-      return Combiner::min;
-    case id_of<ReduceAnd>:
-      return Combiner::and_;
-    case id_of<ReduceOr>:
-      return Combiner::or_;
-    case id_of<Argmax>:
-      return Combiner::argmax;
-    case id_of<Argmin>:
-      return Combiner::argmin;
-    default:
-      return Combiner::add;
   }
 }
 
@@ -250,7 +230,12 @@ Id Elements::compute(Frame& frame, const Equation& eq, Value v, const Index& ind
       Ids ids;
       for (Value o : eq.operands()) ids.push_back(element(frame, o, index));
       if (eq.id() == id_of<Convert>) return convert(ids[0], g.dtype(v));
-      if (eq.id() == id_of<StopGradient>) return ids[0];
+      if (const auto compose = rules(eq.id()).compose) {
+        EquationLowering lowering(*this, frame, eq);
+        std::vector<Scalar> operands;
+        for (const Id i : ids) operands.push_back({i});
+        return compose(lowering, operands).id;
+      }
       return e_.scalar(eq.id(), g.dtype(v), ids, no_contract(eq));
     }
     case FusionKind::view: {
@@ -317,7 +302,7 @@ Id Elements::reduce(Frame& frame, const Equation& eq, const Index& at) {
   const auto& axes = eq.attributes().ints("axes");
   const Index index = with_parts(at, g.shape(eq.result()));
   const DType acc = accumulator(g.dtype(operand));
-  Combiner combiner = combiner_of(eq.id());
+  Combiner combiner = rules(eq.id()).combiner.value();
   if (acc == DType::bool_ && combiner == Combiner::max) combiner = Combiner::or_;
   if (acc == DType::bool_ && combiner == Combiner::min) combiner = Combiner::and_;
   const Id initial = e_.constant(acc, identity(combiner, acc));
@@ -374,7 +359,7 @@ Id Elements::arg_reduce(Frame& frame, const Equation& eq, const Index& at) {
   const auto axis = static_cast<size_t>(eq.attributes().integer("axis"));
   const Index index = with_parts(at, g.shape(eq.result()));
   const DType dtype = accumulator(g.dtype(operand));
-  const Combiner combiner = combiner_of(eq.id());
+  const Combiner combiner = rules(eq.id()).combiner.value();
   const std::array initial{e_.constant(dtype, identity(combiner, dtype)), e_.index(shape[axis])};
   Ids parts;
   for (size_t i = 0, j = 0; i < shape.size(); ++i) parts.push_back(i == axis ? kNone : index.parts[j++]);

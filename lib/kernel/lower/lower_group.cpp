@@ -28,21 +28,8 @@ void GroupBuilder::cumulative(const Equation& e) {
   const bool reverse = e.attributes().get<bool>("reverse");
   const Operand to = destination(e.result());
   const DType dtype = g.dtype(x), acc = Elements::accumulator(dtype);
-  PrimitiveId combine = id_of<Add>;
-  Combiner start = Combiner::add;
-  switch (e.id()) {
-    case id_of<Cumprod>:
-      combine = id_of<Mul>, start = Combiner::mul;
-      break;
-    case id_of<Cummax>:
-      combine = id_of<Max>, start = Combiner::max;
-      break;
-    case id_of<Cummin>:
-      combine = id_of<Min>, start = Combiner::min;
-      break;
-    default:
-      break;
-  }
+  const Combiner start = rules(e.id()).combiner.value();
+  const PrimitiveId combine = primitive_of(scalar_op_of(start));
   over(shape.without(axis), false, [&](const Index& outer) {
     Literal first = identity(start, acc);
     // -0 + x is x for every x, +0 + -0 is not.

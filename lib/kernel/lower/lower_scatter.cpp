@@ -1,5 +1,6 @@
 // Lowers scatters: copies the operand, then applies the updates in order.
 #include <algorithm>
+#include <optional>
 
 #include "kernel/lower/group_builder.h"
 #include "primitives/registry.h"
@@ -25,20 +26,7 @@ void GroupBuilder::scatter(const Equation& e) {
   if (!memory_.is_updated(e.result()))
     over(shape, to.dense && elements_.flat(frame_, x),
          [&](const Index& index) { put(to, shape, index, elements_.element(frame_, x, index)); });
-  PrimitiveId combine = id_of<Add>;
-  switch (e.id()) {
-    case id_of<ScatterMul>:
-      combine = id_of<Mul>;
-      break;
-    case id_of<ScatterMin>:
-      combine = id_of<Min>;
-      break;
-    case id_of<ScatterMax>:
-      combine = id_of<Max>;
-      break;
-    default:
-      break;
-  }
+  const std::optional<Combiner> combiner = rules(e.id()).combiner;
   std::vector<size_t> batch_dims;  // of the updates
   for (size_t i = 0; i < update_shape.size(); ++i)
     if (!has(window_dims, i)) batch_dims.push_back(i);
@@ -81,9 +69,9 @@ void GroupBuilder::scatter(const Equation& e) {
     const auto write = [&] {
       Id value = update;
       const Id where = elements_.linear(to, shape, Index::of_parts(parts));
-      if (e.id() != id_of<primitives::Scatter>) {
+      if (combiner) {
         const Id current = emitter_.load(to.buffer, where, true);
-        value = emitter_.scalar(combine, g.dtype(x), {current, update});
+        value = emitter_.scalar(primitive_of(scalar_op_of(*combiner)), g.dtype(x), {current, update});
       }
       emitter_.store(to.buffer, where, value);
       return 0;

@@ -1,6 +1,7 @@
 #include "plan/analysis/equations.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "primitives/registry.h"
 
@@ -25,18 +26,7 @@ Shape reduced_extents(const Equation& e, const Shape& operand) {
   return Shape(extents);
 }
 
-bool always_reads(const Equation& e) {
-  switch (e.id()) {
-    case id_of<Broadcast>:
-    case id_of<Reshape>:
-    case id_of<Transpose>:
-    case id_of<Slice>:
-    case id_of<Reverse>:
-      return true;
-    default:
-      return false;
-  }
-}
+bool always_reads(const Equation& e) { return rules(e.id()).always_reads; }
 
 bool only_changes_size_1_dims(const Graph& graph, const Equation& e) {
   return e.id() == id_of<Reshape> &&
@@ -68,19 +58,8 @@ uint32_t operations(const Graph& graph, const Equation& e) {
 }
 
 bool takes_extremum(const Equation& e) {
-  switch (e.id()) {
-    case id_of<ReduceMax>:
-    case id_of<ReduceMin>:
-    case id_of<Argmax>:
-    case id_of<Argmin>:
-    case id_of<Cummax>:
-    case id_of<Cummin>:
-    case id_of<ScatterMax>:
-    case id_of<ScatterMin>:
-      return true;
-    default:
-      return false;
-  }
+  const std::optional<Combiner> combiner = rules(e.id()).combiner;
+  return combiner && is_extremum(*combiner);
 }
 
 bool compares(const Equation& e) {

@@ -58,6 +58,7 @@ class RequiredValues {
       case FusionKind::branch:
         control_flow(e, kind);
         break;
+      case FusionKind::call:
       case FusionKind::effect:
         require(e.operands());
         require(e.results());

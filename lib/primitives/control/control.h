@@ -14,6 +14,7 @@ namespace calque::primitives {
 struct Cond : Rule {
   static constexpr std::string_view name = "cond";
   static constexpr std::string_view doc = "cond(pred, operands...) {true, false}: one sub-graph of the operands runs";
+  static constexpr FusionKind fusion_kind = FusionKind::branch;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 2;
@@ -28,6 +29,7 @@ struct Switch : Rule {
   static constexpr std::string_view name = "switch";
   static constexpr std::string_view doc =
       "switch(index, operands...) {branches}: the sub-graph of that number runs; the i32 index is clamped";
+  static constexpr FusionKind fusion_kind = FusionKind::branch;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 1;
@@ -45,6 +47,7 @@ struct While : Rule {
       "while(cond_consts..., body_consts..., carry...) {cond, body}: carry = body(body_consts, carry) as long as "
       "cond(cond_consts, carry) holds; a condition of shape S loops for each element: every carry's shape starts with "
       "S, elements whose condition is false keep their carry, and it ends when none is left";
+  static constexpr FusionKind fusion_kind = FusionKind::loop;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 2;
@@ -65,6 +68,7 @@ struct Scan : Rule {
   static constexpr std::string_view doc =
       "scan(consts..., carry..., xs...) {body}: (carry, y) = body(consts, carry, x) for each leading index of the xs, "
       "from the last if `reverse`; results are the last carry and the stacked ys";
+  static constexpr FusionKind fusion_kind = FusionKind::loop;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 1;
@@ -82,6 +86,7 @@ struct Scan : Rule {
 struct Call : Rule {
   static constexpr std::string_view name = "call";
   static constexpr std::string_view doc = "call(operands...) {body}: the sub-graph, under a name";
+  static constexpr FusionKind fusion_kind = FusionKind::call;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 1;
@@ -97,6 +102,7 @@ struct Checkpoint : Rule {
   static constexpr std::string_view name = "checkpoint";
   static constexpr std::string_view doc =
       "checkpoint(operands...) {body}: the sub-graph, whose values derivatives compute again instead of keeping";
+  static constexpr FusionKind fusion_kind = FusionKind::call;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 1;
@@ -113,6 +119,7 @@ struct CustomJvp : Rule {
   static constexpr std::string_view doc =
       "custom_jvp(operands...) {body, jvp}: body, whose derivative is jvp of (operands, tangents) to (results, "
       "tangents)";
+  static constexpr FusionKind fusion_kind = FusionKind::call;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 2;
@@ -128,6 +135,7 @@ struct CustomVjp : Rule {
   static constexpr std::string_view doc =
       "custom_vjp(operands...) {body, fwd, bwd}: body, whose derivative is fwd of operands to (results, residuals) and "
       "bwd of (residuals, cotangents) to cotangents of the operands";
+  static constexpr FusionKind fusion_kind = FusionKind::call;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 3;
@@ -145,6 +153,7 @@ struct CustomLinear : Rule {
   static constexpr std::string_view doc =
       "custom_linear(residuals..., tangents...) {bwd}: the linear function whose transposed is bwd of (residuals, "
       "cotangents) to cotangents of the operands; it cannot be evaluated";
+  static constexpr FusionKind fusion_kind = FusionKind::call;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr int min_subgraphs = 1;
@@ -162,6 +171,7 @@ struct OptimizationBarrier : Rule {
   static constexpr std::string_view name = "optimization_barrier";
   static constexpr std::string_view doc =
       "optimization_barrier(x, after...): x itself, as if it were not known to be, once the others are there";
+  static constexpr FusionKind fusion_kind = FusionKind::elementwise;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = -1;
   static constexpr LowerKind kind = LowerKind::mapped;

@@ -13,6 +13,7 @@ struct DebugPrint : Rule {
   static constexpr std::string_view name = "debug_print";
   static constexpr std::string_view doc =
       "debug_print(x...): writes `format` and a line end to standard output, each {} replaced by an operand";
+  static constexpr FusionKind fusion_kind = FusionKind::effect;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr bool has_effect = true;
@@ -25,6 +26,7 @@ struct DebugPrint : Rule {
 struct HostCall : Rule {
   static constexpr std::string_view name = "host_call";
   static constexpr std::string_view doc = "host_call(x...): calls `function`, a HostFunction, with the operands";
+  static constexpr FusionKind fusion_kind = FusionKind::effect;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = -1;
   static constexpr bool has_effect = true;

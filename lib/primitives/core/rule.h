@@ -12,6 +12,14 @@
 //                                    instead
 //   kind, lower(...)                 how one element of a result is computed (LowerKind)
 //
+// and, of those in code_generation.h, the ones that its kind needs:
+//   fusion_kind                      how the planner fuses it
+//   scalar_op, intrinsic, or compose(ScalarTerm...)
+//                                    elementwise: the operation that code generation emits, the LLVM intrinsic, or an
+//                                    expression of such operations
+//   combiner                         reductions, cumulative operations and scatters: how two values are combined
+//   always_reads                     views: whether each element is an element of the operand, unconditionally
+//
 //   jvp(Jvp&)                        forward mode: tangents of the results (transformation.h), or a type that states
 //                                    why there is none: ZeroDerivative, NotDifferentiable<"reason">; elementwise
 //                                    primitives define `tangent`, one expression, instead
@@ -29,7 +37,9 @@
 #include "calque/ir/graph.h"
 #include "calque/ir/primitive.h"
 
+#include "primitives/core/code_generation.h"
 #include "primitives/core/lowering.h"
+#include "primitives/core/scalar_term.h"
 #include "primitives/core/transformation.h"
 #include "primitives/core/typing.h"
 
@@ -95,6 +105,7 @@ struct Elementwise : Rule {
   static constexpr int max_operands = N;
   static constexpr DTypeSet accepted = Accepted;
   static constexpr LowerKind kind = LowerKind::elementwise;
+  static constexpr FusionKind fusion_kind = FusionKind::elementwise;
   static constexpr DType result_dtype(DType operand) { return operand; }
   static void infer(Typing& t) { infer_elementwise(t, Accepted, &P::result_dtype); }
   /// Defined in elementwise_evaluation.h, from P::element.

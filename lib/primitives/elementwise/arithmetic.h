@@ -9,6 +9,7 @@ namespace calque::primitives {
 struct Neg : Elementwise<Neg, 1, kNumber> {
   static constexpr std::string_view name = "neg";
   static constexpr std::string_view doc = "-x; flips the sign bit of floats, NaN included; integers wrap";
+  static constexpr ScalarOp scalar_op = ScalarOp::neg;
   template <class T>
   static T element(T x) {
     return scalar::neg(x);
@@ -21,6 +22,7 @@ struct Abs : Elementwise<Abs, 1, kNumber> {
   static constexpr std::string_view name = "abs";
   static constexpr std::string_view doc =
       "|x|; clears the sign bit of floats, NaN included; the least signed integer stays; complex gives the modulus";
+  static constexpr ScalarOp scalar_op = ScalarOp::abs;
   static constexpr DType result_dtype(DType d) { return real_of(d); }
   template <class T>
   static auto element(T x) {
@@ -35,6 +37,7 @@ struct Abs : Elementwise<Abs, 1, kNumber> {
 struct Sign : Elementwise<Sign, 1, kReal> {
   static constexpr std::string_view name = "sign";
   static constexpr std::string_view doc = "-1, 0 or 1; sign(-0) = -0, NaN gives NaN";
+  static constexpr ScalarOp scalar_op = ScalarOp::sign;
   template <class T>
   static T element(T x) {
     return scalar::sign(x);
@@ -45,6 +48,7 @@ struct Sign : Elementwise<Sign, 1, kReal> {
 struct Floor : Elementwise<Floor, 1, kReal> {
   static constexpr std::string_view name = "floor";
   static constexpr std::string_view doc = "the greatest integral value not above x; identity on integers";
+  static constexpr ScalarOp scalar_op = ScalarOp::floor;
   template <class T>
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::floor(v); });
@@ -55,6 +59,7 @@ struct Floor : Elementwise<Floor, 1, kReal> {
 struct Ceil : Elementwise<Ceil, 1, kReal> {
   static constexpr std::string_view name = "ceil";
   static constexpr std::string_view doc = "the least integral value not below x; identity on integers";
+  static constexpr ScalarOp scalar_op = ScalarOp::ceil;
   template <class T>
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::ceil(v); });
@@ -65,6 +70,7 @@ struct Ceil : Elementwise<Ceil, 1, kReal> {
 struct Trunc : Elementwise<Trunc, 1, kReal> {
   static constexpr std::string_view name = "trunc";
   static constexpr std::string_view doc = "x rounded toward zero; identity on integers";
+  static constexpr ScalarOp scalar_op = ScalarOp::trunc;
   template <class T>
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::trunc(v); });
@@ -75,6 +81,7 @@ struct Trunc : Elementwise<Trunc, 1, kReal> {
 struct Round : Elementwise<Round, 1, kReal> {
   static constexpr std::string_view name = "round";
   static constexpr std::string_view doc = "the nearest integral value, ties to even; identity on integers";
+  static constexpr ScalarOp scalar_op = ScalarOp::round;
   template <class T>
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::nearbyint(v); });
@@ -85,6 +92,7 @@ struct Round : Elementwise<Round, 1, kReal> {
 struct RoundHalfAway : Elementwise<RoundHalfAway, 1, kReal> {
   static constexpr std::string_view name = "round_half_away";
   static constexpr std::string_view doc = "the nearest integral value, ties away from zero; identity on integers";
+  static constexpr ScalarOp scalar_op = ScalarOp::round_half_away;
   template <class T>
   static T element(T x) {
     return scalar::round_with(x, [](auto v) { return std::round(v); });
@@ -95,6 +103,7 @@ struct RoundHalfAway : Elementwise<RoundHalfAway, 1, kReal> {
 struct Sqrt : Elementwise<Sqrt, 1, kFloat> {
   static constexpr std::string_view name = "sqrt";
   static constexpr std::string_view doc = "the square root, correctly rounded; NaN below zero, sqrt(-0) = -0";
+  static constexpr ScalarOp scalar_op = ScalarOp::sqrt;
   template <class T>
   static T element(T x) {
     return std::sqrt(x);
@@ -105,6 +114,7 @@ struct Sqrt : Elementwise<Sqrt, 1, kFloat> {
 struct Add : Elementwise<Add, 2, kNumber> {
   static constexpr std::string_view name = "add";
   static constexpr std::string_view doc = "x + y; integers wrap";
+  static constexpr ScalarOp scalar_op = ScalarOp::add;
   static constexpr auto attributes = kNoContractAttribute;
   template <class T>
   static T element(T x, T y) {
@@ -120,6 +130,7 @@ struct Add : Elementwise<Add, 2, kNumber> {
 struct Sub : Elementwise<Sub, 2, kNumber> {
   static constexpr std::string_view name = "sub";
   static constexpr std::string_view doc = "x - y; integers wrap";
+  static constexpr ScalarOp scalar_op = ScalarOp::sub;
   static constexpr auto attributes = kNoContractAttribute;
   template <class T>
   static T element(T x, T y) {
@@ -135,6 +146,7 @@ struct Sub : Elementwise<Sub, 2, kNumber> {
 struct Mul : Elementwise<Mul, 2, kNumber> {
   static constexpr std::string_view name = "mul";
   static constexpr std::string_view doc = "x * y; integers wrap; complex is (ac - bd) + (ad + bc)i";
+  static constexpr ScalarOp scalar_op = ScalarOp::mul;
   static constexpr auto attributes = kNoContractAttribute;
   template <class T>
   static T element(T x, T y) {
@@ -151,6 +163,7 @@ struct Div : Elementwise<Div, 2, kNumber> {
   static constexpr std::string_view name = "div";
   static constexpr std::string_view doc =
       "x / y; integers truncate toward zero, x / 0 has all bits set, the least one / -1 is itself";
+  static constexpr ScalarOp scalar_op = ScalarOp::div;
   template <class T>
   static T element(T x, T y) {
     return scalar::div(x, y);
@@ -167,6 +180,7 @@ struct Rem : Elementwise<Rem, 2, kReal> {
   static constexpr std::string_view doc =
       "the remainder of truncated division, with the dividend's sign; integers: x rem 0 = x, the least one rem -1 = 0; "
       "floats: fmod, which is exact, NaN for y = 0 or infinite x, and x for infinite y";
+  static constexpr ScalarOp scalar_op = ScalarOp::rem;
   /// On floats it is a loop, implemented in lib/math.
   static constexpr LowerKind lower_kind(DType d) {
     return is_floating(d) ? LowerKind::function : LowerKind::elementwise;
@@ -182,6 +196,7 @@ struct Rem : Elementwise<Rem, 2, kReal> {
 struct Max : Elementwise<Max, 2, kReal | kBool> {
   static constexpr std::string_view name = "max";
   static constexpr std::string_view doc = "the greater; NaN if either is NaN, max(-0, +0) = +0, or on bool";
+  static constexpr ScalarOp scalar_op = ScalarOp::max;
   template <class T>
   static T element(T x, T y) {
     return scalar::max(x, y);
@@ -193,6 +208,7 @@ struct Max : Elementwise<Max, 2, kReal | kBool> {
 struct Min : Elementwise<Min, 2, kReal | kBool> {
   static constexpr std::string_view name = "min";
   static constexpr std::string_view doc = "the lesser; NaN if either is NaN, min(-0, +0) = -0, and on bool";
+  static constexpr ScalarOp scalar_op = ScalarOp::min;
   template <class T>
   static T element(T x, T y) {
     return scalar::min(x, y);
@@ -204,6 +220,7 @@ struct Min : Elementwise<Min, 2, kReal | kBool> {
 struct Copysign : Elementwise<Copysign, 2, kFloat> {
   static constexpr std::string_view name = "copysign";
   static constexpr std::string_view doc = "x with the sign bit of y";
+  static constexpr ScalarOp scalar_op = ScalarOp::copysign;
   template <class T>
   static T element(T x, T y) {
     return std::copysign(x, y);
@@ -217,6 +234,7 @@ struct Fma : Elementwise<Fma, 3, kFloat> {
   static constexpr std::string_view name = "fma";
   static constexpr std::string_view doc =
       "x * y + z with one rounding; 16-bit floats are the f32 fma rounded to 16 bits";
+  static constexpr ScalarOp scalar_op = ScalarOp::fma;
   template <class T>
   static T element(T x, T y, T z) {
     return std::fma(x, y, z);
@@ -227,6 +245,7 @@ struct Fma : Elementwise<Fma, 3, kFloat> {
 struct Clamp : Elementwise<Clamp, 3, kReal> {
   static constexpr std::string_view name = "clamp";
   static constexpr std::string_view doc = "clamp(lo, x, hi) = min(max(x, lo), hi) with this library's max and min";
+  static constexpr ScalarOp scalar_op = ScalarOp::clamp;
   template <class T>
   static T element(T lo, T x, T hi) {
     return scalar::min(scalar::max(x, lo), hi);

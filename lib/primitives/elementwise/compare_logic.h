@@ -15,6 +15,7 @@ struct Comparison : Elementwise<P, 2, Accepted> {
 struct Eq : Comparison<Eq, kAny> {
   static constexpr std::string_view name = "eq";
   static constexpr std::string_view doc = "x == y";
+  static constexpr ScalarOp scalar_op = ScalarOp::eq;
   template <class T>
   static bool element(T x, T y) {
     return x == y;
@@ -24,6 +25,7 @@ struct Eq : Comparison<Eq, kAny> {
 struct Ne : Comparison<Ne, kAny> {
   static constexpr std::string_view name = "ne";
   static constexpr std::string_view doc = "x != y; true if either is NaN";
+  static constexpr ScalarOp scalar_op = ScalarOp::ne;
   template <class T>
   static bool element(T x, T y) {
     return x != y;
@@ -33,6 +35,7 @@ struct Ne : Comparison<Ne, kAny> {
 struct Lt : Comparison<Lt, kReal | kBool> {
   static constexpr std::string_view name = "lt";
   static constexpr std::string_view doc = "x < y; false < true";
+  static constexpr ScalarOp scalar_op = ScalarOp::lt;
   template <class T>
   static bool element(T x, T y) {
     return x < y;
@@ -42,6 +45,7 @@ struct Lt : Comparison<Lt, kReal | kBool> {
 struct Le : Comparison<Le, kReal | kBool> {
   static constexpr std::string_view name = "le";
   static constexpr std::string_view doc = "x <= y";
+  static constexpr ScalarOp scalar_op = ScalarOp::le;
   template <class T>
   static bool element(T x, T y) {
     return x <= y;
@@ -51,6 +55,7 @@ struct Le : Comparison<Le, kReal | kBool> {
 struct Gt : Comparison<Gt, kReal | kBool> {
   static constexpr std::string_view name = "gt";
   static constexpr std::string_view doc = "x > y";
+  static constexpr ScalarOp scalar_op = ScalarOp::gt;
   template <class T>
   static bool element(T x, T y) {
     return x > y;
@@ -60,6 +65,7 @@ struct Gt : Comparison<Gt, kReal | kBool> {
 struct Ge : Comparison<Ge, kReal | kBool> {
   static constexpr std::string_view name = "ge";
   static constexpr std::string_view doc = "x >= y";
+  static constexpr ScalarOp scalar_op = ScalarOp::ge;
   template <class T>
   static bool element(T x, T y) {
     return x >= y;
@@ -69,6 +75,7 @@ struct Ge : Comparison<Ge, kReal | kBool> {
 struct Not : Elementwise<Not, 1, kBool | kInteger> {
   static constexpr std::string_view name = "not";
   static constexpr std::string_view doc = "logical not of bool, all bits flipped of integers";
+  static constexpr ScalarOp scalar_op = ScalarOp::not_;
   template <class T>
   static T element(T x) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -83,6 +90,7 @@ struct Not : Elementwise<Not, 1, kBool | kInteger> {
 struct And : Elementwise<And, 2, kBool | kInteger> {
   static constexpr std::string_view name = "and";
   static constexpr std::string_view doc = "bitwise and; logical and of bool";
+  static constexpr ScalarOp scalar_op = ScalarOp::and_;
   template <class T>
   static T element(T x, T y) {
     return static_cast<T>(x & y);
@@ -93,6 +101,7 @@ struct And : Elementwise<And, 2, kBool | kInteger> {
 struct Or : Elementwise<Or, 2, kBool | kInteger> {
   static constexpr std::string_view name = "or";
   static constexpr std::string_view doc = "bitwise or; logical or of bool";
+  static constexpr ScalarOp scalar_op = ScalarOp::or_;
   template <class T>
   static T element(T x, T y) {
     return static_cast<T>(x | y);
@@ -103,6 +112,7 @@ struct Or : Elementwise<Or, 2, kBool | kInteger> {
 struct Xor : Elementwise<Xor, 2, kBool | kInteger> {
   static constexpr std::string_view name = "xor";
   static constexpr std::string_view doc = "bitwise exclusive or; != of bool";
+  static constexpr ScalarOp scalar_op = ScalarOp::xor_;
   template <class T>
   static T element(T x, T y) {
     return static_cast<T>(x ^ y);
@@ -114,6 +124,7 @@ struct Shl : Elementwise<Shl, 2, kInteger> {
   static constexpr std::string_view name = "shl";
   static constexpr std::string_view doc =
       "x shifted left by y; a count that is negative or not below the width gives 0";
+  static constexpr ScalarOp scalar_op = ScalarOp::shl;
   template <class T>
   static T element(T x, T y) {
     return scalar::shl(x, y);
@@ -126,6 +137,7 @@ struct ShrArithmetic : Elementwise<ShrArithmetic, 2, kInteger> {
   static constexpr std::string_view doc =
       "x shifted right by y, filled with the sign bit (zeros if unsigned); a count that is negative or not below the "
       "width gives nothing but the fill";
+  static constexpr ScalarOp scalar_op = ScalarOp::shr_arithmetic;
   template <class T>
   static T element(T x, T y) {
     return scalar::shr_arithmetic(x, y);
@@ -137,6 +149,7 @@ struct ShrLogical : Elementwise<ShrLogical, 2, kInteger> {
   static constexpr std::string_view name = "shr_logical";
   static constexpr std::string_view doc =
       "x shifted right by y, filled with zeros; a count that is negative or not below the width gives 0";
+  static constexpr ScalarOp scalar_op = ScalarOp::shr_logical;
   template <class T>
   static T element(T x, T y) {
     return scalar::shr_logical(x, y);
@@ -147,6 +160,7 @@ struct ShrLogical : Elementwise<ShrLogical, 2, kInteger> {
 struct Popcount : Elementwise<Popcount, 1, kInteger> {
   static constexpr std::string_view name = "popcount";
   static constexpr std::string_view doc = "how many bits are set";
+  static constexpr std::string_view intrinsic = "llvm.ctpop";
   template <class T>
   static T element(T x) {
     return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
@@ -157,6 +171,7 @@ struct Popcount : Elementwise<Popcount, 1, kInteger> {
 struct Clz : Elementwise<Clz, 1, kInteger> {
   static constexpr std::string_view name = "clz";
   static constexpr std::string_view doc = "how many zero bits stand above the highest set bit; the width for 0";
+  static constexpr std::string_view intrinsic = "llvm.ctlz";
   template <class T>
   static T element(T x) {
     return static_cast<T>(std::countl_zero(static_cast<std::make_unsigned_t<T>>(x)));
@@ -168,9 +183,11 @@ struct Clz : Elementwise<Clz, 1, kInteger> {
 struct Select : Rule {
   static constexpr std::string_view name = "select";
   static constexpr std::string_view doc = "pred ? x : y, element by element; pred is bool of the same shape";
+  static constexpr ScalarOp scalar_op = ScalarOp::select;
   static constexpr int min_operands = 3;
   static constexpr int max_operands = 3;
   static constexpr LowerKind kind = LowerKind::elementwise;
+  static constexpr FusionKind fusion_kind = FusionKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);

@@ -37,8 +37,5 @@ void Bitcast::evaluate(Evaluation& e) { e.results.emplace_back(e.result_types[0]
 
 void StopGradient::infer(Typing& t) { t.result(t.operand(0)); }
 void StopGradient::evaluate(Evaluation& e) { e.results.push_back(e.operands[0]); }
-Scalar StopGradient::lower(Lowering& l, const Equation&, size_t, std::span<const Scalar> index) {
-  return l.operand(0, index);
-}
 
 }  // namespace calque::primitives

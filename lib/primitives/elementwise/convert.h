@@ -12,10 +12,12 @@ struct Convert : Rule {
       "float "
       "too); float to integer truncates and saturates, NaN gives 0; to bool is x != 0; complex to real drops the "
       "imaginary part";
+  static constexpr ScalarOp scalar_op = ScalarOp::convert;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"dtype", AttributeKind::dtype}};
   static constexpr LowerKind kind = LowerKind::elementwise;
+  static constexpr FusionKind fusion_kind = FusionKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
@@ -26,10 +28,12 @@ struct Convert : Rule {
 struct Bitcast : Rule {
   static constexpr std::string_view name = "bitcast";
   static constexpr std::string_view doc = "the same bits read as `dtype` of the same width; neither bool nor complex";
+  static constexpr ScalarOp scalar_op = ScalarOp::bitcast;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"dtype", AttributeKind::dtype}};
   static constexpr LowerKind kind = LowerKind::elementwise;
+  static constexpr FusionKind fusion_kind = FusionKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
   /// Zero, except for the identity.
@@ -43,10 +47,11 @@ struct StopGradient : Rule {
   static constexpr std::string_view doc = "x itself, constant to derivatives";
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
-  static constexpr LowerKind kind = LowerKind::mapped;
+  static constexpr LowerKind kind = LowerKind::elementwise;
+  static constexpr FusionKind fusion_kind = FusionKind::elementwise;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
-  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
+  static ScalarTerm compose(ScalarTerm x) { return x; }
   using jvp = ZeroDerivative;
   /// No cotangent is propagated.
   static void transpose(Transposition&) {}
@@ -56,6 +61,7 @@ struct StopGradient : Rule {
 struct Real : Elementwise<Real, 1, kComplex> {
   static constexpr std::string_view name = "real";
   static constexpr std::string_view doc = "the real part";
+  static constexpr ScalarOp scalar_op = ScalarOp::unsupported;
   static constexpr DType result_dtype(DType d) { return real_of(d); }
   template <class T>
   static auto element(T x) {
@@ -68,6 +74,7 @@ struct Real : Elementwise<Real, 1, kComplex> {
 struct Imag : Elementwise<Imag, 1, kComplex> {
   static constexpr std::string_view name = "imag";
   static constexpr std::string_view doc = "the imaginary part";
+  static constexpr ScalarOp scalar_op = ScalarOp::unsupported;
   static constexpr DType result_dtype(DType d) { return real_of(d); }
   template <class T>
   static auto element(T x) {
@@ -80,6 +87,7 @@ struct Imag : Elementwise<Imag, 1, kComplex> {
 struct Conj : Elementwise<Conj, 1, kComplex> {
   static constexpr std::string_view name = "conj";
   static constexpr std::string_view doc = "the complex conjugate";
+  static constexpr ScalarOp scalar_op = ScalarOp::unsupported;
   template <class T>
   static T element(T x) {
     return {x.real(), -x.imag()};
@@ -91,6 +99,7 @@ struct Conj : Elementwise<Conj, 1, kComplex> {
 struct Complex : Elementwise<Complex, 2, set_of(DType::f32) | set_of(DType::f64)> {
   static constexpr std::string_view name = "complex";
   static constexpr std::string_view doc = "re + im i";
+  static constexpr ScalarOp scalar_op = ScalarOp::unsupported;
   static constexpr DType result_dtype(DType d) { return d == DType::f64 ? DType::c128 : DType::c64; }
   template <class T>
   static auto element(T re, T im) {

@@ -1,5 +1,7 @@
 #pragma once
 // Indexing by run-time values. No index value causes an access outside an array.
+#include <optional>
+
 #include "primitives/core/rule.h"
 #include "primitives/elementwise/scalar.h"
 #include "primitives/shape/shape.h"
@@ -11,6 +13,7 @@ struct DynamicSlice : Rule {
   static constexpr std::string_view doc =
       "dynamic_slice(x, start...): a window of extents `sizes`; each rank-0 integer start is clamped to "
       "[0, extent - size]";
+  static constexpr bool always_reads = false;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = -1;
   static constexpr std::array attributes{AttributeSpec{"sizes", AttributeKind::integers}};
@@ -24,6 +27,7 @@ struct DynamicUpdateSlice : Rule {
   static constexpr std::string_view doc =
       "dynamic_update_slice(x, update, start...): x with the window at start, clamped to lie inside, replaced by "
       "update";
+  static constexpr bool always_reads = false;
   static constexpr int min_operands = 2;
   static constexpr int max_operands = -1;
   CALQUE_VIEW_RULES;
@@ -45,6 +49,7 @@ struct Gather : Rule {
       "gather(x, indices): windows of x at index vectors; mode fill: a window not wholly inside gives NaN, the least "
       "of "
       "signed, the greatest of unsigned integers, true; mode zero: zeros; mode clip: it is moved inside";
+  static constexpr bool always_reads = false;
   static constexpr int min_operands = 2;
   static constexpr int max_operands = 2;
   static constexpr std::array attributes{AttributeSpec{"collapsed_slice_dims", AttributeKind::integers},
@@ -89,6 +94,7 @@ struct ScatterRule : Rule {
                                          AttributeSpec{"scatter_dims_to_operand_dims", AttributeKind::integers},
                                          AttributeSpec{"update_window_dims", AttributeKind::integers}};
   static constexpr LowerKind kind = LowerKind::structural;
+  static constexpr FusionKind fusion_kind = FusionKind::scatter;
   static void infer(Typing& t) { infer_scatter(t, Accepted); }
   /// Defined in indexing_evaluation.cpp from P::combine.
   static void evaluate(Evaluation& e);
@@ -98,6 +104,7 @@ struct ScatterRule : Rule {
 struct Scatter : ScatterRule<Scatter, kAny> {
   static constexpr std::string_view name = "scatter";
   static constexpr std::string_view doc = "x with windows replaced by updates; the last one in row-major order stays";
+  static constexpr std::nullopt_t combiner = std::nullopt;  // the last update stays
   template <class T>
   static T combine(T, T update) {
     return update;
@@ -109,6 +116,7 @@ struct Scatter : ScatterRule<Scatter, kAny> {
 struct ScatterAdd : ScatterRule<ScatterAdd, kNumber> {
   static constexpr std::string_view name = "scatter_add";
   static constexpr std::string_view doc = "x with updates added; 16-bit floats accumulate in f32 and round once";
+  static constexpr Combiner combiner = Combiner::add;
   template <class T>
   static T combine(T x, T update) {
     return scalar::add(x, update);
@@ -121,6 +129,7 @@ struct ScatterMul : ScatterRule<ScatterMul, kNumber> {
   static constexpr std::string_view name = "scatter_mul";
   static constexpr std::string_view doc =
       "x with updates multiplied in; 16-bit floats accumulate in f32 and round once";
+  static constexpr Combiner combiner = Combiner::mul;
   template <class T>
   static T combine(T x, T update) {
     return scalar::mul(x, update);
@@ -132,6 +141,7 @@ struct ScatterMul : ScatterRule<ScatterMul, kNumber> {
 struct ScatterMin : ScatterRule<ScatterMin, kReal | kBool> {
   static constexpr std::string_view name = "scatter_min";
   static constexpr std::string_view doc = "the min of x and its updates";
+  static constexpr Combiner combiner = Combiner::min;
   template <class T>
   static T combine(T x, T update) {
     return scalar::min(x, update);
@@ -143,6 +153,7 @@ struct ScatterMin : ScatterRule<ScatterMin, kReal | kBool> {
 struct ScatterMax : ScatterRule<ScatterMax, kReal | kBool> {
   static constexpr std::string_view name = "scatter_max";
   static constexpr std::string_view doc = "the max of x and its updates";
+  static constexpr Combiner combiner = Combiner::max;
   template <class T>
   static T combine(T x, T update) {
     return scalar::max(x, update);

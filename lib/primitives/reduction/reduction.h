@@ -21,6 +21,7 @@ struct ReductionRule : Rule {
   static constexpr DTypeSet accepted = Accepted;
   static constexpr std::array attributes{AttributeSpec{"axes", AttributeKind::integers}};
   static constexpr LowerKind kind = LowerKind::structural;
+  static constexpr FusionKind fusion_kind = FusionKind::reduction;
   static void infer(Typing& t) { infer_reduction(t, Accepted); }
   static void batch(Batching& b) { batch_reduction(b); }
 };
@@ -28,6 +29,7 @@ struct ReductionRule : Rule {
 struct ReduceSum : ReductionRule<kNumber> {
   static constexpr std::string_view name = "reduce_sum";
   static constexpr std::string_view doc = "the sum over `axes`; 0 if empty; integers wrap";
+  static constexpr Combiner combiner = Combiner::add;
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
   static void transpose(Transposition& t);
@@ -36,6 +38,7 @@ struct ReduceSum : ReductionRule<kNumber> {
 struct ReduceProd : ReductionRule<kNumber> {
   static constexpr std::string_view name = "reduce_prod";
   static constexpr std::string_view doc = "the product over `axes`; 1 if empty; integers wrap";
+  static constexpr Combiner combiner = Combiner::mul;
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
   using transpose = NotLinear;
@@ -44,6 +47,7 @@ struct ReduceProd : ReductionRule<kNumber> {
 struct ReduceMax : ReductionRule<kReal | kBool> {
   static constexpr std::string_view name = "reduce_max";
   static constexpr std::string_view doc = "the max over `axes`; -inf, the least integer or false if empty";
+  static constexpr Combiner combiner = Combiner::max;
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
   using transpose = NotLinear;
@@ -52,6 +56,7 @@ struct ReduceMax : ReductionRule<kReal | kBool> {
 struct ReduceMin : ReductionRule<kReal | kBool> {
   static constexpr std::string_view name = "reduce_min";
   static constexpr std::string_view doc = "the min over `axes`; +inf, the greatest integer or true if empty";
+  static constexpr Combiner combiner = Combiner::min;
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
   using transpose = NotLinear;
@@ -60,6 +65,7 @@ struct ReduceMin : ReductionRule<kReal | kBool> {
 struct ReduceAnd : ReductionRule<kBool | kInteger> {
   static constexpr std::string_view name = "reduce_and";
   static constexpr std::string_view doc = "the bitwise and over `axes`; all bits set if empty";
+  static constexpr Combiner combiner = Combiner::and_;
   static void evaluate(Evaluation& e);
   using jvp = ZeroDerivative;
   using transpose = NotLinear;
@@ -68,6 +74,7 @@ struct ReduceAnd : ReductionRule<kBool | kInteger> {
 struct ReduceOr : ReductionRule<kBool | kInteger> {
   static constexpr std::string_view name = "reduce_or";
   static constexpr std::string_view doc = "the bitwise or over `axes`; 0 if empty";
+  static constexpr Combiner combiner = Combiner::or_;
   static void evaluate(Evaluation& e);
   using jvp = ZeroDerivative;
   using transpose = NotLinear;
@@ -79,6 +86,7 @@ struct ArgRule : Rule {
   static constexpr std::array attributes{AttributeSpec{"axis", AttributeKind::integer},
                                          AttributeSpec{"dtype", AttributeKind::dtype}};
   static constexpr LowerKind kind = LowerKind::structural;
+  static constexpr FusionKind fusion_kind = FusionKind::reduction;
   static void infer(Typing& t);
   using jvp = ZeroDerivative;
   using transpose = NotLinear;
@@ -89,6 +97,7 @@ struct Argmax : ArgRule {
   static constexpr std::string_view name = "argmax";
   static constexpr std::string_view doc =
       "the index of the greatest along `axis`, of the first NaN if there is one, of the first among equals";
+  static constexpr Combiner combiner = Combiner::argmax;
   static void evaluate(Evaluation& e);
 };
 
@@ -96,6 +105,7 @@ struct Argmin : ArgRule {
   static constexpr std::string_view name = "argmin";
   static constexpr std::string_view doc =
       "the index of the least along `axis`, of the first NaN if there is one, of the first among equals";
+  static constexpr Combiner combiner = Combiner::argmin;
   static void evaluate(Evaluation& e);
 };
 
@@ -110,6 +120,7 @@ struct CumulativeRule : Rule {
   static constexpr std::array attributes{AttributeSpec{"axis", AttributeKind::integer},
                                          AttributeSpec{"reverse", AttributeKind::boolean}};
   static constexpr LowerKind kind = LowerKind::structural;
+  static constexpr FusionKind fusion_kind = FusionKind::cumulative;
   static void infer(Typing& t) { infer_cumulative(t, Accepted); }
   static void batch(Batching& b) { batch_along_axis(b); }
 };
@@ -120,6 +131,7 @@ struct Cumsum : CumulativeRule<kNumber> {
       "sums of all elements up to each along `axis`, from the end if `reverse`; one after the other in the "
       "accumulator's "
       "type";
+  static constexpr Combiner combiner = Combiner::add;
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
   static void transpose(Transposition& t);
@@ -128,6 +140,7 @@ struct Cumsum : CumulativeRule<kNumber> {
 struct Cumprod : CumulativeRule<kNumber> {
   static constexpr std::string_view name = "cumprod";
   static constexpr std::string_view doc = "products of all elements up to each along `axis`, from the end if `reverse`";
+  static constexpr Combiner combiner = Combiner::mul;
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
   using transpose = NotLinear;
@@ -136,6 +149,7 @@ struct Cumprod : CumulativeRule<kNumber> {
 struct Cummax : CumulativeRule<kReal | kBool> {
   static constexpr std::string_view name = "cummax";
   static constexpr std::string_view doc = "max of all elements up to each along `axis`, from the end if `reverse`";
+  static constexpr Combiner combiner = Combiner::max;
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
   using transpose = NotLinear;
@@ -144,6 +158,7 @@ struct Cummax : CumulativeRule<kReal | kBool> {
 struct Cummin : CumulativeRule<kReal | kBool> {
   static constexpr std::string_view name = "cummin";
   static constexpr std::string_view doc = "min of all elements up to each along `axis`, from the end if `reverse`";
+  static constexpr Combiner combiner = Combiner::min;
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
   using transpose = NotLinear;
@@ -160,6 +175,7 @@ struct DotGeneral : Rule {
       AttributeSpec{"lhs_batch", AttributeKind::integers}, AttributeSpec{"lhs_contract", AttributeKind::integers},
       AttributeSpec{"rhs_batch", AttributeKind::integers}, AttributeSpec{"rhs_contract", AttributeKind::integers}};
   static constexpr LowerKind kind = LowerKind::structural;
+  static constexpr FusionKind fusion_kind = FusionKind::contraction;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);

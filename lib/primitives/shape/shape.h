@@ -7,6 +7,7 @@ namespace calque::primitives {
 /// The rules that all views declare: typing, evaluation, index map and batching.
 #define CALQUE_VIEW_RULES                                                                            \
   static constexpr LowerKind kind = LowerKind::mapped;                                               \
+  static constexpr FusionKind fusion_kind = FusionKind::view;                                        \
   static void infer(Typing& t);                                                                      \
   static void evaluate(Evaluation& e);                                                               \
   static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index); \
@@ -15,6 +16,7 @@ namespace calque::primitives {
 struct Iota : Rule {
   static constexpr std::string_view name = "iota";
   static constexpr std::string_view doc = "the index along `axis`, converted from i64 to `dtype` as `convert` does";
+  static constexpr bool always_reads = false;
   static constexpr int min_operands = 0;
   static constexpr int max_operands = 0;
   static constexpr std::array attributes{AttributeSpec{"axis", AttributeKind::integer},
@@ -30,6 +32,7 @@ struct Broadcast : Rule {
   static constexpr std::string_view doc =
       "operand dimension i becomes result dimension axes[i] (strictly increasing) of the same extent, or is stretched "
       "from extent 1; other dimensions repeat";
+  static constexpr bool always_reads = true;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"axes", AttributeKind::integers},
@@ -42,6 +45,7 @@ struct Broadcast : Rule {
 struct Reshape : Rule {
   static constexpr std::string_view name = "reshape";
   static constexpr std::string_view doc = "the same elements in row-major order under another shape";
+  static constexpr bool always_reads = true;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"shape", AttributeKind::integers}};
@@ -53,6 +57,7 @@ struct Reshape : Rule {
 struct Transpose : Rule {
   static constexpr std::string_view name = "transpose";
   static constexpr std::string_view doc = "result dimension i is operand dimension perm[i]";
+  static constexpr bool always_reads = true;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"perm", AttributeKind::integers}};
@@ -64,6 +69,7 @@ struct Transpose : Rule {
 struct Reverse : Rule {
   static constexpr std::string_view name = "reverse";
   static constexpr std::string_view doc = "the elements backwards along `axes`";
+  static constexpr bool always_reads = true;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"axes", AttributeKind::integers}};
@@ -76,6 +82,7 @@ struct Slice : Rule {
   static constexpr std::string_view name = "slice";
   static constexpr std::string_view doc =
       "elements start, start + stride, ... below limit in each dimension; 0 <= start <= limit <= extent, stride >= 1";
+  static constexpr bool always_reads = true;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr std::array attributes{AttributeSpec{"limit", AttributeKind::integers},
@@ -91,6 +98,7 @@ struct Pad : Rule {
   static constexpr std::string_view doc =
       "x with `interior` copies of the rank-0 value between neighbours, then `low` before and `high` after; negative "
       "low and high cut";
+  static constexpr bool always_reads = false;
   static constexpr int min_operands = 2;
   static constexpr int max_operands = 2;
   static constexpr std::array attributes{AttributeSpec{"high", AttributeKind::integers},
@@ -104,6 +112,7 @@ struct Pad : Rule {
 struct Concatenate : Rule {
   static constexpr std::string_view name = "concatenate";
   static constexpr std::string_view doc = "the operands one after the other along `axis`; other extents agree";
+  static constexpr bool always_reads = false;
   static constexpr int min_operands = 1;
   static constexpr int max_operands = -1;
   static constexpr std::array attributes{AttributeSpec{"axis", AttributeKind::integer}};

@@ -8,6 +8,7 @@ struct Forgotten : Rule {
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr LowerKind kind = LowerKind::structural;
+  static constexpr FusionKind fusion_kind = FusionKind::branch;
   static void infer(Typing&) {}
   static void evaluate(Evaluation&) {}
   using jvp = ZeroDerivative;

@@ -1,0 +1,82 @@
+#pragma once
+// Traits of a primitive's struct that say how the planner fuses it and what code generation emits for it. None has a
+// default: a primitive without a trait that it needs does not compile (registry.h).
+#include <cstdint>
+
+namespace calque::primitives {
+
+/// How an equation is fused.
+enum class FusionKind : uint8_t {
+  elementwise,  ///< one element of the result from the same element of each operand
+  view,         ///< an element of the result is some element of some operand
+  reduction,    ///< reduce_*, argmax, argmin
+  contraction,  ///< dot_general
+  cumulative,   ///< cumsum, cumprod, cummax, cummin
+  scatter,      ///< starts a kernel that updates a copy
+  loop,         ///< while, scan
+  branch,       ///< cond, switch
+  call,         ///< inlined before planning
+  effect,       ///< debug_print, host_call
+};
+
+/// The operations on scalars that code generation knows. Primitives name them, compositions use them.
+enum class ScalarOp : uint8_t {
+  unsupported,  ///< of complex numbers, for which no code is generated yet
+  intrinsic,    ///< the LLVM intrinsic that the primitive names
+  neg,
+  abs,
+  sign,
+  floor,
+  ceil,
+  trunc,
+  round,
+  round_half_away,
+  sqrt,
+  not_,
+  add,
+  sub,
+  mul,
+  div,
+  rem,
+  max,
+  min,
+  copysign,
+  and_,
+  or_,
+  xor_,
+  shl,
+  shr_arithmetic,
+  shr_logical,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  fma,
+  clamp,
+  select,
+  convert,
+  bitcast,
+};
+
+/// eq, ne, lt, le, gt and ge, whose results are bool.
+constexpr bool is_comparison(ScalarOp op) { return op >= ScalarOp::eq && op <= ScalarOp::ge; }
+
+/// The combining operation of a reduction. The arg forms have two results each: (value, index i64); the lowest index
+/// wins ties, NaN wins over numbers.
+enum class Combiner : uint8_t { add, mul, max, min, and_, or_, argmax, argmin };
+
+/// The operation on two values; of the arg forms, the comparison that the new value has to pass.
+constexpr ScalarOp scalar_op_of(Combiner combiner) {
+  constexpr ScalarOp kOps[] = {ScalarOp::add,  ScalarOp::mul, ScalarOp::max, ScalarOp::min,
+                               ScalarOp::and_, ScalarOp::or_, ScalarOp::gt,  ScalarOp::lt};
+  return kOps[static_cast<int>(combiner)];
+}
+
+/// max and min, and the arg forms: the result is one of the elements, or its index.
+constexpr bool is_extremum(Combiner combiner) {
+  return combiner == Combiner::max || combiner == Combiner::min || combiner >= Combiner::argmax;
+}
+
+}  // namespace calque::primitives

@@ -1,0 +1,14 @@
+// EXPECT: this primitive combines values and has no combiner
+// FLAGS: -Ilib
+#include "primitives/reduction/reduction.h"
+#include "primitives/registry.h"
+namespace calque::primitives {
+struct Forgotten : ReductionRule<kNumber> {
+  static constexpr std::string_view name = "forgotten";
+  static constexpr std::string_view doc = "reduces and does not say how";
+  static void evaluate(Evaluation&) {}
+  using jvp = ZeroDerivative;
+  using transpose = NotLinear;
+};
+void f(std::span<const Registration> table) { register_primitives(TypeList<Forgotten>{}, table); }
+}  // namespace calque::primitives
