@@ -7,8 +7,14 @@
 
 namespace calque {
 
-// ---- one operand
-#define CALQUE_UNARY(f, R, erased)                                           \
+// ---- one and two operands: a line of elementwise.def for each
+
+#define CALQUE_RESULT_same(T) T
+#define CALQUE_RESULT_inexact(T) inexact_t<T>
+#define CALQUE_RESULT_real(T) real_t<T>
+#define CALQUE_RESULT_bool(T) bool
+
+#define CALQUE_ONE_OPERAND(f, R, erased)                                     \
   template <class T>                                                         \
   Tracer<R> f(const Tracer<T>& x, Loc loc = Loc::current()) {                \
     return detail::apply_unary<Tracer<R>>(#f, &detail::ops::erased, x, loc); \
@@ -17,132 +23,9 @@ namespace calque {
   Array<R> f(const Array<T>& x, Loc loc = Loc::current()) {                  \
     return detail::apply_unary<Array<R>>(#f, &detail::ops::erased, x, loc);  \
   }
-// Integers and bool give float.
-#define CALQUE_INEXACT(f) CALQUE_UNARY(f, inexact_t<T>, f)
-#define CALQUE_SAME(f) CALQUE_UNARY(f, T, f)
-#define CALQUE_REAL(f) CALQUE_UNARY(f, real_t<T>, f)
-#define CALQUE_TEST(f) CALQUE_UNARY(f, bool, f)
-
-/// Square root; NaN below 0, sqrt(-0) = -0. Complex: the branch with a real part that is not negative. Integers and
-/// bool give f32.
-CALQUE_INEXACT(sqrt)
-/// 1 / sqrt(x). Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(rsqrt)
-/// Cube root, of negative numbers too. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(cbrt)
-/// e^x. Also complex. Integers and bool give f32.
-CALQUE_INEXACT(exp)
-/// 2^x. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(exp2)
-/// e^x - 1 without cancellation near 0. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(expm1)
-/// Natural logarithm; -inf at 0, NaN below. Complex: the principal branch. Integers and bool give f32.
-CALQUE_INEXACT(log)
-/// Logarithm to base 2. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(log2)
-/// Logarithm to base 10. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(log10)
-/// log(1 + x) without cancellation near 0. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(log1p)
-/// Sine of x in radians, over the whole range. Also complex. Integers and bool give f32.
-CALQUE_INEXACT(sin)
-/// Cosine of x in radians, over the whole range. Also complex. Integers and bool give f32.
-CALQUE_INEXACT(cos)
-/// Tangent of x in radians, over the whole range. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(tan)
-/// Arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(asin)
-/// Arc cosine in [0, pi]; NaN outside [-1, 1]. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(acos)
-/// Arc tangent in [-pi/2, pi/2]. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(atan)
-/// Hyperbolic sine. Also complex. Integers and bool give f32.
-CALQUE_INEXACT(sinh)
-/// Hyperbolic cosine. Also complex. Integers and bool give f32.
-CALQUE_INEXACT(cosh)
-/// Hyperbolic tangent. Also complex. Integers and bool give f32.
-CALQUE_INEXACT(tanh)
-/// Inverse hyperbolic sine. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(asinh)
-/// Inverse hyperbolic cosine; NaN below 1. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(acosh)
-/// Inverse hyperbolic tangent; infinite at -1 and 1, NaN outside. Integers and bool give f32. Throws DTypeError for
-/// complex x.
-CALQUE_INEXACT(atanh)
-/// 1 / (1 + e^-x). Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(sigmoid)
-/// The error function, 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x. Integers and bool give f32. Throws
-/// DTypeError for complex x.
-CALQUE_INEXACT(erf)
-/// 1 - erf(x) without cancellation. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(erfc)
-/// The inverse of erf; infinite at -1 and 1, NaN outside. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(erfinv)
-/// log |gamma(x)|; +inf at 0 and the negative integers. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(lgamma)
-/// The gamma function; NaN at the negative integers. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(tgamma)
-/// The derivative of lgamma. Integers and bool give f32. Throws DTypeError for complex x.
-CALQUE_INEXACT(digamma)
-
-/// The largest integer that is not above x; the identity of integers. Throws DTypeError for bool and complex x.
-CALQUE_SAME(floor)
-/// The smallest integer that is not below x; the identity of integers. Throws DTypeError for bool and complex x.
-CALQUE_SAME(ceil)
-/// x rounded towards 0; the identity of integers. Throws DTypeError for bool and complex x.
-CALQUE_SAME(trunc)
-/// The nearest integer, ties to even; the identity of integers. Throws DTypeError for bool and complex x.
-CALQUE_SAME(round)
-/// As `round`. Throws DTypeError for bool and complex x.
-CALQUE_SAME(rint)
-/// As `round`. Throws DTypeError for bool and complex x.
-CALQUE_SAME(nearbyint)
-/// The nearest integer, ties away from 0; the identity of integers. Throws DTypeError for bool and complex x.
-CALQUE_SAME(round_half_away)
-/// -1, 0 or 1; sign(-0) = -0, NaN of NaN. Throws DTypeError for bool and complex x.
-CALQUE_SAME(sign)
-/// x * x, of x's type. Throws DTypeError for bool.
-CALQUE_SAME(square)
-/// x where it is above 0, else 0; NaN of NaN. The derivative at 0 is 0. Throws DTypeError for bool and complex x.
-CALQUE_SAME(relu)
-/// The complex conjugate; the identity of real numbers.
-CALQUE_SAME(conj)
-/// The number of bits that are set. Throws DTypeError for anything but integers.
-CALQUE_SAME(popcount)
-/// The number of leading zero bits; the width of 0. Throws DTypeError for anything but integers.
-CALQUE_SAME(clz)
-/// x, treated as a constant by derivatives.
-CALQUE_SAME(stop_gradient)
-/// x unchanged, as unary +.
-CALQUE_SAME(positive)
-
-/// The absolute value (of MIN: MIN); of complex numbers the modulus, of their real type.
-CALQUE_REAL(abs)
-/// As `abs`.
-CALQUE_UNARY(fabs, real_t<T>, abs)
-/// The real part; the identity of real numbers.
-CALQUE_REAL(real)
-/// The imaginary part; 0 of real numbers.
-CALQUE_REAL(imag)
-
-/// True for NaN; false for integers. Of complex numbers: whether either part is NaN.
-CALQUE_TEST(isnan)
-/// True for +-inf; false for integers. Of complex numbers: whether either part is infinite.
-CALQUE_TEST(isinf)
-/// False for NaN and +-inf; true for integers. Of complex numbers: whether both parts are finite.
-CALQUE_TEST(isfinite)
-/// True where the sign bit is set: for -0 and NaNs with that bit too. Throws DTypeError for bool and complex x.
-CALQUE_TEST(signbit)
-
-#undef CALQUE_INEXACT
-#undef CALQUE_SAME
-#undef CALQUE_REAL
-#undef CALQUE_TEST
-#undef CALQUE_UNARY
-
-// ---- two operands: of one type exactly, an overload that is preferred to std::min and the like under
-// `using namespace std`, or of mixed types
-#define CALQUE_BINARY(f, R, M, erased)                                                \
+// Operands of one type exactly, an overload that is preferred to std::min and the like under `using namespace std`, or
+// of mixed types.
+#define CALQUE_TWO_OPERANDS(f, R, M, erased)                                          \
   template <class T>                                                                  \
   Tracer<R> f(const Tracer<T>& x, const Tracer<T>& y, Loc loc = Loc::current()) {     \
     return detail::apply_binary<Tracer<R>>(#f, &detail::ops::erased, x, y, loc);      \
@@ -156,65 +39,28 @@ CALQUE_TEST(signbit)
   out_t<M, X, Y> f(const X& x, const Y& y, Loc loc = Loc::current()) {                \
     return detail::apply_binary<out_t<M, X, Y>>(#f, &detail::ops::erased, x, y, loc); \
   }
-#define CALQUE_PROMOTED_AS(f, erased) CALQUE_BINARY(f, T, CALQUE_M, erased)
-#define CALQUE_PROMOTED(f) CALQUE_PROMOTED_AS(f, f)
-#define CALQUE_INEXACT(f) CALQUE_BINARY(f, inexact_t<T>, inexact_t<CALQUE_M>, f)
 #define CALQUE_M promoted_elem_t<X, Y>
+#define CALQUE_UNARY_BY_HAND(f, result) CALQUE_ONE_OPERAND(f, CALQUE_RESULT_##result(T), f)
+#define CALQUE_UNARY(f, result, rule, Primitive) CALQUE_UNARY_BY_HAND(f, result)
+#define CALQUE_BINARY_BY_HAND(f, result) \
+  CALQUE_TWO_OPERANDS(f, CALQUE_RESULT_##result(T), CALQUE_RESULT_##result(CALQUE_M), f)
+#define CALQUE_BINARY(f, result, rule, Primitive) CALQUE_BINARY_BY_HAND(f, result)
+#include "calque/elementwise.def"
 
-/// The smaller operand; NaN if either is. min(-0, +0) = -0. Throws DTypeError for complex numbers.
-CALQUE_PROMOTED(minimum)
-/// The greater operand; NaN if either is. max(-0, +0) = +0. Throws DTypeError for complex numbers.
-CALQUE_PROMOTED(maximum)
+/// As `abs`.
+CALQUE_ONE_OPERAND(fabs, real_t<T>, abs)
 /// As `minimum`.
-CALQUE_PROMOTED_AS(min, minimum)
+CALQUE_TWO_OPERANDS(min, T, CALQUE_M, minimum)
 /// As `maximum`.
-CALQUE_PROMOTED_AS(max, maximum)
-/// The smaller operand; of a number and NaN the number, as C's fmin. Throws DTypeError for complex numbers.
-CALQUE_PROMOTED(fmin)
-/// The greater operand; of a number and NaN the number, as C's fmax. Throws DTypeError for complex numbers.
-CALQUE_PROMOTED(fmax)
-/// x - y where it is above 0, else 0; NaN if either is. Throws DTypeError for bool and complex numbers.
-CALQUE_PROMOTED(fdim)
-/// x to the power y. Of integers it wraps, and a negative exponent gives 1/x truncated. Throws DTypeError for bool and
-/// complex numbers.
-CALQUE_PROMOTED(pow)
-/// The remainder with the sign of x, as operator % and C's fmod. Of integers, x rem 0 = x. Throws DTypeError for bool
-/// and complex numbers.
-CALQUE_PROMOTED(rem)
-/// As `rem`.
-CALQUE_PROMOTED(fmod)
-/// Python's remainder: of y's sign. Of integers, x mod 0 = x. Throws DTypeError for bool and complex numbers.
-CALQUE_PROMOTED(mod)
-/// Python's quotient, rounded down. Of integers, division by 0 gives -1 (all ones). Throws DTypeError for bool and
-/// complex numbers.
-CALQUE_PROMOTED(floor_divide)
-/// IEEE's remainder: x - n y with n nearest to x / y, ties to even. Throws DTypeError for anything but floating-point
-/// numbers.
-CALQUE_PROMOTED(remainder)
-/// The greatest common divisor, not negative; gcd(0, 0) = 0. Throws DTypeError for anything but integers.
-CALQUE_PROMOTED(gcd)
-/// The least common multiple, not negative; 0 if either is 0. Throws DTypeError for anything but integers.
-CALQUE_PROMOTED(lcm)
-
-/// The angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C. Integers and bool give f32. Throws DTypeError for
-/// complex numbers.
-CALQUE_INEXACT(atan2)
-/// sqrt(x^2 + y^2) without intermediate overflow. Integers and bool give f32. Throws DTypeError for complex numbers.
-CALQUE_INEXACT(hypot)
-/// x with the sign of y. Integers and bool give f32. Throws DTypeError for complex numbers.
-CALQUE_INEXACT(copysign)
-/// The next representable number after x towards y. Integers and bool give f32. Throws DTypeError for complex numbers.
-CALQUE_INEXACT(nextafter)
-/// x log(y), and 0 where x is 0 (unless y is NaN). Integers and bool give f32. Throws DTypeError for complex numbers.
-CALQUE_INEXACT(xlogy)
-/// log(e^x + e^y) without overflow. Integers and bool give f32. Throws DTypeError for complex numbers.
-CALQUE_INEXACT(logaddexp)
+CALQUE_TWO_OPERANDS(max, T, CALQUE_M, maximum)
 
 #undef CALQUE_M
-#undef CALQUE_INEXACT
-#undef CALQUE_PROMOTED
-#undef CALQUE_PROMOTED_AS
-#undef CALQUE_BINARY
+#undef CALQUE_ONE_OPERAND
+#undef CALQUE_TWO_OPERANDS
+#undef CALQUE_RESULT_same
+#undef CALQUE_RESULT_inexact
+#undef CALQUE_RESULT_real
+#undef CALQUE_RESULT_bool
 
 /// x * 2^exponent, rounded once, of x's type (f32 for integers and bool). Throws DTypeError for complex x or an
 /// exponent that is not of integers, ShapeError when shapes do not broadcast.

@@ -12,16 +12,10 @@ namespace {
 
 template <class X>
 constexpr Call kUnary[] = {
-    CALQUE_CHECK(sqrt) CALQUE_CHECK(rsqrt) CALQUE_CHECK(cbrt) CALQUE_CHECK(exp) CALQUE_CHECK(exp2) CALQUE_CHECK(expm1)
-    CALQUE_CHECK(log) CALQUE_CHECK(log2) CALQUE_CHECK(log10) CALQUE_CHECK(log1p) CALQUE_CHECK(sin) CALQUE_CHECK(cos)
-    CALQUE_CHECK(tan) CALQUE_CHECK(asin) CALQUE_CHECK(acos) CALQUE_CHECK(atan) CALQUE_CHECK(sinh) CALQUE_CHECK(cosh)
-    CALQUE_CHECK(tanh) CALQUE_CHECK(asinh) CALQUE_CHECK(acosh) CALQUE_CHECK(atanh) CALQUE_CHECK(sigmoid)
-    CALQUE_CHECK(erf) CALQUE_CHECK(erfc) CALQUE_CHECK(erfinv) CALQUE_CHECK(lgamma) CALQUE_CHECK(tgamma)
-    CALQUE_CHECK(digamma) CALQUE_CHECK(floor) CALQUE_CHECK(ceil) CALQUE_CHECK(trunc) CALQUE_CHECK(round)
-    CALQUE_CHECK(rint) CALQUE_CHECK(nearbyint) CALQUE_CHECK(round_half_away) CALQUE_CHECK(sign) CALQUE_CHECK(square)
-    CALQUE_CHECK(relu) CALQUE_CHECK(conj) CALQUE_CHECK(popcount) CALQUE_CHECK(clz) CALQUE_CHECK(stop_gradient)
-    CALQUE_CHECK(positive) CALQUE_CHECK(abs) CALQUE_CHECK(fabs) CALQUE_CHECK(real) CALQUE_CHECK(imag)
-    CALQUE_CHECK(isnan) CALQUE_CHECK(isinf) CALQUE_CHECK(isfinite) CALQUE_CHECK(signbit)
+#define CALQUE_UNARY_BY_HAND(f, result) CALQUE_CHECK(f)
+#define CALQUE_UNARY(f, result, rule, Primitive) CALQUE_CHECK(f)
+#include "calque/elementwise.def"
+    CALQUE_CHECK(fabs)
 };
 template <class X>
 constexpr Call kReductions[] = {

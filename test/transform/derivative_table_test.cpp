@@ -76,7 +76,14 @@ const std::map<std::string, Function>& functions() {
     std::map<std::string, Function> m;
     // clang-format off
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(x[0], kHere); };
-    CALQUE_INEXACT_UNARY(CALQUE_X)
+#define CALQUE_IF_inexact(f) CALQUE_X(f)
+#define CALQUE_IF_same(f)
+#define CALQUE_IF_bool(f)
+#define CALQUE_UNARY(f, result, rule, Primitive) CALQUE_IF_##result(f)
+#include "calque/elementwise.def"
+#undef CALQUE_IF_inexact
+#undef CALQUE_IF_same
+#undef CALQUE_IF_bool
     CALQUE_X(square) CALQUE_X(relu) CALQUE_X(abs)
 #undef CALQUE_X
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(x[0], x[1], kHere); };

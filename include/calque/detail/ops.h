@@ -14,45 +14,24 @@
 
 namespace calque::detail::ops {
 
-// ---- elementwise, one operand
+// ---- elementwise, one and two operands
+#define CALQUE_UNARY_BY_HAND(f, result) Handle f(const Operand& x, Location at);
+#define CALQUE_UNARY(f, result, rule, Primitive) CALQUE_UNARY_BY_HAND(f, result)
+#define CALQUE_BINARY_BY_HAND(f, result) Handle f(const Operand& x, const Operand& y, Location at);
+#define CALQUE_BINARY(f, result, rule, Primitive) CALQUE_BINARY_BY_HAND(f, result)
+#include "calque/elementwise.def"
 // clang-format off
-// Integers and bool are converted to f32 first.
-#define CALQUE_INEXACT_UNARY(X) \
-  X(sqrt) X(rsqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) \
-  X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(erf) X(erfc) \
-  X(erfinv) X(lgamma) X(tgamma) X(digamma)
-// The operand's dtype is kept.
-#define CALQUE_SAME_UNARY(X) \
-  X(negative) X(positive) X(sign) X(floor) X(ceil) X(trunc) X(round) X(rint) X(nearbyint) X(round_half_away) \
-  X(square) X(relu) X(conj) X(stop_gradient) X(popcount) X(clz) X(bitwise_not)
-// Complex operands give their real type.
-#define CALQUE_REAL_UNARY(X) X(abs) X(real) X(imag)
-#define CALQUE_BOOL_UNARY(X) X(isnan) X(isinf) X(isfinite) X(signbit) X(logical_not)
+// Of operators.
+#define CALQUE_UNARY_OPERATOR_FUNCTIONS(X) X(negative) X(bitwise_not) X(logical_not)
+#define CALQUE_BINARY_OPERATOR_FUNCTIONS(X) \
+  X(add) X(subtract) X(multiply) X(divide) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) X(right_shift) \
+  X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal) X(logical_and) X(logical_or)
 // clang-format on
-
 #define CALQUE_X(f) Handle f(const Operand& x, Location at);
-CALQUE_INEXACT_UNARY(CALQUE_X)
-CALQUE_SAME_UNARY(CALQUE_X)
-CALQUE_REAL_UNARY(CALQUE_X)
-CALQUE_BOOL_UNARY(CALQUE_X)
+CALQUE_UNARY_OPERATOR_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
-
-// ---- elementwise, two operands
-// clang-format off
-#define CALQUE_SAME_BINARY(X) \
-  X(add) X(subtract) X(multiply) X(divide) X(rem) X(fmod) X(mod) X(floor_divide) X(remainder) X(pow) X(minimum) \
-  X(maximum) X(fmin) X(fmax) X(fdim) X(gcd) X(lcm) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) \
-  X(right_shift)
-#define CALQUE_INEXACT_BINARY(X) X(atan2) X(hypot) X(copysign) X(nextafter) X(xlogy) X(logaddexp)
-#define CALQUE_COMPARISON(X) X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal)
-#define CALQUE_LOGICAL(X) X(logical_and) X(logical_or)
-// clang-format on
-
 #define CALQUE_X(f) Handle f(const Operand& x, const Operand& y, Location at);
-CALQUE_SAME_BINARY(CALQUE_X)
-CALQUE_INEXACT_BINARY(CALQUE_X)
-CALQUE_COMPARISON(CALQUE_X)
-CALQUE_LOGICAL(CALQUE_X)
+CALQUE_BINARY_OPERATOR_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
 /// x * 2^exponent, of x's dtype (f32 for integers); the exponent is an integer.
 Handle ldexp(const Operand& x, const Operand& exponent, Location at);

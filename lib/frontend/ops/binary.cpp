@@ -56,6 +56,8 @@ bool record_plain(const Operand& x, const Operand& y, const Site& s, Handle& res
   return true;
 }
 
+// Templates over the primitive P; elementwise.def names some as rules.
+
 template <class P>
 Handle arithmetic(const Operand& x, const Operand& y, const Site& s) {
   const Pair p = promote_operands(x, y, s);
@@ -99,6 +101,17 @@ Handle floats(const Operand& x, const Operand& y, const Site& s) {
   return emit<P>(s, {p.x, p.y});
 }
 
+/// Of a number and NaN the number.
+template <class P>
+Handle ignoring_nan(const Operand& x, const Operand& y, const Site& s) {
+  const Pair p = promote_operands(x, y, s);
+  if (is_complex(p.dtype)) reject(type(p.x), "ordered numbers", s);
+  const Handle both = emit<P>(s, {p.x, p.y});
+  if (!is_floating(p.dtype)) return both;
+  const Handle x_nan = emit<prim::Ne>(s, {p.x, p.x}), y_nan = emit<prim::Ne>(s, {p.y, p.y});
+  return select(x_nan, p.y, select(y_nan, p.x, both, s), s);
+}
+
 template <class P>
 Handle logical(const Operand& x, const Operand& y, const Site& s) {
   const auto truth = [&](const Operand& o) {
@@ -135,6 +148,10 @@ Handle needs_step(Handle rem, Handle y, const Site& s) {
 
 }  // namespace
 
+#define CALQUE_BINARY(f, result, rule, P) \
+  Handle f(const Operand& x, const Operand& y, Location at) { return rule<prim::P>(x, y, {#f, at}); }
+#include "calque/elementwise.def"
+
 // ---- arithmetic
 
 Handle add(const Operand& x, const Operand& y, Location at) {
@@ -164,9 +181,6 @@ Handle divide(const Operand& x, const Operand& y, Location at) {
   Handle r;
   return record_plain<prim::Div>(x, y, s, r) ? r : arithmetic<prim::Div>(x, y, s);
 }
-
-Handle rem(const Operand& x, const Operand& y, Location at) { return real_arithmetic<prim::Rem>(x, y, {"rem", at}); }
-Handle fmod(const Operand& x, const Operand& y, Location at) { return real_arithmetic<prim::Rem>(x, y, {"fmod", at}); }
 
 Handle remainder(const Operand& x, const Operand& y, Location at) {
   const Site s{"remainder", at};
@@ -225,26 +239,6 @@ Handle pow(const Operand& x, const Operand& y, Location at) {
   return emit<prim::Pow>(s, {p.x, p.y});
 }
 
-// ---- extremes
-
-Handle minimum(const Operand& x, const Operand& y, Location at) { return ordered<prim::Min>(x, y, {"minimum", at}); }
-Handle maximum(const Operand& x, const Operand& y, Location at) { return ordered<prim::Max>(x, y, {"maximum", at}); }
-
-namespace {
-template <class P>
-Handle ignoring_nan(const Operand& x, const Operand& y, const Site& s) {
-  const Pair p = promote_operands(x, y, s);
-  if (is_complex(p.dtype)) reject(type(p.x), "ordered numbers", s);
-  const Handle both = emit<P>(s, {p.x, p.y});
-  if (!is_floating(p.dtype)) return both;
-  const Handle x_nan = emit<prim::Ne>(s, {p.x, p.x}), y_nan = emit<prim::Ne>(s, {p.y, p.y});
-  return select(x_nan, p.y, select(y_nan, p.x, both, s), s);
-}
-}  // namespace
-
-Handle fmin(const Operand& x, const Operand& y, Location at) { return ignoring_nan<prim::Min>(x, y, {"fmin", at}); }
-Handle fmax(const Operand& x, const Operand& y, Location at) { return ignoring_nan<prim::Max>(x, y, {"fmax", at}); }
-
 Handle fdim(const Operand& x, const Operand& y, Location at) {
   const Site s{"fdim", at};
   const Pair p = promote_operands(x, y, s);
@@ -254,15 +248,6 @@ Handle fdim(const Operand& x, const Operand& y, Location at) {
 }
 
 // ---- floats
-
-Handle atan2(const Operand& x, const Operand& y, Location at) { return floats<prim::Atan2>(x, y, {"atan2", at}); }
-Handle hypot(const Operand& x, const Operand& y, Location at) { return floats<prim::Hypot>(x, y, {"hypot", at}); }
-Handle copysign(const Operand& x, const Operand& y, Location at) {
-  return floats<prim::Copysign>(x, y, {"copysign", at});
-}
-Handle nextafter(const Operand& x, const Operand& y, Location at) {
-  return floats<prim::Nextafter>(x, y, {"nextafter", at});
-}
 
 Handle xlogy(const Operand& x, const Operand& y, Location at) {
   const Site s{"xlogy", at};

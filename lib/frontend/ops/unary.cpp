@@ -19,6 +19,8 @@ constexpr DType integer_of_width(DType d) {
   }
 }
 
+// The rules of elementwise.def: templates over the primitive P.
+
 /// P of a floating or complex number; integers and bool become f32.
 template <class P>
 Handle inexact_unary(const Operand& x, const Site& s) {
@@ -41,9 +43,26 @@ Handle real_number(const Operand& x, const Site& s) {
 
 /// Rounding to integral values: the identity for integers.
 template <class P>
-Handle rounding(const Operand& x, const Site& s) {
+Handle rounding_unary(const Operand& x, const Site& s) {
   const Handle v = real_number(x, s);
   return is_integer(dtype(v)) ? v : emit<P>(s, {v});
+}
+
+template <class P>
+Handle real_unary(const Operand& x, const Site& s) {
+  return emit<P>(s, {real_number(x, s)});
+}
+
+template <class P>
+Handle integer_unary(const Operand& x, const Site& s) {
+  const Handle v = value(x, s);
+  if (!is_integer(dtype(v))) reject(type(v), "integers", s);
+  return emit<P>(s, {v});
+}
+
+template <class P>
+Handle any_unary(const Operand& x, const Site& s) {
+  return emit<P>(s, {value(x, s)});
 }
 
 Handle constant_bool(bool value, Handle like, const Site& s) {
@@ -66,49 +85,9 @@ Handle infinity_like(Handle v, const Site& s) { return splat(__builtin_inf(), ty
 
 }  // namespace
 
-#define CALQUE_X(f, P) \
-  Handle f(const Operand& x, Location at) { return inexact_unary<prim::P>(x, {#f, at}); }
-CALQUE_X(sqrt, Sqrt)
-CALQUE_X(rsqrt, Rsqrt)
-CALQUE_X(cbrt, Cbrt)
-CALQUE_X(exp, Exp)
-CALQUE_X(exp2, Exp2)
-CALQUE_X(expm1, Expm1)
-CALQUE_X(log, Log)
-CALQUE_X(log2, Log2)
-CALQUE_X(log10, Log10)
-CALQUE_X(log1p, Log1p)
-CALQUE_X(sin, Sin)
-CALQUE_X(cos, Cos)
-CALQUE_X(tan, Tan)
-CALQUE_X(asin, Asin)
-CALQUE_X(acos, Acos)
-CALQUE_X(atan, Atan)
-CALQUE_X(sinh, Sinh)
-CALQUE_X(cosh, Cosh)
-CALQUE_X(tanh, Tanh)
-CALQUE_X(asinh, Asinh)
-CALQUE_X(acosh, Acosh)
-CALQUE_X(atanh, Atanh)
-CALQUE_X(sigmoid, Logistic)
-CALQUE_X(erf, Erf)
-CALQUE_X(erfc, Erfc)
-CALQUE_X(erfinv, ErfInv)
-CALQUE_X(lgamma, Lgamma)
-CALQUE_X(tgamma, Tgamma)
-CALQUE_X(digamma, Digamma)
-#undef CALQUE_X
-
-#define CALQUE_X(f, P) \
-  Handle f(const Operand& x, Location at) { return rounding<prim::P>(x, {#f, at}); }
-CALQUE_X(floor, Floor)
-CALQUE_X(ceil, Ceil)
-CALQUE_X(trunc, Trunc)
-CALQUE_X(round, Round)
-CALQUE_X(rint, Round)
-CALQUE_X(nearbyint, Round)
-CALQUE_X(round_half_away, RoundHalfAway)
-#undef CALQUE_X
+#define CALQUE_UNARY(f, result, rule, P) \
+  Handle f(const Operand& x, Location at) { return rule<prim::P>(x, {#f, at}); }
+#include "calque/elementwise.def"
 
 Handle negative(const Operand& x, Location at) {
   const Site s{"negative", at};
@@ -116,11 +95,6 @@ Handle negative(const Operand& x, Location at) {
 }
 
 Handle positive(const Operand& x, Location at) { return value(x, {"positive", at}); }
-
-Handle sign(const Operand& x, Location at) {
-  const Site s{"sign", at};
-  return emit<prim::Sign>(s, {real_number(x, s)});
-}
 
 Handle square(const Operand& x, Location at) {
   const Site s{"square", at};
@@ -140,23 +114,6 @@ Handle conj(const Operand& x, Location at) {
   const Handle v = value(x, s);
   return is_complex(dtype(v)) ? emit<prim::Conj>(s, {v}) : v;
 }
-
-Handle stop_gradient(const Operand& x, Location at) {
-  const Site s{"stop_gradient", at};
-  return emit<prim::StopGradient>(s, {value(x, s)});
-}
-
-namespace {
-template <class P>
-Handle of_integers(const Operand& x, const Site& s) {
-  const Handle v = value(x, s);
-  if (!is_integer(dtype(v))) reject(type(v), "integers", s);
-  return emit<P>(s, {v});
-}
-}  // namespace
-
-Handle popcount(const Operand& x, Location at) { return of_integers<prim::Popcount>(x, {"popcount", at}); }
-Handle clz(const Operand& x, Location at) { return of_integers<prim::Clz>(x, {"clz", at}); }
 
 Handle bitwise_not(const Operand& x, Location at) {
   const Site s{"bitwise_not", at};

@@ -201,20 +201,24 @@ Handles linspace(const FunctionCall& c) {
 
 const std::map<std::string_view, Function>& functions() {
   static const std::map<std::string_view, Function> table = {
+  // clang-format off
+#define CALQUE_UNARY_BY_HAND(f, result) {#f, &unary<ops::f>},
+#define CALQUE_UNARY(f, result, rule, Primitive) CALQUE_UNARY_BY_HAND(f, result)
+#define CALQUE_BINARY_BY_HAND(f, result) {#f, &binary<ops::f>},
+#define CALQUE_BINARY(f, result, rule, Primitive) CALQUE_BINARY_BY_HAND(f, result)
+#include "calque/elementwise.def"
 #define CALQUE_X(f) {#f, &unary<ops::f>},
-      CALQUE_INEXACT_UNARY(CALQUE_X) CALQUE_SAME_UNARY(CALQUE_X) CALQUE_REAL_UNARY(CALQUE_X) CALQUE_BOOL_UNARY(CALQUE_X)
+      CALQUE_UNARY_OPERATOR_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
 #define CALQUE_X(f) {#f, &binary<ops::f>},
-          CALQUE_SAME_BINARY(CALQUE_X) CALQUE_INEXACT_BINARY(CALQUE_X) CALQUE_COMPARISON(CALQUE_X)
-              CALQUE_LOGICAL(CALQUE_X)
+      CALQUE_BINARY_OPERATOR_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
 #define CALQUE_X(f) {#f, &reduction<ops::f>},
-                  CALQUE_REDUCTION(CALQUE_X)
+      CALQUE_REDUCTION(CALQUE_X)
 #undef CALQUE_X
 #define CALQUE_X(f) {#f, &along_axis<ops::f>},
-                      CALQUE_ALONG_AXIS(CALQUE_X)
+      CALQUE_ALONG_AXIS(CALQUE_X)
 #undef CALQUE_X
-      // clang-format off
       {"ldexp", &binary<ops::ldexp>},
       {"fma", &ternary<ops::fma>}, {"where", &ternary<ops::where>}, {"clip", &ternary<ops::clip>},
       {"complex", &binary<ops::complex>},
