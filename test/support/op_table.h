@@ -61,6 +61,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::ShrLogical, &cases::elementwise<2>>(kInteger),
     row<primitives::Popcount, &cases::elementwise<1>>(kInteger),
     row<primitives::Clz, &cases::elementwise<1>>(kInteger),
+    row<primitives::Signbit, &cases::elementwise<1>>(kReal | kBool),
     row<primitives::Select, &cases::select>(kAny),
     row<primitives::Rsqrt, &cases::elementwise<1>>(kFloat),
     row<primitives::Cbrt, &cases::elementwise<1>>(kFloat),

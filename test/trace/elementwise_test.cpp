@@ -193,6 +193,9 @@ TEST(Tests, OfIntegersAreConstant) {
   EXPECT_EQ(elements<bool>(computed(x, &ops::isnan)), (std::vector<bool>{false, false, false}));
   EXPECT_EQ(elements<bool>(computed(x, &ops::isfinite)), (std::vector<bool>{true, true, true}));
   EXPECT_EQ(elements<bool>(computed(x, &ops::signbit)), (std::vector<bool>{true, false, false}));
+  const AnyArray u = vec<uint8_t>({0, 1, 255}), b = vec<bool>({false, true});
+  EXPECT_EQ(elements<bool>(computed(u, &ops::signbit)), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(elements<bool>(computed(b, &ops::signbit)), (std::vector<bool>{false, false}));
 }
 
 TEST(Relu, KeepsNaNAndDropsNegativeZero) {

@@ -8,17 +8,6 @@ Handle complex_unary(Handle x, const Site& site);
 
 namespace {
 
-constexpr DType integer_of_width(DType d) {
-  switch (size_of(d)) {
-    case 2:
-      return DType::i16;
-    case 4:
-      return DType::i32;
-    default:
-      return DType::i64;
-  }
-}
-
 // The rules of elementwise.def: templates over the primitive P.
 
 /// P of a floating or complex number; integers and bool become f32.
@@ -51,6 +40,14 @@ Handle rounding_unary(const Operand& x, const Site& s) {
 template <class P>
 Handle real_unary(const Operand& x, const Site& s) {
   return emit<P>(s, {real_number(x, s)});
+}
+
+/// Real numbers and bool.
+template <class P>
+Handle ordered_unary(const Operand& x, const Site& s) {
+  const Handle v = value(x, s);
+  if (is_complex(dtype(v))) reject(type(v), "real numbers", s);
+  return emit<P>(s, {v});
 }
 
 template <class P>
@@ -161,16 +158,6 @@ Handle isfinite(const Operand& x, Location at) {
   const Site s{"isfinite", at};
   return float_test(x, s, true, true,
                     [&](Handle v) { return emit<prim::Lt>(s, {emit<prim::Abs>(s, {v}), infinity_like(v, s)}); });
-}
-
-Handle signbit(const Operand& x, Location at) {
-  const Site s{"signbit", at};
-  Handle v = real_number(x, s);
-  const DType d = dtype(v);
-  if (is_unsigned_integer(d)) return constant_bool(false, v, s);
-  // The sign of a NaN or a zero is visible only in its bits.
-  if (is_floating(d)) v = emit<prim::Bitcast>(s, {v}, {{"dtype", integer_of_width(d)}});
-  return emit<prim::Lt>(s, {v, splat(0, type(v), s)});
 }
 
 }  // namespace calque::detail::ops

@@ -179,6 +179,26 @@ struct Clz : Elementwise<Clz, 1, kInteger> {
   using jvp = ZeroDerivative;
 };
 
+struct Signbit : Elementwise<Signbit, 1, kReal | kBool> {
+  static constexpr std::string_view name = "signbit";
+  static constexpr std::string_view doc =
+      "whether the sign bit is set, of zeros and NaNs too; x < 0 of integers; false of bool";
+  static constexpr DType result_dtype(DType) { return DType::bool_; }
+  template <class T>
+  static bool element(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::signbit(x);
+    } else {
+      return x < T{0};
+    }
+  }
+  static ScalarTerm compose(ScalarTerm x) {
+    if (is_floating(x.dtype())) x = bits(x);
+    return apply(ScalarOp::lt, {x, constant(x, 0)});
+  }
+  using jvp = ZeroDerivative;
+};
+
 /// select(pred, on_true, on_false).
 struct Select : Rule {
   static constexpr std::string_view name = "select";
@@ -196,6 +216,6 @@ struct Select : Rule {
 };
 
 using CompareLogicList =
-    TypeList<Eq, Ne, Lt, Le, Gt, Ge, Not, And, Or, Xor, Shl, ShrArithmetic, ShrLogical, Popcount, Clz, Select>;
+    TypeList<Eq, Ne, Lt, Le, Gt, Ge, Not, And, Or, Xor, Shl, ShrArithmetic, ShrLogical, Popcount, Clz, Signbit, Select>;
 
 }  // namespace calque::primitives
