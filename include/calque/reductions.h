@@ -54,6 +54,19 @@ CALQUE_REDUCE(all, bool)
 }  // namespace ops
 #undef CALQUE_REDUCE
 
+/// The sum of the diagonal of the dimensions axis1 and axis2, as numpy.trace: of the elements at index i along axis1
+/// and i + offset along axis2; 0 for an empty diagonal. Of x's type (bool: i32); integers wrap, 16-bit floats
+/// accumulate in f32. Throws ShapeError when x has less than two dimensions and for an axis out of range or given
+/// twice.
+template <ArrayLike X>
+out_t<sum_t<elem_t<X>>, X> trace(const X& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1,
+                                 Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::trace(o[0], offset, axis1, axis2, loc);
+  };
+  return detail::apply<out_t<sum_t<elem_t<X>>, X>>("trace", loc, erased, x);
+}
+
 /// The type of `cq::all`.
 struct all_t {
   /// The reduction `ops::all`: whether all elements are not 0.

@@ -77,6 +77,14 @@ template <ArrayLike X>
 out_t<elem_t<X>, X> roll(const X& x, int64_t shift, int axis, Loc loc = Loc::current()) {
   CALQUE_VIEW(roll(o[0], shift, axis, loc), "roll");
 }
+/// The diagonal of the dimensions axis1 and axis2, as numpy.diagonal: the elements at index i along axis1 and i +
+/// offset along axis2, in the last dimension of the result; the other dimensions come before it, in order. It is empty
+/// when the offset is outside the array. Throws ShapeError when x has less than two dimensions and for an axis out of
+/// range or given twice.
+template <ArrayLike X>
+out_t<elem_t<X>, X> diagonal(const X& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1, Loc loc = Loc::current()) {
+  CALQUE_VIEW(diagonal(o[0], offset, axis1, axis2, loc), "diagonal");
+}
 #undef CALQUE_VIEW
 
 /// x padded with the scalar `value` along each dimension i: `interior[i]` values between elements, then `low[i]` before

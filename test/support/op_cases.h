@@ -159,6 +159,18 @@ inline std::optional<OpCase> concatenate(const OpRequest& r, Rng& rng) {
   return c;
 }
 
+inline std::optional<OpCase> diagonal(const OpRequest& r, Rng& rng) {
+  if (r.shape.rank() < 2) return std::nullopt;
+  List axes;
+  for (int64_t d = 0; d < r.shape.rank(); ++d) axes.push_back(d);
+  rng.shuffle(axes);
+  const int64_t rows = r.shape[static_cast<size_t>(axes[0])], columns = r.shape[static_cast<size_t>(axes[1])];
+  const bool far = rng.chance(5), below = rng.chance(50);
+  const int64_t near = rng.between(-rows - 1, columns + 1);
+  const int64_t offset = far ? (below ? INT64_MIN : INT64_MAX) : near;
+  return OpCase{{main_operand(r, rng)}, {{"axis1", axes[0]}, {"axis2", axes[1]}, {"offset", offset}}, {}};
+}
+
 inline DType index_dtype(Rng& rng) {
   constexpr DType kIndexTypes[] = {DType::i32, DType::i64, DType::u8, DType::u64, DType::i8};
   return rng.pick(kIndexTypes);

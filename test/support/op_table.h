@@ -110,6 +110,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Slice, &cases::slice>(kAny),
     row<primitives::Pad, &cases::pad>(kAny),
     row<primitives::Concatenate, &cases::concatenate>(kAny),
+    row<primitives::Diagonal, &cases::diagonal>(kAny),
     row<primitives::DynamicSlice, &cases::dynamic_slice>(kAny),
     row<primitives::DynamicUpdateSlice, &cases::dynamic_update_slice>(kAny),
     row<primitives::Gather, &cases::gather>(kAny),

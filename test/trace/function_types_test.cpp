@@ -24,6 +24,7 @@ constexpr Call kReductions[] = {
     CALQUE_CHECK_AXIS(argmax) CALQUE_CHECK_AXIS(argmin) CALQUE_CHECK_AXIS(cumsum) CALQUE_CHECK_AXIS(cumprod)
     CALQUE_CHECK_AXIS(cummax) CALQUE_CHECK_AXIS(cummin) CALQUE_CHECK_AXIS(softmax) CALQUE_CHECK_AXIS(log_softmax)
     CALQUE_CHECK_AXIS(layer_norm) CALQUE_CHECK(transpose) CALQUE_CHECK(squeeze) CALQUE_CHECK(flip)
+    CALQUE_CHECK(diagonal) CALQUE_CHECK(trace)
 };
 // clang-format on
 

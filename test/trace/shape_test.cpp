@@ -44,6 +44,26 @@ TEST(Shape, TransposeFlipAndRoll) {
   }
 }
 
+TEST(Shape, Diagonal) {
+  const AnyArray x = counting({2, 3, 4});
+  const auto take = [](int64_t offset, int axis1, int axis2) {
+    return [=](const Operand& o) { return ops::diagonal(o, offset, axis1, axis2, kHere); };
+  };
+  check_view(x, {4, 2}, take(0, 0, 1), [](const Index& i) { return Index{i[1], i[1], i[0]}; });
+  check_view(x, {4, 2}, take(1, 0, 1), [](const Index& i) { return Index{i[1], i[1] + 1, i[0]}; });
+  check_view(x, {4, 1}, take(-1, 0, 1), [](const Index& i) { return Index{i[1] + 1, i[1], i[0]}; });
+  check_view(x, {3, 2}, take(2, 0, -1), [](const Index& i) { return Index{i[1], i[0], i[1] + 2}; });
+  check_view(x, {2, 2}, take(-2, 2, 1), [](const Index& i) { return Index{i[0], i[1], i[1] + 2}; });
+  for (const int64_t offset : {int64_t{3}, int64_t{-2}, INT64_MAX, INT64_MIN}) {
+    check_view(x, {4, 0}, take(offset, 0, 1), [](const Index& i) { return i; });
+  }
+  const auto error = [&](auto f) { return words_of<ShapeError>({x.type()}, [&](const auto& in) { f(in[0]); }); };
+  EXPECT_EQ(error(take(0, 1, 3)), "diagonal: axis 3 is out of range for i32[2,3,4] (model.cpp:42)");
+  EXPECT_EQ(error(take(0, 1, -2)), "diagonal: axis -2 is given twice for i32[2,3,4] (model.cpp:42)");
+  EXPECT_EQ(words_of<ShapeError>({{DType::f32, {3}}}, [](const auto& in) { ops::trace(in[0], 0, 0, 1, kHere); }),
+            "trace: needs an array of two or more dimensions, got f32[3] (model.cpp:42)");
+}
+
 TEST(Shape, RepeatAndTile) {
   const AnyArray x = counting({2, 3});
   check_view(

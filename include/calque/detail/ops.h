@@ -81,6 +81,9 @@ std::vector<Handle> split_at(const Operand& x, std::span<const int64_t> indices,
 Handle tile(const Operand& x, std::span<const int64_t> repetitions, Location at);
 Handle repeat(const Operand& x, int64_t count, int axis, Location at);
 Handle roll(const Operand& x, int64_t shift, int axis, Location at);
+Handle diagonal(const Operand& x, int64_t offset, int axis1, int axis2, Location at);
+/// The sum of a diagonal, in the dtype of `sum`.
+Handle trace(const Operand& x, int64_t offset, int axis1, int axis2, Location at);
 
 // ---- contractions
 Handle matmul(const Operand& a, const Operand& b, Location at);

@@ -70,6 +70,8 @@ Handle slice(Handle x, const Ints& start, const Ints& limit, const Ints& stride,
 /// The slice [start, limit) with `stride` along one axis.
 Handle slice_axis(Handle x, int axis, int64_t start, int64_t limit, int64_t stride, const Site& site);
 Handle select(Handle condition, Handle x, Handle y, const Site& site);
+/// Throws ShapeError for an axis that is out of range and for equal axes.
+Handle diagonal(Handle x, int64_t offset, int axis1, int axis2, const Site& site);
 
 // ---- axes
 

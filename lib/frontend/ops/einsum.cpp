@@ -67,24 +67,12 @@ Spec parse(std::string_view text, const Site& s) {
   return spec;
 }
 
-/// The diagonal of two dimensions of equal extent n: every (n+1)-th element after flattening the two into one.
-Labelled diagonal(const Labelled& x, size_t first, size_t second, const Site& s) {
-  const Shape own = shape(x.value);
-  Ints perm;
-  Labelled out;
-  Ints dims;
-  for (size_t i = 0; i < own.size(); ++i) {
-    if (i == first || i == second) continue;
-    perm.push_back(static_cast<int64_t>(i));
-    out.labels.push_back(x.labels[i]);
-    dims.push_back(own[i]);
+/// The diagonal of two dimensions of one label.
+Labelled diagonal_of(const Labelled& x, size_t first, size_t second, const Site& s) {
+  Labelled out{diagonal(x.value, 0, static_cast<int>(first), static_cast<int>(second), s), {}};
+  for (size_t i = 0; i < x.labels.size(); ++i) {
+    if (i != first && i != second) out.labels.push_back(x.labels[i]);
   }
-  perm.push_back(static_cast<int64_t>(first));
-  perm.push_back(static_cast<int64_t>(second));
-  const int64_t n = own[first];
-  dims.push_back(n * n);
-  const Handle flat = reshape(transpose(x.value, perm, s), Shape(dims), s);
-  out.value = slice_axis(flat, static_cast<int>(dims.size()) - 1, 0, n * n, n + 1, s);
   out.labels.push_back(x.labels[first]);
   return out;
 }
@@ -92,7 +80,7 @@ Labelled diagonal(const Labelled& x, size_t first, size_t second, const Site& s)
 Labelled without_repeats(Labelled x, const Site& s) {
   for (size_t i = 0; i < x.labels.size(); ++i) {
     for (size_t j = i + 1; j < x.labels.size(); ++j) {
-      if (x.labels[i] == x.labels[j]) return without_repeats(diagonal(x, i, j, s), s);
+      if (x.labels[i] == x.labels[j]) return without_repeats(diagonal_of(x, i, j, s), s);
     }
   }
   return x;

@@ -100,6 +100,13 @@ Handle cumulate(const Operand& x, int axis, bool ordered, const Site& s) {
 
 }  // namespace
 
+Handle trace(const Operand& x, int64_t offset, int axis1, int axis2, Location at) {
+  const Site s{"trace", at};
+  const Handle d = diagonal(value(x, s), offset, axis1, axis2, s);
+  const Reduced r = prepare(convert(d, sum_result(dtype(d)), s), Axes{-1}, s);
+  return reduce<prim::ReduceSum>(r.x, r, false, s);
+}
+
 Handle sum(const Operand& x, const Axes& axes, bool keepdims, Location at) {
   return total<prim::ReduceSum>(x, axes, keepdims, {"sum", at});
 }

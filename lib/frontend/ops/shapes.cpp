@@ -136,6 +136,20 @@ Handle squeeze(const Operand& x, const Axes& axes, Location at) {
   return reshape(v, Shape(to), s);
 }
 
+Handle diagonal(Handle x, int64_t offset, int axis1, int axis2, const Site& s) {
+  const Type t = type(x);
+  const int rank = t.shape.rank();
+  if (rank < 2) s.shape_error("needs an array of two or more dimensions, got " + to_string(t));
+  const int64_t a = normal_axis(axis1, rank, t, s), b = normal_axis(axis2, rank, t, s);
+  if (a == b) s.shape_error("axis " + std::to_string(axis2) + " is given twice for " + to_string(t));
+  return emit<prim::Diagonal>(s, {x}, {{"axis1", a}, {"axis2", b}, {"offset", offset}});
+}
+
+Handle diagonal(const Operand& x, int64_t offset, int axis1, int axis2, Location at) {
+  const Site s{"diagonal", at};
+  return diagonal(value(x, s), offset, axis1, axis2, s);
+}
+
 Handle flip(const Operand& x, const Axes& axes, Location at) {
   const Site s{"flip", at};
   const Handle v = value(x, s);

@@ -106,6 +106,18 @@ void Slice::evaluate(Evaluation& e) {
   copy_view(e, strides, base);
 }
 
+void Diagonal::evaluate(Evaluation& e) {
+  const Shape& shape = e.operands[0].shape();
+  const DiagonalRange range(e.attributes, shape);
+  const std::vector<int64_t> from = row_major_strides(shape);
+  std::vector<int64_t> strides;
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (d != range.axis1 && d != range.axis2) strides.push_back(from[d]);
+  }
+  strides.push_back(from[range.axis1] + from[range.axis2]);
+  copy_view(e, strides, range.first1 * from[range.axis1] + range.first2 * from[range.axis2]);
+}
+
 void Pad::evaluate(Evaluation& e) {
   AnyArray& out = e.add_result();
   const AnyArray& x = e.operands[0];

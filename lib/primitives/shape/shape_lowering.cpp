@@ -138,6 +138,18 @@ Scalar Pad::lower(Lowering& l, const Equation& e, size_t result, std::span<const
   return inside.guard([&] { return l.operand(0, in); }, value);
 }
 
+Scalar Diagonal::lower(Lowering& l, const Equation& e, size_t, std::span<const Scalar> index) {
+  const Shape& from = l.graph().shape(e.operand(0));
+  const DiagonalRange range(e.attributes(), from);
+  const auto along = [&](int64_t first) { return first == 0 ? index.back() : l.add(index.back(), l.index(first)); };
+  Indices in;
+  size_t next = 0;
+  for (size_t d = 0; d < from.size(); ++d) {
+    in.push_back(d == range.axis1 ? along(range.first1) : d == range.axis2 ? along(range.first2) : index[next++]);
+  }
+  return l.operand(0, in);
+}
+
 Scalar Concatenate::lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index) {
   const auto axis = static_cast<size_t>(e.attributes().integer("axis"));
   const int64_t total = l.graph().shape(e.result(result))[axis];

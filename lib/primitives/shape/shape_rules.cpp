@@ -108,6 +108,39 @@ void Slice::batch(Batching& b) {
                                            {"stride", prepended(1, b.attributes().ints("stride"))}}));
 }
 
+// ---- diagonal
+
+void Diagonal::jvp(Jvp& j) { same_view(j); }
+
+/// Repeats the cotangents, padded to the extent of axis1, along axis2, and keeps those on the diagonal.
+void Diagonal::transpose(Transposition& t) {
+  const Type& x = t.operand_type(0);
+  const DiagonalRange range(t.attributes(), x.shape);
+  const Writer& w = t.writer;
+  const size_t last = w.shape(t.cotangents[0]).size() - 1;
+  List low(last + 1, 0), high(last + 1, 0), axes;
+  low[last] = range.first1;
+  high[last] = x.shape[range.axis1] - range.first1 - range.length;
+  const Value padded = pad(w, t.cotangents[0], std::move(low), std::move(high), List(last + 1, 0));
+  for (size_t d = 0; d < x.shape.size(); ++d) {
+    if (d != range.axis2) axes.push_back(static_cast<int64_t>(d));
+  }
+  const Value rows = w.move_axis(padded, last, range.axis1 - (range.axis2 < range.axis1 ? 1 : 0));
+  const auto along = [&](size_t axis, int64_t first) {
+    const Value index = w.iota(DType::i64, x.shape, static_cast<int64_t>(axis));
+    return w.add(index, w.splat(-static_cast<double>(first), w.type(index)));
+  };
+  const Value on = w.emit(id_of<Eq>, {along(range.axis1, range.first1), along(range.axis2, range.first2)});
+  t.add(0, w.select(on, w.broadcast(rows, x.shape, std::move(axes)), w.zeros(x)));
+}
+
+void Diagonal::batch(Batching& b) {
+  const Attributes& a = b.attributes();
+  b.result(b.emit<Diagonal>(
+      {b.operands[0]},
+      {{"axis1", a.integer("axis1") + 1}, {"axis2", a.integer("axis2") + 1}, {"offset", a.integer("offset")}}));
+}
+
 // ---- pad
 
 void Pad::jvp(Jvp& j) { j.add(j.emit<Pad>({j.tangent_or_zero(0), j.tangent_or_zero(1)}, j.attributes())); }

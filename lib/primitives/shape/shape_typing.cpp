@@ -1,4 +1,6 @@
 // Typing rules of the views.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "primitives/shape/shape.h"
@@ -111,6 +113,29 @@ void Pad::infer(Typing& t) {
     }
     shape.push_back(extent);
   }
+  t.result(x.dtype, shape);
+}
+
+DiagonalRange::DiagonalRange(const Attributes& attributes, const Shape& shape)
+    : axis1(static_cast<size_t>(attributes.integer("axis1"))), axis2(static_cast<size_t>(attributes.integer("axis2"))) {
+  // An offset outside the array gives an empty diagonal wherever it is: clamping avoids overflow.
+  const int64_t offset = std::clamp(attributes.integer("offset"), -shape[axis1], shape[axis2]);
+  first1 = std::max<int64_t>(-offset, 0);
+  first2 = std::max<int64_t>(offset, 0);
+  length = std::min(shape[axis1] - first1, shape[axis2] - first2);
+}
+
+void Diagonal::infer(Typing& t) {
+  const Type& x = t.operand(0);
+  const int64_t axis1 = t.integer("axis1"), axis2 = t.integer("axis2");
+  t.check_axis("axis1", axis1, x.shape.rank());
+  t.check_axis("axis2", axis2, x.shape.rank());
+  if (axis1 == axis2) t.shape_error(fmt::format("expects two axes, got axis {} twice", axis1));
+  List shape;
+  for (int64_t d = 0; d < x.shape.rank(); ++d) {
+    if (d != axis1 && d != axis2) shape.push_back(x.shape[static_cast<size_t>(d)]);
+  }
+  shape.push_back(DiagonalRange(t.attributes(), x.shape).length);
   t.result(x.dtype, shape);
 }
 

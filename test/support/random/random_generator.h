@@ -60,6 +60,7 @@ class Generator {
   void broadcast(Value x);
   void reshape(Value x);
   void slice(Value x);
+  void diagonal(Value x);
   void pad(Value x);
   void concatenate(Value x);
   void iota();

@@ -43,7 +43,7 @@ std::vector<int64_t> Generator::factors(int64_t n) {
 void Generator::view() {
   const Value x = any();
   const size_t rank = graph_.shape(x).size();
-  switch (rng_.below(8)) {
+  switch (rng_.below(9)) {
     case 0:
       return iota();
     case 1:
@@ -66,6 +66,8 @@ void Generator::view() {
       return slice(x);
     case 6:
       return pad(x);
+    case 7:
+      return diagonal(x);
     default:
       return concatenate(x);
   }
@@ -104,6 +106,16 @@ void Generator::reshape(Value x) {
   if (!enabled("reshape")) return;
   const List dims = factors(graph_.shape(x).num_elements());
   emit<primitives::Reshape>({x}, {{"shape", dims}});
+}
+
+void Generator::diagonal(Value x) {
+  const Shape from = graph_.shape(x);
+  if (from.size() < 2 || !enabled("diagonal")) return;
+  const size_t a = rng_.below(from.size()), skipped = rng_.below(from.size() - 1),
+               b = skipped < a ? skipped : skipped + 1;
+  const int64_t offset = rng_.chance(40) ? 0 : rng_.between(-from[a], from[b]);
+  emit<primitives::Diagonal>(
+      {x}, {{"axis1", static_cast<int64_t>(a)}, {"axis2", static_cast<int64_t>(b)}, {"offset", offset}});
 }
 
 void Generator::slice(Value x) {
