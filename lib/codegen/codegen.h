@@ -62,14 +62,19 @@ struct CodegenOptions {
   /// it; functions that they call run in the caller's mode.
   bool flush_subnormals = false;
   bool sanitize = false;  ///< run LLVM's AddressSanitizer pass over the module
-  /// Minimizes compile time. The code computes the same bits (except with fast_math).
+  /// Minimizes compile time: machine code is not optimized. The code computes the same bits (except with fast_math).
   bool quick = false;
+  /// `quick` for a program that takes long to optimize: see CompiledProgram::is_quick.
+  bool quick_if_large = false;
   /// Functions of lib/math are only declared, and `compile` links those that the process shares. Otherwise the module
   /// defines them.
   bool shares_functions = false;
   std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` requires
   /// Compiles the modules of a large program in parallel; null: sequentially. The code is the same.
   decltype(RuntimeTable::parallel_for) parallel_for = nullptr;
+  /// Called between the modules of a program that are compiled sequentially: at these points the thread holds no lock
+  /// of code generation. Null: nothing is called.
+  void (*between_modules)() = nullptr;
   /// If set: emits a scalar entry, if the program allows one, that takes the values of the first inputs. These are
   /// their types. See CompiledProgram::scalar_entry.
   std::optional<std::vector<DType>> scalar_arguments = std::nullopt;
@@ -97,6 +102,8 @@ class CompiledProgram {
   /// integers and f32 and f64 as in C. Non-null if it was requested and the program calls neither host functions nor
   /// other threads.
   virtual const void* scalar_entry() const = 0;
+  /// Whether `quick` or `quick_if_large` left the machine code unoptimized.
+  virtual bool is_quick() const = 0;
   /// Approximate bytes of memory of the code and the linker's data about it.
   virtual size_t bytes() const = 0;
 };
@@ -119,6 +126,8 @@ std::string assembly(const kernel::Program& program, const CodegenOptions& optio
 std::string object(const kernel::Program& program, const CodegenOptions& options);
 /// False once the process is exiting and LLVM's static objects are being destroyed: nothing can be compiled then.
 bool can_compile();
+/// In the child of a fork: threads that were compiling do not exist there, so the child's exit does not wait for them.
+void forget_other_threads() noexcept;
 /// The resolved CPU name and feature string: part of every cache key.
 std::string target_description(const TargetOptions& options);
 /// The version of LLVM that generates code, as "22.1.0".

@@ -19,6 +19,11 @@ PassLog new_pass_log() {
   return PassLog([](std::string_view) { return true; });
 }
 
+std::string title_of(const CompileReport& report, const Graph& graph) {
+  if (!report.title.empty()) return report.title;
+  return graph.name().empty() ? "graph" : graph.name();
+}
+
 void log_compilation(const std::string& title, const CompileReport& r) {
   if (!r.compiled || !logs_compilations()) return;
   const auto ms = [](double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "calque/device.h"
+#include "calque/ir/graph.h"
 
 #include "ir/pass_log.h"
 
@@ -25,6 +26,9 @@ struct CompileReport {
   PassLog passes = new_pass_log();
   double total = 0;  ///< wall time, without tracing: modules are compiled in parallel
 };
+
+/// The title of the report, else the graph's name, else "graph".
+std::string title_of(const CompileReport& report, const Graph& graph);
 
 /// The pass that records a graph.
 inline constexpr PassInfo kTracePass = {"trace", "records a graph by running the function on tracers"};

@@ -40,7 +40,7 @@ uint64_t hash_of(const Key& key) {
   return hash ^
          (uint64_t(key.options.strict) | uint64_t(key.options.fast_math) << 1 | uint64_t(key.options.reference) << 2 |
           uint64_t(key.options.deterministic) << 3 | uint64_t(key.options.flush_subnormals) << 4 |
-          static_cast<uint64_t>(key.options.scalar_arguments) << 8);
+          static_cast<uint64_t>(key.options.tier) << 5 | static_cast<uint64_t>(key.options.scalar_arguments) << 8);
 }
 
 struct Entry {
@@ -70,8 +70,7 @@ std::shared_ptr<const Executable> compile_graph(const Graph& graph, std::span<co
 
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
                                        const CompileOptions& options, CompileReport& report) {
-  std::string title = report.title.empty() ? graph.name() : report.title;
-  if (title.empty()) title = "graph";
+  const std::string title = title_of(report, graph);
   report.passes.add(kTracePass.name, report.trace, PassLog::Over::whole, [&](std::ostream& out) { out << graph; });
   std::shared_ptr<const Executable> executable;
   try {
@@ -118,7 +117,7 @@ size_t Executable::bytes() const {
   constexpr size_t kValue = 128, kEquation = 512, kModule = size_t{256} << 10;
   size_t bytes = sizeof(Executable) + (inputs.size() + outputs.size()) * kValue;
   for (const AnyArray& array : constant_arrays) bytes += array.bytes();
-  if (code) bytes += code->bytes();
+  if (code) bytes += (is_tiered ? 2 : 1) * code->bytes();  // optimized code takes about as much
   if (graph) bytes += graph->num_values() * kValue + graph->num_equations() * kEquation;
   if (device) bytes += kModule;
   return bytes;

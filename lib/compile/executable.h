@@ -1,6 +1,7 @@
 #pragma once
 // An executable is an entry of the process-wide cache: a graph without large constants, compiled for given input
 // layouts, options and target, with everything that a call needs as plain pointers.
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "calque/ir/graph.h"
+#include "calque/tier.h"
 
 #include "codegen/codegen.h"
 #include "compile/compile_log.h"
@@ -33,8 +35,12 @@ struct CompileOptions {
   bool deterministic = false;
   /// Subnormal operands and results of arithmetic are flushed to zero; fast_math implies this.
   bool flush_subnormals = false;
+  /// How much is optimized before the first call runs.
+  calque::tier tier = calque::tier::automatic;
   /// Where the code runs. Inputs of devices other than the CPU are row-major.
   Device device = {};
+  /// Whether the tier is of consequence: code for GPUs and scalar entries is optimized at once.
+  bool compiles_tiers() const { return device.kind == Device::Kind::cpu && scalar_arguments < 0; }
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
@@ -44,7 +50,8 @@ using Strides = Shape::Dims;
 class DeviceProgram;
 
 struct Executable {
-  codegen::CompiledProgram::Entry entry = nullptr;
+  /// Null if nothing is to be computed. Replaced by the entry of optimized code when that is ready.
+  mutable std::atomic<codegen::CompiledProgram::Entry> entry{nullptr};
   std::vector<Type> inputs;
   std::vector<Strides> input_strides;
   std::vector<Type> outputs;
@@ -59,6 +66,9 @@ struct Executable {
   // ---- owners of the pointers above
   std::vector<AnyArray> constant_arrays;
   std::shared_ptr<const codegen::CompiledProgram> code;
+  /// Replaces `code`, which calls may still be running. Written once, before `entry`.
+  mutable std::shared_ptr<const codegen::CompiledProgram> optimized;
+  bool is_tiered = false;              ///< `code` is quickly made; optimized code follows
   std::shared_ptr<const Graph> graph;  ///< of the reference backend
   reference::Options evaluation;       ///< of the reference backend
   /// In place of an entry: the program that runs on a device.
@@ -66,6 +76,9 @@ struct Executable {
   /// In place of an entry: an executable that runs on the host, with inputs and outputs on a device.
   std::shared_ptr<const Executable> host;
   bool copies_inputs = false;  ///< of the reference backend: a host function may retain them
+
+  /// Whether calls still run code that is to be replaced.
+  bool awaits_optimized() const { return is_tiered && entry.load(std::memory_order_relaxed) == code->entry(); }
 
   /// Approximate memory in bytes: code, constants, tables.
   size_t bytes() const;

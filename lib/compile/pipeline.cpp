@@ -6,6 +6,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/llvm/target.h"
+#include "compile/background.h"
 #include "compile/compiler.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
@@ -73,11 +74,23 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options) {
   return o;
 }
 
+namespace {
+
+/// Whether calls may run quickly made code first. With fast_math optimization changes bits; dumps and sanitizers are
+/// for the code that stays.
+bool is_tiered(const CompileOptions& options) {
+  return options.tier == tier::automatic && options.compiles_tiers() && !options.fast_math &&
+         environment().dump.empty() && !environment().sanitize && can_optimize_later();
+}
+
+}  // namespace
+
 std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
                                                          const CompileOptions& options, CompileReport& report) {
   const Graph simplified = simplified_graph(graph, options, &report.passes);
-  kernel::Program program = plan_graph(simplified, strides, options, &report.passes);
-  report.kernels = program.kernels.size();
+  const auto program =
+      std::make_shared<const kernel::Program>(plan_graph(simplified, strides, options, &report.passes));
+  report.kernels = program->kernels.size();
   auto executable = std::make_shared<Executable>();
   codegen::CodegenOptions code = codegen_options(options);
   code.parallel_for = &parallel_for;
@@ -87,7 +100,9 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
     for (int i = 0; i < options.scalar_arguments; ++i)
       code.scalar_arguments->push_back(graph.dtype(graph.inputs()[static_cast<size_t>(i)]));
   }
-  executable->code = codegen::compile(program, code);
+  code.quick = options.tier == tier::quick && options.compiles_tiers();
+  code.quick_if_large = is_tiered(options);
+  executable->code = codegen::compile(*program, code);
   executable->entry = executable->code->entry();
   executable->inputs = graph.input_types();
   executable->set_outputs(graph.output_types());
@@ -95,11 +110,13 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
     executable->input_strides.push_back(
         i < strides.size() && !strides[i].empty() ? strides[i] : row_major_strides(executable->inputs[i].shape));
   }
-  executable->workspace_bytes = program.workspace_bytes;
-  executable->in_place = std::move(program.in_place);
-  executable->host_functions = std::move(program.host_functions);
-  executable->constant_arrays = std::move(program.constants);
+  executable->workspace_bytes = program->workspace_bytes;
+  executable->in_place = program->in_place;
+  executable->host_functions = program->host_functions;
+  executable->constant_arrays = program->constants;
   for (const AnyArray& a : executable->constant_arrays) executable->constants.push_back(a.data());
+  executable->is_tiered = code.quick_if_large && executable->code->is_quick();
+  if (executable->is_tiered) optimize_later(executable, program, code, title_of(report, graph));
   return executable;
 }
 

@@ -28,6 +28,8 @@ inline constexpr EnvironmentVariable kEnvironmentTable[] = {
     {"CALQUE_NUM_THREADS", "1 to 1024", "all processors", "the maximum number of threads of one kernel"},
     {"CALQUE_CODE_MEMORY", "bytes, as 64M or 2G", "256M",
      "capacity of the caches of code and captured data, per function and per process"},
+    {"CALQUE_TIER", "automatic, quick, best", "automatic",
+     "how much is optimized before the first call runs, for functions that do not choose"},
     {"CALQUE_LOG", "off, error, warn, info, debug, trace; compile", "warn",
      "how much is logged to standard error; compile: the time of each stage of each compilation"},
     {"CALQUE_DUMP", "a path", "none", "a folder into which the program is written after each pass of each compilation"},

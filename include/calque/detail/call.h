@@ -13,6 +13,7 @@
 
 #include "calque/detail/loaded_module.h"
 #include "calque/detail/tree_walk.h"
+#include "calque/tier.h"
 
 namespace calque {
 
@@ -34,12 +35,16 @@ struct JitOptions {
   /// Subnormal operands and results of arithmetic are flushed to zero (on a GPU: those of f32). The calling thread's
   /// floating-point mode is set for the duration of the call only; host_call runs under the caller's.
   bool flush_subnormals = false;
+  /// How much is optimized before the first call runs.
+  calque::tier tier = calque::tier::automatic;
 };
 
 /// The numbers of calls without and with tracing, and of cached signatures.
 struct CacheInfo {
   uint64_t hits = 0, misses = 0;
   size_t entries = 0;
+  /// Cached signatures whose calls run quickly made code until optimized code is ready (calque::tier::automatic).
+  size_t awaiting_optimization = 0;
 };
 
 namespace detail {

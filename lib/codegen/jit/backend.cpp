@@ -33,6 +33,9 @@ namespace {
 // A module with a longer basic block is mostly straight-line code: it is compiled with less optimization.
 constexpr size_t kStraight = 500;
 
+// Optimized machine code for more instructions than this takes more than about 0.1 s.
+constexpr size_t kLarge = 6000;
+
 bool is_forwarding_module(const llvm::Module& module) {
   return std::all_of(module.begin(), module.end(),
                      [](const llvm::Function& f) { return f.isDeclaration() || only_forwards_pointers(f); });
@@ -65,6 +68,12 @@ llvm::CodeGenOptLevel level_for(const llvm::Module& module, const CodegenOptions
   for (const llvm::Function& f : module)
     for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
   return longest > kStraight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
+}
+
+size_t num_instructions(const llvm::Module& module) {
+  size_t n = 0;
+  for (const llvm::Function& f : module) n += f.getInstructionCount();
+  return n;
 }
 
 // A target machine and the passes that run before it.
@@ -210,8 +219,10 @@ class Pool {
 
 class LinkedProgram final : public CompiledProgram {
  public:
-  LinkedProgram(std::vector<Object> objects, bool scalar, Session& session, const Session::Libraries& libraries)
+  LinkedProgram(std::vector<Object> objects, bool scalar, bool quick, Session& session,
+                const Session::Libraries& libraries)
       : bytes_(bytes_of(objects)),
+        quick_(quick),
         linked_(std::move(objects), scalar ? kScalarEntryName : kEntryName, session, libraries) {
     if (scalar) {
       scalar_entry_ = linked_.address();
@@ -221,6 +232,7 @@ class LinkedProgram final : public CompiledProgram {
   }
   Entry entry() const override { return entry_; }
   const void* scalar_entry() const override { return scalar_entry_; }
+  bool is_quick() const override { return quick_; }
   size_t bytes() const override { return bytes_; }
 
  private:
@@ -233,6 +245,7 @@ class LinkedProgram final : public CompiledProgram {
   }
 
   size_t bytes_;
+  bool quick_;
   Linked linked_;
   Entry entry_ = nullptr;
   const void* scalar_entry_ = nullptr;
@@ -315,6 +328,7 @@ class Compilation {
     run_on(module_, &log_, kPairSincos, [&] { MathFunctions(module_, target_, options).pair_sines(); });
     run_on(module_, &log_, kInlineMath, [&] { backend_->inline_functions(module_); });
     run_on(module_, &log_, kOutline, [&] { outline(module_); });
+    if (options_.quick_if_large && num_instructions(module_) > kLarge) options_.quick = true;
 #ifndef NDEBUG
     std::string text;
     llvm::raw_string_ostream out(text);
@@ -333,6 +347,7 @@ class Compilation {
     return backend_->emit(module_, type, level);
   }
   bool is_scalar() const { return scalar_; }
+  bool is_quick() const { return options_.quick; }
   PassLog& log() { return log_; }
   /// The libraries that hold the functions of lib/math that the module declares.
   Session::Libraries libraries(Session& session) {
@@ -350,7 +365,7 @@ class Compilation {
  private:
   std::vector<Object> objects_of(const Partitions& partitions);
 
-  const CodegenOptions& options_;
+  CodegenOptions options_;
   PassLog own_log_;
   PassLog& log_;
   TargetInfo target_;
@@ -414,7 +429,10 @@ std::vector<Object> Compilation::objects_of(const Partitions& partitions) {
   if (options_.parallel_for) {
     options_.parallel_for(nullptr, count, 1, body, &tasks);
   } else {
-    body(&tasks, 0, count);
+    for (PartitionTask& task : tasks) {
+      if (options_.between_modules) options_.between_modules();
+      task.run();
+    }
   }
   for (const PartitionTask& task : tasks) log_.append(task.log);
   std::vector<Object> objects;
@@ -463,13 +481,16 @@ std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, c
     const Session::Libraries libraries = compilation.libraries(session);
     std::vector<Object> objects = compilation.objects();
     Stopwatch stopwatch;
-    auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar(), session, libraries);
+    auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar(), compilation.is_quick(),
+                                                  session, libraries);
     compilation.log().add(kLink, stopwatch.lap());
     return linked;
   });
 }
 
 bool can_compile() { return !llvm_has_ended(); }
+
+void forget_other_threads() noexcept { forget_threads_inside_llvm(); }
 
 std::string llvm_version() { return LLVM_VERSION_STRING; }
 

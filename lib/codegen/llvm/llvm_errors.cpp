@@ -69,6 +69,8 @@ void on_bad_alloc(void*, const char* reason, bool) {
 
 bool llvm_has_ended() { return ended.load(std::memory_order_relaxed); }
 
+void forget_threads_inside_llvm() noexcept { inside.store(scopes > 0 ? 1 : 0); }
+
 LlvmScope::LlvmScope() {
   if (scopes == 0) inside.fetch_add(1);
   if (ended.load()) {

@@ -32,6 +32,9 @@ namespace calque::codegen {
 /// LLVM's static objects are being or have been destroyed: the program is ending and no more code can be generated.
 bool llvm_has_ended();
 
+/// In the child of a fork: no other thread is inside LLVM.
+void forget_threads_inside_llvm() noexcept;
+
 /// During its lifetime LLVM's fatal errors on this thread are thrown as CompileError or std::bad_alloc. Throws
 /// CompileError if LLVM has ended.
 class LlvmScope {

@@ -127,8 +127,8 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
   const Device device = options.device.value_or(Device{});
   state->options_word = uint64_t(options.fast_math) | uint64_t(options.strict) << 1 |
                         uint64_t(options.deterministic) << 2 | uint64_t(options.device.has_value()) << 3 |
-                        uint64_t(options.flush_subnormals) << 4 | uint64_t(device.kind) << 8 |
-                        uint64_t(device.index & 0xffff) << 16;
+                        uint64_t(options.flush_subnormals) << 4 | uint64_t(options.tier) << 5 |
+                        uint64_t(device.kind) << 8 | uint64_t(device.index & 0xffff) << 16;
   for (const int position : options.donate) {
     if (position >= 0 && position < runtime::kMaxDonatedArguments)
       state->options_word |= uint64_t{1} << (32 + position);
@@ -160,7 +160,9 @@ void call_function(const FunctionState& function, Arguments& arguments, const Ca
 }
 
 CacheInfo cache_info_of(const FunctionState& function) {
-  return {function.table->hits(), function.table->misses(), function.table->size()};
+  size_t awaiting = 0;
+  for (const auto& entry : function.table->entries()) awaiting += entry->executable->awaits_optimized();
+  return {function.table->hits(), function.table->misses(), function.table->size(), awaiting};
 }
 
 void clear_cache_of(const FunctionState& function) { function.table->clear(); }

@@ -78,7 +78,7 @@ void run_entry(const Executable& executable, Block& block) {
   const Workspace workspace(executable.workspace_bytes);
   block.push_back(workspace.data());
   Context context{{&kRuntimeTable}, &executable, nullptr};
-  if (executable.entry(&context, block.data()) != 0) [[unlikely]]
+  if (executable.entry.load(std::memory_order_acquire)(&context, block.data()) != 0) [[unlikely]]
     rethrow(context);
 }
 

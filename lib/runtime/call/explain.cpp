@@ -38,6 +38,22 @@ std::string miss_reason(const FunctionState& function, const Arguments& argument
   return out.str();
 }
 
+/// What calls of the signature run: `entry` is null before the first.
+std::string_view tier_text(tier chosen, const runtime::CallEntry* entry) {
+  if (entry != nullptr && entry->executable->awaits_optimized())
+    return "automatic; calls run quickly made code until optimized code is ready";
+  if (entry != nullptr && entry->executable->is_tiered) return "automatic; optimized in the background";
+  switch (chosen) {
+    case tier::quick:
+      return "quick";
+    case tier::best:
+      return "best";
+    case tier::automatic:
+      break;
+  }
+  return entry != nullptr ? "automatic; optimized at once" : "automatic";
+}
+
 /// A C++ double is a strong f64: combined with f32 arrays it promotes the result to f64.
 void warn_of_widening(std::ostream& out, const Arguments& arguments, const CallSite& site) {
   const auto leaves = arguments.leaves();
@@ -58,8 +74,8 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
   arguments.set_options(function.options_word);
   std::ostringstream out;
   out << function.title() << where_text(function.location) << "\n";
-  const bool hit = function.table->find(arguments.words()) != nullptr;
-  out << "cache: " << (hit ? "hit" : "miss, " + miss_reason(function, arguments, site)) << "; "
+  const auto cached = function.table->find(arguments.words());
+  out << "cache: " << (cached ? "hit" : "miss, " + miss_reason(function, arguments, site)) << "; "
       << function.table->size() << " entries\n";
   warn_of_widening(out, arguments, site);
   const Device device = runtime::check_leaves(function, arguments, site);
@@ -68,6 +84,7 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
   const auto entry = runtime::make_entry(arguments, traced, device);
   const runtime::CompileOptions options = runtime::compile_options(function, arguments, *entry);
   out << "device: " << to_string(device) << "\n";
+  if (options.compiles_tiers()) out << "tier: " << tier_text(options.tier, cached.get()) << "\n";
   if (const auto reason = runtime::needs_reference(traced.graph)) {
     out << recorded << " equations, run by the reference evaluator: " << *reason << "\n";
     return out.str();

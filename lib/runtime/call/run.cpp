@@ -89,6 +89,7 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
   for (const Value v : traced.graph.inputs()) strides.push_back(row_major_strides(traced.graph.shape(v)));
   runtime::CompileOptions compile{runtime::environment().strict, false, runtime::environment().reference_backend};
   compile.device = device;
+  compile.tier = runtime::environment().tier;
   runtime::CompileReport report;
   report.equations = traced.graph.num_equations();
   const auto executable = runtime::find_executable(traced.graph, strides, compile, &report);

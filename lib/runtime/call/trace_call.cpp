@@ -48,6 +48,7 @@ CompileOptions compile_options(const detail::FunctionState& function) {
   const bool strict = function.options.strict || environment().strict;
   CompileOptions options{strict, function.options.fast_math && !strict, environment().reference_backend};
   options.flush_subnormals = (function.options.flush_subnormals || function.options.fast_math) && !strict;
+  options.tier = function.options.tier == tier::automatic ? environment().tier : function.options.tier;
   return options;
 }
 

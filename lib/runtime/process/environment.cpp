@@ -47,6 +47,16 @@ size_t bytes_of_code(size_t otherwise) {
   return otherwise;
 }
 
+tier tier_of_environment() {
+  const char* const text = variable("CALQUE_TIER");
+  if (text == nullptr || *text == '\0') return tier::automatic;
+  const std::string_view value(text);
+  if (value == "quick") return tier::quick;
+  if (value == "best") return tier::best;
+  if (value != "automatic") log().warn("CALQUE_TIER={} is none of automatic, quick, best; taken as automatic", value);
+  return tier::automatic;
+}
+
 Environment read() {
   Environment e;
   if (const char* text = variable("CALQUE_LOG"); text != nullptr && *text != '\0') e.log = text;
@@ -58,6 +68,7 @@ Environment read() {
   e.guard = flag("CALQUE_GUARD");
   e.sanitize = flag("CALQUE_SANITIZE_CODE");
   e.num_threads = number_of_threads();
+  e.tier = tier_of_environment();
   e.code_memory = bytes_of_code(e.code_memory);
   if (const char* text = variable("CALQUE_BACKEND"); text != nullptr && *text != '\0') {
     const std::string_view value(text);

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string>
 
+#include "calque/tier.h"
+
 namespace calque::runtime {
 
 /// Read once, when the first function is called. CALQUE_VERIFY, CALQUE_CPU and the paths of libraries are used by one
@@ -17,8 +19,9 @@ struct Environment {
   std::string device;              ///< CALQUE_DEVICE; empty: cpu
   /// CALQUE_CODE_MEMORY: bytes of code and captured arrays cached per function, and per process for all functions.
   size_t code_memory = size_t{256} << 20;
-  std::string log = "warn";  ///< CALQUE_LOG
-  std::string dump;          ///< CALQUE_DUMP: a folder; empty: none
+  calque::tier tier = calque::tier::automatic;  ///< CALQUE_TIER: of functions that do not choose one
+  std::string log = "warn";                     ///< CALQUE_LOG
+  std::string dump;                             ///< CALQUE_DUMP: a folder; empty: none
 };
 
 /// The current environment. Tests change it through `mutable_environment` before they start threads.

@@ -1,0 +1,204 @@
+// One thread compiles the pending programs in order. It starts with the first one and ends when it has had nothing to
+// do for a while. At the end of the process code generation stops it (llvm_errors.h). A fork waits until the thread is
+// between two modules, where it holds no lock, so that the child can compile; the child starts its own thread for the
+// programs that were pending.
+#include "compile/background.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include <pthread.h>
+
+#include "calque/ir/errors.h"
+#include "calque/tier.h"
+
+#include "ir/stopwatch.h"
+#include "runtime/process/log.h"
+
+namespace calque::runtime {
+namespace {
+
+struct Pending {
+  std::weak_ptr<const Executable> executable;
+  std::shared_ptr<const kernel::Program> program;
+  codegen::CodegenOptions options;
+  std::string title;
+};
+
+void optimize(const Pending& pending) {
+  if (pending.executable.expired()) return;
+  Stopwatch stopwatch;
+  CompileReport report;
+  report.compiled = true;
+  report.kernels = pending.program->kernels.size();
+  codegen::CodegenOptions options = pending.options;
+  options.log = &report.passes;
+  const auto code = codegen::compile(*pending.program, options);
+  const auto executable = pending.executable.lock();
+  if (!executable) return;
+  executable->optimized = code;
+  executable->entry.store(code->entry(), std::memory_order_release);
+  report.total = stopwatch.lap();
+  log_compilation(pending.title + " (optimized in the background)", report);
+}
+
+class BackgroundCompiler {
+ public:
+  // Never destroyed: calls may still run while the program ends.
+  static BackgroundCompiler& instance() {
+    static BackgroundCompiler& one = *new BackgroundCompiler;
+    return one;
+  }
+
+  bool is_full() {
+    const std::lock_guard lock(mutex_);
+    return pending_.size() >= kMostPending;
+  }
+
+  void add(Pending pending) {
+    const std::lock_guard lock(mutex_);
+    pending_.push_back(std::move(pending));
+    start();
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    if (is_this_thread()) return;
+    if (!pending_.empty()) start();
+    changed_.wait(lock, [&] { return (pending_.empty() && !compiling_) || !has_thread_; });
+  }
+
+  /// The background thread is between two modules.
+  static void pause() { instance().pause_for_forks(); }
+
+ private:
+  static constexpr size_t kMostPending = 64;
+  static constexpr auto kLinger = std::chrono::seconds(2);
+
+  BackgroundCompiler() {
+    pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork_in_parent(); },
+                   [] { instance().after_fork_in_child(); });
+  }
+
+  // With the lock. Without a thread the programs stay pending, and their calls run the code that they have.
+  void start() noexcept {
+    changed_.notify_all();
+    if (has_thread_) return;
+    try {
+      std::thread thread([this] { run(); });
+      thread_ = thread.get_id();
+      thread.detach();
+      has_thread_ = true;
+    } catch (const std::system_error& e) {
+      log().warn("no thread to optimize code on: {}", e.what());
+    }
+  }
+
+  bool is_this_thread() const { return has_thread_ && std::this_thread::get_id() == thread_; }
+
+  void run() noexcept {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      if (!changed_.wait_for(lock, kLinger, [&] { return !pending_.empty() && !forking_; })) {
+        if (pending_.empty()) break;
+        continue;  // a fork takes long
+      }
+      Pending mine = std::move(pending_.front());
+      pending_.pop_front();
+      current_ = &mine;
+      compiling_ = true;
+      lock.unlock();
+      optimize_noexcept(mine);
+      lock.lock();
+      compiling_ = false;
+      current_ = nullptr;
+      changed_.notify_all();
+      lock.unlock();
+      mine = {};  // may free a large program
+      lock.lock();
+    }
+    has_thread_ = false;
+    changed_.notify_all();
+  }
+
+  static void optimize_noexcept(const Pending& pending) noexcept {
+    try {
+      optimize(pending);
+    } catch (const std::exception& e) {
+      if (codegen::can_compile())
+        log().warn("{}: optimization failed, its calls run slower code: {}", pending.title, e.what());
+    }
+  }
+
+  void pause_for_forks() {
+    std::unique_lock lock(mutex_);
+    if (!forking_) return;
+    paused_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !forking_; });
+    paused_ = false;
+  }
+
+  void before_fork() {
+    std::unique_lock lock(mutex_);
+    if (is_this_thread()) {  // never: it calls none of the user's functions
+      lock.release();
+      return;
+    }
+    changed_.wait(lock, [&] { return !forking_; });
+    forking_ = true;
+    changed_.wait(lock, [&] { return !compiling_ || paused_; });
+    lock.release();  // held during the fork
+  }
+
+  void after_fork_in_parent() {
+    forking_ = false;
+    changed_.notify_all();
+    mutex_.unlock();
+  }
+
+  void after_fork_in_child() {
+    // Waiting threads do not exist here: what they wait on starts anew.
+    new (&changed_) std::condition_variable;
+    if (compiling_) pending_.push_front(*current_);
+    current_ = nullptr;
+    forking_ = paused_ = compiling_ = has_thread_ = false;
+    codegen::forget_other_threads();
+    mutex_.unlock();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Pending> pending_;
+  const Pending* current_ = nullptr;  ///< in the thread's stack
+  std::thread::id thread_;
+  bool has_thread_ = false, compiling_ = false;
+  bool forking_ = false, paused_ = false;
+};
+
+}  // namespace
+
+bool can_optimize_later() { return codegen::can_compile() && !BackgroundCompiler::instance().is_full(); }
+
+void optimize_later(const std::shared_ptr<const Executable>& executable, std::shared_ptr<const kernel::Program> program,
+                    codegen::CodegenOptions options, std::string title) {
+  options.quick = options.quick_if_large = false;
+  options.parallel_for = nullptr;
+  options.between_modules = &BackgroundCompiler::pause;
+  options.log = nullptr;
+  BackgroundCompiler::instance().add({executable, std::move(program), std::move(options), std::move(title)});
+}
+
+}  // namespace calque::runtime
+
+namespace calque {
+
+void wait_for_compilation() { runtime::BackgroundCompiler::instance().wait(); }
+
+}  // namespace calque

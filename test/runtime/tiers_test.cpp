@@ -1,0 +1,125 @@
+// Tiers: large programs run quickly made code until a background thread has optimized them.
+#include <atomic>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "calque/calque.h"
+
+#include "runtime/process/environment.h"
+
+namespace calque {
+namespace {
+
+using D = Array<double>;
+using testing::HasSubstr;
+
+/// A long dependent chain, which loop passes leave alone: `factor` makes the graph a new one, and
+/// below 1 keeps the values finite.
+auto chain(double factor, int length = 3000) {
+  return [factor, length](auto x) {
+    auto y = x, z = x;
+    for (int i = 0; i < length; ++i) {
+      y = y * factor + z;
+      z = z - y * 0.25;
+    }
+    return y + z;
+  };
+}
+
+template <class F>
+std::string explained(const F& f, const D& x) {
+  std::ostringstream out;
+  out << f.explain(x);
+  return out.str();
+}
+
+bool same_bits(const D& a, const D& b) { return array_equal(a, b); }
+
+const D input = D::full({3}, 1.5);
+
+TEST(Tiers, LargeProgramsAreOptimizedInTheBackground) {
+  const auto best = jit(chain(0.125), {.tier = tier::best});
+  const auto f = jit(chain(0.125));
+  const D wanted = best(input);
+  EXPECT_THAT(explained(best, input), HasSubstr("tier: best\n"));
+  EXPECT_EQ(best.cache_info().awaiting_optimization, 0u);
+  EXPECT_THAT(explained(f, input), HasSubstr("tier: automatic\n"));
+  EXPECT_TRUE(same_bits(f(input), wanted));
+  wait_for_compilation();
+  EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
+  EXPECT_THAT(explained(f, input), HasSubstr("tier: automatic; optimized in the background\n"));
+  EXPECT_TRUE(same_bits(f(input), wanted));
+}
+
+TEST(Tiers, CallsRunTheOptimizedCodeAsSoonAsItIsThere) {
+  const auto f = jit(chain(0.375));
+  const D wanted = f(input);
+  for (int i = 0; i < 100'000 && f.cache_info().awaiting_optimization != 0; ++i)
+    EXPECT_TRUE(same_bits(f(input), wanted));
+  EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
+}
+
+TEST(Tiers, SmallProgramsAreOptimizedAtOnce) {
+  const auto f = jit([](auto x) { return x * 2.0 + 1.0; });
+  f(input);
+  EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
+  EXPECT_THAT(explained(f, input), HasSubstr("tier: automatic; optimized at once\n"));
+}
+
+TEST(Tiers, QuickCodeStays) {
+  const auto f = jit(chain(0.625), {.tier = tier::quick});
+  const D got = f(input);
+  EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
+  EXPECT_THAT(explained(f, input), HasSubstr("tier: quick\n"));
+  EXPECT_TRUE(same_bits(got, jit(chain(0.625), {.tier = tier::best})(input)));
+}
+
+TEST(Tiers, FastMathIsOptimizedAtOnce) {
+  const auto f = jit(chain(0.875), {.fast_math = true});
+  f(input);
+  EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
+}
+
+TEST(Tiers, TheEnvironmentChoosesForFunctionsThatDoNot) {
+  runtime::mutable_environment().tier = tier::best;
+  const auto f = jit(chain(0.6875));
+  f(input);
+  EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
+  EXPECT_THAT(explained(f, input), HasSubstr("tier: best\n"));
+  runtime::mutable_environment().tier = tier::automatic;
+}
+
+TEST(Tiers, AFunctionThatIsGoneIsNotOptimized) {
+  for (int i = 0; i < 3; ++i) {
+    const auto f = jit(chain(0.3125 + i / 64.0));
+    f(input);
+    f.clear_cache();
+  }
+  wait_for_compilation();
+}
+
+TEST(Tiers, ThreadsCallWhileTheCodeIsReplaced) {
+  const auto f = jit(chain(0.4375));
+  const D wanted = jit(chain(0.4375), {.tier = tier::best})(input);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      f(input);
+      for (int i = 0; i < 1000 || f.cache_info().awaiting_optimization != 0; ++i) wrong += !same_bits(f(input), wanted);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Tiers, WaitingWithoutPendingCompilationsReturns) {
+  wait_for_compilation();
+  wait_for_compilation();
+}
+
+}  // namespace
+}  // namespace calque
