@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/code_image.h"
 #include "ir/pass_log.h"
 #include "kernel/ir/program.h"
 #include "kernel/schedule_cpu/target_limits.h"
@@ -80,6 +81,8 @@ struct CodegenOptions {
   std::optional<std::vector<DType>> scalar_arguments = std::nullopt;
   /// Of the compilation; may be null.
   PassLog* log = nullptr;
+  /// Where `compile` puts a copy of the code before linking; may be null.
+  CodeImage* image = nullptr;
 };
 
 /// The forms in which code for these options computes functions.
@@ -119,6 +122,9 @@ inline constexpr std::string_view kMachineCodePass = "machine-code";
 
 /// Compiles for this process. Thread-safe. Throws CompileError.
 std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options);
+/// Links code that `compile` made for the same options on the same processor. Initializes no code generator.
+/// Thread-safe. Throws CompileError.
+std::shared_ptr<const CompiledProgram> link(const CodeImage& image, const CodegenOptions& options);
 /// The texts that `lower` prints: optimised LLVM IR, and assembly of the target.
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options);
 std::string assembly(const kernel::Program& program, const CodegenOptions& options);
@@ -130,6 +136,9 @@ bool can_compile();
 void forget_other_threads() noexcept;
 /// The resolved CPU name and feature string: part of every cache key.
 std::string target_description(const TargetOptions& options);
+/// The processor and operating system, and what CALQUE_CPU chooses, without initializing a code generator: code that
+/// was made where this string is the same runs here.
+std::string host_description();
 /// The version of LLVM that generates code, as "22.1.0".
 std::string llvm_version();
 

@@ -18,6 +18,7 @@
 #include "calque/ir/errors.h"
 #include "calque/tier.h"
 
+#include "compile/stored_code.h"
 #include "ir/stopwatch.h"
 #include "runtime/process/log.h"
 
@@ -28,7 +29,7 @@ struct Pending {
   std::weak_ptr<const Executable> executable;
   std::shared_ptr<const kernel::Program> program;
   codegen::CodegenOptions options;
-  std::string title;
+  std::string stored_key, title;
 };
 
 void optimize(const Pending& pending) {
@@ -39,11 +40,14 @@ void optimize(const Pending& pending) {
   report.kernels = pending.program->kernels.size();
   codegen::CodegenOptions options = pending.options;
   options.log = &report.passes;
+  codegen::CodeImage image;
+  if (!pending.stored_key.empty()) options.image = &image;
   const auto code = codegen::compile(*pending.program, options);
   const auto executable = pending.executable.lock();
   if (!executable) return;
   executable->optimized = code;
   executable->entry.store(code->entry(), std::memory_order_release);
+  store_executable(pending.stored_key, *executable, image, report.kernels);
   report.total = stopwatch.lap();
   log_compilation(pending.title + " (optimized in the background)", report);
 }
@@ -187,12 +191,14 @@ class BackgroundCompiler {
 bool can_optimize_later() { return codegen::can_compile() && !BackgroundCompiler::instance().is_full(); }
 
 void optimize_later(const std::shared_ptr<const Executable>& executable, std::shared_ptr<const kernel::Program> program,
-                    codegen::CodegenOptions options, std::string title) {
+                    codegen::CodegenOptions options, std::string stored_key, std::string title) {
   options.quick = options.quick_if_large = false;
   options.parallel_for = nullptr;
   options.between_modules = &BackgroundCompiler::pause;
   options.log = nullptr;
-  BackgroundCompiler::instance().add({executable, std::move(program), std::move(options), std::move(title)});
+  options.image = nullptr;
+  BackgroundCompiler::instance().add(
+      {executable, std::move(program), std::move(options), std::move(stored_key), std::move(title)});
 }
 
 }  // namespace calque::runtime

@@ -27,6 +27,10 @@ std::string title_of(const CompileReport& report, const Graph& graph) {
 void log_compilation(const std::string& title, const CompileReport& r) {
   if (!r.compiled || !logs_compilations()) return;
   const auto ms = [](double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); };
+  if (r.load > 0) {
+    return compile_log().info("{}: {} equations, {} kernels, from disk: trace {}, key {}, load {}, in all {} ms", title,
+                              r.equations, r.kernels, ms(r.trace), ms(r.key), ms(r.load), ms(r.trace + r.total));
+  }
   std::string line = fmt::format("{}: {} equations, {} kernels, {} modules: trace {}, key {}", title, r.equations,
                                  r.kernels, r.passes.runs("machine-code"), ms(r.trace), ms(r.key));
   for (const PassLog::Entry& pass : r.passes.entries())

@@ -23,6 +23,7 @@ struct CompileReport {
   size_t kernels = 0;
   double trace = 0;  ///< running the lambda
   double key = 0;    ///< hashing the graph
+  double load = 0;   ///< reading and linking code of the cache on disk; 0: it was made here
   PassLog passes = new_pass_log();
   double total = 0;  ///< wall time, without tracing: modules are compiled in parallel
 };

@@ -25,9 +25,10 @@ class Compiler {
   virtual std::string assembly(const kernel::Program& program, const CompileOptions& options) const = 0;
 
   /// All of them. A graph that the device cannot run is compiled for the host, or for the reference evaluator, and the
-  /// log says so. Throws CompileError.
+  /// log says so. `stored_key`: where to store code on disk (compile/stored_code.h), or empty. Throws CompileError.
   virtual std::shared_ptr<const Executable> compile(const Graph& graph, std::span<const Strides> strides,
-                                                    const CompileOptions& options, CompileReport& report) const = 0;
+                                                    const CompileOptions& options, const std::string& stored_key,
+                                                    CompileReport& report) const = 0;
 };
 
 /// Native code for the host.

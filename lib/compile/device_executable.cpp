@@ -151,11 +151,12 @@ class KernelDeviceCompiler final : public Compiler {
     return codegen::compile_ptx(program, device_code_options(options)).ptx;
   }
   std::shared_ptr<const Executable> compile(const Graph& graph, std::span<const Strides> strides,
-                                            const CompileOptions& options, CompileReport& report) const override;
+                                            const CompileOptions& options, const std::string& stored_key,
+                                            CompileReport& report) const override;
 };
 
 std::shared_ptr<const Executable> KernelDeviceCompiler::compile(const Graph& graph, std::span<const Strides>,
-                                                                const CompileOptions& options,
+                                                                const CompileOptions& options, const std::string&,
                                                                 CompileReport& report) const {
   KernelDevice& api = kernel_device(options.device);
   auto executable = std::make_shared<Executable>();

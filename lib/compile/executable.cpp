@@ -12,9 +12,9 @@
 #include "compile/compiler.h"
 #include "compile/constants.h"
 #include "compile/pipeline.h"
+#include "compile/stored_code.h"
 #include "ir/stopwatch.h"
 #include "ir/values/bytes.h"
-#include "kernel/schedule/threads.h"
 #include "runtime/device/device_api.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/flight_cache.h"
@@ -22,14 +22,7 @@
 namespace calque::runtime {
 namespace {
 
-struct Key {
-  GraphHash graph, constants;
-  std::vector<int64_t> strides;
-  CompileOptions options;
-  std::string target;
-  kernel::ThreadOptions threads = kernel::thread_options();
-  friend bool operator==(const Key&, const Key&) = default;
-};
+using Key = ExecutableKey;
 
 uint64_t hash_of(const Key& key) {
   uint64_t hash = XXH3_64bits_withSeed(key.strides.data(), key.strides.size() * sizeof(int64_t), key.graph.low);
@@ -63,18 +56,21 @@ Table& table() {
 std::atomic<uint64_t> compilations{0};
 
 std::shared_ptr<const Executable> compile_graph(const Graph& graph, std::span<const Strides> strides,
-                                                const CompileOptions& options, CompileReport& report) {
+                                                const CompileOptions& options, const std::string& stored_key,
+                                                CompileReport& report) {
+  if (auto stored = load_executable(stored_key, graph, strides, options, report)) return stored;
   compilations.fetch_add(1, std::memory_order_relaxed);
-  return compiler_of(options.device.kind).compile(graph, strides, options, report);
+  return compiler_of(options.device.kind).compile(graph, strides, options, stored_key, report);
 }
 
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
-                                       const CompileOptions& options, CompileReport& report) {
+                                       const CompileOptions& options, const std::string& stored_key,
+                                       CompileReport& report) {
   const std::string title = title_of(report, graph);
   report.passes.add(kTracePass.name, report.trace, PassLog::Over::whole, [&](std::ostream& out) { out << graph; });
   std::shared_ptr<const Executable> executable;
   try {
-    executable = compile_graph(graph, strides, options, report);
+    executable = compile_graph(graph, strides, options, stored_key, report);
   } catch (...) {  // the passes before the one that failed say why
     dump_passes(title, options.device.kind, report.passes);
     throw;
@@ -129,7 +125,7 @@ std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<
   CompileReport& r = report ? *report : mine;
   Stopwatch all, stage;
   if (calls_host(graph)) {
-    auto executable = make(graph, strides, options, r);
+    auto executable = make(graph, strides, options, "", r);
     r.compiled = true;
     r.total = all.lap();
     return executable;
@@ -142,7 +138,11 @@ std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<
   r.key = stage.lap();
   std::vector<std::shared_ptr<const Entry>> evicted;
   const auto entry = table().get(
-      key, hash, [&] { return std::make_shared<const Entry>(Entry{key, hash, make(graph, strides, options, r)}); },
+      key, hash,
+      [&] {
+        const std::string stored = stored_key(key);
+        return std::make_shared<const Entry>(Entry{key, hash, make(graph, strides, options, stored, r)});
+      },
       r.compiled, evicted);
   r.total = all.lap();
   return entry->executable;

@@ -17,6 +17,7 @@
 #include "codegen/codegen.h"
 #include "compile/compile_log.h"
 #include "kernel/ir/program.h"
+#include "kernel/schedule/threads.h"
 #include "reference/evaluate.h"
 
 namespace calque::runtime {
@@ -46,6 +47,16 @@ struct CompileOptions {
 
 /// The layout of an input: its strides in elements.
 using Strides = Shape::Dims;
+
+/// Everything that the code of an executable depends on.
+struct ExecutableKey {
+  GraphHash graph, constants;
+  std::vector<int64_t> strides;  ///< of all inputs, one after the other
+  CompileOptions options;
+  std::string target;
+  kernel::ThreadOptions threads = kernel::thread_options();
+  friend bool operator==(const ExecutableKey&, const ExecutableKey&) = default;
+};
 
 class DeviceProgram;
 

@@ -8,6 +8,7 @@
 #include "codegen/llvm/target.h"
 #include "compile/background.h"
 #include "compile/compiler.h"
+#include "compile/stored_code.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
 #include "kernel/schedule_cpu/schedule_cpu.h"
@@ -85,8 +86,20 @@ bool is_tiered(const CompileOptions& options) {
 
 }  // namespace
 
+void set_interface(Executable& executable, const Graph& graph, std::span<const Strides> strides) {
+  executable.entry = executable.code->entry();
+  executable.inputs = graph.input_types();
+  executable.set_outputs(graph.output_types());
+  for (size_t i = 0; i < executable.inputs.size(); ++i) {
+    executable.input_strides.push_back(
+        i < strides.size() && !strides[i].empty() ? strides[i] : row_major_strides(executable.inputs[i].shape));
+  }
+  for (const AnyArray& a : executable.constant_arrays) executable.constants.push_back(a.data());
+}
+
 std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
-                                                         const CompileOptions& options, CompileReport& report) {
+                                                         const CompileOptions& options, const std::string& stored_key,
+                                                         CompileReport& report) {
   const Graph simplified = simplified_graph(graph, options, &report.passes);
   const auto program =
       std::make_shared<const kernel::Program>(plan_graph(simplified, strides, options, &report.passes));
@@ -102,21 +115,20 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   }
   code.quick = options.tier == tier::quick && options.compiles_tiers();
   code.quick_if_large = is_tiered(options);
+  codegen::CodeImage image;
+  if (!stored_key.empty()) code.image = &image;
   executable->code = codegen::compile(*program, code);
-  executable->entry = executable->code->entry();
-  executable->inputs = graph.input_types();
-  executable->set_outputs(graph.output_types());
-  for (size_t i = 0; i < executable->inputs.size(); ++i) {
-    executable->input_strides.push_back(
-        i < strides.size() && !strides[i].empty() ? strides[i] : row_major_strides(executable->inputs[i].shape));
-  }
   executable->workspace_bytes = program->workspace_bytes;
   executable->in_place = program->in_place;
   executable->host_functions = program->host_functions;
   executable->constant_arrays = program->constants;
-  for (const AnyArray& a : executable->constant_arrays) executable->constants.push_back(a.data());
+  set_interface(*executable, graph, strides);
   executable->is_tiered = code.quick_if_large && executable->code->is_quick();
-  if (executable->is_tiered) optimize_later(executable, program, code, title_of(report, graph));
+  if (executable->is_tiered) {
+    optimize_later(executable, program, code, stored_key, title_of(report, graph));
+  } else {
+    store_executable(stored_key, *executable, image, report.kernels);
+  }
   return executable;
 }
 
@@ -147,7 +159,8 @@ class HostCompiler final : public Compiler {
     return codegen::assembly(program, codegen_options(options));
   }
   std::shared_ptr<const Executable> compile(const Graph& graph, std::span<const Strides> strides,
-                                            const CompileOptions& options, CompileReport& report) const override {
+                                            const CompileOptions& options, const std::string& stored_key,
+                                            CompileReport& report) const override {
     // In destructors of static objects LLVM may already be shut down.
     if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
     if (const auto reason = needs_reference(graph)) {
@@ -155,7 +168,7 @@ class HostCompiler final : public Compiler {
       return make_reference_executable(graph, strides, options);
     }
     try {
-      return make_native_executable(graph, strides, options, report);
+      return make_native_executable(graph, strides, options, stored_key, report);
     } catch (const CompileError&) {
       if (codegen::can_compile()) throw;
       return make_reference_executable(graph, strides, options);  // LLVM was shut down during compilation
@@ -178,7 +191,7 @@ std::vector<PassInfo> pipeline_passes(Device::Kind kind) { return compiler_of(ki
 
 const std::string& target_key() {
   // Never destroyed: functions may still be compiled while the program ends.
-  static const auto& key = *new std::string(codegen::target_description({}));
+  static const auto& key = *new std::string(codegen::host_description());
   return key;
 }
 

@@ -5,9 +5,12 @@
 
 namespace calque::runtime {
 
-/// Throws CompileError.
+/// Stores the executable on disk under the key (see stored_code.h), unless that is empty. Throws CompileError.
 std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
-                                                         const CompileOptions& options, CompileReport& report);
+                                                         const CompileOptions& options, const std::string& stored_key,
+                                                         CompileReport& report);
+/// Sets the entry of the executable's code, and the types and layouts of the graph's inputs and outputs.
+void set_interface(Executable& executable, const Graph& graph, std::span<const Strides> strides);
 /// How programs are built for the CPU, apart from the layouts of the inputs.
 kernel::BuildOptions build_options(const CompileOptions& options, PassLog* log);
 /// CPU name and features, and other parts of the environment that affect code: part of every cache key.

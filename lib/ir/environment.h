@@ -28,6 +28,9 @@ inline constexpr EnvironmentVariable kEnvironmentTable[] = {
     {"CALQUE_NUM_THREADS", "1 to 1024", "all processors", "the maximum number of threads of one kernel"},
     {"CALQUE_CODE_MEMORY", "bytes, as 64M or 2G", "256M",
      "capacity of the caches of code and captured data, per function and per process"},
+    {"CALQUE_CACHE_DIR", "a path, off", "`calque` in `$XDG_CACHE_HOME`, else in `~/.cache`",
+     "the folder of compiled code that processes share"},
+    {"CALQUE_CACHE_SIZE", "bytes, as 64M or 2G", "1G", "capacity of that folder"},
     {"CALQUE_TIER", "automatic, quick, best", "automatic",
      "how much is optimized before the first call runs, for functions that do not choose"},
     {"CALQUE_LOG", "off, error, warn, info, debug, trace; compile", "warn",
@@ -35,9 +38,9 @@ inline constexpr EnvironmentVariable kEnvironmentTable[] = {
     {"CALQUE_DUMP", "a path", "none", "a folder into which the program is written after each pass of each compilation"},
 };
 
-/// Variables of the system, of CUDA and of Python, which say where cuBLASLt may be installed.
+/// Variables of the system, of CUDA and of Python: where cuBLASLt may be installed, and the user's folders.
 inline constexpr std::string_view kForeignVariables[] = {"CUDA_HOME",   "CUDA_PATH",    "PATH", "PYTHONPATH",
-                                                         "VIRTUAL_ENV", "CONDA_PREFIX", "HOME"};
+                                                         "VIRTUAL_ENV", "CONDA_PREFIX", "HOME", "XDG_CACHE_HOME"};
 
 /// A name of the tables; any other does not compile.
 class VariableName {

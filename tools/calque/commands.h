@@ -64,6 +64,8 @@ int run(const RunOptions& options);
 int lower(const LowerOptions& options);
 int conformance(const ConformanceOptions& options);
 int info();
+/// `action`: list, info, clear or verify.
+int cache(const std::string& action);
 int bench(const BenchOptions& options);
 
 /// An option of `calque opt` that applies a transformation: its name, its value when given without one (empty: it takes

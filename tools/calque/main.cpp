@@ -153,6 +153,18 @@ void add_info(CLI::App& app, int& status) {
   command->callback([&status] { status = info(); });
 }
 
+void add_cache(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("cache", "Looks into the compiled code on disk (CALQUE_CACHE_DIR)");
+  command->require_subcommand(1);
+  const std::pair<const char*, const char*> actions[] = {
+      {"list", "Prints entries, the most recently used first"},
+      {"info", "Prints the folder and its size"},
+      {"clear", "Removes all entries"},
+      {"verify", "Removes damaged entries; the exit status is 1 if there are any"}};
+  for (const auto& [action, doc] : actions)
+    command->add_subcommand(action, doc)->callback([&status, name = std::string(action)] { status = cache(name); });
+}
+
 void add_bench(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "bench", "Runs the benchmark programs; prints a table, writes their figures (JSON) and a page (HTML)");
@@ -200,6 +212,7 @@ int main(int argc, char** argv) {
   add_lower(app, status);
   add_conformance(app, status);
   add_info(app, status);
+  add_cache(app, status);
   add_bench(app, status);
   try {
     app.parse(argc, argv);

@@ -58,7 +58,7 @@ foreach(folder IN LISTS calque_bench_folders)
   if(name STREQUAL "common")
     add_library(bench_common STATIC EXCLUDE_FROM_ALL ${sources})
     target_link_libraries(bench_common PUBLIC calque_flags benchmark::benchmark Eigen3::Eigen
-                          PRIVATE nlohmann_json::nlohmann_json)
+                          PRIVATE calque::calque nlohmann_json::nlohmann_json)
     target_include_directories(bench_common PUBLIC "${PROJECT_SOURCE_DIR}/bench")
   else()
     add_executable(bench_${name} EXCLUDE_FROM_ALL)

@@ -30,6 +30,23 @@ function(calque_add_layer layer)
     set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/runtime/process/parallel.cpp" PROPERTIES
       COMPILE_OPTIONS "-fno-sanitize=thread" COMPILE_DEFINITIONS CALQUE_THREAD_SANITIZER SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
+  if(layer STREQUAL "compile")
+    # lib/compile/source_hash.h
+    file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/*.h" "${PROJECT_SOURCE_DIR}/lib/*.cpp"
+                                               "${PROJECT_SOURCE_DIR}/include/*.h")
+    set(list "${PROJECT_BINARY_DIR}/generated/sources.txt")
+    set(hash "${PROJECT_BINARY_DIR}/generated/source_hash.cpp")
+    list(JOIN hashed "\n" lines)
+    file(CONFIGURE OUTPUT "${list}" CONTENT "${lines}" @ONLY)
+    add_custom_command(
+      OUTPUT "${hash}"
+      COMMAND "${CMAKE_COMMAND}" "-DLIST=${list}" "-DCOMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}"
+              "-DOUTPUT=${hash}" -P "${PROJECT_SOURCE_DIR}/tools/cmake/source_hash.cmake"
+      DEPENDS ${hashed} "${list}" "${PROJECT_SOURCE_DIR}/tools/cmake/source_hash.cmake"
+      COMMENT "Hashing the sources" VERBATIM)
+    target_sources(calque_${layer} PRIVATE "${hash}")
+    set_source_files_properties("${hash}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   if(layer STREQUAL "codegen")
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

@@ -8,6 +8,7 @@ set(CALQUE_TEST_TIMEOUT 2400 CACHE STRING "Seconds that one test may take")
 option(CALQUE_TEST_PCH "Compile the tests with one precompiled header" ON)
 
 set(CALQUE_TEST_ENVIRONMENT
+    "CALQUE_CACHE_DIR=off"
     "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:malloc_context_size=8"
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/sanitize/lsan.supp:print_suppressions=0"
     "UBSAN_OPTIONS=print_stacktrace=1"

@@ -480,11 +480,25 @@ std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, c
     Compilation compilation(program, linking);
     const Session::Libraries libraries = compilation.libraries(session);
     std::vector<Object> objects = compilation.objects();
+    if (options.image) {
+      options.image->scalar = compilation.is_scalar();
+      for (const Object& object : objects) options.image->objects.emplace_back(object.begin(), object.end());
+    }
     Stopwatch stopwatch;
     auto linked = std::make_shared<LinkedProgram>(std::move(objects), compilation.is_scalar(), compilation.is_quick(),
                                                   session, libraries);
     compilation.log().add(kLink, stopwatch.lap());
     return linked;
+  });
+}
+
+std::shared_ptr<const CompiledProgram> link(const CodeImage& image, const CodegenOptions& options) {
+  return inside_llvm([&] {
+    Session& session = Session::instance();
+    const Session::Libraries libraries = session.math().libraries_for(image, options);
+    std::vector<Object> objects;
+    for (const std::string& object : image.objects) objects.emplace_back(object.begin(), object.end());
+    return std::make_shared<LinkedProgram>(std::move(objects), image.scalar, options.quick, session, libraries);
   });
 }
 

@@ -102,25 +102,26 @@ void check_width(const llvm::MCSubtargetInfo& chip, const llvm::Triple& triple, 
                      examples_for(triple));
 }
 
+TargetName host_name() {
+  llvm::SubtargetFeatures features;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
+  return {host_triple(), llvm::sys::getHostCPUName().str(), features.getString()};
+}
+
+TargetName make_name(const std::string& cpu, const std::string& triple) {
+  const bool is_host = triple.empty() || triple == host_triple();
+  if (!cpu.empty() && cpu != "native") return {is_host ? host_triple() : triple, cpu, ""};
+  if (is_host) return host_name();
+  return {triple, llvm::Triple(triple).isX86() ? "x86-64" : "generic", ""};
+}
+
 /// `origin`: prefix for messages that names the source of the CPU: empty, or "CALQUE_CPU=i386: ".
 TargetInfo make_target(const std::string& cpu, const std::string& triple, const std::string& origin) {
   TargetInfo info;
-  info.triple = triple.empty() ? host_triple() : triple;
+  static_cast<TargetName&>(info) = make_name(cpu, triple);
   initialize_llvm(info.triple != host_triple());
   const llvm::Target& target = find_target(info.triple);
   const llvm::Triple parsed(info.triple);
-  if (cpu.empty() || cpu == "native") {
-    if (info.triple == host_triple()) {
-      info.cpu = llvm::sys::getHostCPUName().str();
-      llvm::SubtargetFeatures features;
-      for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
-      info.features = features.getString();
-    } else {
-      info.cpu = parsed.isX86() ? "x86-64" : "generic";
-    }
-  } else {
-    info.cpu = cpu;
-  }
   const std::unique_ptr<llvm::MCSubtargetInfo> known(target.createMCSubtargetInfo(parsed, "", ""));
   if (!known || !known->isCPUStringValid(info.cpu))
     throw CompileError("compile: " + origin + "unknown CPU " + info.cpu + " for " + info.triple + examples_for(parsed));
@@ -144,17 +145,32 @@ TargetInfo make_target(const std::string& cpu, const std::string& triple, const 
   return info;
 }
 
+/// The CPU that CALQUE_CPU chooses for the options, or "".
+std::string cpu_of_environment(const TargetOptions& options) {
+  if (!options.cpu.empty() || !(options.triple.empty() || options.triple == host_triple())) return "";
+  const char* const chosen = variable("CALQUE_CPU");
+  return chosen != nullptr ? chosen : "";
+}
+
 }  // namespace
 
+TargetName name_target(const TargetOptions& options) {
+  const std::string chosen = cpu_of_environment(options);
+  return make_name(chosen.empty() ? options.cpu : chosen, options.triple);
+}
+
+std::string host_description() {
+  static const std::string& host = *new std::string([] {
+    const TargetName name = host_name();
+    return name.triple + ' ' + name.cpu + ' ' + name.features;
+  }());
+  return host + '|' + cpu_of_environment({});
+}
+
 TargetInfo resolve_target(const TargetOptions& options) {
-  std::string cpu = options.cpu;
-  std::string origin;
-  if (cpu.empty() && (options.triple.empty() || options.triple == host_triple())) {
-    if (const char* chosen = variable("CALQUE_CPU")) {
-      cpu = chosen;
-      origin = "CALQUE_CPU=" + cpu + ": ";
-    }
-  }
+  const std::string chosen = cpu_of_environment(options);
+  const std::string& cpu = chosen.empty() ? options.cpu : chosen;
+  const std::string origin = chosen.empty() ? "" : "CALQUE_CPU=" + chosen + ": ";
   static std::mutex& mutex = *new std::mutex;
   static auto* known = new std::map<std::pair<std::string, std::string>, TargetInfo>;
   const std::lock_guard lock(mutex);

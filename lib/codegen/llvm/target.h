@@ -8,8 +8,11 @@
 
 namespace calque::codegen {
 
-struct TargetInfo {
+struct TargetName {
   std::string triple, cpu, features;
+};
+
+struct TargetInfo : TargetName {
   /// LLVM's names of the extensions that ordinary code for the CPU may use, sorted.
   std::vector<std::string> instruction_sets;
   /// Width of the vectors that the emitter uses.
@@ -30,6 +33,8 @@ struct TargetInfo {
   bool scatters(int element_bytes) const { return avx512 && element_bytes >= 4; }
 };
 
+/// The names of the target of the options, unchecked; initializes no back end.
+TargetName name_target(const TargetOptions& options);
 /// The target of the options. The CPU is that of the options, else, for the host's triple, $CALQUE_CPU, else the
 /// host's. Throws CompileError for names that LLVM does not know, and for CPUs that cannot run code of the triple.
 TargetInfo resolve_target(const TargetOptions& options);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <spdlog/spdlog.h>
+#include <sys/auxv.h>
 
 #include "calque/ir/errors.h"
 
@@ -34,8 +35,9 @@ int number_of_threads() {
   return 0;
 }
 
-size_t bytes_of_code(size_t otherwise) {
-  const char* text = variable("CALQUE_CODE_MEMORY");
+/// The variable's value in bytes, as 64M or 2G; `otherwise` without one.
+size_t bytes(VariableName name, size_t otherwise) {
+  const char* text = variable(name);
   if (text == nullptr || *text == '\0') return otherwise;
   const std::string_view value(text);
   uint64_t n = 0;
@@ -43,8 +45,24 @@ size_t bytes_of_code(size_t otherwise) {
   const std::string_view unit(end, static_cast<size_t>(value.data() + value.size() - end));
   const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
   if (error == std::errc() && shift >= 0 && n <= SIZE_MAX >> shift) return static_cast<size_t>(n) << shift;
-  log().warn("CALQUE_CODE_MEMORY={} is no number of bytes such as 64M or 2G; taken as 256M", value);
+  log().warn("{}={} is no number of bytes such as 64M or 2G; taken as {}M", name.c_str(), value, otherwise >> 20);
   return otherwise;
+}
+
+/// The folder of the cache on disk. Programs with another user's rights have none: their code would come from the files
+/// of the user who starts them.
+std::string cache_folder() {
+  if (::getauxval(AT_SECURE) != 0) return {};
+  const auto value = [](VariableName name) -> std::string_view {
+    const char* text = variable(name);
+    return text == nullptr ? "" : text;
+  };
+  if (const std::string_view chosen = value("CALQUE_CACHE_DIR"); !chosen.empty())
+    return chosen == "off" ? "" : std::string(chosen);
+  // The specification ignores relative paths.
+  if (const std::string_view xdg = value("XDG_CACHE_HOME"); xdg.starts_with('/')) return std::string(xdg) + "/calque";
+  if (const std::string_view home = value("HOME"); home.starts_with('/')) return std::string(home) + "/.cache/calque";
+  return {};
 }
 
 tier tier_of_environment() {
@@ -69,7 +87,9 @@ Environment read() {
   e.sanitize = flag("CALQUE_SANITIZE_CODE");
   e.num_threads = number_of_threads();
   e.tier = tier_of_environment();
-  e.code_memory = bytes_of_code(e.code_memory);
+  e.cache_folder = cache_folder();
+  e.cache_bytes = bytes("CALQUE_CACHE_SIZE", e.cache_bytes);
+  e.code_memory = bytes("CALQUE_CODE_MEMORY", e.code_memory);
   if (const char* text = variable("CALQUE_BACKEND"); text != nullptr && *text != '\0') {
     const std::string_view value(text);
     e.reference_backend = value == "reference";
