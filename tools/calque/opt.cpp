@@ -184,6 +184,8 @@ int opt_kernels(const OptOptions& options) {
   const std::string text = read_text(options.file);
   if (kernel::is_program(text)) return opt_program(options, text);
   const std::vector<std::string> passes = names_of_passes(options);
+  for (const std::string& name : passes)
+    if (kernel::find_cpu_pass(name) == nullptr) kernel::find_kernel_pass(name);  // throws if there is none
   codegen::CodegenOptions code;
   code.target.cpu = options.cpu;
   std::vector<kernel::Kernel> kernels;
