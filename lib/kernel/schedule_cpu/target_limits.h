@@ -18,7 +18,7 @@ struct TargetLimits {
   bool non_temporal_stores = true;
   /// One instruction adds two products of bf16 to a sum in f32.
   bool bf16_pairs = false;
-  /// Sums that round keep the order of the loop where it is cumulative, and are exact to the last product.
+  /// Strict mode: no contraction, and no reassociation beyond that of the documented reductions.
   bool strict = false;
 
   bool masked_memory(int64_t element_bytes) const {
