@@ -1,6 +1,6 @@
 #pragma once
-// Emits one kernel as one LLVM function. Inside a vectorised loop every kernel value has one of three forms: uniform (an
-// LLVM scalar), varying (a vector of lanes), or linear (lane l is v + l * stride with an LLVM scalar v: most index
+// Emits one kernel as one LLVM function. Inside a vectorised loop every kernel value has one of three forms: uniform
+// (an LLVM scalar), varying (a vector of lanes), or linear (lane l is v + l * stride with an LLVM scalar v: most index
 // expressions). Code emitted under a mask runs only where at least one lane is active.
 //
 // The class is the core: registers, forms, regions, loops, memory. Parts that own their state use it through its public
