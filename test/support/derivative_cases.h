@@ -99,7 +99,7 @@ int for_each_derivative_case(DType dtype, int repeats, Body body) {
   int count = 0;
   for (const OpRow& row : op_table()) {
     if (!primitives::contains(row.dtypes, dtype) || row.primitive().has_effect) continue;
-    Rng rng(row.id + 77);
+    Rng rng(position(row) + 77);
     std::string wrong;
     for (const Shape& shape : op_shapes()) {
       for (int repeat = 0; repeat < repeats && wrong.empty(); ++repeat) {

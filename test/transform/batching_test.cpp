@@ -78,7 +78,7 @@ int for_each_batch_case(std::initializer_list<DType> dtypes, const std::vector<S
   int count = 0;
   for (const OpRow& row : op_table()) {
     if (row.primitive().name == "debug_print") continue;
-    Rng rng(row.id + 500);
+    Rng rng(position(row) + 500);
     std::string wrong;
     for (const DType dtype : dtypes) {
       if (!primitives::contains(row.dtypes, dtype)) continue;

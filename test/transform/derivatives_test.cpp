@@ -331,7 +331,7 @@ graph (%0: f64[]) {
 /// Results that are not floats have zero tangents and ignore cotangents, for every primitive.
 TEST(Derivatives, OfIntegerResultsAreZero) {
   for (const OpRow& row : op_table()) {
-    Rng rng(row.id + 5);
+    Rng rng(position(row) + 5);
     if (!primitives::contains(row.dtypes, DType::f64) || row.primitive().has_effect) continue;
     const auto c = row.make({DType::f64, {3, 4}, Domain::moderate}, rng);
     if (!c) continue;
