@@ -7,8 +7,8 @@
 #include "compile/device_executable.h"
 #include "compile/pipeline.h"
 #include "kernel/buffers/workspace.h"
-#include "kernel/ir/parse.h"
 #include "kernel/lower/program_passes.h"
+#include "kernel/text/parse.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::runtime {

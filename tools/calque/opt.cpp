@@ -12,11 +12,11 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/codegen.h"
-#include "kernel/ir/parse.h"
 #include "kernel/lower/program_passes.h"
 #include "kernel/schedule/passes.h"
 #include "kernel/schedule_cpu/schedule_cpu.h"
 #include "kernel/schedule_gpu/schedule_gpu.h"
+#include "kernel/text/parse.h"
 #include "transform/simplify/passes.h"
 
 namespace calque::cli {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+
+#include "calque/ir/errors.h"
 
 #include "kernel/ir/analysis.h"
 #include "kernel/ir/cost.h"
@@ -206,9 +209,12 @@ class Mapper {
   void product(const std::vector<const Instruction*>& nest, Instruction& i) {
     map_nest_to_groups(nest);
     i.mapping = ParallelMapping::groups;
-    const GpuTiles tiles = *choose_gpu_tiles(k_, i, limits_.fast_math);
-    i.gpu_tiles = std::make_shared<const GpuTiles>(tiles);
-    k_.launch = Launch{count_of(nest) * tiles.count(i.rows, i.columns), tiles.threads, tiles.threads};
+    const std::optional<GpuTiles> tiles = choose_gpu_tiles(k_, i, limits_.fast_math);
+    if (!tiles)
+      throw CompileError("map-to-threads: kernel " + k_.name +
+                         ": a product is too small for tiles; split-launches expands it");
+    i.gpu_tiles = std::make_shared<const GpuTiles>(*tiles);
+    k_.launch = Launch{count_of(nest) * tiles->count(i.rows, i.columns), tiles->threads, tiles->threads};
   }
 
   Kernel& k_;

@@ -6,8 +6,8 @@
 
 #include "ir/text/value_parser.h"
 #include "kernel/ir/kernel_refs.h"
-#include "kernel/ir/names.h"
-#include "kernel/ir/parse.h"
+#include "kernel/text/names.h"
+#include "kernel/text/parse.h"
 
 namespace calque::kernel {
 namespace {

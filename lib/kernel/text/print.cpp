@@ -6,7 +6,7 @@
 
 #include "ir/text/text.h"
 #include "kernel/ir/kernel.h"
-#include "kernel/ir/names.h"
+#include "kernel/text/names.h"
 
 namespace calque::kernel {
 

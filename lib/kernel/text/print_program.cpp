@@ -7,8 +7,8 @@
 #include "ir/text/print.h"
 #include "ir/text/text.h"
 #include "kernel/ir/kernel_refs.h"
-#include "kernel/ir/names.h"
 #include "kernel/ir/program.h"
+#include "kernel/text/names.h"
 
 namespace calque::kernel {
 

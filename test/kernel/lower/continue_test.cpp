@@ -12,7 +12,7 @@
 #include "compile/device_executable.h"
 #include "compile/pipeline.h"
 #include "plan/plan.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/sanitizers.h"
 
 namespace calque::runtime {

@@ -5,12 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernel/ir/parse.h"
 #include "kernel/ir/same_code.h"
 #include "kernel/lower/build.h"
 #include "kernel/schedule/passes.h"
 #include "kernel/schedule_cpu/schedule_cpu.h"
 #include "kernel/schedule_gpu/schedule_gpu.h"
+#include "kernel/text/parse.h"
 #include "support/random/random_graph.h"
 #include "transform/simplify/simplify.h"
 

@@ -1,5 +1,5 @@
 // Recursive descent. The text may be anything: memory is bounded by its length, the stack by kMaxDepth.
-#include "kernel/ir/parse.h"
+#include "kernel/text/parse.h"
 
 #include <array>
 #include <charconv>
@@ -8,7 +8,7 @@
 
 #include "ir/text/text.h"
 #include "ir/text/token_stream.h"
-#include "kernel/ir/names.h"
+#include "kernel/text/names.h"
 
 namespace calque::kernel {
 namespace {

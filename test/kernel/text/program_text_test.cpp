@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "compile/pipeline.h"
-#include "kernel/ir/parse.h"
 #include "kernel/lower/program_passes.h"
 #include "kernel/schedule_gpu/schedule_gpu.h"
+#include "kernel/text/parse.h"
 #include "support/control_programs.h"
-#include "support/random_graph.h"
+#include "support/random/random_graph.h"
 #include "support/sanitizers.h"
 #include "transform/simplify/simplify.h"
 
