@@ -4,7 +4,7 @@
 
 namespace calque {
 
-/// What runs first. The results have the same bits in every tier.
+/// What runs first. The results have the same bits in every tier, apart from signs and payloads of NaNs.
 enum class tier : uint8_t {
   /// Large programs (those that take more than about 0.1 s to optimize) run quickly made code until a background thread
   /// has optimized them; others are optimized at once.

@@ -139,7 +139,7 @@ std::string target_description(const TargetOptions& options);
 /// The processor and operating system, and what CALQUE_CPU chooses, without initializing a code generator: code that
 /// was made where this string is the same runs here.
 std::string host_description();
-/// The version of LLVM that generates code, as "22.1.0".
+/// The version of the LLVM library that the process has loaded, as "22.1.0".
 std::string llvm_version();
 
 }  // namespace calque::codegen

@@ -14,11 +14,13 @@
 #include <thread>
 
 #include <pthread.h>
+#include <signal.h>
 
 #include "calque/ir/errors.h"
 #include "calque/tier.h"
 
 #include "compile/stored_code.h"
+#include "ir/floating_point_mode.h"
 #include "ir/stopwatch.h"
 #include "runtime/process/log.h"
 
@@ -30,13 +32,16 @@ struct Pending {
   std::shared_ptr<const kernel::Program> program;
   codegen::CodegenOptions options;
   std::string stored_key, title;
+  size_t equations = 0;
 };
 
+/// Compiles and replaces the code.
 void optimize(const Pending& pending) {
   if (pending.executable.expired()) return;
   Stopwatch stopwatch;
   CompileReport report;
   report.compiled = true;
+  report.equations = pending.equations;
   report.kernels = pending.program->kernels.size();
   codegen::CodegenOptions options = pending.options;
   options.log = &report.passes;
@@ -51,6 +56,22 @@ void optimize(const Pending& pending) {
   report.total = stopwatch.lap();
   log_compilation(pending.title + " (optimized in the background)", report);
 }
+
+/// During its lifetime the calling thread, and threads that it starts, receive no signals.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t saved_;
+};
 
 class BackgroundCompiler {
  public:
@@ -95,6 +116,7 @@ class BackgroundCompiler {
     changed_.notify_all();
     if (has_thread_) return;
     try {
+      const BlockedSignals blocked;  // the user's handlers run on the user's threads
       std::thread thread([this] { run(); });
       thread_ = thread.get_id();
       thread.detach();
@@ -119,25 +141,25 @@ class BackgroundCompiler {
       compiling_ = true;
       lock.unlock();
       optimize_noexcept(mine);
+      mine = {};  // before forks may go on: it frees memory
       lock.lock();
       compiling_ = false;
       current_ = nullptr;
       changed_.notify_all();
-      lock.unlock();
-      mine = {};  // may free a large program
-      lock.lock();
     }
     has_thread_ = false;
     changed_.notify_all();
   }
 
   static void optimize_noexcept(const Pending& pending) noexcept {
+    const DefaultFloatingPointMode mode;
     try {
       optimize(pending);
     } catch (const std::exception& e) {
       if (codegen::can_compile())
         log().warn("{}: optimization failed, its calls run slower code: {}", pending.title, e.what());
     }
+    if (const auto executable = pending.executable.lock()) executable->awaits_optimized = false;
   }
 
   void pause_for_forks() {
@@ -191,14 +213,14 @@ class BackgroundCompiler {
 bool can_optimize_later() { return codegen::can_compile() && !BackgroundCompiler::instance().is_full(); }
 
 void optimize_later(const std::shared_ptr<const Executable>& executable, std::shared_ptr<const kernel::Program> program,
-                    codegen::CodegenOptions options, std::string stored_key, std::string title) {
+                    codegen::CodegenOptions options, std::string stored_key, std::string title, size_t equations) {
   options.quick = options.quick_if_large = false;
   options.parallel_for = nullptr;
   options.between_modules = &BackgroundCompiler::pause;
   options.log = nullptr;
   options.image = nullptr;
   BackgroundCompiler::instance().add(
-      {executable, std::move(program), std::move(options), std::move(stored_key), std::move(title)});
+      {executable, std::move(program), std::move(options), std::move(stored_key), std::move(title), equations});
 }
 
 }  // namespace calque::runtime

@@ -15,6 +15,6 @@ bool can_optimize_later();
 /// Stores the optimized code on disk under the key, unless that is empty (see stored_code.h). If this fails, calls keep
 /// running the code that they have, and the reason is logged.
 void optimize_later(const std::shared_ptr<const Executable>& executable, std::shared_ptr<const kernel::Program> program,
-                    codegen::CodegenOptions options, std::string stored_key, std::string title);
+                    codegen::CodegenOptions options, std::string stored_key, std::string title, size_t equations);
 
 }  // namespace calque::runtime

@@ -13,6 +13,7 @@
 #include "compile/constants.h"
 #include "compile/pipeline.h"
 #include "compile/stored_code.h"
+#include "ir/floating_point_mode.h"
 #include "ir/stopwatch.h"
 #include "ir/values/bytes.h"
 #include "runtime/device/device_api.h"
@@ -66,6 +67,7 @@ std::shared_ptr<const Executable> compile_graph(const Graph& graph, std::span<co
 std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strides> strides,
                                        const CompileOptions& options, const std::string& stored_key,
                                        CompileReport& report) {
+  const DefaultFloatingPointMode mode;
   const std::string title = title_of(report, graph);
   report.passes.add(kTracePass.name, report.trace, PassLog::Over::whole, [&](std::ostream& out) { out << graph; });
   std::shared_ptr<const Executable> executable;

@@ -88,8 +88,9 @@ struct Executable {
   std::shared_ptr<const Executable> host;
   bool copies_inputs = false;  ///< of the reference backend: a host function may retain them
 
-  /// Whether calls still run code that is to be replaced.
-  bool awaits_optimized() const { return is_tiered && entry.load(std::memory_order_relaxed) == code->entry(); }
+  /// Calls run quickly made code, and the background thread is to replace it; false once that has succeeded or failed.
+  mutable std::atomic<bool> awaits_optimized{false};
+  bool optimized_entry_runs() const { return entry.load(std::memory_order_relaxed) != code->entry(); }
 
   /// Approximate memory in bytes: code, constants, tables.
   size_t bytes() const;

@@ -78,10 +78,10 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options) {
 namespace {
 
 /// Whether calls may run quickly made code first. With fast_math optimization changes bits; dumps and sanitizers are
-/// for the code that stays.
+/// for the code that stays; with one thread everything runs on the calling thread.
 bool is_tiered(const CompileOptions& options) {
   return options.tier == tier::automatic && options.compiles_tiers() && !options.fast_math &&
-         environment().dump.empty() && !environment().sanitize && can_optimize_later();
+         environment().dump.empty() && !environment().sanitize && num_threads() > 1 && can_optimize_later();
 }
 
 }  // namespace
@@ -113,8 +113,9 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
     for (int i = 0; i < options.scalar_arguments; ++i)
       code.scalar_arguments->push_back(graph.dtype(graph.inputs()[static_cast<size_t>(i)]));
   }
-  code.quick = options.tier == tier::quick && options.compiles_tiers();
-  code.quick_if_large = is_tiered(options);
+  code.quick = options.tier == tier::quick && options.compiles_tiers() && !options.fast_math;
+  // The background thread must not own functions of the user: they may be destroyed, and unloaded, with the callable.
+  code.quick_if_large = is_tiered(options) && program->host_functions.empty();
   codegen::CodeImage image;
   if (!stored_key.empty()) code.image = &image;
   executable->code = codegen::compile(*program, code);
@@ -125,7 +126,8 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   set_interface(*executable, graph, strides);
   executable->is_tiered = code.quick_if_large && executable->code->is_quick();
   if (executable->is_tiered) {
-    optimize_later(executable, program, code, stored_key, title_of(report, graph));
+    executable->awaits_optimized = true;
+    optimize_later(executable, program, code, stored_key, title_of(report, graph), report.equations);
   } else {
     store_executable(stored_key, *executable, image, report.kernels);
   }
@@ -189,10 +191,6 @@ const Compiler& compiler_of(Device::Kind kind) {
 
 std::vector<PassInfo> pipeline_passes(Device::Kind kind) { return compiler_of(kind).passes(); }
 
-const std::string& target_key() {
-  // Never destroyed: functions may still be compiled while the program ends.
-  static const auto& key = *new std::string(codegen::host_description());
-  return key;
-}
+std::string target_key() { return codegen::host_description(); }
 
 }  // namespace calque::runtime

@@ -13,7 +13,7 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
 void set_interface(Executable& executable, const Graph& graph, std::span<const Strides> strides);
 /// How programs are built for the CPU, apart from the layouts of the inputs.
 kernel::BuildOptions build_options(const CompileOptions& options, PassLog* log);
-/// CPU name and features, and other parts of the environment that affect code: part of every cache key.
-const std::string& target_key();
+/// The processor and what CALQUE_CPU chooses now: part of every cache key.
+std::string target_key();
 
 }  // namespace calque::runtime

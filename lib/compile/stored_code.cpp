@@ -1,6 +1,8 @@
 #include "compile/stored_code.h"
 
 #include <cstring>
+#include <exception>
+#include <optional>
 #include <type_traits>
 
 #include "calque/ir/errors.h"
@@ -163,20 +165,20 @@ std::shared_ptr<const Executable> load_executable(const std::string& key, const 
   if (key.empty()) return nullptr;
   Stopwatch stopwatch;
   DiskCache& cache = *DiskCache::shared();
-  const auto value = cache.load(key);
-  if (!value) return nullptr;
+  std::optional<std::string> value;
   try {
+    value = cache.load(key);
+    if (!value) return nullptr;
     const auto executable = read_executable(*value, options, report);
     set_interface(*executable, graph, strides);
     report.load = stopwatch.lap();
     return executable;
   } catch (const Malformed&) {
     log().warn("cache on disk: an entry is complete, but no executable; it is replaced");
-  } catch (const CompileError& e) {
-    if (!codegen::can_compile()) return nullptr;
-    log().warn("cache on disk: an entry cannot be linked and is replaced: {}", e.what());
+    cache.remove(key);
+  } catch (const std::exception& e) {  // memory is short, the linker fails, or the program is ending
+    log().info("cache on disk: an entry is not used: {}", e.what());
   }
-  cache.remove(key);
   return nullptr;
 }
 

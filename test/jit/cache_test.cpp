@@ -1,4 +1,6 @@
 // When a function is traced and compiled again, and when it is not.
+#include <cfenv>
+
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"
@@ -23,6 +25,16 @@ TEST(JitCache, SecondCallOfASignatureOnlyRuns) {
   EXPECT_EQ(f.cache_info().hits, 4u);
   EXPECT_EQ(f.cache_info().misses, 1u);
   EXPECT_EQ(f.cache_info().entries, 1u);
+}
+
+TEST(JitCache, CodeDoesNotDependOnTheFloatingPointModeOfTheFirstCaller) {
+  volatile double a = 0.1, b = 0.2;
+  const double nearest = a + b;
+  const auto f = jit([](auto x) { return x + (full<double>({4}, 0.1) + 0.2); });  // a folded constant
+  std::fesetround(FE_UPWARD);
+  const D upward = f(D::zeros({4}));
+  std::fesetround(FE_TONEAREST);
+  EXPECT_TRUE(array_equal(upward, D::full({4}, nearest)));
 }
 
 TEST(JitCache, ShapeAndTypeAreTheSignature) {

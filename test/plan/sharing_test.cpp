@@ -189,7 +189,7 @@ TEST(Reasons, StandInThePlanWithBytesAndOperations) {
     return %3, %4
   })"));
   EXPECT_THAT(b.text, testing::HasSubstr("  reads 240000 bytes, writes 240000 bytes, 120000 flops\n"));
-  EXPECT_THAT(b.text, testing::HasSubstr("not fused: reduce_sum is not computed in the kernel of sub: it "));
+  EXPECT_THAT(b.text, testing::HasSubstr("not fused: \"reduce_sum is not computed in the kernel of sub: it "));
 }
 
 TEST(Sharing, EndsWhereAPointwiseOperationNeedsTheSum) {

@@ -33,14 +33,15 @@ function(calque_add_layer layer)
   if(layer STREQUAL "compile")
     # lib/compile/source_hash.h
     file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/*.h" "${PROJECT_SOURCE_DIR}/lib/*.cpp"
-                                               "${PROJECT_SOURCE_DIR}/include/*.h")
+                                               "${PROJECT_SOURCE_DIR}/include/*.h"
+                                               "${PROJECT_SOURCE_DIR}/include/*.def")
     set(list "${PROJECT_BINARY_DIR}/generated/sources.txt")
     set(hash "${PROJECT_BINARY_DIR}/generated/source_hash.cpp")
     list(JOIN hashed "\n" lines)
     file(CONFIGURE OUTPUT "${list}" CONTENT "${lines}" @ONLY)
     add_custom_command(
       OUTPUT "${hash}"
-      COMMAND "${CMAKE_COMMAND}" "-DLIST=${list}" "-DCOMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}"
+      COMMAND "${CMAKE_COMMAND}" "-DLIST=${list}" "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_CXX_FLAGS}"
               "-DOUTPUT=${hash}" -P "${PROJECT_SOURCE_DIR}/tools/cmake/source_hash.cmake"
       DEPENDS ${hashed} "${list}" "${PROJECT_SOURCE_DIR}/tools/cmake/source_hash.cmake"
       COMMENT "Hashing the sources" VERBATIM)

@@ -143,10 +143,11 @@ void KernelEmitter::combine(const Instruction& i) {
   const Reg index = get(i.operands[0]), value = get(i.operands[1]);
   const Reg* predicate = i.operands.size() > 2 ? &get(i.operands[2]) : nullptr;
   const auto one = [&](Value* at, Value* v, Value* condition) {
-    Value* const p = address(i.buffer, at);
+    Value* p = address(i.buffer, at);
+    if (condition) p = b_.CreateSelect(condition, p, sink());  // the index may be anything where it is false
     Value* const old = ops_.from_memory(b_.CreateAlignedLoad(element(i.buffer), p, alignment(i.buffer)), d);
     Value* const sum = ops_.to_memory(combine_one(i.combiners[0], d, old, v), d);
-    b_.CreateAlignedStore(sum, condition ? b_.CreateSelect(condition, p, sink()) : p, alignment(i.buffer));
+    b_.CreateAlignedStore(sum, p, alignment(i.buffer));
   };
   if (is_half(d)) refuse("16-bit floats are not combined in memory");
   if (vectors_.lanes() == 0) return one(index.v, value.v, predicate ? predicate->v : nullptr);

@@ -23,6 +23,7 @@
 #include "codegen/llvm/module_pass.h"
 #include "codegen/llvm/target.h"
 #include "codegen/scalar/math_functions.h"
+#include "ir/floating_point_mode.h"
 #include "ir/stopwatch.h"
 #include "kernel/schedule_cpu/schedule_cpu.h"
 
@@ -385,6 +386,7 @@ struct PartitionTask {
   std::exception_ptr exception = nullptr;
 
   void run() noexcept {
+    const DefaultFloatingPointMode mode;
     try {
       inside_llvm([this] { make_object(); });
     } catch (...) {
@@ -506,7 +508,11 @@ bool can_compile() { return !llvm_has_ended(); }
 
 void forget_other_threads() noexcept { forget_threads_inside_llvm(); }
 
-std::string llvm_version() { return LLVM_VERSION_STRING; }
+std::string llvm_version() {
+  unsigned major = 0, minor = 0, patch = 0;
+  LLVMGetVersion(&major, &minor, &patch);
+  return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
+}
 
 std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options) {
   return inside_llvm([&] {

@@ -6,6 +6,7 @@
 #error "Calque is written against LLVM 22"
 #endif
 
+#include <llvm-c/Core.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>

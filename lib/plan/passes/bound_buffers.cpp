@@ -156,8 +156,10 @@ void bound_buffers(const GraphAnalysis& analysis, size_t most_buffers, Materiali
   BufferSplitter splitter(analysis, most_buffers, values, split_points);
   for (const auto& [space, list] : positions)
     if (list.size() > kBuffers / 4) splitter.split(list);
-  std::stable_sort(split_points.begin(), split_points.end(),
-                   [](const SplitPoint& a, const SplitPoint& b) { return a.position < b.position; });
+  std::multimap<size_t, SplitPoint> sorted;  // those at one position stay in order
+  for (SplitPoint& split_point : split_points) sorted.emplace(split_point.position, std::move(split_point));
+  split_points.clear();
+  for (auto& [position, split_point] : sorted) split_points.push_back(std::move(split_point));
 }
 
 }  // namespace calque::plan

@@ -161,7 +161,8 @@ void call_function(const FunctionState& function, Arguments& arguments, const Ca
 
 CacheInfo cache_info_of(const FunctionState& function) {
   size_t awaiting = 0;
-  for (const auto& entry : function.table->entries()) awaiting += entry->executable->awaits_optimized();
+  for (const auto& entry : function.table->entries())
+    awaiting += entry->executable->awaits_optimized.load(std::memory_order_relaxed);
   return {function.table->hits(), function.table->misses(), function.table->size(), awaiting};
 }
 

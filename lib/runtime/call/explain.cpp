@@ -40,9 +40,11 @@ std::string miss_reason(const FunctionState& function, const Arguments& argument
 
 /// What calls of the signature run: `entry` is null before the first.
 std::string_view tier_text(tier chosen, const runtime::CallEntry* entry) {
-  if (entry != nullptr && entry->executable->awaits_optimized())
+  if (entry != nullptr && entry->executable->awaits_optimized.load(std::memory_order_relaxed))
     return "automatic; calls run quickly made code until optimized code is ready";
-  if (entry != nullptr && entry->executable->is_tiered) return "automatic; optimized in the background";
+  if (entry != nullptr && entry->executable->is_tiered)
+    return entry->executable->optimized_entry_runs() ? "automatic; optimized in the background"
+                                                     : "automatic; optimization failed, calls run quickly made code";
   switch (chosen) {
     case tier::quick:
       return "quick";

@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -22,7 +23,7 @@ namespace calque::runtime {
 namespace {
 
 constexpr uint64_t kLargestEntry = uint64_t{256} << 20;
-constexpr std::string_view kSuffix = ".calque", kTemporary = ".new-";
+constexpr std::string_view kSuffix = ".calque", kTemporary = ".calque-new-";
 /// Times of use are written at most once in this many seconds.
 constexpr int64_t kTimeStep = 60;
 /// Complete but unnamed entries exist for microseconds, unless their process was killed.
@@ -51,7 +52,12 @@ std::string name_of(std::string_view key) {
   return digits.data() + std::string(kSuffix);
 }
 
-bool is_entry(std::string_view name) { return name.ends_with(kSuffix) && !name.starts_with('.'); }
+/// 32 hexadecimal digits and the suffix: a folder that the user names may hold other files.
+bool is_entry(std::string_view name) {
+  constexpr size_t kDigits = 32;
+  return name.size() == kDigits + kSuffix.size() && name.ends_with(kSuffix) &&
+         name.find_first_not_of("0123456789abcdef") == kDigits;
+}
 
 /// Owned by this user, and not writable by others.
 bool is_ours(const struct stat& s) { return s.st_uid == ::geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
@@ -65,6 +71,12 @@ bool read_all(int file, char* data, size_t bytes) {
     bytes -= static_cast<size_t>(n);
   }
   return true;
+}
+
+/// A write beyond the limit on the size of files would send SIGXFSZ, which ends the program.
+bool is_allowed(uint64_t bytes) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
 }
 
 bool write_all(int file, std::string_view data) {
@@ -126,7 +138,9 @@ class DiskCache::File {
   int descriptor_;
 };
 
-DiskCache::DiskCache(std::string folder, uint64_t capacity) : folder_(std::move(folder)), capacity_(capacity) {}
+DiskCache::DiskCache(std::string folder, uint64_t capacity) : folder_(std::move(folder)), capacity_(capacity) {
+  while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
+}
 DiskCache::~DiskCache() = default;
 
 DiskCache* DiskCache::shared() {
@@ -138,20 +152,29 @@ DiskCache* DiskCache::shared() {
   return one;
 }
 
-/// A descriptor of the folder, or -1 when it does not exist or is not this user's.
+/// Creates the folder and those above it, for the user alone.
+static void make_folders(const std::string& path) {
+  for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1))
+    ::mkdir(path.substr(0, end).c_str(), 0700);
+  ::mkdir(path.c_str(), 0700);
+}
+
+/// A descriptor of the folder, or -1 with errno when it does not exist or is not this user's.
 int DiskCache::open_folder(bool create) const {
   const auto open = [&] { return ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); };
   int folder = open();
   if (folder < 0 && errno == ENOENT && create) {
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(folder_).parent_path(), ignored);
-    if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) return -1;
+    make_folders(folder_);
     folder = open();
   }
   if (folder < 0) return -1;
   struct stat s{};
   if (::fstat(folder, &s) == 0 && is_ours(s)) return folder;
   ::close(folder);
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true))
+    log().warn("cache on disk: {} is not used: it belongs to another user, or others may write to it", folder_);
+  errno = EPERM;
   return -1;
 }
 
@@ -171,33 +194,63 @@ std::optional<std::string> DiskCache::load(std::string_view key) {
   return std::move(data);
 }
 
-/// Writes an entry without a name, then names it. Returns whether it has been written.
+namespace {
+
+/// Closes and removes a file with a name, keeping errno.
+bool drop(int folder, const std::string& name) {
+  const int error = errno;
+  ::unlinkat(folder, name.c_str(), 0);
+  errno = error;
+  return false;
+}
+
+bool write_entry(int file, std::string_view header, std::string_view key, std::string_view value) {
+  return write_all(file, header) && write_all(file, key) && write_all(file, value);
+}
+
+}  // namespace
+
+/// Writes an entry to a file without a name, then names it: as `name` if there is none, else as `temporary`. Returns
+/// the name, or "" where this is not possible.
+static std::string write_unnamed(int folder, const std::string& name, const std::string& temporary,
+                                 std::string_view header, std::string_view key, std::string_view value) {
+  const int file = ::openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) return {};
+  std::string linked;
+  if (write_entry(file, header, key, value)) {
+    const std::string path = "/proc/self/fd/" + std::to_string(file);
+    const auto link = [&](const std::string& to) {
+      return ::linkat(AT_FDCWD, path.c_str(), folder, to.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    linked = link(name) ? name : errno == EEXIST && link(temporary) ? temporary : "";
+  }
+  ::close(file);
+  return linked;
+}
+
+/// Writes an entry. Returns whether that has succeeded.
 bool DiskCache::write(int folder, const std::string& name, std::string_view header, std::string_view key,
                       std::string_view value) const {
-  std::string temporary;  // empty while the file has no name
-  int descriptor = ::openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-  if (descriptor < 0) {  // not every file system has files without names
-    temporary = temporary_name();
-    descriptor = ::openat(folder, temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (!is_allowed(header.size() + key.size() + value.size())) {
+    errno = EFBIG;
+    return false;
   }
-  const File file(descriptor);
-  if (!file) return false;
-  bool good = write_all(descriptor, header) && write_all(descriptor, key) && write_all(descriptor, value);
-  if (good && temporary.empty()) {
-    const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-    if (::linkat(AT_FDCWD, path.c_str(), folder, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
-    temporary = temporary_name();
-    good = errno == EEXIST && ::linkat(AT_FDCWD, path.c_str(), folder, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0;
-    if (!good) return false;
+  const std::string temporary = temporary_name();
+  const std::string linked = write_unnamed(folder, name, temporary, header, key, value);
+  if (linked == name) return true;
+  if (linked.empty()) {  // not every file system has files without names, and /proc may be missing
+    const File file(::openat(folder, temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file) return false;
+    if (!write_entry(file.get(), header, key, value)) return drop(folder, temporary);
   }
-  if (good && ::renameat(folder, temporary.c_str(), folder, name.c_str()) == 0) return true;
-  if (good && (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)) {  // a folder has the entry's name
+  const auto rename = [&] { return ::renameat(folder, temporary.c_str(), folder, name.c_str()) == 0; };
+  if (rename()) return true;
+  if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST) {  // a folder has the entry's name
     std::error_code ignored;
     std::filesystem::remove_all(std::filesystem::path(folder_) / name, ignored);
-    if (::renameat(folder, temporary.c_str(), folder, name.c_str()) == 0) return true;
+    if (rename()) return true;
   }
-  ::unlinkat(folder, temporary.c_str(), 0);
-  return false;
+  return drop(folder, temporary);
 }
 
 void DiskCache::store(std::string_view key, std::string_view value) noexcept {
@@ -293,6 +346,7 @@ std::vector<std::string> DiskCache::verify() {
   const File folder(open_folder(false));
   for (const Entry& entry : entries()) {
     const File file(::openat(folder.get(), entry.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file && errno != ELOOP) continue;  // gone, or not readable now: not known to be damaged
     const auto contents = file ? file.contents() : std::nullopt;
     const bool good =
         contents && name_of(std::string_view(contents->second).substr(0, contents->first.key_bytes)) == entry.name;

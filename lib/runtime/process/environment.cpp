@@ -2,6 +2,7 @@
 #include "runtime/process/environment.h"
 
 #include <charconv>
+#include <filesystem>
 #include <string_view>
 
 #include <spdlog/spdlog.h>
@@ -57,8 +58,9 @@ std::string cache_folder() {
     const char* text = variable(name);
     return text == nullptr ? "" : text;
   };
+  std::error_code ignored;
   if (const std::string_view chosen = value("CALQUE_CACHE_DIR"); !chosen.empty())
-    return chosen == "off" ? "" : std::string(chosen);
+    return chosen == "off" ? "" : std::filesystem::absolute(chosen, ignored).string();
   // The specification ignores relative paths.
   if (const std::string_view xdg = value("XDG_CACHE_HOME"); xdg.starts_with('/')) return std::string(xdg) + "/calque";
   if (const std::string_view home = value("HOME"); home.starts_with('/')) return std::string(home) + "/.cache/calque";

@@ -1,5 +1,6 @@
 // Tiers: large programs run quickly made code until a background thread has optimized them.
 #include <atomic>
+#include <memory>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -39,8 +40,23 @@ std::string explained(const F& f, const D& x) {
 bool same_bits(const D& a, const D& b) { return array_equal(a, b); }
 
 const D input = D::full({3}, 1.5);
+/// With one thread, and for sanitized code, nothing is optimized in the background.
+class Tiers : public testing::Test {
+ protected:
+  Tiers() {
+    runtime::mutable_environment().num_threads = 2;
+    runtime::mutable_environment().sanitize = false;
+  }
+  ~Tiers() override {
+    wait_for_compilation();
+    runtime::mutable_environment() = before_;
+  }
 
-TEST(Tiers, LargeProgramsAreOptimizedInTheBackground) {
+ private:
+  const runtime::Environment before_ = runtime::environment();
+};
+
+TEST_F(Tiers, LargeProgramsAreOptimizedInTheBackground) {
   const auto best = jit(chain(0.125), {.tier = tier::best});
   const auto f = jit(chain(0.125));
   const D wanted = best(input);
@@ -54,7 +70,7 @@ TEST(Tiers, LargeProgramsAreOptimizedInTheBackground) {
   EXPECT_TRUE(same_bits(f(input), wanted));
 }
 
-TEST(Tiers, CallsRunTheOptimizedCodeAsSoonAsItIsThere) {
+TEST_F(Tiers, CallsRunTheOptimizedCodeAsSoonAsItIsThere) {
   const auto f = jit(chain(0.375));
   const D wanted = f(input);
   for (int i = 0; i < 100'000 && f.cache_info().awaiting_optimization != 0; ++i)
@@ -62,14 +78,14 @@ TEST(Tiers, CallsRunTheOptimizedCodeAsSoonAsItIsThere) {
   EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
 }
 
-TEST(Tiers, SmallProgramsAreOptimizedAtOnce) {
+TEST_F(Tiers, SmallProgramsAreOptimizedAtOnce) {
   const auto f = jit([](auto x) { return x * 2.0 + 1.0; });
   f(input);
   EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
   EXPECT_THAT(explained(f, input), HasSubstr("tier: automatic; optimized at once\n"));
 }
 
-TEST(Tiers, QuickCodeStays) {
+TEST_F(Tiers, QuickCodeStays) {
   const auto f = jit(chain(0.625), {.tier = tier::quick});
   const D got = f(input);
   EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
@@ -77,13 +93,27 @@ TEST(Tiers, QuickCodeStays) {
   EXPECT_TRUE(same_bits(got, jit(chain(0.625), {.tier = tier::best})(input)));
 }
 
-TEST(Tiers, FastMathIsOptimizedAtOnce) {
+TEST_F(Tiers, FunctionsThatCallBackAreOptimizedAtOnce) {
+  // The background thread must not own what the callback captures.
+  const auto shared = std::make_shared<int>(1);
+  {
+    const auto f = jit([shared](auto x) {
+      return host_call([shared](const D& v) { return v; }, spec<double>({3}), chain(0.9375)(x));
+    });
+    f(input);
+    EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
+  }
+  wait_for_compilation();
+  EXPECT_EQ(shared.use_count(), 1);
+}
+
+TEST_F(Tiers, FastMathIsOptimizedAtOnce) {
   const auto f = jit(chain(0.875), {.fast_math = true});
   f(input);
   EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
 }
 
-TEST(Tiers, TheEnvironmentChoosesForFunctionsThatDoNot) {
+TEST_F(Tiers, TheEnvironmentChoosesForFunctionsThatDoNot) {
   runtime::mutable_environment().tier = tier::best;
   const auto f = jit(chain(0.6875));
   f(input);
@@ -92,7 +122,7 @@ TEST(Tiers, TheEnvironmentChoosesForFunctionsThatDoNot) {
   runtime::mutable_environment().tier = tier::automatic;
 }
 
-TEST(Tiers, AFunctionThatIsGoneIsNotOptimized) {
+TEST_F(Tiers, AFunctionThatIsGoneIsNotOptimized) {
   for (int i = 0; i < 3; ++i) {
     const auto f = jit(chain(0.3125 + i / 64.0));
     f(input);
@@ -101,7 +131,7 @@ TEST(Tiers, AFunctionThatIsGoneIsNotOptimized) {
   wait_for_compilation();
 }
 
-TEST(Tiers, ThreadsCallWhileTheCodeIsReplaced) {
+TEST_F(Tiers, ThreadsCallWhileTheCodeIsReplaced) {
   const auto f = jit(chain(0.4375));
   const D wanted = jit(chain(0.4375), {.tier = tier::best})(input);
   std::atomic<int> wrong{0};
@@ -116,7 +146,7 @@ TEST(Tiers, ThreadsCallWhileTheCodeIsReplaced) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Tiers, WaitingWithoutPendingCompilationsReturns) {
+TEST_F(Tiers, WaitingWithoutPendingCompilationsReturns) {
   wait_for_compilation();
   wait_for_compilation();
 }
