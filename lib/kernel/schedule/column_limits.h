@@ -1,6 +1,6 @@
 #pragma once
-// Which columns are reduced side by side, so that memory is traversed row by row. The choice is choose-unrolling's; loop
-// fusion leaves loops short enough for it.
+// Which columns are reduced side by side, so that memory is traversed row by row. The choice is choose-unrolling's;
+// loop fusion leaves loops short enough for it.
 #include <cstdint>
 
 namespace calque::kernel {
