@@ -43,7 +43,7 @@ std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArr
 std::vector<AnyArray> run_on(runtime::KernelDevice& api, const Graph& graph, const std::vector<AnyArray>& inputs,
                              const kernel::GpuLimits& limits, const codegen::DeviceOptions& options) {
   const kernel::Program program = program_for_gpu(graph, limits);
-  const auto code = api.load(program, options, "");
+  const auto code = api.load(program, options, api.generate(program, options, false), "");
   std::vector<AnyArray> outputs;
   for (const Type& t : graph.output_types()) outputs.push_back(AnyArray::uninitialized(t));
   const DeviceBytes workspace(api, static_cast<size_t>(program.workspace_bytes));

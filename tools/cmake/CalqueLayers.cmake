@@ -6,8 +6,8 @@
 set(CALQUE_FUZZED_LAYERS ir primitives transform)
 
 set(CALQUE_DEVICE_EMITTERS
-    device_emitter device_memory device_loops device_reduction device_scan device_contraction device_factors device_products
-    device_ops lower_to_nvvm lower_to_simulator)
+    device_emitter thread_group device_memory device_loops device_reduction device_scan device_contraction device_factors
+    device_products device_ops)
 
 function(calque_add_layer layer)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${layer}/*.cpp")
@@ -51,18 +51,18 @@ function(calque_add_layer layer)
   if(layer STREQUAL "codegen")
     target_link_libraries(calque_${layer} PRIVATE calque_llvm_headers)
     set_target_properties(calque_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    list(TRANSFORM CALQUE_DEVICE_EMITTERS PREPEND "gpu/" OUTPUT_VARIABLE devices)
+    list(TRANSFORM CALQUE_DEVICE_EMITTERS PREPEND "device/" OUTPUT_VARIABLE devices)
     foreach(group IN ITEMS
             "scalars;scalar/scalar_ops;scalar/conversions;scalar/math_functions;emit/inverse_root;emit/math_calls;\
-emit/kernel_emitter;emit/loops;emit/reduction"
-            "regions;emit/branches;emit/load_store;emit/workspace_addressing;emit/non_temporal;emit/interleave;\
-emit/columns;emit/scan"
-            "products;cpu/emit_contraction;cpu/packing;cpu/entry;cpu/runtime_calls;llvm/flush_mode;llvm/split_masks;\
-llvm/function_attributes"
-            "backends;jit/backend"
+emit/scalar_instructions;emit/kernel_emitter;emit/branches;emit/buffer_access"
+            "loops;emit/non_temporal;emit/interleave;emit/runtime_calls;loops/accumulators;loops/pairwise;loops/reduction;\
+loops/columns;loops/scan;loops/loops;cpu/vector_memory"
+            "products;cpu/cpu_emitter;cpu/emit_contraction;cpu/packing;cpu/entry;cpu/entry_steps;cpu/scalar_entry;\
+llvm/flush_mode;llvm/split_masks;llvm/function_attributes"
+            "backends;jit/backend;jit/compilation;jit/compile;jit/optimization_level"
             "linker;jit/session;jit/math_library;llvm/llvm_errors;llvm/target"
-            "passes;llvm/contract_products;llvm/masks;cpu/inline_kernel;cpu/outline"
-            "devices;${devices}"
+            "passes;llvm/contract_products;llvm/masks;cpu/inline_kernel;cpu/outline;cpu/partition_module"
+            "devices;${devices};gpu/lower_to_nvvm;gpu/lower_to_simulator"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)
       list(TRANSFORM group REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/lib/codegen/\\1.cpp")

@@ -66,7 +66,7 @@ void ContractionEmitter::emit() {
   }
   // Tasks that use the same block of the right factor are adjacent, and those of one chunk share it.
   const int64_t down = ceil_div(i_.rows, t_.row_block), across = ceil_div(i_.columns, t_.column_block);
-  k_.parallel_for(down * across, 1, [&](Value* begin, Value* end) {
+  k_.runtime().parallel_for(down * across, 1, [&](Value* begin, Value* end) {
     allocate();
     Value *first = b_.CreateUDiv(begin, integer(down)), *last = b_.CreateUDiv(add(end, down - 1), integer(down));
     loop(first, last, 1, [&](Value* column) {
@@ -217,7 +217,7 @@ bool ContractionEmitter::is_unrolled(const TileCoordinates& p, int64_t k_extent)
 
 ContractionEmitter::Source ContractionEmitter::lhs_source(const TileCoordinates& p) {
   if (!t_.pack_lhs) {
-    llvm::Type* element = k_.element(lhs_.buffer);
+    llvm::Type* element = k_.buffers().element(lhs_.buffer);
     const int64_t k_step = t_.pairs ? 2 : 1;
     return {address(0, p.m, p.k0), lhs_.stride[0], k_step * lhs_.stride[1], element, t_.pairs ? unit_ : element};
   }
@@ -232,7 +232,7 @@ ContractionEmitter::Source ContractionEmitter::rhs_source(const TileCoordinates&
     return {at(unit_, packed_rhs_, mul(p.panel, units * panel_)), 0, panel_, unit_, unit_};
   }
   if (!rhs_.plain) return {};
-  llvm::Type* element = k_.element(rhs_.buffer);
+  llvm::Type* element = k_.buffers().element(rhs_.buffer);
   return {address(1, p.k0, p.n), 0, rhs_.stride[0], element, element};
 }
 
@@ -289,7 +289,8 @@ Values ContractionEmitter::rank_one_update(const Source& a, const Source& b, con
 
 Value* ContractionEmitter::lhs_at(const Source& a, Value* k, int64_t ahead, int64_t row) {
   Value* p = at(a.type, at(a.type, a.base, mul(k, a.by_k)), ahead * a.by_k + row * a.by_row);
-  const llvm::Align alignment = t_.pack_lhs ? llvm::Align(t_.pairs ? 2 : size_of(sum_)) : k_.alignment(lhs_.buffer);
+  const llvm::Align alignment =
+      t_.pack_lhs ? llvm::Align(t_.pairs ? 2 : size_of(sum_)) : k_.buffers().alignment(lhs_.buffer);
   Value* x = b_.CreateAlignedLoad(a.unit, p, alignment);
   return t_.pack_lhs || t_.pairs ? x : widened(k_.ops().from_memory(x, factor_));
 }
@@ -305,14 +306,14 @@ Value* ContractionEmitter::rhs_at(const Source& b, const TileCoordinates& p, Val
   Value* mask = v + 1 == p.vectors ? first_lanes(p.rest, lanes_) : nullptr;
   Value* x;
   if (!mask) {
-    x = b_.CreateAlignedLoad(type, from, k_.alignment(rhs_.buffer));
+    x = b_.CreateAlignedLoad(type, from, k_.buffers().alignment(rhs_.buffer));
   } else if (k_.target().masked_memory(static_cast<int>(size_of(factor_)))) {
-    x = b_.CreateMaskedLoad(type, from, k_.alignment(rhs_.buffer), mask, llvm::Constant::getNullValue(type));
+    x = b_.CreateMaskedLoad(type, from, k_.buffers().alignment(rhs_.buffer), mask, llvm::Constant::getNullValue(type));
   } else {
     x = llvm::Constant::getNullValue(type);
     for (unsigned l = 0; l < p.rest; ++l)
-      x = b_.CreateInsertElement(x, b_.CreateAlignedLoad(b.type, at(b.type, from, l), k_.alignment(rhs_.buffer)),
-                                 uint64_t{l});
+      x = b_.CreateInsertElement(
+          x, b_.CreateAlignedLoad(b.type, at(b.type, from, l), k_.buffers().alignment(rhs_.buffer)), uint64_t{l});
   }
   return widened(k_.ops().from_memory(x, factor_));
 }
@@ -364,12 +365,6 @@ void ContractionEmitter::finish(const TileCoordinates& p, const Values& accumula
     loop(integer(0), integer(whole), 1, [&](Value* v) { one(v, 0); });
     if (p.rest != 0) one(integer(whole), p.rest);
   });
-}
-
-void KernelEmitter::contraction(const Instruction& i) {
-  if (i.rows == 0 || i.columns == 0) return;
-  if (!i.cpu_tiles) refuse("a contraction has no tiles for a CPU");
-  ContractionEmitter(*this, i).emit();
 }
 
 }  // namespace calque::codegen

@@ -34,7 +34,7 @@ Value* ContractionEmitter::address(size_t which, Value* first, Value* second) {
   k_.set(region.parameters[1], k_.uniform(second));
   for (const kernel::Instruction& i : region.instructions)
     if (i.op != Op::load && i.op != Op::yield) k_.emit(i);
-  return k_.address(access.buffer, k_.get(access.index).v);
+  return k_.buffers().address(access.buffer, k_.get(access.index).v);
 }
 
 // a0 b0 a1 b1 ...: pairs of 16-bit values as 32-bit units.
@@ -93,7 +93,7 @@ void ContractionEmitter::allocate() {
     local->setAlignment(llvm::Align(kLine));
     memory = local;
   } else {
-    memory = k_.scratch(size);
+    memory = k_.runtime().scratch(size);
   }
   const auto slice = [&](int64_t from) { return from < 0 ? nullptr : at(b_.getInt8Ty(), memory, from); };
   packed_lhs_ = slice(lhs);
@@ -164,7 +164,7 @@ void ContractionEmitter::pack_transposed(Value* to, Value* n, int64_t vectors, u
           continue;
         }
         Value* from = address(1, add(k0, k), add(n, v * lanes_ + l));
-        auto* type = t_.pairs ? vector(b_.getInt32Ty(), lanes_) : vector(k_.element(rhs_.buffer), lanes_);
+        auto* type = t_.pairs ? vector(b_.getInt32Ty(), lanes_) : vector(k_.buffers().element(rhs_.buffer), lanes_);
         Value* x = b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
         rows.push_back(t_.pairs ? x : widened(k_.ops().from_memory(x, factor_)));
       }

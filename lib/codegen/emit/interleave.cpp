@@ -35,8 +35,8 @@ std::pair<Value*, int64_t> base_and_offset(Value* index) {
 bool InterleavedStores::can_defer(const kernel::Instruction& i, const Reg& index) const {
   const VectorContext& vectors = k_.vectors();
   return vectors.lanes() > 1 && !vectors.mask() && i.operands.size() == 2 && index.form == Reg::Form::linear &&
-         index.stride > 1 && index.stride <= kLongestRow && !k_.overlaps(i.buffer) && !k_.analysis().loaded(i.buffer) &&
-         size_of(k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype) >= 4;
+         index.stride > 1 && index.stride <= kLongestRow && !k_.buffers().overlaps(i.buffer) &&
+         !k_.analysis().loaded(i.buffer) && size_of(k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype) >= 4;
 }
 
 void InterleavedStores::flush(int32_t buffer) {
@@ -102,7 +102,7 @@ void InterleavedStores::store_run(llvm::ArrayRef<PendingStore> run) {
     const unsigned width = padded ? std::bit_ceil(left) : std::bit_floor(left);
     const unsigned columns = std::min(left, width);
     if (columns == 1) {
-      k_.scatter(buffer, k_.as_vector(run[0].index), run[0].value, nullptr);
+      k_.buffers().scatter(buffer, k_.as_vector(run[0].index), run[0].value, nullptr);
     } else {
       store_rows(run.take_front(columns), width);
     }
@@ -133,11 +133,11 @@ void InterleavedStores::store_rows(llvm::ArrayRef<PendingStore> columns, unsigne
   const PendingStore& first = columns[0];
   const auto at = [&](int64_t element) {
     Value* offset = b.getInt64(static_cast<uint64_t>(element));
-    return k_.address(first.buffer, b.CreateAdd(first.index.v, offset, "", false, true));
+    return k_.buffers().address(first.buffer, b.CreateAdd(first.index.v, offset, "", false, true));
   };
   if (first.index.stride == static_cast<int64_t>(columns.size()) && columns.size() == width) {
     for (unsigned n = 0; n < width; ++n)
-      b.CreateAlignedStore(rows[n], at(static_cast<int64_t>(n) * lanes), k_.alignment(first.buffer));
+      b.CreateAlignedStore(rows[n], at(static_cast<int64_t>(n) * lanes), k_.buffers().alignment(first.buffer));
     return;
   }
   llvm::SmallVector<llvm::Constant*, 16> exists;
@@ -148,9 +148,9 @@ void InterleavedStores::store_rows(llvm::ArrayRef<PendingStore> columns, unsigne
     Value* row = b.CreateShuffleVector(rows[l * width / lanes], lanes_of_row);
     Value* to = at(static_cast<int64_t>(l) * first.index.stride);
     if (columns.size() == width)
-      b.CreateAlignedStore(row, to, k_.alignment(first.buffer));
+      b.CreateAlignedStore(row, to, k_.buffers().alignment(first.buffer));
     else
-      b.CreateMaskedStore(row, to, k_.alignment(first.buffer), llvm::ConstantVector::get(exists));
+      b.CreateMaskedStore(row, to, k_.buffers().alignment(first.buffer), llvm::ConstantVector::get(exists));
   }
 }
 

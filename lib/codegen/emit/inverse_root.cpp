@@ -2,7 +2,7 @@
 // e = 1 - x y^2, |e| < 2^-9, the result y + y e (1/2 + 3/8 e) omits 5/16 e^3 < 2^-28: its error is below 0.53 ulp. The
 // code squares 2 y and multiplies by x / 4, whose exponent it decrements as an integer, so that x / 4 is never
 // subnormal. At zero this makes e and the result infinite, at infinity the result is y = 0, and NaN stays NaN.
-#include "codegen/emit/emitter.h"
+#include "codegen/scalar/scalar_ops.h"
 
 namespace calque::codegen {
 
@@ -14,8 +14,6 @@ namespace {
 constexpr int64_t kTwelveBits = -4096;
 /// 2 in the exponent field of an f32.
 constexpr int64_t kTwo = 2LL << 23;
-/// A quarter of a number of at least this is not subnormal.
-constexpr double kLeast = 0x1p-124;
 
 }  // namespace
 
@@ -72,10 +70,6 @@ Value* ScalarOps::inverse_root(Value* x, bool may_be_small) {
   Value* e = fma(b_.CreateFNeg(b_.CreateBitCast(quarter, x->getType())), b_.CreateFMul(twice, twice), real(x, 1));
   Value* root = fma(b_.CreateFMul(y, e), fma(e, real(x, 0.375), real(x, 0.5)), y);
   return small ? b_.CreateSelect(small, b_.CreateFMul(root, real(x, 0x1p24)), root) : root;
-}
-
-Value* KernelEmitter::inverse_root(Id id, Value* x) {
-  return ops_.inverse_root(x, !(dtype(id) == DType::f32 && analysis_.lower_bound(id) >= kLeast));
 }
 
 }  // namespace calque::codegen

@@ -7,7 +7,6 @@
 
 #include "calque/ir/errors.h"
 
-#include "codegen/emit/emitter.h"
 #include "codegen/gpu/device_passes.h"
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/contract_products.h"

@@ -2,12 +2,15 @@
 #include "codegen/gpu/device_code.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "calque/ir/errors.h"
 
-#include "codegen/gpu/device_emitter.h"
+#include "codegen/device/device_emitter.h"
 #include "codegen/gpu/device_module.h"
+#include "codegen/llvm/flush_mode.h"
 #include "codegen/llvm/module_pass.h"
+#include "kernel/buffers/call_sites.h"
 
 namespace calque::codegen {
 
@@ -37,18 +40,34 @@ TargetInfo target_of(const kernel::Program& program, const DeviceOptions& option
   return ptx_target(options.arch, most > kFewParameters);
 }
 
+void emit_kernels(DeviceModule& device, const kernel::Program& program, const DeviceOptions& options) {
+  TargetInfo target;
+  target.vector_bits = 128;
+  target.half_conversion = options.half_conversion;
+  target.fma = true;
+  CodegenOptions code;
+  code.strict = options.strict;
+  code.fast_math = options.fast_math;
+  code.flush_subnormals = options.flush_subnormals;
+  const kernel::CallSites calls(program);
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    std::string name = "k" + std::to_string(k) + "_" + program.kernels[k].name;
+    std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+    DeviceEmitter emitter({*device.module, target, code}, program.kernels[k], calls.overlaps(k), name);
+    const DeviceKernel kernel = emitter.emit();
+    if (options.flush_subnormals) kernel.function->addFnAttr(kFlushAttribute, "preserve-sign,preserve-sign");
+    device.kernels.push_back(kernel.function);
+    device.functions.push_back({name, kernel.blocks, kernel.threads, kernel.shared_bytes});
+  }
+}
+
 LlvmOwned<DeviceModule> emit_device_module(const kernel::Program& program, const DeviceOptions& options,
                                            DeviceBackend& backend) {
   auto device = make_llvm_owned<DeviceModule>();
   device->context.setDiscardValueNames(true);
   device->module = std::make_unique<llvm::Module>(program.name, device->context);
   backend.retarget(*device->module);
-  run_on(*device->module, options.log, kEmitLlvm, [&] {
-    for (const DeviceKernel& kernel : emit_device_program(*device->module, program, options)) {
-      device->kernels.push_back(kernel.function);
-      device->functions.push_back(kernel.launch);
-    }
-  });
+  run_on(*device->module, options.log, kEmitLlvm, [&] { emit_kernels(*device, program, options); });
   backend.retarget(*device->module);
 #ifndef NDEBUG
   std::string text;
@@ -92,16 +111,21 @@ std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& 
   });
 }
 
-std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program,
-                                                          const DeviceOptions& options) {
+SimulatedObject compile_simulated_object(const kernel::Program& program, const DeviceOptions& options) {
   return inside_llvm([&] {
     const BorrowedDeviceBackend backend(target_of(program, options));
     const auto device = emit_device_module(program, options, *backend);
     Stopwatch stopwatch;
-    auto made = finish_simulated(*device);
+    SimulatedObject made = finish_simulated(*device);
     if (options.log != nullptr) options.log->add(kMachineCode, stopwatch.lap());
     return made;
   });
+}
+
+std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program,
+                                                          const DeviceOptions& options) {
+  SimulatedObject made = compile_simulated_object(program, options);
+  return link_simulated(made.object, std::move(made.functions));
 }
 
 }  // namespace calque::codegen

@@ -42,6 +42,14 @@ struct PtxProgram {
   DeviceFunctions functions;
 };
 
+/// The code of a program for one kind of device before it is loaded, for loading it again in another process.
+struct DeviceImage {
+  DeviceFunctions functions;
+  std::string ptx;        ///< of a GPU
+  std::string cubin;      ///< what the GPU's driver has made of the PTX; empty where it has not
+  std::string simulated;  ///< the object that the simulator runs
+};
+
 /// The passes of code generation for devices, in order.
 std::span<const PassInfo> device_passes();
 
@@ -99,7 +107,16 @@ class SimulatedProgram {
   virtual const DeviceFunctions& functions() const = 0;
 };
 
+struct SimulatedObject {
+  std::string object;  ///< an object file of the host
+  DeviceFunctions functions;
+};
+
 /// Throws CompileError.
+SimulatedObject compile_simulated_object(const kernel::Program& program, const DeviceOptions& options);
+/// Links an object that was compiled for this processor. Initializes no code generator. Throws CompileError.
+std::shared_ptr<const SimulatedProgram> link_simulated(const std::string& object, DeviceFunctions functions);
+/// Both.
 std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program, const DeviceOptions& options);
 
 }  // namespace calque::codegen

@@ -3,8 +3,8 @@
 
 #include "calque/ir/errors.h"
 
-#include "codegen/gpu/device_ops.h"
 #include "codegen/gpu/device_text.h"
+#include "codegen/gpu/lower_device_ops.h"
 #include "codegen/llvm/flush_mode.h"
 
 namespace calque::codegen {
@@ -75,7 +75,7 @@ PtxProgram finish_ptx(DeviceModule& device, DeviceBackend& backend) {
   return {std::string(text.begin(), text.end()), device.functions};
 }
 
-std::shared_ptr<const SimulatedProgram> finish_simulated(DeviceModule& device) {
+SimulatedObject finish_simulated(DeviceModule& device) {
   lower_to_simulator(*device.module, device.kernels);
   device.kernels.clear();
   const TargetInfo target = resolve_target({});
@@ -86,9 +86,16 @@ std::shared_ptr<const SimulatedProgram> finish_simulated(DeviceModule& device) {
     if (kernel.hasFnAttribute(kFlushAttribute) && has_flush_mode(target)) run_flushing(kernel, target, {});
   }
   make_simulated_table(device);
-  std::vector<Object> objects;
-  objects.push_back(host->emit(*device.module, llvm::CodeGenFileType::ObjectFile));
-  return std::make_shared<LinkedSimulation>(std::move(objects), device.functions);
+  const Object object = host->emit(*device.module, llvm::CodeGenFileType::ObjectFile);
+  return {std::string(object.begin(), object.end()), device.functions};
+}
+
+std::shared_ptr<const SimulatedProgram> link_simulated(const std::string& object, DeviceFunctions functions) {
+  return inside_llvm([&] {
+    std::vector<Object> objects;
+    objects.emplace_back(object.begin(), object.end());
+    return std::make_shared<LinkedSimulation>(std::move(objects), std::move(functions));
+  });
 }
 
 PtxProgram ptx_of_text(const std::string& ir, const DeviceFunctions& functions, const DeviceOptions& options) {
@@ -102,13 +109,14 @@ PtxProgram ptx_of_text(const std::string& ir, const DeviceFunctions& functions, 
 }
 
 std::shared_ptr<const SimulatedProgram> simulated_of_text(const std::string& ir, const DeviceFunctions& functions) {
-  return inside_llvm([&] {
+  const SimulatedObject made = inside_llvm([&] {
     const auto device = read_device_text(ir, functions);
     const BorrowedDeviceBackend backend(ptx_target(DeviceOptions().arch));
     backend->retarget(*device->module);
     backend->optimize(*device->module);
     return finish_simulated(*device);
   });
+  return link_simulated(made.object, made.functions);
 }
 
 }  // namespace calque::codegen

@@ -18,6 +18,6 @@ struct DeviceModule {
 
 /// Runs the last passes and emits code. `backend` is the one that optimised the module.
 PtxProgram finish_ptx(DeviceModule& device, DeviceBackend& backend);
-std::shared_ptr<const SimulatedProgram> finish_simulated(DeviceModule& device);
+SimulatedObject finish_simulated(DeviceModule& device);
 
 }  // namespace calque::codegen

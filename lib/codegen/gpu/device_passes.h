@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/gpu/device_ops.h"
+#include "codegen/device/device_ops.h"
 
 namespace calque::codegen {
 

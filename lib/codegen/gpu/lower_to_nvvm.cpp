@@ -1,6 +1,7 @@
 // Every device operation becomes one intrinsic, with a few operands added or converted: no `cq.*` call remains.
 #include "codegen/gpu/device_passes.h"
 #include "codegen/gpu/llvm_device.h"
+#include "codegen/gpu/lower_device_ops.h"
 
 namespace calque::codegen {
 

@@ -7,6 +7,7 @@
 
 #include "codegen/gpu/device_code.h"
 #include "codegen/gpu/device_passes.h"
+#include "codegen/gpu/lower_device_ops.h"
 #include "codegen/llvm/flush_mode.h"
 
 namespace calque::codegen {

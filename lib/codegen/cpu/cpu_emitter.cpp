@@ -1,0 +1,69 @@
+#include "codegen/cpu/cpu_emitter.h"
+
+#include "codegen/cpu/emit_contraction.h"
+#include "codegen/llvm/function_attributes.h"
+
+namespace calque::codegen {
+
+using llvm::Value;
+
+// The prefix distinguishes a kernel named `round` or `memcpy` from the library's functions.
+llvm::Function* CpuEmitter::emit() {
+  const kernel::Kernel& kernel = k_.kernel();
+  llvm::Type* pointer = k_.builder().getPtrTy();
+  const auto count = static_cast<int32_t>(kernel.buffers.size());
+  size_t in_workspace = 0;
+  for (int32_t i = 0; i < count; ++i) in_workspace += k_.buffers().in_workspace(i);
+  const std::vector<llvm::Type*> parameters(kernel.buffers.size() - in_workspace + (in_workspace > 0 ? 2 : 1), pointer);
+  auto* type = llvm::FunctionType::get(k_.builder().getVoidTy(), parameters, false);
+  llvm::Function& function =
+      *llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel." + kernel.name, k_.module());
+  set_function_attributes(function, k_.target(), k_.options());
+  unsigned argument = 1;
+  if (in_workspace > 0) set_workspace_attributes(function, argument++);
+  std::vector<Value*> pointers;
+  for (int32_t i = 0; i < count; ++i) {
+    if (k_.buffers().in_workspace(i)) {
+      pointers.push_back(nullptr);
+      continue;
+    }
+    set_attributes(function, argument, i);
+    pointers.push_back(function.getArg(argument++));
+  }
+  k_.buffers().bind(std::move(pointers), in_workspace > 0 ? function.getArg(1) : nullptr);
+  k_.runtime().bind(function.getArg(0));
+  k_.begin_function(function);
+  k_.run(kernel.body);
+  k_.end_function();
+  k_.buffers().mark_read_only_accesses(function);
+  return &function;
+}
+
+void CpuEmitter::set_attributes(llvm::Function& function, unsigned argument, int32_t number) {
+  llvm::LLVMContext& context = function.getContext();
+  const kernel::Buffer& buffer = k_.kernel().buffers[static_cast<size_t>(number)];
+  if (!k_.buffers().overlaps(number)) function.addParamAttr(argument, llvm::Attribute::NoAlias);
+  function.addParamAttr(argument, llvm::Attribute::getWithCaptureInfo(context, llvm::CaptureInfo::none()));
+  if (!k_.analysis().stored(number)) function.addParamAttr(argument, llvm::Attribute::ReadOnly);
+  if (buffer.extent == 0) return;
+  function.addDereferenceableParamAttr(argument, static_cast<uint64_t>(buffer.extent) * size_of(buffer.dtype));
+  if (buffer.alignment > 1)
+    function.addParamAttr(
+        argument, llvm::Attribute::getWithAlignment(context, llvm::Align(static_cast<uint64_t>(buffer.alignment))));
+}
+
+void CpuEmitter::set_workspace_attributes(llvm::Function& function, unsigned argument) {
+  bool no_overlap = true;
+  for (int32_t i = 0; i < static_cast<int32_t>(k_.kernel().buffers.size()); ++i)
+    no_overlap &= !k_.buffers().in_workspace(i) || !k_.buffers().overlaps(i);
+  if (no_overlap) function.addParamAttr(argument, llvm::Attribute::NoAlias);
+  function.addParamAttr(argument,
+                        llvm::Attribute::getWithCaptureInfo(function.getContext(), llvm::CaptureInfo::none()));
+}
+
+void CpuEmitter::contraction(const kernel::Instruction& i) {
+  if (!i.cpu_tiles) k_.refuse("a contraction has no tiles for a CPU");
+  ContractionEmitter(k_, i).emit();
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,189 @@
+// Mapping of iterations to threads. A nest of loops that are mapped to thread groups is flattened, the innermost loop
+// varying fastest, and distributed grid-stride: group g runs iterations g, g + groups and so on. A loop that is mapped
+// to threads gives iteration k to thread k mod group size (with vectors: as many neighbours as a vector has lanes), so
+// that neighbouring threads access neighbouring memory.
+#include "codegen/device/device_loops.h"
+
+#include <algorithm>
+
+#include "codegen/device/device_contraction.h"
+#include "codegen/device/device_memory.h"
+#include "codegen/device/device_reduction.h"
+#include "codegen/device/device_scan.h"
+#include "codegen/device/thread_group.h"
+#include "codegen/emit/emitter.h"
+
+namespace calque::codegen {
+
+using kernel::Instruction;
+using kernel::LoopKind;
+using kernel::Op;
+using kernel::ParallelMapping;
+using llvm::Value;
+
+namespace {
+
+const Instruction* inner_group_loop(const Instruction& loop) {
+  for (const Instruction& i : loop.regions[0].instructions)
+    if ((i.op == Op::loop || i.op == Op::contraction) && i.mapping == ParallelMapping::groups) return &i;
+  return nullptr;
+}
+
+}  // namespace
+
+DeviceLoops::DeviceLoops(KernelEmitter& kernel, ThreadGroup& group, DeviceMemory& memory)
+    : k_(kernel), b_(kernel.builder()), group_(group), memory_(memory), unmapped_(kernel) {}
+
+void DeviceLoops::emit(const Instruction& i) {
+  if (i.mapping == ParallelMapping::groups) {
+    if (const auto index = indices_.find(&i); index != indices_.end())
+      return iteration(i, index->second, &i == vector_loop_ ? vector_lanes_ : 0);
+    return group_loop(i);
+  }
+  if (i.mapping == ParallelMapping::threads && group_.is_cooperative()) {
+    if (i.loop == LoopKind::parallel) return thread_loop(i);
+    if (i.loop == LoopKind::reduction) return GroupReduction(k_, group_, memory_, i).emit();
+    return GroupScan(k_, group_, memory_, i).emit();
+  }
+  if (i.loop == LoopKind::reduction) return emit_thread_reduction(k_, i);
+  unmapped_.emit(i);
+}
+
+void DeviceLoops::iteration(const Instruction& i, Value* index, unsigned lanes) {
+  const kernel::Region& body = i.regions[0];
+  const VectorScope scope(k_.vectors(), lanes);
+  k_.set(body.parameters[0], lanes == 0 ? k_.uniform(index) : k_.linear(index));
+  memory_.set_divisor(body.parameters[0], lanes == 0 ? 1 : lanes);
+  k_.run(body);
+}
+
+// Distributes the numbers [first, end) grid-stride over the thread groups. With `repeat` above 1 a block takes that
+// many consecutive runs of neighbouring numbers at a time, so that its accesses are contiguous.
+void DeviceLoops::distribute(int64_t first, int64_t end, int64_t repeat, const std::function<void(Value*)>& body) {
+  const int64_t at_once = repeat * group_.launch().groups;
+  const int64_t threads = group_.launch().threads;
+  Value* begin = group_.index();
+  if (repeat > 1) {
+    Value* const block = b_.CreateUDiv(group_.index(), k_.integer(threads));
+    begin = k_.add(group_.index(), k_.mul(block, (repeat - 1) * threads));
+  }
+  begin = k_.advance(begin, first);
+  const auto at = [&](Value* number, int64_t r) { return r == 0 ? number : k_.advance(number, r * threads); };
+  const auto exists = [&](Value* number) { return b_.CreateICmpSLT(number, k_.integer(end)); };
+  const auto whole = [&](Value* number) {
+    for (int64_t r = 0; r < repeat; ++r) body(at(number, r));
+  };
+  const int64_t rounds = (end - first) / at_once;
+  if (rounds == 1) whole(begin);
+  if (rounds > 1)
+    k_.counted(begin, k_.advance(begin, rounds * at_once), at_once, {}, [&](Value* number, const Values&) {
+      whole(number);
+      return Values{};
+    });
+  if (rounds * at_once == end - first) return;
+  Value* const rest = rounds == 0 ? begin : k_.advance(begin, rounds * at_once);
+  // If the thread's last number exists, all of them do.
+  Value* const all = exists(at(rest, repeat - 1));
+  group_.when(all, [&] { whole(rest); });
+  if (repeat == 1) return;
+  group_.when(b_.CreateNot(all), [&] {
+    for (int64_t r = 0; r + 1 < repeat; ++r) group_.when(exists(at(rest, r)), [&] { body(at(rest, r)); });
+  });
+}
+
+int64_t DeviceLoops::Nest::count() const {
+  int64_t count = 1;
+  for (const int64_t e : extents) count *= e;
+  return count;
+}
+
+DeviceLoops::Nest DeviceLoops::nest_of(const Instruction& i) const {
+  Nest nest{{&i}, {}};
+  while (!nest.is_product())
+    if (const Instruction* inner = inner_group_loop(nest.innermost()))
+      nest.loops.push_back(inner);
+    else
+      break;
+  for (const Instruction* l : nest.loops) nest.extents.push_back(l->extent);
+  const Instruction& last = nest.innermost();
+  if (nest.is_product()) {
+    if (!last.gpu_tiles) k_.refuse("a contraction has no tiles for a GPU");
+    nest.extents.back() = last.gpu_tiles->count(last.rows, last.columns);
+  } else if (group_.is_single_thread() && vector_lanes(last) != 0) {
+    nest.lanes = vector_lanes(last);
+    nest.extents.back() /= nest.lanes;
+  }
+  return nest;
+}
+
+void DeviceLoops::group_loop(const Instruction& i) {
+  const Nest nest = nest_of(i);
+  const Instruction& last = nest.innermost();
+  const bool interleaved = !nest.is_product() && group_.is_single_thread();
+  distribute(0, nest.count(), interleaved ? std::max<int64_t>(1, last.unroll) : 1,
+             [&](Value* number) { nest_iteration(nest, number); });
+  if (nest.lanes != 0 && last.extent % nest.lanes != 0) {
+    const int64_t whole = last.extent / nest.lanes * nest.lanes;
+    distribute(whole, last.extent, 1, [&](Value* number) { iteration(last, number, 0); });
+  }
+  indices_.clear();
+}
+
+void DeviceLoops::nest_iteration(const Nest& nest, Value* number) {
+  const Instruction &first = *nest.loops.front(), &last = nest.innermost();
+  const bool narrow = nest.loops.size() > 1 && nest.count() <= INT32_MAX;
+  // Division by a constant is shorter in 32 bits.
+  Value* rest = narrow ? b_.CreateTrunc(number, b_.getInt32Ty()) : number;
+  for (size_t l = nest.loops.size(); l-- > 0;) {
+    auto* const extent = llvm::ConstantInt::get(rest->getType(), static_cast<uint64_t>(nest.extents[l]));
+    Value* const index = l == 0 ? rest : b_.CreateURem(rest, extent);
+    if (l != 0) rest = b_.CreateUDiv(rest, extent);
+    indices_[nest.loops[l]] = narrow ? b_.CreateZExt(index, b_.getInt64Ty()) : index;
+  }
+  if (nest.is_product()) tile_ = indices_[&last];
+  if (nest.is_product() && nest.loops.size() == 1) return contraction(last);
+  if (nest.lanes == 0) return iteration(first, indices_[&first], 0);
+  vector_loop_ = &last;
+  vector_lanes_ = nest.lanes;
+  Value*& inner = indices_[&last];
+  inner = k_.mul(inner, nest.lanes);
+  if (nest.loops.size() == 1)
+    iteration(last, inner, nest.lanes);
+  else
+    iteration(first, indices_[&first], 0);
+  vector_loop_ = nullptr;
+}
+
+void DeviceLoops::thread_loop(const Instruction& i) {
+  const bool contended = memory_.stores_contended(i.regions[0]);
+  if (contended) group_.barrier();
+  {
+    const ThreadGroup::PerThreadScope each(group_);
+    const unsigned lanes = vector_lanes(i);
+    const int64_t step = lanes == 0 ? 1 : lanes, whole = i.extent / step;
+    const auto strided = [&](int64_t first, int64_t count, int64_t width, unsigned lanes_here) {
+      if (count == 0) return;
+      Value* const rank = group_.rank();
+      group_.when(count >= group_.size() ? nullptr : b_.CreateICmpSLT(rank, k_.integer(count)), [&] {
+        Value* const begin = k_.advance(k_.mul(rank, width), first);
+        Value* const end = k_.integer(first + count * width);
+        if (count <= group_.size()) return iteration(i, begin, lanes_here);
+        k_.counted(begin, end, width * group_.size(), {}, [&](Value* index, const Values&) {
+          iteration(i, index, lanes_here);
+          return Values{};
+        });
+      });
+    };
+    strided(0, whole, step, lanes);
+    strided(whole * step, i.extent - whole * step, 1, 0);
+  }
+  if (contended) group_.barrier();
+}
+
+void DeviceLoops::contraction(const Instruction& i) {
+  if (!tile_) return group_loop(i);
+  DeviceContraction(k_, group_, memory_, i).emit(tile_);
+  tile_ = nullptr;
+}
+
+}  // namespace calque::codegen

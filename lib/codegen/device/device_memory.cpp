@@ -1,0 +1,195 @@
+// Loads and stores of device code. Where the predicate is false, a load reads the first element and discards it, and a
+// store is skipped. Vectors of 16 bytes are loaded and stored as such where the index is known to be a multiple of
+// their length.
+#include "codegen/device/device_memory.h"
+
+#include <bit>
+#include <numeric>
+
+#include "codegen/device/thread_group.h"
+#include "codegen/emit/emitter.h"
+
+namespace calque::codegen {
+
+using kernel::Id;
+using kernel::Instruction;
+using kernel::Op;
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t kAnything = int64_t{1} << 40;  // divides zero
+constexpr int kFar = 16;
+
+llvm::AtomicRMWInst::BinOp atomic_op(kernel::Combiner c, DType d) {
+  using A = llvm::AtomicRMWInst;
+  switch (c) {
+    case kernel::Combiner::add:
+      return is_floating(d) ? A::FAdd : A::Add;
+    case kernel::Combiner::max:
+      return is_signed_integer(d) ? A::Max : A::UMax;
+    case kernel::Combiner::min:
+      return is_signed_integer(d) ? A::Min : A::UMin;
+    case kernel::Combiner::and_:
+      return A::And;
+    case kernel::Combiner::or_:
+      return A::Or;
+    default:
+      return A::BAD_BINOP;
+  }
+}
+
+// A buffer is contended when it is both loaded and stored, or stored by several instructions or repeatedly.
+void find_contended(const kernel::Region& region, bool repeated, std::vector<int>& stores) {
+  for (const Instruction& i : region.instructions) {
+    if (i.op == Op::store) stores[static_cast<size_t>(i.buffer)] += repeated ? 2 : 1;
+    const bool repeats = i.op == Op::while_ || (i.op == Op::loop && i.loop == kernel::LoopKind::sequential);
+    for (const kernel::Region& inner : i.regions) find_contended(inner, repeated || repeats, stores);
+  }
+}
+
+void index_definitions(const kernel::Region& region, std::unordered_map<Id, const Instruction*>& defined) {
+  for (const Instruction& i : region.instructions) {
+    for (const Id r : i.results) defined[r] = &i;
+    for (const kernel::Region& inner : i.regions) index_definitions(inner, defined);
+  }
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(KernelEmitter& kernel, ThreadGroup& group)
+    : k_(kernel), b_(kernel.builder()), buffers_(kernel.buffers()), group_(group) {
+  const kernel::Region& body = kernel.kernel().body;
+  index_definitions(body, defined_);
+  std::vector<int> stores(kernel.kernel().buffers.size());
+  find_contended(body, false, stores);
+  for (size_t b = 0; b < stores.size(); ++b)
+    contended_.push_back(stores[b] > 1 || (stores[b] == 1 && kernel.analysis().loaded(static_cast<int32_t>(b))));
+}
+
+int64_t DeviceMemory::divisor(Id id) const {
+  const auto walk = [&](auto&& self, Id at, int depth) -> int64_t {
+    if (const auto known = divisors_.find(at); known != divisors_.end()) return known->second;
+    const auto it = defined_.find(at);
+    if (it == defined_.end() || depth == kFar || k_.dtype(at) != DType::i64) return 1;
+    const Instruction& i = *it->second;
+    if (i.op == Op::constant) {
+      const int64_t n = i.literal.as<int64_t>();
+      return n == 0 ? kAnything : n == INT64_MIN ? 1 : std::abs(n);
+    }
+    if (i.op != Op::scalar) return 1;
+    const auto of = [&](size_t o) { return self(self, i.operands[o], depth + 1); };
+    switch (scalar_op(i.primitive)) {
+      case ScalarOp::add:
+      case ScalarOp::sub:
+        return std::gcd(of(0), of(1));
+      case ScalarOp::mul: {
+        // Only powers of two matter for alignment.
+        const auto zeros = [&](size_t o) { return std::countr_zero(static_cast<uint64_t>(of(o))); };
+        return std::min(kAnything, int64_t{1} << std::min(zeros(0) + zeros(1), 40));
+      }
+      case ScalarOp::select:
+        return std::gcd(of(1), of(2));
+      default:
+        return 1;
+    }
+  };
+  return walk(walk, id, 0);
+}
+
+llvm::Align DeviceMemory::vector_alignment(int32_t buffer, Id index_id) const {
+  const kernel::Buffer& b = k_.kernel().buffers[static_cast<size_t>(buffer)];
+  const auto bytes = static_cast<int64_t>(size_of(b.dtype));
+  const int64_t steps = divisor(index_id) & -divisor(index_id);
+  const int64_t align = std::min({std::max(b.alignment, bytes), steps * bytes, int64_t{16}});
+  return llvm::Align(static_cast<uint64_t>(align & -align));
+}
+
+Reg DeviceMemory::load(const Instruction& i) {
+  const DType d = k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype;
+  if (is_complex(d)) k_.refuse("complex is not supported on a GPU yet");
+  const auto nothing = [&] { return llvm::Constant::getNullValue(k_.ops().register_type(d)); };
+  if (k_.kernel().buffers[static_cast<size_t>(i.buffer)].extent == 0) return k_.uniform(nothing());
+  const Reg index = k_.get(i.operands[0]);
+  const Reg* predicate = i.operands.size() > 1 ? &k_.get(i.operands[1]) : nullptr;
+  if (predicate) {
+    if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(predicate->v)) {
+      if (known->isZero()) return k_.uniform(nothing());
+      predicate = nullptr;
+    }
+  }
+  if (index.uniform() && (!predicate || predicate->uniform())) {
+    Value* at = predicate ? b_.CreateSelect(predicate->v, index.v, k_.integer(0)) : index.v;
+    Value* v =
+        b_.CreateAlignedLoad(buffers_.element(i.buffer), buffers_.address(i.buffer, at), buffers_.alignment(i.buffer));
+    v = k_.ops().from_memory(v, d);
+    return k_.uniform(predicate ? b_.CreateSelect(predicate->v, v, nothing()) : v);
+  }
+  Value* const mask = k_.and_mask(k_.vectors().mask(), predicate ? k_.as_vector(*predicate) : nullptr);
+  return k_.varying(k_.ops().from_memory(load_vector(i.buffer, i.operands[0], index, mask), d));
+}
+
+Value* DeviceMemory::load_vector(int32_t buffer, Id index_id, const Reg& index, Value* mask) {
+  if (mask || index.form != Reg::Form::linear || index.stride != 1)
+    return buffers_.gather(buffer, k_.as_vector(index), mask);
+  auto* type = llvm::FixedVectorType::get(buffers_.element(buffer), k_.vectors().lanes());
+  return b_.CreateAlignedLoad(type, buffers_.address(buffer, index.v), vector_alignment(buffer, index_id));
+}
+
+void DeviceMemory::store(const Instruction& i) {
+  const DType d = k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype;
+  if (is_complex(d)) k_.refuse("complex is not supported on a GPU yet");
+  if (k_.kernel().buffers[static_cast<size_t>(i.buffer)].extent == 0) return;
+  const Reg index = k_.get(i.operands[0]);
+  Reg value = k_.get(i.operands[1]);
+  if (is_half(d)) value = k_.bits(value, d);
+  const Reg* predicate = i.operands.size() > 2 ? &k_.get(i.operands[2]) : nullptr;
+  if (k_.vectors().lanes() == 0) {
+    Value* const to_memory = k_.ops().to_memory(value.v, d);
+    Value* condition = predicate ? predicate->v : nullptr;
+    const bool contended = group_.is_cooperative() && contended_[static_cast<size_t>(i.buffer)];
+    if (group_.is_cooperative()) condition = k_.and_mask(condition, b_.CreateICmpEQ(group_.rank(), k_.integer(0)));
+    // All threads must have finished their accesses before one stores, and must see the store afterwards.
+    if (contended) group_.barrier();
+    group_.when(condition, [&] { store_one(i, index.v, to_memory); });
+    if (contended) group_.barrier();
+    return;
+  }
+  Value* const mask = k_.and_mask(k_.vectors().mask(), predicate ? k_.as_vector(*predicate) : nullptr);
+  store_vector(i, index, k_.ops().to_memory(k_.as_vector(value), d), mask);
+}
+
+void DeviceMemory::store_vector(const Instruction& i, const Reg& index, Value* value, Value* mask) {
+  if (!mask && i.combiners.empty() && index.form == Reg::Form::linear && index.stride == 1) {
+    b_.CreateAlignedStore(value, buffers_.address(i.buffer, index.v), vector_alignment(i.buffer, i.operands[0]));
+    return;
+  }
+  Value* const indices = k_.as_vector(index);
+  for (unsigned l = 0; l < k_.vectors().lanes(); ++l)
+    group_.when(mask ? b_.CreateExtractElement(mask, l) : nullptr,
+                [&] { store_one(i, b_.CreateExtractElement(indices, l), b_.CreateExtractElement(value, l)); });
+}
+
+void DeviceMemory::store_one(const Instruction& i, Value* index, Value* value) {
+  Value* const p = buffers_.address(i.buffer, index);
+  if (i.combiners.empty()) {
+    b_.CreateAlignedStore(value, p, buffers_.alignment(i.buffer));
+    return;
+  }
+  const DType d = k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype;
+  const auto operation = atomic_op(i.combiners[0], d);
+  if (operation == llvm::AtomicRMWInst::BAD_BINOP) k_.refuse("no atomic operation combines so");
+  b_.CreateAtomicRMW(operation, p, value, buffers_.alignment(i.buffer), llvm::AtomicOrdering::Monotonic,
+                     b_.getContext().getOrInsertSyncScopeID("device"));
+}
+
+bool DeviceMemory::stores_contended(const kernel::Region& region) const {
+  for (const Instruction& i : region.instructions) {
+    if (i.op == Op::store && contended_[static_cast<size_t>(i.buffer)]) return true;
+    for (const kernel::Region& inner : i.regions)
+      if (stores_contended(inner)) return true;
+  }
+  return false;
+}
+
+}  // namespace calque::codegen

@@ -1,0 +1,50 @@
+#pragma once
+// Loads and stores of device code.
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/emit/reg.h"
+#include "kernel/ir/kernel.h"
+
+namespace calque::codegen {
+
+class BufferAccess;
+class KernelEmitter;
+class ThreadGroup;
+
+class DeviceMemory {
+ public:
+  DeviceMemory(KernelEmitter& kernel, ThreadGroup& group);
+  Reg load(const kernel::Instruction& i);
+  void store(const kernel::Instruction& i);
+  /// Whether the region stores to buffers that other threads of the group load or store too.
+  bool stores_contended(const kernel::Region& region) const;
+
+  /// A divisor of an index, from which the alignment of its accesses follows.
+  int64_t divisor(kernel::Id id) const;
+  /// Of a loop's index; `forget_divisor` returns to not knowing any.
+  void set_divisor(kernel::Id id, int64_t divisor) { divisors_[id] = divisor; }
+  void forget_divisor(kernel::Id id) { divisors_.erase(id); }
+  /// The instruction that computes a value.
+  const kernel::Instruction& definition(kernel::Id id) const { return *defined_.at(id); }
+
+ private:
+  using Id = kernel::Id;
+  using Instruction = kernel::Instruction;
+
+  llvm::Value* load_vector(int32_t buffer, Id index_id, const Reg& index, llvm::Value* mask);
+  void store_vector(const Instruction& i, const Reg& index, llvm::Value* value, llvm::Value* mask);
+  /// A store of one thread; atomic where the instruction has a combiner.
+  void store_one(const Instruction& i, llvm::Value* index, llvm::Value* value);
+  llvm::Align vector_alignment(int32_t buffer, Id index_id) const;
+
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  BufferAccess& buffers_;
+  ThreadGroup& group_;
+  std::vector<bool> contended_;  ///< by buffer: several threads of a group access it, one of them storing
+  std::unordered_map<Id, const Instruction*> defined_;
+  std::unordered_map<Id, int64_t> divisors_;  ///< of loops' indices
+};
+
+}  // namespace calque::codegen

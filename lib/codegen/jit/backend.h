@@ -1,0 +1,50 @@
+#pragma once
+// A back end of LLVM: a target machine with its passes. Expensive to construct, so a pool keeps them between
+// compilations.
+#include <memory>
+
+#include "codegen/jit/machine_passes.h"
+#include "codegen/jit/session.h"
+#include "codegen/llvm/llvm_errors.h"
+#include "codegen/llvm/target.h"
+
+namespace calque::codegen {
+
+class Backend {
+ public:
+  static std::unique_ptr<Backend> make(const TargetInfo& info, bool sanitize);
+  explicit Backend(const TargetInfo& info) : info_(info) {}
+  void inline_functions(llvm::Module& module);
+  void optimize(llvm::Module& module);
+  Object emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::CodeGenOptLevel level);
+  llvm::TargetMachine& machine() { return *machine_; }
+
+ private:
+  void set_up(bool sanitize);
+
+  TargetInfo info_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  Analyses analyses_;
+  llvm::FunctionPassManager passes_, one_block_;  ///< the second for functions of one block
+  llvm::ModulePassManager sanitizing_;
+  std::unique_ptr<MachinePasses> objects_[3];  ///< by level, reused for the next module
+  llvm::ModulePassManager calls_;              ///< inlines calls that are marked for it
+  llvm::ModulePassManager inlining_;           ///< inlines kernels into a scalar entry
+};
+
+/// A back end borrowed from the pool of idle ones. It is returned unless an exception of LLVM passes it.
+class BorrowedBackend {
+ public:
+  BorrowedBackend(const TargetInfo& target, bool sanitize);
+  BorrowedBackend(const BorrowedBackend&) = delete;
+  BorrowedBackend& operator=(const BorrowedBackend&) = delete;
+  ~BorrowedBackend();
+  Backend* operator->() const { return &*backend_; }
+
+ private:
+  const TargetInfo& target_;
+  bool sanitize_;
+  LlvmOwned<Backend> backend_;
+};
+
+}  // namespace calque::codegen
