@@ -38,6 +38,8 @@ std::optional<F> function_of(PrimitiveId id, const F& x, const F& y) {
       return cos(x);
     case p::id_of<p::Tan>:
       return tan(x);
+    case p::id_of<p::Sinc>:
+      return sinc(x);
     case p::id_of<p::Asin>:
       return asin(x);
     case p::id_of<p::Acos>:

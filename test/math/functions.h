@@ -6,6 +6,7 @@
 #include "math/math.h"
 #include "math/scalar_backend.h"
 #include "oracle.h"
+#include "primitives/elementwise/special.h"
 
 namespace calque::math::test {
 
@@ -93,6 +94,8 @@ inline const std::vector<UnaryFunction>& unary_functions() {
       CALQUE_UNARY(sin, mpfr_sin, sin, 1, 1),
       CALQUE_UNARY(cos, mpfr_cos, cos, 1, 1),
       CALQUE_UNARY(tan, mpfr_tan, tan, 1, 1),
+      UnaryFunction{"sinc", CALQUE_SINGLE(math::sinc), CALQUE_DOUBLE(math::sinc), primitives::special::sinc<double>,
+                    primitives::special::sinc<long double>, exact_sinc, 1, 1},
       CALQUE_UNARY(asin, mpfr_asin, asin, 1, 1),
       CALQUE_UNARY(acos, mpfr_acos, acos, 1, 1),
       CALQUE_UNARY(atan, mpfr_atan, atan, 1, 1.1),

@@ -98,6 +98,20 @@ inline void exact_rsqrt(mpfr_ptr y, mpfr_srcptr x) {
   }
 }
 
+/// sin(pi x) / (pi x); 1 at 0, +0 at the other integers.
+inline void exact_sinc(mpfr_ptr y, mpfr_srcptr x) {
+  if (mpfr_zero_p(x)) {
+    mpfr_set_ui(y, 1, MPFR_RNDN);
+    return;
+  }
+  Number divisor;
+  mpfr_const_pi(divisor, MPFR_RNDN);
+  mpfr_mul(divisor, divisor, x, MPFR_RNDN);
+  mpfr_sinpi(y, x, MPFR_RNDN);
+  mpfr_div(y, y, divisor, MPFR_RNDN);
+  if (mpfr_zero_p(y)) mpfr_set_zero(y, 1);
+}
+
 inline void exact_lgamma(mpfr_ptr y, mpfr_srcptr x) {
   int sign = 0;
   mpfr_lgamma(y, &sign, x, MPFR_RNDN);

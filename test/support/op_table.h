@@ -145,6 +145,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::HostCall, &cases::host_call>(kAny),
     row<primitives::Signbit, &cases::elementwise<1>>(kReal | kBool),
     row<primitives::Diagonal, &cases::diagonal>(kAny),
+    row<primitives::Sinc, &cases::elementwise<1>>(kFloat),
 };
 
 template <class P>

@@ -160,4 +160,31 @@ F tan(const F& x) {
   return flip_sign(where(even, s, c) / where(even, c, -s), x);
 }
 
+/// sin(pi x) / (pi x), 1 at 0; NaN of infinities.
+template <FloatLane F>
+F sinc(const F& x) {
+  using T = scalar_t<F>;
+  using C = TrigConstants<T>;
+  using Format = FloatFormat<T>;
+  using I = int_t<F>;
+  const Pair<F> pi{F(C::kPi_0), F(C::kPi_1)};
+  const F a = abs(x);
+  // Exact: a less whole turns is in [-1, 1], less quarter turns in [-1/4, 1/4].
+  const F turn = a - rint(a * T(0.5)) * T(2);
+  const F shifted = turn * T(2) + Format::kRoundingShift;
+  const F r = turn - (shifted - Format::kRoundingShift) * T(0.5);
+  const I quadrant = to_bits(shifted);
+  const Pair<F> angle = multiply(pi, r);
+  const F square = angle.high * angle.high;
+  const Pair<F> s = sin_reduced(angle.high, angle.low, square);
+  const Pair<F> c = cos_reduced(angle.high, angle.low, square);
+  const mask_t<F> even = (quadrant & I(1)) == I(0);
+  // Beyond the limit x is an integer: the sine is 0, and pi x might overflow.
+  const F divisor = where(a < F(T(1) / std::numeric_limits<T>::epsilon()), a, F(1));
+  const Pair<F> y = divide(where(even, s, c), multiply(pi, divisor));
+  constexpr int kBitOneToSign = static_cast<int>(8 * sizeof(T)) - 2;
+  const F signed_y = flip_sign(y.high + y.low, from_bits(quadrant << I(kBitOneToSign))) + F(0);
+  return where(a < F(sizeof(T) == 4 ? T(0x1p-14) : T(0x1p-28)), F(1), signed_y);
+}
+
 }  // namespace calque::math

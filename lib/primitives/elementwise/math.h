@@ -81,6 +81,26 @@ CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x
 #undef CALQUE_MATH_1
 #undef CALQUE_MATH_2
 
+struct Sinc : MathFunction<Sinc> {
+  static constexpr std::string_view name = "sinc";
+  static constexpr std::string_view doc = "sin(pi x) / (pi x), 1 at 0; NaN of infinities";
+  template <class W>
+  static W element(W x) {
+    return special::sinc(x);
+  }
+  /// (cos(pi x) - sinc(x)) / x, and where that cancels, around 0, its series.
+  static Term tangent(Term t, Term x, Term y) {
+    constexpr double kPi = std::numbers::pi;
+    const Term small = abs(x) < constant(x, 0.25);
+    const Term near = where(small, x), far = select(small, constant(x, 1), x);
+    const Term square = (kPi * near) * (kPi * near);
+    Term series = constant(x, 1);
+    for (int k = 7; k > 0; --k) series = 1.0 - square / (2.0 * k * (2 * k + 3)) * series;
+    const Term turn = far - 2.0 * round(0.5 * far);  // exact: in [-1, 1]
+    return t * select(small, (-kPi * kPi / 3) * near * series, (cos(kPi * turn) - y) / far);
+  }
+};
+
 struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
   static constexpr std::string_view name = "nextafter";
   static constexpr std::string_view doc =
@@ -97,6 +117,6 @@ struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
 
 using MathList = TypeList<Rsqrt, Cbrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh,
                           Cosh, Tanh, Asinh, Acosh, Atanh, Logistic, Erf, Erfc, ErfInv, Lgamma, Tgamma, Digamma, Atan2,
-                          Hypot, Remainder, Nextafter>;
+                          Hypot, Remainder, Nextafter, Sinc>;
 
 }  // namespace calque::primitives

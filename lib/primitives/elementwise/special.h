@@ -71,6 +71,17 @@ W digamma(W x) {
   return sum + (std::log(x) - 1 / (2 * x) - series);
 }
 
+/// sin(pi x) / (pi x), with the argument of the sine reduced exactly to [0, 1/2].
+template <class W>
+W sinc(W x) {
+  const W a = std::fabs(x);
+  if (a == 0) return 1;
+  const W turn = std::remainder(a, W(2));
+  const W half = std::fabs(turn);
+  const W sine = std::sin(std::numbers::pi_v<W> * (half > W(0.5) ? 1 - half : half));
+  return std::copysign(sine, turn) / (std::numbers::pi_v<W> * a) + W(0);  // +0 at every other integer
+}
+
 /// C's nextafter, for 16-bit floats as well.
 template <class T>
 T nextafter(T x, T y) {
