@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "calque/ir/errors.h"
+
 #include "compile/compiler.h"
+#include "compile/stored_code.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
 #include "runtime/device/device_memory.h"
@@ -23,9 +26,8 @@ constexpr int64_t kDeviceAlignment = 64;
 
 class GpuProgram final : public DeviceProgram {
  public:
-  GpuProgram(KernelDevice& api, kernel::Program program, const codegen::DeviceOptions& options,
-             const std::string& blame)
-      : api_(api), program_(std::move(program)), code_(api.load(program_, options, blame)) {
+  GpuProgram(KernelDevice& api, kernel::Program program, std::shared_ptr<const LoadedProgram> code)
+      : api_(api), program_(std::move(program)), code_(std::move(code)) {
     for (const AnyArray& a : program_.constants) constants_.push_back(upload_to(api, a.data(), a.bytes()));
     program_.constants.clear();
     chains_ = chains_of(program_, kShortestChain, kLongestChain);
@@ -155,37 +157,75 @@ class KernelDeviceCompiler final : public Compiler {
                                             CompileReport& report) const override;
 };
 
-std::shared_ptr<const Executable> KernelDeviceCompiler::compile(const Graph& graph, std::span<const Strides>,
-                                                                const CompileOptions& options, const std::string&,
-                                                                CompileReport& report) const {
-  KernelDevice& api = kernel_device(options.device);
+/// Runs on the host in place of the device.
+std::shared_ptr<const Executable> make_host_executable(const Graph& graph, const CompileOptions& options) {
   auto executable = std::make_shared<Executable>();
   executable->inputs = graph.input_types();
   executable->set_outputs(graph.output_types());
+  CompileOptions host = options;
+  host.device = cpu();
+  host.donated.clear();
+  std::vector<Strides> strides;
+  for (const Type& type : executable->inputs) strides.push_back(row_major_strides(type.shape));
+  executable->host = find_executable(graph, strides, host);
+  return executable;
+}
+
+std::shared_ptr<const Executable> make_device_executable(KernelDevice& api, const Graph& graph, kernel::Program program,
+                                                         std::shared_ptr<const LoadedProgram> loaded) {
+  auto executable = std::make_shared<Executable>();
+  executable->inputs = graph.input_types();
+  executable->set_outputs(graph.output_types());
+  executable->in_place = program.in_place;
+  executable->device = std::make_shared<const GpuProgram>(api, std::move(program), std::move(loaded));
+  return executable;
+}
+
+/// A cubin that the driver made, but does not load, is dropped: the PTX is loaded, or refused, as without it.
+std::shared_ptr<const LoadedProgram> load_generated(KernelDevice& api, const kernel::Program& program,
+                                                    const codegen::DeviceOptions& options, codegen::DeviceImage& image,
+                                                    const std::string& blame) {
+  try {
+    return api.load(program, options, image, blame);
+  } catch (const CompileError&) {
+    if (image.cubin.empty()) throw;
+    image.cubin.clear();
+    return api.load(program, options, image, blame);
+  }
+}
+
+std::shared_ptr<const Executable> KernelDeviceCompiler::compile(const Graph& graph, std::span<const Strides>,
+                                                                const CompileOptions& options,
+                                                                const std::string& stored_key,
+                                                                CompileReport& report) const {
+  KernelDevice& api = kernel_device(options.device);
   const auto reason = needs_reference(graph);
   if (options.reference || reason || !codegen::can_compile()) {
     if (reason && !options.reference) {
       log().info("{}: runs on the host in place of {}: {}", graph.name(), to_string(options.device), *reason);
     }
-    CompileOptions host = options;
-    host.device = cpu();
-    host.donated.clear();
-    std::vector<Strides> strides;
-    for (const Type& type : executable->inputs) strides.push_back(row_major_strides(type.shape));
-    executable->host = find_executable(graph, strides, host);
-    return executable;
+    return make_host_executable(graph, options);
   }
   const Graph simplified = simplified_for_device(graph, options, &report.passes);
   kernel::Program program = plan_for_device(simplified, options, &report.passes);
   report.kernels = program.kernels.size();
-  executable->in_place = program.in_place;
   codegen::DeviceOptions code = device_code_options(options);
   code.log = &report.passes;
-  executable->device = std::make_shared<const GpuProgram>(api, std::move(program), code, lines_of(graph));
-  return executable;
+  codegen::DeviceImage image = api.generate(program, code, !stored_key.empty());
+  auto loaded = load_generated(api, program, code, image, lines_of(graph));
+  store_executable(stored_key, program, image);
+  return make_device_executable(api, graph, std::move(program), std::move(loaded));
 }
 
 }  // namespace
+
+std::shared_ptr<const Executable> load_device_executable(const Graph& graph, kernel::Program program,
+                                                         const codegen::DeviceImage& image,
+                                                         const CompileOptions& options) {
+  KernelDevice& api = kernel_device(options.device);
+  auto loaded = api.load(program, device_code_options(options), image, lines_of(graph));
+  return make_device_executable(api, graph, std::move(program), std::move(loaded));
+}
 
 const Compiler& kernel_device_compiler() {
   static const auto& one = *new KernelDeviceCompiler;  // functions may still be compiled while the program ends

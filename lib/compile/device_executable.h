@@ -28,6 +28,11 @@ kernel::GpuLimits gpu_limits(const CompileOptions& options);
 Graph simplified_for_device(const Graph& graph, const CompileOptions& options, PassLog* log = nullptr);
 /// Code generation options for options.device. Throws DeviceError when it is not available.
 codegen::DeviceOptions device_code_options(const CompileOptions& options);
+/// The executable of code that was generated for the graph in another process, on such a device. Throws CompileError
+/// when the device refuses the code.
+std::shared_ptr<const Executable> load_device_executable(const Graph& graph, kernel::Program program,
+                                                         const codegen::DeviceImage& image,
+                                                         const CompileOptions& options);
 /// PTX of the graph for options.device; when that is the CPU, for the first GPU or else the oldest supported target.
 std::string ptx_of(const Graph& graph, CompileOptions options);
 

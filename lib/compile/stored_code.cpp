@@ -1,15 +1,19 @@
 #include "compile/stored_code.h"
 
-#include <cstring>
 #include <exception>
 #include <optional>
-#include <type_traits>
+#include <sstream>
+#include <vector>
 
 #include "calque/ir/errors.h"
 
+#include "compile/device_executable.h"
 #include "compile/pipeline.h"
 #include "compile/source_hash.h"
+#include "compile/stored_format.h"
 #include "ir/stopwatch.h"
+#include "kernel/text/parse.h"
+#include "runtime/device/device_api.h"
 #include "runtime/process/disk_cache.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/log.h"
@@ -17,119 +21,114 @@
 namespace calque::runtime {
 namespace {
 
-class Writer {
- public:
-  template <class T>
-    requires std::is_arithmetic_v<T>
-  void number(T value) {
-    text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
-  }
-  void bytes(const void* data, size_t size) {
-    number(uint64_t{size});
-    text_.append(static_cast<const char*>(data), size);
-  }
-  void string(std::string_view s) { bytes(s.data(), s.size()); }
-  std::string take() { return std::move(text_); }
+using Strings = std::vector<std::string>;
 
- private:
-  std::string text_;
-};
+void write(ByteWriter& out, const Strings& strings) {
+  out.list(strings, [&](const std::string& s) { out.string(s); });
+}
 
-struct Malformed {};
+Strings read_strings(ByteReader& in) {
+  return in.list<Strings>([&] { return std::string(in.string()); });
+}
 
-/// Throws Malformed where the text ends early.
-class Reader {
- public:
-  explicit Reader(std::string_view text) : rest_(text) {}
-  template <class T>
-  T number() {
-    T value;
-    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
-    return value;
-  }
-  std::string_view string() { return take(number<uint64_t>()); }
-  /// The length of a list whose elements take at least a byte each.
-  uint64_t length() {
-    const auto n = number<uint64_t>();
-    if (n > rest_.size()) throw Malformed();
-    return n;
-  }
-  bool at_end() const { return rest_.empty(); }
-
- private:
-  std::string_view take(uint64_t bytes) {
-    if (bytes > rest_.size()) throw Malformed();
-    const std::string_view taken = rest_.substr(0, bytes);
-    rest_.remove_prefix(bytes);
-    return taken;
-  }
-  std::string_view rest_;
-};
-
-void write(Writer& out, const codegen::CodeImage& image) {
+void write(ByteWriter& out, const codegen::CodeImage& image) {
   out.number(image.scalar);
-  out.number(uint64_t{image.objects.size()});
-  for (const std::string& object : image.objects) out.string(object);
-  out.number(uint64_t{image.math_functions.size()});
-  for (const std::string& name : image.math_functions) out.string(name);
-  out.number(uint64_t{image.math.size()});
-  for (const auto& object : image.math) {
-    out.number(uint64_t{object.names.size()});
-    for (const std::string& name : object.names) out.string(name);
+  write(out, image.objects);
+  write(out, image.math_functions);
+  out.list(image.math, [&](const codegen::CodeImage::MathObject& object) {
+    write(out, object.names);
     out.string(object.object);
-  }
+  });
 }
 
-std::vector<std::string> read_strings(Reader& in) {
-  std::vector<std::string> strings(in.length());
-  for (std::string& s : strings) s = in.string();
-  return strings;
-}
-
-codegen::CodeImage read_image(Reader& in) {
+codegen::CodeImage read_code(ByteReader& in) {
   codegen::CodeImage image;
   image.scalar = in.number<bool>();
   image.objects = read_strings(in);
   image.math_functions = read_strings(in);
-  image.math.resize(in.length());
-  for (auto& object : image.math) {
-    object.names = read_strings(in);
-    object.object = in.string();
-  }
+  image.math = in.list<std::vector<codegen::CodeImage::MathObject>>([&] {
+    Strings names = read_strings(in);
+    return codegen::CodeImage::MathObject{std::move(names), std::string(in.string())};
+  });
   return image;
 }
 
-void write(Writer& out, const AnyArray& array) {
+void write(ByteWriter& out, const codegen::DeviceImage& image) {
+  out.list(image.functions, [&](const codegen::DeviceFunction& f) {
+    out.string(f.name);
+    out.number(f.blocks);
+    out.number(f.threads);
+    out.number(f.shared_bytes);
+  });
+  for (const std::string* code : {&image.ptx, &image.cubin, &image.simulated}) out.string(*code);
+}
+
+codegen::DeviceImage read_device_code(ByteReader& in) {
+  codegen::DeviceImage image;
+  image.functions = in.list<codegen::DeviceFunctions>([&] {
+    codegen::DeviceFunction f;
+    f.name = in.string();
+    f.blocks = in.number<int64_t>();
+    f.threads = in.number<int32_t>();
+    f.shared_bytes = in.number<int32_t>();
+    return f;
+  });
+  for (std::string* code : {&image.ptx, &image.cubin, &image.simulated}) *code = in.string();
+  return image;
+}
+
+void write(ByteWriter& out, const AnyArray& array) {
   out.number(static_cast<uint8_t>(array.dtype()));
-  out.number(static_cast<uint64_t>(array.shape().rank()));
-  for (const int64_t extent : array.shape()) out.number(extent);
+  const std::vector<int64_t> dims(array.shape().begin(), array.shape().end());
+  out.list(dims, [&](int64_t extent) { out.number(extent); });
   out.bytes(array.data(), array.bytes());
 }
 
-AnyArray read_array(Reader& in) {
+AnyArray read_array(ByteReader& in) {
   const auto dtype = static_cast<DType>(in.number<uint8_t>());
-  std::vector<int64_t> dims(in.length());
-  for (int64_t& extent : dims) extent = in.number<int64_t>();
+  const auto dims = in.list<std::vector<int64_t>>([&] { return in.number<int64_t>(); });
   AnyArray array = AnyArray::uninitialized({dtype, Shape(std::span<const int64_t>(dims))});
   const std::string_view bytes = in.string();
-  if (bytes.size() != array.bytes()) throw Malformed();
+  if (bytes.size() != array.bytes()) throw MalformedEntry();
   if (!bytes.empty()) std::memcpy(array.mutable_data(), bytes.data(), bytes.size());
   return array;
 }
 
-std::shared_ptr<Executable> read_executable(std::string_view text, const CompileOptions& options,
-                                            CompileReport& report) {
-  Reader in(text);
+std::shared_ptr<const Executable> read_executable(ByteReader& in, const Graph& graph, std::span<const Strides> strides,
+                                                  const CompileOptions& options) {
   auto executable = std::make_shared<Executable>();
-  report.kernels = in.number<uint64_t>();
   executable->workspace_bytes = in.number<int64_t>();
-  executable->in_place.resize(in.length());
-  for (int32_t& input : executable->in_place) input = in.number<int32_t>();
-  for (uint64_t n = in.length(); n > 0; --n) executable->constant_arrays.push_back(read_array(in));
-  const codegen::CodeImage image = read_image(in);
-  if (!in.at_end()) throw Malformed();
+  executable->in_place = in.list<std::vector<int32_t>>([&] { return in.number<int32_t>(); });
+  executable->constant_arrays = in.list<std::vector<AnyArray>>([&] { return read_array(in); });
+  const codegen::CodeImage image = read_code(in);
+  in.end();
   executable->code = codegen::link(image, codegen_options(options));
+  set_interface(*executable, graph, strides);
   return executable;
+}
+
+/// The program is stored as its text, which is exact.
+std::shared_ptr<const Executable> read_device_executable(ByteReader& in, const Graph& graph,
+                                                         const CompileOptions& options) {
+  const std::string_view text = in.string();
+  const codegen::DeviceImage image = read_device_code(in);
+  in.end();
+  kernel::Program program = kernel::parse_program(text);
+  if (image.functions.size() != program.kernels.size()) throw MalformedEntry();
+  return load_device_executable(graph, std::move(program), image, options);
+}
+
+/// Stores what write(out) writes.
+template <class Write>
+void store(const std::string& key, size_t kernels, const Write& write) noexcept {
+  if (key.empty()) return;
+  try {
+    ByteWriter out;
+    out.number(uint64_t{kernels});
+    write(out);
+    DiskCache::shared()->store(key, out.take());
+  } catch (const std::exception&) {  // no memory: it is not stored
+  }
 }
 
 }  // namespace
@@ -137,25 +136,23 @@ std::shared_ptr<Executable> read_executable(std::string_view text, const Compile
 std::string stored_key(const ExecutableKey& key) {
   const CompileOptions& o = key.options;
   const Environment& e = environment();
-  const bool stores = DiskCache::shared() != nullptr && o.device.kind == Device::Kind::cpu && !o.reference &&
-                      o.tier != tier::quick && !e.sanitize && e.dump.empty();
-  if (!stores) return {};
-  Writer out;
+  const bool quick = o.tier == tier::quick && o.compiles_tiers();
+  if (DiskCache::shared() == nullptr || o.reference || quick || e.sanitize || !e.dump.empty()) return {};
+  ByteWriter out;
   out.string(kSourceHash);
   out.string(codegen::llvm_version());
+  out.number(static_cast<uint8_t>(o.device.kind));
   out.string(key.target);
   for (const GraphHash& hash : {key.graph, key.constants}) {
     out.number(hash.low);
     out.number(hash.high);
   }
-  out.number(uint64_t{key.strides.size()});
-  for (const int64_t stride : key.strides) out.number(stride);
+  out.list(key.strides, [&](int64_t stride) { out.number(stride); });
   for (const bool option : {o.strict, o.fast_math, o.deterministic, o.flush_subnormals}) out.number(option);
   out.number(int64_t{o.scalar_arguments});
   out.number(key.threads.split_above);
   out.number(key.threads.chunk);
-  out.number(uint64_t{o.donated.size()});
-  for (const bool donated : o.donated) out.number(donated);
+  out.list(o.donated, [&](bool donated) { out.number(donated); });
   return out.take();
 }
 
@@ -165,18 +162,19 @@ std::shared_ptr<const Executable> load_executable(const std::string& key, const 
   if (key.empty()) return nullptr;
   Stopwatch stopwatch;
   DiskCache& cache = *DiskCache::shared();
-  std::optional<std::string> value;
   try {
-    value = cache.load(key);
+    const std::optional<std::string> value = cache.load(key);
     if (!value) return nullptr;
-    const auto executable = read_executable(*value, options, report);
-    set_interface(*executable, graph, strides);
+    ByteReader in(*value);
+    report.kernels = in.number<uint64_t>();
+    const auto executable = has_host_memory(options.device) ? read_executable(in, graph, strides, options)
+                                                            : read_device_executable(in, graph, options);
     report.load = stopwatch.lap();
     return executable;
-  } catch (const Malformed&) {
+  } catch (const MalformedEntry&) {
     log().warn("cache on disk: an entry is complete, but no executable; it is replaced");
     cache.remove(key);
-  } catch (const std::exception& e) {  // memory is short, the linker fails, or the program is ending
+  } catch (const std::exception& e) {  // memory is short, the linker fails, a driver refuses it, the program is ending
     log().info("cache on disk: an entry is not used: {}", e.what());
   }
   return nullptr;
@@ -184,19 +182,24 @@ std::shared_ptr<const Executable> load_executable(const std::string& key, const 
 
 void store_executable(const std::string& key, const Executable& executable, const codegen::CodeImage& image,
                       size_t kernels) noexcept {
-  if (key.empty() || !executable.host_functions.empty()) return;
-  try {
-    Writer out;
-    out.number(uint64_t{kernels});
+  if (!executable.host_functions.empty()) return;
+  store(key, kernels, [&](ByteWriter& out) {
     out.number(executable.workspace_bytes);
-    out.number(uint64_t{executable.in_place.size()});
-    for (const int32_t input : executable.in_place) out.number(input);
-    out.number(uint64_t{executable.constant_arrays.size()});
-    for (const AnyArray& array : executable.constant_arrays) write(out, array);
+    out.list(executable.in_place, [&](int32_t input) { out.number(input); });
+    out.list(executable.constant_arrays, [&](const AnyArray& array) { write(out, array); });
     write(out, image);
-    DiskCache::shared()->store(key, out.take());
-  } catch (const std::exception&) {  // no memory: it is not stored
-  }
+  });
+}
+
+void store_executable(const std::string& key, const kernel::Program& program,
+                      const codegen::DeviceImage& image) noexcept {
+  if (!program.host_functions.empty()) return;
+  store(key, program.kernels.size(), [&](ByteWriter& out) {
+    std::ostringstream text;
+    text << program;
+    out.string(text.str());
+    write(out, image);
+  });
 }
 
 }  // namespace calque::runtime

@@ -6,22 +6,26 @@
 #include <string>
 
 #include "codegen/code_image.h"
+#include "codegen/gpu/device_code.h"
 #include "compile/executable.h"
 
 namespace calque::runtime {
 
 /// What an executable is stored under: everything that the code depends on, and the library that made it. Empty if
-/// executables of these options are not stored: the cache is off, the code is not for the CPU, quickly made or
-/// sanitized, or the passes are to be dumped.
+/// executables of these options are not stored: the cache is off, the code is quickly made or sanitized, or the passes
+/// are to be dumped.
 std::string stored_key(const ExecutableKey& key);
 
 /// The executable of the graph that is stored under the key, or null. A stored executable that cannot be used is
-/// removed.
+/// removed, or replaced once the graph is compiled.
 std::shared_ptr<const Executable> load_executable(const std::string& key, const Graph& graph,
                                                   std::span<const Strides> strides, const CompileOptions& options,
                                                   CompileReport& report);
 /// Stores an executable, unless it calls functions of the user. Fails silently.
 void store_executable(const std::string& key, const Executable& executable, const codegen::CodeImage& image,
                       size_t kernels) noexcept;
+/// The same for a device's.
+void store_executable(const std::string& key, const kernel::Program& program,
+                      const codegen::DeviceImage& image) noexcept;
 
 }  // namespace calque::runtime

@@ -37,6 +37,7 @@ TEST(CudaLayouts, NumbersAreTheDrivers) {
   EXPECT_EQ(number(kMaxDynamicSharedMemory), number(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
   EXPECT_EQ(number(kErrorLogBuffer), number(CU_JIT_ERROR_LOG_BUFFER));
   EXPECT_EQ(number(kErrorLogBytes), number(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
+  EXPECT_EQ(number(kPtxInput), number(CU_JIT_INPUT_PTX));
   EXPECT_EQ(number(kStreamNonBlocking), number(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(number(kEventDisableTiming), number(CU_EVENT_DISABLE_TIMING));
   EXPECT_EQ(number(kCaptureRelaxed), number(CU_STREAM_CAPTURE_MODE_RELAXED));

@@ -1,30 +1,25 @@
 // A second process finds the code of the first on disk: it computes the same bits and compiles nothing. Entries that
 // are damaged are compiled again.
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
-#include <vector>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include <utility>
 
 #include "calque/calque.h"
 
 #include "compile/executable.h"
+#include "process/self.h"
 
 namespace cq = calque;
 namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
-  std::fprintf(stderr, "disk_cache: %s\n", what.c_str());
-  std::exit(1);
-}
+using calque::test::fail;
+using calque::test::run_self;
+using calque::test::split_last_line;
 
 void print(const cq::AnyArray& a) {
   const auto* bytes = static_cast<const unsigned char*>(a.data());
@@ -59,33 +54,17 @@ int compute() {
   return 0;
 }
 
-std::string run_self(const fs::path& folder) {
-  std::string self(4096, '\0');
-  const ssize_t n = ::readlink("/proc/self/exe", self.data(), self.size());
-  if (n <= 0) fail("no path of the program");
-  self.resize(static_cast<size_t>(n));
-  FILE* const pipe = ::popen(
-      ("CALQUE_SANITIZE_CODE=0 CALQUE_CACHE_DIR='" + folder.string() + "' '" + self + "' compute").c_str(), "r");
-  if (pipe == nullptr) fail("no process");
-  std::string text;
-  char buffer[4096];
-  while (const size_t got = std::fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, got);
-  if (::pclose(pipe) != 0) fail("the process failed");
-  return text;
-}
-
-/// Splits off the last line.
-std::pair<std::string, std::string> split(const std::string& text) {
-  const size_t end = text.rfind('\n', text.size() - 2) + 1;
-  return {text.substr(0, end), text.substr(end)};
+/// The printed results, and the line with the number of compilations.
+std::pair<std::string, std::string> run(const fs::path& folder) {
+  return split_last_line(run_self("CALQUE_SANITIZE_CODE=0 CALQUE_CACHE_DIR='" + folder.string() + "'", "compute"));
 }
 
 void check(const fs::path& folder) {
-  const auto [wanted, compilations] = split(run_self("off"));
-  const auto [first, first_compilations] = split(run_self(folder));
+  const auto [wanted, compilations] = run("off");
+  const auto [first, first_compilations] = run(folder);
   if (first != wanted) fail("results with an empty cache differ");
   if (first_compilations != compilations) fail("an empty cache has entries: " + first_compilations);
-  const auto [second, second_compilations] = split(run_self(folder));
+  const auto [second, second_compilations] = run(folder);
   if (second != wanted) fail("results of stored code differ");
   if (second_compilations != "0 compilations\n") fail("stored code is not found: " + second_compilations);
   // Damage every entry in another way.
@@ -113,10 +92,10 @@ void check(const fs::path& folder) {
     }
   }
   if (way < 8) fail("few entries: " + std::to_string(way));
-  const auto [third, third_compilations] = split(run_self(folder));
+  const auto [third, third_compilations] = run(folder);
   if (third != wanted) fail("results with damaged entries differ");
   if (third_compilations != compilations) fail("damaged entries are used: " + third_compilations);
-  const auto [fourth, fourth_compilations] = split(run_self(folder));
+  const auto [fourth, fourth_compilations] = run(folder);
   if (fourth != wanted || fourth_compilations != "0 compilations\n") fail("damaged entries are not replaced");
 }
 
@@ -124,9 +103,7 @@ void check(const fs::path& folder) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "compute") == 0) return compute();
-  std::string folder = fs::temp_directory_path() / "calque-test-XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr) fail("no temporary folder");
-  check(fs::path(folder) / "cache");
-  fs::remove_all(folder);
+  const calque::test::TemporaryFolder folder;
+  check(folder / "cache");
   return 0;
 }

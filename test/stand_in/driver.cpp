@@ -304,6 +304,7 @@ size_t standInLive(const char* kind) {
   if (k == "stream") return s.streams.size();
   if (k == "event") return s.events.size();
   if (k == "module") return s.modules.size();
+  if (k == "link") return s.links.size();
   if (k == "graph") return s.graphs.size() + s.execs.size();
   if (k == "work") {
     size_t all = 0;

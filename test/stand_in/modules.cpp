@@ -123,7 +123,13 @@ extern "C" {
 
 Status cuModuleLoadDataEx(cuda::Module* module, const void* image, unsigned count, const int* options, void** values) {
   ENTER();
-  const std::string ptx = static_cast<const char*>(image);
+  std::string ptx = static_cast<const char*>(image);
+  if (ptx.starts_with("\x7f")) {
+    const std::string header = s.cubin_header();
+    ++s.calls["cubin"];
+    if (!ptx.starts_with(header)) return kOtherGpu;
+    ptx.erase(0, header.size());
+  }
   if (ptx.find(".version") == std::string::npos || ptx.find(".target sm_") == std::string::npos) {
     if (count == 2 && options[0] == cuda::kErrorLogBuffer) {
       std::strncpy(static_cast<char*>(values[0]), "line 1: no PTX", reinterpret_cast<size_t>(values[1]));
@@ -132,6 +138,36 @@ Status cuModuleLoadDataEx(cuda::Module* module, const void* image, unsigned coun
   }
   *module = s.modules.make<cuda::Module>({entries_of(ptx)});
   return kSuccess;
+}
+Status cuLinkCreate_v2(unsigned, const int*, void**, cuda::Link* link) {
+  ENTER();
+  *link = s.links.make<cuda::Link>({current().back(), {}, {}});
+  return kSuccess;
+}
+Status cuLinkAddData_v2(cuda::Link link, int input, void* data, size_t bytes, const char*, unsigned, const int*,
+                        void**) {
+  ENTER();
+  Link* l = s.links.find(link);
+  if (l == nullptr || l->context != current().back()) return s.misuse("PTX for no link", kInvalidHandle);
+  const auto* text = static_cast<const char*>(data);
+  if (input != cuda::kPtxInput || bytes == 0 || text[bytes - 1] != '\0') return s.misuse("a link of something else");
+  l->ptx = text;
+  return l->ptx.find(".version") == std::string::npos ? kInvalidPtx : kSuccess;
+}
+Status cuLinkComplete(cuda::Link link, void** cubin, size_t* bytes) {
+  ENTER();
+  Link* l = s.links.find(link);
+  if (l == nullptr || l->ptx.empty()) return s.misuse("no link is completed", kInvalidHandle);
+  l->cubin = s.cubin_header() + l->ptx;
+  *cubin = l->cubin.data();
+  *bytes = l->cubin.size();
+  return kSuccess;
+}
+Status cuLinkDestroy(cuda::Link link) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const Status failure = s.enter(__func__, true); failure != kSuccess) return failure;
+  return s.links.destroy(link) ? kSuccess : s.misuse("no link is destroyed", kInvalidHandle);
 }
 Status calqueModuleLoadSimulated(cuda::Module module, const calque::codegen::SimulatedProgram* program) {
   ENTER();

@@ -19,6 +19,13 @@ int& capture_mode() {
   return mode;
 }
 
+std::string State::cubin_header() {
+  return "\x7f"
+         "ELF for " +
+         std::to_string(settings["major"]) + "." + std::to_string(settings["minor"]) + ", driver " +
+         std::to_string(settings["version"]) + "\n";
+}
+
 Status State::injected(const char* entry) {
   const auto found = injections.find(entry);
   if (found == injections.end() || found->second.after-- != 0) return kSuccess;

@@ -17,8 +17,8 @@
 namespace stand_in {
 
 using calque::runtime::cuda::Status;
-inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201, kInvalidPtx = 218,
-                        kInvalidHandle = 400, kNotFound = 500, kLaunchFailed = 719;
+inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201, kOtherGpu = 209,
+                        kInvalidPtx = 218, kInvalidHandle = 400, kNotFound = 500, kLaunchFailed = 719;
 
 /// A device's primary context.
 struct Context {
@@ -46,6 +46,11 @@ struct Function {
   std::string name;
   size_t kernel = 0, parameters = 0;
   int dynamic_shared = 48 << 10;
+};
+/// PTX that is compiled to a cubin.
+struct Link {
+  Context* context = nullptr;
+  std::string ptx, cubin;
 };
 struct Node;
 struct Graph {
@@ -109,6 +114,7 @@ struct State {
   Handles<Stream> streams;
   Handles<Event> events;
   Handles<Module> modules;
+  Handles<Link> links;
   Handles<Function> functions;
   Handles<Graph> graphs;
   Handles<GraphExec> execs;
@@ -141,6 +147,8 @@ struct State {
   /// Executes all pending work of the stream.
   Status drain(Stream& stream);
   Status run_one(Stream& stream);
+  /// How a cubin of this GPU and driver begins; the PTX that it was made of follows.
+  std::string cubin_header();
   /// The bytes lie in one allocation.
   bool holds(calque::runtime::cuda::Address address, size_t bytes) const;
 };

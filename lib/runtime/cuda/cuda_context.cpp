@@ -16,6 +16,7 @@ CudaContext::CudaContext(std::shared_ptr<const cuda::Driver> driver, int number)
   shared_bytes_ = attribute(cuda::kSharedMemoryOfBlock);
   uses_host_page_tables_ = attribute(cuda::kUsesHostPageTables) != 0;
   const int major = attribute(cuda::kComputeCapabilityMajor), minor = attribute(cuda::kComputeCapabilityMinor);
+  capability_ = 10 * major + minor;
   arch_ = ptx_arch(major, minor, driver_->version);
   char text[256] = {};
   check(driver_->device_name(text, sizeof text, device_), "the device cannot be asked");

@@ -22,6 +22,8 @@ class CudaContext {
   const cuda::Driver& driver() const { return *driver_; }
   const std::string& arch() const { return arch_; }
   const std::string& name() const { return name_; }
+  /// The compute capability: 90 is 9.0.
+  int capability() const { return capability_; }
   int processors() const { return processors_; }
   size_t memory() const { return memory_; }
   int shared_bytes_of_block() const { return shared_bytes_; }
@@ -101,7 +103,7 @@ class CudaContext {
 
   const std::shared_ptr<const cuda::Driver> driver_;
   const int number_;
-  int device_ = 0, processors_ = 1, shared_bytes_ = 0;
+  int device_ = 0, capability_ = 0, processors_ = 1, shared_bytes_ = 0;
   size_t memory_ = 0;
   bool uses_host_page_tables_ = false;
   std::string arch_, name_;

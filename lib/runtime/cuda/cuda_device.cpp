@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "ir/environment.h"
+#include "runtime/cuda/cubin.h"
 #include "runtime/cuda/cuda_events.h"
 #include "runtime/cuda/cuda_program.h"
 #include "runtime/cuda/ptx_support.h"
@@ -20,11 +21,11 @@ using cuda::Address;
 using cuda::address_of;
 
 /// Identifies modules: the code, and its launch configurations.
-std::string key_of(const kernel::Program& program, const codegen::PtxProgram& ptx) {
-  const XXH128_hash_t hash = XXH3_128bits(ptx.ptx.data(), ptx.ptx.size());
+std::string key_of(const kernel::Program& program, const codegen::DeviceImage& image) {
+  const XXH128_hash_t hash = XXH3_128bits(image.ptx.data(), image.ptx.size());
   std::string key = std::to_string(hash.low64) + "," + std::to_string(hash.high64);
-  for (size_t k = 0; k < ptx.functions.size(); ++k) {
-    const codegen::DeviceFunction& f = ptx.functions[k];
+  for (size_t k = 0; k < image.functions.size(); ++k) {
+    const codegen::DeviceFunction& f = image.functions[k];
     for (const int64_t n : {f.blocks, int64_t{f.threads}, int64_t{f.shared_bytes},
                             static_cast<int64_t>(program.kernels[k].buffers.size())})
       key += "," + std::to_string(n);
@@ -47,7 +48,8 @@ class CudaDevice final : public KernelDevice {
            cuda::version_text(context_.driver().version);
   }
   std::string code_key() const override {
-    return context_.arch() + "," + std::to_string(context_.processors()) + "," +
+    return context_.arch() + "," + std::to_string(context_.capability()) + "," +
+           std::to_string(context_.driver().version) + "," + std::to_string(context_.processors()) + "," +
            std::to_string(context_.shared_bytes_of_block()) + "," +
            std::to_string(least_library_flops().load(std::memory_order_relaxed));
   }
@@ -61,8 +63,10 @@ class CudaDevice final : public KernelDevice {
     context_.check(context_.driver().copy(address_of(to), address_of(from), bytes, context_.stream()), "a copy");
   }
   void store(void* to, uint32_t value, size_t bytes) override;
+  codegen::DeviceImage generate(const kernel::Program& program, const codegen::DeviceOptions& options,
+                                bool stored) override;
   std::shared_ptr<const LoadedProgram> load(const kernel::Program& program, const codegen::DeviceOptions& options,
-                                            const std::string& blame) override;
+                                            const codegen::DeviceImage& image, const std::string& blame) override;
   void launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) override {
     static_cast<const CudaProgram&>(program).launch(kernel, addresses);
   }
@@ -170,10 +174,26 @@ void CudaDevice::store(void* to, uint32_t value, size_t bytes) {
   context_.check(status, "a store");
 }
 
+codegen::DeviceImage CudaDevice::generate(const kernel::Program& program, const codegen::DeviceOptions& options,
+                                          bool stored) {
+  codegen::PtxProgram made = codegen::compile_ptx(program, options);
+  codegen::DeviceImage image;
+  image.functions = std::move(made.functions);
+  image.ptx = std::move(made.ptx);
+  if (program.kernels.empty()) return image;
+  const cuda::Driver& driver = context_.driver();
+  if (stored) {
+    const CudaContext::Current current(context_);
+    image.cubin = cubin_of(driver, image.ptx);
+  }
+  if (driver.load_simulated != nullptr) image.simulated = codegen::compile_simulated_object(program, options).object;
+  return image;
+}
+
 std::shared_ptr<const LoadedProgram> CudaDevice::load(const kernel::Program& program,
-                                                      const codegen::DeviceOptions& options, const std::string& blame) {
-  const codegen::PtxProgram ptx = codegen::compile_ptx(program, options);
-  const std::string key = key_of(program, ptx);
+                                                      const codegen::DeviceOptions& options,
+                                                      const codegen::DeviceImage& image, const std::string& blame) {
+  const std::string key = key_of(program, image);
   const auto made = [&](std::shared_ptr<const CudaModule> module) {
     CudaLaunches launches{std::move(module), library_.calls_for(program, options), &library_};
     return std::make_shared<const CudaProgram>(context_, std::move(launches), blame);
@@ -186,8 +206,9 @@ std::shared_ptr<const LoadedProgram> CudaDevice::load(const kernel::Program& pro
     }
   }
   std::shared_ptr<const codegen::SimulatedProgram> simulated;
-  if (context_.driver().load_simulated != nullptr) simulated = codegen::compile_simulated(program, options);
-  auto module = std::make_shared<const CudaModule>(context_, program, ptx, std::move(simulated), blame);
+  if (context_.driver().load_simulated != nullptr)
+    simulated = codegen::link_simulated(image.simulated, image.functions);
+  auto module = std::make_shared<const CudaModule>(context_, program, image, std::move(simulated), blame);
   std::lock_guard lock(mutex_);
   std::erase_if(modules_, [](const auto& entry) { return entry.second.expired(); });
   modules_[key] = module;

@@ -25,6 +25,7 @@ using Function = struct FunctionObject*;
 using Graph = struct GraphObject*;
 using GraphExec = struct GraphExecObject*;
 using Node = struct NodeObject*;
+using Link = struct LinkObject*;
 
 enum DeviceAttribute : int {
   kMultiprocessors = 16,
@@ -36,6 +37,7 @@ enum DeviceAttribute : int {
 enum PointerAttribute : int { kMemoryType = 2 };
 enum FunctionAttribute : int { kMaxDynamicSharedMemory = 8 };
 enum JitOption : int { kErrorLogBuffer = 5, kErrorLogBytes = 6 };
+enum LinkInput : int { kPtxInput = 1 };
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
 /// Captures, of this or another thread, do not restrict the thread's other calls.
 inline constexpr int kCaptureRelaxed = 2;
@@ -103,6 +105,12 @@ struct CopyNode {
   X(module_load, cuModuleLoadDataEx,                                                                           \
     (Module * module, const void* image, unsigned count, const int* options, void** values))                   \
   X(module_unload, cuModuleUnload, (Module module))                                                            \
+  X(link_create, cuLinkCreate_v2, (unsigned count, const int* options, void** values, Link* link))             \
+  X(link_add, cuLinkAddData_v2,                                                                                \
+    (Link link, int input, void* data, size_t bytes, const char* name, unsigned count, const int* options,     \
+     void** values))                                                                                           \
+  X(link_complete, cuLinkComplete, (Link link, void** cubin, size_t* bytes))                                   \
+  X(link_destroy, cuLinkDestroy, (Link link))                                                                  \
   X(module_function, cuModuleGetFunction, (Function * function, Module module, const char* name))              \
   X(function_set, cuFuncSetAttribute, (Function function, int attribute, int value))                           \
   X(launch, cuLaunchKernel,                                                                                    \

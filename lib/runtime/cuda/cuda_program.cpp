@@ -56,7 +56,7 @@ unsigned grid_of(int64_t blocks, const std::string& name) {
 
 }  // namespace
 
-CudaModule::CudaModule(CudaContext& context, const kernel::Program& program, const codegen::PtxProgram& ptx,
+CudaModule::CudaModule(CudaContext& context, const kernel::Program& program, const codegen::DeviceImage& image,
                        std::shared_ptr<const codegen::SimulatedProgram> simulated, const std::string& blame)
     : context_(context), simulated_(std::move(simulated)) {
   const cuda::Driver& driver = context.driver();
@@ -64,20 +64,21 @@ CudaModule::CudaModule(CudaContext& context, const kernel::Program& program, con
   std::vector<char> log(size_t{16} << 10);
   const int options[] = {cuda::kErrorLogBuffer, cuda::kErrorLogBytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  if (const cuda::Status status = driver.module_load(&module_, ptx.ptx.c_str(), 2, options, values);
+  const std::string& code = image.cubin.empty() ? image.ptx : image.cubin;
+  if (const cuda::Status status = driver.module_load(&module_, code.c_str(), 2, options, values);
       status == cuda::kOutOfMemory) {
     context.fail(status, "loading code" + blame);
   } else if (status != cuda::kSuccess) {
     log.back() = '\0';
     throw CompileError("compile: the driver refuses the code of " +
-                       (ptx.functions.empty() ? "a program" : ptx.functions.front().name) + blame + ": " +
+                       (image.functions.empty() ? "a program" : image.functions.front().name) + blame + ": " +
                        driver.describe(status) + (log[0] != '\0' ? "\n" : "") + log.data());
   }
   try {
     if (driver.load_simulated != nullptr) {
       context.check(driver.load_simulated(module_, simulated_.get()), "simulated code cannot be loaded");
     }
-    for (const codegen::DeviceFunction& f : ptx.functions) {
+    for (const codegen::DeviceFunction& f : image.functions) {
       Kernel kernel{nullptr,
                     grid_of(f.blocks, f.name),
                     static_cast<unsigned>(f.threads),

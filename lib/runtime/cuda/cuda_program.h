@@ -1,5 +1,5 @@
 #pragma once
-// PTX modules in the driver, their functions, and chains of launches that the driver replays as one graph.
+// Modules in the driver, their functions, and chains of launches that the driver replays as one graph.
 #include <map>
 #include <mutex>
 #include <vector>
@@ -20,8 +20,9 @@ class CudaModule {
     std::string name;
   };
 
-  /// Throws CompileError with the driver's log when it refuses the PTX.
-  CudaModule(CudaContext& context, const kernel::Program& program, const codegen::PtxProgram& ptx,
+  /// Of the image's cubin, or of its PTX where it has none. Throws CompileError with the driver's log when it refuses
+  /// that.
+  CudaModule(CudaContext& context, const kernel::Program& program, const codegen::DeviceImage& image,
              std::shared_ptr<const codegen::SimulatedProgram> simulated, const std::string& blame);
   CudaModule(const CudaModule&) = delete;
   CudaModule& operator=(const CudaModule&) = delete;

@@ -103,10 +103,15 @@ class KernelDevice : public DeviceApi {
  public:
   bool varies_order_of_sums() const override { return true; }
   AnyArray put(const AnyArray& array) override;
-  /// Compiles and loads a scheduled program. `blame` is appended to the messages of its errors. Throws CompileError.
+  /// Generates code for a scheduled program. `stored`: other processes will load it too. Throws CompileError.
+  virtual codegen::DeviceImage generate(const kernel::Program& program, const codegen::DeviceOptions& options,
+                                        bool stored) = 0;
+  /// Loads what `generate` made of the same program for the same options, here or in another process whose device has
+  /// the same `code_key`. Initializes no code generator. `blame` is appended to the messages of its errors. Throws
+  /// CompileError when the device refuses the code.
   virtual std::shared_ptr<const LoadedProgram> load(const kernel::Program& program,
                                                     const codegen::DeviceOptions& options,
-                                                    const std::string& blame) = 0;
+                                                    const codegen::DeviceImage& image, const std::string& blame) = 0;
   virtual void launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) = 0;
   /// Stores the lowest `bytes` (1, 2 or 4) bytes of `value`.
   virtual void store(void* to, uint32_t value, size_t bytes) = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Interprets the steps of a program's entry on the host, as codegen/cpu/entry.cpp compiles them for the CPU. Launches
-// are submitted in order; only data-dependent control flow waits for the device.
+// Interprets the steps of a program's entry on the host, as codegen/cpu/entry_steps.cpp compiles them for the CPU.
+// Launches are submitted in order; only data-dependent control flow waits for the device.
 #include <span>
 #include <unordered_map>
 #include <vector>

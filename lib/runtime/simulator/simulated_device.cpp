@@ -31,10 +31,14 @@ class SimulatedDevice final : public KernelDevice {
     static_assert(std::endian::native == std::endian::little);
     std::memcpy(to, &value, bytes);
   }
-  std::shared_ptr<const LoadedProgram> load(const kernel::Program& program, const codegen::DeviceOptions& options,
-                                            const std::string& blame) override {
+  codegen::DeviceImage generate(const kernel::Program& program, const codegen::DeviceOptions& options, bool) override {
+    codegen::SimulatedObject made = codegen::compile_simulated_object(program, options);
+    return {.functions = std::move(made.functions), .ptx = {}, .cubin = {}, .simulated = std::move(made.object)};
+  }
+  std::shared_ptr<const LoadedProgram> load(const kernel::Program& program, const codegen::DeviceOptions&,
+                                            const codegen::DeviceImage& image, const std::string& blame) override {
     auto code = std::make_shared<SimulatedCode>();
-    code->program = codegen::compile_simulated(program, options);
+    code->program = codegen::link_simulated(image.simulated, image.functions);
     for (const kernel::Kernel& k : program.kernels) code->parameters.push_back(k.buffers.size());
     code->blame = blame;
     return code;

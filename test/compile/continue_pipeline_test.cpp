@@ -1,4 +1,6 @@
 // The text that a pass printed, read again and compiled from there on, gives the same code as the straight way.
+#include "compile/continue_pipeline.h"
+
 #include <algorithm>
 #include <array>
 #include <regex>
@@ -8,7 +10,6 @@
 #include "calque/calque.h"
 
 #include "codegen/gpu/device_code.h"
-#include "compile/continue_pipeline.h"
 #include "compile/device_executable.h"
 #include "compile/pipeline.h"
 #include "plan/plan.h"
