@@ -6,6 +6,12 @@ std::unique_ptr<float[]> small_plain(const float* x, const float* y, size_t n) {
   return result;
 }
 
+float* scaled_sum_pooled(Pool& pool, float a, const float* x, const float* y) {
+  float* result = pool.take();
+  for (size_t i = 0; i < pool.size(); ++i) result[i] = a * x[i] + y[i];
+  return result;
+}
+
 Scalar scalar_pointer() {
   return [](double x, double y) { return x * y + x; };
 }

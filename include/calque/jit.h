@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calque/detail/call.h"
+#include "calque/detail/warm_call.h"
 #include "calque/ir/graph.h"
 
 namespace calque {
@@ -51,14 +52,26 @@ class Compiled {
     static_assert(std::same_as<std::tuple<to_tracer_t<A>...>, std::tuple<to_tracer_t<B>...>>,
                   "calque: the arguments differ in type from those that the function was compiled for");
     static_assert(!(holds_tracer<B> || ...), "calque: a compiled function cannot be called with tracers");
-    detail::Arguments flat(detail::tree_tag<B...>, arguments...);
-    const detail::CallContext<F, B...> context{nullptr, std::tie(arguments...)};
+    const detail::LoweredState& state = detail::held(state_, "compiled");
     detail::CallResult result;
-    detail::call_lowered(detail::held(state_, "compiled"), flat, context.site_of_paths(), result);
+    detail::WarmCall warm(state, detail::tree_tag<B...>);
+    if (warm.matches(arguments...)) [[likely]] {
+      warm.run(detail::function_of(state), result);
+    } else {
+      call(state, result, arguments...);
+    }
     return detail::arrays_of<detail::out_of<F, A...>>(result);
   }
 
  private:
+  template <class... B>
+  [[gnu::noinline]] static void call(const detail::LoweredState& state, detail::CallResult& result,
+                                     const B&... arguments) {
+    detail::Arguments flat(detail::tree_tag<B...>, arguments...);
+    const detail::CallContext<F, B...> context{nullptr, std::tie(arguments...)};
+    detail::call_lowered(state, flat, context.site_of_parts(), result);
+  }
+
   std::shared_ptr<const detail::LoweredState> state_;
 };
 
@@ -113,10 +126,19 @@ class Callable {
     if constexpr ((holds_tracer<A> || ...)) {
       return detail::inlined(function_, arguments...);
     } else {
-      detail::Arguments flat(detail::tree_tag<A...>, arguments...);
-      const detail::CallContext<F, A...> context{&function_, std::tie(arguments...)};
+      detail::WarmCall warm(state, detail::tree_tag<A...>);
+      const bool matches = warm.matches(arguments...);
+      if constexpr (ArrayLike<to_array_t<R>>) {
+        if (matches) [[likely]]
+          return to_array_t<R>(warm.run_for_one(state));
+      }
       detail::CallResult result;
-      detail::call_function(state, flat, context.site(), result);
+      if (matches) [[likely]] {
+        warm.run(state, result);
+      } else {
+        warm.release();
+        call(state, result, arguments...);
+      }
       return detail::arrays_of<R>(result);
     }
   }
@@ -141,6 +163,14 @@ class Callable {
     } else {
       return nullptr;
     }
+  }
+
+  template <class... A>
+  [[gnu::noinline]] void call(const detail::FunctionState& state, detail::CallResult& result,
+                              const A&... arguments) const {
+    detail::Arguments flat(detail::tree_tag<A...>, arguments...);
+    const detail::CallContext<F, A...> context{&function_, std::tie(arguments...)};
+    detail::call_function(state, flat, context.site(), result);
   }
 
   F function_;

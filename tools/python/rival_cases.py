@@ -297,6 +297,35 @@ def loop(lib):
     yield "scan", "10^4", None, calls
 
 
+def dispatch(lib):
+    x, y = floats(16, -1, 1, 1), floats(16, -1, 1, 2)
+    calls = {"numpy": lambda: x * y + x}
+    if lib.jax:
+        calls["jax"] = jax_call(lib, lambda x, y: x * y + x, x, y)
+    if lib.torch:
+        calls["torch.compile"] = torch_call(lib, lambda x, y: x * y + x, x, y)
+    if lib.numba:
+        @lib.numba.njit
+        def fused(x, y):
+            out = np.empty_like(x)
+            for i in range(x.size):
+                out[i] = x[i] * y[i] + x[i]
+            return out
+        calls["numba"] = lambda: fused(x, y)
+    if lib.drjit:
+        dr = lib.drjit
+        dx, dy = dr.llvm.Float(x), dr.llvm.Float(y)
+        frozen = dr.freeze(lambda x, y: x * y + x)
+
+        def call():
+            result = frozen(dx, dy)
+            dr.eval(result)
+            dr.sync_thread()
+            return result
+        calls["dr.jit"] = call
+    yield "call", "16", x * y + x, calls
+
+
 def first_calls(lib):
     """Trace, compilation and first run of functions on arrays of new lengths."""
     def steps(sin, count):
@@ -371,7 +400,7 @@ def first_calls(lib):
 
 CASES = {"triad": triad, "sum": total, "matmul": matmul, "small_matmul": small_matmul, "dense": dense,
          "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop,
-         "compile": first_calls}
+         "dispatch": dispatch, "compile": first_calls}
 
 
 def leaves(result):

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "calque/detail/arguments.h"
 #include "calque/detail/loaded_module.h"
+#include "calque/detail/signature_parts.h"
 #include "calque/detail/tree_walk.h"
 #include "calque/tier.h"
 
@@ -49,208 +51,6 @@ struct CacheInfo {
 
 namespace detail {
 
-/// One leaf of the arguments and the location of its elements. Trivially copyable; refers to memory that the caller
-/// keeps alive.
-struct LeafRef {
-  enum class Kind : uint8_t { array, view, scalar, spec };
-  Kind kind = Kind::scalar;
-  DType dtype = DType::f32;
-  uint8_t rank = 0;
-  bool dense_rows = true;            ///< row-major; else see `strides`
-  const AnyArray* array = nullptr;   ///< kind array
-  const void* data = nullptr;        ///< kinds array (null when it is on a device) and view
-  calque::Literal bits;              ///< kind scalar
-  const int64_t* extents = nullptr;  ///< kinds array and spec; views keep theirs in `dims`
-  int64_t dims[4];                   ///< kind view: extents, then strides in elements
-
-  const int64_t* shape() const { return kind == Kind::view ? dims : extents; }
-  const int64_t* strides() const { return dims + 2; }
-  Type type() const { return {dtype, Shape(std::span<const int64_t>(shape(), rank))}; }
-};
-
-/// A list on the stack for one call, with inline storage for N elements that starts uninitialized.
-template <class T, size_t N>
-class StackList {
-  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
-
- public:
-  StackList() {}
-  StackList(const StackList&) = delete;
-  StackList& operator=(const StackList&) = delete;
-  ~StackList() {
-    if (data_ != inline_data()) ::operator delete(data_);
-  }
-  T& push_back(const T& value) {
-    if (size_ == capacity_) [[unlikely]]
-      grow();
-    return *new (data_ + size_++) T(value);
-  }
-  /// Appends a default-initialized element.
-  T& emplace_back() {
-    if (size_ == capacity_) [[unlikely]]
-      grow();
-    return *new (data_ + size_++) T;
-  }
-  size_t size() const { return size_; }
-  T* data() { return data_; }
-  const T* data() const { return data_; }
-  T& operator[](size_t i) { return data_[i]; }
-  T& back() { return data_[size_ - 1]; }
-
- private:
-  T* inline_data() { return reinterpret_cast<T*>(memory_); }
-  [[gnu::noinline]] void grow() {
-    T* more = static_cast<T*>(::operator new(2 * capacity_ * sizeof(T)));
-    std::memcpy(static_cast<void*>(more), data_, size_ * sizeof(T));
-    if (data_ != inline_data()) ::operator delete(data_);
-    data_ = more;
-    capacity_ *= 2;
-  }
-  alignas(T) std::byte memory_[N * sizeof(T)];
-  T* data_ = inline_data();
-  size_t size_ = 0, capacity_ = N;
-};
-
-/// The flattened arguments of one call.
-class Arguments {
- public:
-  /// `tree` identifies the C++ types that the lambda sees.
-  template <class... A>
-  explicit Arguments(const void* tree, const A&... arguments) {
-    words_.push_back(reinterpret_cast<uintptr_t>(tree));
-    words_.push_back(0);  // options, filled in by the call
-    (add(arguments), ...);
-  }
-
-  /// Flattens the next top-level argument.
-  template <class X>
-  void add(const X& argument) {
-    ends_.push_back(0);
-    walk_tree<to_tracer_t<X>>(argument, *this);
-    ends_.back() = static_cast<uint32_t>(leaves_.size());
-  }
-
-  /// Flattens an array of run-time element type as the next top-level argument.
-  void add_any(const AnyArray& array) {
-    if (array.empty()) {
-      add_empty();
-    } else {
-      add_array(array);
-    }
-    ends_.push_back(static_cast<uint32_t>(leaves_.size()));
-  }
-
-  // ---- called by walk_tree
-  template <class To, class X>
-  void leaf(const X& x) {
-    if constexpr (ArrayLike<X>) {
-      if (!x.has_value()) [[unlikely]] {
-        add_empty();
-      } else {
-        add_array(x.any());
-      }
-    } else if constexpr (ScalarLeaf<X>) {
-      using T = elem_t<To>;
-      add_scalar(dtype_of<T>, calque::Literal::of<T>(static_cast<T>(x)));
-    } else if constexpr (is_spec<X>::value) {
-      add_spec(dtype_of<elem_t<To>>, x.shape);
-    } else if constexpr (requires { dense<X>::view(x); }) {
-      add_view(dense<X>::view(x));
-    } else {
-      add_owned(dense<X>::copy(x));
-    }
-  }
-  template <class V>
-  void value(const V& v) {
-    if constexpr (std::is_floating_point_v<V> && sizeof(V) <= 8) {
-      uint64_t bits = 0;
-      std::memcpy(&bits, &v, sizeof(V));
-      words_.push_back(bits);
-    } else if constexpr (std::is_integral_v<V>) {
-      words_.push_back(static_cast<uint64_t>(v));
-    } else if constexpr (std::is_enum_v<V>) {
-      words_.push_back(static_cast<uint64_t>(static_cast<std::underlying_type_t<V>>(v)));
-    } else if constexpr (std::same_as<V, std::string>) {
-      add_bytes(v.data(), v.size());
-    } else if constexpr (std::is_floating_point_v<V> || Elem<V>) {
-      add_bytes(&v, sizeof(V) > 10 && std::is_floating_point_v<V> ? 10 : sizeof(V));  // x87 pads its ten bytes
-    } else if constexpr (is_optional<V>) {
-      value(v.has_value());
-      if (v) value(*v);
-    } else if constexpr (is_map<V>) {
-      value(v.size());
-      for (const auto& [key, part] : v) {
-        value(key);
-        value(part);
-      }
-    } else if constexpr (container_part<V>::value) {
-      value(v.size());
-      for (const typename V::value_type& part : v) value(part);
-    } else if constexpr (is_product<V>) {
-      std::apply([this](const auto&... part) { (this->value(part), ...); }, v);
-    } else {
-      std::apply([this](const auto&... part) { (this->value(part), ...); }, tie_fields(v));
-    }
-  }
-  void enter_index(size_t) {}
-  template <class K>
-  void enter_key(const K&) {}
-  template <class X, size_t I>
-  void enter_field() {}
-  void leave() {}
-
-  // ---- read by the runtime
-  std::span<const LeafRef> leaves() const { return {leaves_.data(), leaves_.size()}; }
-  std::span<const uint64_t> words() const { return {words_.data(), words_.size()}; }
-  void set_options(uint64_t options) { words_[1] = options; }
-  /// One past the last leaf of each top-level argument.
-  std::span<const uint32_t> ends() const { return {ends_.data(), ends_.size()}; }
-  bool has_empty() const { return empty_leaf_ >= 0; }
-  int empty_leaf() const { return empty_leaf_; }
-  bool has_spec() const { return has_spec_; }
-  /// True if there is an empty array or a spec among the leaves.
-  bool irregular() const { return has_spec_ || empty_leaf_ >= 0; }
-
-  void add_array(const AnyArray& array) {
-    LeafRef& leaf = next(LeafRef::Kind::array, array.dtype(), array.rank());
-    leaf.array = &array;
-    leaf.data = array.storage().data_on_host();
-    leaf.extents = array.shape().begin();
-    const Device device = array.device();
-    words_.push_back(head(leaf) | uint64_t(device.kind) << 32 | uint64_t(device.index) << 40);
-    for (int i = 0; i < leaf.rank; ++i) words_.push_back(static_cast<uint64_t>(leaf.extents[i]));
-  }
-  void add_scalar(DType dtype, const calque::Literal& bits) {
-    LeafRef& leaf = next(LeafRef::Kind::scalar, dtype, 0);
-    leaf.bits = bits;
-    words_.push_back(head(leaf));
-  }
-  void add_spec(DType dtype, const Shape& shape);
-  void add_view(const LeafView& view);
-  void add_owned(AnyArray array);
-  void add_empty();
-
- private:
-  LeafRef& next(LeafRef::Kind kind, DType dtype, int rank) {
-    LeafRef& leaf = leaves_.emplace_back();
-    leaf.kind = kind;
-    leaf.dtype = dtype;
-    leaf.rank = static_cast<uint8_t>(rank);
-    return leaf;
-  }
-  static uint64_t head(const LeafRef& leaf) {
-    return uint64_t(leaf.dtype) | uint64_t(leaf.rank) << 8 | uint64_t(leaf.dense_rows) << 16;
-  }
-  void add_bytes(const void* data, size_t size);
-
-  StackList<LeafRef, 6> leaves_;
-  StackList<uint32_t, 6> ends_;
-  StackList<uint64_t, 40> words_;
-  std::vector<std::unique_ptr<AnyArray>> owned_;
-  int empty_leaf_ = -1;
-  bool has_spec_ = false;
-};
-
 /// A result's tree of tracers, which holds its structure and static values, and the function that destroys it.
 struct TracedTree {
   using Destroy = void (*)(const void* tree);
@@ -263,8 +63,8 @@ struct CallSite {
   const void* context = nullptr;
   /// Runs the lambda on the inputs of a new trace, fills in the outputs and returns the result's tree.
   TracedTree (*trace)(const void* context, std::span<const Handle> inputs, std::vector<Handle>& outputs) = nullptr;
-  /// Paths of the leaves of the arguments.
-  std::vector<std::string> (*paths)(const void* context) = nullptr;
+  /// The parts of the signature of the arguments.
+  std::vector<SignaturePart> (*parts)(const void* context) = nullptr;
 };
 
 /// A list of AnyArrays with inline storage for a few.
@@ -337,6 +137,7 @@ CacheInfo cache_info_of(const FunctionState& function);
 void clear_cache_of(const FunctionState& function);
 
 // ---- a lowered function
+const FunctionState& function_of(const LoweredState& lowered);
 const Graph& lowered_graph(const LoweredState& lowered);
 std::string lowered_plan(const LoweredState& lowered);
 std::string lowered_llvm_ir(const LoweredState& lowered);
@@ -345,7 +146,7 @@ std::string lowered_ptx(const LoweredState& lowered);
 /// Compiles now.
 void compile_lowered(const LoweredState& lowered);
 /// Runs the compiled form. Throws ShapeError or DTypeError when the arguments have another signature; only the site's
-/// `paths` is called.
+/// `parts` is called.
 void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallSite& site, CallResult& result);
 
 /// Throws the error for the use of a moved-from function object.
@@ -380,22 +181,22 @@ struct CallContext {
     using Tree = decltype(result);
     return {new Tree(std::move(result)), [](const void* tree) { delete static_cast<const Tree*>(tree); }};
   }
-  static std::vector<std::string> paths(const void* context) {
+  static std::vector<SignaturePart> parts(const void* context) {
     const auto& self = *static_cast<const CallContext*>(context);
-    std::vector<std::string> all;
+    Arguments flat(nullptr);
+    std::vector<SignaturePart> all;
+    const auto add = [&]<class X>(const X& argument, size_t i) {
+      SignaturePartCollector collector("argument " + std::to_string(i), flat, all);
+      walk_tree<to_tracer_t<X>>(argument, collector);
+    };
     [&]<size_t... I>(std::index_sequence<I...>) {
-      (
-          [&] {
-            std::vector<std::string> some = leaf_paths(std::get<I>(self.arguments), "argument " + std::to_string(I));
-            all.insert(all.end(), some.begin(), some.end());
-          }(),
-          ...);
+      (add(std::get<I>(self.arguments), I), ...);
     }(std::index_sequence_for<A...>{});
     return all;
   }
-  CallSite site() const { return {this, &CallContext::trace, &CallContext::paths}; }
+  CallSite site() const { return {this, &CallContext::trace, &CallContext::parts}; }
   /// The site of a call of a function that is compiled already.
-  CallSite site_of_paths() const { return {this, nullptr, &CallContext::paths}; }
+  CallSite site_of_parts() const { return {this, nullptr, &CallContext::parts}; }
 };
 
 /// The result of a call as a tree of arrays.

@@ -123,16 +123,10 @@ void walk_tree(const X& x, V& visitor) {
 
 // ---- paths, for messages
 
-/// Collects the path of every leaf: `[0].w["key"]`.
-class PathCollector {
+/// The path of the part that a visitor is at: `[0].w["key"]`.
+class TreePath {
  public:
-  PathCollector(std::string prefix, std::vector<std::string>& paths) : path_(std::move(prefix)), paths_(paths) {}
-  template <class To, class X>
-  void leaf(const X&) {
-    paths_.push_back(path_);
-  }
-  template <class X>
-  void value(const X&) {}
+  explicit TreePath(std::string prefix) : path_(std::move(prefix)) {}
   void enter_index(size_t i) { enter("[" + std::to_string(i) + "]"); }
   void enter_key(const std::string& key) { enter("[\"" + key + "\"]"); }
   template <class K>
@@ -160,6 +154,20 @@ class PathCollector {
   }
   std::string path_;
   std::vector<size_t> starts_;
+};
+
+/// Collects the path of every leaf.
+class PathCollector : public TreePath {
+ public:
+  PathCollector(std::string prefix, std::vector<std::string>& paths) : TreePath(std::move(prefix)), paths_(paths) {}
+  template <class To, class X>
+  void leaf(const X&) {
+    paths_.push_back(path());
+  }
+  template <class X>
+  void value(const X&) {}
+
+ private:
   std::vector<std::string>& paths_;
 };
 

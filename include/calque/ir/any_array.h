@@ -86,10 +86,13 @@ class Storage {
   void* data() const { return block_ ? (block_->data ? block_->data : not_here()) : nullptr; }
   /// Like `data()`, but null for a buffer on a device, which is not copied to the host.
   void* data_on_host() const {
-    return block_ ? (block_->data ? block_->data : (block_->device ? nullptr : not_here())) : nullptr;
+    return block_ ? (block_->data ? block_->data : (block_->rare && block_->rare->device ? nullptr : not_here()))
+                  : nullptr;
   }
+  /// The bytes in host memory, or null: empty, on a device, donated or absent.
+  void* present_on_host() const { return block_ ? block_->data : nullptr; }
   /// The buffer on a device; null when the bytes are in host memory or were donated.
-  DeviceMemory* device_memory() const { return block_ ? block_->device.get() : nullptr; }
+  DeviceMemory* device_memory() const { return block_ && block_->rare ? block_->rare->device.get() : nullptr; }
   /// Size of the buffer in bytes.
   size_t bytes() const { return block_ ? block_->bytes : 0; }
   /// True when this is the only reference and the memory was allocated here, so that it may be reused in place.
@@ -108,20 +111,29 @@ class Storage {
   /// True when both refer to the same buffer.
   friend bool operator==(const Storage& a, const Storage& b) { return a.block_ == b.block_; }
 
-  /// The reference count and description of a buffer.
+  struct Block;
+  /// What most buffers do not have.
+  struct Rare {
+    const char* given_to = nullptr;        // quoted by the error after donation
+    ContentHash hash;                      // when absent
+    std::unique_ptr<DeviceMemory> device;  // for a buffer on a device; `data` is null then
+    Block* home = nullptr;                 // the block allocated with these bytes, unless it is this one
+    std::function<void()> on_release;      // of borrowed memory
+  };
+  /// The reference count and description of a buffer: small, since it is written and read with every output of a call.
   struct Block {
     std::atomic<uint32_t> references{1};
     bool owned = true;
     bool absent = false;
     void* data = nullptr;
-    const char* given_to = nullptr;  // quoted by the error after donation
     size_t bytes = 0;
-    ContentHash hash;                             // when absent
-    std::unique_ptr<DeviceMemory> device;         // for a buffer on a device; `data` is null then
     const StorageAllocator* allocator = nullptr;  // null: the default allocator, or a guarded mapping
     size_t chunk = 0;                             // bytes requested from the allocator; 0 when guarded
-    Block* home = nullptr;                        // the block allocated with these bytes, unless it is this one
-    std::function<void()> on_release;
+    std::unique_ptr<Rare> rare;
+    Rare& with_rare() {
+      if (!rare) rare = std::make_unique<Rare>();
+      return *rare;
+    }
   };
 
  private:

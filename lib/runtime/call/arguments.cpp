@@ -49,7 +49,7 @@ void Arguments::add_empty() {
   words_.push_back(UINT64_MAX);
 }
 
-void Arguments::add_bytes(const void* data, size_t size) {
+void Arguments::bytes(const void* data, size_t size) {
   words_.push_back(size);
   for (size_t at = 0; at < size; at += 8) {
     uint64_t word = 0;

@@ -1,4 +1,5 @@
 // The path of a call: the entry used last, then the table, then trace and compile.
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 
@@ -7,6 +8,7 @@
 #include "ir/graph/persistent.h"
 #include "runtime/call/donation.h"
 #include "runtime/call/function_state.h"
+#include "runtime/device/device_api.h"
 #include "runtime/memory/array_pool.h"
 #include "runtime/memory/workspace.h"
 #include "runtime/process/environment.h"
@@ -88,6 +90,10 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
   std::shared_ptr<CallEntry> entry = runtime::make_entry(arguments, traced, device);
   entry->executable =
       runtime::executable_of(function, arguments, traced, runtime::compile_options(function, arguments, *entry));
+  entry->runs_directly = runtime::runs_directly(function, *entry);
+  const std::string warning =
+      function.table->history().add(arguments.words(), [&] { return runtime::signature_parts(site); });
+  if (!warning.empty()) runtime::log().warn("{}: {}{}", function.title(), warning, where_text(function.location));
   return entry;
 }
 
@@ -175,6 +181,15 @@ namespace calque::runtime {
 void forget_module(const ModuleRange& module) {
   detail::SharedTables::one().forget(module);
   forget_in_all_tables(module);
+}
+
+bool runs_directly(const detail::FunctionState& function, const CallEntry& entry) {
+  const auto is_next_output = [&, next = uint32_t{0}](const OutputSource& source) mutable {
+    return source.kind == OutputSource::Kind::computed && source.index == next++;
+  };
+  return has_host_memory(entry.device) && function.options.donate.empty() && entry.executable->entry != nullptr &&
+         std::all_of(entry.sources.begin(), entry.sources.end(), is_next_output) &&
+         entry.sources.size() == entry.executable->outputs.size();
 }
 
 void rethrow(const detail::FunctionState& function, const CallFailure& e) {

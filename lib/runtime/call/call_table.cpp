@@ -92,6 +92,12 @@ void CallTable::publish(const std::shared_ptr<const CallEntry>& entry,
   if (!entry->retired) last_.store(entry.get(), std::memory_order_seq_cst);
 }
 
+void CallTable::count_hit_of_another(const void* pin) {
+  const void* none = nullptr;
+  if (counting_thread_.compare_exchange_strong(none, pin, std::memory_order_relaxed)) return count_hit(pin);
+  hits_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void CallTable::retire(const std::vector<std::shared_ptr<const CallEntry>>& entries) {
   for (const auto& entry : entries) {
     entry->retired = true;
@@ -138,9 +144,10 @@ void CallTable::clear() {
     std::lock_guard lock(retiring_);
     retire(taken);
     free = retired_.take_free();
-    hits_.store(0, std::memory_order_relaxed);
+    cleared_hits_.fetch_add(hits(), std::memory_order_relaxed);
     misses_.store(0, std::memory_order_relaxed);
   }
+  history_.clear();
   std::unordered_set<const Executable*> executables;
   for (const auto& entry : taken) executables.insert(entry->executable.get());
   forget_executables(executables);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/call/dispatch.h"
+#include "runtime/call/signature_history.h"
 #include "runtime/process/flight_cache.h"
 #include "runtime/process/hazard_pointers.h"
 #include "runtime/process/loaded_module.h"
@@ -41,6 +42,9 @@ struct CallEntry {
   std::vector<OutputSource> sources;
   std::shared_ptr<const void> structure;  ///< the result tree of tracers; its deleter is TracedTree::destroy
   Device device;
+  /// A call needs nothing but the executable's entry: it runs on the host and computes all outputs, and no argument is
+  /// donated. Valid once the table has the entry.
+  bool runs_directly = false;
   mutable bool retired = false;  ///< guarded by the table's lock
   /// Bytes of the captured arrays, without those that the previously made entry captures too: most functions capture
   /// the same arrays under all signatures.
@@ -64,15 +68,26 @@ class CallTable {
 
   /// The entry used last, protected by the hazard pointer `pin`, if it has this signature.
   const CallEntry* last(std::span<const uint64_t> words, void*& pin) {
-    const auto* entry = static_cast<const CallEntry*>(runtime::pin(last_, pin));
+    const CallEntry* entry = last(pin);
     if (entry == nullptr) return nullptr;
     if (entry->signature == words) {
-      hits_.fetch_add(1, std::memory_order_relaxed);
+      count_hit(pin);
       return entry;
     }
     unpin(pin);
     pin = nullptr;
     return nullptr;
+  }
+  /// The entry used last, protected by the hazard pointer `pin`.
+  const CallEntry* last(void*& pin) { return static_cast<const CallEntry*>(runtime::pin(last_, pin)); }
+  /// Counts a call that found its entry by `last`; `pin` identifies the thread. One thread counts without atomic
+  /// read-modify-write operations: the first that calls.
+  void count_hit(const void* pin) {
+    if (counting_thread_.load(std::memory_order_relaxed) == pin) [[likely]] {
+      own_hits_.store(own_hits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    } else {
+      count_hit_of_another(pin);
+    }
   }
   /// The entry of this signature, made by `make` on a miss.
   template <class Make>
@@ -92,8 +107,12 @@ class CallTable {
   std::shared_ptr<const CallEntry> find(std::span<const uint64_t> words) {
     return entries_.find_ready(SignatureView{words}, hash_of(words));
   }
+  SignatureHistory& history() { return history_; }
   std::vector<std::shared_ptr<const CallEntry>> entries() const { return entries_.values(); }
-  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
+  uint64_t hits() const {
+    return hits_.load(std::memory_order_relaxed) + own_hits_.load(std::memory_order_relaxed) -
+           cleared_hits_.load(std::memory_order_relaxed);
+  }
   uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
   size_t size() const { return entries_.size(); }
   size_t bytes() const { return entries_.bytes(); }
@@ -114,8 +133,15 @@ class CallTable {
   void count_arrays(const CallEntry& entry);
 
   std::atomic<const void*> last_{nullptr};
-  std::atomic<uint64_t> hits_{0}, misses_{0};
+  void count_hit_of_another(const void* pin);
+
+  std::atomic<const void*> counting_thread_{nullptr};
+  std::atomic<uint64_t> own_hits_{0};      ///< written by `counting_thread_` alone
+  std::atomic<uint64_t> hits_{0};          ///< of other threads, and those found in the table
+  std::atomic<uint64_t> cleared_hits_{0};  ///< before the last `clear`
+  std::atomic<uint64_t> misses_{0};
   FlightCache<Signature, CallEntry, CallEntryBytes> entries_;
+  SignatureHistory history_;
   std::mutex retiring_;
   Retired retired_;
   std::unordered_set<const void*> newest_arrays_;  ///< captured by the newest entry; guarded by `retiring_`

@@ -73,7 +73,9 @@ AnyArray leaf_array(const detail::LeafRef& leaf) {
 
 const codegen::RuntimeTable& runtime_table() { return kRuntimeTable; }
 
-void run_entry(const Executable& executable, Block& block) {
+namespace {
+
+[[gnu::always_inline]] inline void run_entry_inline(const Executable& executable, Block& block) {
   for (const void* constant : executable.constants) block.push_back(const_cast<void*>(constant));
   const Workspace workspace(executable.workspace_bytes);
   block.push_back(workspace.data());
@@ -81,6 +83,10 @@ void run_entry(const Executable& executable, Block& block) {
   if (executable.entry.load(std::memory_order_acquire)(&context, block.data()) != 0) [[unlikely]]
     rethrow(context);
 }
+
+}  // namespace
+
+void run_entry(const Executable& executable, Block& block) { run_entry_inline(executable, block); }
 
 void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> lifted,
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
@@ -116,6 +122,28 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
     }
   }
   if (executable.entry != nullptr) run_entry(executable, block);
+}
+
+void execute_directly(const Executable& executable, Block& block, std::span<const AnyArray> lifted, Device device,
+                      detail::OutputArrays& outputs) {
+  for (const AnyArray& array : lifted) block.push_back(const_cast<void*>(array.data()));
+  const size_t count = executable.outputs.size();
+  outputs.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    AnyArray& output =
+        outputs.emplace_back(executable.outputs[i], detail::Storage::allocate(executable.output_bytes[i]), device);
+    block.push_back(output.mutable_data());
+  }
+  run_entry_inline(executable, block);
+}
+
+AnyArray execute_directly_for_one(const Executable& executable, Block& block, std::span<const AnyArray> lifted,
+                                  Device device) {
+  for (const AnyArray& array : lifted) block.push_back(const_cast<void*>(array.data()));
+  detail::Storage storage = detail::Storage::allocate(executable.output_bytes.front());
+  block.push_back(storage.data());
+  run_entry_inline(executable, block);
+  return {executable.outputs.front(), std::move(storage), device};
 }
 
 std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs, Device device) {

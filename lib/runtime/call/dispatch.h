@@ -28,13 +28,22 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
              detail::OutputArrays& outputs, const DonatedBuffers& donated = {});
 
+/// Runs `executable`, which has an entry for the host, on the inputs at `block`, followed by the lifted constants, and
+/// emplaces its outputs, arrays on `device`. Rethrows an exception thrown by a callback.
+using Block = detail::StackList<void*, 24>;
+void execute_directly(const Executable& executable, Block& block, std::span<const AnyArray> lifted, Device device,
+                      detail::OutputArrays& outputs);
+
+/// The same for an executable with one output, which is returned.
+AnyArray execute_directly_for_one(const Executable& executable, Block& block, std::span<const AnyArray> lifted,
+                                  Device device);
+
 /// Runs `executable` on arrays, which are copied to the device it was compiled for, and returns its outputs.
 std::vector<AnyArray> execute(const Executable& executable, std::span<const AnyArray* const> inputs,
                               Device device = {});
 
 /// Runs the entry of `executable` on the inputs and outputs in `block`, to which the constants and the workspace are
 /// appended. Rethrows an exception thrown by a callback. Throws OutOfMemory.
-using Block = detail::StackList<void*, 24>;
 void run_entry(const Executable& executable, Block& block);
 
 /// The functions that generated code calls.

@@ -11,31 +11,13 @@ namespace {
 
 /// The differences between a missing signature and the nearest cached one.
 std::string miss_reason(const FunctionState& function, const Arguments& arguments, const CallSite& site) {
-  const auto entries = function.table->entries();
-  if (entries.empty()) return "first call";
-  const auto leaves = arguments.leaves();
-  const runtime::CallEntry* nearest = nullptr;
-  size_t fewest = SIZE_MAX;
-  for (const auto& entry : entries) {
-    if (entry->leaves.size() != leaves.size()) continue;
-    size_t different = 0;
-    for (size_t i = 0; i < leaves.size(); ++i) different += !(entry->leaves[i] == leaves[i].type());
-    if (different < fewest) {
-      fewest = different;
-      nearest = entry.get();
-    }
+  const std::vector<SignaturePart> parts = runtime::signature_parts(site);
+  std::vector<runtime::SignatureDifference> fewest;
+  for (const auto& entry : function.table->entries()) {
+    auto differences = runtime::compare_signatures(arguments.words(), parts, entry->signature.words);
+    if (fewest.empty() || runtime::are_nearer(differences, fewest)) fewest = std::move(differences);
   }
-  if (nearest == nullptr) return "no earlier call had " + std::to_string(leaves.size()) + " leaves";
-  if (fewest == 0) return "same types as before, but another tree, layout, device, static value or option";
-  const std::vector<std::string> paths = site.paths(site.context);
-  std::ostringstream out;
-  const char* separator = "";
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    if (nearest->leaves[i] == leaves[i].type()) continue;
-    out << separator << paths[i] << " is " << leaves[i].type() << ", was " << nearest->leaves[i];
-    separator = "; ";
-  }
-  return out.str();
+  return fewest.empty() ? "first call" : runtime::to_string(fewest);
 }
 
 /// What calls of the signature run: `entry` is null before the first.
@@ -62,7 +44,7 @@ void warn_of_widening(std::ostream& out, const Arguments& arguments, const CallS
   const bool has_f32 =
       std::any_of(leaves.begin(), leaves.end(), [](const LeafRef& l) { return l.dtype == DType::f32 && l.rank > 0; });
   if (!has_f32) return;
-  const std::vector<std::string> paths = site.paths(site.context);
+  const std::vector<std::string> paths = runtime::leaf_paths(site);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].dtype == DType::f64 && leaves[i].rank == 0) {
       out << "warning: " << paths[i] << " is an f64 scalar among f32 arrays and widens them; pass a float\n";
@@ -78,7 +60,8 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
   out << function.title() << where_text(function.location) << "\n";
   const auto cached = function.table->find(arguments.words());
   out << "cache: " << (cached ? "hit" : "miss, " + miss_reason(function, arguments, site)) << "; "
-      << function.table->size() << " entries\n";
+      << function.table->size() << " entries\n"
+      << function.table->history().report();
   warn_of_widening(out, arguments, site);
   const Device device = runtime::check_leaves(function, arguments, site);
   runtime::Traced traced = runtime::trace_call(function, arguments, site, false);

@@ -49,6 +49,10 @@ struct Traced {
   double seconds = 0;            ///< spent running the lambda
 };
 
+/// The parts of the signature of the call's arguments; none for a graph that is called.
+std::vector<detail::SignaturePart> signature_parts(const detail::CallSite& site);
+/// The paths of the argument leaves; none for a graph that is called.
+std::vector<std::string> leaf_paths(const detail::CallSite& site);
 /// The name of an argument leaf in messages: `argument 0[1]`.
 std::string path_of(const detail::CallSite& site, size_t leaf);
 /// Checks the leaves (empty arrays, devices) and returns the device of the call. Throws ShapeError or DeviceError.
@@ -73,6 +77,9 @@ CompileOptions compile_options(const detail::FunctionState& function, const deta
 std::shared_ptr<const Executable> executable_of(const detail::FunctionState& function,
                                                 const detail::Arguments& arguments, const Traced& traced,
                                                 const CompileOptions& options);
+
+/// Whether a call of the entry needs nothing but its executable's entry, see CallEntry::runs_directly.
+bool runs_directly(const detail::FunctionState& function, const CallEntry& entry);
 
 /// Throws a DeviceError that adds the user's function and location to the failure.
 class CallFailure;

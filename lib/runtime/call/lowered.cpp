@@ -50,6 +50,8 @@ Graph trace_function(const FunctionState& function, Arguments& arguments, const 
   return runtime::trace_call(function, arguments, site, false).graph;
 }
 
+const FunctionState& function_of(const LoweredState& lowered) { return *lowered.function; }
+
 const Graph& lowered_graph(const LoweredState& lowered) { return lowered.graph; }
 
 std::string lowered_plan(const LoweredState& lowered) {
@@ -81,6 +83,7 @@ void compile_lowered(const LoweredState& lowered) {
     report.title = lowered.function->title() + where_text(lowered.function->location);
     lowered.entry->executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
     runtime::log_compilation(lowered.function->title(), report);
+    lowered.entry->runs_directly = runtime::runs_directly(*lowered.function, *lowered.entry);
   });
 }
 

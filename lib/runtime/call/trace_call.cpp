@@ -36,9 +36,22 @@ AnyArray value_of(const LeafRef& leaf) {
 
 }  // namespace
 
+std::vector<detail::SignaturePart> signature_parts(const detail::CallSite& site) {
+  if (site.parts == nullptr) return {};
+  return site.parts(site.context);
+}
+
+std::vector<std::string> leaf_paths(const detail::CallSite& site) {
+  std::vector<std::string> paths;
+  for (detail::SignaturePart& part : signature_parts(site)) {
+    if (part.kind == detail::SignaturePart::Kind::leaf) paths.push_back(std::move(part.path));
+  }
+  return paths;
+}
+
 std::string path_of(const detail::CallSite& site, size_t leaf) {
-  if (site.paths == nullptr) return "input " + std::to_string(leaf);
-  const std::vector<std::string> paths = site.paths(site.context);
+  if (site.parts == nullptr) return "input " + std::to_string(leaf);
+  const std::vector<std::string> paths = leaf_paths(site);
   return leaf < paths.size() ? paths[leaf] : "argument";
 }
 
@@ -124,8 +137,7 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
     types.push_back(leaf.type());
     if (eager) values.push_back(value_of(leaf));
   }
-  std::vector<std::string> paths;
-  if (site.paths != nullptr) paths = site.paths(site.context);
+  const std::vector<std::string> paths = leaf_paths(site);
   Traced traced;
   detail::TraceOptions options;
   options.eager = eager;

@@ -1,24 +1,55 @@
 // Records are never freed, only reused by new threads: another thread may walk the list at any time.
+//
+// Announcing must be ordered before reading the source again, or a freeing thread may miss the announcement of an
+// object that the reader still found in the source. Either the reader executes a full fence between the two, or (an
+// asymmetric fence) the freeing thread makes all running threads execute one, by membarrier(2), after it has replaced
+// the pointer and before it reads the announcements.
 #include "runtime/process/hazard_pointers.h"
 
 #include <algorithm>
 #include <iterator>
+
+#ifdef __linux__
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include "ir/thread_end.h"
 
 namespace calque::runtime {
 namespace {
 
-constexpr int kSlots = 8;
-
-struct alignas(64) Record {
-  std::atomic<const void*> slots[kSlots] = {};
-  std::atomic<bool> taken{true};
-  int depth = 0;  // number of announcements, of the owning thread alone
-  Record* next = nullptr;
-};
+using Record = HazardRecord;
 
 std::atomic<Record*> records{nullptr};
+
+#if defined(__SANITIZE_THREAD__)
+#define CALQUE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CALQUE_THREAD_SANITIZER 1
+#endif
+#endif
+
+#if defined(__linux__) && !defined(CALQUE_THREAD_SANITIZER)  // ThreadSanitizer does not know membarrier
+bool membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+bool enable_asymmetric_fences() {
+  static const bool enabled =
+      membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  Record::asymmetric.store(enabled, std::memory_order_relaxed);
+  return enabled;
+}
+/// A full fence on every thread of the process that may be announcing. False if the system has stopped providing it:
+/// then nothing is known to be free.
+bool fence_announcing_threads() {
+  if (!enable_asymmetric_fences() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
+  return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+#else
+void enable_asymmetric_fences() {}
+bool fence_announcing_threads() { return true; }
+#endif
 
 Record* take_record() {
   for (Record* r = records.load(std::memory_order_acquire); r != nullptr; r = r->next) {
@@ -35,9 +66,13 @@ Record* take_record() {
   return fresh;
 }
 
-thread_local Record* mine = nullptr;
+}  // namespace
 
-Record* own_record() {
+constinit thread_local HazardRecord* HazardRecord::mine = nullptr;
+constinit std::atomic<bool> HazardRecord::asymmetric{false};
+
+HazardRecord* HazardRecord::take() {
+  enable_asymmetric_fences();
   mine = take_record();
   at_thread_end(
       [](void* record) noexcept {
@@ -48,35 +83,8 @@ Record* own_record() {
   return mine;
 }
 
-}  // namespace
-
-const void* pin(const std::atomic<const void*>& source, void*& pin) {
-  const void* seen = source.load(std::memory_order_acquire);
-  if (seen == nullptr) return nullptr;
-  Record* record = mine != nullptr ? mine : own_record();
-  if (record->depth == kSlots) return nullptr;
-  std::atomic<const void*>& slot = record->slots[record->depth];
-  while (true) {
-    slot.store(seen, std::memory_order_seq_cst);
-    const void* again = source.load(std::memory_order_seq_cst);
-    if (again == seen) break;
-    seen = again;
-    if (seen == nullptr) {
-      slot.store(nullptr, std::memory_order_release);
-      return nullptr;
-    }
-  }
-  ++record->depth;
-  pin = record;
-  return seen;
-}
-
-void unpin(void* pin) noexcept {
-  auto* record = static_cast<Record*>(pin);
-  record->slots[--record->depth].store(nullptr, std::memory_order_release);
-}
-
 bool announced(const void* object) {
+  if (!fence_announcing_threads()) return true;
   for (Record* r = records.load(std::memory_order_acquire); r != nullptr; r = r->next) {
     for (const auto& slot : r->slots) {
       if (slot.load(std::memory_order_seq_cst) == object) return true;
@@ -91,6 +99,7 @@ void Retired::add(std::shared_ptr<const void> object) {
 }
 
 std::vector<std::shared_ptr<const void>> Retired::take_free() {
+  if (objects_.empty() || !fence_announcing_threads()) return {};
   std::vector<const void*> announced;
   for (Record* r = records.load(std::memory_order_acquire); r != nullptr; r = r->next) {
     for (const auto& slot : r->slots) {

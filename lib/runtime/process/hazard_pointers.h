@@ -1,6 +1,7 @@
 #pragma once
 // Hazard pointers: a thread that reads a shared pointer announces it, and the thread that replaces the pointer frees
-// the old object only when no thread announces it. Announcing costs one exchange and takes no lock.
+// the old object only when no thread announces it. Announcing takes no lock, and no atomic read-modify-write operation
+// or fence where the system has membarrier(2): the rare thread that frees pays for the order of the announcements.
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -8,10 +9,53 @@
 
 namespace calque::runtime {
 
+/// The announcements of one thread.
+struct alignas(64) HazardRecord {
+  static constexpr int kSlots = 8;
+  std::atomic<const void*> slots[kSlots] = {};
+  std::atomic<bool> taken{true};
+  int depth = 0;  ///< number of announcements, of the owning thread alone
+  HazardRecord* next = nullptr;
+
+  static constinit thread_local HazardRecord* mine;
+  /// Announcing threads leave the fence to the freeing thread. Constant once a record exists.
+  static constinit std::atomic<bool> asymmetric;
+  static HazardRecord* take();
+};
+
 /// Announces the pointer in `source` and returns it; `pin` must be passed to `unpin`. Returns null, without a pin, when
 /// `source` is null or this thread has too many open announcements.
-const void* pin(const std::atomic<const void*>& source, void*& pin);
-void unpin(void* pin) noexcept;
+inline const void* pin(const std::atomic<const void*>& source, void*& pin) {
+  const void* seen = source.load(std::memory_order_acquire);
+  if (seen == nullptr) return nullptr;
+  HazardRecord* const record = HazardRecord::mine != nullptr ? HazardRecord::mine : HazardRecord::take();
+  if (record->depth == HazardRecord::kSlots) return nullptr;
+  std::atomic<const void*>& slot = record->slots[record->depth];
+  while (true) {
+    const void* again;
+    if (HazardRecord::asymmetric.load(std::memory_order_relaxed)) [[likely]] {
+      slot.store(seen, std::memory_order_release);
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // for the compiler; the freeing thread fences the processor
+      again = source.load(std::memory_order_acquire);
+    } else {
+      slot.store(seen, std::memory_order_seq_cst);
+      again = source.load(std::memory_order_seq_cst);
+    }
+    if (again == seen) break;
+    seen = again;
+    if (seen == nullptr) {
+      slot.store(nullptr, std::memory_order_release);
+      return nullptr;
+    }
+  }
+  ++record->depth;
+  pin = record;
+  return seen;
+}
+inline void unpin(void* pin) noexcept {
+  auto* const record = static_cast<HazardRecord*>(pin);
+  record->slots[--record->depth].store(nullptr, std::memory_order_release);
+}
 /// Whether some thread announces `object`.
 bool announced(const void* object);
 
