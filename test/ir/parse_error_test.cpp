@@ -158,7 +158,7 @@ TEST(ParseDamaged, NeverCrashes) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     std::string text = print(random_graph(seed % 300, {.max_equations = 12}));
     const auto edits = rng.between(1, 4);
-    for (int64_t i = 0; i < edits; ++i) {
+    for (int64_t i = 0; i < edits && !text.empty(); ++i) {
       const size_t at = rng.below(text.size());
       switch (rng.below(5)) {
         case 0:

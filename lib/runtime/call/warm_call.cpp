@@ -1,9 +1,11 @@
 #include "calque/detail/warm_call.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/call/dispatch.h"
 #include "runtime/call/function_state.h"
+#include "runtime/memory/workspace.h"
 
 namespace calque::detail {
 
