@@ -136,6 +136,15 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   operator E() const {
     return dense<E>::make(*this);
   }
+  /// The elements of an array of rank 1 (`std::vector<T> v = a`; `v{a}` is a vector of one element). Throws ShapeError
+  /// for another rank. `cq::to` gives other containers.
+  template <class V>
+    requires std::same_as<V, std::vector<T>>
+  operator V() const {
+    const AnyArray& a = any();
+    const T* const elements = static_cast<const T*>(detail::list_data(a, {}));
+    return V(elements, elements + a.size());
+  }
   /// One element, on the host. Throws ShapeError for a wrong number of indices or an index outside [0, extent).
   template <std::integral... I>
   T operator()(detail::ElementIndex first, I... rest) const {
@@ -354,6 +363,14 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   }
 
   AnyArray any_{};
+};
+
+/// What a struct over an element type with a cq::Array<T> member would be re-bound to.
+template <class T>
+class Array<Tracer<T>> {
+  static_assert(sizeof(T) == 0,
+                "calque: a struct with cq::Array<T> members cannot hold tracers; make it a template over the whole "
+                "array: template <class A> struct Layer { A w; }, used as Layer<cq::Array<float>>");
 };
 
 template <Elem T>

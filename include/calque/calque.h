@@ -26,3 +26,4 @@
 #include "calque/tracer.h"
 #include "calque/transform.h"
 #include "calque/tree.h"
+#include "calque/trees.h"

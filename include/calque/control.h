@@ -36,17 +36,17 @@ struct BranchIndex : detail::LocatedOperand {
 /// a scalar, LeakedTracerError outside a trace.
 template <class F, class G, class... X>
 auto cond(Predicate predicate, const F& on_true, const G& on_false, const X&... x) {
-  using R = detail::body_t<F, X...>;
-  static_assert(std::same_as<R, detail::body_t<G, X...>>,
+  using R = detail::carry_body_t<F, X...>;
+  static_assert(std::same_as<R, detail::carry_body_t<G, X...>>,
                 "calque: cond: the two branches return different types; cast, so that they agree");
-  if constexpr (std::same_as<R, detail::body_t<G, X...>>) {
+  if constexpr (std::same_as<R, detail::carry_body_t<G, X...>>) {
     const Location at = predicate.location;
     detail::require_trace("cond", at);
     const std::vector<detail::Handle> operands = detail::operand_handles(at, x...);
     detail::ResultTree<R> result("cond", at);
     const auto branch = [&](const auto& f) {
       return [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-        result.put(detail::call_with_handles(f, std::tie(x...), inputs), "the branches' results", outputs);
+        result.put(detail::call_with_carries(f, std::tie(x...), inputs), "the branches' results", outputs);
       };
     };
     const std::vector<detail::Handle> handles =
@@ -61,10 +61,10 @@ auto cond(Predicate predicate, const F& on_true, const G& on_false, const X&... 
 template <class... F, class... X>
 auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x) {
   static_assert(sizeof...(F) > 0, "calque: switch_: there are no branches");
-  using R = detail::body_t<std::tuple_element_t<0, std::tuple<F...>>, X...>;
-  static_assert((std::same_as<R, detail::body_t<F, X...>> && ...),
+  using R = detail::carry_body_t<std::tuple_element_t<0, std::tuple<F...>>, X...>;
+  static_assert((std::same_as<R, detail::carry_body_t<F, X...>> && ...),
                 "calque: switch_: the branches return different types; cast, so that they agree");
-  if constexpr ((std::same_as<R, detail::body_t<F, X...>> && ...)) {
+  if constexpr ((std::same_as<R, detail::carry_body_t<F, X...>> && ...)) {
     const Location at = index.location;
     detail::require_trace("switch_", at);
     const std::vector<detail::Handle> operands = detail::operand_handles(at, x...);
@@ -73,7 +73,7 @@ auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x)
     std::apply(
         [&](const auto&... f) {
           (bodies.push_back([&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-            result.put(detail::call_with_handles(f, std::tie(x...), inputs), "the branches' results", outputs);
+            result.put(detail::call_with_carries(f, std::tie(x...), inputs), "the branches' results", outputs);
           }),
            ...);
         },
@@ -88,21 +88,21 @@ auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x)
 /// condition's. Throws ShapeError with the path of a leaf whose shape changes or does not fit the condition,
 /// LeakedTracerError outside a trace.
 template <class C, class B, class S>
-to_tracer_t<S> while_loop(const C& condition, const B& body, const S& init, Loc loc = Loc::current()) {
-  static_assert(std::same_as<detail::body_t<C, S>, Tracer<bool>>,
+to_carry_t<S> while_loop(const C& condition, const B& body, const S& init, Loc loc = Loc::current()) {
+  static_assert(std::same_as<detail::carry_body_t<C, S>, Tracer<bool>>,
                 "calque: while_loop: the condition must return a bool");
-  static_assert(std::same_as<detail::body_t<B, S>, to_tracer_t<S>>,
+  static_assert(std::same_as<detail::carry_body_t<B, S>, to_carry_t<S>>,
                 "calque: while_loop: the body returns another type than the carry; mind that 0.0 is f64");
-  using Carry = to_tracer_t<S>;
+  using Carry = to_carry_t<S>;
   detail::require_trace("while_loop", loc);
   detail::ResultTree<Carry> result("while_loop", loc);
   std::vector<detail::Handle> carry;
-  result.put(detail::traced(init, loc), "carry and result", carry);
+  result.put(detail::carried(init, loc), "carry and result", carry);
   const auto traced_condition = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-    outputs.push_back(detail::call_with_handles(condition, std::tie(init), inputs).handle());
+    outputs.push_back(detail::call_with_carries(condition, std::tie(init), inputs).handle());
   };
   const auto traced_body = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-    result.put(detail::call_with_handles(body, std::tie(init), inputs), "the carry before and after the body", outputs);
+    result.put(detail::call_with_carries(body, std::tie(init), inputs), "the carry before and after the body", outputs);
   };
   const std::vector<std::string> paths = detail::leaf_paths(init);
   return result.rebuild(detail::while_loop(traced_condition, traced_body, carry, {loc, paths}, /*per_element=*/true));
@@ -113,20 +113,20 @@ to_tracer_t<S> while_loop(const C& condition, const B& body, const S& init, Loc 
 /// and shapes. Throws ShapeError with the path of a leaf whose shape changes or for a bound that is not a scalar,
 /// DTypeError for a C++ bound that does not fit the type of `i`, LeakedTracerError outside a trace.
 template <OperandLike L, OperandLike U, class B, class S>
-to_tracer_t<S> fori_loop(const L& lower, const U& upper, const B& body, const S& init, Loc loc = Loc::current()) {
+to_carry_t<S> fori_loop(const L& lower, const U& upper, const B& body, const S& init, Loc loc = Loc::current()) {
   using I = typename detail::loop_index<L, U>::type;
   constexpr bool integers = is_integer(dtype_of<promoted_elem_t<L, U>>);
   static_assert(integers, "calque: fori_loop: the bounds must be integers");
   if constexpr (integers) {
-    static_assert(std::same_as<detail::body_t<B, Tracer<I>, S>, to_tracer_t<S>>,
+    static_assert(std::same_as<detail::carry_body_t<B, Tracer<I>, S>, to_carry_t<S>>,
                   "calque: fori_loop: the body returns another type than the carry; mind that 0.0 is f64");
-    using Carry = to_tracer_t<S>;
+    using Carry = to_carry_t<S>;
     detail::require_trace("fori_loop", loc);
     detail::ResultTree<Carry> result("fori_loop", loc);
     std::vector<detail::Handle> carry;
-    result.put(detail::traced(init, loc), "carry and result", carry);
+    result.put(detail::carried(init, loc), "carry and result", carry);
     const auto traced_body = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-      result.put(detail::call_with_handles(body, std::tie(init), inputs.subspan(1), Tracer<I>(inputs[0])),
+      result.put(detail::call_with_carries(body, std::tie(init), inputs.subspan(1), Tracer<I>(inputs[0])),
                  "the carry before and after the body", outputs);
     };
     const std::vector<std::string> paths = detail::leaf_paths(init);
@@ -152,29 +152,30 @@ struct ScanOptions {
 /// or for an `unroll` below 1; LeakedTracerError outside a trace.
 template <class F, class S, class X>
 auto scan(const F& body, const S& init, const X& xs, ScanOptions options = {}, Loc loc = Loc::current()) {
-  using R = detail::body_t<F, S, X>;
+  using R = detail::scan_body_t<F, S, X>;
   static_assert(detail::is_pair<R>, "calque: scan: the body must return std::pair{carry, y}");
   if constexpr (detail::is_pair<R>) {
-    constexpr bool same = std::same_as<typename R::first_type, to_tracer_t<S>>;
+    constexpr bool same = std::same_as<typename R::first_type, to_carry_t<S>>;
     static_assert(same, "calque: scan: the body returns another carry type than that of init; mind that 0.0 is f64");
-    if constexpr (same) {
+    if constexpr (same && detail::check_rows<typename R::second_type>()) {
       detail::require_trace("scan", loc);
       const std::vector<detail::Handle> slices = detail::operand_handles(loc, xs);
-      detail::ResultTree<to_tracer_t<S>> last("scan", loc);
-      detail::ResultTree<typename R::second_type> ys("scan", loc);
+      detail::ResultTree<to_carry_t<S>> last("scan", loc);
+      detail::ResultTree<to_tracer_t<typename R::second_type>> ys("scan", loc);
       std::vector<detail::Handle> carry;
-      last.put(detail::traced(init, loc), "carry and result", carry);
+      last.put(detail::carried(init, loc), "carry and result", carry);
       const auto traced_body = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-        R result = detail::call_with_handles(body, std::tie(init, xs), inputs);
+        R result = detail::carried(
+            detail::call_seeing<to_carry_t<S>, to_tracer_t<X>>(body, std::tie(init, xs), inputs));
         last.put(std::move(result.first), "the carry before and after the body", outputs);
-        ys.put(std::move(result.second), "the results of two iterations", outputs);
+        ys.put(detail::traced(result.second), "the results of two iterations", outputs);
       };
       const std::vector<std::string> paths = detail::leaf_paths(init);
       const std::vector<detail::Handle> handles =
           detail::scan(traced_body, carry, slices,
                        {options.length, options.reverse, static_cast<int64_t>(options.unroll)}, {loc, paths});
       std::span<const detail::Handle> rest(handles);
-      to_tracer_t<S> carried = last.rebuild(rest);
+      to_carry_t<S> carried = last.rebuild(rest);
       return std::pair{std::move(carried), ys.rebuild(rest)};
     }
   }
@@ -185,7 +186,9 @@ auto scan(const F& body, const S& init, const X& xs, ScanOptions options = {}, L
 /// LeakedTracerError outside a trace.
 template <class F, class X>
 auto map(const F& f, const X& xs, Loc loc = Loc::current()) {
+  detail::check_rows<X>();
   using R = detail::body_t<F, X>;
+  detail::check_rows<R>();
   detail::require_trace("map", loc);
   const std::vector<detail::Handle> slices = detail::operand_handles(loc, xs);
   detail::ResultTree<R> result("map", loc);
@@ -213,6 +216,7 @@ template <class F, class X>
 to_tracer_t<X> associative_scan(const F& op, const X& xs, AssociativeOptions options = {}, Loc loc = Loc::current()) {
   static_assert(std::same_as<detail::body_t<F, X, X>, to_tracer_t<X>>,
                 "calque: associative_scan: the operation returns another type than its operands");
+  detail::check_rows<X>();
   detail::require_trace("associative_scan", loc);
   detail::ResultTree<to_tracer_t<X>> result("associative_scan", loc);
   std::vector<detail::Handle> operands;

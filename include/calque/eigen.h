@@ -99,6 +99,13 @@ template <class Operation, class L, class R>
 struct eigen_holds<Eigen::CwiseBinaryOp<Operation, L, R>>
     : std::conjunction<eigen_holds_operand<L>, eigen_holds_operand<R>> {};
 
+template <class Object, class S>
+struct rescaled;
+template <template <class, int, int, int, int, int> class Object, class T, int R, int C, int O, int MR, int MC, class S>
+struct rescaled<Object<T, R, C, O, MR, MC>, S> {
+  using type = Object<S, R, C, O, MR, MC>;
+};
+
 template <class S>
 struct eigen_scalar {
   using type = canon_t<S>;
@@ -121,6 +128,9 @@ struct dense<E> : std::true_type {
   static constexpr bool borrows = !detail::eigen_holds<E>::value;
   static constexpr bool in_place = detail::EigenDirectAccess<E>;
   static constexpr bool vector = E::IsVectorAtCompileTime;
+  /// The object of these extents that owns elements of type S.
+  template <class S>
+  using over = typename detail::rescaled<typename E::PlainObject, S>::type;
 
   static Shape shape(const E& e) {
     if constexpr (vector) {
@@ -186,6 +196,13 @@ struct dense<E> : std::true_type {
     }
     return e;
   }
+  /// An object of numbers with its elements as literals of the running trace.
+  template <class N>
+  static E lift(const N& numbers)
+    requires(owns && of_tracers)
+  {
+    return numbers.unaryExpr([](const typename N::Scalar& x) { return scalar(elem_t<scalar>(x)); });
+  }
 
  private:
   static E sized(const Type& type) {
@@ -212,6 +229,14 @@ struct dense<E> : std::true_type {
     }
   }
 };
+
+/// Typed parameters, members, carries and results: Eigen objects of tracers, with Eigen's own arithmetic.
+/// `[](const cq::Matrix<double, 3, 3>& a, const cq::Vector<double, 3>& x) -> cq::Vector<double, 3> { return a * x; }` takes
+/// data of these shapes (ShapeError for others).
+template <class T, int Rows = Eigen::Dynamic, int Columns = Eigen::Dynamic>
+using Matrix = Eigen::Matrix<Tracer<T>, Rows, Columns>;
+template <class T, int Size = Eigen::Dynamic>
+using Vector = Eigen::Matrix<Tracer<T>, Size, 1>;
 
 }  // namespace calque
 

@@ -119,7 +119,6 @@ class Callable {
   /// CompileError when the graph cannot be compiled, ShapeError for an empty array.
   template <class... A>
   call_t<F, A...> operator()(const A&... arguments) const {
-    (detail::check_tree<A>(), ...);
     using R = detail::out_of<F, A...>;
     detail::check_tree<R>();
     const detail::FunctionState& state = detail::held(state_, "jit");

@@ -11,7 +11,7 @@
 
 #include "calque/detail/leaf_view.h"
 #include "calque/detail/signature_words.h"
-#include "calque/detail/tree_walk.h"
+#include "calque/detail/trees/leaves.h"
 
 namespace calque::detail {
 
@@ -107,6 +107,7 @@ class Arguments : public SignatureWords<Arguments> {
   }
 
   // ---- called by walk_tree
+  static constexpr bool kPacks = true;
   template <class To, class X>
   void leaf(const X& x) {
     if constexpr (ArrayLike<X>) {
@@ -116,14 +117,14 @@ class Arguments : public SignatureWords<Arguments> {
         add_array(x.any());
       }
     } else if constexpr (ScalarLeaf<X>) {
-      using T = elem_t<To>;
+      using T = leaf_elem_t<X>;
       add_scalar(dtype_of<T>, calque::Literal::of<T>(static_cast<T>(x)));
-    } else if constexpr (is_spec<X>::value) {
-      add_spec(dtype_of<elem_t<To>>, x.shape);
-    } else if constexpr (requires { dense<X>::view(x); }) {
-      add_view(dense<X>::view(x));
+    } else if constexpr (is_spec<X>) {
+      add_spec(dtype_of<leaf_elem_t<X>>, x.shape);
+    } else if constexpr (InPlace<X>) {
+      add_view(leaf_view(x));
     } else {
-      add_owned(dense<X>::copy(x));
+      add_owned(leaf_array(x));
     }
   }
   void word(uint64_t w) { words_.push_back(w); }

@@ -19,6 +19,8 @@ namespace calque::detail {
 const void* host_data(const AnyArray& array, Location location);
 /// The single element. Throws ShapeError unless there is exactly one.
 const void* only_element(const AnyArray& array, Location location);
+/// The elements of an array of rank 1. Throws ShapeError for another rank.
+const void* list_data(const AnyArray& array, Location location);
 /// The row-major offset of an element. Throws ShapeError for a wrong number of indices or one out of bounds.
 int64_t element_offset(const Type& type, std::span<const int64_t> indices, Location location);
 /// The extents as a shape. Throws ShapeError for one that is negative.

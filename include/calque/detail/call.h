@@ -14,7 +14,7 @@
 #include "calque/detail/arguments.h"
 #include "calque/detail/loaded_module.h"
 #include "calque/detail/signature_parts.h"
-#include "calque/detail/tree_walk.h"
+#include "calque/detail/trees/results.h"
 #include "calque/tier.h"
 
 namespace calque {
@@ -173,11 +173,11 @@ struct CallContext {
     const auto& self = *static_cast<const CallContext*>(context);
     using Inputs = std::tuple<to_tracer_t<A>...>;
     Inputs seen = [&]<size_t... I>(std::index_sequence<I...>) {
-      return Inputs{rebuild_handles(std::get<I>(self.arguments), inputs)...};  // braces: left to right
+      return Inputs{rebuild_inputs(std::get<I>(self.arguments), inputs)...};  // braces: left to right
     }(std::index_sequence_for<A...>{});
     auto result =
         traced(std::apply([&](auto&... part) { return call_traced(*self.function, std::move(part)...); }, seen));
-    append_handles(result, outputs);
+    append_outputs<to_array_t<Result>>(result, outputs);
     using Tree = decltype(result);
     return {new Tree(std::move(result)), [](const void* tree) { delete static_cast<const Tree*>(tree); }};
   }
@@ -202,8 +202,7 @@ struct CallContext {
 /// The result of a call as a tree of arrays.
 template <class R>
 to_array_t<R> arrays_of(CallResult& result) {
-  size_t next = 0;
-  auto leaf = [&]<class To>(const auto&) { return To(std::move(result.outputs[next++])); };
+  FromOutputs<OutputArrays> leaf{result.outputs};
   return map_leaves<to_array_t<R>>(*static_cast<const to_tracer_t<R>*>(result.structure), leaf);
 }
 

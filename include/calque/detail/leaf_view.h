@@ -17,6 +17,8 @@ struct LeafView {
   bool row_major() const;
 };
 
+/// The view of `count` elements in a row.
+LeafView view_of_list(DType dtype, const void* data, size_t count);
 /// The view of an array.
 LeafView view_of(const AnyArray& array);
 /// A row-major copy of the elements.

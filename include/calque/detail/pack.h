@@ -1,6 +1,7 @@
 #pragma once
 // Conversion between one tracer and tracers of its elements, for matrices of tracers.
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "calque/detail/operand.h"
@@ -12,6 +13,9 @@ namespace calque::detail {
 Handle pack_elements(std::span<const Handle> elements, const Type& type, Location location);
 /// The elements, row-major, each a tracer of rank 0.
 std::vector<Handle> unpack_elements(Handle array, Location location);
+
+/// Throws ShapeError that names `path` unless the tracer is a scalar, as a struct's member that is a number in its data.
+void require_number(Handle handle, std::string_view path);
 
 /// Rows and columns of an array that becomes a matrix; one of them is 1 for a vector.
 struct MatrixShape {

@@ -37,14 +37,17 @@ struct leaf<Array<T>> {
 };
 
 /// Matrices of another library as leaves of trees. `calque/eigen.h` specializes it for dense Eigen types, with
-///   scalar, of_tracers, owns (can be made from an array), borrows (refers to objects that it does not own), and
+///   scalar, of_tracers, owns (can be made from an array), borrows (refers to objects that it does not own),
+///   over<S> (the owning type of the same extents with elements of type S), and
 ///   for elements that are numbers   AnyArray copy(const E&), E make(const Array<T>&), and, if the elements can be
 ///                                   read in place, detail::LeafView view(const E&);
-///   for elements that are tracers   Tracer<T> pack(const E&, Location), E make(const Tracer<T>&).
+///   for elements that are tracers   Tracer<T> pack(const E&, Location), E make(const Tracer<T>&), E lift(numbers).
 template <class E>
 struct dense : std::false_type {
   using scalar = void;
   static constexpr bool of_tracers = false, owns = false, borrows = false;
+  template <class S>
+  using over = void;
 };
 
 /// Array<T> or Tracer<T>.

@@ -25,6 +25,7 @@ class SignaturePartCollector : public TreePath {
  public:
   SignaturePartCollector(std::string prefix, Arguments& flat, std::vector<SignaturePart>& parts)
       : TreePath(std::move(prefix)), flat_(flat), parts_(parts) {}
+  static constexpr bool kPacks = true;
   template <class To, class X>
   void leaf(const X& x) {
     add(SignaturePart::Kind::leaf);

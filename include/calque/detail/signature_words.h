@@ -8,7 +8,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "calque/detail/fields.h"
+#include "calque/detail/trees/fields.h"
 #include "calque/ir/dtype.h"
 #include "calque/tree.h"
 

@@ -26,9 +26,10 @@ class SignatureMatcher : public SignatureWords<SignatureMatcher> {
   bool matches() const { return next_ != nullptr; }
 
   // ---- called by walk_tree
+  static constexpr bool kPacks = true;
   template <class To, class X>
   void leaf(const X& x) {
-    using T = elem_t<To>;
+    using T = leaf_elem_t<X>;
     if constexpr (ArrayLike<X>) {
       if (!x.has_value()) [[unlikely]]
         return fail();
@@ -39,8 +40,8 @@ class SignatureMatcher : public SignatureWords<SignatureMatcher> {
       } else {
         fail();
       }
-    } else if constexpr (requires { dense<X>::view(x); }) {
-      view(dense<X>::view(x));
+    } else if constexpr (InPlace<X>) {
+      view(leaf_view(x));
     } else {
       fail();
     }

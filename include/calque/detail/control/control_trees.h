@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "calque/detail/control/control.h"
-#include "calque/detail/tree_walk.h"
+#include "calque/detail/trees/traced.h"
 #include "calque/detail/typed_operand.h"
 
 namespace calque::detail {
@@ -84,14 +84,7 @@ class ResultTree {
   }
   bool has_value() const { return tree_ != nullptr; }
   /// The tree with other tracers; `handles` advances.
-  R rebuild(std::span<const Handle>& handles) const {
-    auto leaf = [&]<class To>(const auto&) {
-      const Handle handle = handles.front();
-      handles = handles.subspan(1);
-      return To(handle);
-    };
-    return map_leaves<R>(*tree_, leaf);
-  }
+  R rebuild(std::span<const Handle>& handles) const { return rebuild_as<R>(*tree_, handles); }
   R rebuild(const std::vector<Handle>& handles) const {
     std::span<const Handle> rest(handles);
     return rebuild(rest);
@@ -113,20 +106,68 @@ std::vector<Handle> operand_handles(Location location, const X&... x) {
   return handles;
 }
 
-/// Calls the lambda with `first...`, then the trees of `originals` with `handles` as their leaves. The result is a tree
-/// of tracers.
+/// Calls the lambda with `first...`, then trees of the types Seen like `originals` with `handles` as their leaves.
+template <class... Seen, class F, class... X, class... First>
+auto call_seeing(const F& f, const std::tuple<const X&...>& originals, std::span<const Handle> handles,
+                 First... first) {
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    std::tuple<Seen...> seen{rebuild_as<Seen>(std::get<I>(originals), handles)...};  // left to right
+    return call_traced(f, std::move(first)..., std::move(std::get<I>(seen))...);
+  }(std::index_sequence_for<X...>{});
+}
+/// The same with trees of tracers; so is the result.
 template <class F, class... X, class... First>
 auto call_with_handles(const F& f, const std::tuple<const X&...>& originals, std::span<const Handle> handles,
                        First... first) {
-  return [&]<size_t... I>(std::index_sequence<I...>) {
-    std::tuple<to_tracer_t<X>...> seen{rebuild_handles(std::get<I>(originals), handles)...};  // left to right
-    return traced(call_traced(f, std::move(first)..., std::move(std::get<I>(seen))...));
-  }(std::index_sequence_for<X...>{});
+  return traced(call_seeing<to_tracer_t<X>...>(f, originals, handles, std::move(first)...));
+}
+/// The same for bodies of control flow, which see carries and return one.
+template <class F, class... X, class... First>
+auto call_with_carries(const F& f, const std::tuple<const X&...>& originals, std::span<const Handle> handles,
+                       First... first) {
+  return carried(call_seeing<to_carry_t<X>...>(f, originals, handles, std::move(first)...));
 }
 
 /// The result type of a lambda for these arguments, as a tree of tracers.
 template <class F, class... X>
 using body_t = to_tracer_t<out_of<F, X...>>;
+
+/// The result type of a body that receives Seen, as a carry.
+template <class F, class... Seen>
+using carry_from_t = to_carry_t<decltype(call_traced(std::declval<const F&>(), std::declval<Seen>()...))>;
+template <class F, class... X>
+constexpr auto carry_type() {
+  if constexpr ((check_tree<X>() && ...)) {
+    return std::type_identity<carry_from_t<F, to_carry_t<X>...>>{};
+  } else {
+    return std::type_identity<Array<float>>{};
+  }
+}
+/// The result type of a body for these operands, as a carry.
+template <class F, class... X>
+using carry_body_t = typename decltype(carry_type<F, X...>())::type;
+
+/// Checks that a tree can be cut along its first axis, or stacked along a new one: its leaves become arrays.
+template <class X>
+constexpr bool check_rows() {
+  constexpr bool rows = !fixed_shapes<X>();
+  static_assert(rows,
+                "calque: a struct with Eigen members has no first axis to go along; go along its members in a "
+                "std::tuple, or along an array that cq::ravel makes of each struct");
+  return rows;
+}
+
+/// The type of `scan`'s body: it sees slices of the arrays that xs holds.
+template <class F, class S, class X>
+constexpr auto scan_type() {
+  if constexpr (check_tree<S>() && check_tree<X>() && check_rows<X>()) {
+    return std::type_identity<carry_from_t<F, to_carry_t<S>, to_tracer_t<X>>>{};
+  } else {
+    return std::type_identity<std::pair<to_carry_t<S>, Tracer<float>>>{};
+  }
+}
+template <class F, class S, class X>
+using scan_body_t = typename decltype(scan_type<F, S, X>())::type;
 
 template <class R>
 inline constexpr bool is_pair = false;

@@ -17,21 +17,25 @@ using derivative_t = std::conditional_t<ComplexElem<U> && !ComplexElem<T>, U, T>
 /// Maps each leaf to the derivative of a T by that leaf.
 template <class T>
 struct ToDerivative {
-  static constexpr bool wrappers = false, scalars = false;
-  template <class U>
+  static constexpr bool numbers = false;
+  template <class X, class U>
   using leaf = Tracer<derivative_t<T, U>>;
-  template <class U>
-  using tracer = Tracer<derivative_t<T, U>>;
 };
 /// Maps each leaf to a tree like In of derivatives.
 template <class In>
 struct ToJacobian {
-  static constexpr bool wrappers = false, scalars = false;
-  template <class T>
+  static constexpr bool numbers = false;
+  template <class X, class T>
   using leaf = remap_t<ToDerivative<T>, In>;
-  template <class T>
-  using tracer = remap_t<ToDerivative<T>, In>;
 };
+template <class... X>
+constexpr bool check_shapes_change() {
+  constexpr bool change = !(fixed_shapes<X>() || ...);
+  static_assert(change,
+                "calque: jacfwd, jacrev and hessian: a struct with Eigen members cannot hold a Jacobian; ravel it "
+                "first: auto [flat, unravel] = cq::ravel(s)");
+  return change;
+}
 
 /// N: WholeFirst or argnums.
 template <class F, class N, bool Forward>
@@ -43,14 +47,20 @@ struct Jacobian : Transformed<F> {
   /// A function, since g++ 12 cannot mangle the type as an alias in a signature.
   template <class... A>
   static auto result_type() {
-    return std::type_identity<remap_t<ToJacobian<typename chosen_of<N, seen_t<A>...>::type>, value_t<A...>>>{};
+    using By = typename chosen_of<N, seen_t<A>...>::type;
+    if constexpr (check_shapes_change<By, value_t<A...>>()) {
+      return std::type_identity<remap_t<ToJacobian<By>, value_t<A...>>>{};
+    } else {
+      return std::type_identity<Tracer<float>>{};
+    }
   }
   template <class... A>
   using jacobian_t = typename decltype(result_type<A...>())::type;
 
   template <class... A>
   jacobian_t<A...> operator()(const A&... arguments) const {
-    if constexpr (check_chosen<N, seen_t<A>...>()) {
+    if constexpr (check_chosen<N, seen_t<A>...>() &&
+                  !(fixed_shapes<typename chosen_of<N, seen_t<A>...>::type>() || fixed_shapes<value_t<A...>>())) {
       return differentiate<jacobian_t<A...>, value_t<A...>>(seen(arguments)...);
     } else {
       std::abort();  // an assertion has failed

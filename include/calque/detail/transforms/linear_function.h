@@ -11,33 +11,22 @@
 namespace calque::detail {
 
 /// Collects the leaves of trees of data as arrays: arrays share their elements, and empty ones stay empty.
-struct ArrayCollector {
+struct ArrayCollector : LeafVisitor {
   std::vector<AnyArray>& arrays;
+  explicit ArrayCollector(std::vector<AnyArray>& list) : arrays(list) {}
   template <class To, class X>
   void leaf(const X& x) {
     if constexpr (ArrayLike<X>) {
       arrays.push_back(x.has_value() ? x.any() : AnyArray());
-    } else if constexpr (ScalarLeaf<X>) {
-      using T = elem_t<To>;
-      arrays.push_back(AnyArray::full<T>(Shape(), static_cast<T>(x)));
     } else {
-      static_assert(dense<X>::value, "calque: spec<T>(shape) serves trace and lower only");
-      arrays.push_back(dense<X>::copy(x));
+      arrays.push_back(leaf_array(x));
     }
   }
-  template <class V>
-  void value(const V&) {}
-  void enter_index(size_t) {}
-  template <class K>
-  void enter_key(const K&) {}
-  template <class V, size_t I>
-  void enter_field() {}
-  void leave() {}
 };
 template <class... X>
 std::vector<AnyArray> collect_arrays(const X&... x) {
   std::vector<AnyArray> arrays;
-  ArrayCollector collector{arrays};
+  ArrayCollector collector(arrays);
   (walk_tree<to_tracer_t<X>>(x, collector), ...);
   return arrays;
 }
@@ -53,7 +42,7 @@ std::vector<StaticPart> traced_structure(const X&... x) {
 /// The tree To, of tracers or of arrays, with the structure of `x` and leaves from the list; `next` counts them.
 template <class To, class X, class T>
 To take_leaves(const X& x, std::vector<T>& leaves, size_t& next) {
-  auto leaf = [&]<class L>(const auto&) { return L(std::move(leaves[next++])); };
+  auto leaf = [&]<class L>(const auto&) { return leaf_from<L>(std::move(leaves[next++])); };
   return map_leaves<To>(x, leaf);
 }
 

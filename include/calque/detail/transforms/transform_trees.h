@@ -63,7 +63,7 @@ class ArgumentWalk : public PathCollector {
   template <class To, class X>
   void leaf(const X& x) {
     PathCollector::leaf<To>(x);
-    handles_.push_back(x.handle());
+    handles_.push_back(leaf_handle(x));
     open_.back()->leaf = true;
     for (TreeShape* part : open_) ++part->leaves;
   }

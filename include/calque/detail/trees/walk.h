@@ -1,24 +1,27 @@
 #pragma once
 // Trees at run time: one function rebuilds a tree with other leaves, one visits leaves and static values. Their order
 // is that of signatures, graph inputs and outputs.
-#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "calque/array.h"
-#include "calque/detail/trace.h"
-#include "calque/tracer.h"
 #include "calque/tree.h"
 
 namespace calque::detail {
+
+/// True for visitors at the boundary of a call, to which a vector of numbers that is a vector of tracers inside is one
+/// leaf; to others each of its elements is one.
+template <class V>
+inline constexpr bool packs = requires { requires V::kPacks; };
 
 /// The tree `x` mapped to the type To: `leaf.template operator()<T>(part)` returns each leaf of type T, in order;
 /// static values are copied. A tracer may be mapped to a whole tree.
 template <class To, class X, class F>
 To map_leaves(const X& x, F& leaf) {
-  if constexpr (is_leaf<X, To> || TracerLike<X>) {
+  if constexpr (is_leaf<X, To> || TracerLike<X> || (is_packed<X, To> && packs<F>)) {
     return leaf.template operator()<To>(x);
-  } else if constexpr (is_static_wrapper<X>::value) {
+  } else if constexpr (is_static_wrapper<X>) {
     return x.value;
   } else if constexpr (is_static<X, To>) {
     return x;
@@ -110,9 +113,9 @@ void walk_parts(const X& x, V& visitor) {
 /// `enter_key(k)` or `template enter_field<X, I>()`, after it `leave()`.
 template <class To, class X, class V>
 void walk_tree(const X& x, V& visitor) {
-  if constexpr (is_leaf<X, To>) {
+  if constexpr (is_leaf<X, To> || (is_packed<X, To> && packs<V>)) {
     visitor.template leaf<To>(x);
-  } else if constexpr (is_static_wrapper<X>::value) {
+  } else if constexpr (is_static_wrapper<X>) {
     visitor.value(x.value);
   } else if constexpr (is_static<X, To>) {
     visitor.value(x);
@@ -178,114 +181,6 @@ std::vector<std::string> leaf_paths(const X& x, std::string prefix = {}) {
   PathCollector collector(std::move(prefix), paths);
   walk_tree<to_tracer_t<X>>(x, collector);
   return paths;
-}
-
-// ---- trees of tracers
-
-/// Any leaf as a Tracer of the innermost trace: arrays, scalars and matrices of numbers become its constants.
-template <class To, class X>
-To trace_leaf(const X& x, Location location) {
-  if constexpr (TracerLike<X>) {
-    return x;
-  } else if constexpr (ArrayLike<X>) {
-    return To(constant(x.any(), location));
-  } else if constexpr (ScalarLeaf<X>) {
-    using T = elem_t<To>;
-    return To(literal(calque::Literal::of<T>(static_cast<T>(x)), Type{dtype_of<T>, Shape{}}, location));
-  } else if constexpr (dense<X>::value) {
-    if constexpr (dense<X>::of_tracers) {
-      return dense<X>::pack(x);
-    } else {
-      return To(constant(dense<X>::copy(x), location));
-    }
-  } else {
-    static_assert(is_spec<X>::value && sizeof(X) == 0, "calque: spec<T>(shape) serves trace and lower only");
-  }
-}
-
-/// The tree with every leaf a Tracer of the innermost trace.
-template <class X>
-to_tracer_t<X> traced(const X& x, Location location = {}) {
-  check_tree<X>();
-  if constexpr (std::same_as<X, to_tracer_t<X>> && TracerLike<X>) {
-    return x;
-  } else {
-    auto leaf = [&]<class To>(const auto& part) { return trace_leaf<To>(part, location); };
-    return map_leaves<to_tracer_t<X>>(x, leaf);
-  }
-}
-
-/// Collects the handles of the visited tracers.
-struct HandleCollector {
-  std::vector<Handle>& handles;
-  template <class To>
-  void leaf(const To& tracer) {
-    handles.push_back(tracer.handle());
-  }
-  template <class V>
-  void value(const V&) {}
-  void enter_index(size_t) {}
-  template <class K>
-  void enter_key(const K&) {}
-  template <class V, size_t I>
-  void enter_field() {}
-  void leave() {}
-};
-
-/// The handles of a tree of tracers, in order.
-template <class X>
-void append_handles(const X& x, std::vector<Handle>& handles) {
-  HandleCollector collector{handles};
-  walk_tree<X>(x, collector);
-}
-template <class X>
-std::vector<Handle> flatten_handles(const X& x) {
-  std::vector<Handle> handles;
-  append_handles(x, handles);
-  return handles;
-}
-
-/// A tree of tracers with the structure and static values of `x` and the given handles; `handles` advances.
-template <class X>
-to_tracer_t<X> rebuild_handles(const X& x, std::span<const Handle>& handles) {
-  auto leaf = [&]<class To>(const auto&) {
-    const Handle handle = handles.front();
-    handles = handles.subspan(1);
-    return To(handle);
-  };
-  return map_leaves<to_tracer_t<X>>(x, leaf);
-}
-template <class X>
-to_tracer_t<X> rebuild_from(const X& x, const std::vector<Handle>& handles) {
-  std::span<const Handle> rest(handles);
-  return rebuild_handles(x, rest);
-}
-
-/// Calls the lambda as const, with prvalues. Checks its result at compile time.
-template <class F, class... A>
-auto call_traced(const F& f, A&&... arguments) {
-  static_assert(std::invocable<const F&, A...>,
-                "calque: the function cannot be called with tracers of these arguments");
-  using R = std::invoke_result_t<const F&, A...>;
-  static_assert(!std::is_void_v<R>, "calque: the function returns nothing; return the values it computes");
-  constexpr bool evaluated = !holds_borrowed<std::remove_cvref_t<R>>();
-  static_assert(evaluated,
-                "calque: the function returns an Eigen expression that refers to objects which are gone when it is "
-                "read; write .eval()");
-  constexpr bool owned = !holds_span<std::remove_cvref_t<R>>();
-  static_assert(owned,
-                "calque: the function returns a std::span, whose elements may be gone when they are read; return a "
-                "std::vector");
-  return std::invoke(f, std::forward<A>(arguments)...);
-}
-/// The lambda's result type for arguments of these types, before its leaves become tracers.
-template <class F, class... A>
-using out_of = std::remove_cvref_t<decltype(call_traced(std::declval<const F&>(), std::declval<to_tracer_t<A>>()...))>;
-
-/// Runs the lambda inside the running trace; the result is a tree of tracers.
-template <class F, class... A>
-auto inlined(const F& f, const A&... arguments) {
-  return traced(call_traced(f, traced(arguments)...));
 }
 
 }  // namespace calque::detail

@@ -1,0 +1,160 @@
+#pragma once
+// Trees in a trace, the lists of their leaves' values, and the call of a lambda with them.
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "calque/detail/trace.h"
+#include "calque/detail/trees/leaves.h"
+
+namespace calque::detail {
+
+/// Any leaf as the leaf To of the innermost trace: data become constants.
+template <class To, class X>
+To trace_leaf(const X& x, Location location) {
+  static_assert(!is_spec<X>, "calque: spec<T>(shape) serves trace and lower only");
+  if constexpr (std::same_as<X, To>) {
+    return x;
+  } else if constexpr (dense<To>::value) {
+    if constexpr (dense<X>::of_tracers) {
+      return To(x);
+    } else if constexpr (TracerLike<X>) {
+      return dense<To>::make(x, location);
+    } else {
+      return dense<To>::lift(x);
+    }
+  } else if constexpr (dense<X>::of_tracers) {
+    return dense<X>::pack(x, location);
+  } else if constexpr (ScalarLeaf<X>) {
+    using T = elem_t<To>;
+    return To(literal(calque::Literal::of<T>(static_cast<T>(x)), Type{dtype_of<T>, Shape{}}, location));
+  } else {
+    return To(constant(leaf_array(x, location), location));
+  }
+}
+
+template <class Rule, class X>
+remap_t<Rule, X> in_trace(const X& x, Location location) {
+  using To = remap_t<Rule, X>;
+  if constexpr (!check_tree<X>()) {
+    return To();
+  } else if constexpr (std::same_as<X, To> && TracerLike<X>) {
+    return x;
+  } else {
+    auto leaf = [&]<class T>(const auto& part) { return trace_leaf<T>(part, location); };
+    return map_leaves<To>(x, leaf);
+  }
+}
+/// The tree with every leaf a Tracer of the innermost trace.
+template <class X>
+to_tracer_t<X> traced(const X& x, Location location = {}) {
+  return in_trace<ToTracer>(x, location);
+}
+/// The same as a carry of control flow: Eigen objects are Eigen objects of tracers.
+template <class X>
+to_carry_t<X> carried(const X& x, Location location = {}) {
+  return in_trace<ToCarry>(x, location);
+}
+
+/// A visitor that ignores static values and paths.
+struct LeafVisitor {
+  template <class V>
+  void value(const V&) {}
+  void enter_index(size_t) {}
+  template <class K>
+  void enter_key(const K&) {}
+  template <class V, size_t I>
+  void enter_field() {}
+  void leave() {}
+};
+
+/// Collects the values of the visited leaves.
+struct HandleCollector : LeafVisitor {
+  std::vector<Handle>& handles;
+  explicit HandleCollector(std::vector<Handle>& list) : handles(list) {}
+  template <class To>
+  void leaf(const To& x) {
+    handles.push_back(leaf_handle(x));
+  }
+};
+
+/// The values of the leaves of a tree in a trace, in order.
+template <class X>
+void append_handles(const X& x, std::vector<Handle>& handles) {
+  HandleCollector collector(handles);
+  walk_tree<X>(x, collector);
+}
+template <class X>
+std::vector<Handle> flatten_handles(const X& x) {
+  std::vector<Handle> handles;
+  append_handles(x, handles);
+  return handles;
+}
+
+/// Makes leaves from a list of values, which advances.
+struct FromHandles {
+  std::span<const Handle>& handles;
+  template <class To, class X>
+  To operator()(const X&) {
+    const Handle handle = handles.front();
+    handles = handles.subspan(1);
+    return leaf_from<To>(handle);
+  }
+};
+/// The tree To in a trace with the structure and static values of `x` and the given leaves; `handles` advances.
+template <class To, class X>
+To rebuild_as(const X& x, std::span<const Handle>& handles) {
+  FromHandles leaf{handles};
+  return map_leaves<To>(x, leaf);
+}
+template <class X>
+to_tracer_t<X> rebuild_handles(const X& x, std::span<const Handle>& handles) {
+  return rebuild_as<to_tracer_t<X>>(x, handles);
+}
+template <class X>
+to_tracer_t<X> rebuild_from(const X& x, const std::vector<Handle>& handles) {
+  std::span<const Handle> rest(handles);
+  return rebuild_handles(x, rest);
+}
+
+/// Calls the lambda as const, with prvalues. Checks its parameters and its result at compile time; what is returned
+/// after a failed assertion only avoids further errors.
+template <class F, class... A>
+auto call_traced(const F& f, A&&... arguments) {
+  constexpr bool callable = std::invocable<const F&, A...>;
+  static_assert(callable,
+                "calque: the function cannot be called with tracers of these arguments; parameters are auto, "
+                "cq::Tracer<T>, cq::Matrix<T, R, C>, or structs of these");
+  if constexpr (callable) {
+    if constexpr (check_result<std::remove_cvref_t<std::invoke_result_t<const F&, A...>>>()) {
+      return std::invoke(f, std::forward<A>(arguments)...);
+    } else {
+      return Array<float>();
+    }
+  } else {
+    return Array<float>();
+  }
+}
+/// Checks the arguments first: a function, so that an argument that is no tree is not mapped.
+template <class F, class... A>
+constexpr auto out_type() {
+  if constexpr ((check_tree<A>() && ...)) {
+    return std::type_identity<
+        std::remove_cvref_t<decltype(call_traced(std::declval<const F&>(), std::declval<to_tracer_t<A>>()...))>>{};
+  } else {
+    return std::type_identity<Array<float>>{};
+  }
+}
+/// The lambda's result type for arguments of these types, before its leaves become tracers.
+template <class F, class... A>
+using out_of = typename decltype(out_type<F, A...>())::type;
+
+/// Runs the lambda inside the running trace; the result is a tree of tracers.
+template <class F, class... A>
+auto inlined(const F& f, const A&... arguments) {
+  return traced(call_traced(f, traced(arguments)...));
+}
+
+}  // namespace calque::detail
