@@ -89,8 +89,8 @@ std::vector<AnyArray> zeros_of(std::span<const AnyArray> leaves, Location locati
 Handle flatten(std::span<const Handle> leaves, DType dtype, Location location);
 AnyArray flatten(std::span<const AnyArray> leaves, DType dtype, Location location);
 /// The types of the leaves.
-std::vector<Type> types_of(std::span<const Handle> leaves, Location location);
-std::vector<Type> types_of(std::span<const AnyArray> leaves, Location location);
+std::vector<Type> types_of_leaves(std::span<const Handle> leaves, Location location);
+std::vector<Type> types_of_leaves(std::span<const AnyArray> leaves, Location location);
 /// Leaves of these types from their elements. Throws ShapeError unless `flat` is of rank 1 and has as many.
 std::vector<Handle> unflatten(Handle flat, std::span<const Type> types, Location location);
 std::vector<AnyArray> unflatten(const AnyArray& flat, std::span<const Type> types, Location location);
@@ -175,7 +175,7 @@ auto ravel(const X& x, Loc loc = Loc::current()) {
   constexpr bool in_trace = holds_tracer<X>;
   const auto leaves = detail::list_leaves<in_trace>(x, loc);
   return std::pair{detail::array_form_t<in_trace, T>(detail::flatten(leaves, dtype_of<T>, loc)),
-                   Unravel<X>(detail::outline_of(x), detail::types_of(leaves, loc))};
+                   Unravel<X>(detail::outline_of(x), detail::types_of_leaves(leaves, loc))};
 }
 
 /// `using namespace cq::tree_operators;` gives arithmetic on trees, leaf by leaf: `w - 0.1 * g`. Both operands are trees

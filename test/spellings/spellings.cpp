@@ -295,7 +295,7 @@ void trees() {
   SAME(D, id(2.0));
   SAME(cq::Array<int32_t>, id(2));
   SAME(cq::Array<int64_t>, id(2LL));
-  SAME(std::vector<cq::Array<int32_t>>, id(std::vector<int>{1}));
+  SAME(cq::Array<int32_t>, id(std::vector<int>{1}));
   SAME(cq::Array<int32_t>, id(cq::static_arg(3)));
   using M = std::map<std::string, F>;
   SAME(M, id(M{}));

@@ -1,5 +1,5 @@
 #pragma once
-// Conversion of a tree to another type: each leaf becomes what that type has in its place.
+// Conversion of a tree to another type: each leaf becomes what that type has there.
 #include <array>
 #include <span>
 #include <type_traits>

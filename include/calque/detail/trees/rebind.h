@@ -84,7 +84,7 @@ constexpr bool mentions() {
     return false;
   }
 }
-/// An element type that X does not mention: put in the place of one of several parameters, it shows where that goes.
+/// An element type that X does not mention: put instead of one of several parameters, it shows where that goes.
 template <class X>
 using probe_t = std::conditional_t<
     !mentions<X, float16>(), float16,

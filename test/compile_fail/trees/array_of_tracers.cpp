@@ -1,0 +1,9 @@
+// EXPECT: struct with cq::Array<T> members .* struct Layer \{ A w; \}
+#include <calque/calque.h>
+#include <calque/eigen.h>
+namespace cq = calque;
+template <class T>
+struct OfElements {
+  cq::Array<T> w;
+};
+void f(const OfElements<float>& s) { cq::jit([](const auto& t) { return t.w; })(s); }

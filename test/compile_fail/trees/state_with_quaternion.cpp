@@ -1,0 +1,9 @@
+// EXPECT: keep a quaternion's coeffs\(\)
+#include <calque/calque.h>
+#include <calque/eigen.h>
+namespace cq = calque;
+template <class S>
+struct Turned {
+  Eigen::Quaternion<S> q;
+};
+void f(const Turned<double>& s) { cq::jit([](const auto& t) { return t; })(s); }
