@@ -14,8 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "calque/tree.h"  // first: errors about trees then list few headers
-
 #include "calque/array.h"
 #include "calque/control.h"
 #include "calque/device.h"
@@ -27,4 +25,5 @@
 #include "calque/jit.h"
 #include "calque/tracer.h"
 #include "calque/transform.h"
+#include "calque/tree.h"  // first: errors about trees then list few headers
 #include "calque/trees.h"

@@ -165,8 +165,8 @@ auto scan(const F& body, const S& init, const X& xs, ScanOptions options = {}, L
       std::vector<detail::Handle> carry;
       last.put(detail::carried(init, loc), "carry and result", carry);
       const auto traced_body = [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-        R result = detail::carried(
-            detail::call_seeing<to_carry_t<S>, to_tracer_t<X>>(body, std::tie(init, xs), inputs));
+        R result =
+            detail::carried(detail::call_seeing<to_carry_t<S>, to_tracer_t<X>>(body, std::tie(init, xs), inputs));
         last.put(std::move(result.first), "the carry before and after the body", outputs);
         ys.put(detail::traced(result.second), "the results of two iterations", outputs);
       };

@@ -231,8 +231,8 @@ struct dense<E> : std::true_type {
 };
 
 /// Typed parameters, members, carries and results: Eigen objects of tracers, with Eigen's own arithmetic.
-/// `[](const cq::Matrix<double, 3, 3>& a, const cq::Vector<double, 3>& x) -> cq::Vector<double, 3> { return a * x; }` takes
-/// data of these shapes (ShapeError for others).
+/// `[](const cq::Matrix<double, 3, 3>& a, const cq::Vector<double, 3>& x) -> cq::Vector<double, 3> { return a * x; }`
+/// takes data of these shapes (ShapeError for others).
 template <class T, int Rows = Eigen::Dynamic, int Columns = Eigen::Dynamic>
 using Matrix = Eigen::Matrix<Tracer<T>, Rows, Columns>;
 template <class T, int Size = Eigen::Dynamic>

@@ -1,7 +1,7 @@
 #pragma once
 // Trees: arguments and results are arrays in structs and containers. A tree's type is mapped leaf by leaf: arrays,
-// numbers, Eigen objects and vectors of numbers become Tracer<T>, and results Array<T>; a struct that is a template over
-// its scalar or its leaf type is re-bound; everything else keeps type and value. What becomes of values is in
+// numbers, Eigen objects and vectors of numbers become Tracer<T>, and results Array<T>; a struct that is a template
+// over its scalar or its leaf type is re-bound; everything else keeps type and value. What becomes of values is in
 // calque/detail/trees/; functions of trees are in calque/trees.h.
 #include <type_traits>
 #include <utility>
@@ -32,8 +32,8 @@ Static<T> static_arg(T value) {
   return {std::move(value)};
 }
 
-/// The type in which a lambda receives an argument: every array, number, Eigen object and vector of numbers is a Tracer;
-/// `State<double>` with members Eigen::Matrix<double, 3, 1> is `State<Tracer<double>>`.
+/// The type in which a lambda receives an argument: every array, number, Eigen object and vector of numbers is a
+/// Tracer; `State<double>` with members Eigen::Matrix<double, 3, 1> is `State<Tracer<double>>`.
 template <class X>
 using to_tracer_t = detail::remap_t<detail::ToTracer, std::remove_cvref_t<X>>;
 /// The same tree of data: every leaf is an Array. A struct's parameter that an Eigen member has as its scalar, at any

@@ -1,6 +1,6 @@
 #pragma once
-// Trees as values: conversion between a result's arrays and the caller's types, functions of all leaves, one array of all
-// elements. They take trees of data, and inside lambdas trees of tracers.
+// Trees as values: conversion between a result's arrays and the caller's types, functions of all leaves, one array of
+// all elements. They take trees of data, and inside lambdas trees of tracers.
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -13,9 +13,9 @@
 namespace calque {
 
 /// The same tree with the leaves that type T has: numbers, Eigen objects, vectors, arrays. An array becomes a
-/// std::vector<U> (rank 1), nested vectors and std::arrays (of its rank), a std::span<const U> (of an array that outlives
-/// it), an Eigen object, or a number (one element). Elements keep their type (compile error; cast before). Throws
-/// ShapeError when an array's rank or extents do not fit.
+/// std::vector<U> (rank 1), nested vectors and std::arrays (of its rank), a std::span<const U> (of an array that
+/// outlives it), an Eigen object, or a number (one element). Elements keep their type (compile error; cast before).
+/// Throws ShapeError when an array's rank or extents do not fit.
 template <class T, class X>
 T to(const X& x, Loc loc = Loc::current()) {
   if constexpr (detail::check_fit<T, X>()) {
@@ -178,26 +178,26 @@ auto ravel(const X& x, Loc loc = Loc::current()) {
                    Unravel<X>(detail::outline_of(x), detail::types_of_leaves(leaves, loc))};
 }
 
-/// `using namespace cq::tree_operators;` gives arithmetic on trees, leaf by leaf: `w - 0.1 * g`. Both operands are trees
-/// of one structure, or one is a number or an array for all leaves. Not for trees that are one leaf, which have their
-/// own arithmetic.
+/// `using namespace cq::tree_operators;` gives arithmetic on trees, leaf by leaf: `w - 0.1 * g`. Both operands are
+/// trees of one structure, or one is a number or an array for all leaves. Not for trees that are one leaf, which have
+/// their own arithmetic.
 namespace tree_operators {
 
 template <class X>
 concept Tree = detail::Branch<X>;
 
-#define CALQUE_TREE_OPERATOR(op)                                           \
-  template <Tree X, Tree Y>                                                \
-  auto operator op(const X& x, const Y& y) {                               \
-    return tree_map([](auto a, auto b) { return a op b; }, x, y);          \
-  }                                                                        \
-  template <Tree X, OperandLike Y>                                         \
-  auto operator op(const X& x, const Y& y) {                               \
-    return tree_map([&](auto a) { return a op y; }, x);                    \
-  }                                                                        \
-  template <OperandLike X, Tree Y>                                         \
-  auto operator op(const X& x, const Y& y) {                               \
-    return tree_map([&](auto b) { return x op b; }, y);                    \
+#define CALQUE_TREE_OPERATOR(op)                                  \
+  template <Tree X, Tree Y>                                       \
+  auto operator op(const X& x, const Y& y) {                      \
+    return tree_map([](auto a, auto b) { return a op b; }, x, y); \
+  }                                                               \
+  template <Tree X, OperandLike Y>                                \
+  auto operator op(const X& x, const Y& y) {                      \
+    return tree_map([&](auto a) { return a op y; }, x);           \
+  }                                                               \
+  template <OperandLike X, Tree Y>                                \
+  auto operator op(const X& x, const Y& y) {                      \
+    return tree_map([&](auto b) { return x op b; }, y);           \
   }
 CALQUE_TREE_OPERATOR(+)
 CALQUE_TREE_OPERATOR(-)

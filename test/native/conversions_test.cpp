@@ -60,11 +60,10 @@ TEST(NativeConversions, VectorsOfEveryElementType) {
 }
 
 TEST(NativeConversions, ListsInContainersAreArraysToo) {
-  const auto f = jit([](const auto& lists, const auto& map) {
-    return std::tuple{sum(lists[0]) + sum(lists[1]), map.at("a") * 2.0};
-  });
-  const auto [total, doubled] = f(std::vector<std::vector<double>>{{1, 2}, {3}},
-                                  std::map<std::string, std::vector<double>>{{"a", {1, 2}}});
+  const auto f = jit(
+      [](const auto& lists, const auto& map) { return std::tuple{sum(lists[0]) + sum(lists[1]), map.at("a") * 2.0}; });
+  const auto [total, doubled] =
+      f(std::vector<std::vector<double>>{{1, 2}, {3}}, std::map<std::string, std::vector<double>>{{"a", {1, 2}}});
   EXPECT_EQ(total.item(), 6);
   EXPECT_EQ(std::vector<double>(doubled), (std::vector<double>{2, 4}));
 }

@@ -19,8 +19,9 @@ TEST(TreeValues, MapOfSeveralTrees) {
   EXPECT_TRUE(allclose(next.b, F{0, 0}, 1e-5, 1e-6));
   const Layer<D> wide = tree_map([](auto a) { return cast<double>(a); }, net);
   EXPECT_EQ(wide.b(1), 6);
-  const Layer<F> mixed = tree_map([](auto a, auto b) { return a + b; },
-                                  Layer<Eigen::MatrixXf>{Eigen::MatrixXf::Ones(2, 2), Eigen::MatrixXf::Ones(1, 2)}, net);
+  const Layer<F> mixed =
+      tree_map([](auto a, auto b) { return a + b; },
+               Layer<Eigen::MatrixXf>{Eigen::MatrixXf::Ones(2, 2), Eigen::MatrixXf::Ones(1, 2)}, net);
   EXPECT_TRUE(array_equal(mixed.w, F{{2, 3}, {4, 5}}));
   EXPECT_TRUE(array_equal(tree_map([](auto a) { return -a; }, D{1, 2}), D{-1, -2}));
 }
@@ -38,7 +39,8 @@ TEST(TreeValues, MapsOfStates) {
   const Pose<double> p = tree_map([](auto a) { return a + 1.0; }, pose());
   EXPECT_EQ(p.gains, (std::vector<double>{1.5, 1.25, 5}));
   EXPECT_EQ(p.extra, 10);
-  const Fleet<double> fleet = tree_map([](auto a) { return a * 2.0; }, Fleet<double>{{state()}, {{"a", 1}}, {}, {3, {4, 5}}});
+  const Fleet<double> fleet =
+      tree_map([](auto a) { return a * 2.0; }, Fleet<double>{{state()}, {{"a", 1}}, {}, {3, {4, 5}}});
   EXPECT_EQ(fleet.all[0].m, 4);
   EXPECT_EQ(fleet.named.at("a"), 2);
   EXPECT_FALSE(fleet.last.has_value());

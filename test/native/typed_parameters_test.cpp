@@ -51,7 +51,8 @@ TEST(TypedCarries, KeepTheirTypeInEveryLoop) {
     const M3 w = while_loop([](const auto& s) { return s.squaredNorm() < 1000.0; },
                             [](const auto& s) { return (s * 2.0).eval(); }, p);
     const M3 c = cond(p(0, 0) > 0.0, [](const auto& a) { return a; }, [](const auto& a) -> M3 { return a * 2.0; }, p);
-    const M3 s = switch_(1, std::tuple{[](const auto& a) { return a; }, [](const auto& a) -> M3 { return a * 3.0; }}, p);
+    const M3 s =
+        switch_(1, std::tuple{[](const auto& a) { return a; }, [](const auto& a) -> M3 { return a * 3.0; }}, p);
     return std::tuple{f, w, c, s};
   });
   const Eigen::Matrix3d a = matrix();

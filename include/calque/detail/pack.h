@@ -14,7 +14,8 @@ Handle pack_elements(std::span<const Handle> elements, const Type& type, Locatio
 /// The elements, row-major, each a tracer of rank 0.
 std::vector<Handle> unpack_elements(Handle array, Location location);
 
-/// Throws ShapeError that names `path` unless the tracer is a scalar, as a struct's member that is a number in its data.
+/// Throws ShapeError that names `path` unless the tracer is a scalar, as a struct's member that is a number in its
+/// data.
 void require_number(Handle handle, std::string_view path);
 
 /// Rows and columns of an array that becomes a matrix; one of them is 1 for a vector.

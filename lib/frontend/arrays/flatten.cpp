@@ -59,8 +59,8 @@ void require_number(Handle handle, std::string_view path) {
 
 const void* nested_data(const AnyArray& array, size_t rank, Location location) {
   if (static_cast<size_t>(array.rank()) != rank) {
-    throw ShapeError("to: nested containers of depth " + std::to_string(rank) + " are made from an array of that rank, got " +
-                     to_string(array.type()) + where_text(location));
+    throw ShapeError("to: nested containers of depth " + std::to_string(rank) +
+                     " are made from an array of that rank, got " + to_string(array.type()) + where_text(location));
   }
   return host_data(array, location);
 }

@@ -6,4 +6,6 @@ template <class T>
 struct OfElements {
   cq::Array<T> w;
 };
-void f(const OfElements<float>& s) { cq::jit([](const auto& t) { return t.w; })(s); }
+void f(const OfElements<float>& s) {
+  cq::jit([](const auto& t) { return t.w; })(s);
+}

@@ -7,4 +7,6 @@ struct State {
   Eigen::Matrix<S, 3, 1> p, v;
   S m;
 };
-void f(const State<double>& s) { cq::hessian([](const auto& t) { return t.v.dot(t.v); })(s); }
+void f(const State<double>& s) {
+  cq::hessian([](const auto& t) { return t.v.dot(t.v); })(s);
+}

@@ -2,4 +2,6 @@
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;
-void f(const Eigen::Isometry3d& pose) { cq::jit([](const auto& t) { return t; })(pose); }
+void f(const Eigen::Isometry3d& pose) {
+  cq::jit([](const auto& t) { return t; })(pose);
+}

@@ -7,4 +7,6 @@ struct Fixed {
   Eigen::Matrix<S, 3, 1> q;
   Eigen::Vector3d axis;
 };
-void f(const Fixed<double>& s) { cq::jit([](const auto& t) { return t.q; })(s); }
+void f(const Fixed<double>& s) {
+  cq::jit([](const auto& t) { return t.q; })(s);
+}

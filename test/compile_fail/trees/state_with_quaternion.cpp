@@ -6,4 +6,6 @@ template <class S>
 struct Turned {
   Eigen::Quaternion<S> q;
 };
-void f(const Turned<double>& s) { cq::jit([](const auto& t) { return t; })(s); }
+void f(const Turned<double>& s) {
+  cq::jit([](const auto& t) { return t; })(s);
+}

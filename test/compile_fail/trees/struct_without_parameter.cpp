@@ -6,4 +6,6 @@ struct Wrong {
   cq::Array<float> a;
   Eigen::Vector3d v;
 };
-void f(const Wrong& s) { cq::jit([](const auto& t) { return t.a; })(s); }
+void f(const Wrong& s) {
+  cq::jit([](const auto& t) { return t.a; })(s);
+}

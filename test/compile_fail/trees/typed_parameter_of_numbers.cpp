@@ -2,4 +2,6 @@
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;
-void f(const Eigen::Vector3d& x) { cq::jit([](const Eigen::Vector3d& v) { return v; })(x); }
+void f(const Eigen::Vector3d& x) {
+  cq::jit([](const Eigen::Vector3d& v) { return v; })(x);
+}

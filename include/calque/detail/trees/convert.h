@@ -137,8 +137,7 @@ To map_trees(const F& f, Location location, const X& x, const Y&... y) {
     using S = typename Seen::mapped_type;
     To to;
     for (const auto& [key, part] : x) {
-      to.emplace_hint(to.end(), key,
-                      map_trees<Traced, S, typename To::mapped_type>(f, location, part, y.at(key)...));
+      to.emplace_hint(to.end(), key, map_trees<Traced, S, typename To::mapped_type>(f, location, part, y.at(key)...));
     }
     return to;
   } else if constexpr (is_std_array<X>) {
@@ -161,7 +160,7 @@ To map_trees(const F& f, Location location, const X& x, const Y&... y) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
       const auto map = [&]<size_t J>(std::integral_constant<size_t, J>) {
         return map_trees<Traced, field_t<Seen, J>, field_t<To, J>>(f, location, std::get<J>(tie_fields(x)),
-                                                                    std::get<J>(tie_fields(y))...);
+                                                                   std::get<J>(tie_fields(y))...);
       };
       return To{map(std::integral_constant<size_t, I>{})...};
     }(std::make_index_sequence<std::tuple_size_v<fields_t<X>>>{});

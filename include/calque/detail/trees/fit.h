@@ -149,8 +149,8 @@ struct mapped_branch<F, Traced, std::index_sequence<I...>, X, Y...> {
   using type = typename node<X>::template with<mapped_part<F, Traced, I, X, Y...>...>;
 };
 template <class F, bool Traced, Branch X, class... Y>
-struct mapped<F, Traced, X, Y...>
-    : mapped_branch<F, Traced, std::make_index_sequence<node<X>::parts::size>, X, Y...> {};
+struct mapped<F, Traced, X, Y...> : mapped_branch<F, Traced, std::make_index_sequence<node<X>::parts::size>, X, Y...> {
+};
 
 /// Makes all leaves alike, so that types of the same branches are equal.
 struct ToOneLeaf {

@@ -1,6 +1,6 @@
 #pragma once
-// Leaves in their forms: arrays, numbers, Eigen objects, vectors and spans of numbers as data; tracers, Eigen objects and
-// vectors of tracers in a trace. Every form is made from and becomes one array (AnyArray) or one value (Handle).
+// Leaves in their forms: arrays, numbers, Eigen objects, vectors and spans of numbers as data; tracers, Eigen objects
+// and vectors of tracers in a trace. Every form is made from and becomes one array (AnyArray) or one value (Handle).
 #include <algorithm>
 #include <span>
 #include <type_traits>
@@ -20,9 +20,10 @@ template <class X>
 concept NumberList = Leaf<X> && (is_vector<X> || is_span<X>);
 /// One whose elements are in memory as those of an array.
 template <class X>
-concept ContiguousNumbers = NumberList<X> && !std::same_as<typename X::value_type, long double> && requires(const X& x) {
-  { x.data() } -> std::convertible_to<const typename X::value_type*>;
-};
+concept ContiguousNumbers =
+    NumberList<X> && !std::same_as<typename X::value_type, long double> && requires(const X& x) {
+      { x.data() } -> std::convertible_to<const typename X::value_type*>;
+    };
 /// A leaf that a compiled function reads in place.
 template <class X>
 concept InPlace = ContiguousNumbers<X> || requires(const X& x) { dense<X>::view(x); };

@@ -1,6 +1,6 @@
 #pragma once
-// The two kinds of parts of a tree's type. A leaf is one array to a lambda; a branch is a container or struct with parts
-// that are re-bound, and can be made again with other parts.
+// The two kinds of parts of a tree's type. A leaf is one array to a lambda; a branch is a container or struct with
+// parts that are re-bound, and can be made again with other parts.
 #include <array>
 #include <concepts>
 #include <map>

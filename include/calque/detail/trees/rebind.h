@@ -86,9 +86,9 @@ constexpr bool mentions() {
 }
 /// An element type that X does not mention: put instead of one of several parameters, it shows where that goes.
 template <class X>
-using probe_t = std::conditional_t<
-    !mentions<X, float16>(), float16,
-    std::conditional_t<!mentions<X, bfloat16>(), bfloat16, std::conditional_t<!mentions<X, uint8_t>(), uint8_t, int8_t>>>;
+using probe_t = std::conditional_t<!mentions<X, float16>(), float16,
+                                   std::conditional_t<!mentions<X, bfloat16>(), bfloat16,
+                                                      std::conditional_t<!mentions<X, uint8_t>(), uint8_t, int8_t>>>;
 
 template <class X, class Tracers>
 struct number_form;
@@ -131,8 +131,8 @@ struct number_parts<Rule, X, types<P...>, std::index_sequence<I...>> {
 };
 template <class Rule, Branch X>
   requires(Rule::numbers && node<X>::is_struct)
-struct remap<Rule, X>
-    : number_parts<Rule, X, typename node<X>::parts, std::make_index_sequence<node<X>::parts::size>> {};
+struct remap<Rule, X> : number_parts<Rule, X, typename node<X>::parts, std::make_index_sequence<node<X>::parts::size>> {
+};
 
 /// True if a struct with Eigen members over its parameter is in X: its leaves cannot take another shape.
 template <class X>

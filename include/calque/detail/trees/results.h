@@ -28,7 +28,8 @@ class OutputCollector : public TreePath {
   void leaf(const X& x) {
     if constexpr (is_vector<X>) {
       std::vector<Handle> elements;
-      for (const auto& element : x) elements.push_back(number(element.handle(), "[" + std::to_string(elements.size()) + "]"));
+      for (const auto& element : x)
+        elements.push_back(number(element.handle(), "[" + std::to_string(elements.size()) + "]"));
       const Shape shape{static_cast<int64_t>(elements.size())};
       outputs_.push_back(pack_elements(elements, {dtype_of<leaf_elem_t<To>>, shape}, {}));
     } else if constexpr (ScalarLeaf<To>) {
