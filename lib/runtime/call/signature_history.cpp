@@ -106,8 +106,9 @@ std::string_view remedy(const std::string& path, Kind kind) {
     case Kind::static_value:
       if (path.find_first_of(".[") == std::string::npos)
         return "a static value is part of the signature: to compile once, pass it without static_arg";
-      return "a static value is part of the signature: to compile once, pass it as an argument of its own, or give the "
-             "member the type of the struct's template parameter";
+      return "a static value is part of the signature: to compile once, make it a leaf: give the member the type of "
+             "the "
+             "struct's template parameter, or pass it as an argument of its own";
     case Kind::dtype:
       return "each element type is compiled: pass arguments of one type";
     case Kind::shape:
