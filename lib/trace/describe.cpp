@@ -1,4 +1,5 @@
 // User-facing text about tracers: how they print, and the error for asking for their value.
+#include <algorithm>
 #include <sstream>
 
 #include "trace/builder.h"
@@ -67,6 +68,23 @@ std::string describe(Handle handle) {
     return out.str();
   }
   return handle.trace == 0 ? "tracer without a value" : "tracer of a trace that has ended";
+}
+
+std::string argument_of_shape(Handle handle) {
+  for (Builder* b = innermost(); b != nullptr; b = b->parent()) {
+    if (b->id() != handle.trace) continue;
+    Value v(handle.value);
+    const Shape shape = b->graph().type(v).shape;
+    while (const Equation* e = b->graph().definition(v)) {  // towards the inputs, so it ends
+      const auto operands = e->operands();
+      const auto same = std::find_if(operands.begin(), operands.end(),
+                                     [&](Value operand) { return b->graph().type(operand).shape == shape; });
+      if (same == operands.end()) return {};
+      v = *same;
+    }
+    return b->input_path(v);
+  }
+  return {};
 }
 
 AnyArray concrete(Handle handle, std::string_view wanted, Location location) {

@@ -28,7 +28,7 @@ TEST(NativeConversions, AVectorOfNumbersIsOneArray) {
   EXPECT_EQ(square.trace(v).inputs().size(), 1u);
 }
 
-TEST(NativeConversions, WarmCallsReadTheVectorInPlace) {
+TEST(NativeConversions, WarmCallsDoNotCopyTheVector) {
   const auto total = jit([](auto x) { return sum(x); });
   std::vector<double> v(100'000);
   std::iota(v.begin(), v.end(), 0.0);

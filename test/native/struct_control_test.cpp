@@ -1,5 +1,5 @@
-// Structs that are templates over their scalar in control flow and in nested functions, and messages about their
-// shapes.
+// Structs that are templates over their scalar in containers, control flow and nested functions, and messages about
+// their shapes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +11,25 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 using V3 = Eigen::Vector3d;
+
+TEST(NativeStructs, NestedInContainers) {
+  Fleet<double> fleet{{state(), state()}, {{"a", 1}, {"b", 2}}, Eigen::VectorXd{{5.0, 6.0}}, {3, {4, 5}}};
+  const auto advance = jit([](const auto& f) {
+    auto r = f;
+    r.all[1].p = f.all[0].v * f.named.at("b");
+    if (f.last) r.last = (*f.last * 2.0).eval();
+    std::get<1>(r.t) = std::get<1>(f.t) * std::get<0>(f.t);
+    return r;
+  });
+  const Fleet<double> r = advance(fleet);
+  ASSERT_EQ(r.all.size(), 2u);
+  EXPECT_EQ(r.all[1].p, V3(2, 4, 6));
+  EXPECT_EQ(r.named.at("a"), 1);
+  EXPECT_EQ(r.last.value(), Eigen::VectorXd(Eigen::Vector2d(10, 12)));
+  EXPECT_EQ(std::get<1>(r.t), Eigen::Vector2d(12, 15));
+  fleet.last.reset();
+  EXPECT_FALSE(advance(fleet).last.has_value());
+}
 
 TEST(NativeStructs, CarriesOfLoops) {
   const auto f = jit([](const auto& s) {
@@ -65,7 +84,7 @@ TEST(NativeStructs, ANumberOfAnotherRankIsAnError) {
   });
   const std::string text = message_of([&] { f(state(), Array<double>{1, 2}); });
   EXPECT_THAT(text, HasSubstr("the result.m is a number"));
-  EXPECT_THAT(text, HasSubstr("f64[2]"));
+  EXPECT_THAT(text, HasSubstr("f64[2], the shape of argument 1"));
   EXPECT_THAT(text, HasSubstr("struct_control_test.cpp:"));
 }
 
@@ -73,7 +92,7 @@ TEST(NativeStructs, AMatrixEntryOfAnotherRankIsAnError) {
   using M3 = Matrix<double, 3, 3>;
   const auto f = jit([](const M3& a, auto x) { return (a * x).eval(); });
   const std::string text = message_of([&] { f(Eigen::Matrix3d::Identity(), V3(1, 2, 3)); });
-  EXPECT_THAT(text, HasSubstr("must be scalars, got f64[3]"));
+  EXPECT_THAT(text, HasSubstr("must be scalars, got f64[3], the shape of argument 1"));
   EXPECT_THAT(text, HasSubstr("cq::Vector"));
   EXPECT_THAT(text, HasSubstr("struct_control_test.cpp:"));
 }

@@ -60,25 +60,6 @@ TEST(NativeStructs, MembersOfEveryKind) {
   EXPECT_TRUE(turn(without).gains.empty());
 }
 
-TEST(NativeStructs, NestedInContainers) {
-  Fleet<double> fleet{{state(), state()}, {{"a", 1}, {"b", 2}}, Eigen::VectorXd{{5.0, 6.0}}, {3, {4, 5}}};
-  const auto advance = jit([](const auto& f) {
-    auto r = f;
-    r.all[1].p = f.all[0].v * f.named.at("b");
-    if (f.last) r.last = (*f.last * 2.0).eval();
-    std::get<1>(r.t) = std::get<1>(f.t) * std::get<0>(f.t);
-    return r;
-  });
-  const Fleet<double> r = advance(fleet);
-  ASSERT_EQ(r.all.size(), 2u);
-  EXPECT_EQ(r.all[1].p, V3(2, 4, 6));
-  EXPECT_EQ(r.named.at("a"), 1);
-  EXPECT_EQ(r.last.value(), Eigen::VectorXd(Eigen::Vector2d(10, 12)));
-  EXPECT_EQ(std::get<1>(r.t), Eigen::Vector2d(12, 15));
-  fleet.last.reset();
-  EXPECT_FALSE(advance(fleet).last.has_value());
-}
-
 TEST(NativeStructs, StaticMembersAreSeenAndCompared) {
   const auto f = jit([](const auto& k) {
     auto r = k;

@@ -64,6 +64,9 @@ Handle lift(const Operand& operand, DType dtype, Location location);
 
 /// "f32[3,4] %7", the printed form of a tracer; with its value under an eager trace.
 std::string describe(Handle handle);
+/// The path of the argument whose shape a value has: of the value itself, or of an operand that it was computed from
+/// element by element. Empty when there is none.
+std::string argument_of_shape(Handle handle);
 /// The concrete value in an eager trace. Otherwise throws ConcretizationError that names the line of the operation that
 /// made the value (or the argument's path) and the remedy.
 AnyArray concrete(Handle handle, std::string_view wanted, Location location);

@@ -52,8 +52,9 @@ const void* list_data(const AnyArray& array, Location location) {
 void require_number(Handle handle, std::string_view path) {
   const Type type = type_of(handle, {});
   if (type.shape.rank() == 0) return;
+  const std::string argument = argument_of_shape(handle);
   ops::Site{"jit", {}}.shape_error(std::string(path) + " is a number in the type that the call returns, got " +
-                                   to_string(type) +
+                                   to_string(type) + (argument.empty() ? "" : ", the shape of " + argument) +
                                    "; return a scalar there, or let an Eigen member or an array hold the elements");
 }
 

@@ -28,7 +28,9 @@ Handle pack_elements(std::span<const Handle> elements, const Type& type, Locatio
   for (const Handle element : elements) {
     const Type got = type_of(element, location);
     if (got.shape.rank() != 0) {
+      const std::string argument = argument_of_shape(element);
       site.shape_error("the elements of a matrix of tracers must be scalars, got " + to_string(got) +
+                       (argument.empty() ? "" : ", the shape of " + argument) +
                        "; to compute with it as Eigen does, give that array an Eigen type: "
                        "`const cq::Vector<double, 3>& x`, `const cq::Matrix<double, 3, 3>& a`");
     }

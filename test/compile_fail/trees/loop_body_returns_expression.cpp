@@ -1,4 +1,4 @@
-// EXPECT: unevaluated Eigen expression, .* write .eval\(\)
+// EXPECT: unevaluated Eigen expression .* write .eval\(\)
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;

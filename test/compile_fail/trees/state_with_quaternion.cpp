@@ -3,9 +3,9 @@
 #include <calque/eigen.h>
 namespace cq = calque;
 template <class S>
-struct Turned {
+struct Attitude {
   Eigen::Quaternion<S> q;
 };
-void f(const Turned<double>& s) {
+void f(const Attitude<double>& s) {
   cq::jit([](const auto& t) { return t; })(s);
 }

@@ -144,7 +144,7 @@ constexpr bool check_result() {
   static_assert(returns, "calque: the function returns nothing; return the values it computes");
   constexpr bool evaluated = !holds_borrowed<R>();
   static_assert(evaluated,
-                "calque: the function returns an unevaluated Eigen expression, which refers to objects which are gone "
+                "calque: the function returns an unevaluated Eigen expression that refers to objects which are gone "
                 "when it is read; write .eval(), or the type: [](...) -> cq::Vector<double, 3>");
   constexpr bool owned = !holds_span<R>();
   static_assert(owned,

@@ -4,7 +4,7 @@
 
 namespace calque::detail {
 
-enum class Fit : uint8_t { yes, structure, element, tracer };
+enum class Fit : uint8_t { yes, structure, element, tracer, object };
 constexpr Fit worse(Fit a, Fit b) { return a == Fit::yes ? b : a; }
 
 /// The levels of nested vectors and std::arrays of numbers, and their element type.
@@ -60,6 +60,8 @@ constexpr Fit fits() {
         return fit;
       }(std::make_index_sequence<std::tuple_size_v<To>>{});
     }
+  } else if constexpr (Leaf<From> && !Leaf<To> && !Branch<To> && !Aggregate<To>) {
+    return Fit::object;
   } else {
     return Fit::structure;
   }
@@ -69,12 +71,17 @@ template <class To, class From>
 constexpr bool check_fit() {
   constexpr Fit fit = fits<To, From>();
   constexpr bool members = fit != Fit::structure, elements = fit != Fit::element, data = fit != Fit::tracer;
+  constexpr bool array = fit != Fit::object;
   static_assert(members, "calque: cq::to and cq::like: the tree has not the members of that type");
   static_assert(elements,
                 "calque: cq::to and cq::like do not convert elements: an array is of another element type than that "
                 "type's; cast first");
   static_assert(data,
                 "calque: cq::to and cq::like: a tracer has no numbers yet; convert the result of the jitted function");
+  static_assert(array,
+                "calque: cq::to and cq::like: an array becomes a number, a standard container of numbers, or Eigen's "
+                "Matrix or Array; make a quaternion of its coefficients, Eigen::Quaterniond(Eigen::Vector4d(a)), a "
+                "transform of its matrix");
   return fit == Fit::yes;
 }
 
