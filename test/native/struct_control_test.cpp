@@ -84,7 +84,7 @@ TEST(NativeStructs, ANumberOfAnotherRankIsAnError) {
   });
   const std::string text = message_of([&] { f(state(), Array<double>{1, 2}); });
   EXPECT_THAT(text, HasSubstr("the result.m is a number"));
-  EXPECT_THAT(text, HasSubstr("f64[2], the shape of argument 1"));
+  EXPECT_THAT(text, HasSubstr("f64[2]"));
   EXPECT_THAT(text, HasSubstr("struct_control_test.cpp:"));
 }
 
@@ -92,7 +92,7 @@ TEST(NativeStructs, AMatrixEntryOfAnotherRankIsAnError) {
   using M3 = Matrix<double, 3, 3>;
   const auto f = jit([](const M3& a, auto x) { return (a * x).eval(); });
   const std::string text = message_of([&] { f(Eigen::Matrix3d::Identity(), V3(1, 2, 3)); });
-  EXPECT_THAT(text, HasSubstr("must be scalars, got f64[3], the shape of argument 1"));
+  EXPECT_THAT(text, HasSubstr("must be scalars, got f64[3]"));
   EXPECT_THAT(text, HasSubstr("cq::Vector"));
   EXPECT_THAT(text, HasSubstr("struct_control_test.cpp:"));
 }
