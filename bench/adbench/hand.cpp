@@ -6,6 +6,7 @@
 
 #include "adbench/adbench.h"
 #include "adbench/declare.h"
+#include "common/source_folder.h"
 
 namespace adbench {
 namespace {
@@ -126,7 +127,7 @@ void declare(const std::shared_ptr<const Instance>& x) {
 }  // namespace
 
 void declare_hand() {
-  const auto root = std::filesystem::path(CALQUE_SOURCE_DIR);
+  const auto root = std::filesystem::path(bench::source_folder());
   const Hand model = read_hand((root / "test" / "adbench" / "data" / "hand" / "model").string());
   const auto flat = std::make_shared<const Flat>(model);
   for (int64_t n : {100, 800}) {

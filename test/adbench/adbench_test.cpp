@@ -1,6 +1,6 @@
 // The ADBench programs, run from the command line: results compared with ADBench's hand-written derivatives, corner
 // cases of the formats, and invalid files and command lines.
-#ifdef CALQUE_EXAMPLE_PROGRAMS
+#ifdef CALQUE_EXAMPLES
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -16,12 +16,14 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include "support/paths.h"
+
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-const fs::path kData = fs::path(CALQUE_TEST_DATA_DIR) / "adbench" / "data";
+const fs::path kData = calque::test::source_file("test/adbench/data");
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path);
@@ -54,7 +56,7 @@ class Adbench : public testing::Test {
   Outcome run(const std::string& problem, const std::string& arguments) const {
     const fs::path file = folder_ / "result.txt", out = folder_ / "out.txt", err = folder_ / "err.txt";
     fs::remove(file);
-    const std::string command = std::string(CALQUE_EXAMPLE_PROGRAMS) + "/adbench_" + problem + " --output '" +
+    const std::string command = calque::test::built_file("../examples/adbench_" + problem) + " --output '" +
                                 file.string() + "' " + arguments + " >'" + out.string() + "' 2>'" + err.string() + "'";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err), text_of(file)};

@@ -35,7 +35,7 @@ class Contexts : public testing::Test {
       driver.set(name, value);
     EXPECT_THAT(driver.problems(), IsEmpty());
   }
-  static CudaDevices open() { return runtime::open_cuda_devices(CALQUE_STAND_IN_CUDA); }
+  static CudaDevices open() { return runtime::open_cuda_devices(test::stand_in_cuda()); }
   StandIn& driver = StandIn::get();
 };
 

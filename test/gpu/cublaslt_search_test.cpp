@@ -120,9 +120,9 @@ TEST_F(CublasSearch, FindsThePackagesOfTheFirstPython) {
 
 TEST_F(CublasSearch, FirstThatStartsWins) {
   const std::string no_library = file("a/libcublasLt.so.12"), other = file("b/libcublasLt.so.12", "libm.so.6"),
-                    good = file("d/libcublasLt.so.12", CALQUE_STAND_IN_CUDA);
+                    good = file("d/libcublasLt.so.12", test::stand_in_cuda());
   const runtime::cublas::SearchList choice{
-      false, {{(root / "missing.so").string()}, {no_library}, {other}, {CALQUE_STAND_IN_REFUSING}, {good}}};
+      false, {{(root / "missing.so").string()}, {no_library}, {other}, {test::stand_in_refusing()}, {good}}};
   std::vector<std::string> started;
   const auto library = runtime::cublas::first_that_starts(choice, [&](const runtime::cublas::Library& one) {
     started.push_back(runtime::cublas::description(one));
@@ -146,7 +146,7 @@ int products_with(const std::string& libraries) {
   runtime::least_library_flops() = 0;
   const int before = StandIn::get().calls("cublasLtMatmul");
   {
-    const runtime::CudaDevices all = runtime::open_cuda_devices(CALQUE_STAND_IN_CUDA);
+    const runtime::CudaDevices all = runtime::open_cuda_devices(test::stand_in_cuda());
     const Graph g = parse(
         "calque 1\ngraph f(%a: f32[16,16]) {\n %d = dot_general[lhs_batch=[], lhs_contract=[1], rhs_batch=[], "
         "rhs_contract=[0]] %a %a\n return %d\n}\n");
@@ -158,7 +158,7 @@ int products_with(const std::string& libraries) {
 }
 
 TEST_F(CublasSearch, DeviceTriesTheNextWhenOneDoesNotStart) {
-  const std::string good = CALQUE_STAND_IN_CUDA, refusing = CALQUE_STAND_IN_REFUSING;
+  const std::string good = test::stand_in_cuda(), refusing = test::stand_in_refusing();
   EXPECT_EQ(products_with(good), 1);
   EXPECT_EQ(products_with(refusing + ":libm.so.6:/nowhere/libcublasLt.so:" + good), 1);
   EXPECT_EQ(products_with(refusing + ":libm.so.6"), 0);

@@ -232,7 +232,7 @@ TEST_F(Cublas, LeavesNothingBehind) {
   };
   const auto before = left();
   const auto run_once = [&] {
-    const runtime::CudaDevices all = runtime::open_cuda_devices(CALQUE_STAND_IN_CUDA);
+    const runtime::CudaDevices all = runtime::open_cuda_devices(test::stand_in_cuda());
     ASSERT_EQ(all.devices.size(), 1u);
     const auto got = test::run_on(*all.devices[0], g, {a, b}, {});
     EXPECT_TRUE(array_equal(F(got[0]), wanted));

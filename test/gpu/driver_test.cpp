@@ -272,7 +272,7 @@ TEST_F(Cuda, DriverThatDoesNotStartIsNoDevice) {
   for (const char* entry : {"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetAttribute", "cuDeviceGetName",
                             "cuDeviceTotalMem_v2"}) {
     driver.fail(entry, 999);
-    const runtime::CudaDevices all = runtime::open_cuda_devices(CALQUE_STAND_IN_CUDA);
+    const runtime::CudaDevices all = runtime::open_cuda_devices(test::stand_in_cuda());
     // Without devices the driver has the problem, else the device.
     const bool is_device = !all.devices.empty();
     ASSERT_TRUE(!is_device || all.devices[0] == nullptr) << entry;

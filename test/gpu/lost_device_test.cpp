@@ -77,7 +77,7 @@ TEST_F(LostDevice, EveryLaterUseSaysSo) {
 TEST_F(LostDevice, FreesAndDestructorsGoOn) {
   const auto scenario = [&] {
     {
-      const runtime::CudaDevices all = runtime::open_cuda_devices(CALQUE_STAND_IN_CUDA);
+      const runtime::CudaDevices all = runtime::open_cuda_devices(test::stand_in_cuda());
       runtime::DeviceApi& api = *all.devices[0];
       void* const memory = api.allocate(1000);
       const float one = 1;

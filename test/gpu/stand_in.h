@@ -9,6 +9,8 @@
 
 #include "calque/device.h"
 
+#include "support/paths.h"
+
 namespace calque::test {
 
 class StandIn {
@@ -39,9 +41,10 @@ class StandIn {
 
  private:
   StandIn() {
-    setenv("CALQUE_LIBCUDA", CALQUE_STAND_IN_CUDA, 1);
-    setenv("CALQUE_LIBCUBLASLT", CALQUE_STAND_IN_CUDA, 1);
-    void* const library = dlopen(CALQUE_STAND_IN_CUDA, RTLD_NOW | RTLD_LOCAL);
+    const std::string path = stand_in_cuda();
+    setenv("CALQUE_LIBCUDA", path.c_str(), 1);
+    setenv("CALQUE_LIBCUBLASLT", path.c_str(), 1);
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     const auto find = [&](auto& function, const char* name) {
       function =
           library == nullptr ? nullptr : reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));

@@ -11,13 +11,14 @@
 
 #include "compile/executable.h"
 #include "plugins/plugin.h"
+#include "support/paths.h"
 
 namespace calque::plugins {
 namespace {
 
 class Plugin {
  public:
-  explicit Plugin(const char* path) : path_(path), handle_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
+  explicit Plugin(const std::string& path) : path_(path), handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) throw std::runtime_error(dlerror());
     const auto entry = reinterpret_cast<Interface (*)()>(dlsym(handle_, "calque_plugin"));
     functions_ = entry();
@@ -30,13 +31,13 @@ class Plugin {
   bool unload() {
     if (handle_ == nullptr) return true;
     dlclose(std::exchange(handle_, nullptr));
-    void* still = dlopen(path_, RTLD_NOW | RTLD_NOLOAD);
+    void* still = dlopen(path_.c_str(), RTLD_NOW | RTLD_NOLOAD);
     if (still != nullptr) dlclose(still);
     return still == nullptr;
   }
 
  private:
-  const char* path_;
+  std::string path_;
   void* handle_;
   Interface functions_;
 };
@@ -60,11 +61,11 @@ struct Own {
   if (!(plugin).unload()) GTEST_SKIP() << "the dynamic linker keeps the library"
 
 TEST(UnloadedPlugin, DoesNotRunForTheNextAtItsAddress) {
-  Plugin first(CALQUE_PLUGIN_2);
+  Plugin first(test::built_file("libplugin_2.so"));
   const auto* const address = reinterpret_cast<const void*>(first->lambda);
   expect_own_results(first);
   CALQUE_UNLOAD(first);
-  const Plugin second(CALQUE_PLUGIN_3);
+  const Plugin second(test::built_file("libplugin_3.so"));
   if (reinterpret_cast<const void*>(second->lambda) != address) GTEST_SKIP() << "the second is mapped elsewhere";
   expect_own_results(second);
 }
@@ -72,7 +73,7 @@ TEST(UnloadedPlugin, DoesNotRunForTheNextAtItsAddress) {
 TEST(UnloadedPlugin, IsNotCalledByCachesOfTheProgram) {
   const auto doubled = jit(Doubled{});
   for (int round = 0; round < 3; ++round) {
-    Plugin plugin(round % 2 == 0 ? CALQUE_PLUGIN_2 : CALQUE_PLUGIN_3);
+    Plugin plugin(round % 2 == 0 ? test::built_file("libplugin_2.so") : test::built_file("libplugin_3.so"));
     expect_own_results(plugin);
     EXPECT_EQ(plugin->caller(doubled, 4.0), 8.0);
     EXPECT_EQ(doubled.cache_info().entries, 1u);
@@ -84,10 +85,10 @@ TEST(UnloadedPlugin, IsNotCalledByCachesOfTheProgram) {
 }
 
 TEST(UnloadedPlugin, LeavesItsGraphsReadable) {
-  Plugin plugin(CALQUE_PLUGIN_2);
+  Plugin plugin(test::built_file("libplugin_2.so"));
   const Graph graph = plugin->graph();
   CALQUE_UNLOAD(plugin);
-  const Plugin other(CALQUE_PLUGIN_3);
+  const Plugin other(test::built_file("libplugin_3.so"));
   std::ostringstream text;
   text << graph;
   EXPECT_NE(text.str().find("plugin.cpp"), std::string::npos) << text.str();
@@ -95,7 +96,7 @@ TEST(UnloadedPlugin, LeavesItsGraphsReadable) {
 }
 
 TEST(UnloadedPlugin, LeavesItsCallablesOfTheProgramsFunctionsUsable) {
-  Plugin plugin(CALQUE_PLUGIN_2);
+  Plugin plugin(test::built_file("libplugin_2.so"));
   const auto squared = plugin->wrapped([](Tracer<double> x) { return x * x; });
   EXPECT_EQ(squared(3.0), 9.0);
   CALQUE_UNLOAD(plugin);
@@ -105,7 +106,7 @@ TEST(UnloadedPlugin, LeavesItsCallablesOfTheProgramsFunctionsUsable) {
 
 TEST(UnloadedPlugin, LeavesItsConstantsUsable) {
   {
-    Plugin plugin(CALQUE_PLUGIN_2);
+    Plugin plugin(test::built_file("libplugin_2.so"));
     EXPECT_EQ(plugin->constant(5.0), 10.0);
     CALQUE_UNLOAD(plugin);
   }
@@ -120,7 +121,7 @@ TEST(UnloadedPlugin, GoesWhileOtherThreadsCall) {
     for (double x = 0; !over; ++x) EXPECT_EQ(doubled(Own<double>{{x}}).values[0].item(), 2 * x);
   });
   for (int round = 0; round < 50; ++round) {
-    Plugin plugin(round % 2 == 0 ? CALQUE_PLUGIN_2 : CALQUE_PLUGIN_3);
+    Plugin plugin(round % 2 == 0 ? test::built_file("libplugin_2.so") : test::built_file("libplugin_3.so"));
     EXPECT_EQ(plugin->caller(doubled, 4.0), 8.0);
     EXPECT_EQ(plugin->lambda(5.0), 5.0 * plugin->factor);
   }
@@ -132,7 +133,7 @@ TEST(UnloadedPlugin, CostsNoMemoryHoweverOften) {
   const auto doubled = jit(Doubled{});
   size_t executables = 0, bytes = 0;
   for (int round = 0; round < 600; ++round) {
-    Plugin plugin(round % 2 == 0 ? CALQUE_PLUGIN_2 : CALQUE_PLUGIN_3);
+    Plugin plugin(round % 2 == 0 ? test::built_file("libplugin_2.so") : test::built_file("libplugin_3.so"));
     EXPECT_EQ(plugin->lambda(5.0), 5.0 * plugin->factor);
     EXPECT_EQ(plugin->structure(5.0), 5.0 * plugin->factor);
     EXPECT_EQ(plugin->caller(doubled, 4.0), 8.0);

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "primitives/core/writer.h"
+#include "support/paths.h"
 #include "support/trace_eval.h"
 #include "transform/autodiff/jvp.h"
 #include "transform/autodiff/vjp.h"
@@ -34,7 +35,7 @@ using Table = std::map<std::string, std::map<Orders, std::vector<Row>>>;
 
 Table read_table() {
   Table table;
-  std::ifstream file(CALQUE_TEST_DATA_DIR "/transform/data/derivatives.txt");
+  std::ifstream file(source_file("test/transform/data/derivatives.txt"));
   std::map<std::pair<std::string, Point>, double> scales;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;

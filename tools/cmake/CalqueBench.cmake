@@ -60,13 +60,14 @@ foreach(folder IN LISTS calque_bench_folders)
     target_link_libraries(bench_common PUBLIC calque_flags benchmark::benchmark Eigen3::Eigen
                           PRIVATE calque::calque nlohmann_json::nlohmann_json)
     target_include_directories(bench_common PUBLIC "${PROJECT_SOURCE_DIR}/bench")
+    set_source_files_properties("${folder}/source_folder.cpp" PROPERTIES COMPILE_DEFINITIONS
+                                                                         CALQUE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   else()
     add_executable(bench_${name} EXCLUDE_FROM_ALL)
     calque_bench_link(bench_${name})
     set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
     target_link_libraries(bench_${name} PRIVATE calque_flags calque::calque bench_common)
     target_include_directories(bench_${name} PRIVATE "${PROJECT_SOURCE_DIR}/examples")  # some cases time models of the examples
-    target_compile_definitions(bench_${name} PRIVATE CALQUE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # and read their data
     list(APPEND calque_bench_targets bench_${name})
   endif()
   foreach(source IN LISTS sources)

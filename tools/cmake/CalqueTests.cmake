@@ -26,10 +26,10 @@ function(calque_set_test_environment)
   set_tests_properties(${ARGV} PROPERTIES ENVIRONMENT "${CALQUE_TEST_ENVIRONMENT}" TIMEOUT ${CALQUE_TEST_TIMEOUT})
 endfunction()
 
-# Usage requirements of test programs: the private headers, the data folder, GoogleTest and RapidCheck.
+# Usage requirements of test programs: the private headers, GoogleTest and RapidCheck. No definition contains a path of
+# this folder: the compiler cache would miss in every other (tools/check_cache). Files are found by support/paths.h.
 add_library(calque_test_usage INTERFACE)
 target_include_directories(calque_test_usage INTERFACE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/test")
-target_compile_definitions(calque_test_usage INTERFACE CALQUE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/test")
 target_link_libraries(calque_test_usage INTERFACE calque_program_flags calque::calque calque_private_dependencies GTest::gtest
                                                   GTest::gmock rapidcheck nlohmann_json::nlohmann_json)
 if(NOT CALQUE_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -38,6 +38,7 @@ endif()
 
 # test/support/**.cpp: code shared by tests of several folders (random graphs, running graphs natively).
 file(GLOB_RECURSE calque_test_support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/support/*.cpp")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/source" SYMBOLIC)
 add_library(calque_test_support STATIC ${calque_test_support_sources})
 target_link_libraries(calque_test_support PRIVATE calque_test_usage)
 
@@ -95,8 +96,6 @@ if(TARGET test_gpu)
   set_target_properties(stand_in_refusing PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
   target_link_libraries(stand_in_refusing PRIVATE calque_test_usage)
   add_dependencies(test_gpu stand_in_cuda stand_in_refusing)
-  target_compile_definitions(test_gpu PRIVATE CALQUE_STAND_IN_CUDA="$<TARGET_FILE:stand_in_cuda>"
-                                              CALQUE_STAND_IN_REFUSING="$<TARGET_FILE:stand_in_refusing>")
   # Only used to check our declarations of the driver and of cuBLASLt.
   find_path(CALQUE_CUDA_HEADERS cuda.h HINTS /usr/local/cuda/include)
   mark_as_advanced(CALQUE_CUDA_HEADERS)
@@ -119,7 +118,6 @@ if(TARGET test_plugins)
     target_compile_definitions(plugin_${factor} PRIVATE CALQUE_PLUGIN_FACTOR=${factor})
     target_compile_options(plugin_${factor} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
     add_dependencies(test_plugins plugin_${factor})
-    target_compile_definitions(test_plugins PRIVATE CALQUE_PLUGIN_${factor}="$<TARGET_FILE:plugin_${factor}>")
   endforeach()
 endif()
 
@@ -157,7 +155,6 @@ foreach(source IN LISTS calque_process_tests)
 endforeach()
 if(TARGET stand_in_cuda)
   add_dependencies(process_disk_cache_devices stand_in_cuda)
-  target_compile_definitions(process_disk_cache_devices PRIVATE CALQUE_STAND_IN_CUDA="$<TARGET_FILE:stand_in_cuda>")
 endif()
 add_test(NAME process.at_exit.first_use COMMAND process_at_exit first_use)
 calque_set_test_environment(process.at_exit.first_use)

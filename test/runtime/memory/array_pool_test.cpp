@@ -13,6 +13,7 @@
 #include "runtime/memory/workspace.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/parallel.h"
+#include "support/paths.h"
 
 namespace calque {
 namespace {
@@ -155,7 +156,7 @@ TEST(Environment, EveryVariableIsInTheTableOnce) {
 
 /// The columns of each row of a Markdown table whose first column is a variable.
 std::vector<std::vector<std::string>> documented_variables() {
-  std::ifstream in(CALQUE_TEST_DATA_DIR "/../docs/environment.md");
+  std::ifstream in(test::source_file("docs/environment.md"));
   std::vector<std::vector<std::string>> rows;
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with("| `CALQUE_")) continue;
