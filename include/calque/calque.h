@@ -25,5 +25,5 @@
 #include "calque/jit.h"
 #include "calque/tracer.h"
 #include "calque/transform.h"
-#include "calque/tree.h"  // first: errors about trees then list few headers
+#include "calque/tree.h"
 #include "calque/trees.h"

@@ -82,6 +82,7 @@ void compare(uint64_t number, Tally& tally) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ::setenv("CALQUE_CACHE_DIR", "off", 1);    // code from disk has no quick tier
   ::setenv("CALQUE_NUM_THREADS", "2", 1);    // with one thread nothing runs in the background
   ::setenv("CALQUE_SANITIZE_CODE", "0", 1);  // and no sanitized code
   constexpr bool kSlow = calque::test::kAddressSanitizer || calque::test::kThreadSanitizer;
