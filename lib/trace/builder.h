@@ -38,8 +38,8 @@ class Builder {
     header_ = nullptr;
     return last_ = Location(last_.file_name(), at.line(), at.column());
   }
-  /// The file of the last operation with a known line if it is not one of the user's files, else null.
-  const char* foreign_header() const { return header_; }
+  /// The header of Eigen in which the last operation was recorded, else null.
+  const char* eigen_header() const { return header_; }
   /// Appends an equation; under an eager trace, evaluates it.
   Equation& record(const Primitive& primitive, ValueList operands, Attributes attributes, std::vector<Graph> subgraphs,
                    Location at);
@@ -63,7 +63,7 @@ class Builder {
   bool warned_ = false;
   Location last_;                 // the last user line, here or in an enclosing trace; persistent
   const char* last_name_ = "";    // its file name as the operation passed it
-  const char* header_ = nullptr;  // file of the last operation if its line is not the user's
+  const char* header_ = nullptr;  // of Eigen, if the last operation was recorded there
   Graph graph_;
   size_t num_inputs_;
   std::vector<AnyArray> values_;  // by value id; only when eager
@@ -104,10 +104,10 @@ Builder& innermost(std::string_view operation, Location at);
 Builder& owner(Handle h, Location at);
 
 /// The location to report: `at`, or the last recorded user line (without a column) when `at` is unknown or in a header
-/// of the system, of Eigen or of this library.
+/// of Eigen, of the standard library or of this library.
 Location user_location(Location at);
-/// The header in which the last operation was recorded if it belongs to the system, Eigen or this library, else empty.
-std::string_view last_foreign_header();
+/// The header of Eigen in which the last operation was recorded, else empty.
+std::string_view last_eigen_header();
 /// The replacement for the Eigen algorithm that has just branched on a tracer, such as "cq::normalized(v)"; empty if
 /// the branch was not in Eigen.
 std::string_view instead_of_eigen();

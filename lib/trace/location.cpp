@@ -9,18 +9,25 @@
 namespace calque::detail {
 namespace {
 
-bool is_foreign(std::string_view file) {
-  for (std::string_view part :
-       {"/Eigen/", "/eigen3/", "/usr/include/", "/usr/lib/", "/include/c++/", "/include/calque/"}) {
-    if (file.find(part) != std::string_view::npos) return true;
+/// Whose line an operation was recorded in.
+enum class Owner : uint8_t { user, eigen, library };
+
+/// Users keep headers below /usr/include and /usr/lib too, so only folders of Eigen, of the standard library, of
+/// compilers and of this library are known.
+Owner owner_of(std::string_view file) {
+  const auto has = [&](std::string_view part) { return file.find(part) != std::string_view::npos; };
+  if (has("/Eigen/src/") || has("/eigen3/")) return Owner::eigen;
+  if (has("/include/c++/") || has("/lib/gcc/") || has("/lib/clang/") || has("/include/calque/") ||
+      file.starts_with("include/calque/")) {
+    return Owner::library;
   }
-  return false;
+  return Owner::user;
 }
 
-/// Cache of is_foreign, by the address of a file's interned name.
+/// Cache of owner_of, by the address of a file's interned name.
 struct KnownFile {
   const char* file = nullptr;
-  bool foreign = false;
+  Owner owner = Owner::user;
 };
 thread_local std::array<KnownFile, 64> known_files;
 
@@ -31,9 +38,10 @@ Location Builder::locate_elsewhere(Location at) {
     const Location found = persistent(at);
     const char* file = found.file_name();
     KnownFile& k = known_files[(reinterpret_cast<uintptr_t>(file) >> 3) % known_files.size()];
-    if (k.file != file) k = {file, is_foreign(file)};
-    header_ = k.foreign ? file : nullptr;
-    if (!k.foreign) {
+    if (k.file != file) k = {file, owner_of(file)};
+    // Operators such as && have lines of this library, also when Eigen calls them: Eigen's header remains.
+    if (k.owner != Owner::library) header_ = k.owner == Owner::eigen ? file : nullptr;
+    if (k.owner == Owner::user) {
       last_name_ = at.file_name();
       return last_ = found;
     }
@@ -46,9 +54,9 @@ Location user_location(Location at) {
   return b == nullptr ? at : b->locate(at);
 }
 
-std::string_view last_foreign_header() {
+std::string_view last_eigen_header() {
   const Builder* b = innermost();
-  return b == nullptr || b->foreign_header() == nullptr ? std::string_view() : b->foreign_header();
+  return b == nullptr || b->eigen_header() == nullptr ? std::string_view() : b->eigen_header();
 }
 
 }  // namespace calque::detail

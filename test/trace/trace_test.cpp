@@ -10,6 +10,7 @@
 #include "calque/elementwise.h"
 
 #include "support/trace_eval.h"
+#include "trace/builder.h"
 
 namespace calque::test {
 namespace {
@@ -195,6 +196,45 @@ TEST(Location, OfAHeaderOfEigenIsNearTheUsersLast) {
   for (const Equation& e : r.graph.equations()) EXPECT_EQ(to_string(e.location()), "model.cpp:42");
   EXPECT_EQ(r.graph.equations()[0].location().column(), 7u);
   EXPECT_EQ(r.graph.equations()[1].location().column(), 0u) << "near, not at";
+}
+
+TEST(Location, OfAUsersHeaderIsTheUsersWhereverItIsInstalled) {
+  for (const char* file : {"/usr/include/acme/model.h", "/usr/lib/acme/model.h", "/home/ann/Eigen/model.h"}) {
+    const auto r = trace({kScalar}, [&](std::span<const Handle> x) {
+      const Handle a = ops::sin(x[0], kHere);
+      return Handles{ops::cos(a, Location(file, 7))};
+    });
+    EXPECT_EQ(to_string(r.graph.equations()[1].location()), "model.h:7") << file;
+  }
+  for (const char* file : {"/usr/include/c++/12/complex", "/usr/lib/gcc/x86_64-linux-gnu/12/include/x.h",
+                           "/opt/include/calque/tracer.h", "include/calque/tracer.h"}) {
+    const auto r = trace({kScalar}, [&](std::span<const Handle> x) {
+      const Handle a = ops::sin(x[0], kHere);
+      return Handles{ops::cos(a, Location(file, 7))};
+    });
+    EXPECT_EQ(to_string(r.graph.equations()[1].location()), "model.cpp:42") << file;
+  }
+}
+
+TEST(InsteadOfEigen, NamesTheFunctionsOfTheHeaderThatBranches) {
+  const auto remedy = [&](const std::string& header, bool operator_of_the_library = false) {
+    std::string found;
+    trace({kScalar}, [&](std::span<const Handle> x) {
+      ops::sin(x[0], kHere);
+      ops::cos(x[0], Location(intern_file("/usr/include/eigen3/Eigen/src/" + header), 99));
+      if (operator_of_the_library) ops::cos(x[0], Location("/opt/include/calque/tracer.h", 180));
+      found = detail::instead_of_eigen();
+      return Handles{x[0]};
+    });
+    return found;
+  };
+  using testing::AllOf, testing::HasSubstr, testing::Not;
+  EXPECT_THAT(remedy("Geometry/Quaternion.h"), AllOf(HasSubstr("slerp"), HasSubstr("conjugate"), HasSubstr("matrix")));
+  EXPECT_THAT(remedy("Core/Visitor.h"), AllOf(HasSubstr("argmax"), HasSubstr("inverse()"), HasSubstr("host_call")));
+  EXPECT_THAT(remedy("Eigenvalues/Tridiagonalization.h"), AllOf(HasSubstr("host_call"), Not(HasSubstr("inverse"))));
+  EXPECT_THAT(remedy("Householder/Householder.h", true), AllOf(HasSubstr("host_call"), Not(HasSubstr("inverse"))))
+      << "&& of two comparisons has a line of this library";
+  EXPECT_THAT(remedy("Cholesky/LLT.h"), AllOf(HasSubstr("inverse()"), HasSubstr("4 x 4"), HasSubstr("host_call")));
 }
 
 TEST(Location, OfAnEarlierTraceIsNotNear) {
