@@ -213,11 +213,13 @@ TEST(DeviceCalls, LowerShowsCodeOfTheDevice) {
 
 TEST(DeviceDonation, ResultsTakeTheMemoryOver) {
   const auto step = jit([](auto w, auto g) { return w - g * 0.5f; }, {.name = "step", .donate = {0}});
-  F w = on_sim(F::full({100}, 2.0f));
-  const F g = on_sim(F::ones({100})), before = w;
+  const F before = on_sim(F::full({100}, 2.0f)), g = on_sim(F::ones({100}));
+  F w = step(before, g);
   for (int i = 0; i < 3; ++i) {
-    w = step(w, g);
     EXPECT_EQ(w(99), 1.5f - 0.5f * static_cast<float>(i));
+    const void* const memory = w.any().storage().device_memory();
+    w = step(w, g);
+    EXPECT_EQ(w.any().storage().device_memory(), memory);
   }
   EXPECT_THAT([&] { before.host(); },
               ThrowsMessage<DeviceError>(
@@ -235,6 +237,17 @@ TEST(DeviceDonation, ArrayThatIsPassedTwiceIsCopied) {
   const F y = on_sim({1, 2});
   EXPECT_TRUE(array_equal(same(y), F{1, 2}));
   EXPECT_THROW(y.host(), DeviceError);
+}
+
+TEST(DeviceDonation, CopiesKeepTheirElements) {
+  const auto twice = jit([](auto a) { return a * 2.0f; }, {.donate = {0}});
+  const F x = on_sim({1, 2, 3, 4}), copy = x, square = x.reshape({2, 2});
+  EXPECT_TRUE(array_equal(twice(x), F{2, 4, 6, 8}));
+  EXPECT_THROW(x.host(), DeviceError);
+  EXPECT_TRUE(array_equal(copy, F{1, 2, 3, 4}));
+  EXPECT_TRUE(array_equal(square + square, on_sim(F{{2, 4}, {6, 8}})));
+  EXPECT_TRUE(array_equal(twice(copy), F{2, 4, 6, 8}));
+  EXPECT_EQ(square(1, 1), 4);
 }
 
 // Memory that every thread reads must not be reused for a result while they read it.

@@ -1,5 +1,11 @@
 // Results in the memory of donated arguments.
+#include <atomic>
+#include <functional>
 #include <sstream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -106,6 +112,116 @@ TEST(DonatedMemory, OfWhatIsSharedIsCopied) {
   const auto [p, q] = both(z, z);
   EXPECT_EQ(p(99), 198);
   EXPECT_EQ(q(99), 99);
+}
+
+/// What a use of an array that was given to a donating function is answered with.
+testing::Matcher<std::function<void()>> refused() {
+  return testing::ThrowsMessage<DeviceError>(testing::HasSubstr("used after it was donated, as argument 0 of "));
+}
+
+TEST(DonatedMemory, OfCopiesIsTheirs) {
+  const auto step = jit([](auto w) { return w * 2.0f; }, {.donate = {0}});
+  const F given = {1, 2, 3}, copy = given, row = given.reshape({1, 3});
+  const std::pair<F, F> pair{given, given};
+  const F result = step(given);
+  EXPECT_TRUE(array_equal(result, F{2, 4, 6}));
+  EXPECT_THAT([&] { given.host(); }, refused());
+  EXPECT_THAT([&] { step(given); }, refused());
+  EXPECT_THAT([&] { (given + 1.0f).host(); }, refused());
+  EXPECT_TRUE(array_equal(copy, F{1, 2, 3}));
+  EXPECT_TRUE(array_equal(row + row, F{{2, 4, 6}}));
+  EXPECT_TRUE(array_equal(jit([](auto p) { return p.first + p.second; })(pair), F{2, 4, 6}));
+  // A copy of the array that was given is what that is now.
+  const F late = given;
+  EXPECT_THAT([&] { late.host(); }, refused());
+  // Given in its turn, a copy is refused and the others remain.
+  EXPECT_TRUE(array_equal(step(copy), F{2, 4, 6}));
+  EXPECT_THAT([&] { copy.host(); }, refused());
+  EXPECT_EQ(row(0, 2), 3);
+}
+
+TEST(DonatedMemory, OfWhatReturnsUnchangedIsNotCopied) {
+  const auto same = jit([](auto a) { return std::pair{a, a}; }, {.donate = {0}});
+  const F given = counting(100), copy = given;
+  const float* const memory = memory_of(given);
+  const auto [a, b] = same(given);
+  EXPECT_THAT([&] { given.host(); }, refused());
+  for (const F& x : {a, b, copy}) EXPECT_EQ(memory_of(x), memory);
+}
+
+TEST(DonatedMemory, GivenTwiceIsRefusedOnce) {
+  const auto add = jit([](auto a, auto b) { return a + b * 2.0f; }, {.donate = {0}});
+  const F x = {1, 2}, y = x;
+  EXPECT_TRUE(array_equal(add(x, y), F{3, 6}));
+  EXPECT_THAT([&] { x.host(); }, refused());
+  EXPECT_TRUE(array_equal(y, F{1, 2}));
+  EXPECT_TRUE(array_equal(add(y, y), F{3, 6}));
+  EXPECT_THAT([&] { y.host(); }, refused());
+  // Two fields of one argument are both given.
+  const auto fields = jit([](auto p) { return p.first - p.second; }, {.donate = {0}});
+  const std::pair<F, F> pair{{5, 6}, {1, 2}};
+  const F second = pair.second;
+  EXPECT_TRUE(array_equal(fields(pair), F{4, 4}));
+  EXPECT_THAT([&] { pair.first.host(); }, refused());
+  EXPECT_THAT([&] { pair.second.host(); }, refused());
+  EXPECT_TRUE(array_equal(second, F{1, 2}));
+}
+
+TEST(DonatedMemory, OfATemporaryIsTaken) {
+  const auto step = jit([](auto w) { return w + 1.0f; }, {.donate = {0}});
+  F w = counting(1000);
+  const float* const memory = memory_of(w);
+  EXPECT_EQ(memory_of(step(step(std::move(w)))), memory);
+}
+
+TEST(DonatedMemory, OfACapturedArrayIsKeptByTheCapture) {
+  for (const int64_t n : {2, 1000}) {  // a literal of the code, an input of it
+    F x = counting(n);
+    const auto f = jit([x](auto a) { return a + x; }, {.donate = {0}});
+    const auto by_reference = jit([&x](auto a) { return std::pair{a * x, x}; }, {.donate = {0}});
+    EXPECT_EQ(f(F(x))(n - 1), static_cast<float>(2 * n - 2));
+    EXPECT_EQ(f(x)(1), 2);
+    EXPECT_THAT([&] { x.host(); }, refused());
+    EXPECT_EQ(f(counting(n))(1), 2);
+    x = counting(n);
+    EXPECT_EQ(by_reference(x).first(1), 1);
+    EXPECT_THAT([&] { x.host(); }, refused());
+    EXPECT_EQ(by_reference(F::full({n}, 3.0f)).first(1), 3);
+    EXPECT_EQ(by_reference(F::full({n}, 3.0f)).second(1), 1);
+  }
+}
+
+TEST(DonatedMemory, IsDonatedWhenTheCallFails) {
+  const auto fail = [](const F& x) {
+    if (x.size() != 0) throw std::runtime_error("no");
+    return x;
+  };
+  const auto fails = jit([&](auto x) { return x + host_call(fail, spec<float>({2}), x); }, {.donate = {0}});
+  const F alone = {1, 2}, shared = {3, 4}, copy = shared;
+  EXPECT_ANY_THROW(fails(alone));
+  EXPECT_ANY_THROW(fails(shared));
+  EXPECT_THAT([&] { alone.host(); }, refused());
+  EXPECT_THAT([&] { shared.host(); }, refused());
+  EXPECT_TRUE(array_equal(copy, F{3, 4}));
+}
+
+TEST(DonatedMemory, OfCopiesIsReadByOtherThreadsMeanwhile) {
+  const auto step = jit([](auto w) { return w + 1.0f; }, {.donate = {0}});
+  const auto reads = jit([](auto w) { return sum(w); });
+  for (int round = 0; round < 50; ++round) {
+    F given = F::ones({5000});
+    std::vector<std::thread> readers;
+    std::atomic<int> right = 0;
+    for (int t = 0; t < 2; ++t) {
+      readers.emplace_back([&, copy = given] {
+        for (int i = 0; i < 20; ++i) right += reads(F(copy))() == 5000 && copy(4999) == 1;
+      });
+    }
+    for (int i = 0; i < 10; ++i) given = step(given);
+    EXPECT_EQ(given(4999), 11);
+    for (std::thread& reader : readers) reader.join();
+    EXPECT_EQ(right, 40);
+  }
 }
 
 TEST(DonatedMemory, ThatAnotherArgumentBorrowsIsCopied) {

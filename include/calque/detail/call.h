@@ -25,7 +25,8 @@ struct JitOptions {
   std::string name{};
   /// The device to run on; absent: the device of the arguments.
   std::optional<Device> device{};
-  /// Positions of arguments whose buffers the call may reuse. Using such an array again is an error.
+  /// Positions of arguments whose buffers the call may reuse. Using an array that was given there again is an error;
+  /// copies of it keep their elements.
   std::vector<int> donate{};
   /// Reassociation, reciprocals and approximate functions; no promises about NaN and infinities. Flushes subnormal
   /// numbers too.

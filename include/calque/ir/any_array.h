@@ -101,10 +101,10 @@ class Storage {
   bool owned() const { return block_ && block_->owned; }
   /// True when only the hash of the bytes is known.
   bool is_absent() const { return block_ && block_->absent; }
-  /// Donates the buffer: `data()` then throws for every reference, with a message that quotes `to` ("argument 0 of step
-  /// (model.cpp:42)"), which must live as long as the program.
-  void give_away(const char* to) const;
-  /// Like `give_away`, but the returned storage takes the buffer over. Requires `owned()` and present bytes.
+  /// Donates this reference: the returned one replaces it, and `data()` of this one then throws with a message that
+  /// quotes `to` ("argument 0 of step (model.cpp:42)"), which must live as long as the program. Other references keep
+  /// the buffer. Returns an empty storage, and changes nothing, if this reference was donated before. No other thread
+  /// may use this reference meanwhile.
   Storage hand_over(const char* to) const;
   /// XXH3 of the first `bytes` bytes; for absent storage the hash passed to `absent`.
   ContentHash content_hash(size_t bytes) const;
@@ -117,7 +117,6 @@ class Storage {
     const char* given_to = nullptr;        // quoted by the error after donation
     ContentHash hash;                      // when absent
     std::unique_ptr<DeviceMemory> device;  // for a buffer on a device; `data` is null then
-    Block* home = nullptr;                 // the block allocated with these bytes, unless it is this one
     std::function<void()> on_release;      // of borrowed memory
   };
   /// The reference count and description of a buffer: small, since it is written and read with every output of a call.
@@ -150,7 +149,8 @@ class Storage {
   static void destroy(Block* block);
   /// Null for borrowed null memory, the host copy of a device buffer; throws when the bytes are absent or were donated.
   void* not_here() const;
-  Block* block_ = nullptr;
+  /// Mutable, since arguments are passed as const and donating one changes which block this refers to.
+  mutable Block* block_ = nullptr;
 };
 
 }  // namespace detail

@@ -147,30 +147,14 @@ Storage Storage::on_device(std::unique_ptr<DeviceMemory> memory, size_t bytes) {
   return storage;
 }
 
-void Storage::give_away(const char* to) const {
-  Rare& rare = block_->with_rare();
-  if (rare.given_to != nullptr) return;
-  rare.given_to = to;
-  if (rare.home == nullptr && block_->owned && block_->chunk == 0 && block_->data != nullptr)
-    unmap_guarded(block_->data, block_->bytes);
-  block_->data = nullptr;
-  rare.device.reset();
-}
-
 Storage Storage::hand_over(const char* to) const {
-  Storage storage;
-  storage.block_ = new Block;
-  storage.block_->bytes = block_->bytes;
-  storage.block_->data = std::exchange(block_->data, nullptr);
-  Rare& mine = block_->with_rare();
-  Rare& next = storage.block_->with_rare();
-  next.device = std::move(mine.device);
-  mine.given_to = to;
-  if (mine.home != nullptr || block_->chunk != 0) {
-    next.home = mine.home != nullptr ? mine.home : block_;
-    next.home->references.fetch_add(1, std::memory_order_relaxed);
-  }
-  return storage;
+  Storage taken;
+  if (block_ == nullptr || (block_->rare != nullptr && block_->rare->given_to != nullptr)) return taken;
+  auto left = std::make_unique<Block>();
+  left->bytes = block_->bytes;
+  left->with_rare().given_to = to;
+  taken.block_ = std::exchange(block_, left.release());
+  return taken;
 }
 
 void* Storage::not_here() const {
@@ -197,10 +181,7 @@ void Storage::destroy(Block* block) {
     return;
   }
   const std::unique_ptr<Block> freed(block);
-  if (block->rare != nullptr && block->rare->home != nullptr) {
-    Storage home;
-    home.block_ = block->rare->home;
-  } else if (!block->owned) {
+  if (!block->owned) {
     if (block->rare != nullptr && block->rare->on_release) block->rare->on_release();
   } else if (block->data != nullptr) {
     unmap_guarded(block->data, block->bytes);

@@ -49,28 +49,6 @@ class SharedTables {
   std::unordered_map<const void*, std::shared_ptr<CallTable>> tables_;
 };
 
-void run_donating(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
-  {
-    const runtime::DonatedBuffers donated =
-        runtime::donated_buffers(function, arguments, *entry.executable, entry.device);
-    runtime::execute(*entry.executable, arguments.leaves(), entry.lifted, entry.constants, entry.sources, entry.device,
-                     result.outputs, donated);
-  }  // from here on the outputs alone own the computed memory
-  result.structure = entry.structure.get();
-  runtime::donate(function, arguments, result.outputs);
-}
-
-void run(const FunctionState& function, const CallEntry& entry, Arguments& arguments, CallResult& result) {
-  try {
-    if (!function.options.donate.empty()) return run_donating(function, entry, arguments, result);
-    runtime::execute(*entry.executable, arguments.leaves(), entry.lifted, entry.constants, entry.sources, entry.device,
-                     result.outputs);
-  } catch (const runtime::CallFailure& e) {
-    runtime::rethrow(function, e);
-  }
-  result.structure = entry.structure.get();
-}
-
 void run_eagerly(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result) {
   const Device device = runtime::check_leaves(function, arguments, site);
   runtime::Traced traced = runtime::trace_call(function, arguments, site, true);
@@ -80,7 +58,7 @@ void run_eagerly(const FunctionState& function, Arguments& arguments, const Call
   }
   result.structure = traced.structure.get();
   result.keep = std::move(traced.structure);
-  if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
+  if (!function.options.donate.empty()) runtime::donate(function, arguments);
 }
 
 std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Arguments& arguments,
@@ -118,7 +96,7 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
     runtime::rethrow(function, e);
   }
   result.keep = entry;
-  run(function, *entry, arguments, result);
+  runtime::run(function, *entry, arguments, result);
 }
 
 }  // namespace
@@ -159,7 +137,7 @@ void call_function(const FunctionState& function, Arguments& arguments, const Ca
   void* pin = nullptr;
   if (const CallEntry* entry = function.table->last(arguments.words(), pin)) [[likely]] {
     result.set_pin(pin);
-    run(function, *entry, arguments, result);
+    runtime::run(function, *entry, arguments, result);
     return;
   }
   call_slow_path(function, arguments, site, result);
@@ -177,6 +155,37 @@ void clear_cache_of(const FunctionState& function) { function.table->clear(); }
 }  // namespace calque::detail
 
 namespace calque::runtime {
+namespace {
+
+void run_donating(const detail::FunctionState& function, const CallEntry& entry, const detail::Arguments& arguments,
+                  detail::CallResult& result) {
+  const DonatedBuffers donated = donated_buffers(function, arguments, *entry.executable, entry.device);
+  try {
+    execute(*entry.executable, arguments.leaves(), entry.lifted, entry.constants, entry.sources, entry.device,
+            result.outputs, donated);
+  } catch (...) {
+    donate(function, arguments);  // whether or not their memory was taken over
+    throw;
+  }
+  donate(function, arguments);
+}
+
+}  // namespace
+
+void run(const detail::FunctionState& function, const CallEntry& entry, const detail::Arguments& arguments,
+         detail::CallResult& result) {
+  try {
+    if (function.options.donate.empty()) {
+      execute(*entry.executable, arguments.leaves(), entry.lifted, entry.constants, entry.sources, entry.device,
+              result.outputs);
+    } else {
+      run_donating(function, entry, arguments, result);
+    }
+  } catch (const CallFailure& e) {
+    rethrow(function, e);
+  }
+  result.structure = entry.structure.get();
+}
 
 void forget_module(const ModuleRange& module) {
   detail::SharedTables::one().forget(module);

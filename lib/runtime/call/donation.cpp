@@ -15,12 +15,6 @@
 namespace calque::runtime {
 namespace {
 
-detail::Storage copy_of(const AnyArray& array) {
-  const detail::Storage copy = detail::Storage::allocate(array.bytes());
-  if (array.bytes() != 0) std::memcpy(copy.data(), array.data(), array.bytes());
-  return copy;
-}
-
 /// The bytes between a leaf's first element and past its last one.
 std::pair<const std::byte*, const std::byte*> span_of(const detail::LeafRef& leaf) {
   const auto* first = static_cast<const std::byte*>(leaf.data);
@@ -109,26 +103,14 @@ DonatedBuffers donated_buffers(const detail::FunctionState& function, const deta
   return donated;
 }
 
-void donate(const detail::FunctionState& function, const detail::Arguments& arguments, detail::OutputArrays& outputs) {
+void donate(const detail::FunctionState& function, const detail::Arguments& arguments) {
   const auto ends = arguments.ends();
-  std::vector<size_t> shared;  // outputs that may be arguments: a computed output has one owner
-  for (size_t k = 0; k < outputs.size(); ++k)
-    if (!outputs[k].storage().unique()) shared.push_back(k);
   for (int position : function.options.donate) {
     const auto at = static_cast<size_t>(position);
     const char* const to = donation(function, at);
     for (size_t i = at == 0 ? 0 : ends[at - 1]; i < ends[at]; ++i) {
       const detail::LeafRef& leaf = arguments.leaves()[i];
-      if (leaf.kind != detail::LeafRef::Kind::array) continue;
-      const detail::Storage donated = leaf.array->storage();
-      detail::Storage taken;
-      std::erase_if(shared, [&](size_t k) {
-        if (!(outputs[k].storage() == donated)) return false;
-        if (!taken) taken = donated.owned() ? donated.hand_over(to) : copy_of(outputs[k]);
-        outputs[k] = AnyArray(outputs[k].type(), taken, outputs[k].device());
-        return true;
-      });
-      donated.give_away(to);
+      if (leaf.kind == detail::LeafRef::Kind::array) leaf.array->storage().hand_over(to);
     }
   }
 }

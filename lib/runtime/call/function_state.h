@@ -81,6 +81,11 @@ std::shared_ptr<const Executable> executable_of(const detail::FunctionState& fun
 /// Whether a call of the entry needs nothing but its executable's entry, see CallEntry::runs_directly.
 bool runs_directly(const detail::FunctionState& function, const CallEntry& entry);
 
+/// Runs the entry on arguments of its signature and donates those that the function donates. Exceptions of callbacks
+/// propagate. Throws DeviceError when out of memory or a device fails.
+void run(const detail::FunctionState& function, const CallEntry& entry, const detail::Arguments& arguments,
+         detail::CallResult& result);
+
 /// Throws a DeviceError that adds the user's function and location to the failure.
 class CallFailure;
 [[noreturn]] void rethrow(const detail::FunctionState& function, const CallFailure& e);

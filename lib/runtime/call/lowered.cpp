@@ -108,18 +108,7 @@ void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallS
                      where_text(function.location));
   }
   if (arguments.has_spec()) throw ShapeError(function.title() + ": spec stands for a type and cannot be run on");
-  const runtime::CallEntry& entry = *lowered.entry;
-  runtime::DonatedBuffers donated;
-  if (!function.options.donate.empty())
-    donated = runtime::donated_buffers(function, arguments, *entry.executable, entry.device);
-  try {
-    runtime::execute(*entry.executable, arguments.leaves(), entry.lifted, entry.constants, entry.sources, entry.device,
-                     result.outputs, donated);
-  } catch (const runtime::CallFailure& e) {
-    runtime::rethrow(function, e);
-  }
-  result.structure = entry.structure.get();
-  if (!function.options.donate.empty()) runtime::donate(function, arguments, result.outputs);
+  runtime::run(function, *lowered.entry, arguments, result);
 }
 
 }  // namespace calque::detail
