@@ -116,13 +116,15 @@ class Callable {
         state_(detail::make_function_state(std::move(options), shared_key(function_), location)) {}
 
   /// Runs the function. Exceptions of the lambda propagate. Throws DeviceError when arguments are on different devices,
-  /// CompileError when the graph cannot be compiled, ShapeError for an empty array.
+  /// CompileError when the graph cannot be compiled or the function calls itself without end, ShapeError for an empty
+  /// array.
   template <class... A>
   call_t<F, A...> operator()(const A&... arguments) const {
     using R = detail::out_of<F, A...>;
     detail::check_tree<R>();
     const detail::FunctionState& state = detail::held(state_, "jit");
     if constexpr ((holds_tracer<A> || ...)) {
+      const detail::InlinedCall call(state);
       return detail::inlined(function_, arguments...);
     } else {
       detail::WarmCall warm(state, detail::tree_tag<A...>);

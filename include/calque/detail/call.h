@@ -13,6 +13,7 @@
 
 #include "calque/detail/arguments.h"
 #include "calque/detail/loaded_module.h"
+#include "calque/detail/nested_call.h"
 #include "calque/detail/signature_parts.h"
 #include "calque/detail/trees/results.h"
 #include "calque/tier.h"
@@ -126,6 +127,16 @@ class LoweredState;
 /// compute the same and share a table while the module that contains this address is loaded (a tag of a captureless
 /// lambda's type, the value of a function pointer); with null the table is not shared.
 std::shared_ptr<const FunctionState> make_function_state(JitOptions options, const void* key, Location location);
+
+/// The call of a wrapped function with tracers, during which it becomes part of the running trace.
+class InlinedCall {
+ public:
+  /// Throws CompileError for calls that are nested deeper than the stack allows.
+  explicit InlinedCall(const FunctionState& function);
+
+ private:
+  NestedCall call_;
+};
 
 /// Runs the function on data.
 void call_function(const FunctionState& function, Arguments& arguments, const CallSite& site, CallResult& result);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "calque/detail/nested_call.h"
+
 #include "trace/builder.h"
 
 namespace calque::detail {
@@ -9,6 +11,7 @@ namespace calque::detail {
 bool runs_eagerly(std::string_view operation, const ControlSite& site) {
   const Builder& b = innermost(operation, site.location);
   if (b.depth() >= kMaxDepth) {
+    if (const std::string text = endless_recursion(); !text.empty()) throw CompileError(text);
     throw CompileError(std::string(operation) + ": control flow is nested more than " + std::to_string(kMaxDepth) +
                        " deep" + where_text(user_location(site.location)));
   }

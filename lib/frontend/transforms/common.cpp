@@ -1,5 +1,7 @@
 #include "frontend/transforms/common.h"
 
+#include "calque/detail/nested_call.h"
+
 #include "primitives/core/writer.h"
 #include "trace/builder.h"
 
@@ -15,6 +17,7 @@ namespace {
 
 void check_depth(const Builder& b, const TransformSite& site) {
   if (b.depth() < kMaxDepth) return;
+  if (const std::string text = endless_recursion(); !text.empty()) throw CompileError(text);
   throw CompileError(std::string(site.name) + ": functions are nested more than " + std::to_string(kMaxDepth) +
                      " deep" + where(site));
 }

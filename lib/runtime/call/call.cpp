@@ -105,6 +105,9 @@ void throw_moved_from(const char* what) { throw Error(std::string(what) + ": the
 
 void CallResult::unpin() { runtime::unpin(pin_); }
 
+InlinedCall::InlinedCall(const FunctionState& function)
+    : call_(function.table.get(), function.name(), function.location) {}
+
 std::shared_ptr<const FunctionState> make_function_state(JitOptions options, const void* key, Location location) {
   runtime::install_pool();
   auto state = std::make_shared<FunctionState>();

@@ -138,6 +138,7 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
     if (eager) values.push_back(value_of(leaf));
   }
   const std::vector<std::string> paths = leaf_paths(site);
+  const detail::NestedCall call(function.table.get(), function.name(), function.location);
   Traced traced;
   detail::TraceOptions options;
   options.eager = eager;
