@@ -18,8 +18,9 @@ auto checkpoint(F&& function, Loc loc = Loc::current()) {
 
 /// f with a custom derivative rule: rule(primals, tangents), called with two tuples of the arguments, returns std::pair
 /// of f's value and its tangent, both of the value's type (compile error) and shapes. The rule is differentiated for
-/// derivatives of higher order and transposed in reverse mode, so it must be linear in the tangents. Tracers captured
-/// by f or the rule are constants. Throws ShapeError that names a leaf of another shape.
+/// derivatives of higher order and transposed in reverse mode, so it must be linear in the tangents. It has no
+/// derivative by tracers that f or the rule captures. Throws ShapeError that names a leaf of another shape, GradError
+/// that names the line of a captured value by which it is differentiated.
 template <class F, class R>
 [[nodiscard("it returns a function: call it, as in custom_jvp(f)(x)")]]
 auto custom_jvp(F&& function, R&& rule, Loc loc = Loc::current()) {
@@ -30,8 +31,9 @@ auto custom_jvp(F&& function, R&& rule, Loc loc = Loc::current()) {
 
 /// f with a custom rule for reverse mode: forward(args...) returns std::pair of f's value and residuals, any tree;
 /// backward(residuals, cotangent of the value) returns a tuple with a cotangent for each argument, of its type (compile
-/// error) and shapes. Tracers captured by the three functions are constants. Throws ShapeError that names a leaf of
-/// another shape, GradError in forward mode, which this rule does not define.
+/// error) and shapes. It has no derivative by tracers that the three functions capture. Throws ShapeError that names a
+/// leaf of another shape, GradError in forward mode, which this rule does not define, and GradError that names the line
+/// of a captured value by which it is differentiated.
 template <class F, class W, class B>
 [[nodiscard("it returns a function: call it, as in custom_vjp(f)(x)")]]
 auto custom_vjp(F&& function, W&& forward, B&& backward, Loc loc = Loc::current()) {

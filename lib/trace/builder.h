@@ -106,6 +106,9 @@ Builder& owner(Handle h, Location at);
 /// The location to report: `at`, or the last recorded user line (without a column) when `at` is unknown or in a header
 /// of Eigen, of the standard library or of this library.
 Location user_location(Location at);
+/// How a tracer of a running trace came about: "argument 0 .w[1]" or "the result of sin". The line of the operation
+/// replaces `where`. Throws LeakedTracerError.
+std::string origin_of(Handle h, Location& where);
 /// The header of Eigen in which the last operation was recorded, else empty.
 std::string_view last_eigen_header();
 /// The replacement for the Eigen algorithm that has just branched on a tracer, such as "cq::normalized(v)"; empty if

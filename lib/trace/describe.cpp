@@ -46,17 +46,22 @@ std::string_view users_name(std::string_view primitive) {
   return primitive;
 }
 
-/// How the value came about: the equation that made it or the path of its argument. Captures have no path.
-std::string origin(Builder& b, Value v, Location& where) {
-  if (const Equation* e = b.graph().definition(v)) {
-    if (e->location().known()) where = e->location();
-    return " made by " + std::string(users_name(e->primitive()));
-  }
-  const std::string path = b.input_path(v);
-  return path.empty() ? "" : " (" + path + ")";
+/// The equation that made the value, whose line replaces `where`; null for inputs.
+const Equation* maker(Builder& b, Value v, Location& where) {
+  const Equation* e = b.graph().definition(v);
+  if (e != nullptr && e->location().known()) where = e->location();
+  return e;
 }
 
 }  // namespace
+
+std::string origin_of(Handle handle, Location& where) {
+  Builder& b = owner(handle, where);
+  const Value v(handle.value);
+  if (const Equation* e = maker(b, v, where)) return "the result of " + std::string(users_name(e->primitive()));
+  const std::string path = b.input_path(v);
+  return path.empty() ? "a value" : path;
+}
 
 std::string describe(Handle handle) {
   for (Builder* b = innermost(); b != nullptr; b = b->parent()) {
@@ -92,7 +97,12 @@ AnyArray concrete(Handle handle, std::string_view wanted, Location location) {
   const Value v(handle.value);
   if (b.eager() && !b.value(v).empty()) return b.value(v);
   Location where = user_location(location);
-  const std::string made = origin(b, v, where);
+  const Equation* e = maker(b, v, where);
+  // Captures have no path.
+  const std::string path = e == nullptr ? b.input_path(v) : std::string();
+  std::string made;
+  if (e != nullptr) made = " made by " + std::string(users_name(e->primitive()));
+  if (!path.empty()) made = " (" + path + ")";
   throw ConcretizationError("concretization: " + std::string(wanted) +
                             " was wanted of a tracer, which has no value while tracing, got " +
                             to_string(b.graph().type(v)) + made + remedy(wanted) + where_text(where));

@@ -1,4 +1,5 @@
 // checkpoint, custom_jvp and custom_vjp: alone, under every transformation, with captures, trees and static values.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "calque/calque.h"
@@ -14,6 +15,19 @@ struct Layer {
   A w, b;
   int depth = 1;
 };
+
+/// The message of the GradError, or "no error".
+template <class F>
+std::string grad_error_of(F&& f) {
+  try {
+    f();
+  } catch (const GradError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+std::string line_after(unsigned line) { return "(transform_rules_test.cpp:" + std::to_string(line + 1) + ")"; }
 
 size_t count(const Graph& graph, const std::string& primitive) {
   size_t n = 0;
@@ -133,19 +147,6 @@ TEST(CustomJvp, TakesTreesIntegersAndStaticArguments) {
   EXPECT_EQ(dl.depth, 9);
 }
 
-TEST(CustomJvp, CapturedTracersAreConstants) {
-  const auto f = [](auto x, auto c) {
-    const auto scaled =
-        custom_jvp([c](auto v) { return c * v; },
-                   [c](auto p, auto t) { return std::pair{c * std::get<0>(p), c * c * std::get<0>(t)}; });
-    return scaled(x);
-  };
-  const auto [dx, dc] = grad(f, argnums<0, 1>)(2.0, 3.0);
-  EXPECT_EQ(dx.item(), 9);
-  EXPECT_EQ(dc.item(), 0);
-  EXPECT_EQ(jit(f)(2.0, 3.0).item(), 6);
-}
-
 // ---- custom_vjp
 
 const auto clipped =
@@ -203,16 +204,106 @@ TEST(CustomVjp, ResidualsAreAnyTreeOrNone) {
   EXPECT_EQ(grad(reversed)(2.0).item(), -1);
 }
 
-TEST(CustomVjp, CapturedTracersAreConstants) {
-  const auto f = [](auto x, auto c, auto d, auto e) {
-    const auto scaled = custom_vjp([c](auto v) { return c * v; }, [c, d](auto v) { return std::pair{c * v, d * v}; },
-                                   [e](auto kept, auto ybar) { return std::tuple{e * kept * ybar}; });
-    return scaled(x);
+// ---- captured tracers
+
+/// c v by rules that capture c.
+const auto scaled_by_jvp = [](auto c) {
+  return custom_jvp([c](auto v) { return c * v; },
+                    [c](auto p, auto t) { return std::pair{c * std::get<0>(p), c * c * std::get<0>(t)}; });
+};
+const auto scaled_by_vjp = [](auto c) {
+  return custom_vjp([c](auto v) { return c * v; }, [c](auto v) { return std::pair{c * v, c * c}; },
+                    [](auto kept, auto ybar) { return std::tuple{kept * ybar}; });
+};
+
+TEST(CapturesOfCustomRules, AreConstantsToDerivativesByOtherValues) {
+  const auto by_jvp = [](auto x, auto c) { return scaled_by_jvp(c)(x); };
+  const auto by_vjp = [](auto x, auto c) { return scaled_by_vjp(c)(x); };
+  EXPECT_EQ(jit(by_jvp)(2.0, 3.0).item(), 6);
+  EXPECT_EQ(jit(by_vjp)(2.0, 3.0).item(), 6);
+  EXPECT_EQ(grad(by_jvp)(2.0, 3.0).item(), 9);
+  EXPECT_EQ(grad(by_vjp)(2.0, 3.0).item(), 9);
+  EXPECT_EQ(grad(jit(by_vjp))(2.0, 3.0).item(), 9);
+  EXPECT_EQ(grad(grad(by_vjp))(2.0, 3.0).item(), 0);
+  EXPECT_TRUE(array_equal(vmap(grad(by_jvp))(D{2, 3}, D{3, 5}), D{9, 25}));
+  EXPECT_TRUE(array_equal(vmap(grad(by_vjp))(D{2, 3}, D{3, 5}), D{9, 25}));
+  const auto at_three = [by_jvp](auto x) { return by_jvp(x, full<double>({}, 3.0)); };
+  EXPECT_EQ(jvp(at_three, std::tuple{2.0}, std::tuple{1.0}).second.item(), 9);
+}
+
+TEST(CapturesOfCustomRules, HaveNoDerivativeInEitherMode) {
+  const std::string remedy = "; pass it as an argument of the function, or capture stop_gradient of it ";
+  const auto by_jvp = [](auto x, auto c) { return scaled_by_jvp(c)(x); };
+  const auto by_vjp = [](auto x, auto c) { return scaled_by_vjp(c)(x); };
+  const std::string of_jvp = "custom_jvp: the rule has no derivative by argument 1, which it or its function captures";
+  EXPECT_THAT(grad_error_of([&] { grad(by_jvp, argnums<1>)(2.0, 3.0); }), testing::StartsWith(of_jvp + remedy));
+  EXPECT_THAT(grad_error_of([&] { grad(by_jvp, argnums<0, 1>)(2.0, 3.0); }), testing::StartsWith(of_jvp));
+  EXPECT_THAT(grad_error_of([&] { jvp(by_jvp, std::tuple{2.0, 3.0}, std::tuple{1.0, 0.0}); }),
+              testing::StartsWith(of_jvp));
+  EXPECT_THAT(grad_error_of([&] { vmap(grad(by_jvp, argnums<1>))(D{1, 2}, D{3, 4}); }), testing::StartsWith(of_jvp));
+  EXPECT_THAT(grad_error_of([&] { grad(jit(by_jvp), argnums<1>)(2.0, 3.0); }), testing::StartsWith(of_jvp));
+  EXPECT_THAT(grad_error_of([&] { grad(by_vjp, argnums<1>)(2.0, 3.0); }),
+              testing::StartsWith("custom_vjp: the rule has no derivative by argument 1, which it or its function "));
+  // The derivative of the gradient by what its rule captured.
+  EXPECT_THAT(grad_error_of([&] { grad(grad(by_vjp), argnums<1>)(2.0, 3.0); }), testing::StartsWith("custom_vjp: "));
+}
+
+TEST(CapturesOfCustomRules, AreNamedByTheirLine) {
+  unsigned line = 0;
+  const auto f = [&](auto x, auto c) {
+    line = Loc::current().line();
+    const auto made = sin(c);
+    return scaled_by_vjp(made)(x);
   };
-  EXPECT_EQ(jit(f)(2.0, 3.0, 5.0, 7.0).item(), 6);
-  const auto [dx, dc, dd, de] = grad(f, argnums<0, 1, 2, 3>)(2.0, 3.0, 5.0, 7.0);
-  EXPECT_EQ(dx.item(), 70);
-  EXPECT_EQ(dc.item() + dd.item() + de.item(), 0);
+  std::string text = grad_error_of([&] { grad(f, argnums<1>)(2.0, 3.0); });
+  EXPECT_THAT(text, testing::HasSubstr("no derivative by the result of sin, "));
+  EXPECT_THAT(text, testing::EndsWith(line_after(line)));
+  // Also through loops, calls and rules in between.
+  const auto looped = [&](auto x, auto c) {
+    line = Loc::current().line();
+    const auto made = c * c;
+    return fori_loop(
+        0, 3, [made](auto, auto s) { return jit([made](auto v) { return scaled_by_jvp(made)(v); })(s); }, x);
+  };
+  EXPECT_EQ(grad(looped)(1.0, 2.0).item(), 4096);
+  text = grad_error_of([&] { grad(looped, argnums<1>)(1.0, 2.0); });
+  EXPECT_THAT(text, testing::EndsWith(line_after(line)));
+  const auto nested = [&](auto x, auto c) {
+    line = Loc::current().line();
+    const auto made = exp(c);
+    return scaled_by_jvp(x)(scaled_by_jvp(made)(c));
+  };
+  text = grad_error_of([&] { grad(nested, argnums<1>)(1.0, 2.0); });
+  EXPECT_THAT(text, testing::EndsWith(line_after(line)));
+}
+
+TEST(CapturesOfCustomRules, OfARootFinderAreNotDifferentiatedThroughItsIteration) {
+  const auto root = [](auto a) {
+    const auto found = [a](auto x0) {
+      return while_loop([a](auto x) { return abs(x * x - a) > 1e-12; }, [a](auto x) { return 0.5 * (x + a / x); }, x0);
+    };
+    return custom_vjp(
+        found, [found](auto x0) { return std::pair{found(x0), x0}; },
+        [](auto x0, auto) { return std::tuple{0.0 * x0}; })(full<double>({}, 2.0));
+  };
+  EXPECT_NEAR(jit(root)(9.0).item(), 3, 1e-12);
+  EXPECT_THAT(grad_error_of([&] { grad(root)(9.0); }), testing::StartsWith("custom_vjp: the rule has no derivative "));
+}
+
+TEST(CapturesOfCustomRules, ThroughWhichNoTangentPassesMayDependOnAnything) {
+  const auto f = [](auto x, auto c) {
+    const auto n = cast<int>(c);
+    const auto limit = stop_gradient(c);
+    const auto inner = custom_jvp([=](auto v) { return where(v < c, v * n, limit); },
+                                  [=](auto p, auto t) {
+                                    const auto v = std::get<0>(p);
+                                    return std::pair{where(v < c, v * n, limit), where(v < c, n, 0) * std::get<0>(t)};
+                                  });
+    return inner(x) + c;
+  };
+  const auto [dx, dc] = grad(f, argnums<0, 1>)(2.0, 3.0);
+  EXPECT_EQ(dx.item(), 3);
+  EXPECT_EQ(dc.item(), 1);
 }
 
 TEST(CustomRules, AreGoneFromCompiledGraphsButStayInTracedOnes) {

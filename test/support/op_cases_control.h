@@ -119,6 +119,10 @@ inline std::optional<OpCase> custom_vjp(const OpRequest& r, Rng& rng) {
   return c;
 }
 
+inline std::optional<OpCase> captured(const OpRequest& r, Rng& rng) {
+  return OpCase{{main_operand(r, rng)}, {{"by", std::string("custom_jvp")}, {"value", std::string("argument 0")}}, {}};
+}
+
 inline std::optional<OpCase> debug_print(const OpRequest& r, Rng& rng) {
   return OpCase{{main_operand(r, rng)}, {{"format", std::string("x = {}")}}, {}};
 }

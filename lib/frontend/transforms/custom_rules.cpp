@@ -1,5 +1,9 @@
 // checkpoint, custom_jvp and custom_vjp: equations with closed subgraphs. Tracers captured by the user's functions
-// become further operands, which the rules treat as constants.
+// become further operands. Derivatives pass through those of a checkpoint. The custom rules give none by theirs, and
+// differentiating the function itself instead might give a wrong one (of the iteration of a root finder, of a function
+// whose rule is there because its own derivative is zero): a derivative by them is an error.
+#include <algorithm>
+
 #include "calque/detail/control/control.h"
 
 #include "frontend/control/control_common.h"
@@ -8,6 +12,7 @@
 #include "primitives/core/writer.h"
 #include "primitives/list.h"
 #include "trace/builder.h"
+#include "transform/autodiff/dependence.h"
 
 namespace calque::detail {
 namespace {
@@ -81,11 +86,40 @@ void require_type(const Type& got, const Type& expected, const std::string& leaf
   throw ShapeError(text);
 }
 
-std::vector<Handle> emit_rules(const Primitive& primitive, std::span<const Handle> operands, const Captures& captures,
-                               std::vector<Graph> subgraphs, const TransformSite& site) {
+std::vector<Handle> emit_rules(const Primitive& primitive, std::span<const Handle> operands,
+                               std::span<const Handle> captures, std::vector<Graph> subgraphs,
+                               const TransformSite& site) {
   std::vector<Handle> results;
-  emit(primitive, concatenated(operands, captures.all()), {}, std::move(subgraphs), site.location, results);
+  emit(primitive, concatenated(operands, captures), {}, std::move(subgraphs), site.location, results);
   return results;
+}
+
+/// The captures, with `captured` applied to each through which a tangent would pass: by which the derivative of one of
+/// the traced functions, the custom function and its rule, is not zero.
+std::vector<Handle> marked_captures(const Captures& captures, std::initializer_list<const TraceResult*> functions,
+                                    const TransformSite& site) {
+  std::vector<Handle> marked = captures.all();
+  std::vector<bool> differentiated(marked.size());
+  for (const TraceResult* function : functions) {
+    const size_t inputs = function->graph.inputs().size(), first = inputs - function->captures.size();
+    for (size_t i = first; i < inputs; ++i) {
+      std::vector<bool> input(inputs);
+      input[i] = true;
+      const std::vector<bool> outputs =
+          transform::dependent_outputs(function->graph, input, transform::Dependence::tangents);
+      if (std::ranges::find(outputs, true) != outputs.end()) {
+        differentiated[captures.find(function->captures[i - first])] = true;
+      }
+    }
+  }
+  for (size_t i = 0; i < marked.size(); ++i) {
+    if (!differentiated[i]) continue;
+    Location line = user_location(site.location);
+    std::string value = origin_of(marked[i], line);
+    marked[i] = emit(prim::get<prim::Captured>(), {marked[i]},
+                     {{"by", std::string(site.name)}, {"value", std::move(value)}}, line);
+  }
+  return marked;
 }
 
 }  // namespace
@@ -98,7 +132,7 @@ std::vector<Handle> emit_checkpoint(const TraceBody& body, std::span<const Handl
   captures.add(function.captures);
   std::vector<Graph> subgraphs;
   subgraphs.push_back(std::move(function.graph));
-  return emit_rules(prim::get<prim::Checkpoint>(), operands, captures, std::move(subgraphs), site);
+  return emit_rules(prim::get<prim::Checkpoint>(), operands, captures.all(), std::move(subgraphs), site);
 }
 
 std::vector<Handle> emit_custom_jvp(const TraceBody& body, const TraceBody& rule, std::span<const Handle> operands,
@@ -123,7 +157,8 @@ std::vector<Handle> emit_custom_jvp(const TraceBody& body, const TraceBody& rule
   std::vector<Graph> subgraphs;
   subgraphs.push_back(Rewired(function.graph, all, positions_of(function, n, captures, n)).finish());
   subgraphs.push_back(Rewired(derivative.graph, concatenated_types(all, all), positions).finish());
-  return emit_rules(prim::get<prim::CustomJvp>(), operands, captures, std::move(subgraphs), site);
+  const std::vector<Handle> marked = marked_captures(captures, {&function, &derivative}, site);
+  return emit_rules(prim::get<prim::CustomJvp>(), operands, marked, std::move(subgraphs), site);
 }
 
 std::vector<Handle> emit_custom_vjp(const TraceBody& body, const TraceBody& forward, const TraceBody& backward,
@@ -162,7 +197,8 @@ std::vector<Handle> emit_custom_vjp(const TraceBody& body, const TraceBody& forw
   subgraphs.push_back(Rewired(function.graph, all, positions_of(function, n, captures, n)).finish());
   subgraphs.push_back(first.finish());
   subgraphs.push_back(second.finish());
-  return emit_rules(prim::get<prim::CustomVjp>(), operands, captures, std::move(subgraphs), site);
+  const std::vector<Handle> marked = marked_captures(captures, {&function, &kept, &back}, site);
+  return emit_rules(prim::get<prim::CustomVjp>(), operands, marked, std::move(subgraphs), site);
 }
 
 }  // namespace calque::detail

@@ -166,6 +166,27 @@ struct CustomLinear : Rule {
   CALQUE_STRUCTURAL_RULES;
 };
 
+/// Marks a value of an enclosing trace that a function with a custom rule, or its rule, captured: the rule has no
+/// derivative by it, and that of the function itself need not be the one that the rule is there to define. Its location
+/// is that of the captured value.
+struct Captured : Rule {
+  static constexpr std::string_view name = "captured";
+  static constexpr std::string_view doc = "x itself, captured by the custom rule `by`, which has no derivative by it";
+  static constexpr FusionKind fusion_kind = FusionKind::elementwise;
+  static constexpr int min_operands = 1;
+  static constexpr int max_operands = 1;
+  static constexpr std::array attributes{AttributeSpec{"by", AttributeKind::text},
+                                         AttributeSpec{"value", AttributeKind::text}};
+  static constexpr LowerKind kind = LowerKind::mapped;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
+  /// Throws GradError.
+  static void jvp(Jvp& j);
+  using transpose = NotLinear;
+  static void batch(Batching& b) { batch_same(b); }
+};
+
 /// optimization_barrier(x, after...): prevents CSE of rematerialized values with the original ones.
 struct OptimizationBarrier : Rule {
   static constexpr std::string_view name = "optimization_barrier";
@@ -183,7 +204,7 @@ struct OptimizationBarrier : Rule {
   static void batch(Batching& b);
 };
 
-using ControlList =
-    TypeList<Cond, Switch, While, Scan, Call, Checkpoint, CustomJvp, CustomVjp, CustomLinear, OptimizationBarrier>;
+using ControlList = TypeList<Cond, Switch, While, Scan, Call, Checkpoint, CustomJvp, CustomVjp, CustomLinear,
+                             OptimizationBarrier, Captured>;
 
 }  // namespace calque::primitives

@@ -1,5 +1,7 @@
 // Forward mode of control flow: primals and tangents run through the same branch or loop. The set of carries with
 // tangents is a fixpoint: a carry has a tangent if its initial value has one or the body produces one.
+#include <fmt/format.h>
+
 #include "ir/graph/rearrange.h"
 #include "primitives/control/loop_parts.h"
 #include "primitives/core/emit.h"
@@ -192,6 +194,24 @@ void CustomVjp::jvp(Jvp& j) {
     const DType dtype = j.result_type(i).dtype;
     if (is_floating(dtype) || is_complex(dtype)) j.result_tangents[i] = e.result(i);
   }
+}
+
+// ---- captured
+
+void Captured::infer(Typing& t) { t.result(t.operand(0)); }
+void Captured::evaluate(Evaluation& e) { e.results.push_back(e.operands[0]); }
+Scalar Captured::lower(Lowering& l, const Equation&, size_t, std::span<const Scalar> index) {
+  return l.operand(0, index);
+}
+
+void Captured::jvp(Jvp& j) {
+  const std::string line = to_string(j.equation.location());
+  throw GradError(
+      fmt::format("{}: the rule has no derivative by {}, which it or its function captures; pass it as an argument of "
+                  "the function, "
+                  "or capture stop_gradient of it{}",
+                  j.attributes().get<std::string>("by"), j.attributes().get<std::string>("value"),
+                  line.empty() ? "" : " (" + line + ")"));
 }
 
 }  // namespace calque::primitives

@@ -182,7 +182,8 @@ std::optional<Value> Rewriter::rewrite(const PendingEquation& pending) {
   std::optional<Value> v;
   if (options_.fold) v = fold(*this, pending);
   if (!v && options_.algebra) v = simplify(*this, pending);
-  if (!v && options_.inline_rules && pending.primitive.id == id_of<StopGradient>) v = pending.operands[0];
+  const bool mark = pending.primitive.id == id_of<StopGradient> || pending.primitive.id == id_of<Captured>;
+  if (!v && options_.inline_rules && mark) v = pending.operands[0];
   --depth_;
   if (v) ++rewrites_;
   return v;

@@ -20,8 +20,8 @@ namespace calque::transform {
 struct RewriterOptions {
   /// Inlines `call` equations.
   bool inline_calls = false;
-  /// Inlines checkpoint, custom_jvp and custom_vjp and removes stop_gradient. The graph must not be differentiated
-  /// later.
+  /// Inlines checkpoint, custom_jvp and custom_vjp, removes stop_gradient and captured. The graph must not be
+  /// differentiated later.
   bool inline_rules = false;
   /// fold_constants.
   bool fold = false;
