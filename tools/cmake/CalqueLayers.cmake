@@ -61,7 +61,7 @@ loops/columns;loops/scan;loops/loops;cpu/vector_memory"
 llvm/flush_mode;llvm/split_masks;llvm/function_attributes"
             "backends;jit/backend;jit/compilation;jit/compile;jit/optimization_level"
             "linker;jit/session;jit/math_library;llvm/llvm_errors;llvm/target"
-            "passes;llvm/contract_products;llvm/masks;cpu/inline_kernel;cpu/outline;cpu/partition_module"
+            "passes;llvm/contract_products;llvm/rounding_fences;llvm/masks;cpu/inline_kernel;cpu/outline;cpu/partition_module"
             "devices;${devices};gpu/lower_to_nvvm;gpu/lower_to_simulator"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_code")
       list(POP_FRONT group name)

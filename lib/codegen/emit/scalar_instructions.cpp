@@ -171,7 +171,7 @@ Reg ScalarInstructions::convert(const Instruction& i) {
   const DType from = k_.dtype(i.operands[0]), to = k_.dtype(i.results[0]);
   if (is_complex(to)) k_.refuse("complex is not supported on the CPU yet");
   Reg r = k_.get(i.operands[0]);
-  if (from == to) return is_half(to) ? k_.rounded(r, to) : r;
+  if (from == to) return rounded(r, to);
   if (is_half(from)) {
     r = k_.rounded(r, from);
     r.wide = false;
@@ -194,6 +194,13 @@ Reg ScalarInstructions::convert(const Instruction& i) {
     r = k_.varying(k_.as_vector(r));
   }
   return k_.of(is_half(to) ? k_.ops().convert_to_half(r.v, from, to) : k_.ops().convert(r.v, from, to));
+}
+
+// A conversion to the dtype that a value has rounds what is kept in more precision: a 16-bit float held as f32, and a
+// product that would be fused into a sum.
+Reg ScalarInstructions::rounded(const Reg& r, DType d) {
+  if (is_half(d)) return r.wide ? k_.rounded(r, d) : r;
+  return is_floating(d) ? k_.of(k_.ops().fenced(r.v)) : r;
 }
 
 Reg ScalarInstructions::bitcast(const Instruction& i) {

@@ -20,6 +20,7 @@ class ScalarInstructions {
   using Id = kernel::Id;
 
   Reg convert(const Instruction& i);
+  Reg rounded(const Reg& r, DType d);
   Reg bitcast(const Instruction& i);
   /// The operation of the instruction on values of dtype `d`.
   llvm::Value* emit(const Instruction& i, ScalarOp op, DType d, llvm::ArrayRef<llvm::Value*> v);

@@ -11,6 +11,7 @@
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/contract_products.h"
 #include "codegen/llvm/function_attributes.h"
+#include "codegen/llvm/rounding_fences.h"
 #include "codegen/scalar/math_functions.h"
 
 namespace calque::codegen {
@@ -107,6 +108,7 @@ void DeviceBackend::set_up() {
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::InferAddressSpacesPass());
   passes.addPass(llvm::EarlyCSEPass());
+  if (info_.fma) passes.addPass(RoundingFencesPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
@@ -124,8 +126,10 @@ void DeviceBackend::optimize(llvm::Module& module) {
   passes_.run(module, analyses_.modules);
   remove_unused_math(module);
   const bool gpu = machine_->getTargetTriple().isNVPTX();
-  for (llvm::Function& f : module)
+  for (llvm::Function& f : module) {
     if (info_.fma) contract_products(f, gpu);
+    remove_fences(f);
+  }
   analyses_.clear();
 }
 

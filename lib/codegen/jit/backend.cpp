@@ -12,6 +12,7 @@
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/contract_products.h"
 #include "codegen/llvm/masks.h"
+#include "codegen/llvm/rounding_fences.h"
 #include "codegen/scalar/math_functions.h"
 
 namespace calque::codegen {
@@ -39,6 +40,7 @@ void Backend::set_up(bool sanitize) {
   // invariants.
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
+  if (info_.fma) passes.addPass(RoundingFencesPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
@@ -47,6 +49,7 @@ void Backend::set_up(bool sanitize) {
   passes.addPass(llvm::SinkingPass());
   passes_ = std::move(passes);
   one_block_.addPass(llvm::EarlyCSEPass());
+  if (info_.fma) one_block_.addPass(RoundingFencesPass());
   one_block_.addPass(llvm::InstCombinePass());
   if (sanitize) {
     llvm::AddressSanitizerOptions asan;
@@ -76,6 +79,7 @@ void Backend::optimize(llvm::Module& module) {
     write_single_lanes(function);
     info_.avx512 ? split_masks(function, info_.vector_bits) : widen_masks(function, info_.vector_bits);
     if (info_.fma) contract_products(function, false);
+    remove_fences(function);
   }
   analyses_.clear();
 }

@@ -24,6 +24,11 @@ Value* ScalarOps::convert(Value* v, DType from, DType to) {
   return is_signed_integer(from) ? b_.CreateSExtOrTrunc(v, type) : b_.CreateZExtOrTrunc(v, type);
 }
 
+Value* ScalarOps::fenced(Value* v) {
+  if (!contract_ || llvm::isa<llvm::Constant>(v)) return v;
+  return b_.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence, {v->getType()}, {v});
+}
+
 Value* ScalarOps::bitcast(Value* v, DType to) { return b_.CreateBitCast(v, same_lanes(register_type(to), v)); }
 
 Value* ScalarOps::from_memory(Value* v, DType dtype) { return is_bool(dtype) ? b_.CreateICmpNE(v, integer(v, 0)) : v; }

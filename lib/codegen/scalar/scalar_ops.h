@@ -34,6 +34,8 @@ class ScalarOps {
   llvm::Value* narrow(llvm::Value* v, DType half);
   /// bool, integers, f32 and f64 to f16 or bf16 bits, with one rounding to nearest even.
   llvm::Value* convert_to_half(llvm::Value* v, DType from, DType half);
+  /// A float that is not contracted with what it is an operand of.
+  llvm::Value* fenced(llvm::Value* v);
   /// Bits of one type read as another of equal width.
   llvm::Value* bitcast(llvm::Value* v, DType to);
   /// Values loaded from memory to registers and back: only bool differs.

@@ -229,7 +229,6 @@ Id Elements::compute(Frame& frame, const Equation& eq, Value v, const Index& ind
       }
       Ids ids;
       for (Value o : eq.operands()) ids.push_back(element(frame, o, index));
-      if (eq.id() == id_of<Convert>) return convert(ids[0], g.dtype(v));
       if (const auto compose = rules(eq.id()).compose) {
         EquationLowering lowering(*this, frame, eq);
         std::vector<Scalar> operands;

@@ -41,11 +41,18 @@ bool ignores_width(DType from, DType by, DType to) {
   return !is_complex(to);
 }
 
+/// Conversion to the dtype that x has is x. Of floats it is a rounding: outside strict mode a 16-bit result may be kept
+/// in f32 and a product fused into a sum, but not behind it.
+bool is_identity(const Rewriter& rewriter, Value x) {
+  const Equation* e = rewriter.graph().definition(x);
+  return !is_floating(rewriter.dtype(x)) || e == nullptr || e->id() == id_of<Convert>;
+}
+
 std::optional<Value> simplify_conversion(Rewriter& rewriter, const PendingEquation& pending) {
   const Value x = pending.operands[0];
   const DType to = pending.type.dtype;
-  // convert[T](x: T) = x
-  if (rewriter.dtype(x) == to) return x;
+  // convert[T](x: T) = x if x is an integer, an input, or converted
+  if (rewriter.dtype(x) == to && is_identity(rewriter, x)) return x;
   // convert[T](convert[U](x)) = convert[T](x) if U represents every value of x
   if (const Equation* e = rewriter.definition<Convert>(x)) {
     const DType from = rewriter.dtype(e->operand(0)), by = rewriter.dtype(x);
