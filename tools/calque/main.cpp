@@ -94,7 +94,8 @@ void add_run(CLI::App& app, int& status) {
       ->delimiter(',');
   command->add_option("--seed", options->seed, "What the other inputs are drawn from")->capture_default_str();
   command->add_flag("--check", options->check, "Compare the results with the reference evaluator's");
-  command->add_option("--rtol", options->rtol, "Relative tolerance of --check, in place of one for each dtype");
+  command->add_option("--rtol", options->rtol,
+                      "Relative tolerance of --check, in place of one for the coarsest rounding that may differ");
   command->add_option("--atol", options->atol, "Absolute tolerance of --check");
   command->add_flag("--time", options->time, "Print how long it takes to compile and to run");
   command->add_flag("--quiet", options->quiet, "Do not print the results");

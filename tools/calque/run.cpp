@@ -6,6 +6,7 @@
 #include <random>
 
 #include "calque/array.h"
+#include "calque/check.h"
 #include "calque/commands.h"
 #include "calque/compare.h"
 #include "calque/executor.h"
@@ -77,36 +78,24 @@ void print_times(const Executor& runner, const std::vector<AnyArray>& arrays, do
             << " (median of " << times.size() << ")\n";
 }
 
-/// The tolerance for float results of two orders of evaluation, for results of moderate magnitude.
-Tolerance check_tolerance(DType dtype, const RunOptions& options) {
-  Tolerance t;
-  t.kind = Tolerance::Kind::relative;
-  switch (real_of(dtype)) {
-    case DType::f64:
-      t.rtol = 1e-10, t.atol = 1e-12;
-      break;
-    case DType::f16:
-      t.rtol = 4e-3, t.atol = 1e-3;
-      break;
-    case DType::bf16:
-      t.rtol = 3e-2, t.atol = 1e-2;
-      break;
-    default:
-      t.rtol = 2e-5, t.atol = 5e-6;
-  }
-  if (options.rtol >= 0) t.rtol = options.rtol;
-  if (options.atol >= 0) t.atol = options.atol;
-  return t;
-}
-
 int check(const Graph& graph, const std::vector<AnyArray>& inputs, const std::vector<AnyArray>& results,
           const RunOptions& options) {
   const std::vector<AnyArray> expected =
       reference::evaluate(graph, inputs, runtime::reference_options(options.compile));
+  const std::vector<std::optional<DType>> roundings = open_roundings(graph, options.compile);
   int wrong = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const std::string text = difference(results[i], expected[i], check_tolerance(expected[i].dtype(), options));
-    if (text.empty()) continue;
+    Tolerance tolerance = tolerance_of(roundings[i]);
+    if (options.rtol >= 0 || options.atol >= 0) tolerance.kind = Tolerance::Kind::relative;
+    if (options.rtol >= 0) tolerance.rtol = options.rtol;
+    if (options.atol >= 0) tolerance.atol = options.atol;
+    const std::string text = difference(results[i], expected[i], tolerance);
+    if (text.empty()) {
+      if (!options.quiet)
+        std::cout << "check: output " << i << " agrees "
+                  << (roundings[i] ? "within roundings of " + std::string(name(*roundings[i])) : "bit for bit") << "\n";
+      continue;
+    }
     std::cout << "check: output " << i << ": " << text << "\n";
     ++wrong;
   }
