@@ -38,10 +38,17 @@ struct Demand {
   int changes = 0;  ///< most index changes on a path from a root
 };
 
+/// The slices of concatenations in memory that a value is written to, over its own space.
+struct Slices {
+  size_t count = 0;
+  bool dense = true;  ///< its elements are contiguous in each of them
+  int changes = 0;    ///< most concatenations on a path from a root
+};
+
 class RematerializationBound {
  public:
   RematerializationBound(const GraphAnalysis& analysis, MaterializedValues& values)
-      : a_(analysis), g_(a_.graph), values_(values), demands_(g_.num_values()), concatenated_(g_.num_values(), false) {}
+      : a_(analysis), g_(a_.graph), values_(values), demands_(g_.num_values()), slices_(g_.num_values()) {}
 
   void run() {
     for (size_t i = a_.order.size(); i-- > 0;) visit(i);
@@ -52,47 +59,85 @@ class RematerializationBound {
     const Equation& e = a_.order[i];
     for (const Value v : e.results())
       if (exceeds_limits(v)) values_.materialize(v);
-    bool written = false;
-    Demand demand = demand_of_results(e, written);
-    if (e.id() != id_of<Concatenate>) return demand_operands(i, demand);
-    bool by_operands = written || destination(a_, values_, e.result()) != Destination::none;
-    if (!by_operands && has_many_operands(e) && values_.is_inlined(e.result())) {
-      values_.materialize(e.result());
-      by_operands = true;
+    Demand demand = demand_of_results(e);
+    // A concatenation that has memory, or is a slice of one that has, is computed operand by operand. What else needs
+    // it selects an operand for each element.
+    if (e.id() == id_of<Concatenate> || e.id() == id_of<Reshape>) {
+      const Value v = e.result();
+      if (e.id() == id_of<Concatenate> && has_many_operands(e) && !demand.uses.empty() && values_.is_inlined(v)) {
+        values_.materialize(v);
+        demand = {};
+      }
+      const Slices slices = values_.is_materialized(v) ? Slices{.count = 1} : slices_[v.id()];
+      if (slices.count > 0 && add_slices(e, slices)) {
+        if (!values_.is_materialized(v)) demand_operands(i, demand);
+        return;
+      }
     }
-    by_operands ? demand_slices(e, demand.changes) : demand_operands(i, demand);
+    add_uses_over_own_space(e, demand);
+    demand_operands(i, demand);
   }
 
   bool exceeds_limits(Value v) const {
+    if (!values_.is_inlined(v)) return false;
     const Demand& demand = demands_[v.id()];
-    return values_.is_inlined(v) && (demand.uses.size() > kMaxIndices || demand.changes > kMaxIndexChanges) &&
-           !values_.is_plain_load(v);
+    const Slices& slices = slices_[v.id()];
+    // Where v is itself written operand by operand, the number of slices multiplies with each step.
+    if (slices.changes > kMaxIndexChanges || (slices.count > kMaxIndices && concatenation_of(v) != nullptr))
+      return true;
+    return (demand.uses.size() > kMaxIndices || demand.changes > kMaxIndexChanges) && !values_.is_plain_load(v);
   }
 
-  /// Where the results are computed. `written`: over their own space, into memory.
-  Demand demand_of_results(const Equation& e, bool& written) const {
+  /// The concatenation computed where v is, which v is or is a reshape of. Otherwise null.
+  const Equation* concatenation_of(Value v) const {
+    for (; values_.is_inlined(v); v = g_.definition(v)->operand(0)) {
+      const Equation& e = *g_.definition(v);
+      if (e.id() == id_of<Concatenate>) return &e;
+      if (e.id() != id_of<Reshape>) break;
+    }
+    return nullptr;
+  }
+
+  /// The indices at which users compute the results.
+  Demand demand_of_results(const Equation& e) const {
     Demand all;
     for (const Value v : e.results()) {
-      if (values_.is_materialized(v)) {
-        written = true;
-        all.uses.push_back({hash_of_space(v), 0});
-        continue;
-      }
+      if (values_.is_materialized(v)) continue;
       const Demand& demand = demands_[v.id()];
       all.changes = std::max(all.changes, demand.changes);
       for (const IndexedUse& use : demand.uses) all.uses.push_back(use);
-      written = written || concatenated_[v.id()];
     }
     return all;
   }
 
-  /// Each operand of a concatenation is written to its slice of the result, over its own space.
-  void demand_slices(const Equation& concatenation, int changes) {
-    for (const Value v : concatenation.operands()) {
-      if (!values_.is_inlined(v)) continue;
-      concatenated_[v.id()] = true;
-      add_use(v, {hash_of_space(v), 0}, changes + 1);
+  /// Adds the loops over the results' own spaces, in which they are written to memory.
+  void add_uses_over_own_space(const Equation& e, Demand& demand) const {
+    for (const Value v : e.results()) {
+      const Slices& slices = slices_[v.id()];
+      if (!values_.is_materialized(v) && slices.count == 0) continue;
+      demand.uses.push_back({hash_of_space(v), 0});
+      if (!values_.is_materialized(v)) demand.changes = std::max(demand.changes, slices.changes);
     }
+  }
+
+  /// If the result is a concatenation, or a reshape of one, that is written operand by operand: adds the slices to
+  /// which the operands are written.
+  bool add_slices(const Equation& e, Slices slices) {
+    const Shape& shape = g_.shape(e.result());
+    if (e.id() == id_of<Reshape>) {
+      if (concatenation_of(e.operand(0)) == nullptr || !(slices.dense || only_changes_size_1_dims(g_, e))) return false;
+    } else {
+      for (int64_t d = 0; d < e.attributes().integer("axis"); ++d)
+        slices.dense = slices.dense && shape[static_cast<size_t>(d)] == 1;
+      ++slices.changes;
+    }
+    for (const Value v : e.operands()) {
+      if (!values_.is_inlined(v)) continue;
+      Slices& all = slices_[v.id()];
+      all = {std::min(all.count + slices.count, kMaxIndices + 1), all.dense && slices.dense,
+             std::max(all.changes, slices.changes)};
+    }
+    return true;
   }
 
   void demand_operands(size_t i, const Demand& demand) {
@@ -131,8 +176,8 @@ class RematerializationBound {
   const GraphAnalysis& a_;
   const Graph& g_;
   MaterializedValues& values_;
-  std::vector<Demand> demands_;     // by value id
-  std::vector<bool> concatenated_;  // by value id: operand of a concatenation that is written operand by operand
+  std::vector<Demand> demands_;  // by value id
+  std::vector<Slices> slices_;   // by value id
 };
 
 }  // namespace
