@@ -13,7 +13,6 @@
 #include <system_error>
 #include <thread>
 
-#include <pthread.h>
 #include <signal.h>
 
 #include "calque/ir/errors.h"
@@ -21,8 +20,9 @@
 
 #include "compile/stored_code.h"
 #include "ir/floating_point_mode.h"
+#include "ir/fork.h"
+#include "ir/log.h"
 #include "ir/stopwatch.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime {
 namespace {
@@ -77,8 +77,7 @@ class BackgroundCompiler {
  public:
   // Never destroyed: calls may still run while the program ends.
   static BackgroundCompiler& instance() {
-    static BackgroundCompiler& one = *new BackgroundCompiler;
-    return one;
+    return process_wide([] { return new BackgroundCompiler; });
   }
 
   bool is_full() {
@@ -100,15 +99,20 @@ class BackgroundCompiler {
   }
 
   /// The background thread is between two modules.
-  static void pause() { instance().pause_for_forks(); }
+  static void pause() {
+    const ForksAllowed now;
+    instance().pause_for_forks();
+  }
 
  private:
   static constexpr size_t kMostPending = 64;
   static constexpr auto kLinger = std::chrono::seconds(2);
 
   BackgroundCompiler() {
-    pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork_in_parent(); },
-                   [] { instance().after_fork_in_child(); });
+    static constinit ForkHooks hooks{.before = [] { instance().before_fork(); },
+                                     .in_parent = [] { instance().after_fork_in_parent(); },
+                                     .in_child = [] { instance().after_fork_in_child(); }};
+    at_fork(hooks);
   }
 
   // With the lock. Without a thread the programs stay pending, and their calls run the code that they have.
@@ -122,7 +126,7 @@ class BackgroundCompiler {
       thread.detach();
       has_thread_ = true;
     } catch (const std::system_error& e) {
-      log().warn("no thread to optimize code on: {}", e.what());
+      library_log().warn("no thread to optimize code on: {}", e.what());
     }
   }
 
@@ -157,7 +161,7 @@ class BackgroundCompiler {
       optimize(pending);
     } catch (const std::exception& e) {
       if (codegen::can_compile())
-        log().warn("{}: optimization failed, its calls run slower code: {}", pending.title, e.what());
+        library_log().warn("{}: optimization failed, its calls run slower code: {}", pending.title, e.what());
     }
     if (const auto executable = pending.executable.lock()) executable->awaits_optimized = false;
   }

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "compile/executable.h"
+#include "ir/log.h"
 #include "runtime/process/environment.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime {
 
@@ -68,7 +68,7 @@ void write_passes(const std::string& title, Device::Kind kind, const PassLog& pa
     std::ofstream out(folder / fmt::format("{:02}-{}.txt", ++number, pass->name));
     out << comment_of(pass->text) << title << ": after " << pass->name << "\n" << pass->text;
     if (out.flush()) continue;
-    if (!failed.exchange(true)) log().warn("CALQUE_DUMP={}: cannot be written to", folder.string());
+    if (!failed.exchange(true)) library_log().warn("CALQUE_DUMP={}: cannot be written to", folder.string());
     return;
   }
 }
@@ -79,7 +79,7 @@ void dump_passes(const std::string& title, Device::Kind kind, const PassLog& pas
   try {
     write_passes(title, kind, passes);
   } catch (const std::exception& e) {
-    log().warn("CALQUE_DUMP: {}", e.what());
+    library_log().warn("CALQUE_DUMP: {}", e.what());
   }
 }
 

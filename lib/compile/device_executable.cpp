@@ -7,11 +7,12 @@
 
 #include "compile/compiler.h"
 #include "compile/stored_code.h"
+#include "ir/fork.h"
+#include "ir/log.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
 #include "runtime/device/device_memory.h"
 #include "runtime/device/step_runner.h"
-#include "runtime/process/log.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::runtime {
@@ -202,7 +203,7 @@ std::shared_ptr<const Executable> KernelDeviceCompiler::compile(const Graph& gra
   const auto reason = needs_reference(graph);
   if (options.reference || reason || !codegen::can_compile()) {
     if (reason && !options.reference) {
-      log().info("{}: runs on the host in place of {}: {}", graph.name(), to_string(options.device), *reason);
+      library_log().info("{}: runs on the host in place of {}: {}", graph.name(), to_string(options.device), *reason);
     }
     return make_host_executable(graph, options);
   }
@@ -228,8 +229,7 @@ std::shared_ptr<const Executable> load_device_executable(const Graph& graph, ker
 }
 
 const Compiler& kernel_device_compiler() {
-  static const auto& one = *new KernelDeviceCompiler;  // functions may still be compiled while the program ends
-  return one;
+  return process_wide([] { return new const KernelDeviceCompiler; });
 }
 
 }  // namespace calque::runtime

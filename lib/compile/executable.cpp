@@ -14,6 +14,7 @@
 #include "compile/pipeline.h"
 #include "compile/stored_code.h"
 #include "ir/floating_point_mode.h"
+#include "ir/fork.h"
 #include "ir/stopwatch.h"
 #include "ir/values/bytes.h"
 #include "runtime/device/device_api.h"
@@ -51,8 +52,11 @@ struct EntryBytes {
 
 using Table = FlightCache<Key, Entry, EntryBytes>;
 Table& table() {
-  static Table& one = *new Table(environment().code_memory);  // calls may still run while the program ends
-  return one;
+  return process_wide([] {
+    static constinit ForkHooks hooks{.in_child = [] { table().forget_other_threads(); }};
+    at_fork(hooks);
+    return new Table(environment().code_memory);
+  });
 }
 std::atomic<uint64_t> compilations{0};
 

@@ -9,11 +9,12 @@
 #include "compile/background.h"
 #include "compile/compiler.h"
 #include "compile/stored_code.h"
+#include "ir/fork.h"
+#include "ir/log.h"
 #include "ir/stopwatch.h"
 #include "kernel/lower/build.h"
 #include "kernel/schedule_cpu/schedule_cpu.h"
 #include "runtime/process/environment.h"
-#include "runtime/process/log.h"
 #include "runtime/process/parallel.h"
 #include "transform/simplify/simplify.h"
 
@@ -166,7 +167,7 @@ class HostCompiler final : public Compiler {
     // In destructors of static objects LLVM may already be shut down.
     if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
     if (const auto reason = needs_reference(graph)) {
-      log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
+      library_log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
       return make_reference_executable(graph, strides, options);
     }
     try {
@@ -181,8 +182,7 @@ class HostCompiler final : public Compiler {
 }  // namespace
 
 const Compiler& host_compiler() {
-  static const auto& one = *new HostCompiler;  // functions may still be compiled while the program ends
-  return one;
+  return process_wide([] { return new const HostCompiler; });
 }
 
 const Compiler& compiler_of(Device::Kind kind) {

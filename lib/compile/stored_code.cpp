@@ -11,12 +11,12 @@
 #include "compile/pipeline.h"
 #include "compile/source_hash.h"
 #include "compile/stored_format.h"
+#include "ir/log.h"
 #include "ir/stopwatch.h"
 #include "kernel/text/parse.h"
 #include "runtime/device/device_api.h"
 #include "runtime/process/disk_cache.h"
 #include "runtime/process/environment.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime {
 namespace {
@@ -172,10 +172,10 @@ std::shared_ptr<const Executable> load_executable(const std::string& key, const 
     report.load = stopwatch.lap();
     return executable;
   } catch (const MalformedEntry&) {
-    log().warn("cache on disk: an entry is complete, but no executable; it is replaced");
+    library_log().warn("cache on disk: an entry is complete, but no executable; it is replaced");
     cache.remove(key);
   } catch (const std::exception& e) {  // memory is short, the linker fails, a driver refuses it, the program is ending
-    log().info("cache on disk: an entry is not used: {}", e.what());
+    library_log().info("cache on disk: an entry is not used: {}", e.what());
   }
   return nullptr;
 }

@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 
+#include "ir/fork.h"
+
 namespace calque {
 namespace {
 
@@ -23,12 +25,11 @@ void run_cleanups(void* first) {
 }
 
 pthread_key_t key() {
-  static const pthread_key_t made = [] {
+  return process_wide([] {
     pthread_key_t k;
     if (pthread_key_create(&k, &run_cleanups) != 0) throw std::bad_alloc();
-    return k;
-  }();
-  return made;
+    return new const pthread_key_t(k);
+  });
 }
 
 }  // namespace

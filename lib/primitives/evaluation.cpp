@@ -9,12 +9,9 @@ namespace calque::primitives {
 namespace {
 
 int64_t physical_memory() {
-  static const int64_t bytes = [] {
-    const int64_t pages = sysconf(_SC_PHYS_PAGES);
-    const int64_t page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? pages * page : INT64_MAX;
-  }();
-  return bytes;
+  const int64_t pages = sysconf(_SC_PHYS_PAGES);
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages * page : INT64_MAX;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 // The list of all primitives. A primitive's id is its index in this list: a compile-time constant for `switch`, which
 // must not be stored across versions.
+#include "ir/fork.h"
 #include "primitives/control/control.h"
 #include "primitives/control/effects.h"
 #include "primitives/elementwise/arithmetic.h"
@@ -46,8 +47,7 @@ inline constexpr PrimitiveId id_of = [] {
 /// The descriptor of a primitive, for Graph::append.
 template <class P>
 const Primitive& get() {
-  static const Primitive& p = primitive(id_of<P>);
-  return p;
+  return process_wide([] { return &primitive(id_of<P>); });
 }
 
 }  // namespace calque::primitives

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/fork.h"
+
 namespace calque {
 namespace primitives {
 namespace {
@@ -31,9 +33,7 @@ struct Registry {
 };
 
 const Registry& registry() {
-  // Never destroyed: functions may be traced during static destruction.
-  static const Registry& instance = *new Registry;
-  return instance;
+  return process_wide([] { return new const Registry; });
 }
 
 }  // namespace
@@ -41,11 +41,11 @@ const Registry& registry() {
 const Rules& rules(PrimitiveId id) { return registry().rules[id]; }
 
 PrimitiveId primitive_of(ScalarOp op) {
-  static const std::vector<PrimitiveId>& table = *[] {
+  const std::vector<PrimitiveId>& table = process_wide([] {
     auto* t = new std::vector<PrimitiveId>(static_cast<size_t>(ScalarOp::bitcast) + 1, UINT16_MAX);
     for (PrimitiveId id = 0; id < kPrimitiveCount; ++id) (*t)[static_cast<size_t>(rules(id).scalar_op)] = id;
     return t;
-  }();
+  });
   return table[static_cast<size_t>(op)];
 }
 

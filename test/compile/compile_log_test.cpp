@@ -12,8 +12,8 @@
 #include "calque/calque.h"
 
 #include "compile/executable.h"
+#include "ir/log.h"
 #include "runtime/process/environment.h"
-#include "runtime/process/log.h"
 
 namespace calque {
 namespace {
@@ -26,10 +26,10 @@ using testing::MatchesRegex;
 template <class Call>
 std::string logged(const std::string& words, const Call& call) {
   testing::internal::CaptureStderr();
-  runtime::set_log(words);
+  set_log(words);
   call();
   const std::string text = testing::internal::GetCapturedStderr();
-  runtime::set_log(runtime::environment().log);
+  set_log("warn");
   return text;
 }
 

@@ -60,6 +60,7 @@ struct PartitionTask {
   std::exception_ptr exception = nullptr;
 
   void run() noexcept {
+    const NoForkOfCaller part;
     const DefaultFloatingPointMode mode;
     try {
       inside_llvm([this] { make_object(); });

@@ -79,6 +79,7 @@ void check_runs_here(const TargetInfo& target) {
 }  // namespace
 
 std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options) {
+  const NoFork whole;
   check_runs_here(resolve_target(options.target));
   return inside_llvm([&] {
     Session& session = Session::instance();

@@ -29,7 +29,7 @@ void fail(llvm::Error error, const char* what) {
 
 namespace {
 
-constinit std::mutex session_mutex;
+constinit ForkMutex session_mutex;
 constinit Session* session = nullptr;
 
 }  // namespace

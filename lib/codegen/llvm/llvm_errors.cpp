@@ -21,7 +21,7 @@ namespace {
 constinit thread_local int scopes = 0;
 // Constant-initialized, so that code can be generated while static objects are constructed and destroyed.
 constinit std::once_flag handlers_are_there;
-constinit std::mutex kept_mutex;
+constinit ForkMutex kept_mutex;
 constinit std::atomic<bool> ended{false};
 constinit std::atomic<uint64_t> times_used{0};
 /// Threads that are inside LLVM.

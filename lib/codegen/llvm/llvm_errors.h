@@ -22,6 +22,8 @@
 
 #include "calque/ir/errors.h"
 
+#include "ir/fork.h"
+
 namespace calque::codegen {
 
 //
@@ -43,6 +45,9 @@ class LlvmScope {
   ~LlvmScope();
   LlvmScope(const LlvmScope&) = delete;
   LlvmScope& operator=(const LlvmScope&) = delete;
+
+ private:
+  NoFork whole_;  // LLVM's locks and static objects
 };
 
 /// Runs `work`, which calls LLVM. Fatal errors and failed allocations in it are thrown as CompileError.

@@ -10,6 +10,7 @@
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/llvm_errors.h"
 #include "ir/environment.h"
+#include "ir/fork.h"
 
 namespace calque::codegen {
 
@@ -160,10 +161,10 @@ TargetName name_target(const TargetOptions& options) {
 }
 
 std::string host_description() {
-  static const std::string& host = *new std::string([] {
+  const std::string& host = process_wide([] {
     const TargetName name = host_name();
-    return name.triple + ' ' + name.cpu + ' ' + name.features;
-  }());
+    return new const std::string(name.triple + ' ' + name.cpu + ' ' + name.features);
+  });
   return host + '|' + cpu_of_environment({});
 }
 
@@ -171,14 +172,14 @@ TargetInfo resolve_target(const TargetOptions& options) {
   const std::string chosen = cpu_of_environment(options);
   const std::string& cpu = chosen.empty() ? options.cpu : chosen;
   const std::string origin = chosen.empty() ? "" : "CALQUE_CPU=" + chosen + ": ";
-  static std::mutex& mutex = *new std::mutex;
-  static auto* known = new std::map<std::pair<std::string, std::string>, TargetInfo>;
+  auto& known = process_wide([] { return new std::map<std::pair<std::string, std::string>, TargetInfo>; });
+  static constinit ForkMutex mutex;
   const std::lock_guard lock(mutex);
   const auto key = std::make_pair(cpu, options.triple);
-  auto it = known->find(key);
-  if (it == known->end()) {
+  auto it = known.find(key);
+  if (it == known.end()) {
     TargetInfo made = inside_llvm([&] { return make_target(cpu, options.triple, origin); });
-    it = known->emplace(key, std::move(made)).first;
+    it = known.emplace(key, std::move(made)).first;
   }
   return it->second;
 }

@@ -7,6 +7,7 @@
 #include "calque/jit.h"
 
 #include "frontend/transforms/common.h"
+#include "ir/fork.h"
 #include "transform/autodiff/jvp.h"
 #include "transform/autodiff/linear_parts.h"
 #include "transform/autodiff/vjp.h"
@@ -56,11 +57,14 @@ class LinearMap {
       check(first + i, arguments[i].type(), i, paths, at);
       inputs.push_back(&arguments[i]);
     }
-    std::call_once(once_, [&] {
-      JitOptions options;
-      options.name = name_;
-      compiled_.emplace(graph_, std::move(options), Location());
-    });
+    {
+      const NoFork whole;
+      std::call_once(once_, [&] {
+        JitOptions options;
+        options.name = name_;
+        compiled_.emplace(graph_, std::move(options), Location());
+      });
+    }
     return compiled_->call(inputs);
   }
 

@@ -10,6 +10,7 @@
 
 #include "calque/ir/errors.h"
 
+#include "ir/fork.h"
 #include "ir/text/text.h"
 
 namespace calque {
@@ -36,11 +37,11 @@ struct Hash {
 
 std::string_view intern(std::string_view text) {
   // Never destroyed: static destructors may still use locations.
-  static auto* mutex = new std::mutex;
-  static auto* texts = new std::unordered_set<std::string, Hash, std::equal_to<>>;
-  const std::lock_guard lock(*mutex);
-  const auto known = texts->find(text);
-  return known != texts->end() ? *known : *texts->emplace(text).first;
+  auto& texts = process_wide([] { return new std::unordered_set<std::string, Hash, std::equal_to<>>; });
+  static constinit ForkMutex mutex;
+  const std::lock_guard lock(mutex);
+  const auto known = texts.find(text);
+  return known != texts.end() ? *known : *texts.emplace(text).first;
 }
 
 Attributes::Attributes(std::initializer_list<Attribute> items) {

@@ -13,6 +13,7 @@
 #include "calque/ir/errors.h"
 
 #include "ir/environment.h"
+#include "ir/fork.h"
 #include "xxhash.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -38,22 +39,19 @@ static_assert(sizeof(Storage::Block) <= kHeader);
 std::atomic<const StorageAllocator*> installed_allocator{nullptr};
 
 bool guarded() {
-  static const bool on = is_on("CALQUE_GUARD");
-  return on;
+  return process_wide([] { return new const bool(is_on("CALQUE_GUARD")); });
 }
 
 size_t page_size() {
-  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return size;
+  return process_wide([] { return new const size_t(static_cast<size_t>(sysconf(_SC_PAGESIZE))); });
 }
 
 /// Larger requests fail here: the system overcommits memory and kills programs that use too much.
 size_t host_memory() {
-  static const size_t bytes = [] {
+  return process_wide([] {
     const long pages = sysconf(_SC_PHYS_PAGES);
-    return pages > 0 ? static_cast<size_t>(pages) * page_size() : SIZE_MAX / 2;
-  }();
-  return bytes;
+    return new const size_t(pages > 0 ? static_cast<size_t>(pages) * page_size() : SIZE_MAX / 2);
+  });
 }
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }

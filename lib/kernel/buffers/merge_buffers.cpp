@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "ir/fork.h"
 #include "kernel/ir/walk.h"
 #include "kernel/schedule/schedule.h"
 
@@ -211,7 +212,7 @@ BufferMerger::~BufferMerger() {
 }
 
 const std::vector<BufferMerger::StepId>& BufferMerger::users(int32_t buffer) const {
-  static const std::vector<StepId> none;
+  const auto& none = process_wide([] { return new const std::vector<StepId>; });
   const auto at = users_.find(buffer);
   return at == users_.end() ? none : at->second;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ir/fork.h"
 #include "kernel/buffers/buffer_aliasing.h"
 #include "kernel/buffers/workspace.h"
 #include "kernel/lower/parallel_loops.h"
@@ -33,9 +34,7 @@ std::vector<ProgramPass> all_passes() {
 }  // namespace
 
 std::span<const ProgramPass> program_passes() {
-  // Never destroyed: functions may still be compiled while the program ends.
-  static const auto& passes = *new std::vector<ProgramPass>(all_passes());
-  return passes;
+  return process_wide([] { return new const std::vector<ProgramPass>(all_passes()); });
 }
 
 void run_program_passes(Program& program, std::string_view after, const BuildOptions& options) {

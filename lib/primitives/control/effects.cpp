@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/fork.h"
+
 namespace calque::primitives {
 namespace {
 
@@ -52,7 +54,7 @@ std::string format_arrays(std::string_view format, std::span<const AnyArray> arr
 }
 
 void write_debug_line(const std::string& line) {
-  static std::mutex mutex;
+  static constinit ForkMutex mutex;
   const std::lock_guard lock(mutex);
   std::cout << line + "\n" << std::flush;
 }

@@ -5,14 +5,15 @@
 
 #include "calque/device.h"
 
+#include "ir/fork.h"
 #include "ir/graph/persistent.h"
+#include "ir/log.h"
 #include "runtime/call/donation.h"
 #include "runtime/call/function_state.h"
 #include "runtime/device/device_api.h"
 #include "runtime/memory/array_pool.h"
 #include "runtime/memory/workspace.h"
 #include "runtime/process/environment.h"
-#include "runtime/process/log.h"
 
 namespace calque::detail {
 namespace {
@@ -40,12 +41,11 @@ class SharedTables {
     });
   }
   static SharedTables& one() {
-    static SharedTables& tables = *new SharedTables;  // calls may still run while the program ends
-    return tables;
+    return process_wide([] { return new SharedTables; });
   }
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::unordered_map<const void*, std::shared_ptr<CallTable>> tables_;
 };
 
@@ -71,7 +71,7 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
   entry->runs_directly = runtime::runs_directly(function, *entry);
   const std::string warning =
       function.table->history().add(arguments.words(), [&] { return runtime::signature_parts(site); });
-  if (!warning.empty()) runtime::log().warn("{}: {}{}", function.title(), warning, where_text(function.location));
+  if (!warning.empty()) library_log().warn("{}: {}{}", function.title(), warning, where_text(function.location));
   return entry;
 }
 
@@ -213,16 +213,15 @@ std::shared_ptr<const Executable> executable_of(const detail::FunctionState& fun
                                                 const CompileOptions& options) {
   const Graph& graph = traced.graph;
   if (graph.outputs().empty() && graph.num_equations() == 0) {
-    static const auto& nothing = *new std::shared_ptr<const Executable>(std::make_shared<const Executable>());
-    return nothing;
+    return process_wide([] { return new std::shared_ptr<const Executable>(std::make_shared<const Executable>()); });
   }
   CompileReport report;
   report.equations = graph.num_equations();
   report.trace = traced.seconds;
   report.title = function.title() + where_text(function.location);
   auto executable = find_executable(graph, input_strides(arguments, graph), options, &report);
-  log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
-              report.compiled ? "compiled" : "code was there");
+  library_log().debug("{}: traced {} equations, {}", function.title(), graph.num_equations(),
+                      report.compiled ? "compiled" : "code was there");
   log_compilation(function.title(), report);
   return executable;
 }

@@ -7,6 +7,7 @@
 
 #include <xxhash.h>
 
+#include "ir/fork.h"
 #include "ir/values/storage_identity.h"
 
 namespace calque::runtime {
@@ -14,12 +15,19 @@ namespace {
 
 /// All live tables, for operations on every table.
 struct Tables {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unordered_set<CallTable*> all;
 };
 Tables& tables() {
-  static Tables& one = *new Tables;  // tables may be destroyed while the program ends
-  return one;
+  return process_wide([] {
+    static constinit ForkHooks hooks{.in_child = [] {
+      Waits::forget();
+      std::lock_guard lock(tables().mutex);
+      for (CallTable* table : tables().all) table->forget_other_threads();
+    }};
+    at_fork(hooks);
+    return new Tables;
+  });
 }
 
 /// A host function's type_info lies in the module that contains its code.
@@ -129,7 +137,7 @@ void forget_in_all_tables(const ModuleRange& module) {
   }
   // The last user of an entry would destroy it after its code has been unloaded, so entries in use are leaked. The
   // others are destroyed here.
-  static auto& leaked = *new std::vector<std::shared_ptr<const CallEntry>>;
+  auto& leaked = process_wide([] { return new std::vector<std::shared_ptr<const CallEntry>>; });
   for (const auto& entry : taken) {
     if (entry.use_count() == 1 && !announced(entry.get())) continue;
     std::lock_guard lock(tables().mutex);

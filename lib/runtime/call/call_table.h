@@ -118,6 +118,8 @@ class CallTable {
   size_t bytes() const { return entries_.bytes(); }
   /// Removes every entry and its executable, and resets the counters.
   void clear();
+  /// In the child of a fork.
+  void forget_other_threads() { entries_.forget_other_threads(); }
   /// Moves the entries that refer to the module to `taken`, including retired entries that were still in use.
   void forget(const ModuleRange& module, std::vector<std::shared_ptr<const CallEntry>>& taken);
 
@@ -142,7 +144,7 @@ class CallTable {
   std::atomic<uint64_t> misses_{0};
   FlightCache<Signature, CallEntry, CallEntryBytes> entries_;
   SignatureHistory history_;
-  std::mutex retiring_;
+  ForkMutex retiring_;
   Retired retired_;
   std::unordered_set<const void*> newest_arrays_;  ///< captured by the newest entry; guarded by `retiring_`
 };

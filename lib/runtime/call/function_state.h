@@ -6,6 +6,7 @@
 
 #include "calque/detail/call.h"
 
+#include "ir/fork.h"
 #include "runtime/call/call_table.h"
 
 namespace calque::detail {
@@ -32,7 +33,7 @@ class LoweredState {
   std::vector<runtime::Strides> strides;
   runtime::CompileOptions options;
   std::shared_ptr<runtime::CallEntry> entry;  ///< compile_lowered sets its executable
-  mutable std::once_flag once;
+  mutable ForkMutex compiling;                ///< of `entry`
 };
 
 }  // namespace calque::detail

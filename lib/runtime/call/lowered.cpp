@@ -76,15 +76,21 @@ std::string lowered_ptx(const LoweredState& lowered) {
 }
 
 void compile_lowered(const LoweredState& lowered) {
-  std::call_once(lowered.once, [&] {
-    runtime::CompileReport report;
-    report.equations = lowered.compilable.num_equations();
-    report.trace = lowered.trace_seconds;
-    report.title = lowered.function->title() + where_text(lowered.function->location);
-    lowered.entry->executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
-    runtime::log_compilation(lowered.function->title(), report);
-    lowered.entry->runs_directly = runtime::runs_directly(*lowered.function, *lowered.entry);
-  });
+  {
+    const std::lock_guard lock(lowered.compiling);
+    if (lowered.entry->executable != nullptr) return;
+  }
+  // Threads that come here at once find the same executable.
+  runtime::CompileReport report;
+  report.equations = lowered.compilable.num_equations();
+  report.trace = lowered.trace_seconds;
+  report.title = lowered.function->title() + where_text(lowered.function->location);
+  auto executable = runtime::find_executable(lowered.compilable, lowered.strides, lowered.options, &report);
+  runtime::log_compilation(lowered.function->title(), report);
+  const std::lock_guard lock(lowered.compiling);
+  if (lowered.entry->executable != nullptr) return;
+  lowered.entry->executable = std::move(executable);
+  lowered.entry->runs_directly = runtime::runs_directly(*lowered.function, *lowered.entry);
 }
 
 void call_lowered(const LoweredState& lowered, Arguments& arguments, const CallSite& site, CallResult& result) {

@@ -11,6 +11,8 @@
 
 #include "calque/detail/signature_parts.h"
 
+#include "ir/fork.h"
+
 namespace calque::runtime {
 
 /// A part in which two signatures differ.
@@ -58,7 +60,7 @@ class SignatureHistory {
   std::string count(std::span<const uint64_t> words, const std::vector<detail::SignaturePart>& parts);
   void remember(std::span<const uint64_t> words);
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::vector<std::vector<uint64_t>> recent_;  ///< oldest first
   std::map<Part, int> changes_;
 };

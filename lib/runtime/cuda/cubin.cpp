@@ -1,6 +1,6 @@
 #include "runtime/cuda/cubin.h"
 
-#include "runtime/process/log.h"
+#include "ir/log.h"
 
 namespace calque::runtime {
 
@@ -18,7 +18,7 @@ std::string cubin_of(const cuda::Driver& driver, const std::string& ptx) {
     if (status == cuda::kSuccess) cubin.assign(static_cast<const char*>(code), bytes);
     driver.link_destroy(link);
   }
-  if (status != cuda::kSuccess) log().info("the driver makes no cubin: {}", driver.describe(status));
+  if (status != cuda::kSuccess) library_log().info("the driver makes no cubin: {}", driver.describe(status));
   return cubin;
 }
 

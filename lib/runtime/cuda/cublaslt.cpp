@@ -5,8 +5,8 @@
 
 #include <dlfcn.h>
 
+#include "ir/log.h"
 #include "runtime/cuda/cublaslt_search.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime {
 
@@ -189,11 +189,11 @@ bool ProductLibrary::open() {
   }
   library_ = cublas::first_that_starts(choice, [&](const cublas::Library& library) { return start(library); });
   if (library_ == nullptr) {
-    log().info("{}: no cuBLASLt: products of matrices are computed without it", context_.name());
+    library_log().info("{}: no cuBLASLt: products of matrices are computed without it", context_.name());
     return false;
   }
-  log().info("{}: large products of matrices are computed by cuBLASLt {}", context_.name(),
-             cublas::description(*library_));
+  library_log().info("{}: large products of matrices are computed by cuBLASLt {}", context_.name(),
+                     cublas::description(*library_));
   return true;
 }
 
@@ -224,7 +224,7 @@ std::shared_ptr<const LibraryCall> ProductLibrary::call_for(const LibraryProduct
   if (!open() || !has_workspace()) return nullptr;
   auto call = std::make_shared<LibraryCall>(library_, product, tf32);
   if (!call->choose(handle_, kWorkspaceBytes)) {
-    log().info("cuBLASLt has no algorithm for {}", text_of(product));
+    library_log().info("cuBLASLt has no algorithm for {}", text_of(product));
     return nullptr;
   }
   calls_[key] = call;
@@ -249,7 +249,8 @@ bool ProductLibrary::run(const LibraryCall& call, void* const* addresses, cuda::
   const cublas::Status status = call.run(handle_, addresses, workspace, kWorkspaceBytes, stream);
   if (status == kSuccess) return true;
   if (!call.refused().exchange(true))
-    log().warn("cuBLASLt refuses {} with status {}: it is computed without it", text_of(call.product()), status);
+    library_log().warn("cuBLASLt refuses {} with status {}: it is computed without it", text_of(call.product()),
+                       status);
   return false;
 }
 

@@ -9,8 +9,8 @@
 #include <glob.h>
 
 #include "ir/environment.h"
+#include "ir/log.h"
 #include "runtime/cuda/cublaslt.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime::cublas {
 namespace {
@@ -130,14 +130,14 @@ std::shared_ptr<const Library> first_that_starts(const SearchList& choice,
     if (library == nullptr) {
       // Names that the loader does not find are not logged.
       if (choice.named) {
-        log().warn("CALQUE_LIBCUBLASLT: {}", problem);
+        library_log().warn("CALQUE_LIBCUBLASLT: {}", problem);
       } else if (candidate.path.find('/') != std::string::npos) {
-        log().info("{}", problem);
+        library_log().info("{}", problem);
       }
       continue;
     }
     if (start(*library)) return library;
-    log().warn("cuBLASLt {} does not start; the next one is tried", description(*library));
+    library_log().warn("cuBLASLt {} does not start; the next one is tried", description(*library));
   }
   return nullptr;
 }

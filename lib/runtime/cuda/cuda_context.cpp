@@ -3,9 +3,9 @@
 // created only for work.
 #include "runtime/cuda/cuda_context.h"
 
+#include "ir/log.h"
 #include "runtime/cuda/ptx_support.h"
 #include "runtime/device/device_api.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime {
 
@@ -69,7 +69,7 @@ void CudaContext::open() {
     throw;
   }
   usable_.store(true, std::memory_order_release);
-  log().debug("{}{} has a context", prefix(), name_);
+  library_log().debug("{}{} has a context", prefix(), name_);
 }
 
 void CudaContext::make_streams() {
@@ -148,7 +148,7 @@ CudaContext::Idle::Idle(CudaContext& context) noexcept {
   try {
     context.fail(status, "waiting for it");
   } catch (const std::exception& e) {
-    if (status != cuda::kDeinitialized) log().error("{}", e.what());
+    if (status != cuda::kDeinitialized) library_log().error("{}", e.what());
   }
   driver.exchange_capture_mode(&capture_mode_);
   cuda::Context before = nullptr;

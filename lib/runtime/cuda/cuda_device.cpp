@@ -7,12 +7,13 @@
 #include <xxhash.h>
 
 #include "ir/environment.h"
+#include "ir/fork.h"
+#include "ir/log.h"
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/cuda_events.h"
 #include "runtime/cuda/cuda_program.h"
 #include "runtime/cuda/ptx_support.h"
 #include "runtime/device/device_pool.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime {
 namespace {
@@ -236,27 +237,26 @@ CudaDevices open_cuda_devices(const std::string& library) {
         device = std::make_unique<CudaDevice>(driver, i);
       } catch (const DeviceError& e) {
         problem = e.what();
-        log().info("{}", problem);
+        library_log().info("{}", problem);
       }
       all.devices.push_back(std::move(device));
       all.problems.push_back(std::move(problem));
     }
   } catch (const DeviceError& e) {
     all.problem = e.what();
-    log().info("{}", e.what());
+    library_log().info("{}", e.what());
   }
   return all;
 }
 
 const CudaDevices& cuda_devices() {
-  static const CudaDevices& all = *[] {
+  return process_wide([] {
     const char* const library = variable("CALQUE_LIBCUDA");
     const bool named = library != nullptr && *library != '\0';
     const auto* opened = new CudaDevices(open_cuda_devices(named ? library : "libcuda.so.1"));
     in_use.store(opened, std::memory_order_release);
     return opened;
-  }();
-  return all;
+  });
 }
 
 const CudaDevices* cuda_devices_in_use() { return in_use.load(std::memory_order_acquire); }

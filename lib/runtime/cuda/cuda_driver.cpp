@@ -4,9 +4,10 @@
 #include <atomic>
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include "calque/ir/errors.h"
+
+#include "ir/fork.h"
 
 namespace calque::runtime::cuda {
 namespace {
@@ -15,8 +16,11 @@ std::atomic<bool> forked{false};
 
 /// A forked child has neither the contexts nor the driver's threads.
 void watch_for_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
-  (void)registered;
+  process_wide([] {
+    static constinit ForkHooks hooks{.in_child = [] { forked.store(true); }};
+    at_fork(hooks);
+    return &hooks;
+  });
 }
 
 /// The remedy for a failure, or nothing.

@@ -5,7 +5,7 @@
 
 #include "calque/ir/attribute.h"
 
-#include "runtime/process/log.h"
+#include "ir/log.h"
 
 namespace calque::runtime {
 namespace {
@@ -281,7 +281,7 @@ bool CudaProgram::replay(size_t number, std::span<void* const> buffers, const Ma
   try {
     graph = instance(chain, buffers, commands).graph.get();
   } catch (const DeviceFailure& e) {
-    log().warn("{}; its commands are launched one by one", e.what());
+    library_log().warn("{}; its commands are launched one by one", e.what());
     chain.refused = true;
     chain.instances.clear();
     return false;

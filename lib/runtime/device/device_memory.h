@@ -4,6 +4,7 @@
 
 #include "calque/ir/any_array.h"
 
+#include "ir/fork.h"
 #include "runtime/device/device_api.h"
 
 namespace calque::runtime {
@@ -22,7 +23,7 @@ class ArrayMemory final : public detail::DeviceMemory {
   DeviceApi& api_;
   void* const address_;
   const size_t bytes_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   detail::Storage copy_;
   std::shared_ptr<const Mark> mark_;  ///< the work that a fetch waits for; null: all
 };

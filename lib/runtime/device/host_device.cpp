@@ -7,6 +7,8 @@
 
 #include "calque/device.h"
 
+#include "ir/fork.h"
+
 namespace calque::runtime {
 namespace {
 
@@ -42,8 +44,7 @@ AnyArray HostDevice::put(const AnyArray& array) {
 }  // namespace
 
 DeviceApi& host_device() {
-  static DeviceApi& one = *new HostDevice;
-  return one;
+  return process_wide([] { return new HostDevice; });
 }
 
 }  // namespace calque::runtime

@@ -14,6 +14,7 @@
 
 #include <sys/mman.h>
 
+#include "ir/fork.h"
 #include "ir/values/storage_identity.h"
 
 namespace calque::runtime {
@@ -148,14 +149,13 @@ class Store {
     }
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<Block> blocks_;  // oldest first
   size_t cached_ = 0;
 };
 
 Store& store() {
-  static Store& one = *new Store;
-  return one;
+  return process_wide([] { return new Store; });
 }
 
 /// Eight classes per power of two: at most an eighth of a block is wasted.
@@ -219,11 +219,10 @@ void install_pool() {
   return;
 #endif
 #endif
-  static const bool installed = [] {
+  process_wide([] {
     detail::set_storage_allocator(&kPool);
-    return true;
-  }();
-  (void)installed;
+    return &kPool;
+  });
 }
 
 void trim_pool() {

@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "ir/log.h"
 #include "runtime/process/environment.h"
-#include "runtime/process/log.h"
 
 namespace calque::runtime {
 namespace {
@@ -145,11 +145,10 @@ DiskCache::~DiskCache() = default;
 
 DiskCache* DiskCache::shared() {
   // Never destroyed: functions may still be compiled while the program ends.
-  static DiskCache* const one = [] {
+  return process_wide([] {
     const Environment& e = environment();
-    return e.cache_folder.empty() ? nullptr : new DiskCache(e.cache_folder, e.cache_bytes);
-  }();
-  return one;
+    return new DiskCache*(e.cache_folder.empty() ? nullptr : new DiskCache(e.cache_folder, e.cache_bytes));
+  });
 }
 
 /// Creates the folder and those above it, for the user alone.
@@ -173,7 +172,7 @@ int DiskCache::open_folder(bool create) const {
   ::close(folder);
   static std::atomic<bool> told{false};
   if (!told.exchange(true))
-    log().warn("cache on disk: {} is not used: it belongs to another user, or others may write to it", folder_);
+    library_log().warn("cache on disk: {} is not used: it belongs to another user, or others may write to it", folder_);
   errno = EPERM;
   return -1;
 }
@@ -262,7 +261,8 @@ void DiskCache::store(std::string_view key, std::string_view value) noexcept {
     const std::string_view start(reinterpret_cast<const char*>(&header), sizeof(header));
     if (!folder || !write(folder.get(), name_of(key), start, key, value)) {
       static std::atomic<bool> told{false};
-      if (!told.exchange(true)) log().info("cache on disk: cannot write to {}: {}", folder_, std::strerror(errno));
+      if (!told.exchange(true))
+        library_log().info("cache on disk: cannot write to {}: {}", folder_, std::strerror(errno));
       return;
     }
     constexpr uint64_t kTrimsPerCapacity = 16;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/fork.h"
+
 namespace calque::runtime {
 
 class DiskCache {
@@ -52,7 +54,7 @@ class DiskCache {
 
   std::string folder_;
   uint64_t capacity_;
-  std::mutex mutex_;                   ///< of `untrimmed_`
+  ForkMutex mutex_;                    ///< of `untrimmed_`
   std::optional<uint64_t> untrimmed_;  ///< bytes written since the folder's size was last measured
 };
 

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <string_view>
 
-#include <spdlog/spdlog.h>
 #include <sys/auxv.h>
 
 #include "calque/ir/errors.h"
 
 #include "ir/environment.h"
-#include "runtime/process/log.h"
+#include "ir/fork.h"
+#include "ir/log.h"
 
 namespace calque::runtime {
 namespace {
@@ -21,7 +21,7 @@ bool flag(VariableName name) {
   if (text == nullptr || *text == '\0') return false;
   const std::string_view value(text);
   if (value == "1") return true;
-  if (value != "0") log().warn("{}={} is neither 0 nor 1; taken as 0", name.c_str(), value);
+  if (value != "0") library_log().warn("{}={} is neither 0 nor 1; taken as 0", name.c_str(), value);
   return false;
 }
 
@@ -32,7 +32,7 @@ int number_of_threads() {
   int n = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
   if (error == std::errc() && end == value.data() + value.size() && n >= 1 && n <= 1024) return n;
-  log().warn("CALQUE_NUM_THREADS={} is no number from 1 to 1024; all processors are used", value);
+  library_log().warn("CALQUE_NUM_THREADS={} is no number from 1 to 1024; all processors are used", value);
   return 0;
 }
 
@@ -46,7 +46,8 @@ size_t bytes(VariableName name, size_t otherwise) {
   const std::string_view unit(end, static_cast<size_t>(value.data() + value.size() - end));
   const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
   if (error == std::errc() && shift >= 0 && n <= SIZE_MAX >> shift) return static_cast<size_t>(n) << shift;
-  log().warn("{}={} is no number of bytes such as 64M or 2G; taken as {}M", name.c_str(), value, otherwise >> 20);
+  library_log().warn("{}={} is no number of bytes such as 64M or 2G; taken as {}M", name.c_str(), value,
+                     otherwise >> 20);
   return otherwise;
 }
 
@@ -73,14 +74,13 @@ tier tier_of_environment() {
   const std::string_view value(text);
   if (value == "quick") return tier::quick;
   if (value == "best") return tier::best;
-  if (value != "automatic") log().warn("CALQUE_TIER={} is none of automatic, quick, best; taken as automatic", value);
+  if (value != "automatic")
+    library_log().warn("CALQUE_TIER={} is none of automatic, quick, best; taken as automatic", value);
   return tier::automatic;
 }
 
 Environment read() {
   Environment e;
-  if (const char* text = variable("CALQUE_LOG"); text != nullptr && *text != '\0') e.log = text;
-  set_log(e.log);
   if (const char* text = variable("CALQUE_DUMP"); text != nullptr) e.dump = text;
   e.disable_jit = flag("CALQUE_DISABLE_JIT");
   if (const char* text = variable("CALQUE_DEVICE"); text != nullptr) e.device = text;
@@ -95,7 +95,8 @@ Environment read() {
   if (const char* text = variable("CALQUE_BACKEND"); text != nullptr && *text != '\0') {
     const std::string_view value(text);
     e.reference_backend = value == "reference";
-    if (value != "reference" && value != "cpu") log().warn("CALQUE_BACKEND={} is neither cpu nor reference", value);
+    if (value != "reference" && value != "cpu")
+      library_log().warn("CALQUE_BACKEND={} is neither cpu nor reference", value);
   }
   return e;
 }
@@ -103,8 +104,7 @@ Environment read() {
 }  // namespace
 
 Environment& mutable_environment() {
-  static Environment& environment = *new Environment(read());  // calls may still run while the program ends
-  return environment;
+  return process_wide([] { return new Environment(read()); });
 }
 
 const Environment& environment() { return mutable_environment(); }

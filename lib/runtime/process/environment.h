@@ -8,8 +8,8 @@
 
 namespace calque::runtime {
 
-/// Read once, when the first function is called. CALQUE_VERIFY, CALQUE_CPU and the paths of libraries are used by one
-/// component each, which reads them itself.
+/// Read once, when the first function is called. CALQUE_LOG, CALQUE_VERIFY, CALQUE_CPU and the paths of libraries are
+/// used by one component each, which reads them itself.
 struct Environment {
   bool disable_jit = false;        ///< CALQUE_DISABLE_JIT=1
   bool strict = false;             ///< CALQUE_STRICT=1
@@ -23,7 +23,6 @@ struct Environment {
   calque::tier tier = calque::tier::automatic;  ///< CALQUE_TIER: of functions that do not choose one
   std::string cache_folder;                     ///< CALQUE_CACHE_DIR or its default; empty: off
   uint64_t cache_bytes = uint64_t{1} << 30;     ///< CALQUE_CACHE_SIZE
-  std::string log = "warn";                     ///< CALQUE_LOG
   std::string dump;                             ///< CALQUE_DUMP: a folder; empty: none
 };
 

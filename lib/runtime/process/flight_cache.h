@@ -6,11 +6,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "ir/fork.h"
 #include "runtime/process/lirs.h"
 
 namespace calque::runtime {
@@ -45,6 +47,12 @@ class Waits {
     std::lock_guard lock(all.mutex_);
     all.waits_.erase(std::this_thread::get_id());
   }
+  /// In the child of a fork, where no other thread waits.
+  static void forget() {
+    Waits& all = one();
+    std::lock_guard lock(all.mutex_);
+    all.waits_.clear();
+  }
   /// The value of the slot has been made or has failed: no thread waits for it any more, even if some are yet to wake.
   static void landed(const void* slot) {
     Waits& all = one();
@@ -58,10 +66,9 @@ class Waits {
     std::thread::id maker;
   };
   static Waits& one() {
-    static Waits& all = *new Waits;  // calls may still run while the program ends
-    return all;
+    return process_wide([] { return new Waits; });
   }
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::unordered_map<std::thread::id, Wait> waits_;
 };
 
@@ -204,6 +211,19 @@ class FlightCache {
     }
     forget();  // after the loop: it may unlink any slot
   }
+  /// In the child of a fork: no thread makes what the others were making, and none waits for it.
+  void forget_other_threads() {
+    std::lock_guard lock(mutex_);
+    new (&ready_) std::condition_variable_any;  // a thread may have been about to wait
+    for (auto slot = slots_.begin(); slot != slots_.end();) {
+      const auto at = slot++;
+      at->awaited = false;
+      if (!at->in_flight || at->maker == std::this_thread::get_id()) continue;
+      policy_.remove(*at);
+      unlink(at);
+    }
+    forget();
+  }
   /// The values, most recently used first.
   std::vector<Pointer> values() const {
     std::lock_guard lock(mutex_);
@@ -275,8 +295,8 @@ class FlightCache {
     }
   }
 
-  mutable std::mutex mutex_;
-  std::condition_variable ready_;
+  mutable ForkMutex mutex_;
+  std::condition_variable_any ready_;
   Slots slots_;  // most recently used first
   std::unordered_multimap<uint64_t, typename Slots::iterator> index_;
   Lirs policy_;

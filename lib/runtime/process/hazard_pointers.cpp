@@ -15,6 +15,7 @@
 #include <unistd.h>
 #endif
 
+#include "ir/fork.h"
 #include "ir/thread_end.h"
 
 namespace calque::runtime {
@@ -35,8 +36,10 @@ std::atomic<Record*> records{nullptr};
 #if defined(__linux__) && !defined(CALQUE_THREAD_SANITIZER)  // ThreadSanitizer does not know membarrier
 bool membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 bool enable_asymmetric_fences() {
-  static const bool enabled =
-      membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  const bool enabled = process_wide([] {
+    return new const bool(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+                          membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+  });
   Record::asymmetric.store(enabled, std::memory_order_relaxed);
   return enabled;
 }

@@ -1,7 +1,11 @@
 // Chunks begin at multiples of the grain. How many consecutive chunks a thread takes at once does not affect results.
+//
+// A child of fork() does not have oneTBB's threads, and finds its locks as these and others held them. If the parent
+// has used oneTBB, the child therefore never calls it: its chunks run on the calling thread.
 #include "runtime/process/parallel.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,12 +18,27 @@
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
+#include "ir/fork.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/happens_before.h"
 
 namespace calque::runtime {
 
 namespace {
+
+constinit std::atomic<bool> uses_threads{false};    ///< this process, or one that it was forked from
+constinit std::atomic<bool> has_no_threads{false};  ///< forked from one that did
+
+/// Whether oneTBB may be called, which is then going to be.
+bool may_use_threads() {
+  if (has_no_threads.load(std::memory_order_relaxed)) return false;
+  if (!uses_threads.load(std::memory_order_relaxed)) [[unlikely]] {
+    static constinit ForkHooks hooks{.in_child = [] { has_no_threads.store(true, std::memory_order_relaxed); }};
+    const NoFork whole;
+    if (!uses_threads.exchange(true)) at_fork(hooks);
+  }
+  return true;
+}
 
 using Body = void (*)(void* environment, int64_t begin, int64_t end);
 
@@ -70,7 +89,7 @@ void parallel_for(void*, int64_t count, int64_t grain, Body body, void* record) 
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   const int threads = environment().num_threads;
-  if (count <= grain || threads == 1) return body(record, 0, count);
+  if (count <= grain || threads == 1 || !may_use_threads()) return body(record, 0, count);
   if (threads == 0) return run_chunks(count, grain, body, record);
   // If the arena is full, another caller's thread runs the chunks of this one while this one waits.
   static char entered, left;
@@ -87,7 +106,7 @@ int32_t num_threads(void*) noexcept { return num_threads(); }
 
 int num_threads() {
   const int threads = environment().num_threads;
-  return threads > 0 ? threads : tbb::this_task_arena::max_concurrency();
+  return threads > 0 ? threads : may_use_threads() ? tbb::this_task_arena::max_concurrency() : 1;
 }
 
 }  // namespace calque::runtime

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ir/fork.h"
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define CALQUE_FIBER_ASAN
@@ -165,11 +167,10 @@ void Fiber::leave() {
 namespace {
 
 struct FiberPool {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<std::unique_ptr<Fiber>> idle;
   static FiberPool& instance() {
-    static auto* pool = new FiberPool;
-    return *pool;
+    return process_wide([] { return new FiberPool; });
   }
 };
 

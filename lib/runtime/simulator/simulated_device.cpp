@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "ir/fork.h"
 #include "runtime/simulator/simulator.h"
 
 namespace calque::runtime {
@@ -68,8 +69,7 @@ void SimulatedDevice::launch(const LoadedProgram& program, int32_t kernel, void*
 }  // namespace
 
 KernelDevice& simulated_device() {
-  static KernelDevice& one = *new SimulatedDevice;
-  return one;
+  return process_wide([] { return new SimulatedDevice; });
 }
 
 }  // namespace calque::runtime

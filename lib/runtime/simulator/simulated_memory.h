@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include "ir/fork.h"
+
 namespace calque::runtime {
 
 class SimulatedMemory {
@@ -44,7 +46,7 @@ class SimulatedMemory {
   using Blocks = std::map<uintptr_t, Block>;
   void forget_oldest();
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   Blocks blocks_;
   std::deque<uintptr_t> released_;  ///< oldest first
   size_t released_bytes_ = 0, live_bytes_ = 0;

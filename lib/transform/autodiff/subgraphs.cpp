@@ -1,5 +1,6 @@
 #include "transform/autodiff/subgraphs.h"
 
+#include "ir/fork.h"
 #include "transform/autodiff/dependence.h"
 
 namespace calque::transform {
@@ -30,8 +31,7 @@ class Transforms final : public SubgraphTransforms {
 }  // namespace
 
 const SubgraphTransforms& subgraph_transforms() {
-  static const Transforms& transforms = *new Transforms;  // functions may still be traced while the program ends
-  return transforms;
+  return process_wide([] { return new const Transforms; });
 }
 
 }  // namespace calque::transform

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ir/environment.h"
+#include "ir/fork.h"
 #include "transform/simplify/eliminate_common_subexpressions.h"
 #include "transform/simplify/eliminate_dead_code.h"
 #include "transform/simplify/fold_constants.h"
@@ -40,8 +41,7 @@ const Pass& find_pass(std::string_view name) {
 
 bool verification_enabled() {
 #ifdef NDEBUG
-  static const bool on = is_on("CALQUE_VERIFY");
-  return on;
+  return process_wide([] { return new const bool(is_on("CALQUE_VERIFY")); });
 #else
   return true;
 #endif
