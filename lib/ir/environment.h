@@ -1,7 +1,9 @@
 #pragma once
 // All environment variables that the library reads, in one table, and the only functions that read them. `calque info`
 // prints the table; a test compares it with docs/environment.md.
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace calque {
 
@@ -61,5 +63,13 @@ class VariableName {
 const char* variable(VariableName name);
 /// Whether the value is 1.
 bool is_on(VariableName name);
+
+/// A variable that is set, looks like one of the library's, and is none.
+struct UnknownVariable {
+  std::string name;
+  std::string_view nearest;  ///< the one that may have been meant; may be empty
+};
+/// Variables that begin with CALQUE_ and are not in the table. CALQUE_TEST_... are those of the library's own tests.
+std::vector<UnknownVariable> unknown_variables();
 
 }  // namespace calque

@@ -54,12 +54,14 @@ class Builder {
   Value capture(Handle h, Location at);
   Location locate_elsewhere(Location at);
   void evaluate(const Equation& e);
+  void warn_of_many_equations(Location at);
   void set_value(Value v, AnyArray array);
 
   uint64_t id_;
   Builder* parent_;
   int depth_;
   bool eager_;
+  bool is_loop_body_, uses_loops_ = false;
   bool warned_ = false;
   Location last_;                 // the last user line, here or in an enclosing trace; persistent
   const char* last_name_ = "";    // its file name as the operation passed it

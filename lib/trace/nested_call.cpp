@@ -92,6 +92,12 @@ NestedCall::NestedCall(const void* function, std::string_view name, const Locati
 
 NestedCall::~NestedCall() { innermost_call = caller_; }
 
+std::string traced_function(std::string_view graph) {
+  const NestedCall* const call = innermost_call;
+  if (call == nullptr) return graph.empty() ? "trace" : std::string(graph);
+  return title(call->name_) + (call->name_.empty() ? where_text(call->location_) : std::string());
+}
+
 std::string endless_recursion() {
   // Functions that were made anew in each call, such as derivatives, are skipped.
   for (const NestedCall* at = innermost_call; at != nullptr; at = at->caller_) {

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <iostream>
-
-#include <spdlog/spdlog.h>
 
 #include "calque/detail/leaf_view.h"
+#include "calque/detail/nested_call.h"
 
+#include "ir/log.h"
 #include "ir/text/text.h"
 #include "ir/values/storage_identity.h"
 #include "primitives/list.h"
@@ -65,21 +64,6 @@ void check_rank(std::string_view operation, const Type& type, Location at) {
     return;
   throw ShapeError(std::string(operation) + ": arrays have at most " + std::to_string(kMaxRank) + " dimensions, got " +
                    std::to_string(type.shape.size()) + where_text(user_location(at)));
-}
-
-constinit bool logger_is_gone = false;
-
-/// Logs through the program's default logger, or to stderr once static destruction has ended that logger.
-void warn(const std::string& text) {
-  static const struct Watch {
-    Watch() { (void)spdlog::default_logger_raw(); }  // made before, so destroyed after this
-    ~Watch() { logger_is_gone = true; }
-  } watch;
-  if (logger_is_gone) {
-    std::cerr << text << '\n';
-  } else {
-    spdlog::warn(text);
-  }
 }
 
 [[noreturn]] void throw_leaked(Handle h, Location at) {
@@ -243,6 +227,7 @@ Builder::Builder(std::string_view name, std::span<const Type> inputs, const Trac
       parent_(parent),
       depth_(parent == nullptr ? 0 : parent->depth_ + 1),
       eager_(options.eager),
+      is_loop_body_(options.loop_body),
       num_inputs_(inputs.size()),
       paths_(options.paths.begin(), options.paths.end()) {
   if (parent != nullptr) {
@@ -282,14 +267,21 @@ Equation& Builder::record(const Primitive& primitive, ValueList operands, Attrib
   for (Value v : e.results()) check_rank(primitive.name, graph_.type(v), at);
   const bool suppressed = quiet_traces > 0 && primitive.id == primitives::id_of<primitives::DebugPrint>;
   if (eager_ && !suppressed) evaluate(e);
-  if (graph_.num_equations() > kManyEquations && !warned_) {
-    warned_ = true;
-    warn("calque: the trace of '" + graph_.name() + "' has recorded more than " + std::to_string(kManyEquations) +
-         " equations" + where_text(at) +
-         "; a matrix of tracers or a long loop in C++ records one equation per scalar operation: use matmul and array "
-         "operations, fori_loop or scan");
-  }
+  uses_loops_ |=
+      primitive.id == primitives::id_of<primitives::While> || primitive.id == primitives::id_of<primitives::Scan>;
+  if (graph_.num_equations() > kManyEquations && !warned_ && !eager_) warn_of_many_equations(at);
   return e;
+}
+
+void Builder::warn_of_many_equations(Location at) {
+  warned_ = true;
+  bool loops = false;
+  for (const Builder* b = this; b != nullptr; b = b->parent_) loops |= b->is_loop_body_ || b->uses_loops_;
+  library_log().warn(
+      "{}: the trace has recorded more than {} equations{}; a matrix of tracers {}records one equation per scalar "
+      "operation: use matmul and array operations{}",
+      traced_function(graph_.name()), kManyEquations, where_text(user_location(at)),
+      loops ? "" : "or a long loop in C++ ", loops ? "" : ", fori_loop or scan");
 }
 
 Value Builder::literal(const Literal& element, const Type& type) {

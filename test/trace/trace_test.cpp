@@ -4,11 +4,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
+#include "calque/control.h"
 #include "calque/elementwise.h"
+#include "calque/jit.h"
 
+#include "ir/log.h"
 #include "support/trace_eval.h"
 #include "trace/builder.h"
 
@@ -340,26 +341,61 @@ TEST(Eager, AnOrdinaryTraceInsideHasNoValues) {
       options);
 }
 
+/// What is written to standard error; nothing may go to standard output.
+template <class Call>
+std::string logged(const Call& call) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  call();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  return testing::internal::GetCapturedStderr();
+}
+
+constexpr int kMany = 100'050;
+
+Tracer<float> many_sums(Tracer<float> y) {
+  for (int i = 0; i < kMany; ++i) y = y + y;
+  return y;
+}
+
 TEST(Trace, WarnsOnceOfVeryManyEquations) {
-  std::ostringstream log;
-  const auto before = spdlog::default_logger();
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_st>(log)));
-  const auto start = std::chrono::steady_clock::now();
   const Type types[] = {kScalar};
-  constexpr int kCount = 100'050;
-  detail::trace_graph("many", types, [](std::span<const Handle> x, Handles& out) {
-    Tracer<float> y(x[0]);
-    for (int i = 0; i < kCount; ++i) y = y + y;
-    out.push_back(y.handle());
+  const auto start = std::chrono::steady_clock::now();
+  const std::string text = logged([&] {
+    detail::trace_graph("many", types, [](std::span<const Handle> x, Handles& out) {
+      out.push_back(many_sums(Tracer<float>(x[0])).handle());
+    });
   });
   const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
-  spdlog::set_default_logger(before);
-  const std::string text = log.str();
-  EXPECT_THAT(text, HasSubstr("matmul"));
-  EXPECT_THAT(text, HasSubstr("trace_test.cpp:"));
-  EXPECT_EQ(text.find("equations"), text.rfind("equations", text.size())) << text;
-  std::cout << "tracing one scalar operation, canonical order included: " << time.count() / kCount << " ns\n";
+  EXPECT_THAT(text,
+              testing::MatchesRegex(
+                  "calque: warning: many: the trace has recorded more than 100000 equations "
+                  "\\(trace_test.cpp:[0-9]+\\); a matrix of tracers or a long loop in C\\+\\+ records one equation "
+                  "per scalar operation: use matmul and array operations, fori_loop or scan\n"));
+  std::cout << "tracing one scalar operation, canonical order included: " << time.count() / kMany << " ns\n";
+}
+
+TEST(Trace, WarningNamesTheFunctionOrItsLine) {
+  const auto x = spec<float>({});
+  EXPECT_THAT(logged([&] { jit(many_sums, {.name = "sums"}).trace(x); }), HasSubstr("warning: sums: the trace has"));
+  EXPECT_THAT(logged([&] { jit([](auto v) { return many_sums(v); }).trace(x); }),
+              testing::ContainsRegex("warning: jit \\(trace_test.cpp:[0-9]+\\): the trace has recorded"));
+}
+
+TEST(Trace, WarningAdvisesNoLoopWhereThereIsOne) {
+  const auto in_loop = [](auto v) { return fori_loop(0, 3, [](auto, auto c) { return many_sums(c); }, v); };
+  const auto beside_loop = [](auto v) { return many_sums(fori_loop(0, 3, [](auto, auto c) { return c * 2.0f; }, v)); };
+  for (const std::string& text : {logged([&] { jit(in_loop).trace(spec<float>({})); }),
+                                  logged([&] { jit(beside_loop).trace(spec<float>({})); })}) {
+    EXPECT_THAT(text, HasSubstr("a matrix of tracers records one equation per scalar operation: use matmul"));
+    EXPECT_EQ(text.find("fori_loop"), std::string::npos) << text;
+  }
+}
+
+TEST(Trace, WarningsObeyTheLogLevel) {
+  set_log("error");
+  EXPECT_EQ(logged([&] { jit(many_sums).trace(spec<float>({})); }), "");
+  set_log("warn");
 }
 
 }  // namespace

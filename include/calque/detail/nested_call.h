@@ -19,6 +19,7 @@ class NestedCall {
 
  private:
   friend std::string endless_recursion();
+  friend std::string traced_function(std::string_view graph);
   const NestedCall* previous() const;
   std::string recursion() const;
 
@@ -32,5 +33,9 @@ class NestedCall {
 /// "f: the function calls itself through g ...", if the calls of this thread that are nested most deeply are those of a
 /// recursion; else empty.
 std::string endless_recursion();
+
+/// The innermost function that is being traced on this thread, as `step`, or as `jit (model.cpp:42)` if it has no name;
+/// outside of functions the name of the graph.
+std::string traced_function(std::string_view graph);
 
 }  // namespace calque::detail

@@ -18,6 +18,8 @@ struct TraceOptions {
   std::span<const AnyArray> values;
   /// Paths of the inputs in the caller's arguments, for messages: "argument 0 .w[1]". May be empty.
   std::span<const std::string> paths;
+  /// The body of a loop, for advice in messages.
+  bool loop_body = false;
 };
 
 struct TraceResult {

@@ -9,6 +9,8 @@
 namespace calque::detail {
 namespace {
 
+const TraceOptions kLoopBody{.eager = false, .values = {}, .paths = {}, .loop_body = true};
+
 Handles concatenated(std::span<const Handle> a, std::span<const Handle> b) {
   Handles all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
@@ -70,9 +72,9 @@ Handles while_named(std::string_view operation, const TraceBody& condition, cons
   const ops::Site s{operation, site.location};
   if (runs_eagerly(operation, site)) return while_eagerly(s, condition, body, initial, site, per_element, num_internal);
   const std::vector<Type> types = types_of(initial);
-  TraceResult cond = trace_graph("condition", types, condition);
+  TraceResult cond = trace_graph("condition", types, condition, kLoopBody);
   check_condition(s, cond.graph.output_types(), types, per_element);
-  TraceResult step = trace_graph("body", types, body);
+  TraceResult step = trace_graph("body", types, body, kLoopBody);
   check_carry(operation, types, step.graph.output_types(), site, num_internal);
   TraceResult* one[] = {&cond};
   const Handles cond_consts = unify_captures(one, /*captures_first=*/true);
@@ -162,7 +164,7 @@ Handles scan_named(std::string_view operation, const TraceBody& body, std::span<
   const std::vector<Type> carry_types = types;
   types.insert(types.end(), slices.begin(), slices.end());
   if (eager) return scan_eagerly(s, body, carry, xs, length, parameters.reverse, types, site, num_internal);
-  TraceResult step = trace_graph("body", types, body);
+  TraceResult step = trace_graph("body", types, body, kLoopBody);
   std::vector<Type> out = step.graph.output_types();
   if (out.size() > carry.size()) out.resize(carry.size());
   check_carry(operation, carry_types, out, site, num_internal);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <sys/auxv.h>
 
 #include "calque/ir/errors.h"
@@ -80,6 +81,10 @@ tier tier_of_environment() {
 }
 
 Environment read() {
+  for (const auto& [name, nearest] : unknown_variables()) {
+    library_log().warn("{} is none of the library's variables and has no effect{}", name,
+                       nearest.empty() ? "" : fmt::format("; {} is one", nearest));
+  }
   Environment e;
   if (const char* text = variable("CALQUE_DUMP"); text != nullptr) e.dump = text;
   e.disable_jit = flag("CALQUE_DISABLE_JIT");
