@@ -110,6 +110,12 @@ int print_after(const Source& source, const LowerOptions& options) {
   return 0;
 }
 
+/// Whether or not what is printed depends on them: a misspelled name is told.
+void check_target(const LowerOptions& options) {
+  if (!options.cpu.empty() || !options.triple.empty()) codegen::target_description({options.cpu, options.triple});
+  if (!options.arch.empty()) codegen::check_arch(options.arch);
+}
+
 std::string plan_text(const kernel::Program& program) {
   std::ostringstream out;
   out << program;
@@ -119,6 +125,7 @@ std::string plan_text(const kernel::Program& program) {
 }  // namespace
 
 int lower(const LowerOptions& options) {
+  check_target(options);
   if (options.print_passes) return print_passes(options);
   if (options.file.empty()) throw Error("lower: expected a file");
   if (options.emit == "dot") {

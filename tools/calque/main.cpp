@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "calque/checks.h"
 #include "calque/commands.h"
 #include "calque/device.h"
 #include "calque/ir/errors.h"
@@ -19,18 +20,20 @@
 namespace calque::cli {
 namespace {
 
-/// Validates the value of --device.
-const CLI::Validator device_name(
-    [](std::string& text) -> std::string {
-      if (text == "reference") return {};
-      try {
-        parse_device(text);
-        return {};
-      } catch (const DeviceError&) {
-        return text + " is none of reference, cpu, gpu_sim, gpu, gpu:N";
-      }
-    },
-    "reference, cpu, gpu_sim, gpu, gpu:N");
+/// Validates the value of --device, which may also be the reference evaluator.
+CLI::Validator device_name(bool reference) {
+  const std::string names = std::string(reference ? "reference, " : "") + "cpu, gpu_sim, gpu, gpu:N";
+  const auto check = [reference, names](std::string& text) -> std::string {
+    if (reference && text == "reference") return {};
+    try {
+      parse_device(text);
+      return {};
+    } catch (const DeviceError&) {
+      return "'" + text + "' is none of " + names;
+    }
+  };
+  return CLI::Validator(check, names);
+}
 
 /// Values from the command line, by option name.
 using OptionValues = std::map<std::string, std::vector<std::string>>;
@@ -66,18 +69,23 @@ void add_opt(CLI::App& app, int& status) {
   command
       ->add_option("--pass", (*values)["pass"],
                    "Passes, separated by commas. They and the transformations run in the order in which they are given")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(not_empty);
   for (const TransformationFlag& t : transformation_flags()) {
     const std::string name = std::string("--") + t.name;
     const std::string alone = *t.value == '\0' ? "" : "{" + std::string(t.value) + "}";
     command->add_flag(name + alone, (*values)[t.name], t.doc)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
-  command->add_flag("--kernel", options->kernel,
-                    "The file holds kernels or a program, as --print-after shows it, not a graph");
-  command->add_option("--cpu", options->cpu,
-                      "With --kernel: LLVM's name of the CPU for which passes choose; this machine's when absent");
+  CLI::Option* kernel = command->add_flag(
+      "--kernel", options->kernel, "The file holds kernels or a program, as --print-after shows it, not a graph");
+  command
+      ->add_option("--cpu", options->cpu,
+                   "With --kernel: LLVM's name of the CPU for which passes choose; this machine's when absent")
+      ->needs(kernel)
+      ->check(not_empty);
   command->add_flag("--table", options->table, "Print a table in place of the text form");
-  command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
+  command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent")
+      ->check(writable_file);
   command->footer("Passes:" + list_of_passes());
   command->callback([command, options, values, &status] {
     options->steps = in_order(*command, *values);
@@ -89,14 +97,23 @@ void add_run(CLI::App& app, int& status) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Runs a text graph on numbers of a seed, or from files");
   command->add_option("file", options->file, "The graph (.jaxpr); - is standard input")->required();
-  command->add_option("--device", options->device, "Where it runs")->check(device_name)->capture_default_str();
+  command->add_option("--device", options->device, "Where it runs")->check(device_name(true))->capture_default_str();
   command->add_option("--input", options->inputs, "NumPy files (.npy) for the first inputs, separated by commas")
-      ->delimiter(',');
-  command->add_option("--seed", options->seed, "What the other inputs are drawn from")->capture_default_str();
-  command->add_flag("--check", options->check, "Compare the results with the reference evaluator's");
-  command->add_option("--rtol", options->rtol,
-                      "Relative tolerance of --check, in place of one for the coarsest rounding that may differ");
-  command->add_option("--atol", options->atol, "Absolute tolerance of --check");
+      ->delimiter(',')
+      ->check(not_empty);
+  command->add_option("--seed", options->seed, "What the other inputs are drawn from")
+      ->check(whole_number(0, UINT64_MAX))
+      ->capture_default_str();
+  CLI::Option* check =
+      command->add_flag("--check", options->check, "Compare the results with the reference evaluator's");
+  command
+      ->add_option("--rtol", options->rtol,
+                   "Relative tolerance of --check, in place of one for the coarsest rounding that may differ")
+      ->needs(check)
+      ->check(finite_number(false));
+  command->add_option("--atol", options->atol, "Absolute tolerance of --check")
+      ->needs(check)
+      ->check(finite_number(false));
   command->add_flag("--time", options->time, "Print how long it takes to compile and to run");
   command->add_flag("--quiet", options->quiet, "Do not print the results");
   CLI::Option* strict = command->add_flag("--strict", options->compile.strict, "Compile without contraction");
@@ -118,19 +135,24 @@ void add_lower(CLI::App& app, int& status) {
   command
       ->add_option("--print-after", options->print_after,
                    "In place of --emit: the graph, plan, kernels, program or module after this pass")
-      ->excludes(emit);
-  command->add_option("--from", options->from,
-                      "The file is what --print-after printed of this pass, a graph or a program: the passes after it "
-                      "run");
+      ->excludes(emit)
+      ->check(not_empty);
+  command
+      ->add_option("--from", options->from,
+                   "The file is what --print-after printed of this pass, a graph or a program: the passes after it run")
+      ->check(not_empty);
   command->add_flag("--print-passes", options->print_passes,
                     "List the passes from a graph to code for --device, in order");
-  command->add_option("--cpu", options->cpu, "LLVM's name of the CPU; this machine's when absent");
+  command->add_option("--cpu", options->cpu, "LLVM's name of the CPU; this machine's when absent")->check(not_empty);
   command->add_option("--device", options->device, "cpu, or gpu for what a GPU gets")
-      ->check(device_name)
+      ->check(device_name(false))
       ->capture_default_str();
-  command->add_option("--arch", options->arch, "Of PTX: sm_80 to sm_90a; the GPU's own, or sm_80, when absent");
-  command->add_option("--triple", options->triple, "LLVM's target triple; this machine's when absent");
-  command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent");
+  command->add_option("--arch", options->arch, "Of PTX: sm_80 to sm_90a; the GPU's own, or sm_80, when absent")
+      ->check(not_empty);
+  command->add_option("--triple", options->triple, "LLVM's target triple; this machine's when absent")
+      ->check(not_empty);
+  command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent")
+      ->check(writable_file);
   command->add_flag("--strict", options->compile.strict, "Compile without contraction");
   command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math");
   command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero");
@@ -140,10 +162,10 @@ void add_lower(CLI::App& app, int& status) {
 void add_conformance(CLI::App& app, int& status) {
   auto options = std::make_shared<ConformanceOptions>();
   CLI::App* command = app.add_subcommand("conformance", "Evaluates conformance cases and compares their results");
-  command->add_option("--device", options->device, "Where cases run")->check(device_name)->capture_default_str();
-  command->add_option("--only", options->only, "Run only the cases whose id contains this text");
-  command->add_option("--id", options->id, "Run only the case of this id");
-  command->add_option("--jobs", options->jobs, "Cases that run at once")->check(CLI::Range(1, 1024));
+  command->add_option("--device", options->device, "Where cases run")->check(device_name(true))->capture_default_str();
+  command->add_option("--only", options->only, "Run only the cases whose id contains this text")->check(not_empty);
+  command->add_option("--id", options->id, "Run only the case of this id")->check(not_empty);
+  command->add_option("--jobs", options->jobs, "Cases that run at once")->check(whole_number(1, 1024));
   command->add_flag("--graphs", options->show_graphs, "Print the graph of every case that gives a wrong result");
   command->add_option("files", options->files, "Files of cases, one JSON object a line (.jsonl)")->required();
   command->callback([options, &status] { status = conformance(*options); });
@@ -171,33 +193,53 @@ void add_bench(CLI::App& app, int& status) {
       "bench", "Runs the benchmark programs; prints a table, writes their figures (JSON) and a page (HTML)");
   auto options = std::make_shared<BenchOptions>();
   command->add_option("case", options->cases, "cases to run (default: all)");
-  command->add_option("--programs", options->programs, "folder of the programs bench_CASE");
-  command->add_option("--json", options->json, "figures (default: DATE-cpu.json)");
-  command->add_option("--html", options->page, "page (default: DATE-cpu.html)");
-  command->add_option("--merge", options->merge,
-                      "figures of rivals in other processes (tools/python/rivals.py, gpu_rivals.py)");
-  command->add_option("--from", options->from,
-                      "runs nothing, reports the figures of this file (with --device: of devices)");
-  command->add_option("--pass", options->arguments, "an argument for the programs, such as --benchmark_repetitions=3");
+  command->add_option("--programs", options->programs, "folder of the programs bench_CASE")
+      ->check(CLI::ExistingDirectory);
+  command->add_option("--json", options->json, "figures (default: DATE-cpu.json)")->check(writable_file);
+  command->add_option("--html", options->page, "page (default: DATE-cpu.html)")->check(writable_file);
   command
-      ->add_option("--device", options->on_devices.devices,
-                   "compares devices, the first with the others (cpu,gpu), on built-in cases or on files of graphs")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(device_name);
-  command->add_option("--largest", options->on_devices.largest,
-                      "with --device: elements of the largest arrays of a sweep");
+      ->add_option("--merge", options->merge,
+                   "figures of rivals in other processes (tools/python/rivals.py, gpu_rivals.py)")
+      ->check(CLI::ExistingFile);
+  command
+      ->add_option("--from", options->from,
+                   "runs nothing, reports the figures of this file (with --device: of devices)")
+      ->check(CLI::ExistingFile);
+  command->add_option("--pass", options->arguments, "an argument for the programs, such as --benchmark_repetitions=3");
+  CLI::Option* device = command->add_option(
+      "--device", options->on_devices.devices,
+      "compares devices, the first with the others (cpu,gpu), on built-in cases or on files of graphs");
+  device->delimiter(',')->allow_extra_args(false)->check(device_name(false));
+  constexpr uint64_t kMostElements = INT64_MAX;
+  command
+      ->add_option("--largest", options->on_devices.largest, "with --device: elements of the largest arrays of a sweep")
+      ->needs(device)
+      ->check(whole_number(1, kMostElements));
   command->add_option("--elements", options->on_devices.sizes, "with --device: sizes (1024,...) in place of a sweep")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check([](const std::string& text) {
-        const bool is_count = text.find_first_not_of("0123456789") == std::string::npos &&
-                              text.find_first_not_of('0') != std::string::npos;
-        return is_count ? std::string() : "a size is a whole number above 0, got " + text;
-      });
-  command->add_option("--seconds", options->on_devices.seconds, "with --device: of measuring each figure");
+      ->needs(device)
+      ->check(whole_number(1, kMostElements));
+  command->add_option("--seconds", options->on_devices.seconds, "with --device: of measuring each figure")
+      ->needs(device)
+      ->check(finite_number(true));
   command->add_flag("--list", options->list, "prints the names of the cases");
   command->callback([options, &status] { status = bench(*options); });
+}
+
+/// Throws for a command that does not exist: CLI11 would only say that the arguments were not expected.
+void check_command(CLI::App& app, int argc, char** argv, int at = 1) {
+  if (at >= argc || *argv[at] == '-' || app.get_subcommands({}).empty()) return;
+  std::vector<std::string_view> names;
+  for (CLI::App* command : app.get_subcommands({})) {
+    if (command->check_name(argv[at])) return check_command(*command, argc, argv, at + 1);
+    names.push_back(command->get_name());
+  }
+  std::string all;
+  for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
+  throw CLI::ExtrasError(
+      "there is no command '" + std::string(argv[at]) + "'" + suggestion(argv[at], names) + "; the commands are " + all,
+      CLI::ExitCodes::ExtrasError);
 }
 
 }  // namespace
@@ -216,6 +258,7 @@ int main(int argc, char** argv) {
   add_cache(app, status);
   add_bench(app, status);
   try {
+    check_command(app, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e);

@@ -188,6 +188,7 @@ int opt_kernels(const OptOptions& options) {
     if (kernel::find_cpu_pass(name) == nullptr) kernel::find_kernel_pass(name);  // throws if there is none
   codegen::CodegenOptions code;
   code.target.cpu = options.cpu;
+  codegen::target_description(code.target);  // throws for a CPU that does not exist, whatever the passes
   std::vector<kernel::Kernel> kernels;
   try {
     kernels = kernel::parse_kernels(text);

@@ -7,6 +7,7 @@
 
 #include "calque/ir/errors.h"
 
+#include "codegen/gpu/device_code.h"
 #include "codegen/gpu/device_passes.h"
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/contract_products.h"
@@ -88,6 +89,8 @@ TargetInfo ptx_target(const std::string& arch, bool many_parameters) {
   }
   throw CompileError("compile: kernels are made for " + known + ", not for " + arch);
 }
+
+void check_arch(const std::string& arch) { ptx_target(arch); }
 
 // As in the CPU's back end: LLVM is called only once the object has an owner.
 std::unique_ptr<DeviceBackend> DeviceBackend::make(const TargetInfo& info) {

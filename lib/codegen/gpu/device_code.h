@@ -112,6 +112,9 @@ struct SimulatedObject {
   DeviceFunctions functions;
 };
 
+/// Throws CompileError if no kernels can be made for the architecture, such as sm_90.
+void check_arch(const std::string& arch);
+
 /// Throws CompileError.
 SimulatedObject compile_simulated_object(const kernel::Program& program, const DeviceOptions& options);
 /// Links an object that was compiled for this processor. Initializes no code generator. Throws CompileError.

@@ -156,8 +156,8 @@ Json measure(const BenchOptions& options) {
 }
 
 /// Adds rivals and writes all files. Returns 1 when a case failed.
-int finish_devices(Json all, const BenchOptions& options, const fs::path& figures) {
-  for (const std::string& path : options.merge) merge_device_rivals(all, read_json(path));
+int finish_devices(Json all, const BenchOptions& options, const std::vector<Json>& rivals, const fs::path& figures) {
+  for (const Json& figures_of_rivals : rivals) merge_device_rivals(all, figures_of_rivals);
   std::cout << '\n';
   write(figures, all.dump(1) + "\n");
   write(options.page.empty() ? fs::path(all.value("date", today()) + "-devices.html") : fs::path(options.page),
@@ -167,13 +167,13 @@ int finish_devices(Json all, const BenchOptions& options, const fs::path& figure
 }
 
 /// Adds rivals to device figures that were measured before.
-int merge_into_devices(const BenchOptions& options) {
-  return finish_devices(read_json(options.from), options,
+int merge_into_devices(const BenchOptions& options, const std::vector<Json>& rivals) {
+  return finish_devices(read_json(options.from), options, rivals,
                         options.json.empty() ? fs::path(options.from) : fs::path(options.json));
 }
 
 /// Cases are built-in names or graph files.
-int compare_devices(BenchOptions options) {
+int compare_devices(BenchOptions options, const std::vector<Json>& rivals) {
   const std::vector<std::string> known = device_cases();
   for (const std::string& name : options.cases) {
     const bool is_case = std::find(known.begin(), known.end(), name) != known.end();
@@ -198,21 +198,23 @@ int compare_devices(BenchOptions options) {
   };
   const Json measured = bench_devices(
       options.on_devices, [&](const Json& part) { replace_file(figures, with(part, false).dump(1) + "\n"); });
-  return finish_devices(with(measured, true), options, figures);
+  return finish_devices(with(measured, true), options, rivals, figures);
 }
 
 }  // namespace
 
 int bench(const BenchOptions& options) {
+  std::vector<Json> rivals;  // read first: measuring takes long
+  for (const std::string& path : options.merge) rivals.push_back(read_json(path));
   if (!options.on_devices.devices.empty()) {
-    return options.from.empty() ? compare_devices(options) : merge_into_devices(options);
+    return options.from.empty() ? compare_devices(options, rivals) : merge_into_devices(options, rivals);
   }
   if (options.list) {
     for (const std::string& name : known_cases(program_folder(options))) std::cout << name << '\n';
     return 0;
   }
   Json all = options.from.empty() ? measure(options) : read_json(options.from);
-  for (const std::string& path : options.merge) merge_rivals(all, read_json(path));
+  for (Json& figures : rivals) merge_rivals(all, std::move(figures));
   std::cout << '\n' << bench_table(bench_rows(all)) << '\n';
   const std::string stem = all.value("date", today()) + "-cpu";
   if (options.from.empty() || !options.merge.empty())

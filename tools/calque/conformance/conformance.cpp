@@ -1,5 +1,6 @@
 // `calque conformance`: traces, runs and compares every case of the files. A case fails with the text of its error; it
 // is unsupported only for a reason given by why_unsupported_case or the device.
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -211,6 +212,11 @@ int conformance(const ConformanceOptions& options) {
         for (size_t k = next++; k < lines.size(); k = next++) outcomes[k] = judge(lines[k], options);
       });
     }
+  }
+  if (std::ranges::all_of(outcomes, [](const Outcome& o) { return o.id.empty(); })) {
+    if (!options.id.empty()) throw Error("conformance: no case has the id " + options.id);
+    if (!options.only.empty()) throw Error("conformance: no case has '" + options.only + "' in its id");
+    throw Error("conformance: the files hold no cases");
   }
   Counts all;
   std::map<const std::string*, Counts> of_file;
