@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/code_image.h"
+#include "codegen/codegen_watch.h"
 #include "ir/pass_log.h"
 #include "kernel/ir/program.h"
 #include "kernel/schedule_cpu/target_limits.h"
@@ -81,6 +82,8 @@ struct CodegenOptions {
   std::optional<std::vector<DType>> scalar_arguments = std::nullopt;
   /// Of the compilation; may be null.
   PassLog* log = nullptr;
+  /// May be null.
+  CodegenWatch* watch = nullptr;
   /// Where `compile` puts a copy of the code before linking; may be null.
   CodeImage* image = nullptr;
 };

@@ -13,12 +13,12 @@
 #include <system_error>
 #include <thread>
 
-#include <signal.h>
-
 #include "calque/ir/errors.h"
 #include "calque/tier.h"
 
+#include "compile/quiet_thread.h"
 #include "compile/stored_code.h"
+#include "compile/watchdog.h"
 #include "ir/floating_point_mode.h"
 #include "ir/fork.h"
 #include "ir/log.h"
@@ -57,22 +57,6 @@ void optimize(const Pending& pending) {
   log_compilation(pending.title + " (optimized in the background)", report);
 }
 
-/// During its lifetime the calling thread, and threads that it starts, receive no signals.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t saved_;
-};
-
 class BackgroundCompiler {
  public:
   // Never destroyed: calls may still run while the program ends.
@@ -109,6 +93,7 @@ class BackgroundCompiler {
   static constexpr auto kLinger = std::chrono::seconds(2);
 
   BackgroundCompiler() {
+    compile_watchdog();  // its hook runs first in the child, where this one starts a thread
     static constinit ForkHooks hooks{.before = [] { instance().before_fork(); },
                                      .in_parent = [] { instance().after_fork_in_parent(); },
                                      .in_child = [] { instance().after_fork_in_child(); }};
@@ -120,10 +105,7 @@ class BackgroundCompiler {
     changed_.notify_all();
     if (has_thread_) return;
     try {
-      const BlockedSignals blocked;  // the user's handlers run on the user's threads
-      std::thread thread([this] { run(); });
-      thread_ = thread.get_id();
-      thread.detach();
+      thread_ = start_quiet_thread([this] { run(); });
       has_thread_ = true;
     } catch (const std::system_error& e) {
       library_log().warn("no thread to optimize code on: {}", e.what());

@@ -7,6 +7,7 @@
 
 #include "compile/compiler.h"
 #include "compile/stored_code.h"
+#include "compile/watchdog.h"
 #include "ir/fork.h"
 #include "ir/log.h"
 #include "ir/stopwatch.h"
@@ -117,6 +118,7 @@ codegen::DeviceOptions device_code_options(const CompileOptions& options) {
                               .flush_subnormals = options.flush_subnormals || options.fast_math};
   code.arch = api.arch();
   code.newest_ptx = api.newest_ptx();
+  code.watch = compile_watchdog();
   return code;
 }
 

@@ -9,6 +9,7 @@
 #include "compile/background.h"
 #include "compile/compiler.h"
 #include "compile/stored_code.h"
+#include "compile/watchdog.h"
 #include "ir/fork.h"
 #include "ir/log.h"
 #include "ir/stopwatch.h"
@@ -73,6 +74,7 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options) {
   o.fast_math = options.fast_math;
   o.flush_subnormals = options.flush_subnormals || options.fast_math;
   o.sanitize = environment().sanitize;
+  o.watch = compile_watchdog();
   return o;
 }
 

@@ -58,7 +58,7 @@ emit/scalar_instructions;emit/kernel_emitter;emit/branches;emit/buffer_access"
             "loops;emit/non_temporal;emit/interleave;emit/runtime_calls;loops/accumulators;loops/pairwise;loops/reduction;\
 loops/columns;loops/scan;loops/loops;cpu/vector_memory"
             "products;cpu/cpu_emitter;cpu/emit_contraction;cpu/packing;cpu/entry;cpu/entry_steps;cpu/scalar_entry;\
-llvm/flush_mode;llvm/split_masks;llvm/function_attributes"
+llvm/flush_mode;llvm/split_masks;llvm/function_attributes;llvm/watched"
             "backends;jit/backend;jit/compilation;jit/compile;jit/optimization_level"
             "linker;jit/session;jit/math_library;llvm/llvm_errors;llvm/target"
             "passes;llvm/contract_products;llvm/rounding_fences;llvm/masks;cpu/inline_kernel;cpu/outline;cpu/partition_module"

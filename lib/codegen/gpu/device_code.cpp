@@ -10,6 +10,7 @@
 #include "codegen/gpu/device_module.h"
 #include "codegen/llvm/flush_mode.h"
 #include "codegen/llvm/module_pass.h"
+#include "codegen/llvm/watched.h"
 #include "kernel/buffers/call_sites.h"
 
 namespace calque::codegen {
@@ -74,6 +75,7 @@ LlvmOwned<DeviceModule> emit_device_module(const kernel::Program& program, const
   llvm::raw_string_ostream out(text);
   if (llvm::verifyModule(*device->module, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
 #endif
+  const Watched watched(options.watch, *device->module);
   run_on(*device->module, options.log, kOptimizeLlvm, [&] { backend.optimize(*device->module); });
   return device;
 }
@@ -92,6 +94,7 @@ PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& opti
   return inside_llvm([&] {
     const BorrowedDeviceBackend backend(target_of(program, options));
     const auto device = emit_device_module(program, options, *backend);
+    const Watched watched(options.watch, *device->module);
     Stopwatch stopwatch;
     PtxProgram made = finish_ptx(*device, *backend);
     if (options.log != nullptr)
@@ -115,6 +118,7 @@ SimulatedObject compile_simulated_object(const kernel::Program& program, const D
   return inside_llvm([&] {
     const BorrowedDeviceBackend backend(target_of(program, options));
     const auto device = emit_device_module(program, options, *backend);
+    const Watched watched(options.watch, *device->module);
     Stopwatch stopwatch;
     SimulatedObject made = finish_simulated(*device);
     if (options.log != nullptr) options.log->add(kMachineCode, stopwatch.lap());

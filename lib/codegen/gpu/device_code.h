@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/codegen_watch.h"
 #include "ir/pass_log.h"
 #include "kernel/ir/program.h"
 
@@ -20,7 +21,8 @@ struct DeviceOptions {
   int newest_ptx = 0;             ///< newest PTX that the driver accepts: 84 is 8.4; 0: any
   /// Conversion between f16 and f32 is one instruction: true on every GPU, not on every host of the simulator.
   bool half_conversion = true;
-  PassLog* log = nullptr;  ///< of the compilation; may be null
+  PassLog* log = nullptr;         ///< of the compilation; may be null
+  CodegenWatch* watch = nullptr;  ///< may be null
 };
 
 /// How many buffers a kernel may have at planning, so that drivers of the options' PTX version accept it.

@@ -10,6 +10,7 @@
 #include "codegen/jit/math_library.h"
 #include "codegen/jit/optimization_level.h"
 #include "codegen/llvm/module_pass.h"
+#include "codegen/llvm/watched.h"
 #include "codegen/scalar/math_functions.h"
 #include "ir/floating_point_mode.h"
 #include "ir/stopwatch.h"
@@ -78,6 +79,7 @@ struct PartitionTask {
     const LlvmOwned<llvm::Module> module(read_partition(text, *context));
     const BorrowedBackend backend(target, options.sanitize);
     log.add(kPartition, stopwatch.lap());
+    const Watched watched(options.watch, *module);
     run_on(*module, &log, kOptimizeLlvm, [&] { backend->optimize(*module); });
     object = emit_object(backend, *module, log, level_for(*module, options));
   }
@@ -116,6 +118,7 @@ llvm::Module& Compilation::optimized() {
 }
 
 Object Compilation::emit(llvm::CodeGenFileType type) {
+  const Watched watched(options_.watch, module_);
   optimized();
   const llvm::CodeGenOptLevel level = level_for(module_, options_);
   if (type == llvm::CodeGenFileType::ObjectFile) return emit_object(backend_, module_, log_, level);
@@ -125,6 +128,7 @@ Object Compilation::emit(llvm::CodeGenFileType type) {
 Session::Libraries Compilation::libraries(Session& session) {
   Stopwatch stopwatch;
   auto found = session.math().libraries_for(module_, target_, options_, [&](llvm::Module& functions) {
+    const Watched watched(options_.watch, functions);
     backend_->optimize(functions);
     return backend_->emit(functions, llvm::CodeGenFileType::ObjectFile, llvm::CodeGenOptLevel::Default);
   });
@@ -135,6 +139,7 @@ Session::Libraries Compilation::libraries(Session& session) {
 std::vector<Object> Compilation::objects() {
   const Partitions partitions = partition_functions(module_);
   if (partitions.size() > 1) return objects_of(partitions);
+  const Watched watched(options_.watch, module_);
   optimized();
   std::vector<Object> one;
   one.push_back(emit_object(backend_, module_, log_, level_for(module_, options_)));
