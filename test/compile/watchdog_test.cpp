@@ -1,7 +1,6 @@
 // What takes too long to compile is reported, at doubling intervals, without a thread that stays.
 #include "compile/watchdog.h"
 
-#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -103,7 +102,6 @@ TEST(Watchdog, IsSharedByThreads) {
 TEST(Watchdog, GoesOnInTheChildOfAFork) {
   if (test::kThreadSanitizer) GTEST_SKIP() << "starts threads after a fork of several";
   Watchdog watchdog(kLimit, &record);
-  std::atomic<bool> stop = false;
   const auto mine = watchdog.begin("mine");
   Watchdog::Ticket other = 0;
   std::thread thread([&] { other = watchdog.begin("other"); });
