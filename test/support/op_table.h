@@ -146,6 +146,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Signbit, &cases::elementwise<1>>(kReal | kBool),
     row<primitives::Diagonal, &cases::diagonal>(kAny),
     row<primitives::Sinc, &cases::elementwise<1>>(kFloat),
+    row<primitives::StrongMul, &cases::elementwise<2>>(kFloat),
     row<primitives::Captured, &cases::captured>(kAny),
 };
 

@@ -260,6 +260,10 @@ TEST(Corners, SecondDerivativesOfDistancesAreZeroAtZero) {
                 return ops::norm(ops::stack(both, 0, kHere), {}, false, kHere);
               }),
               ElementsAre(0, 0));
+  // Their squares are smooth.
+  EXPECT_THAT(second([](auto in) { return ops::square(ops::hypot(in[0], in[1], kHere), kHere); }), ElementsAre(2, 0));
+  EXPECT_THAT(second([](auto in) { return ops::square(ops::abs(ops::complex(in[0], in[1], kHere), kHere), kHere); }),
+              ElementsAre(2, 0));
 }
 
 TEST(Corners, BitsOfTheSameTypeAreTheNumber) {

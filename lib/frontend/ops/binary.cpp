@@ -165,6 +165,10 @@ Handle add(const Operand& x, const Operand& y, Location at) {
 Handle multiply(const Operand& x, const Operand& y, Location at) {
   const Site s{"multiply", at};
   Handle r;
+  if (x.kind() == Operand::Kind::tracer && y.kind() == Operand::Kind::tracer && x.handle().value == y.handle().value &&
+      x.handle().trace == y.handle().trace) {
+    if (const auto square = square_of_distance(x.handle(), s)) return *square;
+  }
   if (record_plain<prim::Mul>(x, y, s, r)) return r;
   const Pair p = promote_operands(x, y, s);
   return is_bool(p.dtype) ? emit<prim::And>(s, {p.x, p.y}) : emit<prim::Mul>(s, {p.x, p.y});
@@ -235,7 +239,7 @@ Handle pow(const Operand& x, const Operand& y, Location at) {
   const Pair p = promote_operands(x, y, s);
   if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
   // x * x equals the correctly rounded power, and its derivative has no logarithm.
-  if (y.kind() == Operand::Kind::weak && y.weak().real == 2) return emit<prim::Mul>(s, {p.x, p.x});
+  if (y.kind() == Operand::Kind::weak && y.weak().real == 2) return multiply(p.x, p.x, at);
   return emit<prim::Pow>(s, {p.x, p.y});
 }
 

@@ -2,6 +2,7 @@
 // What the type-erased functions share: a call site for messages, promotion at run time, broadcasting, and the emission
 // of one primitive. Values are handles of the innermost trace; types are copied, since recording moves the graph's own.
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,6 +73,9 @@ Handle slice_axis(Handle x, int axis, int64_t start, int64_t limit, int64_t stri
 Handle select(Handle condition, Handle x, Handle y, const Site& site);
 /// Throws ShapeError for an axis that is out of range and for equal axes.
 Handle diagonal(Handle x, int64_t offset, int axis1, int axis2, const Site& site);
+
+/// v * v of a distance v (the result of norm, hypot, or abs of a complex number), as a sum of squares.
+std::optional<Handle> square_of_distance(Handle v, const Site& site);
 
 // ---- axes
 

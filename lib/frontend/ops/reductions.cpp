@@ -171,13 +171,17 @@ Handle logsumexp(const Operand& x, const Axes& axes, bool keepdims, Location at)
     const Handle empty = reduce<prim::ReduceMax>(r.x, r, keepdims, s);
     return splat(-__builtin_inf(), {result, shape(empty)}, s);
   }
-  // An infinite maximum is not subtracted: inf - inf is NaN.
-  const Handle top = emit<prim::StopGradient>(s, {reduce<prim::ReduceMax>(r.x, r, true, s)});
-  const Handle shift = where(isfinite(top, at), top, lit(0.0), at);
+  // Where the maximum is infinite or NaN it is the result, whose derivative is in equal parts that of the terms that
+  // equal it. Elsewhere the formula holds for any number that is subtracted, so the maximum counts as a constant.
+  const Handle top = reduce<prim::ReduceMax>(r.x, r, true, s);
+  const Handle finite = isfinite(top, at);
+  const Handle shift = where(finite, emit<prim::StopGradient>(s, {top}), lit(0.0), at);
   const Handle shifted = emit<prim::Sub>(s, {r.x, broadcast(shift, r.type.shape, s)});
-  const Handle sum = reduce<prim::ReduceSum>(emit<prim::Exp>(s, {shifted}), r, keepdims, s);
-  const Handle back = keepdims ? shift : reshape(shift, shape(sum), s);
-  return convert(emit<prim::Add>(s, {emit<prim::Log>(s, {sum}), back}), result, s);
+  const Handle exponent = where(finite, shifted, lit(0.0), at);
+  const Handle sum = reduce<prim::ReduceSum>(emit<prim::Exp>(s, {exponent}), r, keepdims, s);
+  const auto reduced = [&](Handle v) { return keepdims ? v : reshape(v, shape(sum), s); };
+  const Handle y = emit<prim::Add>(s, {emit<prim::Log>(s, {sum}), reduced(shift)});
+  return convert(select(reduced(finite), y, reduced(top), s), result, s);
 }
 
 // ---- along one axis

@@ -149,6 +149,7 @@ Term round(Term x) { return unary(id_of<Round>, x); }
 Term copysign(Term x, Term y) { return binary(id_of<Copysign>, x, y); }
 Term sqrt(Term x) { return unary(id_of<Sqrt>, x); }
 Term rsqrt(Term x) { return unary(id_of<Rsqrt>, x); }
+Term strong_mul(Term x, Term y) { return binary(id_of<StrongMul>, x, y); }
 Term pow(Term x, Term y) { return binary(id_of<Pow>, x, y); }
 Term exp(Term x) { return unary(id_of<Exp>, x); }
 Term log(Term x) { return unary(id_of<Log>, x); }
@@ -166,8 +167,13 @@ Term trigamma(Term x) {
                                    5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
   const Term negative = x < constant(x, 0);
   const Term a = select(negative, 1.0 - x, x);
-  Term sum = 1.0 / (a * a);
-  for (int k = 1; k < kSteps; ++k) sum = sum + 1.0 / ((a + k) * (a + k));
+  // Reciprocals are squared, which vanish where squares overflow.
+  const auto reciprocal_square = [](Term v) {
+    const Term reciprocal = 1.0 / v;
+    return reciprocal * reciprocal;
+  };
+  Term sum = reciprocal_square(a);
+  for (int k = 1; k < kSteps; ++k) sum = sum + reciprocal_square(a + k);
   const Term r = 1.0 / (a + kSteps), rr = r * r;
   Term series = constant(x, kBernoulli[7]);
   for (int k = 7; k-- > 0;) series = series * rr + kBernoulli[k];

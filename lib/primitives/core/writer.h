@@ -102,6 +102,8 @@ Term copysign(Term x, Term y);
 Term sqrt(Term x);
 Term rsqrt(Term x);
 Term pow(Term x, Term y);
+/// x * y, and x where x is 0, whatever y is.
+Term strong_mul(Term x, Term y);
 Term exp(Term x);
 Term log(Term x);
 Term sin(Term x);

@@ -230,6 +230,29 @@ struct Copysign : Elementwise<Copysign, 2, kFloat> {
   }
 };
 
+/// Forward and reverse mode of functions of several operands some of whose partial derivatives are not finite where the
+/// value is: a zero tangent or cotangent hides them. Bilinear for finite y.
+struct StrongMul : Elementwise<StrongMul, 2, kFloat> {
+  static constexpr std::string_view name = "strong_mul";
+  static constexpr std::string_view doc = "x * y, and x where x is 0: also for infinite and NaN y";
+  static ScalarTerm compose(ScalarTerm x, ScalarTerm y) {
+    return apply(ScalarOp::select, {apply(ScalarOp::eq, {x, constant(x, 0)}), x, apply(ScalarOp::mul, {x, y})});
+  }
+  template <class T>
+  static T element(T x, T y) {
+    return x == T{0} ? x : x * y;
+  }
+  static Term tangent(int i, Term t, Term x, Term y, Term) { return i == 0 ? strong_mul(t, y) : strong_mul(x, t); }
+  static void transpose(Transposition& t) {
+    if (t.linear(0) && t.linear(1)) refuse(t.equation, NotLinear::reason);
+    if (t.linear(0)) {
+      t.add(0, strong_mul(t.cotangent(), t.operand(1)));
+    } else {
+      t.add(1, strong_mul(t.operand(0), t.cotangent()));
+    }
+  }
+};
+
 struct Fma : Elementwise<Fma, 3, kFloat> {
   static constexpr std::string_view name = "fma";
   static constexpr std::string_view doc =
@@ -269,18 +292,19 @@ struct Pow : MathFunction<Pow, 2, kReal> {
   }
   /// With respect to x: y x^(y-1), zero for y = 0. With respect to y: x^y log(x), zero for x = 0. At y = 0 the first is
   /// written (y / x) x^y, whose derivatives with respect to x are zeros (also where x^(y-1) overflows and for NaN) and
-  /// with respect to y is 1 / x. Both powers are of x, so that they share its logarithm.
+  /// with respect to y is 1 / x. Both powers are of x, so that they share its logarithm. Where the power is finite
+  /// either may be infinite or NaN (the second below zero), so a zero tangent takes no part in it.
   static Term tangent(int i, Term t, Term x, Term y, Term z) {
     if (i == 0) {
       const Term power = pow(x, select(y == 0.0, constant(y, 1), y - 1.0));
       const Term divisor = select(abs(x) > constant(x, 0), x, constant(x, 1));
-      return t * select(y == 0.0, (y / divisor) * z, y * power);
+      return strong_mul(t, select(y == 0.0, (y / divisor) * z, strong_mul(y, power)));
     }
-    return t * (log(nonzero(x)) * z);
+    return strong_mul(t, strong_mul(z, log(nonzero(x))));
   }
 };
 
 using ArithmeticList = TypeList<Neg, Abs, Sign, Floor, Ceil, Trunc, Round, RoundHalfAway, Sqrt, Add, Sub, Mul, Div, Rem,
-                                Max, Min, Copysign, Fma, Clamp, Pow>;
+                                Max, Min, Copysign, Fma, Clamp, Pow, StrongMul>;
 
 }  // namespace calque::primitives

@@ -71,7 +71,7 @@ CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative
               t * trigamma(x));
 
 CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C", std::atan2(x, y),
-              i == 0 ? t * (y / (x * x + y * y)) : -(t * (x / (x * x + y * y))));
+              i == 0 ? strong_mul(t, y / (x * x + y * y)) : -strong_mul(t, x / (x * x + y * y)));
 CALQUE_MATH_2(Hypot, "hypot", "sqrt(x^2 + y^2) without overflow; inf if either is infinite", std::hypot(x, y),
               t * select(z == 0.0, constant(z, 0), (i == 0 ? x : y) / nonzero(z)));
 CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x / y, ties to even",

@@ -61,6 +61,18 @@ Result simplify_mul(Rewriter& rewriter, const PendingEquation& pending, bool is_
   return std::nullopt;
 }
 
+Result simplify_strong_mul(Rewriter& rewriter, const PendingEquation& pending) {
+  const Value x = pending.operands[0], y = pending.operands[1];
+  if (!rewriter.graph().is_literal(x)) {
+    // strong_mul(x, 1) = x
+    if (is_number(rewriter, y, 1)) return x;
+    return std::nullopt;
+  }
+  // strong_mul(0, y) = 0, strong_mul(c, y) = c * y for other numbers c
+  if (is_number(rewriter, x, 0) || is_negative_zero(rewriter, x)) return x;
+  return rewriter.emit<Mul>({x, y});
+}
+
 Result simplify_div(Rewriter& rewriter, const PendingEquation& pending, bool is_float) {
   const Value x = pending.operands[0], c = pending.operands[1];
   // x / 1 = x
@@ -98,6 +110,8 @@ std::optional<Value> simplify_arithmetic(Rewriter& rewriter, const PendingEquati
       return simplify_sub(rewriter, pending, is_float);
     case id_of<Mul>:
       return simplify_mul(rewriter, pending, is_float);
+    case id_of<StrongMul>:
+      return simplify_strong_mul(rewriter, pending);
     case id_of<Div>:
       return simplify_div(rewriter, pending, is_float);
     case id_of<Abs>:
