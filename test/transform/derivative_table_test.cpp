@@ -1,7 +1,9 @@
 // Derivatives of orders 1 to 3 against values by mpmath, at points where formulas often fail: ties, zeros, integers,
-// neighbours of poles, large arguments (data/derivatives.txt, made by tools/python/derivative_table.py).
+// neighbours of poles, large arguments (data/derivatives.txt, made by tools/python/derivative_table.py); and near the
+// ends of the ranges of the dtypes (data/derivative_ranges.txt, made by tools/python/derivative_range_table.py).
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -33,9 +35,9 @@ struct Row {
 /// By function and by orders: the points.
 using Table = std::map<std::string, std::map<Orders, std::vector<Row>>>;
 
-Table read_table() {
+Table read_table(const std::string& name) {
   Table table;
-  std::ifstream file(source_file("test/transform/data/derivatives.txt"));
+  std::ifstream file(source_file("test/transform/data/" + name));
   std::map<std::pair<std::string, Point>, double> scales;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -45,9 +47,9 @@ Table read_table() {
     Orders orders;
     for (std::istringstream list(orders_text); std::getline(list, word, ',');) orders.push_back(std::stoi(word));
     Row row;
-    while (in >> word && word != "=") row.point.push_back(std::stod(word));
+    while (in >> word && word != "=") row.point.push_back(std::strtod(word.c_str(), nullptr));
     in >> word;
-    row.derivative = std::stod(word);
+    row.derivative = std::strtod(word.c_str(), nullptr);  // stod refuses subnormal numbers
     double& scale = scales[{function, row.point}];
     scale = std::max(scale, std::abs(row.derivative));
     table[function][orders].push_back(row);
@@ -163,15 +165,22 @@ std::string text(const Row& row, const Orders& orders) {
   return out.str();
 }
 
-/// The rows whose points are representable in T and whose derivatives are in its range.
+/// The rows whose points are representable in T.
 template <Elem T>
-std::vector<Row> rows_of(const std::vector<Row>& rows) {
+std::vector<Row> representable_rows(const std::vector<Row>& rows) {
   std::vector<Row> kept;
   std::ranges::copy_if(rows, std::back_inserter(kept), [](const Row& row) {
     const auto is_representable = [](double x) { return static_cast<double>(static_cast<T>(x)) == x; };
-    return std::ranges::all_of(row.point, is_representable) &&
-           row.scale < static_cast<double>(std::numeric_limits<T>::max());
+    return std::ranges::all_of(row.point, is_representable);
   });
+  return kept;
+}
+
+/// Those whose derivatives are in T's range, too.
+template <Elem T>
+std::vector<Row> rows_of(const std::vector<Row>& rows) {
+  std::vector<Row> kept = representable_rows<T>(rows);
+  std::erase_if(kept, [](const Row& row) { return !(row.scale < static_cast<double>(std::numeric_limits<T>::max())); });
   return kept;
 }
 
@@ -201,7 +210,7 @@ void check(const std::string& name, const Orders& orders, const std::vector<Row>
 template <Elem T>
 void check_all(const std::string& modes, Tolerance tolerance, int max_order = 3) {
   int count = 0;
-  for (const auto& [name, all] : read_table()) {
+  for (const auto& [name, all] : read_table("derivatives.txt")) {
     ASSERT_TRUE(functions().contains(name)) << name;
     for (const auto& [orders, rows] : all) {
       const std::vector<Row> exact = rows_of<T>(rows);
@@ -213,6 +222,37 @@ void check_all(const std::string& modes, Tolerance tolerance, int max_order = 3)
   EXPECT_GT(count, 300);
 }
 
+/// At the ends of the ranges: within `epsilons` and a few of the least subnormal numbers.
+template <Elem T>
+void check_ranges(const std::string& modes, double epsilons) {
+  int count = 0;
+  const auto greatest = static_cast<double>(std::numeric_limits<T>::max());
+  const double relative = epsilons * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const auto least = static_cast<double>(std::numeric_limits<T>::denorm_min());
+  for (const auto& [name, all] : read_table("derivative_ranges.txt")) {
+    ASSERT_TRUE(functions().contains(name)) << name;
+    if (sizeof(T) == 2 && name.starts_with("complex")) continue;
+    for (const auto& [orders, table] : all) {
+      std::vector<Row> rows = representable_rows<T>(table);
+      std::erase_if(rows, [&](const Row& row) { return std::abs(row.derivative) > greatest; });
+      if (rows.empty()) continue;
+      const std::vector<AnyArray> x = operands_of<T>(rows);
+      const Graph g =
+          trace(types_of(x), [&](std::span<const Handle> in) { return Handles{functions().at(name)(in)}; }).graph;
+      const std::vector<T> got = elements<T>(reference::evaluate(derivative(g, orders, modes), x)[0]);
+      const std::vector<T> values = elements<T>(reference::evaluate(g, x)[0]);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        if (!std::isfinite(static_cast<double>(values[i]))) continue;
+        const double want = rows[i].derivative, is = static_cast<double>(got[i]);
+        EXPECT_TRUE(std::abs(is - want) <= relative * std::abs(want) + 4 * least)
+            << name << " " << text(rows[i], orders) << " in " << modes << ": got " << is << ", want " << want;
+        ++count;
+      }
+    }
+  }
+  EXPECT_GT(count, 100);
+}
+
 constexpr Tolerance kDouble{1e-10, 1e-14}, kSingle{1e-4, 1e-5};
 
 TEST(DerivativeTable, HoldsInForwardMode) { check_all<double>("fff", kDouble); }
@@ -221,6 +261,23 @@ TEST(DerivativeTable, HoldsInReverseModeOfForwardMode) { check_all<double>("frf"
 TEST(DerivativeTable, HoldsInForwardModeOfReverseMode) { check_all<double>("rfr", kDouble); }
 // Third derivatives of some formulas cancel: they keep half of the digits that f64 has.
 TEST(DerivativeTable, HoldsInF32ToTheSecondOrder) { check_all<float>("rfr", kSingle, 2); }
+
+TEST(DerivativeRanges, HoldInF64) {
+  check_ranges<double>("ff", 32);
+  check_ranges<double>("rr", 32);
+}
+TEST(DerivativeRanges, HoldInF32) {
+  check_ranges<float>("ff", 32);
+  check_ranges<float>("rr", 32);
+}
+TEST(DerivativeRanges, HoldInF16) {
+  check_ranges<float16>("ff", 16);
+  check_ranges<float16>("rr", 16);
+}
+TEST(DerivativeRanges, HoldInBf16) {
+  check_ranges<bfloat16>("ff", 16);
+  check_ranges<bfloat16>("rr", 16);
+}
 
 }  // namespace
 }  // namespace calque::test

@@ -1,12 +1,58 @@
 #pragma once
 // Transcendental and special functions. The reference computes them in a wider type and rounds once, which is correctly
 // rounded in all but extremely few cases; generated code uses the functions of lib/math.
+#include <cmath>
 #include <numbers>
 
 #include "primitives/core/rule.h"
 #include "primitives/elementwise/special.h"
 
 namespace calque::primitives {
+
+// Derivatives are written so that no intermediate value leaves the range of the dtype, 16-bit floats included, where
+// the derivative itself is in it.
+
+/// A power of two, 1 for ordinary sizes, which brings the squares of numbers of that size into the range. Scaling costs
+/// less than a division.
+inline Term scale_of_squares(Term size, bool also_of_small = false) {
+  struct Exponents {
+    int large, down, small, up;
+  };
+  Exponents e{60, 66, -50, 80};
+  if (element_dtype(size) == DType::f64) e = {500, 530, -450, 600};
+  if (element_dtype(size) == DType::f16) e = {7, 9, -5, 10};
+  const auto power = [&](int exponent) { return constant(size, std::ldexp(1.0, exponent)); };
+  const Term scale = also_of_small ? select(size < power(e.small), power(e.up), power(0)) : power(0);
+  return select(size > power(e.large), power(-e.down), scale);
+}
+
+/// 1 / (x^2 + 1)
+inline Term one_over_square_plus_one(Term x) {
+  const Term scale = scale_of_squares(abs(x)), scaled = x * scale;
+  return scale / (scaled * scaled + scale * scale) * scale;
+}
+
+/// 1 / sqrt(x^2 + 1)
+inline Term rsqrt_of_square_plus_one(Term x) {
+  const Term scale = scale_of_squares(abs(x)), scaled = x * scale;
+  return rsqrt(scaled * scaled + scale * scale) * scale;
+}
+
+/// 1 / sqrt(x^2 - 1) of positive x
+inline Term rsqrt_of_square_minus_one(Term x) {
+  const Term scale = scale_of_squares(x);
+  return rsqrt(((x - 1.0) * scale) * ((x + 1.0) * scale)) * scale;
+}
+
+/// 1 - x^2, whose terms or factors do not cancel, also in derivatives.
+inline Term one_minus_square(Term x) { return select(abs(x) < constant(x, 0.5), 1.0 - x * x, (1.0 - x) * (1.0 + x)); }
+
+/// Operand i of (x, y), divided by x^2 + y^2.
+inline Term over_sum_of_squares(int i, Term x, Term y) {
+  const Term scale = scale_of_squares(select(abs(x) < abs(y), abs(y), abs(x)), true);
+  const Term u = x * scale, v = y * scale;
+  return (i == 0 ? u : v) / (u * u + v * v) * scale;
+}
 
 /// Defines a function of one float: name, doc sentence, value for x of a wide type W, and tangent for a tangent t of x
 /// and the value y.
@@ -36,28 +82,28 @@ namespace calque::primitives {
 
 // The formatter mistakes products in macro arguments for declarations.
 // clang-format off
-CALQUE_MATH_1(Rsqrt, "rsqrt", "1 / sqrt(x)", 1 / std::sqrt(x), t * (-0.5 * (y * y * y)));
+CALQUE_MATH_1(Rsqrt, "rsqrt", "1 / sqrt(x)", 1 / std::sqrt(x), t * ((-0.5 * y) * (y * y)));
 CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x), t * (1.0 / (3.0 * (y * y))));
 CALQUE_MATH_1(Exp, "exp", "e to the power x", std::exp(x), t * y);
 CALQUE_MATH_1(Exp2, "exp2", "2 to the power x", std::exp2(x), t * (std::numbers::ln2 * y));
-CALQUE_MATH_1(Expm1, "expm1", "exp(x) - 1 without cancellation", std::expm1(x), t * (y + 1.0));
+CALQUE_MATH_1(Expm1, "expm1", "exp(x) - 1 without cancellation", std::expm1(x), t * exp(x));
 CALQUE_MATH_1(Log, "log", "the natural logarithm; -inf at 0, NaN below", std::log(x), t / x);
-CALQUE_MATH_1(Log2, "log2", "the logarithm to base 2", std::log2(x), t / (std::numbers::ln2 * x));
-CALQUE_MATH_1(Log10, "log10", "the logarithm to base 10", std::log10(x), t / (std::numbers::ln10 * x));
+CALQUE_MATH_1(Log2, "log2", "the logarithm to base 2", std::log2(x), t * (std::numbers::log2e / x));
+CALQUE_MATH_1(Log10, "log10", "the logarithm to base 10", std::log10(x), t * (std::numbers::log10e / x));
 CALQUE_MATH_1(Log1p, "log1p", "log(1 + x) without cancellation", std::log1p(x), t * (1.0 / (x + 1.0)));
 CALQUE_MATH_1(Sin, "sin", "sine of x in radians, over the whole range", std::sin(x), t * cos(x));
 CALQUE_MATH_1(Cos, "cos", "cosine of x in radians, over the whole range", std::cos(x), -(t * sin(x)));
 CALQUE_MATH_1(Tan, "tan", "tangent of x in radians, over the whole range", std::tan(x), t * (1.0 + y * y));
-CALQUE_MATH_1(Asin, "asin", "arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]", std::asin(x), t * rsqrt((1.0 - x) * (1.0 + x)));
-CALQUE_MATH_1(Acos, "acos", "arc cosine in [0, pi]; NaN outside [-1, 1]", std::acos(x), -(t * rsqrt((1.0 - x) * (1.0 + x))));
-CALQUE_MATH_1(Atan, "atan", "arc tangent in [-pi/2, pi/2]", std::atan(x), t * (1.0 / (x * x + 1.0)));
+CALQUE_MATH_1(Asin, "asin", "arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]", std::asin(x), t * rsqrt(one_minus_square(x)));
+CALQUE_MATH_1(Acos, "acos", "arc cosine in [0, pi]; NaN outside [-1, 1]", std::acos(x), -(t * rsqrt(one_minus_square(x))));
+CALQUE_MATH_1(Atan, "atan", "arc tangent in [-pi/2, pi/2]", std::atan(x), t * one_over_square_plus_one(x));
 CALQUE_MATH_1(Sinh, "sinh", "hyperbolic sine", std::sinh(x), t * cosh(x));
 CALQUE_MATH_1(Cosh, "cosh", "hyperbolic cosine", std::cosh(x), t * sinh(x));
 CALQUE_MATH_1(Tanh, "tanh", "hyperbolic tangent", std::tanh(x), t * (1.0 - y * y));
-CALQUE_MATH_1(Asinh, "asinh", "inverse hyperbolic sine", std::asinh(x), t * rsqrt(x * x + 1.0));
-CALQUE_MATH_1(Acosh, "acosh", "inverse hyperbolic cosine; NaN below 1", std::acosh(x), t * rsqrt((x - 1.0) * (x + 1.0)));
+CALQUE_MATH_1(Asinh, "asinh", "inverse hyperbolic sine", std::asinh(x), t * rsqrt_of_square_plus_one(x));
+CALQUE_MATH_1(Acosh, "acosh", "inverse hyperbolic cosine; NaN below 1", std::acosh(x), t * rsqrt_of_square_minus_one(x));
 CALQUE_MATH_1(Atanh, "atanh", "inverse hyperbolic tangent; infinite at -1 and 1, NaN outside", std::atanh(x),
-              t * (1.0 / ((1.0 - x) * (1.0 + x))));
+              t * (1.0 / one_minus_square(x)));
 CALQUE_MATH_1(Logistic, "logistic", "1 / (1 + exp(-x))", 1 / (1 + std::exp(-x)), t * (y * (1.0 - y)));
 CALQUE_MATH_1(Erf, "erf", "the error function", std::erf(x), t * (2 * std::numbers::inv_sqrtpi * exp(-(x * x))));
 CALQUE_MATH_1(Erfc, "erfc", "1 - erf(x) without cancellation", std::erfc(x),
@@ -71,11 +117,11 @@ CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative
               t * trigamma(x));
 
 CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C", std::atan2(x, y),
-              i == 0 ? strong_mul(t, y / (x * x + y * y)) : -strong_mul(t, x / (x * x + y * y)));
+              i == 0 ? strong_mul(t, over_sum_of_squares(1, x, y)) : -strong_mul(t, over_sum_of_squares(0, x, y)));
 CALQUE_MATH_2(Hypot, "hypot", "sqrt(x^2 + y^2) without overflow; inf if either is infinite", std::hypot(x, y),
               t * select(z == 0.0, constant(z, 0), (i == 0 ? x : y) / nonzero(z)));
 CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x / y, ties to even",
-              std::remainder(x, y), i == 0 ? t : -(t * round((x - z) / y)));
+              std::remainder(x, y), i == 0 ? t : -(t * round(x / y - z / y)));
 // clang-format on
 
 #undef CALQUE_MATH_1
