@@ -43,8 +43,11 @@ FunctionCost cost_of(PrimitiveId id, DType dtype) {
   // Never destroyed: functions may be compiled during static destruction.
   static const auto& singles = *new std::vector<FunctionCost>(cost_table<float>());
   static const auto& doubles = *new std::vector<FunctionCost>(cost_table<double>());
+  using primitives::id_of;
+  if (id == id_of<primitives::RandomBits32>) return {.operations = primitives::Threefry::kOperations, .bytes = 4};
+  if (id == id_of<primitives::RandomBits64>) return {.operations = primitives::Threefry::kOperations, .bytes = 8};
   if (is_floating(dtype)) return (dtype == DType::f64 ? doubles : singles)[id];
-  return id == primitives::id_of<primitives::Pow> && is_integer(dtype) ? cost_of_integer_power(dtype) : FunctionCost{};
+  return id == id_of<primitives::Pow> && is_integer(dtype) ? cost_of_integer_power(dtype) : FunctionCost{};
 }
 
 }  // namespace calque::math

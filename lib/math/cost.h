@@ -12,7 +12,8 @@ struct FunctionCost {
   bool loops = false;  ///< the common path has loops
 };
 
-/// The cost of an elementwise primitive on elements of a dtype: one operation unless lib/math implements it.
+/// The cost of an elementwise primitive on elements of a dtype: one operation unless lib/math
+/// implements it or it computes random bits.
 FunctionCost cost_of(PrimitiveId id, DType dtype);
 
 }  // namespace calque::math

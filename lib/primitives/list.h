@@ -8,6 +8,7 @@
 #include "primitives/elementwise/compare_logic.h"
 #include "primitives/elementwise/convert.h"
 #include "primitives/elementwise/math.h"
+#include "primitives/elementwise/random_bits.h"
 #include "primitives/indexing/indexing.h"
 #include "primitives/reduction/reduction.h"
 #include "primitives/shape/shape.h"
@@ -16,7 +17,7 @@ namespace calque::primitives {
 
 /// All primitives, family by family.
 using PrimitiveList = concatenate_lists<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList,
-                                        IndexingList, ReductionList, ControlList, EffectsList>;
+                                        IndexingList, ReductionList, ControlList, EffectsList, RandomBitsList>;
 
 namespace detail {
 template <class P, class... All>

@@ -25,6 +25,7 @@ struct Registry {
     register_arithmetic(table);
     register_compare_logic(table);
     register_math(table);
+    register_random_bits(table);
     register_convert(table);
     register_indexing(table);
     register_structural(table);

@@ -255,6 +255,7 @@ void register_primitives(TypeList<P...>, std::span<const Registration> table) {
 void register_arithmetic(std::span<const Registration> table);
 void register_compare_logic(std::span<const Registration> table);
 void register_math(std::span<const Registration> table);
+void register_random_bits(std::span<const Registration> table);
 void register_convert(std::span<const Registration> table);
 void register_indexing(std::span<const Registration> table);
 /// Shapes, reductions, control flow and effects, whose rules are ordinary functions.

@@ -1,7 +1,6 @@
 // Every spelling of the interface with its result type: this file must compile and link. With -DNEG=n (1..9, not 3) it
 // must not compile, and holds nothing but that snippet; negatives.cmake has the expected messages. Parts whose
-// functions a version of the library lacks are compiled when their macro is defined: SPELL_SORT, SPELL_RANDOM,
-// SPELL_LINALG.
+// functions a version of the library lacks are compiled when their macro is defined: SPELL_SORT, SPELL_LINALG.
 #include <algorithm>
 
 #include <calque/calque.h>
@@ -391,7 +390,6 @@ void control_flow() {
   });
   SAME(D, cg(x, int64_t{3}));
 }
-#ifdef SPELL_RANDOM
 void random_numbers() {
   D x = {1};
   auto key = cq::random::key(42);
@@ -405,7 +403,6 @@ void random_numbers() {
   SAME(cq::random::Key, nk);
   SAME(D, nx);
 }
-#endif
 #ifdef SPELL_LINALG
 void linear_algebra() {
   D x = {1};

@@ -4,6 +4,7 @@
 // from the C++ types of their arguments (calque/detail/promotion.h). Errors (ShapeError, DTypeError, ParseError) start
 // with the public name and end with the user's line. For semantics see the docstrings of the public templates.
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -112,6 +113,28 @@ Handle iota(DType dtype, int64_t n, Location at);
 Handle arange(DType dtype, double start, double stop, double step, Location at);
 Handle eye(DType dtype, int64_t n, Location at);
 Handle linspace(DType dtype, double low, double high, int64_t n, Location at);
+
+// ---- random numbers; a key is u32[2]
+namespace random {
+/// Of an integer scalar.
+Handle key(const Operand& seed, Location at);
+std::vector<Handle> split(const Operand& key, int64_t n, Location at);
+Handle fold_in(const Operand& key, const Operand& data, Location at);
+#define CALQUE_SAMPLERS(X) \
+  X(bits) X(uniform) X(normal) X(exponential) X(gumbel) X(laplace) X(logistic) X(cauchy) X(rademacher)
+#define CALQUE_X(f) Handle f(const Operand& key, DType dtype, const Shape& shape, Location at);
+CALQUE_SAMPLERS(CALQUE_X)
+#undef CALQUE_X
+Handle uniform(const Operand& key, const Operand& low, const Operand& high, DType dtype, const Shape& shape,
+               Location at);
+Handle truncated_normal(const Operand& key, const Operand& low, const Operand& high, DType dtype, const Shape& shape,
+                        Location at);
+Handle randint(const Operand& key, const Operand& low, const Operand& high, DType dtype, const Shape& shape,
+               Location at);
+Handle bernoulli(const Operand& key, const Operand& p, const Shape& shape, Location at);
+/// Without a shape: that of the logits without the axis.
+Handle categorical(const Operand& key, const Operand& logits, const std::optional<Shape>& shape, int axis, Location at);
+}  // namespace random
 
 // ---- effects
 /// Prints `format`, whose `{}` stand for the operands, when the graph runs.

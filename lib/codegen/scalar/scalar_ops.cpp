@@ -8,6 +8,8 @@
 
 #include "calque/ir/errors.h"
 
+#include "primitives/elementwise/random_bits.h"
+
 namespace calque::codegen {
 
 namespace intrinsic = llvm::Intrinsic;
@@ -269,9 +271,35 @@ Value* ScalarOps::emit_integer(ScalarOp op, DType dtype, ArrayRef<Value*> v) {
       return is_signed ? b_.CreateICmpSGT(v[0], v[1]) : b_.CreateICmpUGT(v[0], v[1]);
     case ScalarOp::ge:
       return is_signed ? b_.CreateICmpSGE(v[0], v[1]) : b_.CreateICmpUGE(v[0], v[1]);
+    case ScalarOp::random_bits32: {
+      const auto [x0, x1] = threefry(v);
+      return b_.CreateXor(x0, x1);
+    }
+    case ScalarOp::random_bits64: {
+      const auto [x0, x1] = threefry(v);
+      Type* const wide = same_lanes(b_.getInt64Ty(), x0);
+      Value* const high = b_.CreateZExt(x0, wide);
+      return b_.CreateOr(b_.CreateShl(high, integer(high, 32)), b_.CreateZExt(x1, wide));
+    }
     default:
       return nullptr;
   }
+}
+
+std::pair<Value*, Value*> ScalarOps::threefry(ArrayRef<Value*> v) {
+  using primitives::Threefry;
+  Value* const keys[] = {v[0], v[1], b_.CreateXor(b_.CreateXor(v[0], v[1]), integer(v[0], Threefry::kParity))};
+  Value *x0 = b_.CreateAdd(v[2], keys[0]), *x1 = b_.CreateAdd(v[3], keys[1]);
+  for (int round = 0; round < Threefry::kRounds;) {
+    x0 = b_.CreateAdd(x0, x1);
+    x1 = call(intrinsic::fshl, {x1, x1, integer(x1, Threefry::kRotations[static_cast<size_t>(round % 8)])});
+    x1 = b_.CreateXor(x1, x0);
+    if (++round % 4 != 0) continue;
+    const int injection = round / 4;
+    x0 = b_.CreateAdd(x0, keys[injection % 3]);
+    x1 = b_.CreateAdd(x1, b_.CreateAdd(keys[(injection + 1) % 3], integer(x1, injection)));
+  }
+  return {x0, x1};
 }
 
 Value* ScalarOps::shift(ScalarOp op, DType dtype, Value* a, Value* count) {

@@ -3,6 +3,7 @@
 // scalars or all vectors of one length. 16-bit floats appear here only as bits (i16) in conversions; callers compute
 // with them in f32.
 #include <string_view>
+#include <utility>
 
 #include "codegen/llvm/llvm.h"
 #include "codegen/llvm/target.h"
@@ -54,6 +55,8 @@ class ScalarOps {
   llvm::Value* emit_bool(ScalarOp op, llvm::ArrayRef<llvm::Value*> v);
   llvm::Value* divide(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* quotient(DType dtype, llvm::Value* a, llvm::Value* b);
+  /// The two words of Threefry-2x32 under the key v[0], v[1] of the counter v[2], v[3].
+  std::pair<llvm::Value*, llvm::Value*> threefry(llvm::ArrayRef<llvm::Value*> v);
   llvm::Value* shift(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* count);
   llvm::Value* copysign(llvm::Value* magnitude, llvm::Value* sign);
   llvm::Value* call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> v);

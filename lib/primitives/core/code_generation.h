@@ -56,6 +56,8 @@ enum class ScalarOp : uint8_t {
   fma,
   clamp,
   select,
+  random_bits32,  ///< Threefry-2x32 of (key, key, counter, counter), the two words joined by xor
+  random_bits64,  ///< the same, the words side by side
   convert,
   bitcast,
 };

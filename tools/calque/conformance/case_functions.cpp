@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "calque/conformance/random_functions.h"
 #include "calque/detail/indexing.h"
 #include "calque/detail/ops.h"
 
@@ -200,8 +201,10 @@ Handles linspace(const FunctionCall& c) {
 }
 
 const std::map<std::string_view, Function>& functions() {
-  static const std::map<std::string_view, Function> table = {
-  // clang-format off
+  static const std::map<std::string_view, Function> table = [] {
+    std::map<std::string_view, Function> all = random_functions();
+    all.insert({
+    // clang-format off
 #define CALQUE_UNARY_BY_HAND(f, result) {#f, &unary<ops::f>},
 #define CALQUE_UNARY(f, result, rule, Primitive) CALQUE_UNARY_BY_HAND(f, result)
 #define CALQUE_BINARY_BY_HAND(f, result) {#f, &binary<ops::f>},
@@ -233,8 +236,10 @@ const std::map<std::string_view, Function>& functions() {
       CALQUE_X(zeros), CALQUE_X(ones), CALQUE_X(full), CALQUE_X(iota), CALQUE_X(arange), CALQUE_X(eye),
       CALQUE_X(linspace),
 #undef CALQUE_X
-      // clang-format on
-  };
+        // clang-format on
+    });
+    return all;
+  }();
   return table;
 }
 

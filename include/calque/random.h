@@ -1,0 +1,179 @@
+#pragma once
+// Random numbers in JAX's manner: a function of a key and a shape draws numbers, and the same key gives the same
+// numbers, on every device, for any number of threads, inside and outside of traces. Keys are made by `key`, and new
+// ones of old ones by `split` and `fold_in`; drawing twice with one key gives the same numbers twice.
+//
+// Bits are those of Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2,
+// 3, SC 2011) in JAX's partitionable layout: bits, uniform, randint, bernoulli and rademacher equal JAX's, others up to
+// the rounding of functions such as log. Element i of a shape, in row-major order, depends on the key and on i alone.
+//
+// Each function throws ShapeError for a key that is not u32[2] and for a negative extent, DTypeError for a key that is
+// not of u32. Samples have the derivatives of their formulas by their parameters.
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "calque/detail/apply.h"
+
+namespace calque::random {
+
+/// The key of a stream of random numbers: a tree with one leaf of u32[2]. Functions of keys take Keys, and their
+/// lambdas BasicKey<Tracer<uint32_t>>; `vmap` over a leaf of u32[n, 2] draws with n keys.
+template <class A>
+struct BasicKey {
+  A data;
+};
+using Key = BasicKey<Array<uint32_t>>;
+
+/// The key of a seed: its upper and its lower 32 bits.
+inline Key key(uint64_t seed) {
+  return {Array<uint32_t>{static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(seed)}};
+}
+/// The key of a traced seed, an integer scalar; seeds of less than 64 bits are the lower word. Throws DTypeError for
+/// other types, ShapeError for other shapes.
+template <class I>
+BasicKey<Tracer<uint32_t>> key(const Tracer<I>& seed, Loc loc = Loc::current()) {
+  return {Tracer<uint32_t>(detail::ops::random::key(seed.handle(), loc))};
+}
+
+/// n new keys, independent of each other and of what the key itself draws. Throws ShapeError for a negative n.
+template <ArrayLike A>
+std::vector<BasicKey<A>> split(const BasicKey<A>& key, int64_t n, Loc loc = Loc::current()) {
+  const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::random::split(o[0], n, loc); };
+  const detail::Operand operands[] = {detail::operand_of(key.data, loc)};
+  std::vector<BasicKey<A>> keys;
+  for (A& data : detail::apply_many<A>("random::split", loc, operands, f)) keys.push_back({std::move(data)});
+  return keys;
+}
+/// Two new keys: `auto [a, b] = split(key);`
+template <ArrayLike A>
+std::pair<BasicKey<A>, BasicKey<A>> split(const BasicKey<A>& key, Loc loc = Loc::current()) {
+  std::vector<BasicKey<A>> keys = split(key, 2, loc);
+  return {std::move(keys[0]), std::move(keys[1])};
+}
+
+/// The key that number `data` makes of a key, an integer scalar of which the lower 32 bits count: the key of step i, of
+/// example i. Throws DTypeError for numbers that are not integers, ShapeError for arrays.
+template <ArrayLike A, OperandLike I>
+BasicKey<out_t<uint32_t, A, I>> fold_in(const BasicKey<A>& key, const I& data, Loc loc = Loc::current()) {
+  const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::random::fold_in(o[0], o[1], loc); };
+  return {detail::apply<out_t<uint32_t, A, I>>("random::fold_in", loc, f, key.data, data)};
+}
+
+#define CALQUE_SAMPLER(f)                                                                                 \
+  template <Elem T, ArrayLike A>                                                                          \
+  out_t<T, A> f(const BasicKey<A>& key, const Counts& shape, Loc loc = Loc::current()) {                  \
+    const auto erased = [&](std::span<const detail::Operand> o) {                                         \
+      return detail::ops::random::f(o[0], dtype_of<T>, detail::shape_of("random::" #f, shape, loc), loc); \
+    };                                                                                                    \
+    return detail::apply<out_t<T, A>>("random::" #f, loc, erased, key.data);                              \
+  }
+
+/// Random bits: every unsigned integer is equally likely. u8 and u16 are the low bits of u32. Throws DTypeError unless
+/// T is an unsigned integer type.
+CALQUE_SAMPLER(bits)
+/// Uniform in [0, 1): multiples of 2^-23 (f32), 2^-52 (f64), 2^-10 (f16), 2^-7 (bf16). Throws DTypeError unless T is a
+/// floating-point type.
+CALQUE_SAMPLER(uniform)
+/// The standard normal distribution: sqrt(2) erfinv(u) of uniform u in (-1, 1). Complex: real and imaginary part have
+/// variance 1/2 each. Throws DTypeError unless T is a floating-point or complex type.
+CALQUE_SAMPLER(normal)
+/// The exponential distribution of rate 1: -log1p(-u). Throws DTypeError unless T is a floating-point type.
+CALQUE_SAMPLER(exponential)
+/// The standard Gumbel distribution: -log(-log(u)). Throws DTypeError unless T is a floating-point type.
+CALQUE_SAMPLER(gumbel)
+/// The standard Laplace distribution: sign(u) log1p(-|u|) of u in (-1, 1). Throws DTypeError unless T is a
+/// floating-point type.
+CALQUE_SAMPLER(laplace)
+/// The standard logistic distribution: log(u) - log1p(-u). Throws DTypeError unless T is a floating-point type.
+CALQUE_SAMPLER(logistic)
+/// The standard Cauchy distribution: tan(pi (u - 1/2)). Throws DTypeError unless T is a floating-point type.
+CALQUE_SAMPLER(cauchy)
+/// -1 and 1, equally likely. Throws DTypeError for bool and unsigned integer types.
+CALQUE_SAMPLER(rademacher)
+#undef CALQUE_SAMPLER
+
+#define CALQUE_SAMPLER(f)                                                                                             \
+  template <Elem T, ArrayLike A, OperandLike L, OperandLike H>                                                        \
+  out_t<T, A, L, H> f(const BasicKey<A>& key, const Counts& shape, const L& low, const H& high,                       \
+                      Loc loc = Loc::current()) {                                                                     \
+    const auto erased = [&](std::span<const detail::Operand> o) {                                                     \
+      return detail::ops::random::f(o[0], o[1], o[2], dtype_of<T>, detail::shape_of("random::" #f, shape, loc), loc); \
+    };                                                                                                                \
+    return detail::apply<out_t<T, A, L, H>>("random::" #f, loc, erased, key.data, low, high);                         \
+  }
+
+/// Uniform in [low, high): low + (high - low) u of u in [0, 1), rounded operation by operation; the bounds broadcast to
+/// the shape. Rounding may give `high`. Throws DTypeError unless T is a floating-point type to which the bounds
+/// promote, ShapeError when they do not broadcast.
+CALQUE_SAMPLER(uniform)
+/// Integers in [low, high), from two draws modulo the range as JAX; biased by less than 2^-32 (of 64-bit types 2^-64)
+/// times the range. Bounds are integers of any type and broadcast to the shape; those beyond T are limited to it, and
+/// `high` may be one more than the greatest T. An empty range gives `low`. Throws DTypeError unless T and the bounds
+/// are integers, ShapeError when the bounds do not broadcast.
+CALQUE_SAMPLER(randint)
+#undef CALQUE_SAMPLER
+
+/// The standard normal distribution limited to (low, high): sqrt(2) erfinv(u) of u between erf(low / sqrt(2)) and
+/// erf(high / sqrt(2)). Throws DTypeError unless T is a floating-point type to which the bounds promote, ShapeError
+/// when they do not broadcast to the shape.
+template <Elem T, ArrayLike A, OperandLike L, OperandLike H>
+out_t<T, A, L, H> truncated_normal(const BasicKey<A>& key, const L& low, const H& high, const Counts& shape,
+                                   Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::random::truncated_normal(o[0], o[1], o[2], dtype_of<T>,
+                                                 detail::shape_of("random::truncated_normal", shape, loc), loc);
+  };
+  return detail::apply<out_t<T, A, L, H>>("random::truncated_normal", loc, erased, key.data, low, high);
+}
+
+/// True with probability p, which broadcasts to the shape: u < p of uniform u of p's type (f32 for a C++ number), so
+/// false where p is NaN. Throws DTypeError for complex p, ShapeError when p does not broadcast.
+template <ArrayLike A, OperandLike P>
+out_t<bool, A, P> bernoulli(const BasicKey<A>& key, const P& p, const Counts& shape, Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::random::bernoulli(o[0], o[1], detail::shape_of("random::bernoulli", shape, loc), loc);
+  };
+  return detail::apply<out_t<bool, A, P>>("random::bernoulli", loc, erased, key.data, p);
+}
+
+/// The index (i32) of a class along the axis, with probability softmax(logits): the maximum of logits plus Gumbel
+/// noise. One draw for each of the other dimensions of the logits. Throws ShapeError for an axis out of range and
+/// without classes, DTypeError for complex logits.
+template <ArrayLike A, ArrayLike X>
+out_t<int32_t, A, X> categorical(const BasicKey<A>& key, const X& logits, Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::random::categorical(o[0], o[1], std::nullopt, -1, loc);
+  };
+  return detail::apply<out_t<int32_t, A, X>>("random::categorical", loc, erased, key.data, logits);
+}
+/// The same of a shape that ends with the other dimensions of the logits, or with dimensions to which they broadcast.
+/// Throws ShapeError when it does not.
+template <ArrayLike A, ArrayLike X>
+out_t<int32_t, A, X> categorical(const BasicKey<A>& key, const X& logits, const Counts& shape, int axis = -1,
+                                 Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    const Shape draws = detail::shape_of("random::categorical", shape, loc);
+    return detail::ops::random::categorical(o[0], o[1], draws, axis, loc);
+  };
+  return detail::apply<out_t<int32_t, A, X>>("random::categorical", loc, erased, key.data, logits);
+}
+
+/// A std::uniform_random_bit_generator: the numbers bits<uint64_t>(key, {n}) one after the other, for the distributions
+/// of <random> and for std::shuffle. Satisfies what they need of an engine; copies continue independently.
+class BitGenerator {
+ public:
+  using result_type = uint64_t;
+  /// Throws ShapeError unless the key is u32[2].
+  explicit BitGenerator(const Key& key, Loc loc = Loc::current());
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return ~uint64_t{0}; }
+  result_type operator()();
+
+ private:
+  uint32_t k0_, k1_;
+  uint64_t counter_ = 0;
+};
+
+}  // namespace calque::random
