@@ -66,7 +66,7 @@ TEST(TransformNesting, CustomRulesInScanCaptureThroughSeveralLevels) {
     return scan(
                [c](auto s, auto k) {
                  const auto rule = custom_jvp(
-                     [c, s](auto v) { return v * c + s * 0.0; },
+                     [c, at = stop_gradient(s)](auto v) { return v * c + at * 0.0; },
                      [c](auto p, auto t) { return std::pair{std::get<0>(p) * c, std::get<0>(t) * c * 10.0}; });
                  return std::pair{rule(s) + k, s};
                },
