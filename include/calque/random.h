@@ -26,6 +26,11 @@ struct BasicKey {
 };
 using Key = BasicKey<Array<uint32_t>>;
 
+template <class K>
+inline constexpr bool is_key = false;
+template <class A>
+inline constexpr bool is_key<BasicKey<A>> = true;
+
 /// The key of a seed: its upper and its lower 32 bits.
 inline Key key(uint64_t seed) {
   return {Array<uint32_t>{static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(seed)}};
@@ -61,41 +66,47 @@ BasicKey<out_t<uint32_t, A, I>> fold_in(const BasicKey<A>& key, const I& data, L
   return {detail::apply<out_t<uint32_t, A, I>>("random::fold_in", loc, f, key.data, data)};
 }
 
-#define CALQUE_SAMPLER(f)                                                                                 \
-  template <Elem T, ArrayLike A>                                                                          \
-  out_t<T, A> f(const BasicKey<A>& key, const Counts& shape, Loc loc = Loc::current()) {                  \
-    const auto erased = [&](std::span<const detail::Operand> o) {                                         \
-      return detail::ops::random::f(o[0], dtype_of<T>, detail::shape_of("random::" #f, shape, loc), loc); \
-    };                                                                                                    \
-    return detail::apply<out_t<T, A>>("random::" #f, loc, erased, key.data);                              \
+#define CALQUE_SAMPLER(f, Default)                                                                           \
+  template <Elem T = Default, ArrayLike A>                                                                   \
+  out_t<T, A> f(const BasicKey<A>& key, const Counts& shape, Loc loc = Loc::current()) {                     \
+    const auto erased = [&](std::span<const detail::Operand> o) {                                            \
+      return detail::ops::random::f(o[0], dtype_of<T>, detail::shape_of("random::" #f, shape, loc), loc);    \
+    };                                                                                                       \
+    return detail::apply<out_t<T, A>>("random::" #f, loc, erased, key.data);                                 \
+  }                                                                                                          \
+  template <Elem T = Default, class K>                                                                       \
+    requires(!is_key<K>)                                                                                     \
+  Array<T> f(const K&, const Counts&) {                                                                      \
+    static_assert(is_key<K>, "calque: random::" #f ": the first argument is a key, as cq::random::key(42)"); \
+    return {};                                                                                               \
   }
 
 /// Random bits: every unsigned integer is equally likely. u8 and u16 are the low bits of u32. Throws DTypeError unless
 /// T is an unsigned integer type.
-CALQUE_SAMPLER(bits)
+CALQUE_SAMPLER(bits, uint32_t)
 /// Uniform in [0, 1): multiples of 2^-23 (f32), 2^-52 (f64), 2^-10 (f16), 2^-7 (bf16). Throws DTypeError unless T is a
 /// floating-point type.
-CALQUE_SAMPLER(uniform)
+CALQUE_SAMPLER(uniform, float)
 /// The standard normal distribution: sqrt(2) erfinv(u) of uniform u in (-1, 1). Complex: real and imaginary part have
 /// variance 1/2 each. Throws DTypeError unless T is a floating-point or complex type.
-CALQUE_SAMPLER(normal)
+CALQUE_SAMPLER(normal, float)
 /// The exponential distribution of rate 1: -log1p(-u). Throws DTypeError unless T is a floating-point type.
-CALQUE_SAMPLER(exponential)
+CALQUE_SAMPLER(exponential, float)
 /// The standard Gumbel distribution: -log(-log(u)). Throws DTypeError unless T is a floating-point type.
-CALQUE_SAMPLER(gumbel)
+CALQUE_SAMPLER(gumbel, float)
 /// The standard Laplace distribution: sign(u) log1p(-|u|) of u in (-1, 1). Throws DTypeError unless T is a
 /// floating-point type.
-CALQUE_SAMPLER(laplace)
+CALQUE_SAMPLER(laplace, float)
 /// The standard logistic distribution: log(u) - log1p(-u). Throws DTypeError unless T is a floating-point type.
-CALQUE_SAMPLER(logistic)
+CALQUE_SAMPLER(logistic, float)
 /// The standard Cauchy distribution: tan(pi (u - 1/2)). Throws DTypeError unless T is a floating-point type.
-CALQUE_SAMPLER(cauchy)
+CALQUE_SAMPLER(cauchy, float)
 /// -1 and 1, equally likely. Throws DTypeError for bool and unsigned integer types.
-CALQUE_SAMPLER(rademacher)
+CALQUE_SAMPLER(rademacher, int32_t)
 #undef CALQUE_SAMPLER
 
-#define CALQUE_SAMPLER(f)                                                                                             \
-  template <Elem T, ArrayLike A, OperandLike L, OperandLike H>                                                        \
+#define CALQUE_SAMPLER(f, Default)                                                                                    \
+  template <Elem T = Default, ArrayLike A, OperandLike L, OperandLike H>                                              \
   out_t<T, A, L, H> f(const BasicKey<A>& key, const Counts& shape, const L& low, const H& high,                       \
                       Loc loc = Loc::current()) {                                                                     \
     const auto erased = [&](std::span<const detail::Operand> o) {                                                     \
@@ -107,18 +118,18 @@ CALQUE_SAMPLER(rademacher)
 /// Uniform in [low, high): low + (high - low) u of u in [0, 1), rounded operation by operation; the bounds broadcast to
 /// the shape. Rounding may give `high`. Throws DTypeError unless T is a floating-point type to which the bounds
 /// promote, ShapeError when they do not broadcast.
-CALQUE_SAMPLER(uniform)
+CALQUE_SAMPLER(uniform, float)
 /// Integers in [low, high), from two draws modulo the range as JAX; biased by less than 2^-32 (of 64-bit types 2^-64)
 /// times the range. Bounds are integers of any type and broadcast to the shape; those beyond T are limited to it, and
 /// `high` may be one more than the greatest T. An empty range gives `low`. Throws DTypeError unless T and the bounds
 /// are integers, ShapeError when the bounds do not broadcast.
-CALQUE_SAMPLER(randint)
+CALQUE_SAMPLER(randint, int32_t)
 #undef CALQUE_SAMPLER
 
 /// The standard normal distribution limited to (low, high): sqrt(2) erfinv(u) of u between erf(low / sqrt(2)) and
 /// erf(high / sqrt(2)). Throws DTypeError unless T is a floating-point type to which the bounds promote, ShapeError
 /// when they do not broadcast to the shape.
-template <Elem T, ArrayLike A, OperandLike L, OperandLike H>
+template <Elem T = float, ArrayLike A, OperandLike L, OperandLike H>
 out_t<T, A, L, H> truncated_normal(const BasicKey<A>& key, const L& low, const H& high, const Counts& shape,
                                    Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {

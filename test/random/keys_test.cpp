@@ -123,6 +123,15 @@ TEST(RandomKeys, GiveTheSameNumbersEverywhere) {
   EXPECT_TRUE(array_equal(d, std::get<3>(outside)) && array_equal(h, d) && array_equal(l, d));
 }
 
+TEST(RandomKeys, DrawFloatsAnd32BitIntegersByDefault) {
+  const random::Key key = random::key(5);
+  static_assert(std::same_as<decltype(random::normal(key, {3})), Array<float>>);
+  static_assert(std::same_as<decltype(random::uniform(key, {3}, -1.0, 1.0)), Array<float>>);
+  static_assert(std::same_as<decltype(random::bits(key, {3})), U32>);
+  static_assert(std::same_as<decltype(random::randint(key, {3}, 0, 6)), Array<int32_t>>);
+  EXPECT_TRUE(array_equal(random::normal(key, {3}), random::normal<float>(key, {3})));
+}
+
 TEST(RandomBitGenerator, ServesTheStandardLibrary) {
   static_assert(std::uniform_random_bit_generator<random::BitGenerator>);
   const random::Key key = random::key(9);

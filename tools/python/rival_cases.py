@@ -1,7 +1,7 @@
 """The tasks of bench/ as users of JAX, PyTorch, Numba and Dr.Jit would write them; run by rivals.py.
 
 A case is a function that returns [(task, size, reference result, {variant: call})]; a call runs once and waits for its
-result. Names of tasks and sizes are those of bench/.
+result. A function in place of the reference says whether a result is right. Names of tasks and sizes are those of bench/.
 """
 import argparse
 import importlib
@@ -398,9 +398,28 @@ def first_calls(lib):
     yield "first call of gradient of sines", "300", None, calls
 
 
+def random_numbers(lib):
+    n = 10**7
+    for task, kind, dtype in (("uniform f32", "uniform", np.float32), ("uniform f64", "uniform", np.float64),
+                              ("normal f32", "normal", np.float32)):
+        calls = {}
+        for name, bits in (("numpy pcg64", np.random.PCG64), ("numpy mt19937", np.random.MT19937)):
+            generator = np.random.Generator(bits(1))
+            draw = generator.random if kind == "uniform" else generator.standard_normal
+            calls[name] = lambda draw=draw, dtype=dtype: draw(n, dtype=dtype)
+        if lib.jax:
+            sample = lib.jax.random.uniform if kind == "uniform" else lib.jax.random.normal
+            lib.jax.config.update("jax_enable_x64", True)
+            draws = lib.jax.jit(lambda key, sample=sample, dtype=dtype: sample(key, (n,), dtype))
+            key = lib.jax.random.key(1)
+            calls["jax"] = lambda draws=draws, key=key: lib.jax.block_until_ready(draws(key))
+        mean = 0.5 if kind == "uniform" else 0
+        yield task, "10^7", lambda result, mean=mean: abs(np.mean(result, dtype=np.float64) - mean) < 0.01, calls
+
+
 CASES = {"triad": triad, "sum": total, "matmul": matmul, "small_matmul": small_matmul, "dense": dense,
          "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop,
-         "dispatch": dispatch, "compile": first_calls}
+         "dispatch": dispatch, "compile": first_calls, "random": random_numbers}
 
 
 def leaves(result):
@@ -443,13 +462,18 @@ def main():
         if name not in CASES:
             continue
         for task, size, expected, calls in CASES[name](libraries):
-            reference = None if expected is None else leaves(expected)
+            right = expected if callable(expected) else None
+            reference = None if expected is None or right else leaves(expected)
             for variant, call in calls.items():
                 try:
-                    got = leaves(call())
-                    if reference is None:
-                        reference = got  # the rivals check each other
-                    if differs(got, reference):
+                    if right:
+                        is_right = right(np.asarray(call()))
+                    else:
+                        got = leaves(call())
+                        if reference is None:
+                            reference = got  # the rivals check each other
+                        is_right = not differs(got, reference)
+                    if not is_right:
                         raise ArithmeticError("wrong result")
                     median, seconds = median_seconds(call)
                 except Exception as e:
