@@ -173,7 +173,7 @@ void check_all(const std::string& what, std::span<const T> got, std::span<const 
 
 /// Libraries read these variables when they are loaded, so the program re-executes itself if they are missing.
 void set_up_rivals(char** argv) {
-  constexpr const char* kReady = "CALQUE_BENCH_RIVALS_READY";
+  constexpr const char* kReady = "BENCH_RIVALS_READY";
   if (std::getenv(kReady) != nullptr) return;
   setenv(kReady, "1", 0);
   for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "CALQUE_NUM_THREADS"}) setenv(name, "1", 0);

@@ -1,5 +1,6 @@
 // Hand-written: sixteen counters in a vector, four vectors in flight.
 #include <cstring>
+#include <initializer_list>
 
 #include "random/random.h"
 
