@@ -17,7 +17,9 @@ using F = Array<float>;
 
 struct Case {
   std::string name;
-  int registers[2];  ///< the most that a kernel of it uses, on sm_80 and on sm_90a
+  /// The most that a kernel of it uses, on sm_80 and on sm_90a. A compiler that builds the library chooses the order in
+  /// which operands of the elementwise functions are emitted: of g++ and clang, the larger number.
+  int registers[2];
   Graph graph;
 };
 
@@ -35,7 +37,7 @@ std::vector<Case> cases() {
   add("sum", 24, 24, [](auto x) { return sum(x); }, flat);
   add("variance", 28, 28, [](auto x) { return var(x); }, flat);
   add("columns", 32, 32, [](auto x) { return sum(x, {0}); }, rows);
-  add("softmax", 33, 32, [](auto x) { return softmax(x, 1); }, rows);
+  add("softmax", 34, 32, [](auto x) { return softmax(x, 1); }, rows);
   add("softmax of long rows", 32, 31, [](auto x) { return softmax(x, 1); }, long_rows);
   add("softmax of ragged rows", 34, 32, [](auto x) { return softmax(x, 1); }, ragged);
   add("layernorm", 26, 30, [](auto x) { return layer_norm(x, 1); }, rows);

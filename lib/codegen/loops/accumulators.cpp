@@ -115,7 +115,9 @@ Values Accumulators::combine(const Values& a, const Values& b) const {
 Values Accumulators::combine_four(const Values& a) const {
   const auto n = static_cast<std::ptrdiff_t>(i_.results.size());
   const auto at = [&](std::ptrdiff_t number) { return Values(a.begin() + number * n, a.begin() + (number + 1) * n); };
-  return combine(combine(at(0), at(1)), combine(at(2), at(3)));
+  // In this order whatever C++ compiler builds the library: ptxas needs fewer registers for it than for the other.
+  const Values upper = combine(at(2), at(3));
+  return combine(combine(at(0), at(1)), upper);
 }
 
 Values Accumulators::masked(const Values& v, Value* mask) const {
