@@ -105,6 +105,24 @@ TEST(Graph, CopiesAreDeepAndMovesLeaveAnEmptyGraph) {
   EXPECT_EQ(copy, g);
 }
 
+TEST(Graph, CopiesShareSubgraphsUntilOneIsEdited) {
+  Graph body;
+  body.set_outputs({op(body, "neg", {body.add_input(f32())})});
+  Graph g;
+  const Value x = g.add_input(f32());
+  g.set_outputs({add(g, "call", {x}, {{"name", std::string("f")}}, {body}).result()});
+  Graph copy = g;
+  const auto subgraphs = [](const Graph& of) { return &of.definition(of.outputs()[0])->subgraphs(); };
+  EXPECT_EQ(subgraphs(copy), subgraphs(g));
+  for (Equation& e : copy.equations()) {
+    Graph& edited = e.subgraphs()[0];
+    edited.set_outputs({op(edited, "abs", {edited.outputs()[0]})});
+    EXPECT_EQ(&edited, &e.subgraphs()[0]);
+  }
+  EXPECT_EQ((*subgraphs(copy))[0].num_equations(), 2u);
+  EXPECT_EQ((*subgraphs(g))[0], body);
+}
+
 TEST(GraphEdit, InsertsBeforeAndAfter) {
   Graph g;
   const Value x = g.add_input(f32());

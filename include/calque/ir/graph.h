@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iosfwd>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,27 +86,31 @@ class Equation {
   Value operand(size_t i) const { return operands_[i]; }
   Value result(size_t i = 0) const { return results_[i]; }
   const Attributes& attributes() const { return attributes_; }
-  const std::vector<Graph>& subgraphs() const { return subgraphs_; }
-  /// Editable sub-graphs. Their signatures must keep matching the operands and results, which `verify` checks.
-  std::vector<Graph>& subgraphs() { return subgraphs_; }
+  const std::vector<Graph>& subgraphs() const { return subgraphs_ ? *subgraphs_ : no_subgraphs(); }
+  /// The sub-graphs, to be edited. Their signatures must keep matching the operands and results, which `verify` checks.
+  /// Copies of the equation's graph keep theirs: references to sub-graphs that were taken before refer to those.
+  std::vector<Graph>& subgraphs();
   /// The line of the user's program that recorded the equation.
   const Location& location() const { return location_; }
 
  private:
   friend class Graph;
   friend struct detail::GraphAccess;
+  static const std::vector<Graph>& no_subgraphs();
+
   const Primitive* primitive_ = nullptr;
   ValueList operands_;
   ValueList results_;
   Attributes attributes_;
-  std::vector<Graph> subgraphs_;
+  std::shared_ptr<std::vector<Graph>> subgraphs_;  // null: none; shared with copies until one of them is edited
   Location location_;
   uint32_t previous_ = UINT32_MAX, next_ = UINT32_MAX, index_ = 0;
   uint64_t order_ = 0;  // increases along the list; not dense
   bool erased_ = false;
 };
 
-/// A computation, as recorded from a lambda. A value type: copies are deep (constant arrays are shared).
+/// A computation, as recorded from a lambda. A value type: editing a copy does not change the original
+/// (constant arrays, and sub-graphs until they are edited, are shared).
 class Graph {
  public:
   template <bool Const>

@@ -73,7 +73,8 @@ void order_canonically(Graph& graph) {
     GraphAccess::reorder(graph, indices);
   }
   for (Equation& e : graph.equations()) {
-    for (Graph& g : GraphAccess::mutable_subgraphs(e)) order_canonically(g);
+    if (std::as_const(e).subgraphs().empty()) continue;
+    for (Graph& g : e.subgraphs()) order_canonically(g);
   }
 }
 

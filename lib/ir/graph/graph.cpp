@@ -50,6 +50,23 @@ std::ostream& operator<<(std::ostream& out, Value value) {
   return value.valid() ? out << '%' << value.id() : out << "%none";
 }
 
+const std::vector<Graph>& Equation::no_subgraphs() {
+  static const std::vector<Graph>& none = *new std::vector<Graph>;  // graphs are read while the program ends, too
+  return none;
+}
+
+std::vector<Graph>& Equation::subgraphs() {
+  if (!subgraphs_) {
+    subgraphs_ = std::make_shared<std::vector<Graph>>();
+  } else {
+    // Another thread may have dropped its copy just now: what it read happens before the edit, since adding an owner
+    // acquires what the last one released. Reading the count alone would not.
+    const std::shared_ptr<std::vector<Graph>> held = subgraphs_;
+    if (held.use_count() != 2) subgraphs_ = std::make_shared<std::vector<Graph>>(*held);
+  }
+  return *subgraphs_;
+}
+
 Graph::Graph() = default;
 Graph::~Graph() = default;
 Graph::Graph(const Graph&) = default;
@@ -134,7 +151,9 @@ Equation& Graph::append(const Primitive& primitive, ValueList operands, Attribut
 }
 
 Equation& Graph::append_copy(const Graph& from, const Equation& e, ValueList operands) {
-  return append_copy(from, e, std::move(operands), std::vector<Graph>(e.subgraphs_));
+  Equation& copy = append_copy(from, e, std::move(operands), {});
+  copy.subgraphs_ = e.subgraphs_;
+  return copy;
 }
 
 Equation& Graph::append_copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs) {
@@ -194,7 +213,7 @@ Equation& Graph::add(const Primitive& primitive, ValueList operands, Attributes 
   e.primitive_ = &primitive;
   e.operands_ = std::move(operands);
   e.attributes_ = std::move(attributes);
-  e.subgraphs_ = std::move(subgraphs);
+  if (!subgraphs.empty()) e.subgraphs_ = std::make_shared<std::vector<Graph>>(std::move(subgraphs));
   e.location_ = location;
   e.results_.reserve(num_results);
   for (size_t i = 0; i < num_results; ++i) {

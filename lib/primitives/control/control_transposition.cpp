@@ -30,7 +30,7 @@ void transpose_branches(Transposition& t) {
     if (v.valid()) operands.push_back(v);
   }
   std::vector<Graph> branches;
-  for (const Graph& g : t.equation.subgraphs()) branches.push_back(t.subgraphs.transpose(g, linear, given));
+  for (const Graph& g : t.equation.subgraphs()) branches.push_back(t.subgraphs.transpose_partitioned(g, linear, given));
   const Equation& e = t.writer.append(t.equation.id(), std::move(operands), t.attributes(), std::move(branches));
   size_t next = 0;
   for (size_t i = 0; i < linear.size(); ++i) {
@@ -73,7 +73,7 @@ void Scan::transpose(Transposition& t) {
 
   // Inputs: non-linear constants and slices, then cotangents of carry and ys. Outputs: cotangents of constants, carry
   // and slices.
-  Graph backward = t.subgraphs.transpose(body, linear, given);
+  Graph backward = t.subgraphs.transpose_partitioned(body, linear, given);
   for (size_t i = 0; i < parts.consts; ++i) {
     if (linear[i]) backward.add_input(t.operand_type(i));
   }

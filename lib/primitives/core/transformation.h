@@ -25,6 +25,10 @@ class SubgraphTransforms {
   /// `given`. Outputs: a cotangent per marked input.
   virtual Graph transpose(const Graph& graph, const std::vector<bool>& linear,
                           const std::vector<bool>& given) const = 0;
+  /// The same for a sub-graph of the unknown part of partially evaluated control flow, whose own control flow has been
+  /// evaluated with it: evaluating it again at each level of nesting would take time cubic in the depth.
+  virtual Graph transpose_partitioned(const Graph& graph, const std::vector<bool>& linear,
+                                      const std::vector<bool>& given) const = 0;
   /// The outputs that depend on the marked inputs.
   virtual std::vector<bool> dependent_outputs(const Graph& graph, const std::vector<bool>& inputs) const = 0;
   /// Adds a leading dimension to the marked inputs and to `outputs`, which is extended by the outputs that depend on

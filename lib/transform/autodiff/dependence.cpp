@@ -90,6 +90,16 @@ std::vector<bool> dependent_values(const Graph& graph, const std::vector<bool>& 
   return dependent;
 }
 
+std::vector<bool> dependent_values_of_partitioned(const Graph& graph, const std::vector<bool>& inputs) {
+  std::vector<bool> dependent(graph.num_values());
+  for (size_t i = 0; i < inputs.size(); ++i) dependent[graph.inputs()[i].id()] = inputs[i];
+  for (const Equation& e : graph.equations()) {
+    const bool any = std::any_of(e.operands().begin(), e.operands().end(), [&](Value v) { return dependent[v.id()]; });
+    for (const Value v : e.results()) dependent[v.id()] = any;
+  }
+  return dependent;
+}
+
 std::vector<bool> dependent_outputs(const Graph& graph, const std::vector<bool>& inputs, Dependence kind) {
   const std::vector<bool> dependent = dependent_values(graph, inputs, kind);
   Mask outputs;

@@ -12,7 +12,10 @@ enum class Dependence : uint8_t { values, tangents };
 /// For each value of the graph (by id), whether it depends on the marked inputs. Results of control flow are
 /// distinguished; for the carries of loops this is a fixpoint.
 std::vector<bool> dependent_values(const Graph& graph, const std::vector<bool>& inputs, Dependence kind);
-/// The same for the outputs.
+/// The same, of values, for a graph that `partial_eval_control_flow` made for these inputs: its equations have either
+/// only dependent results or none, so that sub-graphs need not be visited.
+std::vector<bool> dependent_values_of_partitioned(const Graph& graph, const std::vector<bool>& inputs);
+/// As `dependent_values`, for the outputs.
 std::vector<bool> dependent_outputs(const Graph& graph, const std::vector<bool>& inputs, Dependence kind);
 
 /// Whether values of that type have tangents.

@@ -78,7 +78,7 @@ Needs needs_of_unknown(const Graph& g, const Mask& unknown, const Mask& unknown_
 KnownUnknown partition_known(const Graph& graph, const std::vector<bool>& unknown,
                              const std::vector<bool>& unknown_outputs, const std::vector<bool>& expensive) {
   const Graph g = partial_eval_control_flow(graph, unknown);
-  const Mask is_unknown = dependent_values(g, unknown, Dependence::values);
+  const Mask is_unknown = dependent_values_of_partitioned(g, unknown);
   const Needs needs = needs_of_unknown(g, is_unknown, unknown_outputs);
   const std::vector<bool> kept = choose_residuals(g, needs.wanted, expensive);
 

@@ -22,6 +22,10 @@ class Transforms final : public SubgraphTransforms {
   Graph transpose(const Graph& graph, const std::vector<bool>& linear, const std::vector<bool>& given) const override {
     return transpose_given(graph, linear, given, /*keep_known=*/false);
   }
+  Graph transpose_partitioned(const Graph& graph, const std::vector<bool>& linear,
+                              const std::vector<bool>& given) const override {
+    return transform::transpose_partitioned(graph, linear, given, /*keep_known=*/false);
+  }
   Graph batch(const Graph& graph, const std::vector<bool>& inputs, int64_t size,
               std::vector<bool>& outputs) const override {
     return batch_wanted(graph, inputs, size, outputs);

@@ -15,6 +15,9 @@ Graph jvp_wanted(const Graph& graph, const std::vector<bool>& active, const std:
 /// input, are returned first.
 Graph transpose_given(const Graph& graph, const std::vector<bool>& linear, const std::vector<bool>& given,
                       bool keep_known);
+/// SubgraphTransforms::transpose_partitioned; `keep_known` as above.
+Graph transpose_partitioned(const Graph& from, const std::vector<bool>& linear, const std::vector<bool>& given,
+                            bool keep_known);
 /// SubgraphTransforms::batch.
 Graph batch_wanted(const Graph& graph, const std::vector<bool>& inputs, int64_t size, std::vector<bool>& outputs);
 

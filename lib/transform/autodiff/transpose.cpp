@@ -112,12 +112,11 @@ class Backward {
 
 }  // namespace
 
-Graph transpose_given(const Graph& graph, const std::vector<bool>& linear, const std::vector<bool>& given,
-                      bool keep_known) {
-  const Graph from = partial_eval_control_flow(graph, linear);
+Graph transpose_partitioned(const Graph& from, const std::vector<bool>& linear, const std::vector<bool>& given,
+                            bool keep_known) {
   Graph out;
-  out.set_name(graph.name());
-  Backward walk(from, out, dependent_values(from, linear, Dependence::values));
+  out.set_name(from.name());
+  Backward walk(from, out, dependent_values_of_partitioned(from, linear));
   for (size_t i = 0; i < linear.size(); ++i) {
     if (!linear[i]) walk.set_known(from.inputs()[i], out.add_input(from.type(from.inputs()[i])));
   }
@@ -142,6 +141,11 @@ Graph transpose_given(const Graph& graph, const std::vector<bool>& linear, const
   }
   out.set_outputs(std::move(outputs));
   return out;
+}
+
+Graph transpose_given(const Graph& graph, const std::vector<bool>& linear, const std::vector<bool>& given,
+                      bool keep_known) {
+  return transpose_partitioned(partial_eval_control_flow(graph, linear), linear, given, keep_known);
 }
 
 Graph transpose(const Graph& graph, size_t num_residuals) {
