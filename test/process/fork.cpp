@@ -17,6 +17,12 @@
 
 #include "support/sanitizers.h"
 
+#ifdef __SANITIZE_ADDRESS__
+/// AddressSanitizer does not hold the lock of its quarantine over a fork: a child of a process in which another thread
+/// had it would wait for ever. Without a quarantine there is no such lock.
+extern "C" const char* __asan_default_options() { return "quarantine_size_mb=0:thread_local_quarantine_size_kb=0"; }
+#endif
+
 namespace cq = calque;
 
 namespace {
