@@ -139,6 +139,59 @@ out_t<T, A, L, H> truncated_normal(const BasicKey<A>& key, const L& low, const H
   return detail::apply<out_t<T, A, L, H>>("random::truncated_normal", loc, erased, key.data, low, high);
 }
 
+#define CALQUE_SAMPLER(f, Default)                                                                              \
+  template <Elem T = Default, ArrayLike A, OperandLike P>                                                       \
+  out_t<T, A, P> f(const BasicKey<A>& key, const P& parameter, const Counts& shape, Loc loc = Loc::current()) { \
+    const auto erased = [&](std::span<const detail::Operand> o) {                                               \
+      return detail::ops::random::f(o[0], o[1], dtype_of<T>, detail::shape_of("random::" #f, shape, loc), loc); \
+    };                                                                                                          \
+    return detail::apply<out_t<T, A, P>>("random::" #f, loc, erased, key.data, parameter);                      \
+  }
+
+/// The gamma distribution of shape parameter a, which broadcasts to the shape, and scale 1 (Marsaglia and Tsang 2000;
+/// of a < 1 that of a + 1 times u^(1/a)); NaN unless a > 0. The derivative of a sample by a is that of its quantile
+/// (Figurnov, Mohamed and Mnih 2018), of order one and two; differentiating again throws GradError. 16-bit floats are
+/// drawn as f32 and rounded. Throws DTypeError unless T is a floating-point type to which a promotes, ShapeError when a
+/// does not broadcast.
+CALQUE_SAMPLER(gamma, float)
+/// The logarithm of `gamma` of the same key: precise for small a, where most samples are too small for T.
+CALQUE_SAMPLER(loggamma, float)
+/// The chi-squared distribution of df degrees of freedom: twice gamma of df / 2. NaN unless df > 0; derivatives and
+/// errors as those of gamma.
+CALQUE_SAMPLER(chisquare, float)
+/// Student's t distribution of df degrees of freedom: n sqrt(df / 2 / g) of normal n and g of gamma of df / 2. NaN
+/// unless df > 0; derivatives and errors as those of gamma.
+CALQUE_SAMPLER(t, float)
+/// The number of events of the given rate, which broadcasts to the shape and is computed in f32: Knuth's product of
+/// uniform numbers for rates below 10, else transformed rejection (Hoermann: The Transformed Rejection Method for
+/// Generating Poisson Random Variables, 1993). -1, in T, where the rate is negative or NaN. Unlike those of other
+/// distributions, an element depends on the others of the shape where rates are 10 and more, as in JAX. Throws
+/// DTypeError unless T is an integer type and the rate real, ShapeError when the rate does not broadcast.
+CALQUE_SAMPLER(poisson, int32_t)
+#undef CALQUE_SAMPLER
+
+/// The beta distribution: x / (x + y) of x and y of gamma of a and b, which broadcast to the shape. NaN unless both are
+/// positive; derivatives by both, and errors, as those of gamma.
+template <Elem T = float, ArrayLike A, OperandLike X, OperandLike Y>
+out_t<T, A, X, Y> beta(const BasicKey<A>& key, const X& a, const Y& b, const Counts& shape, Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::random::beta(o[0], o[1], o[2], dtype_of<T>, detail::shape_of("random::beta", shape, loc), loc);
+  };
+  return detail::apply<out_t<T, A, X, Y>>("random::beta", loc, erased, key.data, a, b);
+}
+
+/// The Dirichlet distribution: softmax of loggamma of alpha, whose last dimension counts the classes and whose others
+/// broadcast to the shape; the result is of that shape followed by the classes. NaN for draws with an alpha that is not
+/// positive; derivatives and errors as those of gamma. Throws ShapeError for a scalar alpha.
+template <Elem T = float, ArrayLike A, ArrayLike X>
+out_t<T, A, X> dirichlet(const BasicKey<A>& key, const X& alpha, const Counts& shape, Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    const Shape draws = detail::shape_of("random::dirichlet", shape, loc);
+    return detail::ops::random::dirichlet(o[0], o[1], dtype_of<T>, draws, loc);
+  };
+  return detail::apply<out_t<T, A, X>>("random::dirichlet", loc, erased, key.data, alpha);
+}
+
 /// True with probability p, which broadcasts to the shape: u < p of uniform u of p's type (f32 for a C++ number), so
 /// false where p is NaN. Throws DTypeError for complex p, ShapeError when p does not broadcast.
 template <ArrayLike A, OperandLike P>

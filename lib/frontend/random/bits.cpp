@@ -10,23 +10,6 @@ Handle word(uint32_t value, const Shape& shape, const Site& s) {
   return literal(Literal::of(value), {DType::u32, shape}, s.at);
 }
 
-/// The number of each element of a shape, in row-major order, as two words.
-struct Counter {
-  Handle high, low;
-};
-
-Counter counter_of(const Shape& shape, const Site& s) {
-  const int64_t n = shape.num_elements();
-  const auto counted = [&](DType d) {
-    const Handle flat = emit<prim::Iota>(s, {}, {{"axis", int64_t{0}}, {"dtype", d}, {"shape", Ints{n}}});
-    return reshape(flat, shape, s);
-  };
-  if (n <= int64_t{1} << 32) return {word(0, shape, s), counted(DType::u32)};
-  const Handle wide = counted(DType::u64);
-  const Handle high = emit<prim::ShrLogical>(s, {wide, splat(32, {DType::u64, shape}, s)});
-  return {convert(high, DType::u32, s), convert(wide, DType::u32, s)};
-}
-
 template <class P>
 Handle encrypt(const Key& key, const Counter& counter, const Site& s) {
   const Shape to = shape(counter.low);
@@ -68,6 +51,28 @@ constexpr Format format_of(DType d) {
 
 }  // namespace
 
+Counter counter_of(const Shape& shape, const Site& s) {
+  const int64_t n = shape.num_elements();
+  const auto counted = [&](DType d) {
+    const Handle flat = emit<prim::Iota>(s, {}, {{"axis", int64_t{0}}, {"dtype", d}, {"shape", Ints{n}}});
+    return reshape(flat, shape, s);
+  };
+  if (n <= int64_t{1} << 32) return {word(0, shape, s), counted(DType::u32)};
+  const Handle wide = counted(DType::u64);
+  const Handle high = emit<prim::ShrLogical>(s, {wide, splat(32, {DType::u64, shape}, s)});
+  return {convert(high, DType::u32, s), convert(wide, DType::u32, s)};
+}
+
+Counter first_of(const Shape& shape, const Site& s) { return {word(0, shape, s), word(0, shape, s)}; }
+
+Key each_of(const Key& key, const Shape& shape, const Site& s) {
+  return halves(encrypt<prim::RandomBits64>(key, counter_of(shape, s), s), s);
+}
+
+Key repeated(const Key& key, const Shape& shape, const Site& s) {
+  return {broadcast(key.k0, shape, s), broadcast(key.k1, shape, s)};
+}
+
 Key key_of(const Operand& key, const Site& s) {
   const Handle h = value(key, s);
   const Type t = type(h);
@@ -101,20 +106,31 @@ void check_integer(DType d, const Site& s) {
 }
 
 Handle uniform(const Key& key, DType d, const Shape& shape, const Site& s) {
+  return uniform(key, d, counter_of(shape, s), s);
+}
+
+Handle uniform(const Key& key, DType d, const Counter& counter, const Site& s) {
   const Format format = format_of(d);
-  const Type words{format.bits, shape};
+  const Shape to = shape(counter.low);
+  const Type words{format.bits, to};
   const auto constant = [&](int64_t x) { return literal(make_literal(format.bits, x), words, s.at); };
-  Handle bits = d == DType::f64 ? bits64(key, shape, s) : bits32(key, shape, s);
+  Handle bits =
+      d == DType::f64 ? encrypt<prim::RandomBits64>(key, counter, s) : encrypt<prim::RandomBits32>(key, counter, s);
   if (format.drawn == 8) bits = convert(bits, DType::u8, s);
   bits = emit<prim::ShrLogical>(s, {convert(bits, format.bits, s), constant(format.drawn - format.fraction)});
   bits = emit<prim::Or>(s, {bits, constant(format.one)});
-  return rounded<prim::Sub>(emit<prim::Bitcast>(s, {bits}, {{"dtype", d}}), splat(1, {d, shape}, s), s);
+  return rounded<prim::Sub>(emit<prim::Bitcast>(s, {bits}, {{"dtype", d}}), splat(1, {d, to}, s), s);
+}
+
+Handle uniform(const Key& key, DType d, const Counter& counter, Handle low, Handle high, const Site& s) {
+  const Shape to = shape(counter.low);
+  const Handle from = broadcast(low, to, s), until = broadcast(high, to, s);
+  const Handle scaled = rounded<prim::Mul>(uniform(key, d, counter, s), rounded<prim::Sub>(until, from, s), s);
+  return emit<prim::Max>(s, {from, rounded<prim::Add>(scaled, from, s)});
 }
 
 Handle uniform(const Key& key, DType d, const Shape& shape, Handle low, Handle high, const Site& s) {
-  const Handle from = broadcast(low, shape, s), to = broadcast(high, shape, s);
-  const Handle scaled = rounded<prim::Mul>(uniform(key, d, shape, s), rounded<prim::Sub>(to, from, s), s);
-  return emit<prim::Max>(s, {from, rounded<prim::Add>(scaled, from, s)});
+  return uniform(key, d, counter_of(shape, s), low, high, s);
 }
 
 Handle uniform(const Key& key, DType d, const Shape& shape, double low, double high, const Site& s) {

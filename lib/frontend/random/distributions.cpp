@@ -108,8 +108,13 @@ Handle bound(const Operand& x, const Site& s) {
 }  // namespace
 
 Handle normal(const Key& key, DType d, const Shape& shape, const Site& s) {
+  return normal(key, d, counter_of(shape, s), s);
+}
+
+Handle normal(const Key& key, DType d, const Counter& counter, const Site& s) {
   const double low = -1 + limits_of(d).negative_epsilon;
-  const Handle u = convert(uniform(key, d, shape, low, 1, s), wide(d), s);
+  const Handle drawn = uniform(key, d, counter, splat(low, {d, {}}, s), splat(1, {d, {}}, s), s);
+  const Handle u = convert(drawn, wide(d), s);
   const Formula f(u, s);
   return convert(f.of<prim::Mul>(f.number(1.4142135623730951), f.of<prim::ErfInv>(u)), d, s);
 }

@@ -168,7 +168,8 @@ struct CustomLinear : Rule {
 
 /// Marks a value of an enclosing trace that a function with a custom rule, or its rule, captured: the rule has no
 /// derivative by it, and that of the function itself need not be the one that the rule is there to define. Its location
-/// is that of the captured value.
+/// is that of the captured value. With an empty `by` it marks a value of a rule of the library beyond which the rule
+/// has no derivatives, and `value` is the message.
 struct Captured : Rule {
   static constexpr std::string_view name = "captured";
   static constexpr std::string_view doc = "x itself, captured by the custom rule `by`, which has no derivative by it";

@@ -206,6 +206,9 @@ Scalar Captured::lower(Lowering& l, const Equation&, size_t, std::span<const Sca
 
 void Captured::jvp(Jvp& j) {
   const std::string line = to_string(j.equation.location());
+  if (const auto& reason = j.attributes().get<std::string>("value"); j.attributes().get<std::string>("by").empty()) {
+    throw GradError(reason + (line.empty() ? "" : " (" + line + ")"));
+  }
   throw GradError(
       fmt::format("{}: the rule has no derivative by {}, which it or its function captures; pass it as an argument of "
                   "the function, "

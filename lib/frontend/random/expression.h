@@ -1,0 +1,56 @@
+#pragma once
+// Formulas of handles as expressions: every operation is one equation, operands have one dtype and shape, and numbers
+// take those of the other operand.
+#include <concepts>
+
+#include "frontend/ops/common.h"
+
+namespace calque::detail::ops::random {
+
+class Expression {
+ public:
+  Expression(Handle value, const Site& s) : value_(value), s_(&s) {}
+  Handle handle() const { return value_; }
+  operator Handle() const { return value_; }  // NOLINT(google-explicit-constructor)
+
+  Expression number(double x) const { return {splat(x, type(value_), *s_), *s_}; }
+  template <class P>
+  Expression of() const {
+    return {emit<P>(*s_, {value_}), *s_};
+  }
+  template <class P>
+  Expression of(Expression y) const {
+    return {emit<P>(*s_, {value_, y.value_}), *s_};
+  }
+  Expression as(DType d) const { return {convert(value_, d, *s_), *s_}; }
+  /// Of a bool: x where it is true, y elsewhere.
+  Expression choose(Expression x, Expression y) const { return {select(value_, x, y, *s_), *s_}; }
+  /// With no derivative.
+  Expression fixed() const { return of<prim::StopGradient>(); }
+
+ private:
+  Handle value_;
+  const Site* s_;
+};
+
+#define CALQUE_OPERATOR(op, P)                                                                 \
+  inline Expression operator op(Expression x, Expression y) { return x.of<prim::P>(y); }       \
+  inline Expression operator op(Expression x, double y) { return x.of<prim::P>(x.number(y)); } \
+  inline Expression operator op(double x, Expression y) { return y.number(x).of<prim::P>(y); }
+CALQUE_OPERATOR(+, Add)
+CALQUE_OPERATOR(-, Sub)
+CALQUE_OPERATOR(*, Mul)
+CALQUE_OPERATOR(/, Div)
+CALQUE_OPERATOR(<, Lt)
+CALQUE_OPERATOR(<=, Le)
+CALQUE_OPERATOR(>, Gt)
+CALQUE_OPERATOR(>=, Ge)
+CALQUE_OPERATOR(==, Eq)
+#undef CALQUE_OPERATOR
+inline Expression operator-(Expression x) { return x.of<prim::Neg>(); }
+/// Of bools.
+inline Expression operator!(Expression x) { return x.of<prim::Not>(); }
+inline Expression operator&(Expression x, Expression y) { return x.of<prim::And>(y); }
+inline Expression operator|(Expression x, Expression y) { return x.of<prim::Or>(y); }
+
+}  // namespace calque::detail::ops::random
