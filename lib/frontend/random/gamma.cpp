@@ -13,42 +13,61 @@ Expression parameter(const Operand& x, DType d, const Shape& shape, const Site& 
   return {broadcast(convert(value_fitting(x, d, s), wide(d), s), shape, s), s};
 }
 
+/// What an element proposes: v^3 of v = 1 + c x with a normal x. Some v are not positive, and of the others some are
+/// rejected.
 struct Proposal {
-  Expression square, cube;
+  Expression cube, positive, accepted;
 };
 
-/// Marsaglia and Tsang: A Simple Method for Generating Gamma Variables, 2000, of a >= 1 with d = a - 1/3: the cube v^3
-/// of v = 1 + c x with normal x that is accepted, of which d times it is the sample. Every element loops for itself.
+/// Marsaglia and Tsang: A Simple Method for Generating Gamma Variables, 2000, of a >= 1 with d = a - 1/3.
+class Proposals {
+ public:
+  Proposals(Expression d, const Site& s)
+      : s_(s), d_(d), c_((1.0 / 3) / d.of<prim::Sqrt>()), first_(first_of(shape(d), s)) {}
+
+  /// With one key for x and one for the uniform number by which it is accepted.
+  Proposal operator()(const Key& of_x, const Key& of_u) const {
+    const DType type = dtype(d_);
+    const Expression x(normal(of_x, type, first_, s_), s_), u(uniform(of_u, type, first_, s_), s_);
+    const Expression v = 1 + x * c_, square = x * x, cube = v * v * v;
+    const Expression inside = u < 1 - 0.0331 * (square * square);
+    const Expression below = u.of<prim::Log>() < square * 0.5 + d_ * (1 - cube + cube.of<prim::Log>());
+    const Expression positive = v > 0;
+    return {cube, positive, positive & (inside | below)};
+  }
+
+ private:
+  const Site& s_;
+  Expression d_, c_;
+  Counter first_;
+};
+
+/// The accepted v^3, of which d times it is the sample. Every element loops for itself. A key is split in three: the
+/// next key, that of x and that of u; the key of x is split in two for as long as v is not positive.
 Expression accepted_cube(const Key& keys, Expression d, const Site& s) {
-  const DType type = dtype(d);
-  const Counter first = first_of(shape(d), s);
-  const Expression c = (1.0 / 3) / d.of<prim::Sqrt>();
-  const ControlSite site{s.at, {}};
-  // Carry: key, x^2, v^3 and a uniform number, of which the first are rejected.
+  const Proposals proposals(d, s);
+  const Key of_x = derived(keys, 1, s);
+  const Proposal early = proposals(derived(of_x, 1, s), derived(keys, 2, s));
+  // Carry: key, key of x, v^3, whether v was positive and whether it was accepted.
   const TraceBody rejected = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    const Expression square(in[2], s), cube(in[3], s), u(in[4], s);
-    const Expression outside = u >= 1 - 0.0331 * (square * square);
-    const Expression above = u.of<prim::Log>() >= square * 0.5 + d * (1 - cube + cube.of<prim::Log>());
-    out.push_back(outside & above);
+    out.push_back(!Expression(in[6], s));
   };
   const TraceBody propose = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    const Key key{in[0], in[1]}, next = derived(key, 0, s), of_x = derived(key, 1, s), of_u = derived(key, 2, s);
-    const TraceBody negative = [&](std::span<const Handle> now, std::vector<Handle>& result) {
-      result.push_back(Expression(now[3], s) <= 0);
+    const Expression positive(in[5], s);
+    const auto either = [&](const Key& x, const Key& y) {
+      const auto word = [&](Handle a, Handle b) { return positive.choose({a, s}, {b, s}).handle(); };
+      return Key{word(x.k0, y.k0), word(x.k1, y.k1)};
     };
-    const TraceBody draw = [&](std::span<const Handle> now, std::vector<Handle>& result) {
-      const Key own{now[0], now[1]}, later = derived(own, 0, s);
-      const Expression x(normal(derived(own, 1, s), type, first, s), s);
-      for (const Handle h : {later.k0, later.k1, x.handle(), (1 + x * c).handle()}) result.push_back(h);
-    };
-    const Handle start[] = {of_x.k0, of_x.k1, d.number(0), d.number(-1)};
-    const std::vector<Handle> drawn = while_loop(negative, draw, start, site, true);
-    const Expression x(drawn[2], s), v(drawn[3], s);
-    const Handle u = uniform(of_u, type, first, s);
-    for (const Handle h : {next.k0, next.k1, (x * x).handle(), (v * v * v).handle(), u}) out.push_back(h);
+    const Key before{in[0], in[1]}, x_before{in[2], in[3]};
+    const Key key = either(derived(before, 0, s), before);
+    const Key x = either(derived(key, 1, s), derived(x_before, 0, s));
+    const Proposal p = proposals(derived(x, 1, s), derived(key, 2, s));
+    for (const Handle h : {key.k0, key.k1, x.k0, x.k1, p.cube.handle(), p.positive.handle(), p.accepted.handle()}) {
+      out.push_back(h);
+    }
   };
-  const Handle start[] = {keys.k0, keys.k1, d.number(0), d.number(1), d.number(2)};
-  return {while_loop(rejected, propose, start, site, true)[3], s};
+  const Handle start[] = {keys.k0, keys.k1, of_x.k0, of_x.k1, early.cube, early.positive, early.accepted};
+  return {while_loop(rejected, propose, start, {s.at, {}}, true)[4], s};
 }
 
 /// Samples for each element of a, without derivatives, of f32 or f64. Of a < 1: that of a + 1 times u^(1/a).

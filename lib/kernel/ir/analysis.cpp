@@ -265,6 +265,17 @@ void KernelAnalysis::compute_range(const Instruction& i) {
   out = {static_cast<int64_t>(low), static_cast<int64_t>(high)};
 }
 
+// Random bits of 64 bits are two words in registers, which become one number only where that is wanted.
+bool KernelAnalysis::is_word_of_random_bits(const Instruction& i) const {
+  const auto defined_by = [&](Id id, uint16_t primitive) {
+    const Instruction* d = defined_[id];
+    return d != nullptr && d->op == Op::scalar && d->primitive == primitive ? d : nullptr;
+  };
+  if (i.primitive != id_of<Convert> || size_of(kernel_.values[i.results[0]]) > 4) return false;
+  const Instruction* shift = defined_by(i.operands[0], id_of<ShrLogical>);
+  return defined_by(shift != nullptr ? shift->operands[0] : i.operands[0], id_of<RandomBits64>) != nullptr;
+}
+
 // Backward walk: a 64-bit integer is data if it is stored, carried, or an operand of one that is.
 void KernelAnalysis::mark_data(const Region& region) {
   for (auto it = region.instructions.rbegin(); it != region.instructions.rend(); ++it) {
@@ -274,7 +285,7 @@ void KernelAnalysis::mark_data(const Region& region) {
         data_[i.operands[1]] = true;
         break;
       case Op::scalar:
-        if (data_[i.results[0]])
+        if (data_[i.results[0]] && !is_word_of_random_bits(i))
           for (const Id o : i.operands) data_[o] = true;
         break;
       case Op::yield:
@@ -308,7 +319,8 @@ LoopFacts KernelAnalysis::measure(const Region& region) {
       const bool converts = i.op == Op::scalar && i.primitive == id_of<Convert>;
       const bool moves = i.op == Op::load || converts || i.primitive == id_of<Select> || i.primitive == id_of<Bitcast>;
       if (varying_[r] && (!is_wide_integer(d) || data_[r])) widen(d, !moves);
-      if (varying_[r]) facts.element_bytes = std::max(facts.element_bytes, cost.bytes);
+      const bool words = i.op == Op::scalar && i.primitive == id_of<RandomBits64> && !data_[r];
+      if (varying_[r]) facts.element_bytes = std::max(facts.element_bytes, words ? 4 : cost.bytes);
       // A comparison has the width of its operands.
       if (i.op == Op::scalar && is_bool(d))
         for (const Id o : i.operands)

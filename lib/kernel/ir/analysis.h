@@ -51,6 +51,7 @@ class KernelAnalysis {
  private:
   bool walk(const Region& region, bool vector);
   bool visit(const Instruction& i, bool vector);
+  bool is_word_of_random_bits(const Instruction& i) const;
   void mark_data(const Region& region);
   void mark_used(const Region& region);
   LoopFacts measure(const Region& region);
