@@ -88,6 +88,83 @@ TYPED_TEST(Distributions, AreThoseOfTheirNames) {
              {[&](double x) { return unit((normal_cdf(x) - low) / width); }, kNone, kNone, kNone, kNone});
 }
 
+/// The regularized lower incomplete gamma function, by its series.
+double gamma_cdf(double a, double x) {
+  if (!(x > 0)) return 0;
+  const double scale = std::exp(a * std::log(x) - x - std::lgamma(a + 1));
+  double sum = 0, term = 1;
+  for (int n = 1; term > 1e-9 * sum && n < 10000; ++n) {
+    sum += term;
+    term *= x / (a + n);
+  }
+  return std::min(1.0, scale * sum);
+}
+Law gamma_law(double a) {
+  return {[a](double x) { return gamma_cdf(a, x); }, a, a, 2 / std::sqrt(a), 3 + 6 / a};
+}
+
+TYPED_TEST(Distributions, OfGammaAndItsRelatives) {
+  using T = TypeParam;
+  const std::vector<random::Key> k = random::split(random::key(2027), 10);
+  const Shape n{kDraws};
+  int next = 0;
+  for (const double a : {0.3, 1.0, 2.5, 100.0}) {
+    const auto x = random::gamma<T>(k[static_cast<size_t>(next++)], static_cast<T>(a), n);
+    expect_law("gamma", numbers(x), gamma_law(static_cast<T>(a)));
+  }
+  // Logarithms whose exponentials are too small: x^a / gamma(a + 1) is the distribution function.
+  const double tiny = static_cast<double>(T(0.001));
+  expect_law(
+      "loggamma", numbers(random::loggamma<T>(k[4], T(0.001), n)),
+      {[tiny](double x) { return x < -50 ? std::exp(tiny * x - std::lgamma(tiny + 1)) : gamma_cdf(tiny, std::exp(x)); },
+       kNone, kNone, kNone, kNone});
+  expect_law("chisquare", numbers(random::chisquare<T>(k[5], T(3), n)),
+             {[](double x) { return gamma_cdf(1.5, x / 2); }, 3, 6, std::sqrt(8.0 / 3), 7});
+  expect_law("beta", numbers(random::beta<T>(k[6], T(0.5), T(0.5), n)),
+             {[](double x) { return 2 / kPi * std::asin(std::sqrt(x)); }, 0.5, 0.125, 0, 1.5});
+  expect_law("beta of unequal parameters", numbers(random::beta<T>(k[7], T(2), T(3), n)),
+             {[](double x) { return x * x * (6 - 8 * x + 3 * x * x); }, 0.4, 0.04, 2.0 / 7, 33.0 / 14});
+  expect_law("t", numbers(random::t<T>(k[8], T(3), n)),
+             {[](double x) {
+                const double u = x / std::sqrt(3.0);
+                return 0.5 + (u / (1 + u * u) + std::atan(u)) / kPi;
+              },
+              kNone, kNone, kNone, kNone});
+  const auto classes = random::dirichlet<T>(k[9], Array<T>{T(0.5), T(1), T(1), T(0.5)}, {kDraws / 4});
+  // Each is of a beta distribution, and they sum to one.
+  expect_law("dirichlet", numbers(Array<T>(classes.at(all, 2))),
+             {[](double x) { return 1 - (1 - x) * (1 - x); }, 1.0 / 3, 1.0 / 18, 2 * std::sqrt(2.0) / 5, 2.4});
+  for (const double total : numbers(sum(classes.at(range(0, 100)), 1))) EXPECT_NEAR(total, 1, 1e-6);
+}
+
+TEST(Distributions, OfPoisson) {
+  const std::vector<random::Key> k = random::split(random::key(2028), 7);
+  int next = 0;
+  for (const double rate : {0.5, 3.0, 9.5, 10.0, 50.0, 1000.0}) {
+    const auto x = random::poisson<int32_t>(k[static_cast<size_t>(next++)], rate, {kDraws});
+    std::vector<double> counts(3000), values = numbers(x);
+    double mean = 0, m2 = 0, m3 = 0, m4 = 0;
+    for (const double v : values) ++counts.at(static_cast<size_t>(v)), mean += v / kDraws;
+    for (const double v : values) {
+      const double d = v - mean;
+      m2 += d * d / kDraws, m3 += d * d * d / kDraws, m4 += d * d * d * d / kDraws;
+    }
+    double distance = 0, drawn = 0, expected = 0;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const auto n = static_cast<double>(i);
+      drawn += counts[i] / kDraws;
+      expected += std::exp(n * std::log(rate) - rate - std::lgamma(n + 1));
+      distance = std::max(distance, std::abs(drawn - expected));
+    }
+    EXPECT_LT(distance * std::sqrt(kDraws), 2.15) << rate;
+    const double kurtosis = 3 + 1 / rate;
+    EXPECT_NEAR(mean, rate, 5 * std::sqrt(rate / kDraws));
+    EXPECT_NEAR(m2, rate, 5 * rate * std::sqrt((kurtosis - 1) / kDraws));
+    EXPECT_NEAR(m3 / std::pow(m2, 1.5), 1 / std::sqrt(rate), 0.05);
+    EXPECT_NEAR(m4 / (m2 * m2), kurtosis, 0.05 * kurtosis * kurtosis / 9);
+  }
+}
+
 TEST(Distributions, OfSixteenBitsRoundTheNumbers) {
   const random::Key key = random::key(1);
   const auto check = [&]<class T>(T, double step, double rounding) {
