@@ -62,6 +62,12 @@ std::vector<Case> cases() {
       spec<uint32_t>({2}));
   add("normal", 34, 34, [key_of](auto k) { return random::normal<float>(key_of(k), {1 << 24}); }, spec<uint32_t>({2}));
   add(
+      "gamma", 47, 47, [key_of](auto k, auto a) { return random::gamma<float>(key_of(k), a, {1 << 24}); },
+      spec<uint32_t>({2}), spec<float>({1 << 24}));
+  add(
+      "poisson", 72, 72, [key_of](auto k, auto a) { return random::poisson<int>(key_of(k), a, {1 << 24}); },
+      spec<uint32_t>({2}), spec<float>({1 << 24}));
+  add(
       "loops of elements", 22, 18,
       [](auto x) {
         return vmap([](auto a) {

@@ -151,6 +151,22 @@ TEST(GammaDerivatives, OfSamplesThemselvesFollow) {
   }
 }
 
+TEST(GammaDerivatives, OfLargeParametersFollowTheNormalDistribution) {
+  // The quantile is a + z sqrt(a) + (z^2 - 1) / 3 + O(1 / sqrt(a)).
+  const auto f = [](auto a, auto x) { return attached(a, x, kLinear); };
+  const auto second = [f](auto a, auto x) { return grad([f, x](auto b) { return grad(f)(b, x); })(a); };
+  for (const double a : {1e10, 1e16, 1e24, 1e30, 1e100, 1e200}) {
+    for (const double z : {-6.0, -1.5, 0.0, 0.5, 6.0}) {
+      const Array<double> at(a), x(a + z * std::sqrt(a));
+      // What rounding to x leaves of z.
+      const double rounded = (x.item() - a) / std::sqrt(a), slope = 1 + rounded / (2 * std::sqrt(a));
+      EXPECT_NEAR(grad(f)(at, x).item(), slope, 1e-14 + 10 / a) << a << " " << z;
+      if (z == 0 || a > 1e20) continue;  // the derivatives of first order cancel in that of second
+      EXPECT_NEAR(second(at, x).item() / (-rounded / (4 * a * std::sqrt(a))), 1, 1e-3) << a << " " << z;
+    }
+  }
+}
+
 TEST(GammaDerivatives, OfSinglePrecisionAreThatPrecise) {
   std::vector<float> a, log_x;
   for (const Quantile& q : kQuantiles) a.push_back(float(q.a)), log_x.push_back(float(q.log_x));

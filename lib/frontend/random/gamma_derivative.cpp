@@ -56,22 +56,45 @@ Precision precision_of(DType d) {
   return d == DType::f64 ? Precision{high, 38} : Precision{low, 22};
 }
 
-/// d log x / da of a sample x with logarithm `log_x`, both f64.
-Expression log_derivative(Expression a, Expression log_x, const Precision& precision, const Site& s) {
+/// log x - psi(b), also where both are large and near each other.
+Expression log_ratio(Expression log_x, Expression x, Expression b, Expression psi) {
+  const Expression difference = x - b;
+  const Expression near = (b >= 100) & (difference.of<prim::Abs>() <= 0.5 * b);
+  const Expression relative = near.choose(difference / b, b.number(0));
+  // log b - psi(b) = 1 / 2b + sum of B_2n / (2n b^2n), n from 1.
+  const Expression r = near.choose(1 / b, b.number(0)), rr = r * r;
+  const Expression series = r * 0.5 + rr * (1.0 / 12 - rr * (1.0 / 120 - rr * (1.0 / 252)));
+  return near.choose(relative.of<prim::Log1p>() + series, log_x - psi);
+}
+
+/// e^w - 1 - w.
+Expression exp_remainder(Expression w) {
+  const Expression small = w.of<prim::Abs>() < 0.3, inside = small.choose(w, w.number(0));
+  constexpr double kReciprocals[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,       1.0 / 120,
+                                     1.0 / 720,     1.0 / 5040,     1.0 / 40320,    1.0 / 362880,
+                                     1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
+  Expression series = w.number(kReciprocals[10]);
+  for (int n = 10; n-- > 0;) series = series * inside + kReciprocals[n];
+  return small.choose(series * (inside * inside), w.of<prim::Expm1>() - w);
+}
+
+/// d log x / da of a sample x, all f64.
+Expression log_derivative(Expression a, Expression log_x, Expression x, const Precision& precision, const Site& s) {
   const double depth = precision.depth;
-  const Expression x = log_x.of<prim::Exp>();
   const Expression psi_above = (a + 1).of<prim::Digamma>();
   const Expression lower = log_x <= psi_above;
   const Expression b = lower.choose(a + 1, a);
   const Expression sign = lower.choose(a.number(-1), a.number(1));
-  const Expression distance = sign * (log_x - lower.choose(psi_above, psi_above - 1 / a));
+  const Expression distance = sign * log_ratio(log_x, x, b, lower.choose(psi_above, psi_above - 1 / a));
 
   // The logarithm of the integrand's second factor is -(slope u + x k(u)) with k(u) = e^u - 1 - u >= u^2 / 2 above and
   // k(u) = u - 1 + e^-u >= u^2 / (2 + 2u / 3) below: where it reaches -depth.
   const Expression slope = sign * (x - b);
-  const Expression q = slope / 3.0 + x * 0.5, p = slope - depth / 3;
-  const Expression end_below = 2 * depth / (p + (p * p + 4 * depth * q).of<prim::Sqrt>());
-  const Expression end_of_square = 2 * depth / (slope + (slope * slope + 2 * depth * x).of<prim::Sqrt>());
+  const auto root = [&](Expression p, Expression q) {  // of q u^2 + p u - depth
+    const Expression r = (4 * depth * q).of<prim::Sqrt>();
+    return 2 * depth / (p + p.of<prim::Hypot>(r));
+  };
+  const Expression end_below = root(slope - depth / 3, slope / 3.0 + x * 0.5), end_of_square = root(slope, x * 0.5);
   const Expression end_above = ((depth + a * end_of_square) / x).of<prim::Log1p>();
   const Expression end = lower.choose(end_below, end_above).fixed();
 
@@ -85,22 +108,24 @@ Expression log_derivative(Expression a, Expression log_x, const Precision& preci
   Ints axes;
   for (int i = 0; i < each.rank(); ++i) axes.push_back(i);
   const auto over = [&](Expression e) { return Expression(broadcast_in(e, all, axes, s), s); };
-  const Expression u = over(end) * along(precision.quadrature.nodes), signed_u = over(sign) * u;
-  const Expression exponent = over(b) * signed_u - over(x) * signed_u.of<prim::Expm1>();
+  const Expression u = over(end) * along(precision.quadrature.nodes);
+  const Expression exponent = -(over(slope) * u + over(x) * exp_remainder(over(sign) * u));
   const Expression terms = (over(distance) + u) * exponent.of<prim::Exp>() * along(precision.quadrature.weights);
   const Handle sum = emit<prim::ReduceSum>(s, {terms}, {{"axes", Ints{each.rank()}}});
   const Expression integral = end * Expression(sum, s);
-  return lower.choose((x * integral + psi_above - log_x) / a, integral);
+  return lower.choose((x * integral + distance) / a, integral);
 }
 
 /// The derivative of a sample, in its type.
 Expression derivative(Expression a, Expression sample, GammaScale scale, const Site& s) {
   const DType d = dtype(a);
   const Expression wide_a = a.as(DType::f64), wide_sample = sample.as(DType::f64);
-  if (scale == GammaScale::logarithmic) return log_derivative(wide_a, wide_sample, precision_of(d), s).as(d);
+  if (scale == GammaScale::logarithmic) {
+    return log_derivative(wide_a, wide_sample, wide_sample.of<prim::Exp>(), precision_of(d), s).as(d);
+  }
   // A sample that is too small for its type has a derivative that is.
   const Expression vanished = wide_sample == 0, some = vanished.choose(wide_a.number(1), wide_sample);
-  const Expression slope = some * log_derivative(wide_a, some.of<prim::Log>(), precision_of(d), s);
+  const Expression slope = some * log_derivative(wide_a, some.of<prim::Log>(), some, precision_of(d), s);
   return vanished.choose(wide_a.number(0), slope).as(d);
 }
 

@@ -86,9 +86,11 @@ class Rejection {
 };
 
 /// The numbers, as f32, where `wanted`. JAX runs all elements until the last one has accepted and keeps the last number
-/// that each accepts: a loop counts these steps, and a second one makes them.
+/// that each accepts. One loop counts these steps. The last accepted number is nearly always of the last few of them:
+/// these are made first, and the others only for elements that accept none of the few.
 Expression by_rejection(const Key& keys, const Counter& counter, Expression rate, Expression wanted, double most,
                         const Site& s) {
+  constexpr double kFew = 3;
   const Shape each = shape(rate);
   Ints axes;
   for (int i = 0; i < each.rank(); ++i) axes.push_back(i);
@@ -111,18 +113,34 @@ Expression by_rejection(const Key& keys, const Counter& counter, Expression rate
   };
   const Handle start[] = {keys.k0, keys.k1, none, none > 0};
   const Expression steps = greatest({while_loop(rejected, step, start, site, true)[2], s});
-  // Carry: key, steps made, the number.
-  const TraceBody running = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    out.push_back(wanted & (Expression(in[2], s) < steps));
+  const Expression early = steps - kFew;
+
+  // Carry: key, steps made.
+  const TraceBody is_early = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    out.push_back(wanted & (Expression(in[2], s) < early));
   };
-  const TraceBody keep = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+  const TraceBody skip = [&](std::span<const Handle> in, std::vector<Handle>& out) {
     const Key next = part(in, 0, s);
-    const Rejection::Proposal p = rejection.propose(in);
-    const Handle made = Expression(in[2], s) + 1, number = p.accepted.choose(p.number, Expression(in[3], s));
-    for (const Handle h : {next.k0, next.k1, made, number}) out.push_back(h);
+    for (const Handle h : {next.k0, next.k1, (Expression(in[2], s) + 1).handle()}) out.push_back(h);
   };
-  const Handle again[] = {keys.k0, keys.k1, none, rate.number(-1)};
-  return {while_loop(running, keep, again, site, true)[3], s};
+  const Handle first[] = {keys.k0, keys.k1, none};
+  const std::vector<Handle> late = while_loop(is_early, skip, first, site, true);
+  // Carry: key, steps made, the number, which is -1 before one is accepted.
+  const auto last_accepted = [&](const Key& key, Expression made, Expression end, Expression number, Expression runs) {
+    const TraceBody running = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+      out.push_back(runs & (Expression(in[2], s) < end));
+    };
+    const TraceBody keep = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+      const Key next = part(in, 0, s);
+      const Rejection::Proposal p = rejection.propose(in);
+      const Handle after = Expression(in[2], s) + 1, kept = p.accepted.choose(p.number, Expression(in[3], s));
+      for (const Handle h : {next.k0, next.k1, after, kept}) out.push_back(h);
+    };
+    const Handle from[] = {key.k0, key.k1, made, number};
+    return Expression(while_loop(running, keep, from, site, true)[3], s);
+  };
+  const Expression number = last_accepted({late[0], late[1]}, {late[2], s}, steps, rate.number(-1), wanted);
+  return last_accepted(keys, none, early, number, wanted & (number < 0));
 }
 
 }  // namespace
