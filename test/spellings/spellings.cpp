@@ -394,6 +394,13 @@ void random_numbers() {
   D x = {1};
   auto key = cq::random::key(42);
   SAME(cq::random::Key, key);
+  SAME(cq::Array<float>, cq::random::gamma<float>(key, 2.5, {3, 4}));
+  SAME(cq::Array<double>, cq::random::loggamma<double>(key, cq::Array<double>{1, 2}, {2}));
+  SAME(cq::Array<float>, cq::random::beta(key, 0.5, 1.5, {3}));
+  SAME(cq::Array<float>, cq::random::dirichlet<float>(key, cq::Array<float>{1, 2}, {3}));
+  SAME(cq::Array<float>, cq::random::chisquare<float>(key, 3, {3}));
+  SAME(cq::Array<float>, cq::random::t<float>(key, 3, {3}));
+  SAME(cq::Array<int64_t>, cq::random::poisson<int64_t>(key, 3.5, {3}));
   auto noise = cq::jit([](auto k, auto x) {
     auto [a, b] = cq::random::split(k);
     SAME(TF, cq::random::uniform<float>(a, {3, 4}));
