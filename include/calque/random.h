@@ -5,7 +5,8 @@
 //
 // Bits are those of Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2,
 // 3, SC 2011) in JAX's partitionable layout: bits, uniform, randint, bernoulli and rademacher equal JAX's, others up to
-// the rounding of functions such as log. Element i of a shape, in row-major order, depends on the key and on i alone.
+// the rounding of functions such as log. Element i of a shape, in row-major order, depends on the key and on i alone
+// (poisson excepted).
 //
 // Each function throws ShapeError for a key that is not u32[2] and for a negative extent, DTypeError for a key that is
 // not of u32. Samples have the derivatives of their formulas by their parameters.
@@ -165,8 +166,9 @@ CALQUE_SAMPLER(t, float)
 /// The number of events of the given rate, which broadcasts to the shape and is computed in f32: Knuth's product of
 /// uniform numbers for rates below 10, else transformed rejection (Hoermann: The Transformed Rejection Method for
 /// Generating Poisson Random Variables, 1993). -1, in T, where the rate is negative or NaN. Unlike those of other
-/// distributions, an element depends on the others of the shape where rates are 10 and more, as in JAX. Throws
-/// DTypeError unless T is an integer type and the rate real, ShapeError when the rate does not broadcast.
+/// distributions, an element depends on the others of the shape where rates are 10 and more, as in JAX. Numbers beyond
+/// T are limited to it. Throws DTypeError unless T is an integer type and the rate real, ShapeError when the rate does
+/// not broadcast.
 CALQUE_SAMPLER(poisson, int32_t)
 #undef CALQUE_SAMPLER
 

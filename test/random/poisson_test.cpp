@@ -70,6 +70,8 @@ TEST(Poisson, OfBadRatesIsMinusOne) {
   EXPECT_TRUE(array_equal(random::poisson(key, Array<float>{-1, -inf, nan, -1e-30f, 0, -0.0f}, {6}),
                           I32{-1, -1, -1, -1, 0, 0}));
   EXPECT_EQ(random::poisson<uint8_t>(key, -1, {}).item(), 255);
+  EXPECT_EQ(random::poisson<int8_t>(key, 1000, {}).item(), 127);
+  EXPECT_EQ(random::poisson(key, inf, {}).item(), INT32_MAX);
   EXPECT_EQ(random::poisson(key, 3, {2, 0}).shape(), Shape({2, 0}));
   EXPECT_EQ(random::poisson(key, 30.0, {}).shape(), Shape());
   static_assert(std::same_as<decltype(random::poisson(key, 3.0, {})), I32>);

@@ -1,8 +1,6 @@
 #pragma once
 // Formulas of handles as expressions: every operation is one equation, operands have one dtype and shape, and numbers
 // take those of the other operand.
-#include <concepts>
-
 #include "frontend/ops/common.h"
 
 namespace calque::detail::ops::random {

@@ -1,6 +1,8 @@
 // The gamma distribution and those made of it. 16-bit floats are drawn and computed as f32, and rounded once.
 #include "frontend/random/gamma.h"
 
+#include <limits>
+
 #include "calque/detail/control/control.h"
 
 #include "frontend/random/expression.h"

@@ -1,4 +1,7 @@
 #pragma once
+// Samples of the gamma distribution as differentiable values.
+#include <cstdint>
+
 #include "frontend/random/random.h"
 
 namespace calque::detail::ops::random {

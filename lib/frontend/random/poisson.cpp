@@ -1,8 +1,6 @@
 // The Poisson distribution, draw for draw as JAX: every element loops for itself, on keys that all elements share, with
 // its own numbers of each key.
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "calque/detail/control/control.h"
 
