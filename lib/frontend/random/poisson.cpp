@@ -1,6 +1,7 @@
 // The Poisson distribution, draw for draw as JAX: every element loops for itself, on keys that all elements share, with
 // its own numbers of each key.
 #include <cstdint>
+#include <limits>
 
 #include "calque/detail/control/control.h"
 
@@ -157,8 +158,9 @@ Handle poisson(const Operand& key, const Operand& rate, DType d, const Shape& sh
   const Expression small = !(x >= 10);  // NaN is among them
   const Expression counted = by_product(keys, counter, small.choose(x, x.number(0)), most, s);
   const Expression drawn = by_rejection(keys, counter, small.choose(x.number(1e5), x), !small, most, s);
+  const Expression infinite = x == std::numeric_limits<double>::infinity();
   const Handle zero = splat(0, {d, shape}, s);
-  return (x == 0).choose({zero, s}, small.choose(counted.as(d), drawn.as(d)));
+  return (x == 0).choose({zero, s}, small.choose(counted.as(d), infinite.choose(x, drawn).as(d)));
 }
 
 }  // namespace calque::detail::ops::random
