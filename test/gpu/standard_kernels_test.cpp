@@ -65,7 +65,7 @@ std::vector<Case> cases() {
       "gamma", 47, 47, [key_of](auto k, auto a) { return random::gamma<float>(key_of(k), a, {1 << 24}); },
       spec<uint32_t>({2}), spec<float>({1 << 24}));
   add(
-      "poisson", 72, 72, [key_of](auto k, auto a) { return random::poisson<int>(key_of(k), a, {1 << 24}); },
+      "poisson", 76, 76, [key_of](auto k, auto a) { return random::poisson<int>(key_of(k), a, {1 << 24}); },
       spec<uint32_t>({2}), spec<float>({1 << 24}));
   add(
       "loops of elements", 22, 18,
