@@ -29,20 +29,6 @@ void PassLog::add(std::string_view pass, double seconds, Over over, const std::f
   text += out.str();
 }
 
-std::vector<size_t> PassLog::lengths() const {
-  std::vector<size_t> lengths;
-  if (!keeps_text_) return lengths;
-  for (const Entry& e : entries_) lengths.push_back(e.text.size());
-  return lengths;
-}
-
-void PassLog::truncate(const std::vector<size_t>& lengths) {
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const size_t length = i < lengths.size() ? lengths[i] : 0;
-    if (entries_[i].text.size() > length) entries_[i].text.resize(length);
-  }
-}
-
 void PassLog::append(const PassLog& other) {
   for (const Entry& e : other.entries_) {
     Entry& to = entry(e.name);

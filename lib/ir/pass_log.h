@@ -36,9 +36,6 @@ class PassLog {
   bool keeps_text(std::string_view pass) const { return keeps_text_ && keeps_text_(pass); }
   void add(std::string_view pass, double seconds);
   void add(std::string_view pass, double seconds, Over over, const std::function<void(std::ostream&)>& print);
-  /// The lengths of the texts, to which `truncate` returns: what was made of a part is dropped when the part is.
-  std::vector<size_t> lengths() const;
-  void truncate(const std::vector<size_t>& lengths);
   /// A log that keeps the same texts and has no entries: for work on another thread, whose log is appended later.
   PassLog empty_copy() const { return PassLog(keeps_text_); }
   void append(const PassLog& other);

@@ -70,6 +70,26 @@ struct PerElement {
 
 FusionKind fusion_kind_of(const Equation& equation) { return rules(equation.id()).fusion_kind; }
 
+bool runs_as_step(const Graph& graph, const Equation& e, FusionKind kind) {
+  switch (kind) {
+    case FusionKind::elementwise:
+    case FusionKind::view:
+    case FusionKind::reduction:
+    case FusionKind::contraction:
+    case FusionKind::cumulative:
+    case FusionKind::scatter:
+      return false;
+    case FusionKind::loop:
+      return e.id() != id_of<Scan> || !runs_per_element(graph, e);
+    case FusionKind::branch:
+    case FusionKind::effect:
+      return true;
+    case FusionKind::call:
+      break;
+  }
+  throw CompileError("plan: " + e.primitive() + " is inlined before planning");
+}
+
 bool is_elementwise_loop(const Graph& graph, const Equation& e) {
   return e.id() == id_of<While> && runs_per_element(graph, e);
 }

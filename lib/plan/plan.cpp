@@ -1,7 +1,7 @@
 #include "plan/plan.h"
 
 #include <algorithm>
-#include <array>
+#include <unordered_map>
 #include <utility>
 
 #include "plan/analysis/graph_analysis.h"
@@ -15,68 +15,82 @@ void Remarks::add(std::string reason) {
     reasons_.push_back(std::move(reason));
 }
 
-namespace {
-
-/// What passes hand on: the plan itself, and what only later passes read.
-struct PlanState {
-  Plan plan;
-  RecomputationCosts costs;
-  SplitPoints split_points;
-  ProductKernels products;
+/// Passes hand on the plan itself and what only later passes read.
+struct PlannedGraph::State {
+  State(const Graph& graph, size_t most_buffers) : analysis(graph) { plan.most_buffers = most_buffers; }
+  GraphAnalysis analysis;
+  Plan plan = {};
+  RecomputationCosts costs = {};
+  SplitPoints split_points = {};
+  ProductKernels products = {};
+  std::unordered_map<const Equation*, std::vector<PlannedGraph>> subgraphs = {};
 };
 
-struct PlanPass {
-  PassInfo info;
-  void (*run)(const GraphAnalysis&, PlanState&);
-};
+PlannedGraph::PlannedGraph(const Graph& graph, size_t most_buffers)
+    : state_(std::make_unique<State>(graph, most_buffers)) {
+  for (const Equation& e : graph.equations()) {
+    if (!runs_as_step(graph, e, state_->analysis.kind(e)) || e.subgraphs().empty()) continue;
+    std::vector<PlannedGraph>& inner = state_->subgraphs[&e];
+    for (const Graph& g : e.subgraphs()) inner.emplace_back(g, most_buffers);
+  }
+}
+PlannedGraph::PlannedGraph(PlannedGraph&&) noexcept = default;
+PlannedGraph& PlannedGraph::operator=(PlannedGraph&&) noexcept = default;
+PlannedGraph::~PlannedGraph() = default;
 
-/// In order, each with its inputs and outputs: nothing else passes between them.
-constexpr PlanPass kPasses[] = {
-    {{"materialize", "materializes values that must have memory whatever fuses"},
-     [](const GraphAnalysis& a, PlanState& s) { s.plan.values = materialize(a, s.plan.remarks); }},
-    {{"fuse-reductions", "fuses reductions into the kernels of their users"},
-     [](const GraphAnalysis& a, PlanState& s) { fuse_reductions(a, s.plan.values); }},
-    {{"materialize-expensive", "materializes values that cost more to recompute than to load"},
-     [](const GraphAnalysis& a, PlanState& s) { s.costs = materialize_expensive(a, s.plan.values, s.plan.remarks); }},
-    {{"bound-rematerialization", "materializes values that would be recomputed at too many indices"},
-     [](const GraphAnalysis& a, PlanState& s) { bound_rematerialization(a, s.plan.values); }},
-    {{"split-scalars", "splits long straight-line scalar code into kernels"},
-     [](const GraphAnalysis& a, PlanState& s) { s.split_points = split_scalars(a, s.plan.values); }},
-    {{"bound-buffers", "splits straight-line code over very many arrays into kernels"},
-     [](const GraphAnalysis& a, PlanState& s) {
-       bound_buffers(a, s.plan.most_buffers, s.plan.values, s.split_points);
-     }},
-    {{"fuse-epilogues", "fuses what is computed of a product's elements into the product"},
-     [](const GraphAnalysis& a, PlanState& s) { s.products = fuse_epilogues(a, s.plan.values, s.plan.remarks); }},
-    {{"form-fusion-groups", "distributes the materialized values among kernels"},
-     [](const GraphAnalysis& a, PlanState& s) {
-       FusionGroups formed = form_fusion_groups(a, s.plan.values, s.costs, s.split_points, s.products, s.plan.remarks);
-       s.plan.groups = std::move(formed.groups);
-       s.plan.steps = std::move(formed.steps);
-     }},
-    {{"drop-private", "gives values that only their own loop reads no memory"},
-     [](const GraphAnalysis& a, PlanState& s) { drop_private(a, s.plan.values, s.plan.groups); }},
-};
-
-}  // namespace
-
-std::span<const PassInfo> plan_passes() {
-  static constexpr auto kInfos = [] {
-    std::array<PassInfo, std::size(kPasses)> infos;
-    for (size_t i = 0; i < infos.size(); ++i) infos[i] = kPasses[i].info;
-    return infos;
-  }();
-  return kInfos;
+const Graph& PlannedGraph::graph() const { return state_->analysis.graph; }
+const Plan& PlannedGraph::plan() const { return state_->plan; }
+std::span<const PlannedGraph> PlannedGraph::subgraphs(const Equation& equation) const {
+  const auto found = state_->subgraphs.find(&equation);
+  return found == state_->subgraphs.end() ? std::span<const PlannedGraph>() : found->second;
 }
 
-Plan make_plan(const Graph& graph, size_t most_buffers, PassLog* log) {
-  const GraphAnalysis analysis(graph);
-  PlanState state;
-  state.plan.most_buffers = most_buffers;
-  const PlanText text{graph, state.plan};
-  for (const PlanPass& pass : kPasses)
-    run_logged(log, pass.info.name, PassLog::Over::part, text, [&] { pass.run(analysis, state); });
-  return std::move(state.plan);
+/// In order, each with its inputs and outputs: nothing else passes between them.
+struct PlanPasses {
+  using State = PlannedGraph::State;
+
+  template <void (*pass)(State&)>
+  static void over_all(PlannedGraph& planned) {
+    pass(*planned.state_);
+    for (auto& [equation, subgraphs] : planned.state_->subgraphs)
+      for (PlannedGraph& inner : subgraphs) over_all<pass>(inner);
+  }
+
+  static void form_groups(State& s) {
+    FusionGroups formed =
+        form_fusion_groups(s.analysis, s.plan.values, s.costs, s.split_points, s.products, s.plan.remarks);
+    s.plan.groups = std::move(formed.groups);
+    s.plan.steps = std::move(formed.steps);
+  }
+
+  static constexpr PlanPass kList[] = {
+      {{"materialize", "materializes values that must have memory whatever fuses"},
+       &over_all<[](State& s) { s.plan.values = materialize(s.analysis, s.plan.remarks); }>},
+      {{"fuse-reductions", "fuses reductions into the kernels of their users"},
+       &over_all<[](State& s) { fuse_reductions(s.analysis, s.plan.values); }>},
+      {{"materialize-expensive", "materializes values that cost more to recompute than to load"},
+       &over_all<[](State& s) { s.costs = materialize_expensive(s.analysis, s.plan.values, s.plan.remarks); }>},
+      {{"bound-rematerialization", "materializes values that would be recomputed at too many indices"},
+       &over_all<[](State& s) { bound_rematerialization(s.analysis, s.plan.values); }>},
+      {{"split-scalars", "splits long straight-line scalar code into kernels"},
+       &over_all<[](State& s) { s.split_points = split_scalars(s.analysis, s.plan.values); }>},
+      {{"bound-buffers", "splits straight-line code over very many arrays into kernels"},
+       &over_all<[](State& s) { bound_buffers(s.analysis, s.plan.most_buffers, s.plan.values, s.split_points); }>},
+      {{"fuse-epilogues", "fuses what is computed of a product's elements into the product"},
+       &over_all<[](State& s) { s.products = fuse_epilogues(s.analysis, s.plan.values, s.plan.remarks); }>},
+      {{"form-fusion-groups", "distributes the materialized values among kernels"}, &over_all<&form_groups>},
+      {{"drop-private", "gives values that only their own loop reads no memory"},
+       &over_all<[](State& s) { drop_private(s.analysis, s.plan.values, s.plan.groups); }>},
+  };
+};
+
+std::span<const PlanPass> plan_passes() { return PlanPasses::kList; }
+
+PlannedGraph plan_graph(const Graph& graph, size_t most_buffers, PassLog* log) {
+  PlannedGraph planned(graph, most_buffers);
+  for (const PlanPass& pass : plan_passes())
+    run_logged(log, pass.info.name, PassLog::Over::whole, planned, [&] { pass.run(planned); });
+  return planned;
 }
 
 }  // namespace calque::plan

@@ -7,6 +7,7 @@
 // analysis/ holds what is known of a graph before anything is decided; passes/ holds one file for each decision;
 // plan.cpp is the list of passes and says what each reads and writes.
 #include <iosfwd>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ bool is_elementwise_loop(const Graph& graph, const Equation& equation);
 /// Whether a loop or branch can run inside a kernel: its condition, body and carries are functions over its index
 /// space, so that the state of each element stays in registers. `reason`, if given, receives the reason when it cannot.
 bool runs_per_element(const Graph& graph, const Equation& equation, std::string* reason = nullptr);
+
+/// Whether the equation, of that kind in the graph, is a step of the plan: control flow outside kernels, or an effect.
+bool runs_as_step(const Graph& graph, const Equation& equation, FusionKind kind);
 
 /// One kernel: computes its roots at every index of the space.
 struct FusionGroup {
@@ -72,16 +76,39 @@ struct Plan {
   size_t most_buffers = kMostBuffers;  ///< approximate limit per kernel
 };
 
-/// Plans a simplified graph without call-like equations.
-Plan make_plan(const Graph& graph, size_t most_buffers = kMostBuffers, PassLog* log = nullptr);
-/// The passes that make a plan, in order.
-std::span<const PassInfo> plan_passes();
+/// A simplified graph without call-like equations and its plan, and those of the sub-graphs of control flow that stays
+/// outside kernels. Refers to the graph.
+class PlannedGraph {
+ public:
+  /// Nothing is decided yet.
+  explicit PlannedGraph(const Graph& graph, size_t most_buffers = kMostBuffers);
+  PlannedGraph(PlannedGraph&&) noexcept;
+  PlannedGraph& operator=(PlannedGraph&&) noexcept;
+  ~PlannedGraph();
 
-/// Prints a graph's equations, each with where its results are computed, then the kernels and steps.
-struct PlanText {
-  const Graph& graph;
-  const Plan& plan;
+  const Graph& graph() const;
+  const Plan& plan() const;
+  /// The sub-graphs of control flow that is a step of the plan, in their order; of other equations none.
+  std::span<const PlannedGraph> subgraphs(const Equation& equation) const;
+
+ private:
+  struct State;
+  friend struct PlanPasses;
+  std::unique_ptr<State> state_;
 };
-std::ostream& operator<<(std::ostream& out, const PlanText& text);
+
+/// Prints the graph's equations, each with where its results are computed, the kernels and steps, then the sub-graphs
+/// likewise.
+std::ostream& operator<<(std::ostream& out, const PlannedGraph& planned);
+
+/// A pass over a graph and its sub-graphs.
+struct PlanPass {
+  PassInfo info;
+  void (*run)(PlannedGraph& planned) = nullptr;
+};
+/// In order.
+std::span<const PlanPass> plan_passes();
+/// Runs all of them.
+PlannedGraph plan_graph(const Graph& graph, size_t most_buffers = kMostBuffers, PassLog* log = nullptr);
 
 }  // namespace calque::plan

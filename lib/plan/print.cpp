@@ -10,8 +10,8 @@ namespace {
 
 class PlanPrinter {
  public:
-  PlanPrinter(std::ostream& out, const PlanText& text)
-      : out_(out), g_(text.graph), plan_(text.plan), numbers_(text.graph) {}
+  PlanPrinter(std::ostream& out, const PlannedGraph& planned)
+      : out_(out), g_(planned.graph()), plan_(planned.plan()), numbers_(planned.graph()) {}
 
   void print() {
     out_ << "plan " << (g_.name().empty() ? "graph" : g_.name()) << " {\n";
@@ -64,8 +64,10 @@ class PlanPrinter {
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const PlanText& text) {
-  PlanPrinter(out, text).print();
+std::ostream& operator<<(std::ostream& out, const PlannedGraph& planned) {
+  PlanPrinter(out, planned).print();
+  for (const Equation& e : planned.graph().equations())
+    for (const PlannedGraph& inner : planned.subgraphs(e)) out << inner;
   return out;
 }
 

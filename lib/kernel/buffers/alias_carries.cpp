@@ -1,6 +1,5 @@
 // Buffers of loop carries: the memory of the final value, or double buffering of that and a spare buffer.
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "ir/values/bytes.h"
@@ -17,21 +16,12 @@ class CarryAliasing {
  public:
   explicit CarryAliasing(Program& program) : p_(program) {}
 
-  /// Carries that cannot be updated in place, of loops inside which there are no others.
-  std::vector<int32_t> failed;
-
-  /// Assigns the buffers of all loops in the steps. False when that failed.
-  bool visit(std::vector<Step>& steps) {
-    bool done = true;
+  /// Assigns the buffers of all loops in the steps.
+  void visit(std::vector<Step>& steps) {
     for (size_t at = 0; at < steps.size(); ++at) {
-      bool inner = true;
-      for (auto& block : steps[at].blocks) inner &= visit(block);
-      done &= inner;
-      if (!inner || steps[at].carries.empty()) continue;
-      if (!assign(steps, at)) {
-        done = false;
-        continue;
-      }
+      for (auto& block : steps[at].blocks) visit(block);
+      if (steps[at].carries.empty()) continue;
+      assign(steps, at);
       std::vector<Step> after = final_copies(steps[at]);
       steps[at].carries.clear();
       const size_t copies = after.size();
@@ -39,21 +29,15 @@ class CarryAliasing {
                    std::make_move_iterator(after.end()));
       at += copies;
     }
-    return done;
   }
 
  private:
-  /// The buffers of the loop at this position. False when a carry cannot be updated in place.
-  bool assign(std::vector<Step>& steps, size_t at) {
+  /// The buffers of the loop at this position.
+  void assign(std::vector<Step>& steps, size_t at) {
     Step& loop = steps[at];
     const std::vector<bool> merged = merge(loop);
-    bool updated = true;
-    for (size_t i = 0; i < merged.size(); ++i) {
-      if (merged[i] || !loop.carries[i].updates) continue;
-      failed.push_back(loop.carries[i].before);
-      updated = false;
-    }
-    if (!updated) return false;
+    for (size_t i = loop.carries.size(); i-- > 0;)
+      if (!merged[i] && loop.carries[i].updates) copy_before_update(loop, loop.carries[i]);
     if (!loop.sums.empty() && std::find(merged.begin(), merged.end(), false) != merged.end()) {
       loop.sums.clear();
       loop.views.clear();
@@ -78,7 +62,16 @@ class CarryAliasing {
     }
     for (auto& block : loop.blocks) redirect_views(block, redirected);
     redirect_initial(steps, at, first);
-    return true;
+  }
+
+  /// The body reads a carry after its update: the update is made in a copy.
+  void copy_before_update(Step& loop, const Carry& carry) {
+    Step step;
+    step.kind = StepKind::copy;
+    step.views = {whole(carry.next), whole(carry.before)};
+    step.bytes = static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(carry.before)].type));
+    std::vector<Step>& body = loop.blocks.back();
+    body.insert(body.begin(), std::move(step));
   }
 
   /// By carry: whether its next value overwrites the previous one.
@@ -122,14 +115,6 @@ class CarryAliasing {
 
 }  // namespace
 
-CannotUpdate::CannotUpdate(std::vector<int32_t> before)
-    : CompileError("alias-carries: the loop reads the carry m" + std::to_string(before[0]) +
-                   " after it is updated in place"),
-      before_(std::move(before)) {}
-
-void alias_carries(Program& program) {
-  CarryAliasing aliasing(program);
-  if (!aliasing.visit(program.steps)) throw CannotUpdate(std::move(aliasing.failed));
-}
+void alias_carries(Program& program) { CarryAliasing(program).visit(program.steps); }
 
 }  // namespace calque::kernel

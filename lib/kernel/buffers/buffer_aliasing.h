@@ -2,12 +2,11 @@
 // Buffer aliasing of outputs and donated inputs, and of the carries of a loop of the entry function. A body is built as
 // though each carry had two buffers, one that it is read from and one that its next value is written to. Then, from the
 // finished steps alone, the two are merged wherever no read comes after the overwriting store; the other carries are
-// double buffered: their two buffers are swapped after every iteration. No carry is copied.
+// double buffered: their two buffers are swapped after every iteration. Only a carry of which the body changes a few
+// elements, and reads others after that, is copied.
 #include <functional>
 #include <unordered_map>
 #include <vector>
-
-#include "calque/ir/errors.h"
 
 #include "kernel/ir/program.h"
 
@@ -19,19 +18,9 @@ void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& v
 /// Redirects every view of a buffer in `targets` to the slice of another buffer that is given there.
 void redirect_views(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& targets);
 
-/// Assigns buffers to the carries of all loops (Step::carries), the innermost first. Throws CannotUpdate.
+/// Assigns buffers to the carries of all loops (Step::carries), the innermost first. A carry that is updated
+/// (Carry::updates) and read after that is copied before.
 void alias_carries(Program& program);
-
-/// Carries that a body updates in place (Carry::updates) although it reads them after that.
-class CannotUpdate : public CompileError {
- public:
-  explicit CannotUpdate(std::vector<int32_t> before);
-  /// Carry::before of each.
-  const std::vector<int32_t>& before() const { return before_; }
-
- private:
-  std::vector<int32_t> before_;
-};
 
 /// Gives outputs the memory of donated inputs of the same size, preferably of the same type, where nothing reads the
 /// input after the output is written. `across_dtypes`: also where the types differ.

@@ -110,9 +110,11 @@ void ProgramBuilder::assign_outputs(Scope& s, std::span<const Binding> outputs, 
   }
 }
 
-void ProgramBuilder::region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
-                            std::vector<Step>& steps, std::span<const Value> updated) {
-  Scope s{g, plan::make_plan(g, most_buffers_, log_), std::vector<Binding>(g.num_values()), steps, {}};
+void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const Binding> inputs,
+                            std::span<const Binding> outputs, std::vector<Step>& steps,
+                            std::span<const Value> updated) {
+  const Graph& g = planned.graph();
+  Scope s{planned, g, planned.plan(), std::vector<Binding>(g.num_values()), steps, {}};
   for (const Value v : updated) s.updated.insert(v.id());
   for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];
   p_.remarks.insert(p_.remarks.end(), s.plan.remarks.begin(), s.plan.remarks.end());
@@ -165,7 +167,7 @@ void ProgramBuilder::branch(Scope& s, const Equation& e) {
   Step step;
   step.kind = StepKind::branch;
   step.views = {selector.view};
-  for (const Graph& g : e.subgraphs()) {
+  for (const plan::PlannedGraph& g : s.planned.subgraphs(e)) {
     step.blocks.emplace_back();
     region(g, inputs, outputs, step.blocks.back());
   }
@@ -197,16 +199,13 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
   s.steps.push_back(std::move(step));
 }
 
-namespace {
-
-/// The program of a prepared graph, as lowering makes it.
-Program lower(const Graph& graph, const BuildOptions& options, UpdatedCarries& updated) {
+Program lower(const plan::PlannedGraph& planned, const BuildOptions& options) {
+  const Graph& graph = planned.graph();
   Program p;
   p.name = graph.name().empty() ? "graph" : graph.name();
   p.num_inputs = static_cast<int32_t>(graph.inputs().size());
   p.num_outputs = static_cast<int32_t>(graph.outputs().size());
-  updated.begin();
-  ProgramBuilder builder(p, updated, options);
+  ProgramBuilder builder(p, options);
   std::vector<Binding> inputs, outputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Type& t = graph.type(graph.inputs()[i]);
@@ -220,22 +219,13 @@ Program lower(const Graph& graph, const BuildOptions& options, UpdatedCarries& u
     const Type& t = graph.type(graph.outputs()[i]);
     outputs.push_back(builder.add_buffer(BufferKind::output, static_cast<int32_t>(i), t, dense(t.shape)));
   }
-  builder.region(graph, inputs, outputs, p.steps);
+  builder.region(planned, inputs, outputs, p.steps);
   return p;
 }
 
-/// Seconds of the passes in the log.
-double seconds_of(const PassLog& log) {
-  double seconds = 0;
-  for (const PassLog::Entry& e : log.entries()) seconds += e.seconds;
-  return seconds;
-}
-
-}  // namespace
-
 std::vector<PassInfo> build_passes(ParallelLoops parallel_loops) {
   std::vector<PassInfo> passes = {kPreparePass, kCanonicalizePass};
-  for (const PassInfo& pass : plan::plan_passes()) passes.push_back(pass);
+  for (const plan::PlanPass& pass : plan::plan_passes()) passes.push_back(pass.info);
   passes.push_back(kLowerPass);
   for (const ProgramPass& pass : program_passes())
     if (pass.info.name != kRunLoopsOnThreads || parallel_loops != ParallelLoops::none) passes.push_back(pass.info);
@@ -243,25 +233,10 @@ std::vector<PassInfo> build_passes(ParallelLoops parallel_loops) {
 }
 
 Program build_canonical(const Graph& graph, const BuildOptions& options) {
-  const std::vector<size_t> before = options.log != nullptr ? options.log->lengths() : std::vector<size_t>();
-  UpdatedCarries updated;
-  for (;;) {
-    const double planned = options.log != nullptr ? seconds_of(*options.log) : 0;
-    Stopwatch stopwatch;
-    Program p = lower(graph, options, updated);
-    if (options.log != nullptr) {
-      const double planning = seconds_of(*options.log) - planned;
-      options.log->add(kLowerPass.name, std::max(stopwatch.lap() - planning, 0.0), PassLog::Over::whole,
-                       [&](std::ostream& out) { out << p; });
-    }
-    try {
-      run_program_passes(p, kLowerPass.name, options);
-      return p;
-    } catch (const CannotUpdate& e) {
-      updated.exclude(e.before());
-      if (options.log != nullptr) options.log->truncate(before);
-    }
-  }
+  const plan::PlannedGraph planned = plan::plan_graph(graph, options.most_buffers, options.log);
+  Program p = logged(options.log, kLowerPass.name, [&] { return lower(planned, options); });
+  run_program_passes(p, kLowerPass.name, options);
+  return p;
 }
 
 Program build_program(const Graph& original, const BuildOptions& options) {

@@ -42,6 +42,9 @@ inline constexpr PassInfo kPreparePass = {"prepare", "rewrites what kernels and 
 /// each graph and sub-graph, on the program.
 std::vector<PassInfo> build_passes(ParallelLoops parallel_loops);
 
+/// The pass kLowerPass.
+Program lower(const plan::PlannedGraph& planned, const BuildOptions& options);
+
 /// Builds the program of a simplified graph without call-like equations. Throws CompileError for what the CPU cannot
 /// run (complex numbers).
 Program build_program(const Graph& graph, const BuildOptions& options = {});

@@ -188,9 +188,16 @@ std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGro
       case FusionKind::contraction:
         builder.contraction(*group.anchor, group.roots);
         break;
-      default:
+      case FusionKind::loop:
         builder.scan(*group.anchor, group.space, group.roots);
         break;
+      case FusionKind::elementwise:
+      case FusionKind::view:
+      case FusionKind::reduction:
+      case FusionKind::branch:
+      case FusionKind::call:
+      case FusionKind::effect:
+        throw CompileError("lower: " + group.anchor->primitive() + " anchors no kernel");
     }
   }
   std::vector<BoundKernel> one;

@@ -45,9 +45,11 @@ bool may_reorder_sums(DType d, ParallelLoops loops) {
 /// A loop of the entry function while it is lowered. The body reads each carry from one temporary buffer and writes the
 /// next value to another, or to the same one for a carry that never changes.
 struct ProgramBuilder::Loop {
-  Loop(Step& step_, std::vector<Step>& block_, const Graph& body_) : step(step_), block(block_), body(body_) {}
+  Loop(Step& step_, std::vector<Step>& block_, const plan::PlannedGraph& planned_)
+      : step(step_), block(block_), planned(planned_), body(planned_.graph()) {}
   Step& step;
   std::vector<Step>& block;  ///< of the step: the body
+  const plan::PlannedGraph& planned;
   const Graph& body;
   std::vector<Binding> inputs;   ///< of the body: constants, then carries, then slices
   std::vector<Binding> outputs;  ///< of the body: next carries, then slices
@@ -93,19 +95,10 @@ struct ProgramBuilder::Loop {
   }
 };
 
-void UpdatedCarries::exclude(const std::vector<int32_t>& before) {
-  for (const int32_t buffer : before) {
-    const Tried& t = tried_.at(buffer);
-    std::erase_if(excluded_, [&](const auto& key) { return key.first > t.loop && key.first < t.end; });
-    excluded_.emplace(t.loop, t.carry);
-  }
-}
-
 /// Builds the body with two buffers for each carry, which alias-carries merges where possible. An update of a carry is
-/// built as an in-place update that leaves the other elements alone, unless that is known not to be possible.
+/// built as an in-place update that leaves the other elements alone: where it cannot be one, alias-carries copies them.
 void ProgramBuilder::build_body(Loop& loop) {
   const size_t carries = loop.results.size();
-  const int32_t number = num_lowered_loops_++;
   for (size_t i = 0; i < carries; ++i) {
     const bool same = loop.body.outputs()[i] == loop.body.inputs()[loop.first + i];
     for (std::vector<Binding>* list : {&loop.inputs, &loop.outputs}) {
@@ -117,13 +110,9 @@ void ProgramBuilder::build_body(Loop& loop) {
   }
   loop.updated = loop.updates();
   std::vector<Value> updated;
-  for (size_t i = 0; i < carries; ++i) {
-    if (!updated_.may_update(number, i)) loop.updated[i] = {};
-    if (loop.updated[i].valid()) updated.push_back(loop.updated[i]);
-  }
-  region(loop.body, loop.inputs, loop.outputs, loop.block, updated);
-  for (size_t i = 0; i < carries; ++i)
-    if (loop.updated[i].valid()) updated_.add(loop.before(i).view.buffer, number, i, num_lowered_loops_);
+  for (const Value v : loop.updated)
+    if (v.valid()) updated.push_back(v);
+  region(loop.planned, loop.inputs, loop.outputs, loop.block, updated);
 }
 
 /// Appends the loop, after kernels that store the initial values of its carries.
@@ -143,13 +132,14 @@ void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
   const auto cond_consts = static_cast<size_t>(e.attributes().integer("cond_consts"));
   const auto body_consts = static_cast<size_t>(e.attributes().integer("body_consts"));
   const size_t first = cond_consts + body_consts;
+  const std::span<const plan::PlannedGraph> subgraphs = s.planned.subgraphs(e);
   const Graph& cond = e.subgraphs()[0];
   if (cond.shape(cond.outputs()[0]).rank() != 0)
     throw CompileError("while: a condition for each element needs a body that is elementwise");
   Step step;
   step.kind = StepKind::while_;
   step.blocks.resize(2);
-  Loop loop(step, step.blocks[1], e.subgraphs()[1]);
+  Loop loop(step, step.blocks[1], subgraphs[1]);
   std::vector<Binding> of_condition;
   for (size_t i = 0; i < first; ++i)
     (i < cond_consts ? of_condition : loop.inputs).push_back(operand(s, e.operand(i), false));
@@ -162,7 +152,7 @@ void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
   const Binding predicate = workspace({DType::bool_, Shape{}});
   step.views = {predicate.view};
   for (size_t i = 0; i < loop.results.size(); ++i) of_condition.push_back(loop.before(i));
-  region(cond, of_condition, std::array{predicate}, step.blocks[0]);
+  region(subgraphs[0], of_condition, std::array{predicate}, step.blocks[0]);
   carry(s, loop);
 }
 
@@ -185,7 +175,7 @@ void ProgramBuilder::scan(Scope& s, const Equation& e) {
     b.alignment = static_cast<int64_t>(size_of(whole.type.dtype));
     return b;
   };
-  Loop loop(step, step.blocks[0], e.subgraphs()[0]);
+  Loop loop(step, step.blocks[0], s.planned.subgraphs(e)[0]);
   loop.first = consts;
   for (size_t i = 0; i < consts; ++i) loop.inputs.push_back(operand(s, e.operand(i), false));
   for (size_t i = 0; i < carries; ++i) {

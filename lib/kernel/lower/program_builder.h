@@ -1,7 +1,6 @@
 #pragma once
 // Builds a program step by step; shared by the lowering of graphs and of their loops.
 #include <algorithm>
-#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,39 +16,12 @@ namespace calque::kernel {
 
 inline Shape::Dims dense(const Shape& shape) { return row_major_strides(shape); }
 
-/// The carries that the body of their loop may update in place. Whether it can shows only when the buffers of carries
-/// are merged: one that cannot is excluded, and the program lowered again.
-class UpdatedCarries {
- public:
-  /// Of an attempt. Loops are numbered in the order in which they are lowered, the same in every attempt.
-  void begin() { tried_.clear(); }
-  bool may_update(int32_t loop, size_t carry) const { return excluded_.count({loop, carry}) == 0; }
-  /// `before`: the carry's buffer; `end`: the number of the first loop after those inside this one.
-  void add(int32_t before, int32_t loop, size_t carry, int32_t end) { tried_[before] = {loop, carry, end}; }
-  /// Excludes the carries with these buffers. Loops inside theirs are tried anew.
-  void exclude(const std::vector<int32_t>& before);
-
- private:
-  struct Tried {
-    int32_t loop = 0;
-    size_t carry = 0;
-    int32_t end = 0;
-  };
-  std::set<std::pair<int32_t, size_t>> excluded_;
-  std::unordered_map<int32_t, Tried> tried_;
-};
-
 /// Appends the buffers and kernels of a graph, and the steps of its control flow, to a program.
 class ProgramBuilder {
  public:
   /// BuildOptions::alignment applies to memory other than the workspace.
-  ProgramBuilder(Program& program, UpdatedCarries& updated, const BuildOptions& options)
-      : p_(program),
-        updated_(updated),
-        alignment_(options.alignment),
-        parallel_loops_(options.parallel_loops),
-        most_buffers_(options.most_buffers),
-        log_(options.log) {}
+  ProgramBuilder(Program& program, const BuildOptions& options)
+      : p_(program), alignment_(options.alignment), parallel_loops_(options.parallel_loops) {}
 
   Binding add_buffer(BufferKind kind, int32_t index, const Type& type, Shape::Dims strides) {
     ProgramBuffer b;
@@ -82,13 +54,14 @@ class ProgramBuilder {
 
   /// Appends steps that compute `outputs` of a graph from `inputs`. The buffers of the values `updated` already hold
   /// their first operands.
-  void region(const Graph& g, std::span<const Binding> inputs, std::span<const Binding> outputs,
+  void region(const plan::PlannedGraph& planned, std::span<const Binding> inputs, std::span<const Binding> outputs,
               std::vector<Step>& steps, std::span<const Value> updated = {});
 
  private:
   struct Scope {
+    const plan::PlannedGraph& planned;
     const Graph& g;
-    plan::Plan plan;
+    const plan::Plan& plan;
     std::vector<Binding> bindings;
     std::vector<Step>& steps;
     std::unordered_set<uint32_t> updated;                  // ids
@@ -115,12 +88,8 @@ class ProgramBuilder {
   Binding operand(Scope& s, Value v, bool must_be_dense);
 
   Program& p_;
-  UpdatedCarries& updated_;
   const int64_t alignment_;
   const ParallelLoops parallel_loops_;
-  const size_t most_buffers_;
-  PassLog* const log_;
-  int32_t num_lowered_loops_ = 0;
   std::vector<Binding> constants_;
   std::unordered_multimap<const void*, size_t> constant_at_;  // by data pointer: numbers of constants
 };

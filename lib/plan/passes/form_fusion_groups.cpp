@@ -109,8 +109,10 @@ class KernelFormation {
 
   int32_t step_for(size_t i, const std::vector<Value>& roots) {
     const Equation& e = a_.order[i];
+    const FusionKind kind = a_.order.kind(i);
     if (const int32_t at = product_step(roots); at >= 0) return at;
-    switch (a_.order.kind(i)) {
+    if (runs_as_step(g_, e, kind)) return add_step({-1, &e});
+    switch (kind) {
       case FusionKind::elementwise:
       case FusionKind::view:
       case FusionKind::reduction:
@@ -120,15 +122,16 @@ class KernelFormation {
       case FusionKind::cumulative:
       case FusionKind::scatter:
         return add_group({g_.shape(e.result()), {e.result()}, &e});
-      case FusionKind::loop:
-        if (e.id() == id_of<Scan> && runs_per_element(g_, e)) {
-          const Graph& body = e.subgraphs().back();
-          return add_group({body.shape(body.outputs()[0]), {e.results().begin(), e.results().end()}, &e});
-        }
-        [[fallthrough]];
-      default:
-        return add_step({-1, &e});
+      case FusionKind::loop: {  // a scan over elements
+        const Graph& body = e.subgraphs().back();
+        return add_group({body.shape(body.outputs()[0]), {e.results().begin(), e.results().end()}, &e});
+      }
+      case FusionKind::branch:
+      case FusionKind::effect:
+      case FusionKind::call:
+        break;
     }
+    throw CompileError("form-fusion-groups: " + e.primitive() + " is no kernel");
   }
 
   /// The step that computes the roots with a tiled product; it is added at the first of them.
