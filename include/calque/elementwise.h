@@ -114,7 +114,8 @@ out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X&, const 
 // ---- casts
 
 /// x converted to elements of U: integers wrap, floats round to nearest even; float to integer truncates and saturates,
-/// with 0 for NaN; conversion to bool is x != 0; complex to real drops the imaginary part.
+/// with 0 for NaN; conversion to bool is x != 0; complex to real drops the imaginary part. A float that is cast, be it
+/// to its own type, is rounded: no product behind a cast is contracted into a sum.
 template <Elem U, ArrayLike X>
 out_t<U, X> cast(const X& x, Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::cast(o[0], dtype_of<U>, loc); };

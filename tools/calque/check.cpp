@@ -37,10 +37,12 @@ Rounding coarser(Rounding a, Rounding b) {
 class OpenRoundings {
  public:
   OpenRoundings(const Graph& graph, const runtime::CompileOptions& options)
-      : g_(graph), options_(options), of_(graph.num_values()) {}
+      : g_(graph), options_(options), of_(graph.num_values()), rounded_(graph.num_values(), true) {}
 
   std::vector<Rounding> of_outputs() {
     for (const Equation& e : g_.equations()) {
+      const bool rounded = is_rounded(e);
+      for (const Value r : e.results()) rounded_[r.id()] = rounded;
       Rounding of = is_open(e) ? coarsest_of(g_, e) : Rounding{};
       for (const Value o : e.operands()) of = coarser(of, of_[o.id()]);
       for (const Value r : e.results()) of_[r.id()] = of && has_rounding(g_.dtype(r)) ? coarser(of, g_.dtype(r)) : of;
@@ -77,19 +79,37 @@ class OpenRoundings {
     if (primitives::lower_kind(g_, e) != primitives::LowerKind::elementwise || rule.compose != nullptr) return true;
     const bool is_sum = e.id() == id_of<primitives::Add> || e.id() == id_of<primitives::Sub>;
     return std::ranges::any_of(e.operands(), [&](Value o) {
-      return has_rounding(g_.dtype(o)) && (is_sum || size_of(real_of(g_.dtype(o))) == 2) && !is_rounded(o);
+      return has_rounding(g_.dtype(o)) && (is_sum || size_of(real_of(g_.dtype(o))) == 2) && !rounded_[o.id()];
     });
   }
 
-  /// Neither a product that may be fused into a sum nor a 16-bit result that may be kept in f32.
-  bool is_rounded(Value v) const {
-    const Equation* e = g_.definition(v);
-    return e == nullptr || e->id() == id_of<primitives::Convert>;
+  /// Whether the results are neither products that may be fused into a sum nor 16-bit results that may be kept in f32,
+  /// nor such with another sign. The equation's operands are known.
+  bool is_rounded(const Equation& e) const {
+    using namespace primitives;
+    switch (e.id()) {
+      case id_of<Convert>:
+        return true;
+      case id_of<Neg>:
+      case id_of<Abs>:
+      case id_of<Max>:
+      case id_of<Min>:
+      case id_of<Select>:
+        return std::ranges::all_of(e.operands(), [&](Value o) { return rounded_[o.id()]; });
+      case id_of<Add>:
+      case id_of<Sub>:
+      case id_of<Sqrt>:
+        return size_of(real_of(g_.dtype(e.result()))) != 2;
+      default:
+        return rules(e.id()).fusion_kind == FusionKind::view &&
+               std::ranges::all_of(e.operands(), [&](Value o) { return rounded_[o.id()]; });
+    }
   }
 
   const Graph& g_;
   const runtime::CompileOptions& options_;
   std::vector<Rounding> of_;
+  std::vector<bool> rounded_;  ///< by value id: see is_rounded; inputs and constants are
 };
 
 }  // namespace

@@ -36,9 +36,19 @@ void fence_roundings(llvm::Function& function) {
     for (Instruction& i : block)
       if (llvm::isa<llvm::FPTruncInst>(i)) roundings.push_back(&i);
   if (roundings.empty()) return;
-  for (const Instruction* rounding : roundings) {
+  llvm::IRBuilder<> b(function.getContext());
+  const auto fence = [&](Value* v) {
+    return b.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence, {v->getType()}, {v});
+  };
+  for (Instruction* rounding : roundings) {
     auto* i = llvm::dyn_cast<Instruction>(rounding->getOperand(0));
-    if (i && (is_product(i) || is_sum(i)) && !can_contract(*i)) i->setHasAllowContract(false);
+    if (!i || !(is_product(i) || is_sum(i)) || can_contract(*i)) continue;
+    const bool product = is_product(i);
+    i->setHasAllowContract(false);
+    if (!product) continue;
+    b.SetInsertPoint(rounding->getNextNode());
+    Value* const rounded = fence(rounding);
+    rounding->replaceUsesWithIf(rounded, [&](const llvm::Use& use) { return use.getUser() != rounded; });
   }
   // Values that a rounding cannot be moved past without reaching an operation that can be contracted.
   llvm::SmallPtrSet<const Value*, 32> exposed;
@@ -49,12 +59,11 @@ void fence_roundings(llvm::Function& function) {
     for (llvm::User* user : moved.pop_back_val()->users())
       if (auto* i = llvm::cast<Instruction>(user); lets_roundings_pass(*i) && exposed.insert(i).second)
         moved.push_back(i);
-  llvm::IRBuilder<> b(function.getContext());
   for (Instruction* rounding : roundings) {
     Value* const operand = rounding->getOperand(0);
     if (!exposed.contains(operand)) continue;
     b.SetInsertPoint(rounding);
-    rounding->setOperand(0, b.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence, {operand->getType()}, {operand}));
+    rounding->setOperand(0, fence(operand));
   }
 }
 

@@ -9,7 +9,8 @@ namespace calque::codegen {
 /// the narrow product is the rounded one: fused into a sum of the narrow type, it would not be rounded at all. So an
 /// operation that is rounded to a narrower type loses the flag if it cannot be contracted as it stands, and a fence
 /// (llvm.arithmetic.fence) separates the others from their rounding, also where they reach it through selections,
-/// phis and changes of sign.
+/// phis and changes of sign. A fence behind the rounding of a product keeps it from sums, whose flags InstCombine gives
+/// to a product that it moves a sign out of: z + (-x) y becomes z - x y.
 class RoundingFencesPass : public llvm::PassInfoMixin<RoundingFencesPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);

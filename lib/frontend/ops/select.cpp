@@ -35,8 +35,11 @@ Handle clip(const Operand& x, const Operand& low, const Operand& high, Location 
 
 Handle cast(const Operand& x, DType to, Location at) {
   const Site s{"cast", at};
-  // Not value(x, to), which rejects a weak literal that does not fit: a cast converts it.
-  return convert(value(x, s), to, s);
+  // Not value(x, to), which rejects a weak literal that does not fit: a cast converts it. Of floats, a cast to their
+  // own type rounds too: see docs/semantics.md.
+  const Handle v = value(x, s);
+  if (is_floating(to) && dtype(v) == to) return emit<prim::Convert>(s, {v}, {{"dtype", to}});
+  return convert(v, to, s);
 }
 
 Handle bitcast(const Operand& x, DType to, Location at) {

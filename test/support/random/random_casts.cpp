@@ -43,7 +43,24 @@ class Casts {
   Value operand(DType d) {
     const size_t from = cast_.size() > 4 && rng_.chance(60) ? cast_.size() - 4 : 0;
     const Value x = cast_[from + rng_.below(cast_.size() - from)];
-    return graph_.dtype(x) == d ? x : convert(x, d);
+    const Value value = graph_.dtype(x) == d ? x : convert(x, d);
+    return rng_.chance(25) ? with_another_sign(value, d) : value;
+  }
+  /// Of a value that was cast: signs move to the operands of the operation before the cast.
+  Value with_another_sign(Value x, DType d) {
+    const auto one = [&](double sign) { return graph_.add_literal(make_literal(d, sign), {d, shape_}); };
+    switch (rng_.below(5)) {
+      case 0:
+        return emit<primitives::Mul>({x, one(-1)});
+      case 1:
+        return emit<primitives::Div>({emit<primitives::Neg>({x}), one(rng_.chance(50) ? 1 : -1)});
+      case 2: {
+        const Value other = emit<primitives::Neg>({graph_.dtype(cast_[0]) == d ? cast_[0] : convert(cast_[0], d)});
+        return emit<primitives::Select>({emit<primitives::Lt>({x, other}), emit<primitives::Neg>({x}), other});
+      }
+      default:
+        return emit<primitives::Neg>({x});
+    }
   }
   Value literal(DType d) {
     const double values[] = {0.1, -0.7, 3.0, -0.0};
