@@ -123,6 +123,23 @@ TEST(Graph, CopiesShareSubgraphsUntilOneIsEdited) {
   EXPECT_EQ((*subgraphs(g))[0], body);
 }
 
+TEST(Graph, CopiesKeepTheirSubgraphsWhenAReferenceTakenBeforeIsEdited) {
+  Graph body;
+  body.set_outputs({op(body, "neg", {body.add_input(f32())})});
+  Graph g;
+  const Value x = g.add_input(f32());
+  g.set_outputs({add(g, "call", {x}, {{"name", std::string("f")}}, {body}).result()});
+  for (Equation& e : g.equations()) {
+    for (Graph& inner : e.subgraphs()) {
+      const Graph before = g, of_copy = before;
+      inner.set_outputs({op(inner, "abs", {inner.outputs()[0]})});
+      EXPECT_EQ(e.subgraphs()[0].num_equations(), 2u);
+      for (const Graph* copy : {&before, &of_copy})
+        EXPECT_EQ(copy->definition(copy->outputs()[0])->subgraphs()[0], body);
+    }
+  }
+}
+
 TEST(GraphEdit, InsertsBeforeAndAfter) {
   Graph g;
   const Value x = g.add_input(f32());

@@ -72,6 +72,34 @@ namespace detail {
 struct GraphAccess;
 }
 
+/// The sub-graphs of an equation, which copies of it share until one of them is edited. Once a reference for editing
+/// was handed out, it may be used at any time: copies are then deep.
+class SharedSubgraphs {
+ public:
+  SharedSubgraphs() = default;
+  explicit SharedSubgraphs(std::vector<Graph> subgraphs);
+  SharedSubgraphs(const SharedSubgraphs& other);
+  SharedSubgraphs(SharedSubgraphs&&) noexcept = default;
+  SharedSubgraphs& operator=(const SharedSubgraphs& other);
+  SharedSubgraphs& operator=(SharedSubgraphs&&) noexcept = default;
+  ~SharedSubgraphs() = default;
+
+  const std::vector<Graph>& read() const { return graphs_ ? *graphs_ : none(); }
+  /// For an edit that ends before the equation is copied.
+  std::vector<Graph>& edit();
+  /// For edits at any time.
+  std::vector<Graph>& expose() {
+    is_exposed_ = true;
+    return edit();
+  }
+
+ private:
+  static const std::vector<Graph>& none();
+
+  std::shared_ptr<std::vector<Graph>> graphs_;  // null: none
+  bool is_exposed_ = false;
+};
+
 /// One operation of a graph: results = primitive[attributes](operands), possibly with sub-graphs.
 class Equation {
  public:
@@ -86,23 +114,20 @@ class Equation {
   Value operand(size_t i) const { return operands_[i]; }
   Value result(size_t i = 0) const { return results_[i]; }
   const Attributes& attributes() const { return attributes_; }
-  const std::vector<Graph>& subgraphs() const { return subgraphs_ ? *subgraphs_ : no_subgraphs(); }
-  /// The sub-graphs, to be edited. Their signatures must keep matching the operands and results, which `verify` checks.
-  /// Copies of the equation's graph keep theirs: references to sub-graphs that were taken before refer to those.
-  std::vector<Graph>& subgraphs();
+  const std::vector<Graph>& subgraphs() const { return subgraphs_.read(); }
+  /// Editable sub-graphs. Their signatures must keep matching the operands and results, which `verify` checks.
+  std::vector<Graph>& subgraphs() { return subgraphs_.expose(); }
   /// The line of the user's program that recorded the equation.
   const Location& location() const { return location_; }
 
  private:
   friend class Graph;
   friend struct detail::GraphAccess;
-  static const std::vector<Graph>& no_subgraphs();
-
   const Primitive* primitive_ = nullptr;
   ValueList operands_;
   ValueList results_;
   Attributes attributes_;
-  std::shared_ptr<std::vector<Graph>> subgraphs_;  // null: none; shared with copies until one of them is edited
+  SharedSubgraphs subgraphs_;
   Location location_;
   uint32_t previous_ = UINT32_MAX, next_ = UINT32_MAX, index_ = 0;
   uint64_t order_ = 0;  // increases along the list; not dense

@@ -74,7 +74,7 @@ void order_canonically(Graph& graph) {
   }
   for (Equation& e : graph.equations()) {
     if (std::as_const(e).subgraphs().empty()) continue;
-    for (Graph& g : e.subgraphs()) order_canonically(g);
+    for (Graph& g : GraphAccess::mutable_subgraphs(e)) order_canonically(g);
   }
 }
 

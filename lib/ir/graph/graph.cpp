@@ -2,6 +2,7 @@
 // so that references stay valid while a graph is edited.
 #include "calque/ir/graph.h"
 
+#include <atomic>
 #include <ostream>
 
 #include "ir/graph/graph_access.h"
@@ -50,21 +51,32 @@ std::ostream& operator<<(std::ostream& out, Value value) {
   return value.valid() ? out << '%' << value.id() : out << "%none";
 }
 
-const std::vector<Graph>& Equation::no_subgraphs() {
+SharedSubgraphs::SharedSubgraphs(std::vector<Graph> subgraphs) {
+  if (!subgraphs.empty()) graphs_ = std::make_shared<std::vector<Graph>>(std::move(subgraphs));
+}
+
+SharedSubgraphs::SharedSubgraphs(const SharedSubgraphs& other) : graphs_(other.graphs_) {
+  if (other.is_exposed_ && graphs_) graphs_ = std::make_shared<std::vector<Graph>>(*graphs_);
+}
+
+SharedSubgraphs& SharedSubgraphs::operator=(const SharedSubgraphs& other) { return *this = SharedSubgraphs(other); }
+
+const std::vector<Graph>& SharedSubgraphs::none() {
   static const std::vector<Graph>& none = *new std::vector<Graph>;  // graphs are read while the program ends, too
   return none;
 }
 
-std::vector<Graph>& Equation::subgraphs() {
-  if (!subgraphs_) {
-    subgraphs_ = std::make_shared<std::vector<Graph>>();
+std::vector<Graph>& SharedSubgraphs::edit() {
+  if (!graphs_) {
+    graphs_ = std::make_shared<std::vector<Graph>>();
   } else {
     // Another thread may have dropped its copy just now: what it read happens before the edit, since adding an owner
     // acquires what the last one released. Reading the count alone would not.
-    const std::shared_ptr<std::vector<Graph>> held = subgraphs_;
-    if (held.use_count() != 2) subgraphs_ = std::make_shared<std::vector<Graph>>(*held);
+    const std::shared_ptr<std::vector<Graph>> held = graphs_;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (held.use_count() != 2) graphs_ = std::make_shared<std::vector<Graph>>(*held);
   }
-  return *subgraphs_;
+  return *graphs_;
 }
 
 Graph::Graph() = default;
@@ -213,7 +225,7 @@ Equation& Graph::add(const Primitive& primitive, ValueList operands, Attributes 
   e.primitive_ = &primitive;
   e.operands_ = std::move(operands);
   e.attributes_ = std::move(attributes);
-  if (!subgraphs.empty()) e.subgraphs_ = std::make_shared<std::vector<Graph>>(std::move(subgraphs));
+  e.subgraphs_ = SharedSubgraphs(std::move(subgraphs));
   e.location_ = location;
   e.results_.reserve(num_results);
   for (size_t i = 0; i < num_results; ++i) {

@@ -24,7 +24,7 @@ struct GraphAccess {
   static ValueList& mutable_operands(Equation& e) { return e.operands_; }
   static ValueList& mutable_results(Equation& e) { return e.results_; }
   static Attributes& mutable_attributes(Equation& e) { return e.attributes_; }
-  static std::vector<Graph>& mutable_subgraphs(Equation& e) { return e.subgraphs(); }
+  static std::vector<Graph>& mutable_subgraphs(Equation& e) { return e.subgraphs_.edit(); }
   static std::vector<Value>& mutable_inputs(Graph& g) { return g.inputs_; }
   static Literal& mutable_literal(Graph& g, Value v) { return g.literals_[g.info(v).index]; }
 };
