@@ -190,7 +190,7 @@ struct Rem : Elementwise<Rem, 2, kReal> {
     return scalar::rem(x, y);
   }
   /// (x - z) / y is trunc(x / y) up to its rounding error; x / y itself might round up to the next integer.
-  static Term tangent(int i, Term t, Term x, Term y, Term z) { return i == 0 ? t : -(t * round((x - z) / y)); }
+  static Term tangent(int i, Term t, Term x, Term y, Term z) { return i == 0 ? t : -strong_mul(t, round((x - z) / y)); }
 };
 
 struct Max : Elementwise<Max, 2, kReal | kBool> {

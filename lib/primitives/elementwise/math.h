@@ -54,6 +54,13 @@ inline Term over_sum_of_squares(int i, Term x, Term y) {
   return (i == 0 ? u : v) / (u * u + v * v) * scale;
 }
 
+/// Operand i of (x, y), divided by sqrt(x^2 + y^2); 0 at the origin.
+inline Term over_root_of_squares(int i, Term x, Term y) {
+  const Term most = select(abs(x) < abs(y), abs(y), abs(x)), scale = scale_of_squares(most, true);
+  const Term u = x * scale, v = y * scale;
+  return select(most == 0.0, constant(x, 0), (i == 0 ? u : v) * rsqrt(nonzero(u * u + v * v)));
+}
+
 /// Defines a function of one float: name, doc sentence, value for x of a wide type W, and tangent for a tangent t of x
 /// and the value y.
 #define CALQUE_MATH_1(Struct, name_, doc_, value_, tangent_)                                           \
@@ -119,9 +126,9 @@ CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative
 CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C", std::atan2(x, y),
               i == 0 ? strong_mul(t, over_sum_of_squares(1, x, y)) : -strong_mul(t, over_sum_of_squares(0, x, y)));
 CALQUE_MATH_2(Hypot, "hypot", "sqrt(x^2 + y^2) without overflow; inf if either is infinite", std::hypot(x, y),
-              t * select(z == 0.0, constant(z, 0), (i == 0 ? x : y) / nonzero(z)));
+              strong_mul(t, over_root_of_squares(i, x, y)));
 CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x / y, ties to even",
-              std::remainder(x, y), i == 0 ? t : -(t * round(x / y - z / y)));
+              std::remainder(x, y), i == 0 ? t : -strong_mul(t, round(x / y - z / y)));
 // clang-format on
 
 #undef CALQUE_MATH_1

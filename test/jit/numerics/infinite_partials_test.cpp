@@ -50,6 +50,21 @@ TYPED_TEST(Infinities, OfAnAngleAtTheOriginDoNotReachItsNeighbors) {
   expect_numbers(jacfwd(angle, argnums<1>)(y, x), {kNan, 0, 0, -0.5});
 }
 
+TYPED_TEST(Infinities, OfRemaindersAndHypotenusesDoNotReachTheirNeighbors) {
+  const auto by_zero = array<TypeParam>({1, 0});
+  expect_numbers(jacfwd([](auto b) { return fmod(b[0], b[1]); })(by_zero), {1, kNan});
+  expect_numbers(jacrev([](auto b) { return fmod(b[0], b[1]); })(by_zero), {1, kNan});
+  const auto root = [](auto b) { return hypot(b[0], b[1]); };
+  // In range where the hypotenuse is not, and where the squares vanish.
+  for (const double size : {0.9 * static_cast<double>(std::numeric_limits<TypeParam>::max()),
+                            4 * static_cast<double>(std::numeric_limits<TypeParam>::min())}) {
+    const auto x = array<TypeParam>({size, -size});
+    expect_numbers(jacfwd(root)(x), {std::sqrt(0.5), -std::sqrt(0.5)});
+    expect_numbers(jacrev(root)(x), {std::sqrt(0.5), -std::sqrt(0.5)});
+  }
+  expect_numbers(jacrev(root)(array<TypeParam>({0, 0})), {0, 0});
+}
+
 TEST(InfinitePartials, OfBatchesAreThoseOfEachExample) {
   const D points = {{-3, 2}, {0, 0.5}, {2, 3}, {0, 0}};
   const D forward = vmap(jacfwd(power))(points), reverse = vmap(jacrev(power))(points);
