@@ -165,9 +165,8 @@ Handle add(const Operand& x, const Operand& y, Location at) {
 Handle multiply(const Operand& x, const Operand& y, Location at) {
   const Site s{"multiply", at};
   Handle r;
-  if (x.kind() == Operand::Kind::tracer && y.kind() == Operand::Kind::tracer && x.handle().value == y.handle().value &&
-      x.handle().trace == y.handle().trace) {
-    if (const auto square = square_of_distance(x.handle(), s)) return *square;
+  if (x.kind() == Operand::Kind::tracer && y.kind() == Operand::Kind::tracer) {
+    if (const auto product = product_of_distances(x.handle(), y.handle(), s)) return *product;
   }
   if (record_plain<prim::Mul>(x, y, s, r)) return r;
   const Pair p = promote_operands(x, y, s);

@@ -74,8 +74,9 @@ Handle select(Handle condition, Handle x, Handle y, const Site& site);
 /// Throws ShapeError for an axis that is out of range and for equal axes.
 Handle diagonal(Handle x, int64_t offset, int axis1, int axis2, const Site& site);
 
-/// v * v of a distance v (the result of norm, hypot, or abs of a complex number), as a sum of squares.
-std::optional<Handle> square_of_distance(Handle v, const Site& site);
+/// x * y if both are the same distance (the result of norm, hypot, or abs of a complex number), negative, multiplied or
+/// divided or as it is: with a sum of squares.
+std::optional<Handle> product_of_distances(Handle x, Handle y, const Site& site);
 
 // ---- axes
 

@@ -96,7 +96,7 @@ Handle positive(const Operand& x, Location at) { return value(x, {"positive", at
 Handle square(const Operand& x, Location at) {
   const Site s{"square", at};
   const Handle v = number(x, s);
-  if (const auto square = square_of_distance(v, s)) return *square;
+  if (const auto square = product_of_distances(v, v, s)) return *square;
   return emit<prim::Mul>(s, {v, v});
 }
 

@@ -31,6 +31,21 @@ TYPED_TEST(Distances, OfCurvaturesOfDistancesDoNotReachThatOfTheirSquares) {
   expect_numbers(grad([](auto x) { return norm(x); })(array<TypeParam>({0, 0})), {0, 0});
 }
 
+TEST(SquaresOfDistances, WithFactorsOrOfTwoCalls) {
+  const auto expect_curvature = [](const auto& f, double curvature) {
+    expect_numbers(hessian(f)(D{0, 0}), {curvature, 0, 0, curvature});
+    expect_numbers(jit(f)(D{3, 4}), numbers(f(D{3, 4})));
+  };
+  expect_curvature([](auto x) { return 0.5 * norm(x) * norm(x); }, 1);
+  expect_curvature([](auto x) { return norm(x) * norm(x); }, 2);
+  expect_curvature([](auto x) { return square(0.5 * norm(x)); }, 0.5);
+  expect_curvature([](auto x) { return (norm(x) / 2.0) * (norm(x) * 4.0); }, 4);
+  expect_curvature([](auto x) { return exp(-0.5 * norm(x) * norm(x)); }, -1);
+  expect_curvature([](auto x) { return (-hypot(x[0], x[1])) * -1.0; }, 0);
+  const auto rows = [](auto x) { return sum(norm(x, {0}) * norm(x, {1})); };  // other sums: a plain product
+  EXPECT_EQ(rows(D{{3, 0}, {4, 0}}).item(), 15);
+}
+
 TEST(SquaresOfDistances, AreSumsOfSquares) {
   const auto rows = [](auto x) { return sum(square(norm(x, {1}, keepdims))); };
   const D x = {{0, 0}, {1, 2}};
