@@ -31,7 +31,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view found;
   size_t fewest = word.size() / 2 + 1;  // more would leave less than half of it
   for (const std::string_view name : names) {
-    const size_t d = distance(word, name);
+    const size_t d = word.size() > 1 && name.starts_with(word) ? 0 : distance(word, name);
     if (d < fewest) fewest = d, found = name;
   }
   return found;
