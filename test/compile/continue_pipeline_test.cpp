@@ -40,7 +40,7 @@ std::vector<PassLog::Entry> readable(const PassLog& log) {
   std::vector<PassLog::Entry> entries;
   const auto plans = plan::plan_passes();
   for (const PassLog::Entry& e : log.entries())
-    if (std::none_of(plans.begin(), plans.end(), [&](const PassInfo& pass) { return pass.name == e.name; }))
+    if (std::none_of(plans.begin(), plans.end(), [&](const plan::PlanPass& pass) { return pass.info.name == e.name; }))
       entries.push_back(e);
   return entries;
 }

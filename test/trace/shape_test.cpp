@@ -133,10 +133,21 @@ TEST(Shape, ViewsThatChangeNothingAreNoEquations) {
     h = ops::broadcast_to(h, {2, 3}, kHere);
     h = ops::transpose(h, std::vector<int>{0, 1}, kHere);
     h = ops::flip(h, Axes(std::vector<int>{}), kHere);
-    h = ops::roll(h, 3, 1, kHere);
-    return Handles{ops::cast(h, DType::f32, kHere)};
+    return Handles{ops::roll(h, 3, 1, kHere)};
   });
   EXPECT_EQ(r.graph.num_equations(), 0u);
+}
+
+TEST(Shape, CastsToTheOwnTypeRoundFloats) {
+  const auto equations_for = [](DType d) {
+    const auto r =
+        trace({{d, Shape{2}}}, [d](std::span<const Handle> x) { return Handles{ops::cast(x[0], d, kHere)}; });
+    return r.graph.num_equations();
+  };
+  EXPECT_EQ(equations_for(DType::i32), 0u);
+  EXPECT_EQ(equations_for(DType::bool_), 0u);
+  EXPECT_EQ(equations_for(DType::f32), 1u);
+  EXPECT_EQ(equations_for(DType::f16), 1u);
 }
 
 // ---- creation
