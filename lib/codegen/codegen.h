@@ -71,6 +71,8 @@ struct CodegenOptions {
   /// Functions of lib/math are only declared, and `compile` links those that the process shares. Otherwise the module
   /// defines them.
   bool shares_functions = false;
+  /// The pass of kernel/schedule_cpu after which the program was printed and read back; empty: it has no schedule.
+  std::string scheduled_after = {};
   std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` requires
   /// Compiles the modules of a large program in parallel; null: sequentially. The code is the same.
   decltype(RuntimeTable::parallel_for) parallel_for = nullptr;

@@ -8,6 +8,7 @@
 #include "compile/pipeline.h"
 #include "kernel/buffers/workspace.h"
 #include "kernel/lower/program_passes.h"
+#include "kernel/schedule_cpu/schedule_cpu.h"
 #include "kernel/text/parse.h"
 #include "transform/simplify/simplify.h"
 
@@ -36,6 +37,8 @@ bool has_pass(const Passes& passes, std::string_view name) {
   for (const kernel::ProgramPass& p : kernel::program_passes()) add(p.info.name);
   if (!is_cpu(kind))
     for (const kernel::GpuPass& p : kernel::gpu_passes()) add(p.info.name);
+  else
+    for (const kernel::CpuPass& p : kernel::cpu_passes()) add(p.info.name);
   const bool known = has_pass(pipeline_passes(kind), pass);
   throw Error(
       "lower: " +
@@ -75,6 +78,8 @@ kernel::Program continued_program(std::string_view text, std::string_view pass, 
   if (!is_cpu(kind) && has_pass(kernel::gpu_passes(), pass)) {
     program = kernel::parse_program(text);
     kernel::run_gpu_passes(program, pass, gpu_limits(options), log);
+  } else if (is_cpu(kind) && kernel::find_cpu_pass(pass) != nullptr) {
+    program = kernel::parse_program(text);  // whose schedule codegen continues
   } else {
     program = built_program(text, pass, kind, options, log);
     if (!is_cpu(kind)) kernel::run_gpu_passes(program, {}, gpu_limits(options), log);

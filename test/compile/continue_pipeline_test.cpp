@@ -12,6 +12,7 @@
 #include "codegen/gpu/device_code.h"
 #include "compile/device_executable.h"
 #include "compile/pipeline.h"
+#include "kernel/schedule_cpu/schedule_cpu.h"
 #include "plan/plan.h"
 #include "support/random/random_graph.h"
 #include "support/sanitizers.h"
@@ -21,8 +22,12 @@ namespace {
 
 constexpr std::array kLevels = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-std::string assembly(const kernel::Program& program, const char* level, const CompileOptions& options) {
+/// `after`: the CPU pass after which the program was printed; empty: an earlier one.
+std::string assembly(const kernel::Program& program, const char* level, const CompileOptions& options,
+                     std::string_view after = {}, PassLog* log = nullptr) {
   codegen::CodegenOptions code = codegen_options(options);
+  code.scheduled_after = after;
+  code.log = log;
   code.target = {level, "x86_64-pc-linux-gnu"};
   code.sanitize = false;  // LLVM's pass numbers what it adds differently from one run to the next
   return codegen::assembly(program, code);
@@ -45,6 +50,21 @@ std::vector<PassLog::Entry> readable(const PassLog& log) {
   return entries;
 }
 
+/// Compares the code for a CPU with that from the text after each pass of the schedule for it.
+void expect_same_code_from_schedules(const kernel::Program& program, const char* level, const CompileOptions& options) {
+  PassLog log([](std::string_view) { return true; });
+  const std::string want = assembly(program, level, options, {}, &log);
+  size_t passes = 0;
+  for (const PassLog::Entry& e : log.entries()) {
+    if (kernel::find_cpu_pass(e.name) == nullptr) continue;
+    SCOPED_TRACE(e.name);
+    ++passes;
+    const kernel::Program continued = continued_program(e.text, e.name, Device::Kind::cpu, options);
+    ASSERT_EQ(assembly(continued, level, options, e.name), want) << e.text;
+  }
+  EXPECT_EQ(passes, kernel::cpu_passes().size());
+}
+
 /// Compares the code for `levels` CPUs after each pass, beginning with `first`. Returns the number of passes.
 size_t expect_same_code(const Graph& graph, Device::Kind kind, size_t first, size_t levels,
                         const CompileOptions& options = {}) {
@@ -65,6 +85,10 @@ size_t expect_same_code(const Graph& graph, Device::Kind kind, size_t first, siz
       EXPECT_EQ(code_of(continued, kind, level, options), want) << graph << e.text;
     }
     if (testing::Test::HasFailure()) break;
+  }
+  if (kind == Device::Kind::cpu) {
+    for (size_t n = 0; n < levels; ++n)
+      expect_same_code_from_schedules(straight, kLevels[(first + n) % kLevels.size()], options);
   }
   return entries.size();
 }
@@ -132,7 +156,7 @@ graph loops(%0: f32[8,8], %1: i32[]) {
 
 TEST(ContinuedPipeline, UpdatesOfCarries) {
   const auto updates = [](auto i, auto v) { return v.set(i, v[i] * 2.0f + 1.0f); };
-  // Reads what it has overwritten: lowered a second time, without the update in place.
+  // Reads what it has overwritten: updates a copy.
   const auto reads_later = [](auto i, auto v) { return v.set(i, sum(v)) + v[0]; };
   expect_same_code_everywhere(jit([&](auto x) { return fori_loop(0, 50, updates, x); }).trace(spec<float>({100'000})));
   expect_same_code_everywhere(jit([&](auto x) {

@@ -13,6 +13,7 @@
 #include "compile/continue_pipeline.h"
 #include "compile/device_executable.h"
 #include "compile/executable.h"
+#include "kernel/schedule_cpu/schedule_cpu.h"
 
 namespace calque::cli {
 namespace {
@@ -69,6 +70,7 @@ codegen::CodegenOptions cpu_options(const LowerOptions& options, PassLog* log = 
   codegen::CodegenOptions code = runtime::codegen_options(options.compile);
   code.target = {options.cpu, options.triple};
   code.log = log;
+  if (kernel::find_cpu_pass(options.from) != nullptr) code.scheduled_after = options.from;
   return code;
 }
 

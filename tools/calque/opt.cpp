@@ -141,12 +141,15 @@ std::vector<std::string> names_of_passes(const OptOptions& options) {
 }
 
 /// The pass of that name over programs.
-std::function<void(kernel::Program&)> program_pass(const std::string& name) {
+std::function<void(kernel::Program&)> program_pass(const std::string& name, const codegen::CodegenOptions& code) {
   std::string names;
+  if (const kernel::CpuPass* pass = kernel::find_cpu_pass(name))
+    return [pass, code](kernel::Program& p) { kernel::run_cpu_pass(*pass, p, codegen::target_limits(code)); };
   for (const kernel::ProgramPass& pass : kernel::program_passes()) {
     if (pass.info.name == name) return [&pass](kernel::Program& p) { pass.run(p, {}); };
     names += std::string(pass.info.name) + ", ";
   }
+  for (const kernel::CpuPass& pass : kernel::cpu_passes()) names += std::string(pass.info.name) + ", ";
   for (const kernel::GpuPass& pass : kernel::gpu_passes()) {
     if (pass.info.name == name) return [&pass](kernel::Program& p) { pass.run(p, {}); };
     names += std::string(pass.info.name) + ", ";
@@ -156,9 +159,9 @@ std::function<void(kernel::Program&)> program_pass(const std::string& name) {
 }
 
 /// Passes over the program of a text.
-int opt_program(const OptOptions& options, const std::string& text) {
+int opt_program(const OptOptions& options, const std::string& text, const codegen::CodegenOptions& code) {
   std::vector<std::function<void(kernel::Program&)>> passes;
-  for (const std::string& name : names_of_passes(options)) passes.push_back(program_pass(name));
+  for (const std::string& name : names_of_passes(options)) passes.push_back(program_pass(name, code));
   kernel::Program program;
   try {
     program = kernel::parse_program(text);
@@ -182,13 +185,13 @@ int opt_kernels(const OptOptions& options) {
     if (name != "pass") throw Error("opt: --" + name + " is not for kernels");
   if (options.table) throw Error("opt: --table is not for kernels");
   const std::string text = read_text(options.file);
-  if (kernel::is_program(text)) return opt_program(options, text);
-  const std::vector<std::string> passes = names_of_passes(options);
-  for (const std::string& name : passes)
-    if (kernel::find_cpu_pass(name) == nullptr) kernel::find_kernel_pass(name);  // throws if there is none
   codegen::CodegenOptions code;
   code.target.cpu = options.cpu;
   codegen::target_description(code.target);  // throws for a CPU that does not exist, whatever the passes
+  if (kernel::is_program(text)) return opt_program(options, text, code);
+  const std::vector<std::string> passes = names_of_passes(options);
+  for (const std::string& name : passes)
+    if (kernel::find_cpu_pass(name) == nullptr) kernel::find_kernel_pass(name);  // throws if there is none
   std::vector<kernel::Kernel> kernels;
   try {
     kernels = kernel::parse_kernels(text);

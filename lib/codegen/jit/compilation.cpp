@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kEmitLlvm = "emit-llvm", kPairSincos = "pair-sincos", kInlineMath = "inline-math",
                            kOutline = "outline", kMathLibrary = "math-library", kPartition = "partition",
-                           kOptimizeLlvm = "optimize-llvm";
+                           kOptimizeLlvm = "optimize-llvm", kInlineSmallKernel = "inline-small-kernel";
 
 constexpr PassInfo kPasses[] = {
     {kEmitLlvm, "emits LLVM IR of the kernels and the entry"},
@@ -32,13 +32,17 @@ constexpr PassInfo kPasses[] = {
     {kMathLibrary, "compiles the mathematical functions that the process does not have yet"},
     {kPartition, "partitions a large module"},
     {kOptimizeLlvm, "LLVM's EarlyCSE, InstCombine, SimplifyCFG, LICM and Sinking, then masks and contraction"},
+    {kInlineSmallKernel, "moves a short kernel that is the only one into the entry"},
     {kMachineCodePass, "instruction selection, scheduling, register allocation, object file"},
     {kLinkPass, "links the objects into the process"},
 };
 
-// Makes the object of an optimized module and records it; the text is the assembly.
+void run_inline_small_kernel(llvm::Module& module, PassLog& log) {
+  run_on(module, &log, kInlineSmallKernel, [&] { inline_small_kernel(module); });
+}
+
+// Makes the object of a module and records it; the text is the assembly.
 Object emit_object(const BorrowedBackend& backend, llvm::Module& module, PassLog& log, llvm::CodeGenOptLevel level) {
-  inline_small_kernel(module);  // before the copy, so that the text is the code
   std::string assembly;
   if (log.keeps_text(kMachineCodePass)) {
     const auto copy = llvm::CloneModule(module);
@@ -81,7 +85,9 @@ struct PartitionTask {
     log.add(kPartition, stopwatch.lap());
     const Watched watched(options.watch, *module);
     run_on(*module, &log, kOptimizeLlvm, [&] { backend->optimize(*module); });
-    object = emit_object(backend, *module, log, level_for(*module, options));
+    const llvm::CodeGenOptLevel level = level_for(*module, options);
+    run_inline_small_kernel(*module, log);
+    object = emit_object(backend, *module, log, level);
   }
 };
 
@@ -98,7 +104,8 @@ Compilation::Compilation(const kernel::Program& program, const CodegenOptions& o
       module_(owned_->module) {
   module_.setTargetTriple(llvm::Triple(target_.triple));
   module_.setDataLayout(backend_->machine().createDataLayout());
-  const kernel::Program scheduled = kernel::schedule_for_cpu(program, limits_of(target_, options.strict), &log_);
+  const kernel::Program scheduled =
+      kernel::schedule_for_cpu(program, limits_of(target_, options.strict), &log_, options.scheduled_after);
   run_on(module_, &log_, kEmitLlvm, [&] { emit_program(module_, target_, options, scheduled); });
   scalar_ = module_.getFunction(kScalarEntryName) != nullptr;
   run_on(module_, &log_, kPairSincos, [&] { MathFunctions(module_, target_, options).pair_sines(); });
@@ -121,6 +128,7 @@ Object Compilation::emit(llvm::CodeGenFileType type) {
   const Watched watched(options_.watch, module_);
   optimized();
   const llvm::CodeGenOptLevel level = level_for(module_, options_);
+  run_inline_small_kernel(module_, log_);
   if (type == llvm::CodeGenFileType::ObjectFile) return emit_object(backend_, module_, log_, level);
   return backend_->emit(module_, type, level);
 }
@@ -141,8 +149,10 @@ std::vector<Object> Compilation::objects() {
   if (partitions.size() > 1) return objects_of(partitions);
   const Watched watched(options_.watch, module_);
   optimized();
+  const llvm::CodeGenOptLevel level = level_for(module_, options_);
+  run_inline_small_kernel(module_, log_);
   std::vector<Object> one;
-  one.push_back(emit_object(backend_, module_, log_, level_for(module_, options_)));
+  one.push_back(emit_object(backend_, module_, log_, level));
   return one;
 }
 

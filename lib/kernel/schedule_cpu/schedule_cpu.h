@@ -22,8 +22,11 @@ std::span<const CpuPass> cpu_passes();
 const CpuPass* find_cpu_pass(std::string_view name);
 /// Runs one pass over a kernel whose buffers do not overlap.
 void run_cpu_pass(const CpuPass& pass, Kernel& kernel, const TargetLimits& target);
+/// Runs one pass over all kernels.
+void run_cpu_pass(const CpuPass& pass, Program& program, const TargetLimits& target);
 
-/// `log` may be null.
-Program schedule_for_cpu(const Program& program, const TargetLimits& target, PassLog* log);
+/// Runs the passes that come after `after`, of which the program has the schedule, or all when it is empty. `log` may
+/// be null. Throws CompileError if there is no pass `after`.
+Program schedule_for_cpu(const Program& program, const TargetLimits& target, PassLog* log, std::string_view after = {});
 
 }  // namespace calque::kernel
