@@ -17,12 +17,6 @@
 
 #include "support/sanitizers.h"
 
-#ifdef __SANITIZE_ADDRESS__
-/// AddressSanitizer does not hold the lock of its quarantine over a fork: a child of a process in which another thread
-/// had it would wait for ever. Without a quarantine there is no such lock.
-extern "C" const char* __asan_default_options() { return "quarantine_size_mb=0:thread_local_quarantine_size_kb=0"; }
-#endif
-
 namespace cq = calque;
 
 namespace {
@@ -69,10 +63,7 @@ void children() {
     if (child < 0) fail("fork failed");
     if (child == 0) {
       compute(f, x, wanted, i);
-      // With destructors and handlers of atexit. (What the background thread of the parent had allocated is a leak
-      // here.)
-      if (!cq::test::kAddressSanitizer) std::exit(0);
-      _exit(0);
+      std::exit(0);  // with destructors and handlers of atexit
     }
     if (!array_equal(f(x), wanted)) fail("the parent computes something else after fork");
     int status = 0;
@@ -180,6 +171,12 @@ void forks_of_new_processes() {
 }  // namespace
 
 int main() {
+  // AddressSanitizer does not hold all of its locks over a fork (that of its quarantine, for one): a child of a process
+  // in which another thread had one waits for ever.
+  if (cq::test::kAddressSanitizer) {
+    std::puts("fork: skipped, AddressSanitizer has locks that a fork does not hold");
+    return 0;
+  }
   setenv("CALQUE_NUM_THREADS", "2", 1);  // with one thread nothing runs in the background
   forks_of_new_processes();
   children();
