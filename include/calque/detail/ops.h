@@ -135,7 +135,8 @@ Handle bernoulli(const Operand& key, const Operand& p, const Shape& shape, Locat
 #define CALQUE_X(f) \
   Handle f(const Operand& key, const Operand& parameter, DType dtype, const Shape& shape, Location at);
 CALQUE_X(gamma)
-CALQUE_X(loggamma) CALQUE_X(chisquare) CALQUE_X(t) CALQUE_X(poisson)
+CALQUE_X(loggamma)
+CALQUE_X(chisquare) CALQUE_X(t) CALQUE_X(poisson)
 #undef CALQUE_X
     Handle beta(const Operand& key, const Operand& a, const Operand& b, DType dtype, const Shape& shape, Location at);
 /// `shape`: that of the result without the classes.

@@ -51,8 +51,8 @@ std::optional<Distance> distance(const Graph& g, Value v) {
   const Equation* norm = e->id() == prim::id_of<prim::Convert> ? g.definition(e->operand(0)) : e;
   if (norm != nullptr)
     if (const Value sum = sum_of_norm(g, *norm); sum.valid()) return Distance{v, sum, e};
-  const bool is_distance = e->id() == prim::id_of<prim::Hypot> ||
-                           (e->id() == prim::id_of<prim::Abs> && is_complex(g.dtype(e->operand(0))));
+  const bool is_distance =
+      e->id() == prim::id_of<prim::Hypot> || (e->id() == prim::id_of<prim::Abs> && is_complex(g.dtype(e->operand(0))));
   return is_distance ? std::optional(Distance{v, {}, e}) : std::nullopt;
 }
 
