@@ -132,13 +132,12 @@ Handle truncated_normal(const Operand& key, const Operand& low, const Operand& h
 Handle randint(const Operand& key, const Operand& low, const Operand& high, DType dtype, const Shape& shape,
                Location at);
 Handle bernoulli(const Operand& key, const Operand& p, const Shape& shape, Location at);
-#define CALQUE_X(f) \
-  Handle f(const Operand& key, const Operand& parameter, DType dtype, const Shape& shape, Location at);
-CALQUE_X(gamma)
-CALQUE_X(loggamma)
-CALQUE_X(chisquare) CALQUE_X(t) CALQUE_X(poisson)
-#undef CALQUE_X
-    Handle beta(const Operand& key, const Operand& a, const Operand& b, DType dtype, const Shape& shape, Location at);
+Handle gamma(const Operand& key, const Operand& a, DType dtype, const Shape& shape, Location at);
+Handle loggamma(const Operand& key, const Operand& a, DType dtype, const Shape& shape, Location at);
+Handle chisquare(const Operand& key, const Operand& df, DType dtype, const Shape& shape, Location at);
+Handle t(const Operand& key, const Operand& df, DType dtype, const Shape& shape, Location at);
+Handle poisson(const Operand& key, const Operand& rate, DType dtype, const Shape& shape, Location at);
+Handle beta(const Operand& key, const Operand& a, const Operand& b, DType dtype, const Shape& shape, Location at);
 /// `shape`: that of the result without the classes.
 Handle dirichlet(const Operand& key, const Operand& alpha, DType dtype, const Shape& shape, Location at);
 /// Without a shape: that of the logits without the axis.
