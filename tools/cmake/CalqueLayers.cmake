@@ -7,7 +7,7 @@ set(CALQUE_FUZZED_LAYERS ir primitives transform)
 
 set(CALQUE_DEVICE_EMITTERS
     device_emitter thread_group device_memory device_loops device_reduction device_scan device_contraction device_factors
-    device_products device_ops)
+    device_products device_ops kept_rows)
 
 function(calque_add_layer layer)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${layer}/*.cpp")

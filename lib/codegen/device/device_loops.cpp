@@ -161,18 +161,24 @@ void DeviceLoops::thread_loop(const Instruction& i) {
     const ThreadGroup::PerThreadScope each(group_);
     const unsigned lanes = vector_lanes(i);
     const int64_t step = lanes == 0 ? 1 : lanes, whole = i.extent / step;
+    const int64_t threads = group_.size();
+    const bool unrolled = is_unrolled(k_, group_, i);
+    memory_.begin_row();
+    const auto run = [&](Value* index, unsigned lanes_here) {
+      memory_.next_of_row(i.regions[0].parameters[0], std::max(lanes_here, 1U));
+      iteration(i, index, lanes_here);
+    };
+    // `count` runs of `width` elements from `first` on, neighbouring runs by neighbouring threads.
     const auto strided = [&](int64_t first, int64_t count, int64_t width, unsigned lanes_here) {
-      if (count == 0) return;
-      Value* const rank = group_.rank();
-      group_.when(count >= group_.size() ? nullptr : b_.CreateICmpSLT(rank, k_.integer(count)), [&] {
-        Value* const begin = k_.advance(k_.mul(rank, width), first);
-        Value* const end = k_.integer(first + count * width);
-        if (count <= group_.size()) return iteration(i, begin, lanes_here);
-        k_.counted(begin, end, width * group_.size(), {}, [&](Value* index, const Values&) {
-          iteration(i, index, lanes_here);
-          return Values{};
-        });
+      const int64_t times = count / threads, rest = count % threads;
+      Value* const begin = group_.ahead(k_.mul(group_.rank(), width), first);
+      group_.repeat({begin, times, width * threads, unrolled}, {}, [&](Value* index, const Values&) {
+        run(index, lanes_here);
+        return Values{};
       });
+      if (rest == 0) return;
+      group_.when(b_.CreateICmpSLT(group_.rank(), k_.integer(rest)),
+                  [&] { run(group_.ahead(begin, times * width * threads), lanes_here); });
     };
     strided(0, whole, step, lanes);
     strided(whole * step, i.extent - whole * step, 1, 0);

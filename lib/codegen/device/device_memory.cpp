@@ -63,8 +63,12 @@ DeviceMemory::DeviceMemory(KernelEmitter& kernel, ThreadGroup& group)
   index_definitions(body, defined_);
   std::vector<int> stores(kernel.kernel().buffers.size());
   find_contended(body, false, stores);
-  for (size_t b = 0; b < stores.size(); ++b)
-    contended_.push_back(stores[b] > 1 || (stores[b] == 1 && kernel.analysis().loaded(static_cast<int32_t>(b))));
+  kept_.emplace(kernel, group, defined_);
+  for (size_t b = 0; b < stores.size(); ++b) {
+    const auto number = static_cast<int32_t>(b);
+    const bool loaded = kernel.analysis().loaded(number);
+    contended_.push_back((stores[b] > 1 || (stores[b] == 1 && loaded)) && !kept_->keeps(number));
+  }
 }
 
 int64_t DeviceMemory::divisor(Id id) const {
@@ -110,6 +114,10 @@ Reg DeviceMemory::load(const Instruction& i) {
   if (is_complex(d)) k_.refuse("complex is not supported on a GPU yet");
   const auto nothing = [&] { return llvm::Constant::getNullValue(k_.ops().register_type(d)); };
   if (k_.kernel().buffers[static_cast<size_t>(i.buffer)].extent == 0) return k_.uniform(nothing());
+  if (kept_->keeps(i.buffer)) {
+    Value* const v = k_.ops().from_memory(kept_->kept(i.buffer), d);
+    return k_.vectors().lanes() == 0 ? k_.uniform(v) : k_.varying(v);
+  }
   const Reg index = k_.get(i.operands[0]);
   const Reg* predicate = i.operands.size() > 1 ? &k_.get(i.operands[1]) : nullptr;
   if (predicate) {
@@ -143,6 +151,10 @@ void DeviceMemory::store(const Instruction& i) {
   const Reg index = k_.get(i.operands[0]);
   Reg value = k_.get(i.operands[1]);
   if (is_half(d)) value = k_.bits(value, d);
+  if (kept_->keeps(i)) {
+    kept_->keep(i.buffer, k_.ops().to_memory(k_.vectors().lanes() == 0 ? value.v : k_.as_vector(value), d));
+    if (kept_->is_dead(i)) return;
+  }
   const Reg* predicate = i.operands.size() > 2 ? &k_.get(i.operands[2]) : nullptr;
   if (k_.vectors().lanes() == 0) {
     Value* const to_memory = k_.ops().to_memory(value.v, d);

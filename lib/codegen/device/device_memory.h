@@ -1,9 +1,10 @@
 #pragma once
 // Loads and stores of device code.
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/emit/reg.h"
+#include "codegen/device/kept_rows.h"
 #include "kernel/ir/kernel.h"
 
 namespace calque::codegen {
@@ -22,6 +23,12 @@ class DeviceMemory {
 
   /// A divisor of an index, from which the alignment of its accesses follows.
   int64_t divisor(kernel::Id id) const;
+  /// A loop over a row begins; its next iteration of the running thread has the index `id`, a multiple of `divisor`.
+  void begin_row() { kept_->begin_loop(); }
+  void next_of_row(kernel::Id id, int64_t divisor) {
+    kept_->next_iteration();
+    set_divisor(id, divisor);
+  }
   /// Of a loop's index; `forget_divisor` returns to not knowing any.
   void set_divisor(kernel::Id id, int64_t divisor) { divisors_[id] = divisor; }
   void forget_divisor(kernel::Id id) { divisors_.erase(id); }
@@ -44,6 +51,7 @@ class DeviceMemory {
   ThreadGroup& group_;
   std::vector<bool> contended_;  ///< by buffer: several threads of a group access it, one of them storing
   std::unordered_map<Id, const Instruction*> defined_;
+  std::optional<KeptRows> kept_;
   std::unordered_map<Id, int64_t> divisors_;  ///< of loops' indices
 };
 

@@ -66,7 +66,8 @@ GroupReduction::GroupReduction(KernelEmitter& kernel, ThreadGroup& group, Device
       memory_(memory),
       i_(i),
       accumulators_(kernel, i),
-      separate_(is_repeated(kernel, i) ? kAccumulators : 1) {}
+      separate_(is_repeated(kernel, i) ? kAccumulators : 1),
+      unrolled_(is_unrolled(kernel, group, i)) {}
 
 void GroupReduction::emit() {
   const bool contended = memory_.stores_contended(i_.regions[0]);
@@ -75,6 +76,7 @@ void GroupReduction::emit() {
   {
     const ThreadGroup::PerThreadScope each(group_);
     const unsigned lanes = vector_lanes(i_);
+    memory_.begin_row();
     mine = lanes == 0 ? fold_strided() : fold_vectors(lanes);
   }
   if (contended) group_.barrier();
@@ -90,29 +92,29 @@ Values GroupReduction::fold_strided() {
   const int64_t threads = group_.size(), stride = separate_ * threads;
   const int64_t rounds_of_all = i_.extent / stride, rest = i_.extent - rounds_of_all * stride;
   const auto n = static_cast<std::ptrdiff_t>(nothing.size());
+  const auto contributions = [&](Value* index) {
+    memory_.next_of_row(i_.regions[0].parameters[0], 1);
+    return accumulators_.contributions(index, false);
+  };
   Values sums;
   for (int64_t a = 0; a < separate_; ++a) sums.append(nothing);
-  if (rounds_of_all > 0) {
-    Value* const end = k_.integer(rounds_of_all * stride);
-    sums = k_.counted(group_.rank(), end, stride, sums, [&](Value* index, const Values& carries) {
-      Values next;
-      for (int64_t a = 0; a < separate_; ++a) {
-        const Values mine(carries.begin() + a * n, carries.begin() + (a + 1) * n);
-        const Values term = accumulators_.contributions(k_.advance(index, a * threads), false);
-        next.append(accumulators_.combine(mine, term));
-      }
-      return next;
-    });
-  }
-  const Values total = combine_separate(sums);
-  if (rest == 0) return total;
-  Value* const first = k_.advance(group_.rank(), rounds_of_all * stride);
-  Value* const some = rest >= threads ? nullptr : b_.CreateICmpSLT(group_.rank(), k_.integer(rest));
-  return group_.where(some, total, [&] {
-    return k_.counted(first, k_.integer(i_.extent), threads, total, [&](Value* index, const Values& carries) {
-      return accumulators_.combine(carries, accumulators_.contributions(index, false));
-    });
-  });
+  sums =
+      group_.repeat({group_.rank(), rounds_of_all, stride, unrolled_}, sums, [&](Value* index, const Values& carries) {
+        Values next;
+        for (int64_t a = 0; a < separate_; ++a) {
+          const Values mine(carries.begin() + a * n, carries.begin() + (a + 1) * n);
+          const Values term = contributions(group_.ahead(index, a * threads));
+          next.append(accumulators_.combine(mine, term));
+        }
+        return next;
+      });
+  const auto one = [&](Value* index, const Values& sum) { return accumulators_.combine(sum, contributions(index)); };
+  Value* const first = group_.ahead(group_.rank(), rounds_of_all * stride);
+  const int64_t rounds = rest / threads;
+  const Values total = group_.repeat({first, rounds, threads, unrolled_}, combine_separate(sums), one);
+  if (rest % threads == 0) return total;
+  return group_.where(b_.CreateICmpSLT(group_.rank(), k_.integer(rest % threads)), total,
+                      [&] { return one(group_.ahead(first, rounds * threads), total); });
 }
 
 // Neighbouring threads take neighbouring vectors; the first threads take one each of the elements past the last vector.
@@ -121,39 +123,36 @@ Values GroupReduction::fold_vectors(unsigned lanes) {
   std::optional<VectorScope> scope(std::in_place, k_.vectors(), lanes);
   const Values nothing = accumulators_.identities(true);
   const auto n = static_cast<std::ptrdiff_t>(nothing.size());
-  const auto vector = [&](Value* number, const Values& sum) {
-    memory_.set_divisor(i_.regions[0].parameters[0], lanes);
-    return accumulators_.combine(sum, accumulators_.contributions(k_.mul(number, lanes), true));
+  const auto vector = [&](Value* index, const Values& sum) {
+    memory_.next_of_row(i_.regions[0].parameters[0], lanes);
+    return accumulators_.combine(sum, accumulators_.contributions(index, true));
   };
-  const int64_t whole = vectors / (separate_ * threads) * separate_ * threads;
-  Values total = nothing;
-  if (whole > 0) {
-    Values sums;
-    for (int64_t a = 0; a < separate_; ++a) sums.append(nothing);
-    sums = k_.counted(group_.rank(), k_.integer(whole), separate_ * threads, sums,
-                      [&](Value* number, const Values& carries) {
-                        Values next;
-                        for (int64_t a = 0; a < separate_; ++a)
-                          next.append(vector(k_.advance(number, a * threads),
-                                             Values(carries.begin() + a * n, carries.begin() + (a + 1) * n)));
-                        return next;
-                      });
-    total = combine_separate(sums);
-  }
-  if (whole < vectors) {
-    Value* const some =
-        vectors - whole >= threads ? nullptr : b_.CreateICmpSLT(group_.rank(), k_.integer(vectors - whole));
-    total = group_.where(some, total, [&] {
-      return k_.counted(k_.advance(group_.rank(), whole), k_.integer(vectors), threads, total,
-                        [&](Value* number, const Values& carries) { return vector(number, carries); });
-    });
-  }
+  const int64_t round = threads * lanes;  // elements that the group takes at once
+  const int64_t separate_rounds = vectors / (separate_ * threads), whole = separate_rounds * separate_ * threads;
+  Value* const begin = k_.mul(group_.rank(), lanes);
+  Values sums;
+  for (int64_t a = 0; a < separate_; ++a) sums.append(nothing);
+  sums = group_.repeat(
+      {begin, separate_rounds, separate_ * round, unrolled_}, sums, [&](Value* index, const Values& carries) {
+        Values next;
+        for (int64_t a = 0; a < separate_; ++a)
+          next.append(
+              vector(group_.ahead(index, a * round), Values(carries.begin() + a * n, carries.begin() + (a + 1) * n)));
+        return next;
+      });
+  Values total = separate_rounds > 0 ? combine_separate(sums) : nothing;
+  const int64_t rounds = (vectors - whole) / threads, last = (vectors - whole) % threads;
+  Value* const first = group_.ahead(begin, whole * lanes);
+  total = group_.repeat({first, rounds, round, unrolled_}, total, vector);
+  if (last != 0)
+    total = group_.where(b_.CreateICmpSLT(group_.rank(), k_.integer(last)), total,
+                         [&] { return vector(group_.ahead(first, rounds * round), total); });
   total = accumulators_.fold_lanes(total);
   scope.reset();
   if (rest == 0) return total;
-  memory_.set_divisor(i_.regions[0].parameters[0], 1);
+  memory_.next_of_row(i_.regions[0].parameters[0], 1);
   return group_.where(b_.CreateICmpSLT(group_.rank(), k_.integer(rest)), total, [&] {
-    const Values term = accumulators_.contributions(k_.advance(group_.rank(), vectors * lanes), false);
+    const Values term = accumulators_.contributions(group_.ahead(group_.rank(), vectors * lanes), false);
     return accumulators_.combine(total, term);
   });
 }

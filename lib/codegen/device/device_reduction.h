@@ -33,6 +33,7 @@ class GroupReduction {
   const kernel::Instruction& i_;
   const Accumulators accumulators_;
   const int64_t separate_;  ///< accumulators of a thread
+  const bool unrolled_;
 };
 
 }  // namespace calque::codegen

@@ -50,6 +50,23 @@ Values ThreadGroup::where(Value* condition, const Values& otherwise, const std::
   return k_.where_any(condition, otherwise, body);
 }
 
+Value* ThreadGroup::ahead(Value* index, int64_t by) {
+  if (auto* const sum = llvm::dyn_cast<llvm::BinaryOperator>(index); sum && sum->getOpcode() == llvm::Instruction::Add)
+    if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(sum->getOperand(1)))
+      return ahead(sum->getOperand(0), known->getSExtValue() + by);
+  return by == 0 ? index : k_.advance(index, by);
+}
+
+Values ThreadGroup::repeat(const Rounds& rounds, const Values& initial,
+                           const std::function<Values(Value*, const Values&)>& body) {
+  const auto at = [&](int64_t n) { return ahead(rounds.begin, n * rounds.step); };
+  if (rounds.times > 1 && !rounds.unrolled)
+    return k_.counted(rounds.begin, at(rounds.times), rounds.step, initial, body);
+  Values carries = initial;
+  for (int64_t n = 0; n < rounds.times; ++n) carries = body(at(n), carries);
+  return carries;
+}
+
 void ThreadGroup::barrier() {
   if (size() > 32)
     op(DeviceOp::barrier);

@@ -48,6 +48,17 @@ class ThreadGroup {
   void when(llvm::Value* condition, const std::function<void()>& body);
   /// The same for a body that yields values; `otherwise` are the values where it does not run.
   Values where(llvm::Value* condition, const Values& otherwise, const std::function<Values()>& body);
+  /// Iterations that all threads of the group run: `times` of them, from index `begin` in steps of `step`.
+  struct Rounds {
+    llvm::Value* begin;
+    int64_t times, step;
+    bool unrolled;  ///< emitted one after the other
+  };
+  /// index + by. An index that is a sum with a constant is not added to twice: loops over the same row then have the
+  /// same addresses.
+  llvm::Value* ahead(llvm::Value* index, int64_t by);
+  Values repeat(const Rounds& rounds, const Values& initial,
+                const std::function<Values(llvm::Value* index, const Values& carries)>& body);
   void barrier();
   /// The value of another lane of the warp.
   llvm::Value* shuffle(DeviceOp mode, llvm::Value* v, llvm::Value* operand);

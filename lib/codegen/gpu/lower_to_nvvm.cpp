@@ -100,6 +100,23 @@ llvm::Value* NvvmLowering::lowered(DeviceOp op, llvm::SmallVector<llvm::Value*, 
   return nullptr;
 }
 
+/// LLVM 22 selects one `shl.b64` or `shr.u64` for `amount < 64 ? x << amount : 0`, since PTX clamps amounts; but it
+/// takes only the low 32 bits of an amount of 64 bits. With amounts of at most 63 nothing is lost.
+void limit_shift_amounts(llvm::Function& f) {
+  llvm::IRBuilder<> b(f.getContext());
+  for (llvm::BasicBlock& block : f)
+    for (llvm::Instruction& i : block) {
+      llvm::Type* const type = i.getType();
+      const bool is_shift = i.getOpcode() == llvm::Instruction::Shl || i.getOpcode() == llvm::Instruction::LShr;
+      if (!is_shift || type->getScalarSizeInBits() != 64) continue;
+      llvm::Value* const amount = i.getOperand(1);
+      if (llvm::isa<llvm::Constant>(amount) || llvm::isa<llvm::ZExtInst>(amount)) continue;
+      b.SetInsertPoint(&i);
+      auto* const most = llvm::ConstantInt::get(type, 63);
+      i.setOperand(1, b.CreateBinaryIntrinsic(nvvm::umin, amount, most));
+    }
+}
+
 }  // namespace
 
 void lower_to_nvvm(llvm::Module& module, llvm::ArrayRef<llvm::Function*> kernels, llvm::ArrayRef<int32_t> threads) {
@@ -107,6 +124,7 @@ void lower_to_nvvm(llvm::Module& module, llvm::ArrayRef<llvm::Function*> kernels
   for (llvm::Function& f : module)
     for (const auto& [call, op] : device_ops_in(f)) lowering.lower(*call, op);
   remove_device_ops(module);
+  for (llvm::Function& f : module) limit_shift_amounts(f);
   for (size_t k = 0; k < kernels.size(); ++k) {
     kernels[k]->setCallingConv(llvm::CallingConv::PTX_Kernel);
     kernels[k]->addFnAttr("nvvm.maxntid", std::to_string(threads[k]));

@@ -356,7 +356,8 @@ void KernelAnalysis::choose_inlined(const Region& region, double times) {
 
 void KernelAnalysis::record(const Region& region) {
   kernel::walk(region, [&](const Instruction& i) {
-    if (i.op != Op::loop || (!i.vectorize && i.loop != LoopKind::reduction)) return;
+    if (i.op != Op::loop) return;
+    if (!i.vectorize && i.loop != LoopKind::reduction && i.mapping != ParallelMapping::threads) return;
     LoopFacts facts = measure(i.regions[0]);
     for (const Id r : i.results)
       facts.element_bytes = std::max<int>(facts.element_bytes, static_cast<int>(size_of(kernel_.values[r])));

@@ -22,8 +22,11 @@ namespace {
 constexpr int32_t kWarp = 32;
 /// Inner loops up to this extent run on one thread.
 constexpr int64_t kShortLoop = 8;
-/// Approximate number of row elements per thread of a group.
+/// Approximate number of row elements per thread of the only group of a kernel, which is to have many threads.
 constexpr int64_t kOfThread = 8;
+/// Of rows that run on many groups: a thread's elements are loaded at once, and the fewer threads a group has, the less
+/// they wait for each other. Up to this number times a warp, a row has a warp, which needs no barriers.
+constexpr int64_t kOfThreadInRows = 32;
 /// Maximum thread groups of a grid; beyond, groups run several iterations.
 constexpr int64_t kMostGroups = int64_t{1} << 30;
 /// Bodies of up to this many instructions are unrolled.
@@ -59,7 +62,7 @@ class Mapper {
   void group() {
     const int64_t longest = longest_loop(k_.body);
     const bool shared = map_inner_loops(k_.body);
-    const int32_t threads = shared ? threads_for(longest) : kWarp;
+    const int32_t threads = shared ? threads_for(longest, kOfThread) : kWarp;
     k_.launch = Launch{1, shared ? threads : 1, threads};
     choose_lanes(nullptr);
   }
@@ -124,22 +127,23 @@ class Mapper {
     return length <= kUnrollByFour ? 4 : length <= kUnrollByTwo ? 2 : 1;
   }
 
-  /// Vectors of 16 bytes. `rows`: a loop over the elements of several rows; those whose length is no multiple of the
-  /// vector begin unaligned.
+  /// Vectors of 16 bytes. `rows`: a loop over the elements of several rows, or whose body has such loops; rows whose
+  /// length is no multiple of the vector begin unaligned.
   void choose_lanes(const Instruction* rows) {
     const KernelAnalysis analysis(k_);
-    choose_lanes(k_.body, analysis, rows);
+    choose_lanes(k_.body, analysis, rows, false);
   }
-  void choose_lanes(Region& r, const KernelAnalysis& analysis, const Instruction* rows) {
+  void choose_lanes(Region& r, const KernelAnalysis& analysis, const Instruction* rows, bool in_rows) {
     for (Instruction& i : r.instructions) {
       if (i.op == Op::loop && i.vectorize) {
         int64_t lanes = is_straight(i.regions[0])
                             ? std::min<int64_t>(kVectorBytes / analysis.facts(i).element_bytes, kMostLanes)
                             : 1;
-        while (lanes > 1 && (lanes > i.extent || (&i == rows && i.extent % lanes != 0))) lanes /= 2;
+        const bool whole = in_rows || &i == rows;
+        while (lanes > 1 && (lanes > i.extent || (whole && i.extent % lanes != 0))) lanes /= 2;
         i.lanes = static_cast<uint16_t>(std::max<int64_t>(lanes, 1));
       }
-      for (Region& inner : i.regions) choose_lanes(inner, analysis, rows);
+      for (Region& inner : i.regions) choose_lanes(inner, analysis, rows, in_rows || &i == rows);
     }
   }
   /// Whether the body may run in vectors: it is short and has no branches or loops.
@@ -160,8 +164,8 @@ class Mapper {
     return n;
   }
 
-  static int32_t threads_for(int64_t extent) {
-    const auto wanted = static_cast<uint64_t>(std::max<int64_t>(extent / kOfThread, kWarp));
+  static int32_t threads_for(int64_t extent, int64_t of_thread) {
+    const auto wanted = static_cast<uint64_t>(std::max<int64_t>(extent / of_thread, kWarp));
     return static_cast<int32_t>(std::min<uint64_t>(std::bit_ceil(wanted), kMaxBlockThreads));
   }
 
@@ -192,11 +196,12 @@ class Mapper {
     const bool many = count >= resident() && longest <= kWarp;
     if (longest <= kShortLoop || many || sums_columns(k_, *nest.front())) return thread_per_iteration(nest);
     if (!map_inner_loops(mutable_ref(nest.back()).regions[0])) return thread_per_iteration(nest);
-    int32_t group = longest <= 512 ? kWarp : std::max(threads_for(longest), 4 * kWarp);
+    int32_t group =
+        longest <= kOfThreadInRows * kWarp ? kWarp : std::max(threads_for(longest, kOfThreadInRows), 4 * kWarp);
     while (count * group < resident() / 4 && group < kMaxBlockThreads && group * 4 < longest) group *= 2;
     const int32_t threads = group == kWarp ? 4 * kWarp : group;
     k_.launch = Launch{std::min(count, kMostGroups), group, threads};
-    choose_lanes(nullptr);
+    choose_lanes(nest.back());
   }
 
   void thread_per_iteration(const std::vector<const Instruction*>& nest) {

@@ -10,12 +10,15 @@ namespace calque::kernel {
 
 namespace {
 
-constexpr int64_t kMaxChunks = 1024;
+constexpr int64_t kMaxChunks = 1024, kLongChunk = 1024, kChunkMultiple = 32;
 
 LoopSplit split_into(int64_t extent, int64_t chunks) {
   chunks = std::min(chunks, kMaxChunks);
   if (chunks < 2) return {};
-  return {chunks, extent / chunks};
+  // Long chunks are whole vectors, so that every chunk begins aligned.
+  int64_t chunk = extent / chunks;
+  if (chunk >= kLongChunk) chunk = round_up(chunk, kChunkMultiple);
+  return {extent / chunk, chunk};
 }
 
 /// Each next carry is a combination of two operands, one of them the carry.
