@@ -52,7 +52,12 @@ std::vector<Case> cases() {
   add(
       "scatter_add", 28, 28, [](auto x, auto i, auto u) { return scatter_add(x, i, u); }, rows, spec<int32_t>({5000}),
       spec<float>({5000, 1024}));
-  add("transpose", 32, 32, [](auto x) { return x.T() + 1.0f; }, rows);
+  add("transpose", 30, 30, [](auto x) { return x.T() + 1.0f; }, rows);
+  const auto plus_transposed = [](auto x) { return x + x.T(); };
+  add("sum with the transpose", 40, 40, plus_transposed, spec<float>({8192, 8192}));
+  add("sum with the transpose of f64", 26, 26, plus_transposed, spec<double>({8192, 8192}));
+  add("sum with the transpose of bf16", 34, 34, plus_transposed, half);
+  add("sum with the transpose of ragged rows", 32, 32, plus_transposed, spec<float>({8191, 8191}));
   add("matmul", 238, 254, [](auto x) { return matmul(x, x.T()); }, rows);
   add("matmul of bf16 with an epilogue", 230, 230, [](auto x, auto w) { return tanh(matmul(x, w)); }, half, half);
   add("matmul of f64", 92, 90, [](auto x) { return matmul(x, x); }, spec<double>({512, 512}));

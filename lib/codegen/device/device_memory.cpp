@@ -101,12 +101,20 @@ int64_t DeviceMemory::divisor(Id id) const {
   return walk(walk, id, 0);
 }
 
-llvm::Align DeviceMemory::vector_alignment(int32_t buffer, Id index_id) const {
+llvm::Align DeviceMemory::vector_alignment(int32_t buffer, Id index_id, int64_t offset) const {
   const kernel::Buffer& b = k_.kernel().buffers[static_cast<size_t>(buffer)];
   const auto bytes = static_cast<int64_t>(size_of(b.dtype));
-  const int64_t steps = divisor(index_id) & -divisor(index_id);
+  const int64_t common = std::gcd(divisor(index_id), offset), steps = common & -common;
   const int64_t align = std::min({std::max(b.alignment, bytes), steps * bytes, int64_t{16}});
   return llvm::Align(static_cast<uint64_t>(align & -align));
+}
+
+llvm::Align DeviceMemory::element_alignment(int32_t buffer, Id index_id, int64_t offset) const {
+  return align_elements_ ? vector_alignment(buffer, index_id, offset) : buffers_.alignment(buffer);
+}
+
+Value* DeviceMemory::offset_index(Value* index, int64_t offset) {
+  return b_.CreateAdd(index, k_.integer(offset), "", offset >= 0, true);
 }
 
 Reg DeviceMemory::load(const Instruction& i) {
@@ -128,8 +136,8 @@ Reg DeviceMemory::load(const Instruction& i) {
   }
   if (index.uniform() && (!predicate || predicate->uniform())) {
     Value* at = predicate ? b_.CreateSelect(predicate->v, index.v, k_.integer(0)) : index.v;
-    Value* v =
-        b_.CreateAlignedLoad(buffers_.element(i.buffer), buffers_.address(i.buffer, at), buffers_.alignment(i.buffer));
+    const llvm::Align align = predicate ? buffers_.alignment(i.buffer) : element_alignment(i.buffer, i.operands[0], 0);
+    Value* v = b_.CreateAlignedLoad(buffers_.element(i.buffer), buffers_.address(i.buffer, at), align);
     v = k_.ops().from_memory(v, d);
     return k_.uniform(predicate ? b_.CreateSelect(predicate->v, v, nothing()) : v);
   }
@@ -138,9 +146,21 @@ Reg DeviceMemory::load(const Instruction& i) {
 }
 
 Value* DeviceMemory::load_vector(int32_t buffer, Id index_id, const Reg& index, Value* mask) {
+  const unsigned lanes = k_.vectors().lanes();
+  auto* type = llvm::FixedVectorType::get(buffers_.element(buffer), lanes);
+  if (align_elements_ && !mask && index.form == Reg::Form::linear && index.stride != 1) {
+    Value* v = llvm::PoisonValue::get(type);
+    for (unsigned l = 0; l < lanes; ++l) {
+      const int64_t offset = l * index.stride;
+      Value* const p = buffers_.address(buffer, offset_index(index.v, offset));
+      Value* const element =
+          b_.CreateAlignedLoad(buffers_.element(buffer), p, element_alignment(buffer, index_id, offset));
+      v = b_.CreateInsertElement(v, element, l);
+    }
+    return v;
+  }
   if (mask || index.form != Reg::Form::linear || index.stride != 1)
     return buffers_.gather(buffer, k_.as_vector(index), mask);
-  auto* type = llvm::FixedVectorType::get(buffers_.element(buffer), k_.vectors().lanes());
   return b_.CreateAlignedLoad(type, buffers_.address(buffer, index.v), vector_alignment(buffer, index_id));
 }
 
@@ -163,7 +183,8 @@ void DeviceMemory::store(const Instruction& i) {
     if (group_.is_cooperative()) condition = k_.and_mask(condition, b_.CreateICmpEQ(group_.rank(), k_.integer(0)));
     // All threads must have finished their accesses before one stores, and must see the store afterwards.
     if (contended) group_.barrier();
-    group_.when(condition, [&] { store_one(i, index.v, to_memory); });
+    const llvm::Align align = condition ? buffers_.alignment(i.buffer) : element_alignment(i.buffer, i.operands[0], 0);
+    group_.when(condition, [&] { store_one(i, index.v, to_memory, align); });
     if (contended) group_.barrier();
     return;
   }
@@ -177,15 +198,21 @@ void DeviceMemory::store_vector(const Instruction& i, const Reg& index, Value* v
     return;
   }
   Value* const indices = k_.as_vector(index);
+  const bool linear = !mask && index.form == Reg::Form::linear;
   for (unsigned l = 0; l < k_.vectors().lanes(); ++l)
-    group_.when(mask ? b_.CreateExtractElement(mask, l) : nullptr,
-                [&] { store_one(i, b_.CreateExtractElement(indices, l), b_.CreateExtractElement(value, l)); });
+    group_.when(mask ? b_.CreateExtractElement(mask, l) : nullptr, [&] {
+      const int64_t offset = l * index.stride;
+      Value* const at = linear ? offset_index(index.v, offset) : b_.CreateExtractElement(indices, l);
+      const llvm::Align align =
+          linear ? element_alignment(i.buffer, i.operands[0], offset) : buffers_.alignment(i.buffer);
+      store_one(i, at, b_.CreateExtractElement(value, l), align);
+    });
 }
 
-void DeviceMemory::store_one(const Instruction& i, Value* index, Value* value) {
+void DeviceMemory::store_one(const Instruction& i, Value* index, Value* value, llvm::Align align) {
   Value* const p = buffers_.address(i.buffer, index);
   if (i.combiners.empty()) {
-    b_.CreateAlignedStore(value, p, buffers_.alignment(i.buffer));
+    b_.CreateAlignedStore(value, p, align);
     return;
   }
   const DType d = k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype;

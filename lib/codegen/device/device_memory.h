@@ -32,6 +32,9 @@ class DeviceMemory {
   /// Of a loop's index; `forget_divisor` returns to not knowing any.
   void set_divisor(kernel::Id id, int64_t divisor) { divisors_[id] = divisor; }
   void forget_divisor(kernel::Id id) { divisors_.erase(id); }
+  /// While true, the alignment of single elements is derived as that of vectors is: neighbouring elements that a thread
+  /// accesses in a rectangle of iterations are then combined into vectors.
+  void align_elements(bool derived) { align_elements_ = derived; }
   /// The instruction that computes a value.
   const kernel::Instruction& definition(kernel::Id id) const { return *defined_.at(id); }
 
@@ -42,8 +45,12 @@ class DeviceMemory {
   llvm::Value* load_vector(int32_t buffer, Id index_id, const Reg& index, llvm::Value* mask);
   void store_vector(const Instruction& i, const Reg& index, llvm::Value* value, llvm::Value* mask);
   /// A store of one thread; atomic where the instruction has a combiner.
-  void store_one(const Instruction& i, llvm::Value* index, llvm::Value* value);
-  llvm::Align vector_alignment(int32_t buffer, Id index_id) const;
+  void store_one(const Instruction& i, llvm::Value* index, llvm::Value* value, llvm::Align align);
+  /// Of the element that is `offset` elements after an index.
+  llvm::Align vector_alignment(int32_t buffer, Id index_id, int64_t offset = 0) const;
+  llvm::Align element_alignment(int32_t buffer, Id index_id, int64_t offset) const;
+  /// `index` + `offset`, which may be negative.
+  llvm::Value* offset_index(llvm::Value* index, int64_t offset);
 
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
@@ -53,6 +60,7 @@ class DeviceMemory {
   std::unordered_map<Id, const Instruction*> defined_;
   std::optional<KeptRows> kept_;
   std::unordered_map<Id, int64_t> divisors_;  ///< of loops' indices
+  bool align_elements_ = false;
 };
 
 }  // namespace calque::codegen

@@ -117,6 +117,9 @@ struct Instruction {
   bool threads = false;
   int64_t grain = 0;
   ParallelMapping mapping = ParallelMapping::replicated;  ///< GPU only, where `threads` is ignored
+  /// Schedule for a GPU, of two loops of a nest mapped to groups of one thread, the innermost being one of them. It
+  /// runs in vectors of as many lanes as a thread runs of its iterations.
+  ThreadTile thread_tile;
   std::vector<Region> regions;
 };
 

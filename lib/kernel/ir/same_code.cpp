@@ -39,7 +39,7 @@ bool same(const Instruction& a, const Instruction& b) {
          a.operands == b.operands && a.results == b.results && a.extent == b.extent && a.combiners == b.combiners &&
          a.rows == b.rows && a.columns == b.columns && a.vectorize == b.vectorize && a.threads == b.threads &&
          a.grain == b.grain && a.mapping == b.mapping && a.lanes == b.lanes && a.unroll == b.unroll &&
-         a.overlapping_tail == b.overlapping_tail && a.column_tile == b.column_tile &&
+         a.overlapping_tail == b.overlapping_tail && a.column_tile == b.column_tile && a.thread_tile == b.thread_tile &&
          a.non_temporal == b.non_temporal && same(a.cpu_tiles, b.cpu_tiles) && same(a.gpu_tiles, b.gpu_tiles) &&
          std::memcmp(a.literal.bytes, b.literal.bytes, sizeof a.literal.bytes) == 0 &&
          std::equal(a.regions.begin(), a.regions.end(), b.regions.begin(), b.regions.end(),

@@ -1,5 +1,5 @@
 #pragma once
-// The tiles of a matrix product, which a schedule chooses and the code generator reads.
+// Tiles of matrix products and of elementwise loops, which a schedule chooses and the code generator reads.
 #include <cstdint>
 
 namespace calque::kernel {
@@ -50,6 +50,19 @@ struct GpuTiles {
     return ceil_div(result_rows, rows) * ceil_div(result_columns, columns);
   }
   friend bool operator==(const GpuTiles&, const GpuTiles&) = default;
+};
+
+/// On a GPU: one side of the rectangles that the iterations of two loops of a nest are distributed in, so that accesses
+/// with unit stride along either loop are contiguous. A thread runs a rectangle of iterations, a warp a rectangle of
+/// threads, a block a rectangle of warps.
+struct ThreadTile {
+  int32_t iterations = 0;  ///< of the loop, per thread; 0: the loop has no tile
+  int32_t warp = 0;        ///< threads of a warp along the loop
+  int32_t block = 0;       ///< threads of a block along the loop
+  explicit operator bool() const { return iterations != 0; }
+  /// Iterations per block.
+  int64_t per_block() const { return int64_t{iterations} * block; }
+  friend bool operator==(const ThreadTile&, const ThreadTile&) = default;
 };
 
 }  // namespace calque::kernel

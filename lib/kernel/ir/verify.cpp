@@ -13,6 +13,8 @@ namespace {
 
 // Extents and their products with an element's size stay within 64 bits.
 constexpr int64_t kMaxExtent = int64_t{1} << 47;
+/// Iterations of a loop that a thread runs unrolled.
+constexpr int32_t kMaxTileSide = 64;
 
 class Verifier {
  public:
@@ -204,6 +206,8 @@ class Verifier {
     require(i.column_tile == 0 || (is_parallel(i) && i.lanes > 1),
             "only a parallel loop with lanes has tiles of columns");
     require(!i.overlapping_tail || (i.lanes > 1 && i.extent >= i.lanes), "the tail of a loop overlaps a whole vector");
+    require(!i.thread_tile || (is_parallel(i) && i.mapping == ParallelMapping::groups),
+            "only a parallel loop over groups has a thread tile");
     require(i.grain >= 0 && (i.threads || i.grain == 0), "only loops that are split over threads have a grain");
     require(!i.threads || i.grain > 0 || is_split_inside(i), "a loop without a grain is split with the one inside it");
     const std::vector<DType> results = dtypes(i.results);
@@ -225,7 +229,32 @@ class Verifier {
         break;
       }
     }
+    if (i.thread_tile) thread_tile(i);
+    const ThreadTile outer = tile_;
+    if (i.thread_tile) tile_ = i.thread_tile;
     region(i.regions[0], parameters, results.empty() ? nullptr : &results, vector || i.vectorize, split || i.grain > 0);
+    tile_ = outer;
+  }
+
+  void thread_tile(const Instruction& i) const {
+    const ThreadTile& t = i.thread_tile;
+    const auto& launch = kernel_.launch;
+    require(launch && launch->group_size == 1, "thread tiles are for groups of one thread");
+    require(t.iterations > 0 && t.iterations <= kMaxTileSide && t.warp > 0 && t.block > 0 && t.block % t.warp == 0,
+            "the sides of a thread tile are positive, and a block's is a multiple of a warp's");
+    const auto is_tiled = [](const Instruction& inner) { return static_cast<bool>(inner.thread_tile); };
+    if (!tile_) {
+      require(contains(i.regions[0], is_tiled), "two loops of a nest have thread tiles");
+      return;
+    }
+    const auto is_mapped = [](const Instruction& inner) {
+      return inner.op == Op::loop && inner.mapping == ParallelMapping::groups;
+    };
+    require(!contains(i.regions[0], is_mapped), "the innermost loop over groups has one of the two thread tiles");
+    require(int64_t{tile_.warp} * t.warp == 32 && int64_t{tile_.block} * t.block == launch->threads,
+            "the thread tiles of a nest have the threads of a warp and of a block");
+    require(t.iterations == (vector_lanes(i) == 0 ? 1 : static_cast<int32_t>(vector_lanes(i))),
+            "the innermost loop runs in vectors of the iterations of its thread tile");
   }
 
   static bool is_arg(Combiner c) { return c == Combiner::argmax || c == Combiner::argmin; }
@@ -275,6 +304,7 @@ class Verifier {
 
   const Kernel& kernel_;
   std::vector<bool> defined_, visible_;
+  ThreadTile tile_;  ///< of an enclosing loop
   const Instruction* at_ = nullptr;
 };
 

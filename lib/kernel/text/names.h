@@ -46,8 +46,12 @@ constexpr std::string_view spelling_of(GpuTiles::Unit unit) {
 /// `visit(name, field)` for the fields of tiles, in the order of the text.
 template <class Tiles, class Visit>
 void for_each_field(Tiles& t, Visit&& visit) {
-  visit("rows", t.rows);
-  if constexpr (std::is_same_v<std::remove_const_t<Tiles>, CpuTiles>) {
+  if constexpr (std::is_same_v<std::remove_const_t<Tiles>, ThreadTile>) {
+    visit("iterations", t.iterations);
+    visit("warp", t.warp);
+    visit("block", t.block);
+  } else if constexpr (std::is_same_v<std::remove_const_t<Tiles>, CpuTiles>) {
+    visit("rows", t.rows);
     visit("vectors", t.vectors);
     visit("lanes", t.lanes);
     visit("row_block", t.row_block);
@@ -61,6 +65,7 @@ void for_each_field(Tiles& t, Visit&& visit) {
     visit("streams_rhs", t.streams_rhs);
     visit("pairs", t.pairs);
   } else {
+    visit("rows", t.rows);
     visit("columns", t.columns);
     visit("step_k", t.step_k);
     visit("stages", t.stages);

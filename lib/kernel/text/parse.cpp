@@ -247,8 +247,8 @@ class KernelParser : text::TokenStream {
     i.extent = at_least(0, "the contracted extent");
     i.threads = accept("threads");
     mapping(i);
-    if (accept("cpu_tiles")) i.cpu_tiles = tiles<CpuTiles>();
-    if (accept("gpu_tiles")) i.gpu_tiles = tiles<GpuTiles>();
+    if (accept("cpu_tiles")) i.cpu_tiles = std::make_shared<const CpuTiles>(tiles<CpuTiles>());
+    if (accept("gpu_tiles")) i.gpu_tiles = std::make_shared<const GpuTiles>(tiles<GpuTiles>());
     for (const char* title : {"lhs", "rhs", "then"}) {
       expect(title, "before a region of a contraction");
       i.regions.push_back(region(depth));
@@ -265,7 +265,7 @@ class KernelParser : text::TokenStream {
   }
 
   template <class Tiles>
-  std::shared_ptr<const Tiles> tiles() {
+  Tiles tiles() {
     Tiles t;
     expect("(", "before the fields of tiles");
     do {
@@ -280,7 +280,7 @@ class KernelParser : text::TokenStream {
       if (!known) fail(token, "tiles have no field '" + word + "'");
     } while (accept(","));
     expect(")", "or ',' after a field of tiles");
-    return std::make_shared<const Tiles>(t);
+    return t;
   }
   template <class Integer>
   void tile_field(Integer& field) {
@@ -306,6 +306,7 @@ class KernelParser : text::TokenStream {
     i.threads = accept("threads");
     if (i.threads) i.grain = in_parentheses(INT64_MAX, "iterations of a chunk");
     mapping(i);
+    if (accept("thread_tile")) i.thread_tile = tiles<ThreadTile>();
     if (is_combiner()) {
       do {
         i.combiners.push_back(combiner());

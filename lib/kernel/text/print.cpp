@@ -82,6 +82,7 @@ class KernelPrinter {
     if (i.threads) out_ << " threads";
     if (i.grain > 0) out_ << '(' << i.grain << ')';
     mapping(i);
+    if (i.thread_tile) tiles("thread_tile", i.thread_tile);
     for (size_t c = 0; c < i.combiners.size(); ++c) out_ << (c ? ", " : " ") << spelling_of(i.combiners[c]);
     if (!i.operands.empty()) {
       out_ << " from ";

@@ -134,6 +134,53 @@ TEST(KernelText, SchedulesOfProductsReadBack) {
   EXPECT_THAT(message("cpu_tiles(rows 4) gpu_tiles(rows 4)"), HasSubstr("tiles for one kind of device"));
 }
 
+TEST(KernelText, ThreadTilesReadBack) {
+  const auto text = [](const std::string& rows, const std::string& columns, int threads = 64) {
+    return "kernel t(b0: f32[4096], out b1: f32[4096]) {\n  launch 256 groups of 1 threads, " +
+           std::to_string(threads) + " threads per block\n  parallel 64" + rows + " (%0: i64) {\n    parallel 64" +
+           columns + R"( (%1: i64) {
+      %2: f32 = load b0[%0]
+      store b1[%1], %2
+    }
+  }
+}
+)";
+  };
+  const std::string tile = " over groups thread_tile(iterations 4, warp 4, block 8)";
+  const std::string rows = tile, columns = " vectorize(4) over groups thread_tile(iterations 4, warp 8, block 8)";
+  const std::vector<Kernel> kernels = parse_kernels(text(rows, columns));
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(text_of(kernels[0]), text(rows, columns));
+  Kernel without = kernels[0], with = kernels[0];
+  without.launch = with.launch = std::nullopt;
+  without.body.instructions[0].thread_tile = {};
+  EXPECT_FALSE(same_code(without, with));
+
+  const auto message = [&](const std::string& outer, const std::string& inner, int threads = 64) {
+    try {
+      parse_kernels(text(outer, inner, threads));
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message(" thread_tile(iterations 4, warp 4, block 8)", columns),
+              HasSubstr("only a parallel loop over groups"));
+  EXPECT_THAT(message(rows, " over groups"), HasSubstr("two loops of a nest have thread tiles"));
+  EXPECT_THAT(message(" over groups", columns), HasSubstr("two loops of a nest have thread tiles"));
+  EXPECT_THAT(message(rows, columns, 128), HasSubstr("the threads of a warp and of a block"));
+  EXPECT_THAT(message(rows, " vectorize(4)" + tile), HasSubstr("the threads of a warp and of a block"));
+  EXPECT_THAT(message(rows, " over groups thread_tile(iterations 4, warp 8, block 8)"),
+              HasSubstr("in vectors of the iterations of its thread tile"));
+  EXPECT_THAT(message(rows, " over groups thread_tile(iterations 1, block 8)"),
+              HasSubstr("the sides of a thread tile"));
+  EXPECT_THAT(message(rows, " over groups thread_tile(iterations 1, warp 3, block 8)"),
+              HasSubstr("the sides of a thread tile"));
+  EXPECT_THAT(message(" over groups thread_tile(iterations 65, warp 4, block 8)", columns),
+              HasSubstr("the sides of a thread tile"));
+  EXPECT_THAT(message(rows, " over groups thread_tile(rows 4)"), HasSubstr("tiles have no field 'rows'"));
+}
+
 TEST(KernelText, SeveralKernelsReadBack) {
   EXPECT_EQ(parse_kernels("kernel a() {\n}\n// a comment\nkernel b() {\n}\n").size(), 2u);
   EXPECT_TRUE(parse_kernels("").empty());
