@@ -98,6 +98,7 @@ kernel::GpuLimits gpu_limits(const CompileOptions& options) {
   kernel::GpuLimits limits = device_api(options.device).limits();
   limits.fast_math = options.fast_math;
   limits.deterministic = options.deterministic || options.strict;
+  if (options.strict) limits.has_library = nullptr;
   return limits;
 }
 

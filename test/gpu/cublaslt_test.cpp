@@ -108,6 +108,34 @@ TEST_F(Cublas, IsUsedForLargeProductsAlone) {
   EXPECT_EQ(asked([&] { same_as_cpu<float>(product, a, b); }), 0);
 }
 
+// What follows a long product is a kernel of its own, so that the library computes the product.
+TEST_F(Cublas, ComputesProductsBeforeTheirEpilogues) {
+  const auto dense = [](auto x, auto w) { return relu(matmul(x, w) - 20) * 2; };
+  const auto wide = [](auto x, auto w) { return cast<float>(matmul(x, w)) + 1; };
+  const auto batches = [](auto x, auto w) { return tanh(einsum("bij,bkj->bik", x, w) * 0.125f); };
+  EXPECT_EQ(asked([&] {
+              same_as_cpu<float>(dense, numbers<float>({40, 520}, 1), numbers<float>({520, 56}, 2));
+              same_as_cpu<double>(dense, numbers<double>({40, 520}, 1), numbers<double>({520, 56}, 2));
+              same_as_cpu<bfloat16>(wide, numbers<bfloat16>({40, 1030}, 1), numbers<bfloat16>({1030, 56}, 2));
+              same_as_cpu<float>([](auto x, auto w) { return (matmul(x.T(), w) + x.at(0, 0)).T(); },
+                                 numbers<float>({520, 33}, 1), numbers<float>({520, 57}, 2));
+            }),
+            4);
+  const F x = numbers<float>({3, 40, 520}, 1), w = numbers<float>({3, 56, 520}, 2);
+  EXPECT_EQ(asked([&] {
+              const auto f = jit(batches);
+              EXPECT_TRUE(allclose(f(x.to(gpu()), w.to(gpu())).to(cpu()), f(x, w), 1e-5, 1e-5));
+              f.clear_cache();
+            }),
+            1);
+}
+
+// Short products keep what follows them: writing and reading the products takes longer than the library saves.
+TEST_F(Cublas, LeavesShortProductsToTheirEpilogues) {
+  const auto dense = [](auto x, auto w) { return relu(matmul(x, w) - 20) * 2; };
+  EXPECT_EQ(asked([&] { same_as_cpu<float>(dense, numbers<float>({40, 500}, 1), numbers<float>({500, 56}, 2)); }), 0);
+}
+
 TEST_F(Cublas, IsNotUsedForAnythingElse) {
   const F a = numbers<float>({40, 24}, 1), b = numbers<float>({24, 56}, 2);
   const auto strict = jit([](auto x, auto y) { return matmul(x, y); }, {.strict = true});

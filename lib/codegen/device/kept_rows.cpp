@@ -1,8 +1,8 @@
 // A row that one thread group computes in several loops, as softmax does (the largest element, the exponentials and
 // their sum, the quotients), goes through memory from loop to loop: one loop stores e[i], the next loads it. If the
 // group's threads take the same elements in both loops, each thread finds its own again. Where both loops are unrolled,
-// the elements become local variables, one for each iteration of the thread, which LLVM turns into registers; nobody
-// waits for other threads' stores, and a store that a later loop repeats is left out.
+// the elements become local variables, one for each iteration of the thread, which LLVM turns into registers. No
+// thread waits for stores of other threads, and a store that a later loop repeats is left out.
 #include "codegen/device/kept_rows.h"
 
 #include "codegen/device/thread_group.h"

@@ -232,6 +232,10 @@ class Launches {
       case Phase::column_partials:
         columns(b, item);
         break;
+      case Phase::product:
+      case Phase::epilogue:
+        product(b, item);
+        break;
       case Phase::parallel_updates:
         update_in_parallel(c, body, i, plan_.scatter(i));
         break;
@@ -320,6 +324,80 @@ class Launches {
     if (item.phase == Phase::column_partials) return level(body, 0, kNone);
     body.instructions.push_back(
         c.parallel(item.split.chunks, [&](Region& inside, Id chunk) { level(inside, 0, chunk); }));
+  }
+
+  // The nest around a product without what follows it, or with what follows it in place of the product. The products
+  // are in scratch, [iterations of the nest, rows, columns].
+  void product(LaunchBuilder& b, const Item& item) {
+    InstructionCopier& c = b.copier;
+    const Instruction& outermost = top_[item.at];
+    Region& body = b.entry.kernel.body;
+    const auto nest = outermost.op == Op::contraction ? std::vector<const Instruction*>{} : nest_of(outermost);
+    const auto contraction = [&](Region& to, const Instruction& i, Id matrix) {
+      to.instructions.push_back(item.phase == Phase::product ? product_alone(b, i, matrix, outermost, nest)
+                                                             : epilogue(b, i, matrix, outermost, nest));
+    };
+    if (nest.empty()) return contraction(body, outermost, kNone);
+    const std::function<void(Region&, size_t, Id)> level = [&](Region& to, size_t l, Id matrix) {
+      to.instructions.push_back(c.parallel(nest[l]->extent, [&](Region& inside, Id index) {
+        c.set(nest[l]->regions[0].parameters[0], index);
+        const Id number = matrix == kNone ? index : index_in_row(c, inside, matrix, nest[l]->extent, index);
+        for (const Instruction& i : nest[l]->regions[0].instructions) {
+          if (l + 1 < nest.size() && &i == nest[l + 1])
+            level(inside, l + 1, number);
+          else if (i.op == Op::contraction)
+            contraction(inside, i, number);
+          else
+            c.copy_into(inside, i);
+        }
+      }));
+    };
+    level(body, 0, kNone);
+  }
+
+  Instruction product_alone(LaunchBuilder& b, const Instruction& i, Id matrix, const Instruction& outermost,
+                            const std::vector<const Instruction*>& nest) {
+    InstructionCopier& c = b.copier;
+    Instruction out = i;
+    out.regions = {c.copy(i.regions[0]), c.copy(i.regions[1]), {}};
+    Region& stored = out.regions[2];
+    for (const Id p : i.regions[2].parameters) stored.parameters.push_back(c.fresh(c.dtype(p)));
+    const Id row = stored.parameters[0], column = stored.parameters[1], sum = stored.parameters[2];
+    const Id at = product_index(c, stored, i, matrix, row, column);
+    c.store(stored, b.scratch_buffer(products_of(i, outermost, nest)), at, sum);
+    return out;
+  }
+
+  Instruction epilogue(LaunchBuilder& b, const Instruction& i, Id matrix, const Instruction& outermost,
+                       const std::vector<const Instruction*>& nest) {
+    InstructionCopier& c = b.copier;
+    const Ids& names = i.regions[2].parameters;
+    return c.parallel(i.rows, [&](Region& rows, Id row) {
+      rows.instructions.push_back(c.parallel(i.columns, [&](Region& body, Id column) {
+        const Id at = product_index(c, body, i, matrix, row, column);
+        c.set(names[0], row);
+        c.set(names[1], column);
+        c.set(names[2], c.load(body, b.scratch_buffer(products_of(i, outermost, nest)), at));
+        c.copy_body(body, i.regions[2]);
+      }));
+    });
+  }
+
+  static Id product_index(InstructionCopier& c, Region& to, const Instruction& i, Id matrix, Id row, Id column) {
+    const Id number = matrix == kNone ? row : index_in_row(c, to, matrix, i.rows, row);
+    return index_in_row(c, to, number, i.columns, column);
+  }
+
+  /// Scratch for the products of a contraction.
+  int32_t products_of(const Instruction& i, const Instruction& outermost, const std::vector<const Instruction*>& nest) {
+    auto& numbers = partials_[&outermost];
+    if (numbers.empty()) {
+      int64_t count = i.rows * i.columns;
+      for (const Instruction* l : nest) count *= l->extent;
+      out_.scratch.push_back({k_.values[static_cast<size_t>(i.regions[2].parameters[2])], Shape{count}});
+      numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
+    }
+    return numbers[0];
   }
 
   /// Whether one of the sums depends on `i`, scalar code of the loop's body.

@@ -51,20 +51,40 @@ class Recognizer {
  public:
   explicit Recognizer(const Kernel& kernel) : k_(kernel) {}
 
-  std::optional<LibraryProduct> run() {
-    const Region* region = &k_.body;
-    for (;;) {
-      const Instruction* inner = only_work(*region);
-      if (inner == nullptr) return std::nullopt;
-      if (inner->op == Op::contraction) return product(*inner);
-      variables_.push_back(inner->regions[0].parameters[0]);
-      extents_.push_back(inner->extent);
-      values_[variables_.back()] = AffineIndex{0, {{variables_.back(), 1}}};
-      region = &inner->regions[0];
-    }
+  std::optional<LibraryProduct> run() { return descend(only_work(k_.body), true); }
+
+  /// Of an outermost instruction, with its own output.
+  std::optional<LibraryProduct> run_alone(const Instruction& outermost) {
+    for (const Instruction& i : k_.body.instructions)
+      if (i.op == Op::constant || i.op == Op::scalar) follow(i);
+    return descend(&outermost, false);
   }
 
  private:
+  std::optional<LibraryProduct> descend(const Instruction* at, bool stored) {
+    while (at != nullptr && at->op != Op::contraction) {
+      variables_.push_back(at->regions[0].parameters[0]);
+      extents_.push_back(at->extent);
+      values_[variables_.back()] = AffineIndex{0, {{variables_.back(), 1}}};
+      at = only_work(at->regions[0]);
+    }
+    if (at == nullptr) return std::nullopt;
+    return product(*at, stored ? output(at->regions[2]) : rows_of_sums(*at));
+  }
+
+  /// [batch..., rows, columns] in a buffer of the accumulators' dtype.
+  MatrixAccess rows_of_sums(const Instruction& i) const {
+    MatrixAccess out{kOwnBuffer, 0, {}, i.columns, 1};
+    int64_t stride = i.rows * i.columns;
+    out.batch.resize(extents_.size());
+    for (size_t l = extents_.size(); l-- > 0; stride *= extents_[l]) out.batch[l] = stride;
+    return out;
+  }
+  DType dtype_of(const MatrixAccess& a, const Instruction& i) const {
+    if (a.buffer == kOwnBuffer) return k_.values[static_cast<size_t>(i.regions[2].parameters[2])];
+    return k_.buffers[static_cast<size_t>(a.buffer)].dtype;
+  }
+
   /// The only parallel loop or contraction of a region whose other instructions are scalar.
   const Instruction* only_work(const Region& region) {
     const Instruction* found = nullptr;
@@ -158,15 +178,15 @@ class Recognizer {
     for (size_t p = 0; p < 2; ++p) values_[region.parameters[p]] = AffineIndex{0, {{region.parameters[p], 1}}};
   }
 
-  std::optional<LibraryProduct> product(const Instruction& i) {
-    auto lhs = factor(i.regions[0]), rhs = factor(i.regions[1]), out = output(i.regions[2]);
+  std::optional<LibraryProduct> product(const Instruction& i, std::optional<MatrixAccess> out) {
+    auto lhs = factor(i.regions[0]), rhs = factor(i.regions[1]);
     if (!lhs || !rhs || !out || out->buffer == lhs->buffer || out->buffer == rhs->buffer) return std::nullopt;
     LibraryProduct p;
     p.rows = i.rows;
     p.columns = i.columns;
     p.k = i.extent;
     p.factor = k_.buffers[static_cast<size_t>(lhs->buffer)].dtype;
-    p.result = k_.buffers[static_cast<size_t>(out->buffer)].dtype;
+    p.result = dtype_of(*out, i);
     if (!dtypes_suit(p) || k_.buffers[static_cast<size_t>(rhs->buffer)].dtype != p.factor) return std::nullopt;
     if (out->column != 1) {
       // The product of the transposed factors is the transposed product.
@@ -214,6 +234,10 @@ class Recognizer {
     m.buffer = a.buffer;
     m.offset = a.offset;
     m.batch_stride = a.batch[0];
+    if (a.buffer == kOwnBuffer) {
+      m.alignment = kOwnAlignment;
+      return m.batch_stride >= 0;
+    }
     const Buffer& buffer = k_.buffers[static_cast<size_t>(a.buffer)];
     const int64_t bytes = m.offset * static_cast<int64_t>(size_of(buffer.dtype));
     m.alignment = std::clamp<int64_t>(buffer.alignment, 1, kMostAlignment);
@@ -229,7 +253,8 @@ class Recognizer {
     return p.batch > 1 && !disjoint && !interleaved;
   }
 
-  static constexpr int64_t kMostAlignment = 256;
+  static constexpr int64_t kMostAlignment = 256, kOwnAlignment = 64;
+  static constexpr int32_t kOwnBuffer = -2;
 
   const Kernel& k_;
   std::map<Id, AffineIndex> values_;
@@ -238,6 +263,10 @@ class Recognizer {
 };
 
 }  // namespace
+
+std::optional<LibraryProduct> library_product_in(const Kernel& kernel, const Instruction& outermost) {
+  return Recognizer(kernel).run_alone(outermost);
+}
 
 std::optional<LibraryProduct> library_product_of(const Kernel& kernel) { return Recognizer(kernel).run(); }
 

@@ -2,6 +2,7 @@
 // Schedules a program for a GPU: each kernel becomes one or several launches whose loops are mapped to threads. The
 // result is a program of the same kind: values are passed between launches in the workspace, and executed sequentially,
 // ignoring the mapping, it computes the same values (if it has no stores with combiners).
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -20,6 +21,10 @@ struct GpuLimits {
   double small_work = 1 << 14;
   /// Reductions and cumulative loops of this extent or more are split into chunks of at least `least_chunk` iterations.
   int64_t long_loop = 1 << 14, least_chunk = 2048;
+  /// Whether a library computes matrix products of at least `library_flops` operations; null if it never does. Asked
+  /// only where something was fused behind such a product (see split_product in stages.cpp).
+  std::function<bool()> has_library;
+  double library_flops = 0;
   /// Column reductions with too few threads to fill the device are split into chunks of at least this many rows.
   int64_t least_rows = 32;
 };

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "kernel/schedule_gpu/gpu_tiles.h"
+#include "kernel/schedule_gpu/library_product.h"
 #include "kernel/schedule_gpu/loop_queries.h"
 #include "kernel/schedule_gpu/mapping.h"
+#include "primitives/elementwise/convert.h"
 
 namespace calque::kernel {
 
@@ -33,6 +36,23 @@ bool is_plain_scan(const Instruction& i) {
     if (!found) return false;
   }
   return true;
+}
+
+/// The product of a nest whose only work it is.
+const Instruction& contraction_in(const Instruction& nest) {
+  if (nest.op == Op::contraction) return nest;
+  const auto& body = nest_of(nest).back()->regions[0].instructions;
+  return *std::find_if(body.begin(), body.end(), [](const Instruction& i) { return i.op == Op::contraction; });
+}
+
+/// Its epilogue does nothing but store the sums, as they are or converted.
+bool stores_sums(const Kernel& kernel, const Instruction& nest) {
+  const Region& epilogue = contraction_in(nest).regions[2];
+  return std::all_of(epilogue.instructions.begin(), epilogue.instructions.end(), [&](const Instruction& i) {
+    if (i.op == Op::load || !i.regions.empty()) return false;
+    const bool on_index = i.op == Op::scalar && kernel.values[static_cast<size_t>(i.results[0])] == DType::i64;
+    return i.op != Op::scalar || on_index || i.primitive == primitives::id_of<primitives::Convert>;
+  });
 }
 
 }  // namespace
@@ -97,6 +117,9 @@ void Stages::assign(size_t at) {
   if (is_parallel(i) && split.chunks > 0) {
     grid_stage({at, Phase::column_chunks, split});
     grid_stage({at, Phase::column_partials, split});
+  } else if ((is_parallel(i) || i.op == Op::contraction) && leaves_product_to_library(i)) {
+    grid_stage({at, Phase::product});
+    grid_stage({at, Phase::epilogue});
   } else if (is_parallel(i) || i.op == Op::contraction) {
     grid_stage({at});
   } else if (split.chunks > 0) {
@@ -112,6 +135,19 @@ void Stages::assign(size_t at) {
   } else {
     group_stage().items.push_back({at});
   }
+}
+
+// A library computes a product alone faster than a generated kernel computes it with its epilogue. The products are
+// then written and read once more: from about these extents of K on that takes less time than the library saves. On an
+// H200: 740 against 440 Tflop/s of bf16, 51 against 44 of f32, 4 TB/s.
+bool Stages::leaves_product_to_library(const Instruction& i) const {
+  constexpr int64_t kLeastExtent = 512, kLeastExtentOfHalves = 1024;
+  if (!limits_.has_library || !rows_.empty()) return false;
+  const auto product = library_product_in(k_, i);
+  if (!product || product->flops() < limits_.library_flops) return false;
+  const int64_t least = size_of(product->factor) == 2 ? kLeastExtentOfHalves : kLeastExtent;
+  if (product->k < least || stores_sums(k_, i)) return false;
+  return choose_gpu_tiles(k_, contraction_in(i), limits_.fast_math).has_value() && limits_.has_library();
 }
 
 LoopSplit Stages::split_of(const Instruction& i) const {

@@ -17,6 +17,8 @@ enum class Phase : uint8_t {
   apply,             ///< a cumulative loop: runs each chunk from the combination of all earlier ones
   column_chunks,     ///< a nest that reduces columns: reduces chunks of the columns
   column_partials,   ///< the nest, from the chunks' partials
+  product,           ///< a nest around a product: stores the products alone
+  epilogue,          ///< what the nest does with them
   parallel_updates,  ///< a scatter whose updates need no order
   clear_winners,     ///< a scatter whose last updates win (parallel_scatter.h)
   claim,
@@ -60,6 +62,7 @@ class Stages {
   void grid_stage(Item item) { stages_.push_back({true, {item}}); }
   void assign(size_t at);
   LoopSplit split_of(const Instruction& i) const;
+  bool leaves_product_to_library(const Instruction& i) const;
 
   const Kernel& k_;
   const GpuLimits& limits_;

@@ -176,13 +176,20 @@ bool ProductLibrary::start(const cublas::Library& library) {
   return false;
 }
 
+// NVIDIA's library needs NVIDIA's driver.
+cublas::SearchList ProductLibrary::choices() const {
+  const cuda::Driver& driver = context_.driver();
+  cublas::SearchList choice = cublas::chosen_candidates(driver.version);
+  if (!choice.named && driver.load_simulated != nullptr) choice.candidates.clear();
+  return choice;
+}
+
 bool ProductLibrary::open() {
   if (tried_) return handle_ != nullptr;
   tried_ = true;
   const cuda::Driver& driver = context_.driver();
-  const cublas::SearchList choice = cublas::chosen_candidates(driver.version);
-  // NVIDIA's library needs NVIDIA's driver.
-  if (choice.candidates.empty() || (!choice.named && driver.load_simulated != nullptr)) return false;
+  const cublas::SearchList choice = choices();
+  if (choice.candidates.empty()) return false;
   if (driver.stream_create(&captured_, cuda::kStreamNonBlocking) != cuda::kSuccess) {
     captured_ = nullptr;
     return false;
@@ -195,6 +202,13 @@ bool ProductLibrary::open() {
   library_log().info("{}: large products of matrices are computed by cuBLASLt {}", context_.name(),
                      cublas::description(*library_));
   return true;
+}
+
+bool ProductLibrary::is_found() {
+  std::lock_guard lock(mutex_);
+  const auto any = [](const cublas::Library&) { return true; };
+  if (!found_) found_ = cublas::first_that_starts(choices(), any) != nullptr;
+  return *found_;
 }
 
 bool ProductLibrary::has_workspace() {

@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "codegen/gpu/device_code.h"
 #include "kernel/schedule_gpu/library_product.h"
+#include "runtime/cuda/cublaslt_search.h"
 #include "runtime/cuda/cuda_context.h"
 
 namespace calque::runtime {
@@ -130,6 +132,8 @@ class ProductLibrary {
   /// By kernel of the program: null where the generated kernel is used.
   std::vector<std::shared_ptr<const LibraryCall>> calls_for(const kernel::Program& program,
                                                             const codegen::DeviceOptions& options);
+  /// Whether some library can be opened. It is not started, which would need the device's context.
+  bool is_found();
   /// Submits it to the device's stream; the context is current. False, with a line in the log, if it is refused.
   bool launch(const LibraryCall& call, void* const* addresses) const;
   /// The same as a separate graph; null if it is refused.
@@ -138,6 +142,7 @@ class ProductLibrary {
   void trim();
 
  private:
+  cublas::SearchList choices() const;
   bool open();
   bool start(const cublas::Library& library);
   bool has_workspace();
@@ -147,6 +152,7 @@ class ProductLibrary {
   CudaContext& context_;
   std::mutex mutex_;
   bool tried_ = false;
+  std::optional<bool> found_;
   std::shared_ptr<const cublas::Library> library_;
   cublas::Handle handle_ = nullptr;
   cuda::Address workspace_ = 0;

@@ -40,7 +40,11 @@ class CudaDevice final : public KernelDevice {
       : KernelDevice(gpu(number)), context_(std::move(driver), number) {}
   ~CudaDevice() override { free_all(pool_.clear()); }
 
-  kernel::GpuLimits limits() const override { return {.processors = context_.processors()}; }
+  kernel::GpuLimits limits() const override {
+    return {.processors = context_.processors(),
+            .has_library = [this] { return library_.is_found(); },
+            .library_flops = least_library_flops().load(std::memory_order_relaxed)};
+  }
   std::string arch() const override { return context_.arch(); }
   int newest_ptx() const override { return runtime::newest_ptx(context_.driver().version); }
   std::string description() const override {
@@ -91,7 +95,7 @@ class CudaDevice final : public KernelDevice {
 
   CudaContext context_;
   CudaEvents events_{context_};
-  ProductLibrary library_{context_};
+  mutable ProductLibrary library_{context_};
   MemoryPool pool_;
   std::atomic<size_t> held_{0};  ///< bytes of blocks in use by arrays and workspaces
   std::mutex mutex_;

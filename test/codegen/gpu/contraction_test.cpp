@@ -194,6 +194,7 @@ TEST(GpuContraction, HasEveryDTypeAndLayout) {
     for (int transposed = 0; transposed < 4; ++transposed) {
       Product p{40, 72, 48, d, {transposed % 2 == 1, transposed / 2 == 1}};
       p.alignment = ++number % 3 == 0 ? 1 : 64;
+      if (kAddressSanitizer && number % 5 % 2 == 0) continue;  // instrumented code takes long to compile and to run
       ASSERT_EQ(mistake_of(p), "");
       if (d != DType::f32) continue;
       p.fast_math = true;

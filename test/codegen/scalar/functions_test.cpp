@@ -12,6 +12,7 @@
 #include "reference/evaluate.h"
 #include "support/kernel_builder.h"
 #include "support/native.h"
+#include "support/sanitizers.h"
 
 namespace calque::test {
 namespace {
@@ -64,8 +65,15 @@ bool is_function(PrimitiveId id, DType dtype) {
   return primitives::rules(id).kind(dtype) == primitives::LowerKind::function;
 }
 
+/// Instrumented code takes long to compile: with sanitizers each function has one level, in turn.
+bool is_tested(PrimitiveId function, size_t level, size_t levels) {
+  return !(kAddressSanitizer || kThreadSanitizer) || (function + level) % levels == 0;
+}
+
 template <class T>
-void expect_bits_of_numbers(const std::string& level, bool strict) {
+void expect_bits_of_numbers(size_t number, bool strict) {
+  const std::vector<std::string> levels = cpu_levels();
+  const std::string& level = levels[number];
   codegen::CodegenOptions options = cpu(level);
   options.strict = strict;
   const math::MathForms forms{.fused = strict || level != "x86-64-v2"};
@@ -76,6 +84,7 @@ void expect_bits_of_numbers(const std::string& level, bool strict) {
     const bool accepts = is_floating(dtype_of<T>) || id == primitives::id_of<primitives::Pow>;
     if (!accepts || estimated || !is_function(id, dtype_of<T>)) continue;
     ++seen;
+    if (!is_tested(id, number + (strict ? 1 : 0), levels.size() - 1)) continue;
     const Primitive& function = primitive(id);
     std::vector<AnyArray> inputs;
     for (int o = 0; o < function.min_operands; ++o) inputs.push_back(points_of<T>(static_cast<uint64_t>(o) + 1));
@@ -94,13 +103,13 @@ using Types = testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_
 TYPED_TEST_SUITE(Functions, Types);
 
 TYPED_TEST(Functions, HaveTheBitsOfNumbersByDefault) {
-  for (const std::string& level : cpu_levels())
-    if (level != "native") expect_bits_of_numbers<TypeParam>(level, false);
+  for (size_t level = 0; level < cpu_levels().size(); ++level)
+    if (cpu_levels()[level] != "native") expect_bits_of_numbers<TypeParam>(level, false);
 }
 
 TYPED_TEST(Functions, HaveTheBitsOfNumbersInStrictMode) {
-  for (const std::string& level : cpu_levels())
-    if (level != "native") expect_bits_of_numbers<TypeParam>(level, true);
+  for (size_t level = 0; level < cpu_levels().size(); ++level)
+    if (cpu_levels()[level] != "native") expect_bits_of_numbers<TypeParam>(level, true);
 }
 
 // One lane at a time takes the cold path: its vector runs the general body, in which the other lanes keep their bits.

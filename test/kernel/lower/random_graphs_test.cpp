@@ -50,7 +50,7 @@ TEST(StrictModeOfLargeArrays, EqualsTheReferenceOnRandomGraphs) {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // The sanitizers check the compiler; generated code is the same as in the other builds.
-INSTANTIATE_TEST_SUITE_P(Seeds, StrictMode, testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Seeds, StrictMode, testing::Range(0, 4));
 #else
 INSTANTIATE_TEST_SUITE_P(Seeds, StrictMode, testing::Range(0, 50));
 #endif

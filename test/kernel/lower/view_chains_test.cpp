@@ -213,7 +213,7 @@ Graph random_chain(uint32_t seed) {
 }
 
 TEST(ViewChains, OfRandomStepsEqualTheReference) {
-  uint32_t seeds = kAddressSanitizer ? 10 : 30;
+  uint32_t seeds = kAddressSanitizer ? 5 : 30;
   if (const char* text = std::getenv("CALQUE_TEST_SEEDS"))
     seeds = static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
   for (uint32_t seed = 0; seed < seeds; ++seed) {
