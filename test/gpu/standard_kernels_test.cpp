@@ -46,8 +46,12 @@ std::vector<Case> cases() {
       [](auto x) { return grad([](auto y) { return sum(sin(layer_norm(y, 1))); })(x); }, rows);
   add("logsumexp", 52, 54, [](auto x) { return logsumexp(x, {1}); }, rows);
   add("argmax", 48, 46, [](auto x) { return argmax(x, 1); }, rows);
-  add("cumsum", 31, 32, [](auto x) { return cumsum(x, 0); }, flat);
-  add("cumsum of rows", 20, 32, [](auto x) { return cumsum(x, 1); }, rows);
+  add("cumsum", 40, 40, [](auto x) { return cumsum(x, 0); }, flat);
+  add("cumsum of rows", 32, 32, [](auto x) { return cumsum(x, 1); }, rows);
+  add("cumsum of long rows", 40, 39, [](auto x) { return cumsum(x, 1); }, spec<float>({8192, 8192}));
+  add("cumsum of ragged rows", 40, 32, [](auto x) { return cumsum(x, 1); }, spec<float>({777, 8191}));
+  add("cumsum of doubles", 48, 48, [](auto x) { return cumsum(x, 0); }, spec<double>({1 << 24}));
+  add("cumsum of halves", 32, 32, [](auto x) { return cumsum(x, 1); }, half);
   add("take", 32, 32, [](auto x, auto i) { return take(x, i, 0); }, rows, spec<int32_t>({5000}));
   add(
       "scatter_add", 28, 28, [](auto x, auto i, auto u) { return scatter_add(x, i, u); }, rows, spec<int32_t>({5000}),
@@ -137,6 +141,25 @@ TEST(StandardKernels, CallFunctionsForRareArguments) {
   EXPECT_THAT(ptx, testing::Not(testing::HasSubstr("\n.global")));
   // Functions with very many calls are not inlined.
   EXPECT_LT(ptx_of(300).size(), 3 * ptx.size());
+}
+
+// A tile takes one barrier, and two stand around the loop; each thread accesses vectors.
+TEST(StandardKernels, CumulativeSumsAccessVectors) {
+  const auto count = [](const std::string& text, const std::string& what) {
+    size_t n = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+    return n;
+  };
+  const auto ptx_of = [](const auto& x) {
+    return codegen::compile_ptx(program_for_gpu(jit([](auto a) { return cumsum(a, 1); }).trace(x), {}), {}).ptx;
+  };
+  const std::string floats = ptx_of(spec<float>({8192, 8192}));
+  EXPECT_EQ(count(floats, "ld.global.nc.v4"), 4) << floats;
+  EXPECT_EQ(count(floats, "st.global.v4"), 4) << floats;
+  EXPECT_EQ(count(floats, "bar.sync"), 3) << floats;
+  // Rows that begin unaligned: neighbouring threads access neighbouring elements.
+  const std::string ragged = ptx_of(spec<float>({8192, 8191}));
+  EXPECT_EQ(count(ragged, ".v4"), 0) << ragged;
 }
 
 TEST(StandardKernels, KeepToTheirRegistersOnSm80) { check("sm_80", 0); }

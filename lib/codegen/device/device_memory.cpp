@@ -117,6 +117,11 @@ Value* DeviceMemory::offset_index(Value* index, int64_t offset) {
   return b_.CreateAdd(index, k_.integer(offset), "", offset >= 0, true);
 }
 
+bool DeviceMemory::is_aligned(int32_t buffer, Id index_id, unsigned lanes) const {
+  const auto bytes = size_of(k_.kernel().buffers[static_cast<size_t>(buffer)].dtype);
+  return vector_alignment(buffer, index_id).value() >= lanes * bytes;
+}
+
 Reg DeviceMemory::load(const Instruction& i) {
   const DType d = k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype;
   if (is_complex(d)) k_.refuse("complex is not supported on a GPU yet");

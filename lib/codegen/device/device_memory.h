@@ -14,6 +14,8 @@ class KernelEmitter;
 class ThreadGroup;
 
 class DeviceMemory {
+  using Id = kernel::Id;
+
  public:
   DeviceMemory(KernelEmitter& kernel, ThreadGroup& group);
   Reg load(const kernel::Instruction& i);
@@ -35,11 +37,12 @@ class DeviceMemory {
   /// While true, the alignment of single elements is derived as that of vectors is: neighbouring elements that a thread
   /// accesses in a rectangle of iterations are then combined into vectors.
   void align_elements(bool derived) { align_elements_ = derived; }
+  /// Whether a vector of so many elements that starts at the index is accessed at once.
+  bool is_aligned(int32_t buffer, Id index_id, unsigned lanes) const;
   /// The instruction that computes a value.
   const kernel::Instruction& definition(kernel::Id id) const { return *defined_.at(id); }
 
  private:
-  using Id = kernel::Id;
   using Instruction = kernel::Instruction;
 
   llvm::Value* load_vector(int32_t buffer, Id index_id, const Reg& index, llvm::Value* mask);

@@ -36,6 +36,7 @@ class KernelAnalysis {
   bool varying(Id id) const { return varying_[id]; }
   /// Bounds of an i64 value; the full range when unknown.
   IndexRange range(Id id) const { return ranges_[id]; }
+  /// Of a vectorised loop, a reduction, or a loop over the threads of a group.
   const LoopFacts& facts(const Instruction& loop) const { return facts_.at(&loop); }
   /// A lower bound of a float, unless it is NaN.
   double lower_bound(Id id, int depth = 0) const;

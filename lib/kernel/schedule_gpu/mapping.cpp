@@ -43,6 +43,9 @@ constexpr int64_t kOfThread = 8;
 /// Of rows that run on many groups: a thread's elements are loaded at once, and the fewer threads a group has, the less
 /// they wait for each other. Up to this number times a warp, a row has a warp, which needs no barriers.
 constexpr int64_t kOfThreadInRows = 32;
+/// Maximum threads of a group that runs cumulative loops, if there are enough groups: it has a barrier in each tile,
+/// where other groups of the multiprocessor fill the time.
+constexpr int32_t kOfScan = 256;
 /// Maximum thread groups of a grid; beyond, groups run several iterations.
 constexpr int64_t kMostGroups = int64_t{1} << 30;
 /// Bodies of up to this many instructions are unrolled.
@@ -60,6 +63,17 @@ int64_t count_of(const std::vector<const Instruction*>& nest) {
   int64_t n = 1;
   for (const Instruction* l : nest) n *= l->extent;
   return n;
+}
+
+// In vectors a cumulative loop has the combinations, but not what precedes each lane.
+bool only_combines_carries(const Instruction& loop) {
+  const Region& body = loop.regions[0];
+  int64_t uses = 0;
+  walk(body, [&](const Instruction& i) {
+    for (size_t c = 1; c < body.parameters.size(); ++c)
+      uses += std::count(i.operands.begin(), i.operands.end(), body.parameters[c]);
+  });
+  return uses == static_cast<int64_t>(loop.results.size());
 }
 
 bool is_flat(const Instruction& loop) { return !has_loops(loop.regions[0]); }
@@ -318,7 +332,7 @@ class Mapper {
           continue;
         }
         i.mapping = ParallelMapping::threads;
-        i.vectorize = !is_cumulative(i) && suits_vectors(i);
+        i.vectorize = suits_vectors(i) && (!is_cumulative(i) || only_combines_carries(i));
         any = true;
       } else {
         for (Region& inner : i.regions) any |= map_inner_loops(inner);
@@ -336,6 +350,7 @@ class Mapper {
     if (!map_inner_loops(mutable_ref(nest.back()).regions[0])) return thread_per_iteration(nest);
     int32_t group =
         longest <= kOfThreadInRows * kWarp ? kWarp : std::max(threads_for(longest, kOfThreadInRows), 4 * kWarp);
+    if (contains(nest.back()->regions[0], is_cumulative)) group = std::min(group, kOfScan);
     while (count * group < resident() / 4 && group < kMaxBlockThreads && group * 4 < longest) group *= 2;
     const int32_t threads = group == kWarp ? 4 * kWarp : group;
     k_.launch = Launch{std::min(count, kMostGroups), group, threads};

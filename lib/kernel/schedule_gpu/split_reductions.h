@@ -7,7 +7,8 @@
 
 namespace calque::kernel {
 
-/// A loop split into `chunks` of `length` iterations and a remainder of fewer than `chunks` iterations.
+/// A loop split into `chunks` of `length` iterations and a remainder: fewer than `chunks` iterations of a reduction,
+/// fewer than `length` of a cumulative loop.
 struct LoopSplit {
   int64_t chunks = 0, length = 0;
   int64_t whole() const { return chunks * length; }

@@ -24,6 +24,18 @@ LoopSplit split_into(int64_t extent, int64_t chunks) {
   return {extent / chunk, chunk};
 }
 
+// Chunks of cumulative loops are whole tiles of a thread group (device_scan.cpp) and begin at aligned elements; so many
+// of them that thread groups which end make room for others, with little idle time at the end. The iterations past the
+// last chunk, less than one, run on the group that combines the partials, as do the partials.
+LoopSplit split_scan(int64_t extent, int64_t least_chunk) {
+  constexpr int64_t kMaxScanChunks = 4096, kTile = 1024;
+  const int64_t length = std::max(least_chunk, ceil_div(extent, kMaxScanChunks));
+  const int64_t rounded = length < kTile ? length : ceil_div(length, kTile) * kTile;
+  const int64_t chunks = extent / rounded;
+  if (chunks < 2) return {};
+  return {chunks, rounded};
+}
+
 /// Each next carry is a combination of two operands, one of them the carry.
 bool is_plain_scan(const Instruction& i) {
   const Region& body = i.regions[0];
@@ -153,7 +165,9 @@ bool Stages::leaves_product_to_library(const Instruction& i) const {
 LoopSplit Stages::split_of(const Instruction& i) const {
   if ((is_reduction(i) && !i.results.empty()) || is_cumulative(i)) {
     const bool whole = i.extent < limits_.long_loop || (is_cumulative(i) && !is_plain_scan(i));
-    return whole ? LoopSplit{} : split_into(i.extent, i.extent / limits_.least_chunk);
+    if (whole) return {};
+    return is_cumulative(i) ? split_scan(i.extent, limits_.least_chunk)
+                            : split_into(i.extent, i.extent / limits_.least_chunk);
   }
   if (!is_parallel(i) || !rows_.empty()) return {};
   // Columns: few threads with long reductions. They are split so that the threads fill the device.
