@@ -98,6 +98,77 @@ TEST_F(Hardware, MultipliesLargeMatrices) {
   same([ones](auto a) { return matmul(a, ones); }, Array<float>::full({512, 512}, 1 + 0x1p-13f));
 }
 
+template <class T, class F>
+void expect_close_on_both(const F& f, const Array<T>& x, const char* what) {
+  const auto here = jit(f)(x), there = jit(f, {.device = gpu()})(x);
+  const double eps = sizeof(T) == 2 ? 1e-2 : sizeof(T) == 4 ? 1e-4 : 1e-10;
+  EXPECT_TRUE(allclose(there.to(cpu()), here, eps, eps)) << what << " of " << x.shape();
+}
+
+template <class T>
+void expect_rows_on_both(const Shape& shape) {
+  const Array<T> x = cast<T>(numbers(shape));
+  expect_close_on_both<T>([](auto a) { return softmax(a, 1); }, x, "softmax");
+  expect_close_on_both<T>([](auto a) { return softmax(a, 0); }, x, "softmax of columns");
+  expect_close_on_both<T>([](auto a) { return a - amax(a, 1, keepdims) * mean(a, 1, keepdims); }, x, "means");
+  expect_close_on_both<T>([](auto a) { return a.T() * T(2) + T(1); }, x, "transpose");
+  expect_close_on_both<T>([](auto a) { return flip(a, {1}).T() + flip(a, {0}).T(); }, x, "reversed transpose");
+  const Array<T> n = floor(x * T(3));  // sums of few small integers are exact
+  expect_close_on_both<T>([](auto a) { return cummax(a, 1); }, n, "cummax");
+  expect_close_on_both<T>([](auto a) { return cummin(a, 0); }, n, "cummin of columns");
+  expect_close_on_both<T>([](auto a) { return cumsum(a, 1) * T(1e-2); }, n, "cumsum");
+  expect_close_on_both<T>([](auto a) { return cumsum(a, 0) * T(1e-2); }, n, "cumsum of columns");
+}
+
+// Around the widths of vectors, warps, blocks and chunks.
+TEST_F(Hardware, EqualsTheCpuOnRowsOfEveryWidth) {
+  for (const int64_t width : {1, 3, 31, 67, 128, 1000, 1021, 1024, 1028, 4099})
+    for (const int64_t rows : {5, 300}) {
+      expect_rows_on_both<float>({rows, width});
+      if (rows == 5) expect_rows_on_both<double>({rows, width});
+      if (width < 100) expect_rows_on_both<float16>({rows, width});
+    }
+}
+
+TEST_F(Hardware, TransposesInAnyOrder) {
+  for (const Shape& shape : {Shape{33, 65, 129}, Shape{8, 1000, 63}, Shape{257, 3, 640}}) {
+    const auto x = numbers(shape);
+    expect_equal_on_both([](auto a) { return transpose(a, {1, 0, 2}) + 1.0f; }, x, 0);
+    expect_equal_on_both([](auto a) { return transpose(a, {2, 1, 0}) + 1.0f; }, x, 0);
+    expect_equal_on_both([](auto a) { return transpose(a, {0, 2, 1}) * 2.0f; }, x, 0);
+    expect_equal_on_both([](auto a) { return transpose(a, {2, 0, 1}) * 2.0f; }, x, 0);
+    expect_equal_on_both([](auto a) { return cast<double>(transpose(a, {1, 2, 0})); }, x, 0);
+  }
+}
+
+TEST_F(Hardware, ScansLongArrays) {
+  const auto x = floor(numbers({3000017}) * 3.0f);
+  expect_equal_on_both([](auto a) { return cumsum(cast<int32_t>(a), 0); }, x, 0);
+  expect_equal_on_both([](auto a) { return cummax(a, 0); }, x, 0);
+  expect_equal_on_both([](auto a) { return cumsum(cast<double>(a), 0); }, x, 0);
+  expect_equal_on_both([](auto a) { return flip(cumsum(flip(cast<int64_t>(a), {0}), 0), {0}); }, x, 0);
+}
+
+// What follows a long product is a kernel of its own where cuBLASLt is found.
+TEST_F(Hardware, MultipliesBeforeEpilogues) {
+  const auto x = numbers({520, 1100});
+  expect_equal_on_both([](auto a) { return relu(matmul(a, a.T()) - 1.0f); }, x, 1e-3);
+  expect_equal_on_both([](auto a) { return tanh(matmul(a.T(), a)).T(); }, x, 1e-3);
+  expect_equal_on_both(
+      [](auto a) { return cast<float>(matmul(cast<bfloat16>(a), cast<bfloat16>(a.T()))) + a.at(0, 0); }, x, 1e-2);
+}
+
+TEST_F(Hardware, ShiftsByAnyAmount) {
+  std::vector<int64_t> amounts = {0,        1, 31, 32, 63, 64, 65, -1, -64, int64_t{1} << 32, (int64_t{1} << 32) + 3,
+                                  INT64_MIN};
+  const auto n = Array<int64_t>::from(std::span<const int64_t>(amounts), {int64_t(amounts.size())});
+  const auto same = [&](const auto& f) { EXPECT_TRUE(array_equal(jit(f, {.device = gpu()})(n).to(cpu()), jit(f)(n))); };
+  same([](auto a) { return int64_t{-5} << a; });
+  same([](auto a) { return int64_t{-5} >> a; });
+  same([](auto a) { return cast<uint64_t>(a + 7) >> cast<uint64_t>(a); });
+  same([](auto a) { return int32_t{-5} << cast<int32_t>(a); });
+}
+
 TEST_F(Hardware, RepeatsItself) {
   const auto x = numbers({2000, 3000}).to(gpu());
   const auto f = jit([](auto a) { return std::tuple{sum(a * a), sum(a, {0}), cumsum(a, 0), softmax(a, 1)}; });
