@@ -85,6 +85,12 @@ TEST_P(Cooperation, ColumnsAndWholeArrays) {
   compare(n, "any", jit([](auto a) { return sum(where(any(a > 3, 0), 1, 0)); }));
   const auto x = input<float>();
   compare(x, "columns", jit([](auto a) { return softmax(a, 0); }));
+  compare(x, "variance of columns", jit([](auto a) { return var(a, 0); }));
+  compare(x, "kurtosis of columns", jit([](auto a) {
+            const auto centred = a - mean(a, 0, keepdims);
+            const auto scaled = centred * rsqrt(mean(centred * centred, 0, keepdims) + 1.0f);
+            return mean(square(scaled) * square(scaled), 0) - amax(scaled, 0);
+          }));
   compare(x, "all", jit([](auto a) { return sum(exp(a * 0.1f)) / norm(a); }));
   compare(x, "argmax of all", jit([](auto a) { return argmax(reshape(a, {-1}), 0); }));
 }

@@ -130,6 +130,27 @@ TEST_F(Cublas, ComputesProductsBeforeTheirEpilogues) {
             1);
 }
 
+// Factors that are computed and used often are computed once, in kernels of their own.
+TEST_F(Cublas, ComputesProductsOfComputedFactors) {
+  const auto same = [](const auto& f, const auto&... x) {
+    const auto g = jit(f);
+    EXPECT_TRUE(allclose(g(x.to(gpu())...).to(cpu()), g(x...), 1e-5, 1e-4));
+    g.clear_cache();
+  };
+  const F x = numbers<float>({520, 530}, 1), w = numbers<float>({530, 540}, 2), few = numbers<float>({530, 20}, 3);
+  EXPECT_EQ(asked([&] {
+              same([](auto a, auto b) { return matmul(relu(a - 1), b); }, x, w);
+              same([](auto a, auto b) { return matmul(a, relu(b.T() - 1).T()) + 1; }, x, w);
+              same([](auto a, auto b) { return relu(matmul(a * 2 - 1, b + 1) - 3); }, x, w);
+              same([](auto a, auto b) { return matmul(relu(a.T() - 1).T(), b); }, x, w);
+              same([](auto a, auto b) { return matmul(relu(a - 1), b); }, numbers<bfloat16>({1030, 64}, 1),
+                   numbers<bfloat16>({64, 1030}, 2));
+            }),
+            5);
+  // Each computed element is used 20 times: not often enough.
+  EXPECT_EQ(asked([&] { same([](auto a, auto b) { return matmul(relu(a - 1), b); }, x, few); }), 0);
+}
+
 // Short products keep what follows them: writing and reading the products takes longer than the library saves.
 TEST_F(Cublas, LeavesShortProductsToTheirEpilogues) {
   const auto dense = [](auto x, auto w) { return relu(matmul(x, w) - 20) * 2; };

@@ -232,6 +232,8 @@ class Launches {
       case Phase::column_partials:
         columns(b, item);
         break;
+      case Phase::lhs:
+      case Phase::rhs:
       case Phase::product:
       case Phase::epilogue:
         product(b, item);
@@ -283,7 +285,16 @@ class Launches {
   void columns(LaunchBuilder& b, const Item& item) {
     InstructionCopier& c = b.copier;
     const auto nest = nest_of(top_[item.at]);
-    const auto sums = plan_.column_sums(nest);
+    const auto rounds = plan_.column_sums(nest);
+    // Those of earlier rounds, and of all rounds in the last launch, are known by their partials.
+    const size_t known = item.phase == Phase::column_partials ? rounds.size() : item.round;
+    Stages::Sums sums;
+    for (size_t r = 0; r < std::min(known + 1, rounds.size()); ++r)
+      sums.insert(sums.end(), rounds[r].begin(), rounds[r].end());
+    const auto is_known = [&](const Instruction* i) {
+      return std::any_of(rounds.begin(), rounds.begin() + static_cast<std::ptrdiff_t>(known),
+                         [&](const auto& round) { return std::find(round.begin(), round.end(), i) != round.end(); });
+    };
     int64_t size = 1;
     for (const Instruction* l : nest) size *= l->extent;
     std::vector<Id> indices;
@@ -301,8 +312,8 @@ class Launches {
         if (is_sum) {
           Partials partials = partials_of(b, item, i, size);
           partials.index = partial_index;
-          chunk == kNone ? reduce_partials(c, to, i, item.split, partials)
-                         : reduce_chunk(c, to, i, item.split, chunk, partials);
+          is_known(&i) ? reduce_partials(c, to, i, item.split, partials)
+                       : reduce_chunk(c, to, i, item.split, chunk, partials);
         } else if (chunk == kNone || needed_by(sums, i, *nest.back())) {
           c.copy_into(to, i);
         }
@@ -326,16 +337,17 @@ class Launches {
         c.parallel(item.split.chunks, [&](Region& inside, Id chunk) { level(inside, 0, chunk); }));
   }
 
-  // The nest around a product without what follows it, or with what follows it in place of the product. The products
-  // are in scratch, [iterations of the nest, rows, columns].
+  // The nest around a product, with the product alone, or with what computes a factor or what follows in its place.
   void product(LaunchBuilder& b, const Item& item) {
     InstructionCopier& c = b.copier;
     const Instruction& outermost = top_[item.at];
     Region& body = b.entry.kernel.body;
     const auto nest = outermost.op == Op::contraction ? std::vector<const Instruction*>{} : nest_of(outermost);
     const auto contraction = [&](Region& to, const Instruction& i, Id matrix) {
-      to.instructions.push_back(item.phase == Phase::product ? product_alone(b, i, matrix, outermost, nest)
-                                                             : epilogue(b, i, matrix, outermost, nest));
+      const OwnArrays own{b, i, outermost, nest, matrix};
+      to.instructions.push_back(item.phase == Phase::product    ? product_alone(own)
+                                : item.phase == Phase::epilogue ? epilogue(own)
+                                                                : computed_factor(own, item.phase));
     };
     if (nest.empty()) return contraction(body, outermost, kNone);
     const std::function<void(Region&, size_t, Id)> level = [&](Region& to, size_t l, Id matrix) {
@@ -355,49 +367,96 @@ class Launches {
     level(body, 0, kNone);
   }
 
-  Instruction product_alone(LaunchBuilder& b, const Instruction& i, Id matrix, const Instruction& outermost,
-                            const std::vector<const Instruction*>& nest) {
-    InstructionCopier& c = b.copier;
-    Instruction out = i;
-    out.regions = {c.copy(i.regions[0]), c.copy(i.regions[1]), {}};
-    Region& stored = out.regions[2];
-    for (const Id p : i.regions[2].parameters) stored.parameters.push_back(c.fresh(c.dtype(p)));
-    const Id row = stored.parameters[0], column = stored.parameters[1], sum = stored.parameters[2];
-    const Id at = product_index(c, stored, i, matrix, row, column);
-    c.store(stored, b.scratch_buffer(products_of(i, outermost, nest)), at, sum);
-    return out;
+  /// Arrays [iterations of the nest, rows, columns] in scratch: computed factors, and products.
+  struct OwnArrays {
+    LaunchBuilder& b;
+    const Instruction &contraction, &outermost;
+    const std::vector<const Instruction*>& nest;
+    Id matrix;  ///< number of the nest's iteration; kNone: it is the only one
+
+    std::pair<int64_t, int64_t> sides(Phase what) const {
+      const Instruction& i = contraction;
+      return {what == Phase::rhs ? i.extent : i.rows, what == Phase::lhs ? i.extent : i.columns};
+    }
+    Id index(Region& to, Phase what, Id row, Id column) const {
+      const auto [rows, columns] = sides(what);
+      const Id number = matrix == kNone ? row : index_in_row(b.copier, to, matrix, rows, row);
+      return index_in_row(b.copier, to, number, columns, column);
+    }
+  };
+
+  int32_t scratch_of(const OwnArrays& own, Phase what) {
+    const auto [found, fresh] = own_arrays_.try_emplace({&own.outermost, what}, 0);
+    if (fresh) {
+      const auto [rows, columns] = own.sides(what);
+      int64_t count = rows * columns;
+      for (const Instruction* l : own.nest) count *= l->extent;
+      const auto& regions = own.contraction.regions;
+      const Id value = what == Phase::product ? regions[2].parameters[2]
+                                              : regions[what == Phase::lhs ? 0 : 1].instructions.back().operands[0];
+      out_.scratch.push_back({k_.values[static_cast<size_t>(value)], Shape{count}});
+      found->second = static_cast<int32_t>(out_.scratch.size()) - 1;
+    }
+    return own.b.scratch_buffer(found->second);
   }
 
-  Instruction epilogue(LaunchBuilder& b, const Instruction& i, Id matrix, const Instruction& outermost,
-                       const std::vector<const Instruction*>& nest) {
-    InstructionCopier& c = b.copier;
-    const Ids& names = i.regions[2].parameters;
-    return c.parallel(i.rows, [&](Region& rows, Id row) {
-      rows.instructions.push_back(c.parallel(i.columns, [&](Region& body, Id column) {
-        const Id at = product_index(c, body, i, matrix, row, column);
-        c.set(names[0], row);
-        c.set(names[1], column);
-        c.set(names[2], c.load(body, b.scratch_buffer(products_of(i, outermost, nest)), at));
-        c.copy_body(body, i.regions[2]);
+  /// The factor's elements, each computed once.
+  Instruction computed_factor(const OwnArrays& own, Phase what) {
+    InstructionCopier& c = own.b.copier;
+    const Region& factor = own.contraction.regions[what == Phase::lhs ? 0 : 1];
+    const auto [row_count, column_count] = own.sides(what);
+    return c.parallel(row_count, [&, columns = column_count](Region& rows, Id row) {
+      rows.instructions.push_back(c.parallel(columns, [&](Region& body, Id column) {
+        c.set(factor.parameters[0], row);
+        c.set(factor.parameters[1], column);
+        const Ids value = c.copy_body(body, factor);
+        c.store(body, scratch_of(own, what), own.index(body, what, row, column), value[0]);
       }));
     });
   }
 
-  static Id product_index(InstructionCopier& c, Region& to, const Instruction& i, Id matrix, Id row, Id column) {
-    const Id number = matrix == kNone ? row : index_in_row(c, to, matrix, i.rows, row);
-    return index_in_row(c, to, number, i.columns, column);
+  Instruction product_alone(const OwnArrays& own) {
+    InstructionCopier& c = own.b.copier;
+    const Stages::ProductSplit& split = *plan_.product_split(own.outermost);
+    const Instruction& i = own.contraction;
+    const auto parameters_of = [&](const Region& region) {
+      Region out;
+      for (const Id p : region.parameters) out.parameters.push_back(c.fresh(c.dtype(p)));
+      return out;
+    };
+    const auto stored_factor = [&](const Region& region, Phase what) {
+      Region out = parameters_of(region);
+      const Id at = own.index(out, what, out.parameters[0], out.parameters[1]);
+      InstructionCopier::yield(out, {c.load(out, scratch_of(own, what), at)});
+      return out;
+    };
+    Instruction out = i;
+    out.regions.clear();
+    out.regions.push_back(split.lhs ? stored_factor(i.regions[0], Phase::lhs) : c.copy(i.regions[0]));
+    out.regions.push_back(split.rhs ? stored_factor(i.regions[1], Phase::rhs) : c.copy(i.regions[1]));
+    if (split.epilogue) {
+      Region sums = parameters_of(i.regions[2]);
+      const Id at = own.index(sums, Phase::product, sums.parameters[0], sums.parameters[1]);
+      c.store(sums, scratch_of(own, Phase::product), at, sums.parameters[2]);
+      out.regions.push_back(std::move(sums));
+    } else {
+      out.regions.push_back(c.copy(i.regions[2]));
+    }
+    return out;
   }
 
-  /// Scratch for the products of a contraction.
-  int32_t products_of(const Instruction& i, const Instruction& outermost, const std::vector<const Instruction*>& nest) {
-    auto& numbers = partials_[&outermost];
-    if (numbers.empty()) {
-      int64_t count = i.rows * i.columns;
-      for (const Instruction* l : nest) count *= l->extent;
-      out_.scratch.push_back({k_.values[static_cast<size_t>(i.regions[2].parameters[2])], Shape{count}});
-      numbers.push_back(static_cast<int32_t>(out_.scratch.size()) - 1);
-    }
-    return numbers[0];
+  Instruction epilogue(const OwnArrays& own) {
+    InstructionCopier& c = own.b.copier;
+    const Region& region = own.contraction.regions[2];
+    return c.parallel(own.contraction.rows, [&](Region& rows, Id row) {
+      rows.instructions.push_back(c.parallel(own.contraction.columns, [&](Region& body, Id column) {
+        const Id at = own.index(body, Phase::product, row, column);
+        c.set(region.parameters[0], row);
+        c.set(region.parameters[1], column);
+        c.set(region.parameters[2], c.load(body, scratch_of(own, Phase::product), at));
+        c.copy_body(body, region);
+      }));
+    });
   }
 
   /// Whether one of the sums depends on `i`, scalar code of the loop's body.
@@ -441,6 +500,7 @@ class Launches {
   int64_t rows_ = 1;
   std::map<Id, int32_t> scratch_;
   std::map<const Instruction*, std::vector<int32_t>> partials_;
+  std::map<std::pair<const Instruction*, Phase>, int32_t> own_arrays_;
   KernelLaunches out_;
 };
 

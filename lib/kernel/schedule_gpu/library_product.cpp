@@ -54,10 +54,13 @@ class Recognizer {
   std::optional<LibraryProduct> run() { return descend(only_work(k_.body), true); }
 
   /// Of an outermost instruction, with its own output.
-  std::optional<LibraryProduct> run_alone(const Instruction& outermost) {
+  std::optional<ProductInNest> run_alone(const Instruction& outermost) {
     for (const Instruction& i : k_.body.instructions)
       if (i.op == Op::constant || i.op == Op::scalar) follow(i);
-    return descend(&outermost, false);
+    own_buffers_ = true;
+    const auto product = descend(&outermost, false);
+    if (!product) return std::nullopt;
+    return ProductInNest{*product, product->lhs.buffer == kOwnLhs, product->rhs.buffer == kOwnRhs};
   }
 
  private:
@@ -73,15 +76,18 @@ class Recognizer {
   }
 
   /// [batch..., rows, columns] in a buffer of the accumulators' dtype.
-  MatrixAccess rows_of_sums(const Instruction& i) const {
-    MatrixAccess out{kOwnBuffer, 0, {}, i.columns, 1};
-    int64_t stride = i.rows * i.columns;
-    out.batch.resize(extents_.size());
-    for (size_t l = extents_.size(); l-- > 0; stride *= extents_[l]) out.batch[l] = stride;
-    return out;
+  MatrixAccess rows_of_sums(const Instruction& i) const { return array_of_rows(kOwnSums, i.rows, i.columns); }
+  MatrixAccess array_of_rows(int32_t buffer, int64_t rows, int64_t columns) const {
+    MatrixAccess a{buffer, 0, {}, columns, 1};
+    int64_t stride = rows * columns;
+    a.batch.resize(extents_.size());
+    for (size_t l = extents_.size(); l-- > 0; stride *= extents_[l]) a.batch[l] = stride;
+    return a;
   }
   DType dtype_of(const MatrixAccess& a, const Instruction& i) const {
-    if (a.buffer == kOwnBuffer) return k_.values[static_cast<size_t>(i.regions[2].parameters[2])];
+    const auto of_value = [&](Id id) { return k_.values[static_cast<size_t>(id)]; };
+    if (a.buffer == kOwnSums) return of_value(i.regions[2].parameters[2]);
+    if (a.buffer < 0) return of_value(i.regions[a.buffer == kOwnLhs ? 0 : 1].instructions.back().operands[0]);
     return k_.buffers[static_cast<size_t>(a.buffer)].dtype;
   }
 
@@ -180,14 +186,16 @@ class Recognizer {
 
   std::optional<LibraryProduct> product(const Instruction& i, std::optional<MatrixAccess> out) {
     auto lhs = factor(i.regions[0]), rhs = factor(i.regions[1]);
+    if (!lhs && own_buffers_) lhs = array_of_rows(kOwnLhs, i.rows, i.extent);
+    if (!rhs && own_buffers_) rhs = array_of_rows(kOwnRhs, i.extent, i.columns);
     if (!lhs || !rhs || !out || out->buffer == lhs->buffer || out->buffer == rhs->buffer) return std::nullopt;
     LibraryProduct p;
     p.rows = i.rows;
     p.columns = i.columns;
     p.k = i.extent;
-    p.factor = k_.buffers[static_cast<size_t>(lhs->buffer)].dtype;
+    p.factor = dtype_of(*lhs, i);
     p.result = dtype_of(*out, i);
-    if (!dtypes_suit(p) || k_.buffers[static_cast<size_t>(rhs->buffer)].dtype != p.factor) return std::nullopt;
+    if (!dtypes_suit(p) || dtype_of(*rhs, i) != p.factor) return std::nullopt;
     if (out->column != 1) {
       // The product of the transposed factors is the transposed product.
       std::swap(p.rows, p.columns);
@@ -234,7 +242,7 @@ class Recognizer {
     m.buffer = a.buffer;
     m.offset = a.offset;
     m.batch_stride = a.batch[0];
-    if (a.buffer == kOwnBuffer) {
+    if (a.buffer < 0) {
       m.alignment = kOwnAlignment;
       return m.batch_stride >= 0;
     }
@@ -254,17 +262,19 @@ class Recognizer {
   }
 
   static constexpr int64_t kMostAlignment = 256, kOwnAlignment = 64;
-  static constexpr int32_t kOwnBuffer = -2;
+  /// Buffers that the kernel does not have yet.
+  static constexpr int32_t kOwnSums = -2, kOwnLhs = -3, kOwnRhs = -4;
 
   const Kernel& k_;
   std::map<Id, AffineIndex> values_;
   std::vector<Id> variables_;  ///< of the loops around the product
   std::vector<int64_t> extents_;
+  bool own_buffers_ = false;
 };
 
 }  // namespace
 
-std::optional<LibraryProduct> library_product_in(const Kernel& kernel, const Instruction& outermost) {
+std::optional<ProductInNest> library_product_in(const Kernel& kernel, const Instruction& outermost) {
   return Recognizer(kernel).run_alone(outermost);
 }
 

@@ -31,9 +31,13 @@ struct LibraryProduct {
 };
 
 /// The product of an outermost contraction, or of a nest of parallel loops whose only work is one, if it is stored
-/// alone, as an array of rows in f32 for 16-bit factors. Nothing where its factors are computed, or where libraries do
-/// not support their layout.
-std::optional<LibraryProduct> library_product_in(const Kernel& kernel, const Instruction& outermost);
+/// alone, as an array of rows in f32 for 16-bit factors, and factors that are computed are arrays of rows. Nothing
+/// where libraries do not support the layout of the other factors.
+struct ProductInNest {
+  LibraryProduct product;
+  bool lhs_computed = false, rhs_computed = false;
+};
+std::optional<ProductInNest> library_product_in(const Kernel& kernel, const Instruction& outermost);
 
 /// Nothing where the kernel does anything else, or where libraries do not support the layout of its matrices.
 std::optional<LibraryProduct> library_product_of(const Kernel& kernel);

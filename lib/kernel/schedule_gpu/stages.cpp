@@ -127,11 +127,15 @@ void Stages::assign(size_t at) {
   const Instruction& i = instructions()[at];
   const LoopSplit split = split_of(i);
   if (is_parallel(i) && split.chunks > 0) {
-    grid_stage({at, Phase::column_chunks, split});
+    for (size_t round = 0; round < column_sums(nest_of(i)).size(); ++round)
+      grid_stage({at, Phase::column_chunks, split, round});
     grid_stage({at, Phase::column_partials, split});
-  } else if ((is_parallel(i) || i.op == Op::contraction) && leaves_product_to_library(i)) {
+  } else if ((is_parallel(i) || i.op == Op::contraction) && leave_product_to_library(i)) {
+    const ProductSplit& product = products_.at(&i);
+    if (product.lhs) grid_stage({at, Phase::lhs});
+    if (product.rhs) grid_stage({at, Phase::rhs});
     grid_stage({at, Phase::product});
-    grid_stage({at, Phase::epilogue});
+    if (product.epilogue) grid_stage({at, Phase::epilogue});
   } else if (is_parallel(i) || i.op == Op::contraction) {
     grid_stage({at});
   } else if (split.chunks > 0) {
@@ -149,17 +153,23 @@ void Stages::assign(size_t at) {
   }
 }
 
-// A library computes a product alone faster than a generated kernel computes it with its epilogue. The products are
-// then written and read once more: from about these extents of K on that takes less time than the library saves. On an
-// H200: 740 against 440 Tflop/s of bf16, 51 against 44 of f32, 4 TB/s.
-bool Stages::leaves_product_to_library(const Instruction& i) const {
-  constexpr int64_t kLeastExtent = 512, kLeastExtentOfHalves = 1024;
+// A library computes a product alone faster than a generated kernel computes it with its factors and its epilogue. The
+// factors or the products are then written and read once more: from about these numbers of terms (for the epilogue) or
+// of uses (for a factor) on, that takes less time than the library saves. On an H200: 740 against 440 Tflop/s of bf16,
+// 51 against 44 of f32, 4 TB/s.
+bool Stages::leave_product_to_library(const Instruction& i) {
+  constexpr int64_t kLeast = 512, kLeastOfHalves = 1024;
   if (!limits_.has_library || !rows_.empty()) return false;
-  const auto product = library_product_in(k_, i);
-  if (!product || product->flops() < limits_.library_flops) return false;
-  const int64_t least = size_of(product->factor) == 2 ? kLeastExtentOfHalves : kLeastExtent;
-  if (product->k < least || stores_sums(k_, i)) return false;
-  return choose_gpu_tiles(k_, contraction_in(i), limits_.fast_math).has_value() && limits_.has_library();
+  const auto found = library_product_in(k_, i);
+  if (!found || found->product.flops() < limits_.library_flops) return false;
+  const int64_t least = size_of(found->product.factor) == 2 ? kLeastOfHalves : kLeast;
+  const ProductSplit split{found->lhs_computed, found->rhs_computed, !stores_sums(k_, i)};
+  const bool pays = (!split.lhs || found->product.columns >= least) && (!split.rhs || found->product.rows >= least) &&
+                    (!split.epilogue || found->product.k >= least);
+  if (!pays || (!split.lhs && !split.rhs && !split.epilogue)) return false;
+  if (!choose_gpu_tiles(k_, contraction_in(i), limits_.fast_math) || !limits_.has_library()) return false;
+  products_[&i] = split;
+  return true;
 }
 
 LoopSplit Stages::split_of(const Instruction& i) const {
@@ -177,23 +187,31 @@ LoopSplit Stages::split_of(const Instruction& i) const {
   int64_t columns = 1;
   for (const Instruction* l : nest) columns *= l->extent;
   const int64_t wanted = limits_.processors * kThreadsPerProcessor / std::max<int64_t>(columns, 1);
-  return split_into(sums[0]->extent, std::min(wanted, sums[0]->extent / limits_.least_rows));
+  const int64_t extent = sums[0][0]->extent;
+  return split_into(extent, std::min(wanted, extent / limits_.least_rows));
 }
 
-std::vector<const Instruction*> Stages::column_sums(const std::vector<const Instruction*>& nest) const {
-  const Region& body = nest.back()->regions[0];
-  std::vector<const Instruction*> sums;
-  std::set<Id> dependent;
-  for (const Instruction& i : body.instructions) {
-    const auto used = free_values(i);
-    const bool depends = std::any_of(used.begin(), used.end(), [&](Id o) { return dependent.count(o) != 0; });
-    const bool first = is_reduction(i) && !i.results.empty() && !depends && !has_loops(i.regions[0]) &&
-                       !has_stores(i.regions[0]) && !loads_changed(i.regions[0]) &&
-                       (sums.empty() || sums[0]->extent == i.extent);
-    if (first) sums.push_back(&i);
-    if (first || depends || !is_rematerializable(i)) dependent.insert(i.results.begin(), i.results.end());
+std::vector<Stages::Sums> Stages::column_sums(const std::vector<const Instruction*>& nest) const {
+  constexpr size_t kMostRounds = 4;
+  std::vector<Sums> rounds;
+  std::map<Id, size_t> round_of;  // of values that depend on sums: the first round that may use them
+  for (const Instruction& i : nest.back()->regions[0].instructions) {
+    size_t round = 0;
+    for (const Id id : free_values(i))
+      if (const auto known = round_of.find(id); known != round_of.end()) round = std::max(round, known->second);
+    const bool is_sum = round < kMostRounds && is_reduction(i) && !i.results.empty() && !has_loops(i.regions[0]) &&
+                        !has_stores(i.regions[0]) && !loads_changed(i.regions[0]) &&
+                        (rounds.empty() || rounds[0][0]->extent == i.extent);
+    if (is_sum) {
+      if (round == rounds.size()) rounds.emplace_back();
+      rounds[round].push_back(&i);
+      ++round;
+    } else if (!is_rematerializable(i)) {
+      round = kMostRounds;
+    }
+    for (const Id r : i.results) round_of[r] = round;
   }
-  return sums;
+  return rounds;
 }
 
 }  // namespace calque::kernel

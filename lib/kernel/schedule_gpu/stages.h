@@ -12,12 +12,14 @@ namespace calque::kernel {
 /// The part of an outermost instruction that a stage runs.
 enum class Phase : uint8_t {
   whole,
-  chunks,            ///< a long loop: reduces its chunks
-  partials,          ///< combines the chunks' partials, and runs the remaining iterations
-  apply,             ///< a cumulative loop: runs each chunk from the combination of all earlier ones
-  column_chunks,     ///< a nest that reduces columns: reduces chunks of the columns
-  column_partials,   ///< the nest, from the chunks' partials
-  product,           ///< a nest around a product: stores the products alone
+  chunks,           ///< a long loop: reduces its chunks
+  partials,         ///< combines the chunks' partials, and runs the remaining iterations
+  apply,            ///< a cumulative loop: runs each chunk from the combination of all earlier ones
+  column_chunks,    ///< a nest that reduces columns: reduces chunks of the columns
+  column_partials,  ///< the nest, from the chunks' partials
+  lhs,              ///< a nest around a product: stores the computed factors
+  rhs,
+  product,           ///< computes the products alone
   epilogue,          ///< what the nest does with them
   parallel_updates,  ///< a scatter whose updates need no order
   clear_winners,     ///< a scatter whose last updates win (parallel_scatter.h)
@@ -29,6 +31,7 @@ struct Item {
   size_t at = 0;  ///< index of the outermost instruction
   Phase phase = Phase::whole;
   LoopSplit split = {};
+  size_t round = 0;  ///< of column_chunks
 };
 
 /// One launch: over the grid, or of one thread group.
@@ -52,8 +55,18 @@ class Stages {
   /// Scalar code that can be recomputed in any stage.
   bool is_rematerializable(const Instruction& i) const;
   const Scatter& scatter(const Instruction& i) const { return scatters_.at(&i); }
-  /// The reductions in the body of a nest that depend on scalar code only, have one extent and no effects.
-  std::vector<const Instruction*> column_sums(const std::vector<const Instruction*>& nest) const;
+  /// The reductions in the body of a nest that have one extent and no effects: those that depend on scalar code only,
+  /// then those that depend on these and so on.
+  using Sums = std::vector<const Instruction*>;
+  std::vector<Sums> column_sums(const std::vector<const Instruction*>& nest) const;
+  /// What is moved out of a product that a library is to compute; null if nothing is.
+  struct ProductSplit {
+    bool lhs = false, rhs = false, epilogue = false;
+  };
+  const ProductSplit* product_split(const Instruction& i) const {
+    const auto found = products_.find(&i);
+    return found == products_.end() ? nullptr : &found->second;
+  }
 
  private:
   bool loads_changed(const Region& r) const;
@@ -62,7 +75,7 @@ class Stages {
   void grid_stage(Item item) { stages_.push_back({true, {item}}); }
   void assign(size_t at);
   LoopSplit split_of(const Instruction& i) const;
-  bool leaves_product_to_library(const Instruction& i) const;
+  bool leave_product_to_library(const Instruction& i);
 
   const Kernel& k_;
   const GpuLimits& limits_;
@@ -70,6 +83,7 @@ class Stages {
   std::vector<const Instruction*> rows_;
   std::vector<Stage> stages_;
   std::map<const Instruction*, Scatter> scatters_;
+  std::map<const Instruction*, ProductSplit> products_;
 };
 
 }  // namespace calque::kernel
