@@ -13,9 +13,10 @@
 #include "kernel/ir/walk.h"
 #include "kernel/schedule/schedule.h"
 #include "kernel/schedule_gpu/gpu_tiles.h"
-#include "kernel/schedule_gpu/instruction_copier.h"
+#include "kernel/schedule_gpu/launch_builder.h"
 #include "kernel/schedule_gpu/loop_queries.h"
 #include "kernel/schedule_gpu/mapping.h"
+#include "kernel/schedule_gpu/product_launches.h"
 #include "kernel/schedule_gpu/stages.h"
 #include "primitives/elementwise/arithmetic.h"
 
@@ -88,34 +89,6 @@ class Launches {
   }
 
   // ---- building
-  struct LaunchBuilder {
-    KernelLaunches::Entry entry;
-    std::map<int32_t, int32_t> buffers, scratch;
-    InstructionCopier copier;
-    Id row = kNone;
-    LaunchBuilder(const Kernel& from, const std::vector<Type>& types)
-        : copier(from, entry.kernel, [this, &from](int32_t b) { return buffer(from, b); }), types_(types) {}
-    LaunchBuilder(const LaunchBuilder&) = delete;
-    LaunchBuilder& operator=(const LaunchBuilder&) = delete;
-
-    int32_t buffer(const Kernel& from, int32_t b) {
-      if (const auto it = buffers.find(b); it != buffers.end()) return it->second;
-      entry.kernel.buffers.push_back(from.buffers[static_cast<size_t>(b)]);
-      entry.buffers.push_back({b, -1});
-      return buffers[b] = static_cast<int32_t>(entry.buffers.size()) - 1;
-    }
-    int32_t scratch_buffer(int32_t s) {
-      if (const auto it = scratch.find(s); it != scratch.end()) return it->second;
-      const Type& type = types_[static_cast<size_t>(s)];
-      entry.kernel.buffers.push_back({type.dtype, type.shape.num_elements(), true, 64});
-      entry.buffers.push_back({-1, s});
-      return scratch[s] = static_cast<int32_t>(entry.buffers.size()) - 1;
-    }
-
-   private:
-    const std::vector<Type>& types_;
-  };
-
   void build(size_t s) {
     const Stage& stage = stages_[s];
     auto building = std::make_unique<LaunchBuilder>(k_, out_.scratch);
@@ -153,12 +126,6 @@ class Launches {
       }));
     };
     level(root, 0);
-  }
-
-  /// row * extent + index.
-  static Id index_in_row(InstructionCopier& c, Region& to, Id row, int64_t extent, Id index) {
-    const Id first = c.scalar(to, id_of<Mul>, DType::i64, {row, c.index(to, extent)});
-    return c.scalar(to, id_of<Add>, DType::i64, {first, index});
   }
 
   /// Whether the instruction is a contraction in tiles, or a nest whose only work is one.
@@ -236,7 +203,7 @@ class Launches {
       case Phase::rhs:
       case Phase::product:
       case Phase::epilogue:
-        product(b, item);
+        products_.emit(b, top_[item.at], item.phase);
         break;
       case Phase::parallel_updates:
         update_in_parallel(c, body, i, plan_.scatter(i));
@@ -337,128 +304,6 @@ class Launches {
         c.parallel(item.split.chunks, [&](Region& inside, Id chunk) { level(inside, 0, chunk); }));
   }
 
-  // The nest around a product, with the product alone, or with what computes a factor or what follows in its place.
-  void product(LaunchBuilder& b, const Item& item) {
-    InstructionCopier& c = b.copier;
-    const Instruction& outermost = top_[item.at];
-    Region& body = b.entry.kernel.body;
-    const auto nest = outermost.op == Op::contraction ? std::vector<const Instruction*>{} : nest_of(outermost);
-    const auto contraction = [&](Region& to, const Instruction& i, Id matrix) {
-      const OwnArrays own{b, i, outermost, nest, matrix};
-      to.instructions.push_back(item.phase == Phase::product    ? product_alone(own)
-                                : item.phase == Phase::epilogue ? epilogue(own)
-                                                                : computed_factor(own, item.phase));
-    };
-    if (nest.empty()) return contraction(body, outermost, kNone);
-    const std::function<void(Region&, size_t, Id)> level = [&](Region& to, size_t l, Id matrix) {
-      to.instructions.push_back(c.parallel(nest[l]->extent, [&](Region& inside, Id index) {
-        c.set(nest[l]->regions[0].parameters[0], index);
-        const Id number = matrix == kNone ? index : index_in_row(c, inside, matrix, nest[l]->extent, index);
-        for (const Instruction& i : nest[l]->regions[0].instructions) {
-          if (l + 1 < nest.size() && &i == nest[l + 1])
-            level(inside, l + 1, number);
-          else if (i.op == Op::contraction)
-            contraction(inside, i, number);
-          else
-            c.copy_into(inside, i);
-        }
-      }));
-    };
-    level(body, 0, kNone);
-  }
-
-  /// Arrays [iterations of the nest, rows, columns] in scratch: computed factors, and products.
-  struct OwnArrays {
-    LaunchBuilder& b;
-    const Instruction &contraction, &outermost;
-    const std::vector<const Instruction*>& nest;
-    Id matrix;  ///< number of the nest's iteration; kNone: it is the only one
-
-    std::pair<int64_t, int64_t> sides(Phase what) const {
-      const Instruction& i = contraction;
-      return {what == Phase::rhs ? i.extent : i.rows, what == Phase::lhs ? i.extent : i.columns};
-    }
-    Id index(Region& to, Phase what, Id row, Id column) const {
-      const auto [rows, columns] = sides(what);
-      const Id number = matrix == kNone ? row : index_in_row(b.copier, to, matrix, rows, row);
-      return index_in_row(b.copier, to, number, columns, column);
-    }
-  };
-
-  int32_t scratch_of(const OwnArrays& own, Phase what) {
-    const auto [found, fresh] = own_arrays_.try_emplace({&own.outermost, what}, 0);
-    if (fresh) {
-      const auto [rows, columns] = own.sides(what);
-      int64_t count = rows * columns;
-      for (const Instruction* l : own.nest) count *= l->extent;
-      const auto& regions = own.contraction.regions;
-      const Id value = what == Phase::product ? regions[2].parameters[2]
-                                              : regions[what == Phase::lhs ? 0 : 1].instructions.back().operands[0];
-      out_.scratch.push_back({k_.values[static_cast<size_t>(value)], Shape{count}});
-      found->second = static_cast<int32_t>(out_.scratch.size()) - 1;
-    }
-    return own.b.scratch_buffer(found->second);
-  }
-
-  /// The factor's elements, each computed once.
-  Instruction computed_factor(const OwnArrays& own, Phase what) {
-    InstructionCopier& c = own.b.copier;
-    const Region& factor = own.contraction.regions[what == Phase::lhs ? 0 : 1];
-    const auto [row_count, column_count] = own.sides(what);
-    return c.parallel(row_count, [&, columns = column_count](Region& rows, Id row) {
-      rows.instructions.push_back(c.parallel(columns, [&](Region& body, Id column) {
-        c.set(factor.parameters[0], row);
-        c.set(factor.parameters[1], column);
-        const Ids value = c.copy_body(body, factor);
-        c.store(body, scratch_of(own, what), own.index(body, what, row, column), value[0]);
-      }));
-    });
-  }
-
-  Instruction product_alone(const OwnArrays& own) {
-    InstructionCopier& c = own.b.copier;
-    const Stages::ProductSplit& split = *plan_.product_split(own.outermost);
-    const Instruction& i = own.contraction;
-    const auto parameters_of = [&](const Region& region) {
-      Region out;
-      for (const Id p : region.parameters) out.parameters.push_back(c.fresh(c.dtype(p)));
-      return out;
-    };
-    const auto stored_factor = [&](const Region& region, Phase what) {
-      Region out = parameters_of(region);
-      const Id at = own.index(out, what, out.parameters[0], out.parameters[1]);
-      InstructionCopier::yield(out, {c.load(out, scratch_of(own, what), at)});
-      return out;
-    };
-    Instruction out = i;
-    out.regions.clear();
-    out.regions.push_back(split.lhs ? stored_factor(i.regions[0], Phase::lhs) : c.copy(i.regions[0]));
-    out.regions.push_back(split.rhs ? stored_factor(i.regions[1], Phase::rhs) : c.copy(i.regions[1]));
-    if (split.epilogue) {
-      Region sums = parameters_of(i.regions[2]);
-      const Id at = own.index(sums, Phase::product, sums.parameters[0], sums.parameters[1]);
-      c.store(sums, scratch_of(own, Phase::product), at, sums.parameters[2]);
-      out.regions.push_back(std::move(sums));
-    } else {
-      out.regions.push_back(c.copy(i.regions[2]));
-    }
-    return out;
-  }
-
-  Instruction epilogue(const OwnArrays& own) {
-    InstructionCopier& c = own.b.copier;
-    const Region& region = own.contraction.regions[2];
-    return c.parallel(own.contraction.rows, [&](Region& rows, Id row) {
-      rows.instructions.push_back(c.parallel(own.contraction.columns, [&](Region& body, Id column) {
-        const Id at = own.index(body, Phase::product, row, column);
-        c.set(region.parameters[0], row);
-        c.set(region.parameters[1], column);
-        c.set(region.parameters[2], c.load(body, scratch_of(own, Phase::product), at));
-        c.copy_body(body, region);
-      }));
-    });
-  }
-
   /// Whether one of the sums depends on `i`, scalar code of the loop's body.
   static bool needed_by(const std::vector<const Instruction*>& sums, const Instruction& i, const Instruction& loop) {
     std::set<Id> wanted;
@@ -500,8 +345,8 @@ class Launches {
   int64_t rows_ = 1;
   std::map<Id, int32_t> scratch_;
   std::map<const Instruction*, std::vector<int32_t>> partials_;
-  std::map<std::pair<const Instruction*, Phase>, int32_t> own_arrays_;
   KernelLaunches out_;
+  ProductLaunches products_{k_, plan_, out_.scratch};
 };
 
 }  // namespace

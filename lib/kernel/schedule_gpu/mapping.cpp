@@ -45,7 +45,7 @@ constexpr int64_t kOfThread = 8;
 constexpr int64_t kOfThreadInRows = 32;
 /// Maximum threads of a group that runs cumulative loops, if there are enough groups: it has a barrier in each tile,
 /// where other groups of the multiprocessor fill the time.
-constexpr int32_t kOfScan = 256;
+constexpr int32_t kFewThreads = 256;
 /// Maximum thread groups of a grid; beyond, groups run several iterations.
 constexpr int64_t kMostGroups = int64_t{1} << 30;
 /// Bodies of up to this many instructions are unrolled.
@@ -350,7 +350,8 @@ class Mapper {
     if (!map_inner_loops(mutable_ref(nest.back()).regions[0])) return thread_per_iteration(nest);
     int32_t group =
         longest <= kOfThreadInRows * kWarp ? kWarp : std::max(threads_for(longest, kOfThreadInRows), 4 * kWarp);
-    if (contains(nest.back()->regions[0], is_cumulative)) group = std::min(group, kOfScan);
+    if (contains(nest.back()->regions[0], is_cumulative) || count * kFewThreads >= resident() / 2)
+      group = std::min(group, kFewThreads);
     while (count * group < resident() / 4 && group < kMaxBlockThreads && group * 4 < longest) group *= 2;
     const int32_t threads = group == kWarp ? 4 * kWarp : group;
     k_.launch = Launch{std::min(count, kMostGroups), group, threads};
