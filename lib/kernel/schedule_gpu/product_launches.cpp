@@ -24,7 +24,7 @@ struct ProductLaunches::Arrays {
   }
 };
 
-// The nest around a product, with the product alone, or with what computes a factor or what follows in its place.
+// The nest around a product, with the product alone, a loop that computes a factor, or one that does what follows it.
 void ProductLaunches::emit(LaunchBuilder& b, const Instruction& outermost, Phase phase) {
   InstructionCopier& c = b.copier;
   Region& body = b.entry.kernel.body;
