@@ -21,14 +21,16 @@ import time
 ROW = 1024
 CHECKED = 1 << 10
 # Of matrix products: tf32 and bf16 operands have 11 and 8 significant bits.
-TOLERANCES = {"matmul_tf32": 2e-2, "matmul_bf16": 0.3}
-INPUTS = {"triad": 2, "softmax": 1, "layernorm": 1, "matmul": 2, "matmul_tf32": 2, "matmul_bf16": 2, "small_kernels": 1}
+TOLERANCES = {"matmul_tf32": 2e-2, "matmul_bf16": 0.3, "dense_bf16": 0.3}
+INPUTS = {"triad": 2, "columns": 1, "variance": 1, "transpose": 1, "softmax": 1, "layernorm": 1, "cumsum": 1, "matmul": 2,
+          "matmul_tf32": 2, "matmul_bf16": 2, "dense_bf16": 2, "small_kernels": 1}
+ROWS = ("columns", "variance", "transpose", "softmax", "layernorm")
 
 
 def shape_of(case, n):
-    if case.startswith("matmul"):
+    if case.startswith(("matmul", "dense")):
         return (int(n**0.5),) * 2
-    return (max(n // ROW, 1), ROW) if case in ("softmax", "layernorm") else (n,)
+    return (max(n // ROW, 1), ROW) if case in ROWS else (n,)
 
 
 def small_kernels(x):
@@ -46,6 +48,12 @@ def in_numpy(np, case, inputs):
     x = inputs[0].astype(np.float64)
     if case.startswith("matmul"):
         return x @ inputs[1]
+    if case == "dense_bf16":
+        return np.maximum(x @ inputs[1] + inputs[1][0], 0)
+    plain = {"columns": lambda: x.sum(0), "variance": lambda: x.var(0), "transpose": lambda: 2 * x.T + 1,
+             "cumsum": lambda: x.cumsum(0)}
+    if case in plain:
+        return plain[case]()
     if case == "softmax":
         e = np.exp(x - x.max(1, keepdims=True))
         return e / e.sum(1, keepdims=True)
@@ -71,10 +79,13 @@ class Torch:
         torch.backends.cuda.matmul.allow_tf32 = case == "matmul_tf32"
         return {"triad": lambda x, y: 2.5 * x + y, "softmax": lambda x: torch.softmax(x, 1),
                 "layernorm": lambda x: torch.nn.functional.layer_norm(x, (ROW,)),
+                "columns": lambda x: x.sum(0), "variance": lambda x: x.var(0, correction=0),
+                "transpose": lambda x: (2 * x.T + 1).contiguous(), "cumsum": lambda x: torch.cumsum(x, 0),
+                "dense_bf16": lambda x, y: torch.relu(x @ y + y[0]),
                 "small_kernels": small_kernels}.get(case, torch.matmul)
 
     def to_device(self, case, inputs):
-        kind = self.torch.bfloat16 if case == "matmul_bf16" else self.torch.float32
+        kind = self.torch.bfloat16 if case.endswith("bf16") else self.torch.float32
         return [self.torch.from_numpy(x).to("cuda", kind) for x in inputs]
 
     def fetch(self, result):
@@ -120,7 +131,7 @@ class Jax:
 
     def to_device(self, case, inputs):
         jnp = self.jax.numpy
-        return [jnp.asarray(x, jnp.bfloat16 if case == "matmul_bf16" else jnp.float32) for x in inputs]
+        return [jnp.asarray(x, jnp.bfloat16 if case.endswith("bf16") else jnp.float32) for x in inputs]
 
     def fetch(self, result):
         import numpy
@@ -130,7 +141,9 @@ class Jax:
         jax, jnp = self.jax, self.jax.numpy
         precision = {"matmul": "float32", "matmul_tf32": "tensorfloat32"}.get(case, "default")
         f = {"triad": lambda x, y: 2.5 * x + y, "softmax": lambda x: jax.nn.softmax(x, 1),
-             "layernorm": lambda x: normalized(x, jnp.sqrt), "small_kernels": small_kernels}.get(case, jnp.matmul)
+             "layernorm": lambda x: normalized(x, jnp.sqrt), "small_kernels": small_kernels,
+             "columns": lambda x: x.sum(0), "variance": lambda x: x.var(0), "transpose": lambda x: 2 * x.T + 1,
+             "cumsum": jnp.cumsum, "dense_bf16": lambda x, y: jax.nn.relu(x @ y + y[0])}.get(case, jnp.matmul)
 
         def traced(*inputs):
             with jax.default_matmul_precision(precision):
@@ -168,7 +181,9 @@ class Cupy:
             e = cupy.exp(x - x.max(1, keepdims=True))
             return e / e.sum(1, keepdims=True)
         known = {"triad": fused, "softmax": softmax, "layernorm": lambda x: normalized(x, cupy.sqrt),
-                 "small_kernels": small_kernels, "matmul": cupy.matmul}
+                 "small_kernels": small_kernels, "matmul": cupy.matmul, "columns": lambda x: x.sum(0),
+                 "variance": lambda x: x.var(0), "transpose": lambda x: cupy.ascontiguousarray(2 * x.T + 1),
+                 "cumsum": cupy.cumsum}
         if case in known:
             yield "CuPy", lambda inputs: lambda: known[case](*inputs)
 

@@ -49,6 +49,11 @@ std::vector<DeviceCase> make_cases() {
                  [](int64_t n) { return traced([](auto x) { return sum(x); }, flat(n)); }, each(4), each(1)});
   all.push_back({"columns", "sums along columns of rows of 1024",
                  [](int64_t n) { return traced([](auto x) { return sum(x, {0}); }, rows(n)); }, each(4), each(1)});
+  all.push_back({"variance", "variances of columns of rows of 1024",
+                 [](int64_t n) { return traced([](auto x) { return var(x, {0}); }, rows(n)); }, each(4), each(4)});
+  all.push_back({"transpose", "2 x + 1, transposed, of rows of 1024",
+                 [](int64_t n) { return traced([](auto x) { return 2.0f * x.T() + 1.0f; }, rows(n)); }, each(8),
+                 each(2)});
   all.push_back({"softmax", "softmax of rows of 1024",
                  [](int64_t n) { return traced([](auto x) { return softmax(x, 1); }, rows(n)); }, each(8), each(15)});
   all.push_back({"layernorm", "layer_norm of rows of 1024",
@@ -74,6 +79,13 @@ std::vector<DeviceCase> make_cases() {
   matmuls("matmul_tf32", "products of square matrices of f32, with fast_math", float{}, 4);
   all.back().fast_math = all.back().matrix_units = true;
   matmuls("matmul_bf16", "products of square matrices of bf16", bfloat16{}, 2);
+  all.back().matrix_units = true;
+  all.push_back({"dense_bf16", "relu(x w + b) of square matrices of bf16",
+                 [](int64_t n) {
+                   const auto square = spec<bfloat16>({side(n), side(n)});
+                   return traced([](auto x, auto w) { return relu(matmul(x, w) + w.at(0)); }, square, square);
+                 },
+                 product(2), product_flops});
   all.back().matrix_units = true;
   all.push_back({"small_kernels", "80 reductions, each depending on the previous one",
                  [](int64_t n) {
