@@ -70,10 +70,8 @@ Reg ScalarInstructions::scalar(const Instruction& i) {
   bool vector = false;
   for (const Id o : i.operands) vector |= !k_.get(o).uniform();
   Values v;
-  for (const Id o : i.operands) {
-    const bool condition = op == ScalarOp::select && v.empty() && k_.get(o).uniform();
-    v.push_back(k_.as_value(k_.get(o), vector && !condition));
-  }
+  // A uniform condition of a select of vectors is a mask too: LLVM makes a branch of a scalar condition.
+  for (const Id o : i.operands) v.push_back(k_.as_value(k_.get(o), vector));
   return k_.of(emit(i, op, d, v));
 }
 
@@ -157,8 +155,7 @@ Reg ScalarInstructions::half_op(ScalarOp op, const Instruction& i) {
   Values v;
   for (const Id o : i.operands) {
     const Reg r = is_half(k_.dtype(o)) && !keep_bits ? k_.widened(k_.get(o), d) : k_.get(o);
-    const bool condition = op == ScalarOp::select && v.empty() && r.uniform();
-    v.push_back(k_.as_value(r, vector && !condition));
+    v.push_back(k_.as_value(r, vector));
   }
   Reg out = k_.of(emit(i, op, keep_bits ? DType::u16 : DType::f32, v));
   if (primitives::is_comparison(op) || keep_bits) return out;

@@ -11,6 +11,7 @@
 #include "codegen/jit/optimization_level.h"
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/contract_products.h"
+#include "codegen/llvm/function_attributes.h"
 #include "codegen/llvm/masks.h"
 #include "codegen/llvm/rounding_fences.h"
 #include "codegen/scalar/math_functions.h"
@@ -86,6 +87,7 @@ void Backend::optimize(llvm::Module& module) {
 
 Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::CodeGenOptLevel level) {
   if (type == llvm::CodeGenFileType::ObjectFile) inline_small_kernel(module);
+  align_frames(module, info_);
   machine_->setOptLevel(level);
   const bool is_object = type == llvm::CodeGenFileType::ObjectFile;
   std::unique_ptr<MachinePasses>& kept = objects_[static_cast<size_t>(level)];

@@ -115,6 +115,36 @@ TEST(Assembly, SharedProductsAreFusedIntoEachSum) {
   EXPECT_THAT(codegen::assembly(two_sums_of_a_product(), cpu("x86-64-v2")), HasSubstr("mulps"));
 }
 
+// A condition that a loop does not change is a mask of the loop, not a branch in it.
+TEST(Assembly, UniformConditionsAreMasks) {
+  KernelBuilder k("chosen");
+  const int32_t in = k.input(DType::f32, 4096), flag = k.input(DType::bool_, 1), out = k.output(DType::f32, 4096);
+  const Id chosen = k.load(flag, k.index(0));
+  k.parallel(4096, true, [&](Id i) {
+    k.store(out, i, k.op("select", {chosen, k.op("sub", {k.load(in, i), k.constant(1.0f)}), k.constant(0.0f)}));
+  });
+  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v4")),
+              ContainsRegex("v(add|sub)ps[^\n]*%zmm[0-9]+ \\{%k[1-7]\\} \\{z\\}"));
+  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v3")), ContainsRegex("v(pand|andps|blendvps)[^\n]*%ymm"));
+}
+
+// Spilled vectors lie on lines of the cache of their own: the frame is aligned as the vectors are. Scalar code and
+// vectors of 16 bytes need no more than what every caller aligns.
+TEST(Assembly, FramesOfWideVectorsAreAligned) {
+  KernelBuilder k("spills");
+  const int32_t in = k.input(DType::f32, 4096), out = k.output(DType::f32, 4096);
+  k.parallel(4096, true, [&](Id i) {
+    Ids values{k.load(in, i)};
+    for (int n = 1; n < 40; ++n) values.push_back(k.op("sqrt", {k.add(values.back(), k.constant(float(n)))}));
+    Id total = values[0];
+    for (const Id v : values) total = k.op("sub", {v, total});
+    k.store(out, i, total);
+  });
+  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v4")), HasSubstr("andq\t$-64, %rsp"));
+  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v3")), HasSubstr("andq\t$-32, %rsp"));
+  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v2")), Not(ContainsRegex("andq\t[^\n]*%rsp")));
+}
+
 // A while loop has several vectors in flight, each with a separate mask register.
 TEST(Assembly, MasksOfVectorsInFlightAreSeparate) {
   KernelBuilder k("steps");
