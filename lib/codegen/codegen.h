@@ -1,5 +1,5 @@
 #pragma once
-// Compiles programs to native code. Independent of LLVM.
+// Native code: how it is made (native_build.h makes it), what it calls, what it is. Independent of LLVM.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -68,12 +68,12 @@ struct CodegenOptions {
   bool quick = false;
   /// `quick` for a program that takes long to optimize: see CompiledProgram::is_quick.
   bool quick_if_large = false;
-  /// Functions of lib/math are only declared, and `compile` links those that the process shares. Otherwise the module
+  /// What is made: code in this process, or one file.
+  enum class Form : uint8_t { process, object, assembly } form = Form::process;
+  /// Functions of lib/math are only declared: code in the process calls those that it shares. Otherwise the module
   /// defines them.
-  bool shares_functions = false;
-  /// The pass of kernel/schedule_cpu after which the program was printed and read back; empty: it has no schedule.
-  std::string scheduled_after = {};
-  std::string entry_name;  ///< of the entry in texts and objects; empty: `calque_entry`, as `compile` requires
+  bool shares_functions() const { return form == Form::process && !sanitize; }
+  std::string entry_name;  ///< of the entry in files; empty: `calque_entry`, as code in the process requires
   /// Compiles the modules of a large program in parallel; null: sequentially. The code is the same.
   decltype(RuntimeTable::parallel_for) parallel_for = nullptr;
   /// Called between the modules of a program that are compiled sequentially: at these points the thread holds no lock
@@ -86,7 +86,7 @@ struct CodegenOptions {
   PassLog* log = nullptr;
   /// May be null.
   CodegenWatch* watch = nullptr;
-  /// Where `compile` puts a copy of the code before linking; may be null.
+  /// Where a copy of the code is put before it is linked; may be null.
   CodeImage* image = nullptr;
 };
 
@@ -119,22 +119,9 @@ class CompiledProgram {
 /// What the schedule of code for these options depends on.
 kernel::TargetLimits target_limits(const CodegenOptions& options);
 
-/// The passes of code generation, in order, from a program without a schedule for a target. Times are summed over
-/// modules compiled in parallel.
-std::span<const PassInfo> codegen_passes();
-/// The pass that makes an object: it runs once for each module.
-inline constexpr std::string_view kMachineCodePass = "machine-code";
-
-/// Compiles for this process. Thread-safe. Throws CompileError.
-std::shared_ptr<const CompiledProgram> compile(const kernel::Program& program, const CodegenOptions& options);
-/// Links code that `compile` made for the same options on the same processor. Initializes no code generator.
+/// Links code that was made for the same options on the same processor. Initializes no code generator.
 /// Thread-safe. Throws CompileError.
 std::shared_ptr<const CompiledProgram> link(const CodeImage& image, const CodegenOptions& options);
-/// The texts that `lower` prints: optimised LLVM IR, and assembly of the target.
-std::string llvm_ir(const kernel::Program& program, const CodegenOptions& options);
-std::string assembly(const kernel::Program& program, const CodegenOptions& options);
-/// An object file's bytes.
-std::string object(const kernel::Program& program, const CodegenOptions& options);
 /// False once the process is exiting and LLVM's static objects are being destroyed: nothing can be compiled then.
 bool can_compile();
 /// In the child of a fork: threads that were compiling do not exist there, so the child's exit does not wait for them.

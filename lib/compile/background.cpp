@@ -16,6 +16,7 @@
 #include "calque/ir/errors.h"
 #include "calque/tier.h"
 
+#include "compile/passes.h"
 #include "compile/quiet_thread.h"
 #include "compile/stored_code.h"
 #include "compile/watchdog.h"
@@ -29,7 +30,7 @@ namespace {
 
 struct Pending {
   std::weak_ptr<const Executable> executable;
-  std::shared_ptr<const kernel::Program> program;
+  std::shared_ptr<kernel::Program> program;
   codegen::CodegenOptions options;
   std::string stored_key, title;
   size_t equations = 0;
@@ -43,11 +44,14 @@ void optimize(const Pending& pending) {
   report.compiled = true;
   report.equations = pending.equations;
   report.kernels = pending.program->kernels.size();
-  codegen::CodegenOptions options = pending.options;
-  options.log = &report.passes;
   codegen::CodeImage image;
-  if (!pending.stored_key.empty()) options.image = &image;
-  const auto code = codegen::compile(*pending.program, options);
+  Compilation compilation(Device::Kind::cpu, {}, &report.passes);
+  compilation.native = pending.options;
+  compilation.native.log = &report.passes;
+  if (!pending.stored_key.empty()) compilation.native.image = &image;
+  compilation.program = pending.program;
+  run_passes(compilation, kernel::cpu_passes().back().info.name);
+  const auto code = compilation.native_code->linked();
   const auto executable = pending.executable.lock();
   if (!executable) return;
   executable->optimized = code;
@@ -198,7 +202,7 @@ class BackgroundCompiler {
 
 bool can_optimize_later() { return codegen::can_compile() && !BackgroundCompiler::instance().is_full(); }
 
-void optimize_later(const std::shared_ptr<const Executable>& executable, std::shared_ptr<const kernel::Program> program,
+void optimize_later(const std::shared_ptr<const Executable>& executable, std::shared_ptr<kernel::Program> program,
                     codegen::CodegenOptions options, std::string stored_key, std::string title, size_t equations) {
   options.quick = options.quick_if_large = false;
   options.parallel_for = nullptr;

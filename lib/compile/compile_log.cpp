@@ -40,13 +40,11 @@ void log_compilation(const std::string& title, const CompileReport& r) {
 
 namespace {
 
-/// The entries with text in the order of the pipeline: a pass that does not run over every kernel may first run late.
-std::vector<const PassLog::Entry*> in_pipeline_order(Device::Kind kind, const PassLog& passes) {
-  std::vector<const PassLog::Entry*> ordered;
-  for (const PassInfo& pass : pipeline_passes(kind))
-    for (const PassLog::Entry& entry : passes.entries())
-      if (entry.name == pass.name && !entry.text.empty()) ordered.push_back(&entry);
-  return ordered;
+std::vector<const PassLog::Entry*> with_text(const PassLog& passes) {
+  std::vector<const PassLog::Entry*> entries;
+  for (const PassLog::Entry& entry : passes.entries())
+    if (!entry.text.empty()) entries.push_back(&entry);
+  return entries;
 }
 
 /// How a comment begins in a graph or kernel, in LLVM IR, in assembly.
@@ -55,14 +53,14 @@ std::string_view comment_of(std::string_view text) {
   return text.starts_with("\t.") ? "# " : "// ";
 }
 
-void write_passes(const std::string& title, Device::Kind kind, const PassLog& passes) {
+void write_passes(const std::string& title, const PassLog& passes) {
   static std::atomic<int> files{0};
   static std::atomic<bool> failed{false};
   const std::filesystem::path folder = environment().dump;
   if (folder.empty() || failed) return;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  const auto entries = in_pipeline_order(kind, passes);
+  const auto entries = with_text(passes);
   int number = files.fetch_add(static_cast<int>(entries.size()));  // consecutive, whatever else is being compiled
   for (const PassLog::Entry* pass : entries) {
     std::ofstream out(folder / fmt::format("{:02}-{}.txt", ++number, pass->name));
@@ -75,9 +73,9 @@ void write_passes(const std::string& title, Device::Kind kind, const PassLog& pa
 
 }  // namespace
 
-void dump_passes(const std::string& title, Device::Kind kind, const PassLog& passes) noexcept {
+void dump_passes(const std::string& title, const PassLog& passes) noexcept {
   try {
-    write_passes(title, kind, passes);
+    write_passes(title, passes);
   } catch (const std::exception& e) {
     library_log().warn("CALQUE_DUMP: {}", e.what());
   }

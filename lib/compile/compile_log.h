@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 
-#include "calque/device.h"
 #include "calque/ir/graph.h"
 
 #include "ir/pass_log.h"
@@ -31,14 +30,14 @@ struct CompileReport {
 /// The title of the report, else the graph's name, else "graph".
 std::string title_of(const CompileReport& report, const Graph& graph);
 
-/// The pass that records a graph.
+/// The first pass. The caller, which traced the graph, records it in the log.
 inline constexpr PassInfo kTracePass = {"trace", "records a graph by running the function on tracers"};
 
 /// Writes the line if it is requested and something was compiled.
 void log_compilation(const std::string& title, const CompileReport& report);
-/// Writes the texts that the log keeps to files NN-PASS.txt in the folder that CALQUE_DUMP names, in the order of the
-/// pipeline for devices of the kind; numbers go on from one compilation of the process to the next. A folder that
-/// cannot be written to is reported once.
-void dump_passes(const std::string& title, Device::Kind kind, const PassLog& passes) noexcept;
+/// Writes the texts that the log keeps to files NN-PASS.txt in the folder that CALQUE_DUMP names, in the order in which
+/// the passes ran; numbers go on from one compilation of the process to the next. A folder that cannot be written to is
+/// reported once.
+void dump_passes(const std::string& title, const PassLog& passes) noexcept;
 
 }  // namespace calque::runtime

@@ -3,7 +3,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "compile/executable.h"
 
@@ -12,20 +11,9 @@ namespace calque::runtime {
 class Compiler {
  public:
   virtual ~Compiler() = default;
-  /// The passes from a traced graph to code, in the order in which they first run.
-  virtual std::vector<PassInfo> passes() const = 0;
-
-  // ---- the stages
-  virtual Graph simplify(const Graph& graph, const CompileOptions& options, PassLog* log = nullptr) const = 0;
-  /// `strides`: the layouts of the inputs, for devices whose inputs may have others than row-major ones.
-  virtual kernel::Program plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
-                               PassLog* log = nullptr) const = 0;
-  virtual std::string llvm_ir(const kernel::Program& program, const CompileOptions& options) const = 0;
-  /// Assembly or PTX.
-  virtual std::string assembly(const kernel::Program& program, const CompileOptions& options) const = 0;
-
-  /// All of them. A graph that the device cannot run is compiled for the host, or for the reference evaluator, and the
-  /// log says so. `stored_key`: where to store code on disk (compile/stored_code.h), or empty. Throws CompileError.
+  /// Runs the passes of the device (compile/passes.h). A graph that the device cannot run is compiled for the host, or
+  /// for the reference evaluator, and the log says so. `stored_key`: where to store code on disk
+  /// (compile/stored_code.h), or empty. Throws CompileError.
   virtual std::shared_ptr<const Executable> compile(const Graph& graph, std::span<const Strides> strides,
                                                     const CompileOptions& options, const std::string& stored_key,
                                                     CompileReport& report) const = 0;

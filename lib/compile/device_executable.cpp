@@ -6,15 +6,12 @@
 #include "calque/ir/errors.h"
 
 #include "compile/compiler.h"
+#include "compile/passes.h"
 #include "compile/stored_code.h"
-#include "compile/watchdog.h"
 #include "ir/fork.h"
 #include "ir/log.h"
-#include "ir/stopwatch.h"
-#include "kernel/lower/build.h"
 #include "runtime/device/device_memory.h"
 #include "runtime/device/step_runner.h"
-#include "transform/simplify/simplify.h"
 
 namespace calque::runtime {
 namespace {
@@ -23,9 +20,6 @@ namespace {
 constexpr size_t kLongestChain = 4096;
 // Launching fewer commands one by one is about as fast.
 constexpr size_t kShortestChain = 3;
-// The minimum alignment of device allocations.
-constexpr int64_t kDeviceAlignment = 64;
-
 class GpuProgram final : public DeviceProgram {
  public:
   GpuProgram(KernelDevice& api, kernel::Program program, std::shared_ptr<const LoadedProgram> code)
@@ -84,78 +78,17 @@ std::string lines_of(const Graph& graph) {
 
 }  // namespace
 
-Graph simplified_for_device(const Graph& graph, const CompileOptions& options, PassLog* log) {
-  const math::MathForms forms{.fused = true, .estimates = false, .fast_math = options.fast_math && !options.strict};
-  return transform::simplify(graph, transform::InlineScope::all, forms, log);
-}
-
-kernel::Program plan_for_device(const Graph& simplified, const CompileOptions& options, PassLog* log) {
-  return kernel::schedule_for_gpu(kernel::build_program(simplified, device_build_options(options, log)),
-                                  gpu_limits(options), log);
-}
-
-kernel::GpuLimits gpu_limits(const CompileOptions& options) {
-  kernel::GpuLimits limits = device_api(options.device).limits();
-  limits.fast_math = options.fast_math;
-  limits.deterministic = options.deterministic || options.strict;
-  if (options.strict) limits.has_library = nullptr;
-  return limits;
-}
-
-kernel::BuildOptions device_build_options(const CompileOptions& options, PassLog* log) {
-  kernel::BuildOptions build;
-  build.alignment = kDeviceAlignment;
-  build.donates_across_dtypes = false;
-  build.donated = options.donated;
-  build.most_buffers = codegen::most_buffers(device_code_options(options));
-  build.log = log;
-  return build;
-}
-
-codegen::DeviceOptions device_code_options(const CompileOptions& options) {
-  const DeviceApi& api = device_api(options.device);
-  codegen::DeviceOptions code{.strict = options.strict,
-                              .fast_math = options.fast_math,
-                              .flush_subnormals = options.flush_subnormals || options.fast_math};
-  code.arch = api.arch();
-  code.newest_ptx = api.newest_ptx();
-  code.watch = compile_watchdog();
-  return code;
-}
-
 std::string ptx_of(const Graph& graph, CompileOptions options) {
   if (has_host_memory(options.device) && gpu_available()) options.device = gpu();
-  return codegen::compile_ptx(plan_for_device(simplified_for_device(graph, options), options),
-                              device_code_options(options))
-      .ptx;
+  Compilation c(Device::Kind::gpu, options);
+  c.graph = graph;
+  return make_assembly(c, kTracePass.name);
 }
 
 namespace {
 
 class KernelDeviceCompiler final : public Compiler {
  public:
-  std::vector<PassInfo> passes() const override {
-    std::vector<PassInfo> passes = {kTracePass};
-    const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
-    add(transform::simplify_passes());
-    add(kernel::build_passes(kernel::ParallelLoops::none));
-    for (const kernel::GpuPass& pass : kernel::gpu_passes()) passes.push_back(pass.info);
-    add(codegen::device_passes());
-    return passes;
-  }
-  Graph simplify(const Graph& graph, const CompileOptions& options, PassLog* log) const override {
-    return simplified_for_device(graph, options, log);
-  }
-  kernel::Program plan(const Graph& simplified, std::span<const Strides>, const CompileOptions& options,
-                       PassLog* log) const override {
-    return plan_for_device(simplified, options, log);
-  }
-  std::string llvm_ir(const kernel::Program& program, const CompileOptions& options) const override {
-    return codegen::device_llvm_ir(program, device_code_options(options));
-  }
-  std::string assembly(const kernel::Program& program, const CompileOptions& options) const override {
-    return codegen::compile_ptx(program, device_code_options(options)).ptx;
-  }
   std::shared_ptr<const Executable> compile(const Graph& graph, std::span<const Strides> strides,
                                             const CompileOptions& options, const std::string& stored_key,
                                             CompileReport& report) const override;
@@ -210,13 +143,13 @@ std::shared_ptr<const Executable> KernelDeviceCompiler::compile(const Graph& gra
     }
     return make_host_executable(graph, options);
   }
-  const Graph simplified = simplified_for_device(graph, options, &report.passes);
-  kernel::Program program = plan_for_device(simplified, options, &report.passes);
+  Compilation c(graph, {}, options, &report.passes);
+  run_passes(c, kTracePass.name);
+  kernel::Program& program = *c.program;
   report.kernels = program.kernels.size();
-  codegen::DeviceOptions code = device_code_options(options);
-  code.log = &report.passes;
-  codegen::DeviceImage image = api.generate(program, code, !stored_key.empty());
-  auto loaded = load_generated(api, program, code, image, lines_of(graph));
+  codegen::DeviceImage image = std::move(c.device_code->image());
+  api.complete(image, program, c.device, !stored_key.empty());
+  auto loaded = load_generated(api, program, c.device, image, lines_of(graph));
   store_executable(stored_key, program, image);
   return make_device_executable(api, graph, std::move(program), std::move(loaded));
 }

@@ -11,7 +11,7 @@
 
 #include "compile/compiler.h"
 #include "compile/constants.h"
-#include "compile/pipeline.h"
+#include "compile/native_executable.h"
 #include "compile/stored_code.h"
 #include "ir/floating_point_mode.h"
 #include "ir/fork.h"
@@ -78,10 +78,10 @@ std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strid
   try {
     executable = compile_graph(graph, strides, options, stored_key, report);
   } catch (...) {  // the passes before the one that failed say why
-    dump_passes(title, options.device.kind, report.passes);
+    dump_passes(title, report.passes);
     throw;
   }
-  dump_passes(title, options.device.kind, report.passes);
+  dump_passes(title, report.passes);
   return executable;
 }
 

@@ -12,41 +12,15 @@
 #include <vector>
 
 #include "calque/ir/graph.h"
-#include "calque/tier.h"
 
 #include "codegen/codegen.h"
 #include "compile/compile_log.h"
+#include "compile/compile_options.h"
 #include "kernel/ir/program.h"
 #include "kernel/schedule/threads.h"
 #include "reference/evaluate.h"
 
 namespace calque::runtime {
-
-/// The options that affect the code generated for a graph.
-struct CompileOptions {
-  bool strict = false;
-  bool fast_math = false;
-  /// Run on the reference evaluator.
-  bool reference = false;
-  /// By input: whether the call donates its memory. Missing entries: no.
-  std::vector<bool> donated = {};
-  /// Number of leading inputs that a scalar entry takes by value; negative: no scalar entry.
-  int scalar_arguments = -1;
-  /// On a GPU: floats are never combined in an order that varies between runs. (On the CPU they never are.)
-  bool deterministic = false;
-  /// Subnormal operands and results of arithmetic are flushed to zero; fast_math implies this.
-  bool flush_subnormals = false;
-  /// How much is optimized before the first call runs.
-  calque::tier tier = calque::tier::automatic;
-  /// Where the code runs. Inputs of devices other than the CPU are row-major.
-  Device device = {};
-  /// Whether the tier is of consequence: code for GPUs and scalar entries is optimized at once.
-  bool compiles_tiers() const { return device.kind == Device::Kind::cpu && scalar_arguments < 0; }
-  friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
-};
-
-/// The layout of an input: its strides in elements.
-using Strides = Shape::Dims;
 
 /// Everything that the code of an executable depends on.
 struct ExecutableKey {
@@ -103,15 +77,8 @@ struct Context {
   std::exception_ptr exception;
 };
 
-/// The stages between a traced graph and native code for the host; compile/compiler.h has those of every device.
-Graph simplified_graph(const Graph& graph, const CompileOptions& options, PassLog* log = nullptr);
-kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
-                           PassLog* log = nullptr);
-/// The passes from a traced graph to code for devices of the kind, in the order in which they first run.
-std::vector<PassInfo> pipeline_passes(Device::Kind kind);
 /// Kernels, missed fusions with reasons, bytes and operations, as text.
 std::string explain_plan(const kernel::Program& program);
-codegen::CodegenOptions codegen_options(const CompileOptions& options);
 /// The reason why the graph cannot become native code yet (complex numbers), or nothing.
 std::optional<std::string> needs_reference(const Graph& graph);
 

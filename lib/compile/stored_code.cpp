@@ -7,8 +7,9 @@
 
 #include "calque/ir/errors.h"
 
+#include "compile/compilation.h"
 #include "compile/device_executable.h"
-#include "compile/pipeline.h"
+#include "compile/native_executable.h"
 #include "compile/source_hash.h"
 #include "compile/stored_format.h"
 #include "ir/log.h"

@@ -86,11 +86,4 @@ struct PlanPasses {
 
 std::span<const PlanPass> plan_passes() { return PlanPasses::kList; }
 
-PlannedGraph plan_graph(const Graph& graph, size_t most_buffers, PassLog* log) {
-  PlannedGraph planned(graph, most_buffers);
-  for (const PlanPass& pass : plan_passes())
-    run_logged(log, pass.info.name, PassLog::Over::whole, planned, [&] { pass.run(planned); });
-  return planned;
-}
-
 }  // namespace calque::plan

@@ -108,7 +108,5 @@ struct PlanPass {
 };
 /// In order.
 std::span<const PlanPass> plan_passes();
-/// Runs all of them.
-PlannedGraph plan_graph(const Graph& graph, size_t most_buffers = kMostBuffers, PassLog* log = nullptr);
 
 }  // namespace calque::plan

@@ -12,6 +12,7 @@
 #include "support/random/random.h"
 #include "support/sanitizers.h"
 #include "support/simulated.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -77,7 +78,7 @@ size_t count(const std::string& text, const std::string& word) {
 std::string ptx_of(const Graph& g) {
   codegen::DeviceOptions options;
   options.arch = "sm_90a";
-  return codegen::compile_ptx(program_for_gpu(g, {}), options).ptx;
+  return test::stages::ptx(program_for_gpu(g, {}), options);
 }
 
 // A warp has a row of 1024 elements: eight vectors of 4 for each thread.

@@ -11,6 +11,7 @@
 #include "support/ptxas.h"
 #include "support/sanitizers.h"
 #include "support/simulated.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -86,7 +87,7 @@ TEST(AssembledOp, IsAccepted) {
       part.kernels.push_back(all.kernels[i]);
     codegen::DeviceOptions options;
     options.arch = first / kInModule % 2 == 0 ? "sm_80" : "sm_90a";
-    const Assembled assembled = assemble(codegen::compile_ptx(part, options).ptx, options.arch);
+    const Assembled assembled = assemble(test::stages::ptx(part, options), options.arch);
     ASSERT_TRUE(assembled.accepted) << assembled.messages;
     EXPECT_EQ(assembled.kernels.size(), part.kernels.size());
     // No local arrays; the assembler occasionally spills one register although others are free.

@@ -7,6 +7,7 @@
 #include "support/random/random_graph.h"
 #include "support/sanitizers.h"
 #include "support/simulated.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -64,7 +65,7 @@ TEST(AssembledGraphs, AreAccepted) {
     const Graph g = random_graph(seed, exact_options());
     codegen::DeviceOptions options;
     options.arch = arch;
-    const std::string ptx = codegen::compile_ptx(program_for_gpu(g, tiny_limits()), options).ptx;
+    const std::string ptx = test::stages::ptx(program_for_gpu(g, tiny_limits()), options);
     const Assembled assembled = assemble(ptx, arch);
     EXPECT_TRUE(assembled.accepted) << "seed " << seed << "\n" << assembled.messages << print(g);
   }

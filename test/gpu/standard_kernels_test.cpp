@@ -9,6 +9,7 @@
 
 #include "support/ptxas.h"
 #include "support/simulated.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -95,7 +96,7 @@ void check(const std::string& arch, int which) {
   for (const Case& c : cases()) {
     codegen::DeviceOptions options;
     options.arch = arch;
-    const Assembled assembled = assemble(codegen::compile_ptx(program_for_gpu(c.graph, {}), options).ptx, arch);
+    const Assembled assembled = assemble(test::stages::ptx(program_for_gpu(c.graph, {}), options), arch);
     EXPECT_TRUE(assembled.accepted) << c.name << '\n' << assembled.messages;
     int registers = 0;
     for (const AssembledKernel& kernel : assembled.kernels) {
@@ -117,7 +118,7 @@ TEST(StandardKernels, OfManyArraysNeedNoNewPtx) {
   const std::vector<F> arrays(700, F::ones({33}));
   const kernel::Program program = program_for_gpu(f.trace(arrays), {});
   for (const kernel::Kernel& kernel : program.kernels) EXPECT_LE(kernel.buffers.size(), 544);
-  const std::string ptx = codegen::compile_ptx(program, {.newest_ptx = 78}).ptx;
+  const std::string ptx = test::stages::ptx(program, {.newest_ptx = 78});
   if (find_ptxas()) {
     EXPECT_TRUE(assemble(ptx, "sm_80").accepted);
   }
@@ -133,7 +134,7 @@ TEST(StandardKernels, CallFunctionsForRareArguments) {
       for (int i = 0; i < sines; ++i) y = sin(y);
       return y;
     });
-    return codegen::compile_ptx(program_for_gpu(f.trace(spec<float>({1 << 20})), {}), {}).ptx;
+    return test::stages::ptx(program_for_gpu(f.trace(spec<float>({1 << 20})), {}), {});
   };
   const std::string ptx = ptx_of(3);
   EXPECT_THAT(ptx, testing::ContainsRegex("\\.func [^\n]*calque_\\$_sin_\\$_f32_\\$_general"));
@@ -151,7 +152,7 @@ TEST(StandardKernels, CumulativeSumsAccessVectors) {
     return n;
   };
   const auto ptx_of = [](const auto& x) {
-    return codegen::compile_ptx(program_for_gpu(jit([](auto a) { return cumsum(a, 1); }).trace(x), {}), {}).ptx;
+    return test::stages::ptx(program_for_gpu(jit([](auto a) { return cumsum(a, 1); }).trace(x), {}), {});
   };
   const std::string floats = ptx_of(spec<float>({8192, 8192}));
   EXPECT_EQ(count(floats, "ld.global.nc.v4"), 4) << floats;

@@ -18,6 +18,7 @@
 #include "support/random/random_graph.h"
 #include "support/sanitizers.h"
 #include "support/simulated.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -241,7 +242,7 @@ TEST(ThreadTiles, OfRandomPermutations) {
 
 // Loads along the other loop and stores along the innermost one are vectors.
 TEST(ThreadTiles, AccessVectorsAlongBothLoops) {
-  const auto ptx_of = [](const Graph& g) { return codegen::compile_ptx(program_for_gpu(g, {}), {}).ptx; };
+  const auto ptx_of = [](const Graph& g) { return test::stages::ptx(program_for_gpu(g, {}), {}); };
   const auto count = [](const std::string& text, const std::string& word) {
     int n = 0;
     for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
@@ -262,12 +263,12 @@ TEST(ThreadTiles, OfMoreThan32BitsOfElements) {
   const Graph g = plus_transposed<int8_t>(65537, 65536);
   const kernel::Program program = program_for_gpu(g, {});
   EXPECT_THAT(text_of(program), HasSubstr("thread_tile"));
-  const std::string ptx = codegen::compile_ptx(program, {}).ptx;
+  const std::string ptx = test::stages::ptx(program, {});
   EXPECT_EQ(ptxas_complaint(ptx, "sm_80"), "");
   // As many blocks as a grid is given run several rectangles each.
   const Graph huge = plus_transposed<int8_t>(int64_t{1} << 20, int64_t{1} << 20);
   EXPECT_THAT(plan(huge, {}), ContainsRegex("launch 1073741824 groups of 1 threads, 256 threads per block"));
-  EXPECT_EQ(ptxas_complaint(codegen::compile_ptx(program_for_gpu(huge, {}), {}).ptx, "sm_80"), "");
+  EXPECT_EQ(ptxas_complaint(test::stages::ptx(program_for_gpu(huge, {}), {}), "sm_80"), "");
 }
 
 }  // namespace

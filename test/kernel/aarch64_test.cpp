@@ -13,6 +13,7 @@
 #include "reference/evaluate.h"
 #include "support/native.h"
 #include "support/random/random_graph.h"
+#include "support/stages.h"
 #include "transform/simplify/inline_calls.h"
 #include "transform/simplify/simplify.h"
 
@@ -127,13 +128,13 @@ TEST_P(AArch64, RandomGraphsHaveTheReferencesBits) {
     const Graph g = random_graph(kFirst + k, options);
     const std::vector<AnyArray> inputs = random_inputs(g, k);
     wanted.push_back(reference::evaluate(transform::inline_calls(g), inputs, kStrictReference));
-    const kernel::Program program = kernel::build_program(transform::simplify(g));
+    const kernel::Program program = test::stages::build_program(transform::simplify(g));
     codegen::CodegenOptions to;
     to.strict = true;
     to.target = {GetParam(), "aarch64-linux-gnu"};
     to.entry_name = "entry" + std::to_string(k);
     const std::string object = path(to.entry_name + ".o");
-    std::ofstream(object, std::ios::binary) << codegen::object(program, to);
+    std::ofstream(object, std::ios::binary) << test::stages::object(program, to);
     objects += " " + object;
     entries += "int32_t " + to.entry_name + "(void*, void* const*);\n";
     calls += "  if (run(" + to.entry_name + ") != 0) return 1;\n";

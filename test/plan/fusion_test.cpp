@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "support/native.h"
 #include "support/random/random_graph.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -23,7 +24,7 @@ Built build(const std::string& text) {
   const std::vector<AnyArray> inputs = random_inputs(g, 7, false);
   const std::vector<AnyArray> got = run_native(g, inputs), want = reference::evaluate(g, inputs);
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(difference(got[i], want[i], 1e-4, 1e-5), "") << g;
-  const kernel::Program p = kernel::build_program(canonicalize(g));
+  const kernel::Program p = test::stages::build_program(canonicalize(g));
   std::ostringstream out;
   out << p;
   return {p.kernels.size(), p.workspace_bytes, out.str()};
@@ -228,7 +229,7 @@ TEST(Fusion, ManyScalarsStackedAreOneKernelThatStoresEachOnce) {
   const std::vector<AnyArray> inputs = random_inputs(g, 7, false);
   const std::vector<AnyArray> got = run_native(g, inputs), want = reference::evaluate(g, inputs);
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(difference(got[i], want[i], 1e-4, 1e-5), "") << g;
-  const kernel::Program p = kernel::build_program(canonicalize(g));
+  const kernel::Program p = test::stages::build_program(canonicalize(g));
   ASSERT_EQ(p.kernels.size(), 1u);
   size_t stores = 0, adds = 0;
   for (const kernel::Instruction& i : p.kernels[0].body.instructions) {

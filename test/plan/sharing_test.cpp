@@ -7,6 +7,7 @@
 #include "kernel/lower/build.h"
 #include "support/native.h"
 #include "support/random/random_graph.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -18,7 +19,7 @@ struct Built {
 };
 
 Built build(const Graph& g) {
-  Built b{kernel::build_program(canonicalize(g)), {}};
+  Built b{test::stages::build_program(canonicalize(g)), {}};
   std::ostringstream out;
   out << b.program;
   b.text = out.str();

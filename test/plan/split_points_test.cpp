@@ -8,6 +8,7 @@
 #include "kernel/lower/build.h"
 #include "support/native.h"
 #include "support/samples.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -52,7 +53,7 @@ Graph chain(int steps) {
 
 TEST(SplitPoints, OfAChainOfScalarsKeepItsBits) {
   const Graph g = chain(2000);
-  const kernel::Program program = kernel::build_program(g);
+  const kernel::Program program = test::stages::build_program(g);
   EXPECT_GE(program.kernels.size(), 5u);
   EXPECT_LE(program.kernels.size(), 8u);
   EXPECT_LE(program.workspace_bytes, 64 * 4 * 8);

@@ -11,7 +11,7 @@
 #include "calque/calque.h"
 
 #include "codegen/codegen.h"
-#include "compile/executable.h"
+#include "compile/passes.h"
 
 namespace cq = calque;
 
@@ -76,14 +76,16 @@ enum class Output { code, listing };
 /// Whether the failing allocation was reached.
 bool compile_with_failure(int number, long allocation, Output output) {
   const cq::Graph graph = function(number).trace(cq::Array<float>::ones({64}));
-  const cq::kernel::Program program = cq::runtime::plan_graph(cq::runtime::simplified_graph(graph, {}), {}, {});
+  cq::runtime::Compilation c(graph, {}, {});
+  const std::string_view planned = cq::runtime::last_program_pass(c.kind);
+  cq::runtime::run_passes(c, cq::runtime::kTracePass.name, planned);
   caller_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   until_failure = allocation;
   try {
     if (output == Output::code) {
-      cq::codegen::compile(program, {});
+      cq::runtime::run_passes(c, planned);
     } else {
-      cq::codegen::assembly(program, {});
+      cq::runtime::make_assembly(c, planned);
     }
   } catch (const cq::CompileError&) {
     ++failures;

@@ -9,7 +9,7 @@
 
 #include "calque/calque.h"
 
-#include "compile/compiler.h"
+#include "compile/passes.h"
 
 namespace calque {
 namespace {
@@ -62,16 +62,19 @@ TEST_P(EveryDevice, PutsArraysIntoItsMemory) {
 TEST_P(EveryDevice, CompilesThroughTheSameStages) {
   const auto f = jit([](auto x) { return sum(x * x); }, {.device = GetParam()});
   const auto lowered = f.lower(Array<float>{1, 2, 3});
-  const runtime::Compiler& compiler = runtime::compiler_of(GetParam().kind);
   runtime::CompileOptions options;
   options.device = GetParam();
-  const Graph simplified = compiler.simplify(lowered.graph(), options);
-  const std::vector<runtime::Strides> strides = {row_major_strides(simplified.shape(simplified.inputs()[0]))};
-  const kernel::Program program = compiler.plan(simplified, strides, options);
-  EXPECT_EQ(program.kernels.size(), 1u);
-  EXPECT_EQ(compiler.llvm_ir(program, options), lowered.llvm_ir().str());
-  EXPECT_EQ(compiler.assembly(program, options), lowered.assembly().str());
-  EXPECT_EQ(compiler.passes().front().name, "trace");
+  const Graph graph = lowered.graph();
+  const std::vector<runtime::Strides> strides = {row_major_strides(graph.shape(graph.inputs()[0]))};
+  {
+    runtime::Compilation c(graph, strides, options);
+    runtime::run_passes(c, "trace", runtime::last_program_pass(c.kind));
+    EXPECT_EQ(c.program->kernels.size(), 1u);
+    EXPECT_EQ(runtime::make_llvm_ir(c, runtime::last_program_pass(c.kind)), lowered.llvm_ir().str());
+  }
+  runtime::Compilation c(graph, strides, options);
+  EXPECT_EQ(runtime::make_assembly(c, "trace"), lowered.assembly().str());
+  EXPECT_EQ(runtime::passes_of(GetParam().kind).front().info.name, "trace");
 }
 
 TEST(Devices, TheHostLaunchesNoKernels) {

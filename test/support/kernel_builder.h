@@ -14,6 +14,7 @@
 #include "kernel/ir/program.h"
 #include "support/cpu_levels.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 
 namespace calque::test {
 
@@ -264,7 +265,7 @@ class Guarded {
 /// instrumented too.
 inline void run(const Program& program, const std::vector<void*>& pointers, codegen::CodegenOptions options = {}) {
   options.sanitize = kAddressSanitizer;
-  const auto compiled = codegen::compile(program, options);
+  const auto compiled = test::stages::compile(program, options);
   codegen::RuntimeTable table;
   codegen::ContextHeader context{&table};
   if (compiled->entry()(&context, pointers.data()) != 0) throw std::runtime_error("the entry failed");

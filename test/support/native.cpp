@@ -10,6 +10,7 @@
 #include "runtime/memory/workspace.h"
 #include "runtime/process/parallel.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/simplify/inline_calls.h"
 #include "transform/simplify/simplify.h"
 
@@ -49,11 +50,11 @@ NativeGraph::NativeGraph(const Graph& graph, const kernel::BuildOptions& build, 
                          const kernel::GpuLimits* limits) {
   const Graph g = transform::simplify(graph, transform::InlineScope::all, codegen::math_forms(options));
   outputs_ = g.output_types();
-  program_ = kernel::build_program(g, build);
-  if (limits) program_ = kernel::schedule_for_gpu(program_, *limits);
+  program_ = test::stages::build_program(g, build);
+  if (limits) program_ = test::stages::schedule_for_gpu(program_, *limits);
   codegen::CodegenOptions instrumented = options;
   instrumented.sanitize = kAddressSanitizer;
-  code_ = codegen::compile(program_, instrumented);
+  code_ = test::stages::compile(program_, instrumented);
 }
 
 size_t NativeGraph::reused_inputs() const {

@@ -4,6 +4,7 @@
 #include "kernel/lower/build.h"
 #include "runtime/device/step_runner.h"
 #include "runtime/simulator/simulated_device.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::test {
@@ -32,7 +33,7 @@ kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& lim
   const Graph g = transform::simplify(graph);
   kernel::BuildOptions build;
   build.alignment = 64;  // the alignment of device allocations
-  return kernel::schedule_for_gpu(kernel::build_program(g, build), limits);
+  return test::stages::schedule_for_gpu(test::stages::build_program(g, build), limits);
 }
 
 std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArray>& inputs,
@@ -43,7 +44,7 @@ std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArr
 std::vector<AnyArray> run_on(runtime::KernelDevice& api, const Graph& graph, const std::vector<AnyArray>& inputs,
                              const kernel::GpuLimits& limits, const codegen::DeviceOptions& options) {
   const kernel::Program program = program_for_gpu(graph, limits);
-  const auto code = api.load(program, options, api.generate(program, options, false), "");
+  const auto code = api.load(program, options, stages::device_image(api, program, options), "");
   std::vector<AnyArray> outputs;
   for (const Type& t : graph.output_types()) outputs.push_back(AnyArray::uninitialized(t));
   const DeviceBytes workspace(api, static_cast<size_t>(program.workspace_bytes));

@@ -19,6 +19,8 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
+#include "support/stages.h"
+
 namespace calque::test {
 namespace {
 
@@ -215,10 +217,10 @@ TEST(Flush, CodeForOtherProcessors) {
   EXPECT_THAT(ptx({}), testing::Not(testing::HasSubstr(".ftz")));
   codegen::CodegenOptions options;
   options.target = {"generic", "aarch64-linux-gnu"};
-  const kernel::Program program = kernel::build_program(jit(halved).trace(spec<float>({64})), {});
-  EXPECT_THAT(codegen::assembly(program, options), testing::Not(testing::HasSubstr("FPCR")));
+  const kernel::Program program = test::stages::build_program(jit(halved).trace(spec<float>({64})), {});
+  EXPECT_THAT(test::stages::assembly(program, options), testing::Not(testing::HasSubstr("FPCR")));
   options.flush_subnormals = true;
-  EXPECT_THAT(codegen::assembly(program, options), testing::HasSubstr("msr\tFPCR"));
+  EXPECT_THAT(test::stages::assembly(program, options), testing::HasSubstr("msr\tFPCR"));
 }
 
 TEST(Flush, ExponentialsThatUnderflow) {

@@ -12,6 +12,7 @@
 #include "support/random/random.h"
 #include "support/random/random_graph.h"
 #include "support/splitting.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::test {
@@ -31,7 +32,7 @@ kernel::BuildOptions options_of(ParallelLoops loops) {
 std::string program_of(const Graph& graph, ParallelLoops loops = ParallelLoops::sums) {
   const Splitting splitting(true);
   std::ostringstream out;
-  out << kernel::build_program(transform::simplify(graph), options_of(loops));
+  out << test::stages::build_program(transform::simplify(graph), options_of(loops));
   return out.str();
 }
 
@@ -245,7 +246,7 @@ TEST(ParallelLoops, PartialSumsAreBounded) {
   };
   const auto workspace = [&](int64_t n) {
     const Graph g = jit(f).trace(spec<float>({n, n}), spec<float>({64, 200, n}));
-    return kernel::build_program(transform::simplify(g), options_of(ParallelLoops::sums)).workspace_bytes;
+    return test::stages::build_program(transform::simplify(g), options_of(ParallelLoops::sums)).workspace_bytes;
   };
   EXPECT_GT(workspace(300), 8 * 300 * 300 * 4);
   for (const int64_t n : {300, 1000, 3000, 10000}) EXPECT_LT(workspace(n), 17 << 20) << n;

@@ -7,6 +7,7 @@
 #include "primitives/list.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
+#include "support/stages.h"
 #include "support/transforms.h"
 #include "transform/autodiff/jvp.h"
 #include "transform/autodiff/partial_eval.h"
@@ -52,7 +53,7 @@ Graph network(int segments, int count, bool checkpointed) {
   return g;
 }
 
-int64_t workspace_of(const Graph& g) { return kernel::build_program(simplify(g)).workspace_bytes; }
+int64_t workspace_of(const Graph& g) { return test::stages::build_program(simplify(g)).workspace_bytes; }
 
 /// Equations of that primitive, in sub-graphs too.
 size_t count(const Graph& g, std::string_view name) {

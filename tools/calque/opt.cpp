@@ -1,8 +1,9 @@
 // `calque opt`: text graph in, passes and transformations, text graph out.
 #include <algorithm>
 #include <charconv>
-#include <functional>
+#include <memory>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/codegen.h"
+#include "compile/passes.h"
 #include "kernel/lower/program_passes.h"
 #include "kernel/schedule/passes.h"
 #include "kernel/schedule_cpu/schedule_cpu.h"
@@ -140,41 +142,38 @@ std::vector<std::string> names_of_passes(const OptOptions& options) {
   return names;
 }
 
-/// The pass of that name over programs.
-std::function<void(kernel::Program&)> program_pass(const std::string& name, const codegen::CodegenOptions& code) {
+/// The pass of that name over programs, for a CPU or a GPU.
+std::pair<const runtime::Pass*, Device::Kind> program_pass(const std::string& name) {
   std::string names;
-  if (const kernel::CpuPass* pass = kernel::find_cpu_pass(name))
-    return [pass, code](kernel::Program& p) { kernel::run_cpu_pass(*pass, p, codegen::target_limits(code)); };
-  for (const kernel::ProgramPass& pass : kernel::program_passes()) {
-    if (pass.info.name == name) return [&pass](kernel::Program& p) { pass.run(p, {}); };
-    names += std::string(pass.info.name) + ", ";
-  }
-  for (const kernel::CpuPass& pass : kernel::cpu_passes()) names += std::string(pass.info.name) + ", ";
-  for (const kernel::GpuPass& pass : kernel::gpu_passes()) {
-    if (pass.info.name == name) return [&pass](kernel::Program& p) { pass.run(p, {}); };
-    names += std::string(pass.info.name) + ", ";
-  }
-  throw CompileError("passes: there is no pass " + name + " over programs, expected one of " +
-                     names.substr(0, names.size() - 2));
+  for (const Device::Kind kind : {Device::Kind::cpu, Device::Kind::gpu})
+    for (const runtime::Pass& pass : runtime::passes_of(kind)) {
+      if (pass.form != runtime::Form::program || pass.info.name == "lower") continue;
+      if (pass.info.name == name) return {&pass, kind};
+      if (names.find(pass.info.name) == names.npos) names += (names.empty() ? "" : ", ") + std::string(pass.info.name);
+    }
+  throw CompileError("passes: there is no pass " + name + " over programs, expected one of " + names);
 }
 
 /// Passes over the program of a text.
 int opt_program(const OptOptions& options, const std::string& text, const codegen::CodegenOptions& code) {
-  std::vector<std::function<void(kernel::Program&)>> passes;
-  for (const std::string& name : names_of_passes(options)) passes.push_back(program_pass(name, code));
-  kernel::Program program;
+  std::vector<std::pair<const runtime::Pass*, Device::Kind>> passes;
+  for (const std::string& name : names_of_passes(options)) passes.push_back(program_pass(name));
+  std::shared_ptr<kernel::Program> program;
   try {
-    program = kernel::parse_program(text);
+    program = std::make_shared<kernel::Program>(kernel::parse_program(text));
   } catch (const ParseError& e) {
     throw ParseError(options.file + ": " + e.what());
   }
-  for (const auto& pass : passes) {
-    pass(program);
-    verify(program);
-    for (const kernel::Kernel& k : program.kernels) verify(k);
+  for (const auto& [pass, kind] : passes) {
+    runtime::Compilation compilation(kind, {});
+    compilation.native.target = code.target;
+    compilation.program = program;
+    pass->run(compilation);
+    verify(*program);
+    for (const kernel::Kernel& k : program->kernels) verify(k);
   }
   std::ostringstream out;
-  out << program;
+  out << *program;
   write_text(options.output, out.str());
   return 0;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Compiles a program whose kernels are scheduled for a GPU (kernel/schedule_gpu/schedule_gpu.h) to PTX, or retargets
-// the same kernels to the host for the simulator. No LLVM name appears here.
+// Code of a program whose kernels are scheduled for a GPU (kernel/schedule_gpu/schedule_gpu.h): PTX, or the same
+// kernels retargeted to the host for the simulator. device_build.h makes it. No LLVM name appears here.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -14,6 +14,7 @@
 namespace calque::codegen {
 
 struct DeviceOptions {
+  enum class Form : uint8_t { ptx, simulated } form = Form::ptx;
   bool strict = false;
   bool fast_math = false;
   bool flush_subnormals = false;  ///< of f32: `.ftz` in PTX. The simulator flushes those of f64 too
@@ -51,14 +52,6 @@ struct DeviceImage {
   std::string cubin;      ///< what the GPU's driver has made of the PTX; empty where it has not
   std::string simulated;  ///< the object that the simulator runs
 };
-
-/// The passes of code generation for devices, in order.
-std::span<const PassInfo> device_passes();
-
-/// Throws CompileError.
-PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options);
-/// LLVM IR before the last pass: device operations are calls of `cq.*` functions.
-std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& options);
 
 // ---- the simulator's interface
 
@@ -117,11 +110,7 @@ struct SimulatedObject {
 /// Throws CompileError if no kernels can be made for the architecture, such as sm_90.
 void check_arch(const std::string& arch);
 
-/// Throws CompileError.
-SimulatedObject compile_simulated_object(const kernel::Program& program, const DeviceOptions& options);
 /// Links an object that was compiled for this processor. Initializes no code generator. Throws CompileError.
 std::shared_ptr<const SimulatedProgram> link_simulated(const std::string& object, DeviceFunctions functions);
-/// Both.
-std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program, const DeviceOptions& options);
 
 }  // namespace calque::codegen

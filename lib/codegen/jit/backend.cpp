@@ -7,7 +7,6 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/cpu/entry.h"
-#include "codegen/cpu/inline_kernel.h"
 #include "codegen/jit/optimization_level.h"
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/contract_products.h"
@@ -86,7 +85,6 @@ void Backend::optimize(llvm::Module& module) {
 }
 
 Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::CodeGenOptLevel level) {
-  if (type == llvm::CodeGenFileType::ObjectFile) inline_small_kernel(module);
   align_frames(module, info_);
   machine_->setOptLevel(level);
   const bool is_object = type == llvm::CodeGenFileType::ObjectFile;

@@ -66,7 +66,7 @@ MathLibrary::Libraries MathLibrary::libraries_for(const llvm::Module& module, co
     made->setTargetTriple(module.getTargetTriple());
     made->setDataLayout(module.getDataLayout());
     CodegenOptions own = options;
-    own.shares_functions = false;
+    own.form = CodegenOptions::Form::object;
     MathFunctions definitions(*made, target, own);
     for (const llvm::Function* f : functions)
       if (!is_known(f)) definitions.define(*f);

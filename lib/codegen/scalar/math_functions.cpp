@@ -199,7 +199,7 @@ llvm::Function* MathFunctions::general_function(const Signature& s) {
   f->addFnAttr(llvm::Attribute::Cold);
   f->addFnAttr(llvm::Attribute::NoInline);
   f->setCallingConv(general_convention(target_));
-  if (options_.shares_functions) return f;
+  if (options_.shares_functions()) return f;
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", f));
   ScalarOps ops(b, target_, options_);
   const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, true);
@@ -270,7 +270,7 @@ void MathFunctions::append_common(const Signature& s, llvm::Function& f) {
 
 // A module that shares functions still defines those that are inlined into its kernels.
 llvm::Function* MathFunctions::function(const Signature& s, bool inlined) {
-  const bool shared = options_.shares_functions;
+  const bool shared = options_.shares_functions();
   const std::string text = shared && inlined ? name(s) + kInlined : name(s);
   if (llvm::Function* known = module_.getFunction(text)) return known;
   llvm::Function* const f = declare(s, text);

@@ -17,8 +17,6 @@ using namespace primitives;
 using plan::fusion_kind_of;
 using plan::FusionKind;
 
-namespace {
-
 void refuse_complex(const Graph& g) {
   for (uint32_t i = 0; i < g.num_values(); ++i)
     if (is_complex(g.dtype(Value(i))))
@@ -27,6 +25,8 @@ void refuse_complex(const Graph& g) {
   for (const Equation& e : g.equations())
     for (const Graph& s : e.subgraphs()) refuse_complex(s);
 }
+
+namespace {
 
 /// The same memory, row-major, with another shape.
 Binding reshaped(Binding b, const Type& type) {
@@ -221,32 +221,6 @@ Program lower(const plan::PlannedGraph& planned, const BuildOptions& options) {
   }
   builder.region(planned, inputs, outputs, p.steps);
   return p;
-}
-
-std::vector<PassInfo> build_passes(ParallelLoops parallel_loops) {
-  std::vector<PassInfo> passes = {kPreparePass, kCanonicalizePass};
-  for (const plan::PlanPass& pass : plan::plan_passes()) passes.push_back(pass.info);
-  passes.push_back(kLowerPass);
-  for (const ProgramPass& pass : program_passes())
-    if (pass.info.name != kRunLoopsOnThreads || parallel_loops != ParallelLoops::none) passes.push_back(pass.info);
-  return passes;
-}
-
-Program build_canonical(const Graph& graph, const BuildOptions& options) {
-  const plan::PlannedGraph planned = plan::plan_graph(graph, options.most_buffers, options.log);
-  Program p = logged(options.log, kLowerPass.name, [&] { return lower(planned, options); });
-  run_program_passes(p, kLowerPass.name, options);
-  return p;
-}
-
-Program build_program(const Graph& original, const BuildOptions& options) {
-  refuse_complex(original);
-  const Graph prepared = logged(options.log, kPreparePass.name, [&] { return plan::prepare(original); });
-  return build_prepared(prepared, options);
-}
-
-Program build_prepared(const Graph& prepared, const BuildOptions& options) {
-  return build_canonical(logged(options.log, kCanonicalizePass.name, [&] { return canonicalize(prepared); }), options);
 }
 
 }  // namespace calque::kernel

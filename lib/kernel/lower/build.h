@@ -1,6 +1,6 @@
 #pragma once
-// From a graph to a program: plans each graph, builds the kernels of each fusion group, lays out control flow as steps
-// of the entry function and assigns every intermediate value its offset in one workspace.
+// From a planned graph to a program: builds the kernels of each fusion group, and lays out control flow as steps of the
+// entry function.
 #include <string>
 #include <vector>
 
@@ -29,27 +29,12 @@ struct BuildOptions {
   ParallelLoops parallel_loops = ParallelLoops::none;
   /// Approximate limit of a kernel: see plan::kMostBuffers.
   size_t most_buffers = plan::kMostBuffers;
-  /// Of the compilation; may be null.
-  PassLog* log = nullptr;
 };
 
-/// The passes before those over programs (program_passes.h), apart from those of the plan.
-inline constexpr PassInfo kPreparePass = {"prepare", "rewrites what kernels and steps have no form for"},
-                          kCanonicalizePass = {"canonicalize", "puts equations into canonical order"},
-                          kLowerPass = {"lower", "lowers fusion groups to kernels and control flow to steps"};
+/// Throws CompileError for graphs that the CPU cannot run: of complex numbers.
+void refuse_complex(const Graph& graph);
 
-/// All passes from a simplified graph to a program, in the order in which they first run: on the graph, on the plan of
-/// each graph and sub-graph, on the program.
-std::vector<PassInfo> build_passes(ParallelLoops parallel_loops);
-
-/// The pass kLowerPass.
+/// Lowers fusion groups to kernels and control flow to steps; the passes over programs follow (program_passes.h).
 Program lower(const plan::PlannedGraph& planned, const BuildOptions& options);
-
-/// Builds the program of a simplified graph without call-like equations. Throws CompileError for what the CPU cannot
-/// run (complex numbers).
-Program build_program(const Graph& graph, const BuildOptions& options = {});
-/// The same from the graph that kPreparePass, or kCanonicalizePass, made.
-Program build_prepared(const Graph& graph, const BuildOptions& options);
-Program build_canonical(const Graph& graph, const BuildOptions& options);
 
 }  // namespace calque::kernel

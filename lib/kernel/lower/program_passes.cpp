@@ -1,6 +1,5 @@
 #include "kernel/lower/program_passes.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "ir/fork.h"
@@ -8,7 +7,6 @@
 #include "kernel/buffers/workspace.h"
 #include "kernel/lower/parallel_loops.h"
 #include "kernel/schedule/passes.h"
-#include "transform/simplify/passes.h"
 
 namespace calque::kernel {
 
@@ -35,21 +33,6 @@ std::vector<ProgramPass> all_passes() {
 
 std::span<const ProgramPass> program_passes() {
   return process_wide([] { return new const std::vector<ProgramPass>(all_passes()); });
-}
-
-void run_program_passes(Program& program, std::string_view after, const BuildOptions& options) {
-  const auto passes = program_passes();
-  auto pass = passes.begin();
-  if (after != kLowerPass.name) {
-    pass = std::find_if(passes.begin(), passes.end(), [&](const ProgramPass& p) { return p.info.name == after; });
-    if (pass == passes.end()) throw CompileError("passes: there is no pass " + std::string(after) + " over programs");
-    ++pass;
-  }
-  for (; pass != passes.end(); ++pass) {
-    if (pass->info.name == kRunLoopsOnThreads && options.parallel_loops == ParallelLoops::none) continue;
-    run_logged(options.log, pass->info.name, PassLog::Over::whole, program, [&] { pass->run(program, options); });
-    if (transform::verification_enabled()) verify(program);
-  }
 }
 
 }  // namespace calque::kernel

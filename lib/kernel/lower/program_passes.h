@@ -19,7 +19,5 @@ inline constexpr std::string_view kRunLoopsOnThreads = "run-loops-on-threads";
 
 /// In order: the passes over kernels, then those over buffers.
 std::span<const ProgramPass> program_passes();
-/// Runs the passes that come after `after`, which is one of them or kLowerPass.
-void run_program_passes(Program& program, std::string_view after, const BuildOptions& options);
 
 }  // namespace calque::kernel

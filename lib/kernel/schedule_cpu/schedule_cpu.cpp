@@ -1,16 +1,9 @@
 #include "kernel/schedule_cpu/schedule_cpu.h"
 
-#include <algorithm>
 #include <array>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "calque/ir/errors.h"
 
 #include "kernel/buffers/call_sites.h"
 #include "kernel/schedule_cpu/cpu_tiles.h"
-#include "transform/simplify/passes.h"
 
 namespace calque::kernel {
 namespace {
@@ -53,55 +46,19 @@ void run_cpu_pass(const CpuPass& pass, Kernel& kernel, const TargetLimits& targe
   pass.run({kernel, analysis, overlaps, target});
 }
 
-namespace {
-
-/// The kernels of a program with what the passes read. Passes change attributes, on which none of it depends.
-class CpuKernels {
- public:
-  CpuKernels(Program& program, const TargetLimits& target) : program_(program), target_(target) {
-    const CallSites calls(program);
-    facts_.reserve(program.kernels.size());
-    for (size_t n = 0; n < program.kernels.size(); ++n)
-      facts_.push_back({std::make_unique<const KernelAnalysis>(program.kernels[n]), calls.overlaps(n)});
-  }
-
-  void run(const CpuPass& pass) {
-    for (size_t n = 0; n < facts_.size(); ++n) {
-      pass.run({program_.kernels[n], *facts_[n].analysis, facts_[n].overlaps, target_});
-      if (transform::verification_enabled()) verify(program_.kernels[n]);
-    }
-  }
-
- private:
-  struct Facts {
-    std::unique_ptr<const KernelAnalysis> analysis;
-    std::vector<bool> overlaps;
-  };
-  Program& program_;
-  const TargetLimits& target_;
-  std::vector<Facts> facts_;
-};
-
-}  // namespace
-
-void run_cpu_pass(const CpuPass& pass, Program& program, const TargetLimits& target) {
-  CpuKernels(program, target).run(pass);
+CpuSchedule::CpuSchedule(Program& program, const TargetLimits& target) : program_(program), target_(target) {
+  const CallSites calls(program);
+  facts_.reserve(program.kernels.size());
+  for (size_t n = 0; n < program.kernels.size(); ++n)
+    facts_.push_back({std::make_unique<const KernelAnalysis>(program.kernels[n]), calls.overlaps(n)});
 }
 
-Program schedule_for_cpu(const Program& program, const TargetLimits& target, PassLog* log, std::string_view after) {
-  Program out = program;
-  auto pass = kCpuPasses.begin();
-  if (after.empty()) {
-    for (Kernel& kernel : out.kernels) clear(kernel.body);
-  } else {
-    pass = std::find_if(pass, kCpuPasses.end(), [&](const CpuPass& p) { return p.info.name == after; });
-    if (pass == kCpuPasses.end()) throw CompileError("passes: there is no CPU pass " + std::string(after));
-    ++pass;
+void CpuSchedule::run(const CpuPass& pass) {
+  for (size_t n = 0; n < facts_.size(); ++n) {
+    Kernel& kernel = program_.kernels[n];
+    if (&pass == &kCpuPasses.front()) clear(kernel.body);
+    pass.run({kernel, *facts_[n].analysis, facts_[n].overlaps, target_});
   }
-  CpuKernels kernels(out, target);
-  for (; pass != kCpuPasses.end(); ++pass)
-    run_logged(log, pass->info.name, PassLog::Over::whole, out, [&] { kernels.run(*pass); });
-  return out;
 }
 
 }  // namespace calque::kernel

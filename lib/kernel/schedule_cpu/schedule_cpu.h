@@ -1,8 +1,10 @@
 #pragma once
 // Schedules the kernels of a program for a CPU: the decisions that depend on its vectors and registers. The passes
 // change attributes alone, so a program that is scheduled again gets the attributes of the second target.
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ir/pass_log.h"
 #include "kernel/ir/program.h"
@@ -22,11 +24,22 @@ std::span<const CpuPass> cpu_passes();
 const CpuPass* find_cpu_pass(std::string_view name);
 /// Runs one pass over a kernel whose buffers do not overlap.
 void run_cpu_pass(const CpuPass& pass, Kernel& kernel, const TargetLimits& target);
-/// Runs one pass over all kernels.
-void run_cpu_pass(const CpuPass& pass, Program& program, const TargetLimits& target);
+/// Schedules the kernels of a program, which must outlive it, pass by pass.
+class CpuSchedule {
+ public:
+  CpuSchedule(Program& program, const TargetLimits& target);
+  /// The first pass of the list removes the attributes of an earlier schedule.
+  void run(const CpuPass& pass);
 
-/// Runs the passes that come after `after`, of which the program has the schedule, or all when it is empty. `log` may
-/// be null. Throws CompileError if there is no pass `after`.
-Program schedule_for_cpu(const Program& program, const TargetLimits& target, PassLog* log, std::string_view after = {});
+ private:
+  /// What the passes read of a kernel. They change attributes, on which none of it depends.
+  struct Facts {
+    std::unique_ptr<const KernelAnalysis> analysis;
+    std::vector<bool> overlaps;
+  };
+  Program& program_;
+  TargetLimits target_;
+  std::vector<Facts> facts_;
+};
 
 }  // namespace calque::kernel

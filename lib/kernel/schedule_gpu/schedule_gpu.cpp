@@ -4,12 +4,10 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
 
 #include "kernel/buffers/workspace.h"
 #include "kernel/schedule_gpu/launches.h"
 #include "kernel/schedule_gpu/mapping.h"
-#include "transform/simplify/passes.h"
 
 namespace calque::kernel {
 
@@ -119,25 +117,5 @@ constexpr std::array kPasses = {
 }  // namespace
 
 std::span<const GpuPass> gpu_passes() { return kPasses; }
-
-void run_gpu_passes(Program& program, std::string_view after, const GpuLimits& limits, PassLog* log) {
-  bool reached = after.empty();
-  for (const GpuPass& pass : kPasses) {
-    if (reached) {
-      run_logged(log, pass.info.name, PassLog::Over::whole, program, [&] { pass.run(program, limits); });
-      if (!transform::verification_enabled()) continue;
-      verify(program);
-      for (const Kernel& kernel : program.kernels) verify(kernel);
-    }
-    reached = reached || pass.info.name == after;
-  }
-  if (!reached) throw CompileError("passes: there is no GPU pass " + std::string(after));
-}
-
-Program schedule_for_gpu(const Program& program, const GpuLimits& limits, PassLog* log) {
-  Program scheduled = program;
-  run_gpu_passes(scheduled, {}, limits, log);
-  return scheduled;
-}
 
 }  // namespace calque::kernel

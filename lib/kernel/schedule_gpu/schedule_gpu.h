@@ -36,10 +36,5 @@ struct GpuPass {
 };
 /// In order.
 std::span<const GpuPass> gpu_passes();
-/// Runs the passes that come after `after`, or all when it is empty.
-void run_gpu_passes(Program& program, std::string_view after, const GpuLimits& limits, PassLog* log);
-
-/// All of them.
-Program schedule_for_gpu(const Program& program, const GpuLimits& limits, PassLog* log = nullptr);
 
 }  // namespace calque::kernel

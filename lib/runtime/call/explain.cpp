@@ -3,7 +3,7 @@
 
 #include "calque/device.h"
 
-#include "compile/compiler.h"
+#include "compile/passes.h"
 #include "runtime/call/function_state.h"
 
 namespace calque::detail {
@@ -74,10 +74,12 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
     out << recorded << " equations, run by the reference evaluator: " << *reason << "\n";
     return out.str();
   }
-  const runtime::Compiler& compiler = runtime::compiler_of(device.kind);
-  const Graph simplified = compiler.simplify(traced.graph, options);
-  out << recorded << " equations recorded, " << simplified.num_equations() << " after simplification\n";
-  out << runtime::explain_plan(compiler.plan(simplified, runtime::input_strides(arguments, traced.graph), options));
+  const std::vector<runtime::Strides> strides = runtime::input_strides(arguments, traced.graph);
+  runtime::Compilation c(std::move(traced.graph), strides, options);
+  runtime::run_passes(c, runtime::kTracePass.name, runtime::kLastSimplification);
+  out << recorded << " equations recorded, " << c.graph.num_equations() << " after simplification\n";
+  runtime::run_passes(c, runtime::kLastSimplification, runtime::last_program_pass(c.kind));
+  out << runtime::explain_plan(*c.program);
   return out.str();
 }
 

@@ -8,7 +8,7 @@
 
 #include "calque/jit.h"
 
-#include "codegen/codegen.h"
+#include "compile/passes.h"
 #include "ir/values/cpp_name.h"
 #include "runtime/call/function_state.h"
 
@@ -190,20 +190,21 @@ void export_lowered(const LoweredState& lowered, const std::string& path, const 
     throw CompileError("export_object: the symbol \"" + options.symbol + "\" is no name that C and C++ allow" + where);
   }
   // Captured arrays stay constants here: a C caller could not pass them.
-  const kernel::Program program =
-      runtime::plan_graph(runtime::simplified_graph(lowered.graph, lowered.options),
-                          std::span(lowered.strides).first(lowered.graph.inputs().size()), lowered.options);
-  if (!program.host_functions.empty()) {
+  runtime::CompileOptions host = lowered.options;
+  host.device = cpu();
+  runtime::Compilation c(lowered.graph, std::span(lowered.strides).first(lowered.graph.inputs().size()), host);
+  const std::string symbol = identifier(options.symbol.empty() ? lowered.function->title() : options.symbol);
+  c.native.sanitize = false;
+  c.native.target = {options.cpu, options.triple};
+  c.native.entry_name = entry_symbol(symbol);
+  const std::string_view last = runtime::last_program_pass(c.kind);
+  runtime::run_passes(c, runtime::kTracePass.name, last);
+  if (!c.program->host_functions.empty()) {
     throw CompileError("export_object: " + lowered.function->title() +
                        " calls back into C++ (host_call, debug_print), which an object file cannot" + where);
   }
-  const std::string symbol = identifier(options.symbol.empty() ? lowered.function->title() : options.symbol);
-  codegen::CodegenOptions code = runtime::codegen_options(lowered.options);
-  code.sanitize = false;
-  code.target = {options.cpu, options.triple};
-  code.entry_name = entry_symbol(symbol);
-  write_file(path, codegen::object(program, code));
-  if (!options.header.empty()) write_file(options.header, header_text(lowered, program, symbol));
+  write_file(path, runtime::make_object(c, last));
+  if (!options.header.empty()) write_file(options.header, header_text(lowered, *c.program, symbol));
 }
 
 }  // namespace calque::detail

@@ -5,9 +5,9 @@
 #include "calque/device.h"
 #include "calque/jit.h"
 
-#include "compile/compiler.h"
 #include "compile/device_executable.h"
 #include "compile/executable.h"
+#include "compile/passes.h"
 #include "runtime/call/donation.h"
 #include "runtime/call/function_state.h"
 #include "runtime/memory/workspace.h"
@@ -15,16 +15,9 @@
 namespace calque::detail {
 namespace {
 
-const runtime::Compiler& compiler_of(const LoweredState& lowered) {
-  return runtime::compiler_of(lowered.options.device.kind);
-}
-
-kernel::Program program_of(const LoweredState& lowered) {
-  if (const auto reason = runtime::needs_reference(lowered.compilable)) {
+void check_compilable(const LoweredState& lowered) {
+  if (const auto reason = runtime::needs_reference(lowered.compilable))
     throw CompileError(lowered.function->title() + ": " + *reason + where_text(lowered.function->location));
-  }
-  const runtime::Compiler& compiler = compiler_of(lowered);
-  return compiler.plan(compiler.simplify(lowered.compilable, lowered.options), lowered.strides, lowered.options);
 }
 
 }  // namespace
@@ -55,23 +48,28 @@ const FunctionState& function_of(const LoweredState& lowered) { return *lowered.
 const Graph& lowered_graph(const LoweredState& lowered) { return lowered.graph; }
 
 std::string lowered_plan(const LoweredState& lowered) {
+  check_compilable(lowered);
+  runtime::Compilation c(lowered.compilable, lowered.strides, lowered.options);
+  runtime::run_passes(c, runtime::kTracePass.name, runtime::last_program_pass(c.kind));
   std::ostringstream out;
-  out << program_of(lowered);
+  out << *c.program;
   return out.str();
 }
 
 std::string lowered_llvm_ir(const LoweredState& lowered) {
-  return compiler_of(lowered).llvm_ir(program_of(lowered), lowered.options);
+  check_compilable(lowered);
+  runtime::Compilation c(lowered.compilable, lowered.strides, lowered.options);
+  return runtime::make_llvm_ir(c, runtime::kTracePass.name);
 }
 
 std::string lowered_assembly(const LoweredState& lowered) {
-  return compiler_of(lowered).assembly(program_of(lowered), lowered.options);
+  check_compilable(lowered);
+  runtime::Compilation c(lowered.compilable, lowered.strides, lowered.options);
+  return runtime::make_assembly(c, runtime::kTracePass.name);
 }
 
 std::string lowered_ptx(const LoweredState& lowered) {
-  if (const auto reason = runtime::needs_reference(lowered.compilable)) {
-    throw CompileError(lowered.function->title() + ": " + *reason + where_text(lowered.function->location));
-  }
+  check_compilable(lowered);
   return runtime::ptx_of(lowered.compilable, lowered.options);
 }
 

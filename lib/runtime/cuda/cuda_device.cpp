@@ -6,6 +6,7 @@
 
 #include <xxhash.h>
 
+#include "codegen/gpu/device_build.h"
 #include "ir/environment.h"
 #include "ir/fork.h"
 #include "ir/log.h"
@@ -68,8 +69,8 @@ class CudaDevice final : public KernelDevice {
     context_.check(context_.driver().copy(address_of(to), address_of(from), bytes, context_.stream()), "a copy");
   }
   void store(void* to, uint32_t value, size_t bytes) override;
-  codegen::DeviceImage generate(const kernel::Program& program, const codegen::DeviceOptions& options,
-                                bool stored) override;
+  void complete(codegen::DeviceImage& image, const kernel::Program& program, const codegen::DeviceOptions& options,
+                bool stored) override;
   std::shared_ptr<const LoadedProgram> load(const kernel::Program& program, const codegen::DeviceOptions& options,
                                             const codegen::DeviceImage& image, const std::string& blame) override;
   void launch(const LoadedProgram& program, int32_t kernel, void* const* addresses) override {
@@ -179,20 +180,22 @@ void CudaDevice::store(void* to, uint32_t value, size_t bytes) {
   context_.check(status, "a store");
 }
 
-codegen::DeviceImage CudaDevice::generate(const kernel::Program& program, const codegen::DeviceOptions& options,
-                                          bool stored) {
-  codegen::PtxProgram made = codegen::compile_ptx(program, options);
-  codegen::DeviceImage image;
-  image.functions = std::move(made.functions);
-  image.ptx = std::move(made.ptx);
-  if (program.kernels.empty()) return image;
+void CudaDevice::complete(codegen::DeviceImage& image, const kernel::Program& program,
+                          const codegen::DeviceOptions& options, bool stored) {
+  if (program.kernels.empty()) return;
   const cuda::Driver& driver = context_.driver();
   if (stored) {
     const CudaContext::Current current(context_);
     image.cubin = cubin_of(driver, image.ptx);
   }
-  if (driver.load_simulated != nullptr) image.simulated = codegen::compile_simulated_object(program, options).object;
-  return image;
+  if (driver.load_simulated == nullptr) return;
+  // A driver that stands in for the GPU's runs the simulator's code.
+  codegen::DeviceOptions simulated = options;
+  simulated.form = codegen::DeviceOptions::Form::simulated;
+  simulated.log = nullptr;
+  codegen::DeviceBuild build(program, simulated);
+  for (const codegen::DevicePass& pass : codegen::device_passes()) pass.run(build);
+  image.simulated = std::move(build.image().simulated);
 }
 
 std::shared_ptr<const LoadedProgram> CudaDevice::load(const kernel::Program& program,

@@ -62,6 +62,8 @@ class DeviceApi {
   virtual kernel::GpuLimits limits() const { return {}; }
   /// The architecture that PTX is made for: sm_90a.
   virtual std::string arch() const { return "sm_80"; }
+  /// The form of the code that it loads.
+  virtual codegen::DeviceOptions::Form code_form() const { return codegen::DeviceOptions::Form::ptx; }
   /// The newest PTX that its driver reads: 84 is 8.4. 0: any.
   virtual int newest_ptx() const { return 0; }
   /// Identifies everything but the graph and the host's target that code for this device depends on.
@@ -103,12 +105,13 @@ class KernelDevice : public DeviceApi {
  public:
   bool varies_order_of_sums() const override { return true; }
   AnyArray put(const AnyArray& array) override;
-  /// Generates code for a scheduled program. `stored`: other processes will load it too. Throws CompileError.
-  virtual codegen::DeviceImage generate(const kernel::Program& program, const codegen::DeviceOptions& options,
-                                        bool stored) = 0;
-  /// Loads what `generate` made of the same program for the same options, here or in another process whose device has
-  /// the same `code_key`. Initializes no code generator. `blame` is appended to the messages of its errors. Throws
-  /// CompileError when the device refuses the code.
+  /// Adds to the code that was generated for a scheduled program what the device itself makes of it. `stored`: other
+  /// processes will load it too. Throws CompileError.
+  virtual void complete([[maybe_unused]] codegen::DeviceImage& image, [[maybe_unused]] const kernel::Program& program,
+                        [[maybe_unused]] const codegen::DeviceOptions& options, [[maybe_unused]] bool stored) {}
+  /// Loads code that was generated for, and completed, of the same program for the same options, here or in another
+  /// process whose device has the same `code_key`. Initializes no code generator. `blame` is appended to the messages
+  /// of its errors. Throws CompileError when the device refuses the code.
   virtual std::shared_ptr<const LoadedProgram> load(const kernel::Program& program,
                                                     const codegen::DeviceOptions& options,
                                                     const codegen::DeviceImage& image, const std::string& blame) = 0;

@@ -21,6 +21,7 @@ class SimulatedDevice final : public KernelDevice {
  public:
   SimulatedDevice() : KernelDevice(gpu_sim()) {}
   std::string code_key() const override { return "simulator"; }
+  codegen::DeviceOptions::Form code_form() const override { return codegen::DeviceOptions::Form::simulated; }
   void* allocate(size_t bytes) override;
   void release(void* memory, size_t) noexcept override {
     if (memory != nullptr) memory_.release(memory);
@@ -31,10 +32,6 @@ class SimulatedDevice final : public KernelDevice {
   void store(void* to, uint32_t value, size_t bytes) override {
     static_assert(std::endian::native == std::endian::little);
     std::memcpy(to, &value, bytes);
-  }
-  codegen::DeviceImage generate(const kernel::Program& program, const codegen::DeviceOptions& options, bool) override {
-    codegen::SimulatedObject made = codegen::compile_simulated_object(program, options);
-    return {.functions = std::move(made.functions), .ptx = {}, .cubin = {}, .simulated = std::move(made.object)};
   }
   std::shared_ptr<const LoadedProgram> load(const kernel::Program& program, const codegen::DeviceOptions&,
                                             const codegen::DeviceImage& image, const std::string& blame) override {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "support/kernel_builder.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -34,18 +35,18 @@ Program sum(DType dtype) {
 }
 
 TEST(Assembly, TriadUsesFullVectorsAndFma) {
-  EXPECT_THAT(codegen::assembly(triad(DType::f32), cpu("x86-64-v4")), ContainsRegex("vfmadd[0-9]+ps[^\n]*%zmm"));
-  EXPECT_THAT(codegen::assembly(triad(DType::f64), cpu("x86-64-v4")), ContainsRegex("vfmadd[0-9]+pd[^\n]*%zmm"));
-  EXPECT_THAT(codegen::assembly(triad(DType::f32), cpu("x86-64-v3")), ContainsRegex("vfmadd[0-9]+ps[^\n]*%ymm"));
-  EXPECT_THAT(codegen::assembly(triad(DType::f64), cpu("x86-64-v3")), ContainsRegex("vfmadd[0-9]+pd[^\n]*%ymm"));
-  EXPECT_THAT(codegen::assembly(triad(DType::f32), cpu("x86-64-v2")), ContainsRegex("mulps[^\n]*%xmm"));
+  EXPECT_THAT(test::stages::assembly(triad(DType::f32), cpu("x86-64-v4")), ContainsRegex("vfmadd[0-9]+ps[^\n]*%zmm"));
+  EXPECT_THAT(test::stages::assembly(triad(DType::f64), cpu("x86-64-v4")), ContainsRegex("vfmadd[0-9]+pd[^\n]*%zmm"));
+  EXPECT_THAT(test::stages::assembly(triad(DType::f32), cpu("x86-64-v3")), ContainsRegex("vfmadd[0-9]+ps[^\n]*%ymm"));
+  EXPECT_THAT(test::stages::assembly(triad(DType::f64), cpu("x86-64-v3")), ContainsRegex("vfmadd[0-9]+pd[^\n]*%ymm"));
+  EXPECT_THAT(test::stages::assembly(triad(DType::f32), cpu("x86-64-v2")), ContainsRegex("mulps[^\n]*%xmm"));
 }
 
 TEST(Assembly, SumHasFourVectorAccumulators) {
-  const std::string text = codegen::assembly(sum(DType::f32), cpu("x86-64-v4"));
+  const std::string text = test::stages::assembly(sum(DType::f32), cpu("x86-64-v4"));
   for (const char* offset : {"\\(%r[a-z0-9]+", "64\\(%r[a-z0-9]+", "128\\(%r[a-z0-9]+", "192\\(%r[a-z0-9]+"})
     EXPECT_THAT(text, ContainsRegex(std::string("vaddps\t") + offset + "[^\n]*%zmm")) << text;
-  EXPECT_THAT(codegen::assembly(sum(DType::f64), cpu("x86-64-v3")),
+  EXPECT_THAT(test::stages::assembly(sum(DType::f64), cpu("x86-64-v3")),
               ContainsRegex("vaddpd\t96\\(%r[a-z0-9]+[^\n]*%ymm"));
 }
 
@@ -54,21 +55,21 @@ TEST(Assembly, MatchesTheHost) {
   const std::string width = __builtin_cpu_supports("avx512vl") ? "%zmm"
                             : __builtin_cpu_supports("avx2")   ? "%ymm"
                                                                : "%xmm";
-  EXPECT_THAT(codegen::assembly(triad(DType::f32), options), HasSubstr(width));
+  EXPECT_THAT(test::stages::assembly(triad(DType::f32), options), HasSubstr(width));
 }
 
 TEST(Assembly, StrictModeDoesNotContract) {
   auto options = cpu("x86-64-v4");
   options.strict = true;
-  const std::string text = codegen::assembly(triad(DType::f32), options);
+  const std::string text = test::stages::assembly(triad(DType::f32), options);
   EXPECT_THAT(text, Not(HasSubstr("vfmadd")));
   EXPECT_THAT(text, ContainsRegex("vmulps[^\n]*%zmm"));
-  EXPECT_THAT(codegen::llvm_ir(triad(DType::f32), options), Not(ContainsRegex("fmul (contract|fast)")));
+  EXPECT_THAT(test::stages::llvm_ir(triad(DType::f32), options), Not(ContainsRegex("fmul (contract|fast)")));
 }
 
 // Contraction by instruction selection would not happen without optimization.
 TEST(Assembly, ContractionIsExplicit) {
-  const std::string text = codegen::llvm_ir(triad(DType::f32), cpu("x86-64-v4"));
+  const std::string text = test::stages::llvm_ir(triad(DType::f32), cpu("x86-64-v4"));
   EXPECT_THAT(text, HasSubstr("@llvm.fma.v16f32"));
   EXPECT_THAT(text, Not(HasSubstr("contract")));
 }
@@ -76,7 +77,7 @@ TEST(Assembly, ContractionIsExplicit) {
 TEST(Assembly, FlagsBelongToModes) {
   codegen::CodegenOptions fast;
   fast.fast_math = true;
-  EXPECT_THAT(codegen::llvm_ir(triad(DType::f32), fast), HasSubstr("call fast <"));
+  EXPECT_THAT(test::stages::llvm_ir(triad(DType::f32), fast), HasSubstr("call fast <"));
 }
 
 // 64-bit index arithmetic does not halve the vectors of 32-bit data.
@@ -84,11 +85,11 @@ TEST(Assembly, IndicesDoNotNarrowVectors) {
   KernelBuilder k("gather");
   const int32_t in = k.input(DType::f32, 4000), index = k.input(DType::i64, 4000), out = k.output(DType::f32, 4000);
   k.parallel(4000, true, [&](Id i) { k.store(out, i, k.mul(k.load(in, k.load(index, i)), k.constant(2.0f))); });
-  EXPECT_THAT(codegen::llvm_ir(k.program(), cpu("x86-64-v4")), HasSubstr("fmul <16 x float>"));
+  EXPECT_THAT(test::stages::llvm_ir(k.program(), cpu("x86-64-v4")), HasSubstr("fmul <16 x float>"));
   KernelBuilder m("iota");
   const int32_t o = m.output(DType::f32, 4000);
   m.parallel(4000, true, [&](Id i) { m.store(o, i, m.convert(DType::f32, i)); });
-  EXPECT_THAT(codegen::assembly(m.program(), cpu("x86-64-v4")), ContainsRegex("vcvtdq2ps[^\n]*%zmm"));
+  EXPECT_THAT(test::stages::assembly(m.program(), cpu("x86-64-v4")), ContainsRegex("vcvtdq2ps[^\n]*%zmm"));
 }
 
 // (a b) + c and (a b) - c share a product, which can be fused into both sums.
@@ -105,14 +106,14 @@ Program two_sums_of_a_product() {
 }
 
 TEST(Assembly, SharedProductsAreFusedIntoEachSum) {
-  const std::string text = codegen::assembly(two_sums_of_a_product(), cpu("x86-64-v3"));
+  const std::string text = test::stages::assembly(two_sums_of_a_product(), cpu("x86-64-v3"));
   EXPECT_THAT(text, ContainsRegex("vfmadd[0-9]+ps[^\n]*%ymm"));
   EXPECT_THAT(text, ContainsRegex("vfmsub[0-9]+ps[^\n]*%ymm"));
   EXPECT_THAT(text, Not(HasSubstr("vmulps")));
   codegen::CodegenOptions strict = cpu("x86-64-v3");
   strict.strict = true;
-  EXPECT_THAT(codegen::assembly(two_sums_of_a_product(), strict), HasSubstr("vmulps"));
-  EXPECT_THAT(codegen::assembly(two_sums_of_a_product(), cpu("x86-64-v2")), HasSubstr("mulps"));
+  EXPECT_THAT(test::stages::assembly(two_sums_of_a_product(), strict), HasSubstr("vmulps"));
+  EXPECT_THAT(test::stages::assembly(two_sums_of_a_product(), cpu("x86-64-v2")), HasSubstr("mulps"));
 }
 
 // A condition that a loop does not change is a mask of the loop, not a branch in it.
@@ -123,9 +124,9 @@ TEST(Assembly, UniformConditionsAreMasks) {
   k.parallel(4096, true, [&](Id i) {
     k.store(out, i, k.op("select", {chosen, k.op("sub", {k.load(in, i), k.constant(1.0f)}), k.constant(0.0f)}));
   });
-  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v4")),
+  EXPECT_THAT(test::stages::assembly(k.program(), cpu("x86-64-v4")),
               ContainsRegex("v(add|sub)ps[^\n]*%zmm[0-9]+ \\{%k[1-7]\\} \\{z\\}"));
-  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v3")), ContainsRegex("v(pand|andps|blendvps)[^\n]*%ymm"));
+  EXPECT_THAT(test::stages::assembly(k.program(), cpu("x86-64-v3")), ContainsRegex("v(pand|andps|blendvps)[^\n]*%ymm"));
 }
 
 // Spilled vectors lie on lines of the cache of their own: the frame is aligned as the vectors are. Scalar code and
@@ -140,9 +141,9 @@ TEST(Assembly, FramesOfWideVectorsAreAligned) {
     for (const Id v : values) total = k.op("sub", {v, total});
     k.store(out, i, total);
   });
-  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v4")), HasSubstr("andq\t$-64, %rsp"));
-  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v3")), HasSubstr("andq\t$-32, %rsp"));
-  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v2")), Not(ContainsRegex("andq\t[^\n]*%rsp")));
+  EXPECT_THAT(test::stages::assembly(k.program(), cpu("x86-64-v4")), HasSubstr("andq\t$-64, %rsp"));
+  EXPECT_THAT(test::stages::assembly(k.program(), cpu("x86-64-v3")), HasSubstr("andq\t$-32, %rsp"));
+  EXPECT_THAT(test::stages::assembly(k.program(), cpu("x86-64-v2")), Not(ContainsRegex("andq\t[^\n]*%rsp")));
 }
 
 // A while loop has several vectors in flight, each with a separate mask register.
@@ -156,13 +157,13 @@ TEST(Assembly, MasksOfVectorsInFlightAreSeparate) {
         [&](const Ids& s) { return Ids{k.add(k.mul(s[0], s[0]), one), k.add(s[1], k.constant<int32_t>(1))}; });
     k.store(out, i, r[1]);
   });
-  const std::string text = codegen::assembly(k.program(), cpu("x86-64-v4"));
+  const std::string text = test::stages::assembly(k.program(), cpu("x86-64-v4"));
   EXPECT_THAT(text, ContainsRegex("vp(add|sub)d[^\n]*%zmm[0-9]+ \\{%k"));
   EXPECT_THAT(text, Not(HasSubstr("kunpck")));
   EXPECT_THAT(text, Not(HasSubstr("vpmovm2d")));
 }
 
-TEST(Object, IsAnElfFile) { EXPECT_EQ(codegen::object(triad(DType::f32), {}).substr(1, 3), "ELF"); }
+TEST(Object, IsAnElfFile) { EXPECT_EQ(test::stages::object(triad(DType::f32), {}).substr(1, 3), "ELF"); }
 
 TEST(Target, IsDescribedByNameAndFeatures) {
   codegen::TargetOptions options;
@@ -175,12 +176,12 @@ TEST(Target, TextsExistForOtherProcessors) {
   codegen::CodegenOptions options;
   options.target.triple = "aarch64-unknown-linux-gnu";
   options.target.cpu = "generic";
-  EXPECT_THAT(codegen::assembly(triad(DType::f32), options), ContainsRegex("fml[as]\tv[0-9]+.4s"));
+  EXPECT_THAT(test::stages::assembly(triad(DType::f32), options), ContainsRegex("fml[as]\tv[0-9]+.4s"));
 }
 
 std::string message(const codegen::CodegenOptions& options) {
   try {
-    codegen::compile(triad(DType::f32), options);
+    test::stages::compile(triad(DType::f32), options);
   } catch (const CompileError& e) {
     return e.what();
   }
@@ -234,7 +235,7 @@ TEST(Target, CodeThatThisProcessorCannotRunIsOnlyShown) {
   if (!host.starts_with("x86_64")) GTEST_SKIP() << "bdver1 is an x86 CPU, and this host is not x86-64";
   if (host.find("+xop") != host.npos) GTEST_SKIP() << "this processor has XOP, so it runs code for bdver1";
   EXPECT_THAT(message(cpu("bdver1")), AllOf(HasSubstr("cannot run code for bdver1, it lacks"), HasSubstr("xop")));
-  EXPECT_THAT(codegen::assembly(triad(DType::f32), cpu("bdver1")), HasSubstr("vfmadd"));
+  EXPECT_THAT(test::stages::assembly(triad(DType::f32), cpu("bdver1")), HasSubstr("vfmadd"));
   const ChosenCpu chosen("bdver1");
   EXPECT_THAT(message({}), HasSubstr("cannot run code for bdver1"));
   EXPECT_EQ(message(cpu("native")), "");
@@ -266,8 +267,8 @@ TEST(Compile, ManyThreadsAtOnce) {
 
 // The same program compiled twice: each has separate code, which is kept as long as it is referenced.
 TEST(Compile, ProgramsDoNotShareTheirCode) {
-  const auto a = codegen::compile(triad(DType::f32), {});
-  auto b = codegen::compile(triad(DType::f32), {});
+  const auto a = test::stages::compile(triad(DType::f32), {});
+  auto b = test::stages::compile(triad(DType::f32), {});
   EXPECT_NE(a->entry(), b->entry());
   b.reset();
   std::vector<float> s{2}, x(4000, 3), y(4000, 4), z(4000);

@@ -12,6 +12,7 @@
 #include "support/native.h"
 #include "support/op_table.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::test {
@@ -37,7 +38,7 @@ void compile(const Graph& graph, const kernel::BuildOptions& build, const std::s
   ::alarm(kSecondsPerGraph);
   codegen::CodegenOptions options;
   options.target = {cpu, "x86_64-pc-linux-gnu"};
-  codegen::assembly(kernel::build_program(transform::simplify(graph), build), options);
+  test::stages::assembly(test::stages::build_program(transform::simplify(graph), build), options);
   ::alarm(0);
 }
 

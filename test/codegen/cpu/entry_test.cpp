@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/kernel_builder.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -202,7 +203,7 @@ TEST(Entry, HostCallGetsPointersAndMayFail) {
   repeat.loop_id = 0;
   repeat.blocks = {{host_call}};
   p.steps = {copy(view(1), view(0), 16), repeat};
-  const auto compiled = codegen::compile(p, {});
+  const auto compiled = test::stages::compile(p, {});
   codegen::RuntimeTable table;
   table.host_call = add_one;
   for (const int fail_at : {-1, 0, 2}) {

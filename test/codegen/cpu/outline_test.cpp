@@ -8,10 +8,12 @@
 #include "calque/calque.h"
 
 #include "codegen/codegen.h"
+#include "codegen/native_build.h"
 #include "kernel/lower/build.h"
 #include "support/cpu_levels.h"
 #include "support/native.h"
 #include "support/random/random.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque {
@@ -118,7 +120,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view end)
 // The blocks of inner loops read the values of an outer block from the same frame: no value is stored again before a
 // loop.
 TEST(Outline, BlocksOfNestedLoopsShareTheirFrame) {
-  const std::string text = codegen::llvm_ir(kernel::build_program(graph_of_nested_blocks({64, 64})), {});
+  const std::string text = test::stages::llvm_ir(test::stages::build_program(graph_of_nested_blocks({64, 64})), {});
   int loop_nests = 0;
   for (const std::string_view function : split(text, "\n}")) {
     int long_blocks = 0;
@@ -137,24 +139,24 @@ INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::ValuesIn(test::cpu_levels()));
 TEST(LongBodies, OfThreadsAreEmittedOnce) {
   constexpr int kCount = 2500;
   for (const int64_t n : {int64_t{1} << 16, (int64_t{1} << 16) + 3}) {
-    const std::string text = codegen::llvm_ir(kernel::build_program(graph_of(kCount, 3, {n})), {});
+    const std::string text = test::stages::llvm_ir(test::stages::build_program(graph_of(kCount, 3, {n})), {});
     EXPECT_NE(text.find(".body"), std::string::npos);
     EXPECT_LE(occurrences(text, " = fsub "), kCount / 5) << n;
   }
 }
 
-kernel::Program program_of(int count, int width) { return kernel::build_program(graph_of(count, width, {100})); }
+kernel::Program program_of(int count, int width) { return test::stages::build_program(graph_of(count, width, {100})); }
 
 TEST(Modules, SmallProgramsAreOne) {
   PassLog log;
-  codegen::compile(program_of(100, 3), test::logged_to(log));
+  test::stages::compile(program_of(100, 3), test::logged_to(log));
   EXPECT_EQ(log.runs(codegen::kMachineCodePass), 1);
 }
 
 TEST(Modules, LargeProgramsAreSeveralOnAnyNumberOfThreads) {
   const kernel::Program program = program_of(8000, 3);
   PassLog alone, shared;
-  codegen::compile(program, test::logged_to(alone));
+  test::stages::compile(program, test::logged_to(alone));
   codegen::CodegenOptions options;
   static int chunks = 0;
   options.parallel_for = [](void*, int64_t count, int64_t, void (*body)(void*, int64_t, int64_t),
@@ -162,7 +164,7 @@ TEST(Modules, LargeProgramsAreSeveralOnAnyNumberOfThreads) {
     for (int64_t i = count; i-- > 0; ++chunks) body(environment, i, i + 1);
   };
   options.log = &shared;
-  codegen::compile(program, options);
+  test::stages::compile(program, options);
   EXPECT_GE(alone.runs(codegen::kMachineCodePass), 3);
   EXPECT_EQ(shared.runs(codegen::kMachineCodePass), alone.runs(codegen::kMachineCodePass));
   EXPECT_EQ(chunks, alone.runs(codegen::kMachineCodePass));
@@ -179,7 +181,7 @@ TEST(Modules, ManyKernelsGiveTheSameTogether) {
   const Graph graph = f.trace(spec<float>(shape));
   const std::vector<AnyArray> inputs{data_of(shape)};
   PassLog log;
-  codegen::compile(kernel::build_program(graph), test::logged_to(log));
+  test::stages::compile(test::stages::build_program(graph), test::logged_to(log));
   EXPECT_GT(log.runs(codegen::kMachineCodePass), 1);
   codegen::CodegenOptions strict;
   strict.strict = true;

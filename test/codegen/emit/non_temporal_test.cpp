@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/kernel_builder.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -30,12 +31,12 @@ std::vector<std::string> tested_levels() {
 }
 
 TEST(NonTemporalStores, IsForLargeResultsThatAreNotRead) {
-  EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v4")), ContainsRegex("vmovntps[^\n]*%zmm"));
-  EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v4")), HasSubstr("sfence"));
-  EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v3")), ContainsRegex("vmovntps[^\n]*%ymm"));
-  EXPECT_THAT(codegen::assembly(scaled(kLarge), cpu("x86-64-v2")), ContainsRegex("movntps[^\n]*%xmm"));
-  EXPECT_THAT(codegen::assembly(scaled(kLarge - 1), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
-  EXPECT_THAT(codegen::assembly(scaled(kLarge, true), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
+  EXPECT_THAT(test::stages::assembly(scaled(kLarge), cpu("x86-64-v4")), ContainsRegex("vmovntps[^\n]*%zmm"));
+  EXPECT_THAT(test::stages::assembly(scaled(kLarge), cpu("x86-64-v4")), HasSubstr("sfence"));
+  EXPECT_THAT(test::stages::assembly(scaled(kLarge), cpu("x86-64-v3")), ContainsRegex("vmovntps[^\n]*%ymm"));
+  EXPECT_THAT(test::stages::assembly(scaled(kLarge), cpu("x86-64-v2")), ContainsRegex("movntps[^\n]*%xmm"));
+  EXPECT_THAT(test::stages::assembly(scaled(kLarge - 1), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
+  EXPECT_THAT(test::stages::assembly(scaled(kLarge, true), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
 }
 
 // A buffer that is written repeatedly gets ordinary stores.
@@ -45,7 +46,7 @@ TEST(NonTemporalStores, IsForWhatIsWrittenOnce) {
   k.parallel(2, false, [&](Id) {
     k.parallel(kLarge, true, [&](Id i) { k.store(out, i, k.mul(k.load(in, i), k.constant(2.0f))); });
   });
-  EXPECT_THAT(codegen::assembly(k.program(), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
+  EXPECT_THAT(test::stages::assembly(k.program(), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
 }
 
 TEST(NonTemporalStores, BeginsAndEndsAnywhere) {

@@ -7,10 +7,12 @@
 
 #include "calque/calque.h"
 
+#include "codegen/native_build.h"
 #include "kernel/lower/build.h"
 #include "support/cpu_levels.h"
 #include "support/kernel_builder.h"
 #include "support/native.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -99,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Cpus, WorkspaceOffsets, testing::ValuesIn(cpu_levels())
 
 TEST(ManyBuffers, TheWorkspaceIsOnePointer) {
   EXPECT_THAT(
-      codegen::llvm_ir(doubled_and_added(300), cpu("x86-64-v4")),
+      test::stages::llvm_ir(doubled_and_added(300), cpu("x86-64-v4")),
       testing::ContainsRegex("void @kernel[.]doubled_and_added[(]ptr [^,]*, ptr [^,]*, ptr [^,]*, ptr [^,]*[)]"));
 }
 
@@ -112,7 +114,7 @@ TEST(ManyBuffers, HundredsOfResultsOfOneKernel) {
   });
   const Graph graph = f.trace(spec<float>({45}));
   PassLog log;
-  codegen::compile(kernel::build_program(graph), logged_to(log));
+  test::stages::compile(test::stages::build_program(graph), logged_to(log));
   EXPECT_GT(log.runs(codegen::kMachineCodePass), 1);
   AnyArray x = AnyArray::uninitialized({DType::f32, {45}});
   for (int64_t i = 0; i < x.size(); ++i) static_cast<float*>(x.mutable_data())[i] = 0.5f * static_cast<float>(i) - 9.0f;
@@ -128,7 +130,7 @@ TEST(Loops, BodiesThatAreNotShortAreEmittedOnce) {
     for (int n = 0; n < 20; ++n) y = k.mul(y, x);
     k.store(out, i, y);
   });
-  const std::string text = codegen::llvm_ir(k.program(), cpu("x86-64-v4"));
+  const std::string text = test::stages::llvm_ir(k.program(), cpu("x86-64-v4"));
   int products = 0;
   for (size_t at = text.find("fmul"); at != std::string::npos; at = text.find("fmul", at + 1)) ++products;
   EXPECT_EQ(products, 20);

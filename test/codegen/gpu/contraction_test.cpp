@@ -12,6 +12,7 @@
 #include "support/ptxas.h"
 #include "support/random/random.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -149,7 +150,7 @@ Sum<T> expected(const Product& p, const Operands<T>& o, int64_t batch, int64_t m
 /// Describes the first result that differs by more than `tolerance`.
 template <class T>
 std::string mistake(const Product& p, double tolerance = 0) {
-  const auto compiled = codegen::compile_simulated(program_of(p), options_of(p));
+  const auto compiled = test::stages::simulated(program_of(p), options_of(p));
   const Operands<T> o = operands_of<T>(p);
   runtime::SimulatedMemory memory;
   const auto on_device = [&](const auto& values) {
@@ -279,7 +280,7 @@ size_t count(const std::string& text, const std::string& what) {
 std::string ptx_of(const Product& p, const std::string& arch) {
   codegen::DeviceOptions options = options_of(p);
   options.arch = arch;
-  return codegen::compile_ptx(program_of(p), options).ptx;
+  return test::stages::ptx(program_of(p), options);
 }
 
 // A warp computes 64 x 64 accumulators with 32 K elements per step: 64 instructions, for which 8 read the left and 8

@@ -10,6 +10,7 @@
 #include "runtime/device/step_runner.h"
 #include "runtime/simulator/simulated_device.h"
 #include "support/kernel_builder.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 std::vector<std::vector<int32_t>> run_on_simulator(const Program& program,
                                                    const std::vector<std::vector<int32_t>>& inputs) {
   runtime::KernelDevice& api = runtime::simulated_device();
-  const auto code = api.load(program, {}, api.generate(program, {}, false), "");
+  const auto code = api.load(program, {}, stages::device_image(api, program, {}), "");
   std::vector<void*> buffers;
   std::vector<size_t> bytes;
   for (const kernel::ProgramBuffer& b : program.buffers) {

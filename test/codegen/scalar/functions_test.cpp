@@ -13,6 +13,7 @@
 #include "support/kernel_builder.h"
 #include "support/native.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -135,7 +136,7 @@ TEST(FunctionBodies, AreOneEachAndShareTheirTables) {
     for (int n = 0; n < 5; ++n) x = k.op("sin", {k.op("cos", {x})});
     k.store(out, i, x);
   });
-  const std::string text = codegen::llvm_ir(k.program(), cpu("x86-64-v4"));
+  const std::string text = test::stages::llvm_ir(k.program(), cpu("x86-64-v4"));
   const auto count = [&](const std::string& part) {
     int n = 0;
     for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;

@@ -12,6 +12,7 @@
 
 #include "codegen/scalar/element_bytes.h"
 #include "support/kernel_builder.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -291,7 +292,7 @@ TEST(ScalarOpNames, ComplexIsRefused) {
   const int32_t in = k.input(DType::c64, 4), out = k.output(DType::c64, 4);
   k.parallel(4, true, [&](Id i) { k.store(out, i, k.add(k.load(in, i), k.load(in, i))); });
   try {
-    codegen::compile(k.program(), {});
+    test::stages::compile(k.program(), {});
     FAIL();
   } catch (const CompileError& e) {
     EXPECT_STREQ(e.what(), "compile: kernel c: complex is not supported on the CPU yet");

@@ -12,6 +12,7 @@
 #include "support/random/random.h"
 #include "support/random/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/simplify/inline_calls.h"
 #include "transform/simplify/simplify.h"
 
@@ -21,7 +22,7 @@ namespace {
 using namespace kernel;
 using Floats = Tracer<float>;
 
-Program build(const Graph& g) { return build_program(transform::simplify(g)); }
+Program build(const Graph& g) { return test::stages::build_program(transform::simplify(g)); }
 
 /// Visits the steps inside loops.
 void in_loops(const std::vector<Step>& steps, bool inside, const std::function<void(const Step&)>& visit) {

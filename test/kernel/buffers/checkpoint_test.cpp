@@ -8,6 +8,7 @@
 #include "support/native.h"
 #include "support/samples.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/autodiff/vjp.h"
 #include "transform/simplify/simplify.h"
 
@@ -43,7 +44,7 @@ Graph gradient(bool checkpoints) {
   return transform::vjp(parse(text.str()), {true, false});
 }
 
-kernel::Program program_of(const Graph& g) { return kernel::build_program(transform::simplify(g)); }
+kernel::Program program_of(const Graph& g) { return test::stages::build_program(transform::simplify(g)); }
 
 TEST(Checkpoint, KeepsTheInputsOfItsRegionsAndRecomputesTheRest) {
   const kernel::Program plain = program_of(gradient(false)), saving = program_of(gradient(true));

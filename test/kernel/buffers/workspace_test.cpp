@@ -10,6 +10,7 @@
 #include "kernel/lower/build.h"
 #include "support/random/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::test {
@@ -157,7 +158,7 @@ class Walk {
 };
 
 std::string violation(const Graph& g) {
-  const Program program = build_program(g);
+  const Program program = test::stages::build_program(g);
   std::string found = Walk(program).run();
   if (!found.empty()) {
     std::ostringstream out;
@@ -175,7 +176,7 @@ TEST(Workspace, HoldsWhatIsReadOfRandomGraphs) {
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     const Graph g = transform::simplify(random_graph(seed, options));
     ASSERT_EQ(violation(g), "") << "seed " << seed;
-    const Program program = build_program(g);
+    const Program program = test::stages::build_program(g);
     int64_t separate = 0;
     for (const ProgramBuffer& b : program.buffers)
       if (b.kind == BufferKind::workspace) separate += std::max<int64_t>(static_cast<int64_t>(bytes_of(b.type)), 1);

@@ -9,6 +9,7 @@
 #include "kernel/lower/build.h"
 #include "reference/evaluate.h"
 #include "support/native.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -61,7 +62,7 @@ size_t instructions(const std::vector<kernel::Instruction>& list) {
 TEST(ChainsOfViews, GrowLinearly) {
   const auto size = [](int count) {
     size_t n = 0;
-    for (const kernel::Kernel& k : kernel::build_program(parse(rolls(count))).kernels)
+    for (const kernel::Kernel& k : test::stages::build_program(parse(rolls(count))).kernels)
       n += instructions(k.body.instructions);
     return n;
   };
@@ -94,7 +95,7 @@ TEST(ChainsOfViews, NeedNoDeepStack) {
                 &thread, &attributes,
                 [](void* p) -> void* {
                   const auto* t = static_cast<Task*>(p);
-                  const kernel::Program program = kernel::build_program(*t->graph);
+                  const kernel::Program program = test::stages::build_program(*t->graph);
                   *t->violation = program.kernels.empty() ? "no kernels" : "";
                   return nullptr;
                 },

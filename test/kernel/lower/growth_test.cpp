@@ -12,6 +12,7 @@
 #include "support/native.h"
 #include "support/random/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::test {
@@ -23,7 +24,7 @@ using Arrays = std::vector<Array<float>>;
 /// Every load and store of a kernel is compared with every other one: a bound on this makes compile time linear.
 constexpr size_t kMostBuffers = 300;
 
-Program build(const Graph& g) { return build_program(transform::simplify(g)); }
+Program build(const Graph& g) { return test::stages::build_program(transform::simplify(g)); }
 
 size_t most_buffers(const Program& p) {
   size_t most = 0;
@@ -125,7 +126,7 @@ TEST(Growth, ValuesSharedByPartsAreComputedOnce) {
   const Graph simplified = transform::simplify(parts.trace(leaves(kArrays, {kElements})));
   BuildOptions options;
   options.most_buffers = 200;
-  EXPECT_LE(most_buffers(build_program(simplified, options)), 200U + kParts);
+  EXPECT_LE(most_buffers(test::stages::build_program(simplified, options)), 200U + kParts);
 }
 
 // A state of 30 large arrays is live at every split point between updates by small arrays: storing it costs more than a

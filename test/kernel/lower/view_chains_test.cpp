@@ -13,6 +13,7 @@
 #include "support/native.h"
 #include "support/random/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::test {
@@ -47,7 +48,7 @@ size_t count(const kernel::Region& r) {
 /// Of the program of a graph. Unless simplified, equal views stay apart and views of views too.
 size_t instructions(const Graph& g, bool simplified) {
   size_t n = 0;
-  for (const kernel::Kernel& k : kernel::build_program(simplified ? transform::simplify(g) : g).kernels)
+  for (const kernel::Kernel& k : test::stages::build_program(simplified ? transform::simplify(g) : g).kernels)
     n += count(k.body);
   return n;
 }

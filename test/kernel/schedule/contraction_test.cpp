@@ -12,6 +12,7 @@
 #include "support/native.h"
 #include "support/samples.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::test {
@@ -172,7 +173,9 @@ TEST(Products, AddLongSumsInBlocks) {
   EXPECT_EQ(static_cast<const float*>(got[0].data())[15], static_cast<float>(kLength));
 }
 
-kernel::Program program_of(const std::string& text) { return kernel::build_program(transform::simplify(parse(text))); }
+kernel::Program program_of(const std::string& text) {
+  return test::stages::build_program(transform::simplify(parse(text)));
+}
 
 TEST(Products, ComputeTheirEpilogueInOneKernel) {
   const kernel::Program p = program_of(product({0, 32, 48, 64}, "f32", kBias));

@@ -8,6 +8,7 @@
 #include "support/kernel_builder.h"
 #include "support/native.h"
 #include "support/random/random.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -46,7 +47,7 @@ Built checked(const std::string& text) {
   for (const std::string& level : cpu_levels()) {
     EXPECT_EQ(compare_strictly(g, inputs, level == "native" ? "" : level), "") << level;
   }
-  const kernel::Program p = kernel::build_program(g);
+  const kernel::Program p = test::stages::build_program(g);
   for (const kernel::Kernel& k : p.kernels) kernel::verify(k);
   std::ostringstream out;
   out << p;

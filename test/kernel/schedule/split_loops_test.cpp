@@ -8,6 +8,7 @@
 #include "kernel/lower/build.h"
 #include "support/native.h"
 #include "support/samples.h"
+#include "support/stages.h"
 
 namespace calque::test {
 namespace {
@@ -25,7 +26,7 @@ std::string checked_text(const std::string& text) {
   std::vector<AnyArray> inputs;
   for (const Type& t : g.input_types()) inputs.push_back(sample_array(t, rng));
   EXPECT_EQ(compare_strictly(g, inputs), "");
-  const kernel::Program p = kernel::build_program(g);
+  const kernel::Program p = test::stages::build_program(g);
   for (const kernel::Kernel& k : p.kernels) kernel::verify(k);
   std::ostringstream out;
   out << p;

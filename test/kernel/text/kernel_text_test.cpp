@@ -12,6 +12,7 @@
 #include "kernel/schedule_gpu/schedule_gpu.h"
 #include "kernel/text/parse.h"
 #include "support/random/random_graph.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::kernel {
@@ -40,10 +41,10 @@ void expect_reads_back(const Kernel& kernel) {
 TEST(KernelText, KernelsOfRandomGraphsReadBack) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const Graph graph = test::random_graph(seed);
-    const Program program = build_program(transform::simplify(graph));
+    const Program program = test::stages::build_program(transform::simplify(graph));
     for (const Kernel& k : program.kernels) expect_reads_back(k);
-    for (const Kernel& k : schedule_for_gpu(program, {}).kernels) expect_reads_back(k);
-    for (const Kernel& k : schedule_for_cpu(program, {}, nullptr).kernels) expect_reads_back(k);
+    for (const Kernel& k : test::stages::schedule_for_gpu(program, {}).kernels) expect_reads_back(k);
+    for (const Kernel& k : test::stages::schedule_for_cpu(program).kernels) expect_reads_back(k);
     if (HasFatalFailure()) return;
   }
 }
@@ -267,7 +268,7 @@ TEST(KernelText, VectorizeCountsAgain) {
 
 /// Damaged texts are read or refused, never anything else.
 TEST(KernelText, DamagedTextsAreReadOrRefused) {
-  const Program program = build_program(transform::simplify(test::random_graph(7)));
+  const Program program = test::stages::build_program(transform::simplify(test::random_graph(7)));
   std::string text;
   for (const Kernel& k : program.kernels) text += text_of(k);
   ASSERT_GT(text.size(), 100u);

@@ -5,13 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compile/pipeline.h"
+#include "compile/native_executable.h"
+#include "compile/passes.h"
 #include "kernel/lower/program_passes.h"
 #include "kernel/schedule_gpu/schedule_gpu.h"
 #include "kernel/text/parse.h"
 #include "support/control_programs.h"
 #include "support/random/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::kernel {
@@ -27,9 +29,10 @@ std::string text_of(const Program& program) {
 
 /// The passes whose text is a program.
 std::vector<std::string_view> passes_over_programs() {
-  std::vector<std::string_view> names = {kLowerPass.name};
-  for (const ProgramPass& pass : program_passes()) names.push_back(pass.info.name);
-  for (const GpuPass& pass : gpu_passes()) names.push_back(pass.info.name);
+  std::vector<std::string_view> names;
+  for (const Device::Kind kind : {Device::Kind::cpu, Device::Kind::gpu})
+    for (const runtime::Pass& pass : runtime::passes_of(kind))
+      if (pass.form == runtime::Form::program) names.push_back(pass.info.name);
   return names;
 }
 
@@ -40,12 +43,11 @@ BuildOptions on_threads() {
 }
 
 /// Builds the program with a log of all texts, and reads each back. Returns the number of texts.
-size_t expect_reads_back(const Graph& graph, BuildOptions options, bool gpu) {
+size_t expect_reads_back(const Graph& graph, const BuildOptions& options, bool gpu) {
   PassLog log([](std::string_view) { return true; });
-  options.log = &log;
-  Program program = build_program(transform::simplify(graph), options);
+  const Program program = test::stages::build_program(transform::simplify(graph), options, &log);
   verify(program);
-  if (gpu) run_gpu_passes(program, {}, {}, &log);
+  if (gpu) test::stages::schedule_for_gpu(program, {}, &log);
   const std::vector<std::string_view> names = passes_over_programs();
   size_t texts = 0;
   for (const PassLog::Entry& e : log.entries()) {
@@ -279,12 +281,11 @@ TEST(ProgramText, DamagedTextsAreReadOrRefused) {
   std::vector<std::string> texts = {kEverything};
   for (uint64_t seed = 0; seed < 12; ++seed) {
     PassLog log([](std::string_view) { return true; });
-    BuildOptions options = on_threads();
-    options.log = &log;
     test::RandomGraphOptions small;
     small.max_equations = 12;
-    Program p = build_program(transform::simplify(test::random_graph(seed, small)), options);
-    run_gpu_passes(p, {}, {}, &log);
+    const Program p =
+        test::stages::build_program(transform::simplify(test::random_graph(seed, small)), on_threads(), &log);
+    test::stages::schedule_for_gpu(p, {}, &log);
     for (const PassLog::Entry& e : log.entries())
       if (e.text.starts_with("program")) texts.push_back(e.text);
   }

@@ -11,6 +11,8 @@
 #include "codegen/codegen.h"
 #include "compile/executable.h"
 #include "kernel/lower/build.h"
+#include "support/stages.h"
+#include "transform/simplify/simplify.h"
 
 namespace calque {
 namespace {
@@ -105,7 +107,7 @@ TEST(ScalarFunction, MovedFromIsEmptyAndCopiesShare) {
 std::shared_ptr<const codegen::CompiledProgram> code_of(const Graph& graph, std::vector<DType> arguments) {
   codegen::CodegenOptions options;
   options.scalar_arguments = std::move(arguments);
-  return codegen::compile(kernel::build_program(runtime::simplified_graph(graph, {})), options);
+  return test::stages::compile(test::stages::build_program(transform::simplify(graph)), options);
 }
 
 TEST(ScalarEntry, IsThereWhenNothingIsCalled) {

@@ -1,4 +1,4 @@
-#include "compile/pipeline.h"
+#include "compile/native_executable.h"
 
 #include <algorithm>
 #include <sstream>
@@ -8,37 +8,14 @@
 #include "codegen/llvm/target.h"
 #include "compile/background.h"
 #include "compile/compiler.h"
+#include "compile/passes.h"
 #include "compile/stored_code.h"
-#include "compile/watchdog.h"
 #include "ir/fork.h"
 #include "ir/log.h"
-#include "ir/stopwatch.h"
-#include "kernel/lower/build.h"
-#include "kernel/schedule_cpu/schedule_cpu.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/parallel.h"
-#include "transform/simplify/simplify.h"
 
 namespace calque::runtime {
-
-Graph simplified_graph(const Graph& graph, const CompileOptions& options, PassLog* log) {
-  return transform::simplify(graph, transform::InlineScope::all, codegen::math_forms(codegen_options(options)), log);
-}
-
-kernel::Program plan_graph(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
-                           PassLog* log) {
-  kernel::BuildOptions build = build_options(options, log);
-  build.input_strides.assign(strides.begin(), strides.end());
-  return kernel::build_program(simplified, build);
-}
-
-kernel::BuildOptions build_options(const CompileOptions& options, PassLog* log) {
-  kernel::BuildOptions build;
-  build.donated = options.donated;
-  build.parallel_loops = options.strict ? kernel::ParallelLoops::maps : kernel::ParallelLoops::sums;
-  build.log = log;
-  return build;
-}
 
 namespace {
 
@@ -68,16 +45,6 @@ std::string explain_plan(const kernel::Program& program) {
   return out.str();
 }
 
-codegen::CodegenOptions codegen_options(const CompileOptions& options) {
-  codegen::CodegenOptions o;
-  o.strict = options.strict;
-  o.fast_math = options.fast_math;
-  o.flush_subnormals = options.flush_subnormals || options.fast_math;
-  o.sanitize = environment().sanitize;
-  o.watch = compile_watchdog();
-  return o;
-}
-
 namespace {
 
 /// Whether calls may run quickly made code first. With fast_math optimization changes bits; dumps and sanitizers are
@@ -103,14 +70,9 @@ void set_interface(Executable& executable, const Graph& graph, std::span<const S
 std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std::span<const Strides> strides,
                                                          const CompileOptions& options, const std::string& stored_key,
                                                          CompileReport& report) {
-  const Graph simplified = simplified_graph(graph, options, &report.passes);
-  const auto program =
-      std::make_shared<const kernel::Program>(plan_graph(simplified, strides, options, &report.passes));
-  report.kernels = program->kernels.size();
-  auto executable = std::make_shared<Executable>();
-  codegen::CodegenOptions code = codegen_options(options);
+  Compilation c(graph, strides, options, &report.passes);
+  codegen::CodegenOptions& code = c.native;
   code.parallel_for = &parallel_for;
-  code.log = &report.passes;
   if (options.scalar_arguments >= 0) {
     code.scalar_arguments.emplace();
     for (int i = 0; i < options.scalar_arguments; ++i)
@@ -118,19 +80,23 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   }
   code.quick = options.tier == tier::quick && options.compiles_tiers() && !options.fast_math;
   // The background thread must not own functions of the user: they may be destroyed, and unloaded, with the callable.
-  code.quick_if_large = is_tiered(options) && program->host_functions.empty();
+  code.quick_if_large = is_tiered(options) && !calls_host(graph);
   codegen::CodeImage image;
   if (!stored_key.empty()) code.image = &image;
-  executable->code = codegen::compile(*program, code);
-  executable->workspace_bytes = program->workspace_bytes;
-  executable->in_place = program->in_place;
-  executable->host_functions = program->host_functions;
-  executable->constant_arrays = program->constants;
+  run_passes(c, kTracePass.name);
+  const kernel::Program& program = *c.program;
+  report.kernels = program.kernels.size();
+  auto executable = std::make_shared<Executable>();
+  executable->code = c.native_code->linked();
+  executable->workspace_bytes = program.workspace_bytes;
+  executable->in_place = program.in_place;
+  executable->host_functions = program.host_functions;
+  executable->constant_arrays = program.constants;
   set_interface(*executable, graph, strides);
   executable->is_tiered = code.quick_if_large && executable->code->is_quick();
   if (executable->is_tiered) {
     executable->awaits_optimized = true;
-    optimize_later(executable, program, code, stored_key, title_of(report, graph), report.equations);
+    optimize_later(executable, c.program, code, stored_key, title_of(report, graph), report.equations);
   } else {
     store_executable(stored_key, *executable, image, report.kernels);
   }
@@ -141,28 +107,6 @@ namespace {
 
 class HostCompiler final : public Compiler {
  public:
-  std::vector<PassInfo> passes() const override {
-    std::vector<PassInfo> passes = {kTracePass};
-    const auto add = [&](const auto& more) { passes.insert(passes.end(), std::begin(more), std::end(more)); };
-    add(transform::simplify_passes());
-    add(kernel::build_passes(kernel::ParallelLoops::sums));
-    for (const kernel::CpuPass& pass : kernel::cpu_passes()) passes.push_back(pass.info);
-    add(codegen::codegen_passes());
-    return passes;
-  }
-  Graph simplify(const Graph& graph, const CompileOptions& options, PassLog* log) const override {
-    return simplified_graph(graph, options, log);
-  }
-  kernel::Program plan(const Graph& simplified, std::span<const Strides> strides, const CompileOptions& options,
-                       PassLog* log) const override {
-    return plan_graph(simplified, strides, options, log);
-  }
-  std::string llvm_ir(const kernel::Program& program, const CompileOptions& options) const override {
-    return codegen::llvm_ir(program, codegen_options(options));
-  }
-  std::string assembly(const kernel::Program& program, const CompileOptions& options) const override {
-    return codegen::assembly(program, codegen_options(options));
-  }
   std::shared_ptr<const Executable> compile(const Graph& graph, std::span<const Strides> strides,
                                             const CompileOptions& options, const std::string& stored_key,
                                             CompileReport& report) const override {
@@ -190,8 +134,6 @@ const Compiler& host_compiler() {
 const Compiler& compiler_of(Device::Kind kind) {
   return kind == Device::Kind::cpu ? host_compiler() : kernel_device_compiler();
 }
-
-std::vector<PassInfo> pipeline_passes(Device::Kind kind) { return compiler_of(kind).passes(); }
 
 std::string target_key() { return codegen::host_description(); }
 

@@ -1,5 +1,5 @@
 // One emitter and one set of passes serve both PTX and the simulator; only the last pass differs.
-#include "codegen/gpu/device_code.h"
+#include "codegen/gpu/device_build.h"
 
 #include <algorithm>
 #include <cctype>
@@ -18,12 +18,6 @@ namespace calque::codegen {
 namespace {
 
 constexpr std::string_view kEmitLlvm = "emit-llvm", kOptimizeLlvm = "optimize-llvm", kMachineCode = "machine-code";
-
-constexpr PassInfo kPasses[] = {
-    {kEmitLlvm, "emits LLVM IR of the kernels, device operations as calls of `cq.*` functions"},
-    {kOptimizeLlvm, "passes over LLVM IR that PTX and the simulator share"},
-    {kMachineCode, "lowers device operations and generates PTX, or the simulator's code for the host"},
-};
 
 TargetInfo target_of(const kernel::Program& program, const DeviceOptions& options) {
   size_t most = 0;
@@ -47,6 +41,7 @@ void emit_kernels(DeviceModule& device, const kernel::Program& program, const De
   target.half_conversion = options.half_conversion;
   target.fma = true;
   CodegenOptions code;
+  code.form = CodegenOptions::Form::object;  // with the functions of lib/math
   code.strict = options.strict;
   code.fast_math = options.fast_math;
   code.flush_subnormals = options.flush_subnormals;
@@ -62,24 +57,6 @@ void emit_kernels(DeviceModule& device, const kernel::Program& program, const De
   }
 }
 
-LlvmOwned<DeviceModule> emit_device_module(const kernel::Program& program, const DeviceOptions& options,
-                                           DeviceBackend& backend) {
-  auto device = make_llvm_owned<DeviceModule>();
-  device->context.setDiscardValueNames(true);
-  device->module = std::make_unique<llvm::Module>(program.name, device->context);
-  backend.retarget(*device->module);
-  run_on(*device->module, options.log, kEmitLlvm, [&] { emit_kernels(*device, program, options); });
-  backend.retarget(*device->module);
-#ifndef NDEBUG
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  if (llvm::verifyModule(*device->module, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
-#endif
-  const Watched watched(options.watch, *device->module);
-  run_on(*device->module, options.log, kOptimizeLlvm, [&] { backend.optimize(*device->module); });
-  return device;
-}
-
 }  // namespace
 
 size_t most_buffers(const DeviceOptions& options) {
@@ -88,48 +65,86 @@ size_t most_buffers(const DeviceOptions& options) {
   return few ? kFewParameters / 4 * 3 : kMostParameters / 4 * 3;
 }
 
-std::span<const PassInfo> device_passes() { return kPasses; }
+struct DeviceBuild::State {
+  State(const kernel::Program& scheduled, const DeviceOptions& how)
+      : program(scheduled), options(how), backend(target_of(scheduled, how)), device(make_llvm_owned<DeviceModule>()) {
+    device->context.setDiscardValueNames(true);
+    device->module = std::make_unique<llvm::Module>(scheduled.name, device->context);
+  }
 
-PtxProgram compile_ptx(const kernel::Program& program, const DeviceOptions& options) {
-  return inside_llvm([&] {
-    const BorrowedDeviceBackend backend(target_of(program, options));
-    const auto device = emit_device_module(program, options, *backend);
-    const Watched watched(options.watch, *device->module);
-    Stopwatch stopwatch;
-    PtxProgram made = finish_ptx(*device, *backend);
-    if (options.log != nullptr)
-      options.log->add(kMachineCode, stopwatch.lap(), PassLog::Over::whole,
-                       [&](std::ostream& out) { out << made.ptx; });
-    return made;
-  });
-}
-
-std::string device_llvm_ir(const kernel::Program& program, const DeviceOptions& options) {
-  return inside_llvm([&] {
-    const BorrowedDeviceBackend backend(target_of(program, options));
+  void emit_llvm() {
+    backend->retarget(*device->module);
+    run_on(*device->module, options.log, kEmitLlvm, [&] { emit_kernels(*device, program, options); });
+    backend->retarget(*device->module);
+#ifndef NDEBUG
     std::string text;
     llvm::raw_string_ostream out(text);
-    emit_device_module(program, options, *backend)->module->print(out, nullptr);
+    if (llvm::verifyModule(*device->module, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
+#endif
+  }
+
+  void optimize() {
+    const Watched watched(options.watch, *device->module);
+    run_on(*device->module, options.log, kOptimizeLlvm, [&] { backend->optimize(*device->module); });
+  }
+
+  void make_machine_code() {
+    const Watched watched(options.watch, *device->module);
+    Stopwatch stopwatch;
+    if (options.form == DeviceOptions::Form::ptx) {
+      PtxProgram made = finish_ptx(*device, *backend);
+      image.functions = std::move(made.functions);
+      image.ptx = std::move(made.ptx);
+    } else {
+      SimulatedObject made = finish_simulated(*device);
+      image.functions = std::move(made.functions);
+      image.simulated = std::move(made.object);
+    }
+    if (options.log != nullptr)
+      options.log->add(kMachineCode, stopwatch.lap(), PassLog::Over::whole,
+                       [&](std::ostream& out) { out << image.ptx; });
+  }
+
+  LlvmScope scope;  ///< around all that follows
+  const kernel::Program& program;
+  DeviceOptions options;
+  BorrowedDeviceBackend backend;
+  LlvmOwned<DeviceModule> device;
+  DeviceImage image;
+};
+
+struct DevicePasses {
+  template <void (DeviceBuild::State::*work)()>
+  static void pass(DeviceBuild& build) {
+    inside_llvm([&] { ((*build.state_).*work)(); });
+  }
+
+  using State = DeviceBuild::State;
+  static constexpr DevicePass kList[] = {
+      {{kEmitLlvm, "emits LLVM IR of the kernels, device operations as calls of `cq.*` functions"},
+       &pass<&State::emit_llvm>},
+      {{kOptimizeLlvm, "passes over LLVM IR that PTX and the simulator share"}, &pass<&State::optimize>},
+      {{kMachineCode, "lowers device operations and generates PTX, or the simulator's code for the host"},
+       &pass<&State::make_machine_code>},
+  };
+};
+
+std::span<const DevicePass> device_passes() { return DevicePasses::kList; }
+
+DeviceBuild::DeviceBuild(const kernel::Program& program, const DeviceOptions& options)
+    : state_(inside_llvm([&] { return std::make_unique<State>(program, options); })) {}
+
+DeviceBuild::~DeviceBuild() = default;
+
+std::string DeviceBuild::llvm_ir() const {
+  return inside_llvm([&] {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    state_->device->module->print(out, nullptr);
     return text;
   });
 }
 
-SimulatedObject compile_simulated_object(const kernel::Program& program, const DeviceOptions& options) {
-  return inside_llvm([&] {
-    const BorrowedDeviceBackend backend(target_of(program, options));
-    const auto device = emit_device_module(program, options, *backend);
-    const Watched watched(options.watch, *device->module);
-    Stopwatch stopwatch;
-    SimulatedObject made = finish_simulated(*device);
-    if (options.log != nullptr) options.log->add(kMachineCode, stopwatch.lap());
-    return made;
-  });
-}
-
-std::shared_ptr<const SimulatedProgram> compile_simulated(const kernel::Program& program,
-                                                          const DeviceOptions& options) {
-  SimulatedObject made = compile_simulated_object(program, options);
-  return link_simulated(made.object, std::move(made.functions));
-}
+DeviceImage& DeviceBuild::image() { return state_->image; }
 
 }  // namespace calque::codegen

@@ -1,7 +1,6 @@
 #pragma once
-// From a graph to native code: simplify, plan, generate.
+// Executables of native code for the host.
 #include "compile/executable.h"
-#include "kernel/lower/build.h"
 
 namespace calque::runtime {
 
@@ -11,8 +10,6 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
                                                          CompileReport& report);
 /// Sets the entry of the executable's code, and the types and layouts of the graph's inputs and outputs.
 void set_interface(Executable& executable, const Graph& graph, std::span<const Strides> strides);
-/// How programs are built for the CPU, apart from the layouts of the inputs.
-kernel::BuildOptions build_options(const CompileOptions& options, PassLog* log);
 /// The processor and what CALQUE_CPU chooses now: part of every cache key.
 std::string target_key();
 

@@ -1,0 +1,276 @@
+// From a scheduled program to machine code. Back ends (a target machine with its passes over LLVM IR) are expensive to
+// construct, so a pool keeps them between builds; every build has a separate LLVMContext, and so has every partition.
+#include "codegen/native_build.h"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+
+#include "calque/ir/errors.h"
+
+#include "codegen/cpu/entry.h"
+#include "codegen/cpu/inline_kernel.h"
+#include "codegen/cpu/outline.h"
+#include "codegen/cpu/partition_module.h"
+#include "codegen/jit/math_library.h"
+#include "codegen/jit/native_state.h"
+#include "codegen/jit/optimization_level.h"
+#include "codegen/llvm/module_pass.h"
+#include "codegen/llvm/watched.h"
+#include "codegen/scalar/math_functions.h"
+#include "ir/floating_point_mode.h"
+#include "ir/stopwatch.h"
+
+namespace calque::codegen {
+
+namespace {
+
+using Form = CodegenOptions::Form;
+
+constexpr std::string_view kEmitLlvm = "emit-llvm", kPairSincos = "pair-sincos", kInlineMath = "inline-math",
+                           kOutline = "outline", kMathLibrary = "math-library", kPartition = "partition",
+                           kOptimizeLlvm = "optimize-llvm", kInlineSmallKernel = "inline-small-kernel", kLink = "link";
+
+constexpr NativePass kPasses[] = {
+    {.info = {kEmitLlvm, "emits LLVM IR of the kernels and the entry"},
+     .run = [](NativeBuild::State& s) { s.emit_llvm(); }},
+    {.info = {kPairSincos, "computes the sine and the cosine of one value together"},
+     .run = [](NativeBuild::State& s) { s.pair_sincos(); }},
+    {.info = {kInlineMath, "inlines the common paths of mathematical functions"},
+     .run = [](NativeBuild::State& s) { s.inline_math(); }},
+    {.info = {kOutline, "splits long basic blocks into functions"}, .run = [](NativeBuild::State& s) { s.outline(); }},
+    {.info = {kMathLibrary, "compiles the mathematical functions that the process does not have yet"},
+     .run = [](NativeBuild::State& s) { s.add_math_library(); },
+     .only_for_process = true},
+    {.info = {kPartition, "partitions a large module"},
+     .run = [](NativeBuild::State& s) { s.partition(); },
+     .only_for_process = true},
+    {.info = {kOptimizeLlvm, "LLVM's EarlyCSE, InstCombine, SimplifyCFG, LICM and Sinking, then masks and contraction"},
+     .run_on_module = [](NativeModule& m) { m.optimize(); }},
+    {.info = {kInlineSmallKernel, "moves a short kernel that is the only one into the entry"},
+     .run_on_module = [](NativeModule& m) { m.inline_small_kernel(); }},
+    {.info = {kMachineCodePass, "instruction selection, scheduling, register allocation, object file"},
+     .run_on_module = [](NativeModule& m) { m.make_machine_code(); }},
+    {.info = {kLink, "links the objects into the process"},
+     .run = [](NativeBuild::State& s) { s.link(); },
+     .only_for_process = true},
+};
+
+// Code for another processor could fail with an illegal instruction.
+void check_runs_here(const TargetInfo& target) {
+  const TargetInfo host = resolve_target({"native", ""});
+  if (target.triple != host.triple) throw CompileError("compile: code for " + target.triple + " cannot run here");
+  if (target.cpu == host.cpu && target.features == host.features) return;
+  std::vector<std::string> missing;
+  std::ranges::set_difference(target.instruction_sets, host.instruction_sets, std::back_inserter(missing));
+  if (missing.empty()) return;
+  constexpr size_t kMost = 6;
+  std::string text;
+  for (size_t i = 0; i < std::min(missing.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + missing[i];
+  if (missing.size() > kMost) text += " and " + std::to_string(missing.size() - kMost) + " more";
+  throw CompileError("compile: this processor (" + host.cpu + ") cannot run code for " + target.cpu + ", it lacks " +
+                     text + "; set CALQUE_CPU to native, or to a CPU of no more than this one has, such as x86-64");
+}
+
+TargetInfo checked_target(const CodegenOptions& options) {
+  TargetInfo target = resolve_target(options.target);
+  if (options.form == Form::process) check_runs_here(target);
+  return target;
+}
+
+using Passes = std::span<const NativePass>;
+
+void run_over(NativeModule& module, const llvm::Module& watched_module, CodegenWatch* watch, Passes passes) {
+  const Watched watched(watch, watched_module);
+  for (const NativePass& pass : passes) pass.run_on_module(module);
+}
+
+// Runs the passes over one partition in a separate context, on any thread.
+struct PartitionTask {
+  const CodegenOptions& options;
+  const TargetInfo& target;
+  const std::string& text;
+  Passes passes;
+  PassLog log;
+  Object object = {};
+  std::exception_ptr exception = nullptr;
+
+  void run() noexcept {
+    const NoForkOfCaller part;
+    const DefaultFloatingPointMode mode;
+    try {
+      inside_llvm([this] { make_object(); });
+    } catch (...) {
+      exception = std::current_exception();
+    }
+  }
+
+ private:
+  void make_object() {
+    Stopwatch stopwatch;
+    const auto context = make_llvm_owned<llvm::LLVMContext>();
+    context->setDiscardValueNames(true);
+    throw_errors_of(*context);
+    const LlvmOwned<llvm::Module> module(read_partition(text, *context));
+    const BorrowedBackend backend(target, options.sanitize);
+    log.add(kPartition, stopwatch.lap());
+    NativeModule part(options, *module, backend, log);
+    run_over(part, *module, options.watch, passes);
+    object = std::move(part.object());
+  }
+};
+
+void run_over_partitions(NativeBuild::State& s, Passes passes) {
+  std::vector<PartitionTask> tasks;
+  for (const std::string& text : s.partitions) tasks.push_back({s.options, s.target, text, passes, s.log.empty_copy()});
+  const auto body = [](void* all, int64_t begin, int64_t end) {
+    auto& list = *static_cast<std::vector<PartitionTask>*>(all);
+    for (int64_t i = begin; i < end; ++i) list[static_cast<size_t>(i)].run();
+  };
+  if (s.options.parallel_for) {
+    s.options.parallel_for(nullptr, static_cast<int64_t>(tasks.size()), 1, body, &tasks);
+  } else {
+    for (PartitionTask& task : tasks) {
+      if (s.options.between_modules) s.options.between_modules();
+      task.run();
+    }
+  }
+  for (const PartitionTask& task : tasks) s.log.append(task.log);
+  for (PartitionTask& task : tasks) {
+    if (task.exception) std::rethrow_exception(task.exception);
+    s.objects.push_back(std::move(task.object));
+  }
+}
+
+}  // namespace
+
+// ---- passes over a module
+
+void NativeModule::optimize() {
+  run_on(module_, &log_, kOptimizeLlvm, [&] { backend_->optimize(module_); });
+  level_ = level_for(module_, options_);
+}
+
+void NativeModule::inline_small_kernel() {
+  run_on(module_, &log_, kInlineSmallKernel, [&] { codegen::inline_small_kernel(module_); });
+}
+
+// The text is the assembly.
+void NativeModule::make_machine_code() {
+  std::string assembly;
+  if (log_.keeps_text(kMachineCodePass)) {
+    const auto copy = llvm::CloneModule(module_);
+    const Object text = backend_->emit(*copy, llvm::CodeGenFileType::AssemblyFile, level_);
+    assembly.assign(text.begin(), text.end());
+  }
+  Stopwatch stopwatch;
+  const bool is_assembly = options_.form == Form::assembly;
+  const auto type = is_assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  object_ = backend_->emit(module_, type, level_);
+  log_.add(kMachineCodePass, stopwatch.lap(), PassLog::Over::part, [&](std::ostream& out) { out << assembly; });
+}
+
+// ---- passes over the build
+
+NativeBuild::State::State(const kernel::Program& scheduled, const CodegenOptions& how)
+    : program(scheduled),
+      options(how),
+      log(how.log != nullptr ? *how.log : own_log),
+      target(checked_target(how)),
+      backend(target, how.sanitize),
+      owned(make_llvm_owned<OwnModule>(scheduled.name)),
+      module(owned->module),
+      whole(options, module, backend, log) {
+  module.setTargetTriple(llvm::Triple(target.triple));
+  module.setDataLayout(backend->machine().createDataLayout());
+  if (options.form == Form::process && options.sanitize) Session::instance().add_sanitizer();
+}
+
+void NativeBuild::State::emit_llvm() {
+  run_on(module, &log, kEmitLlvm, [&] { emit_program(module, target, options, program); });
+  is_scalar = module.getFunction(kScalarEntryName) != nullptr;
+}
+
+void NativeBuild::State::pair_sincos() {
+  run_on(module, &log, kPairSincos, [&] { MathFunctions(module, target, options).pair_sines(); });
+}
+
+void NativeBuild::State::inline_math() {
+  run_on(module, &log, kInlineMath, [&] { backend->inline_functions(module); });
+}
+
+void NativeBuild::State::outline() {
+  run_on(module, &log, kOutline, [&] { codegen::outline(module); });
+  if (options.quick_if_large && is_large(module)) options.quick = true;
+#ifndef NDEBUG
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (llvm::verifyModule(module, &out)) throw CompileError("compile: malformed LLVM IR: " + text);
+#endif
+}
+
+void NativeBuild::State::add_math_library() {
+  Stopwatch stopwatch;
+  libraries = Session::instance().math().libraries_for(module, target, options, [&](llvm::Module& functions) {
+    const Watched watched(options.watch, functions);
+    backend->optimize(functions);
+    return backend->emit(functions, llvm::CodeGenFileType::ObjectFile, llvm::CodeGenOptLevel::Default);
+  });
+  log.add(kMathLibrary, stopwatch.lap());
+}
+
+void NativeBuild::State::partition() {
+  const Partitions found = partition_functions(module);
+  if (found.size() <= 1) return;
+  Stopwatch stopwatch;
+  partitions = extract_partitions(module, found);
+  log.add(kPartition, stopwatch.lap());
+}
+
+void NativeBuild::State::link() {
+  if (options.image) {
+    options.image->scalar = is_scalar;
+    for (const Object& object : objects) options.image->objects.emplace_back(object.begin(), object.end());
+  }
+  Stopwatch stopwatch;
+  linked =
+      std::make_shared<LinkedProgram>(std::move(objects), is_scalar, options.quick, Session::instance(), libraries);
+  log.add(kLink, stopwatch.lap());
+}
+
+// ---- the interface
+
+Passes native_passes() { return kPasses; }
+
+void run_native_passes(NativeBuild& build, Passes passes) {
+  inside_llvm([&] {
+    NativeBuild::State& s = build.state();
+    if (passes.front().run != nullptr) return passes.front().run(s);
+    if (!s.partitions.empty()) return run_over_partitions(s, passes);
+    run_over(s.whole, s.module, s.options.watch, passes);
+    if (!s.whole.object().empty()) s.objects.push_back(std::move(s.whole.object()));
+  });
+}
+
+NativeBuild::NativeBuild(const kernel::Program& program, const CodegenOptions& options)
+    : state_(inside_llvm([&] { return std::make_unique<State>(program, options); })) {}
+
+NativeBuild::~NativeBuild() = default;
+
+std::string NativeBuild::llvm_ir() const {
+  return inside_llvm([&] {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    state_->module.print(out, nullptr);
+    return text;
+  });
+}
+
+std::string NativeBuild::file() const {
+  const Object& object = state_->objects.at(0);
+  return {object.begin(), object.end()};
+}
+
+std::shared_ptr<const CompiledProgram> NativeBuild::linked() const { return state_->linked; }
+
+}  // namespace calque::codegen
