@@ -126,7 +126,8 @@ size_t Executable::bytes() const {
 }
 
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
-                                                  const CompileOptions& options, CompileReport* report) {
+                                                  const CompileOptions& options, CompileReport* report,
+                                                  const std::function<bool(uint64_t hash)>& defers) {
   CompileReport mine;
   CompileReport& r = report ? *report : mine;
   Stopwatch all, stage;
@@ -142,6 +143,7 @@ std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<
   key.target += device_api(options.device).code_key();
   const uint64_t hash = hash_of(key);
   r.key = stage.lap();
+  if (defers && !table().find_ready(key, hash) && defers(hash)) return nullptr;
   std::vector<std::shared_ptr<const Entry>> evicted;
   const auto entry = table().get(
       key, hash,

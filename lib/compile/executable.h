@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -88,8 +89,12 @@ bool calls_host(const Graph& graph);
 /// The executable of a graph from the process-wide cache, compiled on a miss. `report` tells whether it was compiled
 /// and the time of each stage. Executables that call the user's functions are not cached: no other trace has the same
 /// functions, and they must not outlive the callable that owns them. Throws CompileError.
+///
+/// `defers`, if there is one, is asked on a miss, with the hash of the key, whether to leave the graph uncompiled; then
+/// the result is null.
 std::shared_ptr<const Executable> find_executable(const Graph& graph, std::span<const Strides> strides,
-                                                  const CompileOptions& options, CompileReport* report = nullptr);
+                                                  const CompileOptions& options, CompileReport* report = nullptr,
+                                                  const std::function<bool(uint64_t hash)>& defers = {});
 /// Drops the given executables, or all, from the cache. Those in use stay alive.
 void forget_executables(const std::unordered_set<const Executable*>& executables);
 void clear_executables();
@@ -101,7 +106,10 @@ uint64_t num_compilations();
 
 /// Options of the reference evaluator: in strict mode its results match generated code bit for bit.
 reference::Options reference_options(const CompileOptions& options);
-/// The executable that evaluates `graph` with the reference evaluator.
+/// The executable that evaluates `graph` with the reference evaluator: with these options of it, or with those of
+/// reference_options.
+std::shared_ptr<const Executable> make_evaluating_executable(const Graph& graph, std::span<const Strides> strides,
+                                                             const reference::Options& evaluation);
 std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides,
                                                             const CompileOptions& options);
 

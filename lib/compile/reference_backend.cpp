@@ -59,17 +59,22 @@ reference::Options reference_options(const CompileOptions& options) {
   return evaluation;
 }
 
-std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides,
-                                                            const CompileOptions& options) {
+std::shared_ptr<const Executable> make_evaluating_executable(const Graph& graph, std::span<const Strides> strides,
+                                                             const reference::Options& evaluation) {
   auto executable = std::make_shared<Executable>();
   executable->entry = &run_reference;
   executable->inputs = graph.input_types();
   executable->input_strides.assign(strides.begin(), strides.end());
   executable->set_outputs(graph.output_types());
   executable->graph = std::make_shared<const Graph>(graph);
-  executable->evaluation = reference_options(options);
+  executable->evaluation = evaluation;
   executable->copies_inputs = calls_host(graph);
   return executable;
+}
+
+std::shared_ptr<const Executable> make_reference_executable(const Graph& graph, std::span<const Strides> strides,
+                                                            const CompileOptions& options) {
+  return make_evaluating_executable(graph, strides, reference_options(options));
 }
 
 }  // namespace calque::runtime

@@ -131,6 +131,16 @@ if(TARGET test_jit)
   set_tests_properties(jit.OnSimulator PROPERTIES LABELS jit COST 100)  # started early: it would end alone
 endif()
 
+# The programs of tests turn the evaluation of first runs off (test_main.cpp). Here operations on arrays run with it.
+foreach(name IN ITEMS classes jit)
+  if(TARGET test_${name})
+    add_test(NAME ${name}.FirstRuns COMMAND test_${name} --gtest_brief=1)
+    calque_set_test_environment(${name}.FirstRuns)
+    set_property(TEST ${name}.FirstRuns APPEND PROPERTY ENVIRONMENT "CALQUE_TEST_FIRST_RUNS=1")
+    set_tests_properties(${name}.FirstRuns PROPERTIES LABELS ${name})
+  endif()
+endforeach()
+
 # Guarded buffers bypass the buffer pool, so its tests also run without them.
 set(unguarded_of_ir "--gtest_filter=Storage*:AnyArray*")
 foreach(name IN ITEMS ir runtime)

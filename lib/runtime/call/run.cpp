@@ -5,6 +5,7 @@
 #include "calque/device.h"
 #include "calque/ir/errors.h"
 
+#include "compile/first_runs.h"
 #include "runtime/call/dispatch.h"
 #include "runtime/device/device_api.h"
 #include "runtime/memory/array_pool.h"
@@ -92,7 +93,7 @@ std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray
   compile.tier = runtime::environment().tier;
   runtime::CompileReport report;
   report.equations = traced.graph.num_equations();
-  const auto executable = runtime::find_executable(traced.graph, strides, compile, &report);
+  const auto executable = runtime::executable_of_operation(traced.graph, strides, compile, report);
   runtime::log_compilation(std::string(name), report);
   std::vector<AnyArray> made = runtime::execute(*executable, inputs, device);
   for (size_t k = 0; k < computed.size(); ++k) results[computed[k]] = std::move(made[k]);

@@ -21,6 +21,7 @@ struct Environment {
   /// CALQUE_CODE_MEMORY: bytes of code and captured arrays cached per function, and per process for all functions.
   size_t code_memory = size_t{256} << 20;
   calque::tier tier = calque::tier::automatic;  ///< CALQUE_TIER: of functions that do not choose one
+  bool evaluates_first = true;                  ///< see compile/first_runs.h; false in tests of generated code
   std::string cache_folder;                     ///< CALQUE_CACHE_DIR or its default; empty: off
   uint64_t cache_bytes = uint64_t{1} << 30;     ///< CALQUE_CACHE_SIZE
   std::string dump;                             ///< CALQUE_DUMP: a folder; empty: none

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "ir/values/bytes.h"
-#include "math/evaluate.h"
 #include "primitives/registry.h"
 #include "reference/evaluate.h"
+#include "transform/simplify/defined_bits.h"
 
 namespace calque::transform {
 namespace {
@@ -67,35 +67,6 @@ std::optional<AnyArray> small_array(const Rewriter& rewriter, Value v) {
   return g.constant(v).has_data() ? std::optional(g.constant(v)) : std::nullopt;
 }
 
-/// A function of lib/math whose folded value has the bits that generated code computes.
-bool is_function(const Rewriter& rewriter, PrimitiveId id, DType dtype) {
-  const auto& forms = rewriter.options().forms;
-  return forms && math::can_evaluate(id, dtype, *forms);
-}
-
-/// The bits of the result do not depend on an order of evaluation that the schedule chooses.
-bool order_independent(const PendingEquation& pending, LowerKind kind, DType dtype) {
-  switch (pending.primitive.id) {
-    case id_of<ReduceMax>:
-    case id_of<ReduceMin>:
-    case id_of<ReduceAnd>:
-    case id_of<ReduceOr>:
-    case id_of<Argmax>:
-    case id_of<Argmin>:
-    case id_of<Cummax>:
-    case id_of<Cummin>:
-      return true;
-    case id_of<ReduceSum>:
-    case id_of<ReduceProd>:
-    case id_of<Cumsum>:
-    case id_of<Cumprod>:
-    case id_of<DotGeneral>:
-      return !is_inexact(dtype);
-    default:
-      return kind == LowerKind::elementwise || kind == LowerKind::mapped;
-  }
-}
-
 }  // namespace
 
 std::optional<Value> fold(Rewriter& rewriter, const PendingEquation& pending) {
@@ -107,11 +78,10 @@ std::optional<Value> fold(Rewriter& rewriter, const PendingEquation& pending) {
     if (!g.is_literal(v) && g.kind(v) != ValueKind::constant) return std::nullopt;
   }
   const DType dtype = g.dtype(pending.operands[0]);
-  const LowerKind kind = rules(pending.primitive.id).kind(dtype);
-  const bool function = is_function(rewriter, pending.primitive.id, dtype);
   if (pending.primitive.id == id_of<StopGradient>) return std::nullopt;
-  if (!function && !order_independent(pending, kind, dtype)) return std::nullopt;
-  if (function || kind == LowerKind::elementwise) {
+  if (!has_defined_bits(pending.primitive.id, dtype, rewriter.options().forms)) return std::nullopt;
+  const LowerKind kind = rules(pending.primitive.id).kind(dtype);
+  if (kind == LowerKind::function || kind == LowerKind::elementwise) {
     if (const auto v = fold_splats(rewriter, pending)) return v;
   }
   if (bytes_of(pending.type) > kMaxBytes) return std::nullopt;

@@ -1,0 +1,14 @@
+#pragma once
+// An operation outside of jit runs as a graph. Compiling it takes milliseconds, so the first runs of a graph of few
+// elements are evaluated by the reference evaluator, and what is run again and again is compiled. Both give the same
+// bits.
+#include "compile/executable.h"
+
+namespace calque::runtime {
+
+/// The executable that runs the graph of an operation now: the compiled one, or one that evaluates. Throws
+/// CompileError.
+std::shared_ptr<const Executable> executable_of_operation(const Graph& graph, std::span<const Strides> strides,
+                                                          const CompileOptions& options, CompileReport& report);
+
+}  // namespace calque::runtime
