@@ -59,6 +59,12 @@ void declare() {
     bench::add_ours(normal, [=] { return gauss(key); });
     rival<float>(normal, "mt19937", n, 0, normal_mersenne);
 
+    const bench::Task normal64{"normal f64", name, {}};
+    const auto gauss64 = cq::jit([size](auto k) { return cq::random::normal<double>(k, {size}); });
+    check_mean<double>("normal f64: calque", gauss64(key).host(), 0);
+    bench::add_ours(normal64, [=] { return gauss64(key); });
+    rival<double>(normal64, "mt19937_64", n, 0, normal_mersenne);
+
     const bench::Task total{"sum of normal f32", name, {}};
     const auto summed = cq::jit([size](auto k) { return sum(cq::random::normal<float>(k, {size})); });
     bench::check("sum of normal f32: calque", summed(key).item() / double(size), 0, 0, 10 / std::sqrt(double(size)));

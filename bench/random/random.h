@@ -10,3 +10,4 @@ void uniform_threefry(uint32_t k0, uint32_t k1, float* out, size_t n);
 void uniform_mersenne(float* out, size_t n);
 void uniform_mersenne(double* out, size_t n);
 void normal_mersenne(float* out, size_t n);
+void normal_mersenne(double* out, size_t n);

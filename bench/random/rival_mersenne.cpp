@@ -19,3 +19,9 @@ void normal_mersenne(float* out, size_t n) {
   std::normal_distribution<float> distribution;
   for (size_t i = 0; i < n; ++i) out[i] = distribution(engine);
 }
+
+void normal_mersenne(double* out, size_t n) {
+  std::mt19937_64 engine(1);
+  std::normal_distribution<double> distribution;
+  for (size_t i = 0; i < n; ++i) out[i] = distribution(engine);
+}

@@ -401,7 +401,7 @@ def first_calls(lib):
 def random_numbers(lib):
     n = 10**7
     for task, kind, dtype in (("uniform f32", "uniform", np.float32), ("uniform f64", "uniform", np.float64),
-                              ("normal f32", "normal", np.float32)):
+                              ("normal f32", "normal", np.float32), ("normal f64", "normal", np.float64)):
         calls = {}
         for name, bits in (("numpy pcg64", np.random.PCG64), ("numpy mt19937", np.random.MT19937)):
             generator = np.random.Generator(bits(1))
@@ -413,6 +413,24 @@ def random_numbers(lib):
             draws = lib.jax.jit(lambda key, sample=sample, dtype=dtype: sample(key, (n,), dtype))
             key = lib.jax.random.key(1)
             calls["jax"] = lambda draws=draws, key=key: lib.jax.block_until_ready(draws(key))
+        if lib.drjit:
+            dr = lib.drjit
+            number = dr.llvm.Float if dtype == np.float32 else dr.llvm.Float64
+
+            def evaluated(draw, *state):
+                def call():
+                    result = draw()
+                    dr.eval(result, *state)
+                    dr.sync_thread()
+                    return result
+                return call
+            philox = dr.rng(seed=1)
+            draw = philox.random if kind == "uniform" else philox.normal
+            calls["dr.jit philox"] = evaluated(lambda draw=draw, number=number: draw(number, n))
+            # A stream for each number, whose states are kept in memory.
+            pcg = dr.llvm.PCG32(n)
+            name = ("next_float32" if dtype == np.float32 else "next_float64") + ("_normal" if kind == "normal" else "")
+            calls["dr.jit pcg32"] = evaluated(getattr(pcg, name), pcg)
         mean = 0.5 if kind == "uniform" else 0
         yield task, "10^7", lambda result, mean=mean: abs(np.mean(result, dtype=np.float64) - mean) < 0.01, calls
 
