@@ -109,18 +109,23 @@ size_t behind(std::span<const Pass> passes, std::string_view name) {
   throw CompileError("passes: there is no pass " + std::string(name));
 }
 
+}  // namespace
+
 void print(std::ostream& out, const Compilation& c, Form form) {
   if (form == Form::graph) out << c.graph;
   if (form == Form::plan) out << *c.plan;
   if (form == Form::program) out << *c.program;
 }
 
-void verify(const Compilation& c, const Pass& pass) {
-  if (pass.form == Form::graph) c.graph.verify(pass.info.name);
-  if (pass.form != Form::program) return;
+void verify(const Compilation& c, Form form, std::string_view pass) {
+  if (form == Form::graph) c.graph.verify(pass);
+  if (form == Form::plan) plan::verify(*c.plan);
+  if (form != Form::program) return;
   kernel::verify(*c.program);
   for (const kernel::Kernel& k : c.program->kernels) kernel::verify(k);
 }
+
+namespace {
 
 void run_pass(Compilation& c, const Pass& pass) {
   if (pass.form == Form::code) return pass.run(c);  // records itself
@@ -129,7 +134,7 @@ void run_pass(Compilation& c, const Pass& pass) {
   if (c.log != nullptr)
     c.log->add(pass.info.name, stopwatch.lap(), PassLog::Over::whole,
                [&](std::ostream& out) { print(out, c, pass.form); });
-  if (transform::verification_enabled()) verify(c, pass);
+  if (transform::verification_enabled()) verify(c, pass.form, pass.info.name);
 }
 
 /// Runs the native passes at the beginning of `passes`, module by module where they are over modules. Returns how many.
@@ -171,7 +176,7 @@ void run_passes(Compilation& compilation, std::string_view after, std::string_vi
 
 namespace {
 
-bool is_readable(const Pass& pass) { return pass.form == Form::graph || pass.form == Form::program; }
+bool is_readable(const Pass& pass) { return pass.form != Form::code; }
 
 [[noreturn]] void refuse(std::string_view name, Device::Kind kind) {
   std::string names;
@@ -198,9 +203,13 @@ void read_back(Compilation& compilation, std::string_view text, std::string_view
       kernel::verify_offsets(*compilation.program);
     return;
   }
-  compilation.graph = parse(text);
+  const bool is_plan = found->form == Form::plan;
+  compilation.graph = parse(is_plan ? text.substr(0, plan::plan_section(text)) : text);
   compilation.graph.verify("parse");
   if (const auto reason = needs_reference(compilation.graph)) throw CompileError("lower: " + *reason);
+  if (!is_plan) return;
+  compilation.plan.emplace(plan::parse_plan(text, compilation.graph, compilation.build.most_buffers));
+  plan::verify(*compilation.plan);
 }
 
 std::string make_llvm_ir(Compilation& compilation, std::string_view after) {

@@ -2,6 +2,7 @@
 // The passes from a traced graph to code: for each kind of device one list, which compilation runs, the log records and
 // the tool prints.
 #include <functional>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,10 +41,15 @@ std::string_view last_program_pass(Device::Kind kind);
 /// one, and records them in the log. Throws CompileError.
 void run_passes(Compilation& compilation, std::string_view after, std::string_view until = {});
 
-/// Sets the function from the text that `pass` printed: a graph, or a program. Donations and layouts are part of the
-/// text of programs, not taken from the options. Compilation goes on with run_passes(compilation, pass). Throws Error,
-/// which lists the passes, for a pass whose text cannot be read back, ParseError, and CompileError.
+/// Sets the function from the text that `pass` printed: a graph, a plan, or a program. Donations and layouts are part
+/// of the text of programs, not taken from the options. Compilation goes on with run_passes(compilation, pass). Throws
+/// Error, which lists the passes, for a pass whose text cannot be read back, ParseError, and CompileError.
 void read_back(Compilation& compilation, std::string_view text, std::string_view pass);
+
+/// Prints the function in a form that it has, as the log does.
+void print(std::ostream& out, const Compilation& compilation, Form form);
+/// Throws CompileError if it breaks a rule of the form; an error of a graph names the pass.
+void verify(const Compilation& compilation, Form form, std::string_view pass);
 
 /// Runs the passes after `after` and returns optimized LLVM IR; assembly or PTX; an object file of a CPU.
 std::string make_llvm_ir(Compilation& compilation, std::string_view after);

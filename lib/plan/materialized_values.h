@@ -31,6 +31,11 @@ class MaterializedValues {
   void require(Value v);
   void make_inlined(Value v) { materialized_[v.id()] = false; }
 
+  // ---- for reading the text of a plan
+  void set_materialized(Value v) { materialized_[v.id()] = true; }
+  void set_required(Value v) { required_[v.id()] = true; }
+  void set_shared_buffer(Value v, Value whole) { shares_[v.id()] = whole; }
+
  private:
   const Graph* graph_ = nullptr;
   std::vector<bool> materialized_, required_;  // by value id

@@ -1,11 +1,10 @@
 #include "plan/plan.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
-#include "plan/analysis/graph_analysis.h"
 #include "plan/passes/passes.h"
+#include "plan/planned_state.h"
 
 namespace calque::plan {
 
@@ -14,17 +13,6 @@ void Remarks::add(std::string reason) {
   if (reasons_.size() < kMost && std::find(reasons_.begin(), reasons_.end(), reason) == reasons_.end())
     reasons_.push_back(std::move(reason));
 }
-
-/// Passes hand on the plan itself and what only later passes read.
-struct PlannedGraph::State {
-  State(const Graph& graph, size_t most_buffers) : analysis(graph) { plan.most_buffers = most_buffers; }
-  GraphAnalysis analysis;
-  Plan plan = {};
-  RecomputationCosts costs = {};
-  SplitPoints split_points = {};
-  ProductKernels products = {};
-  std::unordered_map<const Equation*, std::vector<PlannedGraph>> subgraphs = {};
-};
 
 PlannedGraph::PlannedGraph(const Graph& graph, size_t most_buffers)
     : state_(std::make_unique<State>(graph, most_buffers)) {

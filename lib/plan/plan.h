@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "calque/ir/graph.h"
@@ -94,12 +95,22 @@ class PlannedGraph {
  private:
   struct State;
   friend struct PlanPasses;
+  friend class PlanPrinter;
+  friend class PlanParser;
+  friend class PlanVerifier;
   std::unique_ptr<State> state_;
 };
 
-/// Prints the graph's equations, each with where its results are computed, the kernels and steps, then the sub-graphs
-/// likewise.
+/// Prints the graph, with comments that say which values have memory, then a section with the plan: values, kernels and
+/// steps, and the plans of sub-graphs.
 std::ostream& operator<<(std::ostream& out, const PlannedGraph& planned);
+/// Throws CompileError if a plan, of which groups need not have been formed yet, breaks what lowering relies on.
+void verify(const PlannedGraph& planned);
+/// Whether the text has the section of a plan, and the offset at which it begins. Throws ParseError if it has none.
+bool has_section(std::string_view text);
+size_t plan_section(std::string_view text);
+/// The plan of such a text, whose graph has been parsed. Throws ParseError, with line and column.
+PlannedGraph parse_plan(std::string_view text, const Graph& graph, size_t most_buffers);
 
 /// A pass over a graph and its sub-graphs.
 struct PlanPass {

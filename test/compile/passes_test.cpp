@@ -41,7 +41,7 @@ size_t expect_same_code(const Graph& graph, Device::Kind kind, const char* level
   for (const Pass& pass : passes_of(kind)) {
     const auto entry = std::find_if(log.entries().begin(), log.entries().end(),
                                     [&](const PassLog::Entry& e) { return e.name == pass.info.name; });
-    if (entry == log.entries().end() || pass.form == Form::plan || pass.form == Form::code) continue;
+    if (entry == log.entries().end() || pass.form == Form::code) continue;
     SCOPED_TRACE(entry->name);
     ++passes;
     Compilation continued(kind, options);
@@ -53,11 +53,10 @@ size_t expect_same_code(const Graph& graph, Device::Kind kind, const char* level
   return passes;
 }
 
-/// The passes of the list whose text is a graph or a program.
+/// The passes of the list whose text is a graph, a plan or a program.
 size_t readable_passes(Device::Kind kind) {
   const auto all = passes_of(kind);
-  return static_cast<size_t>(std::count_if(
-      all.begin(), all.end(), [](const Pass& p) { return p.form == Form::graph || p.form == Form::program; }));
+  return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const Pass& p) { return p.form != Form::code; }));
 }
 
 void expect_same_code_everywhere(const Graph& graph) {
@@ -186,9 +185,65 @@ TEST(Passes, RandomGraphs) {
   }
 }
 
+/// Changes of a plan's text are refused, or the code that they lead to is made.
+TEST(Passes, DamagedPlansAreRefusedOrCompiled) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  test::RandomGraphOptions options;
+  options.max_equations = 12;
+  options.max_elements = 300;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    PassLog log([](std::string_view) { return true; });
+    Compilation c(Device::Kind::cpu, {}, &log);
+    c.graph = test::random_graph(seed, options);
+    run_passes(c, kTracePass.name, "lower");
+    for (const Pass& pass : passes_of(Device::Kind::cpu))
+      for (const PassLog::Entry& e : log.entries())
+        if (pass.form == Form::plan && e.name == pass.info.name) texts.emplace_back(e.name, e.text);
+  }
+  uint64_t state = 1;
+  const auto next = [&](size_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<size_t>(state >> 33) % below;
+  };
+  int refused = 0, compiled = 0;
+  const int rounds = test::kAddressSanitizer || test::kThreadSanitizer ? 300 : 3000;
+  for (int round = 0; round < rounds; ++round) {
+    auto [pass, text] = texts[static_cast<size_t>(round) % texts.size()];
+    const size_t section = text.find("\nplan {\n") + 8;
+    for (size_t n = 1 + next(2); n > 0 && text.size() > section; --n) {
+      const size_t at = section + next(text.size() - section);
+      switch (next(4)) {
+        case 0: {  // a line goes
+          const size_t begin = text.rfind('\n', at - 1) + 1, end = text.find('\n', at);
+          if (begin > section && end != text.npos) text.erase(begin, end - begin + 1);
+          break;
+        }
+        case 1:  // another value
+          if (text[at] >= '0' && text[at] <= '9') text[at] = static_cast<char>('0' + next(10));
+          break;
+        case 2:
+          text.erase(at, 1 + next(6));
+          break;
+        default:
+          text.insert(at, text.substr(section + next(text.size() - section), 1 + next(30)));
+      }
+    }
+    try {
+      Compilation c(Device::Kind::cpu, {});
+      read_back(c, text, pass);
+      run_passes(c, pass, last_program_pass(c.kind));
+      ++compiled;
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, rounds / 5);
+  EXPECT_GT(compiled, rounds / 20);
+}
+
 TEST(Passes, TextsOfOtherPassesAreRefused) {
   const char* text = "program f: workspace 0 bytes\nsteps {\n}\n";
-  for (const char* pass : {"materialize", "emit-llvm", "no-such-pass", "split-launches"}) {
+  for (const char* pass : {"emit-llvm", "no-such-pass", "split-launches"}) {
     Compilation c(Device::Kind::cpu, {});
     EXPECT_THROW(read_back(c, text, pass), Error) << pass;
   }

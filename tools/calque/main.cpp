@@ -77,7 +77,8 @@ void add_opt(CLI::App& app, int& status) {
     command->add_flag(name + alone, (*values)[t.name], t.doc)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   CLI::Option* kernel = command->add_flag(
-      "--kernel", options->kernel, "The file holds kernels or a program, as --print-after shows it, not a graph");
+      "--kernel", options->kernel,
+      "The passes are those over plans, programs and kernels, of which the file holds one, as --print-after shows it");
   command
       ->add_option("--cpu", options->cpu,
                    "With --kernel: LLVM's name of the CPU for which passes choose; this machine's when absent")

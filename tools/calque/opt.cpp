@@ -14,11 +14,13 @@
 
 #include "codegen/codegen.h"
 #include "compile/passes.h"
+#include "ir/text/text.h"
 #include "kernel/lower/program_passes.h"
 #include "kernel/schedule/passes.h"
 #include "kernel/schedule_cpu/schedule_cpu.h"
 #include "kernel/schedule_gpu/schedule_gpu.h"
 #include "kernel/text/parse.h"
+#include "plan/plan.h"
 #include "transform/simplify/passes.h"
 
 namespace calque::cli {
@@ -142,38 +144,51 @@ std::vector<std::string> names_of_passes(const OptOptions& options) {
   return names;
 }
 
-/// The pass of that name over programs, for a CPU or a GPU.
-std::pair<const runtime::Pass*, Device::Kind> program_pass(const std::string& name) {
+using ListedPass = std::pair<const runtime::Pass*, Device::Kind>;
+
+/// The pass of that name over plans and programs, for a CPU or a GPU.
+ListedPass listed_pass(const std::string& name) {
   std::string names;
   for (const Device::Kind kind : {Device::Kind::cpu, Device::Kind::gpu})
     for (const runtime::Pass& pass : runtime::passes_of(kind)) {
-      if (pass.form != runtime::Form::program || pass.info.name == "lower") continue;
+      if (pass.form != runtime::Form::plan && pass.form != runtime::Form::program) continue;
       if (pass.info.name == name) return {&pass, kind};
       if (names.find(pass.info.name) == names.npos) names += (names.empty() ? "" : ", ") + std::string(pass.info.name);
     }
-  throw CompileError("passes: there is no pass " + name + " over programs, expected one of " + names);
+  throw CompileError("passes: there is no pass " + name + " over plans and programs, expected one of " + names);
 }
 
-/// Passes over the program of a text.
-int opt_program(const OptOptions& options, const std::string& text, const codegen::CodegenOptions& code) {
-  std::vector<std::pair<const runtime::Pass*, Device::Kind>> passes;
-  for (const std::string& name : names_of_passes(options)) passes.push_back(program_pass(name));
-  std::shared_ptr<kernel::Program> program;
+/// Passes over the graph, plan or program of a text.
+int opt_listed(const OptOptions& options, const std::string& text, const codegen::CodegenOptions& code) {
+  std::vector<ListedPass> passes;
+  for (const std::string& name : names_of_passes(options)) passes.push_back(listed_pass(name));
+  runtime::Compilation c(Device::Kind::cpu, {});
+  c.native.target = code.target;
+  const bool is_program = kernel::is_program(text), is_plan = !is_program && plan::has_section(text);
+  runtime::Form form = is_program ? runtime::Form::program : is_plan ? runtime::Form::plan : runtime::Form::graph;
   try {
-    program = std::make_shared<kernel::Program>(kernel::parse_program(text));
+    runtime::read_back(c, text, is_program ? "lower" : is_plan ? "materialize" : "canonicalize");
   } catch (const ParseError& e) {
     throw ParseError(options.file + ": " + e.what());
   }
   for (const auto& [pass, kind] : passes) {
-    runtime::Compilation compilation(kind, {});
-    compilation.native.target = code.target;
-    compilation.program = program;
-    pass->run(compilation);
-    verify(*program);
-    for (const kernel::Kernel& k : program->kernels) verify(k);
+    const bool takes_program = pass->form == runtime::Form::program && pass->info.name != "lower";
+    if (takes_program != (form == runtime::Form::program))
+      throw CompileError("passes: " + std::string(pass->info.name) + " is over " +
+                         (takes_program ? "programs" : "graphs and plans"));
+    if (kind == Device::Kind::cpu) {
+      c.schedule.reset();  // passes may run in any order
+      pass->run(c);
+    } else {
+      runtime::Compilation gpu(kind, {});
+      gpu.program = c.program;
+      pass->run(gpu);
+    }
+    form = pass->form;
+    runtime::verify(c, form, pass->info.name);
   }
   std::ostringstream out;
-  out << *program;
+  runtime::print(out, c, form);
   write_text(options.output, out.str());
   return 0;
 }
@@ -187,7 +202,7 @@ int opt_kernels(const OptOptions& options) {
   codegen::CodegenOptions code;
   code.target.cpu = options.cpu;
   codegen::target_description(code.target);  // throws for a CPU that does not exist, whatever the passes
-  if (kernel::is_program(text)) return opt_program(options, text, code);
+  if (kernel::is_program(text) || text::begins_with(text, "calque ")) return opt_listed(options, text, code);
   const std::vector<std::string> passes = names_of_passes(options);
   for (const std::string& name : passes)
     if (kernel::find_cpu_pass(name) == nullptr) kernel::find_kernel_pass(name);  // throws if there is none

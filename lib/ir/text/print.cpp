@@ -129,7 +129,8 @@ class ConstantSections {
 
 class Printer {
  public:
-  explicit Printer(std::string& out) : out_(out) {}
+  /// `comment`: see print_with_comments; null: there are none.
+  explicit Printer(std::string& out, const Comment* comment = nullptr) : out_(out), comment_(comment) {}
 
   void print(const Graph& g) {
     out_ += "calque 1\ngraph ";
@@ -179,6 +180,8 @@ class Printer {
     for (const Equation& e : g.equations()) {
       indent(depth + 1);
       equation(g, numbers, e, use, depth);
+      if (comment_ != nullptr && depth == 0)
+        if (const std::string text = (*comment_)(e); !text.empty()) out_ += "  // " + text;
       out_ += '\n';
     }
     indent(depth + 1);
@@ -227,10 +230,17 @@ class Printer {
   }
 
   std::string& out_;
+  const Comment* const comment_;
   ConstantSections constants_;
 };
 
 }  // namespace
+
+std::string print_with_comments(const Graph& graph, const Comment& comment) {
+  std::string out;
+  Printer(out, &comment).print(graph);
+  return out;
+}
 
 std::string equation_text(const Graph& graph, const Equation& equation) {
   return equation_text(graph, ValueNumbers(graph), equation);

@@ -1,5 +1,6 @@
 #pragma once
 // Fragments of the text form that messages, tables and drawings also use.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ void append_attributes(std::string& out, const Attributes& attributes);
 std::string equation_text(const Graph& graph, const Equation& equation);
 /// As above with existing numbers, whose computation is a walk over the graph.
 std::string equation_text(const Graph& graph, const ValueNumbers& numbers, const Equation& equation);
+
+/// The text of a graph with a comment behind each of its equations, where `comment` is not empty; not of sub-graphs.
+using Comment = std::function<std::string(const Equation&)>;
+std::string print_with_comments(const Graph& graph, const Comment& comment);
 
 /// The contents of an array: a list of a few elements, else base64, or only the hash where the array has no data or
 /// more bytes than `most_bytes`.

@@ -1,6 +1,7 @@
 // Spellings round-trip bit by bit, including NaN payloads, signed zeros and every 16-bit float.
 #include "ir/text/text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -325,6 +326,17 @@ bool addressable(const Type& type) {
     if (d > 1 && __builtin_mul_overflow(bytes, d, &bytes)) return false;
   }
   return bytes <= kMaxBytes;
+}
+
+bool begins_with(std::string_view text, std::string_view word) {
+  while (!text.empty()) {
+    const size_t start = text.find_first_not_of(" \t\r\n");
+    if (start == std::string_view::npos) return false;
+    text.remove_prefix(start);
+    if (!text.starts_with("//")) return text.starts_with(word);
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  return false;
 }
 
 }  // namespace calque::text

@@ -18,6 +18,9 @@ void append_shape(std::string& out, const Shape& shape);
 void append_type(std::string& out, const Type& type);
 /// `"a\n\"b\""`: quotes, backslashes and bytes outside printable ASCII are escaped.
 void append_quoted(std::string& out, std::string_view text);
+/// Whether this is how a text begins, after white space and comments. Not by tokens: what is not a token is for the
+/// parser to report.
+bool begins_with(std::string_view text, std::string_view word);
 /// An identifier unchanged, anything else quoted.
 void append_name(std::string& out, std::string_view name);
 /// The shortest decimal that reads back as the same bits, always with a point or an exponent: `3.0`, `1e+20`.

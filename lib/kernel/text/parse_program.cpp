@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "ir/text/text.h"
 #include "ir/text/value_parser.h"
 #include "kernel/ir/kernel_refs.h"
 #include "kernel/text/names.h"
@@ -385,16 +386,6 @@ class ProgramParser : text::ValueParser {
 
 Program parse_program(std::string_view text) { return ProgramParser(text).parse(); }
 
-bool is_program(std::string_view text) {
-  // Not by tokens: what is not a token is for the parser to report.
-  while (!text.empty()) {
-    const size_t start = text.find_first_not_of(" \t\r\n");
-    if (start == std::string_view::npos) return false;
-    text.remove_prefix(start);
-    if (!text.starts_with("//")) return text.starts_with("program ");
-    text.remove_prefix(std::min(text.find('\n'), text.size()));
-  }
-  return false;
-}
+bool is_program(std::string_view text) { return text::begins_with(text, "program "); }
 
 }  // namespace calque::kernel

@@ -31,8 +31,11 @@ std::string text_of(const Program& program) {
 std::vector<std::string_view> passes_over_programs() {
   std::vector<std::string_view> names;
   for (const Device::Kind kind : {Device::Kind::cpu, Device::Kind::gpu})
-    for (const runtime::Pass& pass : runtime::passes_of(kind))
-      if (pass.form == runtime::Form::program) names.push_back(pass.info.name);
+    for (const runtime::Pass& pass : runtime::passes_of(kind)) {
+      if (pass.form != runtime::Form::program) continue;
+      if (std::find(names.begin(), names.end(), pass.info.name) == names.end()) names.push_back(pass.info.name);
+      if (pass.info.name == runtime::last_program_pass(kind)) break;
+    }
   return names;
 }
 

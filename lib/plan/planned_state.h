@@ -1,0 +1,23 @@
+#pragma once
+// What the passes of a plan read and write, beside the graph. Its text is that of the plan.
+#include <unordered_map>
+#include <vector>
+
+#include "plan/analysis/graph_analysis.h"
+#include "plan/passes/passes.h"
+#include "plan/plan.h"
+
+namespace calque::plan {
+
+/// Passes hand on the plan itself and what only later passes read.
+struct PlannedGraph::State {
+  State(const Graph& graph, size_t most_buffers) : analysis(graph) { plan.most_buffers = most_buffers; }
+  GraphAnalysis analysis;
+  Plan plan = {};
+  RecomputationCosts costs = {};
+  SplitPoints split_points = {};
+  ProductKernels products = {};
+  std::unordered_map<const Equation*, std::vector<PlannedGraph>> subgraphs = {};
+};
+
+}  // namespace calque::plan
