@@ -16,6 +16,9 @@ class NativeBuild {
   /// `program` is scheduled for the target of the options; emit-llvm reads it. Throws CompileError for a target that
   /// does not exist, or that this process cannot run code of if the code is for it.
   NativeBuild(const kernel::Program& program, const CodegenOptions& options);
+  /// From the text of the module after a pass that makes or changes LLVM IR. Throws CompileError, with line and column
+  /// where the text is malformed.
+  NativeBuild(const std::string& llvm_ir, const CodegenOptions& options);
   ~NativeBuild();
   NativeBuild(const NativeBuild&) = delete;
   NativeBuild& operator=(const NativeBuild&) = delete;

@@ -45,6 +45,8 @@ struct Compilation {
   /// Of the graph until a schedule rewrites it. Shared, since it may be compiled again.
   std::shared_ptr<kernel::Program> program;
   std::optional<kernel::CpuSchedule> schedule;
+  /// LLVM IR that was read back, in place of a program.
+  std::string llvm_ir;
   std::optional<codegen::NativeBuild> native_code;
   std::optional<codegen::DeviceBuild> device_code;
 };

@@ -77,19 +77,24 @@ void add_cpu_passes(Passes& passes) {
                         if (!c.schedule) c.schedule.emplace(*c.program, codegen::target_limits(c.native));
                         c.schedule->run(pass);
                       }});
-  for (const NativePass& pass : codegen::native_passes())
-    passes.push_back({.info = pass.info, .form = Form::code, .run = {}, .native = &pass});
+  for (const NativePass& pass : codegen::native_passes()) {
+    const bool leaves_llvm = !pass.only_for_process && pass.info.name != codegen::kMachineCodePass;
+    passes.push_back({.info = pass.info, .form = leaves_llvm ? Form::llvm : Form::code, .run = {}, .native = &pass});
+  }
 }
 
 void add_gpu_passes(Passes& passes) {
   for (const kernel::GpuPass& pass : kernel::gpu_passes())
     passes.push_back(
         {.info = pass.info, .form = Form::program, .run = [&pass](Compilation& c) { pass.run(*c.program, c.gpu); }});
-  for (const codegen::DevicePass& pass : codegen::device_passes())
-    passes.push_back({.info = pass.info, .form = Form::code, .run = [&pass](Compilation& c) {
+  for (const codegen::DevicePass& pass : codegen::device_passes()) {
+    const bool is_last = &pass == &codegen::device_passes().back();
+    passes.push_back({.info = pass.info, .form = is_last ? Form::code : Form::llvm, .run = [&pass](Compilation& c) {
+                        if (!c.device_code && !c.llvm_ir.empty()) c.device_code.emplace(c.llvm_ir, c.device);
                         if (!c.device_code) c.device_code.emplace(*c.program, c.device);
                         pass.run(*c.device_code);
                       }});
+  }
 }
 
 Passes make_list(Device::Kind kind) {
@@ -128,7 +133,7 @@ void verify(const Compilation& c, Form form, std::string_view pass) {
 namespace {
 
 void run_pass(Compilation& c, const Pass& pass) {
-  if (pass.form == Form::code) return pass.run(c);  // records itself
+  if (pass.form == Form::llvm || pass.form == Form::code) return pass.run(c);  // records itself
   Stopwatch stopwatch;
   pass.run(c);
   if (c.log != nullptr)
@@ -144,6 +149,7 @@ size_t run_native(Compilation& c, std::span<const Pass> passes) {
   if (passes[0].native->run_on_module != nullptr)
     while (count < passes.size() && passes[count].native->run_on_module != nullptr) ++count;
   if (left_out) return count;
+  if (!c.native_code && !c.llvm_ir.empty()) c.native_code.emplace(c.llvm_ir, c.native);
   if (!c.native_code) c.native_code.emplace(*c.program, c.native);
   codegen::run_native_passes(*c.native_code, {passes[0].native, count});
   return count;
@@ -197,6 +203,10 @@ void read_back(Compilation& compilation, std::string_view text, std::string_view
   const auto all = passes_of(compilation.kind);
   const auto found = std::find_if(all.begin(), all.end(), [&](const Pass& p) { return p.info.name == pass; });
   if (found == all.end() || !is_readable(*found)) refuse(pass, compilation.kind);
+  if (found->form == Form::llvm) {
+    compilation.llvm_ir = text;
+    return;
+  }
   if (found->form == Form::program) {
     compilation.program = std::make_shared<kernel::Program>(kernel::parse_program(text));
     if (behind(all, pass) >= behind(all, kernel::program_passes().back().info.name))

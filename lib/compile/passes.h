@@ -15,8 +15,8 @@
 
 namespace calque::runtime {
 
-/// The form in which a pass leaves the function. Passes over code record themselves.
-enum class Form : uint8_t { graph, plan, program, code };
+/// The form in which a pass leaves the function. Passes that leave LLVM IR or code record themselves.
+enum class Form : uint8_t { graph, plan, program, llvm, code };
 
 struct Pass {
   PassInfo info;
@@ -41,9 +41,10 @@ std::string_view last_program_pass(Device::Kind kind);
 /// one, and records them in the log. Throws CompileError.
 void run_passes(Compilation& compilation, std::string_view after, std::string_view until = {});
 
-/// Sets the function from the text that `pass` printed: a graph, a plan, or a program. Donations and layouts are part
-/// of the text of programs, not taken from the options. Compilation goes on with run_passes(compilation, pass). Throws
-/// Error, which lists the passes, for a pass whose text cannot be read back, ParseError, and CompileError.
+/// Sets the function from the text that `pass` printed: a graph, a plan, a program, or LLVM IR. Donations and layouts
+/// are part of the text of programs, not taken from the options. Compilation goes on with run_passes(compilation,
+/// pass). Throws Error, which lists the passes, for a pass whose text cannot be read back, ParseError, and
+/// CompileError.
 void read_back(Compilation& compilation, std::string_view text, std::string_view pass);
 
 /// Prints the function in a form that it has, as the log does.

@@ -53,7 +53,7 @@ size_t expect_same_code(const Graph& graph, Device::Kind kind, const char* level
   return passes;
 }
 
-/// The passes of the list whose text is a graph, a plan or a program.
+/// The passes of the list whose text is a graph, a plan, a program or LLVM IR.
 size_t readable_passes(Device::Kind kind) {
   const auto all = passes_of(kind);
   return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const Pass& p) { return p.form != Form::code; }));
@@ -185,6 +185,18 @@ TEST(Passes, RandomGraphs) {
   }
 }
 
+TEST(Passes, MalformedLlvmIrIsRefused) {
+  for (const Device::Kind kind : {Device::Kind::cpu, Device::Kind::gpu}) {
+    for (const char* text : {"define void @f( {", "define i32 @f() {\n  ret void\n}\n",
+                             "define void @f() #0 {\n  ret void\n}\nattributes #0 = { \"cq-launch\"=\"1 33 0\" }\n"}) {
+      if (kind == Device::Kind::cpu && std::string_view(text).find("cq-launch") != std::string_view::npos) continue;
+      Compilation c(kind, {});
+      read_back(c, text, "emit-llvm");
+      EXPECT_THROW(make_assembly(c, "emit-llvm"), CompileError) << text;
+    }
+  }
+}
+
 /// Changes of a plan's text are refused, or the code that they lead to is made.
 TEST(Passes, DamagedPlansAreRefusedOrCompiled) {
   std::vector<std::pair<std::string, std::string>> texts;
@@ -243,7 +255,7 @@ TEST(Passes, DamagedPlansAreRefusedOrCompiled) {
 
 TEST(Passes, TextsOfOtherPassesAreRefused) {
   const char* text = "program f: workspace 0 bytes\nsteps {\n}\n";
-  for (const char* pass : {"emit-llvm", "no-such-pass", "split-launches"}) {
+  for (const char* pass : {"machine-code", "no-such-pass", "split-launches"}) {
     Compilation c(Device::Kind::cpu, {});
     EXPECT_THROW(read_back(c, text, pass), Error) << pass;
   }

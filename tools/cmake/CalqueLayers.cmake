@@ -60,7 +60,7 @@ loops/columns;loops/scan;loops/loops;cpu/vector_memory"
             "products;cpu/cpu_emitter;cpu/emit_contraction;cpu/packing;cpu/entry;cpu/entry_steps;cpu/scalar_entry;\
 llvm/flush_mode;llvm/split_masks;llvm/function_attributes;llvm/watched"
             "backends;jit/backend;jit/native_build;jit/linked_program;jit/optimization_level"
-            "linker;jit/session;jit/math_library;llvm/llvm_errors;llvm/target"
+            "linker;jit/session;jit/math_library;llvm/llvm_errors;llvm/target;llvm/read_llvm_ir"
             "passes;llvm/contract_products;llvm/rounding_fences;llvm/masks;cpu/inline_kernel;cpu/outline;cpu/partition_module"
             "devices;${devices};gpu/lower_to_nvvm;gpu/lower_to_simulator"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_build")

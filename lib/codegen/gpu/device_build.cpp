@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "calque/ir/errors.h"
 
@@ -10,6 +11,7 @@
 #include "codegen/gpu/device_module.h"
 #include "codegen/llvm/flush_mode.h"
 #include "codegen/llvm/module_pass.h"
+#include "codegen/llvm/read_llvm_ir.h"
 #include "codegen/llvm/watched.h"
 #include "kernel/buffers/call_sites.h"
 
@@ -17,7 +19,8 @@ namespace calque::codegen {
 
 namespace {
 
-constexpr std::string_view kEmitLlvm = "emit-llvm", kOptimizeLlvm = "optimize-llvm", kMachineCode = "machine-code";
+constexpr std::string_view kEmitLlvm = "emit-llvm", kOptimizeLlvm = "optimize-llvm", kMachineCode = "machine-code",
+                           kLaunchAttribute = "cq-launch";
 
 TargetInfo target_of(const kernel::Program& program, const DeviceOptions& options) {
   size_t most = 0;
@@ -54,7 +57,44 @@ void emit_kernels(DeviceModule& device, const kernel::Program& program, const De
     if (options.flush_subnormals) kernel.function->addFnAttr(kFlushAttribute, "preserve-sign,preserve-sign");
     device.kernels.push_back(kernel.function);
     device.functions.push_back({name, kernel.blocks, kernel.threads, kernel.shared_bytes});
+    kernel.function->addFnAttr(kLaunchAttribute, std::to_string(kernel.blocks) + ' ' + std::to_string(kernel.threads) +
+                                                     ' ' + std::to_string(kernel.shared_bytes));
   }
+}
+
+/// Finds the kernels of a module by their attribute.
+void find_kernels(DeviceModule& device) {
+  for (llvm::Function& f : *device.module) {
+    if (!f.hasFnAttribute(kLaunchAttribute)) continue;
+    DeviceFunction described{f.getName().str(), 0, 0, 0};
+    std::istringstream launch(f.getFnAttribute(kLaunchAttribute).getValueAsString().str());
+    if (!(launch >> described.blocks >> described.threads >> described.shared_bytes) || f.isDeclaration() ||
+        described.blocks < 1 || described.threads < 1 || described.threads % 32 != 0 || described.threads > 1024 ||
+        described.shared_bytes < 0)
+      throw CompileError("LLVM IR: " + described.name + " has no launch of blocks, threads and bytes of shared memory");
+    device.kernels.push_back(&f);
+    device.functions.push_back(described);
+  }
+}
+
+TargetInfo target_of(const DeviceModule& device, const DeviceOptions& options) {
+  size_t most = 0;
+  for (const llvm::Function* kernel : device.kernels) most = std::max(most, kernel->arg_size());
+  return ptx_target(options.arch, most > kFewParameters);
+}
+
+LlvmOwned<DeviceModule> new_module(const std::string& name) {
+  auto device = make_llvm_owned<DeviceModule>();
+  device->context.setDiscardValueNames(true);
+  device->module = std::make_unique<llvm::Module>(name, device->context);
+  return device;
+}
+
+LlvmOwned<DeviceModule> read_module(const std::string& llvm_ir) {
+  auto device = new_module("graph");
+  read_llvm_ir(*device->module, llvm_ir);
+  find_kernels(*device);
+  return device;
 }
 
 }  // namespace
@@ -67,14 +107,15 @@ size_t most_buffers(const DeviceOptions& options) {
 
 struct DeviceBuild::State {
   State(const kernel::Program& scheduled, const DeviceOptions& how)
-      : program(scheduled), options(how), backend(target_of(scheduled, how)), device(make_llvm_owned<DeviceModule>()) {
-    device->context.setDiscardValueNames(true);
-    device->module = std::make_unique<llvm::Module>(scheduled.name, device->context);
+      : program(&scheduled), options(how), device(new_module(scheduled.name)), backend(target_of(scheduled, how)) {}
+  State(const std::string& llvm_ir, const DeviceOptions& how)
+      : options(how), device(read_module(llvm_ir)), backend(target_of(*device, how)) {
+    backend->retarget(*device->module);
   }
 
   void emit_llvm() {
     backend->retarget(*device->module);
-    run_on(*device->module, options.log, kEmitLlvm, [&] { emit_kernels(*device, program, options); });
+    run_on(*device->module, options.log, kEmitLlvm, [&] { emit_kernels(*device, *program, options); });
     backend->retarget(*device->module);
 #ifndef NDEBUG
     std::string text;
@@ -105,11 +146,11 @@ struct DeviceBuild::State {
                        [&](std::ostream& out) { out << image.ptx; });
   }
 
-  LlvmScope scope;  ///< around all that follows
-  const kernel::Program& program;
+  LlvmScope scope;                           ///< around all that follows
+  const kernel::Program* program = nullptr;  ///< null if the module is read
   DeviceOptions options;
-  BorrowedDeviceBackend backend;
   LlvmOwned<DeviceModule> device;
+  BorrowedDeviceBackend backend;
   DeviceImage image;
 };
 
@@ -133,6 +174,9 @@ std::span<const DevicePass> device_passes() { return DevicePasses::kList; }
 
 DeviceBuild::DeviceBuild(const kernel::Program& program, const DeviceOptions& options)
     : state_(inside_llvm([&] { return std::make_unique<State>(program, options); })) {}
+
+DeviceBuild::DeviceBuild(const std::string& llvm_ir, const DeviceOptions& options)
+    : state_(inside_llvm([&] { return std::make_unique<State>(llvm_ir, options); })) {}
 
 DeviceBuild::~DeviceBuild() = default;
 

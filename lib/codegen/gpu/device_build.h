@@ -16,11 +16,15 @@ class DeviceBuild {
   /// `program` is scheduled for a GPU; emit-llvm reads it. Throws CompileError for kernels with more buffers than the
   /// options' PTX allows, and for unknown architectures.
   DeviceBuild(const kernel::Program& program, const DeviceOptions& options);
+  /// From the text of LLVM IR that emit-llvm or optimize-llvm left: kernels have the attribute `cq-launch`. Throws
+  /// CompileError, with line and column where the text is malformed.
+  DeviceBuild(const std::string& llvm_ir, const DeviceOptions& options);
   ~DeviceBuild();
   DeviceBuild(const DeviceBuild&) = delete;
   DeviceBuild& operator=(const DeviceBuild&) = delete;
 
-  /// LLVM IR, before machine-code: device operations are calls of `cq.*` functions.
+  /// LLVM IR, before machine-code: device operations are calls of `cq.*` functions, and `cq-launch` are blocks, threads
+  /// of a block and bytes of shared memory.
   std::string llvm_ir() const;
   /// After machine-code: PTX, or the object that the simulator runs.
   DeviceImage& image();

@@ -6,6 +6,7 @@
 #include "codegen/gpu/device_text.h"
 #include "codegen/gpu/lower_device_ops.h"
 #include "codegen/llvm/flush_mode.h"
+#include "codegen/llvm/read_llvm_ir.h"
 
 namespace calque::codegen {
 
@@ -48,14 +49,8 @@ void make_simulated_table(DeviceModule& device) {
 
 LlvmOwned<DeviceModule> read_device_text(const std::string& ir, const DeviceFunctions& functions) {
   auto device = make_llvm_owned<DeviceModule>();
-  llvm::SMDiagnostic problem;
-  device->module = llvm::parseAssemblyString(ir, problem, device->context);
-  if (!device->module)
-    throw CompileError("device code:" + std::to_string(problem.getLineNo()) + ':' +
-                       std::to_string(problem.getColumnNo() + 1) + ": " + problem.getMessage().str());
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  if (llvm::verifyModule(*device->module, &out)) throw CompileError("malformed LLVM IR: " + text);
+  device->module = std::make_unique<llvm::Module>("text", device->context);
+  read_llvm_ir(*device->module, ir);
   device->functions = functions;
   for (const DeviceFunction& described : functions) {
     llvm::Function* f = device->module->getFunction(described.name);

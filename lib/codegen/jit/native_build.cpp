@@ -16,6 +16,7 @@
 #include "codegen/jit/native_state.h"
 #include "codegen/jit/optimization_level.h"
 #include "codegen/llvm/module_pass.h"
+#include "codegen/llvm/read_llvm_ir.h"
 #include "codegen/llvm/watched.h"
 #include "codegen/scalar/math_functions.h"
 #include "ir/floating_point_mode.h"
@@ -152,33 +153,35 @@ void NativeModule::optimize() {
 }
 
 void NativeModule::inline_small_kernel() {
+  if (!level_) level_ = level_for(module_, options_);
   run_on(module_, &log_, kInlineSmallKernel, [&] { codegen::inline_small_kernel(module_); });
 }
 
 // The text is the assembly.
 void NativeModule::make_machine_code() {
+  if (!level_) level_ = level_for(module_, options_);
   std::string assembly;
   if (log_.keeps_text(kMachineCodePass)) {
     const auto copy = llvm::CloneModule(module_);
-    const Object text = backend_->emit(*copy, llvm::CodeGenFileType::AssemblyFile, level_);
+    const Object text = backend_->emit(*copy, llvm::CodeGenFileType::AssemblyFile, *level_);
     assembly.assign(text.begin(), text.end());
   }
   Stopwatch stopwatch;
   const bool is_assembly = options_.form == Form::assembly;
   const auto type = is_assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  object_ = backend_->emit(module_, type, level_);
+  object_ = backend_->emit(module_, type, *level_);
   log_.add(kMachineCodePass, stopwatch.lap(), PassLog::Over::part, [&](std::ostream& out) { out << assembly; });
 }
 
 // ---- passes over the build
 
-NativeBuild::State::State(const kernel::Program& scheduled, const CodegenOptions& how)
+NativeBuild::State::State(const kernel::Program* scheduled, const std::string& name, const CodegenOptions& how)
     : program(scheduled),
       options(how),
       log(how.log != nullptr ? *how.log : own_log),
       target(checked_target(how)),
       backend(target, how.sanitize),
-      owned(make_llvm_owned<OwnModule>(scheduled.name)),
+      owned(make_llvm_owned<OwnModule>(name)),
       module(owned->module),
       whole(options, module, backend, log) {
   module.setTargetTriple(llvm::Triple(target.triple));
@@ -186,8 +189,15 @@ NativeBuild::State::State(const kernel::Program& scheduled, const CodegenOptions
   if (options.form == Form::process && options.sanitize) Session::instance().add_sanitizer();
 }
 
+void NativeBuild::State::read(const std::string& llvm_ir) {
+  read_llvm_ir(module, llvm_ir);
+  module.setTargetTriple(llvm::Triple(target.triple));
+  module.setDataLayout(backend->machine().createDataLayout());
+  is_scalar = module.getFunction(kScalarEntryName) != nullptr;
+}
+
 void NativeBuild::State::emit_llvm() {
-  run_on(module, &log, kEmitLlvm, [&] { emit_program(module, target, options, program); });
+  run_on(module, &log, kEmitLlvm, [&] { emit_program(module, target, options, *program); });
   is_scalar = module.getFunction(kScalarEntryName) != nullptr;
 }
 
@@ -253,7 +263,14 @@ void run_native_passes(NativeBuild& build, Passes passes) {
 }
 
 NativeBuild::NativeBuild(const kernel::Program& program, const CodegenOptions& options)
-    : state_(inside_llvm([&] { return std::make_unique<State>(program, options); })) {}
+    : state_(inside_llvm([&] { return std::make_unique<State>(&program, program.name, options); })) {}
+
+NativeBuild::NativeBuild(const std::string& llvm_ir, const CodegenOptions& options)
+    : state_(inside_llvm([&] {
+        auto state = std::make_unique<State>(nullptr, "graph", options);
+        state->read(llvm_ir);
+        return state;
+      })) {}
 
 NativeBuild::~NativeBuild() = default;
 

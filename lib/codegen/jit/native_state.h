@@ -1,5 +1,6 @@
 #pragma once
 // What the passes from a program to machine code read and write, in LLVM's terms.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,12 +39,14 @@ class NativeModule {
   llvm::Module& module_;
   const BorrowedBackend& backend_;
   PassLog& log_;
-  llvm::CodeGenOptLevel level_ = llvm::CodeGenOptLevel::Default;  ///< what optimized code deserves
+  std::optional<llvm::CodeGenOptLevel> level_;  ///< what optimized code deserves
   Object object_;
 };
 
 struct NativeBuild::State {
-  State(const kernel::Program& program, const CodegenOptions& options);
+  /// `program` is null if the module is read.
+  State(const kernel::Program* program, const std::string& name, const CodegenOptions& options);
+  void read(const std::string& llvm_ir);
 
   // ---- passes
   void emit_llvm();
@@ -55,7 +58,7 @@ struct NativeBuild::State {
   void link();
 
   LlvmScope scope;  ///< around all that follows
-  const kernel::Program& program;
+  const kernel::Program* program;
   CodegenOptions options;
   PassLog own_log;
   PassLog& log;

@@ -18,7 +18,7 @@ void run_on(const llvm::Module& module, PassLog* log, std::string_view pass, Wor
   log->add(pass, stopwatch.lap(), PassLog::Over::part, [&](std::ostream& out) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    module.print(stream, nullptr);
+    module.print(stream, nullptr, true);  // with the order of uses, on which later passes depend
     out << text;
   });
 }
