@@ -216,7 +216,7 @@ TEST_F(DeviceText, MistakesInTextsAreErrors) {
     }
     return std::string();
   };
-  EXPECT_THAT(refused("define void @k() { ret i32 }"), HasSubstr("device code:20:"));
+  EXPECT_THAT(refused("define void @k() { ret i32 }"), HasSubstr("LLVM IR: line 20, column 28: "));
   EXPECT_THAT(refused("define void @other() { ret void }"), HasSubstr("no kernel k"));
   // The simulator would not see the accesses of a memcpy.
   EXPECT_THAT(refused(R"(
