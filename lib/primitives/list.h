@@ -15,9 +15,17 @@
 
 namespace calque::primitives {
 
+/// The families, each of which registers its primitives in its source file.
+using Families = TypeList<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList,
+                          ReductionList, ControlList, EffectsList, RandomBitsList>;
+
+namespace detail {
+template <class... Lists>
+concatenate_lists<Lists...> joined(TypeList<Lists...>);
+}
+
 /// All primitives, family by family.
-using PrimitiveList = concatenate_lists<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList,
-                                        IndexingList, ReductionList, ControlList, EffectsList, RandomBitsList>;
+using PrimitiveList = decltype(detail::joined(Families{}));
 
 namespace detail {
 template <class P, class... All>

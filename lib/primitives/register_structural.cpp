@@ -1,12 +1,9 @@
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 
 namespace calque::primitives {
 
-void register_structural(std::span<const Registration> table) {
-  register_primitives(ShapeList{}, table);
-  register_primitives(ReductionList{}, table);
-  register_primitives(ControlList{}, table);
-  register_primitives(EffectsList{}, table);
-}
+template void register_family<ReductionList>(std::span<const Registration>);
+template void register_family<ControlList>(std::span<const Registration>);
+template void register_family<EffectsList>(std::span<const Registration>);
 
 }  // namespace calque::primitives

@@ -1,18 +1,20 @@
 #include "primitives/registry.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "ir/fork.h"
 
 namespace calque {
 namespace primitives {
 namespace {
+
+template <class... Family>
+void register_families(TypeList<Family...>, std::span<const Registration> table) {
+  (register_family<Family>(table), ...);
+}
 
 struct Registry {
   std::array<Primitive, kPrimitiveCount> primitives;
@@ -22,13 +24,7 @@ struct Registry {
   Registry() {
     std::array<Registration, kPrimitiveCount> table;
     for (size_t i = 0; i < kPrimitiveCount; ++i) table[i] = {&primitives[i], &rules[i]};
-    register_arithmetic(table);
-    register_compare_logic(table);
-    register_math(table);
-    register_random_bits(table);
-    register_convert(table);
-    register_indexing(table);
-    register_structural(table);
+    register_families(Families{}, table);
     for (const Primitive& p : primitives) by_name.emplace(p.name, &p);
   }
 };
@@ -59,49 +55,6 @@ LowerKind lower_kind(const Graph& graph, const Equation& equation) {
     dtype = graph.dtype(equation.result());
   }
   return rules(equation.id()).kind(dtype);
-}
-
-void check_form(Typing& t, const TypingInput& input, const Primitive& primitive, std::span<const AttributeSpec> specs) {
-  const auto count = static_cast<int64_t>(input.operands.size());
-  if (count < primitive.min_operands || (primitive.max_operands >= 0 && count > primitive.max_operands)) {
-    t.rule_error(fmt::format("expects {}{} operands, got {}", primitive.max_operands < 0 ? "at least " : "",
-                             primitive.min_operands, count));
-  }
-  for (const Type* type : input.operands) {
-    if (!indexable(type->shape)) t.shape_error(fmt::format("{} has too many elements", to_string(*type)));
-  }
-  const auto graphs = static_cast<int64_t>(input.subgraphs.size());
-  if (graphs < primitive.min_subgraphs || (primitive.max_subgraphs >= 0 && graphs > primitive.max_subgraphs)) {
-    t.rule_error(fmt::format("expects {}{} sub-graphs, got {}", primitive.max_subgraphs < 0 ? "at least " : "",
-                             primitive.min_subgraphs, graphs));
-  }
-  static constexpr const char* kKinds[] = {"a bool",  "an integer",         "a float",         "a string",
-                                           "a dtype", "a list of integers", "a list of types", "an object"};
-  size_t absent = 0;
-  for (const AttributeSpec& spec : specs) {
-    const AttributeValue* value = input.attributes.find(spec.name);
-    if (value == nullptr && spec.optional) {
-      ++absent;
-      continue;
-    }
-    if (value == nullptr || value->index() != static_cast<size_t>(spec.kind)) {
-      t.rule_error(fmt::format("expects the attribute {}, {}, got {}", spec.name,
-                               kKinds[static_cast<size_t>(spec.kind)], value ? to_string(*value) : "none"));
-    }
-  }
-  if (input.attributes.size() + absent == specs.size()) return;
-  for (const Attribute& a : input.attributes) {
-    if (std::none_of(specs.begin(), specs.end(), [&](const AttributeSpec& s) { return s.name == a.name; })) {
-      t.rule_error(fmt::format("has no attribute {}", a.name));
-    }
-  }
-}
-
-Scalar lower_elementwise(Lowering& lowering, const Equation& equation, size_t result, std::span<const Scalar> index) {
-  calque::detail::InlineVector<Scalar, 3> operands;
-  for (size_t i = 0; i < equation.operands().size(); ++i) operands.push_back(lowering.operand(i, index));
-  if (const auto compose = rules(equation.id()).compose) return compose(lowering, operands);
-  return lowering.op(equation.id(), lowering.graph().dtype(equation.result(result)), operands);
 }
 
 }  // namespace primitives

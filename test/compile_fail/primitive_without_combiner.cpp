@@ -1,7 +1,7 @@
 // EXPECT: this primitive combines values and has no combiner
 // FLAGS: -Ilib
 #include "primitives/reduction/reduction.h"
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 namespace calque::primitives {
 struct Forgotten : ReductionRule<kNumber> {
   static constexpr std::string_view name = "forgotten";
@@ -10,5 +10,5 @@ struct Forgotten : ReductionRule<kNumber> {
   using jvp = ZeroDerivative;
   using transpose = NotLinear;
 };
-void f(std::span<const Registration> table) { register_primitives(TypeList<Forgotten>{}, table); }
+template void register_family<TypeList<Forgotten>>(std::span<const Registration>);
 }  // namespace calque::primitives

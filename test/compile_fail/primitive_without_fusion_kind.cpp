@@ -1,6 +1,6 @@
 // EXPECT: this primitive has no fusion kind `static constexpr FusionKind fusion_kind`
 // FLAGS: -Ilib
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 namespace calque::primitives {
 struct Forgotten : Rule {
   static constexpr std::string_view name = "forgotten";
@@ -14,5 +14,5 @@ struct Forgotten : Rule {
   using transpose = NotLinear;
   static void batch(Batching&) {}
 };
-void f(std::span<const Registration> table) { register_primitives(TypeList<Forgotten>{}, table); }
+template void register_family<TypeList<Forgotten>>(std::span<const Registration>);
 }  // namespace calque::primitives

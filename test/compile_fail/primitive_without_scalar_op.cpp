@@ -1,6 +1,6 @@
 // EXPECT: this primitive is elementwise and code generation does not know what to emit
 // FLAGS: -Ilib
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 namespace calque::primitives {
 struct Forgotten : Elementwise<Forgotten, 1, kInteger> {
   static constexpr std::string_view name = "forgotten";
@@ -11,5 +11,5 @@ struct Forgotten : Elementwise<Forgotten, 1, kInteger> {
   }
   using jvp = ZeroDerivative;
 };
-void f(std::span<const Registration> table) { register_primitives(TypeList<Forgotten>{}, table); }
+template void register_family<TypeList<Forgotten>>(std::span<const Registration>);
 }  // namespace calque::primitives

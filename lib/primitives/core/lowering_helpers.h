@@ -1,11 +1,14 @@
 #pragma once
-// Predicates over index expressions, for lowering rules.
+// Index expressions and predicates over them, for lowering rules.
 #include <functional>
 
 #include "primitives/core/lowering.h"
 #include "primitives/list.h"
 
 namespace calque::primitives {
+
+/// The index of an element, one expression for each dimension.
+using Indices = calque::detail::InlineVector<Scalar, 5>;
 
 /// A conjunction, built condition by condition; empty means true.
 class Predicate {

@@ -1,10 +1,10 @@
 #include "primitives/elementwise/arithmetic.h"
 
 #include "primitives/elementwise/elementwise_evaluation.h"
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 
 namespace calque::primitives {
 
-void register_arithmetic(std::span<const Registration> table) { register_primitives(ArithmeticList{}, table); }
+template void register_family<ArithmeticList>(std::span<const Registration>);
 
 }  // namespace calque::primitives

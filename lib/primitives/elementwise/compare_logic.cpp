@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "primitives/elementwise/elementwise_evaluation.h"
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 
 namespace calque::primitives {
 
-void register_compare_logic(std::span<const Registration> table) { register_primitives(CompareLogicList{}, table); }
+template void register_family<CompareLogicList>(std::span<const Registration>);
 
 void Select::infer(Typing& t) {
   t.accept(0, kBool);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "primitives/elementwise/elementwise_evaluation.h"
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 
 namespace calque::primitives {
 
-void register_convert(std::span<const Registration> table) { register_primitives(ConvertList{}, table); }
+template void register_family<ConvertList>(std::span<const Registration>);
 
 void Convert::infer(Typing& t) { t.result({t.attributes().get<DType>("dtype"), t.operand(0).shape}); }
 

@@ -1,10 +1,10 @@
 #include "primitives/elementwise/math.h"
 
 #include "primitives/elementwise/elementwise_evaluation.h"
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 
 namespace calque::primitives {
 
-void register_math(std::span<const Registration> table) { register_primitives(MathList{}, table); }
+template void register_family<MathList>(std::span<const Registration>);
 
 }  // namespace calque::primitives

@@ -1,10 +1,10 @@
 #include "primitives/elementwise/random_bits.h"
 
 #include "primitives/elementwise/elementwise_evaluation.h"
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 
 namespace calque::primitives {
 
-void register_random_bits(std::span<const Registration> table) { register_primitives(RandomBitsList{}, table); }
+template void register_family<RandomBitsList>(std::span<const Registration>);
 
 }  // namespace calque::primitives

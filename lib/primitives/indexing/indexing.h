@@ -4,11 +4,11 @@
 
 #include "primitives/core/rule.h"
 #include "primitives/elementwise/scalar.h"
-#include "primitives/shape/shape.h"
+#include "primitives/shape/view.h"
 
 namespace calque::primitives {
 
-struct DynamicSlice : Rule {
+struct DynamicSlice : View {
   static constexpr std::string_view name = "dynamic_slice";
   static constexpr std::string_view doc =
       "dynamic_slice(x, start...): a window of extents `sizes`; each rank-0 integer start is clamped to "
@@ -17,12 +17,15 @@ struct DynamicSlice : Rule {
   static constexpr int min_operands = 1;
   static constexpr int max_operands = -1;
   static constexpr std::array attributes{AttributeSpec{"sizes", AttributeKind::integers}};
-  CALQUE_VIEW_RULES;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
   static void jvp(Jvp& j);
   static void transpose(Transposition& t);
+  static void batch(Batching& b);
 };
 
-struct DynamicUpdateSlice : Rule {
+struct DynamicUpdateSlice : View {
   static constexpr std::string_view name = "dynamic_update_slice";
   static constexpr std::string_view doc =
       "dynamic_update_slice(x, update, start...): x with the window at start, clamped to lie inside, replaced by "
@@ -30,9 +33,12 @@ struct DynamicUpdateSlice : Rule {
   static constexpr bool always_reads = false;
   static constexpr int min_operands = 2;
   static constexpr int max_operands = -1;
-  CALQUE_VIEW_RULES;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
   static void jvp(Jvp& j);
   static void transpose(Transposition& t);
+  static void batch(Batching& b);
 };
 
 /// Windows of x at positions given by the vectors along the last dimension of the indices.
@@ -43,7 +49,7 @@ struct DynamicUpdateSlice : Rule {
 /// of x is paired with dimension indices_batching_dims[k] of the indices. A window not entirely inside x is filled
 /// (mode "fill"), is all zeros (mode "zero"), or is moved inside by clamping its start (mode "clip"). Negative starts
 /// are outside.
-struct Gather : Rule {
+struct Gather : View {
   static constexpr std::string_view name = "gather";
   static constexpr std::string_view doc =
       "gather(x, indices): windows of x at index vectors; mode fill: a window not wholly inside gives NaN, the least "
@@ -59,9 +65,12 @@ struct Gather : Rule {
                                          AttributeSpec{"operand_batching_dims", AttributeKind::integers},
                                          AttributeSpec{"slice_sizes", AttributeKind::integers},
                                          AttributeSpec{"start_index_map", AttributeKind::integers}};
-  CALQUE_VIEW_RULES;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
   static void jvp(Jvp& j);
   static void transpose(Transposition& t);
+  static void batch(Batching& b);
 };
 
 /// The element of a window outside x. Mode "fill": NaN (in both parts if complex), the least signed or the greatest

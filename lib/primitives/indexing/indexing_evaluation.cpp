@@ -5,7 +5,7 @@
 #include "primitives/core/index_walk.h"
 #include "primitives/elementwise/numbers.h"
 #include "primitives/indexing/indexing.h"
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 
 namespace calque::primitives {
 namespace {
@@ -211,6 +211,6 @@ void ScatterRule<P, Accepted>::evaluate(Evaluation& e) {
   });
 }
 
-void register_indexing(std::span<const Registration> table) { register_primitives(IndexingList{}, table); }
+template void register_family<IndexingList>(std::span<const Registration>);
 
 }  // namespace calque::primitives

@@ -7,8 +7,6 @@
 namespace calque::primitives {
 namespace {
 
-using Indices = calque::detail::InlineVector<Scalar, 5>;
-
 /// An integer of any dtype as i64; u64 beyond i64 saturates, so that it stays out of range.
 Scalar as_index(Lowering& l, Scalar s) {
   const DType dtype = l.dtype(s);

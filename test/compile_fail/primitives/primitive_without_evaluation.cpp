@@ -1,6 +1,6 @@
 // EXPECT: this primitive has no evaluation rule
 // FLAGS: -Ilib
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 namespace calque::primitives {
 struct Forgotten : Rule {
   static constexpr std::string_view name = "forgotten";
@@ -11,5 +11,5 @@ struct Forgotten : Rule {
   static constexpr FusionKind fusion_kind = FusionKind::branch;
   static void infer(Typing&) {}
 };
-void f(std::span<const Registration> table) { register_primitives(TypeList<Forgotten>{}, table); }
+template void register_family<TypeList<Forgotten>>(std::span<const Registration>);
 }  // namespace calque::primitives

@@ -1,6 +1,6 @@
 // EXPECT: this primitive is mapped and has no lowering rule
 // FLAGS: -Ilib
-#include "primitives/registry.h"
+#include "primitives/registration.h"
 namespace calque::primitives {
 struct Forgotten : Rule {
   static constexpr std::string_view name = "forgotten";
@@ -12,5 +12,5 @@ struct Forgotten : Rule {
   static void infer(Typing&) {}
   static void evaluate(Evaluation&) {}
 };
-void f(std::span<const Registration> table) { register_primitives(TypeList<Forgotten>{}, table); }
+template void register_family<TypeList<Forgotten>>(std::span<const Registration>);
 }  // namespace calque::primitives

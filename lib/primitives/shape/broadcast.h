@@ -1,0 +1,24 @@
+#pragma once
+#include "primitives/shape/view.h"
+
+namespace calque::primitives {
+
+struct Broadcast : View {
+  static constexpr std::string_view name = "broadcast";
+  static constexpr std::string_view doc =
+      "operand dimension i becomes result dimension axes[i] (strictly increasing) of the same extent, or is stretched "
+      "from extent 1; other dimensions repeat";
+  static constexpr bool always_reads = true;
+  static constexpr int min_operands = 1;
+  static constexpr int max_operands = 1;
+  static constexpr std::array attributes{AttributeSpec{"axes", AttributeKind::integers},
+                                         AttributeSpec{"shape", AttributeKind::integers}};
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static Scalar lower(Lowering& l, const Equation& e, size_t result, std::span<const Scalar> index);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+  static void batch(Batching& b);
+};
+
+}  // namespace calque::primitives
