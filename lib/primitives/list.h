@@ -2,6 +2,7 @@
 // The list of all primitives. A primitive's id is its index in this list: a compile-time constant for `switch`, which
 // must not be stored across versions.
 #include "ir/fork.h"
+#include "primitives/contraction/dot_general.h"
 #include "primitives/control/control.h"
 #include "primitives/control/effects.h"
 #include "primitives/elementwise/arithmetic.h"
@@ -17,7 +18,7 @@ namespace calque::primitives {
 
 /// The families, each of which registers its primitives in its source file.
 using Families = TypeList<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList,
-                          ReductionList, ControlList, EffectsList, RandomBitsList>;
+                          ReductionList, ContractionList, ControlList, EffectsList, RandomBitsList>;
 
 namespace detail {
 template <class... Lists>

@@ -59,6 +59,10 @@ template <class P>
 concept HasAlwaysReads = requires {
   { P::always_reads } -> std::convertible_to<bool>;
 };
+template <class P>
+concept HasDefinedBits = requires {
+  { P::defined_bits } -> std::convertible_to<DefinedBits>;
+};
 
 template <class P>
 concept HasJvp = requires(Jvp& j) { P::jvp(j); };
@@ -150,6 +154,11 @@ void register_code_generation(Rules& rules) {
   if constexpr (HasComposition<P>) rules.compose = &compose<P>;
   if constexpr (HasCombiner<P>) rules.combiner = P::combiner;
   if constexpr (HasAlwaysReads<P>) rules.always_reads = P::always_reads;
+  if constexpr (HasDefinedBits<P>) {
+    rules.defined_bits = P::defined_bits;
+  } else {
+    rules.defined_bits = P::kind == LowerKind::structural ? DefinedBits::never : DefinedBits::always;
+  }
   if constexpr (HasIndexMap<P>) {
     rules.lower = &P::lower;
   } else if constexpr (P::kind == LowerKind::elementwise) {

@@ -22,6 +22,7 @@ struct Rules {
   FusionKind fusion_kind = FusionKind::elementwise;
   std::optional<Combiner> combiner;
   bool always_reads = false;
+  DefinedBits defined_bits = DefinedBits::never;
   void (*evaluate)(Evaluation& evaluation) = nullptr;
   /// Null if the derivative is zero, or if `no_jvp` states why there is none.
   void (*jvp)(Jvp& jvp) = nullptr;

@@ -1,6 +1,6 @@
 // EXPECT: this primitive combines values and has no combiner
 // FLAGS: -Ilib
-#include "primitives/reduction/reduction.h"
+#include "primitives/reduction/reduce.h"
 #include "primitives/registration.h"
 namespace calque::primitives {
 struct Forgotten : ReductionRule<kNumber> {

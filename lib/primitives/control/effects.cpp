@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "ir/fork.h"
+#include "primitives/control/subgraph_rules.h"
+#include "primitives/registration.h"
 
 namespace calque::primitives {
 namespace {
@@ -93,6 +95,8 @@ void DebugPrint::evaluate(Evaluation& e) {
   write_debug_line(format_arrays(e.attributes.get<std::string>("format"), e.operands));
 }
 
+void DebugPrint::batch(Batching& b) { batch_one_by_one(b); }
+
 void HostCall::infer(Typing& t) {
   if (t.attributes().get<std::shared_ptr<const Opaque>>("function") == nullptr) t.rule_error("expects a function");
   for (const Type& type : t.attributes().get<std::vector<Type>>("results")) t.result(type);
@@ -102,5 +106,9 @@ void HostCall::evaluate(Evaluation& e) {
   e.results =
       call_host_function(*e.attributes.get<std::shared_ptr<const Opaque>>("function"), e.operands, e.result_types);
 }
+
+void HostCall::batch(Batching& b) { batch_one_by_one(b); }
+
+template void register_family<EffectsList>(std::span<const Registration>);
 
 }  // namespace calque::primitives

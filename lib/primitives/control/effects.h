@@ -4,12 +4,11 @@
 
 #include "calque/ir/host_function.h"
 
-#include "primitives/control/control.h"
 #include "primitives/core/rule.h"
 
 namespace calque::primitives {
 
-struct DebugPrint : Rule {
+struct DebugPrint : Structural {
   static constexpr std::string_view name = "debug_print";
   static constexpr std::string_view doc =
       "debug_print(x...): writes `format` and a line end to standard output, each {} replaced by an operand";
@@ -18,12 +17,14 @@ struct DebugPrint : Rule {
   static constexpr int max_operands = -1;
   static constexpr bool has_effect = true;
   static constexpr std::array attributes{AttributeSpec{"format", AttributeKind::text}};
-  CALQUE_STRUCTURAL_RULES;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
   using jvp = ZeroDerivative;
   using transpose = NotLinear;
+  static void batch(Batching& b);
 };
 
-struct HostCall : Rule {
+struct HostCall : Structural {
   static constexpr std::string_view name = "host_call";
   static constexpr std::string_view doc = "host_call(x...): calls `function`, a HostFunction, with the operands";
   static constexpr FusionKind fusion_kind = FusionKind::effect;
@@ -32,10 +33,12 @@ struct HostCall : Rule {
   static constexpr bool has_effect = true;
   static constexpr std::array attributes{AttributeSpec{"function", AttributeKind::opaque},
                                          AttributeSpec{"results", AttributeKind::types}};
-  CALQUE_STRUCTURAL_RULES;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
   using jvp = NotDifferentiable<
       "calls a C++ function that the library cannot see; give it a derivative by custom_jvp or custom_vjp">;
   using transpose = NotLinear;
+  static void batch(Batching& b);
 };
 
 /// The number of `{}` in a format, where `{{` and `}}` are literal braces; -1 when there is a stray brace.

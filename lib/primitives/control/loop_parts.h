@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "primitives/control/control.h"
+#include "primitives/core/rule.h"
 
 namespace calque::primitives {
 

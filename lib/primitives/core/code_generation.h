@@ -76,6 +76,10 @@ constexpr ScalarOp scalar_op_of(Combiner combiner) {
   return kOps[static_cast<int>(combiner)];
 }
 
+/// Whether the reference evaluator computes the bits of generated code, whatever order of operations the schedule
+/// chooses: for no dtypes, for those that are added and multiplied exactly, or for all.
+enum class DefinedBits : uint8_t { never, exact_dtypes, always };
+
 /// max and min, and the arg forms: the result is one of the elements, or its index.
 constexpr bool is_extremum(Combiner combiner) {
   return combiner == Combiner::max || combiner == Combiner::min || combiner >= Combiner::argmax;

@@ -33,6 +33,16 @@ class IndexWalk {
   std::vector<int64_t> index_;
 };
 
+/// Runs along `axis` of an array of that shape: f(base, stride) for each of the other indices.
+template <class F>
+void for_each_line(const Shape& shape, size_t axis, F f) {
+  const auto strides = row_major_strides(shape);
+  std::vector<int64_t> dims(shape.begin(), shape.end());
+  dims[axis] = 1;
+  IndexWalk walk(dims);
+  for (int64_t i = 0, n = Shape(dims).num_elements(); i < n; ++i, walk.next()) f(walk.dot(strides), strides[axis]);
+}
+
 /// to[row-major i] = from[base + sum of index * strides] for all indices of `dims`; elements of `width` bytes.
 void copy_strided(void* to, const void* from, size_t width, std::span<const int64_t> dims,
                   std::span<const int64_t> strides, int64_t base);

@@ -19,6 +19,8 @@
 //                                    expression of such operations
 //   combiner                         reductions, cumulative operations and scatters: how two values are combined
 //   always_reads                     views: whether each element is an element of the operand, unconditionally
+//   defined_bits                     whether the reference computes the bits of generated code, whatever the schedule;
+//                                    if not given, never of structural primitives, always of others
 //
 //   jvp(Jvp&)                        forward mode: tangents of the results (transformation.h), or a type that states
 //                                    why there is none: ZeroDerivative, NotDifferentiable<"reason">; elementwise
@@ -95,6 +97,11 @@ struct Rule {
   static constexpr bool has_effect = false;
   /// True when the rule `jvp` also computes the primal results; otherwise they are computed before it is called.
   static constexpr bool jvp_computes_results = false;
+};
+
+/// Base of primitives that have their own lowering: control flow, calls and effects.
+struct Structural : Rule {
+  static constexpr LowerKind kind = LowerKind::structural;
 };
 
 /// `N` operands of one type from `Accepted`, result of the same shape. P defines `element`, a template over the type of

@@ -144,5 +144,7 @@ using NotLinear = NotTransposable<"is not linear in what is differentiated">;
 void batch_elementwise(Batching& b);
 /// The batching rule of primitives with one operand, one result and attributes that do not change.
 void batch_same(Batching& b);
+/// The batching rule of primitives with one operand, one result and an attribute `axis`.
+void batch_along_axis(Batching& b);
 
 }  // namespace calque::primitives

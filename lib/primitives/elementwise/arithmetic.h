@@ -14,7 +14,7 @@ struct Neg : Elementwise<Neg, 1, kNumber> {
   static T element(T x) {
     return scalar::neg(x);
   }
-  static Term tangent(Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y) { return -t; }
+  static Term tangent(Term t, Term, Term) { return -t; }
   static void transpose(Transposition& t) { t.add(0, -t.cotangent()); }
 };
 
@@ -28,9 +28,9 @@ struct Abs : Elementwise<Abs, 1, kNumber> {
   static auto element(T x) {
     return scalar::abs(x);
   }
-  static Term tangent(Term t, Term x, Term y) {
+  static Term tangent(Term t, Term x, Term result) {
     if (!is_complex(element_dtype(x))) return t * sign(x);
-    return real(t * (conj(x) / convert(nonzero(y), element_dtype(x))));
+    return real(t * (conj(x) / convert(nonzero(result), element_dtype(x))));
   }
 };
 
@@ -108,7 +108,7 @@ struct Sqrt : Elementwise<Sqrt, 1, kFloat> {
   static T element(T x) {
     return std::sqrt(x);
   }
-  static Term tangent(Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y) { return t * (0.5 / y); }
+  static Term tangent(Term t, Term, Term result) { return t * (0.5 / result); }
 };
 
 struct Add : Elementwise<Add, 2, kNumber> {
@@ -168,7 +168,7 @@ struct Div : Elementwise<Div, 2, kNumber> {
   static T element(T x, T y) {
     return scalar::div(x, y);
   }
-  static Term tangent(int i, Term t, Term, Term y, Term z) { return i == 0 ? t / y : -(t * (z / y)); }
+  static Term tangent(int i, Term t, Term, Term y, Term result) { return i == 0 ? t / y : -(t * (result / y)); }
   static void transpose(Transposition& t) {
     if (t.linear(1)) refuse(t.equation, NotLinear::reason);
     t.add(0, t.cotangent() / t.operand(1));
@@ -190,7 +190,9 @@ struct Rem : Elementwise<Rem, 2, kReal> {
     return scalar::rem(x, y);
   }
   /// (x - z) / y is trunc(x / y) up to its rounding error; x / y itself might round up to the next integer.
-  static Term tangent(int i, Term t, Term x, Term y, Term z) { return i == 0 ? t : -strong_mul(t, round((x - z) / y)); }
+  static Term tangent(int i, Term t, Term x, Term y, Term result) {
+    return i == 0 ? t : -strong_mul(t, round((x - result) / y));
+  }
 };
 
 struct Max : Elementwise<Max, 2, kReal | kBool> {
@@ -294,13 +296,13 @@ struct Pow : MathFunction<Pow, 2, kReal> {
   /// written (y / x) x^y, whose derivatives with respect to x are zeros (also where x^(y-1) overflows and for NaN) and
   /// with respect to y is 1 / x. Both powers are of x, so that they share its logarithm. Where the power is finite
   /// either may be infinite or NaN (the second below zero), so a zero tangent takes no part in it.
-  static Term tangent(int i, Term t, Term x, Term y, Term z) {
+  static Term tangent(int i, Term t, Term x, Term y, Term result) {
     if (i == 0) {
       const Term power = pow(x, select(y == 0.0, constant(y, 1), y - 1.0));
       const Term divisor = select(abs(x) > constant(x, 0), x, constant(x, 1));
-      return strong_mul(t, select(y == 0.0, (y / divisor) * z, strong_mul(y, power)));
+      return strong_mul(t, select(y == 0.0, (y / divisor) * result, strong_mul(y, power)));
     }
-    return strong_mul(t, strong_mul(z, log(nonzero(x))));
+    return strong_mul(t, strong_mul(result, log(nonzero(x))));
   }
 };
 

@@ -9,8 +9,6 @@
 
 namespace calque::primitives {
 
-template void register_family<CompareLogicList>(std::span<const Registration>);
-
 void Select::infer(Typing& t) {
   t.accept(0, kBool);
   t.same_dtype(1);
@@ -29,5 +27,18 @@ void Select::evaluate(Evaluation& e) {
     std::memcpy(to + i * width, (pred[i] ? yes : no) + i * width, width);
   }
 }
+
+void Select::jvp(Jvp& j) {
+  if (!j.active(1) && !j.active(2)) return;
+  j.add(j.writer.select(j.primals[0], j.tangent_or_zero(1), j.tangent_or_zero(2)));
+}
+
+void Select::transpose(Transposition& t) {
+  const Value ct = t.cotangents[0], zero = t.writer.zeros(t.result_type());
+  if (t.linear(1)) t.add(1, t.writer.select(t.operands[0], ct, zero));
+  if (t.linear(2)) t.add(2, t.writer.select(t.operands[0], zero, ct));
+}
+
+template void register_family<CompareLogicList>(std::span<const Registration>);
 
 }  // namespace calque::primitives

@@ -7,8 +7,6 @@
 
 namespace calque::primitives {
 
-template void register_family<ConvertList>(std::span<const Registration>);
-
 void Convert::infer(Typing& t) { t.result({t.attributes().get<DType>("dtype"), t.operand(0).shape}); }
 
 void Convert::evaluate(Evaluation& e) {
@@ -23,6 +21,10 @@ void Convert::evaluate(Evaluation& e) {
   });
 }
 
+void Convert::jvp(Jvp& j) { j.add(j.writer.convert(j.tangents[0], j.result_type().dtype)); }
+
+void Convert::transpose(Transposition& t) { t.add(0, t.writer.convert(t.cotangents[0], t.operand_type(0).dtype)); }
+
 void Bitcast::infer(Typing& t) {
   const DType from = t.operand(0).dtype;
   const DType to = t.attributes().get<DType>("dtype");
@@ -35,7 +37,15 @@ void Bitcast::infer(Typing& t) {
 
 void Bitcast::evaluate(Evaluation& e) { e.results.emplace_back(e.result_types[0], e.operands[0].storage()); }
 
+void Bitcast::jvp(Jvp& j) {
+  if (j.operand_type(0) == j.result_type()) j.add(j.tangents[0]);
+}
+
+void Bitcast::transpose(Transposition& t) { t.add(0, t.cotangents[0]); }
+
 void StopGradient::infer(Typing& t) { t.result(t.operand(0)); }
 void StopGradient::evaluate(Evaluation& e) { e.results.push_back(e.operands[0]); }
+
+template void register_family<ConvertList>(std::span<const Registration>);
 
 }  // namespace calque::primitives

@@ -62,37 +62,38 @@ inline Term over_root_of_squares(int i, Term x, Term y) {
 }
 
 /// Defines a function of one float: name, doc sentence, value for x of a wide type W, and tangent for a tangent t of x
-/// and the value y.
-#define CALQUE_MATH_1(Struct, name_, doc_, value_, tangent_)                                           \
-  struct Struct : MathFunction<Struct> {                                                               \
-    static constexpr std::string_view name = name_;                                                    \
-    static constexpr std::string_view doc = doc_;                                                      \
-    template <class W>                                                                                 \
-    static W element(W x) {                                                                            \
-      return value_;                                                                                   \
-    }                                                                                                  \
-    static Term tangent(Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y) { return tangent_; } \
+/// and the value `result`.
+#define CALQUE_MATH_1(Struct, name_, doc_, value_, tangent_)                                                \
+  struct Struct : MathFunction<Struct> {                                                                    \
+    static constexpr std::string_view name = name_;                                                         \
+    static constexpr std::string_view doc = doc_;                                                           \
+    template <class W>                                                                                      \
+    static W element(W x) {                                                                                 \
+      return value_;                                                                                        \
+    }                                                                                                       \
+    static Term tangent(Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term result) { return tangent_; } \
   }
-/// Defines a function of two floats; in the tangent, t is the tangent of operand i and z the value.
-#define CALQUE_MATH_2(Struct, name_, doc_, value_, tangent_)                                                        \
-  struct Struct : MathFunction<Struct, 2> {                                                                         \
-    static constexpr std::string_view name = name_;                                                                 \
-    static constexpr std::string_view doc = doc_;                                                                   \
-    template <class W>                                                                                              \
-    static W element(W x, W y) {                                                                                    \
-      return value_;                                                                                                \
-    }                                                                                                               \
-    static Term tangent(int i, Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y, [[maybe_unused]] Term z) { \
-      return tangent_;                                                                                              \
-    }                                                                                                               \
+/// Defines a function of two floats; in the tangent, t is the tangent of operand i.
+#define CALQUE_MATH_2(Struct, name_, doc_, value_, tangent_)                             \
+  struct Struct : MathFunction<Struct, 2> {                                              \
+    static constexpr std::string_view name = name_;                                      \
+    static constexpr std::string_view doc = doc_;                                        \
+    template <class W>                                                                   \
+    static W element(W x, W y) {                                                         \
+      return value_;                                                                     \
+    }                                                                                    \
+    static Term tangent(int i, Term t, [[maybe_unused]] Term x, [[maybe_unused]] Term y, \
+                        [[maybe_unused]] Term result) {                                  \
+      return tangent_;                                                                   \
+    }                                                                                    \
   }
 
 // The formatter mistakes products in macro arguments for declarations.
 // clang-format off
-CALQUE_MATH_1(Rsqrt, "rsqrt", "1 / sqrt(x)", 1 / std::sqrt(x), t * ((-0.5 * y) * (y * y)));
-CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x), t * (1.0 / (3.0 * (y * y))));
-CALQUE_MATH_1(Exp, "exp", "e to the power x", std::exp(x), t * y);
-CALQUE_MATH_1(Exp2, "exp2", "2 to the power x", std::exp2(x), t * (std::numbers::ln2 * y));
+CALQUE_MATH_1(Rsqrt, "rsqrt", "1 / sqrt(x)", 1 / std::sqrt(x), t * ((-0.5 * result) * (result * result)));
+CALQUE_MATH_1(Cbrt, "cbrt", "the cube root", std::cbrt(x), t * (1.0 / (3.0 * (result * result))));
+CALQUE_MATH_1(Exp, "exp", "e to the power x", std::exp(x), t * result);
+CALQUE_MATH_1(Exp2, "exp2", "2 to the power x", std::exp2(x), t * (std::numbers::ln2 * result));
 CALQUE_MATH_1(Expm1, "expm1", "exp(x) - 1 without cancellation", std::expm1(x), t * exp(x));
 CALQUE_MATH_1(Log, "log", "the natural logarithm; -inf at 0, NaN below", std::log(x), t / x);
 CALQUE_MATH_1(Log2, "log2", "the logarithm to base 2", std::log2(x), t * (std::numbers::log2e / x));
@@ -100,26 +101,26 @@ CALQUE_MATH_1(Log10, "log10", "the logarithm to base 10", std::log10(x), t * (st
 CALQUE_MATH_1(Log1p, "log1p", "log(1 + x) without cancellation", std::log1p(x), t * (1.0 / (x + 1.0)));
 CALQUE_MATH_1(Sin, "sin", "sine of x in radians, over the whole range", std::sin(x), t * cos(x));
 CALQUE_MATH_1(Cos, "cos", "cosine of x in radians, over the whole range", std::cos(x), -(t * sin(x)));
-CALQUE_MATH_1(Tan, "tan", "tangent of x in radians, over the whole range", std::tan(x), t * (1.0 + y * y));
+CALQUE_MATH_1(Tan, "tan", "tangent of x in radians, over the whole range", std::tan(x), t * (1.0 + result * result));
 CALQUE_MATH_1(Asin, "asin", "arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]", std::asin(x), t * rsqrt(one_minus_square(x)));
 CALQUE_MATH_1(Acos, "acos", "arc cosine in [0, pi]; NaN outside [-1, 1]", std::acos(x), -(t * rsqrt(one_minus_square(x))));
 CALQUE_MATH_1(Atan, "atan", "arc tangent in [-pi/2, pi/2]", std::atan(x), t * one_over_square_plus_one(x));
 CALQUE_MATH_1(Sinh, "sinh", "hyperbolic sine", std::sinh(x), t * cosh(x));
 CALQUE_MATH_1(Cosh, "cosh", "hyperbolic cosine", std::cosh(x), t * sinh(x));
-CALQUE_MATH_1(Tanh, "tanh", "hyperbolic tangent", std::tanh(x), t * (1.0 - y * y));
+CALQUE_MATH_1(Tanh, "tanh", "hyperbolic tangent", std::tanh(x), t * (1.0 - result * result));
 CALQUE_MATH_1(Asinh, "asinh", "inverse hyperbolic sine", std::asinh(x), t * rsqrt_of_square_plus_one(x));
 CALQUE_MATH_1(Acosh, "acosh", "inverse hyperbolic cosine; NaN below 1", std::acosh(x), t * rsqrt_of_square_minus_one(x));
 CALQUE_MATH_1(Atanh, "atanh", "inverse hyperbolic tangent; infinite at -1 and 1, NaN outside", std::atanh(x),
               t * (1.0 / one_minus_square(x)));
-CALQUE_MATH_1(Logistic, "logistic", "1 / (1 + exp(-x))", 1 / (1 + std::exp(-x)), t * (y * (1.0 - y)));
+CALQUE_MATH_1(Logistic, "logistic", "1 / (1 + exp(-x))", 1 / (1 + std::exp(-x)), t * (result * (1.0 - result)));
 CALQUE_MATH_1(Erf, "erf", "the error function", std::erf(x), t * (2 * std::numbers::inv_sqrtpi * exp(-(x * x))));
 CALQUE_MATH_1(Erfc, "erfc", "1 - erf(x) without cancellation", std::erfc(x),
               -(t * (2 * std::numbers::inv_sqrtpi * exp(-(x * x)))));
 CALQUE_MATH_1(ErfInv, "erf_inv", "the inverse of erf; infinite at -1 and 1, NaN outside", special::erf_inv(x),
-              t * (0.5 / std::numbers::inv_sqrtpi * exp(y * y)));
+              t * (0.5 / std::numbers::inv_sqrtpi * exp(result * result)));
 CALQUE_MATH_1(Lgamma, "lgamma", "log |gamma(x)|; +inf at 0 and the negative integers", special::lgamma(x),
               t * digamma(x));
-CALQUE_MATH_1(Tgamma, "tgamma", "gamma(x); NaN at the negative integers", std::tgamma(x), t * (y * digamma(x)));
+CALQUE_MATH_1(Tgamma, "tgamma", "gamma(x); NaN at the negative integers", std::tgamma(x), t * (result * digamma(x)));
 CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative integers", special::digamma(x),
               t * trigamma(x));
 
@@ -128,7 +129,7 @@ CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2
 CALQUE_MATH_2(Hypot, "hypot", "sqrt(x^2 + y^2) without overflow; inf if either is infinite", std::hypot(x, y),
               strong_mul(t, over_root_of_squares(i, x, y)));
 CALQUE_MATH_2(Remainder, "remainder", "IEEE: x - n y, exact, with n nearest to x / y, ties to even",
-              std::remainder(x, y), i == 0 ? t : -strong_mul(t, round(x / y - z / y)));
+              std::remainder(x, y), i == 0 ? t : -strong_mul(t, round(x / y - result / y)));
 // clang-format on
 
 #undef CALQUE_MATH_1
@@ -142,7 +143,7 @@ struct Sinc : MathFunction<Sinc> {
     return special::sinc(x);
   }
   /// (cos(pi x) - sinc(x)) / x, and where that cancels, around 0, its series.
-  static Term tangent(Term t, Term x, Term y) {
+  static Term tangent(Term t, Term x, Term result) {
     constexpr double kPi = std::numbers::pi;
     const Term small = abs(x) < constant(x, 0.25);
     const Term near = where(small, x), far = select(small, constant(x, 1), x);
@@ -150,7 +151,7 @@ struct Sinc : MathFunction<Sinc> {
     Term series = constant(x, 1);
     for (int k = 7; k > 0; --k) series = 1.0 - square / (2.0 * k * (2 * k + 3)) * series;
     const Term turn = far - 2.0 * round(0.5 * far);  // exact: in [-1, 1]
-    return t * select(small, (-kPi * kPi / 3) * near * series, (cos(kPi * turn) - y) / far);
+    return t * select(small, (-kPi * kPi / 3) * near * series, (cos(kPi * turn) - result) / far);
   }
 };
 

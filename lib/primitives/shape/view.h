@@ -1,5 +1,7 @@
 #pragma once
 // Views: each element of the result is one element of an operand (or a constant), selected by index arithmetic alone.
+// All are linear: the tangent is the same view of the operand's tangent, and the transpose moves cotangents back to the
+// operand's positions.
 #include "primitives/core/rule.h"
 
 namespace calque::primitives {

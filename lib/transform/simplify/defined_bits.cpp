@@ -29,27 +29,10 @@ bool is_rounded_each_time(DType d) { return !is_complex(d) && d != DType::f16 &&
 
 bool has_defined_bits(PrimitiveId id, DType dtype, const std::optional<math::MathForms>& forms) {
   if (forms && math::can_evaluate(id, dtype, *forms)) return true;
-  switch (id) {
-    case id_of<ReduceMax>:
-    case id_of<ReduceMin>:
-    case id_of<ReduceAnd>:
-    case id_of<ReduceOr>:
-    case id_of<Argmax>:
-    case id_of<Argmin>:
-    case id_of<Cummax>:
-    case id_of<Cummin>:
-      return true;
-    case id_of<ReduceSum>:
-    case id_of<ReduceProd>:
-    case id_of<Cumsum>:
-    case id_of<Cumprod>:
-    case id_of<DotGeneral>:
-      return !is_inexact(dtype);
-    default: {
-      const LowerKind kind = rules(id).kind(dtype);
-      return kind == LowerKind::elementwise || kind == LowerKind::mapped;
-    }
-  }
+  const Rules& rule = rules(id);
+  if (rule.kind(dtype) == LowerKind::function) return false;
+  return rule.defined_bits == DefinedBits::always ||
+         (rule.defined_bits == DefinedBits::exact_dtypes && !is_inexact(dtype));
 }
 
 bool has_defined_bits(const Graph& graph, const math::MathForms& forms) {
