@@ -76,8 +76,7 @@ bool runs_as_step(const Graph& graph, const Equation& e, FusionKind kind) {
     case FusionKind::view:
     case FusionKind::reduction:
     case FusionKind::contraction:
-    case FusionKind::cumulative:
-    case FusionKind::scatter:
+    case FusionKind::anchor:
       return false;
     case FusionKind::loop:
       return e.id() != id_of<Scan> || !runs_per_element(graph, e);

@@ -123,8 +123,7 @@ class PlanVerifier {
       case FusionKind::loop:
       case FusionKind::branch:
         return runs_per_element(g_, e);
-      case FusionKind::cumulative:
-      case FusionKind::scatter:
+      case FusionKind::anchor:
       case FusionKind::call:
       case FusionKind::effect:
         return false;

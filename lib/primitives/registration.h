@@ -52,6 +52,14 @@ concept HasIntrinsic = requires {
 template <class P>
 concept HasComposition = requires { &P::compose; };
 template <class P>
+concept HasAnchor = requires {
+  { P::anchor } -> std::convertible_to<Anchor>;
+};
+template <class P>
+concept HasUpdateOperand = requires {
+  { P::update_operand } -> std::convertible_to<int>;
+};
+template <class P>
 concept HasCombiner = requires {
   { P::combiner } -> std::convertible_to<std::optional<Combiner>>;
 };
@@ -112,6 +120,12 @@ constexpr bool is_fused_as(FusionKind kind) {
   return false;
 }
 
+template <class P>
+constexpr bool is_anchor(Anchor anchor) {
+  if constexpr (HasAnchor<P>) return P::anchor == anchor;
+  return false;
+}
+
 /// The scalars as the parameters of P::compose.
 template <class P, size_t... I>
 Scalar compose_of(Lowering& lowering, std::span<const Scalar> operands, std::index_sequence<I...>) {
@@ -130,8 +144,11 @@ constexpr bool has_code_generation() {
                 "this primitive is elementwise and code generation does not know what to emit: it has neither `static "
                 "constexpr ScalarOp scalar_op`, nor `static constexpr std::string_view intrinsic`, nor `static "
                 "ScalarTerm compose(ScalarTerm...)`");
-  constexpr bool kCombines = is_fused_as<P>(FusionKind::reduction) || is_fused_as<P>(FusionKind::cumulative) ||
-                             is_fused_as<P>(FusionKind::scatter);
+  static_assert(!is_fused_as<P>(FusionKind::anchor) || HasAnchor<P>,
+                "this primitive is an anchor op and does not say which loops its kernel has: `static constexpr Anchor "
+                "anchor`");
+  constexpr bool kCombines =
+      is_fused_as<P>(FusionKind::reduction) || is_anchor<P>(Anchor::cumulative) || is_anchor<P>(Anchor::scatter);
   static_assert(
       !kCombines || HasCombiner<P>,
       "this primitive combines values and has no combiner `static constexpr Combiner combiner` (a scatter that "
@@ -152,6 +169,8 @@ void register_code_generation(Rules& rules) {
     rules.intrinsic = P::intrinsic;
   }
   if constexpr (HasComposition<P>) rules.compose = &compose<P>;
+  if constexpr (HasAnchor<P>) rules.anchor = P::anchor;
+  if constexpr (HasUpdateOperand<P>) rules.update_operand = P::update_operand;
   if constexpr (HasCombiner<P>) rules.combiner = P::combiner;
   if constexpr (HasAlwaysReads<P>) rules.always_reads = P::always_reads;
   if constexpr (HasDefinedBits<P>) {

@@ -20,7 +20,9 @@ struct Rules {
   ScalarOp scalar_op = ScalarOp::unsupported;
   std::string_view intrinsic;  ///< of ScalarOp::intrinsic
   FusionKind fusion_kind = FusionKind::elementwise;
+  std::optional<Anchor> anchor;
   std::optional<Combiner> combiner;
+  int update_operand = -1;  ///< -1: the result is a new array
   bool always_reads = false;
   DefinedBits defined_bits = DefinedBits::never;
   void (*evaluate)(Evaluation& evaluation) = nullptr;

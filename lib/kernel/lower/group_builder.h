@@ -36,13 +36,16 @@ class GroupBuilder {
   void nests(std::span<const Item> parts);
   /// A dynamic_update_slice into its operand's buffer: only the slice is written.
   void window(const Item& item);
-  void cumulative(const Equation& e);
+  /// The loops that the primitive's trait `anchor` names.
+  void anchor(const Equation& e);
   /// A tiled product and its epilogue: each root is computed at the index of the product's element.
   void contraction(const Equation& e, std::span<const Value> roots);
   void scan(const Equation& e, const Shape& space, std::span<const Value> roots);
-  void scatter(const Equation& e);
 
  private:
+  // ---- one for each `Anchor`
+  void cumulative(const Equation& e);
+  void scatter(const Equation& e);
   // ---- pointwise_nests.cpp
   /// A concatenation is written operand by operand, each into its slice of the result.
   void split(const Item& item, std::vector<Item>& parts) const;

@@ -20,6 +20,15 @@ Operand GroupBuilder::row_major(const Shape& shape) {
   return o;
 }
 
+void GroupBuilder::anchor(const Equation& e) {
+  switch (rules(e.id()).anchor.value()) {
+    case Anchor::cumulative:
+      return cumulative(e);
+    case Anchor::scatter:
+      return scatter(e);
+  }
+}
+
 void GroupBuilder::cumulative(const Equation& e) {
   const Graph& g = memory_.graph;
   const Value x = e.operand(0);
@@ -179,11 +188,8 @@ std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGro
   {
     GroupBuilder builder(memory, out, group.roots);
     switch (fusion_kind_of(*group.anchor)) {
-      case FusionKind::cumulative:
-        builder.cumulative(*group.anchor);
-        break;
-      case FusionKind::scatter:
-        builder.scatter(*group.anchor);
+      case FusionKind::anchor:
+        builder.anchor(*group.anchor);
         break;
       case FusionKind::contraction:
         builder.contraction(*group.anchor, group.roots);

@@ -10,8 +10,6 @@
 namespace calque::kernel {
 
 using namespace primitives;
-using plan::fusion_kind_of;
-using plan::FusionKind;
 
 namespace {
 
@@ -60,7 +58,8 @@ struct ProgramBuilder::Loop {
 
   const Binding& before(size_t carry) const { return inputs[first + carry]; }
   const Binding& next(size_t carry) const { return outputs[carry]; }
-  /// By carry: the dynamic_update_slice or scatter that updates it, invalid when the carry is computed otherwise.
+  /// By carry: the dynamic_update_slice, scatter or the like that updates it, invalid when the carry is computed
+  /// otherwise.
   std::vector<Value> updates() const {
     std::vector<Value> out(results.size());
     std::unordered_set<uint32_t> seen;  // ids
@@ -69,7 +68,7 @@ struct ProgramBuilder::Loop {
       // A value that is several outputs is computed in the buffer of the first.
       if (body.kind(v) != ValueKind::result || !seen.insert(v.id()).second) continue;
       const Equation& e = *body.definition(v);
-      const bool updates = e.id() == id_of<DynamicUpdateSlice> || fusion_kind_of(e) == FusionKind::scatter;
+      const bool updates = rules(e.id()).update_operand >= 0;
       if (updates && e.operand(0) == body.inputs()[first + i]) out[i] = v;
     }
     return out;

@@ -119,9 +119,8 @@ class KernelFormation {
         return assign(i, roots);
       case FusionKind::contraction:
         return add_group({g_.shape(e.result()), {e.result()}, nullptr});
-      case FusionKind::cumulative:
-      case FusionKind::scatter:
-        return add_group({g_.shape(e.result()), {e.result()}, &e});
+      case FusionKind::anchor:
+        return add_group({g_.shape(e.result()), {e.results().begin(), e.results().end()}, &e});
       case FusionKind::loop: {  // a scan over elements
         const Graph& body = e.subgraphs().back();
         return add_group({body.shape(body.outputs()[0]), {e.results().begin(), e.results().end()}, &e});

@@ -24,7 +24,7 @@ void remark_users(const GraphAnalysis& a, const MaterializedValues& values, cons
   for (const Equation* user : a.users(product.result())) {
     const FusionKind kind = a.kind(*user);
     const std::string what = user->primitive() + " is not computed with " + product.primitive() + ": ";
-    if (kind == FusionKind::reduction || kind == FusionKind::cumulative) {
+    if (kind == FusionKind::reduction || rules(user->id()).anchor == Anchor::cumulative) {
       remarks.add(what + "it works across elements, which are computed tile by tile");
     } else if (kind == FusionKind::contraction) {
       remarks.add(what + "products do not fuse with products");

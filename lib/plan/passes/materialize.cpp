@@ -34,9 +34,7 @@ class RequiredValues {
   void visit(const Equation& e, FusionKind kind) {
     switch (kind) {
       case FusionKind::elementwise:
-        break;
       case FusionKind::view:
-        if (e.id() == id_of<DynamicUpdateSlice>) require_update(e, e.operand(1));
         break;
       case FusionKind::reduction:
         // Unless it is fused with its user later.
@@ -45,14 +43,12 @@ class RequiredValues {
       case FusionKind::contraction:
         contraction(e);
         break;
-      case FusionKind::cumulative:
-        values_.require(e.result());
-        break;
-      case FusionKind::scatter:
-        values_.require(e.result());
-        values_.require(e.operand(0));
-        values_.require(e.operand(1));
-        require_update(e, e.operand(2));
+      case FusionKind::anchor:
+        require(e.results());
+        if (rules(e.id()).anchor == Anchor::scatter) {
+          values_.require(e.operand(0));
+          values_.require(e.operand(1));
+        }
         break;
       case FusionKind::loop:
       case FusionKind::branch:
@@ -64,6 +60,8 @@ class RequiredValues {
         require(e.results());
         break;
     }
+    if (const int update = rules(e.id()).update_operand; update >= 0)
+      require_update(e, e.operand(static_cast<size_t>(update)));
   }
 
   void contraction(const Equation& e) {

@@ -1,6 +1,6 @@
 #pragma once
 // Traits of a primitive's struct that say how the planner fuses it and what code generation emits for it. None has a
-// default: a primitive without a trait that it needs does not compile (registry.h).
+// default: a primitive without a trait that it needs does not compile (registration.h).
 #include <cstdint>
 
 namespace calque::primitives {
@@ -11,12 +11,18 @@ enum class FusionKind : uint8_t {
   view,         ///< an element of the result is some element of some operand
   reduction,    ///< reduce_*, argmax, argmin
   contraction,  ///< dot_general
-  cumulative,   ///< cumsum, cumprod, cummax, cummin
-  scatter,      ///< starts a kernel that updates a copy
+  anchor,       ///< determines the loops of a kernel of its own: see Anchor
   loop,         ///< while, scan
   branch,       ///< cond, switch
   call,         ///< inlined before planning
   effect,       ///< debug_print, host_call
+};
+
+/// The loops of an anchor op's kernel, built in kernel/lower/: its results are the kernel's, its operands are computed
+/// where it reads them. The planner knows no more of it.
+enum class Anchor : uint8_t {
+  cumulative,  ///< cumsum, cumprod, cummax, cummin
+  scatter,     ///< updates a copy of its first operand; reads that and its indices from memory
 };
 
 /// The operations on scalars that code generation knows. Primitives name them, compositions use them.

@@ -1,7 +1,7 @@
 #pragma once
 // A primitive is one struct that holds its name, arity, accepted dtypes, typing, evaluation and lowering rules. The
 // registry is built from these structs alone. A missing rule is a compile error that names the struct and the rule
-// (registry.h).
+// (registration.h).
 //
 // Members of a struct P:
 //   name, doc                        its name in graphs, and one sentence that defines it bit by bit
@@ -17,8 +17,12 @@
 //   scalar_op, intrinsic, or compose(ScalarTerm...)
 //                                    elementwise: the operation that code generation emits, the LLVM intrinsic, or an
 //                                    expression of such operations
+//   anchor                           anchor ops: the loops of its kernel
 //   combiner                         reductions, cumulative operations and scatters: how two values are combined
 //   always_reads                     views: whether each element is an element of the operand, unconditionally
+//   update_operand                   the operand that replaces elements of operand 0, where all others stay:
+//                                    the carry of a loop is then updated in place, or copied before if something
+//                                    reads it afterwards
 //   defined_bits                     whether the reference computes the bits of generated code, whatever the schedule;
 //                                    if not given, never of structural primitives, always of others
 //

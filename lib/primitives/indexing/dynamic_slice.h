@@ -26,6 +26,7 @@ struct DynamicUpdateSlice : View {
   static constexpr std::string_view doc =
       "dynamic_update_slice(x, update, start...): x with the window at start, clamped to lie inside, replaced by "
       "update";
+  static constexpr int update_operand = 1;
   static constexpr bool always_reads = false;
   static constexpr int min_operands = 2;
   static constexpr int max_operands = -1;

@@ -31,7 +31,9 @@ struct ScatterRule : Rule {
                                          AttributeSpec{"scatter_dims_to_operand_dims", AttributeKind::integers},
                                          AttributeSpec{"update_window_dims", AttributeKind::integers}};
   static constexpr LowerKind kind = LowerKind::structural;
-  static constexpr FusionKind fusion_kind = FusionKind::scatter;
+  static constexpr FusionKind fusion_kind = FusionKind::anchor;
+  static constexpr Anchor anchor = Anchor::scatter;
+  static constexpr int update_operand = 2;
   static void infer(Typing& t) { infer_scatter(t, Accepted); }
   /// Defined in scatter.cpp from P::combine.
   static void evaluate(Evaluation& e);

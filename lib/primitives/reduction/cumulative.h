@@ -15,7 +15,8 @@ struct CumulativeRule : Rule {
   static constexpr std::array attributes{AttributeSpec{"axis", AttributeKind::integer},
                                          AttributeSpec{"reverse", AttributeKind::boolean}};
   static constexpr LowerKind kind = LowerKind::structural;
-  static constexpr FusionKind fusion_kind = FusionKind::cumulative;
+  static constexpr FusionKind fusion_kind = FusionKind::anchor;
+  static constexpr Anchor anchor = Anchor::cumulative;
   static void infer(Typing& t) { infer_cumulative(t, Accepted); }
   static void batch(Batching& b) { batch_along_axis(b); }
 };
