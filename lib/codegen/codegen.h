@@ -19,7 +19,7 @@ namespace calque::codegen {
 /// The functions that generated code calls: one versioned table of noexcept functions, which the runtime fills in. A
 /// generated entry receives the context as its first argument and passes it on.
 struct RuntimeTable {
-  uint32_t version = 5;
+  uint32_t version = 6;
   /// Runs host function `index` of the program on the given argument and result pointers. Returns 0, or 1 after storing
   /// an exception in the context.
   int32_t (*host_call)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
@@ -37,6 +37,8 @@ struct RuntimeTable {
   /// Like `scratch`, but separate memory: valid until the thread calls `private_memory` again or the calling body of
   /// parallel_for returns.
   void* (*private_memory)(void* context, int64_t bytes) noexcept = nullptr;
+  /// Runs routine `index` of the program on the given argument and result pointers. Returns like host_call.
+  int32_t (*routine)(void* context, int32_t index, void* const* pointers) noexcept = nullptr;
 };
 
 /// The first member of every context passed to an entry.

@@ -48,6 +48,7 @@ struct Executable {
   /// By output: the input whose memory it reuses, or -1; empty when there are none.
   std::vector<int32_t> in_place;
   std::vector<kernel::HostFunctionRef> host_functions;
+  std::vector<kernel::RoutineRef> routines;
 
   // ---- owners of the pointers above
   std::vector<AnyArray> constant_arrays;

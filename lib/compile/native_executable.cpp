@@ -91,6 +91,7 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   executable->workspace_bytes = program.workspace_bytes;
   executable->in_place = program.in_place;
   executable->host_functions = program.host_functions;
+  executable->routines = program.routines;
   executable->constant_arrays = program.constants;
   set_interface(*executable, graph, strides);
   executable->is_tiered = code.quick_if_large && executable->code->is_quick();

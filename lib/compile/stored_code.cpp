@@ -80,8 +80,7 @@ codegen::DeviceImage read_device_code(ByteReader& in) {
 
 void write(ByteWriter& out, const AnyArray& array) {
   out.number(static_cast<uint8_t>(array.dtype()));
-  const std::vector<int64_t> dims(array.shape().begin(), array.shape().end());
-  out.list(dims, [&](int64_t extent) { out.number(extent); });
+  out.list(array.shape(), [&](int64_t extent) { out.number(extent); });
   out.bytes(array.data(), array.bytes());
 }
 
@@ -95,12 +94,41 @@ AnyArray read_array(ByteReader& in) {
   return array;
 }
 
+void write(ByteWriter& out, const Type& type) {
+  out.number(static_cast<uint8_t>(type.dtype));
+  out.list(type.shape, [&](int64_t extent) { out.number(extent); });
+}
+
+Type read_type(ByteReader& in) {
+  const auto dtype = static_cast<DType>(in.number<uint8_t>());
+  const auto dims = in.list<std::vector<int64_t>>([&] { return in.number<int64_t>(); });
+  return {dtype, Shape(std::span<const int64_t>(dims))};
+}
+
+/// Without its location, which only errors of compilation show.
+void write(ByteWriter& out, const kernel::RoutineRef& routine) {
+  out.number(static_cast<uint8_t>(routine.routine));
+  out.number(routine.flags);
+  for (const auto* types : {&routine.arguments, &routine.results})
+    out.list(*types, [&](const Type& type) { write(out, type); });
+}
+
+kernel::RoutineRef read_routine(ByteReader& in) {
+  kernel::RoutineRef routine;
+  routine.routine = static_cast<primitives::Routine>(in.number<uint8_t>());
+  routine.flags = in.number<uint32_t>();
+  for (auto* types : {&routine.arguments, &routine.results})
+    *types = in.list<std::vector<Type>>([&] { return read_type(in); });
+  return routine;
+}
+
 std::shared_ptr<const Executable> read_executable(ByteReader& in, const Graph& graph, std::span<const Strides> strides,
                                                   const CompileOptions& options) {
   auto executable = std::make_shared<Executable>();
   executable->workspace_bytes = in.number<int64_t>();
   executable->in_place = in.list<std::vector<int32_t>>([&] { return in.number<int32_t>(); });
   executable->constant_arrays = in.list<std::vector<AnyArray>>([&] { return read_array(in); });
+  executable->routines = in.list<std::vector<kernel::RoutineRef>>([&] { return read_routine(in); });
   const codegen::CodeImage image = read_code(in);
   in.end();
   executable->code = codegen::link(image, codegen_options(options));
@@ -188,6 +216,7 @@ void store_executable(const std::string& key, const Executable& executable, cons
     out.number(executable.workspace_bytes);
     out.list(executable.in_place, [&](int32_t input) { out.number(input); });
     out.list(executable.constant_arrays, [&](const AnyArray& array) { write(out, array); });
+    out.list(executable.routines, [&](const kernel::RoutineRef& routine) { write(out, routine); });
     write(out, image);
   });
 }

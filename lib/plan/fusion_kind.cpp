@@ -80,6 +80,7 @@ bool runs_as_step(const Graph& graph, const Equation& e, FusionKind kind) {
       return false;
     case FusionKind::loop:
       return e.id() != id_of<Scan> || !runs_per_element(graph, e);
+    case FusionKind::routine:
     case FusionKind::branch:
     case FusionKind::effect:
       return true;

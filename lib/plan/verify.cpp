@@ -124,6 +124,7 @@ class PlanVerifier {
       case FusionKind::branch:
         return runs_per_element(g_, e);
       case FusionKind::anchor:
+      case FusionKind::routine:
       case FusionKind::call:
       case FusionKind::effect:
         return false;

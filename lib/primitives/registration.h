@@ -56,6 +56,14 @@ concept HasAnchor = requires {
   { P::anchor } -> std::convertible_to<Anchor>;
 };
 template <class P>
+concept HasRoutine = requires {
+  { P::routine } -> std::convertible_to<Routine>;
+};
+template <class P>
+concept HasRoutineFlags = requires(const Attributes& attributes) {
+  { P::routine_flags(attributes) } -> std::convertible_to<uint32_t>;
+};
+template <class P>
 concept HasUpdateOperand = requires {
   { P::update_operand } -> std::convertible_to<int>;
 };
@@ -147,6 +155,8 @@ constexpr bool has_code_generation() {
   static_assert(!is_fused_as<P>(FusionKind::anchor) || HasAnchor<P>,
                 "this primitive is an anchor op and does not say which loops its kernel has: `static constexpr Anchor "
                 "anchor`");
+  static_assert(!is_fused_as<P>(FusionKind::routine) || HasRoutine<P>,
+                "this primitive is a routine and does not say which: `static constexpr Routine routine`");
   constexpr bool kCombines =
       is_fused_as<P>(FusionKind::reduction) || is_anchor<P>(Anchor::cumulative) || is_anchor<P>(Anchor::scatter);
   static_assert(
@@ -170,6 +180,8 @@ void register_code_generation(Rules& rules) {
   }
   if constexpr (HasComposition<P>) rules.compose = &compose<P>;
   if constexpr (HasAnchor<P>) rules.anchor = P::anchor;
+  if constexpr (HasRoutine<P>) rules.routine = P::routine;
+  if constexpr (HasRoutineFlags<P>) rules.routine_flags = &P::routine_flags;
   if constexpr (HasUpdateOperand<P>) rules.update_operand = P::update_operand;
   if constexpr (HasCombiner<P>) rules.combiner = P::combiner;
   if constexpr (HasAlwaysReads<P>) rules.always_reads = P::always_reads;

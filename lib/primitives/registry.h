@@ -21,6 +21,8 @@ struct Rules {
   std::string_view intrinsic;  ///< of ScalarOp::intrinsic
   FusionKind fusion_kind = FusionKind::elementwise;
   std::optional<Anchor> anchor;
+  std::optional<Routine> routine;
+  uint32_t (*routine_flags)(const Attributes&) = nullptr;  ///< null: there are none
   std::optional<Combiner> combiner;
   int update_operand = -1;  ///< -1: the result is a new array
   bool always_reads = false;

@@ -35,6 +35,24 @@ function(calque_add_layer layer)
     set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/runtime/process/parallel.cpp" PROPERTIES
       COMPILE_OPTIONS "-fno-sanitize=thread" COMPILE_DEFINITIONS CALQUE_THREAD_SANITIZER SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
+  if(layer STREQUAL "runtime")
+    # lib/runtime/routines/dense.h. GCC 12 vectorises straight-line code of Eigen wrongly (docs/mathematics.md), and warns
+    # of its own intrinsics.
+    set(vectorisation "$<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize;-Wno-maybe-uninitialized>")
+    foreach(level IN ITEMS 2 3 4)
+      set(source "${PROJECT_SOURCE_DIR}/lib/runtime/routines/dense_v${level}.cpp")
+      set(march "-march=x86-64-v${level}")
+      if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+        set(march "")
+        if(level GREATER 2)
+          set_source_files_properties("${source}" PROPERTIES HEADER_FILE_ONLY ON)
+        endif()
+      endif()
+      set_source_files_properties("${source}" PROPERTIES
+        COMPILE_OPTIONS "${march};${vectorisation};-O3;-ffp-contract=fast;-fvisibility=hidden"
+        COMPILE_DEFINITIONS "NDEBUG;EIGEN_DONT_PARALLELIZE" SKIP_UNITY_BUILD_INCLUSION ON)
+    endforeach()
+  endif()
   if(layer STREQUAL "compile")
     # lib/compile/source_hash.h
     file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/*.h" "${PROJECT_SOURCE_DIR}/lib/*.cpp"

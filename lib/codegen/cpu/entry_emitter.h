@@ -34,7 +34,8 @@ class EntryEmitter {
   void repeat_on_threads(const kernel::Step& step);
   void iterate(const kernel::Step& step, llvm::Value* begin, llvm::Value* end);
   void while_loop(const kernel::Step& step);
-  void host_call(const kernel::Step& step);
+  /// Calls a function of the runtime table with the number of a host function or routine and pointers to the views.
+  void call_with_pointers(const kernel::Step& step, size_t offset, int32_t number);
   llvm::Value* address(const kernel::View& view);
   llvm::Value* load_buffer(const kernel::ProgramBuffer& buffer);
   void load_buffers();

@@ -77,7 +77,10 @@ void EntryEmitter::emit(const Step& step) {
       break;
     }
     case StepKind::host_call:
-      host_call(step);
+      call_with_pointers(step, offsetof(RuntimeTable, host_call), step.host_function);
+      break;
+    case StepKind::routine:
+      call_with_pointers(step, offsetof(RuntimeTable, routine), step.routine);
       break;
   }
 }
@@ -198,7 +201,7 @@ void EntryEmitter::repeat_on_threads(const Step& step) {
   if (may_fail) leave_if(has_failed(b_, context_));
 }
 
-void EntryEmitter::host_call(const Step& step) {
+void EntryEmitter::call_with_pointers(const Step& step, size_t offset, int32_t number) {
   llvm::Type* pointer = b_.getPtrTy();
   llvm::BasicBlock& start = entry_->getEntryBlock();
   llvm::IRBuilder<> at(&start, start.begin());
@@ -206,12 +209,11 @@ void EntryEmitter::host_call(const Step& step) {
   Value* pointers = at.CreateAlloca(llvm::ArrayType::get(pointer, std::max<size_t>(n, 1)));
   for (size_t i = 0; i < n; ++i)
     b_.CreateStore(address(step.views[i]), b_.CreateConstInBoundsGEP1_64(pointer, pointers, i));
-  Value* function = runtime_function(b_, context_, offsetof(RuntimeTable, host_call));
+  Value* function = runtime_function(b_, context_, offset);
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer, b_.getInt32Ty(), pointer}, false);
   Value* status = nullptr;
   in_callers_mode(b_, target_, options_, context_, [&] {
-    status =
-        b_.CreateCall(type, function, {context_, b_.getInt32(static_cast<uint32_t>(step.host_function)), pointers});
+    status = b_.CreateCall(type, function, {context_, b_.getInt32(static_cast<uint32_t>(number)), pointers});
   });
   leave_if(b_.CreateICmpNE(status, b_.getInt32(0)));
 }

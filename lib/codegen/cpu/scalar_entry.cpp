@@ -37,7 +37,7 @@ llvm::Type* EntryEmitter::memory_type(DType d) const {
 // Requires a program that calls nothing: a kernel that makes calls uses its context.
 bool EntryEmitter::scalar_possible() const {
   if (!options_.scalar_arguments || program_.num_outputs != 1 || !program_.host_functions.empty() ||
-      program_.workspace_bytes > kScalarWorkspace || has_loop_on_threads(program_.steps))
+      !program_.routines.empty() || program_.workspace_bytes > kScalarWorkspace || has_loop_on_threads(program_.steps))
     return false;
   if (std::any_of(kernels_.begin(), kernels_.end(), [](auto* kernel) { return !kernel->getArg(0)->use_empty(); }))
     return false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel/ir/kernel.h"
+#include "primitives/core/code_generation.h"
 
 namespace calque::kernel {
 
@@ -67,6 +68,7 @@ enum class StepKind : uint8_t {
   repeat,     ///< `count` times blocks[0], iteration numbers 0..count-1, or count-1..0 when `reverse`
   iota_i32,   ///< store the current iteration number of loop_id at views[0] (dtype of the buffer)
   host_call,  ///< call `function` with views: first its arguments, then its results; also debug_print
+  routine,    ///< call `routine` with views: first its arguments, then its results, which overlap nothing
 };
 
 /// A call back into C++: host_call and debug_print. Types of the arguments, then of the results, all dense row-major.
@@ -74,6 +76,14 @@ struct HostFunctionRef {
   std::string primitive;                   ///< host_call or debug_print
   Attributes equation_attributes;          ///< of the equation: debug_print's format
   std::shared_ptr<const Opaque> function;  ///< host_call's function
+  std::vector<Type> arguments, results;
+  Location location;
+};
+
+/// A call of a routine of the runtime. Types of the arguments, then of the results, all dense row-major.
+struct RoutineRef {
+  primitives::Routine routine = primitives::Routine::cholesky;
+  uint32_t flags = 0;  ///< primitives::RoutineFlag
   std::vector<Type> arguments, results;
   Location location;
 };
@@ -87,6 +97,7 @@ struct Step {
   bool reverse = false;
   int32_t loop_id = -1;
   int32_t host_function = -1;
+  int32_t routine = -1;
   std::vector<std::vector<Step>> blocks;
   std::vector<Carry> carries;  ///< of a loop, until alias-carries
   // ---- of a `repeat`
@@ -113,6 +124,7 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
   std::vector<HostFunctionRef> host_functions;
+  std::vector<RoutineRef> routines;
   std::vector<AnyArray> constants;
   int32_t num_inputs = 0, num_outputs = 0;
   /// By output: the donated input whose memory it reuses, or -1. The caller passes one pointer for both. Empty when

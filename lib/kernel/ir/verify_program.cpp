@@ -200,6 +200,8 @@ class ProgramVerifier {
         return view(s.views[0], 4, true);
       case StepKind::host_call:
         return host_call(s);
+      case StepKind::routine:
+        return routine(s);
     }
   }
 
@@ -216,7 +218,16 @@ class ProgramVerifier {
   void host_call(const Step& s) const {
     require(s.host_function >= 0 && static_cast<size_t>(s.host_function) < p_.host_functions.size(),
             "there is no such host function");
-    const HostFunctionRef& f = p_.host_functions[static_cast<size_t>(s.host_function)];
+    call_of_types(s, p_.host_functions[static_cast<size_t>(s.host_function)]);
+  }
+
+  void routine(const Step& s) const {
+    require(s.routine >= 0 && static_cast<size_t>(s.routine) < p_.routines.size(), "there is no such routine");
+    call_of_types(s, p_.routines[static_cast<size_t>(s.routine)]);
+  }
+
+  template <class Ref>
+  void call_of_types(const Step& s, const Ref& f) const {
     shape(s, f.arguments.size() + f.results.size(), 0);
     for (size_t i = 0; i < s.views.size(); ++i) {
       const bool result = i >= f.arguments.size();

@@ -155,7 +155,7 @@ void ProgramBuilder::control(Scope& s, const Equation& e) {
     case id_of<Switch>:
       return branch(s, e);
     default:
-      return effect(s, e);
+      return fusion_kind_of(e) == FusionKind::routine ? routine(s, e) : effect(s, e);
   }
 }
 
@@ -196,6 +196,29 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
   }
   step.host_function = static_cast<int32_t>(p_.host_functions.size());
   p_.host_functions.push_back(std::move(f));
+  s.steps.push_back(std::move(step));
+}
+
+void ProgramBuilder::routine(Scope& s, const Equation& e) {
+  const Rules& rule = rules(e.id());
+  Step step;
+  step.kind = StepKind::routine;
+  RoutineRef call;
+  call.routine = *rule.routine;
+  if (rule.routine_flags != nullptr) call.flags = rule.routine_flags(e.attributes());
+  call.location = e.location();
+  for (const Value v : e.operands()) {
+    const Binding argument = operand(s, v, true);
+    call.arguments.push_back(argument.type);
+    step.views.push_back(argument.view);
+  }
+  for (const Value v : e.results()) {
+    // Routines write dense arrays.
+    call.results.push_back(s.g.type(v));
+    step.views.push_back(s.bindings[v.id()].view);
+  }
+  step.routine = static_cast<int32_t>(p_.routines.size());
+  p_.routines.push_back(std::move(call));
   s.steps.push_back(std::move(step));
 }
 

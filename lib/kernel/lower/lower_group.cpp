@@ -200,6 +200,7 @@ std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGro
       case FusionKind::elementwise:
       case FusionKind::view:
       case FusionKind::reduction:
+      case FusionKind::routine:
       case FusionKind::branch:
       case FusionKind::call:
       case FusionKind::effect:

@@ -30,6 +30,17 @@ constexpr double kWorth = 2;
 
 double estimated_time(const Program& program, const std::vector<Step>& steps);
 
+/// About n cubed operations for the matrices of each batch.
+double time_of_routine(const RoutineRef& routine) {
+  constexpr double kOperation = 1e-4;  // microseconds
+  double operations = 0;
+  for (const Type& type : routine.arguments) {
+    const double columns = type.shape.rank() == 0 ? 1 : static_cast<double>(type.shape[type.shape.size() - 1]);
+    operations += static_cast<double>(type.shape.num_elements()) * columns;
+  }
+  return operations * kOperation;
+}
+
 double time_of(const Program& program, const Step& step) {
   switch (step.kind) {
     case StepKind::kernel:
@@ -45,6 +56,8 @@ double time_of(const Program& program, const Step& step) {
       for (const auto& block : step.blocks) longest = std::max(longest, estimated_time(program, block));
       return longest;
     }
+    case StepKind::routine:
+      return time_of_routine(program.routines[static_cast<size_t>(step.routine)]);
     case StepKind::iota_i32:
     case StepKind::host_call:
       break;

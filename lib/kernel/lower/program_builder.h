@@ -76,6 +76,7 @@ class ProgramBuilder {
   void scan(Scope& s, const Equation& e);
   void branch(Scope& s, const Equation& e);
   void effect(Scope& s, const Equation& e);
+  void routine(Scope& s, const Equation& e);
   void kernels(std::vector<BoundKernel> bound, std::vector<Step>& steps);
   void assign_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
                       std::vector<Binding>& copied_to);

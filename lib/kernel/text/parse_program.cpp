@@ -28,8 +28,9 @@ class ProgramParser : text::ValueParser {
     p_.steps = block(0);
     while (accept("not")) remark();
     while (accept("host")) host_function();
+    while (accept("routine")) routine();
     while (accept("constant")) constant();
-    if (!at_end() && !at("kernel")) expected("a remark, a host function, a constant or a kernel");
+    if (!at_end() && !at("kernel")) expected("a remark, a host function, a routine, a constant or a kernel");
     p_.kernels = parse_kernels(text_, peek().offset);
     bind_kernels();
     if (!at_reused_.empty()) reuse_inputs();
@@ -164,6 +165,10 @@ class ProgramParser : text::ValueParser {
     } else if (accept("host")) {
       s.kind = StepKind::host_call;
       s.host_function = numbered('h', "a host function like h0");
+      s.views = views();
+    } else if (accept("routine")) {
+      s.kind = StepKind::routine;
+      s.routine = numbered('r', "a routine like r0");
       s.views = views();
     } else {
       expected("a step or '}'");
@@ -322,6 +327,27 @@ class ProgramParser : text::ValueParser {
     f.results = types();
     f.location = location();
     p_.host_functions.push_back(std::move(f));
+  }
+
+  void routine() {
+    const Token token = peek();
+    if (numbered('r', "a routine like r0") != static_cast<int32_t>(p_.routines.size()))
+      fail(token, "expected r" + std::to_string(p_.routines.size()));
+    expect("=", "after a routine's number");
+    const Token named = peek();
+    const std::string of = name("the name of a routine");
+    const auto& names = primitives::kRoutineNames;
+    const auto found = std::find(names.begin(), names.end(), of);
+    if (found == names.end()) fail(named, "there is no routine " + of);
+    RoutineRef r;
+    r.routine = static_cast<primitives::Routine>(found - names.begin());
+    if (peek().kind == TokenKind::number)
+      r.flags = static_cast<uint32_t>(at_least(0, "the flags of a routine") & 0xffffffff);
+    r.arguments = types();
+    expect("gives", "before the types of the results");
+    r.results = types();
+    r.location = location();
+    p_.routines.push_back(std::move(r));
   }
 
   void constant() {

@@ -48,6 +48,7 @@ class ProgramPrinter {
       out_ += '\n';
     }
     for (size_t i = 0; i < program_.host_functions.size(); ++i) host_function(i);
+    for (size_t i = 0; i < program_.routines.size(); ++i) routine(i);
     for (size_t i = 0; i < program_.constants.size(); ++i) constant(i);
     return std::move(out_);
   }
@@ -182,6 +183,10 @@ class ProgramPrinter {
         out_ += "host h";
         number(s.host_function);
         return views(s.views);
+      case StepKind::routine:
+        out_ += "routine r";
+        number(s.routine);
+        return views(s.views);
     }
   }
 
@@ -255,6 +260,27 @@ class ProgramPrinter {
     if (f.location.known()) {
       out_ += ' ';
       text::append_location(out_, f.location);
+    }
+    out_ += '\n';
+  }
+
+  void routine(size_t i) {
+    const RoutineRef& r = program_.routines[i];
+    out_ += "routine r";
+    number(static_cast<int64_t>(i));
+    out_ += " = ";
+    out_ += primitives::kRoutineNames[static_cast<size_t>(r.routine)];
+    if (r.flags != 0) {
+      out_ += ' ';
+      number(r.flags);
+      out_ += ' ';
+    }
+    types(r.arguments);
+    out_ += " gives ";
+    types(r.results);
+    if (r.location.known()) {
+      out_ += ' ';
+      text::append_location(out_, r.location);
     }
     out_ += '\n';
   }

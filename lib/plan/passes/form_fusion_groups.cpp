@@ -125,6 +125,7 @@ class KernelFormation {
         const Graph& body = e.subgraphs().back();
         return add_group({body.shape(body.outputs()[0]), {e.results().begin(), e.results().end()}, &e});
       }
+      case FusionKind::routine:
       case FusionKind::branch:
       case FusionKind::effect:
       case FusionKind::call:

@@ -54,6 +54,7 @@ class RequiredValues {
       case FusionKind::branch:
         control_flow(e, kind);
         break;
+      case FusionKind::routine:
       case FusionKind::call:
       case FusionKind::effect:
         require(e.operands());

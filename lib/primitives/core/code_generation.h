@@ -1,7 +1,9 @@
 #pragma once
 // Traits of a primitive's struct that say how the planner fuses it and what code generation emits for it. None has a
 // default: a primitive without a trait that it needs does not compile (registration.h).
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace calque::primitives {
 
@@ -12,6 +14,7 @@ enum class FusionKind : uint8_t {
   reduction,    ///< reduce_*, argmax, argmin
   contraction,  ///< dot_general
   anchor,       ///< determines the loops of a kernel of its own: see Anchor
+  routine,      ///< a step that a library computes, from and to memory: see Routine
   loop,         ///< while, scan
   branch,       ///< cond, switch
   call,         ///< inlined before planning
@@ -23,6 +26,19 @@ enum class FusionKind : uint8_t {
 enum class Anchor : uint8_t {
   cumulative,  ///< cumsum, cumprod, cummax, cummin
   scatter,     ///< updates a copy of its first operand; reads that and its indices from memory
+};
+
+/// What the runtime computes by a library (runtime/routines/): pure functions of dense row-major arrays with any number
+/// of leading batch dimensions. `flags` of a call: see RoutineFlag.
+enum class Routine : uint8_t {
+  cholesky,          ///< (a) gives l
+  triangular_solve,  ///< (a, b) gives x
+};
+inline constexpr std::array<std::string_view, 2> kRoutineNames = {"cholesky", "triangular_solve"};
+
+/// Of triangular_solve.
+struct RoutineFlag {
+  static constexpr uint32_t lower = 1, transpose = 2, unit_diagonal = 4;
 };
 
 /// The operations on scalars that code generation knows. Primitives name them, compositions use them.

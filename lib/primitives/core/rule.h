@@ -18,6 +18,8 @@
 //                                    elementwise: the operation that code generation emits, the LLVM intrinsic, or an
 //                                    expression of such operations
 //   anchor                           anchor ops: the loops of its kernel
+//   routine                          routines: the function of the runtime that computes it; routine_flags(attributes)
+//                                    are its flags, if it has any
 //   combiner                         reductions, cumulative operations and scatters: how two values are combined
 //   always_reads                     views: whether each element is an element of the operand, unconditionally
 //   update_operand                   the operand that replaces elements of operand 0, where all others stay:

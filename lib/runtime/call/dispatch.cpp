@@ -11,6 +11,7 @@
 #include "runtime/device/device_api.h"
 #include "runtime/memory/workspace.h"
 #include "runtime/process/parallel.h"
+#include "runtime/routines/routines.h"
 
 namespace calque::runtime {
 namespace {
@@ -46,6 +47,17 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
   }
 }
 
+int32_t routine(void* context, int32_t index, void* const* pointers) noexcept {
+  auto& call = *static_cast<Context*>(context);
+  try {
+    run_routine(call.executable->routines[static_cast<size_t>(index)], pointers);
+    return 0;
+  } catch (...) {
+    call.exception = std::current_exception();
+    return 1;
+  }
+}
+
 [[noreturn, gnu::cold]] void rethrow(const Context& context) {
   if (context.exception) std::rethrow_exception(context.exception);
   if (context.header.failed != 0) throw OutOfMemory("memory of a thread", static_cast<size_t>(context.header.failed));
@@ -53,7 +65,7 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
 }
 
 constinit const codegen::RuntimeTable kRuntimeTable{
-    codegen::RuntimeTable{}.version, &host_call, &parallel_for, &scratch, &num_threads, &private_memory};
+    codegen::RuntimeTable{}.version, &host_call, &parallel_for, &scratch, &num_threads, &private_memory, &routine};
 
 AnyArray leaf_array(const detail::LeafRef& leaf) {
   const Type type = leaf.type();

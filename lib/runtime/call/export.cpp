@@ -87,6 +87,7 @@ void write_context(std::ostream& out, const std::string& symbol) {
   void* (*scratch)(void* context, int64_t bytes);
   int32_t (*num_threads)(void* context);
   void* (*private_memory)(void* context, int64_t bytes);
+  int32_t (*routine)(void* context, int32_t index, void* const* pointers);
 };
 struct $_memory {
   void* data;
@@ -169,7 +170,7 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
   for (size_t i = 0; i < program.constants.size(); ++i) block << "(void*)" << symbol << "_constant" << i << ", ";
   out << "void* workspace) {\n  void* buffers[] = {" << block.str() << "workspace};\n"
       << "  static const struct " << symbol << "_table table = {" << kVersion << ", 0, " << symbol << "_for, " << symbol
-      << "_scratch, " << symbol << "_threads, " << symbol << "_private};\n"
+      << "_scratch, " << symbol << "_threads, " << symbol << "_private, 0};\n"
       << "  struct " << symbol << "_context context = {&table, 0, 0, {0, 0}, {0, 0}};\n"
       << "  const int32_t status = " << entry
       << "(&context, buffers);\n  free(context.scratch.data);\n  free(context.own.data);\n  return "
@@ -202,6 +203,12 @@ void export_lowered(const LoweredState& lowered, const std::string& path, const 
   if (!c.program->host_functions.empty()) {
     throw CompileError("export_object: " + lowered.function->title() +
                        " calls back into C++ (host_call, debug_print), which an object file cannot" + where);
+  }
+  if (!c.program->routines.empty()) {
+    const kernel::RoutineRef& r = c.program->routines[0];
+    throw CompileError("export_object: " + lowered.function->title() + " calls the routine " +
+                       std::string(primitives::kRoutineNames[static_cast<size_t>(r.routine)]) + " for " +
+                       to_string(r.arguments[0]) + ", which an object file cannot" + where);
   }
   write_file(path, runtime::make_object(c, last));
   if (!options.header.empty()) write_file(options.header, header_text(lowered, *c.program, symbol));

@@ -7,6 +7,7 @@
 #include "calque/detail/call.h"
 
 #include "primitives/control/effects.h"
+#include "runtime/routines/routines.h"
 
 namespace calque::runtime {
 
@@ -217,6 +218,8 @@ void StepRunner::run(const Step& step) {
       return iota(step);
     case StepKind::host_call:
       return host_call(step);
+    case StepKind::routine:
+      return routine(step);
   }
 }
 
@@ -277,6 +280,24 @@ void StepRunner::repeat(const Step& step) {
     if (step.loop_id >= 0) iterations_[static_cast<size_t>(step.loop_id)] = step.reverse ? step.count - 1 - i : i;
     run(step.blocks[0]);
   }
+}
+
+// The host computes routines: arguments are fetched, results are put back.
+void StepRunner::routine(const Step& step) {
+  const kernel::RoutineRef& r = program_.routines[static_cast<size_t>(step.routine)];
+  std::vector<AnyArray> arrays;
+  std::vector<void*> pointers;
+  for (const auto* types : {&r.arguments, &r.results})
+    for (const Type& type : *types) {
+      const size_t i = arrays.size();
+      AnyArray& array = arrays.emplace_back(AnyArray::uninitialized(type));
+      if (i < r.arguments.size() && array.bytes() != 0)
+        api_.download(array.mutable_data(), address(step.views[i]), array.bytes());
+    }
+  for (AnyArray& array : arrays) pointers.push_back(array.mutable_data());
+  run_routine(r, pointers.data());
+  for (size_t i = r.arguments.size(); i < arrays.size(); ++i)
+    if (arrays[i].bytes() != 0) api_.upload(address(step.views[i]), arrays[i].data(), arrays[i].bytes());
 }
 
 void StepRunner::host_call(const Step& step) {

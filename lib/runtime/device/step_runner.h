@@ -66,6 +66,7 @@ class StepRunner {
   void repeat(const kernel::Step& step);
   void while_loop(const kernel::Step& step);
   void host_call(const kernel::Step& step);
+  void routine(const kernel::Step& step);
   void* address(const kernel::View& view) const;
   void* address_at(int32_t buffer, int64_t offset, const std::vector<kernel::View::Term>& terms) const;
   DType dtype(const kernel::View& view) const { return program_.buffers[static_cast<size_t>(view.buffer)].type.dtype; }
