@@ -11,6 +11,7 @@
 #include "primitives/elementwise/math.h"
 #include "primitives/elementwise/random_bits.h"
 #include "primitives/indexing/indexing.h"
+#include "primitives/linalg/linalg.h"
 #include "primitives/reduction/reduction.h"
 #include "primitives/shape/shape.h"
 
@@ -18,7 +19,7 @@ namespace calque::primitives {
 
 /// The families, each of which registers its primitives in its source file.
 using Families = TypeList<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList,
-                          ReductionList, ContractionList, ControlList, EffectsList, RandomBitsList>;
+                          ReductionList, ContractionList, ControlList, EffectsList, RandomBitsList, LinalgList>;
 
 namespace detail {
 template <class... Lists>

@@ -53,6 +53,41 @@ TEST(Typing, WrongDTypesAreNamed) {
             "lt: expects bool, integer or float, got c64[]");
 }
 
+TEST(Typing, MatricesAreSquareAndOfMatrixTypes) {
+  EXPECT_EQ(message<ShapeError>([] { infer<Cholesky>({f32({3})}); }),
+            "cholesky: expects matrices [..., n, n], got f32[3]");
+  EXPECT_EQ(message<ShapeError>([] { infer<Cholesky>({f32({2, 3, 4})}); }),
+            "cholesky: expects square matrices, got f32[2,3,4]");
+  EXPECT_EQ(message<DTypeError>([] { infer<Cholesky>({i32({3, 3})}); }),
+            "cholesky: expects complex, f32 or f64, got i32[3,3]");
+  EXPECT_EQ(message<DTypeError>([] { infer<Cholesky>({{DType::f16, {3, 3}}}); }),
+            "cholesky: expects complex, f32 or f64, got f16[3,3]");
+  EXPECT_EQ(infer<Cholesky>({f32({0, 0})}), std::vector{f32({0, 0})});
+}
+
+TEST(Typing, RightHandSidesFitTheirMatrices) {
+  const auto solve = [](Type a, Type b) {
+    return infer<TriangularSolve>({std::move(a), std::move(b)},
+                                  {{"lower", true}, {"transpose", false}, {"unit_diagonal", false}});
+  };
+  EXPECT_EQ(solve(f32({5, 3, 3}), f32({5, 3, 2})), std::vector{f32({5, 3, 2})});
+  EXPECT_EQ(solve(f32({0, 0}), f32({0, 2})), std::vector{f32({0, 2})});
+  EXPECT_EQ(message<ShapeError>([&] { solve(f32({3, 4}), f32({3, 2})); }),
+            "triangular_solve: expects square matrices, got f32[3,4]");
+  EXPECT_EQ(message<ShapeError>([&] { solve(f32({3, 3}), f32({3})); }),
+            "triangular_solve: expects right-hand sides [..., n, k], got f32[3]");
+  EXPECT_EQ(message<ShapeError>([&] { solve(f32({3, 3}), f32({4, 2})); }),
+            "triangular_solve: matrices and right-hand sides differ in their number of rows, got f32[3,3] and "
+            "f32[4,2]");
+  EXPECT_EQ(message<ShapeError>([&] { solve(f32({5, 3, 3}), f32({3, 2})); }),
+            "triangular_solve: batch dimensions differ, got f32[5,3,3] and f32[3,2]");
+  EXPECT_EQ(message<DTypeError>([&] { solve(f32({3, 3}), {DType::f64, {3, 2}}); }),
+            "triangular_solve: operands differ in dtype, got f32[3,3] and f64[3,2]");
+  EXPECT_EQ(message<CompileError>(
+                [] { infer<TriangularSolve>({f32({3, 3}), f32({3, 2})}, {{"lower", true}, {"transpose", false}}); }),
+            "triangular_solve: expects the attribute unit_diagonal, a bool, got none");
+}
+
 TEST(Typing, NumberOfOperandsIsChecked) {
   EXPECT_EQ(message<CompileError>([] { infer<Add>({f32({})}); }), "add: expects 2 operands, got 1");
   EXPECT_EQ(message<CompileError>([] { infer<Concatenate>({}, {{"axis", int64_t{0}}}); }),

@@ -33,6 +33,23 @@ inline Interval smooth_interval(std::string_view primitive, size_t operand) {
   return {-2.6, 2.6};
 }
 
+inline bool is_one_of_matrices(std::string_view primitive) {
+  return primitive == "cholesky" || primitive == "triangular_solve";
+}
+
+/// Raises the diagonals of square matrices of numbers of at most 4, so that they are far from singular and, if they are
+/// symmetric, positive definite.
+inline void make_dominant(AnyArray& matrices) {
+  const int64_t n = matrices.shape()[matrices.shape().size() - 1];
+  visit_dtype(matrices.dtype(), [&]<class T>() {
+    if constexpr (is_inexact(dtype_of<T>)) {
+      T* x = static_cast<T*>(matrices.mutable_data());
+      for (int64_t i = 0; i < matrices.size(); ++i)
+        if (i / n % n == i % n) x[i] = static_cast<T>(x[i] + static_cast<T>(static_cast<float>(5 * n)));
+    }
+  });
+}
+
 /// Fills the floating and complex operands: all their numbers differ from each other and from multiples of one half by
 /// much more than the steps of finite differences.
 inline void make_smooth(OpCase& c, const Primitive& primitive, Rng& rng) {
@@ -54,6 +71,7 @@ inline void make_smooth(OpCase& c, const Primitive& primitive, Rng& rng) {
     }
     c.operands[k] = from_numbers(c.operands[k].type(), values);
   }
+  if (is_one_of_matrices(primitive.name)) make_dominant(c.operands[0]);
 }
 
 /// A graph of one equation with floating or complex inputs and outputs, and a point of it.

@@ -171,6 +171,28 @@ inline std::optional<OpCase> diagonal(const OpRequest& r, Rng& rng) {
   return OpCase{{main_operand(r, rng)}, {{"axis1", axes[0]}, {"axis2", axes[1]}, {"offset", offset}}, {}};
 }
 
+/// Square matrices with as many rows as the requested shape has columns.
+inline AnyArray square_matrices(const OpRequest& r, Rng& rng) {
+  std::vector<int64_t> dims(r.shape.begin(), r.shape.end());
+  dims.push_back(dims.back());
+  return sample_array({r.dtype, Shape(dims)}, rng, r.domain);
+}
+
+inline std::optional<OpCase> cholesky(const OpRequest& r, Rng& rng) {
+  if (r.shape.rank() == 0) return std::nullopt;
+  return OpCase{{square_matrices(r, rng)}, {}, {}};
+}
+
+inline std::optional<OpCase> triangular_solve(const OpRequest& r, Rng& rng) {
+  if (r.shape.rank() == 0) return std::nullopt;
+  OpCase c{{square_matrices(r, rng)}, {}, {}};
+  std::vector<int64_t> dims(r.shape.begin(), r.shape.end());
+  dims.push_back(rng.between(0, 4));
+  c.operands.push_back(sample_array({r.dtype, Shape(dims)}, rng, r.domain));
+  for (const char* flag : {"lower", "transpose", "unit_diagonal"}) c.attributes.set(flag, rng.chance(50));
+  return c;
+}
+
 inline DType index_dtype(Rng& rng) {
   constexpr DType kIndexTypes[] = {DType::i32, DType::i64, DType::u8, DType::u64, DType::i8};
   return rng.pick(kIndexTypes);

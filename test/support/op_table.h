@@ -25,6 +25,8 @@ constexpr OpRow row(primitives::DTypeSet dtypes) {
 namespace detail {
 using namespace primitives;
 
+inline constexpr DTypeSet kFloatMatrix = set_of(DType::f32) | set_of(DType::f64) | kComplex;
+
 // The samples of a row depend on its position: new rows go to the end, so that those of the others stay the same.
 inline constexpr OpRow kOpRows[] = {
     row<primitives::Neg, &cases::elementwise<1>>(kNumber),
@@ -150,6 +152,8 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Captured, &cases::captured>(kAny),
     row<primitives::RandomBits32, &cases::elementwise<4>>(primitives::set_of(DType::u32)),
     row<primitives::RandomBits64, &cases::elementwise<4>>(primitives::set_of(DType::u32)),
+    row<primitives::Cholesky, &cases::cholesky>(kFloatMatrix),
+    row<primitives::TriangularSolve, &cases::triangular_solve>(kFloatMatrix),
 };
 
 template <class P>
@@ -175,6 +179,12 @@ inline std::span<const OpRow> op_table() { return detail::kOpRows; }
 
 /// The position of a row in the table, which seeds its samples.
 inline uint64_t position(const OpRow& row) { return static_cast<uint64_t>(&row - detail::kOpRows); }
+
+/// Whether code generation has no form for the primitive: a pass expands it where its operands are small. Its rounding
+/// is not that of the reference, and any numbers are no matrices that can be factored.
+inline bool is_expanded(const OpRow& row) {
+  return row.id == primitives::id_of<primitives::Cholesky> || row.id == primitives::id_of<primitives::TriangularSolve>;
+}
 
 /// Shapes that derived tests use: ranks 0 to 4, extents 0, 1, primes and composites.
 inline std::vector<Shape> op_shapes() { return {{}, {0}, {1}, {7}, {12}, {3, 4}, {5, 1, 2}, {0, 3}, {2, 3, 2, 2}}; }
