@@ -17,7 +17,6 @@
 #include "ir/fork.h"
 #include "ir/stopwatch.h"
 #include "ir/values/bytes.h"
-#include "primitives/list.h"
 #include "runtime/device/device_api.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/flight_cache.h"
@@ -93,9 +92,6 @@ std::optional<std::string> needs_reference(const Graph& graph) {
     if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
   }
   for (const Equation& e : graph.equations()) {
-    if (e.id() == primitives::id_of<primitives::Cholesky> || e.id() == primitives::id_of<primitives::TriangularSolve>) {
-      return "code generation knows no " + e.primitive() + " yet";
-    }
     for (Value v : e.operands()) {
       if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
     }

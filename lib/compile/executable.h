@@ -81,7 +81,7 @@ struct Context {
 
 /// Kernels, missed fusions with reasons, bytes and operations, as text.
 std::string explain_plan(const kernel::Program& program);
-/// The reason why the graph cannot become native code yet (complex numbers, factorizations), or nothing.
+/// The reason why the graph cannot become native code yet (complex numbers), or nothing.
 std::optional<std::string> needs_reference(const Graph& graph);
 
 /// Whether the graph calls functions of the user.

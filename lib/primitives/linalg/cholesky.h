@@ -11,7 +11,8 @@ struct Cholesky : Structural {
       "matrix that is not positive definite";
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
-  static constexpr FusionKind fusion_kind = FusionKind::call;
+  static constexpr FusionKind fusion_kind = FusionKind::routine;
+  static constexpr Routine routine = Routine::cholesky;
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);

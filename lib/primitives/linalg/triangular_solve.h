@@ -29,7 +29,13 @@ struct TriangularSolve : Structural {
   static constexpr std::array attributes{AttributeSpec{"lower", AttributeKind::boolean},
                                          AttributeSpec{"transpose", AttributeKind::boolean},
                                          AttributeSpec{"unit_diagonal", AttributeKind::boolean}};
-  static constexpr FusionKind fusion_kind = FusionKind::call;
+  static constexpr FusionKind fusion_kind = FusionKind::routine;
+  static constexpr Routine routine = Routine::triangular_solve;
+  static uint32_t routine_flags(const Attributes& attributes) {
+    const TriangularForm form(attributes);
+    return (form.lower ? RoutineFlag::lower : 0) | (form.transpose ? RoutineFlag::transpose : 0) |
+           (form.unit_diagonal ? RoutineFlag::unit_diagonal : 0);
+  }
   static void infer(Typing& t);
   static void evaluate(Evaluation& e);
   static void jvp(Jvp& j);
