@@ -23,6 +23,7 @@
 #include "calque/ir/graph.h"
 #include "calque/ir/interpreter.h"
 #include "calque/jit.h"
+#include "calque/linalg.h"
 #include "calque/random.h"
 #include "calque/tracer.h"
 #include "calque/transform.h"

@@ -410,12 +410,18 @@ void random_numbers() {
   SAME(cq::random::Key, nk);
   SAME(D, nx);
 }
+void triangular_systems() {
+  D x = {1};
+  SAME(D, cq::linalg::cholesky(x));
+  SAME(F, cq::linalg::cholesky(cq::Array<int32_t>{1}));
+  SAME(D, cq::linalg::triangular_solve(x, x, {.lower = true, .transpose = false, .unit_diagonal = false}));
+  SAME(D, cq::linalg::cho_solve(x, x));
+}
 #ifdef SPELL_LINALG
 void linear_algebra() {
   D x = {1};
   auto [q, r] = cq::linalg::qr(x);
   auto [u, s, vt] = cq::linalg::svd(x);
-  SAME(D, cq::linalg::triangular_solve(x, x, {.lower = true, .transpose = false, .unit_diagonal = false}));
   SAME(D, cq::linalg::norm(x));
   (void)q;
   (void)r;

@@ -144,6 +144,14 @@ Handle dirichlet(const Operand& key, const Operand& alpha, DType dtype, const Sh
 Handle categorical(const Operand& key, const Operand& logits, const std::optional<Shape>& shape, int axis, Location at);
 }  // namespace random
 
+// ---- linear algebra
+namespace linalg {
+Handle cholesky(const Operand& a, Location at);
+Handle triangular_solve(const Operand& a, const Operand& b, bool lower, bool transpose, bool unit_diagonal,
+                        Location at);
+Handle cho_solve(const Operand& l, const Operand& b, Location at);
+}  // namespace linalg
+
 // ---- effects
 /// Prints `format`, whose `{}` stand for the operands, when the graph runs.
 void debug_print(std::string_view format, std::span<const Operand> xs, Location at);

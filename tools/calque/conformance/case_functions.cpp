@@ -172,6 +172,14 @@ Handles add_at(const FunctionCall& c) {
   return {detail::index_add(c.operand(0), index_items(c, 2), c.operand(1), c.at)};
 }
 
+// ---- linear algebra
+
+Handles triangular_solve(const FunctionCall& c) {
+  c.expect_operands(2);
+  return {ops::linalg::triangular_solve(c.operand(0), c.operand(1), c.params.flag("lower"), c.params.flag("transpose"),
+                                        c.params.flag("unit_diagonal"), c.at)};
+}
+
 // ---- creation
 
 Handles zeros(const FunctionCall& c) { return {ops::zeros(c.params.dtype(), c.params.shape(), c.at)}; }
@@ -226,6 +234,8 @@ const std::map<std::string_view, Function>& functions() {
       {"fma", &ternary<ops::fma>}, {"where", &ternary<ops::where>}, {"clip", &ternary<ops::clip>},
       {"complex", &binary<ops::complex>},
       {"matmul", &binary<ops::matmul>}, {"dot", &binary<ops::dot>}, {"outer", &binary<ops::outer>},
+      {"linalg.cholesky", &unary<ops::linalg::cholesky>}, {"linalg.cho_solve", &binary<ops::linalg::cho_solve>},
+      {"linalg.triangular_solve", &triangular_solve},
       {"scatter_add", &ternary<ops::scatter_add>},
 #define CALQUE_X(f) {#f, &f}
       CALQUE_X(cast), CALQUE_X(bitcast), CALQUE_X(layer_norm), CALQUE_X(reshape), CALQUE_X(transpose),
