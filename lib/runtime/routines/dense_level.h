@@ -25,7 +25,7 @@ bool cholesky(T* a, int64_t n, int64_t stride) {
 }
 
 template <unsigned Mode, class A, class B>
-void solve_in_place(const A& a, B&& b) {
+void solve_over(const A& a, B&& b) {
   a.template triangularView<Mode>().solveInPlace(b);
 }
 
@@ -36,15 +36,15 @@ void solve(const T* a, int64_t n, int64_t stride, T* b, int64_t columns, int64_t
   Map<T> x(b, n, columns, Eigen::OuterStride<>(b_stride));
   if (transpose) {
     if (lower)
-      unit_diagonal ? solve_in_place<Eigen::UnitUpper>(matrix.transpose(), x)
-                    : solve_in_place<Eigen::Upper>(matrix.transpose(), x);
+      unit_diagonal ? solve_over<Eigen::UnitUpper>(matrix.transpose(), x)
+                    : solve_over<Eigen::Upper>(matrix.transpose(), x);
     else
-      unit_diagonal ? solve_in_place<Eigen::UnitLower>(matrix.transpose(), x)
-                    : solve_in_place<Eigen::Lower>(matrix.transpose(), x);
+      unit_diagonal ? solve_over<Eigen::UnitLower>(matrix.transpose(), x)
+                    : solve_over<Eigen::Lower>(matrix.transpose(), x);
   } else if (lower) {
-    unit_diagonal ? solve_in_place<Eigen::UnitLower>(matrix, x) : solve_in_place<Eigen::Lower>(matrix, x);
+    unit_diagonal ? solve_over<Eigen::UnitLower>(matrix, x) : solve_over<Eigen::Lower>(matrix, x);
   } else {
-    unit_diagonal ? solve_in_place<Eigen::UnitUpper>(matrix, x) : solve_in_place<Eigen::Upper>(matrix, x);
+    unit_diagonal ? solve_over<Eigen::UnitUpper>(matrix, x) : solve_over<Eigen::Upper>(matrix, x);
   }
 }
 

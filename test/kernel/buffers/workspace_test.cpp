@@ -148,6 +148,12 @@ class Walk {
         for (size_t i = f.arguments.size(); i < s.views.size(); ++i) write(s.views[i]);
         break;
       }
+      case StepKind::routine: {
+        const size_t arguments = p_.routines[static_cast<size_t>(s.routine)].arguments.size();
+        for (size_t i = 0; i < arguments; ++i) read(s.views[i], "a routine");
+        for (size_t i = arguments; i < s.views.size(); ++i) write(s.views[i]);
+        break;
+      }
     }
   }
 
