@@ -13,6 +13,7 @@
 #include "kernel/lower/program_passes.h"
 #include "kernel/text/parse.h"
 #include "plan/prepare.h"
+#include "transform/linalg/expand_linalg.h"
 #include "transform/simplify/eliminate_dead_code.h"
 #include "transform/simplify/passes.h"
 #include "transform/simplify/simplify.h"
@@ -32,6 +33,11 @@ void add_graph_passes(Passes& passes) {
                     }});
   passes.push_back({.info = transform::kRewritePass, .form = Form::graph, .run = [](Compilation& c) {
                       c.graph = transform::rewrite(c.graph, transform::InlineScope::all, c.forms());
+                    }});
+  passes.push_back({.info = transform::kExpandLinalgPass, .form = Form::graph, .run = [](Compilation& c) {
+                      if (!transform::has_small_linalg(c.graph)) return;
+                      c.graph = transform::simplify(transform::expand_linalg(c.graph), transform::InlineScope::all,
+                                                    c.forms());
                     }});
   passes.push_back({.info = {"prepare", "rewrites what kernels and steps have no form for"},
                     .form = Form::graph,

@@ -32,7 +32,7 @@ struct Pass {
 /// The list, in order.
 std::span<const Pass> passes_of(Device::Kind kind);
 
-/// The last pass over graphs before they are planned.
+/// The last pass over graphs before equations that plans do not know are expanded.
 inline constexpr std::string_view kLastSimplification = "rewrite";
 /// The last pass over programs, before the schedule for the vectors of a CPU: what `lower --emit=plan` shows.
 std::string_view last_program_pass(Device::Kind kind);

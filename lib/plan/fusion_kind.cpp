@@ -87,7 +87,7 @@ bool runs_as_step(const Graph& graph, const Equation& e, FusionKind kind) {
     case FusionKind::call:
       break;
   }
-  throw CompileError("plan: " + e.primitive() + " is inlined or expanded before planning");
+  throw CompileError("plan: " + e.primitive() + " is inlined before planning");
 }
 
 bool is_elementwise_loop(const Graph& graph, const Equation& e) {

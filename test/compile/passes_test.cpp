@@ -113,6 +113,15 @@ graph softmax(%0: f32[10,64]) {
 })"));
 }
 
+TEST(Passes, FactorizationsOfSmallMatrices) {
+  expect_same_code_everywhere(parse(R"(calque 1
+graph solve(%0: f32[20,4,4], %1: f32[20,4,3]) {
+  %2 = cholesky %0
+  %3 = triangular_solve[lower=true, transpose=false, unit_diagonal=false] %2 %1
+  return %2, %3
+})"));
+}
+
 TEST(Passes, ProductWithBiasAndRelu) {
   expect_same_code_everywhere(parse(R"(calque 1
 graph layer(%0: f32[64,128], %1: f32[128,96], %2: f32[96]) {

@@ -180,9 +180,9 @@ inline std::span<const OpRow> op_table() { return detail::kOpRows; }
 /// The position of a row in the table, which seeds its samples.
 inline uint64_t position(const OpRow& row) { return static_cast<uint64_t>(&row - detail::kOpRows); }
 
-/// Whether code generation has no form for the primitive: a pass expands it where its operands are small. Its rounding
-/// is not that of the reference, and any numbers are no matrices that can be factored.
-inline bool is_expanded(const OpRow& row) {
+/// Primitives that a pass expands or a library computes: their rounding is not that of the reference, and any numbers
+/// are no matrices that can be factored.
+inline bool rounds_in_its_own_way(const OpRow& row) {
   return row.id == primitives::id_of<primitives::Cholesky> || row.id == primitives::id_of<primitives::TriangularSolve>;
 }
 

@@ -17,7 +17,7 @@ enum class FusionKind : uint8_t {
   routine,      ///< a step that a library computes, from and to memory: see Routine
   loop,         ///< while, scan
   branch,       ///< cond, switch
-  call,         ///< inlined or expanded before planning
+  call,         ///< inlined before planning
   effect,       ///< debug_print, host_call
 };
 
