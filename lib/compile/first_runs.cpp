@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "compile/compilation.h"
 #include "ir/fork.h"
 #include "primitives/registry.h"
 #include "runtime/process/environment.h"
