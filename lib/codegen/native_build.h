@@ -9,8 +9,10 @@
 namespace calque::codegen {
 
 class NativeModule;
+struct NativePass;
 
-/// What the passes from a program to machine code read and write. Constructed, used and destroyed on one thread.
+/// What the passes from a program to machine code read and write. Constructed, used and destroyed on one thread. After
+/// an exception of a pass nothing but its destructor may be called.
 class NativeBuild {
  public:
   /// `program` is scheduled for the target of the options; emit-llvm reads it. Throws CompileError for a target that
@@ -31,10 +33,9 @@ class NativeBuild {
   std::shared_ptr<const CompiledProgram> linked() const;
 
   struct State;
-  /// For passes.
-  State& state() { return *state_; }
 
  private:
+  friend void run_native_passes(NativeBuild& build, std::span<const NativePass> passes);
   std::unique_ptr<State> state_;
 };
 

@@ -20,7 +20,7 @@
 namespace calque::runtime {
 
 /// What passes (compile/passes.h) read and write. Used and destroyed on one thread; after an exception of a pass it is
-/// only destroyed, by that exception.
+/// only destroyed.
 struct Compilation {
   /// For options.device; with `kind` gpu and options.device the CPU: for a GPU of the default limits. `strides`: the
   /// layouts of the inputs, for devices whose inputs may have others than row-major ones. `log` may be null.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "calque/ir/errors.h"
 
@@ -146,8 +148,8 @@ struct DeviceBuild::State {
                        [&](std::ostream& out) { out << image.ptx; });
   }
 
-  LlvmScope scope;                           ///< around all that follows
-  const kernel::Program* program = nullptr;  ///< null if the module is read
+  std::optional<LlvmScope> scope{std::in_place};  ///< around all that follows
+  const kernel::Program* program = nullptr;       ///< null if the module is read
   DeviceOptions options;
   LlvmOwned<DeviceModule> device;
   BorrowedDeviceBackend backend;
@@ -157,7 +159,13 @@ struct DeviceBuild::State {
 struct DevicePasses {
   template <void (DeviceBuild::State::*work)()>
   static void pass(DeviceBuild& build) {
-    inside_llvm([&] { ((*build.state_).*work)(); });
+    try {
+      inside_llvm([&] { ((*build.state_).*work)(); });
+    } catch (...) {  // it may have passed through LLVM, whose objects are then never touched again
+      build.state_->scope.reset();
+      keep_for_good(build.state_.release());
+      throw;
+    }
   }
 
   using State = DeviceBuild::State;

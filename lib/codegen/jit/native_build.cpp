@@ -253,13 +253,19 @@ void NativeBuild::State::link() {
 Passes native_passes() { return kPasses; }
 
 void run_native_passes(NativeBuild& build, Passes passes) {
-  inside_llvm([&] {
-    NativeBuild::State& s = build.state();
-    if (passes.front().run != nullptr) return passes.front().run(s);
-    if (!s.partitions.empty()) return run_over_partitions(s, passes);
-    run_over(s.whole, s.module, s.options.watch, passes);
-    if (!s.whole.object().empty()) s.objects.push_back(std::move(s.whole.object()));
-  });
+  try {
+    inside_llvm([&] {
+      NativeBuild::State& s = *build.state_;
+      if (passes.front().run != nullptr) return passes.front().run(s);
+      if (!s.partitions.empty()) return run_over_partitions(s, passes);
+      run_over(s.whole, s.module, s.options.watch, passes);
+      if (!s.whole.object().empty()) s.objects.push_back(std::move(s.whole.object()));
+    });
+  } catch (...) {  // it may have passed through LLVM, whose objects are then never touched again
+    build.state_->scope.reset();
+    keep_for_good(build.state_.release());
+    throw;
+  }
 }
 
 NativeBuild::NativeBuild(const kernel::Program& program, const CodegenOptions& options)

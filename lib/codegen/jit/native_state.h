@@ -2,6 +2,7 @@
 // What the passes from a program to machine code read and write, in LLVM's terms.
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/jit/backend.h"
@@ -57,7 +58,7 @@ struct NativeBuild::State {
   void partition();
   void link();
 
-  LlvmScope scope;  ///< around all that follows
+  std::optional<LlvmScope> scope{std::in_place};  ///< around all that follows
   const kernel::Program* program;
   CodegenOptions options;
   PassLog own_log;
