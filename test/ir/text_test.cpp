@@ -239,7 +239,9 @@ TEST(RandomGraphs, UseEveryPrimitiveAndDependOnTheSeedAlone) {
     const std::string& name = primitive(static_cast<PrimitiveId>(id)).name;
     const bool complex_only = name == "complex" || name == "real" || name == "imag" || name == "conj";
     const bool no_value = name == "custom_linear", no_derivative = name == "captured";
-    if (complex_only || no_value || no_derivative || name == "host_call") continue;
+    // Of any numbers, few matrices have a factor, and their rounding depends on their condition.
+    const bool of_matrices = name == "cholesky" || name == "triangular_solve";
+    if (complex_only || no_value || no_derivative || of_matrices || name == "host_call") continue;
     EXPECT_GT(uses[name], 0) << name;
   }
   EXPECT_EQ(print(random_graph(77)), print(random_graph(77)));
