@@ -1,6 +1,5 @@
 // What lowering relies on: every value is computed before it is read, and what is not in memory can be computed where
 // it is used.
-#include <algorithm>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -19,7 +18,8 @@ class PlanVerifier {
         g_(planned.graph()),
         s_(*planned.state_),
         available_(g_.num_values(), false),
-        seen_(g_.num_values(), 0) {
+        seen_(g_.num_values(), 0),
+        root_of_(g_.num_values(), 0) {
     for (uint32_t i = 0; i < g_.num_values(); ++i) available_[i] = g_.kind(Value(i)) != ValueKind::result;
   }
 
@@ -83,21 +83,25 @@ class PlanVerifier {
   void group(size_t n) {
     const FusionGroup& group = s_.plan.groups[n];
     if (group.roots.empty()) fail("group " + std::to_string(n) + " has no roots");
+    // Loops that pointwise operations and reductions share may be more than the space of the first root.
+    int64_t iterations = group.loops.empty() ? group.space.num_elements() : 1;
+    for (const int64_t extent : group.loops)
+      if (__builtin_mul_overflow(iterations, extent, &iterations)) fail("the loops of a group are too long");
     for (const Value v : group.roots) {
       if (g_.kind(v) != ValueKind::result || !s_.plan.values.is_materialized(v) ||
           s_.plan.values.shared_buffer(v).valid())
         fail(text(v) + " is a root of group " + std::to_string(n) + " without memory of its own");
-      if (g_.shape(v).num_elements() > group.space.num_elements())
+      if (g_.shape(v).num_elements() > iterations)
         fail(text(v) + " has more elements than the space of group " + std::to_string(n));
     }
     ++stamp_;
     std::vector<Value> pending(group.roots.begin(), group.roots.end());
-    for (const Value v : group.roots) seen_[v.id()] = stamp_;
+    for (const Value v : group.roots) seen_[v.id()] = root_of_[v.id()] = stamp_;
     while (!pending.empty()) {
       const Value v = pending.back();
       pending.pop_back();
       if (is_available(v)) continue;
-      const bool root = std::find(group.roots.begin(), group.roots.end(), v) != group.roots.end();
+      const bool root = root_of_[v.id()] == stamp_;
       if (has_memory(v) && !root)
         fail("group " + std::to_string(n) + " reads " + text(v) + ", which is computed later");
       const Equation& e = *g_.definition(v);
@@ -135,8 +139,9 @@ class PlanVerifier {
   const PlannedGraph& planned_;
   const Graph& g_;
   const PlannedGraph::State& s_;
-  std::vector<bool> available_;  // by value id
-  std::vector<uint32_t> seen_;   // by value id: the last group that needs it
+  std::vector<bool> available_;    // by value id
+  std::vector<uint32_t> seen_;     // by value id: the last group that needs it
+  std::vector<uint32_t> root_of_;  // by value id: the last group that computes it
   uint32_t stamp_ = 0;
   std::unordered_set<const Equation*> seen_effects_;
 };

@@ -193,6 +193,9 @@ TEST(Entry, HostCallGetsPointersAndMayFail) {
   p.buffers = {memory(BufferKind::input, 0, DType::f32, {4}), memory(BufferKind::output, 0, DType::f32, {4})};
   p.num_inputs = p.num_outputs = 1;
   p.num_loops = 1;
+  const Type four{DType::f32, {4}};
+  p.host_functions.resize(8);
+  for (kernel::HostFunctionRef& f : p.host_functions) f.arguments = f.results = {four};
   Step host_call;
   host_call.kind = StepKind::host_call;
   host_call.host_function = 7;
