@@ -26,6 +26,25 @@ CALQUE_PRODUCT(matmul)
 CALQUE_PRODUCT(dot)
 /// The outer product a[i] b[j] of the flattened arrays, of shape [size of a, size of b] and the promoted element type.
 CALQUE_PRODUCT(outer)
+/// The sum over the last dimension of both arrays, as numpy.inner: the shape is that of a without it followed by that
+/// of b without it. With a scalar operand, the elementwise product. Of the promoted element type; 16-bit floats
+/// accumulate in f32. Throws ShapeError when the extents differ.
+CALQUE_PRODUCT(inner)
+/// The scalar sum of conj(a[i]) b[i] over all elements of the flattened arrays, as numpy.vdot, of the promoted element
+/// type; 16-bit floats accumulate in f32. Throws ShapeError when the arrays differ in their number of elements.
+CALQUE_PRODUCT(vdot)
+/// The sum of conj(a) b over the last dimension, as numpy.vecdot; the dimensions before it broadcast. Of the promoted
+/// element type; 16-bit floats accumulate in f32. Throws ShapeError for rank 0, when the extents differ, or when the
+/// other dimensions do not broadcast.
+CALQUE_PRODUCT(vecdot)
+/// The cross product of the vectors along the last dimension, of 3 elements; the dimensions before it broadcast. Of the
+/// promoted element type. Throws ShapeError when the last dimension is not 3 (2 neither, which NumPy deprecates) or the
+/// others do not broadcast, DTypeError for bools.
+CALQUE_PRODUCT(cross)
+/// The Kronecker product, as numpy.kron: blocks a[i, j] * b, for any ranks, of which the smaller gets leading
+/// dimensions of extent 1. Dimension d of the result has the extent of that of a times that of b. Of the promoted
+/// element type. Throws ShapeError when the result is too large.
+CALQUE_PRODUCT(kron)
 #undef CALQUE_PRODUCT
 
 /// The text of an einsum and the line where it was written.

@@ -5,5 +5,6 @@
 #include "calque/effects.h"
 #include "calque/elementwise.h"
 #include "calque/gather_scatter.h"
+#include "calque/matrices.h"
 #include "calque/reductions.h"
 #include "calque/shapes.h"

@@ -2,7 +2,22 @@
 // Linear algebra. Matrices are the last two dimensions of an array, [..., n, n]; the dimensions before them are batch
 // dimensions, one matrix for each index. Elements are f32, f64 or complex; integers and bools count as f32. All
 // functions are differentiable, to any order, and can be batched.
+#include <concepts>
+#include <optional>
+#include <vector>
+
 #include "calque/detail/apply.h"
+#include "calque/detail/axes.h"
+
+namespace calque::detail {
+
+template <class... X>
+out_t<promoted_elem_t<X...>, X...> multi_dot_at(Location at, const X&... xs) {
+  const auto f = [&](std::span<const Operand> o) { return ops::linalg::multi_dot(o, at); };
+  return apply<out_t<promoted_elem_t<X...>, X...>>("linalg::multi_dot", at, f, xs...);
+}
+
+}  // namespace calque::detail
 
 namespace calque::linalg {
 
@@ -50,6 +65,84 @@ template <OperandLike L, OperandLike B>
 out_t<inexact_t<promoted_elem_t<L, B>>, L, B> cho_solve(const L& l, const B& b, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<inexact_t<promoted_elem_t<L, B>>, L, B>>(
       "linalg::cho_solve", &detail::ops::linalg::cho_solve, l, b, loc);
+}
+
+// ---- norms
+
+/// The type of a norm of X: the real one of its elements.
+template <class X>
+using norm_t = out_t<real_t<inexact_t<elem_t<X>>>, X>;
+
+/// The norm of a vector [n], the root of the sum of |x|^2, or the Frobenius norm of each matrix of x [..., m, n], or
+/// |x| of a scalar. With one axis, that of the vectors along it; with two, the Frobenius norm of the matrices that they
+/// are the rows and columns of. The axes are dropped, or kept with extent 1 by `cq::keepdims`. Of the real type of x
+/// (integers and bool: f32); 16-bit floats accumulate in f32. The derivative at 0 is 0 (in JAX: NaN). Throws ShapeError
+/// for an axis out of range or given twice, or more than two.
+template <ArrayLike X>
+norm_t<X> norm(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
+  const auto f = [&](std::span<const detail::Operand> o) {
+    return detail::ops::linalg::norm(o[0], std::nullopt, axes, keep.value, loc);
+  };
+  return detail::apply<norm_t<X>>("linalg::norm", loc, f, x);
+}
+/// The norm of this order. Of vectors: `one` is the sum of |x|, `two` as above, `inf` the greatest |x|, `minus_inf` the
+/// least, `minus_one` and `minus_two` the root of the sum of |x|^p for p = -1 and -2. Of matrices: `fro` as above,
+/// `one` the greatest sum of |x| of a column and `minus_one` the least, `inf` and `minus_inf` those of rows. Axes,
+/// types and derivatives at 0 are as above; ties share the derivative of a maximum or minimum equally. No elements have
+/// the norm 0. Throws ShapeError as above, and for a scalar, `fro` or `nuc` of vectors, and a least of no elements;
+/// CompileError for `nuc`, `two` and `minus_two` of matrices, which need singular values.
+template <ArrayLike X>
+norm_t<X> norm(const X& x, ord order, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
+  const auto f = [&](std::span<const detail::Operand> o) {
+    return detail::ops::linalg::norm(o[0], order, axes, keep.value, loc);
+  };
+  return detail::apply<norm_t<X>>("linalg::norm", loc, f, x);
+}
+/// Of vectors the p-norm, the sum of |x|^p to the power of 1 / p; for p = 0, how many elements are not 0. Of matrices
+/// and for p = 1, 2, infinity and their negatives, the order of that name. For 0 < p < 1 the derivative at vectors with
+/// some elements 0 is infinite or NaN. Throws as above, ShapeError for another p of matrices. (A deduced type, so that
+/// `{0}` is a list of axes.)
+template <ArrayLike X, class P>
+  requires(std::is_arithmetic_v<P> && !std::same_as<P, bool>)
+norm_t<X> norm(const X& x, P p, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
+  const auto f = [&](std::span<const detail::Operand> o) {
+    return detail::ops::linalg::norm(o[0], static_cast<double>(p), axes, keep.value, loc);
+  };
+  return detail::apply<norm_t<X>>("linalg::norm", loc, f, x);
+}
+
+// ---- products
+
+/// The product of two or more matrices, computed in the order that takes the fewest multiplications. The first array
+/// may be a vector, which is a row, and the last one, which is a column; their dimensions are dropped from the result.
+/// Of the promoted type; 16-bit floats accumulate in f32, and each product is rounded. Throws ShapeError for other
+/// ranks or when inner dimensions differ. Batches by `vmap`.
+template <ArrayLike A, ArrayLike B>
+out_t<promoted_elem_t<A, B>, A, B> multi_dot(const A& a, const B& b, Loc loc = Loc::current()) {
+  return detail::multi_dot_at(loc, a, b);
+}
+template <ArrayLike A, ArrayLike B, ArrayLike C>
+out_t<promoted_elem_t<A, B, C>, A, B, C> multi_dot(const A& a, const B& b, const C& c, Loc loc = Loc::current()) {
+  return detail::multi_dot_at(loc, a, b, c);
+}
+template <ArrayLike A, ArrayLike B, ArrayLike C, ArrayLike D>
+out_t<promoted_elem_t<A, B, C, D>, A, B, C, D> multi_dot(const A& a, const B& b, const C& c, const D& d,
+                                                         Loc loc = Loc::current()) {
+  return detail::multi_dot_at(loc, a, b, c, d);
+}
+/// As above, of more arrays; equations and errors have no line.
+template <ArrayLike... X>
+  requires(sizeof...(X) > 4)
+out_t<promoted_elem_t<X...>, X...> multi_dot(const X&... xs) {
+  return detail::multi_dot_at(Location(), xs...);
+}
+/// As above, of any number of arrays of one type. Throws ShapeError also for less than two.
+template <ArrayLike X>
+X multi_dot(const std::vector<X>& xs, Loc loc = Loc::current()) {
+  std::vector<detail::Operand> operands;
+  for (const X& x : xs) operands.push_back(detail::operand_of(x, loc));
+  const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::linalg::multi_dot(o, loc); };
+  return detail::apply_to<X>("linalg::multi_dot", loc, operands, f);
 }
 
 }  // namespace calque::linalg

@@ -58,6 +58,13 @@ struct Counts {
 /// for negative indices. `wrap`: the element at the index modulo the extent.
 enum class mode { fill, clip, wrap };
 
+namespace linalg {
+/// A norm: Frobenius and nuclear norm of matrices; one, two and inf, that of vectors with this exponent, or the
+/// operator norm of matrices that it induces; the others are the same formulas with a negative exponent, or with a
+/// minimum in place of the maximum.
+enum class ord { fro, nuc, one, two, inf, minus_one, minus_two, minus_inf };
+}  // namespace linalg
+
 struct same_t {};
 /// Padding of `conv` for ceil(extent / stride) output positions.
 inline constexpr same_t same{};

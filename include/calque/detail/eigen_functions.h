@@ -17,6 +17,24 @@ S choose(const C& condition, const S& b, const S& c) {
   }
 }
 
+/// The matrix with the rows of A and the columns of B.
+template <class A, class B>
+using ProductOf = Eigen::Matrix<typename A::Scalar, A::RowsAtCompileTime, B::ColsAtCompileTime>;
+
+template <class Out, class... E>
+Out multi_dot_of_matrices(Loc loc, const E&... e) {
+  using S = typename Out::Scalar;
+  // Vectors are packed without the dimension of extent 1, which says whether they are rows or columns.
+  const std::vector<S> matrices = {
+      reshape(dense<E>::pack(e, loc), std::vector<int64_t>{int64_t{e.rows()}, int64_t{e.cols()}}, loc)...};
+  const S product = linalg::multi_dot(matrices, loc);
+  if constexpr (dense<Out>::vector) {
+    return dense<Out>::make(reshape(product, {-1}, loc), loc);
+  } else {
+    return dense<Out>::make(product, loc);
+  }
+}
+
 }  // namespace detail
 
 /// v / |v|, or v if |v|^2 is 0 (Eigen: `v.normalized()`), for a vector or matrix of numbers or tracers.
@@ -91,6 +109,32 @@ template <TracedMatrix L, TracedMatrix B>
   requires std::same_as<typename L::Scalar, typename B::Scalar>
 typename B::PlainObject cho_solve(const L& l, const B& b, Loc loc = Loc::current()) {
   return dense<typename B::PlainObject>::make(cho_solve(dense<L>::pack(l, loc), dense<B>::pack(b, loc), loc), loc);
+}
+
+/// The norm of linalg.h of this order, of a vector if it is one at compile time, else of a matrix (Eigen:
+/// `a.cwiseAbs().colwise().sum().maxCoeff()` for `ord::one`). Throws as that does.
+template <TracedMatrix A>
+norm_t<typename A::Scalar> norm(const A& a, ord order, Loc loc = Loc::current()) {
+  return norm(dense<A>::pack(a, loc), order, {}, {}, loc);
+}
+
+/// The product of two to four matrices in the order that takes the fewest multiplications (Eigen: `a * b * c`, from the
+/// left). Throws ShapeError when inner dimensions differ.
+template <TracedMatrix A, TracedMatrix B>
+  requires std::same_as<typename A::Scalar, typename B::Scalar>
+auto multi_dot(const A& a, const B& b, Loc loc = Loc::current()) {
+  return detail::multi_dot_of_matrices<detail::ProductOf<A, B>>(loc, a, b);
+}
+template <TracedMatrix A, TracedMatrix B, TracedMatrix C>
+  requires(std::same_as<typename A::Scalar, typename B::Scalar> && std::same_as<typename A::Scalar, typename C::Scalar>)
+auto multi_dot(const A& a, const B& b, const C& c, Loc loc = Loc::current()) {
+  return detail::multi_dot_of_matrices<detail::ProductOf<A, C>>(loc, a, b, c);
+}
+template <TracedMatrix A, TracedMatrix B, TracedMatrix C, TracedMatrix D>
+  requires(std::same_as<typename A::Scalar, typename B::Scalar> &&
+           std::same_as<typename A::Scalar, typename C::Scalar> && std::same_as<typename A::Scalar, typename D::Scalar>)
+auto multi_dot(const A& a, const B& b, const C& c, const D& d, Loc loc = Loc::current()) {
+  return detail::multi_dot_of_matrices<detail::ProductOf<A, D>>(loc, a, b, c, d);
 }
 
 }  // namespace linalg

@@ -86,10 +86,25 @@ Handle diagonal(const Operand& x, int64_t offset, int axis1, int axis2, Location
 /// The sum of a diagonal, in the dtype of `sum`.
 Handle trace(const Operand& x, int64_t offset, int axis1, int axis2, Location at);
 
+// ---- matrices
+Handle diag(const Operand& x, int64_t k, Location at);
+Handle tril(const Operand& x, int64_t k, Location at);
+Handle triu(const Operand& x, int64_t k, Location at);
+/// Without a number of columns: the size of x.
+Handle vander(const Operand& x, std::optional<int64_t> columns, bool increasing, Location at);
+Handle toeplitz(const Operand& column, Location at);
+Handle toeplitz(const Operand& column, const Operand& row, Location at);
+Handle block_diag(std::span<const Operand> xs, Location at);
+
 // ---- contractions
 Handle matmul(const Operand& a, const Operand& b, Location at);
 Handle dot(const Operand& a, const Operand& b, Location at);
 Handle outer(const Operand& a, const Operand& b, Location at);
+Handle inner(const Operand& a, const Operand& b, Location at);
+Handle vdot(const Operand& a, const Operand& b, Location at);
+Handle vecdot(const Operand& a, const Operand& b, Location at);
+Handle cross(const Operand& a, const Operand& b, Location at);
+Handle kron(const Operand& a, const Operand& b, Location at);
 Handle einsum(std::string_view spec, std::span<const Operand> xs, Location at);
 Handle tensordot(const Operand& a, const Operand& b, int count, Location at);
 Handle tensordot(const Operand& a, const Operand& b, std::span<const int> a_axes, std::span<const int> b_axes,
@@ -146,10 +161,15 @@ Handle categorical(const Operand& key, const Operand& logits, const std::optiona
 
 // ---- linear algebra
 namespace linalg {
+using calque::linalg::ord;
 Handle cholesky(const Operand& a, Location at);
 Handle triangular_solve(const Operand& a, const Operand& b, bool lower, bool transpose, bool unit_diagonal,
                         Location at);
 Handle cho_solve(const Operand& l, const Operand& b, Location at);
+/// Without an order: that of the 2-norm of vectors, the Frobenius norm of matrices.
+Handle norm(const Operand& x, std::optional<ord> order, const Axes& axes, bool keepdims, Location at);
+Handle norm(const Operand& x, double p, const Axes& axes, bool keepdims, Location at);
+Handle multi_dot(std::span<const Operand> xs, Location at);
 }  // namespace linalg
 
 // ---- effects

@@ -96,6 +96,22 @@ Handle splat(double number, const Type& type, const Site& site) {
   return literal(detail::number(type.dtype, number), type, site.at);
 }
 
+Handle counted(DType dtype, const Shape& shape, int axis, const Site& site) {
+  return detail::emit(prim::get<prim::Iota>(), std::initializer_list<Handle>{},
+                      {{"axis", int64_t{axis}}, {"dtype", dtype}, {"shape", Ints(shape.begin(), shape.end())}},
+                      site.at);
+}
+
+std::vector<Handle> promoted(std::span<const Operand> xs, const Site& site) {
+  if (xs.empty()) site.shape_error("needs at least one array");
+  std::vector<const Operand*> all;
+  for (const Operand& x : xs) all.push_back(&x);
+  const DType d = promoted_dtype(all, site);
+  std::vector<Handle> values;
+  for (const Operand& x : xs) values.push_back(value(x, d, site));
+  return values;
+}
+
 // ---- emission
 
 Handle broadcast_in(Handle x, const Shape& to, const Ints& axes, const Site& site) {
@@ -173,6 +189,11 @@ Handle slice_axis(Handle x, int axis, int64_t start, int64_t limit, int64_t stri
 
 Handle select(Handle condition, Handle x, Handle y, const Site& site) {
   return emit<prim::Select>(site, {condition, x, y});
+}
+
+Handle concatenated(std::span<const Handle> xs, int axis, const Site& site) {
+  if (xs.size() == 1) return xs[0];
+  return detail::emit(prim::get<prim::Concatenate>(), xs, {{"axis", int64_t{axis}}}, site.at);
 }
 
 // ---- axes

@@ -51,6 +51,10 @@ Shape shape(Handle h);
 Handle convert(Handle x, DType dtype, const Site& site);
 /// All elements equal to `number`.
 Handle splat(double number, const Type& type, const Site& site);
+/// Each element is its index along the axis.
+Handle counted(DType dtype, const Shape& shape, int axis, const Site& site);
+/// All operands promoted to a common dtype. Throws ShapeError when there is none.
+std::vector<Handle> promoted(std::span<const Operand> xs, const Site& site);
 
 // ---- emission
 
@@ -71,6 +75,8 @@ Handle slice(Handle x, const Ints& start, const Ints& limit, const Ints& stride,
 /// The slice [start, limit) with `stride` along one axis.
 Handle slice_axis(Handle x, int axis, int64_t start, int64_t limit, int64_t stride, const Site& site);
 Handle select(Handle condition, Handle x, Handle y, const Site& site);
+/// The values, one or more, one after another along the axis.
+Handle concatenated(std::span<const Handle> xs, int axis, const Site& site);
 /// Throws ShapeError for an axis that is out of range and for equal axes.
 Handle diagonal(Handle x, int64_t offset, int axis1, int axis2, const Site& site);
 

@@ -1,4 +1,4 @@
-// matmul, dot, outer and tensordot: NumPy's shapes, as contractions of labelled arrays.
+// Products of two arrays: NumPy's shapes, as contractions of labelled arrays where they sum.
 #include <algorithm>
 
 #include "frontend/ops/labelled_contraction.h"
@@ -100,6 +100,102 @@ Handle outer(const Operand& a, const Operand& b, Location at) {
   const TypedPair x = typed_pair(a, b, s);
   const int64_t m = x.ta.shape.num_elements(), n = x.tb.shape.num_elements();
   return multiply(reshape(x.a, Shape{m, 1}, s), reshape(x.b, Shape{1, n}, s), at);
+}
+
+namespace {
+
+Handle conjugated(Handle x, const Site& s) { return is_complex(dtype(x)) ? emit<prim::Conj>(s, {x}) : x; }
+
+Handle flattened(Handle x, const Site& s) { return reshape(x, Shape{shape(x).num_elements()}, s); }
+
+}  // namespace
+
+Handle inner(const Operand& a, const Operand& b, Location at) {
+  const Site s{"inner", at};
+  const TypedPair x = typed_pair(a, b, s);
+  const int ra = x.ta.shape.rank(), rb = x.tb.shape.rank();
+  if (ra == 0 || rb == 0) return multiply(x.a, x.b, at);
+  const int a_axes[] = {ra - 1}, b_axes[] = {rb - 1};
+  if (x.ta.shape[static_cast<size_t>(ra - 1)] != x.tb.shape[static_cast<size_t>(rb - 1)]) inner_differs(x, s);
+  return tensordot(x.a, x.b, a_axes, b_axes, at);
+}
+
+Handle vdot(const Operand& a, const Operand& b, Location at) {
+  const Site s{"vdot", at};
+  const TypedPair x = typed_pair(a, b, s);
+  if (x.ta.shape.num_elements() != x.tb.shape.num_elements()) {
+    s.shape_error("arrays differ in their number of elements, got " + to_string(x.ta) + " and " + to_string(x.tb));
+  }
+  return dot(conjugated(flattened(x.a, s), s), flattened(x.b, s), at);
+}
+
+Handle vecdot(const Operand& a, const Operand& b, Location at) {
+  const Site s{"vecdot", at};
+  const TypedPair x = typed_pair(a, b, s);
+  const Shape &sa = x.ta.shape, &sb = x.tb.shape;
+  if (sa.rank() == 0 || sb.rank() == 0) {
+    s.shape_error("needs arrays of rank 1 or more, got " + to_string(x.ta) + " and " + to_string(x.tb));
+  }
+  if (sa[sa.size() - 1] != sb[sb.size() - 1]) inner_differs(x, s);
+  bool broadcasts = true;
+  const Shape common = broadcast_shapes(sa.without(sa.size() - 1), sb.without(sb.size() - 1), broadcasts);
+  if (!broadcasts) {
+    s.shape_error("batch dimensions do not broadcast, got " + to_string(x.ta) + " and " + to_string(x.tb));
+  }
+  const std::vector<int64_t> extents(common.begin(), common.end());
+  const auto labelled = [&](Handle v, int rank) {
+    Labels labels = labels_from(kBatch + common.rank() - (rank - 1), rank - 1);
+    labels.push_back(kInner);
+    return without_ones(v, labels, extents, kBatch, s);
+  };
+  const Labels order = labels_from(kBatch, common.rank());
+  return in_order(contract(labelled(conjugated(x.a, s), sa.rank()), labelled(x.b, sb.rank()), order, s), order, s);
+}
+
+Handle cross(const Operand& a, const Operand& b, Location at) {
+  const Site s{"cross", at};
+  const TypedPair x = typed_pair(a, b, s);
+  for (const Type& t : {x.ta, x.tb}) {
+    if (t.shape.rank() == 0 || t.shape[t.shape.size() - 1] != 3) {
+      s.shape_error("needs vectors of 3 elements along the last axis, got " + to_string(x.ta) + " and " +
+                    to_string(x.tb));
+    }
+  }
+  if (is_bool(x.ta.dtype)) reject(x.ta, "numbers", s);
+  Handle both[] = {x.a, x.b};
+  broadcast_together(both, s);
+  const int axis = shape(both[0]).rank() - 1;
+  // Component i of the result is component i + by of v, modulo 3.
+  const auto rotated = [&](Handle v, int64_t by) {
+    const Handle parts[] = {slice_axis(v, axis, by, 3, 1, s), slice_axis(v, axis, 0, by, 1, s)};
+    return concatenated(parts, axis, s);
+  };
+  const Handle left = emit<prim::Mul>(s, {rotated(both[0], 1), rotated(both[1], 2)});
+  const Handle right = emit<prim::Mul>(s, {rotated(both[0], 2), rotated(both[1], 1)});
+  return emit<prim::Sub>(s, {left, right});
+}
+
+Handle kron(const Operand& a, const Operand& b, Location at) {
+  const Site s{"kron", at};
+  const TypedPair x = typed_pair(a, b, s);
+  const size_t rank = std::max(x.ta.shape.size(), x.tb.shape.size());
+  const auto extent = [&](const Shape& of, size_t d) {
+    const size_t missing = rank - of.size();
+    return d < missing ? int64_t{1} : of[d - missing];
+  };
+  Ints first, second, result;
+  int64_t total = 1;
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t m = extent(x.ta.shape, d), n = extent(x.tb.shape, d);
+    first.insert(first.end(), {m, 1});
+    second.insert(second.end(), {1, n});
+    int64_t product = 0;
+    if (__builtin_mul_overflow(m, n, &product) || __builtin_mul_overflow(total, product, &total)) {
+      s.shape_error("the result is too large, got " + to_string(x.ta) + " and " + to_string(x.tb));
+    }
+    result.push_back(product);
+  }
+  return reshape(multiply(reshape(x.a, Shape(first), s), reshape(x.b, Shape(second), s), at), Shape(result), s);
 }
 
 Handle tensordot(const Operand& a, const Operand& b, int count, Location at) {

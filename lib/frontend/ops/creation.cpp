@@ -19,11 +19,6 @@ void check_tracing(DType d, const Site& s) {
                           where_text(s.at));
 }
 
-Handle counted(DType d, const Shape& shape, int axis, const Site& s) {
-  return detail::emit(prim::get<prim::Iota>(), std::initializer_list<Handle>{},
-                      {{"axis", int64_t{axis}}, {"dtype", d}, {"shape", Ints(shape.begin(), shape.end())}}, s.at);
-}
-
 void check_count(int64_t n, const Site& s) {
   if (n < 0) s.shape_error("the number of elements must not be negative, got " + std::to_string(n));
 }

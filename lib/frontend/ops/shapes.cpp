@@ -29,22 +29,6 @@ int axis_of(int axis, Handle x, const Site& s) {
   return normal_axis(axis, t.shape.rank(), t, s);
 }
 
-Handle concatenated(std::span<const Handle> xs, int axis, const Site& s) {
-  if (xs.size() == 1) return xs[0];
-  return detail::emit(prim::get<prim::Concatenate>(), xs, {{"axis", int64_t{axis}}}, s.at);
-}
-
-/// All operands promoted to a common dtype.
-std::vector<Handle> promoted(std::span<const Operand> xs, const Site& s) {
-  if (xs.empty()) s.shape_error("needs at least one array");
-  std::vector<const Operand*> all;
-  for (const Operand& x : xs) all.push_back(&x);
-  const DType d = promoted_dtype(all, s);
-  std::vector<Handle> values;
-  for (const Operand& x : xs) values.push_back(value(x, d, s));
-  return values;
-}
-
 }  // namespace
 
 Handle reshape(const Operand& x, std::span<const int64_t> extents, Location at) {

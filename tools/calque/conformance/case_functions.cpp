@@ -180,6 +180,50 @@ Handles triangular_solve(const FunctionCall& c) {
                                         c.params.flag("unit_diagonal"), c.at)};
 }
 
+linalg::ord order(const FunctionCall& c) {
+  using linalg::ord;
+  static const std::map<std::string_view, ord> orders = {{"fro", ord::fro},
+                                                         {"nuc", ord::nuc},
+                                                         {"one", ord::one},
+                                                         {"two", ord::two},
+                                                         {"inf", ord::inf},
+                                                         {"minus_one", ord::minus_one},
+                                                         {"minus_two", ord::minus_two},
+                                                         {"minus_inf", ord::minus_inf}};
+  const std::string name = c.params.has("ord") ? c.params.text("ord") : "fro";
+  const auto found = orders.find(name);
+  if (found == orders.end()) throw CaseError("ord: cannot be read from " + name);
+  return found->second;
+}
+
+Handles norm(const FunctionCall& c) {
+  using linalg::ord;
+  c.expect_operands(1);
+  const ord o = order(c);
+  if (o == ord::nuc || o == ord::two || o == ord::minus_two) {
+    throw Unsupported("ord " + c.params.text("ord") + " of function linalg.norm");
+  }
+  return {ops::linalg::norm(c.operand(0), o, Axes(), false, c.at)};
+}
+Handles multi_dot(const FunctionCall& c) { return {ops::linalg::multi_dot(c.operands, c.at)}; }
+
+// ---- matrices
+
+template <Handle (*F)(const Operand&, int64_t, Location)>
+Handles of_diagonal(const FunctionCall& c) {
+  c.expect_operands(1);
+  return {F(c.operand(0), c.params.integer("k", 0), c.at)};
+}
+Handles trace(const FunctionCall& c) { return {ops::trace(c.operand(0), c.params.integer("offset", 0), 0, 1, c.at)}; }
+Handles diagonal(const FunctionCall& c) {
+  return {ops::diagonal(c.operand(0), c.params.integer("offset", 0), 0, 1, c.at)};
+}
+Handles vander(const FunctionCall& c) {
+  std::optional<int64_t> n;
+  if (c.params.has("n")) n = c.params.integer("n");
+  return {ops::vander(c.operand(0), n, c.params.has("increasing") && c.params.flag("increasing"), c.at)};
+}
+
 // ---- creation
 
 Handles zeros(const FunctionCall& c) { return {ops::zeros(c.params.dtype(), c.params.shape(), c.at)}; }
@@ -236,6 +280,10 @@ const std::map<std::string_view, Function>& functions() {
       {"matmul", &binary<ops::matmul>}, {"dot", &binary<ops::dot>}, {"outer", &binary<ops::outer>},
       {"linalg.cholesky", &unary<ops::linalg::cholesky>}, {"linalg.cho_solve", &binary<ops::linalg::cho_solve>},
       {"linalg.triangular_solve", &triangular_solve},
+      {"linalg.norm", &norm}, {"linalg.multi_dot", &multi_dot},
+      {"diag", &of_diagonal<ops::diag>}, {"tril", &of_diagonal<ops::tril>}, {"triu", &of_diagonal<ops::triu>},
+      {"kron", &binary<ops::kron>}, {"inner", &binary<ops::inner>}, {"vdot", &binary<ops::vdot>},
+      {"vecdot", &binary<ops::vecdot>}, {"cross", &binary<ops::cross>},
       {"scatter_add", &ternary<ops::scatter_add>},
 #define CALQUE_X(f) {#f, &f}
       CALQUE_X(cast), CALQUE_X(bitcast), CALQUE_X(layer_norm), CALQUE_X(reshape), CALQUE_X(transpose),
@@ -244,7 +292,7 @@ const std::map<std::string_view, Function>& functions() {
       CALQUE_X(einsum), CALQUE_X(tensordot), CALQUE_X(take), CALQUE_X(take_along_axis), CALQUE_X(gather),
       CALQUE_X(dynamic_slice), CALQUE_X(dynamic_update_slice), CALQUE_X(at), CALQUE_X(set), CALQUE_X(add_at),
       CALQUE_X(zeros), CALQUE_X(ones), CALQUE_X(full), CALQUE_X(iota), CALQUE_X(arange), CALQUE_X(eye),
-      CALQUE_X(linspace),
+      CALQUE_X(linspace), CALQUE_X(trace), CALQUE_X(diagonal), CALQUE_X(vander),
 #undef CALQUE_X
         // clang-format on
     });
