@@ -417,6 +417,35 @@ void triangular_systems() {
   SAME(D, cq::linalg::triangular_solve(x, x, {.lower = true, .transpose = false, .unit_diagonal = false}));
   SAME(D, cq::linalg::cho_solve(x, x));
 }
+void norms_and_matrices() {
+  D x = {1}, m = {{1, 2}, {3, 4}};
+  cq::Array<int32_t> i = {1};
+  cq::Array<std::complex<float>> z = {1.0f};
+  SAME(D, cq::linalg::norm(x));
+  SAME(F, cq::linalg::norm(z, cq::linalg::ord::one));
+  SAME(F, cq::linalg::norm(i, cq::linalg::ord::minus_inf, {0}, cq::keepdims));
+  SAME(D, cq::linalg::norm(m, {0, 1}, cq::keepdims));
+  SAME(D, cq::linalg::norm(x, 3));
+  SAME(D, cq::linalg::norm(m, 1.5, -1));
+  SAME(D, cq::linalg::multi_dot(i, m, m, x));
+  SAME(D, cq::linalg::multi_dot(std::vector{m, m, m}));
+  SAME(cq::Array<int32_t>, cq::diag(i, -1));
+  SAME(D, tril(m, 1));
+  SAME(D, triu(m));
+  SAME(D, kron(i, m));
+  SAME(D, cq::vander(x, 3, true));
+  SAME(cq::Array<int32_t>, cq::vander(cq::Array<bool>{true}));
+  SAME(D, cq::toeplitz(x));
+  SAME(D, cq::toeplitz(i, x));
+  SAME(D, cq::block_diag(i, 2, m));
+  SAME(D, cq::block_diag(i, i, i, i, x));
+  SAME(D, cq::block_diag(std::vector{x, m}));
+  SAME(D, inner(i, x));
+  SAME(D, outer(x, x));
+  SAME(D, vdot(x, x));
+  SAME(D, vecdot(m, x));
+  SAME(D, cross(D{1, 2, 3}, cq::Array<int32_t>{1, 2, 3}));
+}
 #ifdef SPELL_LINALG
 void linear_algebra() {
   D x = {1};
