@@ -67,6 +67,128 @@ out_t<inexact_t<promoted_elem_t<L, B>>, L, B> cho_solve(const L& l, const B& b, 
       "linalg::cho_solve", &detail::ops::linalg::cho_solve, l, b, loc);
 }
 
+/// The Cholesky factor for `cho_solve`: as `cholesky`.
+template <ArrayLike A>
+out_t<inexact_t<elem_t<A>>, A> cho_factor(const A& a, Loc loc = Loc::current()) {
+  return cholesky(a, loc);
+}
+
+/// The x with t * x = b for a triangle t of a: as `triangular_solve`.
+template <OperandLike A, OperandLike B>
+  requires(ArrayLike<A> || ArrayLike<B>)
+out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve_triangular(const A& a, const B& b, TriangularOptions options = {},
+                                                               Loc loc = Loc::current()) {
+  return triangular_solve(a, b, options, loc);
+}
+
+/// (p, l, u) with a = p l u for each matrix of a [..., m, n]: p [..., m, m] is a permutation, of a's element type, l
+/// [..., m, k] is lower triangular with ones on its diagonal, u [..., k, n] is upper triangular, k = min(m, n). Pivots
+/// are the first of those of greatest magnitude in their columns, so that no element of l is greater than 1; of a
+/// singular matrix pivots are 0. Throws ShapeError for rank 0 and 1, DTypeError for 16-bit floats.
+template <ArrayLike A>
+auto lu(const A& a, Loc loc = Loc::current()) {
+  using X = out_t<inexact_t<elem_t<A>>, A>;
+  return detail::apply_tuple<X, X, X>(
+      "linalg::lu", loc, [&](std::span<const detail::Operand> o) { return detail::ops::linalg::lu(o[0], loc); }, a);
+}
+
+/// (packed, perm) of each matrix a [..., m, n]: packed, of a's shape, has u of `lu` on and above the diagonal and what
+/// is below the diagonal of l; row i of l u is row perm[i] of a, where perm is int32 [..., m]. For `lu_solve`, whose
+/// derivative goes through both: `solve` has a better one. The errors are those of `lu`.
+template <ArrayLike A>
+auto lu_factor(const A& a, Loc loc = Loc::current()) {
+  using X = out_t<inexact_t<elem_t<A>>, A>;
+  return detail::apply_tuple<X, out_t<int32_t, A>>(
+      "linalg::lu_factor", loc,
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::lu_factor(o[0], loc); }, a);
+}
+
+/// The x with a * x = b, where `lu_factor(a)` gave (packed, perm); packed [..., n, n], perm [..., n]. The shapes of b
+/// and x are those of `triangular_solve`. Throws ShapeError when they do not fit, DTypeError for 16-bit floats and a
+/// perm that is not of integers.
+template <OperandLike A, OperandLike P, OperandLike B>
+  requires(ArrayLike<A> && ArrayLike<P>)
+auto lu_solve(const A& packed, const P& perm, const B& b, Loc loc = Loc::current()) {
+  using X = out_t<inexact_t<promoted_elem_t<A, B>>, A, P, B>;
+  return detail::apply<X>(
+      "linalg::lu_solve", loc,
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::lu_solve(o[0], o[1], o[2], loc); }, packed,
+      perm, b);
+}
+
+/// The x with a * x = b, by LU with partial pivoting. a is [..., n, n]; b is one vector [n], for all matrices, or
+/// matrices [..., n, k]; batch dimensions broadcast, and one matrix is factored once for all of b. The shape is [...,
+/// n] or [..., n, k], the element type the promoted one. Of singular matrices infinities and NaN. The derivative is
+/// that of the system, inverse(a) (db - da x), by the same factors. Throws ShapeError when a is not square, b has
+/// another number of rows, or the batch dimensions do not broadcast; DTypeError for 16-bit floats.
+template <OperandLike A, OperandLike B>
+  requires(ArrayLike<A> || ArrayLike<B>)
+out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve(const A& a, const B& b, Loc loc = Loc::current()) {
+  return detail::apply_binary<out_t<inexact_t<promoted_elem_t<A, B>>, A, B>>("linalg::solve",
+                                                                             &detail::ops::linalg::solve, a, b, loc);
+}
+
+/// The inverse of each matrix a [..., n, n]: `solve` with the identity, which is slower and less accurate than `solve`
+/// with what it would be multiplied with. Of singular matrices infinities and NaN. Throws ShapeError for arrays that
+/// are not square matrices, DTypeError for 16-bit floats.
+template <ArrayLike A>
+out_t<inexact_t<elem_t<A>>, A> inv(const A& a, Loc loc = Loc::current()) {
+  return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::inv", &detail::ops::linalg::inv, a, loc);
+}
+
+/// The determinant [...] of each matrix a [..., n, n]: of up to 3 rows by cofactors, with differences of products that
+/// do not cancel more than they must, of more by LU; 1 of 0 x 0. It overflows where `slogdet` does not. The gradient is
+/// that of cofactors, which exists for singular matrices, too; above 3 rows it is NaN if more than one pivot is 0.
+/// Throws ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
+template <ArrayLike A>
+out_t<inexact_t<elem_t<A>>, A> det(const A& a, Loc loc = Loc::current()) {
+  return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::det", &detail::ops::linalg::det, a, loc);
+}
+
+/// (sign, log): the determinant of each matrix a [..., n, n] is sign * exp(log), both [...]. sign is 1, -1 or 0, of
+/// complex matrices of magnitude 1 or 0; log is real, -infinity for singular matrices. The derivative of log is the
+/// trace of inverse(a) da. Throws ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
+template <ArrayLike A>
+auto slogdet(const A& a, Loc loc = Loc::current()) {
+  using E = inexact_t<elem_t<A>>;
+  return detail::apply_tuple<out_t<E, A>, out_t<real_t<E>, A>>(
+      "linalg::slogdet", loc,
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::slogdet(o[0], loc); }, a);
+}
+
+/// (q, r) with a = q r for each matrix a [..., m, n]: q [..., m, k] has orthonormal columns, r [..., k, n] is upper
+/// triangular, k = min(m, n); by Householder's reflections, with the signs of LAPACK. The derivative needs the first k
+/// columns of a to be independent. Throws ShapeError for rank 0 and 1, DTypeError for 16-bit floats.
+template <ArrayLike A>
+auto qr(const A& a, Loc loc = Loc::current()) {
+  using X = out_t<inexact_t<elem_t<A>>, A>;
+  return detail::apply_tuple<X, X>(
+      "linalg::qr", loc, [&](std::span<const detail::Operand> o) { return detail::ops::linalg::qr(o[0], loc); }, a);
+}
+
+/// (x, residuals): the x [..., n, k] for which |a x - b| is least, for each column of b, where a [..., m, n] has full
+/// rank; if m < n, the x of least norm among those with a x = b. residuals [..., k] are the sums of squares of b - a x.
+/// b is one vector [m], for all matrices, which gives x [..., n] and residuals [..., 1], or matrices [..., m, k]; batch
+/// dimensions broadcast. By QR: a matrix of less than full rank gives infinities, NaN, or great numbers. Throws
+/// ShapeError when the numbers of rows differ or the batch dimensions do not broadcast, DTypeError for 16-bit floats.
+template <OperandLike A, OperandLike B>
+  requires(ArrayLike<A> || ArrayLike<B>)
+auto lstsq(const A& a, const B& b, Loc loc = Loc::current()) {
+  using E = inexact_t<promoted_elem_t<A, B>>;
+  return detail::apply_tuple<out_t<E, A, B>, out_t<real_t<E>, A, B>>(
+      "linalg::lstsq", loc,
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::lstsq(o[0], o[1], loc); }, a, b);
+}
+
+/// a * a * ... * a, n factors, for each matrix a [..., n, n], by repeated squaring; the identity for n = 0, a power of
+/// the inverse for negative n. Throws ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
+template <ArrayLike A>
+out_t<inexact_t<elem_t<A>>, A> matrix_power(const A& a, int64_t n, Loc loc = Loc::current()) {
+  return detail::apply<out_t<inexact_t<elem_t<A>>, A>>(
+      "linalg::matrix_power", loc,
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::matrix_power(o[0], n, loc); }, a);
+}
+
 // ---- norms
 
 /// The type of a norm of X: the real one of its elements.

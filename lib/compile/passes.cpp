@@ -35,7 +35,7 @@ void add_graph_passes(Passes& passes) {
                       c.graph = transform::rewrite(c.graph, transform::InlineScope::all, c.forms());
                     }});
   passes.push_back({.info = transform::kExpandLinalgPass, .form = Form::graph, .run = [](Compilation& c) {
-                      if (!transform::has_small_linalg(c.graph)) return;
+                      if (!transform::has_linalg_to_expand(c.graph)) return;
                       c.graph = transform::simplify(transform::expand_linalg(c.graph), transform::InlineScope::all,
                                                     c.forms());
                     }});

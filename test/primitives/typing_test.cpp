@@ -88,6 +88,28 @@ TEST(Typing, RightHandSidesFitTheirMatrices) {
             "triangular_solve: expects the attribute unit_diagonal, a bool, got none");
 }
 
+TEST(Typing, FactorsFitTheirMatrices) {
+  EXPECT_EQ(infer<Lu>({f32({5, 3, 4})}), (std::vector{f32({5, 3, 4}), Type{DType::i32, {5, 3}}}));
+  EXPECT_EQ(infer<Qr>({f32({5, 3, 4})}), (std::vector{f32({5, 3, 3}), f32({5, 3, 4})}));
+  EXPECT_EQ(infer<Qr>({f32({4, 0})}), (std::vector{f32({4, 0}), f32({0, 0})}));
+  EXPECT_EQ(infer<Det>({f32({5, 3, 3})}), std::vector{f32({5})});
+  EXPECT_EQ(infer<SlogDet>({{DType::c64, {3, 3}}}), (std::vector{Type{DType::c64, {}}, f32({})}));
+  EXPECT_EQ(message<ShapeError>([] { infer<Lu>({f32({3})}); }), "lu: expects matrices [..., m, n], got f32[3]");
+  EXPECT_EQ(message<DTypeError>([] { infer<Qr>({i32({3, 3})}); }), "qr: expects complex, f32 or f64, got i32[3,3]");
+  EXPECT_EQ(message<ShapeError>([] { infer<Det>({f32({3, 4})}); }), "det: expects square matrices, got f32[3,4]");
+  const auto solve = [](Type a, Type packed, Type perm, Type b) {
+    return infer<LuSolve>({std::move(a), std::move(packed), std::move(perm), std::move(b)}, {{"transpose", false}});
+  };
+  const Type a = f32({2, 3, 3}), perm = i32({2, 3});
+  EXPECT_EQ(solve(a, a, perm, f32({2, 3, 7})), std::vector{f32({2, 3, 7})});
+  EXPECT_EQ(message<ShapeError>([&] { solve(a, f32({3, 3}), perm, f32({2, 3, 7})); }),
+            "lu_solve: the packed factors of f32[2,3,3] have its type, got f32[3,3]");
+  EXPECT_EQ(message<ShapeError>([&] { solve(a, a, i32({3}), f32({2, 3, 7})); }),
+            "lu_solve: the order of the rows of f32[2,3,3] is i32[2,3], got i32[3]");
+  EXPECT_EQ(message<DTypeError>([&] { solve(a, a, perm, {DType::f64, {2, 3, 7}}); }),
+            "lu_solve: dtypes differ, got f32[2,3,3] and f64[2,3,7]");
+}
+
 TEST(Typing, NumberOfOperandsIsChecked) {
   EXPECT_EQ(message<CompileError>([] { infer<Add>({f32({})}); }), "add: expects 2 operands, got 1");
   EXPECT_EQ(message<CompileError>([] { infer<Concatenate>({}, {{"axis", int64_t{0}}}); }),

@@ -178,7 +178,8 @@ inline AnyArray square_matrices(const OpRequest& r, Rng& rng) {
   return sample_array({r.dtype, Shape(dims)}, rng, r.domain);
 }
 
-inline std::optional<OpCase> cholesky(const OpRequest& r, Rng& rng) {
+/// One operand, square matrices.
+inline std::optional<OpCase> of_square_matrices(const OpRequest& r, Rng& rng) {
   if (r.shape.rank() == 0) return std::nullopt;
   return OpCase{{square_matrices(r, rng)}, {}, {}};
 }
@@ -190,6 +191,32 @@ inline std::optional<OpCase> triangular_solve(const OpRequest& r, Rng& rng) {
   dims.push_back(rng.between(0, 4));
   c.operands.push_back(sample_array({r.dtype, Shape(dims)}, rng, r.domain));
   for (const char* flag : {"lower", "transpose", "unit_diagonal"}) c.attributes.set(flag, rng.chance(50));
+  return c;
+}
+
+/// Matrices of other numbers of columns than the requested shape has, which is that of their first columns.
+inline std::optional<OpCase> of_matrices(const OpRequest& r, Rng& rng) {
+  if (r.shape.rank() == 0) return std::nullopt;
+  std::vector<int64_t> dims(r.shape.begin(), r.shape.end());
+  dims.push_back(rng.between(0, 6));
+  return OpCase{{sample_array({r.dtype, Shape(dims)}, rng, r.domain)}, {}, {}};
+}
+
+/// Any numbers as factors, any order.
+inline std::optional<OpCase> lu_solve(const OpRequest& r, Rng& rng) {
+  if (r.shape.rank() == 0) return std::nullopt;
+  OpCase c{{square_matrices(r, rng), square_matrices(r, rng)}, {{"transpose", rng.chance(50)}}, {}};
+  const int64_t n = r.shape[r.shape.size() - 1];
+  std::vector<int32_t> order, all;
+  for (int64_t i = 0; i < n; ++i) order.push_back(static_cast<int32_t>(i));
+  for (int64_t m = 0; m < r.shape.num_elements(); m += std::max<int64_t>(n, 1)) {
+    rng.shuffle(order);
+    all.insert(all.end(), order.begin(), order.end());
+  }
+  c.operands.push_back(AnyArray::from(std::span<const int32_t>(all), r.shape));
+  std::vector<int64_t> dims(r.shape.begin(), r.shape.end());
+  dims.push_back(rng.between(0, 4));
+  c.operands.push_back(sample_array({r.dtype, Shape(dims)}, rng, r.domain));
   return c;
 }
 

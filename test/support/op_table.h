@@ -152,8 +152,13 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Captured, &cases::captured>(kAny),
     row<primitives::RandomBits32, &cases::elementwise<4>>(primitives::set_of(DType::u32)),
     row<primitives::RandomBits64, &cases::elementwise<4>>(primitives::set_of(DType::u32)),
-    row<primitives::Cholesky, &cases::cholesky>(kFloatMatrix),
+    row<primitives::Cholesky, &cases::of_square_matrices>(kFloatMatrix),
     row<primitives::TriangularSolve, &cases::triangular_solve>(kFloatMatrix),
+    row<primitives::Lu, &cases::of_matrices>(kFloatMatrix),
+    row<primitives::LuSolve, &cases::lu_solve>(kFloatMatrix),
+    row<primitives::Det, &cases::of_square_matrices>(kFloatMatrix),
+    row<primitives::SlogDet, &cases::of_square_matrices>(kFloatMatrix),
+    row<primitives::Qr, &cases::of_matrices>(kFloatMatrix),
 };
 
 template <class P>
@@ -182,9 +187,7 @@ inline uint64_t position(const OpRow& row) { return static_cast<uint64_t>(&row -
 
 /// Primitives that a pass expands or a library computes: their rounding is not that of the reference, and any numbers
 /// are no matrices that can be factored.
-inline bool rounds_in_its_own_way(const OpRow& row) {
-  return row.id == primitives::id_of<primitives::Cholesky> || row.id == primitives::id_of<primitives::TriangularSolve>;
-}
+inline bool rounds_in_its_own_way(const OpRow& row) { return row.dtypes == detail::kFloatMatrix; }
 
 /// Shapes that derived tests use: ranks 0 to 4, extents 0, 1, primes and composites.
 inline std::vector<Shape> op_shapes() { return {{}, {0}, {1}, {7}, {12}, {3, 4}, {5, 1, 2}, {0, 3}, {2, 3, 2, 2}}; }

@@ -4,6 +4,8 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "calque/array.h"
@@ -47,6 +49,22 @@ std::vector<Out> apply_many(std::string_view name, Location at, std::span<const 
     for (AnyArray& a : run_operands_many(name, operands, function, at)) out.push_back(Out(std::move(a)));
   }
   return out;
+}
+
+/// For functions with results of several types, which are all tracers or all arrays.
+template <class... Out, class F, class... A>
+std::tuple<Out...> apply_tuple(std::string_view name, Location at, const F& function, const A&... arguments) {
+  const Operand operands[] = {operand_of(arguments, at)...};
+  const auto unpack = [](auto results) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<Out...>(Out(std::move(results[I]))...);
+    }(std::index_sequence_for<Out...>{});
+  };
+  if constexpr ((TracerLike<Out> && ...)) {
+    return unpack(function(std::span<const Operand>(operands)));
+  } else {
+    return unpack(run_operands_many(name, operands, function, at));
+  }
 }
 
 /// A function of one operand without parameters.

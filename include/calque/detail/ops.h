@@ -166,6 +166,16 @@ Handle cholesky(const Operand& a, Location at);
 Handle triangular_solve(const Operand& a, const Operand& b, bool lower, bool transpose, bool unit_diagonal,
                         Location at);
 Handle cho_solve(const Operand& l, const Operand& b, Location at);
+std::vector<Handle> lu(const Operand& a, Location at);
+std::vector<Handle> lu_factor(const Operand& a, Location at);
+Handle lu_solve(const Operand& packed, const Operand& perm, const Operand& b, Location at);
+Handle solve(const Operand& a, const Operand& b, Location at);
+Handle inv(const Operand& a, Location at);
+Handle det(const Operand& a, Location at);
+std::vector<Handle> slogdet(const Operand& a, Location at);
+std::vector<Handle> qr(const Operand& a, Location at);
+std::vector<Handle> lstsq(const Operand& a, const Operand& b, Location at);
+Handle matrix_power(const Operand& a, int64_t n, Location at);
 /// Without an order: that of the 2-norm of vectors, the Frobenius norm of matrices.
 Handle norm(const Operand& x, std::optional<ord> order, const Axes& axes, bool keepdims, Location at);
 Handle norm(const Operand& x, double p, const Axes& axes, bool keepdims, Location at);

@@ -33,8 +33,10 @@ enum class Anchor : uint8_t {
 enum class Routine : uint8_t {
   cholesky,          ///< (a) gives l
   triangular_solve,  ///< (a, b) gives x
+  lu,                ///< (a) gives packed, perm
+  qr,                ///< (a) gives q, r
 };
-inline constexpr std::array<std::string_view, 2> kRoutineNames = {"cholesky", "triangular_solve"};
+inline constexpr std::array<std::string_view, 4> kRoutineNames = {"cholesky", "triangular_solve", "lu", "qr"};
 
 /// Of triangular_solve.
 struct RoutineFlag {

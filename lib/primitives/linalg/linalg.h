@@ -1,10 +1,14 @@
 #pragma once
 // The family of linear algebra.
 #include "primitives/linalg/cholesky.h"
+#include "primitives/linalg/determinant.h"
+#include "primitives/linalg/lu.h"
+#include "primitives/linalg/lu_solve.h"
+#include "primitives/linalg/qr.h"
 #include "primitives/linalg/triangular_solve.h"
 
 namespace calque::primitives {
 
-using LinalgList = TypeList<Cholesky, TriangularSolve>;
+using LinalgList = TypeList<Cholesky, TriangularSolve, Lu, LuSolve, Det, SlogDet, Qr>;
 
 }  // namespace calque::primitives

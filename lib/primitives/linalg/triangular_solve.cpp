@@ -1,9 +1,5 @@
 #include "primitives/linalg/triangular_solve.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 #include "primitives/core/emit.h"
 #include "primitives/linalg/matrix.h"
 #include "primitives/list.h"
@@ -28,14 +24,7 @@ void TriangularSolve::infer(Typing& t) {
   const Type& b = t.operand(1);
   check_square(t, 0);
   t.same_dtype();
-  if (b.shape.rank() < 2) t.shape_error(fmt::format("expects right-hand sides [..., n, k], got {}", to_string(b)));
-  if (batch_of(a.shape) != batch_of(b.shape)) {
-    t.shape_error(fmt::format("batch dimensions differ, got {} and {}", to_string(a), to_string(b)));
-  }
-  if (num_rows(a.shape) != num_rows(b.shape)) {
-    t.shape_error(fmt::format("matrices and right-hand sides differ in their number of rows, got {} and {}",
-                              to_string(a), to_string(b)));
-  }
+  check_sides(t, a, b);
   t.result(b);
 }
 
@@ -105,14 +94,8 @@ void TriangularSolve::batch(Batching& b) {
   if (b.batched[0]) {
     return b.result(emit_triangular_solve(w, b.operands[0], b.batched_operand(1), form));
   }
-  // [examples, ..., n, k] -> [..., n, examples, k] -> [..., n, examples * k]: the matrices stay one per batch.
-  const Shape& shape = b.operand_type(1).shape;
-  const size_t last = shape.size() - 1;
-  const Value moved = w.move_axis(b.operands[1], 0, last);
-  const Shape apart = w.shape(moved);
-  const Value columns = w.reshape(moved, shape.with(last, b.size * shape[last]));
-  const Value x = emit_triangular_solve(w, b.operands[0], columns, form);
-  b.result(w.move_axis(w.reshape(x, apart), last, 0));
+  b.result(with_examples_as_columns(
+      b, 1, [&](Value columns) { return emit_triangular_solve(w, b.operands[0], columns, form); }));
 }
 
 }  // namespace calque::primitives

@@ -21,6 +21,22 @@ struct DenseRoutines {
   /// and only the lower triangle of c is written.
   void (*subtract_product)(T* c, int64_t c_stride, const T* a, int64_t a_stride, const T* b, int64_t b_stride,
                            int64_t rows, int64_t columns, int64_t k, bool triangle);
+  /// c -= a b, where c is rows x columns, a is rows x k and b is k x columns.
+  void (*subtract_plain_product)(T* c, int64_t c_stride, const T* a, int64_t a_stride, const T* b, int64_t b_stride,
+                                 int64_t rows, int64_t columns, int64_t k);
+
+  // Of column-major matrices; strides are elements from column to column.
+
+  /// Replaces p, rows x columns, by its packed factors with partial pivoting. Step k exchanges row k with row
+  /// pivots[k]; there are min(rows, columns) steps.
+  void (*lu_panel)(T* p, int64_t rows, int64_t columns, int64_t stride, int32_t* pivots);
+  /// Replaces p, rows x columns, by r and, in v, rows x min(rows, columns) and dense, the vectors of the reflections
+  /// whose product is I - v t vᵀ; t is upper triangular, of as many rows as there are reflections.
+  void (*qr_panel)(T* p, int64_t rows, int64_t columns, int64_t stride, T* v, T* t);
+  /// c = (I - v t vᵀ) c, or (I - v tᵀ vᵀ) c if `transpose`, where v is rows x k and c is rows x columns. `space` has
+  /// room for 2 k columns elements.
+  void (*reflect)(const T* v, const T* t, int64_t rows, int64_t k, T* c, int64_t columns, int64_t stride,
+                  bool transpose, T* space);
 };
 
 /// Those for the processor on which programs run (CALQUE_CPU included).

@@ -1,157 +1,49 @@
 #include "transform/linalg/expand_linalg.h"
 
-#include <limits>
-#include <optional>
-#include <unordered_map>
+#include <algorithm>
 #include <vector>
 
-#include "primitives/core/writer.h"
+#include "primitives/linalg/lu_solve.h"
 #include "primitives/linalg/matrix.h"
-#include "primitives/linalg/triangular_solve.h"
 #include "primitives/list.h"
+#include "transform/linalg/expansions.h"
 
 namespace calque::transform {
 namespace {
 
 using namespace primitives;
 
-using Ints = std::vector<int64_t>;
-
-bool is_small_linalg(const Graph& g, const Equation& e) {
-  if (e.id() != id_of<Cholesky> && e.id() != id_of<TriangularSolve>) return false;
-  const Type& a = g.type(e.operand(0));
-  return !is_complex(a.dtype) && num_rows(a.shape) <= kMostExpandedRows;
+/// Whether the matrices that an equation factors, its operand 0, are small enough for straight-line code.
+bool is_small(const Graph& g, const Equation& e) {
+  const Shape& shape = g.shape(e.operand(0));
+  const int64_t rows = num_rows(shape), columns = num_columns(shape);
+  switch (e.id()) {
+    case id_of<Cholesky>:
+    case id_of<TriangularSolve>:
+      return rows <= kMostExpandedRows;
+    case id_of<Lu>:
+      return std::max(rows, columns) <= kMostExpandedLu;
+    case id_of<Qr>:
+      return std::min(rows, columns) <= kMostExpandedQr && std::max(rows, columns) <= kMostExpandedLu;
+    default:
+      return false;
+  }
 }
 
-/// What the pass has computed of matrices, by value id, so that what reads them next does not slice the whole.
-struct Computed {
-  std::unordered_map<uint32_t, std::vector<Value>> elements;  // of n x n matrices: over the batch dimensions
-  std::unordered_map<uint32_t, std::vector<Value>> rows;      // of right-hand sides: those and the columns
-};
-
-/// The elements of matrices [..., rows, columns] as arrays over the batch dimensions.
-class Elements {
- public:
-  Elements(const Writer& w, Value matrices, const Computed& computed) : w_(w), matrices_(matrices) {
-    shape_ = w.shape(matrices);
-    if (const auto found = computed.elements.find(matrices.id()); found != computed.elements.end())
-      elements_ = &found->second;
-    if (const auto found = computed.rows.find(matrices.id()); found != computed.rows.end()) rows_ = &found->second;
+bool is_expanded(const Graph& g, const Equation& e) {
+  switch (e.id()) {
+    case id_of<Cholesky>:
+    case id_of<TriangularSolve>:
+    case id_of<Lu>:
+    case id_of<Qr>:
+      return !is_complex(g.dtype(e.operand(0))) && is_small(g, e);
+    case id_of<LuSolve>:
+    case id_of<Det>:
+    case id_of<SlogDet>:
+      return !is_complex(g.dtype(e.operand(0)));
+    default:
+      return false;
   }
-
-  Shape batch() const { return Shape(batch_of(shape_)); }
-  /// Element (i, j) of each matrix: [...].
-  Term at(int64_t i, int64_t j) const {
-    if (elements_) return {&w_, (*elements_)[static_cast<size_t>(i * num_columns(shape_) + j)]};
-    return {&w_, w_.reshape(slice(i, j, 1), batch())};
-  }
-  /// Row i of each matrix: [..., columns].
-  Term row(int64_t i) const {
-    if (rows_) return {&w_, (*rows_)[static_cast<size_t>(i)]};
-    const int64_t columns = num_columns(shape_);
-    return {&w_, w_.reshape(slice(i, 0, columns), shape_.without(shape_.size() - 2))};
-  }
-
- private:
-  Value slice(int64_t i, int64_t j, int64_t columns) const {
-    const size_t rank = shape_.size();
-    Ints start(rank, 0), limit(shape_.begin(), shape_.end()), stride(rank, 1);
-    start[rank - 2] = i;
-    limit[rank - 2] = i + 1;
-    start[rank - 1] = j;
-    limit[rank - 1] = j + columns;
-    return w_.emit(id_of<Slice>, {matrices_},
-                   {{"limit", std::move(limit)}, {"start", std::move(start)}, {"stride", std::move(stride)}});
-  }
-
-  const Writer& w_;
-  Value matrices_;
-  Shape shape_;
-  const std::vector<Value>* elements_ = nullptr;
-  const std::vector<Value>* rows_ = nullptr;
-};
-
-Shape with_dims(const Shape& batch, int64_t rows, int64_t columns) {
-  Ints dims(batch.begin(), batch.end());
-  dims.push_back(rows);
-  dims.push_back(columns);
-  return Shape(dims);
-}
-
-Value cholesky(const Writer& w, Value a, Computed& computed) {
-  const Type type = w.type(a);
-  const int64_t n = num_rows(type.shape);
-  const auto size = static_cast<size_t>(n);
-  if (type.shape.num_elements() == 0) return w.zeros(type);
-  const Elements from(w, a, computed);
-  std::vector<std::vector<Term>> l(size, std::vector<Term>(size));
-  std::optional<Term> is_definite;
-  for (size_t j = 0; j < size; ++j) {
-    const auto remaining = [&](size_t i) {
-      Term sum = from.at(static_cast<int64_t>(i), static_cast<int64_t>(j));
-      for (size_t k = 0; k < j; ++k) sum = sum - l[i][k] * l[j][k];
-      return sum;
-    };
-    const Term pivot = remaining(j);
-    const Term is_positive = pivot > constant(pivot, 0);
-    is_definite = is_definite ? *is_definite & is_positive : is_positive;
-    l[j][j] = sqrt(pivot);
-    const Term reciprocal = 1.0 / l[j][j];
-    for (size_t i = j + 1; i < size; ++i) l[i][j] = remaining(i) * reciprocal;
-  }
-  const int64_t axis = type.shape.rank() - 1;
-  const Value zero = w.zeros({type.dtype, from.batch()});
-  std::vector<Value> elements;
-  ValueList rows;
-  for (size_t i = 0; i < size; ++i) {
-    ValueList row;
-    for (size_t j = 0; j <= i; ++j) {
-      const Term element = select(*is_definite, l[i][j], constant(l[i][j], std::numeric_limits<double>::quiet_NaN()));
-      elements.push_back(element.value);
-      row.push_back(w.reshape(element.value, with_dims(from.batch(), 1, 1)));
-    }
-    elements.resize((i + 1) * size, zero);
-    const int64_t above = n - 1 - static_cast<int64_t>(i);
-    if (above > 0) row.push_back(w.zeros({type.dtype, with_dims(from.batch(), 1, above)}));
-    rows.push_back(w.concatenate(std::move(row), axis));
-  }
-  const Value factor = w.concatenate(std::move(rows), axis - 1);
-  computed.elements.emplace(factor.id(), std::move(elements));
-  return factor;
-}
-
-Value triangular_solve(const Writer& w, Value a, Value b, const TriangularForm& form, Computed& computed) {
-  const Type type = w.type(b);
-  if (type.shape.num_elements() == 0) return w.zeros(type);
-  const int64_t n = num_rows(type.shape), columns = num_columns(type.shape);
-  const Elements matrices(w, a, computed), sides(w, b, computed);
-  const Shape space = type.shape.without(type.shape.size() - 2);
-  Ints axes;
-  for (int64_t d = 0; d + 1 < space.rank(); ++d) axes.push_back(d);
-  const auto coefficient = [&](int64_t i, int64_t k) {
-    const Term t = form.transpose ? matrices.at(k, i) : matrices.at(i, k);
-    return Term{&w, w.broadcast(t.value, space, axes)};
-  };
-  std::vector<Term> x(static_cast<size_t>(n));
-  for (int64_t step = 0; step < n; ++step) {
-    const auto row = [&](int64_t at) { return form.forward() ? at : n - 1 - at; };
-    const int64_t i = row(step);
-    Term sum = sides.row(i);
-    for (int64_t before = 0; before < step; ++before) {
-      const int64_t k = row(before);
-      sum = sum - coefficient(i, k) * x[static_cast<size_t>(k)];
-    }
-    x[static_cast<size_t>(i)] = form.unit_diagonal ? sum : sum / coefficient(i, i);
-  }
-  ValueList rows;
-  std::vector<Value> values;
-  for (const Term& row : x) {
-    values.push_back(row.value);
-    rows.push_back(w.reshape(row.value, with_dims(matrices.batch(), 1, columns)));
-  }
-  const Value solution = w.concatenate(std::move(rows), type.shape.rank() - 2);
-  computed.rows.emplace(solution.id(), std::move(values));
-  return solution;
 }
 
 class Expander {
@@ -169,11 +61,9 @@ class Expander {
     for (const Equation& e : from.equations()) {
       ValueList operands;
       for (const Value v : e.operands()) operands.push_back(value(v));
-      if (is_small_linalg(from, e)) {
-        const Writer w(to_, e.location());
-        map[e.result().id()] = e.id() == id_of<Cholesky> ? cholesky(w, operands[0], computed_)
-                                                         : triangular_solve(w, operands[0], operands[1],
-                                                                            TriangularForm(e.attributes()), computed_);
+      if (is_expanded(from, e)) {
+        const std::vector<Value> results = expand(e, operands);
+        for (size_t i = 0; i < results.size(); ++i) map[e.result(i).id()] = results[i];
         continue;
       }
       std::vector<Graph> subgraphs;
@@ -187,23 +77,86 @@ class Expander {
   }
 
  private:
+  std::vector<Value> expand(const Equation& e, const ValueList& operands) {
+    const Writer w(to_, e.location());
+    switch (e.id()) {
+      case id_of<Cholesky>:
+        return {small_cholesky(w, operands[0], known_)};
+      case id_of<TriangularSolve>:
+        return {solve(w, operands[0], operands[1], TriangularForm(e.attributes()))};
+      case id_of<Lu>: {
+        const LuFactors factors = lu(w, operands[0]);
+        return {factors.packed, factors.perm};
+      }
+      case id_of<Qr>: {
+        if (w.shape(operands[0]).num_elements() == 0) return empty_qr(w, operands[0]);
+        const QrFactors factors = small_qr(w, operands[0], known_);
+        return {factors.q, factors.r};
+      }
+      case id_of<LuSolve>:
+        return {solve(w, {operands[1], operands[2]}, operands[3], e.attributes().get<bool>("transpose"))};
+      case id_of<Det>:
+        return {determinant_of(w, lu(w, operands[0]), known_)};
+      default: {
+        const Determinant d = sign_and_log_of(w, lu(w, operands[0]), known_);
+        return {d.sign, d.log};
+      }
+    }
+  }
+
+  LuFactors lu(const Writer& w, Value a) {
+    const Shape shape = w.shape(a);
+    if (shape.num_elements() == 0) return {a, identity_order(w, shape)};
+    if (std::max(num_rows(shape), num_columns(shape)) <= kMostExpandedLu) return small_lu(w, a, known_);
+    return emit_lu(w, a);
+  }
+
+  Value solve(const Writer& w, Value a, Value b, const TriangularForm& form) {
+    if (num_rows(w.shape(a)) <= kMostExpandedRows) return small_triangular_solve(w, a, b, form, known_);
+    return emit_triangular_solve(w, a, b, form);
+  }
+
+  Value solve(const Writer& w, const LuFactors& factors, Value b, bool transpose) {
+    if (w.shape(b).num_elements() == 0) return b;
+    if (transpose) {
+      const Value y = solve(w, factors.packed, b, {false, true, false});
+      return reordered(w, solve(w, factors.packed, y, {true, true, true}), factors.perm, true, known_);
+    }
+    const Value y = solve(w, factors.packed, reordered(w, b, factors.perm, false, known_), {true, false, true});
+    return solve(w, factors.packed, y, {false, false, false});
+  }
+
+  /// 0, 1, 2 ... for each matrix.
+  static Value identity_order(const Writer& w, const Shape& shape) {
+    const Shape order = shape.without(shape.size() - 1);
+    return w.iota(DType::i32, order, order.rank() - 1);
+  }
+
+  /// Without elements there are no rows or no columns, or no matrices.
+  static std::vector<Value> empty_qr(const Writer& w, Value a) {
+    const Type type = w.type(a);
+    const int64_t least = std::min(num_rows(type.shape), num_columns(type.shape));
+    return {w.zeros({type.dtype, type.shape.with(type.shape.size() - 1, least)}),
+            w.zeros({type.dtype, type.shape.with(type.shape.size() - 2, least)})};
+  }
+
   Graph& to_;
-  Computed computed_;
+  Known known_;
 };
 
 }  // namespace
 
-bool has_small_linalg(const Graph& graph) {
+bool has_linalg_to_expand(const Graph& graph) {
   for (const Equation& e : graph.equations()) {
-    if (is_small_linalg(graph, e)) return true;
+    if (is_expanded(graph, e)) return true;
     for (const Graph& s : e.subgraphs())
-      if (has_small_linalg(s)) return true;
+      if (has_linalg_to_expand(s)) return true;
   }
   return false;
 }
 
 Graph expand_linalg(const Graph& graph) {
-  if (!has_small_linalg(graph)) return graph;
+  if (!has_linalg_to_expand(graph)) return graph;
   Graph to;
   to.set_name(graph.name());
   std::vector<Value> inputs;

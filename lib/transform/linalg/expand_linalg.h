@@ -6,19 +6,23 @@
 namespace calque::transform {
 
 inline constexpr PassInfo kExpandLinalgPass = {
-    "expand-linalg", "writes factorizations of small matrices as operations on their elements, then simplifies those"};
+    "expand-linalg",
+    "writes linear algebra as operations on the elements of small matrices, or other primitives, and simplifies those"};
 
-/// Matrices of more rows stay what they are, routines of a library.
-inline constexpr int64_t kMostExpandedRows = 12;
+/// Matrices of more rows stay what they are, routines of a library: those of cholesky and triangular_solve, those of lu
+/// (rows or columns), and those of qr (rows and columns, the fewer).
+inline constexpr int64_t kMostExpandedRows = 12, kMostExpandedLu = 8, kMostExpandedQr = 5;
 
 /// Whether the graph, or a sub-graph, has an equation that `expand_linalg` replaces.
-bool has_small_linalg(const Graph& graph);
+bool has_linalg_to_expand(const Graph& graph);
 
-/// Replaces cholesky and triangular_solve of matrices of at most kMostExpandedRows rows, in sub-graphs too, by
-/// straight-line operations: each element of a matrix is an array over the batch dimensions (of a right-hand side: over
-/// those and the columns), so that matrices share vectors and everything fuses. The sums are those of the textbook, in
-/// the order of the columns, and may be contracted; cholesky multiplies by the reciprocal of its pivot,
-/// triangular_solve divides. A matrix that is not positive definite gives NaN as the primitive defines.
+/// Replaces the primitives of linear algebra of real matrices, in sub-graphs too.
+///
+/// lu_solve, det and slogdet become other operations. cholesky, triangular_solve, lu and qr of small matrices become
+/// straight-line operations: each element of a matrix is an array over the batch dimensions (of right-hand sides with
+/// many columns: over those and the columns), so that matrices share vectors and everything fuses. The sums are those
+/// of the textbook and may be contracted; factorizations multiply by reciprocals of their pivots, triangular_solve
+/// divides. Exchanges of rows are selects.
 Graph expand_linalg(const Graph& graph);
 
 }  // namespace calque::transform

@@ -224,6 +224,20 @@ Handles vander(const FunctionCall& c) {
   return {ops::vander(c.operand(0), n, c.params.has("increasing") && c.params.flag("increasing"), c.at)};
 }
 
+template <Handles (*F)(const Operand&, Location)>
+Handles unary_many(const FunctionCall& c) {
+  c.expect_operands(1);
+  return F(c.operand(0), c.at);
+}
+Handles lu_solve(const FunctionCall& c) {
+  c.expect_operands(3);
+  return {ops::linalg::lu_solve(c.operand(0), c.operand(1), c.operand(2), c.at)};
+}
+Handles matrix_power(const FunctionCall& c) {
+  c.expect_operands(1);
+  return {ops::linalg::matrix_power(c.operand(0), c.params.integer("n"), c.at)};
+}
+
 // ---- creation
 
 Handles zeros(const FunctionCall& c) { return {ops::zeros(c.params.dtype(), c.params.shape(), c.at)}; }
@@ -278,6 +292,10 @@ const std::map<std::string_view, Function>& functions() {
       {"fma", &ternary<ops::fma>}, {"where", &ternary<ops::where>}, {"clip", &ternary<ops::clip>},
       {"complex", &binary<ops::complex>},
       {"matmul", &binary<ops::matmul>}, {"dot", &binary<ops::dot>}, {"outer", &binary<ops::outer>},
+      {"linalg.solve", &binary<ops::linalg::solve>}, {"linalg.inv", &unary<ops::linalg::inv>},
+      {"linalg.det", &unary<ops::linalg::det>}, {"linalg.slogdet", &unary_many<ops::linalg::slogdet>},
+      {"linalg.lu_factor", &unary_many<ops::linalg::lu_factor>}, {"linalg.lu_solve", &lu_solve},
+      {"linalg.qr", &unary_many<ops::linalg::qr>}, {"linalg.matrix_power", &matrix_power},
       {"linalg.cholesky", &unary<ops::linalg::cholesky>}, {"linalg.cho_solve", &binary<ops::linalg::cho_solve>},
       {"linalg.triangular_solve", &triangular_solve},
       {"linalg.norm", &norm}, {"linalg.multi_dot", &multi_dot},

@@ -1,0 +1,53 @@
+#pragma once
+// What the drivers of routines share: batches of matrices, and tasks on several threads whose bounds are fixed.
+#include <algorithm>
+#include <cstdint>
+
+#include "kernel/ir/program.h"
+#include "runtime/process/parallel.h"
+
+namespace calque::runtime {
+
+using kernel::RoutineRef;
+
+/// Runs work(first, last) over chunks of [0, count) on several threads. What a chunk computes must not depend on where
+/// it begins.
+template <class Work>
+void in_parallel(int64_t count, int64_t grain, const Work& work) {
+  parallel_for(
+      nullptr, count, grain,
+      [](void* environment, int64_t begin, int64_t end) { (*static_cast<const Work*>(environment))(begin, end); },
+      const_cast<Work*>(&work));
+}
+
+/// Matrices of fewer operations than this are not worth a task of their own.
+inline constexpr double kTaskOperations = 1 << 16;
+inline int64_t grain_of(double operations) {
+  return std::max<int64_t>(1, static_cast<int64_t>(kTaskOperations / std::max(operations, 1.0)));
+}
+
+struct Batch {
+  int64_t count = 1, rows = 0, columns = 0;
+  explicit Batch(const Shape& shape) {
+    const size_t rank = shape.size();
+    for (size_t d = 0; d + 2 < rank; ++d) count *= shape[d];
+    rows = shape[rank - 2];
+    columns = shape[rank - 1];
+  }
+  int64_t elements() const { return rows * columns; }
+};
+
+// Larger matrices are factored in panels of this many columns, and updated in strips of as many rows.
+inline constexpr int64_t kPanel = 128;
+
+/// The drivers: dense row-major arguments, then results.
+template <class T>
+void cholesky(const RoutineRef& r, void* const* pointers);
+template <class T>
+void triangular_solve(const RoutineRef& r, void* const* pointers);
+template <class T>
+void lu(const RoutineRef& r, void* const* pointers);
+template <class T>
+void qr(const RoutineRef& r, void* const* pointers);
+
+}  // namespace calque::runtime
