@@ -78,7 +78,7 @@ function(calque_add_layer layer)
     foreach(group IN ITEMS
             "scalars;scalar/scalar_ops;scalar/conversions;scalar/math_functions;emit/inverse_root;emit/math_calls;\
 emit/scalar_instructions;emit/kernel_emitter;emit/branches;emit/buffer_access"
-            "loops;emit/non_temporal;emit/interleave;emit/runtime_calls;loops/accumulators;loops/pairwise;loops/reduction;\
+            "loops;emit/non_temporal;emit/interleave;emit/deinterleave;emit/runtime_calls;loops/accumulators;loops/pairwise;loops/reduction;\
 loops/columns;loops/scan;loops/loops;cpu/vector_memory"
             "products;cpu/cpu_emitter;cpu/emit_contraction;cpu/packing;cpu/entry;cpu/entry_steps;cpu/scalar_entry;\
 llvm/flush_mode;llvm/split_masks;llvm/function_attributes;llvm/watched"

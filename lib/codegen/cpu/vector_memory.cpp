@@ -44,6 +44,7 @@ Reg VectorMemory::load(const Instruction& i) {
     auto* type = llvm::FixedVectorType::get(buffers_.element(i.buffer), k_.vectors().lanes());
     return k_.varying(k_.ops().from_memory(b_.CreateAlignedLoad(type, p, buffers_.alignment(i.buffer)), d));
   }
+  if (Value* v = k_.deinterleaved().load(i, index)) return k_.varying(k_.ops().from_memory(v, d));
   Value* mask = k_.vectors().mask();
   if (predicate) mask = k_.and_mask(mask, varies ? predicate : k_.splat(predicate));
   return k_.varying(k_.ops().from_memory(load_lanes(i.buffer, index, mask), d));

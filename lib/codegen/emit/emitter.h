@@ -5,11 +5,12 @@
 //
 // The class is the core: values and their forms, regions, the control flow that they are emitted in. Parts use its
 // public interface: those that it owns (ScalarInstructions, BufferAccess, RuntimeCalls, InterleavedStores,
-// NonTemporalStores), those that emit one loop or branch (LoopEmitter, ReductionEmitter, ScanEmitter, ColumnsEmitter),
+// DeinterleavedLoads, NonTemporalStores), those that emit one loop or branch (LoopEmitter, ReductionEmitter, ScanEmitter, ColumnsEmitter),
 // and the target's, a TargetEmitter.
 #include <functional>
 
 #include "codegen/emit/buffer_access.h"
+#include "codegen/emit/deinterleave.h"
 #include "codegen/emit/interleave.h"
 #include "codegen/emit/non_temporal.h"
 #include "codegen/emit/reg.h"
@@ -57,6 +58,7 @@ class KernelEmitter {
   BufferAccess& buffers() { return buffers_; }
   RuntimeCalls& runtime() { return runtime_; }
   InterleavedStores& interleaved() { return interleaved_; }
+  DeinterleavedLoads& deinterleaved() { return deinterleaved_; }
   NonTemporalStores& non_temporal() { return non_temporal_; }
 
   // ---- functions
@@ -157,6 +159,7 @@ class KernelEmitter {
   BufferAccess buffers_;
   RuntimeCalls runtime_{*this};
   InterleavedStores interleaved_{*this};
+  DeinterleavedLoads deinterleaved_{*this};
   NonTemporalStores non_temporal_{*this};
 };
 

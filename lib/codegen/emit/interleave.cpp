@@ -13,9 +13,6 @@ using llvm::Value;
 
 namespace {
 
-/// Longer rows are assumed to be rows of a matrix.
-constexpr int64_t kLongestRow = 256;
-
 /// Splits an index into a base and a constant offset.
 std::pair<Value*, int64_t> base_and_offset(Value* index) {
   int64_t offset = 0;

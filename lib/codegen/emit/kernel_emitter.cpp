@@ -65,7 +65,8 @@ llvm::AllocaInst* KernelEmitter::local(llvm::Type* type) {
 // ---- regions
 
 const kernel::Instruction* KernelEmitter::run(const Region& region) {
-  const InterleavedStores::RegionScope scope(interleaved_);
+  const InterleavedStores::RegionScope stores(interleaved_);
+  const DeinterleavedLoads::RegionScope loads(deinterleaved_, region);
   const Instruction* yield = nullptr;
   for (const Instruction& i : region.instructions) {
     if (i.op == Op::yield) {

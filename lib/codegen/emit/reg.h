@@ -15,6 +15,10 @@ struct Reg {
   bool uniform() const { return form == Form::uniform; }
 };
 
+/// Elements of the longest row that interleaved accesses read or write together. Longer ones are assumed to be rows of a
+/// matrix.
+inline constexpr int64_t kLongestRow = 256;
+
 using Values = llvm::SmallVector<llvm::Value*, 8>;
 
 }  // namespace calque::codegen

@@ -34,6 +34,8 @@ class KernelAnalysis {
 
   /// The value differs between the lanes of the vectorised loop that encloses its definition.
   bool varying(Id id) const { return varying_[id]; }
+  /// The scalar instruction or constant that defines a value, else null.
+  const Instruction* definition(Id id) const { return defined_[id]; }
   /// Bounds of an i64 value; the full range when unknown.
   IndexRange range(Id id) const { return ranges_[id]; }
   /// Of a vectorised loop, a reduction, or a loop over the threads of a group.
