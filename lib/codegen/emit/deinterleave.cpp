@@ -157,17 +157,17 @@ Values DeinterleavedLoads::whole_rows(const Tile& tile) {
   return vectors;
 }
 
-// No two elements of a column have the same place in their vectors, as the stride is odd.
+// No two elements of a column are in the same lane of their vectors, as the stride is odd.
 Values DeinterleavedLoads::blended(const Values& vectors) {
   llvm::IRBuilder<>& b = k_.builder();
   const unsigned lanes = k_.vectors().lanes(), width = static_cast<unsigned>(vectors.size());
   Values columns;
   for (unsigned c = 0; c < width; ++c) {
-    Lanes from(lanes), place(lanes);
+    Lanes from(lanes), lane(lanes);
     for (unsigned l = 0; l < lanes; ++l) {
       const unsigned element = l * width + c;
       from[element % lanes] = static_cast<int>(element / lanes);
-      place[l] = static_cast<int>(element % lanes);
+      lane[l] = static_cast<int>(element % lanes);
     }
     Value* column = vectors[0];
     for (unsigned n = 1; n < width; ++n) {
@@ -176,7 +176,7 @@ Values DeinterleavedLoads::blended(const Values& vectors) {
         blend.push_back(static_cast<int>(from[l] == static_cast<int>(n) ? l + lanes : l));
       column = b.CreateShuffleVector(column, vectors[n], blend);
     }
-    columns.push_back(b.CreateShuffleVector(column, place));
+    columns.push_back(b.CreateShuffleVector(column, lane));
   }
   return columns;
 }

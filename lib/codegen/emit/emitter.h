@@ -5,8 +5,8 @@
 //
 // The class is the core: values and their forms, regions, the control flow that they are emitted in. Parts use its
 // public interface: those that it owns (ScalarInstructions, BufferAccess, RuntimeCalls, InterleavedStores,
-// DeinterleavedLoads, NonTemporalStores), those that emit one loop or branch (LoopEmitter, ReductionEmitter, ScanEmitter, ColumnsEmitter),
-// and the target's, a TargetEmitter.
+// DeinterleavedLoads, NonTemporalStores), those that emit one loop or branch (LoopEmitter, ReductionEmitter,
+// ScanEmitter, ColumnsEmitter), and the target's, a TargetEmitter.
 #include <functional>
 
 #include "codegen/emit/buffer_access.h"

@@ -15,8 +15,8 @@ struct Reg {
   bool uniform() const { return form == Form::uniform; }
 };
 
-/// Elements of the longest row that interleaved accesses read or write together. Longer ones are assumed to be rows of a
-/// matrix.
+/// Elements of the longest rows that interleaved accesses read or write whole. Longer ones are assumed to be rows of
+/// a matrix.
 inline constexpr int64_t kLongestRow = 256;
 
 using Values = llvm::SmallVector<llvm::Value*, 8>;
