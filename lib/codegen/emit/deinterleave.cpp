@@ -1,6 +1,7 @@
 // Interleaved loads. Loads whose lanes are a few elements apart, such as those of the columns of an array or of the
 // elements of small matrices, often read rows of memory together. Where the first of them is emitted, vectors of rows
-// are read whole and deinterleaved into vectors of columns. A load without neighbours becomes a gather.
+// are read whole and deinterleaved into vectors of columns. A load that differs from every other by more than a
+// constant becomes a gather.
 //
 // The elements that are read lie between the first and the last one that the loads themselves read: a row may be read
 // beyond its last column, but only as far as another row follows.
@@ -24,7 +25,7 @@ using llvm::Value;
 namespace {
 
 /// The longest rows of an odd number of elements that are read whole: each column takes as many blends.
-constexpr int64_t kLongestBlended = 7;
+constexpr int64_t kLongestBlended = 5;
 /// Bytes of the parts of longer rows: transpositions of such blocks do not cross the 128-bit lanes of x86's shuffles.
 constexpr int64_t kPartBytes = 16;
 
@@ -77,13 +78,15 @@ void DeinterleavedLoads::plan(Group& group, int32_t buffer, int64_t stride) cons
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   const int64_t first = all.front(), last = all.back(), lanes = k_.vectors().lanes();
-  const bool regular = stride % 2 == 1 ? stride <= kLongestBlended : std::has_single_bit(static_cast<uint64_t>(stride));
-  const int64_t whole = regular && stride <= lanes ? stride : 0;
   const int64_t bytes = static_cast<int64_t>(k_.buffers().alignment(buffer).value());
   const int64_t part = std::min(lanes, std::max<int64_t>(2, kPartBytes / bytes));
+  const bool regular = stride % 2 == 1
+                           ? stride <= kLongestBlended
+                           : std::has_single_bit(static_cast<uint64_t>(stride)) && stride <= std::max<int64_t>(4, part);
+  const int64_t whole = regular && stride <= lanes ? stride : 0;
   for (auto next = all.begin(); next != all.end();) {
-    // The least number of columns for which it is worth it: half of a whole row; one part alone has as many loads as a
-    // gather.
+    // A whole row is worth it for half of its columns. Parts of rows take as many loads as a gather, which is slower on
+    // many processors, but a single load stays one.
     const auto try_width = [&](int64_t width, int64_t least) {
       const int64_t start = std::max(first, std::min(*next, last - width + 1));
       const auto end = std::lower_bound(next, all.end(), start + width);
@@ -91,7 +94,7 @@ void DeinterleavedLoads::plan(Group& group, int32_t buffer, int64_t stride) cons
       while (next != end) group.runs.emplace(*next++, Run{start, width});
       return true;
     };
-    if (!(whole != 0 && try_width(whole, (whole + 1) / 2)) && !try_width(part, 2)) ++next;
+    if (!(whole != 0 && try_width(whole, (whole + 1) / 2)) && !try_width(part, all.size() > 1 ? 1 : 2)) ++next;
   }
 }
 
