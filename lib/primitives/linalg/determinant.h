@@ -7,9 +7,8 @@ namespace calque::primitives {
 struct Det : Structural {
   static constexpr std::string_view name = "det";
   static constexpr std::string_view doc =
-      "the determinant of each matrix: the product of the pivots of lu(a), in order, times -1 if the rows change "
-      "places "
-      "an odd number of times; 1 of 0 x 0";
+      "the determinant of each matrix: the product of the pivots of lu(a), times -1 if the order of its rows is odd; 1 "
+      "of 0 x 0";
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
   static constexpr FusionKind fusion_kind = FusionKind::call;

@@ -117,7 +117,7 @@ Term sign_of(const Writer& w, const LuFactors& factors, Known& known) {
 
 /// The pivots combined by f(x, y) in their order, or by a reduction.
 template <class Map, class Combine>
-Term over_pivots(const Writer& w, Value packed, PrimitiveId reduction, const Known& known, const Map& map,
+Term over_pivots(const Writer& w, Value packed, PrimitiveId reduction, Known& known, const Map& map,
                  const Combine& combine) {
   const Shape shape = w.shape(packed);
   if (known.elements.contains(packed.id()) && num_rows(shape) > 0) {
@@ -130,7 +130,7 @@ Term over_pivots(const Writer& w, Value packed, PrimitiveId reduction, const Kno
   return {&w, w.emit(reduction, {pivots}, {{"axes", std::vector<int64_t>{shape.rank() - 2}}})};
 }
 
-Term product_over(const Writer& w, Value packed, const Known& known, Term (*map)(Term)) {
+Term product_over(const Writer& w, Value packed, Known& known, Term (*map)(Term)) {
   return over_pivots(w, packed, id_of<ReduceProd>, known, map, [](Term x, Term y) { return x * y; });
 }
 

@@ -51,7 +51,7 @@ struct Exchange {
 /// What the pass knows of values of the graph that it writes, by their ids, so that what reads them next does not slice
 /// the whole.
 struct Known {
-  std::unordered_map<uint32_t, Grid<Value>> elements;             ///< of matrices
+  std::unordered_map<uint32_t, Grid<Value>> elements;             ///< of matrices; invalid: not known
   std::unordered_map<uint32_t, std::vector<Value>> rows;          ///< of matrices: over the batch and the columns
   std::unordered_map<uint32_t, primitives::LuFactors> factors;    ///< of matrices that are factored
   std::unordered_map<uint32_t, std::vector<Exchange>> exchanges;  ///< of orders of rows, in the order of steps
@@ -65,10 +65,11 @@ Shape with_dims(const Shape& batch, int64_t rows, int64_t columns);
 /// few columns. Of others rows of all columns are the arrays.
 bool by_elements(const Writer& w, Value sides, const Known& known);
 
-/// The elements of matrices [..., rows, columns].
+/// The elements of matrices [..., rows, columns]: those that are known, those of the operands if a few cheap operations
+/// computed the matrices (symmetrization, a multiple of the identity that is added), else slices.
 class Elements {
  public:
-  Elements(const Writer& w, Value matrices, const Known& known);
+  Elements(const Writer& w, Value matrices, Known& known);
 
   Shape batch() const;
   /// Element (i, j) of each matrix: [...].
@@ -79,12 +80,18 @@ class Elements {
   TermMatrix all() const;
 
  private:
-  Value slice(int64_t i, int64_t j, int64_t columns) const;
+  Value slice(Value matrices, int64_t i, int64_t j, int64_t columns) const;
+  /// Element (i, j) of a value of the shape of the matrices, or of its transpose.
+  Value element(Value of, int64_t i, int64_t j, int depth) const;
+  /// Of what an equation computes; invalid if it is no cheap operation.
+  Value computed(const Equation& e, int64_t i, int64_t j, int depth) const;
+  /// Of a broadcast.
+  Value broadcast(const Equation& e, int64_t i, int64_t j, int depth) const;
 
   const Writer& w_;
+  Known& known_;
   Value matrices_;
   Shape shape_;
-  const Grid<Value>* elements_ = nullptr;
   const std::vector<Value>* rows_ = nullptr;
 };
 
