@@ -189,6 +189,15 @@ out_t<inexact_t<elem_t<A>>, A> matrix_power(const A& a, int64_t n, Loc loc = Loc
       [&](std::span<const detail::Operand> o) { return detail::ops::linalg::matrix_power(o[0], n, loc); }, a);
 }
 
+/// exp(a) = I + a + a a / 2 + ... for each matrix a [..., n, n], by scaling and squaring with diagonal Padé
+/// approximants (Higham, SIAM J. Matrix Anal. Appl. 26, 2005): of degree 13, of f32 and c64 of degree 7. NaN for
+/// matrices whose 1-norm is above 2e10, 1.6e10 in f32. Throws ShapeError for arrays that are not square matrices,
+/// DTypeError for 16-bit floats.
+template <ArrayLike A>
+out_t<inexact_t<elem_t<A>>, A> expm(const A& a, Loc loc = Loc::current()) {
+  return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::expm", &detail::ops::linalg::expm, a, loc);
+}
+
 // ---- norms
 
 /// The type of a norm of X: the real one of its elements.

@@ -31,6 +31,8 @@ D sides(const Shape& shape) {
   return D::from(b, shape);
 }
 
+bool all_nan(const D& x) { return all(isnan(x)).item(); }
+
 TEST(Solve, FulfilsTheSystemAtEverySize) {
   const auto f = jit([](auto a, auto b) { return la::solve(a, b); });
   for (const int64_t n : {1, 2, 3, 4, 7, 8, 9, 12, 13, 40, 70}) {
@@ -157,6 +159,34 @@ TEST(MatrixPower, IsRepeatedMultiplication) {
   EXPECT_TRUE(close(f(5)(a), matmul(a, matmul(a, matmul(a, matmul(a, a))))));
   EXPECT_TRUE(close(f(-2)(a), la::inv(matmul(a, a))));
   EXPECT_TRUE(array_equal(la::matrix_power(I{{1, 1}, {1, 0}}, 10), F{{89, 55}, {55, 34}}));
+}
+
+TEST(Exponential, IsThatOfDiagonalsAndRotations) {
+  const auto f = jit([](auto a) { return la::expm(a); });
+  for (const double angle : {0.0, 1e-9, 0.3, 3.0, 40.0, 1e4}) {
+    const D want = {{std::cos(angle), -std::sin(angle)}, {std::sin(angle), std::cos(angle)}};
+    EXPECT_TRUE(close(f(D{{0, -angle}, {angle, 0}}), want, 1e-15 * (10 + angle))) << angle;
+  }
+  EXPECT_TRUE(close(f(diag(D{-800, 0, 3})), diag(exp(D{-800, 0, 3})), 1e-12));
+  EXPECT_TRUE(close(la::expm(diag(D{-800, 0, 3})), diag(exp(D{-800, 0, 3})), 1e-12));
+  EXPECT_TRUE(allclose(f(F{{0, 1}, {0, 0}}), F{{1, 1}, {0, 1}}, 1e-6, 1e-6));
+  EXPECT_TRUE(array_equal(f(D::zeros({3, 3})), D::eye(3)));
+  EXPECT_EQ(f(D::zeros({2, 0, 0})).shape(), (Shape{2, 0, 0}));
+  // Nilpotent: the series ends.
+  EXPECT_TRUE(close(f(D{{0, 6, 0}, {0, 0, 6}, {0, 0, 0}}), D{{1, 6, 18}, {0, 1, 6}, {0, 0, 1}}));
+}
+
+/// Of different norms, of numbers and of none.
+TEST(Exponential, OfBatchesIsThatOfEach) {
+  const D small = matrix(4) * 1e-3, large = matrix(4) * 0.7, far = D::eye(4) * -1e11,
+          none = D::full({4, 4}, std::nan(""));
+  const auto f = jit([](auto a) { return la::expm(a); });
+  const D each = f(stack({small, large, far, none, small}, 0));
+  EXPECT_TRUE(close(each.at(0), f(small)));
+  EXPECT_TRUE(close(each.at(1) / f(large), D(1)));
+  EXPECT_TRUE(close(matmul(each.at(0), f(small * -1.0)), D::eye(4)));
+  EXPECT_TRUE(all_nan(each.at(2)) && all_nan(each.at(3)));
+  EXPECT_TRUE(array_equal(D(each.at(4)), D(each.at(0))));
 }
 
 /// The message of the E that f throws.

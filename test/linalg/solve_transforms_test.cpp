@@ -88,6 +88,21 @@ TEST(SolveTransforms, DerivativesOfFactors) {
   }
 }
 
+TEST(SolveTransforms, DerivativesOfPowersAndExponentials) {
+  for (const double scale : {0.05, 0.6}) {
+    check_derivatives([&](auto a) { return sum(sin(la::expm(a * scale)) * 0.1); }, 3, 3);
+    check_derivatives([&](auto a) { return sum(sin(la::matrix_power(a * scale, 3)) * 0.1); }, 3, 3);
+    check_derivatives([&](auto a) { return sum(la::matrix_power(a * scale, -2) * 0.1); }, 3, 3);
+  }
+  const auto f = [](auto a) { return sum(la::expm(a)); };
+  const D many = stack({matrix(3, 3) * 0.01, matrix(3, 3) * 0.5}, 0);
+  const D batched = jit(vmap(grad(f)))(many);
+  for (int64_t i = 0; i < 2; ++i) {
+    const D own = grad(f)(D(many.at(i)));
+    EXPECT_TRUE(close(batched.at(i) / own, D::ones({3, 3}), 1e-11));
+  }
+}
+
 /// The cofactors exist where the inverse does not.
 TEST(SolveTransforms, GradientsOfSingularDeterminants) {
   const auto gradient = jit(grad([](auto a) { return la::det(a); }));

@@ -176,6 +176,7 @@ std::vector<Handle> slogdet(const Operand& a, Location at);
 std::vector<Handle> qr(const Operand& a, Location at);
 std::vector<Handle> lstsq(const Operand& a, const Operand& b, Location at);
 Handle matrix_power(const Operand& a, int64_t n, Location at);
+Handle expm(const Operand& a, Location at);
 /// Without an order: that of the 2-norm of vectors, the Frobenius norm of matrices.
 Handle norm(const Operand& x, std::optional<ord> order, const Axes& axes, bool keepdims, Location at);
 Handle norm(const Operand& x, double p, const Axes& axes, bool keepdims, Location at);

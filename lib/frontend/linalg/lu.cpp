@@ -7,12 +7,6 @@
 namespace calque::detail::ops::linalg {
 namespace {
 
-/// The x with a x = b by factors of a that are constants of derivatives: those see the system alone.
-Handle solve_system(Handle a, Handle b, const Site& s) {
-  const std::vector<Handle> factors = emit_all<prim::Lu>(s, {emit<prim::StopGradient>(s, {a})});
-  return emit<prim::LuSolve>(s, {a, factors[0], factors[1], b}, {{"transpose", false}});
-}
-
 Handle element(Handle a, int64_t i, int64_t j, const Site& s) {
   const Shape of = shape(a);
   const int rank = of.rank();
@@ -30,6 +24,11 @@ Handle difference_of_products(Handle a, Handle b, Handle c, Handle d, const Site
 }
 
 }  // namespace
+
+Handle solve_system(Handle a, Handle b, const Site& s) {
+  const std::vector<Handle> factors = emit_all<prim::Lu>(s, {emit<prim::StopGradient>(s, {a})});
+  return emit<prim::LuSolve>(s, {a, factors[0], factors[1], b}, {{"transpose", false}});
+}
 
 std::vector<Handle> lu_factor(const Operand& a, Location at) {
   const Site s{"linalg::lu_factor", at};

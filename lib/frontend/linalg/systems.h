@@ -44,6 +44,8 @@ struct System {
 /// Throws ShapeError when the numbers of rows differ or the batch dimensions do not broadcast.
 System system_of(const Operand& a, const Operand& b, const Site& s, bool is_square = true);
 
+/// The x with a x = b for square matrices a, by factors that are constants of derivatives: those see the system alone.
+Handle solve_system(Handle a, Handle b, const Site& s);
 /// The inverse of square matrices.
 Handle inverse(Handle a, const Site& s);
 Handle triangular_solve(Handle a, Handle b, bool lower, bool transpose, bool unit_diagonal, const Site& s);

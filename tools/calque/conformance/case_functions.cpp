@@ -296,6 +296,7 @@ const std::map<std::string_view, Function>& functions() {
       {"linalg.det", &unary<ops::linalg::det>}, {"linalg.slogdet", &unary_many<ops::linalg::slogdet>},
       {"linalg.lu_factor", &unary_many<ops::linalg::lu_factor>}, {"linalg.lu_solve", &lu_solve},
       {"linalg.qr", &unary_many<ops::linalg::qr>}, {"linalg.matrix_power", &matrix_power},
+      {"linalg.expm", &unary<ops::linalg::expm>},
       {"linalg.cholesky", &unary<ops::linalg::cholesky>}, {"linalg.cho_solve", &binary<ops::linalg::cho_solve>},
       {"linalg.triangular_solve", &triangular_solve},
       {"linalg.norm", &norm}, {"linalg.multi_dot", &multi_dot},
