@@ -194,6 +194,31 @@ out_t<T, A, X> dirichlet(const BasicKey<A>& key, const X& alpha, const Counts& s
   return detail::apply<out_t<T, A, X>>("random::dirichlet", loc, erased, key.data, alpha);
 }
 
+/// Vectors from normal distributions: mean + l z, where l = linalg::cholesky(cov) and z is standard normal. mean is
+/// [..., n], cov [..., n, n], the result [shape..., n] of their promoted type; their batch dimensions broadcast to the
+/// shape, which is that of the batch if there is none. NaN where cov is not positive definite. Throws ShapeError when
+/// shapes do not fit, DTypeError for 16-bit floats and complex numbers.
+template <class A, OperandLike M, OperandLike C>
+auto multivariate_normal(const BasicKey<A>& key, const M& mean, const C& cov, std::optional<Shape> shape = {},
+                         Loc loc = Loc::current()) {
+  using X = out_t<inexact_t<promoted_elem_t<M, C>>, A, M, C>;
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::random::multivariate_normal(o[0], o[1], o[2], shape, loc);
+  };
+  return detail::apply<X>("random::multivariate_normal", loc, erased, key.data, mean, cov);
+}
+
+/// Orthogonal matrices n x n, [shape..., n, n], uniformly distributed (by Haar's measure): q of linalg::qr of standard
+/// normal numbers, with the signs of r's diagonal. T is float or double (DTypeError). Throws ShapeError for n < 0.
+template <class T, class A>
+out_t<T, A> orthogonal(const BasicKey<A>& key, int64_t n, const Counts& shape = {}, Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::random::orthogonal(o[0], n, dtype_of<T>, detail::shape_of("random::orthogonal", shape, loc),
+                                           loc);
+  };
+  return detail::apply<out_t<T, A>>("random::orthogonal", loc, erased, key.data);
+}
+
 /// True with probability p, which broadcasts to the shape: u < p of uniform u of p's type (f32 for a C++ number), so
 /// false where p is NaN. Throws DTypeError for complex p, ShapeError when p does not broadcast.
 template <ArrayLike A, OperandLike P>

@@ -155,6 +155,10 @@ Handle poisson(const Operand& key, const Operand& rate, DType dtype, const Shape
 Handle beta(const Operand& key, const Operand& a, const Operand& b, DType dtype, const Shape& shape, Location at);
 /// `shape`: that of the result without the classes.
 Handle dirichlet(const Operand& key, const Operand& alpha, DType dtype, const Shape& shape, Location at);
+/// Without a shape: that to which the batch dimensions broadcast.
+Handle multivariate_normal(const Operand& key, const Operand& mean, const Operand& cov,
+                           const std::optional<Shape>& shape, Location at);
+Handle orthogonal(const Operand& key, int64_t n, DType dtype, const Shape& shape, Location at);
 /// Without a shape: that of the logits without the axis.
 Handle categorical(const Operand& key, const Operand& logits, const std::optional<Shape>& shape, int axis, Location at);
 }  // namespace random

@@ -63,6 +63,12 @@ Handles categorical(const FunctionCall& c) {
   return {random::categorical(c.operand(0), c.operand(1), shape, c.params.has("axis") ? c.params.axis() : -1, c.at)};
 }
 
+Handles multivariate_normal(const FunctionCall& c) {
+  c.expect_operands(3);
+  const std::optional<Shape> shape = c.params.has("shape") ? std::optional(c.params.shape()) : std::nullopt;
+  return {random::multivariate_normal(c.operand(0), c.operand(1), c.operand(2), shape, c.at)};
+}
+
 }  // namespace
 
 const std::map<std::string_view, Handles (*)(const FunctionCall&)>& random_functions() {
@@ -75,6 +81,7 @@ const std::map<std::string_view, Handles (*)(const FunctionCall&)>& random_funct
       {"random.randint", &between<&random::randint>},
       {"random.bernoulli", &bernoulli},
       {"random.categorical", &categorical},
+      {"random.multivariate_normal", &multivariate_normal},
       {"random.bits", &sampler<&random::bits>},
       {"random.normal", &sampler<&random::normal>},
       {"random.exponential", &sampler<&random::exponential>},
