@@ -15,6 +15,14 @@ if(TEST tools.gpu_check_test)
   set_tests_properties(tools.gpu_check_test PROPERTIES COST 100)
 endif()
 
+# Code for newer processors stays apart in the linker.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  get_target_property(kind calque TYPE)
+  if(kind STREQUAL "STATIC_LIBRARY")
+    add_test(NAME tools.symbols COMMAND Python3::Interpreter "${calque_tools}/check_symbols" $<TARGET_FILE:calque>)
+  endif()
+endif()
+
 # test/compile_fail/**.cpp: each must fail to compile, its first error matching its `// EXPECT: regex` lines.
 get_target_property(eigen_includes Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
 list(TRANSFORM eigen_includes PREPEND -isystem)
