@@ -32,6 +32,7 @@ class KernelFormation {
       : a_(analysis),
         g_(a_.graph),
         values_(values),
+        costs_(costs),
         products_(products),
         remarks_(remarks),
         same_(g_.num_values(), -1),
@@ -86,9 +87,9 @@ class KernelFormation {
     return roots;
   }
 
-  /// Users of the roots read step `at`: a concatenation of many operands at other indices than its own.
+  /// Users of the roots read step `at`: a concatenation of many or expensive operands at other indices than its own.
   void record(const Equation& e, const std::vector<Value>& roots, int32_t at) {
-    const bool by_operands = e.id() == id_of<Concatenate> && has_many_operands(e);
+    const bool by_operands = e.id() == id_of<Concatenate> && (has_many_operands(e) || selects_expensively(costs_, e));
     for (Value v : roots) {
       same_[v.id()] = by_operands ? -1 : at;
       other_[v.id()] = by_operands ? at : -1;
@@ -259,6 +260,7 @@ class KernelFormation {
   const GraphAnalysis& a_;
   const Graph& g_;
   const MaterializedValues& values_;
+  const RecomputationCosts& costs_;
   const ProductKernels& products_;
   Remarks& remarks_;
   FusionGroups formed_;

@@ -62,11 +62,26 @@ class ExpensiveValues {
         values_.materialize(v);
       } else if (is_expensive(v, cost)) {
         remarks_.add(g_.definition(v)->primitive() + " of " + to_string(g_.type(v)) +
-                     " goes through memory: several loops use it, and it takes about " +
-                     (cost < 1e9 ? std::to_string(std::llround(cost)) : "10^9 or more") + " operations");
+                     " goes through memory: several loops use it, and it takes about " + operations_text(cost));
+        values_.materialize(v);
+      } else if (e.id() == id_of<Concatenate> && selects_expensively(costs_, e) && is_read_by_element(v)) {
+        remarks_.add("concatenate of " + to_string(g_.type(v)) +
+                     " goes through memory: to select one of its operands takes about " + operations_text(cost));
         values_.materialize(v);
       }
     }
+  }
+
+  static std::string operations_text(double cost) {
+    return (cost < 1e9 ? std::to_string(std::llround(cost)) : "10^9 or more") + " operations";
+  }
+
+  /// Whether something needs elements of v that does not write its operands to slices of memory.
+  bool is_read_by_element(Value v) const {
+    return std::ranges::any_of(a_.users(v), [&](const Equation* user) {
+      if (user->id() == id_of<Concatenate>) return false;
+      return !only_changes_size_1_dims(g_, *user) || is_read_by_element(user->result());
+    });
   }
 
   /// Operations to compute an element of the results from materialized values.
@@ -169,6 +184,15 @@ class ExpensiveValues {
 };
 
 }  // namespace
+
+bool selects_expensively(const RecomputationCosts& costs, const Equation& concatenation) {
+  double all = 0, most = 0;
+  for (const Value v : concatenation.operands()) {
+    all += costs.operations[v.id()];
+    most = std::max(most, costs.operations[v.id()]);
+  }
+  return all - most >= kExpensiveTwice;
+}
 
 RecomputationCosts materialize_expensive(const GraphAnalysis& analysis, MaterializedValues& values, Remarks& remarks) {
   return ExpensiveValues(analysis, values, remarks).run();

@@ -48,6 +48,10 @@ void fuse_reductions(const GraphAnalysis& analysis, MaterializedValues& values);
 /// cost than a pass through memory.
 RecomputationCosts materialize_expensive(const GraphAnalysis& analysis, MaterializedValues& values, Remarks& remarks);
 
+/// An element of a concatenation that is not written operand by operand is selected from elements of all operands.
+/// Whether those that are not selected cost more than a pass through memory.
+bool selects_expensively(const RecomputationCosts& costs, const Equation& concatenation);
+
 /// Materializes values that one element of a root would need at too many indices, or through too many index changes.
 void bound_rematerialization(const GraphAnalysis& analysis, MaterializedValues& values);
 
