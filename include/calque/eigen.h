@@ -240,4 +240,5 @@ using Vector = Eigen::Matrix<Tracer<T>, Size, 1>;
 
 }  // namespace calque
 
+#include "calque/detail/eigen_decompositions.h"
 #include "calque/detail/eigen_functions.h"

@@ -9,18 +9,12 @@ namespace {
 struct Remedy {
   std::string_view header, instead;
 };
-constexpr std::string_view kSystem =
-    "inverse() and determinant() of matrices of a fixed size up to 4 x 4, which do not branch, or a decomposition of "
-    "numbers in a function that cq::host_call calls";
 constexpr std::string_view kFactorization = "a decomposition of numbers in a function that cq::host_call calls";
 // A header is all that is known of the algorithm, so a remedy names each function of it that branches.
 constexpr std::array kRemedies{
     Remedy{"/src/Core/Dot.h", "cq::normalized(v) in place of v.normalized()"},
     Remedy{"/src/Core/StableNorm.h", "v.norm(), or cq::norm of the array"},
-    Remedy{"/src/Core/Visitor.h",
-           "cq::argmax or cq::argmin of the array in place of maxCoeff(&i) or minCoeff(&i); in place of inverse(), "
-           "determinant() or a decomposition that pivots, those of matrices of a fixed size up to 4 x 4, or the "
-           "decomposition of numbers in a function that cq::host_call calls"},
+    Remedy{"/src/Core/Visitor.h", "cq::argmax or cq::argmin of the array in place of maxCoeff(&i) or minCoeff(&i)"},
     Remedy{"/src/Core/Select.h", "cq::where(condition, a, b) in place of condition.select(a, b)"},
     Remedy{"/src/Core/BooleanRedux.h", "cq::all or cq::any of the array, cq::equal(a, b) in place of a == b"},
     Remedy{"/src/Core/functors/",
@@ -32,10 +26,12 @@ constexpr std::array kRemedies{
     Remedy{"/src/Geometry/AngleAxis.h", "atan2 and cq::where for the cases of an AngleAxis made of a quaternion"},
     Remedy{"/src/Geometry/EulerAngles.h", "atan2 and asin of the coefficients in place of eulerAngles()"},
     Remedy{"/src/Geometry/OrthoMethods.h", "cq::where for the cases of unitOrthogonal()"},
-    Remedy{"/src/Cholesky/", kSystem},
-    Remedy{"/src/LU/", kSystem},
-    Remedy{"/src/Householder/", kFactorization},
-    Remedy{"/src/QR/", kFactorization},
+    Remedy{"/src/Cholesky/", "cq::linalg::cholesky(a), and cq::linalg::cho_solve(l, b) with its factor"},
+    Remedy{"/src/LU/",
+           "cq::linalg::inv(a) and cq::linalg::det(a) in place of those with a check, cq::linalg::solve(a, b) or "
+           "cq::linalg::lu(a)"},
+    Remedy{"/src/Householder/", "cq::linalg::qr(a), or cq::linalg::lstsq(a, b)"},
+    Remedy{"/src/QR/", "cq::linalg::qr(a), or cq::linalg::lstsq(a, b)"},
     Remedy{"/src/SVD/", kFactorization},
     Remedy{"/src/Jacobi/", kFactorization},
     Remedy{"/src/Eigenvalues/", kFactorization},

@@ -51,6 +51,18 @@ inline void expect_close(const AnyArray& got, const AnyArray& want) {
   EXPECT_TRUE(allclose(got.as<double>(), want.as<double>(), 1e-12, 1e-12)) << got << "\n" << want;
 }
 
+/// Checks what a function of one tracer gives for `m`; a vector counts as a column.
+inline void expect_result(const TracedFunction& f, const Eigen::MatrixXd& m, const Eigen::MatrixXd& want) {
+  const Array<double> got = result_of(f, any_of(m)).as<double>();
+  expect_close(reshape(got, std::vector<int64_t>{int64_t{want.rows()}, int64_t{want.cols()}}).any(), any_of(want));
+}
+/// Checks what a function of a matrix of tracers of type M gives for `m`.
+template <class M, class F>
+void expect_of(const F& f, const Eigen::MatrixXd& m, const Eigen::MatrixXd& want) {
+  expect_result([&](TD x) { return TD(f(M(x))); }, m, want);
+}
+inline Eigen::MatrixXd one_number(double x) { return Eigen::MatrixXd::Constant(1, 1, x); }
+
 /// Checks that `f` gives the same on matrices of tracers and on matrices of numbers.
 template <int R, int C, class F>
 void expect_as_numbers(const F& f, const Eigen::MatrixXd& m) {

@@ -72,11 +72,26 @@ TEST(EigenAlgorithms, ThatBranchOnValuesNameTheFunctionToUse) {
   };
   EXPECT_NE(message([](const TMatrix<3>& m) { return TD(TVector<3>(m.col(0).normalized())); }).find("cq::normalized"),
             std::string::npos);
-  EXPECT_NE(message([](const TMatrix<3>& m) { return TD(TMatrix<3>(m.llt().matrixL())); }).find("cq::host_call"),
-            std::string::npos);
-  EXPECT_NE(
-      message([](const TMatrix<3>& m) { return TD(TMatrix<3>(m.partialPivLu().inverse())); }).find("cq::host_call"),
-      std::string::npos);
+  const auto checked = [](const TMatrix<3>& m) {
+    TMatrix<3> inverse;
+    bool invertible = false;
+    m.computeInverseWithCheck(inverse, invertible);
+    return TD(inverse);
+  };
+  EXPECT_NE(message(checked).find("cq::linalg::inv(a)"), std::string::npos);
+  const auto rotation = [](const TMatrix<3>& m) {
+    Eigen::JacobiRotation<TD> r;
+    r.makeGivens(m(0, 0), m(1, 0));
+    return r.c();
+  };
+  EXPECT_NE(message(rotation).find("cq::host_call"), std::string::npos);
+  const auto reflection = [](const TMatrix<3>& m) {
+    TVector<2> essential;
+    TD tau, beta;
+    m.col(0).makeHouseholder(essential, tau, beta);
+    return beta;
+  };
+  EXPECT_NE(message(reflection).find("cq::linalg::qr(a)"), std::string::npos);
   EXPECT_NE(message([](const TMatrix<3>& m) { return TD(m == m); }).find("cq::equal"), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Replacements for Eigen functions that branch on values, which tracers do not have. They also accept matrices of
 // numbers, so that a lambda can be called with either.
+#include "calque/detail/eigen_linalg.h"
 #include "calque/eigen.h"
 #include "calque/linalg.h"
 
@@ -86,30 +87,6 @@ Tracer<bool> equal(const A& a, const B& b, Loc loc = Loc::current()) {
 }
 
 namespace linalg {
-
-/// Matrices and vectors of tracers whose elements can be factored and solved.
-template <class E>
-concept TracedMatrix =
-    detail::EigenDense<E> && TracerLike<typename E::Scalar> && InexactElem<elem_t<typename E::Scalar>>;
-
-/// The functions of linalg.h for one matrix each, and one vector or matrix as right-hand side (Eigen: `a.llt()`,
-/// `a.triangularView<Mode>().solve(b)`). Throw ShapeError as those do.
-template <TracedMatrix A>
-typename A::PlainObject cholesky(const A& a, Loc loc = Loc::current()) {
-  return dense<typename A::PlainObject>::make(cholesky(dense<A>::pack(a, loc), loc), loc);
-}
-template <TracedMatrix A, TracedMatrix B>
-  requires std::same_as<typename A::Scalar, typename B::Scalar>
-typename B::PlainObject triangular_solve(const A& a, const B& b, TriangularOptions options = {},
-                                         Loc loc = Loc::current()) {
-  const auto x = triangular_solve(dense<A>::pack(a, loc), dense<B>::pack(b, loc), options, loc);
-  return dense<typename B::PlainObject>::make(x, loc);
-}
-template <TracedMatrix L, TracedMatrix B>
-  requires std::same_as<typename L::Scalar, typename B::Scalar>
-typename B::PlainObject cho_solve(const L& l, const B& b, Loc loc = Loc::current()) {
-  return dense<typename B::PlainObject>::make(cho_solve(dense<L>::pack(l, loc), dense<B>::pack(b, loc), loc), loc);
-}
 
 /// The norm of linalg.h of this order, of a vector if it is one at compile time, else of a matrix (Eigen:
 /// `a.cwiseAbs().colwise().sum().maxCoeff()` for `ord::one`). Throws as that does.

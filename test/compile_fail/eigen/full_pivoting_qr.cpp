@@ -1,0 +1,9 @@
+// EXPECT: fullPivHouseholderQr\(\) .* use cq::linalg::lstsq\(a, b\)
+#include <calque/calque.h>
+#include <calque/eigen.h>
+namespace cq = calque;
+void f(const Eigen::Matrix3d& a) {
+  (void)cq::jit([](const cq::Matrix<double, 3, 3>& m) -> cq::Matrix<double, 3, 3> {
+    return m.fullPivHouseholderQr().solve(m);
+  })(a);
+}

@@ -1,0 +1,8 @@
+// EXPECT: use auto \[p, l, u\] = cq::linalg::lu\(a\)
+#include <calque/calque.h>
+#include <calque/eigen.h>
+namespace cq = calque;
+void f(const Eigen::Matrix3d& a) {
+  (void)cq::jit(
+      [](const cq::Matrix<double, 3, 3>& m) -> cq::Matrix<double, 3, 3> { return m.partialPivLu().permutationP(); })(a);
+}

@@ -1,0 +1,108 @@
+// Eigen's LDLT, PartialPivLU, HouseholderQR and triangular views of matrices of tracers, against those of numbers.
+#include "eigen/numbers.h"
+#include "eigen/traced_matrices.h"
+
+namespace calque::test {
+namespace {
+
+using Eigen::Dynamic;
+using Any = TMatrix<Dynamic>;
+
+TEST(EigenSolvers, LdltSolvesWithOneTriangle) {
+  Eigen::MatrixXd a = sample(5, 5) + 3 * Eigen::MatrixXd::Identity(5, 5);
+  a(4, 4) = -5;  // not definite, and not symmetric
+  const Eigen::MatrixXd b = sample(5, 2);
+  expect_of<TMatrix<5>>([&](const TMatrix<5>& m) { return m.ldlt().solve(b); }, a,
+                        numbers::solution(numbers::mirrored(a, true), b));
+  const auto upper = [&](const Any& m) {
+    const Eigen::LDLT<Any, Eigen::Upper> ldlt(m);
+    Any x = b.cast<TD>();
+    ldlt.solveInPlace(x);
+    return x;
+  };
+  expect_of<Any>(upper, a, numbers::solution(numbers::mirrored(a, false), b));
+}
+
+template <class M>
+void expect_partial_lu(int n) {
+  SCOPED_TRACE(n);
+  const Eigen::MatrixXd a = sample(n, n), b = sample(n, 2);
+  expect_of<M>([&](const M& m) { return m.partialPivLu().solve(b); }, a, numbers::solution(a, b));
+  expect_of<M>([&](const M& m) { return m.lu().inverse(); }, a, numbers::inverse(a));
+  expect_of<M>([&](const M& m) { return m.lu().matrixLU(); }, a, numbers::packed_lu(a));
+  expect_of<M>([&](const M& m) { return m.lu().determinant(); }, a, one_number(numbers::determinant(a)));
+}
+
+TEST(EigenSolvers, PartialPivLu) {
+  expect_partial_lu<TMatrix<3>>(3);
+  for (const int n : {1, 5, 13}) expect_partial_lu<Any>(n);
+}
+
+template <class M>
+void expect_least_squares(int rows, int columns) {
+  const Eigen::MatrixXd a = sample(rows, columns), b = sample(rows, 2);
+  expect_of<M>([&](const M& m) { return m.householderQr().solve(b); }, a, numbers::least_squares(a, b));
+}
+
+TEST(EigenSolvers, HouseholderQrIsLeastSquares) {
+  expect_least_squares<TMatrix<4>>(4, 4);
+  expect_least_squares<TMatrix<5, 3>>(5, 3);
+  expect_least_squares<Any>(6, 2);
+  // With fewer equations than unknowns the last unknowns are 0.
+  expect_least_squares<TMatrix<2, 4>>(2, 4);
+  expect_least_squares<Any>(2, 4);
+}
+
+template <unsigned Mode, int N>
+void expect_triangle(int n) {
+  SCOPED_TRACE(n);
+  using M = TMatrix<N>;
+  const Eigen::MatrixXd a = sample(n, n), t = a.triangularView<Mode>(), b = sample(n, 1);
+  const Eigen::MatrixXd transposed = a.transpose().triangularView<Mode>();
+  const auto vector = [&](const M& m) {
+    const TVector<N> v = b.cast<TD>();
+    return TVector<N>(m.template triangularView<Mode>().solve(v));
+  };
+  expect_of<M>(vector, a, numbers::solution(t, b));
+  expect_of<M>([](const M& m) { return M(m.transpose().template triangularView<Mode>().solve(m)); }, a,
+               numbers::solution(transposed, a));
+  expect_of<M>([](const M& m) { return M(m.template triangularView<Mode>().template solve<Eigen::OnTheRight>(m)); }, a,
+               numbers::solution(t.transpose(), a.transpose()).transpose());
+}
+
+TEST(EigenSolvers, TriangularViews) {
+  expect_triangle<Eigen::Lower, 3>(3);
+  expect_triangle<Eigen::UnitUpper, 5>(5);
+  for (const int n : {1, 4, 13}) {
+    expect_triangle<Eigen::Upper, Dynamic>(n);
+    expect_triangle<Eigen::UnitLower, Dynamic>(n);
+  }
+}
+
+TEST(EigenSolvers, TriangularSolutionsAreOperands) {
+  const Eigen::MatrixXd a = sample(4, 4), l = a.triangularView<Eigen::Lower>(), u = a.triangularView<Eigen::Upper>();
+  const auto f = [](const Any& m) {
+    const auto lower = m.triangularView<Eigen::Lower>();
+    return Any(lower.solve(m) + m.triangularView<Eigen::Upper>().solve(m) - lower.solve<Eigen::OnTheRight>(m));
+  };
+  expect_of<Any>(
+      f, a,
+      numbers::solution(l, a) + numbers::solution(u, a) - numbers::solution(l.transpose(), a.transpose()).transpose());
+}
+
+TEST(EigenSolvers, TriangularViewsReadTheirTriangle) {
+  const auto f = [](const Any& m) {
+    Any l(3, 3);  // the elements above the diagonal have no value
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j <= i; ++j) l(i, j) = m(i, j);
+    }
+    Eigen::Matrix<TD, Dynamic, 1> x = m.col(1);
+    l.triangularView<Eigen::Lower>().solveInPlace(x);
+    return x;
+  };
+  const Eigen::MatrixXd a = sample(3, 3), t = a.triangularView<Eigen::Lower>();
+  expect_of<Any>(f, a, numbers::solution(t, a.col(1)));
+}
+
+}  // namespace
+}  // namespace calque::test
