@@ -113,7 +113,7 @@ std::string cpu_name() {
 
 void report() {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  std::cout << std::left << std::setw(20) << "task" << std::setw(12) << "size" << std::setw(26) << "variant"
+  std::cout << std::left << std::setw(22) << "task" << std::setw(12) << "size" << std::setw(26) << "variant"
             << std::right << std::setw(12) << "median" << std::setw(10) << "of floor" << std::setw(14) << "x best rival"
             << '\n';
   for (const Entry& entry : state().entries) {
@@ -123,7 +123,7 @@ void report() {
     std::optional<double> of_floor, of_rival;
     if (entry.task.floor.seconds > 0) of_floor = entry.task.floor.seconds / median;
     if (rival) of_rival = *rival / median;
-    std::cout << std::left << std::setw(20) << entry.task.name << std::setw(12) << entry.task.size << std::setw(26)
+    std::cout << std::left << std::setw(22) << entry.task.name << std::setw(12) << entry.task.size << std::setw(26)
               << entry.variant << std::right << std::setw(12) << show_seconds(median) << std::setw(10)
               << show_ratio(of_floor) << std::setw(14) << show_ratio(of_rival) << '\n';
     nlohmann::ordered_json row = {{"task", entry.task.name},

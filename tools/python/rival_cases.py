@@ -28,13 +28,15 @@ class Libraries:
         self.numba = load("numba") if "numba" in names else None
         self.torch = load("torch") if "torch" in names else None
         self.drjit = load("drjit") if "drjit" in names else None
+        self.scipy = load("scipy.linalg") if "scipy" in names else None
         if self.torch:
             self.torch.set_num_threads(1)
         if self.drjit:
             self.drjit.set_thread_count(0)
 
     def versions(self):
-        loaded = {"JAX": self.jax, "Numba": self.numba, "PyTorch": self.torch, "Dr.Jit": self.drjit}
+        loaded = {"NumPy": np, "JAX": self.jax, "Numba": self.numba, "PyTorch": self.torch, "Dr.Jit": self.drjit,
+                  "SciPy": self.scipy and load("scipy")}
         return {name: module.__version__ for name, module in loaded.items() if module}
 
 
@@ -435,9 +437,63 @@ def random_numbers(lib):
         yield task, "10^7", lambda result, mean=mean: abs(np.mean(result, dtype=np.float64) - mean) < 0.01, calls
 
 
+def close(got, expected, magnitude, dtype):
+    n = expected.shape[-2]
+    return bool(np.all(np.abs(got - expected) <= 16 * n * np.finfo(dtype).eps * (magnitude + 1)))
+
+
+def linalg(lib):
+    """Each result is right if it satisfies what defines it, within the rounding of a backward stable algorithm."""
+    def tasks(name, n, count, dtype):
+        shape = (count, n, n) if count else (n, n)
+        a = floats(shape, -1, 1, 1, dtype)
+        wide = a.astype(np.float64)
+
+        def solves(b):
+            return lambda x: close(wide @ x, b, np.abs(wide) @ np.abs(x), dtype)
+
+        def calls(function, arguments, scipy_function=None):
+            numpy_function = getattr(np.linalg, function)
+            made = {"numpy": lambda: numpy_function(*arguments)}
+            if lib.scipy and scipy_function:
+                made["scipy"] = lambda: scipy_function(*arguments)
+            if lib.jax:
+                made["jax"] = jax_call(lib, getattr(lib.jax.numpy.linalg, function), *arguments)
+            return made
+
+        prefix = "batched " if count else ""
+        if n == 6:
+            yield f"batched inverse {name}", str(n), solves(np.broadcast_to(np.eye(n), shape)), calls("inv", (a,))
+            return
+        for task, sides in (("solve", 1),) if count else (("solve", 1), ("solve n sides", n)):
+            b = floats((*shape[:-1], sides), -1, 1, 2, dtype)
+            solve = lib.scipy and (lambda a, b: lib.scipy.solve(a, b, check_finite=False, assume_a="gen"))
+            yield f"{prefix}{task} {name}", str(n), solves(b), calls("solve", (a, b), None if count else solve)
+        symmetric = np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2) + dtype(n) * np.eye(n, dtype=dtype)
+
+        def factors(l):
+            return close(l @ np.swapaxes(l, -1, -2), symmetric, np.abs(symmetric), dtype)
+        cholesky = lib.scipy and (lambda a: lib.scipy.cholesky(a, lower=True, check_finite=False))
+        yield f"{prefix}cholesky {name}", str(n), factors, calls("cholesky", (symmetric,), None if count else cholesky)
+        if not count:
+            def is_qr(result):
+                q, r = result
+                return close(q @ r, a, np.abs(q) @ np.abs(r), dtype) and close(q.T @ q, np.eye(n), 1, dtype)
+            qr = lib.scipy and (lambda a: lib.scipy.qr(a, mode="economic", check_finite=False))
+            yield f"qr {name}", str(n), is_qr, calls("qr", (a,), qr)
+
+    yield from tasks("f64", 6, 10**5, np.float64)
+    yield from tasks("f32", 8, 10**5, np.float32)
+    yield from tasks("f64", 8, 10**5, np.float64)
+    for n in (64, 512, 2048):
+        yield from tasks("f64", n, 0, np.float64)
+    yield from tasks("f32", 512, 0, np.float32)
+
+
 CASES = {"triad": triad, "sum": total, "matmul": matmul, "small_matmul": small_matmul, "dense": dense,
          "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop,
-         "dispatch": dispatch, "compile": first_calls, "random": random_numbers}
+         "dispatch": dispatch, "compile": first_calls, "random": random_numbers,
+         "linalg": linalg}
 
 
 def leaves(result):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times the benchmark tasks in JAX, PyTorch (torch.compile), Dr.Jit and Numba and writes a JSON file.
+"""Times the benchmark tasks in JAX, PyTorch (torch.compile), Dr.Jit, Numba, NumPy and SciPy and writes a JSON file.
 
-  tools/python/rivals.py --output FILE [--environment DIR] [--packages LIST] [CASE...]
+  tools/python/rivals.py --output FILE [--environment DIR] [--packages LIST] [--threads N] [CASE...]
 
-Creates a virtual environment in DIR if it is missing and installs the packages from PyPI (default: jax numba drjit; add
-torch, which is large). A library that is missing or fails on a task is skipped with a message. `calque bench --merge FILE`
-adds the figures to a run on the same machine. One thread, f32 and f64 as in bench/, medians; results are checked against
-NumPy before they are timed.
+Creates a virtual environment in DIR if it is missing and installs the packages from PyPI (default: jax numba drjit scipy;
+add torch, which is large). A library that is missing or fails on a task is skipped with a message. `calque bench --merge FILE`
+adds the figures to a run on the same machine. f32 and f64 as in bench/, medians; results are checked against NumPy before
+they are timed.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import pathlib
 import subprocess
 import sys
 
-KNOWN = {"jax": "jax", "numba": "numba", "drjit": "drjit", "torch": "torch"}
+KNOWN = {"jax": "jax", "numba": "numba", "drjit": "drjit", "torch": "torch", "scipy": "scipy"}
 
 
 def make_environment(folder, packages):
@@ -29,11 +29,12 @@ def make_environment(folder, packages):
     return python
 
 
-def single_threaded():
+def with_threads(count):
     environment = dict(os.environ)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        environment[name] = "1"
-    environment["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+        environment[name] = str(count)
+    if count == 1:
+        environment["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     environment["JAX_ENABLE_X64"] = "1"
     environment["JAX_PLATFORMS"] = "cpu"
     return environment
@@ -44,20 +45,23 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE", help="folders of bench/ (default: all that are implemented here)")
     parser.add_argument("--output", type=pathlib.Path, required=True, metavar="FILE")
     parser.add_argument("--environment", type=pathlib.Path, default=pathlib.Path("build/python"), metavar="DIR")
-    parser.add_argument("--packages", default="jax,numba,drjit", help=f"of {', '.join(KNOWN)}; comma-separated")
+    parser.add_argument("--packages", default="jax,numba,drjit,scipy", help=f"of {', '.join(KNOWN)}; comma-separated")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of each library (default: 1)")
     options = parser.parse_args()
+    if not 1 <= options.threads <= len(os.sched_getaffinity(0)):
+        parser.error(f"--threads is 1 to {len(os.sched_getaffinity(0))} on this machine")
     packages = options.packages.split(",")
     unknown = sorted(set(packages) - set(KNOWN))
     if unknown:
         parser.error(f"unknown package {', '.join(unknown)}; there are {', '.join(KNOWN)}")
     python = make_environment(options.environment, packages)
     script = pathlib.Path(__file__).resolve().parent / "rival_cases.py"
-    # taskset restricts libraries that start threads to one core.
+    # taskset restricts libraries that start threads to as many cores.
     command = [python, script, "--output", options.output, "--libraries", options.packages, *options.cases]
     if subprocess.run(["which", "taskset"], capture_output=True).returncode == 0:
-        core = max(os.sched_getaffinity(0))
-        command = ["taskset", "-c", str(core), *command]
-    return subprocess.run(command, env=single_threaded()).returncode
+        cores = sorted(os.sched_getaffinity(0))[-options.threads:]
+        command = ["taskset", "-c", ",".join(map(str, cores)), *command]
+    return subprocess.run(command, env=with_threads(options.threads)).returncode
 
 
 if __name__ == "__main__":
