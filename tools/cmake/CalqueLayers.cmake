@@ -37,8 +37,8 @@ function(calque_add_layer layer)
   endif()
   if(layer STREQUAL "runtime")
     # lib/runtime/routines/dense.h. GCC 12 vectorises straight-line code of Eigen wrongly (docs/mathematics.md), and warns
-    # of its own intrinsics.
-    set(vectorisation "$<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize;-Wno-maybe-uninitialized>")
+    # of its own intrinsics and of vectors as template arguments.
+    set(vectorisation "$<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize;-Wno-maybe-uninitialized;-Wno-ignored-attributes>")
     foreach(level IN ITEMS 2 3 4)
       set(source "${PROJECT_SOURCE_DIR}/lib/runtime/routines/dense_v${level}.cpp")
       set(march "-march=x86-64-v${level}")

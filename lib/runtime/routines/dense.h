@@ -30,13 +30,16 @@ struct DenseRoutines {
   /// Replaces p, rows x columns, by its packed factors with partial pivoting. Step k exchanges row k with row
   /// pivots[k]; there are min(rows, columns) steps.
   void (*lu_panel)(T* p, int64_t rows, int64_t columns, int64_t stride, int32_t* pivots);
-  /// Replaces p, rows x columns, by r and, in v, rows x min(rows, columns) and dense, the vectors of the reflections
-  /// whose product is I - v t vᵀ; t is upper triangular, of as many rows as there are reflections.
+  /// Replaces p, rows x columns and not wider than high, by r and, in v, of the same shape and dense, the vectors of
+  /// the reflections whose product is I - v t vᵀ; t is upper triangular, columns x columns.
   void (*qr_panel)(T* p, int64_t rows, int64_t columns, int64_t stride, T* v, T* t);
   /// c = (I - v t vᵀ) c, or (I - v tᵀ vᵀ) c if `transpose`, where v is rows x k and c is rows x columns. `space` has
   /// room for 2 k columns elements.
   void (*reflect)(const T* v, const T* t, int64_t rows, int64_t k, T* c, int64_t columns, int64_t stride,
                   bool transpose, T* space);
+
+  /// The transpose, columns x rows, of a row-major matrix.
+  void (*transpose)(const T* from, int64_t rows, int64_t columns, int64_t from_stride, T* to, int64_t to_stride);
 };
 
 /// Those for the processor on which programs run (CALQUE_CPU included).

@@ -2,6 +2,8 @@
 // What the drivers of routines share: batches of matrices, and tasks on several threads whose bounds are fixed.
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <new>
 
 #include "kernel/ir/program.h"
 #include "runtime/process/parallel.h"
@@ -24,6 +26,17 @@ void in_parallel(int64_t count, int64_t grain, const Work& work) {
 inline constexpr double kTaskOperations = 1 << 16;
 inline int64_t grain_of(double operations) {
   return std::max<int64_t>(1, static_cast<int64_t>(kTaskOperations / std::max(operations, 1.0)));
+}
+
+/// Room for numbers, not initialized, at the same alignment in every call: loops of vectors begin with the elements
+/// before the first aligned one, and so the order of sums depends on addresses. Throws std::bad_alloc.
+struct FreeSpace {
+  void operator()(void* space) const { ::operator delete(space, std::align_val_t{64}); }
+};
+template <class T>
+std::unique_ptr<T[], FreeSpace> space_of(int64_t count) {
+  return std::unique_ptr<T[], FreeSpace>(
+      static_cast<T*>(::operator new(static_cast<size_t>(count) * sizeof(T), std::align_val_t{64})));
 }
 
 struct Batch {

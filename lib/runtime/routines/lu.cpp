@@ -10,8 +10,12 @@
 namespace calque::runtime {
 namespace {
 
-// Columns of a panel, which one thread factors.
-constexpr int64_t kPanelColumns = 64;
+/// Columns of a panel, which one thread factors, and rows or columns of the strips that are updated by it. Wide ones
+/// leave fewer passes over what is left, narrow ones more work for other threads.
+struct LuBlocks {
+  int64_t panel, strip;
+};
+LuBlocks blocks_of(int64_t steps) { return steps < 1024 ? LuBlocks{32, 128} : LuBlocks{128, 256}; }
 
 /// Right-looking: a panel, the exchanges of rows that it asks for in the columns beside it, the rows right of its
 /// diagonal block, then what is left, in fixed strips.
@@ -20,13 +24,13 @@ void factor(T* a, int64_t rows, int64_t columns, int32_t* order) {
   const DenseRoutines<T>& dense = dense_routines<T>();
   std::iota(order, order + rows, 0);
   const int64_t steps = std::min(rows, columns);
-  std::vector<T> panel(static_cast<size_t>(rows * std::min(kPanelColumns, steps)));
-  std::vector<int32_t> pivots(static_cast<size_t>(std::min(kPanelColumns, steps)));
-  for (int64_t k = 0; k < steps; k += kPanelColumns) {
-    const int64_t width = std::min(kPanelColumns, steps - k), height = rows - k, right = k + width, below = k + width;
-    for (int64_t i = 0; i < height; ++i)
-      for (int64_t c = 0; c < width; ++c) panel[static_cast<size_t>(c * height + i)] = a[(k + i) * columns + k + c];
-    dense.lu_panel(panel.data(), height, width, height, pivots.data());
+  const auto [panel_columns, strip] = blocks_of(steps);
+  const auto panel = space_of<T>(rows * std::min(panel_columns, steps));
+  std::vector<int32_t> pivots(static_cast<size_t>(std::min(panel_columns, steps)));
+  for (int64_t k = 0; k < steps; k += panel_columns) {
+    const int64_t width = std::min(panel_columns, steps - k), height = rows - k, right = k + width, below = k + width;
+    dense.transpose(a + k * columns + k, height, width, columns, panel.get(), height);
+    dense.lu_panel(panel.get(), height, width, height, pivots.data());
     for (int64_t i = 0; i < width; ++i) std::swap(order[k + i], order[k + pivots[static_cast<size_t>(i)]]);
     const auto exchange = [&](int64_t first, int64_t last) {
       for (int64_t i = 0; i < width; ++i) {
@@ -37,20 +41,19 @@ void factor(T* a, int64_t rows, int64_t columns, int32_t* order) {
       }
     };
     exchange(0, k);
-    for (int64_t i = 0; i < height; ++i)
-      for (int64_t c = 0; c < width; ++c) a[(k + i) * columns + k + c] = panel[static_cast<size_t>(c * height + i)];
+    dense.transpose(panel.get(), width, height, height, a + k * columns + k, columns);
     const T* const diagonal = a + k * columns + k;
-    in_parallel((columns - right + kPanel - 1) / kPanel, 1, [&](int64_t first, int64_t last) {
+    in_parallel((columns - right + strip - 1) / strip, 1, [&](int64_t first, int64_t last) {
       for (int64_t s = first; s < last; ++s) {
-        const int64_t column = right + s * kPanel, count = std::min(kPanel, columns - column);
+        const int64_t column = right + s * strip, count = std::min(strip, columns - column);
         exchange(column, column + count);
         dense.solve(diagonal, width, columns, a + k * columns + column, count, columns, true, false, true);
       }
     });
     if (right >= columns) continue;
-    in_parallel((rows - below + kPanel - 1) / kPanel, 1, [&](int64_t first, int64_t last) {
+    in_parallel((rows - below + strip - 1) / strip, 1, [&](int64_t first, int64_t last) {
       for (int64_t s = first; s < last; ++s) {
-        const int64_t row = below + s * kPanel, count = std::min(kPanel, rows - row);
+        const int64_t row = below + s * strip, count = std::min(strip, rows - row);
         dense.subtract_plain_product(a + row * columns + right, columns, a + row * columns + k, columns,
                                      a + k * columns + right, columns, count, columns - right, width);
       }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "runtime/routines/dense.h"
 #include "runtime/routines/driver.h"
@@ -10,7 +9,7 @@ namespace calque::runtime {
 namespace {
 
 // Columns of a panel, whose reflections are applied at once.
-constexpr int64_t kPanelColumns = 32;
+constexpr int64_t kQrColumns = 32;
 
 /// A power of two by which the numbers are multiplied so that their squares are numbers and do not vanish; NaN and
 /// infinities have none.
@@ -28,40 +27,40 @@ T scale_of(const T* a, int64_t count) {
 template <class T>
 void factor(const T* a, int64_t rows, int64_t columns, T* q, T* r) {
   const DenseRoutines<T>& dense = dense_routines<T>();
-  const int64_t steps = std::min(rows, columns), panels = (steps + kPanelColumns - 1) / kPanelColumns;
+  const int64_t steps = std::min(rows, columns), panels = (steps + kQrColumns - 1) / kQrColumns;
   const T scale = scale_of(a, rows * columns);
-  std::vector<T> f(static_cast<size_t>(rows * columns)), v(static_cast<size_t>(rows * steps)),
-      t(static_cast<size_t>(panels * kPanelColumns * kPanelColumns)), u(static_cast<size_t>(rows * steps));
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t c = 0; c < columns; ++c) f[static_cast<size_t>(c * rows + i)] = a[i * columns + c] * scale;
-  const auto width_of = [&](int64_t panel) { return std::min(kPanelColumns, steps - panel * kPanelColumns); };
-  const auto v_of = [&](int64_t panel) { return v.data() + panel * kPanelColumns * rows; };
-  const auto t_of = [&](int64_t panel) { return t.data() + panel * kPanelColumns * kPanelColumns; };
+  const auto f = space_of<T>(rows * columns), v = space_of<T>(rows * steps), u = space_of<T>(rows * steps),
+             t = space_of<T>(panels * kQrColumns * kQrColumns);
+  dense.transpose(a, rows, columns, columns, f.get(), rows);
+  if (scale != T(1)) std::for_each_n(f.get(), rows * columns, [scale](T& x) { x *= scale; });
+  const auto width_of = [&](int64_t panel) { return std::min(kQrColumns, steps - panel * kQrColumns); };
+  const auto v_of = [&](int64_t panel) { return v.get() + panel * kQrColumns * rows; };
+  const auto t_of = [&](int64_t panel) { return t.get() + panel * kQrColumns * kQrColumns; };
   /// Applies a panel's reflections to columns of c from `first` on.
   const auto reflect = [&](int64_t panel, T* c, int64_t first, int64_t end, bool transpose) {
-    const int64_t k = panel * kPanelColumns, width = width_of(panel);
+    const int64_t k = panel * kQrColumns, width = width_of(panel);
     in_parallel((end - first + kPanel - 1) / kPanel, 1, [&](int64_t begin, int64_t last) {
-      std::vector<T> space(static_cast<size_t>(2 * width * kPanel));
+      const auto space = space_of<T>(2 * width * kPanel);
       for (int64_t s = begin; s < last; ++s) {
         const int64_t column = first + s * kPanel;
         dense.reflect(v_of(panel), t_of(panel), rows - k, width, c + column * rows + k, std::min(kPanel, end - column),
-                      rows, transpose, space.data());
+                      rows, transpose, space.get());
       }
     });
   };
   for (int64_t p = 0; p < panels; ++p) {
-    const int64_t k = p * kPanelColumns, width = width_of(p);
-    dense.qr_panel(f.data() + k * rows + k, rows - k, width, rows, v_of(p), t_of(p));
-    reflect(p, f.data(), k + width, columns, true);
+    const int64_t k = p * kQrColumns, width = width_of(p);
+    dense.qr_panel(f.get() + k * rows + k, rows - k, width, rows, v_of(p), t_of(p));
+    reflect(p, f.get(), k + width, columns, true);
   }
+  std::fill_n(u.get(), rows * steps, T(0));
   for (int64_t i = 0; i < steps; ++i) u[static_cast<size_t>(i * rows + i)] = T(1);
   // Columns before a panel's are those of the identity when its reflections are applied.
-  for (int64_t p = panels; p-- > 0;) reflect(p, u.data(), p * kPanelColumns, steps, false);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t c = 0; c < steps; ++c) q[i * steps + c] = u[static_cast<size_t>(c * rows + i)];
-  for (int64_t i = 0; i < steps; ++i)
-    for (int64_t c = 0; c < columns; ++c)
-      r[i * columns + c] = c < i ? T(0) : f[static_cast<size_t>(c * rows + i)] / scale;
+  for (int64_t p = panels; p-- > 0;) reflect(p, u.get(), p * kQrColumns, steps, false);
+  dense.transpose(u.get(), steps, rows, rows, q, steps);
+  // Panels leave zeros below the diagonal.
+  dense.transpose(f.get(), columns, steps, rows, r, columns);
+  if (scale != T(1)) std::for_each_n(r, steps * columns, [scale](T& x) { x /= scale; });
 }
 
 }  // namespace

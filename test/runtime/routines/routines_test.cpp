@@ -78,7 +78,22 @@ Graph solve_graph(int64_t batch, int64_t n, int64_t m, bool lower, bool transpos
                ", unit_diagonal=" + word(unit) + "] %0 %1\n  return %2\n}\n");
 }
 
-AnyArray run(const Graph& graph, const std::vector<AnyArray>& inputs, Device device = cpu()) {
+template <class T>
+Graph lu_graph(int64_t batch, int64_t m, int64_t n) {
+  return parse("calque 1\ngraph f(%0: " + shape_text<T>(batch, m, n) + ") {\n  %1, %2 = lu %0\n  return %1, %2\n}\n");
+}
+
+template <class T>
+Graph qr_graph(int64_t batch, int64_t m, int64_t n) {
+  return parse("calque 1\ngraph f(%0: " + shape_text<T>(batch, m, n) + ") {\n  %1, %2 = qr %0\n  return %1, %2\n}\n");
+}
+
+template <class T>
+AnyArray matrices(int64_t batch, int64_t m, int64_t n, uint64_t seed) {
+  return Array<T>::from(numbers<T>(static_cast<size_t>(batch * m * n), seed), {batch, m, n}).any();
+}
+
+std::vector<AnyArray> run_all(const Graph& graph, const std::vector<AnyArray>& inputs, Device device = cpu()) {
   std::vector<const AnyArray*> pointers;
   std::vector<runtime::Strides> strides;
   for (const AnyArray& input : inputs) {
@@ -88,8 +103,12 @@ AnyArray run(const Graph& graph, const std::vector<AnyArray>& inputs, Device dev
   runtime::CompileOptions options;
   options.device = device;
   const auto executable = runtime::find_executable(graph, strides, options);
-  if (device == cpu()) return runtime::execute(*executable, pointers)[0];
-  return runtime::execute_on_device(*executable, pointers, device)[0];
+  if (device == cpu()) return runtime::execute(*executable, pointers);
+  return runtime::execute_on_device(*executable, pointers, device);
+}
+
+AnyArray run(const Graph& graph, const std::vector<AnyArray>& inputs, Device device = cpu()) {
+  return run_all(graph, inputs, device)[0];
 }
 
 template <class T>
@@ -144,6 +163,68 @@ TEST(Routines, BatchesAndDevices) {
     // The host computes the routine for the simulator, too.
     EXPECT_TRUE(identical(run(graph, {a}, gpu_sim()), got));
   }
+}
+
+TEST(Routines, LuAndQrOfEveryShapeEqualTheReference) {
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{0, 3},
+                             {1, 1},
+                             {13, 13},
+                             {16, 40},
+                             {40, 17},
+                             {65, 64},
+                             {100, 33},
+                             {31, 300},
+                             {129, 129},
+                             {257, 130},
+                             {300, 300}}) {
+    SCOPED_TRACE(testing::Message() << m << " x " << n);
+    const std::vector<AnyArray> a = {matrices<double>(2, m, n, 11)}, b = {matrices<float>(2, m, n, 12)};
+    for (const Graph& graph : {lu_graph<double>(2, m, n), qr_graph<double>(2, m, n)}) {
+      const auto got = run_all(graph, a), want = reference::evaluate(graph, a);
+      expect_close<double>(got[0], want[0], 1e-10);
+      if (got[1].type().dtype == DType::f64)
+        expect_close<double>(got[1], want[1], 1e-10);
+      else
+        EXPECT_TRUE(identical(got[1], want[1]));
+    }
+    const Graph qr = qr_graph<float>(2, m, n);
+    const auto got = run_all(qr, b), want = reference::evaluate(qr, b);
+    for (size_t i = 0; i < 2; ++i) expect_close<float>(got[i], want[i], 2e-3);
+  }
+}
+
+TEST(Routines, BatchesOfLuAndQrAndDevices) {
+  for (const int64_t batch : {0, 1, 5, 300}) {
+    SCOPED_TRACE(batch);
+    const std::vector<AnyArray> a = {matrices<float>(batch, 19, 17, 13)};
+    for (const Graph& graph : {lu_graph<float>(batch, 19, 17), qr_graph<float>(batch, 19, 17)}) {
+      const auto want = reference::evaluate(graph, a), got = run_all(graph, a), there = run_all(graph, a, gpu_sim());
+      expect_close<float>(got[0], want[0], 1e-3);
+      for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(identical(there[i], got[i])) << i;
+    }
+  }
+}
+
+/// Panels and strips of both widths, tall and wide.
+TEST(Routines, ThreadsChangeNoBitOfLuAndQr) {
+  const int saved = runtime::environment().num_threads;
+  const std::vector<std::pair<Graph, AnyArray>> cases = {
+      {lu_graph<float>(1, 700, 500), matrices<float>(1, 700, 500, 14)},
+      {lu_graph<double>(1, 1100, 1300), matrices<double>(1, 1100, 1300, 15)},
+      {lu_graph<double>(200, 20, 20), matrices<double>(200, 20, 20, 16)},
+      {qr_graph<float>(1, 500, 600), matrices<float>(1, 500, 600, 17)},
+      {qr_graph<double>(1, 450, 300), matrices<double>(1, 450, 300, 18)},
+      {qr_graph<double>(200, 20, 20), matrices<double>(200, 20, 20, 19)}};
+  std::vector<std::vector<AnyArray>> first;
+  for (const int threads : {1, 2, 7}) {
+    runtime::mutable_environment().num_threads = threads;
+    for (size_t c = 0; c < cases.size(); ++c) {
+      const auto got = run_all(cases[c].first, {cases[c].second});
+      if (first.size() == c) first.push_back(got);
+      for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(identical(got[i], first[c][i])) << threads << " " << c;
+    }
+  }
+  runtime::mutable_environment().num_threads = saved;
 }
 
 TEST(Routines, MatricesWithoutAFactorAreNaN) {
