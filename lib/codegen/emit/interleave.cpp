@@ -139,16 +139,44 @@ void InterleavedStores::store_rows(llvm::ArrayRef<PendingStore> columns, unsigne
   }
   llvm::SmallVector<llvm::Constant*, 16> exists;
   for (unsigned c = 0; c < width; ++c) exists.push_back(b.getInt1(c < columns.size()));
+  Values pieces;
   for (unsigned l = 0; l < lanes; ++l) {
     llvm::SmallVector<int, 16> lanes_of_row;
     for (unsigned c = 0; c < width; ++c) lanes_of_row.push_back(static_cast<int>(l * width % lanes + c));
-    Value* row = b.CreateShuffleVector(rows[l * width / lanes], lanes_of_row);
-    Value* to = at(static_cast<int64_t>(l) * first.index.stride);
+    pieces.push_back(b.CreateShuffleVector(rows[l * width / lanes], lanes_of_row));
+  }
+  const auto row_at = [&](unsigned l) { return at(static_cast<int64_t>(l) * first.index.stride); };
+  const uint64_t bytes = size_of(k_.kernel().buffers[static_cast<size_t>(first.buffer)].dtype);
+  constexpr uint64_t kLine = NonTemporalStores::kLine;
+  if (columns.size() == width && width * bytes == kLine &&
+      static_cast<uint64_t>(first.index.stride) * bytes % kLine == 0 && k_.non_temporal().takes_lines(first.buffer)) {
+    // All rows are aligned if the first one is.
+    store_lines(pieces, row_at, k_.buffers().alignment(first.buffer));
+    return;
+  }
+  for (unsigned l = 0; l < lanes; ++l) {
+    Value *row = pieces[l], *to = row_at(l);
     if (columns.size() == width)
       b.CreateAlignedStore(row, to, k_.buffers().alignment(first.buffer));
     else
       b.CreateMaskedStore(row, to, k_.buffers().alignment(first.buffer), llvm::ConstantVector::get(exists));
   }
+}
+
+void InterleavedStores::store_lines(llvm::ArrayRef<Value*> lines, const std::function<Value*(unsigned)>& address,
+                                    llvm::Align alignment) {
+  llvm::IRBuilder<>& b = k_.builder();
+  llvm::BasicBlock *aligned = k_.block("lines"), *plain = k_.block("rows"), *after = k_.block("stored");
+  Value* const start = b.CreatePtrToInt(address(0), b.getInt64Ty());
+  b.CreateCondBr(b.CreateICmpEQ(b.CreateAnd(start, b.getInt64(NonTemporalStores::kLine - 1)), b.getInt64(0)), aligned,
+                 plain);
+  b.SetInsertPoint(aligned);
+  for (unsigned l = 0; l < lines.size(); ++l) k_.non_temporal().store_line(lines[l], address(l));
+  b.CreateBr(after);
+  b.SetInsertPoint(plain);
+  for (unsigned l = 0; l < lines.size(); ++l) b.CreateAlignedStore(lines[l], address(l), alignment);
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
 }
 
 }  // namespace calque::codegen

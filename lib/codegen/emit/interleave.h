@@ -1,5 +1,6 @@
 #pragma once
 // Stores whose lanes are a few elements apart, which are deferred so that several of them fill rows of memory together.
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -46,6 +47,9 @@ class InterleavedStores {
   void store_row(const std::map<int64_t, PendingStore>& row);
   void store_run(llvm::ArrayRef<PendingStore> run);
   void store_rows(llvm::ArrayRef<PendingStore> columns, unsigned width);
+  /// Stores lines to rows of a large buffer, past the caches if the first row, and so each, is aligned.
+  void store_lines(llvm::ArrayRef<llvm::Value*> lines, const std::function<llvm::Value*(unsigned)>& address,
+                   llvm::Align alignment);
 
   KernelEmitter& k_;
   std::vector<PendingStore> pending_;

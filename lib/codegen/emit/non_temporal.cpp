@@ -2,15 +2,11 @@
 #include <algorithm>
 
 #include "codegen/emit/emitter.h"
+#include "kernel/schedule_cpu/vector_loops.h"
 
 namespace calque::codegen {
 
 using llvm::Value;
-
-namespace {
-// Bytes of a cache line, and of the widest store.
-constexpr uint64_t kLine = 64;
-}  // namespace
 
 class NonTemporalStores::ModeScope {
  public:
@@ -86,11 +82,28 @@ bool NonTemporalStores::store(const kernel::Instruction& i, Value* value, Value*
     addresses_.emplace_back(address, size_of(k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype));
     return true;
   }
-  llvm::StoreInst* store = b.CreateAlignedStore(value, address, llvm::Align(std::min(bytes, kLine)));
+  bypass(b.CreateAlignedStore(value, address, llvm::Align(std::min(bytes, kLine))));
+  return true;
+}
+
+bool NonTemporalStores::takes_lines(int32_t buffer) {
+  if (!k_.target().x86 || k_.analysis().loaded(buffer)) return false;
+  if (written_.empty()) written_ = kernel::elements_written(k_.kernel());
+  const kernel::Buffer& b = k_.kernel().buffers[static_cast<size_t>(buffer)];
+  const double written = written_[static_cast<size_t>(buffer)];
+  return written <= static_cast<double>(b.extent) &&
+         written * static_cast<double>(size_of(b.dtype)) >= kernel::kNonTemporalBytes;
+}
+
+void NonTemporalStores::store_line(Value* value, Value* address) {
+  bypass(k_.builder().CreateAlignedStore(value, address, llvm::Align(kLine)));
+}
+
+void NonTemporalStores::bypass(llvm::StoreInst* store) {
+  llvm::IRBuilder<>& b = k_.builder();
   llvm::Metadata* const once = llvm::ConstantAsMetadata::get(b.getInt32(1));
   store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b.getContext(), once));
   needs_fence_ = true;
-  return true;
 }
 
 void NonTemporalStores::emit_fence() {

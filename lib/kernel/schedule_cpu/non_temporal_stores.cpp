@@ -9,8 +9,6 @@ namespace calque::kernel {
 
 namespace {
 
-// Smaller buffers may be used again soon, and are better left in the last-level cache.
-constexpr double kNonTemporalBytes = 16 << 20;
 // With more instructions a vector takes longer to compute than to write to memory.
 constexpr int64_t kMostForNonTemporal = 64;
 
@@ -25,10 +23,19 @@ void count_stores(const Region& region, double times, bool rewrites, std::vector
   }
 }
 
+}  // namespace
+
+std::vector<double> elements_written(const Kernel& kernel) {
+  std::vector<double> written(kernel.buffers.size(), 0);
+  count_stores(kernel.body, 1, false, written);
+  return written;
+}
+
+namespace {
+
 // By buffer: it is large, and the kernel writes it once, in parallel loops, and does not read it.
 std::vector<bool> large_results(const CpuKernel& k) {
-  std::vector<double> written(k.kernel.buffers.size(), 0);
-  count_stores(k.kernel.body, 1, false, written);
+  const std::vector<double> written = elements_written(k.kernel);
   std::vector<bool> large(k.kernel.buffers.size());
   for (size_t i = 0; i < large.size(); ++i) {
     const Buffer& buffer = k.kernel.buffers[i];

@@ -4,6 +4,10 @@
 
 namespace calque::kernel {
 
+/// Results of so many bytes are stored past the caches. Smaller ones may be used again soon, and are better left in the
+/// last-level cache.
+inline constexpr double kNonTemporalBytes = 16 << 20;
+
 /// Properties of a processor and of the code that is wanted for it. The default is x86-64-v4.
 struct TargetLimits {
   int32_t vector_bits = 512;

@@ -21,6 +21,8 @@ struct CpuKernel {
 void choose_lanes(const CpuKernel& k);
 /// Marks the stores to large buffers that the kernel writes once, in parallel loops, and does not read. Needs lanes.
 void mark_non_temporal_stores(const CpuKernel& k);
+/// By buffer: how many elements the kernel's stores write; infinite if it may write one of them more than once.
+std::vector<double> elements_written(const Kernel& kernel);
 /// Sets `unroll`, `overlapping_tail` and `column_tile` of loops. Needs lanes and non-temporal stores.
 void choose_unrolling(const CpuKernel& k);
 

@@ -61,6 +61,47 @@ TEST(NonTemporalStores, BeginsAndEndsAnywhere) {
     }
 }
 
+/// Each iteration writes a row of 64 floats, of which it computes the columns, in `rounds` rounds.
+Program transposed_rows(int64_t rows, int64_t rounds = 1) {
+  KernelBuilder k("columns");
+  const int32_t in = k.input(DType::f32, rows), out = k.output(DType::f32, rows * 64);
+  const auto round = [&] {
+    k.parallel(rows, true, [&](Id i) {
+      const Id x = k.load(in, i), first = k.mul(i, k.index(64));
+      for (int64_t c = 0; c < 64; ++c)
+        k.store(out, k.add(first, k.index(c)), k.add(x, k.constant(static_cast<float>(c))));
+    });
+  };
+  if (rounds == 1)
+    round();
+  else
+    k.parallel(rounds, false, [&](Id) { round(); });
+  return k.program();
+}
+
+// Columns that are transposed into whole lines, at any alignment of the first row and with any number of rows left
+// over.
+TEST(NonTemporalStores, LinesOfRows) {
+  constexpr int64_t kRows = kLarge / 64;
+  EXPECT_THAT(test::stages::assembly(transposed_rows(kRows), cpu("x86-64-v4")), ContainsRegex("vmovntps[^\n]*%zmm"));
+  EXPECT_THAT(test::stages::assembly(transposed_rows(kRows), cpu("x86-64-v4")), HasSubstr("sfence"));
+  EXPECT_THAT(test::stages::assembly(transposed_rows(kRows - 1), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
+  EXPECT_THAT(test::stages::assembly(transposed_rows(kRows, 2), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
+  for (const std::string& level : tested_levels())
+    for (const int64_t rows : {kRows, kRows + 1, kRows + 17})
+      for (const size_t shift : {0, 1, 8, 16}) {
+        std::vector<float> x(static_cast<size_t>(rows));
+        for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 8191);
+        std::vector<float> out(x.size() * 64 + 48 + 64, -1.0f);
+        float* const line = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(out.data()) + 63) / 64 * 64);
+        run(transposed_rows(rows), {x.data(), line + shift}, cpu(level));
+        for (size_t i = 0; i < x.size(); ++i)
+          for (size_t c = 0; c < 64; ++c)
+            ASSERT_EQ(line[shift + i * 64 + c], x[i] + static_cast<float>(c)) << level << " " << rows << " " << shift;
+        ASSERT_EQ(line[shift + x.size() * 64], -1);
+      }
+}
+
 // Rows that begin at various offsets in a cache line, with a gap after each, and rows without gaps.
 TEST(NonTemporalStores, RowsOfSeveralResults) {
   for (const std::string& level : tested_levels())
