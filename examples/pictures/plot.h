@@ -43,6 +43,8 @@ class Plot {
     include({*low, *high}, {0, *std::max_element(density.begin(), density.end())});
     drawn_.push_back({Kind::bars, color, 0, 0.5, x, density, {}});
   }
+  /// Gives both axes one scale, for maps: circles look like circles.
+  void equal_scales() { equal_scales_ = true; }
   /// A line of the legend.
   void label(const std::string& text, const std::string& color) { legend_.emplace_back(text, color); }
 
@@ -50,6 +52,12 @@ class Plot {
   void write(const std::string& path) {
     widen(x_low_, x_high_, 0);
     widen(y_low_, y_high_, 0.05);
+    if (equal_scales_) {
+      const double x = (x_high_ - x_low_) / (kWidth - kLeft - kRight),
+                   y = (y_high_ - y_low_) / (kHeight - kTop - kBottom);
+      if (x < y) widen(x_low_, x_high_, 0.5 * (y / x - 1));
+      if (y < x) widen(y_low_, y_high_, 0.5 * (x / y - 1));
+    }
     std::ofstream out(path);
     out << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 " << kWidth << ' ' << kHeight
         << "' font-family='sans-serif' font-size='12' fill='" << kGray << "'>\n";
@@ -111,7 +119,7 @@ class Plot {
     const double rough = (high - low) / 6, power = std::pow(10, std::floor(std::log10(rough)));
     const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
     Numbers at;
-    for (double i = std::ceil(low / step); i * step <= high; ++i) at.push_back(i * step);
+    for (double i = std::ceil(low / step) + 0.0; i * step <= high; ++i) at.push_back(i * step);
     return at;
   }
   void axes(std::ostream& out) const {
@@ -167,6 +175,7 @@ class Plot {
   std::string title_, x_label_, y_label_;
   std::vector<Drawn> drawn_;
   std::vector<std::pair<std::string, std::string>> legend_;
+  bool equal_scales_ = false;
   double x_low_ = std::numeric_limits<double>::infinity(), x_high_ = -x_low_, y_low_ = x_low_, y_high_ = -x_low_;
 };
 
