@@ -43,6 +43,8 @@ class Plot {
     include({*low, *high}, {0, *std::max_element(density.begin(), density.end())});
     drawn_.push_back({Kind::bars, color, 0, 0.5, x, density, {}});
   }
+  /// Extends the y axis to this number.
+  void reach(double y) { y_low_ = std::min(y_low_, y), y_high_ = std::max(y_high_, y); }
   /// Gives both axes one scale, for maps: circles look like circles.
   void equal_scales() { equal_scales_ = true; }
   /// A line of the legend.
