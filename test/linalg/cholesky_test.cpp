@@ -38,9 +38,10 @@ TEST(Cholesky, OfTheReferenceLeavesRoundingErrors) {
 }
 
 TEST(Cholesky, CompiledLeavesRoundingErrors) {
-  for (int64_t n = 0; n <= kMost; ++n) {
-    check_residuals<float>(Way::compiled, n);
-    check_residuals<double>(Way::compiled, n);
+  for (int64_t n = 0; n <= 71; ++n) {
+    const int64_t rows = n <= 70 ? n : 200;
+    check_residuals<float>(Way::compiled, rows);
+    check_residuals<double>(Way::compiled, rows);
   }
 }
 

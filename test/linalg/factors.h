@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compile/executable.h"
 #include "linalg/systems.h"
-#include "runtime/call/device_dispatch.h"
 
 namespace calque::test {
 
@@ -69,21 +67,6 @@ Batch<T> general_matrices(int64_t rows, int64_t columns) {
   for (const General kind : kGeneral)
     for (const double scale : {1.0, kBig, 1 / kBig}) add_general(a, kind, scale, rng);
   return a;
-}
-
-/// The outputs of the compiled graph, in which large matrices are routines of the runtime.
-inline std::vector<AnyArray> run_program(const Graph& g, const std::vector<AnyArray>& inputs, Device device = cpu()) {
-  std::vector<const AnyArray*> pointers;
-  std::vector<runtime::Strides> strides;
-  for (const AnyArray& input : inputs) {
-    pointers.push_back(&input);
-    strides.push_back(row_major_strides(input.shape()));
-  }
-  runtime::CompileOptions options;
-  options.device = device;
-  const auto executable = runtime::find_executable(g, strides, options);
-  if (device == cpu()) return runtime::execute(*executable, pointers);
-  return runtime::execute_on_device(*executable, pointers, device);
 }
 
 /// The results of a graph of one equation on one batch of matrices.

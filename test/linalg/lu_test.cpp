@@ -46,8 +46,9 @@ void check_residuals(Way way, int64_t rows, int64_t columns) {
 }
 
 TEST(Lu, LeavesRoundingErrors) {
-  for (int64_t n = 0; n <= 24; ++n) {
+  for (int64_t n = 0; n <= 70; ++n) {
     for (const Way way : {Way::reference, Way::compiled}) {
+      if (way == Way::reference && n > 24) continue;
       check_residuals<float>(way, n, n);
       check_residuals<double>(way, n, n);
     }
@@ -55,7 +56,7 @@ TEST(Lu, LeavesRoundingErrors) {
 }
 
 TEST(Lu, OfLargeMatricesLeavesRoundingErrors) {
-  for (const int64_t n : {31, 40, 57, 63, 64, 65, 70, 129, 200}) {
+  for (const int64_t n : {129, 200}) {
     check_residuals<float>(Way::compiled, n, n);
     check_residuals<double>(Way::compiled, n, n);
   }

@@ -48,8 +48,9 @@ void check_residuals(Way way, int64_t rows, int64_t columns) {
 }
 
 TEST(Qr, LeavesRoundingErrors) {
-  for (int64_t n = 0; n <= 20; ++n) {
+  for (int64_t n = 0; n <= 70; ++n) {
     for (const Way way : {Way::reference, Way::compiled}) {
+      if (way == Way::reference && n > 20) continue;
       check_residuals<float>(way, n, n);
       check_residuals<double>(way, n, n);
     }
@@ -57,7 +58,7 @@ TEST(Qr, LeavesRoundingErrors) {
 }
 
 TEST(Qr, OfLargeMatricesLeavesRoundingErrors) {
-  for (const int64_t n : {31, 32, 33, 64, 65, 70, 200}) {
+  for (const int64_t n : {129, 200}) {
     check_residuals<float>(Way::compiled, n, n);
     check_residuals<double>(Way::compiled, n, n);
   }

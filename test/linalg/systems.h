@@ -7,7 +7,9 @@
 
 #include "calque/ir/graph.h"
 
+#include "compile/executable.h"
 #include "primitives/list.h"
+#include "runtime/call/device_dispatch.h"
 #include "support/arrays.h"
 #include "support/native.h"
 #include "support/random/random.h"
@@ -91,11 +93,26 @@ bool is_refused(const Matrices<T>& l, int64_t m) {
   return true;
 }
 
+/// The outputs of the compiled graph, in which large matrices are routines of the runtime.
+inline std::vector<AnyArray> run_program(const Graph& g, const std::vector<AnyArray>& inputs, Device device = cpu()) {
+  std::vector<const AnyArray*> pointers;
+  std::vector<runtime::Strides> strides;
+  for (const AnyArray& input : inputs) {
+    pointers.push_back(&input);
+    strides.push_back(row_major_strides(input.shape()));
+  }
+  runtime::CompileOptions options;
+  options.device = device;
+  const auto executable = runtime::find_executable(g, strides, options);
+  if (device == cpu()) return runtime::execute(*executable, pointers);
+  return runtime::execute_on_device(*executable, pointers, device);
+}
+
 /// How a graph runs.
 enum class Way : uint8_t { reference, compiled };
 
 inline AnyArray run(Way way, const Graph& graph, const std::vector<AnyArray>& inputs) {
-  return way == Way::compiled ? run_native(graph, inputs)[0] : reference::evaluate(graph, inputs)[0];
+  return way == Way::compiled ? run_program(graph, inputs)[0] : reference::evaluate(graph, inputs)[0];
 }
 
 /// A graph of one equation.
