@@ -136,13 +136,7 @@ std::shared_ptr<const Executable> KernelDeviceCompiler::compile(const Graph& gra
                                                                 const std::string& stored_key,
                                                                 CompileReport& report) const {
   KernelDevice& api = kernel_device(options.device);
-  const auto reason = needs_reference(graph);
-  if (options.reference || reason || !codegen::can_compile()) {
-    if (reason && !options.reference) {
-      library_log().info("{}: runs on the host in place of {}: {}", graph.name(), to_string(options.device), *reason);
-    }
-    return make_host_executable(graph, options);
-  }
+  if (options.reference || !codegen::can_compile()) return make_host_executable(graph, options);
   Compilation c(graph, {}, options, &report.passes);
   run_passes(c, kTracePass.name);
   kernel::Program& program = *c.program;

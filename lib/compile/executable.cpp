@@ -87,27 +87,6 @@ std::shared_ptr<const Executable> make(const Graph& graph, std::span<const Strid
 
 }  // namespace
 
-std::optional<std::string> needs_reference(const Graph& graph) {
-  for (Value v : graph.inputs()) {
-    if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
-  }
-  for (const Equation& e : graph.equations()) {
-    for (Value v : e.operands()) {
-      if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
-    }
-    for (Value v : e.results()) {
-      if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
-    }
-    for (const Graph& inner : e.subgraphs()) {
-      if (auto reason = needs_reference(inner)) return reason;
-    }
-  }
-  for (Value v : graph.outputs()) {
-    if (is_complex(graph.dtype(v))) return "code generation knows no complex numbers yet";
-  }
-  return std::nullopt;
-}
-
 void Executable::set_outputs(std::vector<Type> types) {
   outputs = std::move(types);
   output_bytes.clear();

@@ -81,8 +81,6 @@ struct Context {
 
 /// Kernels, missed fusions with reasons, bytes and operations, as text.
 std::string explain_plan(const kernel::Program& program);
-/// The reason why the graph cannot become native code yet (complex numbers), or nothing.
-std::optional<std::string> needs_reference(const Graph& graph);
 
 /// Whether the graph calls functions of the user.
 bool calls_host(const Graph& graph);

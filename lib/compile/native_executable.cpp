@@ -113,10 +113,6 @@ class HostCompiler final : public Compiler {
                                             CompileReport& report) const override {
     // In destructors of static objects LLVM may already be shut down.
     if (options.reference || !codegen::can_compile()) return make_reference_executable(graph, strides, options);
-    if (const auto reason = needs_reference(graph)) {
-      library_log().info("{}: runs on the reference evaluator: {}", graph.name(), *reason);
-      return make_reference_executable(graph, strides, options);
-    }
     try {
       return make_native_executable(graph, strides, options, stored_key, report);
     } catch (const CompileError&) {

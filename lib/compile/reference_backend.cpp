@@ -1,5 +1,5 @@
-// The reference evaluator behind the same native interface as compiled code: for CALQUE_BACKEND=reference and graphs
-// of complex numbers. Inputs are read through their strides, outputs are copied to the caller's buffers.
+// The reference evaluator behind the same native interface as compiled code: for CALQUE_BACKEND=reference. Inputs are
+// read through their strides, outputs are copied to the caller's buffers.
 #include <cstring>
 
 #include "calque/detail/leaf_view.h"

@@ -39,12 +39,21 @@ T evaluate_element(PrimitiveId id, const MathForms& forms, T x, T y) {
 }  // namespace
 
 bool can_evaluate(PrimitiveId id, DType dtype, const MathForms& forms) {
+  if (is_complex(dtype)) return id == p::id_of<p::Abs>;
   if (!is_floating(dtype) || p::rules(id).kind(dtype) != p::LowerKind::function) return false;
   return !(forms.estimates && id == p::id_of<p::Rsqrt> && dtype != DType::f64);
 }
 
 void evaluate(PrimitiveId id, const MathForms& forms, p::Evaluation& e) {
   visit_dtype(e.operands[0].dtype(), [&]<class T>() {
+    if constexpr (is_complex(dtype_of<T>)) {
+      using R = typename T::value_type;
+      const T* const x = e.operands[0].data_as<T>();
+      AnyArray& out = e.add_result();
+      auto* const to = static_cast<R*>(out.mutable_data());
+      for (int64_t i = 0, n = out.size(); i < n; ++i)
+        to[i] = evaluate_element(p::id_of<p::Hypot>, forms, x[i].real(), x[i].imag());
+    }
     if constexpr (p::contains(p::kFloat, dtype_of<T>)) {
       const T* const x = e.operands[0].data_as<T>();
       const T* const y = e.operands[e.operands.size() - 1].data_as<T>();

@@ -6,7 +6,8 @@
 
 namespace calque::math {
 
-/// True when `evaluate` supports the primitive: functions of floats whose form the code generator does not choose.
+/// True when `evaluate` supports the primitive: functions of floats whose form the code generator does not choose, and
+/// the modulus of complex numbers.
 bool can_evaluate(PrimitiveId id, DType dtype, const MathForms& forms);
 
 /// Evaluates an equation of the primitive; every element equals that of generated code of these forms. 16-bit floats

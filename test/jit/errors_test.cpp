@@ -161,12 +161,6 @@ TEST(JitErrors, GraphSaysHowManyInputsAndOfWhichTypes) {
   EXPECT_TRUE(array_equal(g(std::pair{F{1, 2}, F{3, 4}})[0].as<float>(), F{4, 6}));
 }
 
-TEST(JitErrors, PtxOfComplexNumbersIsRefusedInWords) {
-  const auto f = jit([](auto x) { return x * x; }, {.name = "step"});
-  EXPECT_THAT([&] { f.lower(Array<std::complex<float>>{1}).ptx(); },
-              ThrowsMessage<CompileError>(HasSubstr("step: code generation knows no complex numbers yet")));
-}
-
 // ---- exceptions of user code
 
 struct Mine {

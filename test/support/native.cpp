@@ -11,6 +11,7 @@
 #include "runtime/process/parallel.h"
 #include "support/sanitizers.h"
 #include "support/stages.h"
+#include "transform/complex/split_complex.h"
 #include "transform/simplify/inline_calls.h"
 #include "transform/simplify/simplify.h"
 
@@ -36,6 +37,9 @@ double as_double(const void* data, int64_t i) {
 double element(const AnyArray& a, int64_t i) {
   return visit_dtype(a.dtype(), [&]<class T>() { return as_double<T>(a.data(), i); });
 }
+
+/// Real and imaginary parts in turn.
+AnyArray as_parts(const AnyArray& a) { return AnyArray(transform::joined_type(a.type()), a.storage()); }
 
 std::string describe(const AnyArray& got, const AnyArray& want, int64_t i) {
   std::ostringstream out;
@@ -122,6 +126,7 @@ std::vector<AnyArray> run_scheduled(const Graph& graph, const std::vector<AnyArr
 
 std::string difference(const AnyArray& got, const AnyArray& want) {
   if (!(got.type() == want.type())) return "types " + to_string(got.type()) + " and " + to_string(want.type());
+  if (is_complex(got.dtype())) return difference(as_parts(got), as_parts(want));
   const size_t size = size_of(got.dtype());
   for (int64_t i = 0; i < got.size(); ++i) {
     const auto* a = static_cast<const char*>(got.data()) + static_cast<size_t>(i) * size;
@@ -135,6 +140,7 @@ std::string difference(const AnyArray& got, const AnyArray& want) {
 
 std::string difference(const AnyArray& got, const AnyArray& want, double rtol, double atol) {
   if (!(got.type() == want.type())) return "types " + to_string(got.type()) + " and " + to_string(want.type());
+  if (is_complex(got.dtype())) return difference(as_parts(got), as_parts(want), rtol, atol);
   if (!is_floating(got.dtype())) return difference(got, want);
   for (int64_t i = 0; i < got.size(); ++i) {
     const double a = element(got, i), b = element(want, i);

@@ -34,9 +34,7 @@ struct Source {
 
 Source read_source(const LowerOptions& options) {
   if (!options.from.empty()) return {{}, read_text(options.file)};
-  Graph graph = read_graph(options.file);
-  if (const auto reason = runtime::needs_reference(graph)) throw CompileError("lower: " + *reason);
-  return {std::move(graph), {}};
+  return {read_graph(options.file), {}};
 }
 
 /// A compilation before its passes, for the device if it is there; default limits hold otherwise.

@@ -14,7 +14,7 @@ VectorMemory::VectorMemory(KernelEmitter& kernel) : k_(kernel), b_(kernel.builde
 
 Reg VectorMemory::load(const Instruction& i) {
   const DType d = k_.kernel().buffers[i.buffer].dtype;
-  if (is_complex(d)) k_.refuse("complex is not supported on the CPU yet");
+  if (is_complex(d)) k_.refuse("kernels have no complex numbers");
   const Reg index = k_.get(i.operands[0]);
   Value* predicate = nullptr;
   bool varies = false;
@@ -72,7 +72,7 @@ Value* VectorMemory::load_lanes(int32_t buffer, const Reg& index, Value* mask) {
 void VectorMemory::store(const Instruction& i) {
   const DType d = k_.kernel().buffers[i.buffer].dtype;
   if (!i.combiners.empty()) return combine(i);
-  if (is_complex(d)) k_.refuse("complex is not supported on the CPU yet");
+  if (is_complex(d)) k_.refuse("kernels have no complex numbers");
   const Reg index = k_.get(i.operands[0]);
   Reg value = k_.get(i.operands[1]);
   if (is_half(d)) value = k_.bits(value, d);

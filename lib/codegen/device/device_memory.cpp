@@ -124,7 +124,7 @@ bool DeviceMemory::is_aligned(int32_t buffer, Id index_id, unsigned lanes) const
 
 Reg DeviceMemory::load(const Instruction& i) {
   const DType d = k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype;
-  if (is_complex(d)) k_.refuse("complex is not supported on a GPU yet");
+  if (is_complex(d)) k_.refuse("kernels have no complex numbers");
   const auto nothing = [&] { return llvm::Constant::getNullValue(k_.ops().register_type(d)); };
   if (k_.kernel().buffers[static_cast<size_t>(i.buffer)].extent == 0) return k_.uniform(nothing());
   if (kept_->keeps(i.buffer)) {
@@ -171,7 +171,7 @@ Value* DeviceMemory::load_vector(int32_t buffer, Id index_id, const Reg& index, 
 
 void DeviceMemory::store(const Instruction& i) {
   const DType d = k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype;
-  if (is_complex(d)) k_.refuse("complex is not supported on a GPU yet");
+  if (is_complex(d)) k_.refuse("kernels have no complex numbers");
   if (k_.kernel().buffers[static_cast<size_t>(i.buffer)].extent == 0) return;
   const Reg index = k_.get(i.operands[0]);
   Reg value = k_.get(i.operands[1]);

@@ -58,7 +58,7 @@ Reg ScalarInstructions::constant(const Instruction& i) {
 Reg ScalarInstructions::scalar(const Instruction& i) {
   const ScalarOp op = scalar_op(i.primitive);
   for (const Id o : i.operands)
-    if (is_complex(k_.dtype(o))) k_.refuse("complex is not supported on the CPU yet");
+    if (is_complex(k_.dtype(o))) k_.refuse("kernels have no complex numbers");
   if (primitives::rules(i.primitive).kind(k_.dtype(i.operands[0])) == primitives::LowerKind::function)
     return function(i);
   if (op == ScalarOp::convert) return convert(i);
@@ -166,7 +166,7 @@ Reg ScalarInstructions::half_op(ScalarOp op, const Instruction& i) {
 
 Reg ScalarInstructions::convert(const Instruction& i) {
   const DType from = k_.dtype(i.operands[0]), to = k_.dtype(i.results[0]);
-  if (is_complex(to)) k_.refuse("complex is not supported on the CPU yet");
+  if (is_complex(to)) k_.refuse("kernels have no complex numbers");
   Reg r = k_.get(i.operands[0]);
   if (from == to) return rounded(r, to);
   if (is_half(from)) {
@@ -202,7 +202,7 @@ Reg ScalarInstructions::rounded(const Reg& r, DType d) {
 
 Reg ScalarInstructions::bitcast(const Instruction& i) {
   const DType from = k_.dtype(i.operands[0]), to = k_.dtype(i.results[0]);
-  if (is_complex(to)) k_.refuse("complex is not supported on the CPU yet");
+  if (is_complex(to)) k_.refuse("kernels have no complex numbers");
   Reg r = k_.get(i.operands[0]);
   if (is_half(from)) r = k_.bits(r, from);
   if (r.form == Reg::Form::linear) {

@@ -55,7 +55,7 @@ Type* ScalarOps::register_type(DType d) const {
     case DType::c128:
       break;
   }
-  throw CompileError("compile: complex is not supported on the CPU yet");
+  throw CompileError("compile: kernels have no complex numbers");
 }
 
 Type* ScalarOps::memory_type(DType d) const { return is_bool(d) ? b_.getInt8Ty() : register_type(d); }

@@ -17,15 +17,6 @@ using namespace primitives;
 using plan::fusion_kind_of;
 using plan::FusionKind;
 
-void refuse_complex(const Graph& g) {
-  for (uint32_t i = 0; i < g.num_values(); ++i)
-    if (is_complex(g.dtype(Value(i))))
-      throw CompileError(std::string("compile: complex numbers are not supported on the CPU yet, got ") +
-                         to_string(g.type(Value(i))));
-  for (const Equation& e : g.equations())
-    for (const Graph& s : e.subgraphs()) refuse_complex(s);
-}
-
 namespace {
 
 /// The same memory, row-major, with another shape.

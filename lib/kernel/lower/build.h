@@ -31,9 +31,6 @@ struct BuildOptions {
   size_t most_buffers = plan::kMostBuffers;
 };
 
-/// Throws CompileError for graphs that the CPU cannot run: of complex numbers.
-void refuse_complex(const Graph& graph);
-
 /// Lowers fusion groups to kernels and control flow to steps; the passes over programs follow (program_passes.h).
 Program lower(const plan::PlannedGraph& planned, const BuildOptions& options);
 

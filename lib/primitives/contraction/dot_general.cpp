@@ -161,6 +161,10 @@ void DotGeneral::evaluate(Evaluation& e) {
         const auto v = static_cast<C>(y[at_y + dy]);
         if constexpr (std::is_same_v<C, bool>) {
           sum = sum || (u && v);
+        } else if constexpr (scalar::is_complex_v<C>) {
+          // In the order of the product of real matrices that complex ones are in memory.
+          sum = {sum.real() + u.real() * v.real() - u.imag() * v.imag(),
+                 sum.imag() + u.real() * v.imag() + u.imag() * v.real()};
         } else {
           sum = scalar::add(sum, scalar::mul(u, v));
         }

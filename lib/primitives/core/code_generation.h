@@ -45,7 +45,7 @@ struct RoutineFlag {
 
 /// The operations on scalars that code generation knows. Primitives name them, compositions use them.
 enum class ScalarOp : uint8_t {
-  unsupported,  ///< of complex numbers, for which no code is generated yet
+  unsupported,  ///< of complex numbers, which are split into parts before code is generated
   intrinsic,    ///< the LLVM intrinsic that the primitive names
   neg,
   abs,

@@ -10,6 +10,8 @@
 
 #include "calque/ir/dtype.h"
 
+#include "primitives/elementwise/complex_arithmetic.h"
+
 namespace calque::primitives::scalar {
 
 template <class T>
@@ -48,7 +50,9 @@ T mul(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
     return wrapping(x, y, [](auto a, auto b) { return a * b; });
   } else if constexpr (is_complex_v<T>) {
-    return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+    using R = typename T::value_type;
+    const auto p = complex_numbers::product<R>({x.real(), x.imag()}, {y.real(), y.imag()});
+    return {p.re, p.im};
   } else {
     return x * y;
   }
@@ -62,6 +66,13 @@ T div(T x, T y) {
       if (y == -1) return sub(T{0}, x);
     }
     return static_cast<T>(x / y);
+  } else if constexpr (is_complex_v<T>) {
+    using R = typename T::value_type;
+    const complex_numbers::Parts<double> a{x.real(), x.imag()}, b{y.real(), y.imag()};
+    // The products of f32 are exact in f64, and do not leave its range.
+    const auto q =
+        std::is_same_v<R, float> ? complex_numbers::recovered_quotient(a, b) : complex_numbers::quotient(a, b);
+    return {static_cast<R>(q.re), static_cast<R>(q.im)};
   } else {
     return x / y;
   }
@@ -89,11 +100,13 @@ T neg(T x) {
   }
 }
 
-/// For complex numbers the modulus, computed without overflow.
+/// For complex numbers the modulus, computed in a wider type.
 template <class T>
 auto abs(T x) {
   if constexpr (is_complex_v<T>) {
-    return std::hypot(x.real(), x.imag());
+    using R = typename T::value_type;
+    using Wide = std::conditional_t<std::is_same_v<R, float>, double, long double>;
+    return static_cast<R>(std::hypot(static_cast<Wide>(x.real()), static_cast<Wide>(x.imag())));
   } else if constexpr (std::is_floating_point_v<T>) {
     return std::fabs(x);
   } else {

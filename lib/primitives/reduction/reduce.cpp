@@ -102,6 +102,24 @@ void reduce(Evaluation& e, Start start) {
   });
 }
 
+/// Multiplies the first half of the elements by the second, element by element, and the result in the same way, until
+/// one is left: of complex numbers, whose products round each time they are made of parts.
+template <class C>
+struct ProductOfHalves {
+  std::vector<C> all;
+  void add(C x) { all.push_back(x); }
+  C result() {
+    if (all.empty()) return C{1};
+    while (all.size() > 1) {
+      const size_t half = all.size() / 2;
+      for (size_t i = 0; i < half; ++i) all[i] = scalar::mul(all[i], all[half + i]);
+      if (all.size() % 2 != 0) all[half] = all.back();
+      all.resize(all.size() - half);
+    }
+    return all[0];
+  }
+};
+
 constexpr auto kSum = [](auto x, auto y) { return scalar::add(x, y); };
 
 constexpr auto kProduct = [](auto x, auto y) { return scalar::mul(x, y); };
@@ -161,7 +179,13 @@ void ReduceSum::evaluate(Evaluation& e) {
 }
 
 void ReduceProd::evaluate(Evaluation& e) {
-  reduce<accepted>(e, []<class C>() { return Fold{C{1}, kProduct}; });
+  reduce<accepted>(e, []<class C>() {
+    if constexpr (scalar::is_complex_v<C>) {
+      return ProductOfHalves<C>{};
+    } else {
+      return Fold{C{1}, kProduct};
+    }
+  });
 }
 
 void ReduceMax::evaluate(Evaluation& e) {

@@ -70,10 +70,6 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
   const runtime::CompileOptions options = runtime::compile_options(function, arguments, *entry);
   out << "device: " << to_string(device) << "\n";
   if (options.compiles_tiers()) out << "tier: " << tier_text(options.tier, cached.get()) << "\n";
-  if (const auto reason = runtime::needs_reference(traced.graph)) {
-    out << recorded << " equations, run by the reference evaluator: " << *reason << "\n";
-    return out.str();
-  }
   const std::vector<runtime::Strides> strides = runtime::input_strides(arguments, traced.graph);
   runtime::Compilation c(std::move(traced.graph), strides, options);
   runtime::run_passes(c, runtime::kTracePass.name, runtime::kLastSimplification);

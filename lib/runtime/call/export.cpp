@@ -18,7 +18,7 @@ namespace {
 /// Of a parameter, in C and C++: 16-bit floats are passed as their bits. Complex numbers are refused before.
 std::string_view c_type(DType dtype) {
   if (dtype == DType::bool_) return "uint8_t";
-  return dtype == DType::f16 || dtype == DType::bf16 ? "uint16_t" : cpp_name(dtype);
+  return dtype == DType::f16 || dtype == DType::bf16 ? "uint16_t" : cpp_name(real_of(dtype));
 }
 
 /// Keywords of C and of C++: the header is valid in both.
@@ -145,7 +145,8 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
   }
   out << " -> ";
   for (size_t i = 0; i < outputs.size(); ++i) out << (i ? ", " : "") << outputs[i];
-  out << "\n   Row-major unless strides (in elements) are given. 16-bit floats are passed as their bits. */\n"
+  out << "\n   Row-major unless strides (in elements) are given. 16-bit floats are passed as their bits, "
+      << "complex\n   numbers as pairs of real and imaginary part. */\n"
       << "#pragma once\n#include <stdint.h>\n#include <stdlib.h>\n#ifdef __cplusplus\n#define " << symbol
       << "_ALIGNAS alignas(64)\n"
       << "extern \"C\" {\n#else\n#define " << symbol << "_ALIGNAS _Alignas(64)\n#endif\n"
@@ -184,9 +185,6 @@ std::string header_text(const LoweredState& lowered, const kernel::Program& prog
 
 void export_lowered(const LoweredState& lowered, const std::string& path, const ExportOptions& options) {
   const std::string where = where_text(lowered.function->location);
-  if (const auto reason = runtime::needs_reference(lowered.graph)) {
-    throw CompileError("export_object: " + *reason + where);
-  }
   if (!options.symbol.empty() && !is_identifier(options.symbol)) {
     throw CompileError("export_object: the symbol \"" + options.symbol + "\" is no name that C and C++ allow" + where);
   }

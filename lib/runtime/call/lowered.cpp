@@ -13,15 +13,6 @@
 #include "runtime/memory/workspace.h"
 
 namespace calque::detail {
-namespace {
-
-void check_compilable(const LoweredState& lowered) {
-  if (const auto reason = runtime::needs_reference(lowered.compilable))
-    throw CompileError(lowered.function->title() + ": " + *reason + where_text(lowered.function->location));
-}
-
-}  // namespace
-
 std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const FunctionState>& function,
                                                    Arguments& arguments, const CallSite& site) {
   arguments.set_options(function->options_word);
@@ -48,7 +39,6 @@ const FunctionState& function_of(const LoweredState& lowered) { return *lowered.
 const Graph& lowered_graph(const LoweredState& lowered) { return lowered.graph; }
 
 std::string lowered_plan(const LoweredState& lowered) {
-  check_compilable(lowered);
   runtime::Compilation c(lowered.compilable, lowered.strides, lowered.options);
   runtime::run_passes(c, runtime::kTracePass.name, runtime::last_program_pass(c.kind));
   std::ostringstream out;
@@ -57,21 +47,16 @@ std::string lowered_plan(const LoweredState& lowered) {
 }
 
 std::string lowered_llvm_ir(const LoweredState& lowered) {
-  check_compilable(lowered);
   runtime::Compilation c(lowered.compilable, lowered.strides, lowered.options);
   return runtime::make_llvm_ir(c, runtime::kTracePass.name);
 }
 
 std::string lowered_assembly(const LoweredState& lowered) {
-  check_compilable(lowered);
   runtime::Compilation c(lowered.compilable, lowered.strides, lowered.options);
   return runtime::make_assembly(c, runtime::kTracePass.name);
 }
 
-std::string lowered_ptx(const LoweredState& lowered) {
-  check_compilable(lowered);
-  return runtime::ptx_of(lowered.compilable, lowered.options);
-}
+std::string lowered_ptx(const LoweredState& lowered) { return runtime::ptx_of(lowered.compilable, lowered.options); }
 
 void compile_lowered(const LoweredState& lowered) {
   {

@@ -22,7 +22,7 @@ struct Contractions {
   }
 };
 
-/// Code generation rounds chains of 16-bit floats once, and knows no complex numbers.
+/// Code generation rounds chains of 16-bit floats once, and computes complex numbers by their parts.
 bool is_rounded_each_time(DType d) { return !is_complex(d) && d != DType::f16 && d != DType::bf16; }
 
 }  // namespace

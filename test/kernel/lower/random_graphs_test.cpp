@@ -34,6 +34,24 @@ void compare_seeds(uint64_t first, uint64_t count, const RandomGraphOptions& opt
   }
 }
 
+RandomGraphOptions complex_options() {
+  RandomGraphOptions o = strict_options();
+  o.dtypes = {DType::bool_, DType::i32, DType::f32, DType::f64, DType::c64, DType::c128, DType::c64, DType::c128};
+  return o;
+}
+
+TEST(StrictModeOfComplexNumbers, EqualsTheReferenceOnRandomGraphs) {
+  compare_seeds(900000, kAddressSanitizer ? 60 : 600, complex_options());
+}
+
+TEST(StrictModeOfComplexNumbers, EqualsTheReferenceOnLargeArrays) {
+  RandomGraphOptions options = complex_options();
+  options.max_equations = 12;
+  options.max_elements = 60000;
+  options.max_depth = 1;
+  compare_seeds(910000, kAddressSanitizer ? 5 : 60, options);
+}
+
 TEST_P(StrictMode, EqualsTheReferenceOnRandomGraphs) {
   constexpr uint64_t kBlock = 100;
   compare_seeds(static_cast<uint64_t>(GetParam()) * kBlock, kBlock, strict_options());

@@ -62,8 +62,11 @@ void Generator::elementwise() {
     const bool allowed = jumps(d) || is_smooth(op.primitive->name);
     if (allowed && primitives::contains(op.accepted, d)) accepted |= primitives::set_of(d);
   }
-  // re and im of real operands would make a complex one.
-  const bool makes_complex = op.primitive->name == "complex";
+  // re and im of real operands make a complex one.
+  const auto may_be = [&](DType d) {
+    return std::find(options_.dtypes.begin(), options_.dtypes.end(), d) != options_.dtypes.end();
+  };
+  const bool makes_complex = op.primitive->name == "complex" && !(may_be(DType::c64) && may_be(DType::c128));
   if (accepted == 0 || makes_complex) return;
   auto first = draw(accepted);
   if (!first) {
