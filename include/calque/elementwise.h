@@ -12,6 +12,8 @@ namespace calque {
 #define CALQUE_RESULT_same(T) T
 #define CALQUE_RESULT_inexact(T) inexact_t<T>
 #define CALQUE_RESULT_real(T) real_t<T>
+#define CALQUE_RESULT_real_inexact(T) real_t<inexact_t<T>>
+#define CALQUE_RESULT_complex(T) complex_t<T>
 #define CALQUE_RESULT_bool(T) bool
 
 #define CALQUE_ONE_OPERAND(f, R, erased)                                     \
@@ -60,6 +62,8 @@ CALQUE_TWO_OPERANDS(max, T, CALQUE_M, maximum)
 #undef CALQUE_RESULT_same
 #undef CALQUE_RESULT_inexact
 #undef CALQUE_RESULT_real
+#undef CALQUE_RESULT_real_inexact
+#undef CALQUE_RESULT_complex
 #undef CALQUE_RESULT_bool
 
 /// x * 2^exponent, rounded once, of x's type (f32 for integers and bool). Throws DTypeError for complex x or an

@@ -30,7 +30,14 @@ std::vector<Case<T>> cases() {
           {"cos", &ops::cos, [](const C& z) { return std::cos(z); }},
           {"sinh", &ops::sinh, [](const C& z) { return std::sinh(z); }},
           {"cosh", &ops::cosh, [](const C& z) { return std::cosh(z); }},
-          {"tanh", &ops::tanh, [](const C& z) { return std::tanh(z); }}};
+          {"tanh", &ops::tanh, [](const C& z) { return std::tanh(z); }},
+          {"tan", &ops::tan, [](const C& z) { return std::tan(z); }},
+          {"asin", &ops::asin, [](const C& z) { return std::asin(z); }},
+          {"acos", &ops::acos, [](const C& z) { return std::acos(z); }},
+          {"atan", &ops::atan, [](const C& z) { return std::atan(z); }},
+          {"asinh", &ops::asinh, [](const C& z) { return std::asinh(z); }},
+          {"acosh", &ops::acosh, [](const C& z) { return std::acosh(z); }},
+          {"atanh", &ops::atanh, [](const C& z) { return std::atanh(z); }}};
 }
 
 /// Annex G leaves the sign of an infinity or zero beside a NaN unspecified, and where both parts are infinite.

@@ -262,7 +262,7 @@ TEST(Corners, SecondDerivativesOfDistancesAreZeroAtZero) {
               ElementsAre(0, 0));
   // Their squares are smooth.
   EXPECT_THAT(second([](auto in) { return ops::square(ops::hypot(in[0], in[1], kHere), kHere); }), ElementsAre(2, 0));
-  EXPECT_THAT(second([](auto in) { return ops::square(ops::abs(ops::complex(in[0], in[1], kHere), kHere), kHere); }),
+  EXPECT_THAT(second([](auto in) { return ops::square(ops::abs(ops::as_complex(in[0], in[1], kHere), kHere), kHere); }),
               ElementsAre(2, 0));
 }
 

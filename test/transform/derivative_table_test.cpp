@@ -99,10 +99,10 @@ const std::map<std::string, Function>& functions() {
 #undef CALQUE_X
     const auto complex = [&](const std::string& name, Handle (*f)(const Operand&, Location)) {
       m["complex_" + name + "_re"] = [f](std::span<const Handle> x) {
-        return ops::real(f(ops::complex(x[0], x[1], kHere), kHere), kHere);
+        return ops::real(f(ops::as_complex(x[0], x[1], kHere), kHere), kHere);
       };
       m["complex_" + name + "_im"] = [f](std::span<const Handle> x) {
-        return ops::imag(f(ops::complex(x[0], x[1], kHere), kHere), kHere);
+        return ops::imag(f(ops::as_complex(x[0], x[1], kHere), kHere), kHere);
       };
     };
 #define CALQUE_X(f) complex(#f, &ops::f);

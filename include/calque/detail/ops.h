@@ -42,8 +42,6 @@ Handle fma(const Operand& x, const Operand& y, const Operand& z, Location at);
 Handle where(const Operand& condition, const Operand& x, const Operand& y, Location at);
 /// Of x's dtype; the bounds must promote to it.
 Handle clip(const Operand& x, const Operand& low, const Operand& high, Location at);
-/// real + i imaginary, of c64 for f32 parts and c128 for f64 parts.
-Handle complex(const Operand& real, const Operand& imaginary, Location at);
 
 // ---- casts
 Handle cast(const Operand& x, DType dtype, Location at);

@@ -82,6 +82,9 @@ using inexact_t = type_of<to_inexact(dtype_of<T>)>;
 /// The type of the real part.
 template <Elem T>
 using real_t = type_of<calque::real_of(dtype_of<T>)>;
+/// std::complex<double> of double, else std::complex<float>.
+template <Elem T>
+using complex_t = type_of<promote_weak(dtype_of<T>, WeakKind::complex)>;
 /// The result type of `sum` and `prod`: int32_t for bool, else T.
 template <Elem T>
 using sum_t = type_of<sum_result(dtype_of<T>)>;

@@ -1,6 +1,8 @@
 // Elementwise functions of two operands: they promote, broadcast and emit one primitive; a few need more for bool, for
 // integers, or because no primitive computes them.
-#include "frontend/ops/common.h"
+#include <cmath>
+
+#include "frontend/ops/complex.h"
 #include "trace/builder.h"
 #include "trace/literals.h"
 
@@ -233,10 +235,28 @@ Handle floor_divide(const Operand& x, const Operand& y, Location at) {
   return convert(select(by_zero, quotient, whole, s), result, s);
 }
 
+namespace {
+
+/// A literal exponent that is a whole number of moderate size.
+std::optional<int> whole_exponent(const Operand& y) {
+  if (y.kind() != Operand::Kind::weak || y.weak().imaginary != 0) return std::nullopt;
+  const double n = y.weak().kind == WeakKind::integer ? static_cast<double>(y.weak().integer) : y.weak().real;
+  if (std::abs(n) > kMostMultiplied || n != std::trunc(n)) return std::nullopt;
+  return static_cast<int>(n);
+}
+
+Handle pow_of_complex(const Pair& p, const Operand& y, const Site& s) {
+  if (const auto n = whole_exponent(y)) return complex_power(Expression(p.x, s), *n, s);
+  return complex_power(Expression(p.x, s), Expression(p.y, s), s);
+}
+
+}  // namespace
+
 Handle pow(const Operand& x, const Operand& y, Location at) {
   const Site s{"pow", at};
   const Pair p = promote_operands(x, y, s);
-  if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
+  if (is_bool(p.dtype)) reject(type(p.x), "numbers", s);
+  if (is_complex(p.dtype)) return pow_of_complex(p, y, s);
   // x * x equals the correctly rounded power, and its derivative has no logarithm.
   if (y.kind() == Operand::Kind::weak && y.weak().real == 2) return multiply(p.x, p.x, at);
   return emit<prim::Pow>(s, {p.x, p.y});

@@ -2,10 +2,10 @@
 // one (log); where an intermediate value would leave the range although the result does not, the argument is scaled by
 // a power of two (log, sqrt) or the exponential is split in two factors (exp, sinh, cosh and what is made of them), as
 // in Kahan's "Branch cuts for complex elementary functions". Infinite and NaN parts give what C's Annex G says.
+#include "frontend/ops/complex.h"
+
 #include <cmath>
 #include <numbers>
-
-#include "frontend/ops/common.h"
 
 namespace calque::detail::ops {
 namespace {
@@ -187,14 +187,34 @@ Handle complex_unary(Handle x, const Site& s) {
     w = cosh_parts(z, at);
   } else if (s.name == "tanh") {
     w = tanh_parts(z, at);
+  } else if (const auto inverse = complex_inverse({x, s}, s)) {
+    return *inverse;
+  } else if (const auto derived = complex_derived({x, s}, s)) {
+    return *derived;
   } else {
     reject(type(x), "real numbers", s);
   }
   return emit<prim::Complex>(s, {w.re, w.im});
 }
 
-Handle complex(const Operand& real, const Operand& imaginary, Location at) {
-  const Site s{"complex", at};
+Handle angle(const Operand& x, Location at) {
+  const Site s{"angle", at};
+  const Handle z = value(x, to_inexact(operand_dtype(x, s)), s);
+  if (is_complex(dtype(z))) return emit<prim::Atan2>(s, {emit<prim::Imag>(s, {z}), emit<prim::Real>(s, {z})});
+  return emit<prim::Atan2>(s, {splat(0, type(z), s), z});
+}
+
+Handle polar(const Operand& radius, const Operand& angle, Location at) {
+  const Site s{"polar", at};
+  const DType d = promoted_dtype(radius, angle, s) == DType::f64 ? DType::f64 : DType::f32;
+  Handle xs[] = {value_fitting(radius, d, s), value_fitting(angle, d, s)};
+  broadcast_together(xs, s);
+  const Handle re = emit<prim::Mul>(s, {xs[0], emit<prim::Cos>(s, {xs[1]})});
+  return emit<prim::Complex>(s, {re, emit<prim::Mul>(s, {xs[0], emit<prim::Sin>(s, {xs[1]})})});
+}
+
+Handle as_complex(const Operand& real, const Operand& imaginary, Location at) {
+  const Site s{"as_complex", at};
   const DType d = promoted_dtype(real, imaginary, s) == DType::f64 ? DType::f64 : DType::f32;
   Handle xs[] = {value_fitting(real, d, s), value_fitting(imaginary, d, s)};
   broadcast_together(xs, s);

@@ -1,10 +1,7 @@
 // Elementwise functions of one operand. Functions of several primitives compute 16-bit floats in f32 and round once.
-#include "frontend/ops/common.h"
+#include "frontend/ops/complex.h"
 
 namespace calque::detail::ops {
-
-/// The function `site.name` of a complex number (complex.cpp). Throws DTypeError if it has no complex version.
-Handle complex_unary(Handle x, const Site& site);
 
 namespace {
 
@@ -35,6 +32,13 @@ template <class P>
 Handle rounding_unary(const Operand& x, const Site& s) {
   const Handle v = real_number(x, s);
   return is_integer(dtype(v)) ? v : emit<P>(s, {v});
+}
+
+/// The sign; of complex numbers z / |z|.
+template <class P>
+Handle sign_unary(const Operand& x, const Site& s) {
+  const Handle v = number(x, s);
+  return is_complex(dtype(v)) ? complex_unary(v, s) : emit<P>(s, {v});
 }
 
 template <class P>

@@ -16,7 +16,7 @@
 
 #include "calque/detail/transforms/transform.h"
 
-#include "frontend/random/expression.h"
+#include "frontend/ops/expression.h"
 #include "frontend/random/gamma.h"
 
 namespace calque::detail::ops::random {

@@ -5,7 +5,7 @@
 
 #include "calque/detail/control/control.h"
 
-#include "frontend/random/expression.h"
+#include "frontend/ops/expression.h"
 #include "frontend/random/random.h"
 
 namespace calque::detail::ops::random {

@@ -290,7 +290,7 @@ const std::map<std::string_view, Function>& functions() {
 #undef CALQUE_X
       {"ldexp", &binary<ops::ldexp>},
       {"fma", &ternary<ops::fma>}, {"where", &ternary<ops::where>}, {"clip", &ternary<ops::clip>},
-      {"complex", &binary<ops::complex>},
+      {"complex", &binary<ops::as_complex>},
       {"matmul", &binary<ops::matmul>}, {"dot", &binary<ops::dot>}, {"outer", &binary<ops::outer>},
       {"linalg.solve", &binary<ops::linalg::solve>}, {"linalg.inv", &unary<ops::linalg::inv>},
       {"linalg.det", &unary<ops::linalg::det>}, {"linalg.slogdet", &unary_many<ops::linalg::slogdet>},

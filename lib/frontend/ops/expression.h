@@ -3,7 +3,7 @@
 // take those of the other operand.
 #include "frontend/ops/common.h"
 
-namespace calque::detail::ops::random {
+namespace calque::detail::ops {
 
 class Expression {
  public:
@@ -23,6 +23,10 @@ class Expression {
   Expression as(DType d) const { return {convert(value_, d, *s_), *s_}; }
   /// Of a bool: x where it is true, y elsewhere.
   Expression choose(Expression x, Expression y) const { return {select(value_, x, y, *s_), *s_}; }
+  /// Of a complex number, and from parts.
+  Expression re() const { return of<prim::Real>(); }
+  Expression im() const { return of<prim::Imag>(); }
+  Expression with_im(Expression y) const { return of<prim::Complex>(y); }
   /// With no derivative.
   Expression fixed() const { return of<prim::StopGradient>(); }
 
@@ -51,4 +55,4 @@ inline Expression operator!(Expression x) { return x.of<prim::Not>(); }
 inline Expression operator&(Expression x, Expression y) { return x.of<prim::And>(y); }
 inline Expression operator|(Expression x, Expression y) { return x.of<prim::Or>(y); }
 
-}  // namespace calque::detail::ops::random
+}  // namespace calque::detail::ops
