@@ -72,6 +72,24 @@ std::optional<F> function_of(PrimitiveId id, const F& x, const F& y) {
       return tgamma(x);
     case p::id_of<p::Digamma>:
       return digamma(x);
+    case p::id_of<p::Trigamma>:
+      return trigamma(x);
+    case p::id_of<p::Erfcx>:
+      return erfcx(x);
+    case p::id_of<p::Ndtr>:
+      return ndtr(x);
+    case p::id_of<p::LogNdtr>:
+      return log_ndtr(x);
+    case p::id_of<p::Ndtri>:
+      return ndtri(x);
+    case p::id_of<p::I0>:
+      return i0(x);
+    case p::id_of<p::I0e>:
+      return i0e(x);
+    case p::id_of<p::I1>:
+      return i1(x);
+    case p::id_of<p::I1e>:
+      return i1e(x);
     case p::id_of<p::Pow>:
       return pow(x, y);
     case p::id_of<p::Atan2>:

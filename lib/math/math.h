@@ -8,5 +8,8 @@
 #include "math/elementary/power.h"
 #include "math/elementary/remainder.h"
 #include "math/elementary/trigonometric.h"
+#include "math/special/bessel.h"
 #include "math/special/error_function.h"
 #include "math/special/gamma.h"
+#include "math/special/normal.h"
+#include "math/special/polygamma.h"

@@ -87,6 +87,20 @@ F either_polynomial(const mask_t<F>& mask, const F& x, const std::array<scalar_t
   }
 }
 
+/// horner with coefficients a where the mask is set and b (at least as many) elsewhere: more accurate than
+/// either_polynomial where even and odd powers cancel.
+template <FloatLane F, std::size_t M, std::size_t N>
+F either_horner(const mask_t<F>& mask, const F& x, const std::array<scalar_t<F>, M>& a,
+                const std::array<scalar_t<F>, N>& b) {
+  static_assert(M <= N);
+  F sum = M == N ? where(mask, F(a[M - 1]), F(b[N - 1])) : F(b[N - 1]);
+  for (std::size_t i = N - 1; i-- > 0;) {
+    if (i + 1 == M && M < N) sum = where(mask, F(0), sum);
+    sum = multiply_add(sum, x, i < M ? where(mask, F(a[i]), F(b[i])) : F(b[i]));
+  }
+  return sum;
+}
+
 // Exact sums and products (Knuth, Dekker; with fma).
 
 /// a + b exactly, where |a| >= |b| or a == 0.

@@ -57,6 +57,15 @@ void expect_eager_is_same() {
   CALQUE_EXPECT_SAME(lgamma);
   CALQUE_EXPECT_SAME(tgamma);
   CALQUE_EXPECT_SAME(digamma);
+  CALQUE_EXPECT_SAME(trigamma);
+  CALQUE_EXPECT_SAME(erfcx);
+  CALQUE_EXPECT_SAME(ndtr);
+  CALQUE_EXPECT_SAME(log_ndtr);
+  CALQUE_EXPECT_SAME(ndtri);
+  CALQUE_EXPECT_SAME(i0);
+  CALQUE_EXPECT_SAME(i0e);
+  CALQUE_EXPECT_SAME(i1);
+  CALQUE_EXPECT_SAME(i1e);
 }
 
 TEST(Backend, MayEvaluateSlowPathsForEveryFloat) { expect_eager_is_same<float>(); }

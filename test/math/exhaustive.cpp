@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "functions.h"
+#include "math/counting_backend.h"
 #include "points.h"
 
 namespace calque::math::test {
@@ -99,7 +100,12 @@ void measure_single(const UnaryFunction& f, std::uint32_t stride) {
 void measure_double(const UnaryFunction& f, std::uint64_t points) {
   Worst<double> worst;
   for (const double x : hard_points<double>()) {
-    confirm(f, x, f.twice(x), worst);
+    // MPFR needs a millisecond for the functions that are made of others.
+    if (f.long_library != nullptr) {
+      consider(f, x, f.twice(x), worst);
+    } else {
+      confirm(f, x, f.twice(x), worst);
+    }
   }
   PointSource<double> source(12345);
   // Fewer points where only MPFR has the function.
@@ -200,6 +206,15 @@ int print_all_equations() {
   CALQUE_EQUATIONS(lgamma)
   CALQUE_EQUATIONS(tgamma)
   CALQUE_EQUATIONS(digamma)
+  CALQUE_EQUATIONS(trigamma)
+  CALQUE_EQUATIONS(erfcx)
+  CALQUE_EQUATIONS(ndtr)
+  CALQUE_EQUATIONS(log_ndtr)
+  CALQUE_EQUATIONS(ndtri)
+  CALQUE_EQUATIONS(i0)
+  CALQUE_EQUATIONS(i0e)
+  CALQUE_EQUATIONS(i1)
+  CALQUE_EQUATIONS(i1e)
   CALQUE_PAIR_EQUATIONS(pow)
   CALQUE_PAIR_EQUATIONS(atan2)
   CALQUE_PAIR_EQUATIONS(hypot)

@@ -6,6 +6,7 @@
 #include "math/math.h"
 #include "math/scalar_backend.h"
 #include "oracle.h"
+#include "oracle_special.h"
 #include "primitives/elementwise/special.h"
 
 namespace calque::math::test {
@@ -55,6 +56,20 @@ struct BinaryFunction {
         [](double a, double b) { return math::f(Scalar<double>(a), Scalar<double>(b)).raw(); },                     \
         [](double a, double b) { return std::l(a, b); }, [](long double a, long double b) { return std::l(a, b); }, \
         [](mpfr_ptr r, mpfr_srcptr a, mpfr_srcptr b) { m(r, a, b, MPFR_RNDN); }, s, d                               \
+  }
+
+/// Functions that the C library lacks: those of the reference evaluator in its place.
+#define CALQUE_SPECIAL(f, s, d)                                                                             \
+  UnaryFunction {                                                                                           \
+    #f, CALQUE_SINGLE(math::f), CALQUE_DOUBLE(math::f), [](double v) { return primitives::special::f(v); }, \
+        [](long double v) { return primitives::special::f(v); }, exact_##f, s, d                            \
+  }
+#define CALQUE_BESSEL(f, order, scaled, s, d)                                                                         \
+  UnaryFunction {                                                                                                     \
+    #f, CALQUE_SINGLE(math::f), CALQUE_DOUBLE(math::f),                                                               \
+        [](double v) { return primitives::special::bessel_i(order, v, scaled); },                                     \
+        [](long double v) { return primitives::special::bessel_i(order, v, scaled); }, exact_bessel_i<order, scaled>, \
+        s, d                                                                                                          \
   }
 
 template <class T>
@@ -120,6 +135,15 @@ inline const std::vector<UnaryFunction>& unary_functions() {
       UnaryFunction{"digamma", CALQUE_SINGLE(math::digamma), CALQUE_DOUBLE(math::digamma),
                     [](double v) { return math::digamma(Scalar<double>(v)).raw(); }, nullptr, exact_digamma, 4, 4,
                     reflected_slack},
+      CALQUE_SPECIAL(trigamma, 1, 4),
+      CALQUE_SPECIAL(erfcx, 2, 2.5),
+      CALQUE_SPECIAL(ndtr, 2, 2),
+      CALQUE_SPECIAL(log_ndtr, 2, 2.5),
+      CALQUE_SPECIAL(ndtri, 2.5, 2.5),
+      CALQUE_BESSEL(i0, 0, false, 2, 3),
+      CALQUE_BESSEL(i0e, 0, true, 2, 3),
+      CALQUE_BESSEL(i1, 1, false, 2, 3),
+      CALQUE_BESSEL(i1e, 1, true, 2, 3),
   };
   return list;
 }

@@ -137,7 +137,45 @@ inline void exact_digamma(mpfr_ptr y, mpfr_srcptr x) {
   }
 }
 
-/// erf^-1 by Newton's iteration on erf or, near 1, erfc.
+/// erf^-1(a) for a = 1 - c in (0, 1), by Newton's iteration on erf or, near 1, on the logarithm of erfc.
+inline void positive_erf_inv(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr c) {
+  mpfr_t t, u, v, w;
+  mpfr_inits2(400, t, u, v, w, static_cast<mpfr_ptr>(nullptr));
+  // Start: sqrt(-log(c (1 + a))), within a factor of 1.2.
+  mpfr_add_ui(t, a, 1, MPFR_RNDN);
+  mpfr_mul(t, t, c, MPFR_RNDN);
+  mpfr_log(t, t, MPFR_RNDN);
+  mpfr_neg(t, t, MPFR_RNDN);
+  mpfr_sqrt(t, t, MPFR_RNDN);
+  const bool tail = mpfr_cmp_d(a, 0.5) > 0;
+  for (int i = 0; i < 60; ++i) {
+    if (tail) {
+      mpfr_erfc(v, t, MPFR_RNDN);
+      mpfr_div(u, c, v, MPFR_RNDN);
+      mpfr_log(u, u, MPFR_RNDN);
+      mpfr_mul(u, u, v, MPFR_RNDN);
+    } else {
+      mpfr_erf(u, t, MPFR_RNDN);
+      mpfr_sub(u, u, a, MPFR_RNDN);
+    }
+    // u sqrt(pi) / 2 e^(t^2)
+    mpfr_sqr(w, t, MPFR_RNDN);
+    mpfr_exp(w, w, MPFR_RNDN);
+    mpfr_mul(u, u, w, MPFR_RNDN);
+    mpfr_const_pi(w, MPFR_RNDN);
+    mpfr_sqrt(w, w, MPFR_RNDN);
+    mpfr_mul(u, u, w, MPFR_RNDN);
+    mpfr_div_2ui(u, u, 1, MPFR_RNDN);
+    mpfr_sub(t, t, u, MPFR_RNDN);
+    if (mpfr_zero_p(u) || mpfr_get_exp(u) < mpfr_get_exp(t) - 250) {
+      break;
+    }
+  }
+  mpfr_set(y, t, MPFR_RNDN);
+  mpfr_clears(t, u, v, w, static_cast<mpfr_ptr>(nullptr));
+}
+
+/// erf^-1.
 inline void exact_erf_inv(mpfr_ptr y, mpfr_srcptr x) {
   if (mpfr_nan_p(x) || mpfr_cmpabs_ui(x, 1) > 0) {
     mpfr_set_nan(y);
@@ -151,43 +189,13 @@ inline void exact_erf_inv(mpfr_ptr y, mpfr_srcptr x) {
     mpfr_set(y, x, MPFR_RNDN);
     return;
   }
-  mpfr_t a, c, t, u, w;
-  mpfr_inits2(400, a, c, t, u, w, static_cast<mpfr_ptr>(nullptr));
+  mpfr_t a, c;
+  mpfr_inits2(400, a, c, static_cast<mpfr_ptr>(nullptr));
   mpfr_abs(a, x, MPFR_RNDN);
   mpfr_ui_sub(c, 1, a, MPFR_RNDN);
-  // Start: sqrt(-log((1 - a)(1 + a))), within a factor of 1.2.
-  mpfr_mul(t, a, a, MPFR_RNDN);
-  mpfr_ui_sub(t, 1, t, MPFR_RNDN);
-  mpfr_log(t, t, MPFR_RNDN);
-  mpfr_neg(t, t, MPFR_RNDN);
-  mpfr_sqrt(t, t, MPFR_RNDN);
-  const bool tail = mpfr_cmp_d(a, 0.5) > 0;
-  for (int i = 0; i < 60; ++i) {
-    // t -= (erf t - a) / (2 / sqrt(pi) e^(-t^2)), with Halley's correction.
-    if (tail) {
-      mpfr_erfc(u, t, MPFR_RNDN);
-      mpfr_sub(u, c, u, MPFR_RNDN);
-    } else {
-      mpfr_erf(u, t, MPFR_RNDN);
-      mpfr_sub(u, u, a, MPFR_RNDN);
-    }
-    mpfr_sqr(w, t, MPFR_RNDN);
-    mpfr_exp(w, w, MPFR_RNDN);
-    mpfr_mul(u, u, w, MPFR_RNDN);
-    mpfr_const_pi(w, MPFR_RNDN);
-    mpfr_sqrt(w, w, MPFR_RNDN);
-    mpfr_mul(u, u, w, MPFR_RNDN);
-    mpfr_div_2ui(u, u, 1, MPFR_RNDN);
-    mpfr_mul(w, u, t, MPFR_RNDN);
-    mpfr_add_ui(w, w, 1, MPFR_RNDN);
-    mpfr_div(u, u, w, MPFR_RNDN);
-    mpfr_sub(t, t, u, MPFR_RNDN);
-    if (mpfr_zero_p(u) || mpfr_get_exp(u) < mpfr_get_exp(t) - 250) {
-      break;
-    }
-  }
-  mpfr_copysign(y, t, x, MPFR_RNDN);
-  mpfr_clears(a, c, t, u, w, static_cast<mpfr_ptr>(nullptr));
+  positive_erf_inv(y, a, c);
+  mpfr_copysign(y, y, x, MPFR_RNDN);
+  mpfr_clears(a, c, static_cast<mpfr_ptr>(nullptr));
 }
 
 }  // namespace calque::math::test

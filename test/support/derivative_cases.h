@@ -23,8 +23,10 @@ inline Interval smooth_interval(std::string_view primitive, size_t operand) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, primitive) != names.end();
   };
-  if (is_one_of({"sqrt", "rsqrt", "log", "log2", "log10", "lgamma", "tgamma", "digamma", "cbrt"})) return {0.3, 3.4};
+  if (is_one_of({"sqrt", "rsqrt", "log", "log2", "log10", "lgamma", "tgamma", "digamma", "trigamma", "cbrt"}))
+    return {0.3, 3.4};
   if (is_one_of({"asin", "acos", "atanh", "erf_inv"})) return {-0.9, 0.9};
+  if (primitive == "ndtri") return {0.05, 0.95};
   if (primitive == "log1p") return {-0.7, 3};
   if (primitive == "acosh") return {1.2, 4};
   if (primitive == "tan") return {-1.2, 1.2};

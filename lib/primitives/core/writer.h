@@ -111,8 +111,15 @@ Term cos(Term x);
 Term sinh(Term x);
 Term cosh(Term x);
 Term digamma(Term x);
-/// The derivative of digamma, from its recurrence and asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.7, 6.4.12).
 Term trigamma(Term x);
+/// The derivative of trigamma, from its recurrence and asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.7, 6.4.13).
+Term tetragamma(Term x);
+Term erfcx(Term x);
+Term ndtr(Term x);
+Term i0(Term x);
+Term i0e(Term x);
+Term i1(Term x);
+Term i1e(Term x);
 Term conj(Term x);
 Term real(Term x);
 Term imag(Term x);

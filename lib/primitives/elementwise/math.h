@@ -61,6 +61,65 @@ inline Term over_root_of_squares(int i, Term x, Term y) {
   return select(most == 0.0, constant(x, 0), (i == 0 ? u : v) * rsqrt(nonzero(u * u + v * v)));
 }
 
+/// The density of the standard normal distribution.
+inline Term normal_density(Term x) { return std::numbers::inv_sqrtpi / std::numbers::sqrt2 * exp(-0.5 * (x * x)); }
+
+/// The derivative of erfcx, 2 x erfcx(x) - 2 / sqrt(pi), and where that cancels, for large x, its asymptotic series.
+inline Term slope_of_erfcx(Term x, Term result) {
+  const Term bound = constant(x, element_dtype(x) == DType::f64 ? 16 : 5);
+  const Term large = x > bound;
+  const Term r = 1.0 / select(large, x, bound), z = 0.5 * (r * r);
+  Term series = constant(x, 1);
+  for (int k = 9; k > 0; --k) series = 1.0 - static_cast<double>(2 * k + 1) * z * series;
+  const Term near = 2.0 * select(large, constant(x, 0), x) * result - 2 * std::numbers::inv_sqrtpi;
+  return select(large, -std::numbers::inv_sqrtpi * (r * r) * series, near);
+}
+
+/// The derivative of log_ndtr: density over ndtr, and below zero, where both underflow, by erfcx.
+inline Term slope_of_log_ndtr(Term x) {
+  const Term below = x < constant(x, 0);
+  const Term negative = where(below, x), positive = select(below, constant(x, 0), x);
+  return select(below, std::numbers::sqrt2 * std::numbers::inv_sqrtpi / erfcx(-std::numbers::sqrt2 / 2 * negative),
+                normal_density(positive) / ndtr(positive));
+}
+
+/// The derivative of i1 from its power series, for |x| <= 1.
+inline Term slope_of_i1_near_zero(Term x) {
+  const Term square = (0.5 * x) * (0.5 * x);
+  Term series = constant(x, 1);
+  for (int k = 10; k > 0; --k) series = 1.0 + (2.0 * k + 1) / ((2.0 * k - 1) * k * (k + 1)) * square * series;
+  return 0.5 * series;
+}
+
+/// The derivative of i1: i0(x) - i1(x) / x.
+inline Term slope_of_i1(Term x, Term result) {
+  const Term small = abs(x) < constant(x, 1);
+  return select(small, slope_of_i1_near_zero(where(small, x)), i0(x) - result / select(small, constant(x, 1), x));
+}
+
+/// The derivative of e^-x I0(x) or e^-x I1(x) for large x, of its asymptotic series (Abramowitz and Stegun 9.7.1).
+inline Term slope_of_scaled_bessel_tail(int order, Term x) {
+  double terms[11] = {1};
+  for (int k = 1; k <= 10; ++k) terms[k] = terms[k - 1] * ((2 * k - 1) * (2 * k - 1) - 4 * order * order) / (8.0 * k);
+  const Term r = 1.0 / x;
+  Term series = constant(x, 10.5 * terms[10]);
+  for (int k = 9; k >= 0; --k) series = series * r + (k + 0.5) * terms[k];
+  return -std::numbers::inv_sqrtpi / std::numbers::sqrt2 * (r * sqrt(r) * series);
+}
+
+/// The derivative of i0e, i1e(x) - sign(x) i0e(x), or of i1e, i0e(x) - i1e(x) (sign(x) + 1 / x), and where these
+/// cancel, for large |x|, of the asymptotic series.
+inline Term slope_of_scaled_bessel(int order, Term x, Term result) {
+  const Term bound = constant(x, element_dtype(x) == DType::f64 ? 64 : 16);
+  const Term size = abs(x), large = size > bound, to_sign = sign(x);
+  const Term tail = slope_of_scaled_bessel_tail(order, select(large, size, bound));
+  if (order == 0) return select(large, to_sign * tail, i1e(x) - to_sign * result);
+  const Term small = size < constant(x, 1), near = where(small, x);
+  const Term around_zero = exp(-abs(near)) * slope_of_i1_near_zero(near) - to_sign * result;
+  const Term middle = i0e(x) - result * (to_sign + 1.0 / select(small, constant(x, 1), x));
+  return select(large, tail, select(small, around_zero, middle));
+}
+
 /// Defines a function of one float: name, doc sentence, value for x of a wide type W, and tangent for a tangent t of x
 /// and the value `result`.
 #define CALQUE_MATH_1(Struct, name_, doc_, value_, tangent_)                                                \
@@ -123,6 +182,24 @@ CALQUE_MATH_1(Lgamma, "lgamma", "log |gamma(x)|; +inf at 0 and the negative inte
 CALQUE_MATH_1(Tgamma, "tgamma", "gamma(x); NaN at the negative integers", std::tgamma(x), t * (result * digamma(x)));
 CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative integers", special::digamma(x),
               t * trigamma(x));
+CALQUE_MATH_1(Trigamma, "trigamma", "the derivative of digamma; inf at 0 and the negative integers", special::trigamma(x),
+              t * tetragamma(x));
+CALQUE_MATH_1(Erfcx, "erfcx", "exp(x^2) erfc(x), which does not underflow", special::erfcx(x),
+              t * slope_of_erfcx(x, result));
+CALQUE_MATH_1(Ndtr, "ndtr", "the distribution function of the standard normal distribution", special::ndtr(x),
+              t * normal_density(x));
+CALQUE_MATH_1(LogNdtr, "log_ndtr", "log(ndtr(x)), which does not underflow", special::log_ndtr(x),
+              t * slope_of_log_ndtr(x));
+CALQUE_MATH_1(Ndtri, "ndtri", "the inverse of ndtr; infinite at 0 and 1, NaN outside", special::ndtri(x),
+              t * (std::numbers::sqrt2 / std::numbers::inv_sqrtpi * exp(0.5 * (result * result))));
+CALQUE_MATH_1(I0, "i0", "the modified Bessel function of the first kind of order 0", special::bessel_i(0, x, false),
+              t * i1(x));
+CALQUE_MATH_1(I0e, "i0e", "exp(-|x|) i0(x), which does not overflow", special::bessel_i(0, x, true),
+              t * slope_of_scaled_bessel(0, x, result));
+CALQUE_MATH_1(I1, "i1", "the modified Bessel function of the first kind of order 1", special::bessel_i(1, x, false),
+              t * slope_of_i1(x, result));
+CALQUE_MATH_1(I1e, "i1e", "exp(-|x|) i1(x), which does not overflow", special::bessel_i(1, x, true),
+              t * slope_of_scaled_bessel(1, x, result));
 
 CALQUE_MATH_2(Atan2, "atan2", "the angle of the point (y, x) in [-pi, pi]: atan2(y, x) as in C", std::atan2(x, y),
               i == 0 ? strong_mul(t, over_sum_of_squares(1, x, y)) : -strong_mul(t, over_sum_of_squares(0, x, y)));
@@ -171,6 +248,6 @@ struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
 
 using MathList = TypeList<Rsqrt, Cbrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh,
                           Cosh, Tanh, Asinh, Acosh, Atanh, Logistic, Erf, Erfc, ErfInv, Lgamma, Tgamma, Digamma, Atan2,
-                          Hypot, Remainder, Nextafter, Sinc>;
+                          Hypot, Remainder, Nextafter, Sinc, Trigamma, Erfcx, Ndtr, LogNdtr, Ndtri, I0, I0e, I1, I1e>;
 
 }  // namespace calque::primitives

@@ -7,8 +7,6 @@
 #include <numbers>
 #include <type_traits>
 
-#include "calque/ir/dtype.h"
-
 namespace calque::primitives::special {
 
 /// log |gamma(x)|, thread-safe (std::lgamma writes the global signgam).
@@ -69,6 +67,106 @@ W digamma(W x) {
   W series = 0;
   for (int k = 9; k >= 0; --k) series = z * (kTerms[k] + series);
   return sum + (std::log(x) - 1 / (2 * x) - series);
+}
+
+/// The derivative of digamma, as that function.
+template <class W>
+W trigamma(W x) {
+  if (x <= 0) {
+    const W fraction = x - std::nearbyint(x);
+    if (fraction == 0 || std::isinf(x)) return std::numeric_limits<W>::infinity();
+    const W ratio = std::numbers::pi_v<W> / std::sin(std::numbers::pi_v<W> * fraction);
+    return ratio * ratio - trigamma(1 - x);
+  }
+  W sum = 0;
+  for (; x < 20; x += 1) sum += 1 / (x * x);
+  const W r = 1 / x, z = r * r;
+  // B_2k
+  static constexpr W kTerms[] = {W(1) / 6,       W(-1) / 30, W(1) / 42,      W(-1) / 30,     W(5) / 66,
+                                 W(-691) / 2730, W(7) / 6,   W(-3617) / 510, W(43867) / 798, W(-174611) / 330};
+  W series = 0;
+  for (int k = 9; k >= 0; --k) series = z * (kTerms[k] + series);
+  return sum + r * (1 + (r / 2 + series));
+}
+
+/// e^(sign x^2), with the rounding error of the square.
+template <class W>
+W exp_of_square(W x, W factor) {
+  const W square = x * x;
+  if (std::isinf(square)) return factor < 0 ? W(0) : square;
+  return std::exp(factor * square) * (1 + factor * std::fma(x, x, -square));
+}
+
+/// e^(x^2) erfc(x): as that product, from 20 on by the asymptotic series (Abramowitz & Stegun 7.1.23).
+template <class W>
+W erfcx(W x) {
+  if (x < 0) return 2 * exp_of_square(x, W(1)) - erfcx(-x);
+  if (x < 20) return exp_of_square(x, W(1)) * std::erfc(x);
+  const W r = 1 / x, z = r * r / 2;
+  W sum = 1;
+  for (int k = 12; k > 0; --k) sum = 1 - W(2 * k - 1) * z * sum;
+  return sum * (r * std::numbers::inv_sqrtpi_v<W>);
+}
+
+/// The distribution function of the standard normal distribution.
+template <class W>
+W ndtr(W x) {
+  if (x > 0) return 1 - ndtr(-x);
+  const W tail = erfcx(-x / std::numbers::sqrt2_v<W>) / 2;
+  return std::isinf(x) ? W(0) : exp_of_square(x, W(-0.5)) * tail;
+}
+
+template <class W>
+W log_ndtr(W x) {
+  if (x >= 0) return std::log1p(-ndtr(-x));
+  return std::log(erfcx(-x / std::numbers::sqrt2_v<W>) / 2) - x * x / 2;
+}
+
+/// The inverse of ndtr: that of erf in the middle; in the tails Newton's steps on log ndtr, which is concave.
+template <class W>
+W ndtri(W p) {
+  if (!(p >= 0 && p <= 1)) return std::numeric_limits<W>::quiet_NaN();
+  const W side = p < W(0.5) ? p : 1 - p;
+  if (side > W(0.25)) return std::numbers::sqrt2_v<W> * erf_inv(2 * p - 1);
+  if (side == 0) return p == 0 ? -std::numeric_limits<W>::infinity() : std::numeric_limits<W>::infinity();
+  const W target = std::log(side);
+  W y = -std::sqrt(-2 * target);
+  for (int step = 0; step < 12; ++step) {
+    // The derivative of log ndtr is sqrt(2 / pi) / erfcx(-y / sqrt(2)).
+    const W scaled = erfcx(-y / std::numbers::sqrt2_v<W>) / 2;
+    const W f = std::log(scaled) - y * y / 2 - target;
+    y -= f * scaled * std::sqrt(2 * std::numbers::pi_v<W>);
+  }
+  return p < W(0.5) ? y : -y;
+}
+
+/// The modified Bessel function of order 0 or 1 times e^-|x| if `scaled`: the power series (Abramowitz &
+/// Stegun 9.6.10), from 40 on the asymptotic series (9.7.1).
+template <class W>
+W bessel_i(int order, W x, bool scaled) {
+  const W a = std::fabs(x);
+  W result;
+  if (a < 40) {
+    const W square = a * a / 4;
+    W term = order == 0 ? W(1) : a / 2, sum = term;
+    for (int k = 1; term > sum * std::numeric_limits<W>::epsilon() / 8; ++k) {
+      term *= square / (W(k) * W(k + order));
+      sum += term;
+    }
+    result = scaled ? sum * std::exp(-a) : sum;
+  } else {
+    const W mu = W(4 * order * order);
+    W term = 1, sum = 1;
+    for (int k = 1; k < 30; ++k) {
+      term *= (W((2 * k - 1) * (2 * k - 1)) - mu) / (8 * W(k) * a);
+      sum += term;
+    }
+    sum /= std::sqrt(2 * std::numbers::pi_v<W>) * std::sqrt(a);
+    // In two factors: e^a may overflow where the result does not.
+    const W root = std::exp(a / 2);
+    result = scaled ? sum : std::isinf(a) ? a : root * sum * root;
+  }
+  return order == 0 ? result : std::copysign(result, x);
 }
 
 /// sin(pi x) / (pi x), with the argument of the sine reduced exactly to [0, 1/2].
