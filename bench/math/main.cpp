@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "math/routines.h"
+#include "primitives/elementwise/special.h"
 
 namespace cq = calque;
 
@@ -260,6 +261,19 @@ std::vector<Function> functions() {
   CALQUE_ADD(tgamma, 0, 20);
   add("rsqrt", [](auto x) { return rsqrt(x); }, [](long double x) { return 1 / std::sqrt(x); }, 0, 100);
   add("sigmoid", [](auto x) { return sigmoid(x); }, [](long double x) { return 1 / (1 + std::exp(-x)); }, -10, 10);
+#define CALQUE_ADD_SPECIAL(f, reference, low, high) \
+  add(#f, [](auto x) { return f(x); }, [](long double x) { return calque::primitives::special::reference; }, low, high)
+  CALQUE_ADD_SPECIAL(digamma, digamma(x), 0, 20);
+  CALQUE_ADD_SPECIAL(trigamma, trigamma(x), 0, 20);
+  CALQUE_ADD_SPECIAL(erfcx, erfcx(x), 0, 20);
+  CALQUE_ADD_SPECIAL(ndtr, ndtr(x), -5, 5);
+  CALQUE_ADD_SPECIAL(log_ndtr, log_ndtr(x), -10, 10);
+  CALQUE_ADD_SPECIAL(ndtri, ndtri(x), 0, 1);
+  CALQUE_ADD_SPECIAL(i0, bessel_i(0, x, false), -20, 20);
+  CALQUE_ADD_SPECIAL(i0e, bessel_i(0, x, true), -20, 20);
+  CALQUE_ADD_SPECIAL(i1, bessel_i(1, x, false), -20, 20);
+  CALQUE_ADD_SPECIAL(i1e, bessel_i(1, x, true), -20, 20);
+#undef CALQUE_ADD_SPECIAL
   CALQUE_ADD_PAIR(pow, 0, 10, -5, 5);
   CALQUE_ADD_PAIR(atan2, -10, 10, -10, 10);
   CALQUE_ADD_PAIR(hypot, -10, 10, -10, 10);

@@ -136,14 +136,14 @@ inline const std::vector<UnaryFunction>& unary_functions() {
                     [](double v) { return math::digamma(Scalar<double>(v)).raw(); }, nullptr, exact_digamma, 4, 4,
                     reflected_slack},
       CALQUE_SPECIAL(trigamma, 1, 4),
-      CALQUE_SPECIAL(erfcx, 2, 2.5),
-      CALQUE_SPECIAL(ndtr, 2, 2),
-      CALQUE_SPECIAL(log_ndtr, 2, 2.5),
-      CALQUE_SPECIAL(ndtri, 2.5, 2.5),
-      CALQUE_BESSEL(i0, 0, false, 2, 3),
-      CALQUE_BESSEL(i0e, 0, true, 2, 3),
-      CALQUE_BESSEL(i1, 1, false, 2, 3),
-      CALQUE_BESSEL(i1e, 1, true, 2, 3),
+      CALQUE_SPECIAL(erfcx, 1.5, 2),
+      CALQUE_SPECIAL(ndtr, 1, 1.5),
+      CALQUE_SPECIAL(log_ndtr, 1, 1.5),
+      CALQUE_SPECIAL(ndtri, 2.5, 3),
+      CALQUE_BESSEL(i0, 0, false, 3, 4),
+      CALQUE_BESSEL(i0e, 0, true, 3, 4),
+      CALQUE_BESSEL(i1, 1, false, 3, 4),
+      CALQUE_BESSEL(i1e, 1, true, 3, 4),
   };
   return list;
 }

@@ -88,6 +88,7 @@ endforeach()
 if(TARGET bench_math)
   find_library(CALQUE_SLEEF sleef)
   target_link_libraries(bench_math PRIVATE nlohmann_json::nlohmann_json)
+  target_include_directories(bench_math PRIVATE "${PROJECT_SOURCE_DIR}/lib")  # the functions that the C library lacks
   if(CALQUE_SLEEF)
     target_link_libraries(bench_math PRIVATE "${CALQUE_SLEEF}")
   endif()

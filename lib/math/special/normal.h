@@ -142,9 +142,14 @@ F ndtri(const F& p) {
   const F side = where(q < F(0), p, T(1) - p);
   const mask_t<F> inside = (side > F(0)) & !center;
   const Pair<F> r = square_root(negate(log_pair(where(inside, side, F(0.25)))));
-  const F t = (r.high - kMiddle) / (r.high + kMiddle);
+  const F plus = r.high + kMiddle;
+  const F t = (r.high - kMiddle) / plus;
+  // r - m - t (r + m)
+  const F rest = fma(-t, r.high, fma(t + T(1), F(-kMiddle), r.high));
   const F polynomial = either_horner(center, where(center, q * q, t), C::kCenter, C::kQuantile);
-  const F tail = r.high + fma(r.high, polynomial, r.low * horner(t, C::kSlope));
+  const F slope = horner(t, C::kSlope);
+  const F by_t = (slope - (polynomial + T(1))) * (plus * T(0.5 / kMiddle));
+  const F tail = r.high + fma(r.high, polynomial, fma(r.low, slope, rest * by_t));
   const F near = fma(q, polynomial, q * T(2.5));
   const F far = where(inside, tail, where(side == F(0), F(kInfinity<T>), F(kNaN<T>)));
   return where(center, near, flip_sign(far, q));

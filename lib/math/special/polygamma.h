@@ -36,9 +36,12 @@ Lane<double, B> trigamma_with(const Lane<double, B>& x) {
       !(positive & (x < F(kInfinity<double>))), fast,
       [](const F& u, const F& mirrored) {
         const F b = abs(u);
-        const F s = TrigConstants<double>::kPi_0 / sin_of(reduce_pi(b), F(0));
+        const F sine = sin_of(reduce_pi(b), F(0));
+        const Pair<F> s =
+            divide(Pair<F>{F(TrigConstants<double>::kPi_0), F(TrigConstants<double>::kPi_1)}, Pair<F>{sine, F(0)});
         const F inverse = 1.0 / u;
-        const F negative = where(b < F(0x1p-60), inverse * inverse, s * s - mirrored);
+        const F negative =
+            where(b < F(0x1p-60), inverse * inverse, fma(s.high, s.high, fma(2.0 * s.high, s.low, -mirrored)));
         const F pole = where(trunc(b) == b, F(kInfinity<double>), negative);
         const F edge = where(u == F(kInfinity<double>), F(0), pole);
         return where(is_nan(u), u, edge);

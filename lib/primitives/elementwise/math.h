@@ -66,11 +66,11 @@ inline Term normal_density(Term x) { return std::numbers::inv_sqrtpi / std::numb
 
 /// The derivative of erfcx, 2 x erfcx(x) - 2 / sqrt(pi), and where that cancels, for large x, its asymptotic series.
 inline Term slope_of_erfcx(Term x, Term result) {
-  const Term bound = constant(x, element_dtype(x) == DType::f64 ? 16 : 5);
+  const Term bound = constant(x, element_dtype(x) == DType::f64 ? 8 : 5);
   const Term large = x > bound;
   const Term r = 1.0 / select(large, x, bound), z = 0.5 * (r * r);
   Term series = constant(x, 1);
-  for (int k = 9; k > 0; --k) series = 1.0 - static_cast<double>(2 * k + 1) * z * series;
+  for (int k = 16; k > 0; --k) series = 1.0 - static_cast<double>(2 * k + 1) * z * series;
   const Term near = 2.0 * select(large, constant(x, 0), x) * result - 2 * std::numbers::inv_sqrtpi;
   return select(large, -std::numbers::inv_sqrtpi * (r * r) * series, near);
 }
