@@ -58,7 +58,7 @@ struct BinaryFunction {
         [](mpfr_ptr r, mpfr_srcptr a, mpfr_srcptr b) { m(r, a, b, MPFR_RNDN); }, s, d                               \
   }
 
-/// Functions that the C library lacks: those of the reference evaluator in its place.
+/// Functions that the C library lacks: those of the reference evaluator instead.
 #define CALQUE_SPECIAL(f, s, d)                                                                             \
   UnaryFunction {                                                                                           \
     #f, CALQUE_SINGLE(math::f), CALQUE_DOUBLE(math::f), [](double v) { return primitives::special::f(v); }, \
