@@ -129,8 +129,8 @@ std::vector<Function> functions() {
       CALQUE_FUNCTION(tanh, 1),     CALQUE_FUNCTION(asinh, 1), CALQUE_FUNCTION(acosh, 1), CALQUE_FUNCTION(atanh, 1),
       CALQUE_FUNCTION(sqrt, 1),     CALQUE_FUNCTION(rsqrt, 1), CALQUE_FUNCTION(cbrt, 1),  CALQUE_FUNCTION(erf, 1),
       CALQUE_FUNCTION(trigamma, 1), CALQUE_FUNCTION(erfcx, 2), CALQUE_FUNCTION(ndtr, 1),  CALQUE_FUNCTION(log_ndtr, 1),
-      CALQUE_FUNCTION(ndtri, 2.5),  CALQUE_FUNCTION(i0, 3),    CALQUE_FUNCTION(i0e, 3),   CALQUE_FUNCTION(i1, 3),
-      CALQUE_FUNCTION(i1e, 3),      CALQUE_FUNCTION(erfc, 2),  CALQUE_PAIR(pow, 1),       CALQUE_PAIR(atan2, 1),
+      CALQUE_FUNCTION(ndtri, 2.5),  CALQUE_FUNCTION(i0, 3.5),  CALQUE_FUNCTION(i0e, 3.5), CALQUE_FUNCTION(i1, 3.5),
+      CALQUE_FUNCTION(i1e, 3.5),    CALQUE_FUNCTION(erfc, 2),  CALQUE_PAIR(pow, 1),       CALQUE_PAIR(atan2, 1),
       CALQUE_PAIR(hypot, 1),
   };
 #undef CALQUE_FUNCTION
