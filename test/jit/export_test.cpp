@@ -52,6 +52,21 @@ TEST_F(Export, ObjectRunsWithoutTheLibrary) {
             0);
 }
 
+TEST_F(Export, ComplexNumbersArePairs) {
+  using Z = std::complex<double>;
+  const Array<Z> w = {Z(0, 1), Z(2, 0), Z(1, 1), Z(-1, 0.5), Z(0, -3), Z(1, 0)};
+  const auto f = jit([w](auto z) { return std::pair{z * w, abs(z)}; }, {.name = "f"});
+  f.lower(spec<Z>({6})).export_object(path("f.o"), {.header = path("f.h")});
+  EXPECT_EQ(run("#include <math.h>\n#include \"f.h\"\n"
+                "int main(void) {\n"
+                "  double z[12] = {1, 2, 3, 4, 3, -4, 0, 1, 1, 0, 5, 6}, y[12], size[6];\n"
+                "  f(z, y, size, 0);\n"
+                "  return y[0] == -2 && y[1] == 1 && y[2] == 6 && y[3] == 8 && y[8] == 0 && y[9] == -3 &&\n"
+                "         fabs(size[1] - 5) < 1e-15 ? 0 : 1;\n"
+                "}\n"),
+            0);
+}
+
 TEST_F(Export, FunctionsOfMathematicsNeedNothingOfTheCaller) {
   const auto f = jit([](auto x) { return sin(x) + exp(x) * lgamma(x); }, {.name = "f"});
   f.lower(spec<double>({5})).export_object(path("f.o"), {.header = path("f.h")});

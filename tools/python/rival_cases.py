@@ -490,16 +490,89 @@ def linalg(lib):
     yield from tasks("f32", 512, 0, np.float32)
 
 
+def complex_numbers(lib):
+    def numbers(shape, seed, dtype):
+        parts = floats((*shape, 2), -1, 1, seed, np.float64)
+        return (parts[..., 0] + 1j * parts[..., 1]).astype(dtype)
+
+    for size, n in (("4096", 4096), ("10^7", 10**7)):
+        x, y, z = (numbers((n,), seed, np.complex64) for seed in (1, 2, 3))
+        calls = {"numpy": lambda x=x, y=y, z=z: x * y + z}
+        if lib.jax:
+            calls["jax"] = jax_call(lib, lambda x, y, z: x * y + z, x, y, z)
+        if lib.numba:
+            @lib.numba.njit(fastmath=True)
+            def fused(x, y, z):
+                out = np.empty_like(x)
+                for i in range(x.size):
+                    out[i] = x[i] * y[i] + z[i]
+                return out
+            calls["numba"] = lambda fused=fused, x=x, y=y, z=z: fused(x, y, z)
+        yield "complex x y + z", size, x * y + z, calls
+    for dtype, name in ((np.complex64, "c64"), (np.complex128, "c128")):
+        n = 1024
+        a, b = numbers((n, n), 1, dtype), numbers((n, n), 2, dtype)
+        calls = {"numpy": lambda a=a, b=b: a @ b}
+        if lib.jax:
+            calls["jax"] = jax_call(lib, lambda a, b: a @ b, a, b)
+        yield f"complex matmul {name}", str(n), a @ b, calls
+    side = 1000
+    c = (-2 + 2.5 * np.arange(side) / side)[None, :] + 1j * (-1.25 + 2.5 * np.arange(side) / side)[:, None]
+    c = c.astype(np.complex64)
+
+    def counts(c):
+        z, k = np.zeros_like(c), np.zeros(c.shape, np.int32)
+        for _ in range(256):
+            inside = z.real * z.real + z.imag * z.imag <= 4
+            z = np.where(inside, z * z + c, z)
+            k += inside
+        return k
+    calls = {"numpy": lambda: counts(c)}
+    if lib.jax:
+        jnp = lib.jax.numpy
+
+        def steps(c):
+            def body(_, state):
+                z, k = state
+                inside = z.real * z.real + z.imag * z.imag <= 4
+                return jnp.where(inside, z * z + c, z), k + inside
+            return lib.jax.lax.fori_loop(0, 256, body, (jnp.zeros_like(c), jnp.zeros(c.shape, jnp.int32)))[1]
+        calls["jax"] = jax_call(lib, steps, c)
+    if lib.numba:
+        @lib.numba.njit(fastmath=True)
+        def pixels(c):
+            out = np.empty(c.shape, np.int32)
+            for i in range(c.shape[0]):
+                for j in range(c.shape[1]):
+                    z, k = np.complex64(0), 0
+                    while k < 256 and z.real * z.real + z.imag * z.imag <= 4:
+                        z = z * z + c[i, j]
+                        k += 1
+                    out[i, j] = k
+            return out
+        calls["numba"] = lambda: pixels(c)
+    expected = counts(c)
+    yield "complex mandelbrot", str(side), lambda got: np.mean(np.asarray(got) != expected) <= 0.01, calls
+    n, terms = 10**5, 64
+    a, w, t = numbers((terms,), 1, np.complex64), floats(terms, 0, 10, 2), floats(n, 0, 10, 3)
+    calls = {"numpy": lambda: np.exp(1j * (t[:, None] * w)).astype(np.complex64) @ a}
+    if lib.jax:
+        calls["jax"] = jax_call(lib, lambda a, w, t: lib.jax.numpy.sum(
+            a * lib.jax.numpy.exp(1j * (t[:, None] * w)), 1), a, w, t)
+    yield "spectral sum", "10^5", np.exp(1j * (t[:, None] * w)) @ a, calls
+
+
 CASES = {"triad": triad, "sum": total, "matmul": matmul, "small_matmul": small_matmul, "dense": dense,
          "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop,
          "dispatch": dispatch, "compile": first_calls, "random": random_numbers,
-         "linalg": linalg}
+         "linalg": linalg, "complex": complex_numbers}
 
 
 def leaves(result):
     if isinstance(result, (tuple, list)):
         return [leaf for part in result for leaf in leaves(part)]
-    return [np.asarray(result, dtype=np.float64)]
+    array = np.asarray(result)
+    return [array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)]
 
 
 def differs(got, expected):

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "ir/fork.h"
 #include "kernel/ir/walk.h"
 #include "kernel/schedule/schedule.h"
+#include "primitives/list.h"
 
 namespace calque::kernel {
 
@@ -85,31 +88,100 @@ Accesses accesses(const Kernel& kernel, int32_t loaded, int32_t stored) {
   return out;
 }
 
+/// Index expressions of a kernel.
+class Indices {
+ public:
+  explicit Indices(const Kernel& kernel) : kernel_(kernel) {}
+
+  enum class Relation : uint8_t { unknown, same, other_of_row };
+
+  /// Of two indices: the same one, or different elements of one row: base + a and base + b, where base is a multiple of
+  /// the length of rows, which a and b do not reach.
+  Relation relation(Id x, Id y) {
+    if (x == y) return Relation::same;
+    const Element first = element_of(x), second = element_of(y);
+    if (first.base != second.base) return Relation::unknown;
+    if (first.offset == second.offset) return Relation::same;
+    const bool in_row = std::min(first.offset, second.offset) >= 0 &&
+                        std::max(first.offset, second.offset) < divisor(first.base, kDepth);
+    return in_row ? Relation::other_of_row : Relation::unknown;
+  }
+
+ private:
+  struct Element {
+    Id base;
+    int64_t offset;
+  };
+  static constexpr int kDepth = 8;
+
+  const Instruction* definition(Id id) {
+    if (defined_.empty()) {
+      defined_.resize(kernel_.values.size());
+      walk(kernel_.body, [&](const Instruction& i) {
+        if (i.op == Op::constant || i.op == Op::scalar) defined_[i.results[0]] = &i;
+      });
+    }
+    return defined_[id];
+  }
+  bool is_scalar(const Instruction* i, PrimitiveId primitive) {
+    return i != nullptr && i->op == Op::scalar && i->primitive == primitive;
+  }
+  std::optional<int64_t> constant(Id id) {
+    const Instruction* const i = definition(id);
+    if (i == nullptr || i->op != Op::constant) return std::nullopt;
+    return i->literal.as<int64_t>();
+  }
+  Element element_of(Id id) {
+    const Instruction* const i = definition(id);
+    if (!is_scalar(i, primitives::id_of<primitives::Add>)) return {id, 0};
+    if (const auto offset = constant(i->operands[1])) return {i->operands[0], *offset};
+    if (const auto offset = constant(i->operands[0])) return {i->operands[1], *offset};
+    return {id, 0};
+  }
+  /// A number that divides the value.
+  int64_t divisor(Id id, int depth) {
+    if (const auto value = constant(id)) return *value == 0 ? INT64_MAX : std::abs(*value);
+    const Instruction* const i = definition(id);
+    if (depth == 0 || i == nullptr) return 1;
+    if (is_scalar(i, primitives::id_of<primitives::Mul>))
+      return std::max(divisor(i->operands[0], depth - 1), divisor(i->operands[1], depth - 1));
+    if (!is_scalar(i, primitives::id_of<primitives::Add>)) return 1;
+    const int64_t a = divisor(i->operands[0], depth - 1), b = divisor(i->operands[1], depth - 1);
+    return a == INT64_MAX ? b : b == INT64_MAX ? a : std::gcd(a, b);
+  }
+
+  const Kernel& kernel_;
+  std::vector<const Instruction*> defined_;  // by value: the scalar instruction or constant that defines it
+};
+
 /// Whether the load would never read a value that the store has written if their buffers were merged. Equal indices are
 /// equal offsets when the buffers have the same type.
-bool comes_before(const Access& load, const Access& store, bool same_type) {
-  if (load.order > store.order) return false;
+bool comes_before(const Access& load, const Access& store, bool same_type, Indices& indices) {
   const auto shared =
       static_cast<size_t>(std::mismatch(load.enclosing.begin(), load.enclosing.end(), store.enclosing.begin(),
                                         store.enclosing.end(), same_instruction)
                               .first -
                           load.enclosing.begin());
-  if (shared == 0) return true;
+  const bool is_before = load.order < store.order;
+  if (shared == 0) return is_before;
   if (!same_type) return false;
   // In a loop that encloses both, an earlier iteration's store must be to another element: iterations of parallel loops
-  // and reductions write each element once, and this one reads the element that it writes.
+  // and reductions write each element once, and this one reads the element that it writes, or another one of the row
+  // that only it writes to.
+  const Indices::Relation relation = indices.relation(load.index, store.index);
+  if (relation == Indices::Relation::unknown || (relation == Indices::Relation::same && !is_before)) return false;
   const auto end = load.enclosing.begin() + static_cast<std::ptrdiff_t>(shared);
-  return load.index == store.index && shared == store.enclosing.size() &&
-         std::all_of(load.enclosing.begin(), end, has_distinct_elements) &&
+  return shared == store.enclosing.size() && std::all_of(load.enclosing.begin(), end, has_distinct_elements) &&
          std::all_of(store.enclosing.begin(), store.enclosing.end(), has_distinct_elements);
 }
 
 bool may_share(const Kernel& kernel, int32_t from, int32_t to) {
   const Buffer &read = kernel.buffers[static_cast<size_t>(from)], &written = kernel.buffers[static_cast<size_t>(to)];
   const Accesses both = accesses(kernel, from, to);
+  Indices indices(kernel);
   for (const Access& load : both.loads)
     for (const Access& store : both.stores)
-      if (!comes_before(load, store, read.dtype == written.dtype)) return false;
+      if (!comes_before(load, store, read.dtype == written.dtype, indices)) return false;
   // A kernel that also writes `from` or reads `to` has other ordering constraints.
   return !read.written && accesses(kernel, to, from).loads.empty();
 }
