@@ -35,6 +35,11 @@ void add_graph_passes(Passes& passes) {
   passes.push_back({.info = transform::kRewritePass, .form = Form::graph, .run = [](Compilation& c) {
                       c.graph = transform::rewrite(c.graph, transform::InlineScope::all, c.forms());
                     }});
+  passes.push_back({.info = transform::kExpandLinalgPass, .form = Form::graph, .run = [](Compilation& c) {
+                      if (!transform::has_linalg_to_expand(c.graph)) return;
+                      c.graph = transform::simplify(transform::expand_linalg(c.graph), transform::InlineScope::all,
+                                                    c.forms());
+                    }});
   passes.push_back({.info = transform::kSplitComplexPass, .form = Form::graph, .run = [](Compilation& c) {
                       if (!transform::has_complex(c.graph)) return;
                       for (size_t i = 0; i < c.build.input_strides.size() && i < c.graph.inputs().size(); ++i) {
@@ -42,11 +47,6 @@ void add_graph_passes(Passes& passes) {
                         strides = transform::joined_strides(c.graph.dtype(c.graph.inputs()[i]), strides);
                       }
                       c.graph = transform::simplify(transform::split_complex(c.graph), transform::InlineScope::all,
-                                                    c.forms());
-                    }});
-  passes.push_back({.info = transform::kExpandLinalgPass, .form = Form::graph, .run = [](Compilation& c) {
-                      if (!transform::has_linalg_to_expand(c.graph)) return;
-                      c.graph = transform::simplify(transform::expand_linalg(c.graph), transform::InlineScope::all,
                                                     c.forms());
                     }});
   passes.push_back({.info = {"prepare", "rewrites what kernels and steps have no form for"},

@@ -42,7 +42,7 @@ TEST(CompileLog, TellsWhereTheTimeWentOncePerCompilation) {
       logged("compile", [&] { f(F{1, 2, 3}); }),
       MatchesRegex(
           "calque: compile: logged: 2 equations, 1 kernels, 1 modules: trace [0-9.]+, key [0-9.]+, "
-          "dce [0-9.]+, rewrite [0-9.]+, split-complex [0-9.]+, expand-linalg [0-9.]+, prepare [0-9.]+, canonicalize "
+          "dce [0-9.]+, rewrite [0-9.]+, expand-linalg [0-9.]+, split-complex [0-9.]+, prepare [0-9.]+, canonicalize "
           "[0-9.]+, [-a-z0-9., ]*"
           "machine-code [0-9.]+, link [0-9.]+, in all [0-9.]+ ms\n"));
   EXPECT_THAT(logged("compile", [&] { f(F{4, 5, 6}); }), IsEmpty());

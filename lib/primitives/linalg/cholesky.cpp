@@ -31,11 +31,13 @@ bool factor(const T* a, std::vector<W>& l, size_t n) {
 }  // namespace
 
 void Cholesky::infer(Typing& t) {
+  if (is_paired(t.attributes())) return infer_paired(t, id_of<Cholesky>);
   check_square(t, 0);
   t.result(t.operand(0));
 }
 
 void Cholesky::evaluate(Evaluation& e) {
+  if (is_paired(e.attributes)) return evaluate_paired(e, id_of<Cholesky>);
   const AnyArray& a = e.operands[0];
   AnyArray& out = e.add_result();
   const auto n = static_cast<size_t>(num_rows(a.shape()));

@@ -1,5 +1,6 @@
 #pragma once
 #include "primitives/core/rule.h"
+#include "primitives/linalg/paired.h"
 
 namespace calque::primitives {
 
@@ -11,6 +12,7 @@ struct Cholesky : Structural {
       "matrix that is not positive definite";
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
+  static constexpr std::array attributes{kPairedAttribute};
   static constexpr FusionKind fusion_kind = FusionKind::routine;
   static constexpr Routine routine = Routine::cholesky;
   static void infer(Typing& t);

@@ -27,6 +27,7 @@ Value emit_upper_solve(const Writer& w, Value packed, Value b, bool transpose) {
 }
 
 void Lu::infer(Typing& t) {
+  if (is_paired(t.attributes())) return infer_paired(t, id_of<Lu>);
   check_matrices(t, 0);
   const Type& a = t.operand(0);
   t.result(a);
@@ -34,6 +35,7 @@ void Lu::infer(Typing& t) {
 }
 
 void Lu::evaluate(Evaluation& e) {
+  if (is_paired(e.attributes)) return evaluate_paired(e, id_of<Lu>);
   const AnyArray& a = e.operands[0];
   AnyArray packed = e.add_result();
   AnyArray perm = e.add_result();

@@ -1,5 +1,6 @@
 #pragma once
 #include "primitives/core/rule.h"
+#include "primitives/linalg/paired.h"
 
 namespace calque::primitives {
 
@@ -12,6 +13,7 @@ struct Lu : Structural {
       "pivot";
   static constexpr int min_operands = 1;
   static constexpr int max_operands = 1;
+  static constexpr std::array attributes{kPairedAttribute};
   static constexpr FusionKind fusion_kind = FusionKind::routine;
   static constexpr Routine routine = Routine::lu;
   static void infer(Typing& t);

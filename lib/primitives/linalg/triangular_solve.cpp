@@ -20,6 +20,7 @@ Value emit_triangular_solve(const Writer& w, Value a, Value b, const TriangularF
 }
 
 void TriangularSolve::infer(Typing& t) {
+  if (is_paired(t.attributes())) return infer_paired(t, id_of<TriangularSolve>);
   const Type& a = t.operand(0);
   const Type& b = t.operand(1);
   check_square(t, 0);
@@ -29,6 +30,7 @@ void TriangularSolve::infer(Typing& t) {
 }
 
 void TriangularSolve::evaluate(Evaluation& e) {
+  if (is_paired(e.attributes)) return evaluate_paired(e, id_of<TriangularSolve>);
   const AnyArray& a = e.operands[0];
   const AnyArray& b = e.operands[1];
   const TriangularForm form(e.attributes);

@@ -1,5 +1,6 @@
 #pragma once
 #include "primitives/core/rule.h"
+#include "primitives/linalg/paired.h"
 
 namespace calque::primitives {
 
@@ -26,7 +27,7 @@ struct TriangularSolve : Structural {
       "the diagonal divides";
   static constexpr int min_operands = 2;
   static constexpr int max_operands = 2;
-  static constexpr std::array attributes{AttributeSpec{"lower", AttributeKind::boolean},
+  static constexpr std::array attributes{AttributeSpec{"lower", AttributeKind::boolean}, kPairedAttribute,
                                          AttributeSpec{"transpose", AttributeKind::boolean},
                                          AttributeSpec{"unit_diagonal", AttributeKind::boolean}};
   static constexpr FusionKind fusion_kind = FusionKind::routine;

@@ -6,12 +6,11 @@
 #include "runtime/routines/driver.h"
 
 namespace calque::runtime {
-namespace {
 
 /// Right-looking: a panel's diagonal block, the rows below it, then what is left. The strips are independent of each
 /// other and fixed, so threads do not change a bit.
 template <class T>
-bool factor(T* a, int64_t n) {
+bool factor_cholesky(T* a, int64_t n) {
   const DenseRoutines<T>& dense = dense_routines<T>();
   if (n <= 2 * kPanel) return dense.cholesky(a, n, n);
   for (int64_t k = 0; k < n; k += kPanel) {
@@ -38,7 +37,8 @@ bool factor(T* a, int64_t n) {
   return true;
 }
 
-}  // namespace
+template bool factor_cholesky<float>(float*, int64_t);
+template bool factor_cholesky<double>(double*, int64_t);
 
 template <class T>
 void cholesky(const RoutineRef& r, void* const* pointers) {
@@ -55,7 +55,7 @@ void cholesky(const RoutineRef& r, void* const* pointers) {
         std::memcpy(l + i * n, a + i * n, static_cast<size_t>(i + 1) * sizeof(T));
         std::fill(l + i * n + i + 1, l + (i + 1) * n, T(0));
       }
-      if (factor(l, n)) continue;
+      if (factor_cholesky(l, n)) continue;
       for (int64_t i = 0; i < n; ++i) {
         std::fill(l + i * n, l + i * n + i + 1, std::numeric_limits<T>::quiet_NaN());
         std::fill(l + i * n + i + 1, l + (i + 1) * n, T(0));

@@ -30,6 +30,9 @@ struct DenseRoutines {
   /// Replaces p, rows x columns, by its packed factors with partial pivoting. Step k exchanges row k with row
   /// pivots[k]; there are min(rows, columns) steps.
   void (*lu_panel)(T* p, int64_t rows, int64_t columns, int64_t stride, int32_t* pivots);
+  /// The same of a complex panel: of each column the real parts, then the imaginary ones, without gaps. The pivot is
+  /// the first of the greatest |re| + |im|.
+  void (*complex_lu_panel)(T* p, int64_t rows, int64_t columns, int32_t* pivots);
   /// Replaces p, rows x columns and not wider than high, by r and, in v, of the same shape and dense, the vectors of
   /// the reflections whose product is I - v t vᵀ; t is upper triangular, columns x columns.
   void (*qr_panel)(T* p, int64_t rows, int64_t columns, int64_t stride, T* v, T* t);

@@ -281,6 +281,57 @@ void reflect_columns(Columns<T>& p, int64_t column, int64_t count, Columns<T>& v
 }
 
 template <class T>
+using Lane = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+
+/// A column of a complex panel from one of its rows on.
+template <class T>
+struct ComplexColumn {
+  Lane<T> re, im;
+  ComplexColumn(T* p, int64_t rows, int64_t column, int64_t first)
+      : re(p + 2 * column * rows + first, rows - first), im(p + (2 * column + 1) * rows + first, rows - first) {}
+};
+
+template <class T>
+void complex_lu_panel(T* p, int64_t rows, int64_t columns, int32_t* pivots) {
+  for (int64_t k = 0; k < std::min(rows, columns); ++k) {
+    ComplexColumn<T> column(p, rows, k, k);
+    const T most = (column.re.abs() + column.im.abs()).template maxCoeff<Eigen::PropagateNumbers>();
+    int64_t row = k;
+    for (int64_t i = 0; i < rows - k; ++i)
+      if (std::abs(column.re[i]) + std::abs(column.im[i]) == most) {
+        row = k + i;
+        break;
+      }
+    pivots[k] = static_cast<int32_t>(row);
+    if (row != k)
+      for (int64_t c = 0; c < 2 * columns; ++c) std::swap(p[c * rows + k], p[c * rows + row]);
+    const int64_t below = rows - k - 1;
+    if (below == 0) continue;
+    const T re = column.re[0], im = column.im[0];
+    const T size = std::max(std::abs(re), std::abs(im));
+    ComplexColumn<T> factor(p, rows, k, k + 1);
+    if (size != T(0)) {
+      // Scaled by a power of two, so that the square of the pivot is a number.
+      constexpr int kFar = std::numeric_limits<T>::max_exponent - 2;
+      const T scale = std::isfinite(size) ? std::ldexp(T(1), -std::clamp(std::ilogb(size), -kFar, kFar)) : T(1);
+      const T a = re * scale, b = im * scale, reciprocal = T(1) / (a * a + b * b);
+      const T c = a * reciprocal, d = -b * reciprocal;
+      for (int64_t i = 0; i < below; ++i) {
+        const T x = factor.re[i] * scale, y = factor.im[i] * scale;
+        factor.re[i] = x * c - y * d;
+        factor.im[i] = x * d + y * c;
+      }
+    }
+    for (int64_t c = k + 1; c < columns; ++c) {
+      ComplexColumn<T> other(p, rows, c, k + 1);
+      const T x = p[2 * c * rows + k], y = p[(2 * c + 1) * rows + k];
+      other.re -= factor.re * x - factor.im * y;
+      other.im -= factor.re * y + factor.im * x;
+    }
+  }
+}
+
+template <class T>
 void qr_panel(T* data, int64_t rows, int64_t columns, int64_t stride, T* v_data, T* t_data) {
   Columns<T> p(data, rows, columns, Eigen::OuterStride<>(stride)), v(v_data, rows, columns, Eigen::OuterStride<>(rows)),
       t(t_data, columns, columns, Eigen::OuterStride<>(columns));
@@ -306,15 +357,23 @@ void reflect(const T* v_data, const T* t_data, int64_t rows, int64_t k, T* c_dat
 
 }  // namespace
 
-extern const DenseRoutines<float> kFloats = {
-    &cholesky<float>, &solve<float>,    &solve_right<float>, &subtract_product<float>, &subtract_plain_product<float>,
-    &lu_panel<float>, &qr_panel<float>, &reflect<float>,     &transpose<float>};
+extern const DenseRoutines<float> kFloats = {&cholesky<float>,
+                                             &solve<float>,
+                                             &solve_right<float>,
+                                             &subtract_product<float>,
+                                             &subtract_plain_product<float>,
+                                             &lu_panel<float>,
+                                             &complex_lu_panel<float>,
+                                             &qr_panel<float>,
+                                             &reflect<float>,
+                                             &transpose<float>};
 extern const DenseRoutines<double> kDoubles = {&cholesky<double>,
                                                &solve<double>,
                                                &solve_right<double>,
                                                &subtract_product<double>,
                                                &subtract_plain_product<double>,
                                                &lu_panel<double>,
+                                               &complex_lu_panel<double>,
                                                &qr_panel<double>,
                                                &reflect<double>,
                                                &transpose<double>};

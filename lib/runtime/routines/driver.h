@@ -62,5 +62,12 @@ template <class T>
 void lu(const RoutineRef& r, void* const* pointers);
 template <class T>
 void qr(const RoutineRef& r, void* const* pointers);
+/// Of complex matrices with parts of type R.
+template <class R>
+void run_complex(const RoutineRef& r, void* const* pointers);
+
+/// Replaces the lower triangle of a, n x n, by its Cholesky factor. False if a is not positive definite.
+template <class T>
+bool factor_cholesky(T* a, int64_t n);
 
 }  // namespace calque::runtime

@@ -73,6 +73,10 @@ void run_routine(const RoutineRef& r, void* const* pointers) {
       return run<float>(r, pointers);
     case DType::f64:
       return run<double>(r, pointers);
+    case DType::c64:
+      return run_complex<float>(r, pointers);
+    case DType::c128:
+      return run_complex<double>(r, pointers);
     default:
       throw CompileError("routine " + std::string(primitives::kRoutineNames[static_cast<size_t>(r.routine)]) +
                          ": is not there for " + to_string(r.arguments[0]));

@@ -25,7 +25,7 @@ Shape::Dims joined_strides(DType dtype, const Shape::Dims& strides);
 /// numbers in memory is a real matrix of twice the columns, so a product is one real product, whose right factor has
 /// for each element the 2 x 2 matrix [re, im; -im, re].
 ///
-/// What has no form in real numbers (complex linear algebra) is a host call of the reference evaluator.
+/// What has no form in real numbers (the qr of complex matrices) is a host call of the reference evaluator.
 Graph split_complex(const Graph& graph);
 
 }  // namespace calque::transform

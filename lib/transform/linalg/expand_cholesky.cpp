@@ -15,17 +15,21 @@ Value small_cholesky(const Writer& w, Value a, Known& known) {
   const Elements from(w, a, known);
   TermMatrix l(n, n);
   std::optional<Term> is_definite;
+  const bool is_complex_matrix = is_complex(type.dtype);
+  const auto adjoint = [&](Term x) { return is_complex_matrix ? conj(x) : x; };
+  const auto whole = [&](Term x) { return is_complex_matrix ? complex(x, constant(x, 0)) : x; };
   for (int64_t j = 0; j < n; ++j) {
     const auto remaining = [&](int64_t i) {
       Term sum = from.at(i, j);
-      for (int64_t k = 0; k < j; ++k) sum = sum - l(i, k) * l(j, k);
+      for (int64_t k = 0; k < j; ++k) sum = sum - l(i, k) * adjoint(l(j, k));
       return sum;
     };
-    const Term pivot = remaining(j);
+    const Term pivot = is_complex_matrix ? real(remaining(j)) : remaining(j);
     const Term is_positive = pivot > constant(pivot, 0);
     is_definite = is_definite ? *is_definite & is_positive : is_positive;
-    l(j, j) = sqrt(pivot);
-    const Term reciprocal = 1.0 / l(j, j);
+    const Term diagonal = sqrt(pivot);
+    l(j, j) = whole(diagonal);
+    const Term reciprocal = whole(1.0 / diagonal);
     for (int64_t i = j + 1; i < n; ++i) l(i, j) = remaining(i) * reciprocal;
   }
   const Term zero{&w, w.zeros({type.dtype, from.batch()})};

@@ -35,12 +35,13 @@ bool is_expanded(const Graph& g, const Equation& e) {
     case id_of<Cholesky>:
     case id_of<TriangularSolve>:
     case id_of<Lu>:
+      return is_small(g, e);
     case id_of<Qr>:
       return !is_complex(g.dtype(e.operand(0))) && is_small(g, e);
     case id_of<LuSolve>:
     case id_of<Det>:
     case id_of<SlogDet>:
-      return !is_complex(g.dtype(e.operand(0)));
+      return true;
     default:
       return false;
   }

@@ -16,7 +16,7 @@ inline constexpr int64_t kMostExpandedRows = 12, kMostExpandedLu = 8, kMostExpan
 /// Whether the graph, or a sub-graph, has an equation that `expand_linalg` replaces.
 bool has_linalg_to_expand(const Graph& graph);
 
-/// Replaces the primitives of linear algebra of real matrices, in sub-graphs too.
+/// Replaces the primitives of linear algebra, in sub-graphs too; of complex matrices all but qr.
 ///
 /// lu_solve, det and slogdet become other operations. cholesky, triangular_solve, lu and qr of small matrices become
 /// straight-line operations: each element of a matrix is an array over the batch dimensions (of right-hand sides with

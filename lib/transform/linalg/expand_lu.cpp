@@ -11,13 +11,17 @@ using namespace primitives;
 
 namespace {
 
+/// |x|, of complex numbers |re| + |im|.
+Term size_of(Term x) { return is_complex(element_dtype(x)) ? abs(real(x)) + abs(imag(x)) : abs(x); }
+
 /// Which of the rows below row k has the pivot of column k: the first of greatest magnitude, NaN less than any number.
 Exchange pivot_of(const Writer& w, const TermMatrix& a, int64_t k) {
   const Term first = a(k, k);
-  Term best = select(first == first, abs(first), constant(first, -1));
+  const Term first_size = size_of(first);
+  Term best = select(first == first, first_size, constant(first_size, -1));
   std::vector<Term> is;
   for (int64_t i = k + 1; i < a.rows(); ++i) {
-    const Term size = abs(a(i, k));
+    const Term size = size_of(a(i, k));
     is.push_back(size > best);
     if (i + 1 < a.rows()) best = select(is.back(), size, best);
   }
@@ -43,7 +47,7 @@ LuFactors small_lu(const Writer& w, Value matrices, Known& known) {
   TermMatrix order(a.rows(), 1);
   for (int64_t i = 0; i < a.rows(); ++i) order(i, 0) = {&w, w.splat(static_cast<double>(i), {DType::i32, batch})};
   // Reciprocals of subnormal numbers overflow.
-  const bool is_f32 = type.dtype == DType::f32;
+  const bool is_f32 = real_of(type.dtype) == DType::f32;
   const double tiny = is_f32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
   const double up = is_f32 ? 0x1p64 : 0x1p128;
   std::vector<Exchange> exchanges;
@@ -56,7 +60,8 @@ LuFactors small_lu(const Writer& w, Value matrices, Known& known) {
     exchanges.push_back(exchange);
     const Term pivot = a(k, k);
     const Term one = constant(pivot, 1);
-    const Term scale = select(abs(pivot) < constant(pivot, tiny), constant(pivot, up), one);
+    const Term size = size_of(pivot);
+    const Term scale = select(size < constant(size, tiny), constant(pivot, up), one);
     const Term is_zero = pivot == 0.0;
     const Term reciprocal = 1.0 / select(is_zero, one, pivot * scale);
     const Term scaled = select(is_zero, one, scale);
@@ -142,7 +147,10 @@ Value determinant_of(const Writer& w, const LuFactors& factors, Known& known) {
 }
 
 Determinant sign_and_log_of(const Writer& w, const LuFactors& factors, Known& known) {
-  const Term signs = product_over(w, factors.packed, known, [](Term x) { return sign(x); });
+  const Term signs = product_over(w, factors.packed, known, [](Term x) {
+    if (!is_complex(element_dtype(x))) return sign(x);
+    return x / convert(nonzero(abs(x)), element_dtype(x));
+  });
   const Term log_sum = over_pivots(
       w, factors.packed, id_of<ReduceSum>, known, [](Term x) { return log(abs(x)); },
       [](Term x, Term y) { return x + y; });

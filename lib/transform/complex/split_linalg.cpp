@@ -1,0 +1,31 @@
+// Factorizations and solves that the runtime's routines compute of complex matrices in memory.
+#include "primitives/linalg/paired.h"
+#include "primitives/list.h"
+#include "transform/complex/split_equations.h"
+
+namespace calque::transform {
+
+using namespace primitives;
+
+bool split_linalg(const ComplexEquation& s) {
+  switch (s.e.id()) {
+    case id_of<Cholesky>:
+    case id_of<TriangularSolve>:
+    case id_of<Lu>:
+      break;
+    default:
+      return false;
+  }
+  ValueList operands;
+  for (size_t i = 0; i < s.e.operands().size(); ++i) operands.push_back(s.joined(i));
+  Attributes attributes = s.e.attributes();
+  attributes.set(kPairedAttribute.name, true);
+  const Equation& paired = s.w.append(s.e.id(), std::move(operands), std::move(attributes));
+  for (size_t i = 0; i < s.e.results().size(); ++i) {
+    const Value v = s.e.result(i), to = paired.result(i);
+    s.values.is_complex(v) ? s.values.set_joined(v, to) : s.values.set_real(v, to);
+  }
+  return true;
+}
+
+}  // namespace calque::transform
