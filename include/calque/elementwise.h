@@ -73,7 +73,28 @@ out_t<inexact_t<elem_t<X>>, X, Y> ldexp(const X& x, const Y& exponent, Loc loc =
   return detail::apply_binary<out_t<inexact_t<elem_t<X>>, X, Y>>("ldexp", &detail::ops::ldexp, x, exponent, loc);
 }
 
+/// The derivative of digamma of order n >= 0, which is digamma itself for n = 0; infinite at 0 and the negative
+/// integers for n > 0. Of x's type (f32 for integers and bool). Throws Error unless n is in [0, 170], DTypeError
+/// for complex x.
+template <ArrayLike X>
+out_t<inexact_t<elem_t<X>>, X> polygamma(int n, const X& x, Loc loc = Loc::current()) {
+  const auto f = [n, loc](std::span<const detail::Operand> o) { return detail::ops::polygamma(n, o[0], loc); };
+  return detail::apply<out_t<inexact_t<elem_t<X>>, X>>("polygamma", loc, f, x);
+}
+
 // ---- three operands
+
+/// The regularized incomplete beta function of parameters a and b: the probability of numbers up to x in the beta
+/// distribution. NaN unless a and b are positive and x is in [0, 1]. Of the promoted type (f32 for integers and bool).
+/// Has derivatives by x; by a and b it throws GradError. Throws DTypeError for complex numbers, ShapeError when shapes
+/// do not broadcast.
+template <OperandLike A, OperandLike B, OperandLike X>
+  requires(ArrayLike<A> || ArrayLike<B> || ArrayLike<X>)
+out_t<inexact_t<promoted_elem_t<A, B, X>>, A, B, X> betainc(const A& a, const B& b, const X& x,
+                                                            Loc loc = Loc::current()) {
+  const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::betainc(o[0], o[1], o[2], loc); };
+  return detail::apply<out_t<inexact_t<promoted_elem_t<A, B, X>>, A, B, X>>("betainc", loc, f, a, b, x);
+}
 
 /// x * y + z, rounded once; for integers, bool and complex numbers computed as two operations. Of the promoted type.
 /// Throws ShapeError when shapes do not broadcast.

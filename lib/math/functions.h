@@ -96,6 +96,8 @@ std::optional<F> function_of(PrimitiveId id, const F& x, const F& y) {
       return atan2(x, y);
     case p::id_of<p::Hypot>:
       return hypot(x, y);
+    case p::id_of<p::Zeta>:
+      return zeta(x, y);
     case p::id_of<p::Nextafter>:
       return nextafter(x, y);
     case p::id_of<p::Rem>:

@@ -13,3 +13,4 @@
 #include "math/special/gamma.h"
 #include "math/special/normal.h"
 #include "math/special/polygamma.h"
+#include "math/special/zeta.h"

@@ -168,6 +168,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::I0e, &cases::elementwise<1>>(kFloat),
     row<primitives::I1, &cases::elementwise<1>>(kFloat),
     row<primitives::I1e, &cases::elementwise<1>>(kFloat),
+    row<primitives::Zeta, &cases::elementwise<2>>(kFloat),
 };
 
 template <class P>

@@ -36,8 +36,11 @@ CALQUE_BINARY_OPERATOR_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
 /// x * 2^exponent, of x's dtype (f32 for integers); the exponent is an integer.
 Handle ldexp(const Operand& x, const Operand& exponent, Location at);
+/// The derivative of digamma of order n.
+Handle polygamma(int64_t n, const Operand& x, Location at);
 
 // ---- elementwise, three operands
+Handle betainc(const Operand& a, const Operand& b, const Operand& x, Location at);
 Handle fma(const Operand& x, const Operand& y, const Operand& z, Location at);
 Handle where(const Operand& condition, const Operand& x, const Operand& y, Location at);
 /// Of x's dtype; the bounds must promote to it.

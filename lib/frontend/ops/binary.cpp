@@ -1,6 +1,7 @@
 // Elementwise functions of two operands: they promote, broadcast and emit one primitive; a few need more for bool, for
 // integers, or because no primitive computes them.
 #include <cmath>
+#include <numbers>
 
 #include "frontend/ops/complex.h"
 #include "trace/builder.h"
@@ -289,8 +290,11 @@ Handle xlogy(const Operand& x, const Operand& y, Location at) {
   return convert(select(trivial, zero, product, s), p.dtype, s);
 }
 
-Handle logaddexp(const Operand& x, const Operand& y, Location at) {
-  const Site s{"logaddexp", at};
+namespace {
+
+/// log(base^x + base^y), with the base's functions: power p = base^x, and log1p(p) times 1 / log(base).
+template <class Power>
+Handle log_of_sum(const Operand& x, const Operand& y, double one_over_log, const Site& s) {
   const Pair p = promote_to_inexact(x, y, s);
   const Handle a = convert(p.x, wide(p.dtype), s), b = convert(p.y, wide(p.dtype), s);
   // The formula holds for either order of the operands, so selecting one keeps derivatives of every order right at
@@ -301,10 +305,21 @@ Handle logaddexp(const Operand& x, const Operand& y, Location at) {
   // The difference of infinities of one sign is NaN; the result is their mean, with a derivative of 1/2 by each.
   const Handle undefined = emit<prim::Ne>(s, {difference, difference});
   const Handle exponent = select(undefined, zero_like(a, s), difference, s);
-  const Handle tail = emit<prim::Log1p>(s, {emit<prim::Exp>(s, {exponent})});
+  Handle tail = emit<prim::Log1p>(s, {emit<Power>(s, {exponent})});
+  if (one_over_log != 1) tail = emit<prim::Mul>(s, {tail, splat(one_over_log, type(tail), s)});
   const Handle sum = emit<prim::Add>(s, {high, tail});
   const Handle mean = emit<prim::Mul>(s, {emit<prim::Add>(s, {a, b}), splat(0.5, type(a), s)});
   return convert(select(undefined, mean, sum, s), p.dtype, s);
+}
+
+}  // namespace
+
+Handle logaddexp(const Operand& x, const Operand& y, Location at) {
+  return log_of_sum<prim::Exp>(x, y, 1, {"logaddexp", at});
+}
+
+Handle logaddexp2(const Operand& x, const Operand& y, Location at) {
+  return log_of_sum<prim::Exp2>(x, y, std::numbers::log2e, {"logaddexp2", at});
 }
 
 // ---- comparisons and logic

@@ -21,12 +21,18 @@ class Expression {
     return {emit<P>(*s_, {value_, y.value_}), *s_};
   }
   Expression as(DType d) const { return {convert(value_, d, *s_), *s_}; }
+  /// The same bits as another type of the same width.
+  Expression bits_as(DType d) const { return {emit<prim::Bitcast>(*s_, {value_}, {{"dtype", d}}), *s_}; }
   /// Of a bool: x where it is true, y elsewhere.
   Expression choose(Expression x, Expression y) const { return {select(value_, x, y, *s_), *s_}; }
   /// Of a complex number, and from parts.
   Expression re() const { return of<prim::Real>(); }
   Expression im() const { return of<prim::Imag>(); }
   Expression with_im(Expression y) const { return of<prim::Complex>(y); }
+  /// Of a float: rounded, so that a product is not contracted into a sum.
+  Expression rounded() const { return {emit<prim::Convert>(*s_, {value_}, {{"dtype", dtype(value_)}}), *s_}; }
+  /// x y + z, rounded once.
+  Expression times_plus(Expression y, Expression z) const { return {emit<prim::Fma>(*s_, {value_, y, z}), *s_}; }
   /// With no derivative.
   Expression fixed() const { return of<prim::StopGradient>(); }
 

@@ -1,5 +1,7 @@
 // Special functions that are compositions of others. 16-bit floats are computed in f32 and rounded once.
-#include "frontend/ops/expression.h"
+#include <string>
+
+#include "frontend/ops/incomplete.h"
 
 namespace calque::detail::ops {
 namespace {
@@ -13,34 +15,18 @@ Handle real_float(const Operand& x, const Site& s) {
 
 Expression widened(Handle v, const Site& s) { return {convert(v, wide(dtype(v)), s), s}; }
 
-/// Of two operands: both as floats of one type and shape.
-struct Operands {
-  Expression x, y;
-  DType dtype;
-};
+Expression infinity_like(Expression x) { return x.number(__builtin_inf()); }
 
-Operands real_floats(const Operand& x, const Operand& y, const Site& s) {
+}  // namespace
+
+RealOperands real_operands(const Operand& x, const Operand& y, std::optional<DType> computed, const Site& s) {
   const DType d = to_inexact(promoted_dtype(x, y, s));
   Handle xs[] = {value(x, d, s), value(y, d, s)};
   if (is_complex(d)) reject(type(xs[0]), "real numbers", s);
   broadcast_together(xs, s);
-  return {widened(xs[0], s), widened(xs[1], s), d};
+  const auto in = [&](Handle h) -> Expression { return {convert(h, computed.value_or(wide(d)), s), s}; };
+  return {in(xs[0]), in(xs[1]), d};
 }
-
-Expression infinity_like(Expression x) { return x.number(__builtin_inf()); }
-
-/// The rest of Stirling's series: lgamma(x) - (x - 1/2) log(x) + x - log(2 pi) / 2 for x >= 10, to about 1e-17.
-Expression stirling_rest(Expression x) {
-  // B_2k / (2k (2k - 1))
-  constexpr double kTerms[] = {1.0 / 12,   -1.0 / 360,        1.0 / 1260, -1.0 / 1680,
-                               1.0 / 1188, -691.0 / 360360.0, 1.0 / 156,  -3617.0 / 122400};
-  const Expression r = 1.0 / x, square = r * r;
-  Expression sum = x.number(kTerms[7]);
-  for (int k = 7; k-- > 0;) sum = sum * square + kTerms[k];
-  return sum * r;
-}
-
-}  // namespace
 
 Handle logit(const Operand& x, Location at) {
   const Site s{"logit", at};
@@ -67,7 +53,7 @@ Handle entr(const Operand& x, Location at) {
 
 Handle xlog1py(const Operand& x, const Operand& y, Location at) {
   const Site s{"xlog1py", at};
-  const auto [a, b, d] = real_floats(x, y, s);
+  const auto [a, b, d] = real_operands(x, y, std::nullopt, s);
   // As xlogy: the product at x = 0 is replaced only where the logarithm is not finite.
   const Expression no_log = (b <= -1.0) | (b == infinity_like(b));
   const Expression trivial = (a == 0.0) & no_log;
@@ -77,7 +63,7 @@ Handle xlog1py(const Operand& x, const Operand& y, Location at) {
 
 Handle betaln(const Operand& x, const Operand& y, Location at) {
   const Site s{"betaln", at};
-  const auto [x_, y_, d] = real_floats(x, y, s);
+  const auto [x_, y_, d] = real_operands(x, y, std::nullopt, s);
   // Three forms, since the terms of the plain one cancel where the larger operand is large. Each is evaluated at a
   // point of its range where another is chosen.
   const Expression swap = y_ < x_;
@@ -98,6 +84,20 @@ Handle betaln(const Operand& x, const Operand& y, Location at) {
   const Expression two_large = kHalfLog2Pi + stirling_rest(large_u) + rests -
                                (grown + (0.5 * large_u.of<prim::Log>() + large_u * (v / large_u).of<prim::Log1p>()));
   return large.choose(both.choose(two_large, one_large), plain).as(d);
+}
+
+Handle polygamma(int64_t n, const Operand& x, Location at) {
+  const Site s{"polygamma", at};
+  // 171! overflows.
+  if (n < 0 || n > 170) throw Error("polygamma: the order must be in [0, 170], got " + std::to_string(n));
+  if (n == 0) return digamma(x, at);
+  if (n == 1) return trigamma(x, at);
+  const Handle v = real_float(x, s);
+  // (-1)^(n + 1) n! zeta(n + 1, x). From n = 4 on, the product may be in the range of f32 where its factors are not.
+  const Expression p(convert(v, n < 4 ? wide(dtype(v)) : DType::f64, s), s);
+  double factor = n % 2 == 0 ? -1 : 1;
+  for (int64_t k = 2; k <= n; ++k) factor *= static_cast<double>(k);
+  return (factor * p.number(static_cast<double>(n + 1)).of<prim::Zeta>(p)).as(dtype(v));
 }
 
 }  // namespace calque::detail::ops

@@ -159,30 +159,7 @@ Term sinh(Term x) { return unary(id_of<Sinh>, x); }
 Term cosh(Term x) { return unary(id_of<Cosh>, x); }
 Term digamma(Term x) { return unary(id_of<Digamma>, x); }
 Term trigamma(Term x) { return unary(id_of<Trigamma>, x); }
-Term tetragamma(Term x) {
-  // Reflection below zero: the derivative of trigamma(x) = (pi / sin(pi x))^2 - trigamma(1 - x). Elsewhere the sine is
-  // evaluated at a constant, since a zero sine would make the derivative of the unselected branch NaN.
-  constexpr int kSteps = 10;
-  // Bernoulli numbers B2 ... B16.
-  constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
-                                   5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
-  const Term negative = x < constant(x, 0);
-  const Term a = select(negative, 1.0 - x, x);
-  // Reciprocals are multiplied, which vanish where powers overflow.
-  const auto reciprocal_cube = [](Term v) {
-    const Term reciprocal = 1.0 / v;
-    return reciprocal * reciprocal * reciprocal;
-  };
-  Term sum = reciprocal_cube(a);
-  for (int k = 1; k < kSteps; ++k) sum = sum + reciprocal_cube(a + k);
-  const Term r = 1.0 / (a + kSteps), rr = r * r;
-  Term series = constant(x, 17 * kBernoulli[7]);
-  for (int k = 7; k-- > 0;) series = series * rr + (2 * k + 3) * kBernoulli[k];
-  sum = -(2.0 * sum) - rr * (1.0 + r * (1.0 + r * series));
-  const Term angle = std::numbers::pi * select(negative, x - round(x), constant(x, 0.5));
-  const Term s = std::numbers::pi / sin(angle);
-  return select(negative, sum - 2.0 * (s * s * s) * cos(angle), sum);
-}
+Term zeta(Term s, Term q) { return binary(id_of<Zeta>, s, q); }
 Term erfcx(Term x) { return unary(id_of<Erfcx>, x); }
 Term ndtr(Term x) { return unary(id_of<Ndtr>, x); }
 Term i0(Term x) { return unary(id_of<I0>, x); }

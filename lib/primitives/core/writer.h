@@ -112,8 +112,7 @@ Term sinh(Term x);
 Term cosh(Term x);
 Term digamma(Term x);
 Term trigamma(Term x);
-/// The derivative of trigamma, from its recurrence and asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.7, 6.4.13).
-Term tetragamma(Term x);
+Term zeta(Term s, Term q);
 Term erfcx(Term x);
 Term ndtr(Term x);
 Term i0(Term x);

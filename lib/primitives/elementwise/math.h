@@ -183,7 +183,7 @@ CALQUE_MATH_1(Tgamma, "tgamma", "gamma(x); NaN at the negative integers", std::t
 CALQUE_MATH_1(Digamma, "digamma", "the derivative of lgamma; NaN at the negative integers", special::digamma(x),
               t * trigamma(x));
 CALQUE_MATH_1(Trigamma, "trigamma", "the derivative of digamma; inf at 0 and the negative integers", special::trigamma(x),
-              t * tetragamma(x));
+              t * (-2.0 * zeta(constant(x, 3), x)));
 CALQUE_MATH_1(Erfcx, "erfcx", "exp(x^2) erfc(x), which does not underflow", special::erfcx(x),
               t * slope_of_erfcx(x, result));
 CALQUE_MATH_1(Ndtr, "ndtr", "the distribution function of the standard normal distribution", special::ndtr(x),
@@ -232,6 +232,22 @@ struct Sinc : MathFunction<Sinc> {
   }
 };
 
+struct Zeta : MathFunction<Zeta, 2> {
+  static constexpr std::string_view name = "zeta";
+  static constexpr std::string_view doc =
+      "the sum of (y + k)^-x for k from 0; inf at x = 1 and where y is 0 or a negative integer; NaN for x < 1, and for "
+      "other negative y unless x is an integer";
+  template <class W>
+  static W element(W x, W y) {
+    return special::zeta(x, y);
+  }
+  static void jvp(Jvp& j) {
+    if (j.active(0)) refuse(j.equation, "has no derivative by x, its first operand; differentiate by q alone");
+    const Term s = j.primal(0);
+    j.add((j.tangent(1) * (-s * zeta(s + 1.0, j.primal(1)))).value);
+  }
+};
+
 struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
   static constexpr std::string_view name = "nextafter";
   static constexpr std::string_view doc =
@@ -246,8 +262,9 @@ struct Nextafter : Elementwise<Nextafter, 2, kFloat> {
   using jvp = NotDifferentiable<"steps from number to number and has no derivative">;
 };
 
-using MathList = TypeList<Rsqrt, Cbrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh,
-                          Cosh, Tanh, Asinh, Acosh, Atanh, Logistic, Erf, Erfc, ErfInv, Lgamma, Tgamma, Digamma, Atan2,
-                          Hypot, Remainder, Nextafter, Sinc, Trigamma, Erfcx, Ndtr, LogNdtr, Ndtri, I0, I0e, I1, I1e>;
+using MathList =
+    TypeList<Rsqrt, Cbrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh,
+             Asinh, Acosh, Atanh, Logistic, Erf, Erfc, ErfInv, Lgamma, Tgamma, Digamma, Atan2, Hypot, Remainder,
+             Nextafter, Sinc, Trigamma, Erfcx, Ndtr, LogNdtr, Ndtri, I0, I0e, I1, I1e, Zeta>;
 
 }  // namespace calque::primitives

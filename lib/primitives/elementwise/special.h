@@ -89,6 +89,40 @@ W trigamma(W x) {
   return sum + r * (1 + (r / 2 + series));
 }
 
+/// The zeta function of Hurwitz for s > 1, q > 0: Euler and Maclaurin's formula (Abramowitz and Stegun 23.1.30).
+template <class W>
+W zeta_positive(W s, W q) {
+  if (std::isinf(q)) return 0;
+  constexpr int kTerms = 16;
+  const W w = q + kTerms, r = 1 / w, bounded = std::fmin(s, W(1000));
+  // B_2j
+  static constexpr W kBernoulli[] = {W(1) / 6,       W(-1) / 30, W(1) / 42,      W(-1) / 30,     W(5) / 66,
+                                     W(-691) / 2730, W(7) / 6,   W(-3617) / 510, W(43867) / 798, W(-174611) / 330};
+  // s (s + 1) ... (s + 2j - 2) / (2j)! w^(1 - 2j)
+  W factor = bounded * r / 2, series = W(1) / 2;
+  for (int j = 1; j <= 10; ++j) {
+    series += kBernoulli[j - 1] * factor;
+    factor *= (bounded + (2 * j - 1)) * (bounded + 2 * j) * (r * r) / ((2 * j + 1) * (2 * j + 2));
+  }
+  const W power = std::pow(w, 1 - s);
+  W sum = power / (s - 1) + power * r * series;
+  for (int k = kTerms - 1; k >= 0; --k) sum += std::pow(q + k, -s);
+  return sum;
+}
+
+/// The zeta function of Hurwitz. For q < 0 and whole s the terms of negative q + k are, up to their sign, those of
+/// positive numbers.
+template <class W>
+W zeta(W s, W q) {
+  if (s == 1 && !std::isnan(q)) return std::numeric_limits<W>::infinity();
+  if (!(s > 1) || std::isnan(q)) return std::numeric_limits<W>::quiet_NaN();
+  if (q > 0) return zeta_positive(s, q);
+  if (q == std::trunc(q)) return std::numeric_limits<W>::infinity();
+  if (s != std::trunc(s) || std::isinf(s)) return std::numeric_limits<W>::quiet_NaN();
+  const W fraction = std::trunc(q) - q, sign = std::fmod(s, W(2)) == 0 ? 1 : -1;
+  return zeta_positive(s, 1 - fraction) + sign * (zeta_positive(s, fraction) - zeta_positive(s, 1 - q));
+}
+
 /// e^(sign x^2), with the rounding error of the square.
 template <class W>
 W exp_of_square(W x, W factor) {

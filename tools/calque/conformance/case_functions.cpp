@@ -238,6 +238,11 @@ Handles matrix_power(const FunctionCall& c) {
   return {ops::linalg::matrix_power(c.operand(0), c.params.integer("n"), c.at)};
 }
 
+Handles polygamma(const FunctionCall& c) {
+  c.expect_operands(1);
+  return {ops::polygamma(c.params.integer("n"), c.operand(0), c.at)};
+}
+
 // ---- creation
 
 Handles zeros(const FunctionCall& c) { return {ops::zeros(c.params.dtype(), c.params.shape(), c.at)}; }
@@ -289,6 +294,7 @@ const std::map<std::string_view, Function>& functions() {
       CALQUE_ALONG_AXIS(CALQUE_X)
 #undef CALQUE_X
       {"ldexp", &binary<ops::ldexp>},
+      {"polygamma", &polygamma}, {"betainc", &ternary<ops::betainc>},
       {"fma", &ternary<ops::fma>}, {"where", &ternary<ops::where>}, {"clip", &ternary<ops::clip>},
       {"complex", &binary<ops::as_complex>},
       {"matmul", &binary<ops::matmul>}, {"dot", &binary<ops::dot>}, {"outer", &binary<ops::outer>},

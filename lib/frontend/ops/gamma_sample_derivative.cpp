@@ -1,0 +1,58 @@
+// The derivative of a sample of the gamma distribution by its parameter a: that of the quantile which the sample is
+// (Figurnov, Mohamed and Mnih: Implicit Reparameterization Gradients, 2018). With F the distribution function and p the
+// density, dx/da = -(dF/da) / p. Since d log p / da = log x - psi(a), and the integral of that times p is zero,
+//
+//   d log x / da = 1 / (x p(x)) * (integral of (log t - psi(a)) p(t) for t from x to infinity),
+//
+// with t = x e^u:   integral of (log x - psi(a) + u) exp(a u - x (e^u - 1)) for u from 0 to infinity,
+//
+// which has no cancellation where log x > psi(a). Below, the same integral from 0 to x is taken, of a + 1, which keeps
+// the integrand from reaching far when a and x are small; F(a, x) - F(a + 1, x) = x p(x) / a leads back to a. Both are
+// integrals of a smooth function over the interval in which it is not negligible, which is known: a fixed number of
+// Gauss-Legendre nodes gives every digit that a and log x determine, for all a and x alike, and so does its derivative.
+#include "frontend/ops/incomplete.h"
+
+namespace calque::detail::ops {
+namespace {
+
+/// log x - psi(b), also where both are large and near each other.
+Expression log_ratio(Expression log_x, Expression x, Expression b, Expression psi) {
+  const Expression difference = x - b;
+  const Expression near = (b >= 100) & (difference.of<prim::Abs>() <= 0.5 * b);
+  const Expression relative = near.choose(difference / b, b.number(0));
+  // log b - psi(b) = 1 / 2b + sum of B_2n / (2n b^2n), n from 1.
+  const Expression r = near.choose(1 / b, b.number(0)), rr = r * r;
+  const Expression series = r * 0.5 + rr * (1.0 / 12 - rr * (1.0 / 120 - rr * (1.0 / 252)));
+  return near.choose(relative.of<prim::Log1p>() + series, log_x - psi);
+}
+
+}  // namespace
+
+// Relative errors of the integral: 2e-7 of f32, 1e-12 of f64.
+Precision derivative_precision(DType d) { return d == DType::f64 ? Precision{32, 38} : Precision{16, 22}; }
+
+Expression log_derivative_of_sample(Expression a, Expression log_x, Expression x, const Precision& precision,
+                                    const Site& s) {
+  const double depth = precision.depth;
+  const Expression psi_above = (a + 1).of<prim::Digamma>();
+  const Expression lower = log_x <= psi_above;
+  const Expression b = lower.choose(a + 1, a);
+  const Expression sign = lower.choose(a.number(-1), a.number(1));
+  const Expression distance = sign * log_ratio(log_x, x, b, lower.choose(psi_above, psi_above - 1 / a));
+
+  // The logarithm of the integrand's second factor is -(slope u + x k(u)) with k(u) = e^u - 1 - u >= u^2 / 2 above and
+  // k(u) = u - 1 + e^-u >= u^2 / (2 + u) below: where it reaches -depth.
+  const Expression slope = sign * (x - b);
+  const Expression end_below = root_at(depth, slope - depth / 2, (slope + x) * 0.5);
+  const Expression end_of_square = root_at(depth, slope, x * 0.5);
+  const Expression end_above = ((depth + a * end_of_square) / x).of<prim::Log1p>();
+  const Expression end = lower.choose(end_below, end_above).fixed();
+
+  const Nodes nodes(precision.nodes, shape(a), s);
+  const Expression u = nodes.over(end) * nodes.nodes();
+  const Expression exponent = -(nodes.over(slope) * u + nodes.over(x) * exp_remainder(nodes.over(sign) * u));
+  const Expression integral = end * nodes.sum((nodes.over(distance) + u) * exponent.of<prim::Exp>());
+  return lower.choose((x * integral + distance) / a, integral);
+}
+
+}  // namespace calque::detail::ops

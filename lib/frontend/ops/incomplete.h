@@ -1,0 +1,85 @@
+#pragma once
+// What the incomplete gamma and beta functions share. Every quantity is an f64 value for each element. The functions
+// are integrals of exp(-h(u)) for u from 0 to infinity, with h(0) = 0, h' >= 0 and h'' >= 0, times the value of the
+// integrand at the bound; a fixed number of Gauss-Legendre nodes gives every digit, for all parameters alike.
+#include <optional>
+
+#include "frontend/ops/expression.h"
+
+namespace calque::detail::ops {
+
+inline constexpr double kInf = __builtin_inf(), kNaN = __builtin_nan("");
+/// Parameters above make a distribution a step for f64.
+inline constexpr double kLargestParameter = 1e100;
+/// Of derivatives: a rule contains the function again, with a rule of its own as long as there are orders.
+inline constexpr int kIncompleteOrders = 2;
+
+/// Two operands as real floats of one shape: of `computed`, else of the type in which functions of several operations
+/// are. `dtype` is that of the result. Throws DTypeError for complex numbers.
+struct RealOperands {
+  Expression x, y;
+  DType dtype;
+};
+RealOperands real_operands(const Operand& x, const Operand& y, std::optional<DType> computed, const Site& s);
+
+/// high + low, about twice the precision of f64.
+struct ExactPair {
+  Expression high, low;
+};
+
+ExactPair exact_sum(Expression x, Expression y);
+ExactPair exact_product(Expression x, Expression y);
+/// log x of positive finite x, to about 2^-60 of it.
+ExactPair log_pair(Expression x);
+inline ExactPair operator-(ExactPair x) { return {-x.high, -x.low}; }
+ExactPair operator+(ExactPair x, ExactPair y);
+/// e^(x.high + x.low)
+Expression exp_of(ExactPair x);
+
+/// a log(x / a) - d for positive a and x = a + d, at most 0: neither the difference nor the product loses digits.
+ExactPair log_deviance(Expression a, ExactPair x, ExactPair d);
+
+/// lgamma(x) - (x - 1/2) log(x) + x - log(2 pi) / 2 of x >= 10, to about 1e-17.
+Expression stirling_rest(Expression x);
+/// gamma(x) e^x x^-x sqrt(x / 2 pi), which is near 1 for large x; of x > 0.
+Expression scaled_gamma(Expression x);
+/// 1 / gamma(1 + x) - 1 of x in [0, 1]
+Expression reciprocal_gamma_less_one(Expression x);
+
+/// e^w - 1 - w.
+Expression exp_remainder(Expression w);
+
+/// How accurate an integral is: the number of nodes, and how far h goes where it is cut off.
+struct Precision {
+  int nodes;
+  double depth;
+};
+
+/// Gauss and Legendre's nodes on [0, 1] as the last dimension, behind those of the elements.
+class Nodes {
+ public:
+  Nodes(int n, const Shape& each, const Site& s);
+  Expression nodes() const { return along(0); }
+  /// The values of elements, the same at every node.
+  Expression over(Expression e) const;
+  /// The sum over the nodes of values times weights.
+  Expression sum(Expression values) const;
+
+ private:
+  Expression along(size_t of) const;
+
+  int n_;
+  Shape each_, all_;
+  const Site& s_;
+};
+
+/// The root u of q u^2 + p u = depth, for p >= 0 and q >= 0.
+Expression root_at(double depth, Expression p, Expression q);
+
+/// d log x / da of a sample x of the gamma distribution of parameter a.
+Expression log_derivative_of_sample(Expression a, Expression log_x, Expression x, const Precision& precision,
+                                    const Site& s);
+/// For results of an element type.
+Precision derivative_precision(DType d);
+
+}  // namespace calque::detail::ops

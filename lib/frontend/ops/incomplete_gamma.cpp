@@ -1,0 +1,202 @@
+// The regularized incomplete gamma functions, P(a, x) and Q(a, x) = 1 - P(a, x). With D = x^a e^-x / gamma(a),
+//
+//   Q = D (integral of exp((a - x) u - x (e^u - 1 - u)) for u from 0 to infinity),                     t = x e^u
+//   P = D / a (1 + x (integral of exp(-(a + 1 - x) u - x (e^-u - 1 + u)) for u from 0 to infinity)),   t = x e^-u
+//
+// the first for x > a and the second for x <= a, where the integrands fall, and where what is computed is not near 1.
+// P is that of a + 1, which falls fast where a and x are small, and a step of the recurrence. For small a and x, where
+// Q may be small on either side: with g = x^a / gamma(a + 1), P = g (1 + a S) and Q = (1 - g) - g a S, S a power
+// series.
+#include <array>
+#include <numbers>
+
+#include "calque/detail/transforms/transform.h"
+
+#include "frontend/ops/incomplete.h"
+
+namespace calque::detail::ops {
+namespace {
+
+/// The operands with 1 instead of those that are at or beyond the ends of the domain.
+struct GammaDomain {
+  Expression where, a, x;
+
+  GammaDomain(Expression a_, Expression x_)
+      : where((a_ > 0.0) & (a_ < kLargestParameter) & (x_ > 0.0) & (x_ < kInf)),
+        a(where.choose(a_, a_.number(1))),
+        x(where.choose(x_, x_.number(1))) {}
+};
+
+/// x^a e^-x / gamma(a)
+Expression prefactor(Expression a, Expression x) {
+  const ExactPair d = exact_sum(x, -a);
+  const Expression root = (a * (0.5 / std::numbers::pi)).of<prim::Sqrt>();
+  return exp_of(log_deviance(a, {x, x.number(0)}, d)) * (root / scaled_gamma(a));
+}
+
+/// The sum of (-x)^n / (n! (a + n)), n from 1, for x <= 1.5.
+Expression power_series(Expression a, Expression x) {
+  Expression term = -x, sum = term / (a + 1.0);
+  for (int n = 2; n <= 23; ++n) {
+    term = term * x * (-1.0 / n);
+    sum = sum + term / (a + static_cast<double>(n));
+  }
+  return sum;
+}
+
+struct Both {
+  Expression lower, upper;
+};
+
+Both incomplete_gamma(Expression a_, Expression x_, DType accuracy, const Site& s) {
+  const Precision precision = accuracy == DType::f64 ? Precision{40, 38} : Precision{18, 22};
+  const double depth = precision.depth;
+  const GammaDomain in(a_, x_);
+  const Expression a = in.a, x = in.x, one = a.number(1);
+  const Expression small = (a < 1.0) & (x <= 1.5), below = x <= a;
+
+  const Expression sign = below.choose(-one, one);
+  const Expression slope = below.choose((a - x) + 1.0, x - a);
+  // The first is e^-u - 1 + u >= u^2 / (2 + u), the second e^u - 1 - u >= u^2 / 2.
+  const Expression end_below = root_at(depth, slope - depth / 2, (slope + x) * 0.5);
+  const Expression end_of_square = root_at(depth, slope, x * 0.5);
+  const Expression end_above = ((depth + a * end_of_square) / x).of<prim::Log1p>();
+  const Expression end = below.choose(end_below, end_above);
+  const Nodes nodes(precision.nodes, shape(a), s);
+  const Expression u = nodes.over(end) * nodes.nodes();
+  const Expression exponent = -(nodes.over(slope) * u + nodes.over(x) * exp_remainder(nodes.over(sign) * u));
+  const Expression integral = end * nodes.sum(exponent.of<prim::Exp>());
+  const Expression factor = prefactor(a, x);
+  const Expression side = factor * below.choose((1.0 + x * integral) / a, integral);
+
+  const Expression little_a = small.choose(a, one), little_x = small.choose(x, one);
+  const Expression less_one = reciprocal_gamma_less_one(little_a);
+  const Expression g = little_x.of<prim::Pow>(little_a) * (1.0 + less_one);
+  const Expression series = little_a * power_series(little_a, little_x);
+  const Expression log_g = little_a * little_x.of<prim::Log>() + less_one.of<prim::Log1p>();
+  const Expression near_lower = g + g * series, near_upper = -log_g.of<prim::Expm1>() - g * series;
+
+  const Expression lower = small.choose(near_lower, below.choose(side, 1.0 - side));
+  const Expression upper = small.choose(near_upper, below.choose(1.0 - side, side));
+
+  // At the ends and beyond: infinite x comes after infinite a.
+  const Expression left = (x_ == 0.0) | (x_ < a_), right = (a_ == 0.0) | (x_ > a_);
+  const Expression none = (left & right) | !((a_ >= 0.0) & (x_ >= 0.0)) | ((a_ == kInf) & (x_ == kInf));
+  const Expression zero = a_.number(0), nan = a_.number(kNaN), all = a_.number(1), half = a_.number(0.5);
+  const auto edge = [&](Expression of_left, Expression of_right) {
+    return none.choose(nan, left.choose(of_left, right.choose(of_right, half)));
+  };
+  return {in.where.choose(lower, edge(zero, all)), in.where.choose(upper, edge(all, zero))};
+}
+
+enum class Tail : uint8_t { lower, upper };
+
+Expression gamma_value(Expression a, Expression x, Tail tail, DType accuracy, const Site& s) {
+  const Both both = incomplete_gamma(a, x, accuracy, s);
+  return tail == Tail::lower ? both.lower : both.upper;
+}
+
+/// The operands, which are not differentiated: doing so is an error.
+std::array<Expression, 2> undifferentiated(Expression a, Expression x, const Site& s) {
+  const auto refused = [&](Expression e) -> Expression {
+    const std::string reason = std::string(s.name) + ": has derivatives of order one and two";
+    return {emit<prim::Captured>(s, {e}, {{"by", std::string()}, {"value", reason}}), s};
+  };
+  return {refused(a), refused(x)};
+}
+
+/// The density x^(a - 1) e^-x / gamma(a) of the gamma distribution.
+Expression gamma_density_value(Expression a_, Expression x_) {
+  const GammaDomain in(a_, x_);
+  const Expression at_zero = (a_ < 1.0).choose(a_.number(kInf), (a_ == 1.0).choose(a_.number(1), a_.number(0)));
+  const Expression valid = (a_ > 0.0) & (x_ >= 0.0);
+  const Expression edge = (x_ == 0.0).choose(at_zero, a_.number(0));
+  return in.where.choose(prefactor(in.a, in.x) / in.x, valid.choose(edge, a_.number(kNaN)));
+}
+
+Expression gamma_density(int orders, Expression a, Expression x, const Site& s) {
+  if (orders == 0) {
+    const auto [fixed_a, fixed_x] = undifferentiated(a, x, s);
+    return gamma_density_value(fixed_a, fixed_x);
+  }
+  const TraceBody body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    out.push_back(gamma_density_value({in[0], s}, {in[1], s}));
+  };
+  const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    const Expression a_(in[0], s), x_(in[1], s), da(in[2], s), dx(in[3], s);
+    const Expression p = gamma_density(orders - 1, a_, x_, s);
+    const Expression none = x_ == 0.0, some = none.choose(x_.number(1), x_);
+    // At zero, (a - 1) p / x is a limit, by a: 0 from 2 on, infinite below except at 1.
+    const Expression limit = (a_ == 1.0).choose(
+        a_.number(-1), (a_ == 2.0).choose(a_.number(1), (a_ > 2.0).choose(a_.number(0), (a_ - 1.0) * kInf)));
+    const Expression by_x = none.choose(limit, p * ((a_ - 1.0) / some - 1.0));
+    const Expression by_a = none.choose(x_.number(0), p * (some.of<prim::Log>() - a_.of<prim::Digamma>()));
+    out.push_back(p);
+    out.push_back(da.of<prim::StrongMul>(by_a) + dx.of<prim::StrongMul>(by_x));
+  };
+  const Handle operands[] = {a, x};
+  return {emit_custom_jvp(body, rule, operands, {}, {s.name, s.at, {}}).front(), s};
+}
+
+/// The derivative of P(a, x) by a: -D d log x / da.
+Expression slope_by_a(int orders, Expression a_, Expression x_, DType accuracy, const Site& s) {
+  const GammaDomain in(a_, x_);
+  const Expression derivative =
+      log_derivative_of_sample(in.a, in.x.of<prim::Log>(), in.x, derivative_precision(accuracy), s);
+  const Expression inside = -(in.x * gamma_density(orders, in.a, in.x, s) * derivative);
+  const Expression valid = (a_ > 0.0) & (x_ >= 0.0);
+  return in.where.choose(inside, valid.choose(a_.number(0), a_.number(kNaN)));
+}
+
+Expression gamma_function(int orders, Expression a, Expression x, Tail tail, DType accuracy, const Site& s) {
+  if (orders == 0) {
+    const auto [fixed_a, fixed_x] = undifferentiated(a, x, s);
+    return gamma_value(fixed_a, fixed_x, tail, accuracy, s);
+  }
+  const TraceBody body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    out.push_back(gamma_value({in[0], s}, {in[1], s}, tail, accuracy, s));
+  };
+  const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    const Expression a_(in[0], s), x_(in[1], s), da(in[2], s), dx(in[3], s);
+    const Expression by_a = slope_by_a(orders - 1, a_, x_, accuracy, s), by_x = gamma_density(orders - 1, a_, x_, s);
+    const Expression slope = da.of<prim::StrongMul>(by_a) + dx.of<prim::StrongMul>(by_x);
+    out.push_back(gamma_function(orders - 1, a_, x_, tail, accuracy, s));
+    out.push_back(tail == Tail::lower ? slope : -slope);
+  };
+  const Handle operands[] = {a, x};
+  return {emit_custom_jvp(body, rule, operands, {}, {s.name, s.at, {}}).front(), s};
+}
+
+Handle incomplete_gamma(const Operand& a, const Operand& x, Tail tail, const Site& s) {
+  const RealOperands in = real_operands(a, x, DType::f64, s);
+  return gamma_function(kIncompleteOrders, in.x, in.y, tail, in.dtype, s).as(in.dtype);
+}
+
+}  // namespace
+
+Handle igamma(const Operand& a, const Operand& x, Location at) {
+  return incomplete_gamma(a, x, Tail::lower, {"igamma", at});
+}
+
+Handle igammac(const Operand& a, const Operand& x, Location at) {
+  return incomplete_gamma(a, x, Tail::upper, {"igammac", at});
+}
+
+Handle igamma_grad_a(const Operand& a, const Operand& x, Location at) {
+  const Site s{"igamma_grad_a", at};
+  const RealOperands in = real_operands(a, x, DType::f64, s);
+  return slope_by_a(kIncompleteOrders, in.x, in.y, in.dtype, s).as(in.dtype);
+}
+
+Handle random_gamma_grad(const Operand& a, const Operand& sample, Location at) {
+  const Site s{"random_gamma_grad", at};
+  const RealOperands operands = real_operands(a, sample, DType::f64, s);
+  const GammaDomain in(operands.x, operands.y);
+  const Expression slope =
+      in.x * log_derivative_of_sample(in.a, in.x.of<prim::Log>(), in.x, derivative_precision(operands.dtype), s);
+  const Expression none = (operands.y == 0.0) & (operands.x > 0.0);
+  const Expression edge = none.choose(in.a.number(0), in.a.number(kNaN));
+  return in.where.choose(slope, edge).as(operands.dtype);
+}
+
+}  // namespace calque::detail::ops
