@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <numbers>
+#include <utility>
 
 namespace calque::detail::ops {
 namespace {
@@ -157,12 +158,25 @@ const Quadrature& quadrature(int n) {
 
 }  // namespace
 
-Nodes::Nodes(int n, const Shape& each, const Site& s)
-    : n_(n), each_(each), all_(each.with_inserted(static_cast<size_t>(each.rank()), n)), s_(s) {}
+Nodes::Nodes(int n, std::vector<Expression> lengths, const Site& s)
+    : n_(n),
+      lengths_(std::move(lengths)),
+      each_(shape(lengths_[0])),
+      all_(each_.with_inserted(static_cast<size_t>(each_.rank()), n * static_cast<int64_t>(lengths_.size()))),
+      s_(s) {}
 
-Expression Nodes::along(size_t of) const {
-  const AnyArray array = AnyArray::from(std::span<const double>(quadrature(n_).values[of]), {n_});
+Expression Nodes::constants(const std::vector<double>& values) const {
+  const AnyArray array = AnyArray::from(std::span<const double>(values), {static_cast<int64_t>(values.size())});
   return {broadcast_in(constant(array, s_.at), all_, {each_.rank()}, s_), s_};
+}
+
+Expression Nodes::positions() const {
+  const std::vector<double>& nodes = quadrature(n_).values[0];
+  if (lengths_.size() == 1) return over(lengths_[0]) * constants(nodes);
+  std::vector<double> first = nodes, second(nodes.size(), 0);
+  first.insert(first.end(), nodes.size(), 1);
+  second.insert(second.end(), nodes.begin(), nodes.end());
+  return over(lengths_[0]) * constants(first) + over(lengths_[1]) * constants(second);
 }
 
 Expression Nodes::over(Expression e) const {
@@ -171,8 +185,16 @@ Expression Nodes::over(Expression e) const {
   return {broadcast_in(e, all_, axes, s_), s_};
 }
 
-Expression Nodes::sum(Expression values) const {
-  return {emit<prim::ReduceSum>(s_, {values * along(1)}, {{"axes", Ints{each_.rank()}}}), s_};
+Expression Nodes::integral(Expression values) const {
+  const std::vector<double>& weights = quadrature(n_).values[1];
+  const auto sum = [&](Expression x) -> Expression {
+    return {emit<prim::ReduceSum>(s_, {x}, {{"axes", Ints{each_.rank()}}}), s_};
+  };
+  if (lengths_.size() == 1) return lengths_[0] * sum(values * constants(weights));
+  std::vector<double> first = weights, second(weights.size(), 0);
+  first.insert(first.end(), weights.size(), 0);
+  second.insert(second.end(), weights.begin(), weights.end());
+  return sum(values * (over(lengths_[0]) * constants(first) + over(lengths_[1]) * constants(second)));
 }
 
 Expression root_at(double depth, Expression p, Expression q) {

@@ -3,6 +3,7 @@
 // are integrals of exp(-h(u)) for u from 0 to infinity, with h(0) = 0, h' >= 0 and h'' >= 0, times the value of the
 // integrand at the bound; a fixed number of Gauss-Legendre nodes gives every digit, for all parameters alike.
 #include <optional>
+#include <vector>
 
 #include "frontend/ops/expression.h"
 
@@ -55,20 +56,24 @@ struct Precision {
   double depth;
 };
 
-/// Gauss and Legendre's nodes on [0, 1] as the last dimension, behind those of the elements.
+/// Gauss and Legendre's nodes on one or two intervals, one behind the other from 0 on, as the last dimension, behind
+/// those of the elements.
 class Nodes {
  public:
-  Nodes(int n, const Shape& each, const Site& s);
-  Expression nodes() const { return along(0); }
+  /// n nodes on each interval; the intervals' lengths.
+  Nodes(int n, std::vector<Expression> lengths, const Site& s);
+  Expression positions() const;
   /// The values of elements, the same at every node.
   Expression over(Expression e) const;
-  /// The sum over the nodes of values times weights.
-  Expression sum(Expression values) const;
+  /// The integral of a function with these values at the nodes.
+  Expression integral(Expression values) const;
 
  private:
-  Expression along(size_t of) const;
+  /// The numbers of each node.
+  Expression constants(const std::vector<double>& values) const;
 
   int n_;
+  std::vector<Expression> lengths_;
   Shape each_, all_;
   const Site& s_;
 };

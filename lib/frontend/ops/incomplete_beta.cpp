@@ -1,10 +1,12 @@
 // The regularized incomplete beta function I_x(a, b). With y = 1 - x, D = x^a y^b / B(a, b) and t / (1 - t) =
 // x / y e^-u,
 //
-//   I = D / a (1 + x (a + b) (integral of e^-h(u) for u from 0 to infinity)),
-//   h(u) = (a + 1) u + (a + b + 1) log(1 + x (e^-u - 1)) = -b u + (a + b + 1) log(1 + y (e^u - 1)),
+//   I = D (integral of e^-h(u) for u from 0 to infinity),
+//   h(u) = a u + (a + b) log(1 + x (e^-u - 1)) = -b u + (a + b) log(1 + y (e^u - 1))
 //
-// which is that of a + 1 and a step of the recurrence, for x <= a / (a + b); beyond, 1 - I_y(b, a). Where h is small
+// for x up to about a / (a + b), where e^-h falls; beyond, 1 - I_y(b, a). It is that of a + 4, which falls faster, and
+// steps of the recurrence I(a) = D(a) / a + I(a + 1), D(a + 1) = D(a) x (a + b) / a. e^-h has poles at log(x / y) +- pi
+// i and falls slowly before if a and b are small: there one interval of nodes ends and another begins. Where h is small
 // its terms of first order in u are joined: their coefficients cancel.
 #include <array>
 #include <numbers>
@@ -63,40 +65,56 @@ Expression log1p_remainder(Expression w) {
   return small.choose(s * (inside - 2.0 * (z * series)), w - w.of<prim::Log1p>());
 }
 
+/// Steps of the recurrence to the function that is an integral.
+constexpr int kBetaSteps = 4;
+
 Expression beta_value(Expression a_, Expression b_, Expression x_, DType accuracy, const Site& s) {
-  const Precision precision = accuracy == DType::f64 ? Precision{48, 38} : Precision{24, 22};
+  const Precision precision = accuracy == DType::f64 ? Precision{28, 38} : Precision{14, 22};
   const double depth = precision.depth;
   const BetaDomain in(a_, b_, x_);
   const Distance distance(in.a, in.b, in.x);
-  const Expression below = distance.from_mean.high <= 0.0;
+  const Expression n = distance.from_mean.high;
+  // From the side on which the result is small. Of small parameters most of the distribution is near the end of the
+  // smaller one, b: there I is small up to y = e^(-1 / b), and e^-h, which first grows by at most e, has no long tail
+  // if y is not tiny.
+  const auto small_up_to = [](Expression from_mean, Expression other, Expression rest) {
+    return (from_mean <= rest) | ((other * rest.of<prim::Log>() >= -1.0) & (rest >= 1e-9));
+  };
   const Expression rest = 1.0 - in.x;
+  const Expression below = (in.a >= in.b).choose(small_up_to(n, in.b, rest), !small_up_to(-n, in.a, in.x));
   const Expression a = below.choose(in.a, in.b), b = below.choose(in.b, in.a);
   const Expression x = below.choose(in.x, rest), y = below.choose(rest, in.x);
   const Expression sum = a + b;
-  const Expression slope = y + distance.from_mean.high.of<prim::Abs>();
+  const Expression slope = kBetaSteps * y - below.choose(n, -n);
 
   // The end, from the asymptote on by Newton's steps, which decrease: h is convex.
-  Expression end = (depth - (sum + 1.0) * (-x).of<prim::Log1p>()) / (a + 1.0);
+  const Expression power = a + kBetaSteps, total = sum + kBetaSteps;
+  Expression end = (depth - total * (-x).of<prim::Log1p>()) / power;
   end = end.of<prim::Min>(end.number(700));
   for (int step = 0; step < 8; ++step) {
-    const Expression less = (-end).of<prim::Expm1>(), inner = 1.0 + x * less;
-    const Expression h = (a + 1.0) * end + (sum + 1.0) * (x * less).of<prim::Log1p>();
-    const Expression derivative = (a + 1.0) - (sum + 1.0) * (x * (1.0 + less) / inner);
+    const Expression less = (-end).of<prim::Expm1>();
+    const Expression h = power * end + total * (x * less).of<prim::Log1p>();
+    const Expression derivative = power - total * (x * (1.0 + less) / (1.0 + x * less));
     const Expression next = end - (h - depth) / derivative;
     // Rounding errors end the decrease.
     end = ((next > 0.0) & (next < end)).choose(next, end);
   }
+  const Expression middle = (x / y).of<prim::Log>().of<prim::Max>(0.25 * end).of<prim::Min>(0.75 * end);
 
   const Expression by_x = x <= 0.5;
-  const Nodes nodes(precision.nodes, shape(a), s);
-  const Expression u = nodes.over(end) * nodes.nodes();
+  const Nodes nodes(precision.nodes, {middle, end - middle}, s);
+  const Expression u = nodes.positions();
   const Expression sign = nodes.over(by_x.choose(-x.number(1), x.number(1)));
-  const Expression z = nodes.over(by_x.choose(x, y)), total = nodes.over(sum + 1.0);
+  const Expression z = nodes.over(by_x.choose(x, y)), factor = nodes.over(total);
   const Expression signed_u = sign * u, w = z * signed_u.of<prim::Expm1>();
-  const Expression joined = nodes.over(slope) * u + total * (z * exp_remainder(signed_u) - log1p_remainder(w));
-  const Expression plain = total * w.of<prim::Log1p>() - nodes.over(b) * u;
-  const Expression integral = end * nodes.sum((-(w > 0.5).choose(plain, joined)).of<prim::Exp>());
-  const Expression side = prefactor(in.a, in.b, distance) * ((1.0 + x * sum * integral) / a);
+  const Expression joined = nodes.over(slope) * u + factor * (z * exp_remainder(signed_u) - log1p_remainder(w));
+  const Expression plain = factor * w.of<prim::Log1p>() - nodes.over(b) * u;
+  const Expression integral = nodes.integral((-(w > 0.5).choose(plain, joined)).of<prim::Exp>());
+  Expression steps = x * (sum + (kBetaSteps - 1.0)) * integral;
+  for (int k = kBetaSteps - 1; k > 0; --k) {
+    steps = (1.0 + steps) * (x * (sum + (k - 1.0)) / (a + static_cast<double>(k)));
+  }
+  const Expression side = prefactor(in.a, in.b, distance) * ((1.0 + steps) / a);
 
   const Expression inside = below.choose(side, 1.0 - side);
   const Expression valid = (a_ > 0.0) & (b_ > 0.0) & (a_ < kLargestParameter) & (b_ < kLargestParameter);

@@ -1,12 +1,12 @@
 // The regularized incomplete gamma functions, P(a, x) and Q(a, x) = 1 - P(a, x). With D = x^a e^-x / gamma(a),
 //
-//   Q = D (integral of exp((a - x) u - x (e^u - 1 - u)) for u from 0 to infinity),                     t = x e^u
-//   P = D / a (1 + x (integral of exp(-(a + 1 - x) u - x (e^-u - 1 + u)) for u from 0 to infinity)),   t = x e^-u
+//   Q = D (integral of exp((a - x) u - x (e^u - 1 - u)) for u from 0 to infinity),          t = x e^u
+//   P = D (integral of exp(-(a - x) u - x (e^-u - 1 + u)) for u from 0 to infinity),     t = x e^-u
 //
 // the first for x > a and the second for x <= a, where the integrands fall, and where what is computed is not near 1.
-// P is that of a + 1, which falls fast where a and x are small, and a step of the recurrence. For small a and x, where
-// Q may be small on either side: with g = x^a / gamma(a + 1), P = g (1 + a S) and Q = (1 - g) - g a S, S a power
-// series.
+// P is that of a + 4, which falls fast where a and x are small too, and steps of the recurrence P(a) = D(a) / a + P(a +
+// 1), D(a + 1) = D(a) x / a. For small a and x, where Q may be small on either side: with g = x^a / gamma(a + 1),
+// P = g (1 + a S) and Q = (1 - g) - g a S, S a power series.
 #include <array>
 #include <numbers>
 
@@ -44,30 +44,35 @@ Expression power_series(Expression a, Expression x) {
   return sum;
 }
 
+/// Steps of the recurrence to the P that is an integral.
+constexpr int kGammaSteps = 4;
+
 struct Both {
   Expression lower, upper;
 };
 
 Both incomplete_gamma(Expression a_, Expression x_, DType accuracy, const Site& s) {
-  const Precision precision = accuracy == DType::f64 ? Precision{40, 38} : Precision{18, 22};
+  const Precision precision = accuracy == DType::f64 ? Precision{24, 38} : Precision{12, 22};
   const double depth = precision.depth;
   const GammaDomain in(a_, x_);
   const Expression a = in.a, x = in.x, one = a.number(1);
   const Expression small = (a < 1.0) & (x <= 1.5), below = x <= a;
 
   const Expression sign = below.choose(-one, one);
-  const Expression slope = below.choose((a - x) + 1.0, x - a);
+  const Expression slope = below.choose((a - x) + kGammaSteps, x - a);
   // The first is e^-u - 1 + u >= u^2 / (2 + u), the second e^u - 1 - u >= u^2 / 2.
   const Expression end_below = root_at(depth, slope - depth / 2, (slope + x) * 0.5);
   const Expression end_of_square = root_at(depth, slope, x * 0.5);
   const Expression end_above = ((depth + a * end_of_square) / x).of<prim::Log1p>();
   const Expression end = below.choose(end_below, end_above);
-  const Nodes nodes(precision.nodes, shape(a), s);
-  const Expression u = nodes.over(end) * nodes.nodes();
+  const Nodes nodes(precision.nodes, {end}, s);
+  const Expression u = nodes.positions();
   const Expression exponent = -(nodes.over(slope) * u + nodes.over(x) * exp_remainder(nodes.over(sign) * u));
-  const Expression integral = end * nodes.sum(exponent.of<prim::Exp>());
+  const Expression integral = nodes.integral(exponent.of<prim::Exp>());
   const Expression factor = prefactor(a, x);
-  const Expression side = factor * below.choose((1.0 + x * integral) / a, integral);
+  Expression steps = x * integral;
+  for (int k = kGammaSteps - 1; k > 0; --k) steps = (1.0 + steps) * (x / (a + static_cast<double>(k)));
+  const Expression side = factor * below.choose((1.0 + steps) / a, integral);
 
   const Expression little_a = small.choose(a, one), little_x = small.choose(x, one);
   const Expression less_one = reciprocal_gamma_less_one(little_a);

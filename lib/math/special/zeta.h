@@ -41,8 +41,33 @@ Lane<double, B> zeta_power(const Lane<double, B>& b, const Lane<double, B>& y) {
   }
 }
 
+/// The sum of (q + k)^-s for k from n down to 1, after `tail`; s is at most 1000 in `bounded`.
+template <class T, bool kCold, class B>
+Lane<double, B> zeta_head(const Lane<double, B>& s, const Lane<double, B>& bounded, const Lane<double, B>& q,
+                          const Lane<double, B>& tail) {
+  using F = Lane<double, B>;
+  const auto step = [](const F& k, const F& partial, const F& exponent, const F& limited, const F& from) {
+    const Pair<F> base = two_sum(from, k);
+    const F term = zeta_power<T>(base.high, -exponent);
+    return partial + fma(-term, limited * (base.low / base.high), term);
+  };
+  if constexpr (kCold) {
+    return std::get<1>(
+        while_lanes([](const F& k, const F&, const F&, const F&, const F&) { return k > F(0); },
+                    [step](const F& k, const F& partial, const F& exponent, const F& limited, const F& from) {
+                      return std::tuple{k - 1.0, step(k, partial, exponent, limited, from), exponent, limited, from};
+                    },
+                    F(ZetaConstants<T>::kTerms - 1), tail, s, bounded, q));
+  } else {
+    // Without a loop, in which powers would have no cold path.
+    F sum = tail;
+    for (int k = ZetaConstants<T>::kTerms - 1; k > 0; --k) sum = step(F(k), sum, s, bounded, q);
+    return sum;
+  }
+}
+
 /// zeta(s, q) for 1 < s and 0 < q, both finite.
-template <class T, class B>
+template <class T, bool kCold, class B>
 Lane<double, B> zeta_positive(const Lane<double, B>& s, const Lane<double, B>& q) {
   using F = Lane<double, B>;
   using C = ZetaConstants<T>;
@@ -59,14 +84,7 @@ Lane<double, B> zeta_positive(const Lane<double, B>& s, const Lane<double, B>& q
     series = fma(series * square, first * (first + 1.0), F(C::kAll[j]));
   }
   const F tail = fma(power * r, fma(bounded * r, series, F(0.5)), power / (s - 1.0));
-  // From the smallest term on; without a loop, in which powers would have no cold path.
-  F sum = tail;
-  for (int k = C::kTerms - 1; k > 0; --k) {
-    const Pair<F> base = two_sum(q, F(k));
-    const F term = zeta_power<T>(base.high, -s);
-    sum = sum + fma(-term, bounded * (base.low / base.high), term);
-  }
-  return zeta_power<T>(q, -s) + sum;
+  return zeta_power<T>(q, -s) + zeta_head<T, kCold>(s, bounded, q, tail);
 }
 
 /// zeta(s, q) for whole s > 1 and q < 0 that is not whole: of the terms with negative q + k, the sum of |q + k|^-s is a
@@ -74,17 +92,17 @@ Lane<double, B> zeta_positive(const Lane<double, B>& s, const Lane<double, B>& q
 template <class T, class B>
 Lane<double, B> zeta_negative(const Lane<double, B>& s, const Lane<double, B>& q) {
   using F = Lane<double, B>;
-  const auto [k, sum, s_end, q_end] =
-      while_lanes([](const F& i, const F&, const F&, const F&) { return i < F(3); },
-                  [](const F& i, const F& partial, const F& exponent, const F& from) {
-                    const F fraction = trunc(from) - from;
-                    const F half = exponent * 0.5;
-                    const F sign = where(trunc(half) == half, F(1), F(-1));
-                    const F at = where(i == F(0), 1.0 - from, where(i == F(1), fraction, 1.0 - fraction));
-                    const F factor = where(i == F(0), -sign, where(i == F(1), sign, F(1)));
-                    return std::tuple{i + 1.0, fma(factor, zeta_positive<T>(exponent, at), partial), exponent, from};
-                  },
-                  F(0), F(0), s, q);
+  const auto [k, sum, s_end, q_end] = while_lanes(
+      [](const F& i, const F&, const F&, const F&) { return i < F(3); },
+      [](const F& i, const F& partial, const F& exponent, const F& from) {
+        const F fraction = trunc(from) - from;
+        const F half = exponent * 0.5;
+        const F sign = where(trunc(half) == half, F(1), F(-1));
+        const F at = where(i == F(0), 1.0 - from, where(i == F(1), fraction, 1.0 - fraction));
+        const F factor = where(i == F(0), -sign, where(i == F(1), sign, F(1)));
+        return std::tuple{i + 1.0, fma(factor, zeta_positive<T, true>(exponent, at), partial), exponent, from};
+      },
+      F(0), F(0), s, q);
   return sum;
 }
 
@@ -99,7 +117,7 @@ F zeta(const F& s, const F& q) {
   // An infinite s gives the powers' limits.
   const D finite = where(exponent < D(1e300), exponent, D(1e300));
   const mask_t<D> ordinary = (finite > D(1)) & (from > D(0)) & (from < D(kInfinity<double>));
-  const D fast = zeta_positive<T>(where(ordinary, finite, D(2)), where(ordinary, from, D(1)));
+  const D fast = zeta_positive<T, false>(where(ordinary, finite, D(2)), where(ordinary, from, D(1)));
   return convert<T>(with_cold_path(
       !ordinary, fast,
       [](const D& e, const D& start) {
