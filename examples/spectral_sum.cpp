@@ -21,15 +21,14 @@ constexpr int64_t kAtoms = 91, kSide = 200;
 
 /// The atoms of a hexagon of the triangular lattice, each moved a little by heat.
 Array atoms() {
-  Array place = Array::zeros({kAtoms, 2});
   std::vector<double> numbers;
   for (int a = -5; a <= 5; ++a)
     for (int b = std::max(-5, -5 - a); b <= std::min(5, 5 - a); ++b) {
       numbers.push_back(a + 0.5 * b);
       numbers.push_back(0.5 * std::numbers::sqrt3 * b);
     }
-  place = Array::from(std::span<const double>(numbers), cq::Shape{kAtoms, 2});
-  return place + 0.04 * cq::random::normal<double>(cq::random::key(1912), {kAtoms, 2});
+  const Array lattice = Array::from(std::span<const double>(numbers), cq::Shape{kAtoms, 2});
+  return lattice + 0.04 * cq::random::normal<double>(cq::random::key(1912), {kAtoms, 2});
 }
 
 /// The structure factor at wave vectors [..., 2].

@@ -46,7 +46,7 @@ std::string code_of(const Graph& g) {
   return test::stages::llvm_ir(test::stages::build_program(transform::simplify(g)), options);
 }
 
-// Two vectors of real and imaginary parts meet in two stores of interleaved numbers.
+// Two vectors of real and imaginary parts become two stores of interleaved numbers.
 TEST(ComplexCode, InterleavedResultsAreWholeVectors) {
   const auto f = jit([](auto x, auto y, auto z) { return x * y + z; });
   const std::string text = code_of(f.trace(numbers(4096), numbers(4096), numbers(4096)));
@@ -69,7 +69,7 @@ TEST(ComplexCode, ProductsOfMatricesAreRealProducts) {
   EXPECT_THAT(text.str(), HasSubstr("contraction 20 x 80 over 60"));
 }
 
-TEST(ComplexFunctions, EigenMatricesAreReadInPlace) {
+TEST(ComplexFunctions, EigenMatricesAreReadWithTheirStrides) {
   Eigen::MatrixXcf m = Eigen::MatrixXcf::Random(6, 5);
   const auto twice = jit([](const auto& a) { return a * Z(0, 2) + conj(a); });
   const Eigen::MatrixXcf whole = twice(m);
