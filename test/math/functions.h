@@ -137,13 +137,13 @@ inline const std::vector<UnaryFunction>& unary_functions() {
                     reflected_slack},
       CALQUE_SPECIAL(trigamma, 1, 4),
       CALQUE_SPECIAL(erfcx, 1.5, 2),
-      CALQUE_SPECIAL(ndtr, 1, 1.5),
-      CALQUE_SPECIAL(log_ndtr, 1, 1.5),
+      CALQUE_SPECIAL(ndtr, 1.5, 1.5),
+      CALQUE_SPECIAL(log_ndtr, 1.5, 1.5),
       CALQUE_SPECIAL(ndtri, 2.5, 3),
       CALQUE_BESSEL(i0, 0, false, 3, 4),
       CALQUE_BESSEL(i0e, 0, true, 3.5, 4),
       CALQUE_BESSEL(i1, 1, false, 3, 4),
-      CALQUE_BESSEL(i1e, 1, true, 3, 4),
+      CALQUE_BESSEL(i1e, 1, true, 3.5, 4),
   };
   return list;
 }

@@ -92,7 +92,7 @@ const std::map<std::string, Function>& functions() {
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(x[0], x[1], kHere); };
     CALQUE_X(add) CALQUE_X(multiply) CALQUE_X(divide) CALQUE_X(pow) CALQUE_X(atan2) CALQUE_X(hypot) CALQUE_X(xlogy)
     CALQUE_X(xlog1py) CALQUE_X(betaln)
-    CALQUE_X(logaddexp) CALQUE_X(fdim) CALQUE_X(maximum) CALQUE_X(minimum) CALQUE_X(fmax) CALQUE_X(fmin)
+    CALQUE_X(logaddexp) CALQUE_X(logaddexp2) CALQUE_X(fdim) CALQUE_X(maximum) CALQUE_X(minimum) CALQUE_X(fmax) CALQUE_X(fmin)
     CALQUE_X(copysign) CALQUE_X(fmod) CALQUE_X(mod) CALQUE_X(remainder)
 #undef CALQUE_X
 #define CALQUE_X(f) m[#f] = [](std::span<const Handle> x) { return ops::f(stacked(x), Axes(0), false, kHere); };

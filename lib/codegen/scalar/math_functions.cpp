@@ -109,10 +109,11 @@ MathBuilder::Values FunctionBuilder::loop(const Values& initial, const std::func
   Value* const active = condition(carries);
   b_.CreateCondBr(lanes_ == 0 ? active : b_.CreateOrReduce(active), step, after);
   b_.SetInsertPoint(step);
+  // A body with a loop of its own ends in another block.
   const Values next = body(carries);
   for (size_t c = 0; c < carries.size(); ++c)
     llvm::cast<llvm::PHINode>(carries[c])
-        ->addIncoming(lanes_ == 0 ? next[c] : b_.CreateSelect(active, next[c], carries[c]), step);
+        ->addIncoming(lanes_ == 0 ? next[c] : b_.CreateSelect(active, next[c], carries[c]), b_.GetInsertBlock());
   b_.CreateBr(head);
   b_.SetInsertPoint(after);
   return carries;
