@@ -234,14 +234,12 @@ void declare_spectral_sum(int64_t n) {
 
 void declare() {
   const double f32 = bench::fma_peak_f32(), f64 = bench::fma_peak_f64();
-  for (const int64_t n : bench::sizes({4096, 1024, 10000000})) {
-    if (n != 1024 && n != 64) declare_multiply_add(n);
-    if (n == 1024 || n == 64) {
-      declare_product<Complex64>("complex matmul c64", f32, n);
-      declare_product<Complex128>("complex matmul c128", f64, n);
-    }
-  }
-  const bool is_short = bench::sizes({4096, 1024, 10000000}).front() == 64;
+  // The sizes are those of x y + z; with less than a thousand numbers the others are small too.
+  const std::vector<int64_t>& sizes = bench::sizes({4096, 10000000});
+  const bool is_short = sizes.front() < 1000;
+  for (const int64_t n : sizes) declare_multiply_add(n);
+  declare_product<Complex64>("complex matmul c64", f32, is_short ? 48 : 1024);
+  declare_product<Complex128>("complex matmul c128", f64, is_short ? 48 : 1024);
   declare_mandelbrot(is_short ? 128 : 1000, f32);
   declare_spectral_sum(is_short ? 1000 : 100000);
 }

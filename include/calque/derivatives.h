@@ -32,6 +32,29 @@ auto grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
       detail::Gradient<std::decay_t<F>, argnums_t<I...>, false>{{std::forward<F>(function), loc}}, "grad");
 }
 
+/// Asks for the derivative of a holomorphic function: grad(f, holomorphic).
+struct holomorphic_t {};
+inline constexpr holomorphic_t holomorphic;
+/// The derivative df/dz of a function of complex numbers that returns a complex scalar and satisfies the Cauchy-Riemann
+/// equations, which is not checked: a function of f's arguments that returns a tree like the first, whose leaves must
+/// be complex. A value or a first argument that is a real array is a compile error.
+template <class F>
+[[nodiscard("it returns a function: call it, as in grad(f, holomorphic)(z)")]]
+auto grad(F&& function, holomorphic_t, Loc loc = Loc::current()) {
+  // By these equations the gradient of the real part u, du/dx - i du/dy, is the derivative.
+  return grad(
+      [f = std::forward<F>(function)](const auto& first, const auto&... rest) {
+        if constexpr (ArrayLike<std::remove_cvref_t<decltype(first)>>)
+          static_assert(ComplexElem<elem_t<std::remove_cvref_t<decltype(first)>>>,
+                        "calque: grad: the first argument of a holomorphic function is complex");
+        const auto value = f(first, rest...);
+        static_assert(ComplexElem<elem_t<std::remove_cvref_t<decltype(value)>>>,
+                      "calque: grad: the value of a holomorphic function is complex");
+        return real(value);
+      },
+      loc);
+}
+
 /// A function that returns std::pair of f's result and its gradient. If f returns std::pair{value, aux}, the first of
 /// the pair is that pair. Requirements and errors as for `grad`.
 template <class F>

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #include "support/paths.h"
+#include "support/sanitizers.h"
 
 namespace {
 
@@ -92,6 +93,7 @@ struct Instance {
 class AdbenchInstance : public Adbench, public testing::WithParamInterface<Instance> {};
 
 TEST_P(AdbenchInstance, GivesTheExpectedValues) {
+  if (calque::test::kAddressSanitizer) GTEST_SKIP() << "takes minutes; the test of derivatives against differences remains";
   const Instance& instance = GetParam();
   const auto got = results(instance.problem, kData / instance.problem / instance.input);
   expect_agreement(got, numbers_of(text_of(kData / "expected" / instance.expected)));

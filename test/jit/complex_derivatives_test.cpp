@@ -70,6 +70,19 @@ TEST(ComplexDerivatives, AtZero) {
   EXPECT_EQ(at_zero([](const Z& z) { return pow(z, 1); }), W(1));
 }
 
+TEST(ComplexDerivatives, HolomorphicGradients) {
+  const auto f = [](auto z, auto w) { return sum(exp(z) * asin(z) / w); };
+  const Array<W> z = {W(0.3, 0.4), W(-1.7, 0.6)};
+  const W w(2, -1);
+  const Array<W> got = grad(f, holomorphic)(z, w);
+  for (int64_t i = 0; i < 2; ++i) {
+    const W at = z(i), want = std::exp(at) * (std::asin(at) + 1.0 / std::sqrt(1.0 - at * at)) / w;
+    EXPECT_LT(std::abs(got(i) - want), 1e-13);
+  }
+  const auto second = [](auto x) { return sum(grad([](auto y) { return sum(pow(y, 3)); }, holomorphic)(x)); };
+  EXPECT_TRUE(allclose(jit(grad(second, holomorphic))(z), 6.0 * z, 1e-13, 1e-13));
+}
+
 // Gradients of real functions are df/dx - i df/dy.
 TEST(ComplexDerivatives, GradientsOfRealFunctions) {
   const auto f = [](auto z) { return sum(square(abs(asin(z) * pow(z, W(0.5, 1))))) + sum(angle(z)); };

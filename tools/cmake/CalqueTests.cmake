@@ -122,7 +122,8 @@ if(TARGET test_plugins)
 endif()
 
 # Runs the tests of functions again on the GPU simulator, except those that inspect the memory of arrays or CPU kernels.
-if(TARGET test_jit)
+# Not with sanitizers: test_gpu runs the same code there.
+if(TARGET test_jit AND NOT CALQUE_SANITIZE)
   add_test(NAME jit.OnSimulator
            COMMAND test_jit --gtest_brief=1
                    "--gtest_filter=-DonatedMemory.*:Donate.*KeepsItsMemory:Trees.*IsShared:Explain.ListsKernels*")

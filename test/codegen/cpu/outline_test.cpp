@@ -13,6 +13,7 @@
 #include "support/cpu_levels.h"
 #include "support/native.h"
 #include "support/random/random.h"
+#include "support/sanitizers.h"
 #include "support/stages.h"
 #include "transform/simplify/simplify.h"
 
@@ -133,7 +134,10 @@ TEST(Outline, BlocksOfNestedLoopsShareTheirFrame) {
   EXPECT_EQ(loop_nests, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpus, Outline, testing::ValuesIn(test::cpu_levels()));
+// Instrumented code takes long to compile.
+INSTANTIATE_TEST_SUITE_P(Cpus, Outline,
+                         testing::ValuesIn(test::kAddressSanitizer ? std::vector<std::string>{"native"}
+                                                                   : test::cpu_levels()));
 
 // The chunks of threads are whole vectors if the array is: there is no second copy of the body for a remainder.
 TEST(LongBodies, OfThreadsAreEmittedOnce) {
