@@ -2,6 +2,7 @@
 #include <string>
 
 #include "frontend/ops/incomplete.h"
+#include "trace/builder.h"
 
 namespace calque::detail::ops {
 namespace {
@@ -89,7 +90,8 @@ Handle betaln(const Operand& x, const Operand& y, Location at) {
 Handle polygamma(int64_t n, const Operand& x, Location at) {
   const Site s{"polygamma", at};
   // 171! overflows.
-  if (n < 0 || n > 170) throw Error("polygamma: the order must be in [0, 170], got " + std::to_string(n));
+  if (n < 0 || n > 170)
+    throw Error("polygamma: the order must be in [0, 170], got " + std::to_string(n) + where_text(user_location(at)));
   if (n == 0) return digamma(x, at);
   if (n == 1) return trigamma(x, at);
   const Handle v = real_float(x, s);

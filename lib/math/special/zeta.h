@@ -116,14 +116,14 @@ F zeta(const F& s, const F& q) {
   const D from = convert<double>(q);
   // An infinite s gives the powers' limits.
   const D finite = where(exponent < D(1e300), exponent, D(1e300));
-  const mask_t<D> ordinary = (finite > D(1)) & (from > D(0)) & (from < D(kInfinity<double>));
+  const mask_t<D> ordinary = (exponent > D(1)) & (from > D(0)) & (from < D(kInfinity<double>));
   const D fast = zeta_positive<T, false>(where(ordinary, finite, D(2)), where(ordinary, from, D(1)));
   return convert<T>(with_cold_path(
       !ordinary, fast,
       [](const D& e, const D& start) {
         const mask_t<D> above = e > D(1);
         const mask_t<D> whole = trunc(start) == start;
-        const mask_t<D> reflected = above & (start < D(0)) & !whole & (trunc(e) == e);
+        const mask_t<D> reflected = above & (start < D(0)) & !whole & (trunc(e) == e) & (e < D(kInfinity<double>));
         const D sum = zeta_negative<T>(where(reflected, e, D(2)), where(reflected, start, D(-0.5)));
         const D pole = where((e == D(1)) | (above & whole & (start <= D(0))), D(kInfinity<double>), D(kNaN<double>));
         const D edge = where(above & (start == D(kInfinity<double>)), D(0), pole);
