@@ -192,7 +192,7 @@ bool smooth_near(const Graph& graph, const std::vector<AnyArray>& x, const std::
   for (size_t k = 0; k < here.size(); ++k) {
     const std::vector<double> a = numbers(behind[k]), b = numbers(here[k]), c = numbers(ahead[k]);
     for (size_t i = 0; i < a.size() && is_inexact(here[k].dtype()); ++i) {
-      if (std::abs(a[i] - 2 * b[i] + c[i]) > 1e-4 * 0.02 * slope) return false;
+      if (std::abs(a[i] - 2 * b[i] + c[i]) > 1e-4 * 0.002 * slope) return false;
     }
   }
   return far_apart(differences(graph, x, marked, v, 1.7e-3), fine, rtol, rtol * slope).empty();
