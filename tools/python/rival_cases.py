@@ -562,10 +562,57 @@ def complex_numbers(lib):
     yield "spectral sum", "10^5", np.exp(1j * (t[:, None] * w)) @ a, calls
 
 
+def special(lib):
+    """Functions of SciPy, and of JAX and PyTorch where they have them; all are checked against SciPy's in f64."""
+    functions = load("scipy.special") if lib.scipy else None
+
+    def tasks():
+        # name, bounds of the arguments, functions of SciPy, JAX and PyTorch
+        yield "lgamma", [(2.5, 30)], "gammaln", "gammaln", "gammaln"
+        yield "trigamma", [(0.1, 20)], lambda s, x: s.polygamma(1, x), lambda s, x: s.polygamma(1, x), \
+            lambda s, x: s.polygamma(1, x)
+        yield "polygamma 2", [(0.1, 20)], lambda s, x: s.polygamma(2, x), lambda s, x: s.polygamma(2, x), \
+            lambda s, x: s.polygamma(2, x)
+        yield "beta", [(0.5, 10)] * 2, "beta", "beta", None
+        yield "erfcx", [(-2, 20)], "erfcx", None, "erfcx"
+        yield "ndtr", [(-5, 5)], "ndtr", "ndtr", "ndtr"
+        yield "ndtri", [(0.001, 0.999)], "ndtri", "ndtri", "ndtri"
+        yield "i0", [(0, 20)], "i0", "i0", "i0"
+        yield "i0e", [(0, 20)], "i0e", "i0e", "i0e"
+        yield "i1", [(0.01, 20)], "i1", "i1", "i1"
+        yield "zeta", [(1.1, 10), (0.1, 20)], "zeta", "zeta", "zeta"
+        yield "riemann zeta", [(1.1, 20)], lambda s, x: s.zeta(x), lambda s, x: s.zeta(x, 1), lambda s, x: s.zeta(x, 1)
+        yield "igamma", [(0.5, 20), (0.1, 20)], "gammainc", "gammainc", "gammainc"
+        yield "igammac", [(0.5, 20), (0.1, 20)], "gammaincc", "gammaincc", "gammaincc"
+        yield "betainc", [(0.5, 20), (0.5, 20), (0.01, 0.99)], "betainc", "betainc", None
+
+    def bound(function, module):
+        if function is None or module is None:
+            return None
+        return getattr(module, function) if isinstance(function, str) else lambda *xs: function(module, *xs)
+
+    n = 10**4
+    for name, bounds, of_scipy, of_jax, of_torch in tasks():
+        for suffix, dtype in (("f32", np.float32), ("f64", np.float64)):
+            arguments = [floats(n, low, high, seed, dtype) for seed, (low, high) in enumerate(bounds, 1)]
+            calls, expected = {}, None
+            scipy_function = bound(of_scipy, functions)
+            if scipy_function:
+                expected = scipy_function(*(x.astype(np.float64) for x in arguments))
+                calls["scipy"] = lambda f=scipy_function, xs=arguments: f(*xs)
+            jax_function = bound(of_jax, lib.jax and lib.jax.scipy.special)
+            if jax_function:
+                calls["jax"] = jax_call(lib, jax_function, *arguments)
+            torch_function = bound(of_torch, lib.torch and lib.torch.special)
+            if torch_function:
+                calls["torch"] = lambda f=torch_function, xs=[lib.torch.from_numpy(x) for x in arguments]: f(*xs)
+            yield f"{name} {suffix}", "10^4", expected, calls
+
+
 CASES = {"triad": triad, "sum": total, "matmul": matmul, "small_matmul": small_matmul, "dense": dense,
          "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop,
          "dispatch": dispatch, "compile": first_calls, "random": random_numbers,
-         "linalg": linalg, "complex": complex_numbers}
+         "linalg": linalg, "complex": complex_numbers, "special": special}
 
 
 def leaves(result):
