@@ -2,6 +2,7 @@
 // against Boost.Math; libraries against ours.
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numbers>
 #include <vector>
@@ -141,14 +142,14 @@ void declare(const Function& function, int64_t count) {
     });
   };
   rival("libstdc++", std_loop<T>(function.name));
-  if (*boost_version())
+  if (!boost_version().empty())
     rival("boost", boost_loop<T>(function.name));
   else
     bench::skip(task, "boost", "not installed");
 }
 
 void declare_all() {
-  if (*boost_version()) bench::version("Boost", boost_version());
+  if (!boost_version().empty()) bench::version("Boost", boost_version());
   for (const int64_t n : bench::sizes({10000}))
     for (const Function& function : functions()) {
       declare<float>(function, n);

@@ -30,7 +30,9 @@ Loop<T> boost_loop(std::string_view function) {
   return nullptr;
 }
 
-const char* boost_version() { return BOOST_LIB_VERSION; }
+std::string boost_version() {
+  return std::to_string(BOOST_VERSION / 100000) + "." + std::to_string(BOOST_VERSION / 100 % 1000);
+}
 
 #else
 
@@ -39,7 +41,7 @@ Loop<T> boost_loop(std::string_view) {
   return nullptr;
 }
 
-const char* boost_version() { return ""; }
+std::string boost_version() { return {}; }
 
 #endif
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 /// result = f(x), f(x, y) or f(x, y, z) of n numbers.
@@ -21,4 +22,4 @@ template <class T>
 Loop<T> boost_loop(std::string_view function);
 
 /// "1.81", or empty if it is not installed.
-const char* boost_version();
+std::string boost_version();
