@@ -47,10 +47,10 @@ Reg VectorMemory::load(const Instruction& i) {
   if (Value* v = k_.deinterleaved().load(i, index)) return k_.varying(k_.ops().from_memory(v, d));
   Value* mask = k_.vectors().mask();
   if (predicate) mask = k_.and_mask(mask, varies ? predicate : k_.splat(predicate));
-  return k_.varying(k_.ops().from_memory(load_lanes(i.buffer, index, mask), d));
+  return k_.varying(k_.ops().from_memory(load_lanes(i.buffer, index, mask, predicate != nullptr), d));
 }
 
-Value* VectorMemory::load_lanes(int32_t buffer, const Reg& index, Value* mask) {
+Value* VectorMemory::load_lanes(int32_t buffer, const Reg& index, Value* mask, bool predicated) {
   const int bytes = static_cast<int>(size_of(k_.kernel().buffers[buffer].dtype));
   const bool forward = index.form == Reg::Form::linear && index.stride == 1;
   const bool backward = index.form == Reg::Form::linear && index.stride == -1;
@@ -59,6 +59,9 @@ Value* VectorMemory::load_lanes(int32_t buffer, const Reg& index, Value* mask) {
     Value* p = buffers_.address(buffer, start);
     auto* type = llvm::FixedVectorType::get(buffers_.element(buffer), k_.vectors().lanes());
     Value* v;
+    // Without active lanes the address may be anything, and a masked access of memory that is not mapped takes
+    // hundreds of cycles.
+    if (predicated) p = b_.CreateSelect(k_.any(mask), p, buffers_.zeros());
     if (mask)
       v = b_.CreateMaskedLoad(type, p, buffers_.alignment(buffer), backward ? b_.CreateVectorReverse(mask) : mask,
                               llvm::Constant::getNullValue(type));
@@ -100,7 +103,7 @@ void VectorMemory::store(const Instruction& i) {
   k_.interleaved().flush(i.buffer);
   Value* mask = k_.vectors().mask();
   if (predicate) mask = k_.and_mask(mask, varies ? predicate : k_.splat(predicate));
-  store_lanes(i, index, k_.ops().to_memory(k_.as_vector(value), d), mask);
+  store_lanes(i, index, k_.ops().to_memory(k_.as_vector(value), d), mask, predicate != nullptr);
 }
 
 // Programs scheduled for a GPU have combining stores. Here one thread runs them, one element at a time.
@@ -127,7 +130,7 @@ void VectorMemory::combine(const Instruction& i) {
   }
 }
 
-void VectorMemory::store_lanes(const Instruction& store, const Reg& index, Value* value, Value* mask) {
+void VectorMemory::store_lanes(const Instruction& store, const Reg& index, Value* value, Value* mask, bool predicated) {
   const int32_t buffer = store.buffer;
   const int bytes = static_cast<int>(size_of(k_.kernel().buffers[buffer].dtype));
   const bool forward = index.form == Reg::Form::linear && index.stride == 1;
@@ -135,6 +138,7 @@ void VectorMemory::store_lanes(const Instruction& store, const Reg& index, Value
   if ((forward || backward) && (!mask || k_.target().masked_memory(bytes))) {
     Value* p =
         buffers_.address(buffer, backward ? b_.CreateSub(index.v, b_.getInt64(k_.vectors().lanes() - 1)) : index.v);
+    if (predicated) p = b_.CreateSelect(k_.any(mask), p, buffers_.sink());
     if (backward) value = b_.CreateVectorReverse(value);
     if (mask) {
       b_.CreateMaskedStore(value, p, buffers_.alignment(buffer), backward ? b_.CreateVectorReverse(mask) : mask);

@@ -17,8 +17,10 @@ class VectorMemory {
  private:
   /// A store that combines the value with the one in memory.
   void combine(const kernel::Instruction& i);
-  llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask);
-  void store_lanes(const kernel::Instruction& store, const Reg& index, llvm::Value* value, llvm::Value* mask);
+  /// `predicated`: a predicate is part of the mask, not only the end of the loop.
+  llvm::Value* load_lanes(int32_t buffer, const Reg& index, llvm::Value* mask, bool predicated);
+  void store_lanes(const kernel::Instruction& store, const Reg& index, llvm::Value* value, llvm::Value* mask,
+                   bool predicated);
 
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;

@@ -182,8 +182,9 @@ bool may_share(const Kernel& kernel, int32_t from, int32_t to) {
   for (const Access& load : both.loads)
     for (const Access& store : both.stores)
       if (!comes_before(load, store, read.dtype == written.dtype, indices)) return false;
-  // A kernel that also writes `from` or reads `to` has other ordering constraints.
-  return !read.written && accesses(kernel, to, from).loads.empty();
+  // What a kernel reads of `to` it wrote itself, or is there before; both are as they were. One that also writes `from`
+  // has other ordering constraints.
+  return !read.written;
 }
 
 /// Whether a step may write to a buffer that it uses; only for kernels can this be excluded.
