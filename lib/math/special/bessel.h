@@ -77,7 +77,7 @@ F bessel_i_scaled(const F& x) {
   constexpr T kHalf = kSplit / 2;
   const F a = abs(x);
   const mask_t<F> small = a < F(kSplit);
-  const F inverse = T(1) / where(small, F(kSplit), a);
+  const F beyond = where(small, F(kSplit), a), inverse = T(1) / beyond;
   const F u = fma(a, F(1 / kHalf), F(-1));
   const F p =
       either_horner(a >= F(kSplit), where(small, u, fma(inverse, F(2 * kSplit), F(-1))), P::large(), P::scaled());
@@ -85,7 +85,8 @@ F bessel_i_scaled(const F& x) {
   const F low = fma(u + T(1), F(-kHalf), a);
   const F slope = kOrder == 0 ? -p : fma(a, F(0.25), F(-1));
   const F near = fma(low * slope, p, p);
-  const F far = sqrt(inverse) * p;
+  // Not by the root of the reciprocal, which fast_math flushes to zero where it is subnormal.
+  const F far = p / sqrt(beyond);
   if constexpr (kOrder == 0) {
     return where(small, near, far);
   } else {
