@@ -43,7 +43,9 @@ TEST(GradErrors, ResultMustBeReal) {
   m = message_of<GradError>([&] { h(std::complex<double>(1, 2)); });
   EXPECT_EQ(
       m,
-      "grad: the function must return a real scalar, got c128[]; differentiate its real and its imaginary part" + at);
+      "grad: the function must return a real scalar, got c128[]; differentiate its real and its imaginary part, or "
+      "write grad(f, holomorphic)" +
+          at);
 }
 
 TEST(GradErrors, IntegerLeafIsNamed) {

@@ -57,9 +57,13 @@ Hyperbolic hyperbolic_scaled(Handle x, Location at) {
 /// Which part of a product of an exponential with the cosine and sine of an infinite or NaN angle stays infinite.
 enum class AtUnknownAngle : uint8_t { infinite, nan };
 
+/// Whether the real part is one at which the exponential and hyperbolic functions are 0 or infinite, not only too small
+/// or too large for their type.
+Handle is_exact(Handle x, Location at) { return logical_or(equal(x, lit(0.0), at), isinf(x, at), at); }
+
 /// A value of trigonometric functions times one of the exponential or hyperbolic functions, with the zeros of either
-/// winning: 0 * inf and 0 * NaN are zeros.
-Handle product(Handle angular, Handle radial, AtUnknownAngle unknown, Location at) {
+/// winning: 0 * inf is zero, and so is 0 * NaN where the zero is `exact`.
+Handle product(Handle angular, Handle radial, Handle exact, AtUnknownAngle unknown, Location at) {
   const Handle no_angle = isnan(angular, at);
   const Handle kept = unknown == AtUnknownAngle::infinite
                           ? logical_or(equal(radial, lit(0.0), at), isinf(radial, at), at)
@@ -67,25 +71,29 @@ Handle product(Handle angular, Handle radial, AtUnknownAngle unknown, Location a
   const Handle zero = logical_and(equal(angular, lit(0.0), at), logical_not(isfinite(radial, at), at), at);
   const Handle plain = multiply(angular, radial, at);
   const Handle signed_zero = multiply(angular, copysign(lit(1.0), radial, at), at);
-  return where(logical_and(no_angle, kept, at), radial, where(zero, signed_zero, plain, at), at);
+  return where(logical_and(logical_and(no_angle, kept, at), exact, at), radial, where(zero, signed_zero, plain, at),
+               at);
 }
 
 Parts exp_parts(const Parts& z, Location at) {
   const Scaled e = exp_scaled(z.re, at);
-  return {product(multiply(cos(z.im, at), e.scale, at), e.factor, AtUnknownAngle::infinite, at),
-          product(multiply(sin(z.im, at), e.scale, at), e.factor, AtUnknownAngle::nan, at)};
+  const Handle exact = is_exact(z.re, at);
+  return {product(multiply(cos(z.im, at), e.scale, at), e.factor, exact, AtUnknownAngle::infinite, at),
+          product(multiply(sin(z.im, at), e.scale, at), e.factor, exact, AtUnknownAngle::nan, at)};
 }
 
 Parts sinh_parts(const Parts& z, Location at) {
   const Hyperbolic h = hyperbolic_scaled(z.re, at);
-  return {product(multiply(cos(z.im, at), h.scale, at), h.sinh, AtUnknownAngle::infinite, at),
-          product(multiply(sin(z.im, at), h.scale, at), h.cosh, AtUnknownAngle::nan, at)};
+  const Handle exact = is_exact(z.re, at);
+  return {product(multiply(cos(z.im, at), h.scale, at), h.sinh, exact, AtUnknownAngle::infinite, at),
+          product(multiply(sin(z.im, at), h.scale, at), h.cosh, exact, AtUnknownAngle::nan, at)};
 }
 
 Parts cosh_parts(const Parts& z, Location at) {
   const Hyperbolic h = hyperbolic_scaled(z.re, at);
-  return {product(multiply(cos(z.im, at), h.scale, at), h.cosh, AtUnknownAngle::infinite, at),
-          product(multiply(sin(z.im, at), h.scale, at), h.sinh, AtUnknownAngle::nan, at)};
+  const Handle exact = is_exact(z.re, at);
+  return {product(multiply(cos(z.im, at), h.scale, at), h.cosh, exact, AtUnknownAngle::infinite, at),
+          product(multiply(sin(z.im, at), h.scale, at), h.sinh, exact, AtUnknownAngle::nan, at)};
 }
 
 /// z scaled by a power of 4 where a sum of its parts would overflow or lose digits to subnormal numbers.
@@ -146,20 +154,21 @@ Parts sqrt_parts(const Parts& given, Location at) {
 /// Kahan's formula; for |x| beyond `far` the real part rounds to one.
 Parts tanh_parts(const Parts& z, Location at) {
   const double far = dtype(z.re) == DType::f32 ? 11 : 22;
+  const Handle exact = is_exact(z.re, at);
   const Handle a = clip(z.re, lit(-far), lit(far), at);
   const Handle t = tan(z.im, at), q = sinh(a, at);
   const Handle beta = add(square(t, at), lit(1.0), at), rho = sqrt(add(square(q, at), lit(1.0), at), at);
-  const Handle d = add(product(beta, square(q, at), AtUnknownAngle::nan, at), lit(1.0), at);
+  const Handle d = add(product(beta, square(q, at), exact, AtUnknownAngle::nan, at), lit(1.0), at);
   const Handle beyond = greater(abs(z.re, at), lit(far), at);
-  const Handle near_re = divide(product(multiply(beta, rho, at), q, AtUnknownAngle::nan, at), d, at);
-  const Handle near_im = product(t, divide(lit(1.0), d, at), AtUnknownAngle::nan, at);
+  const Handle near_re = divide(product(multiply(beta, rho, at), q, exact, AtUnknownAngle::nan, at), d, at);
+  const Handle near_im = product(t, divide(lit(1.0), d, at), exact, AtUnknownAngle::nan, at);
   // 1 - cos(2y) decay / 2 + sin(2y) decay / 2 i, whose real part is 1 but has a derivative.
   const Handle c = cos(z.im, at), s = sin(z.im, at);
   const Handle decay = multiply(exp(multiply(abs(z.re, at), lit(-2.0), at), at), lit(4.0), at);
   const Handle double_cosine = multiply(subtract(c, s, at), add(c, s, at), at);
-  const Handle below_one = product(double_cosine, multiply(decay, lit(0.5), at), AtUnknownAngle::nan, at);
+  const Handle below_one = product(double_cosine, multiply(decay, lit(0.5), at), exact, AtUnknownAngle::nan, at);
   const Handle far_re = multiply(copysign(lit(1.0), z.re, at), subtract(lit(1.0), below_one, at), at);
-  const Handle far_im = product(multiply(s, c, at), decay, AtUnknownAngle::nan, at);
+  const Handle far_im = product(multiply(s, c, at), decay, exact, AtUnknownAngle::nan, at);
   return {where(beyond, far_re, near_re, at), where(beyond, far_im, near_im, at)};
 }
 

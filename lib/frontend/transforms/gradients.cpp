@@ -23,7 +23,7 @@ void require_real_scalar(const Type& type, const TransformSite& site) {
   }
   if (is_complex(type.dtype)) {
     throw GradError(name + ": the function must return a real scalar, got " + to_string(type) +
-                    "; differentiate its real and its imaginary part" + where(site));
+                    "; differentiate its real and its imaginary part, or write grad(f, holomorphic)" + where(site));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "compile/passes.h"
 #include "ir/values/cpp_name.h"
 #include "runtime/call/function_state.h"
+#include "transform/complex/split_complex.h"
 
 namespace calque::detail {
 namespace {
@@ -198,6 +199,12 @@ void export_lowered(const LoweredState& lowered, const std::string& path, const 
   c.native.entry_name = entry_symbol(symbol);
   const std::string_view last = runtime::last_program_pass(c.kind);
   runtime::run_passes(c, runtime::kTracePass.name, last);
+  for (const kernel::HostFunctionRef& f : c.program->host_functions) {
+    const std::string_view evaluated = f.function ? transform::evaluated_primitive(*f.function) : "";
+    if (evaluated.empty() || evaluated == "debug_print") continue;
+    throw CompileError("export_object: " + lowered.function->title() + " calls " + std::string(evaluated) +
+                       " of complex numbers, which an object file cannot" + where_text(f.location));
+  }
   if (!c.program->host_functions.empty()) {
     throw CompileError("export_object: " + lowered.function->title() +
                        " calls back into C++ (host_call, debug_print), which an object file cannot" + where);

@@ -57,6 +57,7 @@ class EvaluatedEquation final : public OnComplexNumbers {
         attributes_(e.attributes()),
         subgraphs_(e.subgraphs()) {}
   std::string label() const override { return primitive_.name; }
+  std::string_view primitive() const { return primitive_.name; }
 
  private:
   std::vector<AnyArray> compute(std::span<const AnyArray> operands) const override {
@@ -68,6 +69,11 @@ class EvaluatedEquation final : public OnComplexNumbers {
 };
 
 }  // namespace
+
+std::string_view evaluated_primitive(const Opaque& function) {
+  const auto* evaluated = dynamic_cast<const EvaluatedEquation*>(&function);
+  return evaluated == nullptr ? std::string_view() : evaluated->primitive();
+}
 
 void split_by_host(const ComplexEquation& s) {
   std::vector<Type> types, results, joined_results;

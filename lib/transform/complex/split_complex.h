@@ -28,4 +28,7 @@ Shape::Dims joined_strides(DType dtype, const Shape::Dims& strides);
 /// What has no form in real numbers (the qr of complex matrices) is a host call of the reference evaluator.
 Graph split_complex(const Graph& graph);
 
+/// The primitive that such a host call evaluates; empty for functions of the user.
+std::string_view evaluated_primitive(const Opaque& function);
+
 }  // namespace calque::transform
