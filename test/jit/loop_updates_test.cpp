@@ -54,6 +54,57 @@ TEST(LoopUpdates, OfSeveralElementsReadTheArrayBefore) {
   EXPECT_TRUE(array_equal(f(D{1, 2, 3, 4}), D::from(std::span<const double>(want), {4})));
 }
 
+/// Runs `update` with traced indices i and j in a loop, whose plan must write the elements of x in place, and nothing
+/// else.
+template <class F>
+void expect_written_alone(const std::string& what, const F& update) {
+  const auto f = jit([update](auto a) {
+    return fori_loop(0, 7, [update](auto k, auto x) { return update(x, k % 5, k * 3 % 6); }, a);
+  });
+  const D a = reshape(D::arange(5 * 6 * 4), {5, 6, 4});
+  const std::string loop = loop_of(f, a);
+  for (const char* pass : {"copy", "even", "slice", "pad"}) EXPECT_THAT(loop, Not(HasSubstr(pass))) << what;
+  D want = a;
+  for (int k = 0; k < 7; ++k) {
+    const Array<int> at = Array<int>(k);
+    want = update(want, at % 5, at * 3 % 6);
+  }
+  EXPECT_TRUE(array_equal(f(a), want)) << what;
+}
+
+TEST(LoopUpdates, OfPartsWriteTheirElementsAlone) {
+  expect_written_alone("part of a row", [](auto x, auto i, auto) { return x.set(i, range(1, -1), 1.5); });
+  expect_written_alone("sums", [](auto x, auto i, auto) { return x.add(i, range(1, -1), range(0, 2), 2.0); });
+  expect_written_alone("part of a column", [](auto x, auto, auto j) { return x.add(range(1, -1), j, 3.0); });
+  expect_written_alone("a number", [](auto x, auto i, auto) { return x.set(i, 0, -1.0); });
+  expect_written_alone("numbers", [](auto x, auto i, auto j) { return x.add(i, j, -1, -2.0); });
+  expect_written_alone("backwards", [](auto x, auto i, auto) { return x.set(i, range(4, 1, -1), 3, D{1, 2, 3}); });
+  expect_written_alone("newaxis", [](auto x, auto i, auto) { return x.set(i, newaxis, range(2, 4), D{1, 2, 3, 4}); });
+  expect_written_alone("a block", [](auto x, auto i, auto j) { return x.set(i, j, range(1, 3), D{8, 9}); });
+  expect_written_alone("nothing", [](auto x, auto i, auto) { return x.set(i, range(2, 2), 5.0); });
+}
+
+// Values against the elements one by one: numbers, ranges and index arrays in any order.
+TEST(LoopUpdates, OfPartsByIndexArrays) {
+  const D a = reshape(D::arange(5 * 6 * 4), {5, 6, 4});
+  const Array<int> rows = {3, 0, 3}, columns = {1, -1, 9};  // -1 is the last, 9 is outside
+  const auto f = jit([](auto x, auto r, auto c) {
+    return std::tuple{x.set(r, range(1, 5), c, 7.0), x.add(range(1, 4), r, 2, 1.0), x.set(2, r, range(3, 0, -1), 5.0)};
+  });
+  const auto [set, add, back] = f(a, rows, columns);
+  D want_set = a, want_add = a, want_back = a;
+  for (int k = 0; k < 3; ++k) {
+    const int64_t r = rows(k), c = columns(k) < 0 ? columns(k) + 4 : columns(k);
+    for (int64_t m = 1; m < 5; ++m)
+      if (c < 4) want_set = want_set.set(r, m, c, 7.0);
+    for (int64_t m = 1; m < 4; ++m) want_add = want_add.add(m, r, 2, 1.0);
+    for (int64_t m = 1; m < 4; ++m) want_back = want_back.set(2, r, m, 5.0);
+  }
+  EXPECT_TRUE(array_equal(set, want_set));
+  EXPECT_TRUE(array_equal(add, want_add));
+  EXPECT_TRUE(array_equal(back, want_back));
+}
+
 /// n numbers that end where no memory is mapped.
 class AtAGap {
  public:

@@ -143,18 +143,79 @@ Handle gather(Handle window, const Selection& s, const IndexVectors& indices, co
 
 enum class UpdateKind { set, add };
 
-Handle scatter(Handle window, const Selection& s, const IndexVectors& indices, Handle updates, UpdateKind update,
-               const Site& site) {
+/// The dimensions of a scatter: see primitives/indexing/scatter.h.
+struct ScatterDims {
+  Ints inserted, map, window;
+};
+
+Handle scatter(Handle x, Handle vectors, Handle updates, ScatterDims dims, UpdateKind update, const Site& site) {
   const Attributes attributes{{"indices_batching_dims", Ints{}},
-                              {"inserted_window_dims", s.array_dims},
+                              {"inserted_window_dims", std::move(dims.inserted)},
                               {"operand_batching_dims", Ints{}},
-                              {"scatter_dims_to_operand_dims", s.array_dims},
-                              {"update_window_dims", gathered(s, indices.shape).window_dims}};
-  const std::initializer_list<Handle> operands = {window, indices.vectors, updates};
+                              {"scatter_dims_to_operand_dims", std::move(dims.map)},
+                              {"update_window_dims", std::move(dims.window)}};
+  const std::initializer_list<Handle> operands = {x, vectors, updates};
   if (update == UpdateKind::set) return ops::emit<prim::Scatter>(site, operands, attributes);
   // Addition of bools is a logical or.
-  if (type_of(window, site.at).dtype == DType::bool_) return ops::emit<prim::ScatterMax>(site, operands, attributes);
+  if (type_of(x, site.at).dtype == DType::bool_) return ops::emit<prim::ScatterMax>(site, operands, attributes);
   return ops::emit<prim::ScatterAdd>(site, operands, attributes);
+}
+
+Handle scatter(Handle window, const Selection& s, const IndexVectors& indices, Handle updates, UpdateKind update,
+               const Site& site) {
+  return scatter(window, indices.vectors, updates, {s.array_dims, s.array_dims, gathered(s, indices.shape).window_dims},
+                 update, site);
+}
+
+/// The index vectors with further components, the same for all.
+Handle with_constants(const IndexVectors& indices, const Ints& constants, const Site& site) {
+  Handle vectors = indices.vectors;
+  DType dtype = type_of(vectors, site.at).dtype;
+  if (std::ranges::any_of(constants, [](int64_t c) { return c > INT32_MAX; })) dtype = DType::i64;
+  std::vector<Handle> parts{ops::convert(vectors, dtype, site)};
+  const Shape column = indices.shape.with_inserted(indices.shape.size(), 1);
+  for (const int64_t c : constants) parts.push_back(literal(make_literal(dtype, c), {dtype, column}, site.at));
+  return ops::concatenated(parts, static_cast<int>(indices.shape.rank()), site);
+}
+
+/// The scatter of a contiguous window on x itself, which writes no other elements: the beginnings of ranges and the
+/// numbers are components of the index vectors.
+Handle scatter_in_window(Handle x, const Selection& s, const IndexVectors& indices, Handle updates, UpdateKind update,
+                         const Site& site) {
+  const Shape shape = type_of(x, site.at).shape;
+  const auto axis_of = [&](int64_t kept) { return s.kept_axes[static_cast<size_t>(kept)]; };
+  ScatterDims dims;
+  for (const int64_t kept : s.array_dims) dims.map.push_back(axis_of(kept));
+  Ints constants;
+  for (int64_t axis = 0; axis < shape.rank(); ++axis) {
+    const Selection::Window& w = s.windows[static_cast<size_t>(axis)];
+    const bool is_kept = std::ranges::find(s.kept_axes, axis) != s.kept_axes.end();
+    const bool by_array = std::ranges::find(dims.map.begin(), dims.map.begin() + std::ssize(s.array_dims), axis) !=
+                          dims.map.begin() + std::ssize(s.array_dims);
+    if (by_array || !is_kept) dims.inserted.push_back(axis);
+    if (by_array || (is_kept && w.count == shape[static_cast<size_t>(axis)])) continue;
+    dims.map.push_back(axis);
+    constants.push_back(w.start);
+  }
+  // Without the dimensions of newaxis.
+  const Gathered all = gathered(s, indices.shape);
+  std::vector<int64_t> extents(all.shape.begin(), all.shape.end());
+  Ints reversed;
+  size_t next = 0;
+  int64_t removed = 0;
+  for (size_t i = 0; i < s.kept.size(); ++i) {
+    if (std::ranges::find(s.array_dims, static_cast<int64_t>(i)) != s.array_dims.end()) continue;
+    const int64_t at = all.window_dims[next++] - removed;
+    if (s.kept_axes[i] < 0) {
+      extents.erase(extents.begin() + at);
+      ++removed;
+      continue;
+    }
+    dims.window.push_back(at);
+    if (s.windows[static_cast<size_t>(s.kept_axes[i])].reversed) reversed.push_back(at);
+  }
+  updates = reverse(ops::reshape(updates, Shape(extents), site), reversed, site);
+  return scatter(x, with_constants(indices, constants, site), updates, std::move(dims), update, site);
 }
 
 Handle updated(const Operand& operand, std::span<const IndexItem> items, const Operand& value, UpdateKind update,
@@ -171,7 +232,8 @@ Handle updated(const Operand& operand, std::span<const IndexItem> items, const O
   }
   const IndexVectors indices = index_vectors(s, items, site);
   const Handle updates = ops::broadcast(fitting, gathered(s, indices.shape).shape, site);
-  if (nothing_to_address(s)) return x;
+  if (nothing_to_address(s) || s.empty()) return x;
+  if (s.contiguous() && s.window_shape != type.shape) return scatter_in_window(x, s, indices, updates, update, site);
   return store(x, s, scatter(load(x, s, site), s, indices, updates, update, site), site);
 }
 

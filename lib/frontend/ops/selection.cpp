@@ -70,15 +70,19 @@ Selection select_items(const Type& x, std::span<const IndexItem> items, const op
   Selection s;
   std::vector<int64_t> kept;
   size_t advanced_at = SIZE_MAX;
-  const auto keep = [&](int64_t extent) { kept.push_back(extent); };
+  const auto keep = [&](int64_t extent, int64_t axis) {
+    kept.push_back(extent);
+    s.kept_axes.push_back(axis);
+  };
   for (size_t k = 0; k < items.size() + (rank - used); ++k) {
     const IndexItem whole{};
     const IndexItem& item = k < items.size() ? items[k] : whole;
     if (item.kind == Kind::newaxis) {
-      keep(1);
+      keep(1, -1);
       continue;
     }
     const size_t axis = s.windows.size();
+    const auto own = static_cast<int64_t>(axis);
     const int64_t extent = x.shape[axis];
     Selection::Window w{0, extent, 1, false};
     switch (item.kind) {
@@ -89,16 +93,16 @@ Selection select_items(const Type& x, std::span<const IndexItem> items, const op
       case Kind::range:
         if (item.step == 0) site.shape_error("the step of a range cannot be zero");
         w = window_of(item, extent);
-        keep(w.count);
+        keep(w.count, own);
         break;
       case Kind::array:
         advanced_at = std::min(advanced_at, kept.size());
         s.arrays.push_back(k);
         s.array_dims.push_back(static_cast<int64_t>(kept.size()));
-        keep(extent);
+        keep(extent, own);
         break;
       default:
-        keep(extent);
+        keep(extent, own);
     }
     if (w.reversed) s.reversed_axes.push_back(static_cast<int64_t>(axis));
     s.windows.push_back(w);

@@ -25,6 +25,7 @@ struct Selection {
   Shape window_shape;
   Ints reversed_axes;
   Shape kept;
+  Ints kept_axes;  ///< by dimension of `kept`: the dimension of x, -1 for newaxis
 
   /// Index arrays: positions in the item list, and the dimensions of `kept` that they address.
   std::vector<size_t> arrays;
