@@ -54,6 +54,47 @@ TEST(LoopUpdates, OfSeveralElementsReadTheArrayBefore) {
   EXPECT_TRUE(array_equal(f(D{1, 2, 3, 4}), D::from(std::span<const double>(want), {4})));
 }
 
+// The carry is handed from loop to loop.
+TEST(LoopUpdates, OfLoopsInLoopsPassTheArrayOn) {
+  const auto inner = [](auto from, auto a, double by) {
+    return fori_loop(from, from + 2, [by](auto j, auto m) { return m.set(j, j, m.at(j, j) * 2.0 + by); }, a);
+  };
+  const auto f = jit([inner](auto a) {
+    return fori_loop(
+        0, 30,
+        [inner](auto k, auto m) {
+          auto r = k % 10;
+          return inner(r, inner(r, inner(r, m, 1.0), 2.0), 3.0);
+        },
+        a);
+  });
+  const D a = reshape(D::arange(144), {12, 12}) * 0.125;
+  EXPECT_THAT(loop_of(f, a), Not(testing::ContainsRegex("copy[^;]*m[0-9]+, m[0-9]+, m[0-9]+, m[0-9]+")));
+  std::vector<double> want(a.host().begin(), a.host().end());
+  for (int64_t k = 0; k < 30; ++k)
+    for (const double by : {1.0, 2.0, 3.0})
+      for (int64_t j = k % 10; j < k % 10 + 2; ++j) want[j * 13] = want[j * 13] * 2.0 + by;
+  EXPECT_TRUE(allclose(f(a), D::from(std::span<const double>(want), {12, 12}), 1e-12, 1e-12));
+  // One that is read again is not.
+  const auto g = jit([inner](auto x) {
+    return fori_loop(
+        0, 5,
+        [inner](auto k, auto m) {
+          auto changed = inner(k, m, 1.0);
+          return inner(k, changed, 2.0) + 0.5 * m;
+        },
+        x);
+  });
+  std::vector<double> again(a.host().begin(), a.host().end());
+  for (int64_t k = 0; k < 5; ++k) {
+    const std::vector<double> before = again;
+    for (const double by : {1.0, 2.0})
+      for (int64_t j = k; j < k + 2; ++j) again[j * 13] = again[j * 13] * 2.0 + by;
+    for (size_t i = 0; i < again.size(); ++i) again[i] += 0.5 * before[i];
+  }
+  EXPECT_TRUE(allclose(g(a), D::from(std::span<const double>(again), {12, 12}), 1e-12, 1e-12));
+}
+
 /// Runs `update` with traced indices i and j in a loop, whose plan must write the elements of x in place, and nothing
 /// else.
 template <class F>

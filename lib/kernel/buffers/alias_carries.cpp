@@ -12,6 +12,20 @@ namespace {
 
 View whole(int32_t buffer) { return {buffer, 0, {}, {}}; }
 
+/// Whether the steps use the buffer as a whole alone: not a slice of it, nor in turn with another.
+bool is_used_whole(const std::vector<Step>& steps, int32_t buffer) {
+  return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return std::all_of(step.views.begin(), step.views.end(),
+                       [&](const View& v) {
+                         const bool in_turn = std::any_of(v.choices.begin(), v.choices.end(),
+                                                          [&](const View::Choice& c) { return c.buffer == buffer; });
+                         return !in_turn && (v.buffer != buffer || v == whole(buffer));
+                       }) &&
+           std::all_of(step.blocks.begin(), step.blocks.end(),
+                       [&](const std::vector<Step>& block) { return is_used_whole(block, buffer); });
+  });
+}
+
 class CarryAliasing {
  public:
   explicit CarryAliasing(Program& program) : p_(program) {}
@@ -74,10 +88,44 @@ class CarryAliasing {
     body.insert(body.begin(), std::move(step));
   }
 
+  /// Copies of a carry that the body makes, for a loop inside it to write to, take over the carry's memory where
+  /// nothing reads it later; so do copies of these. Not of a carry of which only the changed elements are written: the
+  /// others are read by what follows.
+  void merge_copies(BufferMerger& merger, const Step& loop, const Carry& carry) const {
+    const Type& type = p_.buffers[static_cast<size_t>(carry.before)].type;
+    std::vector<int32_t> tried{carry.before, carry.next};
+    for (const Carry& c : loop.carries) tried.insert(tried.end(), {c.before, c.next, c.spare});
+    const auto next_copy = [&]() -> int32_t {
+      for (const Step& step : loop.blocks.back()) {
+        if (step.kind != StepKind::kernel) continue;
+        const Kernel& kernel = p_.kernels[static_cast<size_t>(step.kernel)];
+        const auto reads = [&](size_t i) { return step.views[i] == whole(carry.before) && !kernel.buffers[i].written; };
+        bool reads_carry = false;
+        for (size_t i = 0; i < step.views.size(); ++i) reads_carry = reads_carry || reads(i);
+        if (kernel.origin != KernelOrigin::copy || !reads_carry) continue;
+        for (size_t i = 0; i < step.views.size(); ++i) {
+          const int32_t to = step.views[i].buffer;
+          const ProgramBuffer& buffer = p_.buffers[static_cast<size_t>(to)];
+          if (kernel.buffers[i].written && step.views[i] == whole(to) && buffer.kind == BufferKind::workspace &&
+              buffer.type == type && std::find(tried.begin(), tried.end(), to) == tried.end() &&
+              is_used_whole(loop.blocks.back(), to))
+            return to;
+        }
+      }
+      return -1;
+    };
+    for (int32_t copy = next_copy(); copy >= 0; copy = next_copy()) {
+      tried.push_back(copy);
+      merger.merge(carry.before, copy);
+    }
+  }
+
   /// By carry: whether its next value overwrites the previous one.
   std::vector<bool> merge(Step& loop) {
     std::vector<bool> merged;
     BufferMerger merger(p_, loop.blocks.back());
+    for (const Carry& c : loop.carries)
+      if (c.before != c.next && !c.updates) merge_copies(merger, loop, c);
     for (const Carry& c : loop.carries) merged.push_back(c.before == c.next || merger.merge(c.before, c.next));
     return merged;
   }

@@ -34,6 +34,19 @@ void compare_seeds(uint64_t first, uint64_t count, const RandomGraphOptions& opt
   }
 }
 
+// Loops in loops that write elements of what they carry, and read it before and after.
+TEST(StrictModeOfNestedLoops, EqualsTheReferenceOnRandomGraphs) {
+  RandomGraphOptions options = strict_options();
+  options.max_depth = 3;
+  options.max_equations = 14;
+  options.max_rank = 2;
+  options.max_elements = 24;
+  options.math = false;
+  options.dtypes = {DType::i32, DType::f32};
+  const char* const many = std::getenv("CALQUE_TEST_NESTED_LOOPS");
+  compare_seeds(800000, many != nullptr ? std::strtoull(many, nullptr, 10) : kAddressSanitizer ? 40 : 400, options);
+}
+
 RandomGraphOptions complex_options() {
   RandomGraphOptions o = strict_options();
   o.dtypes = {DType::bool_, DType::i32, DType::f32, DType::f64, DType::c64, DType::c128, DType::c64, DType::c128};
