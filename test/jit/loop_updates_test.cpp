@@ -1,4 +1,7 @@
 // Loops that write elements of an array: in place, whatever the values read of it.
+#include <numeric>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
