@@ -93,7 +93,8 @@ struct Instance {
 class AdbenchInstance : public Adbench, public testing::WithParamInterface<Instance> {};
 
 TEST_P(AdbenchInstance, GivesTheExpectedValues) {
-  if (calque::test::kAddressSanitizer) GTEST_SKIP() << "takes minutes; the test of derivatives against differences remains";
+  if (calque::test::kAddressSanitizer)
+    GTEST_SKIP() << "takes minutes; the test of derivatives against differences remains";
   const Instance& instance = GetParam();
   const auto got = results(instance.problem, kData / instance.problem / instance.input);
   expect_agreement(got, numbers_of(text_of(kData / "expected" / instance.expected)));
