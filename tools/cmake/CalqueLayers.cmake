@@ -31,9 +31,15 @@ function(calque_add_layer layer)
     set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/primitives/registry.cpp" PROPERTIES
       SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
-  if(layer STREQUAL "runtime" AND CALQUE_SANITIZE MATCHES "thread")
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/runtime/process/parallel.cpp" PROPERTIES
-      COMPILE_OPTIONS "-fno-sanitize=thread" COMPILE_DEFINITIONS CALQUE_THREAD_SANITIZER SKIP_UNITY_BUILD_INCLUSION ON)
+  if(layer STREQUAL "runtime")
+    # Its own file in every build, so that the unity groups are the same in all of them: names that clash in one clash
+    # in each.
+    set(parallel "${PROJECT_SOURCE_DIR}/lib/runtime/process/parallel.cpp")
+    set_source_files_properties("${parallel}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    if(CALQUE_SANITIZE MATCHES "thread")
+      set_source_files_properties("${parallel}" PROPERTIES
+        COMPILE_OPTIONS "-fno-sanitize=thread" COMPILE_DEFINITIONS CALQUE_THREAD_SANITIZER)
+    endif()
   endif()
   if(layer STREQUAL "runtime")
     # lib/runtime/routines/dense.h. GCC 12 vectorises straight-line code of Eigen wrongly (docs/mathematics.md), and warns

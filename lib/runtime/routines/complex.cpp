@@ -90,7 +90,7 @@ void embed_triangle(const R* a, int64_t n, int64_t stride, bool lower, bool tran
 constexpr int64_t kLuPanel = 24, kLuStrip = 128;
 
 template <class R>
-void factor(R* a, int64_t rows, int64_t columns, int32_t* order) {
+void factor_complex_lu(R* a, int64_t rows, int64_t columns, int32_t* order) {
   const DenseRoutines<R>& dense = dense_routines<R>();
   std::iota(order, order + rows, 0);
   const int64_t steps = std::min(rows, columns), most = std::min(kLuPanel, steps);
@@ -170,7 +170,7 @@ void complex_lu(const RoutineRef& r, void* const* pointers) {
       4 * static_cast<double>(batch.elements()) * static_cast<double>(std::min(batch.rows, batch.columns));
   in_parallel(batch.count, grain_of(operations), [&](int64_t first, int64_t last) {
     for (int64_t b = first; b < last; ++b)
-      factor(to + 2 * b * batch.elements(), batch.rows, batch.columns, order + b * batch.rows);
+      factor_complex_lu(to + 2 * b * batch.elements(), batch.rows, batch.columns, order + b * batch.rows);
   });
 }
 

@@ -20,7 +20,7 @@ LuBlocks blocks_of(int64_t steps) { return steps < 1024 ? LuBlocks{32, 128} : Lu
 /// Right-looking: a panel, the exchanges of rows that it asks for in the columns beside it, the rows right of its
 /// diagonal block, then what is left, in fixed strips.
 template <class T>
-void factor(T* a, int64_t rows, int64_t columns, int32_t* order) {
+void factor_lu(T* a, int64_t rows, int64_t columns, int32_t* order) {
   const DenseRoutines<T>& dense = dense_routines<T>();
   std::iota(order, order + rows, 0);
   const int64_t steps = std::min(rows, columns);
@@ -78,7 +78,7 @@ void lu(const RoutineRef& r, void* const* pointers) {
       static_cast<double>(batch.elements()) * static_cast<double>(std::min(batch.rows, batch.columns));
   in_parallel(batch.count, grain_of(operations), [&](int64_t first, int64_t last) {
     for (int64_t b = first; b < last; ++b)
-      factor(to + b * batch.elements(), batch.rows, batch.columns, order + b * batch.rows);
+      factor_lu(to + b * batch.elements(), batch.rows, batch.columns, order + b * batch.rows);
   });
 }
 

@@ -25,7 +25,7 @@ T scale_of(const T* a, int64_t count) {
 
 /// The panels of a column-major matrix, from left to right, then those of q from right to left.
 template <class T>
-void factor(const T* a, int64_t rows, int64_t columns, T* q, T* r) {
+void factor_qr(const T* a, int64_t rows, int64_t columns, T* q, T* r) {
   const DenseRoutines<T>& dense = dense_routines<T>();
   const int64_t steps = std::min(rows, columns), panels = (steps + kQrColumns - 1) / kQrColumns;
   const T scale = scale_of(a, rows * columns);
@@ -76,8 +76,8 @@ void qr(const RoutineRef& routine, void* const* pointers) {
   const double operations = 4 * static_cast<double>(batch.elements()) * static_cast<double>(steps);
   in_parallel(batch.count, grain_of(operations), [&](int64_t first, int64_t last) {
     for (int64_t b = first; b < last; ++b)
-      factor(a + b * batch.elements(), batch.rows, batch.columns, q + b * batch.rows * steps,
-             r + b * steps * batch.columns);
+      factor_qr(a + b * batch.elements(), batch.rows, batch.columns, q + b * batch.rows * steps,
+                r + b * steps * batch.columns);
   });
 }
 
