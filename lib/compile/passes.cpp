@@ -60,7 +60,8 @@ void add_graph_passes(Passes& passes) {
 void add_plan_passes(Passes& passes) {
   for (const plan::PlanPass& pass : plan::plan_passes())
     passes.push_back({.info = pass.info, .form = Form::plan, .run = [&pass](Compilation& c) {
-                        if (!c.plan) c.plan.emplace(c.graph, c.build.most_buffers);
+                        if (!c.plan)
+                          c.plan.emplace(c.graph, c.build.most_buffers, kernel::owned_inputs(c.graph, c.build));
                         pass.run(*c.plan);
                       }});
 }

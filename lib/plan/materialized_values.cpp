@@ -29,7 +29,8 @@ MaterializedValues::MaterializedValues(const Graph& graph)
     : graph_(&graph),
       materialized_(graph.num_values(), false),
       required_(graph.num_values(), false),
-      shares_(graph.num_values()) {
+      shares_(graph.num_values()),
+      reuses_(graph.num_values()) {
   for (uint32_t i = 0; i < graph.num_values(); ++i) {
     const ValueKind kind = graph.kind(Value(i));
     materialized_[i] = kind == ValueKind::input || kind == ValueKind::constant;

@@ -20,6 +20,13 @@ class MaterializedValues {
   bool is_required(Value v) const { return required_[v.id()]; }
   /// If valid: v shares the buffer of this value, row-major, and is computed by no kernel.
   Value shared_buffer(Value v) const { return shares_[v.id()]; }
+  /// If valid: the result v takes over the memory of this operand of its equation, which nothing reads later.
+  Value reused(Value v) const { return reuses_[v.id()]; }
+  /// The operand at the beginning of such a chain; v itself if it reuses none.
+  Value first_in_memory(Value v) const {
+    while (reused(v).valid()) v = reused(v);
+    return v;
+  }
   size_t num_materialized() const;
   /// Only views and conversions lie between the value and memory: reading it costs no more than reading a copy.
   bool is_plain_load(Value v) const;
@@ -35,11 +42,12 @@ class MaterializedValues {
   void set_materialized(Value v) { materialized_[v.id()] = true; }
   void set_required(Value v) { required_[v.id()] = true; }
   void set_shared_buffer(Value v, Value whole) { shares_[v.id()] = whole; }
+  void set_reused(Value v, Value operand) { reuses_[v.id()] = operand; }
 
  private:
   const Graph* graph_ = nullptr;
   std::vector<bool> materialized_, required_;  // by value id
-  std::vector<Value> shares_;                  // by value id
+  std::vector<Value> shares_, reuses_;         // by value id
 };
 
 }  // namespace calque::plan

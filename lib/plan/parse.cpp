@@ -34,8 +34,18 @@ class PlanParser : text::TokenStream {
   }
 
   PlannedGraph parse(const Graph& graph, size_t most_buffers) {
-    PlannedGraph planned(graph, most_buffers);
     expect("plan", "after the graph");
+    expect("{", "before a plan");
+    std::vector<bool> owned(graph.inputs().size(), false);
+    if (accept("owned")) {
+      const Names names(graph);
+      const text::Token at = peek();
+      for_each(names, [&](Value v) {
+        if (graph.kind(v) != ValueKind::input) fail(at, "inputs are owned, not results");
+        owned[graph.input_index(v)] = true;
+      });
+    }
+    PlannedGraph planned(graph, most_buffers, std::move(owned));
     section(planned);
     if (!at_end()) expected("the end of the text");
     return planned;
@@ -60,7 +70,6 @@ class PlanParser : text::TokenStream {
     State& s = *planned.state_;
     const Names names(planned.graph());
     s.plan.values = MaterializedValues(planned.graph());
-    expect("{", "before a plan");
     while (!accept("}")) {
       if (accept("memory")) {
         for_each(names, [&](Value v) { s.plan.values.set_materialized(v); });
@@ -71,6 +80,11 @@ class PlanParser : text::TokenStream {
         const Value v = value(names);
         expect("in", "between a value and what it shares the memory of");
         s.plan.values.set_shared_buffer(v, value(names));
+      } else if (accept("reused")) {
+        expect(":", "after `reused`");
+        const Value operand = value(names);
+        expect("by", "between an operand and the result that has its memory");
+        s.plan.values.set_reused(value(names), operand);
       } else if (accept("costs")) {
         s.costs.operations.assign(planned.graph().num_values(), 0.0);
         for_each(names, [&](Value v) { s.costs.operations[v.id()] = number(); });
@@ -94,7 +108,7 @@ class PlanParser : text::TokenStream {
       } else if (accept("plan")) {
         subgraph(planned);
       } else {
-        expected("memory, required, shared, costs, split, product, group, step, a remark, a plan or '}'");
+        expected("memory, required, shared, reused, costs, split, product, group, step, a remark, a plan or '}'");
       }
     }
     if (s.costs.operations.empty()) s.costs.operations.assign(planned.graph().num_values(), 0.0);
@@ -107,7 +121,9 @@ class PlanParser : text::TokenStream {
     expect(",", "between an equation and the number of its sub-graph");
     const auto found = s.subgraphs.find(&e);
     const size_t count = found == s.subgraphs.end() ? 0 : found->second.size();
-    section(found->second.at(bounded(count, "the number of a sub-graph that has a plan")));
+    PlannedGraph& inner = found->second.at(bounded(count, "the number of a sub-graph that has a plan"));
+    expect("{", "before a plan");
+    section(inner);
   }
 
   void step(State& s) {

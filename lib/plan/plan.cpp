@@ -14,12 +14,16 @@ void Remarks::add(std::string reason) {
     reasons_.push_back(std::move(reason));
 }
 
-PlannedGraph::PlannedGraph(const Graph& graph, size_t most_buffers)
-    : state_(std::make_unique<State>(graph, most_buffers)) {
+PlannedGraph::PlannedGraph(const Graph& graph, size_t most_buffers, std::vector<bool> owned)
+    : PlannedGraph(std::make_unique<State>(graph, most_buffers, InputMemory{std::move(owned)})) {}
+PlannedGraph::PlannedGraph(std::unique_ptr<State> state) : state_(std::move(state)) {
+  const Graph& graph = state_->analysis.graph;
   for (const Equation& e : graph.equations()) {
     if (!runs_as_step(graph, e, state_->analysis.kind(e)) || e.subgraphs().empty()) continue;
     std::vector<PlannedGraph>& inner = state_->subgraphs[&e];
-    for (const Graph& g : e.subgraphs()) inner.emplace_back(g, most_buffers);
+    for (size_t i = 0; i < e.subgraphs().size(); ++i)
+      inner.push_back(PlannedGraph(
+          std::make_unique<State>(e.subgraphs()[i], state_->plan.most_buffers, memory_of_inputs(graph, e, i))));
   }
 }
 PlannedGraph::PlannedGraph(PlannedGraph&&) noexcept = default;
@@ -28,6 +32,9 @@ PlannedGraph::~PlannedGraph() = default;
 
 const Graph& PlannedGraph::graph() const { return state_->analysis.graph; }
 const Plan& PlannedGraph::plan() const { return state_->plan; }
+bool PlannedGraph::is_update_step(const Equation& equation) const {
+  return state_->analysis.in_place.is_update(equation);
+}
 std::span<const PlannedGraph> PlannedGraph::subgraphs(const Equation& equation) const {
   const auto found = state_->subgraphs.find(&equation);
   return found == state_->subgraphs.end() ? std::span<const PlannedGraph>() : found->second;
@@ -69,6 +76,8 @@ struct PlanPasses {
       {{"form-fusion-groups", "distributes the materialized values among kernels"}, &over_all<&form_groups>},
       {{"drop-private", "gives values that only their own loop reads no memory"},
        &over_all<[](State& s) { drop_private(s.analysis, s.plan.values, s.plan.groups); }>},
+      {{"reuse-memory", "gives results the memory of operands that no later step reads"},
+       &over_all<[](State& s) { reuse_memory(s.analysis, s.plan.groups, s.plan.steps, s.plan.values); }>},
   };
 };
 

@@ -81,19 +81,23 @@ struct Plan {
 /// outside kernels. Refers to the graph.
 class PlannedGraph {
  public:
-  /// Nothing is decided yet.
-  explicit PlannedGraph(const Graph& graph, size_t most_buffers = kMostBuffers);
+  /// Nothing is decided yet. `owned`: by input, whether its memory may be overwritten; missing entries mean no.
+  explicit PlannedGraph(const Graph& graph, size_t most_buffers = kMostBuffers, std::vector<bool> owned = {});
   PlannedGraph(PlannedGraph&&) noexcept;
   PlannedGraph& operator=(PlannedGraph&&) noexcept;
   ~PlannedGraph();
 
   const Graph& graph() const;
   const Plan& plan() const;
+  /// Whether the equation is an update that writes into a copy of its first operand, or into that operand itself if the
+  /// result reuses its memory.
+  bool is_update_step(const Equation& equation) const;
   /// The sub-graphs of control flow that is a step of the plan, in their order; of other equations none.
   std::span<const PlannedGraph> subgraphs(const Equation& equation) const;
 
  private:
   struct State;
+  explicit PlannedGraph(std::unique_ptr<State> state);
   friend struct PlanPasses;
   friend class PlanPrinter;
   friend class PlanParser;

@@ -1,6 +1,7 @@
 #pragma once
 // What the passes of a plan read and write, beside the graph. Its text is that of the plan.
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "plan/analysis/graph_analysis.h"
@@ -11,7 +12,11 @@ namespace calque::plan {
 
 /// Passes hand on the plan itself and what only later passes read.
 struct PlannedGraph::State {
-  State(const Graph& graph, size_t most_buffers) : analysis(graph) { plan.most_buffers = most_buffers; }
+  State(const Graph& graph, size_t most_buffers, InputMemory inputs)
+      : owned(std::move(inputs.owned)), analysis(graph, {owned, inputs.is_loop_body}) {
+    plan.most_buffers = most_buffers;
+  }
+  std::vector<bool> owned;  ///< by input: its memory may be overwritten
   GraphAnalysis analysis;
   Plan plan = {};
   RecomputationCosts costs = {};

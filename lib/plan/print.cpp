@@ -22,12 +22,22 @@ class PlanPrinter {
         numbers_(planned.graph()),
         indent_(2 * static_cast<size_t>(depth), ' ') {}
 
+  /// The inputs of the outermost graph: those of sub-graphs follow from it.
+  void print_owned() {
+    list("owned", [&](Value v) {
+      return g_.kind(v) == ValueKind::input && g_.input_index(v) < s_.owned.size() && s_.owned[g_.input_index(v)];
+    });
+  }
+
   void print() {
     list("memory", [&](Value v) { return g_.kind(v) == ValueKind::result && s_.plan.values.is_materialized(v); });
     list("required", [&](Value v) { return s_.plan.values.is_required(v); });
     for (uint32_t i = 0; i < g_.num_values(); ++i)
       if (const Value whole = s_.plan.values.shared_buffer(Value(i)); whole.valid())
         line("shared: " + numbers_.text(Value(i)) + " in " + numbers_.text(whole));
+    for (uint32_t i = 0; i < g_.num_values(); ++i)
+      if (const Value operand = s_.plan.values.reused(Value(i)); operand.valid())
+        line("reused: " + numbers_.text(operand) + " by " + numbers_.text(Value(i)));
     if (s_.plan.steps.empty()) inputs_of_groups();
     for (size_t i = 0; i < s_.plan.groups.size(); ++i) group("group " + std::to_string(i), s_.plan.groups[i]);
     for (const Step& step : s_.plan.steps) {
@@ -122,6 +132,7 @@ class PlanPrinter {
 std::ostream& operator<<(std::ostream& out, const PlannedGraph& planned) {
   std::string section;
   PlanPrinter printer(section, planned, 1);
+  printer.print_owned();
   printer.print();
   return out << text::print_with_comments(planned.graph(), [&](const Equation& e) { return printer.memory(e); })
              << "plan {\n"

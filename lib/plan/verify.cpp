@@ -1,5 +1,6 @@
 // What lowering relies on: every value is computed before it is read, and what is not in memory can be computed where
 // it is used.
+#include <algorithm>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -27,6 +28,7 @@ class PlanVerifier {
     for (const Value v : g_.outputs())
       if (!has_memory(v)) fail("output " + text(v) + " has no memory");
     if (!s_.plan.steps.empty() || !s_.plan.groups.empty()) steps();
+    reuses();
     for (const Equation& e : g_.equations())
       for (const PlannedGraph& inner : planned_.subgraphs(e)) PlanVerifier(inner).run();
   }
@@ -43,6 +45,20 @@ class PlanVerifier {
   bool is_available(Value v) const {
     const Value whole = s_.plan.values.shared_buffer(v);
     return available_[(whole.valid() ? whole : v).id()];
+  }
+
+  void reuses() const {
+    std::unordered_set<uint32_t> taken;  // ids
+    for (uint32_t i = 0; i < g_.num_values(); ++i) {
+      const Value v(i), operand = s_.plan.values.reused(v);
+      if (!operand.valid()) continue;
+      const auto& pairs = s_.analysis.in_place.overwritings;
+      if (std::none_of(pairs.begin(), pairs.end(),
+                       [&](const Overwriting& o) { return o.result == v && o.operand == operand; }))
+        fail(text(v) + " cannot take over the memory of " + text(operand));
+      if (!has_memory(v) || !has_memory(operand) || !taken.insert(operand.id()).second)
+        fail(text(operand) + " has no memory that " + text(v) + " could take over");
+    }
   }
 
   void steps() {

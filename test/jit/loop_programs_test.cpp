@@ -1,5 +1,7 @@
-// Random programs of loops three deep that write elements, rows and columns of three arrays, exchange them, copy them
-// and read them before and after: compiled against the reference evaluator, some with donated arguments.
+// Random programs of loops three deep that write elements, rows, columns and parts of three arrays, exchange them, copy
+// them and read them before and after, in loops and outside: compiled against the reference evaluator, some with
+// donated arguments.
+#include <cstdlib>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -17,12 +19,12 @@ using D = Array<double>;
 using T = Tracer<double>;
 using I = Tracer<int32_t>;
 using State = std::tuple<T, T, T>;
-constexpr int kExtent = 5;
 
 /// Writes the statements of a body with the loop counter `i`.
 class Program {
  public:
-  Program(uint64_t seed, int statements, I i) : rng_(seed), left_(statements), i_(std::move(i)) {}
+  Program(uint64_t seed, int extent, int statements, I i)
+      : rng_(seed), extent_(extent), left_(statements), i_(std::move(i)) {}
 
   State body(State s, int depth) {
     for (int64_t n = rng_.between(1, 4); n > 0 && left_ > 0; --n, --left_) s = statement(std::move(s), depth);
@@ -36,11 +38,11 @@ class Program {
   I index() {
     switch (pick(4)) {
       case 0:
-        return I(static_cast<int32_t>(pick(kExtent)));
+        return I(static_cast<int32_t>(pick(extent_)));
       case 1:
-        return (i_ * 3 + 1) % kExtent;
+        return (i_ * 3 + 1) % extent_;
       default:
-        return (i_ + static_cast<int32_t>(pick(4))) % kExtent;
+        return (i_ + static_cast<int32_t>(pick(4))) % extent_;
     }
   }
   T scalar(State& s) {
@@ -71,20 +73,66 @@ class Program {
   }
   std::function<State(I, State)> inner(int statements, int depth) {
     const uint64_t seed = rng_.next();
-    return [=](I i, State s) { return Program(seed, statements, i).body(std::move(s), depth - 1); };
+    const int extent = extent_;
+    return [=](I i, State s) { return Program(seed, extent, statements, i).body(std::move(s), depth - 1); };
   }
   State branch(State s, int depth) {
-    const auto one = inner(3, depth), two = inner(3, depth);
+    const auto one = inner(3, depth), two = inner(3, depth), three = inner(3, depth);
     const auto larger = scalar(s) > scalar(s);
-    const I zero(0);
+    const I zero(0), which = index();
+    if (pick(3) == 0)
+      return switch_(which,
+                     std::tuple{[=](State q) { return one(zero, q); }, [=](State q) { return two(zero, q); },
+                                [=](State q) { return three(zero, q); }},
+                     s);
     return cond(larger, [=](State q) { return one(zero, q); }, [=](State q) { return two(zero, q); }, s);
+  }
+
+  /// Updates by C++ integers.
+  T chain(State& s, T a) {
+    const int64_t length = pick(12) == 0 ? 18 : 1 + pick(4);
+    for (int64_t n = 0; n < length; ++n) {
+      const int64_t i = pick(extent_), j = pick(extent_);
+      const bool of_itself = pick(2) == 0;
+      switch (pick(5)) {
+        case 0:
+          a = a.set(i, all, of_itself ? a[j] * 0.5 : row(s));
+          break;
+        case 1:
+          a = a.set(i, j, of_itself ? a.at(j, i) + 1.0 : scalar(s));
+          break;
+        case 2:
+          a = a.add(all, j, of_itself ? a[i] * 0.25 : row(s));
+          break;
+        case 3:
+          a = a.add(i, range(1, 4), of_itself ? sum(a[j]) * 0.125 : scalar(s));
+          break;
+        default:
+          a = a.set(i, range(0, extent_, 2), scalar(s));
+          break;
+      }
+    }
+    return a;
+  }
+  T strided(State& s, const T& a) {
+    const int64_t step = pick(2) == 0 ? 2 : 3;
+    switch (pick(4)) {
+      case 0:
+        return a.set(index(), range(1, extent_, step), scalar(s));
+      case 1:
+        return a.add(range(0, -1, step), index(), scalar(s) * 0.25);
+      case 2:
+        return a.set(index(), range(none, none, -step), row(s).at(range(0, extent_, step)));
+      default:
+        return a.add(index(), newaxis, range(-2, none, -step), scalar(s) * 0.5);
+    }
   }
 
   State statement(State s, int depth) {
     const int64_t k = pick(3);
     const T a = part(s, k);
     T next = a;
-    switch (pick(depth > 0 ? 13 : 9)) {
+    switch (pick(depth > 0 ? 16 : 12)) {
       case 0:
         next = a.set(index(), index(), scalar(s));
         break;
@@ -116,11 +164,23 @@ class Program {
         break;
       }
       case 9:
-      case 10: {
+        next = chain(s, a);
+        break;
+      case 10:
+        next = strided(s, a);
+        break;
+      case 11: {
+        const T first = std::get<0>(s), second = std::get<1>(s);
+        std::get<0>(s) = second;
+        std::get<1>(s) = first * 0.5 + second * 0.25;
+        return s;
+      }
+      case 12:
+      case 13: {
         const auto first = static_cast<int32_t>(pick(2)), count = static_cast<int32_t>(pick(4));
         return fori_loop(first, first + count, inner(4, depth), s);
       }
-      case 11: {
+      case 14: {
         const I first = index();
         return fori_loop(first, first + static_cast<int32_t>(pick(3)), inner(4, depth), s);
       }
@@ -132,17 +192,35 @@ class Program {
   }
 
   Rng rng_;
+  int extent_;
   int left_;
   I i_;
 };
 
 TEST(LoopPrograms, EqualTheReference) {
-  const uint64_t programs = kAddressSanitizer || kThreadSanitizer ? 15 : 150;
-  const auto initial = [](double by) { return reshape(D::arange(kExtent * kExtent), {kExtent, kExtent}) * 0.25 + by; };
+  const char* const many = std::getenv("CALQUE_TEST_LOOP_PROGRAMS");
+  const uint64_t programs = many != nullptr                         ? std::strtoull(many, nullptr, 10)
+                            : kAddressSanitizer || kThreadSanitizer ? 15
+                                                                    : 150;
   for (uint64_t seed = 0; seed < programs; ++seed) {
-    const auto outer = [seed](I i, State s) { return Program(seed, 10, i).body(std::move(s), 2); };
-    const auto f = jit([outer](T a, T b, T c) { return fori_loop(0, 4, outer, State{a, b, c}); },
-                       {.donate = seed % 2 == 0 ? std::vector<int>{} : std::vector<int>{0, 1}});
+    const int extent = seed % 3 == 0 ? 16 : 5;
+    const auto initial = [extent](double by) {
+      return reshape(D::arange(int64_t{extent} * extent), {extent, extent}) * (6.25 / (extent * extent)) + by;
+    };
+    const auto program = [extent](uint64_t of, int statements, int depth, const I& i, State s) {
+      return Program(of, extent, statements, i).body(std::move(s), depth);
+    };
+    const auto outer = [=](I i, State s) { return program(seed, 10, 2, i, std::move(s)); };
+    const auto f = jit(
+        [=](T a, T b, T c) {
+          const I zero(0);
+          State s{a, b, c};
+          if (seed % 4 != 0) s = program(seed + 1'000'000, 4, 0, zero, s);
+          if (seed % 8 != 7) s = fori_loop(0, 4, outer, s);
+          if (seed % 4 > 1) s = program(seed + 2'000'000, 4, 0, zero, s);
+          return s;
+        },
+        {.donate = seed % 2 == 0 ? std::vector<int>{} : std::vector<int>{0, 1}});
     D a = initial(1), b = initial(-2), c = initial(0.5);
     const Graph g = f.trace(a, b, c);
     const std::vector<AnyArray> want = Interpreter().run(g, {a, b, c});

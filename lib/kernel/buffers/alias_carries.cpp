@@ -35,7 +35,7 @@ class CarryAliasing {
     for (size_t at = 0; at < steps.size(); ++at) {
       for (auto& block : steps[at].blocks) visit(block);
       if (steps[at].carries.empty()) continue;
-      assign(steps, at);
+      at -= assign(steps, at);
       std::vector<Step> after = final_copies(steps[at]);
       steps[at].carries.clear();
       const size_t copies = after.size();
@@ -46,8 +46,8 @@ class CarryAliasing {
   }
 
  private:
-  /// The buffers of the loop at this position.
-  void assign(std::vector<Step>& steps, size_t at) {
+  /// The buffers of the loop at this position. Returns how many steps before it were removed.
+  size_t assign(std::vector<Step>& steps, size_t at) {
     Step& loop = steps[at];
     const std::vector<bool> merged = merge(loop);
     for (size_t i = loop.carries.size(); i-- > 0;)
@@ -75,7 +75,7 @@ class CarryAliasing {
       redirected.emplace(c.before, std::move(before));
     }
     for (auto& block : loop.blocks) redirect_views(block, redirected);
-    redirect_initial(steps, at, first);
+    return redirect_initial(steps, at, first);
   }
 
   /// The body reads a carry after its update: the update is made in a copy.
@@ -130,17 +130,23 @@ class CarryAliasing {
     return merged;
   }
 
-  /// The kernels before the loop store the initial values.
-  static void redirect_initial(std::vector<Step>& steps, size_t at, const std::unordered_map<int32_t, View>& first) {
+  /// The kernels and copies before the loop store the initial values. Copies of an initial value to its own memory are
+  /// removed.
+  static size_t redirect_initial(std::vector<Step>& steps, size_t at, const std::unordered_map<int32_t, View>& first) {
     const auto stores = [&](const Step& s) {
-      return s.kind == StepKind::kernel &&
+      return (s.kind == StepKind::kernel || s.kind == StepKind::copy) &&
              std::any_of(s.views.begin(), s.views.end(), [&](const View& v) { return first.count(v.buffer) != 0; });
     };
+    size_t removed = 0;
     while (at > 0 && stores(steps[at - 1])) {
       --at;
       for (View& v : steps[at].views)
         if (const auto target = first.find(v.buffer); target != first.end()) v = target->second;
+      if (steps[at].kind != StepKind::copy || steps[at].views[0] != steps[at].views[1]) continue;
+      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(at));
+      ++removed;
     }
+    return removed;
   }
 
   /// The number of iterations of a while decides which buffer has the final value.

@@ -102,17 +102,40 @@ void ProgramBuilder::assign_outputs(Scope& s, std::span<const Binding> outputs, 
   }
 }
 
+/// Outputs have their memory by now. The others of a chain have that of its last value, else of its first one.
+void ProgramBuilder::share_memory(Scope& s) const {
+  const plan::MaterializedValues& values = s.plan.values;
+  for (uint32_t i = static_cast<uint32_t>(s.bindings.size()); i-- > 0;) {
+    Value v(i);
+    if (!s.bindings[i].valid) continue;
+    for (Value x = values.reused(v); x.valid() && !s.bindings[x.id()].valid; x = values.reused(x))
+      s.bindings[x.id()] = s.bindings[i];
+  }
+}
+
+void ProgramBuilder::copy_before_update(Scope& s, const Equation& e) {
+  const Value x = e.operand(0), v = e.result();
+  Binding& from = s.bindings[x.id()];
+  const Binding& to = s.bindings[v.id()];
+  if (from.view == to.view) return;
+  copy_values(s, std::array{x}, std::array{to});
+  if (s.plan.values.reused(v) == x) from = to;  // it is not read later, but by the update itself
+}
+
 void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const Binding> inputs,
                             std::span<const Binding> outputs, std::vector<Step>& steps,
                             std::span<const Value> updated) {
   const Graph& g = planned.graph();
   Scope s{planned, g, planned.plan(), std::vector<Binding>(g.num_values()), steps, {}};
   for (const Value v : updated) s.updated.insert(v.id());
+  for (const Equation& e : g.equations())
+    if (planned.is_update_step(e)) s.updated.insert(e.result().id());
   for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];
   p_.remarks.insert(p_.remarks.end(), s.plan.remarks.begin(), s.plan.remarks.end());
   std::vector<Value> copied;
   std::vector<Binding> copied_to;
   assign_outputs(s, outputs, copied, copied_to);
+  share_memory(s);
   std::vector<std::vector<Value>> sharers(g.num_values());
   for (uint32_t i = 0; i < g.num_values(); ++i) {
     const Value shared = s.plan.values.shared_buffer(Value(i));
@@ -120,6 +143,10 @@ void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const B
   }
   for (const plan::Step& step : s.plan.steps) {
     const auto allocate = [&](Value v) {
+      const Value reused = s.plan.values.reused(v);
+      // An input may be the caller's.
+      if (!s.bindings[v.id()].valid && reused.valid() && g.kind(reused) == ValueKind::result)
+        s.bindings[v.id()] = s.bindings[reused.id()];
       if (!s.bindings[v.id()].valid) s.bindings[v.id()] = workspace(g.type(v));
       for (const Value sharer : sharers[v.id()]) {
         if (!s.bindings[sharer.id()].valid) s.bindings[sharer.id()] = reshaped(s.bindings[v.id()], g.type(sharer));
@@ -128,6 +155,7 @@ void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const B
     if (step.group >= 0) {
       const plan::FusionGroup& group = s.plan.groups[static_cast<size_t>(step.group)];
       for (Value v : group.roots) allocate(v);
+      if (const Equation& e = *g.definition(group.roots[0]); planned.is_update_step(e)) copy_before_update(s, e);
       kernels(build_group(memory(s), group), steps);
     } else {
       for (Value v : step.equation->results()) allocate(v);
@@ -216,6 +244,16 @@ void ProgramBuilder::routine(Scope& s, const Equation& e) {
   step.routine = static_cast<int32_t>(p_.routines.size());
   p_.routines.push_back(std::move(call));
   s.steps.push_back(std::move(step));
+}
+
+std::vector<bool> owned_inputs(const Graph& graph, const BuildOptions& options) {
+  std::vector<bool> owned(graph.inputs().size(), false);
+  for (size_t i = 0; i < owned.size(); ++i) {
+    const bool strided = i < options.input_strides.size() && !options.input_strides[i].empty();
+    owned[i] = i < options.donated.size() && options.donated[i] &&
+               (!strided || is_dense(graph.shape(graph.inputs()[i]), options.input_strides[i]));
+  }
+  return owned;
 }
 
 Program lower(const plan::PlannedGraph& planned, const BuildOptions& options) {

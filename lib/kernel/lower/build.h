@@ -31,6 +31,9 @@ struct BuildOptions {
   size_t most_buffers = plan::kMostBuffers;
 };
 
+/// By input of a graph: whether it is donated and dense, so that results may take over its memory.
+std::vector<bool> owned_inputs(const Graph& graph, const BuildOptions& options);
+
 /// Lowers fusion groups to kernels and control flow to steps; the passes over programs follow (program_passes.h).
 Program lower(const plan::PlannedGraph& planned, const BuildOptions& options);
 

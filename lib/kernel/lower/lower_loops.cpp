@@ -68,6 +68,7 @@ struct ProgramBuilder::Loop {
       // A value that is several outputs is computed in the buffer of the first.
       if (body.kind(v) != ValueKind::result || !seen.insert(v.id()).second) continue;
       const Equation& e = *body.definition(v);
+      if (planned.is_update_step(e)) continue;  // the carry is copied into its memory if that is another one
       const bool updates = rules(e.id()).update_operand >= 0;
       if (updates && e.operand(0) == body.inputs()[first + i]) out[i] = v;
     }
@@ -99,7 +100,8 @@ struct ProgramBuilder::Loop {
 void ProgramBuilder::build_body(Loop& loop) {
   const size_t carries = loop.results.size();
   for (size_t i = 0; i < carries; ++i) {
-    const bool same = loop.body.outputs()[i] == loop.body.inputs()[loop.first + i];
+    const bool same =
+        loop.planned.plan().values.first_in_memory(loop.body.outputs()[i]) == loop.body.inputs()[loop.first + i];
     for (std::vector<Binding>* list : {&loop.inputs, &loop.outputs}) {
       const bool input = list == &loop.inputs;
       Binding b = input || !same ? workspace(loop.results[i].type) : loop.before(i);
@@ -116,14 +118,22 @@ void ProgramBuilder::build_body(Loop& loop) {
 
 /// Appends the loop, after kernels that store the initial values of its carries.
 void ProgramBuilder::carry(Scope& s, Loop& loop) {
+  std::vector<Value> copied;
   std::vector<Binding> first;
   for (size_t i = 0; i < loop.results.size(); ++i) {
-    first.push_back(loop.results[i]);
-    first.back().view = loop.before(i).view;
+    const Value initial = loop.initial[i];
+    const bool is_value = s.g.kind(initial) == ValueKind::result || s.g.kind(initial) == ValueKind::input;
+    if (is_value && s.bindings[initial.id()].view == loop.results[i].view) {
+      copy(loop.before(i), s.bindings[initial.id()], s.steps);  // within the same memory unless that is double-buffered
+    } else {
+      copied.push_back(initial);
+      first.push_back(loop.results[i]);
+      first.back().view = loop.before(i).view;
+    }
     loop.step.carries.push_back({loop.before(i).view.buffer, loop.next(i).view.buffer, loop.results[i].view,
                                  workspace(loop.results[i].type).view.buffer, loop.updated[i].valid()});
   }
-  copy_values(s, loop.initial, first);
+  copy_values(s, copied, first);
   s.steps.push_back(std::move(loop.step));
 }
 

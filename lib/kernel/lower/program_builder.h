@@ -78,6 +78,10 @@ class ProgramBuilder {
   void effect(Scope& s, const Equation& e);
   void routine(Scope& s, const Equation& e);
   void kernels(std::vector<BoundKernel> bound, std::vector<Step>& steps);
+  /// Gives each value of a chain of reused memory the same memory.
+  void share_memory(Scope& s) const;
+  /// Before an update in place: its memory is made to hold its first operand.
+  void copy_before_update(Scope& s, const Equation& e);
   void assign_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
                       std::vector<Binding>& copied_to);
   void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to);

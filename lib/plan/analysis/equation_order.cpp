@@ -20,7 +20,7 @@ class Segment {
  public:
   Segment(const Graph& graph, std::vector<uint32_t>& defined_at) : g_(graph), defined_at_(defined_at) {}
 
-  /// Appends `equations`, which begin at position `first` of the graph.
+  /// Appends `equations`, which begin at position `first`.
   void append(std::span<const Equation* const> equations, uint32_t first, std::vector<uint32_t>& out) {
     equations_ = equations;
     missing_.assign(equations.size(), 0);
@@ -68,16 +68,16 @@ class Segment {
   std::map<int64_t, Ready> spaces_;
 };
 
-/// Positions of the graph's equations in planning order. `kinds`: by position in the graph.
+/// Positions of the equations in planning order. `separate`: by position, whether it is a separate step.
 std::vector<uint32_t> planning_order(const Graph& graph, const std::vector<const Equation*>& all,
-                                     const std::vector<FusionKind>& kinds) {
+                                     const std::vector<bool>& separate) {
   std::vector<uint32_t> out;
   out.reserve(all.size());
   std::vector<uint32_t> defined_at(graph.num_values(), 0);
   Segment segment(graph, defined_at);
   for (size_t i = 0; i < all.size();) {
     size_t end = i;
-    while (end < all.size() && moves(kinds[end])) ++end;
+    while (end < all.size() && !separate[end]) ++end;
     segment.append(std::span(all).subspan(i, end - i), static_cast<uint32_t>(i), out);
     if (end < all.size()) {
       for (const Value v : all[end]->results()) defined_at[v.id()] = static_cast<uint32_t>(end);
@@ -90,14 +90,16 @@ std::vector<uint32_t> planning_order(const Graph& graph, const std::vector<const
 
 }  // namespace
 
-EquationOrder::EquationOrder(const Graph& graph) : position_of_result_(graph.num_values(), 0) {
-  std::vector<const Equation*> all;
+EquationOrder::EquationOrder(const Graph& graph, const InPlaceUpdates& updates)
+    : position_of_result_(graph.num_values(), 0) {
+  const std::vector<const Equation*>& all = updates.sequence;
   std::vector<FusionKind> kinds;
-  for (const Equation& e : graph.equations()) {
-    all.push_back(&e);
-    kinds.push_back(is_elementwise_loop(graph, e) ? FusionKind::elementwise : fusion_kind_of(e));
+  std::vector<bool> separate;
+  for (const Equation* e : all) {
+    kinds.push_back(is_elementwise_loop(graph, *e) ? FusionKind::elementwise : fusion_kind_of(*e));
+    separate.push_back(!moves(kinds.back()) || updates.is_update(*e));
   }
-  for (const uint32_t at : planning_order(graph, all, kinds)) {
+  for (const uint32_t at : planning_order(graph, all, separate)) {
     const Equation& e = *all[at];
     for (const Value v : e.results()) position_of_result_[v.id()] = static_cast<uint32_t>(equations_.size());
     if (e.results().empty()) position_of_effect_[&e] = equations_.size();

@@ -7,17 +7,18 @@
 
 #include "calque/ir/graph.h"
 
+#include "plan/analysis/in_place.h"
 #include "plan/plan.h"
 
 namespace calque::plan {
 
 /// A graph's equations, reordered within their dependences so that equations over small spaces come before those over
 /// large ones: kernels fuse neighbouring equations, and a per-row value computed between two operations on all elements
-/// would separate them. No equation moves across a loop, a product or another separate step, so that live ranges do not
-/// extend beyond the next of these.
+/// would separate them. No equation moves across a loop, a product, an update in place or another separate step, so
+/// that live ranges do not extend beyond the next of these.
 class EquationOrder {
  public:
-  explicit EquationOrder(const Graph& graph);
+  EquationOrder(const Graph& graph, const InPlaceUpdates& updates);
 
   size_t size() const { return equations_.size(); }
   const Equation& operator[](size_t position) const { return *equations_[position]; }

@@ -38,9 +38,10 @@ std::vector<bool> values_compared_with_extremum(const Graph& graph, const Equati
 
 }  // namespace
 
-GraphAnalysis::GraphAnalysis(const Graph& g)
+GraphAnalysis::GraphAnalysis(const Graph& g, const InputMemory& inputs)
     : graph(g),
-      order(g),
+      in_place(g, inputs),
+      order(g, in_place),
       uses_(g, order),
       products_(products_of(g, order)),
       reduction_depth_(reduction_depths(g, order)),

@@ -7,6 +7,7 @@
 #include "calque/ir/graph.h"
 
 #include "plan/analysis/equation_order.h"
+#include "plan/analysis/in_place.h"
 #include "plan/analysis/product_queries.h"
 #include "plan/analysis/uses.h"
 #include "plan/plan.h"
@@ -15,9 +16,10 @@ namespace calque::plan {
 
 class GraphAnalysis {
  public:
-  explicit GraphAnalysis(const Graph& g);
+  GraphAnalysis(const Graph& g, const InputMemory& inputs);
 
   const Graph& graph;
+  const InPlaceUpdates in_place;
   const EquationOrder order;
 
   FusionKind kind(const Equation& e) const { return order.kind(order.position(e)); }

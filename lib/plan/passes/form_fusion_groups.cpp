@@ -117,6 +117,7 @@ class KernelFormation {
       case FusionKind::elementwise:
       case FusionKind::view:
       case FusionKind::reduction:
+        if (a_.in_place.is_update(e)) return add_group({g_.shape(e.result()), {e.result()}, nullptr});
         return assign(i, roots);
       case FusionKind::contraction:
         return add_group({g_.shape(e.result()), {e.result()}, nullptr});

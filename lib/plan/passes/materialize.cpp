@@ -2,6 +2,9 @@
 // operation reads several times or in an order of its own.
 #include <algorithm>
 #include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "plan/analysis/equations.h"
 #include "plan/analysis/product_operands.h"
@@ -22,6 +25,7 @@ class RequiredValues {
   MaterializedValues run() {
     require(g_.outputs());
     for (size_t i = 0; i < a_.order.size(); ++i) visit(a_.order[i], a_.order.kind(i));
+    for (const Overwriting& o : a_.in_place.overwritings) require_before(o);
     return std::move(values_);
   }
 
@@ -115,6 +119,62 @@ class RequiredValues {
       if (!values_.is_inlined(found[i])) continue;
       for (const Value o : g_.definition(found[i])->operands())
         if (std::find(found.begin(), found.end(), o) == found.end()) found.push_back(o);
+    }
+  }
+
+  /// What reads an array before it is overwritten, and is read after that, has memory of its own.
+  void require_before(const Overwriting& o) {
+    const size_t at = a_.order.position(*o.equation);
+    const int update = rules(o.equation->id()).update_operand;
+    if (update >= 0) {
+      values_.require(o.operand);
+      values_.require(o.result);
+    }
+    // One element is computed entirely before it is written.
+    const bool reads_while_writing =
+        update >= 0 && g_.shape(o.equation->operand(static_cast<size_t>(update))).num_elements() > 1;
+    std::vector<Value> readers{o.operand};               // values that are computed from the array where they are used
+    std::unordered_set<uint32_t> known{o.operand.id()};  // ids
+    std::vector<Value> late;
+    for (size_t n = 0; n < readers.size(); ++n) {
+      const Value v = readers[n];
+      bool is_late = false;
+      for (const Equation* user : a_.users(v)) {
+        const size_t position = a_.order.position(*user);
+        is_late = is_late || (n > 0 && (position > at || (position == at && reads_while_writing)));
+        if (position >= at || !is_deferred(*user)) continue;
+        for (const Value r : user->results())
+          if (!values_.is_required(r) && known.insert(r.id()).second) readers.push_back(r);
+      }
+      if (is_late) late.push_back(v);
+    }
+    require_parts(std::move(late), o.operand, known);
+  }
+  bool is_deferred(const Equation& e) const {
+    const FusionKind kind = a_.kind(e);
+    return kind != FusionKind::anchor && !runs_as_step(g_, e, kind);
+  }
+
+  /// Requires the values, or what they are computed from if that is smaller. All are computed from x by values in
+  /// `readers`.
+  void require_parts(std::vector<Value> late, Value x, const std::unordered_set<uint32_t>& readers) {
+    while (!late.empty()) {
+      const Value v = late.back();
+      late.pop_back();
+      std::vector<Value> parts;
+      int64_t elements = 0;
+      bool reads_x = false;
+      for (const Value o : g_.definition(v)->operands()) {
+        reads_x = reads_x || o == x;
+        if (o == x || !readers.contains(o.id()) || values_.is_required(o)) continue;
+        parts.push_back(o);
+        elements += g_.shape(o).num_elements();
+      }
+      if (!reads_x && !parts.empty() && elements < g_.shape(v).num_elements()) {
+        late.insert(late.end(), parts.begin(), parts.end());
+      } else {
+        values_.require(v);
+      }
     }
   }
 

@@ -1,0 +1,42 @@
+#pragma once
+// Which updates (dynamic_update_slice, scatters) are steps of their own that write into the memory of their first
+// operand, and an order of the equations in which what else reads that operand comes before.
+#include <cstdint>
+#include <vector>
+
+#include "calque/ir/graph.h"
+
+namespace calque::plan {
+
+/// What is known of the memory of a graph's inputs.
+struct InputMemory {
+  std::vector<bool> owned;    ///< by input: it may be overwritten. Missing entries mean no
+  bool is_loop_body = false;  ///< the outputs are the next values of owned inputs
+};
+
+/// The memory of the inputs of a sub-graph of control flow.
+InputMemory memory_of_inputs(const Graph& graph, const Equation& equation, size_t subgraph);
+
+/// An operand whose memory a result of the equation, an update or control flow, may take over.
+struct Overwriting {
+  const Equation* equation = nullptr;
+  Value operand;
+  Value result;
+};
+/// The pairs of an operand and a result of an equation that could be the same memory: the first operand of an update
+/// and its result, the initial values of a loop that is a step and its results.
+std::vector<Overwriting> overwritings_of(const Equation& equation);
+
+struct InPlaceUpdates {
+  InPlaceUpdates(const Graph& graph, const InputMemory& memory);
+
+  /// The equations in an order that their operands and effects allow.
+  std::vector<const Equation*> sequence;
+  std::vector<Overwriting> overwritings;  ///< in that order
+  bool is_update(const Equation& e) const;
+
+ private:
+  std::vector<bool> updates_;  // by value id: results of updates that are steps
+};
+
+}  // namespace calque::plan

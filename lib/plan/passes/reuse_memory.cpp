@@ -1,0 +1,118 @@
+// Which results take over the memory of an operand. The order of the steps and what each reads are final here: an
+// operand may be overwritten by a step if no later one reads it, and that step reads no element that it has
+// overwritten.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "plan/passes/passes.h"
+#include "primitives/registry.h"
+
+namespace calque::plan {
+
+using namespace primitives;
+
+namespace {
+
+class MemoryReuse {
+ public:
+  MemoryReuse(const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups, const std::vector<Step>& steps,
+              MaterializedValues& values)
+      : a_(analysis),
+        g_(a_.graph),
+        groups_(groups),
+        steps_(steps),
+        values_(values),
+        last_read_(g_.num_values(), -1),
+        seen_(g_.num_values(), -1),
+        step_of_(g_.num_values(), -1),
+        is_shared_(g_.num_values(), false),
+        is_taken_(g_.num_values(), false) {}
+
+  void run() {
+    find_reads();
+    for (const Overwriting& o : a_.in_place.overwritings)
+      if (is_possible(o)) {
+        values_.set_reused(o.result, o.operand);
+        is_taken_[o.operand.id()] = true;
+      }
+  }
+
+ private:
+  void find_reads() {
+    for (uint32_t i = 0; i < g_.num_values(); ++i) {
+      const Value whole = values_.shared_buffer(Value(i));
+      if (whole.valid()) is_shared_[i] = is_shared_[whole.id()] = true;
+    }
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      const auto step = static_cast<int32_t>(s);
+      if (steps_[s].equation != nullptr) {
+        for (const Value v : steps_[s].equation->operands()) last_read_[v.id()] = step;
+        for (const Value v : steps_[s].equation->results()) step_of_[v.id()] = step;
+        continue;
+      }
+      const FusionGroup& group = groups_[static_cast<size_t>(steps_[s].group)];
+      for (const Value v : group.roots) step_of_[v.id()] = step;
+      for_each_read(group, step, [&](Value v) { last_read_[v.id()] = step; });
+    }
+  }
+
+  /// Calls `visit` with every value in memory that the kernel of a group reads, the operand of an update in place
+  /// excepted.
+  template <class Visit>
+  void for_each_read(const FusionGroup& group, int32_t stamp, const Visit& visit) {
+    std::vector<const Equation*> pending;
+    for (const Value v : group.roots) pending.push_back(g_.definition(v));
+    if (group.anchor != nullptr) pending.push_back(group.anchor);
+    for (const Value v : group.roots) seen_[v.id()] = stamp;
+    while (!pending.empty()) {
+      const Equation& e = *pending.back();
+      pending.pop_back();
+      for (size_t i = a_.in_place.is_update(e) ? 1 : 0; i < e.operands().size(); ++i) {
+        const Value v = e.operand(i);
+        if (std::exchange(seen_[v.id()], stamp) == stamp) continue;
+        if (g_.kind(v) != ValueKind::result || values_.is_materialized(v)) visit(v);
+        // A root that another one reads may be computed again.
+        if (g_.kind(v) == ValueKind::result && (!values_.is_materialized(v) || step_of_[v.id()] == stamp))
+          pending.push_back(g_.definition(v));
+      }
+    }
+  }
+
+  bool is_possible(const Overwriting& o) const {
+    const Value x = o.operand;
+    const int32_t at = step_of_[o.result.id()];
+    if (at < 0 || a_.is_output(x) || is_taken_[x.id()] || is_shared_[x.id()] || is_shared_[o.result.id()]) return false;
+    if (g_.kind(x) == ValueKind::result && !values_.is_materialized(x)) return false;
+    const int update = rules(o.equation->id()).update_operand;
+    if (update < 0) {
+      // As the operand of a loop it is read by that step itself.
+      const auto& operands = o.equation->operands();
+      return last_read_[x.id()] == at && std::count(operands.begin(), operands.end(), x) == 1;
+    }
+    if (!values_.is_materialized(o.result)) return false;
+    const bool is_one_element = g_.shape(o.equation->operand(static_cast<size_t>(update))).num_elements() == 1;
+    return last_read_[x.id()] < at || (last_read_[x.id()] == at && is_one_element);
+  }
+
+  const GraphAnalysis& a_;
+  const Graph& g_;
+  const std::vector<FusionGroup>& groups_;
+  const std::vector<Step>& steps_;
+  MaterializedValues& values_;
+  std::vector<int32_t> last_read_;  // by value id: the last step that reads it, -1 if none does
+  std::vector<int32_t> seen_;       // by value id: the last step whose kernel was found to read it
+  std::vector<int32_t> step_of_;    // by value id: the step that computes it
+  std::vector<bool> is_shared_;     // by value id: reshapes have the same memory
+  std::vector<bool> is_taken_;      // by value id: a result has its memory
+};
+
+}  // namespace
+
+void reuse_memory(const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups, const std::vector<Step>& steps,
+                  MaterializedValues& values) {
+  if (!analysis.in_place.overwritings.empty()) MemoryReuse(analysis, groups, steps, values).run();
+}
+
+}  // namespace calque::plan

@@ -1,0 +1,198 @@
+// Updates outside of loops, several in one body, and updates before inner loops are written into the array itself.
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "calque/calque.h"
+
+namespace calque {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using D = Array<double>;
+
+/// The steps of the program.
+template <class F, class... X>
+std::string steps_of(const F& f, const X&... x) {
+  const std::string plan = f.lower(x...).plan().str();
+  const size_t begin = plan.find("steps {");
+  return plan.substr(begin, plan.find("\n}", begin) - begin);
+}
+template <class F, class... X>
+std::string loop_of(const F& f, const X&... x) {
+  const std::string steps = steps_of(f, x...);
+  return steps.substr(std::min(steps.find("repeat"), steps.size()));
+}
+size_t count(const std::string& text, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+/// No kernel runs over more elements than `most` in all its loops together.
+void expect_loops_up_to(const std::string& plan, int64_t most) {
+  for (size_t kernel = plan.find("kernel "); kernel != std::string::npos;) {
+    const size_t next = plan.find("kernel ", kernel + 1);
+    const std::string text = plan.substr(kernel, next - kernel);
+    if (text.find("origin copy") == std::string::npos) {
+      int64_t elements = 1;
+      for (size_t at = text.find("parallel "); at != std::string::npos; at = text.find("parallel ", at + 1))
+        elements *= std::stoll(text.substr(at + 9));
+      EXPECT_LE(elements, most) << text;
+    }
+    kernel = next;
+  }
+}
+D numbers(int64_t rows, int64_t columns) { return reshape(D::arange(rows * columns), {rows, columns}) * 0.125; }
+
+constexpr int64_t kRows = 40, kColumns = 100;
+const auto kRecurrence = [](auto x) {
+  for (int64_t i = 1; i < kRows; ++i) x = x.set(i, all, x[i - 1] * 0.5 + x[i]);
+  return x;
+};
+D recurrence() {
+  std::vector<double> want(kRows * kColumns);
+  for (int64_t k = 0; k < kRows * kColumns; ++k)
+    want[k] = static_cast<double>(k) * 0.125 + (k < kColumns ? 0 : want[k - kColumns] * 0.5);
+  return D::from(std::span<const double>(want), {kRows, kColumns});
+}
+
+TEST(InPlace, ChainsOfRowsCopyTheArrayOnce) {
+  const auto f = jit(kRecurrence);
+  const D x = numbers(kRows, kColumns);
+  const std::string plan = f.lower(x).plan().str();
+  EXPECT_EQ(count(steps_of(f, x), "copy"), 1u) << plan;
+  expect_loops_up_to(plan, kColumns);
+  EXPECT_TRUE(allclose(f(x), recurrence(), 1e-14, 1e-14));
+  EXPECT_TRUE(array_equal(x, numbers(kRows, kColumns)));
+}
+
+TEST(InPlace, ChainsOnDonatedArraysCopyNothing) {
+  const auto f = jit(kRecurrence, {.donate = {0}});
+  EXPECT_THAT(steps_of(f, numbers(kRows, kColumns)), Not(HasSubstr("copy")));
+  expect_loops_up_to(f.lower(numbers(kRows, kColumns)).plan().str(), kColumns);
+  EXPECT_TRUE(allclose(f(numbers(kRows, kColumns)), recurrence(), 1e-14, 1e-14));
+  // One update alone, too.
+  const auto one = jit([](auto x) { return x.set(3, all, x[1]); }, {.donate = {0}});
+  EXPECT_THAT(steps_of(one, numbers(kRows, kColumns)), Not(HasSubstr("copy")));
+  expect_loops_up_to(one.lower(numbers(kRows, kColumns)).plan().str(), kColumns);
+  const D got = one(numbers(kRows, kColumns)), x = numbers(kRows, kColumns);
+  EXPECT_TRUE(array_equal(got[3], x[1]));
+  EXPECT_TRUE(array_equal(got[4], x[4]));
+}
+
+TEST(InPlace, ChainsOfElementsAndScatters) {
+  const auto f = jit(
+      [](auto x, auto at) {
+        for (int64_t i = 1; i < kRows; ++i) x = x.set(i, 0, x.at(i - 1, 0) * 0.5 + x.at(i, 0));
+        for (int k = 0; k < 3; ++k) x = x.add(at, all, x[0] * 0.5).set(at + 1, 5, 1.5);
+        return x;
+      },
+      {.donate = {0}});
+  const Array<int> at = {7, 3};
+  const std::string plan = f.lower(numbers(kRows, kColumns), at).plan().str();
+  EXPECT_THAT(steps_of(f, numbers(kRows, kColumns), at), Not(HasSubstr("copy")));
+  expect_loops_up_to(plan, 2 * kColumns);
+  D want = numbers(kRows, kColumns);
+  for (int64_t i = 1; i < kRows; ++i) want = want.set(i, 0, want(i - 1, 0) * 0.5 + want(i, 0));
+  for (int k = 0; k < 3; ++k)
+    for (const int64_t i : {7, 3}) {
+      want = want.add(i, all, want[0] * 0.5);
+      if (i == 3)
+        for (const int64_t j : {8, 4}) want = want.set(j, 5, 1.5);
+    }
+  EXPECT_TRUE(allclose(f(numbers(kRows, kColumns), at), want, 1e-13, 1e-13));
+}
+
+TEST(InPlace, SeveralUpdatesInOneBody) {
+  const auto body = [](auto i, auto x) {
+    return x.set(i, all, x[i] * 2.0).set(0, all, x[i + 1]).add(all, i, x.at(2, i));
+  };
+  const auto f = jit([body](auto x) { return fori_loop(0, 9, body, x); });
+  const D x = numbers(kRows, kColumns);
+  EXPECT_THAT(loop_of(f, x), Not(HasSubstr("copy")));
+  EXPECT_EQ(count(f.lower(x).plan().str(), "f64[40,100]"), 2u);  // input and output
+  D want = x;
+  for (int64_t i = 0; i < 9; ++i) want = body(i, want);
+  EXPECT_TRUE(allclose(f(x), want, 1e-13, 1e-13));
+}
+
+// Of exchanged rows those that are read later are copied, not the array.
+TEST(InPlace, ExchangedRows) {
+  const auto body = [](auto i, auto x) {
+    const auto a = x[i], b = x[i + 3];
+    return x.set(i, b).set(i + 3, a);
+  };
+  const auto f = jit([body](auto x) { return fori_loop(0, 20, body, x); });
+  const D x = numbers(kRows, kColumns);
+  EXPECT_THAT(loop_of(f, x), Not(HasSubstr("copy")));
+  EXPECT_EQ(count(f.lower(x).plan().str(), "f64[40,100]"), 2u);
+  D want = x;
+  for (int64_t i = 0; i < 20; ++i) want = body(i, want);
+  EXPECT_TRUE(array_equal(f(x), want));
+}
+
+TEST(InPlace, UpdatesBeforeAndAfterInnerLoops) {
+  const auto body = [](auto i, auto x) {
+    x = x.set(i, all, x[i] * 0.5);
+    x = fori_loop(0, i, [](auto j, auto y) { return y.add(j, j, y.at(j, j + 1)); }, x);
+    return x.set(i, 0, 1.0);
+  };
+  const auto f = jit([body](auto x) { return fori_loop(0, 9, body, x); });
+  const D x = numbers(kRows, kColumns);
+  EXPECT_EQ(count(f.lower(x).plan().str(), "f64[40,100]"), 2u) << f.lower(x).plan().str();
+  D want = x;
+  for (int64_t i = 0; i < 9; ++i) {
+    want = want.set(i, all, want[i] * 0.5);
+    for (int64_t j = 0; j < i; ++j) want = want.add(j, j, want(j, j + 1));
+    want = want.set(i, 0, 1.0);
+  }
+  EXPECT_TRUE(allclose(f(x), want, 1e-13, 1e-13));
+}
+
+// What is read later is what was there before, whatever the order in which equations are computed.
+TEST(InPlace, OldValuesAreReadBefore) {
+  const auto f = jit([](auto x) {
+    return fori_loop(
+        0, 3,
+        [](auto i, auto s) {
+          auto [a, total] = s;
+          const auto changed = a.set(i, all, 0.0).set(i + 1, all, a[i]);
+          return std::tuple{changed, total + sum(a[i]) + sum(changed[i + 1]) + sum(a)};
+        },
+        std::tuple{x, 0.0});
+  });
+  const D x = numbers(kRows, kColumns);
+  D want = x;
+  double total = 0;
+  for (int64_t i = 0; i < 3; ++i) {
+    const D before = want;
+    want = before.set(i, all, 0.0).set(i + 1, all, before[i]);
+    total += 2 * sum(before[i]).item() + sum(before).item();
+  }
+  const auto [got, sums] = f(x);
+  EXPECT_TRUE(array_equal(got, want));
+  EXPECT_DOUBLE_EQ(sums.item(), total);
+  // Not by an effect that comes later.
+  std::vector<double> seen;
+  const auto look = [&seen](const Array<double>& v) {
+    seen.push_back(v(2, 0));
+    return Array<double>(v(2, 0));
+  };
+  const auto g = jit(
+      [&look](auto v) {
+        const auto changed = v.set(2, all, 7.0).set(Tracer<int>(3), all, 8.0);
+        const auto first = host_call(look, spec<double>({}), changed);
+        const auto second = host_call(look, spec<double>({}), v);
+        return std::tuple{changed, first, second};
+      },
+      {.donate = {0}});
+  const auto [changed, first, second] = g(numbers(kRows, kColumns));
+  EXPECT_EQ(first.item(), 7.0);
+  EXPECT_EQ(second.item(), x(2, 0));
+  EXPECT_EQ(seen, (std::vector<double>{7.0, x(2, 0)}));
+}
+
+}  // namespace
+}  // namespace calque
