@@ -151,6 +151,35 @@ TEST(InPlace, UpdatesBeforeAndAfterInnerLoops) {
   EXPECT_TRUE(allclose(f(x), want, 1e-13, 1e-13));
 }
 
+// Two reductions over one array are one loop, as in a kernel that stores the quotient without an update.
+TEST(InPlace, QuotientsOfReductionsAreOnePass) {
+  const auto bin = [](auto i, auto x, auto y) {
+    const auto lower = cast<double>(i) * 0.25, mask = (lower <= x) & (x < lower + 0.25);
+    return sum(where(mask, y, 0.0)) / sum(cast<double>(mask));
+  };
+  const auto f = jit([bin](auto x, auto y) {
+    return fori_loop(0, 4, [=](auto i, auto r) { return r.set(i, bin(i, x, y)); }, zeros<double>({4}));
+  });
+  const auto rows = jit([](auto a, auto r) {
+    return fori_loop(0, 4, [=](auto i, auto s) { return s.set(i, all, sum(a * a, 1) / sum(a, 1)); }, r);
+  });
+  const D x = D::linspace(0, 1, 1001), y = D::arange(1001);
+  EXPECT_EQ(count(f.lower(x, y).plan().str(), "= reduction"), 1u) << f.lower(x, y).plan().str();
+  std::vector<double> want(4);
+  for (int i = 0; i < 4; ++i) {
+    double total = 0, n = 0;
+    for (int64_t k = 0; k < 1001; ++k)
+      if (i * 0.25 <= x(k) && x(k) < i * 0.25 + 0.25) {
+        total += y(k);
+        ++n;
+      }
+    want[static_cast<size_t>(i)] = total / n;
+  }
+  EXPECT_TRUE(allclose(f(x, y), D::from(std::span<const double>(want), {4}), 1e-13, 1e-13));
+  const D a = numbers(kRows, kColumns), got = rows(a, D::zeros({4, kRows}));
+  for (int64_t i = 0; i < 4; ++i) EXPECT_TRUE(allclose(got[i], sum(a * a, 1) / sum(a, 1), 1e-13, 1e-13));
+}
+
 // What is read later is what was there before, whatever the order in which equations are computed.
 TEST(InPlace, OldValuesAreReadBefore) {
   const auto f = jit([](auto x) {

@@ -157,6 +157,7 @@ struct Buffer {
 };
 
 /// What a kernel was lowered from. Copies have no reductions, and the loops of an anchor op are not fused with others.
+/// Scatters that write into their operand are pointwise: what they write may reduce.
 enum class KernelOrigin : uint8_t { pointwise = 1, anchor_op = 2, copy = 4 };
 
 /// One fused computation over one parallel index space.

@@ -184,7 +184,9 @@ std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGro
   BoundKernel out;
   out.kernel.name = kernel_name(memory, group);
   if (!group.anchor) return build_pointwise(memory, group, std::move(out));
-  out.kernel.origin = KernelOrigin::anchor_op;
+  // A scatter in place computes its updates as a pointwise kernel does: reductions in them share loops.
+  const bool in_place = memory.is_updated(group.anchor->results()[0]);
+  out.kernel.origin = in_place ? KernelOrigin::pointwise : KernelOrigin::anchor_op;
   {
     GroupBuilder builder(memory, out, group.roots);
     switch (fusion_kind_of(*group.anchor)) {
