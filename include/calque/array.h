@@ -16,12 +16,22 @@
 
 namespace calque {
 
+/// A span that keeps its elements alive.
+template <class T>
+class OwnedElements : public std::span<const T> {
+ public:
+  OwnedElements(std::span<const T> elements, AnyArray array) : std::span<const T>(elements), array_(std::move(array)) {}
+
+ private:
+  AnyArray array_;
+};
+
 /// An array of elements T. Copies share the data. A default-constructed array is empty, and using it throws ShapeError.
 /// Operators and functions are those of Tracer<T> and return Arrays unless an operand is a Tracer. Operators broadcast
 /// and promote; they throw ShapeError when operands do not broadcast, DTypeError when an integer literal does not fit
 /// the element type, DeviceError when operands are on different devices.
 template <class T>
-class Array : public ops::Base, public detail::Transposed<Array<T>>, public detail::MixedBases<detail::MixedArrays, T> {
+class Array : public ops::Base, public detail::Members<Array<T>>, public detail::MixedBases<detail::MixedArrays, T> {
   static_assert(Elem<T>, "calque: not an element type");
   using Mask = Array<detail::dependent_bool<T>>;
   template <class L>
@@ -35,7 +45,17 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   CALQUE_NO_ELEMENT_ASSIGNMENT(Array)
   /// An array of rank 0. Throws DTypeError when T is an integer type that cannot hold the value.
   template <detail::BraceElement<T> U>
+    requires(!detail::LooksLikeExtent<U, T>)
   Array(U value, Loc loc = Loc::current()) : any_(AnyArray::full<T>(Shape(), detail::checked_element<T>(value, loc))) {}
+  /// `Array<double> a = 10` is the number 10. `Array<double> a(10)` does not compile: it reads like ten elements.
+  template <detail::LooksLikeExtent<T> U>
+  Array(U value, Loc loc = Loc::current()) : any_(AnyArray::full<T>(Shape(), detail::checked_element<T>(value, loc))) {}
+  template <detail::LooksLikeExtentInParentheses<T> U>
+  explicit Array(U, Loc = Loc::current()) {
+    static_assert(sizeof(U) == 0,
+                  "calque: Array<double> a(10) would be one number: write Array<double>::zeros({10}) for ten elements, "
+                  "Array<double>(10.0) for a number");
+  }
   /// `{{1, 2, 3}, {4, 5, 6}}`: one dimension for each level of braces. Throws ShapeError for rows of different lengths,
   /// DTypeError for a value that T cannot hold.
   Array(std::initializer_list<Braces<T>> parts, Loc loc = Loc::current()) {
@@ -68,6 +88,14 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   /// for a negative n.
   static Array linspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
     return Array(detail::linspace(dtype_of<T>, low, high, n, loc));
+  }
+  /// Copies a vector or span of elements, to shape [n].
+  static Array from(std::span<const T> elements) {
+    return Array(AnyArray::from<T>(elements, Shape{static_cast<int64_t>(elements.size())}));
+  }
+  template <class A>
+  static Array from(const std::vector<T, A>& elements) {
+    return Array(detail::captured_array(elements));
   }
   /// Copies row-major elements. Throws ShapeError when their number differs from that of the shape.
   static Array from(std::span<const T> elements, const Shape& shape, Loc loc = Loc::current()) {
@@ -106,25 +134,32 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   }
 
   /// The extents. Throws ShapeError when empty, as do `rank`, `size` and `device`.
-  const Shape& shape(Loc loc = Loc::current()) const& { return any(loc).shape(); }
-  Shape shape(Loc loc = Loc::current()) && { return any(loc).shape(); }
+  [[nodiscard]] const Shape& shape(Loc loc = Loc::current()) const& { return any(loc).shape(); }
+  [[nodiscard]] Shape shape(Loc loc = Loc::current()) && { return any(loc).shape(); }
   /// The number of dimensions.
-  int rank(Loc loc = Loc::current()) const { return any(loc).rank(); }
+  [[nodiscard]] int rank(Loc loc = Loc::current()) const { return any(loc).rank(); }
   /// The number of elements.
-  int64_t size(Loc loc = Loc::current()) const { return any(loc).size(); }
+  [[nodiscard]] int64_t size(Loc loc = Loc::current()) const { return any(loc).size(); }
   /// The element type, `dtype_of<T>`.
-  DType dtype() const { return dtype_of<T>; }
+  [[nodiscard]] DType dtype() const { return dtype_of<T>; }
   /// The device that holds the elements.
-  Device device(Loc loc = Loc::current()) const { return any(loc).device(); }
+  [[nodiscard]] Device device(Loc loc = Loc::current()) const { return any(loc).device(); }
 
   /// The row-major elements on the host, copied from the device if necessary. Valid as long as the array or a copy of
   /// it. Throws ShapeError when empty, DeviceError when the elements cannot be read.
-  std::span<const T> host(Loc loc = Loc::current()) const {
+  [[nodiscard]] std::span<const T> host(Loc loc = Loc::current()) const& {
     const AnyArray& a = any(loc);
     return {static_cast<const T*>(detail::host_data(a, loc)), static_cast<size_t>(a.size())};
   }
+  /// The same of a temporary, as in `for (double e : f(x).host())`: the elements live as long as the result.
+  OwnedElements<T> host(Loc loc = Loc::current()) && {
+    const std::span<const T> elements = std::as_const(*this).host(loc);
+    return OwnedElements<T>(elements, std::move(any_));
+  }
   /// The single element. Throws ShapeError unless the array has exactly one.
-  T item(Loc loc = Loc::current()) const { return *static_cast<const T*>(detail::only_element(any(loc), loc)); }
+  [[nodiscard]] T item(Loc loc = Loc::current()) const {
+    return *static_cast<const T*>(detail::only_element(any(loc), loc));
+  }
   /// The single element; converts to exactly T. Throws ShapeError unless the array has exactly one.
   template <std::same_as<T> U>
   operator U() const {
@@ -160,24 +195,26 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
     return Array(detail::reshaped(any(loc), shape.list, loc));
   }
   /// The array on another device. Throws DeviceError when the device is not available.
-  Array to(Device device, Loc loc = Loc::current()) const { return Array(detail::to_device(any(loc), device, loc)); }
+  [[nodiscard]] Array to(Device device, Loc loc = Loc::current()) const {
+    return Array(detail::to_device(any(loc), device, loc));
+  }
 
   /// x[i] along the leading dimension, as `Tracer<T>::operator[]`; a Tracer if the index is one. Throws ShapeError for
   /// an index out of bounds.
-  Array operator[](detail::ArrayIndex i) const {
+  [[nodiscard]] Array operator[](detail::ArrayIndex i) const {
     return Array(detail::run_index_at(any(i.location), std::span(&i.item, 1), i.location));
   }
-  Tracer<T> operator[](detail::TracerIndex i) const {
+  [[nodiscard]] Tracer<T> operator[](detail::TracerIndex i) const {
     return Tracer<T>(detail::index_at(any(i.location), std::span(&i.item, 1), i.location));
   }
   /// x[i, j, ...] as `Tracer<T>::at`; a Tracer if an index is one. Throws ShapeError for a static index out of bounds
   /// or too many indices.
   template <class... R>
-  out_t<T, R...> at(detail::ArrayIndex first, const R&... rest) const {
+  [[nodiscard]] out_t<T, R...> at(detail::ArrayIndex first, const R&... rest) const {
     return index<out_t<T, R...>>(first, rest...);
   }
   template <class... R>
-  Tracer<T> at(detail::TracerIndex first, const R&... rest) const {
+  [[nodiscard]] Tracer<T> at(detail::TracerIndex first, const R&... rest) const {
     return index<Tracer<T>>(first, rest...);
   }
   /// x with x[indices] replaced by the last argument, as `Tracer<T>::set`; a Tracer if an argument is one. Throws
@@ -209,35 +246,37 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
   // built-in operator of the number and the array's element, as also for element types that are classes with operators
   // (the 16-bit floats).
 #define CALQUE_X(R, L_result, op, f, ok, why)                                                                  \
-  friend R operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                                 \
+  [[nodiscard]] friend R operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                   \
     static_assert(ok, why);                                                                                    \
     return R(detail::run_binary(#f, &detail::ops::f, a.operand, b.operand, a.location));                       \
   }                                                                                                            \
   template <std::same_as<Array> A, detail::PromotesTo<T> U>                                                    \
     requires detail::HasOwnOperators<T>                                                                        \
-  friend R operator op(const A& a, const Array<U>& b) {                                                        \
+  [[nodiscard]] friend R operator op(const A& a, const Array<U>& b) {                                          \
     return R(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location()));                           \
   }                                                                                                            \
   template <std::same_as<Array> A, detail::PromotesTo<T> U>                                                    \
     requires(detail::HasOwnOperators<T> && !std::same_as<T, U>)                                                \
-  friend R operator op(const Array<U>& a, const A& b) {                                                        \
+  [[nodiscard]] friend R operator op(const Array<U>& a, const A& b) {                                          \
     return R(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location()));                           \
   }                                                                                                            \
   template <detail::Number L>                                                                                  \
-  friend L_result operator op(const Array& a, L b) {                                                           \
+  [[nodiscard]] friend L_result operator op(const Array& a, L b) {                                             \
     static_assert(detail::WideningLiteral<L, T> || (ok), why);                                                 \
     return L_result(detail::run_binary(#f, &detail::ops::f, a.any(), detail::literal_operand(b), Location())); \
   }                                                                                                            \
   template <detail::Number L>                                                                                  \
-  friend L_result operator op(L a, const Array& b) {                                                           \
+  [[nodiscard]] friend L_result operator op(L a, const Array& b) {                                             \
     static_assert(detail::WideningLiteral<L, T> || (ok), why);                                                 \
     return L_result(detail::run_binary(#f, &detail::ops::f, detail::literal_operand(a), b.any(), Location())); \
   }                                                                                                            \
-  friend Tracer<typename R::value_type> operator op(detail::ArrayExact<T> a, detail::NarrowerTracer<T> b) {    \
+  [[nodiscard]] friend Tracer<typename R::value_type> operator op(detail::ArrayExact<T> a,                     \
+                                                                  detail::NarrowerTracer<T> b) {               \
     static_assert(ok, why);                                                                                    \
     return Tracer<typename R::value_type>(detail::ops::f(a.operand, b.operand, a.location));                   \
   }                                                                                                            \
-  friend Tracer<typename R::value_type> operator op(detail::NarrowerTracer<T> a, detail::ArrayExact<T> b) {    \
+  [[nodiscard]] friend Tracer<typename R::value_type> operator op(detail::NarrowerTracer<T> a,                 \
+                                                                  detail::ArrayExact<T> b) {                   \
     static_assert(ok, why);                                                                                    \
     return Tracer<typename R::value_type>(detail::ops::f(a.operand, b.operand, a.location));                   \
   }
@@ -249,47 +288,47 @@ class Array : public ops::Base, public detail::Transposed<Array<T>>, public deta
 #undef CALQUE_Y
 #undef CALQUE_X
 #define CALQUE_Y(op, f)                                                                                           \
-  friend Array operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                                \
+  [[nodiscard]] friend Array operator op(detail::ArrayOperand<T> a, detail::ArrayOperand<T> b) {                  \
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                          \
     return Array(detail::run_binary(#f, &detail::ops::f, a.operand, b.operand, a.location));                      \
   }                                                                                                               \
   template <std::integral L>                                                                                      \
-  friend Promoted<L> operator op(const Array& a, L b) {                                                           \
+  [[nodiscard]] friend Promoted<L> operator op(const Array& a, L b) {                                             \
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                          \
     return Promoted<L>(detail::run_binary(#f, &detail::ops::f, a.any(), detail::literal_operand(b), Location())); \
   }                                                                                                               \
   template <std::integral L>                                                                                      \
-  friend Promoted<L> operator op(L a, const Array& b) {                                                           \
+  [[nodiscard]] friend Promoted<L> operator op(L a, const Array& b) {                                             \
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                          \
     return Promoted<L>(detail::run_binary(#f, &detail::ops::f, detail::literal_operand(a), b.any(), Location())); \
   }
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 
-  friend Array operator-(detail::ArrayExact<T> a) {
+  [[nodiscard]] friend Array operator-(detail::ArrayExact<T> a) {
     static_assert(!std::same_as<T, bool>, "calque: bool has no operator -; use !");
     return Array(detail::run_unary("negative", &detail::ops::negative, a.operand, a.location));
   }
   template <std::same_as<Array> A>
     requires detail::HasOwnOperators<T>
-  friend Array operator-(const A& a) {
+  [[nodiscard]] friend Array operator-(const A& a) {
     return Array(detail::run_unary("negative", &detail::ops::negative, a.any(), Location()));
   }
-  friend Array operator+(detail::ArrayExact<T> a) {
+  [[nodiscard]] friend Array operator+(detail::ArrayExact<T> a) {
     return Array(detail::run_unary("positive", &detail::ops::positive, a.operand, a.location));
   }
-  friend Array operator~(detail::ArrayExact<T> a) {
+  [[nodiscard]] friend Array operator~(detail::ArrayExact<T> a) {
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(~));
     return Array(detail::run_unary("bitwise_not", &detail::ops::bitwise_not, a.operand, a.location));
   }
   template <std::same_as<Array> A>
-  friend Mask operator!(const A& a) {
+  [[nodiscard]] friend Mask operator!(const A& a) {
     static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(!));
     return Mask(detail::run_unary("logical_not", &detail::ops::logical_not, a.any(), Location()));
   }
 #define CALQUE_Y(op, f)                                                                 \
   template <std::same_as<Array> A>                                                      \
-  friend Mask operator op(const A& a, const A& b) {                                     \
+  [[nodiscard]] friend Mask operator op(const A& a, const A& b) {                       \
     static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(op));                       \
     return Mask(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location())); \
   }

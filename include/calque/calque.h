@@ -1,6 +1,9 @@
 #pragma once
 // The whole public interface, except for Eigen matrices of tracers and conversions, which are in <calque/eigen.h>.
 // Includes the standard headers whose types and streams programs usually need with it.
+#if __cplusplus < 202002L
+#error "calque needs C++20: compile with -std=c++20, or set CMAKE_CXX_STANDARD to 20"
+#else
 #include <array>
 #include <cmath>
 #include <complex>
@@ -14,7 +17,20 @@
 #include <utility>
 #include <vector>
 
+// Headers with errors for users come first, from the innermost outwards: before an error in one of them compilers print
+// by which headers it was included.
+// clang-format off
+#include "calque/detail/promotion.h"
+#include "calque/detail/trees/fields.h"
+#include "calque/detail/trees/check.h"
+#include "calque/detail/trees/fit.h"
+#include "calque/index.h"
+#include "calque/detail/members.h"
+#include "calque/tracer.h"
 #include "calque/array.h"
+#include "calque/detail/trees/traced.h"
+#include "calque/detail/std_functions.h"
+// clang-format on
 #include "calque/control.h"
 #include "calque/device.h"
 #include "calque/function.h"
@@ -25,7 +41,7 @@
 #include "calque/jit.h"
 #include "calque/linalg.h"
 #include "calque/random.h"
-#include "calque/tracer.h"
 #include "calque/transform.h"
 #include "calque/tree.h"
 #include "calque/trees.h"
+#endif

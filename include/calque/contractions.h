@@ -8,11 +8,11 @@
 
 namespace calque {
 
-#define CALQUE_PRODUCT(f)                                                                            \
-  template <OperandLike A, OperandLike B>                                                            \
-    requires(ArrayLike<A> || ArrayLike<B>)                                                           \
-  out_t<promoted_elem_t<A, B>, A, B> f(const A& a, const B& b, Loc loc = Loc::current()) {           \
-    return detail::apply_binary<out_t<promoted_elem_t<A, B>, A, B>>(#f, &detail::ops::f, a, b, loc); \
+#define CALQUE_PRODUCT(f)                                                                                \
+  template <OperandLike A, OperandLike B>                                                                \
+    requires(ArrayLike<A> || ArrayLike<B>)                                                               \
+  [[nodiscard]] out_t<promoted_elem_t<A, B>, A, B> f(const A& a, const B& b, Loc loc = Loc::current()) { \
+    return detail::apply_binary<out_t<promoted_elem_t<A, B>, A, B>>(#f, &detail::ops::f, a, b, loc);     \
   }
 
 /// The matrix product [..., m, k] x [..., k, n] -> [..., m, n], of the promoted element type; batch dimensions
@@ -63,7 +63,7 @@ struct EinsumSpec {
 /// does not fit the arrays.
 template <ArrayLike... X>
   requires(sizeof...(X) > 0)
-out_t<promoted_elem_t<X...>, X...> einsum(EinsumSpec spec, const X&... xs) {
+[[nodiscard]] out_t<promoted_elem_t<X...>, X...> einsum(EinsumSpec spec, const X&... xs) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::einsum(spec.text, o, spec.location); };
   return detail::apply<out_t<promoted_elem_t<X...>, X...>>("einsum", spec.location, f, xs...);
 }
@@ -72,8 +72,8 @@ out_t<promoted_elem_t<X...>, X...> einsum(EinsumSpec spec, const X&... xs) {
 /// b; the element type is the promoted one; 16-bit floats accumulate in f32. Throws ShapeError when the numbers of axes
 /// or their extents differ, or for an axis out of range or given twice.
 template <ArrayLike A, ArrayLike B>
-out_t<promoted_elem_t<A, B>, A, B> tensordot(const A& a, const B& b, Axes a_axes, Axes b_axes,
-                                             Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<A, B>, A, B> tensordot(const A& a, const B& b, Axes a_axes, Axes b_axes,
+                                                           Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::tensordot(o[0], o[1], a_axes.list, b_axes.list, loc);
   };
@@ -82,7 +82,8 @@ out_t<promoted_elem_t<A, B>, A, B> tensordot(const A& a, const B& b, Axes a_axes
 /// The sum of products over the last `count` axes of a and the first `count` axes of b, as above. Throws ShapeError
 /// also when an array has fewer axes.
 template <ArrayLike A, ArrayLike B>
-out_t<promoted_elem_t<A, B>, A, B> tensordot(const A& a, const B& b, int count, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<A, B>, A, B> tensordot(const A& a, const B& b, int count,
+                                                           Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::tensordot(o[0], o[1], count, loc); };
   return detail::apply<out_t<promoted_elem_t<A, B>, A, B>>("tensordot", loc, f, a, b);
 }
@@ -93,7 +94,8 @@ out_t<promoted_elem_t<A, B>, A, B> tensordot(const A& a, const B& b, int count, 
 /// element type; 16-bit floats accumulate in f32. Throws ShapeError when ranks or channels do not fit, or for options
 /// of the wrong length or below 1.
 template <ArrayLike X, ArrayLike W>
-out_t<promoted_elem_t<X, W>, X, W> conv(const X& x, const W& w, ConvOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<X, W>, X, W> conv(const X& x, const W& w, ConvOptions options = {},
+                                                      Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::conv(o[0], o[1], options, loc); };
   return detail::apply<out_t<promoted_elem_t<X, W>, X, W>>("conv", loc, f, x, w);
 }

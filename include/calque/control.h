@@ -108,16 +108,33 @@ to_carry_t<S> while_loop(const C& condition, const B& body, const S& init, Loc l
   return result.rebuild(detail::while_loop(traced_condition, traced_body, carry, {loc, paths}, /*per_element=*/true));
 }
 
-/// Repeats carry = body(i, carry) for i = lower, ..., upper - 1, and returns the last carry. `i` is a Tracer<int32_t>
-/// if both bounds are C++ integers, else of the bounds' promoted type. The carry must keep its types (compile error)
-/// and shapes. Throws ShapeError with the path of a leaf whose shape changes or for a bound that is not a scalar,
-/// DTypeError for a C++ bound that does not fit the type of `i`, LeakedTracerError outside a trace.
+namespace detail {
+/// The body of a loop without its index.
+template <class B>
+struct WithoutIndex {
+  const B& body;
+  template <class I, class C>
+  auto operator()(const I&, C&& carry) const {
+    return call_traced(body, std::forward<C>(carry));
+  }
+};
+}  // namespace detail
+
+/// Repeats carry = body(i, carry), or body(carry) of a body without the index, for i = lower, ..., upper - 1, and
+/// returns the last carry. `i` is a Tracer<int32_t> if both bounds are C++ integers, else of the bounds' promoted type.
+/// The carry must keep its types (compile error) and shapes. Throws ShapeError with the path of a leaf whose shape
+/// changes or for a bound that is not a scalar, DTypeError for a C++ bound that does not fit the type of `i`,
+/// LeakedTracerError outside a trace.
 template <OperandLike L, OperandLike U, class B, class S>
 to_carry_t<S> fori_loop(const L& lower, const U& upper, const B& body, const S& init, Loc loc = Loc::current()) {
   using I = typename detail::loop_index<L, U>::type;
   constexpr bool integers = is_integer(dtype_of<promoted_elem_t<L, U>>);
   static_assert(integers, "calque: fori_loop: the bounds must be integers");
-  if constexpr (integers) {
+  constexpr bool without_index =
+      !std::invocable<const B&, Tracer<I>, to_carry_t<S>> && std::invocable<const B&, to_carry_t<S>>;
+  if constexpr (integers && without_index) {
+    return fori_loop(lower, upper, detail::WithoutIndex<B>{body}, init, loc);
+  } else if constexpr (integers) {
     static_assert(std::same_as<detail::carry_body_t<B, Tracer<I>, S>, to_carry_t<S>>,
                   "calque: fori_loop: the body returns another type than the carry; mind that 0.0 is f64");
     using Carry = to_carry_t<S>;

@@ -7,31 +7,31 @@ namespace calque {
 
 /// An array of zeros. Throws ShapeError for a negative extent, LeakedTracerError outside a trace.
 template <Elem T>
-Tracer<T> zeros(const Counts& shape, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> zeros(const Counts& shape, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::zeros(dtype_of<T>, detail::shape_of("zeros", shape, loc), loc));
 }
 /// An array of ones. Throws ShapeError for a negative extent, LeakedTracerError outside a trace.
 template <Elem T>
-Tracer<T> ones(const Counts& shape, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> ones(const Counts& shape, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::ones(dtype_of<T>, detail::shape_of("ones", shape, loc), loc));
 }
 /// An array of `value`, a scalar that is converted to T. Throws ShapeError for a negative extent or a value that is not
 /// a scalar, DTypeError for an integer literal that does not fit T, LeakedTracerError outside a trace.
 template <Elem T, OperandLike V>
-Tracer<T> full(const Counts& shape, const V& value, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> full(const Counts& shape, const V& value, Loc loc = Loc::current()) {
   return Tracer<T>(
       detail::ops::full(dtype_of<T>, detail::shape_of("full", shape, loc), detail::operand_of(value, loc), loc));
 }
 /// 0, 1, ..., n - 1, of shape [n]. Throws ShapeError for a negative n or, of i32, one above 2^31 - 1; DTypeError for
 /// bool or when T cannot hold n - 1; LeakedTracerError outside a trace.
 template <Elem T = int32_t>
-Tracer<T> iota(int64_t n, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> iota(int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::iota(dtype_of<T>, n, loc));
 }
 /// 0, 1, ..., n - 1, of shape [n] (empty for a negative n). Throws DTypeError for bool or when T cannot hold n - 1,
 /// LeakedTracerError outside a trace.
 template <Elem T>
-Tracer<T> arange(int64_t n, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> arange(int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::arange(dtype_of<T>, 0, static_cast<double>(n), 1, loc));
 }
 /// start, start + step, ... before stop, of shape [max(0, ceil((stop - start) / step))]; computed in i64 for whole
@@ -44,7 +44,7 @@ Tracer<T> arange(double start, double stop, double step = 1, Loc loc = Loc::curr
 }
 /// The identity matrix, of shape [n, n]. Throws ShapeError for a negative n, LeakedTracerError outside a trace.
 template <Elem T>
-Tracer<T> eye(int64_t n, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> eye(int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::eye(dtype_of<T>, n, loc));
 }
 /// n evenly spaced numbers from low to high, both included, of shape [n]; computed in f64 and converted to T. Throws

@@ -32,6 +32,15 @@ auto grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
       detail::Gradient<std::decay_t<F>, argnums_t<I...>, false>{{std::forward<F>(function), loc}}, "grad");
 }
 
+/// The gradient by the argument at this position, a tree like it, as `grad(f, 1)`. All arguments must be trees of one
+/// type (compile error that names argnums). Throws GradError when there is no such argument, else as `grad`.
+template <class F>
+[[nodiscard("it returns a function: call it, as in grad(f, 1)(x, y)")]]
+auto grad(F&& function, int position, Loc loc = Loc::current()) {
+  return detail::make_transformation(detail::GradientAt<std::decay_t<F>>{{std::forward<F>(function), loc}, position},
+                                     "grad");
+}
+
 /// Asks for the derivative of a holomorphic function: grad(f, holomorphic).
 struct holomorphic_t {};
 inline constexpr holomorphic_t holomorphic;

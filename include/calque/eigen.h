@@ -238,6 +238,76 @@ using Matrix = Eigen::Matrix<Tracer<T>, Rows, Columns>;
 template <class T, int Size = Eigen::Dynamic>
 using Vector = Eigen::Matrix<Tracer<T>, Size, 1>;
 
+namespace detail {
+template <class E>
+concept EigenNumbers = EigenDense<E> && dense<E>::value && !dense<E>::of_tracers;
+/// The Eigen object beside an array in a sum or difference, or of one element type.
+template <class E, class T>
+concept BesideArray = EigenNumbers<E> && std::same_as<typename dense<E>::scalar, T>;
+/// The other factor of a product of matrices, or of an elementwise one of Eigen::Array.
+template <class E, bool ArrayIsLeft>
+struct factor {
+  using type = typename E::PlainObject;
+};
+template <EigenMatrix E>
+struct factor<E, true> {
+  using type = Eigen::Matrix<typename E::Scalar, Eigen::Dynamic, E::RowsAtCompileTime>;
+};
+template <EigenMatrix E>
+struct factor<E, false> {
+  using type = Eigen::Matrix<typename E::Scalar, E::ColsAtCompileTime, Eigen::Dynamic>;
+};
+template <class E, bool ArrayIsLeft, class T>
+typename factor<E, ArrayIsLeft>::type factor_of(const Array<T>& a) {
+  if constexpr (EigenMatrix<E>) {
+    if (a.rank() == 1) return a.reshape({-1, 1});
+  }
+  return a;
+}
+}  // namespace detail
+
+// Results of calls in Eigen's arithmetic: an array beside an Eigen object of its element type converts to what the
+// Eigen object asks for. The results are Eigen objects. Throw ShapeError when the array does not fit.
+
+/// The sum: the array is of the Eigen object's shape.
+template <class T, detail::BesideArray<T> E>
+[[nodiscard]] typename E::PlainObject operator+(const Array<T>& a, const E& b) {
+  return typename E::PlainObject(a) + b;
+}
+template <class T, detail::BesideArray<T> E>
+[[nodiscard]] typename E::PlainObject operator+(const E& a, const Array<T>& b) {
+  return a + typename E::PlainObject(b);
+}
+/// The difference: the array is of the Eigen object's shape.
+template <class T, detail::BesideArray<T> E>
+[[nodiscard]] typename E::PlainObject operator-(const Array<T>& a, const E& b) {
+  return typename E::PlainObject(a) - b;
+}
+template <class T, detail::BesideArray<T> E>
+[[nodiscard]] typename E::PlainObject operator-(const E& a, const Array<T>& b) {
+  return a - typename E::PlainObject(b);
+}
+/// The product of matrices beside an Eigen::Matrix, for which an array of rank 1 is a column; elementwise beside an
+/// Eigen::Array.
+template <class T, detail::BesideArray<T> E>
+[[nodiscard]] auto operator*(const Array<T>& a, const E& b) {
+  return (detail::factor_of<E, true>(a) * b).eval();
+}
+template <class T, detail::BesideArray<T> E>
+[[nodiscard]] auto operator*(const E& a, const Array<T>& b) {
+  return (a * detail::factor_of<E, false>(b)).eval();
+}
+template <class T, detail::BesideArray<T> E>
+E& operator+=(E& a, const Array<T>& b) {
+  a += typename E::PlainObject(b);
+  return a;
+}
+template <class T, detail::BesideArray<T> E>
+E& operator-=(E& a, const Array<T>& b) {
+  a -= typename E::PlainObject(b);
+  return a;
+}
+
 }  // namespace calque
 
 #include "calque/detail/eigen_decompositions.h"

@@ -4,6 +4,7 @@
 // is found by argument-dependent lookup. Every function throws ShapeError when operands do not broadcast and DTypeError
 // when an element type is not accepted or an integer literal does not fit the promoted type.
 #include "calque/detail/apply.h"
+#include "calque/detail/std_functions.h"
 
 namespace calque {
 
@@ -18,28 +19,28 @@ namespace calque {
 
 #define CALQUE_ONE_OPERAND(f, R, erased)                                     \
   template <class T>                                                         \
-  Tracer<R> f(const Tracer<T>& x, Loc loc = Loc::current()) {                \
+  [[nodiscard]] Tracer<R> f(const Tracer<T>& x, Loc loc = Loc::current()) {  \
     return detail::apply_unary<Tracer<R>>(#f, &detail::ops::erased, x, loc); \
   }                                                                          \
   template <class T>                                                         \
-  Array<R> f(const Array<T>& x, Loc loc = Loc::current()) {                  \
+  [[nodiscard]] Array<R> f(const Array<T>& x, Loc loc = Loc::current()) {    \
     return detail::apply_unary<Array<R>>(#f, &detail::ops::erased, x, loc);  \
   }
 // Operands of one type exactly, an overload that is preferred to std::min and the like under `using namespace std`, or
 // of mixed types.
-#define CALQUE_TWO_OPERANDS(f, R, M, erased)                                          \
-  template <class T>                                                                  \
-  Tracer<R> f(const Tracer<T>& x, const Tracer<T>& y, Loc loc = Loc::current()) {     \
-    return detail::apply_binary<Tracer<R>>(#f, &detail::ops::erased, x, y, loc);      \
-  }                                                                                   \
-  template <class T>                                                                  \
-  Array<R> f(const Array<T>& x, const Array<T>& y, Loc loc = Loc::current()) {        \
-    return detail::apply_binary<Array<R>>(#f, &detail::ops::erased, x, y, loc);       \
-  }                                                                                   \
-  template <OperandLike X, OperandLike Y>                                             \
-    requires((ArrayLike<X> || ArrayLike<Y>) && !std::same_as<X, Y>)                   \
-  out_t<M, X, Y> f(const X& x, const Y& y, Loc loc = Loc::current()) {                \
-    return detail::apply_binary<out_t<M, X, Y>>(#f, &detail::ops::erased, x, y, loc); \
+#define CALQUE_TWO_OPERANDS(f, R, M, erased)                                                    \
+  template <class T>                                                                            \
+  [[nodiscard]] Tracer<R> f(const Tracer<T>& x, const Tracer<T>& y, Loc loc = Loc::current()) { \
+    return detail::apply_binary<Tracer<R>>(#f, &detail::ops::erased, x, y, loc);                \
+  }                                                                                             \
+  template <class T>                                                                            \
+  [[nodiscard]] Array<R> f(const Array<T>& x, const Array<T>& y, Loc loc = Loc::current()) {    \
+    return detail::apply_binary<Array<R>>(#f, &detail::ops::erased, x, y, loc);                 \
+  }                                                                                             \
+  template <OperandLike X, OperandLike Y>                                                       \
+    requires((ArrayLike<X> || ArrayLike<Y>) && !std::same_as<X, Y>)                             \
+  [[nodiscard]] out_t<M, X, Y> f(const X& x, const Y& y, Loc loc = Loc::current()) {            \
+    return detail::apply_binary<out_t<M, X, Y>>(#f, &detail::ops::erased, x, y, loc);           \
   }
 #define CALQUE_M promoted_elem_t<X, Y>
 #define CALQUE_UNARY_BY_HAND(f, result) CALQUE_ONE_OPERAND(f, CALQUE_RESULT_##result(T), f)
@@ -69,7 +70,7 @@ CALQUE_TWO_OPERANDS(max, T, CALQUE_M, maximum)
 /// x * 2^exponent, rounded once, of x's type (f32 for integers and bool). Throws DTypeError for complex x or an
 /// exponent that is not of integers, ShapeError when shapes do not broadcast.
 template <ArrayLike X, OperandLike Y>
-out_t<inexact_t<elem_t<X>>, X, Y> ldexp(const X& x, const Y& exponent, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X, Y> ldexp(const X& x, const Y& exponent, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<inexact_t<elem_t<X>>, X, Y>>("ldexp", &detail::ops::ldexp, x, exponent, loc);
 }
 
@@ -77,7 +78,7 @@ out_t<inexact_t<elem_t<X>>, X, Y> ldexp(const X& x, const Y& exponent, Loc loc =
 /// integers for n > 0. Of x's type (f32 for integers and bool). Throws Error unless n is in [0, 170], DTypeError
 /// for complex x.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> polygamma(int n, const X& x, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> polygamma(int n, const X& x, Loc loc = Loc::current()) {
   const auto f = [n, loc](std::span<const detail::Operand> o) { return detail::ops::polygamma(n, o[0], loc); };
   return detail::apply<out_t<inexact_t<elem_t<X>>, X>>("polygamma", loc, f, x);
 }
@@ -90,8 +91,8 @@ out_t<inexact_t<elem_t<X>>, X> polygamma(int n, const X& x, Loc loc = Loc::curre
 /// do not broadcast.
 template <OperandLike A, OperandLike B, OperandLike X>
   requires(ArrayLike<A> || ArrayLike<B> || ArrayLike<X>)
-out_t<inexact_t<promoted_elem_t<A, B, X>>, A, B, X> betainc(const A& a, const B& b, const X& x,
-                                                            Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B, X>>, A, B, X> betainc(const A& a, const B& b, const X& x,
+                                                                          Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::betainc(o[0], o[1], o[2], loc); };
   return detail::apply<out_t<inexact_t<promoted_elem_t<A, B, X>>, A, B, X>>("betainc", loc, f, a, b, x);
 }
@@ -100,7 +101,8 @@ out_t<inexact_t<promoted_elem_t<A, B, X>>, A, B, X> betainc(const A& a, const B&
 /// Throws ShapeError when shapes do not broadcast.
 template <OperandLike X, OperandLike Y, OperandLike Z>
   requires(ArrayLike<X> || ArrayLike<Y> || ArrayLike<Z>)
-out_t<promoted_elem_t<X, Y, Z>, X, Y, Z> fma(const X& x, const Y& y, const Z& z, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<X, Y, Z>, X, Y, Z> fma(const X& x, const Y& y, const Z& z,
+                                                           Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::fma(o[0], o[1], o[2], loc); };
   return detail::apply<out_t<promoted_elem_t<X, Y, Z>, X, Y, Z>>("fma", loc, f, x, y, z);
 }
@@ -108,7 +110,7 @@ out_t<promoted_elem_t<X, Y, Z>, X, Y, Z> fma(const X& x, const Y& y, const Z& z,
 /// x limited to [low, high], of x's type; NaN stays NaN. Throws DTypeError when a bound does not promote to x's type or
 /// x is of bool or complex numbers, ShapeError when shapes do not broadcast.
 template <ArrayLike X, OperandLike L, OperandLike H>
-out_t<elem_t<X>, X, L, H> clip(const X& x, const L& low, const H& high, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, L, H> clip(const X& x, const L& low, const H& high, Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::clip(o[0], o[1], o[2], loc); };
   return detail::apply<out_t<elem_t<X>, X, L, H>>("clip", loc, f, x, low, high);
 }
@@ -122,7 +124,8 @@ concept PredicateLike = std::same_as<P, bool> || std::same_as<P, Tracer<bool>> |
 /// 0)`. Throws ShapeError when the three shapes do not broadcast.
 template <PredicateLike P, OperandLike X, OperandLike Y>
   requires(ArrayLike<P> || ArrayLike<X> || ArrayLike<Y>)
-out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X& x, const Y& y, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X& x, const Y& y,
+                                                          Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::where(o[0], o[1], o[2], loc); };
   return detail::apply<out_t<promoted_elem_t<X, Y>, P, X, Y>>("where", loc, f, condition, x, y);
 }
@@ -130,7 +133,7 @@ out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X& x, cons
 /// Rejects a condition that is not of bool at compile time.
 template <ArrayLike P, OperandLike X, OperandLike Y>
   requires(!PredicateLike<P>)
-out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X&, const Y&) {
+[[nodiscard]] out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X&, const Y&) {
   static_assert(PredicateLike<P>,
                 "calque: where: the condition must be of bool; compare it, as in where(x != 0, y, z)");
   return out_t<promoted_elem_t<X, Y>, P, X, Y>(condition);
@@ -142,7 +145,7 @@ out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X&, const 
 /// with 0 for NaN; conversion to bool is x != 0; complex to real drops the imaginary part. A float that is cast, be it
 /// to its own type, is rounded: no product behind a cast is contracted into a sum.
 template <Elem U, ArrayLike X>
-out_t<U, X> cast(const X& x, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<U, X> cast(const X& x, Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::cast(o[0], dtype_of<U>, loc); };
   return detail::apply<out_t<U, X>>("cast", loc, f, x);
 }
@@ -150,7 +153,7 @@ out_t<U, X> cast(const X& x, Loc loc = Loc::current()) {
 /// The bits of x read as elements of U, of the same width (else a compile error); neither may be bool or complex,
 /// except that x's own type is allowed.
 template <Elem U, ArrayLike X>
-out_t<U, X> bitcast(const X& x, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<U, X> bitcast(const X& x, Loc loc = Loc::current()) {
   static_assert(sizeof(U) == sizeof(elem_t<X>), "calque: bitcast needs an element type of the same width");
   static_assert(std::same_as<U, elem_t<X>> || (!std::same_as<U, bool> && !std::same_as<elem_t<X>, bool> &&
                                                !ComplexElem<U> && !ComplexElem<elem_t<X>>),

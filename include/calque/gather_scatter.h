@@ -14,8 +14,8 @@ namespace calque {
 /// out-of-bounds indices read (see `mode`). Throws DTypeError for indices that are not integers; ShapeError for an axis
 /// out of range, or for an empty axis with `clip` or `wrap`.
 template <ArrayLike X, OperandLike I>
-out_t<elem_t<X>, X, I> take(const X& x, const I& indices, int axis, mode out_of_bounds = mode::fill,
-                            Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I> take(const X& x, const I& indices, int axis, mode out_of_bounds = mode::fill,
+                                          Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::take(o[0], o[1], axis, out_of_bounds, loc);
   };
@@ -26,8 +26,8 @@ out_t<elem_t<X>, X, I> take(const X& x, const I& indices, int axis, mode out_of_
 /// dimensions besides the axis broadcast. Throws DTypeError for indices that are not integers; ShapeError when ranks
 /// differ, dimensions do not broadcast, the axis is out of range, or it is empty with `clip` or `wrap`.
 template <ArrayLike X, ArrayLike I>
-out_t<elem_t<X>, X, I> take_along_axis(const X& x, const I& indices, int axis, mode out_of_bounds = mode::fill,
-                                       Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I> take_along_axis(const X& x, const I& indices, int axis,
+                                                     mode out_of_bounds = mode::fill, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::take_along_axis(o[0], o[1], axis, out_of_bounds, loc);
   };
@@ -36,7 +36,7 @@ out_t<elem_t<X>, X, I> take_along_axis(const X& x, const I& indices, int axis, m
 
 namespace detail {
 template <ArrayLike X, ArrayLike... I>
-out_t<elem_t<X>, X, I...> gather_at(Location at, const X& x, const I&... indices) {
+[[nodiscard]] out_t<elem_t<X>, X, I...> gather_at(Location at, const X& x, const I&... indices) {
   const auto f = [&](std::span<const Operand> o) { return ops::gather(o[0], o.subspan(1), at); };
   return apply<out_t<elem_t<X>, X, I...>>("gather", at, f, x, indices...);
 }
@@ -46,23 +46,24 @@ out_t<elem_t<X>, X, I...> gather_at(Location at, const X& x, const I&... indices
 /// the other dimensions of x, of x's type. Throws DTypeError for indices that are not integers, ShapeError when they do
 /// not broadcast or are more than the dimensions of x.
 template <ArrayLike X, ArrayLike I>
-out_t<elem_t<X>, X, I> gather(const X& x, const I& i, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I> gather(const X& x, const I& i, Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i);
 }
 /// The same with two index arrays.
 template <ArrayLike X, ArrayLike I, ArrayLike J>
-out_t<elem_t<X>, X, I, J> gather(const X& x, const I& i, const J& j, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I, J> gather(const X& x, const I& i, const J& j, Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i, j);
 }
 /// The same with three index arrays.
 template <ArrayLike X, ArrayLike I, ArrayLike J, ArrayLike K>
-out_t<elem_t<X>, X, I, J, K> gather(const X& x, const I& i, const J& j, const K& k, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I, J, K> gather(const X& x, const I& i, const J& j, const K& k,
+                                                  Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i, j, k);
 }
 /// The same with more index arrays; errors report the line of the previous operation.
 template <ArrayLike X, ArrayLike... I>
   requires(sizeof...(I) > 3)
-out_t<elem_t<X>, X, I...> gather(const X& x, const I&... indices) {
+[[nodiscard]] out_t<elem_t<X>, X, I...> gather(const X& x, const I&... indices) {
   return detail::gather_at(Location(), x, indices...);
 }
 
@@ -71,7 +72,8 @@ out_t<elem_t<X>, X, I...> gather(const X& x, const I&... indices) {
 /// that are not integers, x of bool, or updates that do not promote to x's type; ShapeError for x of rank 0 or updates
 /// that do not broadcast.
 template <ArrayLike X, ArrayLike I, OperandLike U>
-out_t<elem_t<X>, X, I, U> scatter_add(const X& x, const I& indices, const U& updates, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I, U> scatter_add(const X& x, const I& indices, const U& updates,
+                                                    Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::scatter_add(o[0], o[1], o[2], loc); };
   return detail::apply<out_t<elem_t<X>, X, I, U>>("scatter_add", loc, f, x, indices, updates);
 }
@@ -97,7 +99,8 @@ void append_starts(std::string_view name, const Starts& starts, std::vector<Oper
 /// window is moved inside x. Throws ShapeError unless there is one scalar start and one size in [0, extent] for each
 /// dimension, DTypeError for starts that are not integers.
 template <ArrayLike X>
-out_t<elem_t<X>, X> dynamic_slice(const X& x, const Starts& starts, const Shape& sizes, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> dynamic_slice(const X& x, const Starts& starts, const Shape& sizes,
+                                                Loc loc = Loc::current()) {
   std::vector<detail::Operand> operands{detail::operand_of(x, loc)};
   detail::append_starts("dynamic_slice", starts, operands, loc);
   const auto f = [&](std::span<const detail::Operand> o) {
@@ -111,8 +114,8 @@ out_t<elem_t<X>, X> dynamic_slice(const X& x, const Starts& starts, const Shape&
 /// there is one scalar start for each dimension; DTypeError for starts that are not integers or an update that does not
 /// promote.
 template <ArrayLike X, ArrayLike U>
-out_t<elem_t<X>, X, U> dynamic_update_slice(const X& x, const U& update, const Starts& starts,
-                                            Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, U> dynamic_update_slice(const X& x, const U& update, const Starts& starts,
+                                                          Loc loc = Loc::current()) {
   std::vector<detail::Operand> operands{detail::operand_of(x, loc), detail::operand_of(update, loc)};
   detail::append_starts("dynamic_update_slice", starts, operands, loc);
   const auto f = [&](std::span<const detail::Operand> o) {

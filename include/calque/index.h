@@ -12,11 +12,17 @@
 #include "calque/detail/promotion.h"
 #include "calque/detail/typed_operand.h"
 
+/// The message of an update without a value, as in JAX's x.at[i].set(v).
+#define CALQUE_UPDATE_NEEDS_INDEX(f) \
+  "calque: " #f " takes the indices and then the value: write x." #f "(i, v), not x.at(i)." #f "(v)"
+
 namespace calque {
 
 /// An absent end of a range, or "not this argument" in options.
 struct none_t {};
 inline constexpr none_t none{};
+/// The end of a dimension in a range: `range(1, end)`, as `none`.
+inline constexpr none_t end{};
 
 /// A new dimension of extent 1 in an index list.
 struct newaxis_t {};
@@ -31,6 +37,13 @@ struct Bound {
   Bound(none_t) {}
   template <std::integral I>
   Bound(I i) : value(static_cast<int64_t>(i)) {}
+  template <class I>
+  Bound(const Tracer<I>&) {
+    static_assert(sizeof(I) == 0,
+                  "calque: the ends of a range are C++ numbers, since shapes are known while tracing; for a part whose "
+                  "extent is computed use a mask over the whole, as in where(cq::iota(n) < j, row, 0.0), for a part of "
+                  "fixed extent at a computed offset dynamic_slice(x, {j}, {extent})");
+  }
 };
 
 /// Python's slice start:stop:step. Negative ends count from the end of the dimension, ends beyond it are clamped, a
@@ -41,6 +54,8 @@ struct Range {
 };
 /// The range start:stop:step; `cq::none` for an end that is omitted.
 inline Range range(Bound start, Bound stop, int64_t step = 1) { return {start, stop, step}; }
+/// The range from `start` to the end of the dimension.
+inline Range range(Bound start) { return {start, none, 1}; }
 
 /// One item of an index list and the line where it was written: an integer (negative: from the end), an integer array
 /// or tracer, `all`, `newaxis` or a `range`.
@@ -121,10 +136,11 @@ std::vector<IndexItem> index_items(const Index& first, const R&... rest) {
 /// The arguments of `x.set(index..., value)` as items and value.
 template <class T, class... R>
 struct Update {
-  static_assert(sizeof...(R) > 0, "calque: set and add take the indices and then the value");
+  static_assert(sizeof...(R) > 0, CALQUE_UPDATE_NEEDS_INDEX(set));
   using Value = std::tuple_element_t<sizeof...(R) - 1, std::tuple<R...>>;
-  static_assert(OperandLike<Value>, "calque: the last argument of set and add is the value: an array or a number");
-  static_assert(!OperandLike<Value> || std::same_as<promoted_elem_t<Array<T>, Value>, T>,
+  static_assert(ArrayLike<Value> || detail::Number<Value>,
+                "calque: the last argument of set and add is the value: an array or a number");
+  static_assert(!(ArrayLike<Value> || detail::Number<Value>) || std::same_as<promoted_elem_t<Array<T>, Value>, T>,
                 "calque: the value's type does not promote to the array's; cast it");
 
   std::vector<IndexItem> items;

@@ -36,6 +36,11 @@ namespace detail {
 void export_lowered(const LoweredState& lowered, const std::string& path, const ExportOptions& options);
 }  // namespace detail
 
+namespace detail {
+/// The base of functions that can be called with tracers.
+struct OfCalque {};
+}  // namespace detail
+
 /// The result type of calling F with these arguments.
 template <class F, class... A>
 using call_t = result_t<(holds_tracer<A> || ...), detail::out_of<F, A...>>;
@@ -81,15 +86,15 @@ class Lowered {
  public:
   explicit Lowered(std::shared_ptr<const detail::LoweredState> state) : state_(std::move(state)) {}
   /// The traced graph.
-  Graph graph() const { return detail::lowered_graph(state()); }
+  [[nodiscard]] Graph graph() const { return detail::lowered_graph(state()); }
   /// The fusion plan. It and the later stages throw CompileError when the graph cannot be compiled.
-  Text plan() const { return Text(detail::lowered_plan(state())); }
+  [[nodiscard]] Text plan() const { return Text(detail::lowered_plan(state())); }
   /// The optimized LLVM IR.
-  Text llvm_ir() const { return Text(detail::lowered_llvm_ir(state())); }
+  [[nodiscard]] Text llvm_ir() const { return Text(detail::lowered_llvm_ir(state())); }
   /// The assembly; the PTX for a function on a GPU.
-  Text assembly() const { return Text(detail::lowered_assembly(state())); }
+  [[nodiscard]] Text assembly() const { return Text(detail::lowered_assembly(state())); }
   /// The PTX of the kernels, compiled for a GPU. Throws CompileError when the graph cannot be compiled.
-  Text ptx() const { return Text(detail::lowered_ptx(state())); }
+  [[nodiscard]] Text ptx() const { return Text(detail::lowered_ptx(state())); }
   /// Compiles the function for this signature. Throws CompileError when the graph cannot be compiled.
   Compiled<F, A...> compile() const {
     detail::compile_lowered(state());
@@ -109,7 +114,7 @@ class Lowered {
 /// A function on trees. Called with data, it is traced and compiled once for each signature, and run; called with a
 /// Tracer among its arguments, it becomes part of the running trace. Copies share the compiled code. Thread-safe.
 template <class F>
-class Callable {
+class Callable : public detail::OfCalque {
  public:
   Callable(F function, JitOptions options, Location location)
       : function_(std::move(function)),
@@ -121,9 +126,10 @@ class Callable {
   template <class... A>
   call_t<F, A...> operator()(const A&... arguments) const {
     using R = detail::out_of<F, A...>;
-    detail::check_tree<R>();
     const detail::FunctionState& state = detail::held(state_, "jit");
-    if constexpr ((holds_tracer<A> || ...)) {
+    if constexpr (!(detail::check_tree<A>() && ...) || !detail::check_tree<R>()) {
+      return call_t<F, A...>();  // an assertion has failed
+    } else if constexpr ((holds_tracer<A> || ...)) {
       const detail::InlinedCall call(state);
       return detail::inlined(function_, arguments...);
     } else {
@@ -188,26 +194,26 @@ class Jitted : public Callable<F> {
 
   /// The graph for these arguments. Exceptions of the lambda propagate.
   template <class... A>
-  Graph trace(const A&... arguments) const {
+  [[nodiscard]] Graph trace(const A&... arguments) const {
     return with_site([&](auto& flat, const auto& site) { return detail::trace_function(*this->state(), flat, site); },
                      arguments...);
   }
   /// The traced function for these arguments, whose stages can be shown and which can be compiled and exported.
   /// Exceptions of the lambda propagate.
   template <class... A>
-  Lowered<F, A...> lower(const A&... arguments) const {
+  [[nodiscard]] Lowered<F, A...> lower(const A&... arguments) const {
     return Lowered<F, A...>(with_site(
         [&](auto& flat, const auto& site) { return detail::lower_function(this->state(), flat, site); }, arguments...));
   }
   /// A report for these arguments: what was fused, what was not and why, bytes and operations of each kernel, and
   /// whether the cache has the compiled code.
   template <class... A>
-  std::string explain(const A&... arguments) const {
+  [[nodiscard]] std::string explain(const A&... arguments) const {
     return with_site([&](auto& flat, const auto& site) { return detail::explain_function(*this->state(), flat, site); },
                      arguments...);
   }
   /// Hits, misses and entries of the function's cache.
-  CacheInfo cache_info() const { return detail::cache_info_of(*this->state()); }
+  [[nodiscard]] CacheInfo cache_info() const { return detail::cache_info_of(*this->state()); }
   /// Drops all compiled signatures of the function.
   void clear_cache() const { detail::clear_cache_of(*this->state()); }
 
@@ -234,18 +240,22 @@ auto jit(F&& function, JitOptions options = {}, Loc loc = Loc::current()) {
 }
 
 /// A graph as a function of its inputs, in order. Arguments that are trees are flattened.
-class GraphFunction {
+class GraphFunction : public detail::OfCalque {
  public:
   GraphFunction(Graph graph, JitOptions options, Location location);
   /// The graph's outputs. Throws ShapeError when the number or the shapes of the leaves differ from those of the
   /// graph's inputs, DTypeError when their element types do.
   template <class... A>
-  std::vector<AnyArray> operator()(const A&... arguments) const {
-    static_assert(!(holds_tracer<A> || ...), "calque: a Graph is called with data, not with tracers");
-    (detail::check_tree<std::conditional_t<std::same_as<A, AnyArray>, int, A>>(), ...);
-    detail::Arguments flat(nullptr);
-    (add(flat, arguments), ...);
-    return run(flat);
+  std::vector<std::conditional_t<(holds_tracer<A> || ...), AnyTracer, AnyArray>> operator()(
+      const A&... arguments) const {
+    if constexpr ((holds_tracer<A> || ...)) {
+      return graph()(arguments...);
+    } else {
+      (detail::check_tree<std::conditional_t<std::same_as<A, AnyArray>, int, A>>(), ...);
+      detail::Arguments flat(nullptr);
+      (add(flat, arguments), ...);
+      return run(flat);
+    }
   }
   /// The same for a number of arguments known at run time.
   std::vector<AnyArray> call(std::span<const AnyArray* const> arguments) const {
@@ -256,7 +266,7 @@ class GraphFunction {
   /// The wrapped graph.
   const Graph& graph() const;
   /// Hits, misses and entries of the function's cache.
-  CacheInfo cache_info() const;
+  [[nodiscard]] CacheInfo cache_info() const;
   /// Drops the compiled code.
   void clear_cache() const;
 
@@ -277,6 +287,24 @@ class GraphFunction {
 [[nodiscard("it returns a function: call it, as in jit(f)(x)")]]
 inline GraphFunction jit(Graph graph, JitOptions options = {}, Loc loc = Loc::current()) {
   return GraphFunction(std::move(graph), std::move(options), loc);
+}
+
+namespace detail {
+/// Records a graph with these values as its inputs. Throws ShapeError or DTypeError when they do not fit.
+std::vector<Handle> inline_graph(const Graph& graph, std::span<const Handle> inputs);
+}  // namespace detail
+
+template <class... A>
+auto Graph::operator()(const A&... arguments) const {
+  if constexpr ((holds_tracer<A> || ...)) {
+    std::vector<detail::Handle> inputs;
+    (detail::append_handles(detail::traced(arguments), inputs), ...);
+    std::vector<AnyTracer> outputs;
+    for (const detail::Handle output : detail::inline_graph(*this, inputs)) outputs.emplace_back(output);
+    return outputs;
+  } else {
+    return jit(*this)(arguments...);
+  }
 }
 
 }  // namespace calque

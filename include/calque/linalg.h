@@ -12,7 +12,7 @@
 namespace calque::detail {
 
 template <class... X>
-out_t<promoted_elem_t<X...>, X...> multi_dot_at(Location at, const X&... xs) {
+[[nodiscard]] out_t<promoted_elem_t<X...>, X...> multi_dot_at(Location at, const X&... xs) {
   const auto f = [&](std::span<const Operand> o) { return ops::linalg::multi_dot(o, at); };
   return apply<out_t<promoted_elem_t<X...>, X...>>("linalg::multi_dot", at, f, xs...);
 }
@@ -37,7 +37,7 @@ struct TriangularOptions {
 /// The derivative is that of Murray, Differentiation of the Cholesky decomposition (arXiv:1602.07527, 2016). Throws
 /// ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
 template <ArrayLike A>
-out_t<inexact_t<elem_t<A>>, A> cholesky(const A& a, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<A>>, A> cholesky(const A& a, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::cholesky", &detail::ops::linalg::cholesky, a,
                                                              loc);
 }
@@ -49,8 +49,9 @@ out_t<inexact_t<elem_t<A>>, A> cholesky(const A& a, Loc loc = Loc::current()) {
 /// not broadcast; DTypeError for 16-bit floats.
 template <OperandLike A, OperandLike B>
   requires(ArrayLike<A> || ArrayLike<B>)
-out_t<inexact_t<promoted_elem_t<A, B>>, A, B> triangular_solve(const A& a, const B& b, TriangularOptions options = {},
-                                                               Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B>>, A, B> triangular_solve(const A& a, const B& b,
+                                                                             TriangularOptions options = {},
+                                                                             Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::linalg::triangular_solve(o[0], o[1], options.lower, options.transpose, options.unit_diagonal,
                                                  loc);
@@ -62,22 +63,24 @@ out_t<inexact_t<promoted_elem_t<A, B>>, A, B> triangular_solve(const A& a, const
 /// shapes, the element type and the errors are those of `triangular_solve`.
 template <OperandLike L, OperandLike B>
   requires(ArrayLike<L> || ArrayLike<B>)
-out_t<inexact_t<promoted_elem_t<L, B>>, L, B> cho_solve(const L& l, const B& b, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<L, B>>, L, B> cho_solve(const L& l, const B& b,
+                                                                      Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<inexact_t<promoted_elem_t<L, B>>, L, B>>(
       "linalg::cho_solve", &detail::ops::linalg::cho_solve, l, b, loc);
 }
 
 /// The Cholesky factor for `cho_solve`: as `cholesky`.
 template <ArrayLike A>
-out_t<inexact_t<elem_t<A>>, A> cho_factor(const A& a, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<A>>, A> cho_factor(const A& a, Loc loc = Loc::current()) {
   return cholesky(a, loc);
 }
 
 /// The x with t * x = b for a triangle t of a: as `triangular_solve`.
 template <OperandLike A, OperandLike B>
   requires(ArrayLike<A> || ArrayLike<B>)
-out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve_triangular(const A& a, const B& b, TriangularOptions options = {},
-                                                               Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve_triangular(const A& a, const B& b,
+                                                                             TriangularOptions options = {},
+                                                                             Loc loc = Loc::current()) {
   return triangular_solve(a, b, options, loc);
 }
 
@@ -123,7 +126,7 @@ auto lu_solve(const A& packed, const P& perm, const B& b, Loc loc = Loc::current
 /// another number of rows, or the batch dimensions do not broadcast; DTypeError for 16-bit floats.
 template <OperandLike A, OperandLike B>
   requires(ArrayLike<A> || ArrayLike<B>)
-out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve(const A& a, const B& b, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve(const A& a, const B& b, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<inexact_t<promoted_elem_t<A, B>>, A, B>>("linalg::solve",
                                                                              &detail::ops::linalg::solve, a, b, loc);
 }
@@ -132,7 +135,7 @@ out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve(const A& a, const B& b, Loc 
 /// with what it would be multiplied with. Of singular matrices infinities and NaN. Throws ShapeError for arrays that
 /// are not square matrices, DTypeError for 16-bit floats.
 template <ArrayLike A>
-out_t<inexact_t<elem_t<A>>, A> inv(const A& a, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<A>>, A> inv(const A& a, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::inv", &detail::ops::linalg::inv, a, loc);
 }
 
@@ -141,7 +144,7 @@ out_t<inexact_t<elem_t<A>>, A> inv(const A& a, Loc loc = Loc::current()) {
 /// that of cofactors, which exists for singular matrices, too; above 3 rows it is NaN if more than one pivot is 0.
 /// Throws ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
 template <ArrayLike A>
-out_t<inexact_t<elem_t<A>>, A> det(const A& a, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<A>>, A> det(const A& a, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::det", &detail::ops::linalg::det, a, loc);
 }
 
@@ -183,7 +186,7 @@ auto lstsq(const A& a, const B& b, Loc loc = Loc::current()) {
 /// a * a * ... * a, n factors, for each matrix a [..., n, n], by repeated squaring; the identity for n = 0, a power of
 /// the inverse for negative n. Throws ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
 template <ArrayLike A>
-out_t<inexact_t<elem_t<A>>, A> matrix_power(const A& a, int64_t n, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<A>>, A> matrix_power(const A& a, int64_t n, Loc loc = Loc::current()) {
   return detail::apply<out_t<inexact_t<elem_t<A>>, A>>(
       "linalg::matrix_power", loc,
       [&](std::span<const detail::Operand> o) { return detail::ops::linalg::matrix_power(o[0], n, loc); }, a);
@@ -194,7 +197,7 @@ out_t<inexact_t<elem_t<A>>, A> matrix_power(const A& a, int64_t n, Loc loc = Loc
 /// matrices whose 1-norm is above 2e10, 1.6e10 in f32. Throws ShapeError for arrays that are not square matrices,
 /// DTypeError for 16-bit floats.
 template <ArrayLike A>
-out_t<inexact_t<elem_t<A>>, A> expm(const A& a, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<A>>, A> expm(const A& a, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::expm", &detail::ops::linalg::expm, a, loc);
 }
 
@@ -249,22 +252,23 @@ norm_t<X> norm(const X& x, P p, Axes axes = {}, KeepDims keep = {}, Loc loc = Lo
 /// Of the promoted type; 16-bit floats accumulate in f32, and each product is rounded. Throws ShapeError for other
 /// ranks or when inner dimensions differ. Batches by `vmap`.
 template <ArrayLike A, ArrayLike B>
-out_t<promoted_elem_t<A, B>, A, B> multi_dot(const A& a, const B& b, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<A, B>, A, B> multi_dot(const A& a, const B& b, Loc loc = Loc::current()) {
   return detail::multi_dot_at(loc, a, b);
 }
 template <ArrayLike A, ArrayLike B, ArrayLike C>
-out_t<promoted_elem_t<A, B, C>, A, B, C> multi_dot(const A& a, const B& b, const C& c, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<A, B, C>, A, B, C> multi_dot(const A& a, const B& b, const C& c,
+                                                                 Loc loc = Loc::current()) {
   return detail::multi_dot_at(loc, a, b, c);
 }
 template <ArrayLike A, ArrayLike B, ArrayLike C, ArrayLike D>
-out_t<promoted_elem_t<A, B, C, D>, A, B, C, D> multi_dot(const A& a, const B& b, const C& c, const D& d,
-                                                         Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<A, B, C, D>, A, B, C, D> multi_dot(const A& a, const B& b, const C& c, const D& d,
+                                                                       Loc loc = Loc::current()) {
   return detail::multi_dot_at(loc, a, b, c, d);
 }
 /// As above, of more arrays; equations and errors have no line.
 template <ArrayLike... X>
   requires(sizeof...(X) > 4)
-out_t<promoted_elem_t<X...>, X...> multi_dot(const X&... xs) {
+[[nodiscard]] out_t<promoted_elem_t<X...>, X...> multi_dot(const X&... xs) {
   return detail::multi_dot_at(Location(), xs...);
 }
 /// As above, of any number of arrays of one type. Throws ShapeError also for less than two.

@@ -12,14 +12,14 @@ namespace calque {
 /// k, empty when that is outside. Diagonal k starts k columns right of the first element, or -k rows below it. Of x's
 /// type. Throws ShapeError for other ranks and when the result is too large.
 template <ArrayLike X>
-out_t<elem_t<X>, X> diag(const X& x, int64_t k = 0, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> diag(const X& x, int64_t k = 0, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::diag(o[0], k, loc); };
   return detail::apply<out_t<elem_t<X>, X>>("diag", loc, f, x);
 }
 
 #define CALQUE_TRIANGLE(f)                                                                                \
   template <ArrayLike X>                                                                                  \
-  out_t<elem_t<X>, X> f(const X& x, int64_t k = 0, Loc loc = Loc::current()) {                            \
+  [[nodiscard]] out_t<elem_t<X>, X> f(const X& x, int64_t k = 0, Loc loc = Loc::current()) {              \
     const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::f(o[0], k, loc); }; \
     return detail::apply<out_t<elem_t<X>, X>>(#f, loc, erased, x);                                        \
   }
@@ -33,8 +33,8 @@ CALQUE_TRIANGLE(triu)
 /// increasing; n is the size of x by default. Of x's type (bool: i32); integers wrap, powers of 16-bit floats are
 /// computed in f32. Throws ShapeError when x is not a vector, for a negative n, or when the result is too large.
 template <ArrayLike X>
-out_t<sum_t<elem_t<X>>, X> vander(const X& x, std::optional<int64_t> n = {}, bool increasing = false,
-                                  Loc loc = Loc::current()) {
+[[nodiscard]] out_t<sum_t<elem_t<X>>, X> vander(const X& x, std::optional<int64_t> n = {}, bool increasing = false,
+                                                Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::vander(o[0], n, increasing, loc); };
   return detail::apply<out_t<sum_t<elem_t<X>>, X>>("vander", loc, f, x);
 }
@@ -42,21 +42,21 @@ out_t<sum_t<elem_t<X>>, X> vander(const X& x, std::optional<int64_t> n = {}, boo
 /// The matrix [size of c, size of c] with constant diagonals whose first column is c and whose first row is conj(c), as
 /// scipy.linalg.toeplitz: symmetric for real c. Of c's type. Throws ShapeError when c is not a vector.
 template <ArrayLike C>
-out_t<elem_t<C>, C> toeplitz(const C& c, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<C>, C> toeplitz(const C& c, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::toeplitz(o[0], loc); };
   return detail::apply<out_t<elem_t<C>, C>>("toeplitz", loc, f, c);
 }
 /// The matrix [size of c, size of r] with constant diagonals whose first column is c and whose first row is r, of which
 /// the first element is ignored. Of the promoted type. Throws ShapeError when c or r is not a vector.
 template <ArrayLike C, ArrayLike R>
-out_t<promoted_elem_t<C, R>, C, R> toeplitz(const C& c, const R& r, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<C, R>, C, R> toeplitz(const C& c, const R& r, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::toeplitz(o[0], o[1], loc); };
   return detail::apply<out_t<promoted_elem_t<C, R>, C, R>>("toeplitz", loc, f, c, r);
 }
 
 namespace detail {
 template <class... X>
-out_t<promoted_elem_t<X...>, X...> block_diag_at(Location at, const X&... xs) {
+[[nodiscard]] out_t<promoted_elem_t<X...>, X...> block_diag_at(Location at, const X&... xs) {
   const auto f = [&](std::span<const Operand> o) { return ops::block_diag(o, at); };
   return apply<out_t<promoted_elem_t<X...>, X...>>("block_diag", at, f, xs...);
 }
@@ -68,23 +68,24 @@ concept SomeArrayLike = (OperandLike<X> && ...) && (ArrayLike<X> || ...);
 /// sums of theirs. A vector is a row, a scalar a matrix of one element; at least one argument is an array. Of the
 /// promoted type. Throws ShapeError for ranks above 2 and when the result is too large.
 template <ArrayLike A>
-out_t<elem_t<A>, A> block_diag(const A& a, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<A>, A> block_diag(const A& a, Loc loc = Loc::current()) {
   return detail::block_diag_at(loc, a);
 }
 template <class A, class B>
   requires detail::SomeArrayLike<A, B>
-out_t<promoted_elem_t<A, B>, A, B> block_diag(const A& a, const B& b, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<A, B>, A, B> block_diag(const A& a, const B& b, Loc loc = Loc::current()) {
   return detail::block_diag_at(loc, a, b);
 }
 template <class A, class B, class C>
   requires detail::SomeArrayLike<A, B, C>
-out_t<promoted_elem_t<A, B, C>, A, B, C> block_diag(const A& a, const B& b, const C& c, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<A, B, C>, A, B, C> block_diag(const A& a, const B& b, const C& c,
+                                                                  Loc loc = Loc::current()) {
   return detail::block_diag_at(loc, a, b, c);
 }
 /// As above, for more blocks; equations and errors have no line.
 template <class... X>
   requires(sizeof...(X) > 3 && detail::SomeArrayLike<X...>)
-out_t<promoted_elem_t<X...>, X...> block_diag(const X&... xs) {
+[[nodiscard]] out_t<promoted_elem_t<X...>, X...> block_diag(const X&... xs) {
   return detail::block_diag_at(Location(), xs...);
 }
 /// As above, for any number of blocks of one type. Throws ShapeError also when there is none.

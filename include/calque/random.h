@@ -45,7 +45,7 @@ BasicKey<Tracer<uint32_t>> key(const Tracer<I>& seed, Loc loc = Loc::current()) 
 
 /// n new keys, independent of each other and of what the key itself draws. Throws ShapeError for a negative n.
 template <ArrayLike A>
-std::vector<BasicKey<A>> split(const BasicKey<A>& key, int64_t n, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<BasicKey<A>> split(const BasicKey<A>& key, int64_t n, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::random::split(o[0], n, loc); };
   const detail::Operand operands[] = {detail::operand_of(key.data, loc)};
   std::vector<BasicKey<A>> keys;
@@ -54,7 +54,7 @@ std::vector<BasicKey<A>> split(const BasicKey<A>& key, int64_t n, Loc loc = Loc:
 }
 /// Two new keys: `auto [a, b] = split(key);`
 template <ArrayLike A>
-std::pair<BasicKey<A>, BasicKey<A>> split(const BasicKey<A>& key, Loc loc = Loc::current()) {
+[[nodiscard]] std::pair<BasicKey<A>, BasicKey<A>> split(const BasicKey<A>& key, Loc loc = Loc::current()) {
   std::vector<BasicKey<A>> keys = split(key, 2, loc);
   return {std::move(keys[0]), std::move(keys[1])};
 }
@@ -69,7 +69,7 @@ BasicKey<out_t<uint32_t, A, I>> fold_in(const BasicKey<A>& key, const I& data, L
 
 #define CALQUE_SAMPLER(f, Default)                                                                           \
   template <Elem T = Default, ArrayLike A>                                                                   \
-  out_t<T, A> f(const BasicKey<A>& key, const Counts& shape, Loc loc = Loc::current()) {                     \
+  [[nodiscard]] out_t<T, A> f(const BasicKey<A>& key, const Counts& shape, Loc loc = Loc::current()) {       \
     const auto erased = [&](std::span<const detail::Operand> o) {                                            \
       return detail::ops::random::f(o[0], dtype_of<T>, detail::shape_of("random::" #f, shape, loc), loc);    \
     };                                                                                                       \
@@ -77,7 +77,7 @@ BasicKey<out_t<uint32_t, A, I>> fold_in(const BasicKey<A>& key, const I& data, L
   }                                                                                                          \
   template <Elem T = Default, class K>                                                                       \
     requires(!is_key<K>)                                                                                     \
-  Array<T> f(const K&, const Counts&) {                                                                      \
+  [[nodiscard]] Array<T> f(const K&, const Counts&) {                                                        \
     static_assert(is_key<K>, "calque: random::" #f ": the first argument is a key, as cq::random::key(42)"); \
     return {};                                                                                               \
   }
@@ -108,8 +108,8 @@ CALQUE_SAMPLER(rademacher, int32_t)
 
 #define CALQUE_SAMPLER(f, Default)                                                                                    \
   template <Elem T = Default, ArrayLike A, OperandLike L, OperandLike H>                                              \
-  out_t<T, A, L, H> f(const BasicKey<A>& key, const Counts& shape, const L& low, const H& high,                       \
-                      Loc loc = Loc::current()) {                                                                     \
+  [[nodiscard]] out_t<T, A, L, H> f(const BasicKey<A>& key, const Counts& shape, const L& low, const H& high,         \
+                                    Loc loc = Loc::current()) {                                                       \
     const auto erased = [&](std::span<const detail::Operand> o) {                                                     \
       return detail::ops::random::f(o[0], o[1], o[2], dtype_of<T>, detail::shape_of("random::" #f, shape, loc), loc); \
     };                                                                                                                \
@@ -131,8 +131,8 @@ CALQUE_SAMPLER(randint, int32_t)
 /// erf(high / sqrt(2)). Throws DTypeError unless T is a floating-point type to which the bounds promote, ShapeError
 /// when they do not broadcast to the shape.
 template <Elem T = float, ArrayLike A, OperandLike L, OperandLike H>
-out_t<T, A, L, H> truncated_normal(const BasicKey<A>& key, const L& low, const H& high, const Counts& shape,
-                                   Loc loc = Loc::current()) {
+[[nodiscard]] out_t<T, A, L, H> truncated_normal(const BasicKey<A>& key, const L& low, const H& high,
+                                                 const Counts& shape, Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {
     return detail::ops::random::truncated_normal(o[0], o[1], o[2], dtype_of<T>,
                                                  detail::shape_of("random::truncated_normal", shape, loc), loc);
@@ -142,7 +142,8 @@ out_t<T, A, L, H> truncated_normal(const BasicKey<A>& key, const L& low, const H
 
 #define CALQUE_SAMPLER(f, Default)                                                                              \
   template <Elem T = Default, ArrayLike A, OperandLike P>                                                       \
-  out_t<T, A, P> f(const BasicKey<A>& key, const P& parameter, const Counts& shape, Loc loc = Loc::current()) { \
+  [[nodiscard]] out_t<T, A, P> f(const BasicKey<A>& key, const P& parameter, const Counts& shape,               \
+                                 Loc loc = Loc::current()) {                                                    \
     const auto erased = [&](std::span<const detail::Operand> o) {                                               \
       return detail::ops::random::f(o[0], o[1], dtype_of<T>, detail::shape_of("random::" #f, shape, loc), loc); \
     };                                                                                                          \
@@ -175,7 +176,8 @@ CALQUE_SAMPLER(poisson, int32_t)
 /// The beta distribution: x / (x + y) of x and y of gamma of a and b, which broadcast to the shape. NaN unless both are
 /// positive; derivatives by both, and errors, as those of gamma.
 template <Elem T = float, ArrayLike A, OperandLike X, OperandLike Y>
-out_t<T, A, X, Y> beta(const BasicKey<A>& key, const X& a, const Y& b, const Counts& shape, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<T, A, X, Y> beta(const BasicKey<A>& key, const X& a, const Y& b, const Counts& shape,
+                                     Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {
     return detail::ops::random::beta(o[0], o[1], o[2], dtype_of<T>, detail::shape_of("random::beta", shape, loc), loc);
   };
@@ -186,7 +188,8 @@ out_t<T, A, X, Y> beta(const BasicKey<A>& key, const X& a, const Y& b, const Cou
 /// broadcast to the shape; the result is of that shape followed by the classes. NaN for draws with an alpha that is not
 /// positive; derivatives and errors as those of gamma. Throws ShapeError for a scalar alpha.
 template <Elem T = float, ArrayLike A, ArrayLike X>
-out_t<T, A, X> dirichlet(const BasicKey<A>& key, const X& alpha, const Counts& shape, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<T, A, X> dirichlet(const BasicKey<A>& key, const X& alpha, const Counts& shape,
+                                       Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {
     const Shape draws = detail::shape_of("random::dirichlet", shape, loc);
     return detail::ops::random::dirichlet(o[0], o[1], dtype_of<T>, draws, loc);
@@ -211,7 +214,8 @@ auto multivariate_normal(const BasicKey<A>& key, const M& mean, const C& cov, st
 /// Orthogonal matrices n x n, [shape..., n, n], uniformly distributed (by Haar's measure): q of linalg::qr of standard
 /// normal numbers, with the signs of r's diagonal. T is float or double (DTypeError). Throws ShapeError for n < 0.
 template <class T, class A>
-out_t<T, A> orthogonal(const BasicKey<A>& key, int64_t n, const Counts& shape = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<T, A> orthogonal(const BasicKey<A>& key, int64_t n, const Counts& shape = {},
+                                     Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {
     return detail::ops::random::orthogonal(o[0], n, dtype_of<T>, detail::shape_of("random::orthogonal", shape, loc),
                                            loc);
@@ -222,7 +226,8 @@ out_t<T, A> orthogonal(const BasicKey<A>& key, int64_t n, const Counts& shape = 
 /// True with probability p, which broadcasts to the shape: u < p of uniform u of p's type (f32 for a C++ number), so
 /// false where p is NaN. Throws DTypeError for complex p, ShapeError when p does not broadcast.
 template <ArrayLike A, OperandLike P>
-out_t<bool, A, P> bernoulli(const BasicKey<A>& key, const P& p, const Counts& shape, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<bool, A, P> bernoulli(const BasicKey<A>& key, const P& p, const Counts& shape,
+                                          Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {
     return detail::ops::random::bernoulli(o[0], o[1], detail::shape_of("random::bernoulli", shape, loc), loc);
   };
@@ -233,7 +238,7 @@ out_t<bool, A, P> bernoulli(const BasicKey<A>& key, const P& p, const Counts& sh
 /// noise. One draw for each of the other dimensions of the logits. Throws ShapeError for an axis out of range and
 /// without classes, DTypeError for complex logits.
 template <ArrayLike A, ArrayLike X>
-out_t<int32_t, A, X> categorical(const BasicKey<A>& key, const X& logits, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<int32_t, A, X> categorical(const BasicKey<A>& key, const X& logits, Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {
     return detail::ops::random::categorical(o[0], o[1], std::nullopt, -1, loc);
   };
@@ -242,8 +247,8 @@ out_t<int32_t, A, X> categorical(const BasicKey<A>& key, const X& logits, Loc lo
 /// The same of a shape that ends with the other dimensions of the logits, or with dimensions to which they broadcast.
 /// Throws ShapeError when it does not.
 template <ArrayLike A, ArrayLike X>
-out_t<int32_t, A, X> categorical(const BasicKey<A>& key, const X& logits, const Counts& shape, int axis = -1,
-                                 Loc loc = Loc::current()) {
+[[nodiscard]] out_t<int32_t, A, X> categorical(const BasicKey<A>& key, const X& logits, const Counts& shape,
+                                               int axis = -1, Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {
     const Shape draws = detail::shape_of("random::categorical", shape, loc);
     return detail::ops::random::categorical(o[0], o[1], draws, axis, loc);

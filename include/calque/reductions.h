@@ -7,13 +7,13 @@
 
 namespace calque {
 
-#define CALQUE_REDUCE(f, R)                                                                 \
-  template <ArrayLike X>                                                                    \
-  out_t<R, X> f(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) { \
-    const auto erased = [&](std::span<const detail::Operand> o) {                           \
-      return detail::ops::f(o[0], axes, keep.value, loc);                                   \
-    };                                                                                      \
-    return detail::apply<out_t<R, X>>(#f, loc, erased, x);                                  \
+#define CALQUE_REDUCE(f, R)                                                                               \
+  template <ArrayLike X>                                                                                  \
+  [[nodiscard]] out_t<R, X> f(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) { \
+    const auto erased = [&](std::span<const detail::Operand> o) {                                         \
+      return detail::ops::f(o[0], axes, keep.value, loc);                                                 \
+    };                                                                                                    \
+    return detail::apply<out_t<R, X>>(#f, loc, erased, x);                                                \
   }
 
 /// The sum over the axes (all by default); 0 for no elements. Of x's type (bool: i32); integers wrap, 16-bit floats
@@ -59,8 +59,8 @@ CALQUE_REDUCE(all, bool)
 /// accumulate in f32. Throws ShapeError when x has less than two dimensions and for an axis out of range or given
 /// twice.
 template <ArrayLike X>
-out_t<sum_t<elem_t<X>>, X> trace(const X& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1,
-                                 Loc loc = Loc::current()) {
+[[nodiscard]] out_t<sum_t<elem_t<X>>, X> trace(const X& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1,
+                                               Loc loc = Loc::current()) {
   const auto erased = [&](std::span<const detail::Operand> o) {
     return detail::ops::trace(o[0], offset, axis1, axis2, loc);
   };
@@ -80,7 +80,7 @@ inline constexpr all_t all{};
 
 #define CALQUE_ALONG(f, R)                                                                                   \
   template <ArrayLike X>                                                                                     \
-  out_t<R, X> f(const X& x, int axis, Loc loc = Loc::current()) {                                            \
+  [[nodiscard]] out_t<R, X> f(const X& x, int axis, Loc loc = Loc::current()) {                              \
     const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::f(o[0], axis, loc); }; \
     return detail::apply<out_t<R, X>>(#f, loc, erased, x);                                                   \
   }
@@ -114,7 +114,8 @@ CALQUE_ALONG(log_softmax, inexact_t<elem_t<X>>)
 /// Layer normalization (Ba, Kiros, Hinton 2016): (x - mean) / sqrt(var + eps) along the axis, of x's shape and type
 /// (integers and bool: f32). Throws ShapeError for an axis out of range, DTypeError for complex x.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> layer_norm(const X& x, int axis, double eps = 1e-5, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> layer_norm(const X& x, int axis, double eps = 1e-5,
+                                                        Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) { return detail::ops::layer_norm(o[0], axis, eps, loc); };
   return detail::apply<out_t<inexact_t<elem_t<X>>, X>>("layer_norm", loc, f, x);
 }
@@ -123,8 +124,8 @@ out_t<inexact_t<elem_t<X>>, X> layer_norm(const X& x, int axis, double eps = 1e-
 /// Throws as above, ShapeError when gamma or beta does not broadcast to x, DTypeError when one does not promote to the
 /// result's type.
 template <ArrayLike X, ArrayLike G, ArrayLike B>
-out_t<inexact_t<elem_t<X>>, X, G, B> layer_norm(const X& x, const G& gamma, const B& beta, int axis, double eps = 1e-5,
-                                                Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X, G, B> layer_norm(const X& x, const G& gamma, const B& beta, int axis,
+                                                              double eps = 1e-5, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::layer_norm(o[0], o[1], o[2], axis, eps, loc);
   };

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <ostream>
 
+#include "calque/detail/members.h"
 #include "calque/detail/mixed.h"
 #include "calque/index.h"
 
@@ -24,9 +25,7 @@ constexpr bool keeps_type = std::same_as<promoted_elem_t<Tracer<T>, U>, T>;
 /// line where they are written. They throw ShapeError when operands do not broadcast, DTypeError when an integer
 /// literal does not fit, LeakedTracerError for a tracer whose trace has ended.
 template <class T>
-class Tracer : public ops::Base,
-               public detail::Transposed<Tracer<T>>,
-               public detail::MixedBases<detail::MixedTracers, T> {
+class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detail::MixedBases<detail::MixedTracers, T> {
   static_assert(Elem<T>, "calque: not an element type");
   using Mask = Tracer<detail::dependent_bool<T>>;
 
@@ -52,13 +51,15 @@ class Tracer : public ops::Base,
 
   detail::Handle handle() const { return handle_; }
   /// The extents, known while tracing. Throws LeakedTracerError when the trace has ended, as do `rank` and `size`.
-  Shape shape(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape; }
+  [[nodiscard]] Shape shape(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape; }
   /// The number of dimensions.
-  int rank(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape.rank(); }
+  [[nodiscard]] int rank(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape.rank(); }
   /// The number of elements.
-  int64_t size(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape.num_elements(); }
+  [[nodiscard]] int64_t size(Loc loc = Loc::current()) const {
+    return detail::type_of(handle_, loc).shape.num_elements();
+  }
   /// The element type, `dtype_of<T>`.
-  DType dtype() const { return dtype_of<T>; }
+  [[nodiscard]] DType dtype() const { return dtype_of<T>; }
 
   /// The elements in row-major order with another shape; one extent may be -1 and is inferred. Throws ShapeError when
   /// the numbers of elements differ.
@@ -69,13 +70,28 @@ class Tracer : public ops::Base,
 
   /// x[i] along the leading dimension. `i`: an integer, an integer array or tracer, `all`, `newaxis`, a `range`. Throws
   /// ShapeError for an integer out of bounds.
-  Tracer operator[](Index i) const { return Tracer(detail::index_at(handle_, std::span(&i.item, 1), i.location)); }
+  [[nodiscard]] Tracer operator[](Index i) const {
+    return Tracer(detail::index_at(handle_, std::span(&i.item, 1), i.location));
+  }
   /// x[i, j, ...] as in NumPy; out-of-bounds indices of index arrays read a fill value (NaN, the minimum of signed and
   /// the maximum of unsigned integers, true). Throws ShapeError for an integer out of bounds, too many indices or index
   /// arrays that do not broadcast.
   template <class... R>
-  Tracer at(Index first, const R&... rest) const {
+  [[nodiscard]] Tracer at(Index first, const R&... rest) const {
     return Tracer(detail::index_at(handle_, detail::index_items(first, rest...), first.location));
+  }
+  /// The element at these indices, one for each dimension: an integer (negative: from the end) or an integer scalar.
+  /// Throws ShapeError for another number of indices and for an integer out of bounds.
+  template <class... R>
+  Tracer operator()(Index first, const R&... rest) const {
+    return Tracer(detail::element_at(handle_, detail::index_items(first, rest...), first.location));
+  }
+  template <class Self = Tracer>
+  Self operator()() const {
+    static_assert(!std::same_as<Self, Tracer>,
+                  "calque: a tracer has no value while tracing, so that x() cannot give it; use x itself, or return it "
+                  "and read the result");
+    return *this;
   }
   /// x with x[indices] replaced: `x.set(0, cq::all, value)`. The value broadcasts to the selected shape and promotes to
   /// T; out-of-bounds updates are dropped; for repeated indices the last update in row-major order wins. Throws
@@ -86,12 +102,25 @@ class Tracer : public ops::Base,
     detail::Update<T, R...> update(first, rest...);
     return Tracer(detail::index_set(handle_, update.items, update.value, first.location));
   }
+  template <class V>
+    requires(!std::convertible_to<const V&, Index>)
+  Tracer set(const V&) const {
+    static_assert(std::convertible_to<const V&, Index>, CALQUE_UPDATE_NEEDS_INDEX(set));
+    return *this;
+  }
   /// x with the value added to x[indices]; repeated indices accumulate. Otherwise as `set`.
   template <class... R>
   [[nodiscard("x.add(...) leaves x as it is and returns the result: write x = x.add(...)")]] Tracer add(
       Index first, const R&... rest) const {
     detail::Update<T, R...> update(first, rest...);
     return Tracer(detail::index_add(handle_, update.items, update.value, first.location));
+  }
+
+  template <class V>
+    requires(!std::convertible_to<const V&, Index>)
+  Tracer add(const V&) const {
+    static_assert(std::convertible_to<const V&, Index>, CALQUE_UPDATE_NEEDS_INDEX(add));
+    return *this;
   }
 
   /// The truth value under CALQUE_DISABLE_JIT=1; otherwise throws ConcretizationError that names the line which made
@@ -108,19 +137,19 @@ class Tracer : public ops::Base,
   }
 
   // ---- operators
-#define CALQUE_X(R, op, f, ok, why)                                              \
-  friend R operator op(detail::TracerOperand<T> a, detail::TracerOperand<T> b) { \
-    static_assert(ok, why);                                                      \
-    return R(detail::ops::f(a.operand, b.operand, a.location));                  \
+#define CALQUE_X(R, op, f, ok, why)                                                            \
+  [[nodiscard]] friend R operator op(detail::TracerOperand<T> a, detail::TracerOperand<T> b) { \
+    static_assert(ok, why);                                                                    \
+    return R(detail::ops::f(a.operand, b.operand, a.location));                                \
   }
-#define CALQUE_WIDENING(R, op, f)                                                \
-  template <detail::WideningLiteral<T> L>                                        \
-  friend R operator op(detail::Exact<T> a, L b) {                                \
-    return R(detail::ops::f(a.operand, detail::literal_operand(b), a.location)); \
-  }                                                                              \
-  template <detail::WideningLiteral<T> L>                                        \
-  friend R operator op(L a, detail::Exact<T> b) {                                \
-    return R(detail::ops::f(detail::literal_operand(a), b.operand, b.location)); \
+#define CALQUE_WIDENING(R, op, f)                                                             \
+  template <detail::Widening<T> L>                                                            \
+  [[nodiscard]] friend R operator op(detail::Exact<T> a, const L& b) {                        \
+    return R(detail::ops::f(a.operand, detail::widening_operand(b, a.location), a.location)); \
+  }                                                                                           \
+  template <detail::Widening<T> L>                                                            \
+  [[nodiscard]] friend R operator op(const L& a, detail::Exact<T> b) {                        \
+    return R(detail::ops::f(detail::widening_operand(a, b.location), b.operand, b.location)); \
   }
 #define CALQUE_W Tracer<promoted_elem_t<Array<T>, L>>
 #define CALQUE_Y(op, f, ok, why)   \
@@ -133,10 +162,10 @@ class Tracer : public ops::Base,
   CALQUE_WIDENING(Mask, op, f)
   CALQUE_COMPARISON_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
-#define CALQUE_Y(op, f)                                                               \
-  friend Tracer operator op(detail::TracerOperand<T> a, detail::TracerOperand<T> b) { \
-    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                              \
-    return Tracer(detail::ops::f(a.operand, b.operand, a.location));                  \
+#define CALQUE_Y(op, f)                                                                             \
+  [[nodiscard]] friend Tracer operator op(detail::TracerOperand<T> a, detail::TracerOperand<T> b) { \
+    static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                            \
+    return Tracer(detail::ops::f(a.operand, b.operand, a.location));                                \
   }
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
@@ -144,12 +173,14 @@ class Tracer : public ops::Base,
 #undef CALQUE_WIDENING
 #undef CALQUE_X
 
-  friend Tracer operator-(detail::Exact<T> a) {
+  [[nodiscard]] friend Tracer operator-(detail::Exact<T> a) {
     static_assert(!std::same_as<T, bool>, "calque: bool has no operator -; use !");
     return Tracer(detail::ops::negative(a.operand, a.location));
   }
-  friend Tracer operator+(detail::Exact<T> a) { return Tracer(detail::ops::positive(a.operand, a.location)); }
-  friend Tracer operator~(detail::Exact<T> a) {
+  [[nodiscard]] friend Tracer operator+(detail::Exact<T> a) {
+    return Tracer(detail::ops::positive(a.operand, a.location));
+  }
+  [[nodiscard]] friend Tracer operator~(detail::Exact<T> a) {
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(~));
     return Tracer(detail::ops::bitwise_not(a.operand, a.location));
   }
@@ -157,24 +188,24 @@ class Tracer : public ops::Base,
   // Exact parameters, to which nothing converts: others would be ambiguous with the built-in operators. They cannot
   // capture the user's line; the trace replaces a line of this header by the user's last one.
   template <std::same_as<Tracer> A>
-  friend Mask operator!(const A& a) {
+  [[nodiscard]] friend Mask operator!(const A& a) {
     static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(!));
     return Mask(detail::ops::logical_not(a.handle(), Loc::current()));
   }
 #define CALQUE_Y(op, f)                                                  \
   template <std::same_as<Tracer> A>                                      \
-  friend Mask operator op(const A& a, const A& b) {                      \
+  [[nodiscard]] friend Mask operator op(const A& a, const A& b) {        \
     static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(op));        \
     return Mask(detail::ops::f(a.handle(), b.handle(), Loc::current())); \
   }                                                                      \
   template <std::same_as<Tracer> A, std::same_as<Array<T>> B>            \
     requires std::same_as<T, bool>                                       \
-  friend Tracer operator op(const A& a, const B& b) {                    \
+  [[nodiscard]] friend Tracer operator op(const A& a, const B& b) {      \
     return Tracer(detail::ops::f(a.handle(), b.any(), Loc::current()));  \
   }                                                                      \
   template <std::same_as<Tracer> A, std::same_as<Array<T>> B>            \
     requires std::same_as<T, bool>                                       \
-  friend Tracer operator op(const B& a, const A& b) {                    \
+  [[nodiscard]] friend Tracer operator op(const B& a, const A& b) {      \
     return Tracer(detail::ops::f(a.any(), b.handle(), Loc::current()));  \
   }
   CALQUE_Y(&&, logical_and)

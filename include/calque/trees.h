@@ -93,7 +93,7 @@ std::vector<Type> types_of_leaves(std::span<const Handle> leaves, Location locat
 std::vector<Type> types_of_leaves(std::span<const AnyArray> leaves, Location location);
 /// Leaves of these types from their elements. Throws ShapeError unless `flat` is of rank 1 and has as many.
 std::vector<Handle> unflatten(Handle flat, std::span<const Type> types, Location location);
-std::vector<AnyArray> unflatten(const AnyArray& flat, std::span<const Type> types, Location location);
+[[nodiscard]] std::vector<AnyArray> unflatten(const AnyArray& flat, std::span<const Type> types, Location location);
 
 }  // namespace detail
 
@@ -110,7 +110,7 @@ auto tree_reduce(const F& op, const I& init, const X& x, Loc loc = Loc::current(
 
 /// A tree like `x` whose leaves are zeros of the same shapes.
 template <class X>
-result_t<holds_tracer<X>, X> zeros_like(const X& x, Loc loc = Loc::current()) {
+[[nodiscard]] result_t<holds_tracer<X>, X> zeros_like(const X& x, Loc loc = Loc::current()) {
   constexpr bool in_trace = holds_tracer<X>;
   auto leaves = detail::zeros_of(detail::list_leaves<in_trace>(x, loc), loc);
   size_t next = 0;
@@ -188,15 +188,15 @@ concept Tree = detail::Branch<X>;
 
 #define CALQUE_TREE_OPERATOR(op)                                  \
   template <Tree X, Tree Y>                                       \
-  auto operator op(const X& x, const Y& y) {                      \
+  [[nodiscard]] auto operator op(const X& x, const Y& y) {        \
     return tree_map([](auto a, auto b) { return a op b; }, x, y); \
   }                                                               \
   template <Tree X, OperandLike Y>                                \
-  auto operator op(const X& x, const Y& y) {                      \
+  [[nodiscard]] auto operator op(const X& x, const Y& y) {        \
     return tree_map([&](auto a) { return a op y; }, x);           \
   }                                                               \
   template <OperandLike X, Tree Y>                                \
-  auto operator op(const X& x, const Y& y) {                      \
+  [[nodiscard]] auto operator op(const X& x, const Y& y) {        \
     return tree_map([&](auto b) { return x op b; }, y);           \
   }
 CALQUE_TREE_OPERATOR(+)

@@ -29,7 +29,7 @@ std::string text(const WeakLiteral& w) {
 /// The real part as a float of T, rounded once.
 template <class T>
 T rounded(const WeakLiteral& w) {
-  if (w.kind != WeakKind::integer) return round_once<T>(w.real);
+  if (!w.is_integer()) return round_once<T>(w.real);
   return w.is_unsigned ? round_once<T>(static_cast<uint64_t>(w.integer)) : round_once<T>(w.integer);
 }
 
@@ -38,9 +38,9 @@ T rounded(const WeakLiteral& w) {
 Literal weak_literal(const WeakLiteral& w, DType dtype, Location at, std::string_view operation) {
   return visit_dtype(dtype, [&]<class T>() -> Literal {
     if constexpr (std::same_as<T, bool>) {
-      return Literal::of<bool>(w.kind == WeakKind::integer ? w.integer != 0 : w.real != 0 || w.imaginary != 0);
+      return Literal::of<bool>(w.is_integer() ? w.integer != 0 : w.real != 0 || w.imaginary != 0);
     } else if constexpr (std::integral<T>) {
-      if (w.kind != WeakKind::integer) {
+      if (!w.is_integer()) {
         throw DTypeError(std::string(operation) + ": a floating-point literal cannot be of " +
                          std::string(name(dtype)) + where_text(user_location(at)));
       }

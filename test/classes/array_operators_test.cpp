@@ -29,8 +29,8 @@ TEST(ArrayOperators, PromoteAndBroadcast) {
   const Array<double> sum = i + d;
   EXPECT_EQ(sum.shape(), (Shape{2, 2}));
   EXPECT_EQ(sum(1, 0), 2.5);
-  const Array<float> scaled = i * 0.5;
-  EXPECT_EQ(scaled(0), 0.5f);
+  const Array<double> scaled = i * 0.1;
+  EXPECT_EQ(scaled(0), 0.1);
   const Array<int16_t> mixed = Array<int8_t>{-3} + Array<uint8_t>{200};
   EXPECT_EQ(mixed(0), 197);
   const Array<int> truncated = i / 2;

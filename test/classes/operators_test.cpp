@@ -190,11 +190,11 @@ TEST(OperatorsMixed, PromoteAtRunTimeAsTheirTypesSay) {
   EXPECT_EQ(got[0].as<int16_t>()(1), 200);
   EXPECT_EQ(got[1].as<int16_t>()(0), -600);
   EXPECT_EQ(got[2].as<bool>()(0), true);
-  EXPECT_EQ(got[3].as<float>()(0), -1.5f);
+  EXPECT_EQ(got[3].as<double>()(0), -1.5);
   EXPECT_EQ(got[4].as<int16_t>()(0), -203);
   EXPECT_EQ(got[5].as<double>()(1), 25.);
   EXPECT_EQ(got[6].as<int32_t>()(0), 2);
-  EXPECT_EQ(got[7].as<float>()(0), 2.f);
+  EXPECT_EQ(got[7].as<double>()(0), 2.);
 }
 
 TEST(OperatorsMixed, BroadcastAsNumPyDoes) {

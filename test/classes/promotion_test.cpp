@@ -29,11 +29,22 @@ TEST(Promotion, JoinsEveryPairAsTheLatticeDoes) {
 
 TEST(Promotion, LiteralsPromoteWithEveryDTypeByTheLattice) {
   for_each_dtype([]<class T>() {
-    EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, int>>), promote_weak(dtype_of<T>, WeakKind::integer));
-    EXPECT_EQ((dtype_of<promoted_elem_t<unsigned long long, Tracer<T>>>), promote_weak(dtype_of<T>, WeakKind::integer));
-    EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, double>>), promote_weak(dtype_of<T>, WeakKind::floating));
-    EXPECT_EQ((dtype_of<promoted_elem_t<std::complex<double>, Array<T>>>),
-              promote_weak(dtype_of<T>, WeakKind::complex));
+    EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, int>>), promote_weak(dtype_of<T>, DType::i32));
+    EXPECT_EQ((dtype_of<promoted_elem_t<unsigned long long, Tracer<T>>>), promote_weak(dtype_of<T>, DType::u64));
+    EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, double>>), promote_weak(dtype_of<T>, DType::f64));
+    EXPECT_EQ((dtype_of<promoted_elem_t<std::complex<double>, Array<T>>>), promote_weak(dtype_of<T>, DType::c128));
+    // Never wider than an operand of the literal's kind.
+    constexpr bool is_float = is_floating(dtype_of<T>), is_integral = is_integer(dtype_of<T>);
+    if constexpr (is_float) {
+      EXPECT_TRUE((std::same_as<promoted_elem_t<Tracer<T>, double>, T>));
+    }
+    if constexpr (is_float || is_integral) {
+      EXPECT_TRUE((std::same_as<promoted_elem_t<Tracer<T>, long>, T>));
+    }
+    if constexpr (!is_inexact(dtype_of<T>)) {
+      EXPECT_TRUE((std::same_as<promoted_elem_t<Tracer<T>, double>, double>));
+      EXPECT_TRUE((std::same_as<promoted_elem_t<Tracer<T>, float>, float>));
+    }
     EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, bool>>), promote(dtype_of<T>, DType::bool_));
     EXPECT_EQ((dtype_of<promoted_elem_t<Tracer<T>, float16>>), promote(dtype_of<T>, DType::f16));
   });
@@ -59,10 +70,13 @@ TEST(Promotion, OperatorsHaveTheJoinedType) {
   });
 }
 
-TEST(Promotion, NoStrongOperandGivesTheLiteralsDefault) {
+TEST(Promotion, NoStrongOperandGivesTheLiteralsOwnType) {
   static_assert(std::same_as<promoted_elem_t<int, int>, int32_t>);
-  static_assert(std::same_as<promoted_elem_t<int, double>, float>);
-  static_assert(std::same_as<promoted_elem_t<double, std::complex<double>>, std::complex<float>>);
+  static_assert(std::same_as<promoted_elem_t<int, double>, double>);
+  static_assert(std::same_as<promoted_elem_t<long, float>, float>);
+  static_assert(std::same_as<promoted_elem_t<int, long>, int64_t>);
+  static_assert(std::same_as<promoted_elem_t<int, unsigned>, uint32_t>);
+  static_assert(std::same_as<promoted_elem_t<double, std::complex<double>>, std::complex<double>>);
   static_assert(std::same_as<promoted_elem_t<double, double, Tracer<bfloat16>>, bfloat16>);
   static_assert(std::same_as<promoted_elem_t<int, bool>, int32_t>);
 }

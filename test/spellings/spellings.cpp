@@ -124,7 +124,8 @@ void arrays() {
   a = a / 3;
   cq::Array<int32_t> i{1, 2};
   SAME(cq::Array<int32_t>, i / 2);
-  SAME(F, i * 0.5);
+  SAME(D, i * 0.5);
+  SAME(F, i * 0.5F);
   SAME(cq::Array<int32_t>, i & 1);
   SAME(cq::Array<int16_t>, cq::Array<int8_t>{} + cq::Array<uint8_t>{});
   SAME(F, cq::Array<uint64_t>{} * cq::Array<int8_t>{});
@@ -193,7 +194,7 @@ void tracers() {
     SAME(TF, pow(x, 2));
     SAME(TF, where(mask, x, 0));
     SAME(TF, where(x > w, w, x));
-    SAME(TF, where(mask, 1.0, 0.0));
+    SAME(TD, where(mask, 1.0, 0.0));
     SAME(cq::Tracer<bool>, mask & true);
     SAME(cq::Tracer<bool>, mask | mask);
     SAME(cq::Tracer<bool>, mask == true);
@@ -201,7 +202,7 @@ void tracers() {
     SAME(cq::Tracer<bool>, all(mask));
     SAME(cq::Tracer<bool>, cq::all(mask, {0}));
     SAME(cq::Tracer<bool>, any(mask));
-    SAME(TF, mask * 2.0);
+    SAME(TD, mask * 2.0);
     SAME(TF, mask * x);
     SAME(TF, x * mask);
     SAME(cq::Tracer<bool>, mask ^ mask);
@@ -271,7 +272,7 @@ void tracers() {
   SAME(cq::Tracer<bool>, cq::Tracer<int8_t>{} == cq::Tracer<uint8_t>{});
   SAME(cq::Tracer<std::complex<float>>, cq::Tracer<std::complex<float>>{} * 2.0);
   SAME(TF, abs(cq::Tracer<std::complex<float>>{}));
-  SAME(TF, cq::Tracer<int32_t>{} * 0.5);
+  SAME(TD, cq::Tracer<int32_t>{} * 0.5);
   SAME(TF, sqrt(cq::Tracer<int32_t>{}));
   SAME(cq::Array<cq::bfloat16>, exp(cq::Array<cq::bfloat16>{}));
   static_assert(!std::is_convertible_v<TF, double>);

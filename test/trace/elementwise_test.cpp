@@ -254,18 +254,18 @@ TEST(Promotion, LiteralsAreWeak) {
       return Handles{ops::multiply(x[0], literal_operand(3), kHere), ops::multiply(literal_operand(0.5), x[0], kHere),
                      ops::multiply(x[0], literal_operand(std::complex<double>(0, 1)), kHere)};
     });
-    EXPECT_EQ(r.graph.output_types()[0].dtype, promote_weak(d, WeakKind::integer));
-    EXPECT_EQ(r.graph.output_types()[1].dtype, promote_weak(d, WeakKind::floating));
-    EXPECT_EQ(r.graph.output_types()[2].dtype, promote_weak(d, WeakKind::complex));
+    EXPECT_EQ(r.graph.output_types()[0].dtype, promote_weak(d, DType::i32));
+    EXPECT_EQ(r.graph.output_types()[1].dtype, promote_weak(d, DType::f64));
+    EXPECT_EQ(r.graph.output_types()[2].dtype, promote_weak(d, DType::c128));
   }
 }
 
-TEST(Promotion, LiteralsAloneHaveTheirKindsType) {
+TEST(Promotion, LiteralsAloneHaveTheirOwnType) {
   const auto r = trace({{DType::bool_, {}}}, [](std::span<const Handle> x) {
     return Handles{ops::where(x[0], literal_operand(1.0), literal_operand(0), kHere),
                    ops::where(x[0], literal_operand(1), literal_operand(0), kHere)};
   });
-  EXPECT_EQ(r.graph.output_types()[0].dtype, DType::f32);
+  EXPECT_EQ(r.graph.output_types()[0].dtype, DType::f64);
   EXPECT_EQ(r.graph.output_types()[1].dtype, DType::i32);
 }
 

@@ -65,19 +65,21 @@ foreach(snippet IN LISTS snippets)
   calque_add_compile_fail(${name} "${snippet}")
 endforeach()
 
-# test/spellings: every spelling of the interface with its type. With NEG=n the file must not compile.
-set(spellings "${PROJECT_SOURCE_DIR}/test/spellings/spellings.cpp")
-if(EXISTS "${spellings}" AND EXISTS "${PROJECT_SOURCE_DIR}/include/calque/calque.h")
-  add_executable(test_spellings "${spellings}")
-  set_target_properties(test_spellings PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
-  target_link_libraries(test_spellings PRIVATE calque::calque)
-  target_compile_options(test_spellings PRIVATE -O0)  # its main function is empty
+# test/spellings: every spelling of the interface with its type; spellings_native.cpp those of structs, Eigen types and
+# functions. With NEG=n a file must not compile.
+foreach(name IN ITEMS spellings spellings_native)
+  set(spellings "${PROJECT_SOURCE_DIR}/test/spellings/${name}.cpp")
+  add_executable(test_${name} "${spellings}")
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+  target_link_libraries(test_${name} PRIVATE calque::calque Eigen3::Eigen)
+  # Its main function is empty, and results are dropped.
+  target_compile_options(test_${name} PRIVATE -O0 -Wno-unused-result -Wno-unused-value)
   if(CALQUE_SANITIZE)
-    target_compile_options(test_spellings PRIVATE "-fsanitize=${CALQUE_SANITIZE}")
-    target_link_options(test_spellings PRIVATE "-fsanitize=${CALQUE_SANITIZE}")
+    target_compile_options(test_${name} PRIVATE "-fsanitize=${CALQUE_SANITIZE}")
+    target_link_options(test_${name} PRIVATE "-fsanitize=${CALQUE_SANITIZE}")
   endif()
-  include("${PROJECT_SOURCE_DIR}/test/spellings/negatives.cmake")
-endif()
+endforeach()
+include("${PROJECT_SOURCE_DIR}/test/spellings/negatives.cmake")
 
 # test/**/*.jaxpr with `RUN:` lines: each line is a shell command (%s the file, %t a scratch file, calque and FileCheck
 # by name) that must succeed.

@@ -35,8 +35,10 @@ Out apply_to(std::string_view name, Location at, std::span<const Operand> operan
 /// As `apply_to`, for arguments of any operand types.
 template <class Out, class F, class... A>
 Out apply(std::string_view name, Location at, const F& function, const A&... arguments) {
-  const Operand operands[] = {operand_of(arguments, at)...};
-  return apply_to<Out>(name, at, operands, function);
+  return [&](const auto&... held) {
+    const Operand operands[] = {operand_of(held, at)...};
+    return apply_to<Out>(name, at, operands, function);
+  }(held_operand(arguments)...);
 }
 
 /// For functions with any number of results of one type.
@@ -54,17 +56,19 @@ std::vector<Out> apply_many(std::string_view name, Location at, std::span<const 
 /// For functions with results of several types, which are all tracers or all arrays.
 template <class... Out, class F, class... A>
 std::tuple<Out...> apply_tuple(std::string_view name, Location at, const F& function, const A&... arguments) {
-  const Operand operands[] = {operand_of(arguments, at)...};
   const auto unpack = [](auto results) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple<Out...>(Out(std::move(results[I]))...);
     }(std::index_sequence_for<Out...>{});
   };
-  if constexpr ((TracerLike<Out> && ...)) {
-    return unpack(function(std::span<const Operand>(operands)));
-  } else {
-    return unpack(run_operands_many(name, operands, function, at));
-  }
+  return [&](const auto&... held) {
+    const Operand operands[] = {operand_of(held, at)...};
+    if constexpr ((TracerLike<Out> && ...)) {
+      return unpack(function(std::span<const Operand>(operands)));
+    } else {
+      return unpack(run_operands_many(name, operands, function, at));
+    }
+  }(held_operand(arguments)...);
 }
 
 /// A function of one operand without parameters.
@@ -80,7 +84,9 @@ Out apply_unary(std::string_view name, UnaryFunction function, const X& x, Locat
 /// A function of two operands without parameters.
 template <class Out, class X, class Y>
 Out apply_binary(std::string_view name, BinaryFunction function, const X& x, const Y& y, Location at) {
-  const Operand a = operand_of(x, at), b = operand_of(y, at);
+  const auto& held_x = held_operand(x);
+  const auto& held_y = held_operand(y);
+  const Operand a = operand_of(held_x, at), b = operand_of(held_y, at);
   if constexpr (TracerLike<Out>) {
     return Out(function(a, b, at));
   } else {

@@ -15,6 +15,8 @@ namespace calque::detail {
 [[noreturn]] void throw_empty_array(Location location);
 /// Throws DTypeError for an array that is not of `dtype`.
 [[noreturn]] void throw_wrong_dtype(const AnyArray& array, DType dtype);
+/// Throws DTypeError for a tracer that is not of `dtype`.
+void require_dtype(const Type& type, DType dtype, Location location);
 /// The row-major elements on the host. Throws DeviceError when they cannot be read.
 const void* host_data(const AnyArray& array, Location location);
 /// The single element. Throws ShapeError unless there is exactly one.

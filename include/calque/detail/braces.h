@@ -46,6 +46,13 @@ T checked_element(U value, Location location) {
 template <class U, class T>
 concept BraceElement = std::same_as<U, T> || ArithmeticLike<U> || (ComplexElem<T> && ComplexElem<U>);
 
+/// An integer given for an element type that is not of integers.
+template <class U, class T>
+concept LooksLikeExtent = std::integral<U> && !std::same_as<U, bool> && !IntegerElem<T>;
+/// The same, but preferred where explicit constructors are considered.
+template <class U, class T>
+concept LooksLikeExtentInParentheses = LooksLikeExtent<U, T> && std::is_arithmetic_v<U>;
+
 }  // namespace detail
 
 /// One element or a list of any depth. Constructed by the compiler from braces; users do not name it.

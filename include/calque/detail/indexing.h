@@ -42,6 +42,10 @@ struct IndexItem {
 /// for an index array that is not of integers.
 Handle index_at(const Operand& x, std::span<const IndexItem> items, Location location);
 
+/// One element, a scalar: an integer or integer scalar for each dimension. Throws ShapeError for other items, as
+/// `index_at` otherwise.
+Handle element_at(const Operand& x, std::span<const IndexItem> items, Location location);
+
 /// x with x[items] replaced by `value`, which promotes to x's dtype and broadcasts to the selected shape. Updates out
 /// of bounds are dropped; of several updates of one element the last in row-major order wins. Throws as `index_at`, and
 /// DTypeError when the value does not fit x's dtype.

@@ -17,14 +17,14 @@ template <class U, class V, class T>
 struct MixedTracersTo {
   using Result = Tracer<T>;
   using Mask = Tracer<dependent_bool<U>>;
-#define CALQUE_X(R, op, f, ok, why)                     \
-  friend R operator op(Exact<U> a, Exact<V> b) {        \
-    static_assert(ok, why);                             \
-    return R(ops::f(a.operand, b.operand, a.location)); \
-  }                                                     \
-  friend R operator op(Exact<V> a, Exact<U> b) {        \
-    static_assert(ok, why);                             \
-    return R(ops::f(a.operand, b.operand, a.location)); \
+#define CALQUE_X(R, op, f, ok, why)                            \
+  [[nodiscard]] friend R operator op(Exact<U> a, Exact<V> b) { \
+    static_assert(ok, why);                                    \
+    return R(ops::f(a.operand, b.operand, a.location));        \
+  }                                                            \
+  [[nodiscard]] friend R operator op(Exact<V> a, Exact<U> b) { \
+    static_assert(ok, why);                                    \
+    return R(ops::f(a.operand, b.operand, a.location));        \
   }
 #define CALQUE_Y(op, f, ok, why) CALQUE_X(Result, op, f, ok, why)
   CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
@@ -43,11 +43,11 @@ struct MixedArraysTo {
   using Result = Array<T>;
   using Mask = Array<dependent_bool<U>>;
 #define CALQUE_X(R, op, f, ok, why)                                      \
-  friend R operator op(ArrayExact<U> a, ArrayExact<V> b) {               \
+  [[nodiscard]] friend R operator op(ArrayExact<U> a, ArrayExact<V> b) { \
     static_assert(ok, why);                                              \
     return R(run_binary(#f, &ops::f, a.operand, b.operand, a.location)); \
   }                                                                      \
-  friend R operator op(ArrayExact<V> a, ArrayExact<U> b) {               \
+  [[nodiscard]] friend R operator op(ArrayExact<V> a, ArrayExact<U> b) { \
     static_assert(ok, why);                                              \
     return R(run_binary(#f, &ops::f, a.operand, b.operand, a.location)); \
   }
@@ -88,12 +88,5 @@ CALQUE_BASES(double, CALQUE_COMPLEX);
 CALQUE_BASES(std::complex<float>, CALQUE_COMPLEX);
 #undef CALQUE_COMPLEX
 #undef CALQUE_BASES
-
-/// `x.T()` is declared in a base, since no member of Array<T> can have the name of its template parameter.
-template <class Self>
-struct Transposed {
-  /// The dimensions in reverse order.
-  Self T(Loc loc = Loc::current()) const { return transpose(static_cast<const Self&>(*this), loc); }
-};
 
 }  // namespace calque::detail

@@ -25,12 +25,30 @@ struct Handle {
   uint64_t trace = 0;
 };
 
-/// A C++ literal among array operands: it takes their dtype if that can hold it.
+/// The dtype of a C++ number: of integers that of their width and signedness.
+template <class L>
+  requires(std::is_arithmetic_v<L> || Elem<L>)
+constexpr DType literal_dtype() {
+  if constexpr (Elem<L>) {
+    return dtype_of<L>;
+  } else if constexpr (std::integral<L>) {
+    constexpr int width = sizeof(L) == 1 ? 0 : sizeof(L) == 2 ? 1 : sizeof(L) == 4 ? 2 : 3;
+    constexpr int first = static_cast<int>(std::is_signed_v<L> ? DType::i8 : DType::u8);
+    return static_cast<DType>(first + width);
+  } else {
+    return DType::f64;  // long double
+  }
+}
+
+/// A C++ literal among array operands: it takes their dtype if that can hold its kind (promote_weak).
 struct WeakLiteral {
-  WeakKind kind = WeakKind::integer;
+  DType dtype = DType::i32;  ///< of the C++ number
   bool is_unsigned = false;
   int64_t integer = 0;  ///< the bits of a uint64_t when is_unsigned
   double real = 0, imaginary = 0;
+
+  bool is_integer() const { return calque::is_integer(dtype); }
+  bool is_complex() const { return calque::is_complex(dtype); }
 };
 
 /// One operand of a type-erased function. Refers to arrays, does not own them.
@@ -64,22 +82,19 @@ class Operand {
 template <class L>
   requires(std::is_arithmetic_v<L> || Elem<L>)
 Operand literal_operand(L value) {
+  WeakLiteral w;
+  w.dtype = literal_dtype<L>();
   if constexpr (std::same_as<L, bool>) {
     return Operand(DType::bool_, Literal::of<bool>(value));
   } else if constexpr (std::integral<L>) {
-    WeakLiteral w;
     w.is_unsigned = std::is_unsigned_v<L>;
     w.integer = static_cast<int64_t>(value);
     w.real = static_cast<double>(value);
     return Operand(w);
   } else if constexpr (std::floating_point<L>) {
-    WeakLiteral w;
-    w.kind = WeakKind::floating;
     w.real = static_cast<double>(value);
     return Operand(w);
   } else if constexpr (std::same_as<L, std::complex<float>> || std::same_as<L, std::complex<double>>) {
-    WeakLiteral w;
-    w.kind = WeakKind::complex;
     w.real = static_cast<double>(value.real());
     w.imaginary = static_cast<double>(value.imag());
     return Operand(w);

@@ -6,7 +6,9 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 #include "calque/detail/operand.h"
 #include "calque/ir/dtype.h"
@@ -59,9 +61,31 @@ concept TracerLike = leaf<std::remove_cvref_t<X>>::tracer;
 /// A C++ arithmetic value, which takes the element type of the other operands.
 template <class X>
 concept ArithmeticLike = std::is_arithmetic_v<X>;
-/// The operands of functions of arrays: arrays, tracers, arithmetic values, values of element types.
+
+namespace detail {
 template <class X>
-concept OperandLike = ArrayLike<X> || ArithmeticLike<std::remove_cvref_t<X>> || Elem<std::remove_cvref_t<X>>;
+struct number_list {
+  using type = void;
+};
+template <class T, class A>
+struct number_list<std::vector<T, A>> {
+  using type = T;
+};
+template <class T, size_t N>
+struct number_list<std::span<T, N>> {
+  using type = std::remove_const_t<T>;
+};
+}  // namespace detail
+
+/// Data of C++ that is an operand beside an array or tracer, of which it is a constant: vectors and spans of numbers,
+/// dense Eigen objects of numbers.
+template <class X>
+concept CapturedData = ArithmeticLike<typename detail::number_list<X>::type> ||
+                       Elem<typename detail::number_list<X>::type> || (dense<X>::value && !dense<X>::of_tracers);
+/// The operands of functions of arrays: arrays, tracers, arithmetic values, values of element types, captured data.
+template <class X>
+concept OperandLike = ArrayLike<X> || ArithmeticLike<std::remove_cvref_t<X>> || Elem<std::remove_cvref_t<X>> ||
+                      CapturedData<std::remove_cvref_t<X>>;
 
 /// Element types by kind. bool counts as an integer, as in C++.
 template <class T>
@@ -84,65 +108,59 @@ template <Elem T>
 using real_t = type_of<calque::real_of(dtype_of<T>)>;
 /// std::complex<double> of double, else std::complex<float>.
 template <Elem T>
-using complex_t = type_of<promote_weak(dtype_of<T>, WeakKind::complex)>;
+using complex_t = type_of<promote_weak(dtype_of<T>, DType::c64)>;
 /// The result type of `sum` and `prod`: int32_t for bool, else T.
 template <Elem T>
 using sum_t = type_of<sum_result(dtype_of<T>)>;
 
 namespace detail {
 
-template <class T>
-constexpr auto canonical() {
-  if constexpr (Elem<T>) {
-    return std::type_identity<T>{};
-  } else if constexpr (std::integral<T>) {
-    constexpr int width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-    constexpr int first = static_cast<int>(std::is_signed_v<T> ? DType::i8 : DType::u8);
-    return std::type_identity<calque::type_of<static_cast<DType>(first + width)>>{};
-  } else {
-    return std::type_identity<double>{};  // long double
-  }
-}
+template <class X>
+struct captured_elem {
+  using type = typename dense<X>::scalar;
+};
+template <class X>
+  requires(!std::is_void_v<typename number_list<X>::type>)
+struct captured_elem<X> {
+  using type = calque::type_of<literal_dtype<typename number_list<X>::type>()>;
+};
+/// The element type of captured data.
+template <CapturedData X>
+using captured_elem_t = typename captured_elem<X>::type;
 
 /// The contribution of one operand to promotion.
 struct Rank {
+  DType dtype = DType::bool_;
   bool weak = false;
-  DType dtype = DType::bool_;         // of a strong operand
-  WeakKind kind = WeakKind::integer;  // of a weak one
 };
 template <class A>
 constexpr Rank rank_of() {
   if constexpr (ArrayLike<A>) {
-    return {false, dtype_of<elem_t<A>>, {}};
+    return {dtype_of<elem_t<A>>};
+  } else if constexpr (CapturedData<A>) {
+    return {dtype_of<captured_elem_t<A>>};
   } else if constexpr (std::same_as<A, bool>) {
-    return {false, DType::bool_, {}};
-  } else if constexpr (std::integral<A>) {
-    return {true, {}, WeakKind::integer};
-  } else if constexpr (std::floating_point<A>) {
-    return {true, {}, WeakKind::floating};
-  } else if constexpr (ComplexElem<A>) {
-    return {true, {}, WeakKind::complex};
+    return {DType::bool_};
   } else {
-    static_assert(Elem<A>, "calque: this type cannot be an operand of arrays");
-    return {false, dtype_of<A>, {}};
+    static_assert(ArithmeticLike<A> || Elem<A>, "calque: this type cannot be an operand of arrays");
+    return {literal_dtype<A>(), ArithmeticLike<A> || ComplexElem<A>};
   }
 }
-/// Promotes strong types from left to right, then with the widest literal kind; literals only give i32, f32 or c64.
+/// Promotes strong types from left to right, then with the literals.
 template <class... A>
 constexpr DType promote_dtypes() {
   bool strong = false, weak = false;
-  DType dtype = DType::bool_;
-  WeakKind kind = WeakKind::integer;
-  for (Rank r : std::initializer_list<Rank>{rank_of<A>()...}) {
+  DType dtype = DType::bool_, literal = DType::i32;
+  for (const Rank r : std::initializer_list<Rank>{rank_of<A>()...}) {
     if (r.weak) {
-      kind = !weak || r.kind > kind ? r.kind : kind;
+      literal = weak ? join_literals(literal, r.dtype) : r.dtype;
       weak = true;
     } else {
       dtype = strong ? promote(dtype, r.dtype) : r.dtype;
       strong = true;
     }
   }
-  return weak ? promote_weak(strong ? dtype : DType::bool_, kind) : dtype;
+  return weak ? promote_weak(dtype, literal) : dtype;
 }
 
 }  // namespace detail
@@ -150,7 +168,7 @@ constexpr DType promote_dtypes() {
 /// The element type of the width and signedness of a C++ arithmetic type: `long long` is int64_t, `char` int8_t or
 /// uint8_t.
 template <class T>
-using canon_t = typename decltype(detail::canonical<T>())::type;
+using canon_t = type_of<detail::literal_dtype<T>()>;
 
 /// The element type to which operands promote: arrays, tracers and C++ values in any combination.
 template <class... A>

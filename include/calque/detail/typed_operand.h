@@ -26,6 +26,17 @@ concept WideningLiteral = Number<L> && !std::same_as<promoted_elem_t<Array<T>, L
 template <class U, class T>
 concept PromotesTo = std::same_as<promote_t<T, U>, T>;
 
+/// Captured data that, as an operand of an array of T, changes the element type.
+template <class L, class T>
+concept WideningData = CapturedData<L> && !std::same_as<promoted_elem_t<Array<T>, L>, T>;
+/// A C++ value or captured data that changes the element type.
+template <class L, class T>
+concept Widening = WideningLiteral<L, T> || WideningData<L, T>;
+
+/// A copy of captured data.
+template <CapturedData X>
+AnyArray captured_array(const X& x);
+
 /// An operand of type-erased functions and the line where it was written. Valid during the call.
 struct LocatedOperand {
   Operand operand;
@@ -60,6 +71,9 @@ struct TracerOperand : LocatedOperand {
   TracerOperand(const Array<U>& a, Loc loc = Loc::current()) : LocatedOperand{a.any(loc), loc} {}
   template <KeepingLiteral<T> L>
   TracerOperand(L value, Loc loc = Loc::current()) : LocatedOperand{literal_operand(value), loc} {}
+  template <CapturedData X>
+    requires PromotesTo<captured_elem_t<X>, T>
+  TracerOperand(const X& x, Loc loc = Loc::current()) : LocatedOperand{constant(captured_array(x), loc), loc} {}
 };
 /// Exactly Tracer<T> or Array<T>.
 template <class T>
@@ -83,9 +97,20 @@ struct ElementIndex {
   ElementIndex(I i, Loc loc = Loc::current()) : value(static_cast<int64_t>(i)), location(loc) {}
 };
 
-/// Any operand: a tracer, an array (referred to, not owned) or a C++ value. Throws ShapeError for an empty array.
+/// Captured data as an array, everything else as it is: what `operand_of` can refer to.
+template <OperandLike X>
+decltype(auto) held_operand(const X& x) {
+  if constexpr (CapturedData<X>) {
+    return Array<captured_elem_t<X>>(captured_array(x));
+  } else {
+    return (x);
+  }
+}
+/// Any operand but captured data: a tracer, an array (referred to, not owned) or a C++ value. Throws ShapeError for an
+/// empty array.
 template <OperandLike X>
 Operand operand_of(const X& x, const Location& location) {
+  static_assert(!CapturedData<X>, "calque: write cq::Array<double>::from(data) to use it as an operand here");
   if constexpr (TracerLike<X>) {
     return Operand(x.handle());
   } else if constexpr (ArrayLike<X>) {
@@ -97,6 +122,16 @@ Operand operand_of(const X& x, const Location& location) {
 
 using UnaryFunction = Handle (*)(const Operand&, Location);
 using BinaryFunction = Handle (*)(const Operand&, const Operand&, Location);
+/// The other operand of an operator of tracers, of any C++ type that changes the element type.
+template <class L>
+Operand widening_operand(const L& x, const Location& location) {
+  if constexpr (CapturedData<L>) {
+    return constant(captured_array(x), location);
+  } else {
+    return literal_operand(x);
+  }
+}
+
 /// Runs a type-erased function of arrays and literals at once.
 AnyArray run_unary(std::string_view name, UnaryFunction function, const Operand& a, Location location);
 AnyArray run_binary(std::string_view name, BinaryFunction function, const Operand& a, const Operand& b,

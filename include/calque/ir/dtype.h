@@ -82,20 +82,21 @@ constexpr DType real_of(DType d) { return d == DType::c64 ? DType::f32 : d == DT
 /// The result type of `sum` and `prod`: i32 for bool, else `d`.
 constexpr DType sum_result(DType d) { return is_bool(d) ? DType::i32 : d; }
 
-/// The kind of a weakly typed C++ literal. A literal never widens an operand of its own kind.
-enum class WeakKind : uint8_t { integer, floating, complex };
-
-/// The dtype to which an operand of type `d` and a weak literal of kind `weak` promote.
-constexpr DType promote_weak(DType d, WeakKind weak) {
-  switch (weak) {
-    case WeakKind::integer:
-      return is_bool(d) ? DType::i32 : d;
-    case WeakKind::floating:
-      return to_inexact(d);
-    case WeakKind::complex:
-      return is_complex(d) ? d : d == DType::f64 ? DType::c128 : DType::c64;
+/// The dtype to which an operand of type `d` and a C++ literal of type `literal` promote: the literal never widens an
+/// operand of its own kind (integer, floating, complex) or above, and is complex of the width of a floating operand.
+/// Else it has its own type: of bool and 2 (int) i32, of i64 and 0.1 (double) f64, of i64 and 0.1f f32.
+constexpr DType promote_weak(DType d, DType literal) {
+  if (is_complex(literal)) {
+    return is_complex(d) ? d : !is_floating(d) ? literal : d == DType::f64 ? DType::c128 : DType::c64;
   }
-  return d;
+  if (is_floating(literal)) return is_inexact(d) ? d : literal;
+  return is_bool(d) ? literal : d;
+}
+/// The dtype that stands for two literals among the operands: of integers that of C++'s arithmetic, else `promote`.
+constexpr DType join_literals(DType a, DType b) {
+  if (is_inexact(a) || is_inexact(b)) return promote(a, b);
+  const bool is_wider = size_of(b) > size_of(a) || (size_of(b) == size_of(a) && is_unsigned_integer(b));
+  return is_wider ? b : a;
 }
 
 namespace detail {

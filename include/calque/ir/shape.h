@@ -27,6 +27,18 @@ class Dim {
   int64_t value_ = 0;
 };
 
+namespace detail {
+/// An axis that may be negative, and the line where it was written.
+struct SignedAxis {
+  int64_t value;
+  Location location;
+  template <std::signed_integral I>
+  SignedAxis(I i, Loc loc = Loc::current()) : value(static_cast<int64_t>(i)), location(loc) {}
+};
+/// Throws ShapeError for an axis outside [-rank, rank).
+[[noreturn]] void throw_no_such_axis(int64_t axis, size_t rank, Location location);
+}  // namespace detail
+
 /// The extents of an array, outermost first. Rank 0 is a scalar of one element.
 class Shape {
  public:
@@ -45,8 +57,20 @@ class Shape {
   size_t size() const { return dims_.size(); }
   /// True for rank 0.
   bool empty() const { return dims_.empty(); }
-  /// Extent of dimension `axis`, 0 <= axis < rank().
-  int64_t operator[](size_t axis) const { return dims_[axis]; }
+  /// Extent of dimension `axis`; a negative one counts from the end. Throws ShapeError when it is outside
+  /// [-rank(), rank()).
+  int64_t operator[](detail::SignedAxis axis) const {
+    const int64_t from_start = axis.value < 0 ? axis.value + rank() : axis.value;
+    if (from_start < 0 || from_start >= rank()) [[unlikely]]
+      detail::throw_no_such_axis(axis.value, dims_.size(), axis.location);
+    return dims_[static_cast<size_t>(from_start)];
+  }
+  template <std::unsigned_integral I>
+  int64_t operator[](I axis) const {
+    if (axis >= dims_.size()) [[unlikely]]
+      detail::throw_no_such_axis(static_cast<int64_t>(axis), dims_.size(), {});
+    return dims_[axis];
+  }
   Dim dim(size_t axis) const { return Dim(dims_[axis]); }
   /// The product of the extents; 1 for rank 0. Throws ShapeError when it does not fit int64_t.
   int64_t num_elements() const;

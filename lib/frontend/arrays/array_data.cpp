@@ -69,6 +69,12 @@ void throw_wrong_dtype(const AnyArray& array, DType dtype) {
   throw DTypeError("array: elements of " + std::string(name(dtype)) + " were expected, got " + to_string(array.type()));
 }
 
+void require_dtype(const Type& type, DType dtype, Location location) {
+  if (type.dtype == dtype) return;
+  throw DTypeError("as: elements of " + std::string(name(dtype)) + " were expected, got " + to_string(type) +
+                   where_text(user_location(location)));
+}
+
 const void* host_data(const AnyArray& array, Location location) {
   if (!array.has_data()) {
     throw DeviceError("host: only the hash of " + to_string(array.type()) + " is known, not its elements" +
@@ -101,6 +107,31 @@ int64_t element_offset(const Type& type, std::span<const int64_t> indices, Locat
     offset = offset * type.shape[i] + indices[i];
   }
   return offset;
+}
+
+void require_vectors(std::string_view member, const Shape& a, const Shape& b, Location location) {
+  if (a.rank() == 1 && a == b) return;
+  throw ShapeError(std::string(member) + ": x." + std::string(member) + "(y) takes two vectors of one extent, got " +
+                   to_string(a) + " and " + to_string(b) + "; matmul multiplies matrices" +
+                   where_text(user_location(location)));
+}
+void require_transposable(const Shape& shape, Location location) {
+  if (shape.rank() != 1) return;
+  throw ShapeError(
+      "transpose: x.transpose() of a vector " + to_string(shape) +
+      " would be a row in Eigen and x itself in NumPy; write dot(x, y) or outer(x, y), or x.reshape({1, -1})"
+      " for a row" +
+      where_text(user_location(location)));
+}
+int64_t rows_of(const Shape& shape, Location location) {
+  if (shape.rank() <= 2) return shape.empty() ? 1 : shape[0u];
+  throw ShapeError("rows: " + to_string(shape) + " is no matrix; write x.shape()[i]" +
+                   where_text(user_location(location)));
+}
+int64_t columns_of(const Shape& shape, Location location) {
+  if (shape.rank() <= 2) return shape.rank() < 2 ? 1 : shape[1u];
+  throw ShapeError("cols: " + to_string(shape) + " is no matrix; write x.shape()[i]" +
+                   where_text(user_location(location)));
 }
 
 Shape shape_of(std::string_view operation, const Counts& extents, Location location) {

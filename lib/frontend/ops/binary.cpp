@@ -34,7 +34,7 @@ bool record_plain(const Operand& x, const Operand& y, const Site& s, Handle& res
   if (b == nullptr) return false;
   const auto own = [&](const Operand& o) { return o.kind() == Operand::Kind::tracer && o.handle().trace == b->id(); };
   const auto weak = [&](const Operand& o, DType d) {
-    return o.kind() == Operand::Kind::weak && is_floating(d) && o.weak().kind != WeakKind::complex;
+    return o.kind() == Operand::Kind::weak && is_floating(d) && !o.weak().is_complex();
   };
   const auto literal_like = [&](const Operand& o, Value v) {
     const Type type = b->graph().type(v);
@@ -241,7 +241,7 @@ namespace {
 /// A literal exponent that is a whole number of moderate size.
 std::optional<int> whole_exponent(const Operand& y) {
   if (y.kind() != Operand::Kind::weak || y.weak().imaginary != 0) return std::nullopt;
-  const double n = y.weak().kind == WeakKind::integer ? static_cast<double>(y.weak().integer) : y.weak().real;
+  const double n = y.weak().is_integer() ? static_cast<double>(y.weak().integer) : y.weak().real;
   if (std::abs(n) > kMostMultiplied || n != std::trunc(n)) return std::nullopt;
   return static_cast<int>(n);
 }

@@ -29,7 +29,7 @@ DType operand_dtype(const Operand& x, const Site& site) {
     case Operand::Kind::array:
       return x.array().dtype();
     case Operand::Kind::weak:
-      return promote_weak(DType::bool_, x.weak().kind);
+      return x.weak().dtype;
     case Operand::Kind::scalar:
       return x.scalar_dtype();
   }
@@ -38,11 +38,10 @@ DType operand_dtype(const Operand& x, const Site& site) {
 
 DType promoted_dtype(std::span<const Operand* const> xs, const Site& site) {
   bool strong = false, weak = false;
-  DType dtype = DType::bool_;
-  WeakKind kind = WeakKind::integer;
+  DType dtype = DType::bool_, literal = DType::i32;
   for (const Operand* x : xs) {
     if (x->kind() == Operand::Kind::weak) {
-      kind = weak ? std::max(kind, x->weak().kind) : x->weak().kind;
+      literal = weak ? join_literals(literal, x->weak().dtype) : x->weak().dtype;
       weak = true;
     } else {
       const DType d = operand_dtype(*x, site);
@@ -50,7 +49,7 @@ DType promoted_dtype(std::span<const Operand* const> xs, const Site& site) {
       strong = true;
     }
   }
-  return weak ? promote_weak(dtype, kind) : dtype;
+  return weak ? promote_weak(dtype, literal) : dtype;
 }
 
 DType promoted_dtype(const Operand& x, const Operand& y, const Site& site) {
@@ -75,7 +74,7 @@ Handle value(const Operand& x, DType dtype, const Site& site) {
 
 Handle value_fitting(const Operand& x, DType dtype, const Site& site) {
   const DType own = operand_dtype(x, site);
-  const DType promoted = x.kind() == Operand::Kind::weak ? promote_weak(dtype, x.weak().kind) : promote(dtype, own);
+  const DType promoted = x.kind() == Operand::Kind::weak ? promote_weak(dtype, own) : promote(dtype, own);
   if (promoted != dtype) {
     site.dtype_error("a value of " + std::string(name(own)) + " does not fit " + std::string(name(dtype)) +
                      "; cast one of them");

@@ -42,7 +42,7 @@ Handle full(DType d, const Shape& shape, const Operand& v, Location at) {
   check_tracing(d, s);
   if (v.kind() == Operand::Kind::weak) {
     // A floating-point value for an integer array is truncated, as a cast does.
-    if (!is_inexact(d) && v.weak().kind != WeakKind::integer) {
+    if (!is_inexact(d) && !v.weak().is_integer()) {
       return literal(make_literal(d, v.weak().real), {d, shape}, at);
     }
     return literal(weak_literal(v.weak(), d, at, s.name), {d, shape}, at);

@@ -278,6 +278,22 @@ Handle index_at(const Operand& operand, std::span<const IndexItem> items, Locati
   return gather(load(x, s, site), s, indices, site);
 }
 
+Handle element_at(const Operand& operand, std::span<const IndexItem> items, Location location) {
+  const Site site{"x(...)", location};
+  const Handle x = ops::value(operand, site);
+  const Type& t = type_of(x, location);
+  const auto is_scalar = [&](const IndexItem& item) {
+    return item.kind == IndexItem::Kind::integer ||
+           (item.kind == IndexItem::Kind::array && ops::type(ops::value(item.operand(), site)).shape.rank() == 0);
+  };
+  if (items.size() != t.shape.size() || !std::all_of(items.begin(), items.end(), is_scalar)) {
+    site.shape_error("an element of " + to_string(t) + " has " + std::to_string(t.shape.rank()) +
+                     (t.shape.rank() == 1 ? " index, an integer" : " indices, integers") +
+                     "; write x[i] for a row, x.at(i, cq::all) for other parts");
+  }
+  return index_at(x, items, location);
+}
+
 Handle index_set(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location) {
   return updated(x, items, value, UpdateKind::set, location);
 }

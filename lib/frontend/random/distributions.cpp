@@ -96,7 +96,7 @@ Handle bound(const Operand& x, const Site& s) {
   Handle h{};
   if (x.kind() == Operand::Kind::weak) {
     const WeakLiteral& w = x.weak();
-    if (w.kind != WeakKind::integer) s.dtype_error("the bounds must be integers");
+    if (!w.is_integer()) s.dtype_error("the bounds must be integers");
     h = value(x, w.real > 9.3e18 ? DType::u64 : DType::i64, s);
   } else {
     h = value(x, s);

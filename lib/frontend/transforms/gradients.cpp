@@ -67,6 +67,12 @@ std::vector<size_t> ranks_of(std::span<const uint32_t> selected, const std::vect
 
 }  // namespace
 
+void require_position(int position, size_t count, Location location) {
+  if (position >= 0 && static_cast<size_t>(position) < count) return;
+  throw GradError("grad: there is no argument " + std::to_string(position) + ", the function is called with " +
+                  std::to_string(count) + where_text(location));
+}
+
 std::vector<Handle> emit_gradients(const TraceBody& body, std::span<const Handle> operands,
                                    std::span<const uint32_t> selected, bool with_results, const TransformSite& site) {
   for (uint32_t i : selected) require_differentiable(type_of(operands[i], site.location), path_of(site, i), site);

@@ -18,6 +18,11 @@ void check_extent(int64_t extent, const Location& location = {}) {
 
 }  // namespace
 
+void detail::throw_no_such_axis(int64_t axis, size_t rank, Location location) {
+  throw ShapeError("shape: there is no dimension " + std::to_string(axis) + " of " + std::to_string(rank) +
+                   where_text(location));
+}
+
 Shape::Shape(std::initializer_list<Dim> dims, Loc loc) {
   dims_.reserve(dims.size());
   for (const Dim& d : dims) {

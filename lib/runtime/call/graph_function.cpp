@@ -16,6 +16,25 @@ struct GraphFunction::State {
   }
 };
 
+std::vector<detail::Handle> detail::inline_graph(const Graph& graph, std::span<const Handle> inputs) {
+  const std::string title = graph.name().empty() ? "graph" : graph.name();
+  if (inputs.size() != graph.inputs().size()) {
+    throw ShapeError(title + ": the graph has " + std::to_string(graph.inputs().size()) + " inputs, got " +
+                     std::to_string(inputs.size()));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Type& wanted = graph.type(graph.inputs()[i]);
+    const Type& got = type_of(inputs[i], {});
+    if (got == wanted) continue;
+    const std::string text =
+        title + ": input " + std::to_string(i) + " is " + to_string(wanted) + ", got " + to_string(got);
+    if (got.dtype != wanted.dtype) throw DTypeError(text);
+    throw ShapeError(text);
+  }
+  graph.verify();
+  return emit_graph(graph, inputs);
+}
+
 GraphFunction::GraphFunction(Graph graph, JitOptions options, Location location) {
   graph.verify();
   if (options.name.empty()) options.name = graph.name();

@@ -46,8 +46,15 @@ void copy_result(const ScalarState& self, const void* const* arguments, void* re
 
 }  // namespace
 
+void throw_empty_function() { throw Error("function: it is empty, having been default-constructed or moved from"); }
+void throw_not_traceable() {
+  throw Error(
+      "function: it holds a function of data, or one that was compiled for scalars, and cannot be called with tracers; "
+      "make it of cq::jit(lambda)");
+}
+
 void call_scalar(const void* state, const void* const* arguments, void* result) {
-  if (state == nullptr) throw Error("function: it is empty, having been default-constructed or moved from");
+  if (state == nullptr) throw_empty_function();
   const auto& scalar = *static_cast<const ScalarState*>(state);
   scalar.call(scalar, arguments, result);
 }

@@ -76,6 +76,14 @@ double read_number(const Json& json) {
   throw CaseError("number: cannot be read from " + json.dump());
 }
 
+/// A literal of a C++ type of 32 bits, but with all digits of its value.
+template <class T>
+detail::Operand literal_of(DType dtype, T value) {
+  detail::WeakLiteral literal = detail::literal_operand(value).weak();
+  literal.dtype = dtype;
+  return detail::Operand(literal);
+}
+
 detail::Operand read_literal(const Json& json) {
   if (json.is_object() && json.size() == 1) {
     const Json& value = *json.begin();
@@ -83,12 +91,12 @@ detail::Operand read_literal(const Json& json) {
     if (kind == "bool") return detail::literal_operand(as<bool>(value, "bool"));
     if (kind == "int") {
       if (!value.is_number_integer()) throw CaseError("int: cannot be read from " + value.dump());
-      if (value.is_number_unsigned()) return detail::literal_operand(value.get<uint64_t>());
-      return detail::literal_operand(value.get<int64_t>());
+      if (value.is_number_unsigned()) return literal_of(DType::i32, value.get<uint64_t>());
+      return literal_of(DType::i32, value.get<int64_t>());
     }
-    if (kind == "float") return detail::literal_operand(read_number(value));
+    if (kind == "float") return literal_of(DType::f32, read_number(value));
     if (kind == "complex" && value.is_array() && value.size() == 2) {
-      return detail::literal_operand(std::complex<double>(read_number(value[0]), read_number(value[1])));
+      return literal_of(DType::c64, std::complex<double>(read_number(value[0]), read_number(value[1])));
     }
   }
   throw CaseError("expected an array or a literal, got " + json.dump().substr(0, 80));

@@ -40,7 +40,7 @@ Handle strong(const Operand& x, Location at) {
     case Operand::Kind::tracer:
       return x.handle();
     case Operand::Kind::weak:
-      return detail::lift(x, promote_weak(DType::bool_, x.weak().kind), at);
+      return detail::lift(x, x.weak().dtype, at);
     default:
       return detail::lift(x, DType::f32, at);
   }

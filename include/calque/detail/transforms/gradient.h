@@ -1,6 +1,7 @@
 #pragma once
 // grad, value_and_grad and jvp as function objects on trees of tracers.
 #include <cstdlib>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -39,7 +40,9 @@ struct Gradient : Transformed<F> {
 
   template <class... A>
   gradient_t<A...> operator()(const A&... arguments) const {
-    constexpr bool number = ArrayLike<typename value_part<value_t<A...>>::type>;
+    using Value = typename value_part<value_t<A...>>::type;
+    // Of a graph's results the first is differentiated.
+    constexpr bool number = ArrayLike<Value> || std::same_as<Value, std::vector<AnyTracer>>;
     static_assert(number, "calque: grad: the function must return one number, or std::pair of it and auxiliary values");
     if constexpr (number && check_chosen<N, seen_t<A>...>()) {
       return differentiate<gradient_t<A...>, value_t<A...>>(seen(arguments)...);
@@ -62,6 +65,40 @@ struct Gradient : Transformed<F> {
       return To(std::move(value), rebuild_handles(chosen_of<N, X...>::pick(x...), rest));
     } else {
       return rebuild_handles(chosen_of<N, X...>::pick(x...), rest);
+    }
+  }
+};
+
+/// Throws GradError for a position that is not in [0, count).
+void require_position(int position, size_t count, Location location);
+
+/// grad by one argument, whose position is known at run time.
+template <class F>
+struct GradientAt : Transformed<F> {
+  int position;
+
+  bool shares_compiled_forms() const { return false; }
+
+  template <class First, class... Rest>
+  seen_t<First> operator()(const First& first, const Rest&... rest) const {
+    constexpr bool alike = (std::same_as<seen_t<First>, seen_t<Rest>> && ...);
+    static_assert(alike,
+                  "calque: grad(f, 1): the arguments are of several types, so the gradient's type is not known; write "
+                  "grad(f, cq::argnums<1>), which returns a tuple");
+    if constexpr (alike) {
+      require_position(position, 1 + sizeof...(Rest), this->location);
+      std::optional<seen_t<First>> result;
+      const auto at = [&]<int I>(std::integral_constant<int, I>) {
+        if (position != I) return;
+        const Gradient<F, argnums_t<I>, false> by{{this->function, this->location}};
+        result.emplace(std::get<0>(by(first, rest...)));
+      };
+      [&]<int... I>(std::integer_sequence<int, I...>) {
+        (at(std::integral_constant<int, I>{}), ...);
+      }(std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{});
+      return *std::move(result);
+    } else {
+      std::abort();  // the assertion has failed
     }
   }
 };

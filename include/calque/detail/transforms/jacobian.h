@@ -18,6 +18,7 @@ using derivative_t = std::conditional_t<ComplexElem<U> && !ComplexElem<T>, U, T>
 template <class T>
 struct ToDerivative {
   static constexpr bool numbers = false;
+  using any_leaf = AnyTracer;
   template <class X, class U>
   using leaf = Tracer<derivative_t<T, U>>;
 };
@@ -25,6 +26,7 @@ struct ToDerivative {
 template <class In>
 struct ToJacobian {
   static constexpr bool numbers = false;
+  using any_leaf = AnyTracer;
   template <class X, class T>
   using leaf = remap_t<ToDerivative<T>, In>;
 };

@@ -2,6 +2,7 @@
 // Which types are trees. Every refusal is a static_assert in the user's terms; the conditions have names, since clang
 // quotes a condition, and with it the types in it, before the text.
 #include <string>
+#include <variant>
 
 #include "calque/detail/trees/rebind.h"
 
@@ -10,7 +11,7 @@ namespace calque::detail {
 /// True if X contains an Array, a Tracer, an Eigen object or a Spec.
 template <class X>
 constexpr bool holds_arrays() {
-  if constexpr (ArrayLike<X> || dense<X>::value || is_spec<X>) {
+  if constexpr (ArrayLike<X> || dense<X>::value || is_spec<X> || AnyLeaf<X>) {
     return true;
   } else {
     return any_part<X>([]<class P>() { return holds_arrays<P>(); });
@@ -23,6 +24,8 @@ constexpr bool holds_data() {
     return !dense<X>::of_tracers;
   } else if constexpr (ArrayLike<X>) {
     return !TracerLike<X>;
+  } else if constexpr (AnyLeaf<X>) {
+    return std::same_as<X, AnyArray>;
   } else {
     return any_part<X>([]<class P>() { return holds_data<P>(); });
   }
@@ -69,7 +72,8 @@ constexpr bool static_value() {
 /// True if a part of type X and one of type To are the same leaf in two forms, as a matrix and its tracer.
 template <class X, class To>
 inline constexpr bool is_leaf =
-    Leaf<X> && Leaf<To> && (ArrayLike<To> || dense<To>::value || ArrayLike<X> || dense<X>::value);
+    (AnyLeaf<X> && AnyLeaf<To>) ||
+    (Leaf<X> && Leaf<To> && (ArrayLike<To> || dense<To>::value || ArrayLike<X> || dense<X>::value));
 /// True if the part is passed by value.
 template <class X, class To>
 inline constexpr bool is_static =
@@ -107,6 +111,24 @@ constexpr bool is_tree() {
   }
 }
 
+/// True for a class of the user's that is no aggregate. Containers, pointers and Eigen's types name what they hold.
+template <class X>
+inline constexpr bool is_class_with_members =
+    std::is_class_v<X> && !std::is_aggregate_v<X> && !node<X>::value && !Leaf<X> && !AnyLeaf<X> &&
+    !std::same_as<X, std::string> && !Elem<X> && !requires { typename X::value_type; } &&
+    !requires { typename X::element_type; } && !requires { typename X::Scalar; } &&
+    !requires { std::variant_size<X>::value; };
+/// Converts to the bases of X.
+template <class X>
+struct AnyBase {
+  template <class B>
+    requires(std::is_base_of_v<B, X> && !std::same_as<B, X>)
+  operator B() const;
+};
+/// True for an aggregate with a base class.
+template <class X>
+inline constexpr bool is_derived_struct = Aggregate<X> && requires { X{AnyBase<X>()}; };
+
 /// Rejects types that cannot be an argument or a result, with a static_assert that explains why. After false, what
 /// would follow only adds errors.
 template <class X>
@@ -119,6 +141,19 @@ constexpr bool check_tree() {
                   "calque: static_arg takes a static value: arithmetic types, enums, strings, and std containers and "
                   "aggregates of these");
     return value;
+  } else if constexpr (is_class_with_members<X>) {
+    constexpr bool aggregate = !is_class_with_members<X>;
+    static_assert(
+        aggregate,
+        "calque: a struct is taken apart member by member, so it has no constructors, no private or protected "
+        "members and no virtual functions; pass its members, or make it such a struct");
+    return false;
+  } else if constexpr (is_derived_struct<X>) {
+    constexpr bool derived = is_derived_struct<X>;
+    static_assert(!derived,
+                  "calque: a struct is taken apart member by member and must not have a base class; make the base a "
+                  "member");
+    return false;
   } else if constexpr (holds_unbound<X>()) {
     constexpr bool bound = !holds_unbound<X>();
     static_assert(bound, "calque: a struct that holds arrays must be a class template over its leaf type");

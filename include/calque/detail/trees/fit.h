@@ -162,6 +162,7 @@ struct mapped<F, Traced, X, Y...> : mapped_branch<F, Traced, std::make_index_seq
 /// Makes all leaves alike, so that types of the same branches are equal.
 struct ToOneLeaf {
   static constexpr bool numbers = false;
+  using any_leaf = AnyTracer;
   template <class X, class T>
   using leaf = Tracer<float>;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "calque/any_tracer.h"
 #include "calque/array.h"
 #include "calque/detail/leaf_view.h"
 #include "calque/detail/pack.h"
@@ -57,17 +58,23 @@ AnyArray leaf_array(const X& x, Location location = {}) {
     return dense<X>::copy(x);
   }
 }
+template <CapturedData X>
+AnyArray captured_array(const X& x) {
+  return leaf_array(x);
+}
 
 /// The leaf To of data from its array. Throws ShapeError when it does not fit: a number is made from an array of one
 /// element, a vector from one of rank 1.
 template <class To>
 To leaf_from(AnyArray array, Location location = {}) {
-  using T = leaf_elem_t<To>;
-  if constexpr (ArrayLike<To>) {
+  if constexpr (std::same_as<To, AnyArray>) {
+    return array;
+  } else if constexpr (ArrayLike<To>) {
     return To(std::move(array));
   } else if constexpr (ScalarLeaf<To>) {
-    return static_cast<To>(*static_cast<const T*>(only_element(array, location)));
+    return static_cast<To>(*static_cast<const leaf_elem_t<To>*>(only_element(array, location)));
   } else if constexpr (is_vector<To>) {
+    using T = leaf_elem_t<To>;
     const std::span<const T> elements(static_cast<const T*>(list_data(array, location)),
                                       static_cast<size_t>(array.size()));
     To to;
@@ -76,14 +83,14 @@ To leaf_from(AnyArray array, Location location = {}) {
     return to;
   } else {
     static_assert(dense<To>::owns, "calque: of Eigen's types Matrix and Array are made from arrays");
-    return dense<To>::make(Array<T>(std::move(array)));
+    return dense<To>::make(Array<leaf_elem_t<To>>(std::move(array)));
   }
 }
 
 /// A leaf in a trace as one value.
 template <class X>
 Handle leaf_handle(const X& x, Location location = {}) {
-  if constexpr (TracerLike<X>) {
+  if constexpr (TracerLike<X> || AnyLeaf<X>) {
     return x.handle();
   } else {
     return dense<X>::pack(x, location).handle();
@@ -93,7 +100,7 @@ Handle leaf_handle(const X& x, Location location = {}) {
 /// The leaf To in a trace from its value. Throws ShapeError when an Eigen object has another shape.
 template <class To>
 To leaf_from(Handle handle, Location location = {}) {
-  if constexpr (TracerLike<To>) {
+  if constexpr (TracerLike<To> || AnyLeaf<To>) {
     return To(handle);
   } else if constexpr (is_vector<To>) {
     To to;

@@ -15,6 +15,7 @@
 #include "calque/detail/trees/fields.h"
 
 namespace calque {
+class AnyTracer;
 template <Elem T>
 struct Spec;
 template <class T>
@@ -97,10 +98,13 @@ inline constexpr bool is_spec = false;
 template <class T>
 inline constexpr bool is_spec<Spec<T>> = true;
 
+/// A leaf whose element type is known at run time only, as a graph's results.
+template <class X>
+concept AnyLeaf = std::same_as<X, AnyArray> || std::same_as<X, AnyTracer>;
 /// A struct that is mapped member by member.
 template <class X>
 concept Aggregate = std::is_class_v<X> && std::is_aggregate_v<X> && !is_std_array<X> && !is_static_wrapper<X> &&
-                    !is_spec<X> && !ArrayLike<X> && !dense<X>::value;
+                    !is_spec<X> && !ArrayLike<X> && !dense<X>::value && !AnyLeaf<X>;
 
 // ---- leaves; `type` is the element type
 template <class T>

@@ -15,6 +15,10 @@ template <class Rule, Leaf X>
 struct remap<Rule, X> {
   using type = typename Rule::template leaf<X, leaf_elem_t<X>>;
 };
+template <class Rule, AnyLeaf X>
+struct remap<Rule, X> {
+  using type = typename Rule::any_leaf;
+};
 template <class Rule, class T>
 struct remap<Rule, Static<T>> {
   using type = T;
@@ -32,12 +36,14 @@ struct remap<Rule, X> : remap_parts<Rule, node<X>, typename node<X>::parts> {};
 /// What a lambda sees. `numbers`: a struct's parameter may become a number.
 struct ToTracer {
   static constexpr bool numbers = false;
+  using any_leaf = AnyTracer;
   template <class X, class T>
   using leaf = Tracer<T>;
 };
 /// What a call returns: arrays, and numbers where a struct's Eigen members need them.
 struct ToArray {
   static constexpr bool numbers = true;
+  using any_leaf = AnyArray;
   template <class X, class T>
   using leaf = Array<T>;
 };
@@ -53,12 +59,14 @@ struct kept_eigen<X, T, S, Other> {
 /// Operands and carries of control flow: Eigen objects become Eigen objects of tracers.
 struct ToCarry {
   static constexpr bool numbers = false;
+  using any_leaf = AnyTracer;
   template <class X, class T>
   using leaf = typename kept_eigen<X, T, Tracer<T>, Tracer>::type;
 };
 /// The data that a typed parameter takes: Eigen objects of tracers become Eigen objects of numbers.
 struct ToPlain {
   static constexpr bool numbers = true;
+  using any_leaf = AnyArray;
   template <class X, class T>
   using leaf = typename kept_eigen<X, T, T, Array>::type;
 };
@@ -149,7 +157,7 @@ constexpr bool fixed_shapes() {
 }
 template <class X>
 constexpr bool has_tracer() {
-  if constexpr (TracerLike<X> || dense<X>::of_tracers) {
+  if constexpr (TracerLike<X> || dense<X>::of_tracers || std::same_as<X, AnyTracer>) {
     return true;
   } else if constexpr (Branch<X>) {
     return each<typename node<X>::parts>::any([]<class P>() { return has_tracer<P>(); });

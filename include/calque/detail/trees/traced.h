@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "calque/detail/trace.h"
+#include "calque/detail/trees/fit.h"
 #include "calque/detail/trees/leaves.h"
 
 namespace calque::detail {
@@ -119,22 +120,113 @@ to_tracer_t<X> rebuild_from(const X& x, const std::vector<Handle>& handles) {
   return rebuild_handles(x, rest);
 }
 
-/// Calls the lambda as const, with prvalues. Checks its parameters and its result at compile time; what is returned
-/// after a failed assertion only avoids further errors.
+/// The parameter types of a lambda or function without templates, a detail::types, and the result's type.
+template <class M>
+struct parameters_of {
+  using type = void;
+};
+template <class R, class... P>
+struct parameters_of<R (*)(P...)> {
+  using type = types<P...>;
+  using result = R;
+};
+template <class R, class... P>
+struct parameters_of<R (*)(P...) noexcept> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) const> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) const noexcept> : parameters_of<R (*)(P...)> {};
+template <class F>
+constexpr auto parameter_types() {
+  if constexpr (std::is_pointer_v<F>) {
+    return parameters_of<F>{};
+  } else if constexpr (requires { &F::operator(); }) {
+    return parameters_of<decltype(&F::operator())>{};
+  } else {
+    return parameters_of<void>{};
+  }
+}
+
+/// True for std::vector<Tracer<T>> from Tracer<T>, of rank 1.
+template <class To, class From>
+inline constexpr bool unpacks = false;
+template <class T, class A>
+inline constexpr bool unpacks<std::vector<Tracer<T>, A>, Tracer<T>> = true;
+
+template <class To, class X>
+To convert(const X& x, Location location);
+/// What the parameter P is given: the argument, or where that does not convert to it what the tree becomes, as for
+/// containers of Eigen objects and vectors of tracers.
+template <class P, class X>
+decltype(auto) parameter_from(X&& x) {
+  using From = std::remove_cvref_t<X>;
+  using To = std::remove_cvref_t<P>;
+  if constexpr (std::convertible_to<X&&, P>) {
+    return std::forward<X>(x);
+  } else if constexpr (unpacks<To, From>) {
+    return leaf_from<To>(x.handle());
+  } else {
+    return convert<To>(x, {});
+  }
+}
+template <class P, class X>
+constexpr bool fits_parameter() {
+  using To = std::remove_cvref_t<P>;
+  if constexpr (std::convertible_to<X&&, P>) {
+    return true;
+  } else if constexpr (!std::convertible_to<To&&, P>) {
+    return false;  // a reference that can be written through
+  } else {
+    return unpacks<To, std::remove_cvref_t<X>> || fits<To, std::remove_cvref_t<X>>() == Fit::yes;
+  }
+}
+/// A function without templates, called with trees that convert to its parameters.
+template <class F, class Parameters>
+struct Converting;
+template <class F, class... P>
+struct Converting<F, types<P...>> {
+  const F& function;
+  template <class... A>
+  static constexpr bool takes() {
+    if constexpr (sizeof...(A) == sizeof...(P)) {
+      return (fits_parameter<P, A>() && ...);
+    } else {
+      return false;
+    }
+  }
+  template <class... A>
+    requires(takes<A...>())
+  decltype(auto) operator()(A&&... arguments) const {
+    return function(parameter_from<P>(std::forward<A>(arguments))...);
+  }
+};
+
+/// Calls the lambda as const, with prvalues. Arguments may convert to the parameters of a function without templates.
+/// Checks parameters and result at compile time; what is returned after a failed assertion only avoids further errors.
+/// One with `auto` parameters is simply called: an error in its body must stay the only one, and to ask whether it can
+/// be called would instantiate that too.
 template <class F, class... A>
 auto call_traced(const F& f, A&&... arguments) {
-  constexpr bool callable = std::invocable<const F&, A...>;
-  static_assert(callable,
-                "calque: the function cannot be called with tracers of these arguments; parameters are auto, "
-                "cq::Tracer<T>, cq::Matrix<T, R, C>, or structs of these");
-  if constexpr (callable) {
-    if constexpr (check_result<std::remove_cvref_t<std::invoke_result_t<const F&, A...>>>()) {
-      return std::invoke(f, std::forward<A>(arguments)...);
+  using Parameters = typename decltype(parameter_types<F>())::type;
+  if constexpr (std::is_void_v<Parameters>) {
+    using R = std::remove_cvref_t<decltype(f(std::forward<A>(arguments)...))>;
+    if constexpr (check_result<R>()) {
+      return f(std::forward<A>(arguments)...);
     } else {
       return Array<float>();
     }
   } else {
-    return Array<float>();
+    constexpr bool callable = Converting<F, Parameters>::template takes<A...>();
+    static_assert(callable,
+                  "calque: the function cannot be called with tracers of these arguments; parameters are auto, "
+                  "cq::Tracer<T>, cq::Matrix<T, R, C>, or structs and vectors of these");
+    if constexpr (!callable) {
+      return Array<float>();
+    } else if constexpr (!check_result<std::remove_cvref_t<typename decltype(parameter_types<F>())::result>>()) {
+      return Array<float>();
+    } else {
+      return Converting<F, Parameters>{f}(std::forward<A>(arguments)...);
+    }
   }
 }
 /// Checks the arguments first: a function, so that an argument that is no tree is not mapped.
