@@ -102,7 +102,12 @@ TEST_P(RandomLists, SetReplacesWhatIsSelected) {
     });
     SCOPED_TRACE(to_string(x.type()) + list.text() + " = " + to_string(value.type()));
     ASSERT_EQ(elements(got.result), want);
-    if (list.arrays.empty()) {
+    // A scatter writes the few elements of a strided window.
+    const bool is_strided = std::any_of(list.items.begin(), list.items.end(), [](const Item& item) {
+      return item.kind == Item::Kind::range && item.step != 1 && item.step != -1;
+    });
+    const bool is_sparse = 4 * std::ssize(selected.positions) <= x.size();
+    if (list.arrays.empty() && !(is_strided && is_sparse)) {
       ASSERT_EQ(count(got.graph, "scatter"), 0);
     }
   }

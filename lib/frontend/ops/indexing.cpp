@@ -1,5 +1,6 @@
-// Indexing in two steps: the static window (slice, reverse, reshape), then, if there are index arrays, one gather or
-// scatter on that window. Updates apply the same steps in reverse.
+// Indexing in two steps: the static window (slice, reverse, reshape), then, if there are index arrays, one gather on
+// that window. Updates of few elements, and those by index arrays, are one scatter on the array itself; others apply
+// the same steps in reverse.
 #include "calque/detail/indexing.h"
 
 #include "calque/detail/run.h"
@@ -167,55 +168,112 @@ Handle scatter(Handle window, const Selection& s, const IndexVectors& indices, H
                  update, site);
 }
 
-/// The index vectors with further components, the same for all.
-Handle with_constants(const IndexVectors& indices, const Ints& constants, const Site& site) {
-  Handle vectors = indices.vectors;
-  DType dtype = type_of(vectors, site.at).dtype;
-  if (std::ranges::any_of(constants, [](int64_t c) { return c > INT32_MAX; })) dtype = DType::i64;
-  std::vector<Handle> parts{ops::convert(vectors, dtype, site)};
-  const Shape column = indices.shape.with_inserted(indices.shape.size(), 1);
-  for (const int64_t c : constants) parts.push_back(literal(make_literal(dtype, c), {dtype, column}, site.at));
-  return ops::concatenated(parts, static_cast<int>(indices.shape.rank()), site);
-}
+/// The scatter that writes the selected elements of x itself and no others. Index vectors have a component for each
+/// axis that index arrays, numbers or ranges of part of it address; the elements of a strided range have separate
+/// vectors.
+class ElementScatter {
+ public:
+  /// `indices` are null if there are no index arrays.
+  ElementScatter(Handle x, const Selection& s, const IndexVectors* indices, const Site& site)
+      : x_(x), shape_(type_of(x, site.at).shape), s_(s), indices_(indices), site_(site) {
+    for (const int64_t kept : s_.array_dims) dims_.map.push_back(s_.kept_axes[static_cast<size_t>(kept)]);
+    sort_dimensions();
+  }
 
-/// The scatter of a contiguous window on x itself, which writes no other elements: the beginnings of ranges and the
-/// numbers are components of the index vectors.
-Handle scatter_in_window(Handle x, const Selection& s, const IndexVectors& indices, Handle updates, UpdateKind update,
-                         const Site& site) {
-  const Shape shape = type_of(x, site.at).shape;
-  const auto axis_of = [&](int64_t kept) { return s.kept_axes[static_cast<size_t>(kept)]; };
-  ScatterDims dims;
-  for (const int64_t kept : s.array_dims) dims.map.push_back(axis_of(kept));
-  Ints constants;
-  for (int64_t axis = 0; axis < shape.rank(); ++axis) {
-    const Selection::Window& w = s.windows[static_cast<size_t>(axis)];
-    const bool is_kept = std::ranges::find(s.kept_axes, axis) != s.kept_axes.end();
-    const bool by_array = std::ranges::find(dims.map.begin(), dims.map.begin() + std::ssize(s.array_dims), axis) !=
-                          dims.map.begin() + std::ssize(s.array_dims);
-    if (by_array || !is_kept) dims.inserted.push_back(axis);
-    if (by_array || (is_kept && w.count == shape[static_cast<size_t>(axis)])) continue;
-    dims.map.push_back(axis);
-    constants.push_back(w.start);
-  }
-  // Without the dimensions of newaxis.
-  const Gathered all = gathered(s, indices.shape);
-  std::vector<int64_t> extents(all.shape.begin(), all.shape.end());
-  Ints reversed;
-  size_t next = 0;
-  int64_t removed = 0;
-  for (size_t i = 0; i < s.kept.size(); ++i) {
-    if (std::ranges::find(s.array_dims, static_cast<int64_t>(i)) != s.array_dims.end()) continue;
-    const int64_t at = all.window_dims[next++] - removed;
-    if (s.kept_axes[i] < 0) {
-      extents.erase(extents.begin() + at);
-      ++removed;
-      continue;
+  Handle emit(Handle updates, UpdateKind update) {
+    const Shape with_last = Shape(batch_).with_inserted(batch_.size(), 1);
+    DType dtype = indices_ != nullptr ? type_of(indices_->vectors, site_.at).dtype : DType::i32;
+    if (std::ranges::any_of(shape_, [](int64_t extent) { return extent > INT32_MAX; })) dtype = DType::i64;
+    std::vector<Handle> parts;
+    if (indices_ != nullptr) {
+      std::vector<int64_t> to(batch_);
+      to.push_back(static_cast<int64_t>(s_.array_dims.size()));
+      Ints axes = index_dims_;
+      axes.push_back(static_cast<int64_t>(batch_.size()));
+      parts.push_back(ops::broadcast_in(ops::convert(indices_->vectors, dtype, site_), Shape(to), axes, site_));
     }
-    dims.window.push_back(at);
-    if (s.windows[static_cast<size_t>(s.kept_axes[i])].reversed) reversed.push_back(at);
+    for (int64_t axis = 0; axis < shape_.rank(); ++axis) {
+      const Selection::Window& w = s_.windows[static_cast<size_t>(axis)];
+      if (is_by_array(axis) || (is_kept(axis) && w.count == shape_[static_cast<size_t>(axis)])) continue;
+      dims_.map.push_back(axis);
+      const Handle start = literal(make_literal(dtype, w.start), {dtype, with_last}, site_.at);
+      parts.push_back(is_strided(axis) ? strided(axis, start, {dtype, with_last}) : start);
+    }
+    updates = reverse(ops::reshape(updates, extents_, site_), reversed_, site_);
+    return scatter(x_, ops::concatenated(parts, static_cast<int>(batch_.size()), site_), updates, std::move(dims_),
+                   update, site_);
   }
-  updates = reverse(ops::reshape(updates, Shape(extents), site), reversed, site);
-  return scatter(x, with_constants(indices, constants, site), updates, std::move(dims), update, site);
+
+ private:
+  bool is_by_array(int64_t axis) const {
+    return std::ranges::any_of(s_.array_dims,
+                               [&](int64_t kept) { return s_.kept_axes[static_cast<size_t>(kept)] == axis; });
+  }
+  bool is_kept(int64_t axis) const { return std::ranges::find(s_.kept_axes, axis) != s_.kept_axes.end(); }
+  bool is_strided(int64_t axis) const {
+    const Selection::Window& w = s_.windows[static_cast<size_t>(axis)];
+    return w.stride != 1 && w.count > 1 && is_kept(axis) && !is_by_array(axis);
+  }
+
+  /// The dimensions of the updates, those of newaxis left out: which run over windows, which over index vectors.
+  void sort_dimensions() {
+    for (int64_t axis = 0; axis < shape_.rank(); ++axis)
+      if (is_by_array(axis) || !is_kept(axis) || is_strided(axis)) dims_.inserted.push_back(axis);
+    std::vector<int64_t> extents;
+    int64_t plain = 0;
+    const auto add_index_dims = [&] {
+      if (indices_ == nullptr) return;
+      for (const int64_t extent : indices_->shape) {
+        index_dims_.push_back(static_cast<int64_t>(batch_.size()));
+        batch_.push_back(extent);
+        extents.push_back(extent);
+      }
+    };
+    for (size_t i = 0; i < s_.kept.size(); ++i) {
+      if (std::ranges::find(s_.array_dims, static_cast<int64_t>(i)) != s_.array_dims.end()) continue;
+      if (plain++ == s_.index_position) add_index_dims();
+      const int64_t axis = s_.kept_axes[i];
+      if (axis < 0) continue;
+      const auto at = static_cast<int64_t>(extents.size());
+      extents.push_back(s_.kept[i]);
+      if (s_.windows[static_cast<size_t>(axis)].reversed) reversed_.push_back(at);
+      if (is_strided(axis)) {
+        batch_of_axis_.emplace_back(axis, static_cast<int64_t>(batch_.size()));
+        batch_.push_back(s_.kept[i]);
+      } else {
+        dims_.window.push_back(at);
+      }
+    }
+    if (plain <= s_.index_position) add_index_dims();
+    extents_ = Shape(extents);
+  }
+
+  /// start + stride * k for element k of a strided range.
+  Handle strided(int64_t axis, Handle start, const Type& type) const {
+    const auto of_axis = std::ranges::find(batch_of_axis_, axis, &std::pair<int64_t, int64_t>::first);
+    const Handle k = ops::counted(type.dtype, type.shape, static_cast<int>(of_axis->second), site_);
+    const int64_t stride = s_.windows[static_cast<size_t>(axis)].stride;
+    const Handle step = literal(make_literal(type.dtype, stride), type, site_.at);
+    return ops::emit<prim::Add>(site_, {ops::emit<prim::Mul>(site_, {k, step}), start});
+  }
+
+  Handle x_;
+  Shape shape_;
+  const Selection& s_;
+  const IndexVectors* indices_;
+  const Site& site_;
+  ScatterDims dims_;
+  Shape extents_;                                           // of the updates
+  Ints reversed_;                                           // dimensions of the updates
+  std::vector<int64_t> batch_;                              // extents of the index vectors' dimensions
+  Ints index_dims_;                                         // those of the index arrays
+  std::vector<std::pair<int64_t, int64_t>> batch_of_axis_;  // those of strided axes
+};
+
+/// Whether a scatter writes the elements of a strided window faster than a pass over x selects them.
+bool is_sparse(const Selection& s, const Type& type) {
+  constexpr int64_t kElementsPerWrite = 4;
+  return s.window_shape.num_elements() <= type.shape.num_elements() / kElementsPerWrite;
 }
 
 Handle updated(const Operand& operand, std::span<const IndexItem> items, const Operand& value, UpdateKind update,
@@ -227,13 +285,15 @@ Handle updated(const Operand& operand, std::span<const IndexItem> items, const O
   const Handle fitting = ops::value_fitting(value, type.dtype, site);
   if (s.arrays.empty()) {
     Handle window = ops::broadcast(fitting, s.kept, site);
+    const bool as_scatter = !s.contiguous() && is_sparse(s, type);
     if (update == UpdateKind::add) window = ops::add(load(x, s, site), window, location);
+    if (as_scatter && !s.empty()) return ElementScatter(x, s, nullptr, site).emit(window, UpdateKind::set);
     return store(x, s, window, site);
   }
   const IndexVectors indices = index_vectors(s, items, site);
   const Handle updates = ops::broadcast(fitting, gathered(s, indices.shape).shape, site);
   if (nothing_to_address(s) || s.empty()) return x;
-  if (s.contiguous() && s.window_shape != type.shape) return scatter_in_window(x, s, indices, updates, update, site);
+  if (!s.whole() || s.window_shape != type.shape) return ElementScatter(x, s, &indices, site).emit(updates, update);
   return store(x, s, scatter(load(x, s, site), s, indices, updates, update, site), site);
 }
 
