@@ -51,6 +51,14 @@ struct PlanPasses {
       for (PlannedGraph& inner : subgraphs) over_all<pass>(inner);
   }
 
+  /// Sub-graphs first.
+  static void reuse_in_all(PlannedGraph& planned) {
+    State& s = *planned.state_;
+    for (auto& [equation, subgraphs] : s.subgraphs)
+      for (PlannedGraph& inner : subgraphs) reuse_in_all(inner);
+    reuse_memory(planned, s.analysis, s.plan.groups, s.plan.steps, s.plan.values);
+  }
+
   static void form_groups(State& s) {
     FusionGroups formed =
         form_fusion_groups(s.analysis, s.plan.values, s.costs, s.split_points, s.products, s.plan.remarks);
@@ -76,8 +84,7 @@ struct PlanPasses {
       {{"form-fusion-groups", "distributes the materialized values among kernels"}, &over_all<&form_groups>},
       {{"drop-private", "gives values that only their own loop reads no memory"},
        &over_all<[](State& s) { drop_private(s.analysis, s.plan.values, s.plan.groups); }>},
-      {{"reuse-memory", "gives results the memory of operands that no later step reads"},
-       &over_all<[](State& s) { reuse_memory(s.analysis, s.plan.groups, s.plan.steps, s.plan.values); }>},
+      {{"reuse-memory", "gives results the memory of operands that no later step reads"}, &reuse_in_all},
   };
 };
 

@@ -180,6 +180,24 @@ TEST(InPlace, QuotientsOfReductionsAreOnePass) {
   for (int64_t i = 0; i < 4; ++i) EXPECT_TRUE(allclose(got[i], sum(a * a, 1) / sum(a, 1), 1e-13, 1e-13));
 }
 
+TEST(InPlace, UpdatesAroundAndInBranches) {
+  const auto body = [](auto i, auto x) {
+    x = x.set(i, all, x[i] * 0.5);
+    x = cond(x.at(i, i) > 1.0, [i](auto y) { return y.set(i, i, 1.0).add(0, i, 2.0); }, [](auto y) { return y; }, x);
+    return x.set(i, 2, 1.5);
+  };
+  const auto f = jit([body](auto x) { return fori_loop(0, 9, body, x); });
+  const D x = numbers(kRows, kColumns);
+  EXPECT_EQ(count(f.lower(x).plan().str(), "f64[40,100]"), 2u) << f.lower(x).plan().str();
+  D want = x;
+  for (int64_t i = 0; i < 9; ++i) {
+    want = want.set(i, all, want[i] * 0.5);
+    if (want(i, i) > 1.0) want = want.set(i, i, 1.0).add(0, i, 2.0);
+    want = want.set(i, 2, 1.5);
+  }
+  EXPECT_TRUE(allclose(f(x), want, 1e-13, 1e-13));
+}
+
 // What is read later is what was there before, whatever the order in which equations are computed.
 TEST(InPlace, OldValuesAreReadBefore) {
   const auto f = jit([](auto x) {

@@ -31,6 +31,38 @@ bool has_effects(const Equation& e) {
   });
 }
 
+/// The input of a sub-graph whose memory an output would have if every update, loop and branch wrote into its operand.
+/// Invalid if there is none.
+Value possible_source(const Graph& g, Value v) {
+  constexpr int kFar = 1000;
+  for (int n = 0; n < kFar && g.kind(v) == ValueKind::result; ++n) {
+    const std::vector<Overwriting> pairs = overwritings_of(*g.definition(v));
+    const auto own = std::find_if(pairs.begin(), pairs.end(), [&](const Overwriting& o) { return o.result == v; });
+    if (own == pairs.end()) return {};
+    v = own->operand;
+  }
+  return g.kind(v) == ValueKind::input ? v : Value();
+}
+
+/// The pairs for which every branch either makes the output of the input, or does not need the input.
+std::vector<Overwriting> overwritings_of_branches(const Equation& e) {
+  std::vector<Overwriting> out;
+  for (size_t j = 0; j < e.results().size(); ++j) {
+    for (const Graph& g : e.subgraphs()) {
+      const Value input = possible_source(g, g.outputs()[j]);
+      if (!input.valid()) continue;
+      const size_t k = g.input_index(input);
+      if (std::all_of(e.subgraphs().begin(), e.subgraphs().end(), [&](const Graph& other) {
+            return possible_source(other, other.outputs()[j]) == other.inputs()[k] ||
+                   !is_used(other, other.inputs()[k]);
+          }))
+        out.push_back({&e, e.operand(k + 1), e.result(j)});
+      break;
+    }
+  }
+  return out;
+}
+
 size_t first_carry(const Equation& e) {
   const Attributes& a = e.attributes();
   return static_cast<size_t>(e.id() == id_of<Scan> ? a.integer("consts")
@@ -347,10 +379,21 @@ std::vector<Overwriting> overwritings_of(const Equation& e) {
     case id_of<Scan>:
       for (size_t i = 0; i < num_carries(e); ++i) out.push_back({&e, e.operand(first_carry(e) + i), e.result(i)});
       break;
+    case id_of<Cond>:
+    case id_of<Switch>:
+      return overwritings_of_branches(e);
     default:
       break;
   }
   return out;
+}
+
+bool is_used(const Graph& graph, Value v) {
+  const auto& outputs = graph.outputs();
+  return std::find(outputs.begin(), outputs.end(), v) != outputs.end() ||
+         std::any_of(graph.equations().begin(), graph.equations().end(), [&](const Equation& e) {
+           return std::find(e.operands().begin(), e.operands().end(), v) != e.operands().end();
+         });
 }
 
 InPlaceUpdates::InPlaceUpdates(const Graph& graph, const InputMemory& memory) : updates_(graph.num_values(), false) {

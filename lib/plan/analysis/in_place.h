@@ -23,9 +23,12 @@ struct Overwriting {
   Value operand;
   Value result;
 };
-/// The pairs of an operand and a result of an equation that could be the same memory: the first operand of an update
-/// and its result, the initial values of a loop that is a step and its results.
+/// The pairs of an operand and a result of an equation that could be the same memory: the first operand of an update and
+/// its result, the initial values of a loop that is a step and its results, an operand of branches and a result that
+/// every branch either makes of it, or computes without it.
 std::vector<Overwriting> overwritings_of(const Equation& equation);
+/// Whether an operand of an equation or an output of the graph is this value.
+bool is_used(const Graph& graph, Value v);
 
 struct InPlaceUpdates {
   InPlaceUpdates(const Graph& graph, const InputMemory& memory);

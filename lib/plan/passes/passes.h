@@ -75,8 +75,9 @@ FusionGroups form_fusion_groups(const GraphAnalysis& analysis, const Materialize
 /// Inlines roots that only the loop that computes them reads.
 void drop_private(const GraphAnalysis& analysis, MaterializedValues& values, std::vector<FusionGroup>& groups);
 
-/// Which results take over the memory of an operand that no later step reads. Those of `subgraphs` are decided.
-void reuse_memory(const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups, const std::vector<Step>& steps,
-                  MaterializedValues& values);
+/// Which results take over the memory of an operand that no later step reads. `planned`: the graph, in whose sub-graphs
+/// that is known.
+void reuse_memory(const PlannedGraph& planned, const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups,
+                  const std::vector<Step>& steps, MaterializedValues& values);
 
 }  // namespace calque::plan

@@ -17,9 +17,10 @@ namespace {
 
 class MemoryReuse {
  public:
-  MemoryReuse(const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups, const std::vector<Step>& steps,
-              MaterializedValues& values)
-      : a_(analysis),
+  MemoryReuse(const PlannedGraph& planned, const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups,
+              const std::vector<Step>& steps, MaterializedValues& values)
+      : planned_(planned),
+        a_(analysis),
         g_(a_.graph),
         groups_(groups),
         steps_(steps),
@@ -89,13 +90,31 @@ class MemoryReuse {
     if (update < 0) {
       // As the operand of a loop it is read by that step itself.
       const auto& operands = o.equation->operands();
-      return last_read_[x.id()] == at && std::count(operands.begin(), operands.end(), x) == 1;
+      return last_read_[x.id()] == at && std::count(operands.begin(), operands.end(), x) == 1 && branches_agree(o);
     }
     if (!values_.is_materialized(o.result)) return false;
     const bool is_one_element = g_.shape(o.equation->operand(static_cast<size_t>(update))).num_elements() == 1;
     return last_read_[x.id()] < at || (last_read_[x.id()] == at && is_one_element);
   }
 
+  /// Whether every branch writes the result into the memory of the operand, or does not read the operand.
+  bool branches_agree(const Overwriting& o) const {
+    const Equation& e = *o.equation;
+    if (e.id() != id_of<Cond> && e.id() != id_of<Switch>) return true;
+    const auto position = [](const ValueList& list, Value v) {
+      return static_cast<size_t>(std::find(list.begin(), list.end(), v) - list.begin());
+    };
+    const size_t k = position(e.operands(), o.operand) - 1, j = position(e.results(), o.result);
+    const auto branches = planned_.subgraphs(e);
+    return !branches.empty() && std::all_of(branches.begin(), branches.end(), [&](const PlannedGraph& branch) {
+      const Graph& g = branch.graph();
+      const Value input = g.inputs()[k], output = g.outputs()[j];
+      const bool once = std::count(g.outputs().begin(), g.outputs().end(), output) == 1;
+      return (once && branch.plan().values.first_in_memory(output) == input) || !is_used(g, input);
+    });
+  }
+
+  const PlannedGraph& planned_;
   const GraphAnalysis& a_;
   const Graph& g_;
   const std::vector<FusionGroup>& groups_;
@@ -110,9 +129,9 @@ class MemoryReuse {
 
 }  // namespace
 
-void reuse_memory(const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups, const std::vector<Step>& steps,
-                  MaterializedValues& values) {
-  if (!analysis.in_place.overwritings.empty()) MemoryReuse(analysis, groups, steps, values).run();
+void reuse_memory(const PlannedGraph& planned, const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups,
+                  const std::vector<Step>& steps, MaterializedValues& values) {
+  if (!analysis.in_place.overwritings.empty()) MemoryReuse(planned, analysis, groups, steps, values).run();
 }
 
 }  // namespace calque::plan
