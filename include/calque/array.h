@@ -241,6 +241,41 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
       detail::TracerIndex first, const R&... rest) const {
     return update<Tracer<T>>(&detail::index_add, &detail::run_index_add, first, rest...);
   }
+  /// x with x[indices] multiplied by the last argument, as `Tracer<T>::mul`; a Tracer if an argument is one.
+  template <class... R>
+  [[nodiscard("x.mul(...) leaves x as it is and returns the result: write x = x.mul(...)")]] out_t<T, R...> mul(
+      detail::ArrayIndex first, const R&... rest) const {
+    return update<out_t<T, R...>>(&detail::index_mul, &detail::run_index_mul, first, rest...);
+  }
+  template <class... R>
+  [[nodiscard("x.mul(...) leaves x as it is and returns the result: write x = x.mul(...)")]] Tracer<T> mul(
+      detail::TracerIndex first, const R&... rest) const {
+    return update<Tracer<T>>(&detail::index_mul, &detail::run_index_mul, first, rest...);
+  }
+  /// x with x[indices] replaced by the lesser of it and the last argument, as `Tracer<T>::min`; a Tracer if an argument
+  /// is one.
+  template <class... R>
+  [[nodiscard("x.min(...) leaves x as it is and returns the result: write x = x.min(...)")]] out_t<T, R...> min(
+      detail::ArrayIndex first, const R&... rest) const {
+    return update<out_t<T, R...>>(&detail::index_min, &detail::run_index_min, first, rest...);
+  }
+  template <class... R>
+  [[nodiscard("x.min(...) leaves x as it is and returns the result: write x = x.min(...)")]] Tracer<T> min(
+      detail::TracerIndex first, const R&... rest) const {
+    return update<Tracer<T>>(&detail::index_min, &detail::run_index_min, first, rest...);
+  }
+  /// x with x[indices] replaced by the greater of it and the last argument, as `Tracer<T>::max`; a Tracer if an
+  /// argument is one.
+  template <class... R>
+  [[nodiscard("x.max(...) leaves x as it is and returns the result: write x = x.max(...)")]] out_t<T, R...> max(
+      detail::ArrayIndex first, const R&... rest) const {
+    return update<out_t<T, R...>>(&detail::index_max, &detail::run_index_max, first, rest...);
+  }
+  template <class... R>
+  [[nodiscard("x.max(...) leaves x as it is and returns the result: write x = x.max(...)")]] Tracer<T> max(
+      detail::TracerIndex first, const R&... rest) const {
+    return update<Tracer<T>>(&detail::index_max, &detail::run_index_max, first, rest...);
+  }
 
   // ---- operators. Those with a C++ number have exact parameters: a converting parameter would be ambiguous with the
   // built-in operator of the number and the array's element, as also for element types that are classes with operators

@@ -115,6 +115,28 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
     detail::Update<T, R...> update(first, rest...);
     return Tracer(detail::index_add(handle_, update.items, update.value, first.location));
   }
+  /// x with x[indices] multiplied by the value; repeated indices accumulate. Otherwise as `set`; throws DTypeError for
+  /// bools.
+  template <class... R>
+  [[nodiscard("x.mul(...) leaves x as it is and returns the result: write x = x.mul(...)")]] Tracer mul(
+      Index first, const R&... rest) const {
+    detail::Update<T, R...> update(first, rest...);
+    return Tracer(detail::index_mul(handle_, update.items, update.value, first.location));
+  }
+  /// x with the lesser of x[indices] and the value there. Otherwise as `set`; throws DTypeError for complex numbers.
+  template <class... R>
+  [[nodiscard("x.min(...) leaves x as it is and returns the result: write x = x.min(...)")]] Tracer min(
+      Index first, const R&... rest) const {
+    detail::Update<T, R...> update(first, rest...);
+    return Tracer(detail::index_min(handle_, update.items, update.value, first.location));
+  }
+  /// x with the greater of x[indices] and the value there. Otherwise as `min`.
+  template <class... R>
+  [[nodiscard("x.max(...) leaves x as it is and returns the result: write x = x.max(...)")]] Tracer max(
+      Index first, const R&... rest) const {
+    detail::Update<T, R...> update(first, rest...);
+    return Tracer(detail::index_max(handle_, update.items, update.value, first.location));
+  }
 
   template <class V>
     requires(!std::convertible_to<const V&, Index>)

@@ -54,9 +54,18 @@ Handle index_set(const Operand& x, std::span<const IndexItem> items, const Opera
 /// x with `value` added to x[items]; repeated indices accumulate. Throws as `index_set`.
 Handle index_add(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location);
 
+/// x with x[items] multiplied by `value`, or replaced by the lesser or greater of both; repeated indices accumulate.
+/// Throws as `index_set`, and DTypeError for dtypes without product (bool) or order (complex).
+Handle index_mul(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location);
+Handle index_min(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location);
+Handle index_max(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location);
+
 /// The same functions of arrays, run at once.
 AnyArray run_index_at(const AnyArray& x, std::span<const IndexItem> items, Location location);
 AnyArray run_index_set(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location);
 AnyArray run_index_add(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location);
+AnyArray run_index_mul(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location);
+AnyArray run_index_min(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location);
+AnyArray run_index_max(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location);
 
 }  // namespace calque::detail

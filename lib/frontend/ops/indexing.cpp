@@ -142,7 +142,26 @@ Handle gather(Handle window, const Selection& s, const IndexVectors& indices, co
                                   {"start_index_map", s.array_dims}});
 }
 
-enum class UpdateKind { set, add };
+enum class UpdateKind { set, add, mul, min, max };
+
+constexpr std::string_view name_of(UpdateKind update) {
+  constexpr std::string_view kNames[] = {"set", "add", "mul", "min", "max"};
+  return kNames[static_cast<size_t>(update)];
+}
+
+/// The update of whole elements: not `set`.
+Handle combined(Handle x, Handle value, UpdateKind update, const Site& site) {
+  switch (update) {
+    case UpdateKind::mul:
+      return ops::multiply(x, value, site.at);
+    case UpdateKind::min:
+      return ops::minimum(x, value, site.at);
+    case UpdateKind::max:
+      return ops::maximum(x, value, site.at);
+    default:
+      return ops::add(x, value, site.at);
+  }
+}
 
 /// The dimensions of a scatter: see primitives/indexing/scatter.h.
 struct ScatterDims {
@@ -157,6 +176,9 @@ Handle scatter(Handle x, Handle vectors, Handle updates, ScatterDims dims, Updat
                               {"update_window_dims", std::move(dims.window)}};
   const std::initializer_list<Handle> operands = {x, vectors, updates};
   if (update == UpdateKind::set) return ops::emit<prim::Scatter>(site, operands, attributes);
+  if (update == UpdateKind::mul) return ops::emit<prim::ScatterMul>(site, operands, attributes);
+  if (update == UpdateKind::min) return ops::emit<prim::ScatterMin>(site, operands, attributes);
+  if (update == UpdateKind::max) return ops::emit<prim::ScatterMax>(site, operands, attributes);
   // Addition of bools is a logical or.
   if (type_of(x, site.at).dtype == DType::bool_) return ops::emit<prim::ScatterMax>(site, operands, attributes);
   return ops::emit<prim::ScatterAdd>(site, operands, attributes);
@@ -278,15 +300,17 @@ bool is_sparse(const Selection& s, const Type& type) {
 
 Handle updated(const Operand& operand, std::span<const IndexItem> items, const Operand& value, UpdateKind update,
                Location location) {
-  const Site site{update == UpdateKind::set ? "set" : "add", location};
+  const Site site{name_of(update), location};
   const Handle x = ops::value(operand, site);
   const Type type = type_of(x, location);
+  if (update == UpdateKind::mul && is_bool(type.dtype)) ops::reject(type, "numbers", site);
+  if (update >= UpdateKind::min && is_complex(type.dtype)) ops::reject(type, "ordered numbers", site);
   const Selection s = select_items(type, items, site);
   const Handle fitting = ops::value_fitting(value, type.dtype, site);
   if (s.arrays.empty()) {
     Handle window = ops::broadcast(fitting, s.kept, site);
     const bool as_scatter = !s.contiguous() && is_sparse(s, type);
-    if (update == UpdateKind::add) window = ops::add(load(x, s, site), window, location);
+    if (update != UpdateKind::set) window = combined(load(x, s, site), window, update, site);
     if (as_scatter && !s.empty()) return ElementScatter(x, s, nullptr, site).emit(window, UpdateKind::set);
     return store(x, s, window, site);
   }
@@ -362,6 +386,16 @@ Handle index_add(const Operand& x, std::span<const IndexItem> items, const Opera
   return updated(x, items, value, UpdateKind::add, location);
 }
 
+Handle index_mul(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return updated(x, items, value, UpdateKind::mul, location);
+}
+Handle index_min(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return updated(x, items, value, UpdateKind::min, location);
+}
+Handle index_max(const Operand& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return updated(x, items, value, UpdateKind::max, location);
+}
+
 AnyArray run_index_at(const AnyArray& x, std::span<const IndexItem> items, Location location) {
   return run("at", x, items, nullptr, [&](const Operand& array, std::span<const IndexItem> traced, const Operand*) {
     return index_at(array, traced, location);
@@ -377,6 +411,24 @@ AnyArray run_index_set(const AnyArray& x, std::span<const IndexItem> items, cons
 AnyArray run_index_add(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location) {
   return run("add", x, items, &value, [&](const Operand& array, std::span<const IndexItem> traced, const Operand* v) {
     return index_add(array, traced, *v, location);
+  });
+}
+
+AnyArray run_index_mul(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return run("mul", x, items, &value, [&](const Operand& array, std::span<const IndexItem> traced, const Operand* v) {
+    return index_mul(array, traced, *v, location);
+  });
+}
+
+AnyArray run_index_min(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return run("min", x, items, &value, [&](const Operand& array, std::span<const IndexItem> traced, const Operand* v) {
+    return index_min(array, traced, *v, location);
+  });
+}
+
+AnyArray run_index_max(const AnyArray& x, std::span<const IndexItem> items, const Operand& value, Location location) {
+  return run("max", x, items, &value, [&](const Operand& array, std::span<const IndexItem> traced, const Operand* v) {
+    return index_max(array, traced, *v, location);
   });
 }
 
