@@ -67,6 +67,7 @@ template <ArrayLike X>
   return detail::apply<out_t<sum_t<elem_t<X>>, X>>("trace", loc, erased, x);
 }
 
+struct Masked;
 /// The type of `cq::all`.
 struct all_t {
   /// The reduction `ops::all`: whether all elements are not 0.
@@ -74,6 +75,9 @@ struct all_t {
   out_t<bool, X> operator()(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) const {
     return ops::all(x, std::move(axes), keep, loc);
   }
+  /// The same under a mask: `all(x, {.where = mask})` (calque/numpy/statistics.h).
+  template <ArrayLike X>
+  out_t<bool, X> operator()(const X& x, const Masked& of, Loc loc = Loc::current()) const;
 };
 /// A whole dimension in an index list, and, called, the reduction.
 inline constexpr all_t all{};

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "calque/conformance/numpy_functions.h"
 #include "calque/conformance/random_functions.h"
 #include "calque/detail/indexing.h"
 #include "calque/detail/ops.h"
@@ -171,6 +172,15 @@ Handles set(const FunctionCall& c) { return {detail::index_set(c.operand(0), ind
 Handles add_at(const FunctionCall& c) {
   return {detail::index_add(c.operand(0), index_items(c, 2), c.operand(1), c.at)};
 }
+Handles mul_at(const FunctionCall& c) {
+  return {detail::index_mul(c.operand(0), index_items(c, 2), c.operand(1), c.at)};
+}
+Handles min_at(const FunctionCall& c) {
+  return {detail::index_min(c.operand(0), index_items(c, 2), c.operand(1), c.at)};
+}
+Handles max_at(const FunctionCall& c) {
+  return {detail::index_max(c.operand(0), index_items(c, 2), c.operand(1), c.at)};
+}
 
 // ---- linear algebra
 
@@ -274,6 +284,7 @@ Handles linspace(const FunctionCall& c) {
 const std::map<std::string_view, Function>& functions() {
   static const std::map<std::string_view, Function> table = [] {
     std::map<std::string_view, Function> all = random_functions();
+    all.insert(numpy_functions().begin(), numpy_functions().end());
     all.insert({
     // clang-format off
 #define CALQUE_UNARY_BY_HAND(f, result) {#f, &unary<ops::f>},
@@ -316,6 +327,7 @@ const std::map<std::string_view, Function>& functions() {
       CALQUE_X(concatenate), CALQUE_X(stack), CALQUE_X(split), CALQUE_X(tile), CALQUE_X(repeat), CALQUE_X(roll),
       CALQUE_X(einsum), CALQUE_X(tensordot), CALQUE_X(take), CALQUE_X(take_along_axis), CALQUE_X(gather),
       CALQUE_X(dynamic_slice), CALQUE_X(dynamic_update_slice), CALQUE_X(at), CALQUE_X(set), CALQUE_X(add_at),
+      CALQUE_X(mul_at), CALQUE_X(min_at), CALQUE_X(max_at),
       CALQUE_X(zeros), CALQUE_X(ones), CALQUE_X(full), CALQUE_X(iota), CALQUE_X(arange), CALQUE_X(eye),
       CALQUE_X(linspace), CALQUE_X(trace), CALQUE_X(diagonal), CALQUE_X(vander),
 #undef CALQUE_X

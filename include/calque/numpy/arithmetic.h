@@ -1,0 +1,95 @@
+#pragma once
+// Elementwise functions with NumPy's names that are made of others. Operands broadcast and promote; every function
+// throws ShapeError when operands do not broadcast.
+#include "calque/detail/recorded.h"
+
+namespace calque {
+
+#define CALQUE_FLOATS_OF_TWO(f)                                                                       \
+  template <OperandLike X, OperandLike Y>                                                             \
+    requires(ArrayLike<X> || ArrayLike<Y>)                                                            \
+  out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> f(const X& x, const Y& y, Loc loc = Loc::current()) { \
+    using Out = out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y>;                                        \
+    return detail::apply_binary<Out>(#f, &detail::ops::f, x, y, loc);                                 \
+  }
+/// 0 for x < 0, y for x = 0, 1 for x > 0, NaN for NaN. Of the promoted type (integers and bool: f32). Throws DTypeError
+/// for complex numbers.
+CALQUE_FLOATS_OF_TWO(heaviside)
+/// x to the power y, of floats: integers and bool count as f32.
+CALQUE_FLOATS_OF_TWO(float_power)
+/// x / y of floats: integers and bool count as f32.
+CALQUE_FLOATS_OF_TWO(true_divide)
+#undef CALQUE_FLOATS_OF_TWO
+
+#define CALQUE_OF_ONE(f, R)                                               \
+  template <ArrayLike X>                                                  \
+  out_t<R, X> f(const X& x, Loc loc = Loc::current()) {                   \
+    return detail::apply_unary<out_t<R, X>>(#f, &detail::ops::f, x, loc); \
+  }
+/// x pi / 180. Of x's type (integers and bool: f32). Throws DTypeError for complex numbers.
+CALQUE_OF_ONE(deg2rad, inexact_t<elem_t<X>>)
+/// x 180 / pi. Of x's type (integers and bool: f32). Throws DTypeError for complex numbers.
+CALQUE_OF_ONE(rad2deg, inexact_t<elem_t<X>>)
+/// 1 / x, of integers truncated. Of x's type. Throws DTypeError for bools.
+CALQUE_OF_ONE(reciprocal, elem_t<X>)
+/// The distance to the next number away from 0, with x's sign; NaN for infinities. Of x's type (integers and bool:
+/// f32). Throws DTypeError for complex numbers.
+CALQUE_OF_ONE(spacing, inexact_t<elem_t<X>>)
+#undef CALQUE_OF_ONE
+
+/// x rounded to this number of decimals, half to even, as numpy.round; negative ones count before the point. Of x's
+/// type. Throws DTypeError for bools and complex numbers.
+template <ArrayLike X>
+out_t<elem_t<X>, X> round(const X& x, int decimals, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::round_decimals(o[0], decimals, loc); };
+  return detail::recorded<elem_t<X>>("round", loc, f, x);
+}
+
+/// (fraction, integer part) of x, both with its sign: `auto [fraction, whole] = cq::modf(x);` Of x's type (integers and
+/// bool: f32). Throws DTypeError for complex numbers.
+template <ArrayLike X>
+auto modf(const X& x, Loc loc = Loc::current()) {
+  using Out = out_t<inexact_t<elem_t<X>>, X>;
+  return detail::apply_tuple<Out, Out>(
+      "modf", loc, [&](detail::Operands o) { return detail::ops::modf(o[0], loc); }, x);
+}
+/// (mantissa, exponent) with x = mantissa 2^exponent and a mantissa in [1/2, 1): of x's type (integers and bool: f32)
+/// and i32. 0, NaN and infinities are their own mantissas. Throws DTypeError for complex numbers.
+template <ArrayLike X>
+auto frexp(const X& x, Loc loc = Loc::current()) {
+  return detail::apply_tuple<out_t<inexact_t<elem_t<X>>, X>, out_t<int32_t, X>>(
+      "frexp", loc, [&](detail::Operands o) { return detail::ops::frexp(o[0], loc); }, x);
+}
+/// (floor_divide(x, y), mod(x, y)), of the promoted type. Throws DTypeError for bools and complex numbers.
+template <OperandLike X, OperandLike Y>
+  requires(ArrayLike<X> || ArrayLike<Y>)
+auto divmod(const X& x, const Y& y, Loc loc = Loc::current()) {
+  using Out = out_t<promoted_elem_t<X, Y>, X, Y>;
+  return detail::apply_tuple<Out, Out>(
+      "divmod", loc, [&](detail::Operands o) { return detail::ops::divmod(o[0], o[1], loc); }, x, y);
+}
+
+/// x bounded by [low, high], as `clip`. Throws DTypeError for bools and complex numbers and for bounds that do not
+/// promote to x's type.
+template <ArrayLike X, OperandLike L, OperandLike H>
+out_t<elem_t<X>, X, L, H> clamp(const X& x, const L& low, const H& high, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::clip(o[0], o[1], o[2], loc); };
+  return detail::recorded<elem_t<X>>("clamp", loc, f, x, low, high);
+}
+
+/// Bits in bytes along the axis, as numpy.packbits: eight elements that are 0 or not for each byte (u8), the first one
+/// the highest bit; missing ones are 0. Throws ShapeError for an axis out of range, DTypeError for floats.
+template <ArrayLike X>
+out_t<uint8_t, X> packbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::packbits(o[0], axis, loc); };
+  return detail::recorded<uint8_t>("packbits", loc, f, x);
+}
+/// The bits (u8, 0 or 1) of bytes along the axis, the highest first, as numpy.unpackbits. Throws ShapeError for an axis
+/// out of range, DTypeError for elements that are not u8.
+template <ArrayLike X>
+out_t<uint8_t, X> unpackbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::unpackbits(o[0], axis, loc); };
+  return detail::recorded<uint8_t>("unpackbits", loc, f, x);
+}
+
+}  // namespace calque

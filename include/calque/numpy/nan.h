@@ -1,0 +1,89 @@
+#pragma once
+// Reductions that ignore NaN, with NumPy's names, and the replacement of NaN and infinities. Of integers they are the
+// functions without "nan". Axes may be negative; without axes all are reduced.
+#include <optional>
+
+#include "calque/detail/recorded.h"
+
+namespace calque {
+
+#define CALQUE_NAN_REDUCE(f, R)                                                                          \
+  template <ArrayLike X>                                                                                 \
+  out_t<R, X> f(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {              \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], axes, keep.value, loc); }; \
+    return detail::recorded<R>(#f, loc, erased, x);                                                      \
+  }
+/// The sum of the elements that are not NaN; 0 for none. Of x's type (bool: i32). Throws ShapeError for an axis out of
+/// range or given twice.
+CALQUE_NAN_REDUCE(nansum, sum_t<elem_t<X>>)
+/// The product of the elements that are not NaN; 1 for none. Types and errors as for `nansum`.
+CALQUE_NAN_REDUCE(nanprod, sum_t<elem_t<X>>)
+/// The mean of the elements that are not NaN; NaN for none. Of x's type (integers and bool: f32). Errors as for
+/// `nansum`.
+CALQUE_NAN_REDUCE(nanmean, inexact_t<elem_t<X>>)
+/// The greatest element that is not NaN; NaN for none. Of x's type. Throws ShapeError when there are no elements or for
+/// an axis out of range or given twice, DTypeError for complex x.
+CALQUE_NAN_REDUCE(nanmax, elem_t<X>)
+/// The smallest element that is not NaN; NaN for none. Types and errors as for `nanmax`.
+CALQUE_NAN_REDUCE(nanmin, elem_t<X>)
+#undef CALQUE_NAN_REDUCE
+
+/// Options of `nanvar` and `nanstd`.
+struct NanVarianceOptions {
+  Axes axes{};
+  /// The divisor is the number of elements that are not NaN less this.
+  double ddof = 0;
+  KeepDims keepdims{};
+};
+/// The variance of the elements that are not NaN; NaN where the divisor is not positive:
+/// `nanvar(x, {.axes = {0}, .ddof = 1})`. Of x's type (integers and bool: f32). Throws ShapeError for an axis out of
+/// range or given twice, DTypeError for complex x.
+template <ArrayLike X>
+out_t<inexact_t<elem_t<X>>, X> nanvar(const X& x, const NanVarianceOptions& options = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::nanvar(o[0], options.axes, options.ddof, options.keepdims.value, loc);
+  };
+  return detail::recorded<inexact_t<elem_t<X>>>("nanvar", loc, f, x);
+}
+/// The standard deviation of the elements that are not NaN, the root of `nanvar`.
+template <ArrayLike X>
+out_t<inexact_t<elem_t<X>>, X> nanstd(const X& x, const NanVarianceOptions& options = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::nanstd(o[0], options.axes, options.ddof, options.keepdims.value, loc);
+  };
+  return detail::recorded<inexact_t<elem_t<X>>>("nanstd", loc, f, x);
+}
+
+#define CALQUE_NAN_ALONG(f, R)                                                               \
+  template <ArrayLike X>                                                                     \
+  out_t<R, X> f(const X& x, int axis, Loc loc = Loc::current()) {                            \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], axis, loc); }; \
+    return detail::recorded<R>(#f, loc, erased, x);                                          \
+  }
+/// The index (i32) of the first greatest element along the axis that is not NaN; -1 where all are. Throws ShapeError
+/// for an axis that is out of range or empty, DTypeError for complex x.
+CALQUE_NAN_ALONG(nanargmax, int32_t)
+/// The index (i32) of the first smallest element along the axis that is not NaN; otherwise as `nanargmax`.
+CALQUE_NAN_ALONG(nanargmin, int32_t)
+/// The cumulative sum along the axis, NaN counting as 0. Of x's shape and type (bool: i32). Throws ShapeError for an
+/// axis out of range.
+CALQUE_NAN_ALONG(nancumsum, sum_t<elem_t<X>>)
+/// The cumulative product along the axis, NaN counting as 1. Types and errors as for `nancumsum`.
+CALQUE_NAN_ALONG(nancumprod, sum_t<elem_t<X>>)
+#undef CALQUE_NAN_ALONG
+
+/// The numbers that `nan_to_num` writes; by default the greatest and least finite ones for infinities.
+struct NanToNumOptions {
+  double nan = 0;
+  std::optional<double> posinf{}, neginf{};
+};
+/// x with NaN and infinities replaced, as numpy.nan_to_num, in both parts of complex numbers. Of x's shape and type.
+template <ArrayLike X>
+out_t<elem_t<X>, X> nan_to_num(const X& x, NanToNumOptions options = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::nan_to_num(o[0], options.nan, options.posinf, options.neginf, loc);
+  };
+  return detail::recorded<elem_t<X>>("nan_to_num", loc, f, x);
+}
+
+}  // namespace calque

@@ -1,0 +1,230 @@
+// Differences, integrals, interpolation and cumulative functions under NumPy's names.
+#include <numbers>
+
+#include "calque/detail/control/control.h"
+
+#include "frontend/vocabulary/common.h"
+
+namespace calque::detail::ops {
+namespace {
+
+/// x[i + 1] - x[i] along the axis; of bools whether they differ.
+Handle neighbours_differ(Handle x, int axis, const Site& s) {
+  const int64_t n = extent_of(x, axis);
+  const Handle from = slice_axis(x, axis, 0, n - 1, 1, s), to = slice_axis(x, axis, 1, n, 1, s);
+  return is_bool(dtype(x)) ? emit<prim::Ne>(s, {to, from}) : emit<prim::Sub>(s, {to, from});
+}
+
+Expression along_axis(Expression v, int axis, const Shape& like, const Site& s) {
+  return {broadcast_in(v, like, {axis}, s), s};
+}
+
+/// Coordinates [extent] of an axis.
+Handle coordinates(const Operand& x, DType d, Handle of, int axis, const Site& s) {
+  const Handle v = vector_operand(value(x, d, s), "the coordinates", s);
+  if (extent_of(v, 0) != extent_of(of, axis)) {
+    s.shape_error("needs a coordinate for each element along axis " + std::to_string(axis) + " of " +
+                  to_string(type(of)) + ", got " + to_string(type(v)));
+  }
+  return v;
+}
+
+int differentiable_axis(int axis, Handle f, const Site& s) {
+  const int a = axis_in(axis, f, s);
+  if (extent_of(f, a) < 2) {
+    s.shape_error("needs two or more elements along axis " + std::to_string(a) + ", got " + to_string(type(f)));
+  }
+  return a;
+}
+
+template <class P>
+Handle cumulative(const Operand& x, std::optional<int> axis, bool reverse, bool sums, const Site& s) {
+  Handle v = value(x, s);
+  if (sums) v = convert(v, sum_result(dtype(v)), s);
+  if (!sums && is_complex(dtype(v))) reject(type(v), "ordered numbers", s);
+  if (!axis) v = flattened_to_vector(v, s);
+  const int a = axis ? axis_in(*axis, v, s) : 0;
+  return emit<P>(s, {v}, {{"axis", int64_t{a}}, {"reverse", reverse}});
+}
+
+}  // namespace
+
+Handle diff(const Operand& x, int64_t n, int axis, Location at) {
+  const Site s{"diff", at};
+  Handle v = value(x, s);
+  const int a = axis_in(axis, v, s);
+  if (n < 0) s.shape_error("the order must not be negative, got " + std::to_string(n));
+  for (int64_t i = 0; i < n && extent_of(v, a) > 0; ++i) v = neighbours_differ(v, a, s);
+  return v;
+}
+
+Handle ediff1d(const Operand& x, Location at) {
+  const Site s{"ediff1d", at};
+  const Handle v = flattened_to_vector(value(x, s), s);
+  if (is_bool(dtype(v))) reject(type(v), "numbers", s);
+  return extent_of(v, 0) == 0 ? v : neighbours_differ(v, 0, s);
+}
+
+Handle gradient(const Operand& f, double spacing, int axis, Location at) {
+  const Site s{"gradient", at};
+  const auto [v, result] = widened(f, s);
+  const int a = differentiable_axis(axis, v, s);
+  const int64_t n = extent_of(v, a);
+  const auto part = [&](int64_t from, int64_t to) { return Expression(slice_axis(v, a, from, to, 1, s), s); };
+  std::vector<Handle> parts{(part(1, 2) - part(0, 1)) / spacing};
+  if (n > 2) parts.push_back((part(2, n) - part(0, n - 2)) / (2 * spacing));
+  parts.push_back((part(n - 1, n) - part(n - 2, n - 1)) / spacing);
+  return convert(concatenated(parts, a, s), result, s);
+}
+
+Handle gradient_at(const Operand& f, const Operand& x, int axis, Location at) {
+  const Site s{"gradient", at};
+  const DType result = to_inexact(promoted_dtype(f, x, s)), d = wide(result);
+  const Handle v = value(f, d, s);
+  const int a = differentiable_axis(axis, v, s);
+  const int64_t n = extent_of(v, a);
+  const Handle steps = neighbours_differ(coordinates(x, d, v, a, s), 0, s);
+  const auto part = [&](int64_t from, int64_t to) { return Expression(slice_axis(v, a, from, to, 1, s), s); };
+  const auto step = [&](int64_t from, int64_t to) {
+    const Shape like = shape(v).with(static_cast<size_t>(a), to - from);
+    return along_axis(Expression(slice_axis(steps, 0, from, to, 1, s), s), a, like, s);
+  };
+  std::vector<Handle> parts{(part(1, 2) - part(0, 1)) / step(0, 1)};
+  if (n > 2) {
+    // The derivative of the parabola through three neighbours.
+    const Expression before = step(0, n - 2), behind = step(1, n - 1), both = before + behind;
+    const Expression left = -behind / (before * both), middle = (behind - before) / (before * behind),
+                     right = before / (behind * both);
+    parts.push_back(left * part(0, n - 2) + middle * part(1, n - 1) + right * part(2, n));
+  }
+  parts.push_back((part(n - 1, n) - part(n - 2, n - 1)) / step(n - 2, n - 1));
+  return convert(concatenated(parts, a, s), result, s);
+}
+
+Handle trapezoid(const Operand& y, double dx, int axis, Location at) {
+  const Site s{"trapezoid", at};
+  const auto [v, result] = widened(y, s);
+  const int a = axis_in(axis, v, s);
+  const int64_t n = extent_of(v, a);
+  if (n < 2) return splat(0, {result, shape(v).without(static_cast<size_t>(a))}, s);
+  const Expression sums = Expression(slice_axis(v, a, 1, n, 1, s), s) + Expression(slice_axis(v, a, 0, n - 1, 1, s), s);
+  const Expression total(reduce_axes<prim::ReduceSum>(sums, {a}, false, s), s);
+  return convert(total * (0.5 * dx), result, s);
+}
+
+Handle trapezoid_at(const Operand& y, const Operand& x, int axis, Location at) {
+  const Site s{"trapezoid", at};
+  const DType result = to_inexact(promoted_dtype(y, x, s)), d = wide(result);
+  const Handle v = value(y, d, s);
+  const int a = axis_in(axis, v, s);
+  const int64_t n = extent_of(v, a);
+  // Coordinates are a vector along the axis or broadcast to y.
+  Handle points = value(x, d, s);
+  points = shape(points).rank() == 1 ? broadcast_in(coordinates(points, d, v, a, s), shape(v), {a}, s)
+                                     : broadcast(points, shape(v), s);
+  if (n < 2) return splat(0, {result, shape(v).without(static_cast<size_t>(a))}, s);
+  const Expression sums = Expression(slice_axis(v, a, 1, n, 1, s), s) + Expression(slice_axis(v, a, 0, n - 1, 1, s), s);
+  const Expression areas = Expression(neighbours_differ(points, a, s), s) * sums;
+  return convert(Expression(reduce_axes<prim::ReduceSum>(areas, {a}, false, s), s) * 0.5, result, s);
+}
+
+Handle interp(const Operand& x, const Operand& xp, const Operand& fp, std::optional<double> left,
+              std::optional<double> right, Location at) {
+  const Site s{"interp", at};
+  const Operand* all[] = {&x, &xp, &fp};
+  const DType result = to_inexact(promoted_dtype(all, s)), d = wide(result);
+  const Handle v = value(x, d, s), points = vector_operand(value(xp, d, s), "the points xp", s),
+               values = vector_operand(value(fp, d, s), "the values fp", s);
+  if (is_complex(d)) reject(type(v), "real numbers", s);
+  const int64_t n = extent_of(points, 0);
+  if (n == 0 || extent_of(values, 0) != n) {
+    s.shape_error("needs as many values as points, at least one, got " + to_string(type(points)) + " and " +
+                  to_string(type(values)));
+  }
+  const Shape of = shape(v);
+  const auto end = [&](Handle list, int64_t i) {
+    return Expression(broadcast(reshape(slice_axis(list, 0, i, i + 1, 1, s), Shape(), s), of, s), s);
+  };
+  const Expression at_x(v, s);
+  const Expression first = end(points, 0), last = end(points, n - 1);
+  Expression y = end(values, 0);
+  if (n > 1) {
+    // The last interval that begins at or before x, by bisection without branches.
+    const Expression fixed = at_x.fixed();
+    const Handle still = emit<prim::StopGradient>(s, {points});
+    const DType id = n > INT32_MAX / 2 ? DType::i64 : DType::i32;
+    Expression i(splat(0, {id, of}, s), s);
+    int64_t step = 1;
+    while (step < n - 1) step *= 2;
+    for (; step >= 1; step /= 2) {
+      const Expression probe = i + static_cast<double>(step);
+      const Expression inside = probe <= static_cast<double>(n - 2);
+      const Expression begin(take(still, probe.handle(), 0, mode::clip, at), s);
+      i = (inside & (begin <= fixed)).choose(probe, i);
+    }
+    const Expression next = i + 1.0;
+    const auto element = [&](Handle list, Expression k) {
+      return Expression(take(list, k.handle(), 0, mode::clip, at), s);
+    };
+    const Expression x0 = element(points, i), x1 = element(points, next), y0 = element(values, i),
+                     y1 = element(values, next);
+    const Expression width = x1 - x0, none = width == 0.0, safe = none.choose(width.number(1), width);
+    // From the nearer end, so that the values at both are exact.
+    const Expression t = (at_x - x0) / safe, rise = y1 - y0;
+    const Expression line = (t < 0.5).choose(y0 + t * rise, y1 - ((x1 - at_x) / safe) * rise);
+    y = none.choose(y0, line);
+  }
+  const Expression below = left ? y.number(*left) : end(values, 0),
+                   above = right ? y.number(*right) : end(values, n - 1);
+  y = (at_x < first).choose(below, (at_x > last).choose(above, y));
+  // NaN compares false everywhere.
+  const Expression unordered(emit<prim::Ne>(s, {v, v}), s);
+  return convert(unordered.choose(at_x, y), result, s);
+}
+
+Handle unwrap(const Operand& x, int axis, std::optional<double> discont, double period, Location at) {
+  const Site s{"unwrap", at};
+  const auto [v, result] = widened_real(x, s);
+  const int a = axis_in(axis, v, s);
+  const int64_t n = extent_of(v, a);
+  if (n < 2) return convert(v, result, s);
+  // The multiples of the period that are added are constant wherever they have a derivative.
+  const Expression step = Expression(neighbours_differ(v, a, s), s).fixed();
+  const double half = period / 2;
+  Expression wrapped(mod((step + half).handle(), lit(period), at), s);
+  wrapped = wrapped - half;
+  wrapped = ((wrapped == -half) & (step > 0.0)).choose(wrapped.number(half), wrapped);
+  const Expression small = step.of<prim::Abs>() < std::max(discont.value_or(half), half);
+  const Expression correction = small.choose(step.number(0), wrapped - step);
+  const Handle sums = emit<prim::Cumsum>(s, {correction}, {{"axis", int64_t{a}}, {"reverse", false}});
+  return convert(Expression(v, s) + Expression(padded_along(sums, a, 1, 0, 0, s), s), result, s);
+}
+
+// ---- cumulative functions
+
+Handle cumlogsumexp(const Operand& x, int axis, bool reverse, Location at) {
+  const Site s{"cumlogsumexp", at};
+  const auto [v, result] = widened_real(x, s);
+  const int a = axis_in(axis, v, s);
+  if (shape(v).num_elements() == 0) return convert(v, result, s);
+  const TraceBody combine = [&](std::span<const Handle> both, std::vector<Handle>& out) {
+    out.push_back(logaddexp(both[0], both[1], at));
+  };
+  const Handle xs[] = {v};
+  return convert(associative_scan(combine, xs, reverse, a, {at, {}})[0], result, s);
+}
+
+Handle cumsum_of(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
+  return cumulative<prim::Cumsum>(x, axis, reverse, true, {"cumsum", at});
+}
+Handle cumprod_of(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
+  return cumulative<prim::Cumprod>(x, axis, reverse, true, {"cumprod", at});
+}
+Handle cummax_of(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
+  return cumulative<prim::Cummax>(x, axis, reverse, false, {"cummax", at});
+}
+Handle cummin_of(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
+  return cumulative<prim::Cummin>(x, axis, reverse, false, {"cummin", at});
+}
+
+}  // namespace calque::detail::ops

@@ -1,0 +1,127 @@
+// Reductions that ignore NaN, and its replacement.
+#include <limits>
+
+#include "frontend/vocabulary/masked.h"
+
+namespace calque::detail::ops {
+namespace {
+
+/// Where x is not NaN.
+Handle ordered_elements(Handle x, const Site& s) {
+  if (!is_inexact(dtype(x))) return constant_bools(true, shape(x), s);
+  if (!is_complex(dtype(x))) return emit<prim::Eq>(s, {x, x});
+  return emit<prim::Not>(s, {isnan(x, s.at)});
+}
+
+Handle without_nan(Handle x, double instead, const Site& s) {
+  if (!is_inexact(dtype(x))) return x;
+  return select(ordered_elements(x, s), x, splat(instead, type(x), s), s);
+}
+
+template <class P>
+Handle extremum_of_numbers(const Operand& x, const Axes& axes, bool keepdims, double identity, const Site& s) {
+  const Handle v = value(x, s);
+  const Type t = type(v);
+  if (is_complex(t.dtype)) reject(t, "ordered numbers", s);
+  const Ints list = normal_axes(axes, t, s);
+  if (elements_along(t.shape, list) == 0) s.shape_error("no elements to choose from in " + to_string(t));
+  const Handle best = reduce_axes<P>(without_nan(v, identity, s), list, keepdims, s);
+  if (!is_floating(t.dtype)) return best;
+  const Handle some = reduce_axes<prim::ReduceOr>(ordered_elements(v, s), list, keepdims, s);
+  return select(some, best, splat(__builtin_nan(""), type(best), s), s);
+}
+
+Handle index_of_numbers(const Operand& x, int axis, bool greatest, const Site& s) {
+  const Handle v = value(x, s);
+  if (is_complex(dtype(v))) reject(type(v), "ordered numbers", s);
+  const int a = axis_in(axis, v, s);
+  const double identity = greatest ? -__builtin_inf() : __builtin_inf();
+  const Handle numbers = without_nan(v, identity, s);
+  const Handle i = greatest ? argmax(numbers, a, s.at) : argmin(numbers, a, s.at);
+  if (!is_floating(dtype(v))) return i;
+  // An infinity may stand beside NaN that became one before it: the first number that equals it is meant.
+  const Handle ordered = ordered_elements(v, s);
+  const Handle best = greatest ? amax(numbers, Axes(a), true, s.at) : amin(numbers, Axes(a), true, s.at);
+  const Handle equal_one = emit<prim::And>(s, {ordered, emit<prim::Eq>(s, {numbers, broadcast(best, shape(v), s)})});
+  const Handle first = argmax(convert(equal_one, DType::i32, s), a, s.at);
+  const Handle some = reduce_axes<prim::ReduceOr>(ordered, {a}, false, s);
+  return select(some, first, splat(-1, type(i), s), s);
+}
+
+}  // namespace
+
+Handle nansum(const Operand& x, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"nansum", at};
+  return sum(without_nan(value(x, s), 0, s), axes, keepdims, at);
+}
+Handle nanprod(const Operand& x, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"nanprod", at};
+  return prod(without_nan(value(x, s), 1, s), axes, keepdims, at);
+}
+Handle nanmax(const Operand& x, const Axes& axes, bool keepdims, Location at) {
+  return extremum_of_numbers<prim::ReduceMax>(x, axes, keepdims, -__builtin_inf(), {"nanmax", at});
+}
+Handle nanmin(const Operand& x, const Axes& axes, bool keepdims, Location at) {
+  return extremum_of_numbers<prim::ReduceMin>(x, axes, keepdims, __builtin_inf(), {"nanmin", at});
+}
+
+Handle nanmean(const Operand& x, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"nanmean", at};
+  const auto [v, result] = widened(x, s);
+  const Handle mean = mean_where(v, ordered_elements(v, s), normal_axes(axes, type(v), s), keepdims, s);
+  return convert(mean, result, s);
+}
+
+Handle nanvar(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at) {
+  const Site s{"nanvar", at};
+  const auto [v, result] = widened_real(x, s);
+  const Handle ordered = ordered_elements(v, s);
+  // NaN is replaced before the mean is subtracted, so that derivatives are finite.
+  return convert(variance_where(without_nan(v, 0, s), ordered, normal_axes(axes, type(v), s), ddof, keepdims, s),
+                 result, s);
+}
+
+Handle nanstd(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at) {
+  const Site s{"nanstd", at};
+  const auto [v, result] = widened_real(x, s);
+  const Handle ordered = ordered_elements(v, s);
+  const Handle variance =
+      variance_where(without_nan(v, 0, s), ordered, normal_axes(axes, type(v), s), ddof, keepdims, s);
+  return convert(emit<prim::Sqrt>(s, {variance}), result, s);
+}
+
+Handle nanargmax(const Operand& x, int axis, Location at) { return index_of_numbers(x, axis, true, {"nanargmax", at}); }
+Handle nanargmin(const Operand& x, int axis, Location at) {
+  return index_of_numbers(x, axis, false, {"nanargmin", at});
+}
+
+Handle nancumsum(const Operand& x, int axis, Location at) {
+  const Site s{"nancumsum", at};
+  return cumsum(without_nan(value(x, s), 0, s), axis, at);
+}
+Handle nancumprod(const Operand& x, int axis, Location at) {
+  const Site s{"nancumprod", at};
+  return cumprod(without_nan(value(x, s), 1, s), axis, at);
+}
+
+Handle nan_to_num(const Operand& x, double nan, std::optional<double> posinf, std::optional<double> neginf,
+                  Location at) {
+  const Site s{"nan_to_num", at};
+  const Handle v = value(x, s);
+  const DType d = dtype(v);
+  if (!is_inexact(d)) return v;
+  if (is_complex(d)) {
+    const Handle re = nan_to_num(emit<prim::Real>(s, {v}), nan, posinf, neginf, at);
+    return emit<prim::Complex>(s, {re, nan_to_num(emit<prim::Imag>(s, {v}), nan, posinf, neginf, at)});
+  }
+  const double greatest = d == DType::f64    ? std::numeric_limits<double>::max()
+                          : d == DType::f32  ? static_cast<double>(std::numeric_limits<float>::max())
+                          : d == DType::bf16 ? 0x1.fep127
+                                             : 65504.0;
+  const Expression e(v, s), infinite = e.number(__builtin_inf());
+  const Expression high = e.number(posinf.value_or(greatest)), low = e.number(neginf.value_or(-greatest));
+  const Expression bounded = (e == infinite).choose(high, (e == -infinite).choose(low, e));
+  return (e == e).choose(bounded, e.number(nan));
+}
+
+}  // namespace calque::detail::ops
