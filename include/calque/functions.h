@@ -15,6 +15,7 @@
 #include "calque/numpy/making.h"
 #include "calque/numpy/nan.h"
 #include "calque/numpy/polynomials.h"
+#include "calque/numpy/products.h"
 #include "calque/numpy/rearranging.h"
 #include "calque/numpy/statistics.h"
 #include "calque/reductions.h"

@@ -44,6 +44,8 @@ CALQUE_ACTIVATION(mish)
 CALQUE_ACTIVATION(sparse_plus)
 /// (x + 1) / 2 bounded by [0, 1].
 CALQUE_ACTIVATION(sparse_sigmoid)
+/// log(1 - e^-x) of x > 0, without cancellation; NaN below 0.
+CALQUE_ACTIVATION(log1mexp)
 #undef CALQUE_ACTIVATION
 
 /// x for x > 0, else alpha (e^x - 1).
@@ -121,6 +123,17 @@ out_t<inexact_t<elem_t<X>>, X> avg_pool(const X& x, const PoolOptions& options, 
                                         Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::avg_pool(o[0], options, count_padding, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("avg_pool", loc, f, x);
+}
+
+/// The sum, product, maximum or minimum of each window of all dimensions of x, as jax.lax.reduce_window:
+/// `reduce_window(x, cq::window_reduction::max, {.window = {5}})` are running maxima of a vector. Padding counts as the
+/// identity of the reduction. Of x's type (sums and products of bool: i32). Throws ShapeError for options of the wrong
+/// length or below 1 and padding as wide as the window; DTypeError for maxima of bools and complex numbers.
+template <ArrayLike X>
+out_t<sum_t<elem_t<X>>, X> reduce_window(const X& x, window_reduction how, const PoolOptions& options,
+                                         Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::reduce_window(o[0], how, options, loc); };
+  return detail::recorded<sum_t<elem_t<X>>>("reduce_window", loc, f, x);
 }
 
 // ---- layers

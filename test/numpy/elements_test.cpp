@@ -186,6 +186,10 @@ TEST(ByIndices, ElementsThatAreNotZero) {
   EXPECT_TRUE(array_equal(c[1], I{1, 0, 2, 7}));
   EXPECT_TRUE(array_equal(compress(B{false, true}, x, 0, {.size = 1}), I{{4, 0, 5}}));
   EXPECT_TRUE(array_equal(compress(B{true, false, true}, x, 1, {.size = 3}), I{{0, 0, 0}, {4, 5, 0}}));
+  EXPECT_TRUE(array_equal(argwhere(x, {.size = 4, .fill_value = -1}), I{{0, 1}, {1, 0}, {1, 2}, {-1, -1}}));
+  EXPECT_TRUE(array_equal(extract(x > 3, x, {.size = 3}), I{4, 5, 0}));
+  EXPECT_TRUE(array_equal(extract(B{false, true, true}, x, {.size = 3}), I{3, 0, 0}));
+  EXPECT_THROW(argwhere(I(1), {.size = 1}), ShapeError);
   EXPECT_THROW(flatnonzero(x, {.size = -1}), ShapeError);
   EXPECT_THROW(nonzero(I(1), {.size = 1}), ShapeError);
   EXPECT_THROW(compress(B{true, true, true}, x, 0, {.size = 1}), ShapeError);

@@ -37,6 +37,8 @@ TEST(Layers, ActivationsHaveLimits) {
   EXPECT_TRUE(close(squareplus(D{0, -1, 2}, 0), D{0, 0, 2}));
   static_assert(std::same_as<decltype(silu(I{1})), F>);
   EXPECT_TRUE(close(grad([](auto v) { return sum(silu(v) + gelu(v) + mish(v)); })(D{-1000, 1000}), D{0, 3}));
+  EXPECT_TRUE(close(log1mexp(D{1e-20, 1, 50, kInf, -1, kNaN}),
+                    D{std::log(1e-20), std::log1p(-std::exp(-1)), -std::exp(-50), 0, kNaN, kNaN}, 1e-14));
   EXPECT_THROW(squareplus(x, -1), ShapeError);
   EXPECT_THROW(silu(Array<std::complex<float>>{1.0f}), DTypeError);
   EXPECT_THROW(glu(D{1, 2, 3}), ShapeError);
@@ -61,6 +63,18 @@ TEST(Layers, PoolingOfWindows) {
   EXPECT_THROW(max_pool(x, {.window = {2, 2}}), ShapeError);
   EXPECT_THROW(max_pool(x, {.window = {0}}), ShapeError);
   EXPECT_THROW(max_pool(x, {.window = {2}, .padding = {{2, 0}}}), ShapeError);
+}
+
+TEST(Layers, RunningReductions) {
+  const I x = {3, 1, 4, 1, 5};
+  EXPECT_TRUE(array_equal(reduce_window(x, window_reduction::sum, {.window = {2}}), I{4, 5, 5, 6}));
+  EXPECT_TRUE(array_equal(reduce_window(x, window_reduction::max, {.window = {3}, .padding = same}), I{3, 4, 4, 5, 5}));
+  EXPECT_TRUE(array_equal(reduce_window(x, window_reduction::min, {.window = {2}, .strides = {2}}), I{1, 1}));
+  EXPECT_TRUE(array_equal(reduce_window(I{{1, 2}, {3, 4}}, window_reduction::prod, {.window = {2, 2}}), I{{24}}));
+  EXPECT_TRUE(array_equal(reduce_window(B{true, true}, window_reduction::sum, {.window = {2}}), I{2}));
+  EXPECT_TRUE(array_equal(reduce_window(I(7), window_reduction::sum, {}), I(7)));
+  EXPECT_THROW(reduce_window(x, window_reduction::sum, {.window = {2, 2}}), ShapeError);
+  EXPECT_THROW(reduce_window(B{true}, window_reduction::max, {.window = {1}}), DTypeError);
 }
 
 /// Windows of every width, of which wide ones are combined by halves, against their definition.

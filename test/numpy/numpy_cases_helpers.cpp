@@ -145,6 +145,8 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE("frexp", CALQUE_IN(Input({{3, 4}, 0.1, 9})), (Handles{ops::frexp(x[0], at)[0]}));
   CALQUE_CASE("spacing", CALQUE_IN(small), (Handles{ops::spacing(x[0], at)})).constant = true;
   CALQUE_CASE("round", CALQUE_IN(small), (Handles{ops::round_decimals(x[0], 1, at)})).constant = true;
+  CALQUE_CASE("matvec", CALQUE_IN(cube, Input{{2, 4}}), {ops::matvec(x[0], x[1], at)}).half_error = 8;
+  CALQUE_CASE("vecmat", CALQUE_IN(Input{{3}}, cube), {ops::vecmat(x[0], x[1], at)}).half_error = 8;
   // Polynomials.
   CALQUE_CASE("polyval", CALQUE_IN(Input{{4}}, small), {ops::polyval(x[0], x[1], at)}).half_error = 8;
   CALQUE_CASE("polyadd", CALQUE_IN(Input{{4}}, Input{{2}}),
@@ -177,6 +179,8 @@ std::vector<VocabularyCase> numpy_cases() {
               (Handles{ops::segment_max(x[0], x[1], 2, at), ops::segment_min(x[0], x[1], 2, at)}));
   CALQUE_CASE("nonzero", CALQUE_IN(small), (Handles{ops::flatnonzero(positive(x[0]), 5, -1, at)})).constant = true;
   CALQUE_CASE("nonzero_nd", CALQUE_IN(small), ops::nonzero(positive(x[0]), 8, 0, at)).constant = true;
+  CALQUE_CASE("argwhere", CALQUE_IN(small), (Handles{ops::argwhere(positive(x[0]), 3, -1, at)})).constant = true;
+  CALQUE_CASE("extract", CALQUE_IN(small), {ops::extract(positive(x[0]), x[0], 4, at)});
   CALQUE_CASE("compress", CALQUE_IN(small, Input{{4}}), {ops::compress(positive(x[1]), x[0], 1, 3, at)});
   CALQUE_CASE("diagflat", CALQUE_IN(Input{{2, 2}}), {ops::diagflat(x[0], 1, at)});
 #undef CALQUE_CASE
@@ -193,7 +197,8 @@ std::vector<VocabularyCase> layer_cases() {
     all.push_back({std::move(name), std::move(inputs), std::move(body)});
     return all.back();
   };
-#define CALQUE_X(f) add(#f, {small}, [=](In x) -> Handles { return {ops::f(x[0], at)}; });
+#define CALQUE_X(f) \
+  if (std::string_view(#f) != "log1mexp") add(#f, {small}, [=](In x) -> Handles { return {ops::f(x[0], at)}; });
   CALQUE_ACTIVATIONS(CALQUE_X)
 #undef CALQUE_X
 #define CALQUE_CASE(name, inputs, call) add(name, inputs, [=](In x) -> Handles { return call; })
@@ -222,6 +227,14 @@ std::vector<VocabularyCase> layer_cases() {
           .half_error = 8;
     }
   }
+  CALQUE_CASE("log1mexp", CALQUE_IN(Input({{3, 4}, 0.1, 4})), {ops::log1mexp(x[0], at)});
+  const PoolOptions running{{2, 3}, {1, 2}, same};
+  CALQUE_CASE("reduce_window", CALQUE_IN(small),
+              (Handles{ops::reduce_window(x[0], window_reduction::sum, running, at),
+                       ops::reduce_window(x[0], window_reduction::prod, running, at),
+                       ops::reduce_window(x[0], window_reduction::max, running, at),
+                       ops::reduce_window(x[0], window_reduction::min, running, at)}))
+      .half_error = 16;
   const Input heads{{2, 5, 4, 3}}, shared{{2, 6, 2, 3}};
   CALQUE_CASE("attention", CALQUE_IN(heads, shared, shared),
               {ops::dot_product_attention(x[0], x[1], x[2], nullptr, false, std::nullopt, at)})

@@ -88,6 +88,17 @@ TEST(Polynomials, ConvolutionsOfAllLengths) {
   EXPECT_THROW(convolve(D{{1}}, D{1}), ShapeError);
 }
 
+TEST(Products, OfMatricesAndVectors) {
+  EXPECT_TRUE(array_equal(matvec(I{{1, 2}, {3, 4}}, I{1, 10}), I{21, 43}));
+  EXPECT_TRUE(array_equal(vecmat(I{1, 10}, I{{1, 2}, {3, 4}}), I{31, 42}));
+  using C = std::complex<double>;
+  EXPECT_TRUE(array_equal(vecmat(Array<C>{C(0, 1)}, Array<C>{{C(0, 1)}}), Array<C>{C(1, 0)}));
+  EXPECT_EQ(matvec(D::zeros({3, 1, 2, 0}), D::zeros({4, 0})).shape(), (Shape{3, 4, 2}));
+  EXPECT_THROW(matvec(I{1}, I{1}), ShapeError);
+  EXPECT_THROW(matvec(I{{1, 2}}, I{1}), ShapeError);
+  EXPECT_THROW(vecmat(I{1, 2, 3}, I{{1, 2}, {3, 4}}), ShapeError);
+}
+
 TEST(Making, WindowsAndSpacedNumbers) {
   const auto f = [](auto make) { return jit(make)(); };
   EXPECT_TRUE(close(f([] { return bartlett<double>(5); }), D{0, 0.5, 1, 0.5, 0}));

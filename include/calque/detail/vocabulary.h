@@ -20,6 +20,9 @@ enum class indexing { xy, ij };
 /// What `convolve` and `correlate` keep: every overlap, the extent of the longer vector, or full overlaps only.
 enum class convolve_mode { full, same, valid };
 
+/// How `reduce_window` combines elements.
+enum class window_reduction { sum, prod, max, min };
+
 /// Parameters of the pooling functions; empty strides mean 1 for every spatial dimension.
 struct PoolOptions {
   /// The extent of the window in each spatial dimension.
@@ -153,6 +156,10 @@ Handle round_decimals(const Operand& x, int decimals, Location at);
 Handle packbits(const Operand& x, int axis, Location at);
 Handle unpackbits(const Operand& x, int axis, Location at);
 
+// ---- calque/numpy/products.h
+Handle matvec(const Operand& a, const Operand& x, Location at);
+Handle vecmat(const Operand& x, const Operand& a, Location at);
+
 // ---- calque/numpy/polynomials.h
 Handle polyval(const Operand& p, const Operand& x, Location at);
 Handle polyadd(const Operand& p, const Operand& q, Location at);
@@ -196,13 +203,15 @@ Handle segment_max(const Operand& x, const Operand& ids, int64_t segments, Locat
 Handle segment_min(const Operand& x, const Operand& ids, int64_t segments, Location at);
 Handle flatnonzero(const Operand& x, int64_t size, int64_t fill_value, Location at);
 std::vector<Handle> nonzero(const Operand& x, int64_t size, int64_t fill_value, Location at);
+Handle argwhere(const Operand& x, int64_t size, int64_t fill_value, Location at);
+Handle extract(const Operand& condition, const Operand& x, int64_t size, Location at);
 Handle compress(const Operand& condition, const Operand& x, int axis, int64_t size, Location at);
 
 // ---- calque/nn.h
 // clang-format off
 #define CALQUE_ACTIVATIONS(X) \
   X(relu6) X(selu) X(silu) X(hard_sigmoid) X(hard_silu) X(hard_tanh) X(log_sigmoid) X(soft_sign) X(softplus) X(mish) \
-  X(sparse_plus) X(sparse_sigmoid)
+  X(sparse_plus) X(sparse_sigmoid) X(log1mexp)
 // clang-format on
 #define CALQUE_X(f) Handle f(const Operand& x, Location at);
 CALQUE_ACTIVATIONS(CALQUE_X)
@@ -216,6 +225,8 @@ Handle glu(const Operand& x, int axis, Location at);
 Handle max_pool(const Operand& x, const PoolOptions& options, Location at);
 Handle min_pool(const Operand& x, const PoolOptions& options, Location at);
 Handle sum_pool(const Operand& x, const PoolOptions& options, Location at);
+/// Over windows of all dimensions.
+Handle reduce_window(const Operand& x, window_reduction how, const PoolOptions& options, Location at);
 Handle avg_pool(const Operand& x, const PoolOptions& options, bool count_padding, Location at);
 Handle conv_transpose(const Operand& x, const Operand& w, const std::vector<int64_t>& strides, const Padding& padding,
                       Location at);

@@ -93,6 +93,13 @@ std::vector<out_t<int32_t, X>> nonzero(const X& x, NonzeroOptions options, Loc l
   const auto f = [&](detail::Operands o) { return detail::ops::nonzero(o[0], options.size, options.fill_value, loc); };
   return detail::recorded_many<int32_t>("nonzero", loc, f, x);
 }
+/// The coordinates of the first elements that are not 0, one element a row, of shape [size, rank of x], then the fill
+/// value. Throws ShapeError for a negative size or a scalar.
+template <ArrayLike X>
+out_t<int32_t, X> argwhere(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::argwhere(o[0], options.size, options.fill_value, loc); };
+  return detail::recorded<int32_t>("argwhere", loc, f, x);
+}
 /// How many slices the result of `compress` has.
 struct CompressOptions {
   int64_t size;
@@ -105,6 +112,15 @@ out_t<elem_t<X>, C, X> compress(const C& condition, const X& x, int axis, Compre
                                 Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::compress(o[0], o[1], axis, options.size, loc); };
   return detail::recorded<elem_t<X>>("compress", loc, f, condition, x);
+}
+
+/// The first elements of x, in row-major order, where the condition, which broadcasts to it, holds, as numpy.extract,
+/// then zeros: `cq::extract(x > 0.0, x, {.size = 4})`, of shape [size] and x's type. Throws ShapeError for a negative
+/// size and when the operands do not broadcast.
+template <ArrayLike C, ArrayLike X>
+out_t<elem_t<X>, C, X> extract(const C& condition, const X& x, CompressOptions options, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::extract(o[0], o[1], options.size, loc); };
+  return detail::recorded<elem_t<X>>("extract", loc, f, condition, x);
 }
 
 }  // namespace calque

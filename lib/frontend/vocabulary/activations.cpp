@@ -145,6 +145,19 @@ Handle sparse_sigmoid(const Operand& x, Location at) {
   return activated(x, [&](Expression v) { return bounded_by((v + 1.0) * 0.5, 0, 1, s); }, s);
 }
 
+Handle log1mexp(const Operand& x, Location at) {
+  // Maechler, Accurately computing log(1 - exp(-|a|)), 2012: each formula where it does not cancel. The other one is of
+  // a number at which it is finite.
+  const auto formula = [](Expression v) {
+    const Expression near = v < std::numbers::ln2;
+    const Expression small = near.choose(v, v.number(0.5)), large = near.choose(v.number(1), v);
+    const Expression by_expm1 = (-((-small).of<prim::Expm1>())).of<prim::Log>();
+    const Expression by_exp = (-((-large).of<prim::Exp>())).of<prim::Log1p>();
+    return near.choose(by_expm1, by_exp);
+  };
+  return activated(x, formula, {"log1mexp", at});
+}
+
 Handle glu(const Operand& x, int axis, Location at) {
   const Site s{"glu", at};
   const auto [v, result] = widened_real(x, s);

@@ -272,6 +272,22 @@ std::vector<Handle> nonzero(const Operand& x, int64_t size, int64_t fill_value, 
   return out;
 }
 
+Handle argwhere(const Operand& x, int64_t size, int64_t fill_value, Location at) {
+  const Site s{"argwhere", at};
+  const Handle v = value(x, s);
+  if (shape(v).rank() == 0) s.shape_error("needs an array of rank 1 or more, got " + to_string(type(v)));
+  std::vector<Handle> columns = nonzero(v, size, fill_value, at);
+  for (Handle& c : columns) c = reshape(c, Shape{size, 1}, s);
+  return concatenated(columns, 1, s);
+}
+
+Handle extract(const Operand& condition, const Operand& x, int64_t size, Location at) {
+  const Site s{"extract", at};
+  Handle both[] = {as_truth(condition, s), value(x, s)};
+  broadcast_together(both, s);
+  return compress(flattened_to_vector(both[0], s), flattened_to_vector(both[1], s), 0, size, at);
+}
+
 Handle compress(const Operand& condition, const Operand& x, int axis, int64_t size, Location at) {
   const Site s{"compress", at};
   const Handle v = value(x, s);

@@ -24,9 +24,10 @@ Ints per_dimension(const std::vector<int64_t>& given, size_t count, std::string_
   return given;
 }
 
-std::vector<Pooled> pooled_dimensions(const Type& x, const PoolOptions& options, const Site& s) {
-  if (x.shape.rank() < 2) s.shape_error("needs an array [N, spatial..., C], got " + to_string(x));
-  const size_t spatial = x.shape.size() - 2;
+/// Of the dimensions from `first` on, all but that many at the end.
+std::vector<Pooled> pooled_dimensions(const Type& x, const PoolOptions& options, const Site& s, size_t first = 1) {
+  if (x.shape.size() < 2 * first) s.shape_error("needs an array [N, spatial..., C], got " + to_string(x));
+  const size_t spatial = x.shape.size() - 2 * first;
   const Ints windows = per_dimension(options.window, spatial, "window", s),
              strides = per_dimension(options.strides, spatial, "strides", s);
   if (options.padding.kind == Padding::Kind::pairs && options.padding.pairs.size() != spatial) {
@@ -35,7 +36,7 @@ std::vector<Pooled> pooled_dimensions(const Type& x, const PoolOptions& options,
   }
   std::vector<Pooled> out;
   for (size_t i = 0; i < spatial; ++i) {
-    const int64_t extent = x.shape[i + 1];
+    const int64_t extent = x.shape[i + first];
     Pooled p{windows[i], strides[i], 0, 0, 0};
     if (options.padding.kind == Padding::Kind::same) {
       const int64_t positions = (extent + p.stride - 1) / p.stride;
@@ -89,23 +90,24 @@ Handle windows_combined(Handle x, int axis, const Pooled& p, const F& combine, c
   return slice_axis(*result, axis, 0, (p.positions - 1) * p.stride + 1, p.stride, s);
 }
 
-Shape pooled_shape(const Type& x, const std::vector<Pooled>& dims) {
+Shape pooled_shape(const Type& x, const std::vector<Pooled>& dims, size_t first = 1) {
   Shape to = x.shape;
-  for (size_t i = 0; i < dims.size(); ++i) to = to.with(i + 1, dims[i].positions);
+  for (size_t i = 0; i < dims.size(); ++i) to = to.with(i + first, dims[i].positions);
   return to;
 }
 
 /// Pads with `fill` and combines, the last spatial dimension first.
 template <class F>
-Handle pooled(Handle x, const std::vector<Pooled>& dims, const Literal& fill, const F& combine, const Site& s) {
+Handle pooled(Handle x, const std::vector<Pooled>& dims, const Literal& fill, const F& combine, const Site& s,
+              size_t first = 1) {
   for (size_t i = dims.size(); i-- > 0;) {
-    const int axis = static_cast<int>(i) + 1;
+    const int axis = static_cast<int>(i + first);
     const Pooled& p = dims[i];
     if (p.low != 0 || p.high != 0) {
       const auto rank = static_cast<size_t>(shape(x).rank());
       Ints low(rank, 0), high(rank, 0);
-      low[i + 1] = p.low;
-      high[i + 1] = p.high;
+      low[i + first] = p.low;
+      high[i + first] = p.high;
       x = emit<prim::Pad>(s, {x, literal(fill, {dtype(x), {}}, s.at)},
                           {{"high", high}, {"interior", Ints(rank, 0)}, {"low", low}});
     }
@@ -114,12 +116,12 @@ Handle pooled(Handle x, const std::vector<Pooled>& dims, const Literal& fill, co
   return x;
 }
 
-Handle extremum_pool(const Operand& x, const PoolOptions& options, bool least, const Site& s) {
+Handle extremum_pool(const Operand& x, const PoolOptions& options, bool least, const Site& s, size_t first_axis = 1) {
   const Handle v = value(x, s);
   const Type t = type(v);
   if (is_complex(t.dtype) || is_bool(t.dtype)) reject(t, "real numbers", s);
-  const std::vector<Pooled> dims = pooled_dimensions(t, options, s);
-  const Shape to = pooled_shape(t, dims);
+  const std::vector<Pooled> dims = pooled_dimensions(t, options, s, first_axis);
+  const Shape to = pooled_shape(t, dims, first_axis);
   const Literal fill = visit_dtype(t.dtype, [&]<class T>() {
     if constexpr (is_complex(dtype_of<T>)) {
       return Literal::of(T());
@@ -136,7 +138,19 @@ Handle extremum_pool(const Operand& x, const PoolOptions& options, bool least, c
     if (is_floating(t.dtype)) better = emit<prim::Or>(s, {better, emit<prim::Ne>(s, {second, second})});
     return select(better, second, first, s);
   };
-  return pooled(v, dims, fill, combine, s);
+  return pooled(v, dims, fill, combine, s, first_axis);
+}
+
+/// Sums or products (P) of windows.
+template <class P>
+Handle total_pool(const Operand& x, const PoolOptions& options, int64_t identity, const Site& s, size_t first_axis) {
+  const DType result = sum_result(operand_dtype(x, s));
+  const Handle v = value(x, wide(result), s);
+  const std::vector<Pooled> dims = pooled_dimensions(type(v), options, s, first_axis);
+  const Shape to = pooled_shape(type(v), dims, first_axis);
+  if (to.num_elements() == 0) return splat(static_cast<double>(identity), {result, to}, s);
+  const auto combine = [&](Handle a, Handle b) { return emit<P>(s, {a, b}); };
+  return convert(pooled(v, dims, make_literal(dtype(v), identity), combine, s, first_axis), result, s);
 }
 
 /// The number of elements of x in each window along a dimension, of shape [positions].
@@ -173,14 +187,22 @@ Handle min_pool(const Operand& x, const PoolOptions& options, Location at) {
 }
 
 Handle sum_pool(const Operand& x, const PoolOptions& options, Location at) {
-  const Site s{"sum_pool", at};
-  const DType result = sum_result(operand_dtype(x, s));
-  const Handle v = value(x, wide(result), s);
-  const std::vector<Pooled> dims = pooled_dimensions(type(v), options, s);
-  const Shape to = pooled_shape(type(v), dims);
-  if (to.num_elements() == 0) return splat(0, {result, to}, s);
-  const auto combine = [&](Handle a, Handle b) { return emit<prim::Add>(s, {a, b}); };
-  return convert(pooled(v, dims, make_literal(dtype(v), int64_t{0}), combine, s), result, s);
+  return total_pool<prim::Add>(x, options, 0, {"sum_pool", at}, 1);
+}
+
+Handle reduce_window(const Operand& x, window_reduction how, const PoolOptions& options, Location at) {
+  const Site s{"reduce_window", at};
+  switch (how) {
+    case window_reduction::sum:
+      return total_pool<prim::Add>(x, options, 0, s, 0);
+    case window_reduction::prod:
+      return total_pool<prim::Mul>(x, options, 1, s, 0);
+    case window_reduction::max:
+      return extremum_pool(x, options, false, s, 0);
+    case window_reduction::min:
+      return extremum_pool(x, options, true, s, 0);
+  }
+  __builtin_unreachable();
 }
 
 Handle avg_pool(const Operand& x, const PoolOptions& options, bool count_padding, Location at) {

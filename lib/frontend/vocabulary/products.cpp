@@ -1,0 +1,36 @@
+// Products of matrices and vectors.
+#include "frontend/vocabulary/common.h"
+
+namespace calque::detail::ops {
+namespace {
+
+void check_product(const Type& matrix, const Type& vector, int from_end, const Site& s) {
+  const bool ranks = matrix.shape.rank() >= 2 && vector.shape.rank() >= 1;
+  if (!ranks ||
+      matrix.shape[matrix.shape.size() - static_cast<size_t>(from_end)] != vector.shape[vector.shape.size() - 1]) {
+    s.shape_error("needs matrices and vectors that fit, got " + to_string(matrix) + " and " + to_string(vector));
+  }
+}
+
+}  // namespace
+
+Handle matvec(const Operand& a, const Operand& x, Location at) {
+  const Site s{"matvec", at};
+  const Operand both[] = {a, x};
+  const std::vector<Handle> values = promoted(both, s);
+  check_product(type(values[0]), type(values[1]), 1, s);
+  const Operand factors[] = {values[0], values[1]};
+  return einsum("...mn,...n->...m", factors, at);
+}
+
+Handle vecmat(const Operand& x, const Operand& a, Location at) {
+  const Site s{"vecmat", at};
+  const Operand both[] = {x, a};
+  std::vector<Handle> values = promoted(both, s);
+  check_product(type(values[1]), type(values[0]), 2, s);
+  if (is_complex(dtype(values[0]))) values[0] = emit<prim::Conj>(s, {values[0]});
+  const Operand factors[] = {values[0], values[1]};
+  return einsum("...m,...mn->...n", factors, at);
+}
+
+}  // namespace calque::detail::ops
