@@ -147,6 +147,8 @@ TEST(Statistics, AveragesAndCovariances) {
   EXPECT_TRUE(close(cov(x, {.bias = true}), cov(x) * (2.0 / 3)));
   EXPECT_TRUE(close(cov(transpose(x), {.rowvar = false, .ddof = 0}), cov(x) * (2.0 / 3)));
   EXPECT_TRUE(close(cov(D{1, 2, 4}), D(7.0 / 3)));
+  EXPECT_EQ(cov(D{{1, 2, 4}}, {.rowvar = false}).shape(), (Shape{3, 3}));
+  EXPECT_TRUE(close(cov(D{{1}, {2}, {4}}, {.rowvar = false}), D(7.0 / 3)));
   EXPECT_TRUE(close(cov(D{1, 2, 4}, D{2, 0, 1}), cov(x)));
   EXPECT_TRUE(close(corrcoef(x), D{{1, -0.5 / std::sqrt(7.0 / 3)}, {-0.5 / std::sqrt(7.0 / 3), 1}}));
   EXPECT_TRUE(close(corrcoef(D{1, 2}), D(1.0)));

@@ -101,7 +101,7 @@ Variables variables_of(std::span<const Operand> xs, bool rowvar, const Site& s) 
     if (t.shape.rank() > 2) s.shape_error("needs vectors and matrices, got " + to_string(t));
     if (t.shape.rank() < 2) {
       v = reshape(v, Shape{1, t.shape.num_elements()}, s);
-    } else if (!rowvar && !(i == 0 && t.shape[0] == 1)) {
+    } else if (!rowvar) {
       v = transpose(v, {1, 0}, s);
     }
     if (i > 0 && extent_of(v, 1) != extent_of(rows[0], 1)) {
