@@ -64,6 +64,7 @@ TEST(Arithmetic, OfFloats) {
   EXPECT_TRUE(array_equal(heaviside(D{-1, 0, 2, kNaN}, 0.5), D{0, 0.5, 1, kNaN}, true));
   static_assert(std::same_as<decltype(heaviside(I{1}, I{1})), F>);
   EXPECT_TRUE(array_equal(float_power(I{2, 4}, -1), F{0.5f, 0.25f}));
+  EXPECT_THROW(float_power(I{1, 2}, I{1, 2, 3}), ShapeError);
   EXPECT_TRUE(array_equal(true_divide(I{1, 3}, 2), F{0.5f, 1.5f}));
   EXPECT_TRUE(array_equal(reciprocal(I{1, 2, -1}), I{1, 0, -1}));
   EXPECT_TRUE(array_equal(reciprocal(D{4}), D{0.25}));
@@ -83,6 +84,8 @@ TEST(Arithmetic, PartsOfNumbers) {
   const auto [q, r] = divmod(I{-7, 7}, 3);
   EXPECT_TRUE(array_equal(q, I{-3, 2}));
   EXPECT_TRUE(array_equal(r, I{2, 1}));
+  EXPECT_THROW(divmod(I{1, 2}, I{1, 2, 3}), ShapeError);
+  EXPECT_THROW(divmod(B{true}, B{true}), DTypeError);
   const D x = {8, -0.75, 0, 5e-324, kInf, 1.7976931348623157e308, -2.2250738585072014e-308};
   const auto [m, e] = frexp(x);
   for (int64_t i = 0; i < x.size(); ++i) {

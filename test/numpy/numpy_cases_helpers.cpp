@@ -54,7 +54,7 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE("broadcast_arrays", CALQUE_IN(Input{{3, 1}}, Input{{4}}), ops::broadcast_arrays(operands(x), at));
   CALQUE_CASE("meshgrid", CALQUE_IN(Input{{3}}, Input{{4}}), ops::meshgrid(operands(x), indexing::xy, false, at));
   CALQUE_CASE("insert", CALQUE_IN(small, Input{{3, 3}}), {ops::insert(x[0], spots, x[1], 1, at)});
-  CALQUE_CASE("remove", CALQUE_IN(small), {ops::remove(x[0], spots, 1, at)});
+  CALQUE_CASE("delete_", CALQUE_IN(small), {ops::delete_(x[0], spots, 1, at)});
   // Differences.
   CALQUE_CASE("diff", CALQUE_IN(matrix), {ops::diff(x[0], 2, 0, at)});
   CALQUE_CASE("ediff1d", CALQUE_IN(small), {ops::ediff1d(x[0], at)});

@@ -136,10 +136,10 @@ TEST(Joining, BlocksAppendsInsertsAndRemoves) {
   EXPECT_TRUE(array_equal(insert(I{1, 2, 3}, {1}, I{8, 9}, 0), I{1, 8, 9, 2, 3}));
   EXPECT_TRUE(array_equal(insert(I{1, 2, 3}, {3, 0, -1}, I{7, 8, 9}, 0), I{8, 1, 2, 9, 3, 7}));
   EXPECT_TRUE(array_equal(insert(kMatrix, {1}, 0, 1), I{{1, 0, 2, 3}, {4, 0, 5, 6}}));
-  EXPECT_TRUE(array_equal(remove(I{1, 2, 3, 4}, {0, -1, 0}, 0), I{2, 3}));
-  EXPECT_TRUE(array_equal(remove(kMatrix, {1}, 1), I{{1, 3}, {4, 6}}));
-  EXPECT_EQ(remove(I{1}, {0}, 0).shape(), Shape{0});
-  EXPECT_THROW(remove(kMatrix, {3}, 1), ShapeError);
+  EXPECT_TRUE(array_equal(delete_(I{1, 2, 3, 4}, {0, -1, 0}, 0), I{2, 3}));
+  EXPECT_TRUE(array_equal(delete_(kMatrix, {1}, 1), I{{1, 3}, {4, 6}}));
+  EXPECT_EQ(delete_(I{1}, {0}, 0).shape(), Shape{0});
+  EXPECT_THROW(delete_(kMatrix, {3}, 1), ShapeError);
   EXPECT_THROW(insert(kMatrix, {4}, 1, 1), ShapeError);
   EXPECT_THROW(insert(kMatrix, {0}, 0.5, 1), DTypeError);
 }

@@ -72,7 +72,7 @@ std::vector<Handle> unstack(const Operand& x, int axis, Location at);
 std::vector<Handle> broadcast_arrays(std::span<const Operand> xs, Location at);
 std::vector<Handle> meshgrid(std::span<const Operand> xs, indexing order, bool sparse, Location at);
 Handle insert(const Operand& x, std::span<const int64_t> positions, const Operand& values, int axis, Location at);
-Handle remove(const Operand& x, std::span<const int64_t> positions, int axis, Location at);
+Handle delete_(const Operand& x, std::span<const int64_t> positions, int axis, Location at);
 
 // ---- calque/numpy/differences.h
 Handle diff(const Operand& x, int64_t n, int axis, Location at);

@@ -77,9 +77,9 @@ out_t<elem_t<X>, X, V> insert(const X& x, const Counts& positions, const V& valu
 }
 /// x without these positions along the axis, as numpy.delete. Throws ShapeError for positions or an axis out of range.
 template <ArrayLike X>
-out_t<elem_t<X>, X> remove(const X& x, const Counts& positions, int axis, Loc loc = Loc::current()) {
-  const auto f = [&](detail::Operands o) { return detail::ops::remove(o[0], positions.list, axis, loc); };
-  return detail::recorded<elem_t<X>>("remove", loc, f, x);
+out_t<elem_t<X>, X> delete_(const X& x, const Counts& positions, int axis, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::delete_(o[0], positions.list, axis, loc); };
+  return detail::recorded<elem_t<X>>("delete_", loc, f, x);
 }
 
 // ---- parts

@@ -28,7 +28,9 @@ Handle heaviside(const Operand& x, const Operand& at_zero, Location at) {
 Handle float_power(const Operand& x, const Operand& y, Location at) {
   const Site s{"float_power", at};
   const DType d = to_inexact(promoted_dtype(x, y, s));
-  return pow(value(x, d, s), value(y, d, s), at);
+  Handle xs[] = {value(x, d, s), value(y, d, s)};
+  broadcast_together(xs, s);
+  return pow(xs[0], xs[1], at);
 }
 
 Handle true_divide(const Operand& x, const Operand& y, Location at) {
@@ -62,7 +64,12 @@ std::vector<Handle> modf(const Operand& x, Location at) {
 }
 
 std::vector<Handle> divmod(const Operand& x, const Operand& y, Location at) {
-  return {floor_divide(x, y, at), mod(x, y, at)};
+  const Site s{"divmod", at};
+  const DType d = promoted_dtype(x, y, s);
+  Handle xs[] = {value(x, d, s), value(y, d, s)};
+  if (is_bool(d) || is_complex(d)) reject(type(xs[0]), "real numbers", s);
+  broadcast_together(xs, s);
+  return {floor_divide(xs[0], xs[1], at), mod(xs[0], xs[1], at)};
 }
 
 std::vector<Handle> frexp(const Operand& x, Location at) {

@@ -225,8 +225,8 @@ Handle insert(const Operand& x, std::span<const int64_t> positions, const Operan
   return concatenated(parts, a, s);
 }
 
-Handle remove(const Operand& x, std::span<const int64_t> positions, int axis, Location at) {
-  const Site s{"remove", at};
+Handle delete_(const Operand& x, std::span<const int64_t> positions, int axis, Location at) {
+  const Site s{"delete_", at};
   const Handle v = value(x, s);
   const int a = axis_in(axis, v, s);
   const int64_t n = extent_of(v, a);
