@@ -15,6 +15,16 @@ template <Elem T>
 [[nodiscard]] Tracer<T> ones(const Counts& shape, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::ones(dtype_of<T>, detail::shape_of("ones", shape, loc), loc));
 }
+template <std::same_as<void> T = void>
+Array<float> zeros(const Counts&) {
+  static_assert(!std::is_void_v<T>, "calque: write cq::zeros<double>({3}), with the element type");
+  return {};
+}
+template <std::same_as<void> T = void>
+Array<float> ones(const Counts&) {
+  static_assert(!std::is_void_v<T>, "calque: write cq::ones<double>({3}), with the element type");
+  return {};
+}
 /// An array of `value`, a scalar that is converted to T. Throws ShapeError for a negative extent or a value that is not
 /// a scalar, DTypeError for an integer literal that does not fit T, LeakedTracerError outside a trace.
 template <Elem T, OperandLike V>

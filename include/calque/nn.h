@@ -17,7 +17,7 @@ struct BasicKey;
 
 #define CALQUE_ACTIVATION(f)                                                                 \
   template <ArrayLike X>                                                                     \
-  out_t<inexact_t<elem_t<X>>, X> f(const X& x, Loc loc = Loc::current()) {                   \
+  [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> f(const X& x, Loc loc = Loc::current()) {     \
     return detail::apply_unary<out_t<inexact_t<elem_t<X>>, X>>(#f, &detail::ops::f, x, loc); \
   }
 /// x bounded by [0, 6].
@@ -50,13 +50,13 @@ CALQUE_ACTIVATION(log1mexp)
 
 /// x for x > 0, else alpha (e^x - 1).
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> elu(const X& x, double alpha = 1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> elu(const X& x, double alpha = 1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::elu(o[0], alpha, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("elu", loc, f, x);
 }
 /// x for x > 0, else alpha (e^(x / alpha) - 1).
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> celu(const X& x, double alpha = 1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> celu(const X& x, double alpha = 1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::celu(o[0], alpha, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("celu", loc, f, x);
 }
@@ -67,44 +67,46 @@ struct GeluOptions {
 };
 /// x times the probability that a standard normal number is below x (Hendrycks, Gimpel 2016).
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> gelu(const X& x, GeluOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> gelu(const X& x, GeluOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::gelu(o[0], options.approximate, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("gelu", loc, f, x);
 }
 /// x for x >= 0, else x times the slope.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> leaky_relu(const X& x, double negative_slope = 0.01, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> leaky_relu(const X& x, double negative_slope = 0.01,
+                                                        Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::leaky_relu(o[0], negative_slope, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("leaky_relu", loc, f, x);
 }
 /// (x + sqrt(x^2 + b)) / 2 (Barron 2021), without cancellation. Throws ShapeError for a negative b.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> squareplus(const X& x, double b = 4, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> squareplus(const X& x, double b = 4, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::squareplus(o[0], b, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("squareplus", loc, f, x);
 }
 /// The first half of x along the axis times sigmoid of the second one (Dauphin et al. 2016). Throws ShapeError for an
 /// odd extent or an axis out of range.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> glu(const X& x, int axis = -1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> glu(const X& x, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::glu(o[0], axis, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("glu", loc, f, x);
 }
 /// log of the mean of e^x over the axes (all by default), without overflow. Throws ShapeError for an axis out of range
 /// or given twice.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> logmeanexp(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> logmeanexp(const X& x, Axes axes = {}, KeepDims keep = {},
+                                                        Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::logmeanexp(o[0], axes, keep.value, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("logmeanexp", loc, f, x);
 }
 
 // ---- pooling
 
-#define CALQUE_POOLING(f, R)                                                                    \
-  template <ArrayLike X>                                                                        \
-  out_t<R, X> f(const X& x, const PoolOptions& options, Loc loc = Loc::current()) {             \
-    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], options, loc); }; \
-    return detail::recorded<R>(#f, loc, erased, x);                                             \
+#define CALQUE_POOLING(f, R)                                                                      \
+  template <ArrayLike X>                                                                          \
+  [[nodiscard]] out_t<R, X> f(const X& x, const PoolOptions& options, Loc loc = Loc::current()) { \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], options, loc); };   \
+    return detail::recorded<R>(#f, loc, erased, x);                                               \
   }
 /// The greatest element of each window of x [N, spatial..., C], `max_pool(x, {.window = {2, 2}, .strides = {2, 2}})`;
 /// padding counts as -infinity; NaN if any is. The derivative goes to the first one of equal elements. Of x's type.
@@ -119,8 +121,8 @@ CALQUE_POOLING(sum_pool, sum_t<elem_t<X>>)
 /// The mean of each window, of the elements inside x alone unless `count_padding`. Of x's type (integers and bool:
 /// f32). Otherwise as `max_pool`.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> avg_pool(const X& x, const PoolOptions& options, bool count_padding = false,
-                                        Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> avg_pool(const X& x, const PoolOptions& options,
+                                                      bool count_padding = false, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::avg_pool(o[0], options, count_padding, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("avg_pool", loc, f, x);
 }
@@ -130,8 +132,8 @@ out_t<inexact_t<elem_t<X>>, X> avg_pool(const X& x, const PoolOptions& options, 
 /// identity of the reduction. Of x's type (sums and products of bool: i32). Throws ShapeError for options of the wrong
 /// length or below 1 and padding as wide as the window; DTypeError for maxima of bools and complex numbers.
 template <ArrayLike X>
-out_t<sum_t<elem_t<X>>, X> reduce_window(const X& x, window_reduction how, const PoolOptions& options,
-                                         Loc loc = Loc::current()) {
+[[nodiscard]] out_t<sum_t<elem_t<X>>, X> reduce_window(const X& x, window_reduction how, const PoolOptions& options,
+                                                       Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::reduce_window(o[0], how, options, loc); };
   return detail::recorded<sum_t<elem_t<X>>>("reduce_window", loc, f, x);
 }
@@ -148,8 +150,9 @@ struct ConvTransposeOptions {
 /// plus max(window - stride, 0); pairs pad what `conv` reads. Of the promoted type. Throws ShapeError when ranks or
 /// channels do not fit, for an empty window, or for options of the wrong length or below 1.
 template <ArrayLike X, ArrayLike W>
-out_t<promoted_elem_t<X, W>, X, W> conv_transpose(const X& x, const W& w, const ConvTransposeOptions& options = {},
-                                                  Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<X, W>, X, W> conv_transpose(const X& x, const W& w,
+                                                                const ConvTransposeOptions& options = {},
+                                                                Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::conv_transpose(o[0], o[1], options.strides, options.padding, loc);
   };
@@ -167,9 +170,10 @@ struct AttentionOptions {
 /// (with v's size) and the promoted type; without a batch dimension, too, and with a number of heads of k and v that
 /// divides that of q. Logits and softmax of 16-bit floats are in f32. Throws ShapeError when shapes do not fit.
 template <ArrayLike Q, ArrayLike K, ArrayLike V>
-out_t<inexact_t<promoted_elem_t<Q, K, V>>, Q, K, V> dot_product_attention(const Q& q, const K& k, const V& v,
-                                                                          AttentionOptions options = {},
-                                                                          Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<Q, K, V>>, Q, K, V> dot_product_attention(const Q& q, const K& k,
+                                                                                        const V& v,
+                                                                                        AttentionOptions options = {},
+                                                                                        Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::dot_product_attention(o[0], o[1], o[2], nullptr, options.causal, options.scale, loc);
   };
@@ -178,10 +182,8 @@ out_t<inexact_t<promoted_elem_t<Q, K, V>>, Q, K, V> dot_product_attention(const 
 /// The same with a mask, which broadcasts to [batch, heads, T, S]: where one of bool is false nothing is attended to;
 /// one of numbers is added to the logits. Throws ShapeError also when it does not broadcast.
 template <ArrayLike Q, ArrayLike K, ArrayLike V, ArrayLike M>
-out_t<inexact_t<promoted_elem_t<Q, K, V>>, Q, K, V, M> dot_product_attention(const Q& q, const K& k, const V& v,
-                                                                             const M& mask,
-                                                                             AttentionOptions options = {},
-                                                                             Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<Q, K, V>>, Q, K, V, M> dot_product_attention(
+    const Q& q, const K& k, const V& v, const M& mask, AttentionOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::dot_product_attention(o[0], o[1], o[2], &o[3], options.causal, options.scale, loc);
   };
@@ -196,14 +198,15 @@ struct StandardizeOptions {
 /// (x - mean) / sqrt(variance + epsilon) over the axes, of x's shape, as jax.nn.standardize. Throws ShapeError for an
 /// axis out of range or given twice.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> standardize(const X& x, const StandardizeOptions& options = {},
-                                           Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> standardize(const X& x, const StandardizeOptions& options = {},
+                                                         Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::standardize(o[0], options.axes, options.epsilon, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("standardize", loc, f, x);
 }
 /// x / sqrt(mean of squares + eps) along the axis (Zhang, Sennrich 2019). Throws ShapeError for an axis out of range.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> rms_norm(const X& x, int axis = -1, double eps = 1e-6, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> rms_norm(const X& x, int axis = -1, double eps = 1e-6,
+                                                      Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::rms_norm(o[0], axis, eps, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("rms_norm", loc, f, x);
 }
@@ -217,9 +220,10 @@ struct BatchNormOptions {
 /// Throws ShapeError when they do not broadcast or for an axis out of range, DTypeError when one does not promote to
 /// the result's type.
 template <ArrayLike X, ArrayLike M, ArrayLike V, OperandLike G, OperandLike B>
-out_t<inexact_t<elem_t<X>>, X, M, V, G, B> batch_norm(const X& x, const M& mean, const V& variance, const G& gamma,
-                                                      const B& beta, BatchNormOptions options = {},
-                                                      Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X, M, V, G, B> batch_norm(const X& x, const M& mean, const V& variance,
+                                                                    const G& gamma, const B& beta,
+                                                                    BatchNormOptions options = {},
+                                                                    Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::batch_norm(o, options.axis, options.eps, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("batch_norm", loc, f, x, mean, variance, gamma, beta);
 }
@@ -228,22 +232,22 @@ out_t<inexact_t<elem_t<X>>, X, M, V, G, B> batch_norm(const X& x, const M& mean,
 /// indices outside [0, classes). Throws ShapeError for a negative number of classes or an axis of the result that is
 /// out of range, DTypeError for indices that are not integers.
 template <Elem T, ArrayLike I>
-out_t<T, I> one_hot(const I& indices, int64_t classes, int axis = -1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<T, I> one_hot(const I& indices, int64_t classes, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::one_hot(dtype_of<T>, o[0], classes, axis, loc); };
   return detail::recorded<T>("one_hot", loc, f, indices);
 }
 /// The rows of the table [classes, ...] at these indices, `take` along axis 0; NaN for indices out of bounds. Throws
 /// DTypeError for indices that are not integers, ShapeError for a scalar table.
 template <ArrayLike X, ArrayLike I>
-out_t<elem_t<X>, X, I> embedding(const X& table, const I& indices, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I> embedding(const X& table, const I& indices, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::take(o[0], o[1], 0, mode::fill, loc); };
   return detail::recorded<elem_t<X>>("embedding", loc, f, table, indices);
 }
 /// x with each element 0 with probability `rate`, else divided by 1 - rate (Srivastava et al. 2014); the key is that of
 /// calque/random.h. Throws ShapeError for a rate outside [0, 1).
 template <ArrayLike K, ArrayLike X>
-out_t<inexact_t<elem_t<X>>, K, X> dropout(const random::BasicKey<K>& key, const X& x, double rate,
-                                          Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, K, X> dropout(const random::BasicKey<K>& key, const X& x, double rate,
+                                                        Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::dropout(o[0], o[1], rate, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("dropout", loc, f, key.data, x);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // A running trace. Traces of a thread form a stack; a builder's graph is closed, so a value of an enclosing trace
 // enters it as one more input (a capture), or again as a literal or constant.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,6 +48,10 @@ class Builder {
   Value constant(const AnyArray& array);
   /// The concrete value in an eager trace.
   const AnyArray& value(Value v) const { return values_[v.id()]; }
+  void note_eigen_input(Value v) { eigen_inputs_.push_back(v); }
+  bool is_eigen_input(Value v) const {
+    return std::find(eigen_inputs_.begin(), eigen_inputs_.end(), v) != eigen_inputs_.end();
+  }
   /// "argument 0 .w[1]", or empty.
   std::string input_path(Value v) const;
 
@@ -70,6 +75,7 @@ class Builder {
   size_t num_inputs_;
   std::vector<AnyArray> values_;  // by value id; only when eager
   std::vector<std::string> paths_;
+  std::vector<Value> eigen_inputs_;
   std::vector<Handle> captures_;
   struct Key {
     uint64_t trace;

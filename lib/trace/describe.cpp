@@ -92,6 +92,18 @@ std::string argument_of_shape(Handle handle) {
   return {};
 }
 
+void note_eigen_argument(Handle handle) {
+  Builder* const b = innermost();
+  if (b != nullptr && b->id() == handle.trace) b->note_eigen_input(Value(handle.value));
+}
+
+bool is_eigen_argument(Handle handle) {
+  for (const Builder* b = innermost(); b != nullptr; b = b->parent()) {
+    if (b->id() == handle.trace) return b->is_eigen_input(Value(handle.value));
+  }
+  return false;
+}
+
 AnyArray concrete(Handle handle, std::string_view wanted, Location location) {
   Builder& b = owner(handle, location);
   const Value v(handle.value);

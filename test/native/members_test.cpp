@@ -77,6 +77,18 @@ TEST(NativeMembers, ErrorsNameTheRemedy) {
   EXPECT_THAT(message_of([&] { cube.rows(); }), HasSubstr("x.shape()[i]"));
 }
 
+TEST(NativeMembers, AProductOfEigenArgumentsNamesMatmul) {
+  const Eigen::MatrixXd m = Eigen::MatrixXd::Identity(2, 2);
+  const Eigen::VectorXd v = Eigen::VectorXd::Ones(2);
+  const auto product = [](auto a, auto x) { return sum(a * x); };
+  EXPECT_THAT(message_of([&] { jit(product)(m, v); }), HasSubstr("write matmul(a, b)"));
+  EXPECT_THAT(message_of([&] { jit(product)(v, m); }), HasSubstr("members_test.cpp"));
+  EXPECT_THROW(grad(product)(m, v), ShapeError);
+  EXPECT_EQ(jit(product)(D{{1, 0}, {0, 1}}, v).item(), 2);  // of arrays it is elementwise
+  EXPECT_EQ(jit([](auto a, auto x) { return sum(a * (x + 0.0)); })(m, v).item(), 2);
+  EXPECT_EQ(jit(product)(m, m).item(), 2);
+}
+
 TEST(NativeMembers, ExtentsCountFromTheEnd) {
   const D a = D::zeros({2, 3, 5});
   EXPECT_EQ(a.shape()[-1], 5);

@@ -69,6 +69,9 @@ std::string describe(Handle handle);
 /// The path of the argument whose shape a value has: of the value itself, or of an operand that it was computed from
 /// element by element. Empty when there is none.
 std::string argument_of_shape(Handle handle);
+/// Notes that an input of the innermost trace is an Eigen object, beside which a user may expect Eigen's arithmetic.
+void note_eigen_argument(Handle handle);
+bool is_eigen_argument(Handle handle);
 /// The concrete value in an eager trace. Otherwise throws ConcretizationError that names the line of the operation that
 /// made the value (or the argument's path) and the remedy.
 AnyArray concrete(Handle handle, std::string_view wanted, Location location);

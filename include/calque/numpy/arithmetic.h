@@ -5,12 +5,12 @@
 
 namespace calque {
 
-#define CALQUE_FLOATS_OF_TWO(f)                                                                       \
-  template <OperandLike X, OperandLike Y>                                                             \
-    requires(ArrayLike<X> || ArrayLike<Y>)                                                            \
-  out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> f(const X& x, const Y& y, Loc loc = Loc::current()) { \
-    using Out = out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y>;                                        \
-    return detail::apply_binary<Out>(#f, &detail::ops::f, x, y, loc);                                 \
+#define CALQUE_FLOATS_OF_TWO(f)                                                                                     \
+  template <OperandLike X, OperandLike Y>                                                                           \
+    requires(ArrayLike<X> || ArrayLike<Y>)                                                                          \
+  [[nodiscard]] out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> f(const X& x, const Y& y, Loc loc = Loc::current()) { \
+    using Out = out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y>;                                                      \
+    return detail::apply_binary<Out>(#f, &detail::ops::f, x, y, loc);                                               \
   }
 /// 0 for x < 0, y for x = 0, 1 for x > 0, NaN for NaN. Of the promoted type (integers and bool: f32). Throws DTypeError
 /// for complex numbers.
@@ -23,7 +23,7 @@ CALQUE_FLOATS_OF_TWO(true_divide)
 
 #define CALQUE_OF_ONE(f, R)                                               \
   template <ArrayLike X>                                                  \
-  out_t<R, X> f(const X& x, Loc loc = Loc::current()) {                   \
+  [[nodiscard]] out_t<R, X> f(const X& x, Loc loc = Loc::current()) {     \
     return detail::apply_unary<out_t<R, X>>(#f, &detail::ops::f, x, loc); \
   }
 /// x pi / 180. Of x's type (integers and bool: f32). Throws DTypeError for complex numbers.
@@ -40,7 +40,7 @@ CALQUE_OF_ONE(spacing, inexact_t<elem_t<X>>)
 /// x rounded to this number of decimals, half to even, as numpy.round; negative ones count before the point. Of x's
 /// type. Throws DTypeError for bools and complex numbers.
 template <ArrayLike X>
-out_t<elem_t<X>, X> round(const X& x, int decimals, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> round(const X& x, int decimals, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::round_decimals(o[0], decimals, loc); };
   return detail::recorded<elem_t<X>>("round", loc, f, x);
 }
@@ -72,7 +72,7 @@ auto divmod(const X& x, const Y& y, Loc loc = Loc::current()) {
 /// x bounded by [low, high], as `clip`. Throws DTypeError for bools and complex numbers and for bounds that do not
 /// promote to x's type.
 template <ArrayLike X, OperandLike L, OperandLike H>
-out_t<elem_t<X>, X, L, H> clamp(const X& x, const L& low, const H& high, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, L, H> clamp(const X& x, const L& low, const H& high, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::clip(o[0], o[1], o[2], loc); };
   return detail::recorded<elem_t<X>>("clamp", loc, f, x, low, high);
 }
@@ -80,14 +80,14 @@ out_t<elem_t<X>, X, L, H> clamp(const X& x, const L& low, const H& high, Loc loc
 /// Bits in bytes along the axis, as numpy.packbits: eight elements that are 0 or not for each byte (u8), the first one
 /// the highest bit; missing ones are 0. Throws ShapeError for an axis out of range, DTypeError for floats.
 template <ArrayLike X>
-out_t<uint8_t, X> packbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<uint8_t, X> packbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::packbits(o[0], axis, loc); };
   return detail::recorded<uint8_t>("packbits", loc, f, x);
 }
 /// The bits (u8, 0 or 1) of bytes along the axis, the highest first, as numpy.unpackbits. Throws ShapeError for an axis
 /// out of range, DTypeError for elements that are not u8.
 template <ArrayLike X>
-out_t<uint8_t, X> unpackbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<uint8_t, X> unpackbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::unpackbits(o[0], axis, loc); };
   return detail::recorded<uint8_t>("unpackbits", loc, f, x);
 }

@@ -10,14 +10,14 @@ namespace calque {
 /// x[i + 1] - x[i] along the axis, n times, as numpy.diff: the extent is smaller by n, at least 0. Of x's type; of
 /// bools whether they differ. Throws ShapeError for a negative n or an axis out of range.
 template <ArrayLike X>
-out_t<elem_t<X>, X> diff(const X& x, int64_t n = 1, int axis = -1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> diff(const X& x, int64_t n = 1, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::diff(o[0], n, axis, loc); };
   return detail::recorded<elem_t<X>>("diff", loc, f, x);
 }
 /// The differences of neighbouring elements of all of x in row-major order, of shape [size of x - 1]. Throws DTypeError
 /// for bools.
 template <ArrayLike X>
-out_t<elem_t<X>, X> ediff1d(const X& x, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> ediff1d(const X& x, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<elem_t<X>, X>>("ediff1d", &detail::ops::ediff1d, x, loc);
 }
 
@@ -25,15 +25,16 @@ out_t<elem_t<X>, X> ediff1d(const X& x, Loc loc = Loc::current()) {
 /// neighbours, at the ends the difference to one. Of f's shape and type (integers and bool: f32). Throws ShapeError for
 /// less than two elements or an axis out of range.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> gradient(const X& f, double spacing = 1, int axis = -1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> gradient(const X& f, double spacing = 1, int axis = -1,
+                                                      Loc loc = Loc::current()) {
   const auto erased = [&](detail::Operands o) { return detail::ops::gradient(o[0], spacing, axis, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("gradient", loc, erased, f);
 }
 /// The same at coordinates x [extent of the axis], which need not be evenly spaced: of second order inside. Of the
 /// promoted type. Throws ShapeError also when the coordinates do not fit.
 template <ArrayLike F, ArrayLike X>
-out_t<inexact_t<promoted_elem_t<F, X>>, F, X> gradient(const F& f, const X& x, int axis = -1,
-                                                       Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<F, X>>, F, X> gradient(const F& f, const X& x, int axis = -1,
+                                                                     Loc loc = Loc::current()) {
   const auto erased = [&](detail::Operands o) { return detail::ops::gradient_at(o[0], o[1], axis, loc); };
   return detail::recorded<inexact_t<promoted_elem_t<F, X>>>("gradient", loc, erased, f, x);
 }
@@ -41,15 +42,16 @@ out_t<inexact_t<promoted_elem_t<F, X>>, F, X> gradient(const F& f, const X& x, i
 /// The integral along the axis by the trapezoidal rule, of points dx apart, as numpy.trapezoid; the axis is dropped. Of
 /// y's type (integers and bool: f32); 0 for less than two points. Throws ShapeError for an axis out of range.
 template <ArrayLike Y>
-out_t<inexact_t<elem_t<Y>>, Y> trapezoid(const Y& y, double dx = 1, int axis = -1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<Y>>, Y> trapezoid(const Y& y, double dx = 1, int axis = -1,
+                                                       Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::trapezoid(o[0], dx, axis, loc); };
   return detail::recorded<inexact_t<elem_t<Y>>>("trapezoid", loc, f, y);
 }
 /// The same at coordinates x, a vector along the axis or anything that broadcasts to y. Of the promoted type. Throws
 /// ShapeError also when the coordinates do not fit.
 template <ArrayLike Y, ArrayLike X>
-out_t<inexact_t<promoted_elem_t<Y, X>>, Y, X> trapezoid(const Y& y, const X& x, int axis = -1,
-                                                        Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<Y, X>>, Y, X> trapezoid(const Y& y, const X& x, int axis = -1,
+                                                                      Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::trapezoid_at(o[0], o[1], axis, loc); };
   return detail::recorded<inexact_t<promoted_elem_t<Y, X>>>("trapezoid", loc, f, y, x);
 }
@@ -62,8 +64,9 @@ struct InterpOptions {
 /// Of x's shape and the promoted type (integers and bool: f32); NaN where x is. Throws ShapeError when xp and fp are
 /// not vectors of one length, or empty; DTypeError for complex numbers.
 template <OperandLike X, ArrayLike P, ArrayLike F>
-out_t<inexact_t<promoted_elem_t<X, P, F>>, X, P, F> interp(const X& x, const P& xp, const F& fp,
-                                                           InterpOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, P, F>>, X, P, F> interp(const X& x, const P& xp, const F& fp,
+                                                                         InterpOptions options = {},
+                                                                         Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::interp(o[0], o[1], o[2], options.left, options.right, loc);
   };
@@ -81,7 +84,7 @@ struct UnwrapOptions {
 /// numpy.unwrap. Of x's shape and type (integers and bool: f32). Throws ShapeError for an axis out of range, DTypeError
 /// for complex numbers.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> unwrap(const X& x, UnwrapOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> unwrap(const X& x, UnwrapOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::unwrap(o[0], options.axis, options.discont, options.period, loc);
   };
@@ -95,17 +98,17 @@ struct CumulativeOptions {
   /// From the last element to the first.
   bool reverse = false;
 };
-#define CALQUE_CUMULATIVE(f, R)                                                    \
-  template <ArrayLike X>                                                           \
-  out_t<R, X> f(const X& x, CumulativeOptions options, Loc loc = Loc::current()) { \
-    const auto erased = [&](detail::Operands o) {                                  \
-      return detail::ops::f##_of(o[0], options.axis, options.reverse, loc);        \
-    };                                                                             \
-    return detail::recorded<R>(#f, loc, erased, x);                                \
-  }                                                                                \
-  template <ArrayLike X>                                                           \
-  out_t<R, X> f(const X& x, Loc loc = Loc::current()) {                            \
-    return f(x, CumulativeOptions(), loc);                                         \
+#define CALQUE_CUMULATIVE(f, R)                                                                  \
+  template <ArrayLike X>                                                                         \
+  [[nodiscard]] out_t<R, X> f(const X& x, CumulativeOptions options, Loc loc = Loc::current()) { \
+    const auto erased = [&](detail::Operands o) {                                                \
+      return detail::ops::f##_of(o[0], options.axis, options.reverse, loc);                      \
+    };                                                                                           \
+    return detail::recorded<R>(#f, loc, erased, x);                                              \
+  }                                                                                              \
+  template <ArrayLike X>                                                                         \
+  [[nodiscard]] out_t<R, X> f(const X& x, Loc loc = Loc::current()) {                            \
+    return f(x, CumulativeOptions(), loc);                                                       \
   }
 /// The cumulative sum of all elements as a vector, or `cumsum(x, {.axis = 0, .reverse = true})`. Of x's type (bool:
 /// i32). Throws ShapeError for an axis out of range.
@@ -121,7 +124,8 @@ CALQUE_CUMULATIVE(cummin, elem_t<X>)
 /// log of the cumulative sum of e^x along the axis, without overflow. Of x's shape and type (integers and bool: f32).
 /// Throws ShapeError for an axis out of range, DTypeError for complex numbers.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> cumlogsumexp(const X& x, int axis, bool reverse = false, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> cumlogsumexp(const X& x, int axis, bool reverse = false,
+                                                          Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::cumlogsumexp(o[0], axis, reverse, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("cumlogsumexp", loc, f, x);
 }

@@ -9,7 +9,8 @@ namespace calque {
 /// Negative indices count from the end; then the nearest element is meant. Throws ShapeError for a shape without
 /// elements or too large for i32, DTypeError for indices that are not integers.
 template <ArrayLike I>
-std::vector<out_t<int32_t, I>> unravel_index(const I& indices, const Shape& shape, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<out_t<int32_t, I>> unravel_index(const I& indices, const Shape& shape,
+                                                           Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::unravel_index(o[0], shape, loc); };
   return detail::recorded_many<int32_t>("unravel_index", loc, f, indices);
 }
@@ -18,8 +19,8 @@ std::vector<out_t<int32_t, I>> unravel_index(const I& indices, const Shape& shap
 /// end first. Throws ShapeError unless there is an array for each dimension and when they do not broadcast, DTypeError
 /// for coordinates that are not integers.
 template <ArrayLike I>
-out_t<int32_t, I> ravel_multi_index(const std::vector<I>& indices, const Shape& shape, mode out_of_bounds = mode::clip,
-                                    Loc loc = Loc::current()) {
+[[nodiscard]] out_t<int32_t, I> ravel_multi_index(const std::vector<I>& indices, const Shape& shape,
+                                                  mode out_of_bounds = mode::clip, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::ravel_multi_index(o, shape, out_of_bounds, loc); };
   return detail::apply_to<out_t<int32_t, I>>("ravel_multi_index", loc,
                                              detail::operands_of(indices.data(), indices.size(), loc), f);
@@ -29,7 +30,7 @@ out_t<int32_t, I> ravel_multi_index(const std::vector<I>& indices, const Shape& 
 /// x's type, to which the value promotes. Throws ShapeError for a rank below 2 and for more than two dimensions that
 /// differ.
 template <ArrayLike X, OperandLike V>
-out_t<elem_t<X>, X, V> fill_diagonal(const X& x, const V& value, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, V> fill_diagonal(const X& x, const V& value, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<elem_t<X>, X, V>>("fill_diagonal", &detail::ops::fill_diagonal, x, value, loc);
 }
 /// x with x[i, indices[i, j, k], k] = values[i, j, k] for axis 1, as numpy.put_along_axis, which changes x instead.
@@ -37,8 +38,8 @@ out_t<elem_t<X>, X, V> fill_diagonal(const X& x, const V& value, Loc loc = Loc::
 /// last one in row-major order stays. Throws ShapeError when ranks or other dimensions differ or for an axis out of
 /// range, DTypeError for indices that are not integers.
 template <ArrayLike X, ArrayLike I, OperandLike V>
-out_t<elem_t<X>, X, I, V> put_along_axis(const X& x, const I& indices, const V& values, int axis,
-                                         Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I, V> put_along_axis(const X& x, const I& indices, const V& values, int axis,
+                                                       Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::put_along_axis(o[0], o[1], o[2], axis, loc); };
   return detail::recorded<elem_t<X>>("put_along_axis", loc, f, x, indices, values);
 }
@@ -46,17 +47,17 @@ out_t<elem_t<X>, X, I, V> put_along_axis(const X& x, const I& indices, const V& 
 /// promote to x's type. Updates out of bounds are dropped, or go to the nearest element or modulo the size by the mode.
 /// Throws ShapeError without values, DTypeError for indices that are not integers.
 template <ArrayLike X, ArrayLike I, OperandLike V>
-out_t<elem_t<X>, X, I, V> put(const X& x, const I& indices, const V& values, mode out_of_bounds = mode::fill,
-                              Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, I, V> put(const X& x, const I& indices, const V& values,
+                                            mode out_of_bounds = mode::fill, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::put(o[0], o[1], o[2], out_of_bounds, loc); };
   return detail::recorded<elem_t<X>>("put", loc, f, x, indices, values);
 }
 
-#define CALQUE_SEGMENT(f, R)                                                                           \
-  template <ArrayLike X, ArrayLike I>                                                                  \
-  out_t<R, X, I> f(const X& x, const I& ids, int64_t segments, Loc loc = Loc::current()) {             \
-    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], o[1], segments, loc); }; \
-    return detail::recorded<R>(#f, loc, erased, x, ids);                                               \
+#define CALQUE_SEGMENT(f, R)                                                                             \
+  template <ArrayLike X, ArrayLike I>                                                                    \
+  [[nodiscard]] out_t<R, X, I> f(const X& x, const I& ids, int64_t segments, Loc loc = Loc::current()) { \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], o[1], segments, loc); };   \
+    return detail::recorded<R>(#f, loc, erased, x, ids);                                                 \
   }
 /// The sums of the rows of x [n, ...] with equal ids [n], of shape [segments, ...], as jax.ops.segment_sum; 0 where
 /// there is none; ids outside [0, segments) are dropped. Of x's type (bool: i32). Throws ShapeError when there is not
@@ -80,7 +81,7 @@ struct NonzeroOptions {
 /// The row-major indices of the first elements that are not 0, `cq::flatnonzero(x, {.size = 10})`, then the fill
 /// value; of shape [size]. Throws ShapeError for a negative size.
 template <ArrayLike X>
-out_t<int32_t, X> flatnonzero(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<int32_t, X> flatnonzero(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::flatnonzero(o[0], options.size, options.fill_value, loc);
   };
@@ -89,14 +90,14 @@ out_t<int32_t, X> flatnonzero(const X& x, NonzeroOptions options, Loc loc = Loc:
 /// The coordinates of the first elements that are not 0, an array [size] for each dimension. Throws ShapeError for a
 /// negative size or a scalar.
 template <ArrayLike X>
-std::vector<out_t<int32_t, X>> nonzero(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<out_t<int32_t, X>> nonzero(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::nonzero(o[0], options.size, options.fill_value, loc); };
   return detail::recorded_many<int32_t>("nonzero", loc, f, x);
 }
 /// The coordinates of the first elements that are not 0, one element a row, of shape [size, rank of x], then the fill
 /// value. Throws ShapeError for a negative size or a scalar.
 template <ArrayLike X>
-out_t<int32_t, X> argwhere(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<int32_t, X> argwhere(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::argwhere(o[0], options.size, options.fill_value, loc); };
   return detail::recorded<int32_t>("argwhere", loc, f, x);
 }
@@ -108,8 +109,8 @@ struct CompressOptions {
 /// `cq::compress(mask, x, 0, {.size = 4})`. Of x's type. Throws ShapeError for a negative size, a condition that is
 /// longer than the axis, or an axis out of range.
 template <ArrayLike C, ArrayLike X>
-out_t<elem_t<X>, C, X> compress(const C& condition, const X& x, int axis, CompressOptions options,
-                                Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, C, X> compress(const C& condition, const X& x, int axis, CompressOptions options,
+                                              Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::compress(o[0], o[1], axis, options.size, loc); };
   return detail::recorded<elem_t<X>>("compress", loc, f, condition, x);
 }
@@ -118,7 +119,8 @@ out_t<elem_t<X>, C, X> compress(const C& condition, const X& x, int axis, Compre
 /// then zeros: `cq::extract(x > 0.0, x, {.size = 4})`, of shape [size] and x's type. Throws ShapeError for a negative
 /// size and when the operands do not broadcast.
 template <ArrayLike C, ArrayLike X>
-out_t<elem_t<X>, C, X> extract(const C& condition, const X& x, CompressOptions options, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, C, X> extract(const C& condition, const X& x, CompressOptions options,
+                                             Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::extract(o[0], o[1], options.size, loc); };
   return detail::recorded<elem_t<X>>("extract", loc, f, condition, x);
 }

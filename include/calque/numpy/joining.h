@@ -6,24 +6,24 @@
 
 namespace calque {
 
-#define CALQUE_JOINING(f)                                                                                 \
-  template <ArrayLike X>                                                                                  \
-  X f(std::initializer_list<X> xs, Loc loc = Loc::current()) {                                            \
-    const std::vector<detail::Operand> all = detail::operands_of(xs.begin(), xs.size(), loc);             \
-    return detail::apply_to<X>(#f, loc, all, [&](detail::Operands o) { return detail::ops::f(o, loc); }); \
-  }                                                                                                       \
-  template <ArrayLike X>                                                                                  \
-  X f(const std::vector<X>& xs, Loc loc = Loc::current()) {                                               \
-    const std::vector<detail::Operand> all = detail::operands_of(xs.data(), xs.size(), loc);              \
-    return detail::apply_to<X>(#f, loc, all, [&](detail::Operands o) { return detail::ops::f(o, loc); }); \
-  }                                                                                                       \
-  template <ArrayLike... X>                                                                               \
-  out_t<promoted_elem_t<X...>, X...> f(const std::tuple<X...>& xs, Loc loc = Loc::current()) {            \
-    const auto erased = [&](detail::Operands o) { return detail::ops::f(o, loc); };                       \
-    const auto call = [&](const auto&... x) {                                                             \
-      return detail::recorded<promoted_elem_t<X...>>(#f, loc, erased, x...);                              \
-    };                                                                                                    \
-    return std::apply(call, xs);                                                                          \
+#define CALQUE_JOINING(f)                                                                                    \
+  template <ArrayLike X>                                                                                     \
+  X f(std::initializer_list<X> xs, Loc loc = Loc::current()) {                                               \
+    const std::vector<detail::Operand> all = detail::operands_of(xs.begin(), xs.size(), loc);                \
+    return detail::apply_to<X>(#f, loc, all, [&](detail::Operands o) { return detail::ops::f(o, loc); });    \
+  }                                                                                                          \
+  template <ArrayLike X>                                                                                     \
+  X f(const std::vector<X>& xs, Loc loc = Loc::current()) {                                                  \
+    const std::vector<detail::Operand> all = detail::operands_of(xs.data(), xs.size(), loc);                 \
+    return detail::apply_to<X>(#f, loc, all, [&](detail::Operands o) { return detail::ops::f(o, loc); });    \
+  }                                                                                                          \
+  template <ArrayLike... X>                                                                                  \
+  [[nodiscard]] out_t<promoted_elem_t<X...>, X...> f(const std::tuple<X...>& xs, Loc loc = Loc::current()) { \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(o, loc); };                          \
+    const auto call = [&](const auto&... x) {                                                                \
+      return detail::recorded<promoted_elem_t<X...>>(#f, loc, erased, x...);                                 \
+    };                                                                                                       \
+    return std::apply(call, xs);                                                                             \
   }
 /// Vectors one after another, others joined along axis 1; scalars are vectors of one element. Throws ShapeError when
 /// there is no array or shapes differ elsewhere.
@@ -56,13 +56,13 @@ X block(std::initializer_list<std::initializer_list<X>> rows, Loc loc = Loc::cur
 
 /// The elements of x, then those of y, as a vector, as numpy.append. Of the promoted type.
 template <ArrayLike X, OperandLike Y>
-out_t<promoted_elem_t<X, Y>, X, Y> append(const X& x, const Y& y, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> append(const X& x, const Y& y, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::append(o[0], o[1], std::nullopt, loc); };
   return detail::recorded<promoted_elem_t<X, Y>>("append", loc, f, x, y);
 }
 /// x followed by y along the axis. Throws ShapeError when shapes differ elsewhere or the axis is out of range.
 template <ArrayLike X, ArrayLike Y>
-out_t<promoted_elem_t<X, Y>, X, Y> append(const X& x, const Y& y, int axis, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> append(const X& x, const Y& y, int axis, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::append(o[0], o[1], axis, loc); };
   return detail::recorded<promoted_elem_t<X, Y>>("append", loc, f, x, y);
 }
@@ -70,14 +70,14 @@ out_t<promoted_elem_t<X, Y>, X, Y> append(const X& x, const Y& y, int axis, Loc 
 /// position; one position takes all of them. Of x's type, to which values promote. Throws ShapeError for positions out
 /// of range and values that do not broadcast.
 template <ArrayLike X, OperandLike V>
-out_t<elem_t<X>, X, V> insert(const X& x, const Counts& positions, const V& values, int axis,
-                              Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, V> insert(const X& x, const Counts& positions, const V& values, int axis,
+                                            Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::insert(o[0], positions.list, o[1], axis, loc); };
   return detail::recorded<elem_t<X>>("insert", loc, f, x, values);
 }
 /// x without these positions along the axis, as numpy.delete. Throws ShapeError for positions or an axis out of range.
 template <ArrayLike X>
-out_t<elem_t<X>, X> delete_(const X& x, const Counts& positions, int axis, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> delete_(const X& x, const Counts& positions, int axis, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::delete_(o[0], positions.list, axis, loc); };
   return detail::recorded<elem_t<X>>("delete_", loc, f, x);
 }
@@ -87,30 +87,31 @@ out_t<elem_t<X>, X> delete_(const X& x, const Counts& positions, int axis, Loc l
 /// x split into `sections` parts along the axis, of which the first ones are longer by one where the extent does not
 /// divide. Throws ShapeError for less than one part or an axis out of range.
 template <ArrayLike X>
-std::vector<out_t<elem_t<X>, X>> array_split(const X& x, int64_t sections, int axis = 0, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<out_t<elem_t<X>, X>> array_split(const X& x, int64_t sections, int axis = 0,
+                                                           Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::array_split(o[0], sections, axis, loc); };
   return detail::recorded_many<elem_t<X>>("array_split", loc, f, x);
 }
 /// The slices of x along the axis, which is dropped. Throws ShapeError for an axis out of range.
 template <ArrayLike X>
-std::vector<out_t<elem_t<X>, X>> unstack(const X& x, int axis = 0, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<out_t<elem_t<X>, X>> unstack(const X& x, int axis = 0, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::unstack(o[0], axis, loc); };
   return detail::recorded_many<elem_t<X>>("unstack", loc, f, x);
 }
-#define CALQUE_SPLITTING(f, which)                                                                  \
-  template <ArrayLike X, std::integral I>                                                           \
-  std::vector<out_t<elem_t<X>, X>> f(const X& x, I sections, Loc loc = Loc::current()) {            \
-    const auto erased = [&](detail::Operands o) {                                                   \
-      return detail::ops::split_along(o[0], which, static_cast<int64_t>(sections), loc);            \
-    };                                                                                              \
-    return detail::recorded_many<elem_t<X>>(#f, loc, erased, x);                                    \
-  }                                                                                                 \
-  template <ArrayLike X>                                                                            \
-  std::vector<out_t<elem_t<X>, X>> f(const X& x, const Counts& indices, Loc loc = Loc::current()) { \
-    const auto erased = [&](detail::Operands o) {                                                   \
-      return detail::ops::split_along_at(o[0], which, indices.list, loc);                           \
-    };                                                                                              \
-    return detail::recorded_many<elem_t<X>>(#f, loc, erased, x);                                    \
+#define CALQUE_SPLITTING(f, which)                                                                                \
+  template <ArrayLike X, std::integral I>                                                                         \
+  [[nodiscard]] std::vector<out_t<elem_t<X>, X>> f(const X& x, I sections, Loc loc = Loc::current()) {            \
+    const auto erased = [&](detail::Operands o) {                                                                 \
+      return detail::ops::split_along(o[0], which, static_cast<int64_t>(sections), loc);                          \
+    };                                                                                                            \
+    return detail::recorded_many<elem_t<X>>(#f, loc, erased, x);                                                  \
+  }                                                                                                               \
+  template <ArrayLike X>                                                                                          \
+  [[nodiscard]] std::vector<out_t<elem_t<X>, X>> f(const X& x, const Counts& indices, Loc loc = Loc::current()) { \
+    const auto erased = [&](detail::Operands o) {                                                                 \
+      return detail::ops::split_along_at(o[0], which, indices.list, loc);                                         \
+    };                                                                                                            \
+    return detail::recorded_many<elem_t<X>>(#f, loc, erased, x);                                                  \
   }
 /// `split` along axis 1, of vectors along axis 0. Throws ShapeError for a scalar and as `split`.
 CALQUE_SPLITTING(hsplit, 'h')
@@ -144,7 +145,8 @@ auto meshgrid(const X& x, const Y& y, const Z& z, MeshgridOptions options = {}, 
 }
 /// The same of any number of vectors of one type.
 template <ArrayLike X>
-std::vector<X> meshgrid(const std::vector<X>& xs, MeshgridOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<X> meshgrid(const std::vector<X>& xs, MeshgridOptions options = {},
+                                      Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::meshgrid(o, options.order, options.sparse, loc); };
   return detail::apply_many<X>("meshgrid", loc, detail::operands_of(xs.data(), xs.size(), loc), f);
 }
@@ -158,7 +160,7 @@ auto broadcast_arrays(const X& x, const Y&... others) {
 }
 /// The same of any number of arrays of one type.
 template <ArrayLike X>
-std::vector<X> broadcast_arrays(const std::vector<X>& xs, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<X> broadcast_arrays(const std::vector<X>& xs, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::broadcast_arrays(o, loc); };
   return detail::apply_many<X>("broadcast_arrays", loc, detail::operands_of(xs.data(), xs.size(), loc), f);
 }

@@ -14,7 +14,7 @@ struct IscloseOptions {
 /// ShapeError when the operands do not broadcast.
 template <OperandLike X, OperandLike Y>
   requires(ArrayLike<X> || ArrayLike<Y>)
-out_t<bool, X, Y> isclose(const X& x, const Y& y, IscloseOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<bool, X, Y> isclose(const X& x, const Y& y, IscloseOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::isclose(o[0], o[1], options.rtol, options.atol, options.equal_nan, loc);
   };
@@ -24,7 +24,7 @@ out_t<bool, X, Y> isclose(const X& x, const Y& y, IscloseOptions options = {}, L
 /// when the operands do not broadcast.
 template <OperandLike X, OperandLike Y>
   requires(TracerLike<X> || TracerLike<Y>)
-Tracer<bool> allclose(const X& x, const Y& y, IscloseOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<bool> allclose(const X& x, const Y& y, IscloseOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::allclose(o[0], o[1], options.rtol, options.atol, options.equal_nan, loc);
   };
@@ -33,14 +33,14 @@ Tracer<bool> allclose(const X& x, const Y& y, IscloseOptions options = {}, Loc l
 /// Whether shapes and all elements are equal, a scalar of the trace. (Of two arrays `array_equal` is a C++ bool.)
 template <OperandLike X, OperandLike Y>
   requires(TracerLike<X> || TracerLike<Y>)
-Tracer<bool> array_equal(const X& x, const Y& y, bool equal_nan = false, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<bool> array_equal(const X& x, const Y& y, bool equal_nan = false, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::array_equal(o[0], o[1], equal_nan, loc); };
   return detail::recorded<bool>("array_equal", loc, f, x, y);
 }
 /// Whether all elements are equal after broadcasting; false when the operands do not broadcast. A scalar.
 template <OperandLike X, OperandLike Y>
   requires(ArrayLike<X> || ArrayLike<Y>)
-out_t<bool, X, Y> array_equiv(const X& x, const Y& y, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<bool, X, Y> array_equiv(const X& x, const Y& y, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<bool, X, Y>>("array_equiv", &detail::ops::array_equiv, x, y, loc);
 }
 
@@ -51,14 +51,15 @@ struct IsinOptions {
 };
 /// Whether each element of x equals any of `elements`, of x's shape, as numpy.isin; by comparison with each of them.
 template <ArrayLike X, ArrayLike E>
-out_t<bool, X, E> isin(const X& x, const E& elements, IsinOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<bool, X, E> isin(const X& x, const E& elements, IsinOptions options = {},
+                                     Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::isin(o[0], o[1], options.invert, loc); };
   return detail::recorded<bool>("isin", loc, f, x, elements);
 }
 
 #define CALQUE_TEST(f)                                                       \
   template <ArrayLike X>                                                     \
-  out_t<bool, X> f(const X& x, Loc loc = Loc::current()) {                   \
+  [[nodiscard]] out_t<bool, X> f(const X& x, Loc loc = Loc::current()) {     \
     return detail::apply_unary<out_t<bool, X>>(#f, &detail::ops::f, x, loc); \
   }
 /// Whether elements are +infinity; false for integers. Throws DTypeError for complex numbers.
@@ -74,7 +75,7 @@ CALQUE_TEST(iscomplex)
 /// Whether exactly one of the elements is not 0. Throws ShapeError when the operands do not broadcast.
 template <OperandLike X, OperandLike Y>
   requires(ArrayLike<X> || ArrayLike<Y>)
-out_t<bool, X, Y> logical_xor(const X& x, const Y& y, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<bool, X, Y> logical_xor(const X& x, const Y& y, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<bool, X, Y>>("logical_xor", &detail::ops::logical_xor, x, y, loc);
 }
 
@@ -83,8 +84,9 @@ out_t<bool, X, Y> logical_xor(const X& x, const Y& y, Loc loc = Loc::current()) 
 /// there are as many choices as conditions, at least one, or when the operands do not broadcast.
 template <ArrayLike C, ArrayLike X, OperandLike D = int>
   requires(std::same_as<elem_t<C>, bool>)
-out_t<promoted_elem_t<X, D>, C, X, D> select(const std::vector<C>& conditions, const std::vector<X>& choices,
-                                             const D& otherwise = 0, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<promoted_elem_t<X, D>, C, X, D> select(const std::vector<C>& conditions,
+                                                           const std::vector<X>& choices, const D& otherwise = 0,
+                                                           Loc loc = Loc::current()) {
   std::vector<detail::Operand> all = detail::operands_of(conditions.data(), conditions.size(), loc);
   if (conditions.size() != choices.size()) {
     throw ShapeError("select: needs a choice for each condition, got " + std::to_string(conditions.size()) + " and " +
@@ -100,8 +102,8 @@ out_t<promoted_elem_t<X, D>, C, X, D> select(const std::vector<C>& conditions, c
 /// their number with `mode::wrap`. Throws ShapeError without choices or when the operands do not broadcast, DTypeError
 /// for indices that are not integers.
 template <ArrayLike I, ArrayLike X>
-out_t<elem_t<X>, I, X> choose(const I& indices, const std::vector<X>& choices, mode out_of_bounds = mode::clip,
-                              Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, I, X> choose(const I& indices, const std::vector<X>& choices,
+                                            mode out_of_bounds = mode::clip, Loc loc = Loc::current()) {
   std::vector<detail::Operand> all{detail::operand_of(indices, loc)};
   for (const X& x : choices) all.push_back(detail::operand_of(x, loc));
   const auto f = [&](detail::Operands o) { return detail::ops::choose(o, out_of_bounds, loc); };

@@ -9,19 +9,19 @@ namespace calque {
 
 /// The matrix [n, m] with ones at and below diagonal k and zeros above it. Throws ShapeError for a negative extent.
 template <Elem T>
-Tracer<T> tri(int64_t n, int64_t m, int64_t k = 0, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> tri(int64_t n, int64_t m, int64_t k = 0, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::tri(dtype_of<T>, n, m, k, loc));
 }
 /// The matrix [n, m] with ones on diagonal k and zeros elsewhere. Throws ShapeError for a negative extent.
 template <Elem T>
-Tracer<T> eye(int64_t n, int64_t m, int64_t k = 0, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> eye(int64_t n, int64_t m, int64_t k = 0, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::eye_of(dtype_of<T>, n, m, k, loc));
 }
 
-#define CALQUE_WINDOW(f)                                   \
-  template <Elem T>                                        \
-  Tracer<T> f(int64_t n, Loc loc = Loc::current()) {       \
-    return Tracer<T>(detail::ops::f(dtype_of<T>, n, loc)); \
+#define CALQUE_WINDOW(f)                                           \
+  template <Elem T>                                                \
+  [[nodiscard]] Tracer<T> f(int64_t n, Loc loc = Loc::current()) { \
+    return Tracer<T>(detail::ops::f(dtype_of<T>, n, loc));         \
   }
 /// Bartlett's window of n points, a triangle. Throws ShapeError for a negative n, DTypeError for bool.
 CALQUE_WINDOW(bartlett)
@@ -34,25 +34,25 @@ CALQUE_WINDOW(hanning)
 #undef CALQUE_WINDOW
 /// Kaiser's window of n points, i0(beta sqrt(1 - (2 i / (n - 1) - 1)^2)) / i0(beta). Errors as `bartlett`.
 template <Elem T>
-Tracer<T> kaiser(int64_t n, double beta, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> kaiser(int64_t n, double beta, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::kaiser(dtype_of<T>, n, beta, loc));
 }
 
 /// n numbers base^low to base^high with evenly spaced exponents, both included, computed in f64. Throws ShapeError for
 /// a negative n.
 template <Elem T>
-Tracer<T> logspace(double low, double high, int64_t n, double base = 10, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> logspace(double low, double high, int64_t n, double base = 10, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::logspace(dtype_of<T>, low, high, n, base, loc));
 }
 /// n numbers from low to high, both included, of which each is the one before times the same factor, computed in f64.
 /// Throws ShapeError for a negative n and for ends that are 0 or of different signs.
 template <Elem T>
-Tracer<T> geomspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
+[[nodiscard]] Tracer<T> geomspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::geomspace(dtype_of<T>, low, high, n, loc));
 }
 
 namespace detail {
-inline std::vector<Tracer<int32_t>> index_tracers(std::vector<Handle> handles) {
+[[nodiscard]] inline std::vector<Tracer<int32_t>> index_tracers(std::vector<Handle> handles) {
   std::vector<Tracer<int32_t>> out;
   for (Handle h : handles) out.push_back(Tracer<int32_t>(h));
   return out;
@@ -60,7 +60,7 @@ inline std::vector<Tracer<int32_t>> index_tracers(std::vector<Handle> handles) {
 }  // namespace detail
 /// For each dimension of the shape an array of it with the index along that dimension, as numpy.indices. Throws
 /// ShapeError for a negative extent.
-inline std::vector<Tracer<int32_t>> indices(const Counts& shape, Loc loc = Loc::current()) {
+[[nodiscard]] inline std::vector<Tracer<int32_t>> indices(const Counts& shape, Loc loc = Loc::current()) {
   return detail::index_tracers(detail::ops::indices(detail::shape_of("indices", shape, loc), loc));
 }
 /// (rows, columns) of the elements of a matrix [n, m] at and below diagonal k, in row-major order; known while tracing.
@@ -75,30 +75,30 @@ inline std::array<Tracer<int32_t>, 2> triu_indices(int64_t n, int64_t m, int64_t
   return {Tracer<int32_t>(both[0]), Tracer<int32_t>(both[1])};
 }
 /// The indices of the diagonal of an array of `rank` dimensions of extent n. Throws ShapeError for negative numbers.
-inline std::vector<Tracer<int32_t>> diag_indices(int64_t n, int64_t rank = 2, Loc loc = Loc::current()) {
+[[nodiscard]] inline std::vector<Tracer<int32_t>> diag_indices(int64_t n, int64_t rank = 2, Loc loc = Loc::current()) {
   return detail::index_tracers(detail::ops::diag_indices(n, rank, loc));
 }
 
 /// An array of x's shape and type with all elements equal to `value`, a scalar that is converted to x's type. Throws
 /// ShapeError for a value that is not a scalar, DTypeError for an integer literal that does not fit.
 template <ArrayLike X, OperandLike V>
-out_t<elem_t<X>, X, V> full_like(const X& x, const V& value, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, V> full_like(const X& x, const V& value, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<elem_t<X>, X, V>>("full_like", &detail::ops::full_like, x, value, loc);
 }
 /// Zeros of x's shape and type.
 template <ArrayLike X>
-out_t<elem_t<X>, X> zeros_like(const X& x, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> zeros_like(const X& x, Loc loc = Loc::current()) {
   return full_like(x, 0, loc);
 }
 /// Ones of x's shape and type.
 template <ArrayLike X>
-out_t<elem_t<X>, X> ones_like(const X& x, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> ones_like(const X& x, Loc loc = Loc::current()) {
   return full_like(x, 1, loc);
 }
 /// The matrix with all elements of x on diagonal k, as numpy.diagflat. Of x's type. Throws ShapeError when the result
 /// is too large.
 template <ArrayLike X>
-out_t<elem_t<X>, X> diagflat(const X& x, int64_t k = 0, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> diagflat(const X& x, int64_t k = 0, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::diagflat(o[0], k, loc); };
   return detail::recorded<elem_t<X>>("diagflat", loc, f, x);
 }

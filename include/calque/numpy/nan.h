@@ -7,11 +7,11 @@
 
 namespace calque {
 
-#define CALQUE_NAN_REDUCE(f, R)                                                                          \
-  template <ArrayLike X>                                                                                 \
-  out_t<R, X> f(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {              \
-    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], axes, keep.value, loc); }; \
-    return detail::recorded<R>(#f, loc, erased, x);                                                      \
+#define CALQUE_NAN_REDUCE(f, R)                                                                           \
+  template <ArrayLike X>                                                                                  \
+  [[nodiscard]] out_t<R, X> f(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) { \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], axes, keep.value, loc); };  \
+    return detail::recorded<R>(#f, loc, erased, x);                                                       \
   }
 /// The sum of the elements that are not NaN; 0 for none. Of x's type (bool: i32). Throws ShapeError for an axis out of
 /// range or given twice.
@@ -39,7 +39,8 @@ struct NanVarianceOptions {
 /// `nanvar(x, {.axes = {0}, .ddof = 1})`. Of x's type (integers and bool: f32). Throws ShapeError for an axis out of
 /// range or given twice, DTypeError for complex x.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> nanvar(const X& x, const NanVarianceOptions& options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> nanvar(const X& x, const NanVarianceOptions& options = {},
+                                                    Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::nanvar(o[0], options.axes, options.ddof, options.keepdims.value, loc);
   };
@@ -47,7 +48,8 @@ out_t<inexact_t<elem_t<X>>, X> nanvar(const X& x, const NanVarianceOptions& opti
 }
 /// The standard deviation of the elements that are not NaN, the root of `nanvar`.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> nanstd(const X& x, const NanVarianceOptions& options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> nanstd(const X& x, const NanVarianceOptions& options = {},
+                                                    Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::nanstd(o[0], options.axes, options.ddof, options.keepdims.value, loc);
   };
@@ -56,7 +58,7 @@ out_t<inexact_t<elem_t<X>>, X> nanstd(const X& x, const NanVarianceOptions& opti
 
 #define CALQUE_NAN_ALONG(f, R)                                                               \
   template <ArrayLike X>                                                                     \
-  out_t<R, X> f(const X& x, int axis, Loc loc = Loc::current()) {                            \
+  [[nodiscard]] out_t<R, X> f(const X& x, int axis, Loc loc = Loc::current()) {              \
     const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], axis, loc); }; \
     return detail::recorded<R>(#f, loc, erased, x);                                          \
   }
@@ -79,7 +81,7 @@ struct NanToNumOptions {
 };
 /// x with NaN and infinities replaced, as numpy.nan_to_num, in both parts of complex numbers. Of x's shape and type.
 template <ArrayLike X>
-out_t<elem_t<X>, X> nan_to_num(const X& x, NanToNumOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> nan_to_num(const X& x, NanToNumOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::nan_to_num(o[0], options.nan, options.posinf, options.neginf, loc);
   };

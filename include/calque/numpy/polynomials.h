@@ -7,13 +7,13 @@ namespace calque {
 /// The polynomial p at x, by Horner's rule: of x's shape and the promoted type (bool: i32). Throws ShapeError when p is
 /// not a vector.
 template <ArrayLike P, OperandLike X>
-out_t<sum_t<promoted_elem_t<P, X>>, P, X> polyval(const P& p, const X& x, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<sum_t<promoted_elem_t<P, X>>, P, X> polyval(const P& p, const X& x, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<sum_t<promoted_elem_t<P, X>>, P, X>>("polyval", &detail::ops::polyval, p, x, loc);
 }
-#define CALQUE_OF_POLYNOMIALS(f)                                                                            \
-  template <ArrayLike P, ArrayLike Q>                                                                       \
-  out_t<sum_t<promoted_elem_t<P, Q>>, P, Q> f(const P& p, const Q& q, Loc loc = Loc::current()) {           \
-    return detail::apply_binary<out_t<sum_t<promoted_elem_t<P, Q>>, P, Q>>(#f, &detail::ops::f, p, q, loc); \
+#define CALQUE_OF_POLYNOMIALS(f)                                                                                \
+  template <ArrayLike P, ArrayLike Q>                                                                           \
+  [[nodiscard]] out_t<sum_t<promoted_elem_t<P, Q>>, P, Q> f(const P& p, const Q& q, Loc loc = Loc::current()) { \
+    return detail::apply_binary<out_t<sum_t<promoted_elem_t<P, Q>>, P, Q>>(#f, &detail::ops::f, p, q, loc);     \
   }
 /// p + q, of the length of the longer one and the promoted type. Throws ShapeError when one is not a vector.
 CALQUE_OF_POLYNOMIALS(polyadd)
@@ -27,14 +27,14 @@ CALQUE_OF_POLYNOMIALS(polymul)
 /// The m-th derivative of p, of m coefficients less, none at the least. Of p's type (bool: i32). Throws ShapeError for
 /// a negative m or when p is not a vector.
 template <ArrayLike P>
-out_t<sum_t<elem_t<P>>, P> polyder(const P& p, int64_t m = 1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<sum_t<elem_t<P>>, P> polyder(const P& p, int64_t m = 1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::polyder(o[0], m, loc); };
   return detail::recorded<sum_t<elem_t<P>>>("polyder", loc, f, p);
 }
 /// The m-th antiderivative of p that is 0 at 0 with its first m - 1 derivatives. Of p's type (integers and bool: f32).
 /// Throws ShapeError for a negative m or when p is not a vector.
 template <ArrayLike P>
-out_t<inexact_t<elem_t<P>>, P> polyint(const P& p, int64_t m = 1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<P>>, P> polyint(const P& p, int64_t m = 1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::polyint(o[0], m, loc); };
   return detail::recorded<inexact_t<elem_t<P>>>("polyint", loc, f, p);
 }
@@ -50,15 +50,15 @@ auto polydiv(const P& p, const Q& q, Loc loc = Loc::current()) {
 /// The coefficients [n + 1] of the polynomial with these roots [n] whose first coefficient is 1. Of the roots' type
 /// (integers and bool: f32). Throws ShapeError when the roots are not a vector.
 template <ArrayLike R>
-out_t<inexact_t<elem_t<R>>, R> poly(const R& roots, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<R>>, R> poly(const R& roots, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<R>>, R>>("poly", &detail::ops::poly, roots, loc);
 }
 /// The polynomial of this degree that fits the values y [n] or [n, k] at x [n] best, in the sense of least squares;
 /// coefficients are [degree + 1] or [degree + 1, k]. Of the promoted type (integers and bool: f32). Throws ShapeError
 /// for a negative degree and when shapes do not fit, DTypeError for 16-bit floats.
 template <ArrayLike X, ArrayLike Y>
-out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> polyfit(const X& x, const Y& y, int64_t degree,
-                                                      Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> polyfit(const X& x, const Y& y, int64_t degree,
+                                                                    Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::polyfit(o[0], o[1], degree, loc); };
   return detail::recorded<inexact_t<promoted_elem_t<X, Y>>>("polyfit", loc, f, x, y);
 }
@@ -67,16 +67,18 @@ out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> polyfit(const X& x, const Y& y, in
 /// or the middle max(n, m) (`convolve_mode::same`) or max(n, m) - min(n, m) + 1 elements (`valid`) of it. Of the
 /// promoted type (bool: i32); 16-bit floats accumulate in f32. Throws ShapeError when one is not a vector or is empty.
 template <ArrayLike X, ArrayLike Y>
-out_t<sum_t<promoted_elem_t<X, Y>>, X, Y> convolve(const X& x, const Y& y, convolve_mode mode = convolve_mode::full,
-                                                   Loc loc = Loc::current()) {
+[[nodiscard]] out_t<sum_t<promoted_elem_t<X, Y>>, X, Y> convolve(const X& x, const Y& y,
+                                                                 convolve_mode mode = convolve_mode::full,
+                                                                 Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::convolve(o[0], o[1], mode, loc); };
   return detail::recorded<sum_t<promoted_elem_t<X, Y>>>("convolve", loc, f, x, y);
 }
 /// The correlation of two vectors, out[k] = sum over j of x[k + j] conj(y[j]), as numpy.correlate, of full overlaps by
 /// default. Shapes, types and errors as for `convolve`.
 template <ArrayLike X, ArrayLike Y>
-out_t<sum_t<promoted_elem_t<X, Y>>, X, Y> correlate(const X& x, const Y& y, convolve_mode mode = convolve_mode::valid,
-                                                    Loc loc = Loc::current()) {
+[[nodiscard]] out_t<sum_t<promoted_elem_t<X, Y>>, X, Y> correlate(const X& x, const Y& y,
+                                                                  convolve_mode mode = convolve_mode::valid,
+                                                                  Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::correlate(o[0], o[1], mode, loc); };
   return detail::recorded<sum_t<promoted_elem_t<X, Y>>>("correlate", loc, f, x, y);
 }

@@ -7,33 +7,35 @@ namespace calque {
 /// x with dimensions `source` moved to the positions `destination` of the result, each one axis or a list; the others
 /// keep their order. Throws ShapeError when the numbers of axes differ, or for an axis out of range or given twice.
 template <ArrayLike X>
-out_t<elem_t<X>, X> moveaxis(const X& x, const Axes& source, const Axes& destination, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> moveaxis(const X& x, const Axes& source, const Axes& destination,
+                                           Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::moveaxis(o[0], source, destination, loc); };
   return detail::recorded<elem_t<X>>("moveaxis", loc, f, x);
 }
 /// x with two dimensions interchanged. Throws ShapeError for an axis out of range.
 template <ArrayLike X>
-out_t<elem_t<X>, X> swapaxes(const X& x, int axis1, int axis2, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> swapaxes(const X& x, int axis1, int axis2, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::swapaxes(o[0], axis1, axis2, loc); };
   return detail::recorded<elem_t<X>>("swapaxes", loc, f, x);
 }
 /// x with dimension `axis` moved before dimension `start`. Throws ShapeError for an axis out of range.
 template <ArrayLike X>
-out_t<elem_t<X>, X> rollaxis(const X& x, int axis, int start = 0, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> rollaxis(const X& x, int axis, int start = 0, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::rollaxis(o[0], axis, start, loc); };
   return detail::recorded<elem_t<X>>("rollaxis", loc, f, x);
 }
 /// x rotated by k quarters in the plane of two axes, from axis1 towards axis2. Throws ShapeError for a rank below 2,
 /// equal axes or one out of range.
 template <ArrayLike X>
-out_t<elem_t<X>, X> rot90(const X& x, int64_t k = 1, int axis1 = 0, int axis2 = 1, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> rot90(const X& x, int64_t k = 1, int axis1 = 0, int axis2 = 1,
+                                        Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::rot90(o[0], k, axis1, axis2, loc); };
   return detail::recorded<elem_t<X>>("rot90", loc, f, x);
 }
 
 #define CALQUE_OF_ONE(f)                                                          \
   template <ArrayLike X>                                                          \
-  out_t<elem_t<X>, X> f(const X& x, Loc loc = Loc::current()) {                   \
+  [[nodiscard]] out_t<elem_t<X>, X> f(const X& x, Loc loc = Loc::current()) {     \
     return detail::apply_unary<out_t<elem_t<X>, X>>(#f, &detail::ops::f, x, loc); \
   }
 /// x reversed along axis 1. Throws ShapeError for a rank below 2.
@@ -55,7 +57,7 @@ CALQUE_OF_ONE(matrix_transpose)
 /// The elements of x in row-major order, repeated or cut to fill this shape, as numpy.resize; zeros when x is empty.
 /// Throws ShapeError for a negative extent.
 template <ArrayLike X>
-out_t<elem_t<X>, X> resize(const X& x, const Counts& shape, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> resize(const X& x, const Counts& shape, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::resize(o[0], detail::shape_of("resize", shape, loc), loc);
   };
@@ -64,21 +66,21 @@ out_t<elem_t<X>, X> resize(const X& x, const Counts& shape, Loc loc = Loc::curre
 
 /// The elements of x rotated by `shift` in row-major order, in x's shape.
 template <ArrayLike X>
-out_t<elem_t<X>, X> roll(const X& x, int64_t shift, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> roll(const X& x, int64_t shift, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::roll_flat(o[0], shift, loc); };
   return detail::recorded<elem_t<X>>("roll", loc, f, x);
 }
 /// x rotated along several axes: `cq::roll(x, {1, -2}, {0, 1})`; one shift is for all of them. Throws ShapeError when
 /// the numbers of shifts and axes differ, or for an axis out of range.
 template <ArrayLike X>
-out_t<elem_t<X>, X> roll(const X& x, const Counts& shifts, const Axes& axes, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> roll(const X& x, const Counts& shifts, const Axes& axes, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::roll_axes(o[0], shifts.list, axes, loc); };
   return detail::recorded<elem_t<X>>("roll", loc, f, x);
 }
 /// x rotated along the axis by a shift that is an integer scalar known at run time. Throws ShapeError for a shift that
 /// is not a scalar or an axis out of range, DTypeError for one that is not an integer.
 template <ArrayLike X, ArrayLike S>
-out_t<elem_t<X>, X, S> roll(const X& x, const S& shift, int axis, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, S> roll(const X& x, const S& shift, int axis, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::roll_by(o[0], o[1], axis, loc); };
   return detail::recorded<elem_t<X>>("roll", loc, f, x, shift);
 }
@@ -87,7 +89,7 @@ out_t<elem_t<X>, X, S> roll(const X& x, const S& shift, int axis, Loc loc = Loc:
 /// one is for all elements. Throws ShapeError for a negative count, when their number is not the extent, or for an axis
 /// out of range.
 template <ArrayLike X>
-out_t<elem_t<X>, X> repeat(const X& x, const Counts& counts, int axis, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> repeat(const X& x, const Counts& counts, int axis, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::repeat_counts(o[0], counts.list, axis, loc); };
   return detail::recorded<elem_t<X>>("repeat", loc, f, x);
 }
@@ -99,7 +101,8 @@ struct RepeatOptions {
 /// ten elements of the result, the last one repeated where there are fewer. Throws ShapeError for a negative total and
 /// as above, DTypeError for counts that are not integers.
 template <ArrayLike X, ArrayLike C>
-out_t<elem_t<X>, X, C> repeat(const X& x, const C& counts, int axis, RepeatOptions options, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X, C> repeat(const X& x, const C& counts, int axis, RepeatOptions options,
+                                            Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::repeat_by(o[0], o[1], options.total, axis, loc); };
   return detail::recorded<elem_t<X>>("repeat", loc, f, x, counts);
 }
@@ -108,7 +111,8 @@ out_t<elem_t<X>, X, C> repeat(const X& x, const C& counts, int axis, RepeatOptio
 /// `cq::pad(x, cq::pad_mode::reflect, {1, 1}, {1, 1})`. Throws ShapeError unless there is one number for each
 /// dimension, for negative ones, and for a dimension without elements.
 template <ArrayLike X>
-out_t<elem_t<X>, X> pad(const X& x, pad_mode how, const Counts& low, const Counts& high, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> pad(const X& x, pad_mode how, const Counts& low, const Counts& high,
+                                      Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::pad_with(o[0], how, low.list, high.list, loc); };
   return detail::recorded<elem_t<X>>("pad", loc, f, x);
 }

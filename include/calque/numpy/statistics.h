@@ -11,12 +11,12 @@ namespace calque {
 
 #define CALQUE_EXTREMUM(f, reduction)                                                                            \
   template <ArrayLike X>                                                                                         \
-  out_t<elem_t<X>, X> f(const X& x, Loc loc = Loc::current()) {                                                  \
+  [[nodiscard]] out_t<elem_t<X>, X> f(const X& x, Loc loc = Loc::current()) {                                    \
     const auto erased = [&](detail::Operands o) { return detail::ops::reduction(o[0], Axes(), false, loc); };    \
     return detail::recorded<elem_t<X>>(#f, loc, erased, x);                                                      \
   }                                                                                                              \
   template <ArrayLike X, std::same_as<Axes> A>                                                                   \
-  out_t<elem_t<X>, X> f(const X& x, const A& axes, KeepDims keep = {}, Loc loc = Loc::current()) {               \
+  [[nodiscard]] out_t<elem_t<X>, X> f(const X& x, const A& axes, KeepDims keep = {}, Loc loc = Loc::current()) { \
     const auto erased = [&](detail::Operands o) { return detail::ops::reduction(o[0], axes, keep.value, loc); }; \
     return detail::recorded<elem_t<X>>(#f, loc, erased, x);                                                      \
   }
@@ -35,14 +35,14 @@ struct Masked {
   Axes axes{};
   KeepDims keepdims{};
 };
-#define CALQUE_MASKED(f, R)                                                       \
-  template <ArrayLike X>                                                          \
-  out_t<R, X> f(const X& x, const Masked& of, Loc loc = Loc::current()) {         \
-    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand}; \
-    const auto erased = [&](detail::Operands o) {                                 \
-      return detail::ops::f##_where(o[0], o[1], of.axes, of.keepdims.value, loc); \
-    };                                                                            \
-    return detail::apply_to<out_t<R, X>>(#f, loc, all, erased);                   \
+#define CALQUE_MASKED(f, R)                                                             \
+  template <ArrayLike X>                                                                \
+  [[nodiscard]] out_t<R, X> f(const X& x, const Masked& of, Loc loc = Loc::current()) { \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};       \
+    const auto erased = [&](detail::Operands o) {                                       \
+      return detail::ops::f##_where(o[0], o[1], of.axes, of.keepdims.value, loc);       \
+    };                                                                                  \
+    return detail::apply_to<out_t<R, X>>(#f, loc, all, erased);                         \
   }
 /// The sum of the elements under a mask; 0 for none. Otherwise as `sum(x, axes)`; throws ShapeError also when the mask
 /// does not broadcast to x.
@@ -79,21 +79,22 @@ struct VarianceOptions {
   double ddof = 0;
   KeepDims keepdims{};
 };
-#define CALQUE_VARIANCE(f)                                                                                            \
-  template <ArrayLike X>                                                                                              \
-  out_t<inexact_t<elem_t<X>>, X> f(const X& x, const Axes& axes, VarianceOptions options, Loc loc = Loc::current()) { \
-    const auto erased = [&](detail::Operands o) {                                                                     \
-      return detail::ops::f##_ddof(o[0], axes, options.ddof, options.keepdims.value, loc);                            \
-    };                                                                                                                \
-    return detail::recorded<inexact_t<elem_t<X>>>(#f, loc, erased, x);                                                \
-  }                                                                                                                   \
-  template <ArrayLike X>                                                                                              \
-  out_t<inexact_t<elem_t<X>>, X> f(const X& x, const MaskedVariance& of, Loc loc = Loc::current()) {                  \
-    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                                     \
-    const auto erased = [&](detail::Operands o) {                                                                     \
-      return detail::ops::f##_where(o[0], o[1], of.axes, of.ddof, of.keepdims.value, loc);                            \
-    };                                                                                                                \
-    return detail::apply_to<out_t<inexact_t<elem_t<X>>, X>>(#f, loc, all, erased);                                    \
+#define CALQUE_VARIANCE(f)                                                                                         \
+  template <ArrayLike X>                                                                                           \
+  [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> f(const X& x, const Axes& axes, VarianceOptions options,            \
+                                                 Loc loc = Loc::current()) {                                       \
+    const auto erased = [&](detail::Operands o) {                                                                  \
+      return detail::ops::f##_ddof(o[0], axes, options.ddof, options.keepdims.value, loc);                         \
+    };                                                                                                             \
+    return detail::recorded<inexact_t<elem_t<X>>>(#f, loc, erased, x);                                             \
+  }                                                                                                                \
+  template <ArrayLike X>                                                                                           \
+  [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> f(const X& x, const MaskedVariance& of, Loc loc = Loc::current()) { \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                                  \
+    const auto erased = [&](detail::Operands o) {                                                                  \
+      return detail::ops::f##_where(o[0], o[1], of.axes, of.ddof, of.keepdims.value, loc);                         \
+    };                                                                                                             \
+    return detail::apply_to<out_t<inexact_t<elem_t<X>>, X>>(#f, loc, all, erased);                                 \
   }
 /// The variance with another divisor, `var(x, {0}, {.ddof = 1})`, or under a mask, `var(x, {.where = mask})`; NaN where
 /// the divisor is not positive. Otherwise as `var(x, axes)`.
@@ -105,13 +106,14 @@ CALQUE_VARIANCE(stddev)
 /// The greatest element less the smallest, over the axes; NaN if any is. Of x's type; integers wrap. Throws ShapeError
 /// when there are no elements or for an axis out of range, DTypeError for bools and complex numbers.
 template <ArrayLike X>
-out_t<elem_t<X>, X> ptp(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<elem_t<X>, X> ptp(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::ptp(o[0], axes, keep.value, loc); };
   return detail::recorded<elem_t<X>>("ptp", loc, f, x);
 }
 /// The number (i32) of elements that are not 0, over the axes. Throws ShapeError for an axis out of range.
 template <ArrayLike X>
-out_t<int32_t, X> count_nonzero(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<int32_t, X> count_nonzero(const X& x, Axes axes = {}, KeepDims keep = {},
+                                              Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::count_nonzero(o[0], axes, keep.value, loc); };
   return detail::recorded<int32_t>("count_nonzero", loc, f, x);
 }
@@ -119,8 +121,8 @@ out_t<int32_t, X> count_nonzero(const X& x, Axes axes = {}, KeepDims keep = {}, 
 /// of that of the axes alone. Of the promoted type (integers and bool: f32); NaN where the weights sum to 0. Throws
 /// ShapeError when the weights do not fit or for an axis out of range.
 template <ArrayLike X, ArrayLike W>
-out_t<inexact_t<promoted_elem_t<X, W>>, X, W> average(const X& x, const W& weights, Axes axes = {}, KeepDims keep = {},
-                                                      Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, W>>, X, W> average(const X& x, const W& weights, Axes axes = {},
+                                                                    KeepDims keep = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::average(o[0], o[1], axes, keep.value, loc); };
   return detail::recorded<inexact_t<promoted_elem_t<X, W>>>("average", loc, f, x, weights);
 }
@@ -140,7 +142,7 @@ inline int64_t covariance_ddof(const CovOptions& options) { return options.ddof.
 /// The covariances [n, n] of n variables, as numpy.cov; a scalar for a vector x, one variable. Of x's type (integers
 /// and bool: f32). Throws ShapeError for ranks above 2.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> cov(const X& x, CovOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> cov(const X& x, CovOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::cov(o, options.rowvar, detail::covariance_ddof(options), loc);
   };
@@ -149,8 +151,8 @@ out_t<inexact_t<elem_t<X>>, X> cov(const X& x, CovOptions options = {}, Loc loc 
 /// The covariances of the variables of x, then those of y, of the promoted type. Throws ShapeError also when the
 /// numbers of observations differ.
 template <ArrayLike X, ArrayLike Y>
-out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> cov(const X& x, const Y& y, CovOptions options = {},
-                                                  Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> cov(const X& x, const Y& y, CovOptions options = {},
+                                                                Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     return detail::ops::cov(o, options.rowvar, detail::covariance_ddof(options), loc);
   };
@@ -159,14 +161,14 @@ out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> cov(const X& x, const Y& y, CovOpt
 /// The coefficients of correlation, the covariances divided by the standard deviations of both variables, in [-1, 1].
 /// Shapes, types, errors and `rowvar` as for `cov`; NaN for variables that are constant.
 template <ArrayLike X>
-out_t<inexact_t<elem_t<X>>, X> corrcoef(const X& x, CovOptions options = {}, Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> corrcoef(const X& x, CovOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::corrcoef(o, options.rowvar, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("corrcoef", loc, f, x);
 }
 /// The same of the variables of x, then those of y.
 template <ArrayLike X, ArrayLike Y>
-out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> corrcoef(const X& x, const Y& y, CovOptions options = {},
-                                                       Loc loc = Loc::current()) {
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> corrcoef(const X& x, const Y& y, CovOptions options = {},
+                                                                     Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::corrcoef(o, options.rowvar, loc); };
   return detail::recorded<inexact_t<promoted_elem_t<X, Y>>>("corrcoef", loc, f, x, y);
 }

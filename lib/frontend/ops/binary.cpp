@@ -165,10 +165,23 @@ Handle add(const Operand& x, const Operand& y, Location at) {
   return is_bool(p.dtype) ? emit<prim::Or>(s, {p.x, p.y}) : emit<prim::Add>(s, {p.x, p.y});
 }
 
+namespace {
+/// Throws ShapeError for a matrix times a vector that are both Eigen arguments: in Eigen that is their product.
+void reject_eigen_product(Handle x, Handle y, const Site& s) {
+  const Type a = type(x), b = type(y);
+  if (a.shape.rank() + b.shape.rank() != 3 || a.shape.empty() || b.shape.empty()) return;
+  if (!is_eigen_argument(x) || !is_eigen_argument(y)) return;
+  s.shape_error("* of two Eigen arguments, " + to_string(a) + " and " + to_string(b) +
+                ", would be elementwise; write matmul(a, b), or give the parameters Eigen's arithmetic by their types: "
+                "[](const cq::Matrix<double, 3, 3>& a, const cq::Vector<double, 3>& x)");
+}
+}  // namespace
+
 Handle multiply(const Operand& x, const Operand& y, Location at) {
   const Site s{"multiply", at};
   Handle r;
   if (x.kind() == Operand::Kind::tracer && y.kind() == Operand::Kind::tracer) {
+    reject_eigen_product(x.handle(), y.handle(), s);
     if (const auto product = product_of_distances(x.handle(), y.handle(), s)) return *product;
   }
   if (record_plain<prim::Mul>(x, y, s, r)) return r;

@@ -45,7 +45,13 @@ TraceResult trace_function(const TraceBody& body, std::span<const Handle> operan
   options.values = values;
   options.paths = site.paths;
   const QuietTraces quiet;
-  return trace_graph(site.name, types, body, options);
+  const auto with_notes = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (is_eigen_argument(operands[i])) note_eigen_argument(inputs[i]);
+    }
+    body(inputs, outputs);
+  };
+  return trace_graph(site.name, types, with_notes, options);
 }
 
 TraceResult trace_symbolically(const TraceBody& body, std::span<const Type> operands, const TransformSite& site) {

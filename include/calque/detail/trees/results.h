@@ -12,6 +12,11 @@ namespace calque::detail {
 /// Makes the arguments' leaves from the inputs of a trace.
 struct FromInputs : FromHandles {
   static constexpr bool kPacks = true;
+  template <class To, class X>
+  To operator()(const X& x) {
+    if constexpr (dense<X>::value) note_eigen_argument(handles.front());
+    return FromHandles::operator()<To>(x);
+  }
 };
 template <class X>
 to_tracer_t<X> rebuild_inputs(const X& x, std::span<const Handle>& handles) {
