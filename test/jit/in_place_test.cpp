@@ -154,7 +154,8 @@ TEST(InPlace, UpdatesBeforeAndAfterInnerLoops) {
 // Two reductions over one array are one loop, as in a kernel that stores the quotient without an update.
 TEST(InPlace, QuotientsOfReductionsAreOnePass) {
   const auto bin = [](auto i, auto x, auto y) {
-    const auto lower = cast<double>(i) * 0.25, mask = (lower <= x) & (x < lower + 0.25);
+    const auto lower = cast<double>(i) * 0.25;
+    const auto mask = (lower <= x) & (x < lower + 0.25);
     return sum(where(mask, y, 0.0)) / sum(cast<double>(mask));
   };
   const auto f = jit([bin](auto x, auto y) {
@@ -196,6 +197,68 @@ TEST(InPlace, UpdatesAroundAndInBranches) {
     want = want.set(i, 2, 1.5);
   }
   EXPECT_TRUE(allclose(f(x), want, 1e-13, 1e-13));
+}
+
+/// The results of a loop over a pair of arrays, by number of iterations, counted and not.
+template <class Body>
+void expect_no_copies(const Body& body, size_t buffers) {
+  const D x = numbers(kRows, kColumns), y = 10.0 - numbers(kRows, kColumns);
+  for (int n = 0; n < 5; ++n) {
+    const auto f = jit([=](auto a, auto b) { return fori_loop(0, n, body, std::tuple{a, b}); });
+    const auto g = jit([=](auto a, auto b, auto last) { return fori_loop(0, last, body, std::tuple{a, b}); });
+    const auto inner = [=](auto, auto s) { return fori_loop(0, n, body, s); };
+    const auto h = jit([=](auto a, auto b) { return fori_loop(0, 3, inner, std::tuple{a, b}); });
+    std::tuple<D, D> want{x, y}, thrice;
+    for (int k = 0; k < 3 * n; ++k) {
+      if (k == n) thrice = want;
+      want = body(k % n, want);
+    }
+    const std::tuple<D, D> once = n == 0 ? std::tuple{x, y} : thrice;
+    for (const std::tuple<D, D>& got : {f(x, y), g(x, y, n)}) {
+      EXPECT_TRUE(allclose(std::get<0>(got), std::get<0>(once), 1e-12, 1e-12)) << n;
+      EXPECT_TRUE(allclose(std::get<1>(got), std::get<1>(once), 1e-12, 1e-12)) << n;
+    }
+    const std::tuple<D, D> nested = h(x, y);
+    EXPECT_TRUE(allclose(std::get<0>(nested), std::get<0>(want), 1e-12, 1e-12)) << n;
+    EXPECT_TRUE(allclose(std::get<1>(nested), std::get<1>(want), 1e-12, 1e-12)) << n;
+    if (n < 3) continue;
+    EXPECT_THAT(loop_of(f, x, y), Not(HasSubstr("copy"))) << f.lower(x, y).plan().str();
+    EXPECT_EQ(count(f.lower(x, y).plan().str(), "f64[40,100]"), buffers) << f.lower(x, y).plan().str();
+  }
+}
+
+TEST(InPlace, SwappedCarriesSwapMemory) {
+  expect_no_copies(
+      [](auto i, auto s) {
+        const auto [a, b] = s;
+        return std::tuple{b, a.set(i, all, a[i + 1] * 0.5)};
+      },
+      4);
+  expect_no_copies(
+      [](auto i, auto s) {
+        const auto [a, b] = s;
+        return std::tuple{b.add(i, 0, 1.0).set(all, i, 0.5), a.set(i, i, 2.0)};
+      },
+      4);
+}
+
+TEST(InPlace, CarriesThatMoveOnAreComputedInTheMemoryOfTheLast) {
+  expect_no_copies(
+      [](auto, auto s) {
+        const auto [a, b] = s;
+        return std::tuple{b, a * 0.5 + b + sum(a, 0) * 0.01};
+      },
+      4);
+  // Elements that are read elsewhere afterwards are not overwritten.
+  const auto body = [](auto, auto s) {
+    const auto [a, b] = s;
+    return std::tuple{b, flip(a, 0) * 0.5 + b};
+  };
+  const auto f = jit([=](auto a, auto b) { return fori_loop(0, 3, body, std::tuple{a, b}); });
+  const D x = numbers(kRows, kColumns);
+  std::tuple<D, D> want{x, x * 2.0};
+  for (int k = 0; k < 3; ++k) want = body(k, want);
+  EXPECT_TRUE(allclose(std::get<1>(f(x, x * 2.0)), std::get<1>(want), 1e-13, 1e-13));
 }
 
 // What is read later is what was there before, whatever the order in which equations are computed.

@@ -1,10 +1,12 @@
 // Buffers of loop carries: the memory of the final value, or double buffering of that and a spare buffer.
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "ir/values/bytes.h"
 #include "kernel/buffers/buffer_aliasing.h"
 #include "kernel/buffers/merge_buffers.h"
+#include "kernel/buffers/workspace.h"
 
 namespace calque::kernel {
 
@@ -33,6 +35,7 @@ class CarryAliasing {
   /// Assigns the buffers of all loops in the steps.
   void visit(std::vector<Step>& steps) {
     for (size_t at = 0; at < steps.size(); ++at) {
+      for (const Carry& c : steps[at].carries) enclosing_.insert({c.before, c.next});
       for (auto& block : steps[at].blocks) visit(block);
       if (steps[at].carries.empty()) continue;
       at -= assign(steps, at);
@@ -49,9 +52,10 @@ class CarryAliasing {
   /// The buffers of the loop at this position. Returns how many steps before it were removed.
   size_t assign(std::vector<Step>& steps, size_t at) {
     Step& loop = steps[at];
-    const std::vector<bool> merged = merge(loop);
+    const std::vector<int32_t> partners = swap(loop);
+    const std::vector<bool> merged = merge(loop, partners);
     for (size_t i = loop.carries.size(); i-- > 0;)
-      if (!merged[i] && loop.carries[i].updates) copy_before_update(loop, loop.carries[i]);
+      if (!merged[i] && partners[i] < 0 && loop.carries[i].updates) copy_before_update(loop, loop.carries[i]);
     if (!loop.sums.empty() && std::find(merged.begin(), merged.end(), false) != merged.end()) {
       loop.sums.clear();
       loop.views.clear();
@@ -67,6 +71,17 @@ class CarryAliasing {
         // The last iteration of a counted loop writes to the result.
         const int64_t phase = !counted ? 0 : loop.reverse ? 1 : loop.count % 2;
         if (loop.loop_id < 0) loop.loop_id = p_.num_loops++;
+        if (partners[i] >= 0) {
+          const Carry& other = loop.carries[static_cast<size_t>(partners[i])];
+          const bool in_results = counted && may_swap_results(steps, at, c, other);
+          const View own = in_results ? c.result : whole(c.spare),
+                     others = in_results ? other.result : whole(other.spare);
+          before = double_buffered(own, others, loop.loop_id, phase);
+          first[c.before] = counted && loop.count % 2 == 1 ? others : own;
+          if (!in_results) last_.emplace_back(c.result, counted ? own : before);
+          redirected.emplace(c.before, std::move(before));
+          continue;
+        }
         before = double_buffered(c.result, whole(c.spare), loop.loop_id, phase);
         redirected.emplace(c.next, double_buffered(c.result, whole(c.spare), loop.loop_id, phase + 1));
         if (counted && loop.count % 2 == 1) first[c.before] = whole(c.spare);
@@ -76,6 +91,49 @@ class CarryAliasing {
     }
     for (auto& block : loop.blocks) redirect_views(block, redirected);
     return redirect_initial(steps, at, first);
+  }
+
+  /// Whether two carries may swap the memory of their results: views of these must not change when an enclosing loop is
+  /// assigned, and no initial value may be in one of them where the loop begins with the other.
+  bool may_swap_results(const std::vector<Step>& steps, size_t at, const Carry& a, const Carry& b) const {
+    for (const View* v : {&a.result, &b.result})
+      if (!v->choices.empty() || enclosing_.contains(v->buffer)) return false;
+    if (steps[at].count % 2 == 0) return true;
+    return std::none_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(at), [&](const Step& s) {
+      return s.kind == StepKind::copy && (s.views[0].buffer == a.before || s.views[0].buffer == b.before);
+    });
+  }
+
+  /// By carry: the one with which it swaps memory after each iteration, or -1. Where the next value of that one cannot
+  /// be computed in the memory of the carry, the carry gets memory of its own, and a copy.
+  std::vector<int32_t> swap(Step& loop) {
+    std::vector<int32_t> partners(loop.carries.size(), -1);
+    std::vector<Step>& body = loop.blocks.back();
+    std::vector<Step> copies;
+    {
+      BufferMerger merger(p_, body);
+      for (size_t i = 0; i < partners.size(); ++i) {
+        Carry& c = loop.carries[i];
+        if (c.from < 0) continue;
+        const auto j = static_cast<size_t>(c.from);
+        Carry& other = loop.carries[j];
+        if (other.from == static_cast<int32_t>(i) || merger.merge(c.before, other.next)) {
+          other.next = c.before;
+          partners[i] = static_cast<int32_t>(j);
+          partners[j] = static_cast<int32_t>(i);
+          continue;
+        }
+        const int32_t source = c.next;
+        c.from = -1;
+        c.next = add_workspace(p_, p_.buffers[static_cast<size_t>(c.before)].type);
+        Step& step = copies.emplace_back();
+        step.kind = StepKind::copy;
+        step.views = {whole(c.next), whole(source)};
+        step.bytes = static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(c.before)].type));
+      }
+    }
+    body.insert(body.end(), std::make_move_iterator(copies.begin()), std::make_move_iterator(copies.end()));
+    return partners;
   }
 
   /// The body reads a carry after its update: the update is made in a copy.
@@ -121,12 +179,17 @@ class CarryAliasing {
   }
 
   /// By carry: whether its next value overwrites the previous one.
-  std::vector<bool> merge(Step& loop) {
+  std::vector<bool> merge(Step& loop, const std::vector<int32_t>& partners) {
     std::vector<bool> merged;
     BufferMerger merger(p_, loop.blocks.back());
-    for (const Carry& c : loop.carries)
-      if (c.before != c.next && !c.updates) merge_copies(merger, loop, c);
-    for (const Carry& c : loop.carries) merged.push_back(c.before == c.next || merger.merge(c.before, c.next));
+    for (size_t i = 0; i < partners.size(); ++i) {
+      const Carry& c = loop.carries[i];
+      if (c.before != c.next && !c.updates && partners[i] < 0) merge_copies(merger, loop, c);
+    }
+    for (size_t i = 0; i < partners.size(); ++i) {
+      const Carry& c = loop.carries[i];
+      merged.push_back(partners[i] < 0 && (c.before == c.next || merger.merge(c.before, c.next)));
+    }
     return merged;
   }
 
@@ -149,7 +212,8 @@ class CarryAliasing {
     return removed;
   }
 
-  /// The number of iterations of a while decides which buffer has the final value.
+  /// The number of iterations of a while decides which buffer has the final value. Carries that swap spare buffers end
+  /// in these.
   std::vector<Step> final_copies(const Step& loop) {
     std::vector<Step> copies;
     for (auto& [to, from] : last_) {
@@ -164,7 +228,8 @@ class CarryAliasing {
   }
 
   Program& p_;
-  std::vector<std::pair<View, View>> last_;  ///< of a while: the result and the view that has it after the loop
+  std::unordered_set<int32_t> enclosing_;    ///< buffers of the carries of enclosing loops
+  std::vector<std::pair<View, View>> last_;  ///< a result and the view that has it after the loop
 };
 
 }  // namespace

@@ -57,6 +57,9 @@ struct Carry {
   int32_t spare = -1;              ///< workspace buffer for double buffering
   /// The body writes only those elements of `next` that change: valid once `next` is merged into `before`.
   bool updates = false;
+  /// The number of another carry in whose memory, `next`, the next value is, or -1. The two carries swap memory after
+  /// each iteration if the next value of the other one is in the memory of this one.
+  int32_t from = -1;
 };
 
 enum class StepKind : uint8_t {

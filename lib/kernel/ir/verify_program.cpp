@@ -239,7 +239,12 @@ class ProgramVerifier {
   void loop(const Step& s, int depth) {
     if (s.loop_id >= 0) new_loop(s.loop_id);
     if (s.chunk_id >= 0) new_loop(s.chunk_id);
-    for (const Carry& c : s.carries) carry(c);
+    for (const Carry& c : s.carries) {
+      carry(c);
+      require(c.from < 0 || (static_cast<size_t>(c.from) < s.carries.size() &&
+                             s.carries[static_cast<size_t>(c.from)].before == c.next && c.next != c.before),
+              "a carry whose next value is in the memory of another one names that one");
+    }
     const bool counted = s.kind == StepKind::repeat, never = counted && s.count == 0;
     if (counted && s.loop_id >= 0) last_[s.loop_id] = std::max<int64_t>(s.count - 1, 0);
     if (counted && s.chunk_id >= 0) last_[s.chunk_id] = std::max<int64_t>((s.count - 1) / s.grain, 0);

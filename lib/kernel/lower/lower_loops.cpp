@@ -55,6 +55,7 @@ struct ProgramBuilder::Loop {
   std::vector<Binding> results;  ///< the destinations of the final carries
   std::vector<Value> initial;
   std::vector<Value> updated;  ///< by carry: the value that updates it in place, or invalid
+  std::vector<int32_t> from;   ///< by carry: Carry::from
 
   const Binding& before(size_t carry) const { return inputs[first + carry]; }
   const Binding& next(size_t carry) const { return outputs[carry]; }
@@ -71,6 +72,28 @@ struct ProgramBuilder::Loop {
       if (planned.is_update_step(e)) continue;  // the carry is copied into its memory if that is another one
       const bool updates = rules(e.id()).update_operand >= 0;
       if (updates && e.operand(0) == body.inputs()[first + i]) out[i] = v;
+    }
+    return out;
+  }
+  /// By carry: another carry of the same type in whose memory its next value is, if no carry but this one takes over
+  /// that memory, and the next value of that one is in the memory of this one or is computed. Otherwise -1.
+  std::vector<int32_t> swaps() const {
+    std::vector<int32_t> source(results.size(), -1), out(results.size(), -1), takers(results.size(), 0);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Value x = planned.plan().values.first_in_memory(body.outputs()[i]);
+      if (body.kind(x) != ValueKind::input || body.input_index(x) < first) continue;
+      const size_t j = body.input_index(x) - first;
+      if (j >= results.size()) continue;
+      source[i] = static_cast<int32_t>(j);
+      ++takers[j];
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (source[i] < 0 || source[i] == static_cast<int32_t>(i)) continue;
+      const auto j = static_cast<size_t>(source[i]);
+      const bool both = source[j] == static_cast<int32_t>(i) && takers[i] == 1;
+      if (takers[j] == 1 && (both || (source[j] < 0 && takers[i] == 0 && !updated[j].valid())) &&
+          results[i].type == results[j].type)
+        out[i] = source[i];
     }
     return out;
   }
@@ -99,6 +122,8 @@ struct ProgramBuilder::Loop {
 /// built as an in-place update that leaves the other elements alone: where it cannot be one, alias-carries copies them.
 void ProgramBuilder::build_body(Loop& loop) {
   const size_t carries = loop.results.size();
+  loop.updated = loop.updates();
+  loop.from = loop.swaps();
   for (size_t i = 0; i < carries; ++i) {
     const bool same =
         loop.planned.plan().values.first_in_memory(loop.body.outputs()[i]) == loop.body.inputs()[loop.first + i];
@@ -109,7 +134,8 @@ void ProgramBuilder::build_body(Loop& loop) {
       list->insert(list->begin() + static_cast<std::ptrdiff_t>(input ? loop.first + i : i), b);
     }
   }
-  loop.updated = loop.updates();
+  for (size_t i = 0; i < carries; ++i)
+    if (loop.from[i] >= 0) loop.outputs[i] = loop.before(static_cast<size_t>(loop.from[i]));
   std::vector<Value> updated;
   for (const Value v : loop.updated)
     if (v.valid()) updated.push_back(v);
@@ -131,7 +157,7 @@ void ProgramBuilder::carry(Scope& s, Loop& loop) {
       first.back().view = loop.before(i).view;
     }
     loop.step.carries.push_back({loop.before(i).view.buffer, loop.next(i).view.buffer, loop.results[i].view,
-                                 workspace(loop.results[i].type).view.buffer, loop.updated[i].valid()});
+                                 workspace(loop.results[i].type).view.buffer, loop.updated[i].valid(), loop.from[i]});
   }
   copy_values(s, copied, first);
   s.steps.push_back(std::move(loop.step));

@@ -219,6 +219,7 @@ class ProgramParser : text::ValueParser {
       expect("spare", "after the buffers of a carry");
       c.spare = buffer_number();
       c.updates = accept("updates");
+      if (accept("from")) c.from = static_cast<int32_t>(at_least(0, "the number of a carry"));
       expect("result", "before the memory of the final value");
       c.result = view();
       s.carries.push_back(std::move(c));

@@ -231,6 +231,10 @@ class ProgramPrinter {
       out_ += " spare ";
       slice(c.spare, 0, {});
       if (c.updates) out_ += " updates";
+      if (c.from >= 0) {
+        out_ += " from ";
+        number(c.from);
+      }
       out_ += " result ";
       view(c.result);
     }
