@@ -242,6 +242,23 @@ TEST(InPlace, SwappedCarriesSwapMemory) {
       4);
 }
 
+TEST(InPlace, UpdatesByNumbersOfSwappedCarriesWriteTheRow) {
+  const auto f = jit([](auto x, auto y) {
+    return fori_loop(
+        0, 5,
+        [](auto, auto s) {
+          const auto [a, b] = s;
+          return std::tuple{b, a.set(3, all, a[1] * 0.5)};
+        },
+        std::tuple{x, y});
+  });
+  const D x = numbers(kRows, kColumns), y = x + 1.0;
+  expect_loops_up_to(f.lower(x, y).plan().str(), kColumns);
+  const auto [a, b] = f(x, y);
+  EXPECT_TRUE(array_equal(a, y.set(3, all, y[1] * 0.5)));
+  EXPECT_TRUE(array_equal(b, x.set(3, all, x[1] * 0.5)));
+}
+
 TEST(InPlace, CarriesThatMoveOnAreComputedInTheMemoryOfTheLast) {
   expect_no_copies(
       [](auto, auto s) {

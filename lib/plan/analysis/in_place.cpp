@@ -275,9 +275,8 @@ class Choice {
     }
     const auto length = static_cast<int64_t>(chain.size());
     const bool in_memory = g_.kind(x) == ValueKind::input ? is_owned(x) : has_memory(defined_at_[x.id()]);
-    const bool is_carry = memory_.is_loop_body && g_.kind(x) == ValueKind::input && length == 1 &&
-                          is_output_[last.id()];  // alias-carries decides about these
-    bool better = has_scatters && !is_carry;      // these copy the array otherwise
+    const bool is_carry = length == 1 && is_next_value(x, last);  // alias-carries decides about these
+    bool better = has_scatters && !is_carry;                      // these copy the array otherwise
     if (better) return;
     if (length > kManyUpdates) {
       better = written <= std::max(size / 2, length / (2 * kManyUpdates) * size);
@@ -291,6 +290,12 @@ class Choice {
       writer_[chosen_.at(at).front().pair.operand.id()] = kNone;
       chosen_.erase(at);
     }
+  }
+  /// Whether x is a carry of the loop whose body this is, and v its next value.
+  bool is_next_value(Value x, Value v) const {
+    if (!memory_.is_loop_body || g_.kind(x) != ValueKind::input || !is_owned(x)) return false;
+    const auto first = std::find(memory_.owned.begin(), memory_.owned.end(), true) - memory_.owned.begin();
+    return g_.outputs()[g_.input_index(x) - static_cast<size_t>(first)] == v;
   }
   bool has_memory(uint32_t i) const { return !is_deferred(i) || kinds_[i] == FusionKind::contraction; }
   bool is_chosen_update(uint32_t i) const { return is_update(i) && chosen_.contains(i); }
