@@ -183,7 +183,7 @@ TEST(Passes, RandomGraphs) {
   test::RandomGraphOptions options;
   options.max_equations = 20;
   options.max_elements = 300;  // larger constants are a hash in the text of graphs
-  const uint64_t graphs = test::kAddressSanitizer || test::kThreadSanitizer ? 10 : 50;
+  const uint64_t graphs = test::kAddressSanitizer || test::kThreadSanitizer ? 5 : 50;
   for (uint64_t seed = 0; seed < graphs && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     const Graph graph = test::random_graph(seed, options);
@@ -227,7 +227,7 @@ TEST(Passes, DamagedPlansAreRefusedOrCompiled) {
     return static_cast<size_t>(state >> 33) % below;
   };
   int refused = 0, compiled = 0;
-  const int rounds = test::kAddressSanitizer || test::kThreadSanitizer ? 300 : 3000;
+  const int rounds = test::kAddressSanitizer || test::kThreadSanitizer ? 150 : 3000;
   for (int round = 0; round < rounds; ++round) {
     auto [pass, text] = texts[static_cast<size_t>(round) % texts.size()];
     const size_t section = text.find("\nplan {\n") + 8;

@@ -14,6 +14,7 @@
 #include "support/native.h"
 #include "support/op_table.h"
 #include "support/random/random_graph.h"
+#include "support/sanitizers.h"
 #include "support/stages.h"
 #include "transform/linalg/expand_linalg.h"
 #include "transform/simplify/inline_calls.h"
@@ -170,7 +171,7 @@ void check(const std::vector<Case>& cases, const char* cpu, const fs::path& fold
 }
 
 TEST_P(AArch64, RandomGraphsHaveTheReferencesBits) {
-  constexpr uint64_t kFirst = 7000, kGraphs = 60;
+  constexpr uint64_t kFirst = 7000, kGraphs = kAddressSanitizer ? 10 : 60;
   RandomGraphOptions options;
   options.reassociated = false;
   options.exclude = {"bitcast", "copysign", "signbit"};  // the sign of a NaN is unspecified

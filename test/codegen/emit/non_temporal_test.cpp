@@ -25,11 +25,6 @@ Program scaled(int64_t n, bool in_place = false) {
   return k.program();
 }
 
-/// Instrumented loops over so much memory are slow.
-std::vector<std::string> tested_levels() {
-  return kAddressSanitizer ? std::vector<std::string>{"native"} : cpu_levels();
-}
-
 TEST(NonTemporalStores, IsForLargeResultsThatAreNotRead) {
   EXPECT_THAT(test::stages::assembly(scaled(kLarge), cpu("x86-64-v4")), ContainsRegex("vmovntps[^\n]*%zmm"));
   EXPECT_THAT(test::stages::assembly(scaled(kLarge), cpu("x86-64-v4")), HasSubstr("sfence"));
@@ -50,7 +45,7 @@ TEST(NonTemporalStores, IsForWhatIsWrittenOnce) {
 }
 
 TEST(NonTemporalStores, BeginsAndEndsAnywhere) {
-  for (const std::string& level : tested_levels())
+  for (const std::string& level : cpu_levels())
     for (const int64_t n : {kLarge, kLarge + 1, kLarge + 13, kLarge + 31}) {
       std::vector<float> x(static_cast<size_t>(n));
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 8191);
@@ -87,7 +82,7 @@ TEST(NonTemporalStores, LinesOfRows) {
   EXPECT_THAT(test::stages::assembly(transposed_rows(kRows), cpu("x86-64-v4")), HasSubstr("sfence"));
   EXPECT_THAT(test::stages::assembly(transposed_rows(kRows - 1), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
   EXPECT_THAT(test::stages::assembly(transposed_rows(kRows, 2), cpu("x86-64-v4")), Not(HasSubstr("vmovnt")));
-  for (const std::string& level : tested_levels())
+  for (const std::string& level : cpu_levels())
     for (const int64_t rows : {kRows, kRows + 1, kRows + 17})
       for (const size_t shift : {0, 1, 8, 16}) {
         std::vector<float> x(static_cast<size_t>(rows));
@@ -104,7 +99,7 @@ TEST(NonTemporalStores, LinesOfRows) {
 
 // Rows that begin at various offsets in a cache line, with a gap after each, and rows without gaps.
 TEST(NonTemporalStores, RowsOfSeveralResults) {
-  for (const std::string& level : tested_levels())
+  for (const std::string& level : cpu_levels())
     for (const int64_t columns : {64, 1013, 1024})
       for (const int64_t shift : {0, 1, 3}) {
         const int64_t rows = kLarge / columns + 3, stride = columns + 1;

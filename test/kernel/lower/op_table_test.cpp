@@ -92,13 +92,7 @@ TEST_P(CompiledOp, EqualsTheReference) {
   EXPECT_GT(count, 2000 / kStride);
 }
 
-/// Under a sanitizer only the host's level: generated code does not differ from that of the other builds.
-std::vector<std::string> levels() {
-  if (kAddressSanitizer || kThreadSanitizer) return {"native"};
-  return cpu_levels();
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpus, CompiledOp, testing::ValuesIn(levels()), [](const auto& level) {
+INSTANTIATE_TEST_SUITE_P(Cpus, CompiledOp, testing::ValuesIn(cpu_levels()), [](const auto& level) {
   std::string name = level.param;
   for (char& c : name)
     if (c == '-') c = '_';
