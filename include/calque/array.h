@@ -47,15 +47,14 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
   template <detail::BraceElement<T> U>
     requires(!detail::LooksLikeExtent<U, T>)
   Array(U value, Loc loc = Loc::current()) : any_(AnyArray::full<T>(Shape(), detail::checked_element<T>(value, loc))) {}
-  /// `Array<double> a = 10` is the number 10. `Array<double> a(10)` does not compile: it reads like ten elements.
+  /// `Array<double> a = 10` is the number 10. `Array<double> a(10)` is too, but reads like ten elements: it warns.
   template <detail::LooksLikeExtent<T> U>
   Array(U value, Loc loc = Loc::current()) : any_(AnyArray::full<T>(Shape(), detail::checked_element<T>(value, loc))) {}
   template <detail::LooksLikeExtentInParentheses<T> U>
-  explicit Array(U, Loc = Loc::current()) {
-    static_assert(sizeof(U) == 0,
-                  "calque: Array<double> a(10) would be one number: write Array<double>::zeros({10}) for ten elements, "
-                  "Array<double>(10.0) for a number");
-  }
+  [[deprecated(
+      "Array<double> a(10) is one number: write Array<double>::zeros({10}) for ten elements, "
+      "Array<double>(10.0) for a number")]] explicit Array(U value, Loc loc = Loc::current())
+      : any_(AnyArray::full<T>(Shape(), detail::checked_element<T>(value, loc))) {}
   /// `{{1, 2, 3}, {4, 5, 6}}`: one dimension for each level of braces. Throws ShapeError for rows of different lengths,
   /// DTypeError for a value that T cannot hold.
   Array(std::initializer_list<Braces<T>> parts, Loc loc = Loc::current()) {

@@ -85,9 +85,9 @@ TEST(Determinants, AreThoseOfEverySize) {
     const D want = prod(diagonal(u)) * la::det(p);
     const auto [det, pair] = f(a);
     const auto [sign, log] = pair;
-    EXPECT_TRUE(close(det / want, D(1)));
-    EXPECT_TRUE(close(la::det(a) / want, D(1)));
-    EXPECT_TRUE(close(sign * exp(log) / want, D(1)));
+    EXPECT_TRUE(close(det / want, D(1.0)));
+    EXPECT_TRUE(close(la::det(a) / want, D(1.0)));
+    EXPECT_TRUE(close(sign * exp(log) / want, D(1.0)));
     const D swapped = D(concatenate({a.at(range(n - 1, n)), a.at(range(0, n - 1))}, 0));
     EXPECT_TRUE(close(la::det(swapped) / want, D(n % 2 == 0 ? -1 : 1)));
   }
@@ -183,7 +183,7 @@ TEST(Exponential, OfBatchesIsThatOfEach) {
   const auto f = jit([](auto a) { return la::expm(a); });
   const D each = f(stack({small, large, far, none, small}, 0));
   EXPECT_TRUE(close(each.at(0), f(small)));
-  EXPECT_TRUE(close(each.at(1) / f(large), D(1)));
+  EXPECT_TRUE(close(each.at(1) / f(large), D(1.0)));
   EXPECT_TRUE(close(matmul(each.at(0), f(small * -1.0)), D::eye(4)));
   EXPECT_TRUE(all_nan(each.at(2)) && all_nan(each.at(3)));
   EXPECT_TRUE(array_equal(D(each.at(4)), D(each.at(0))));

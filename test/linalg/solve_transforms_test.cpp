@@ -54,7 +54,7 @@ TEST(SolveTransforms, BatchesEqualLoops) {
       EXPECT_TRUE(close(by_side.at(i), la::solve(one, side)));
       EXPECT_TRUE(close(by_both.at(i), la::solve(a, side)));
       const auto own = numbers(a);
-      EXPECT_TRUE(close(std::get<0>(all_of).at(i) / std::get<0>(own), D(1)));
+      EXPECT_TRUE(close(std::get<0>(all_of).at(i) / std::get<0>(own), D(1.0)));
       EXPECT_TRUE(close(std::get<1>(all_of).at(i), std::get<1>(own)));
       EXPECT_TRUE(close(std::get<2>(all_of).at(i), std::get<2>(own)));
       EXPECT_TRUE(close(std::get<3>(all_of).at(i), std::get<3>(own)));
