@@ -42,6 +42,7 @@ std::string explain_plan(const kernel::Program& program) {
         << " flops\n";
   }
   for (const std::string& remark : program.remarks) out << "  not fused: " << remark << "\n";
+  for (const std::string& remark : program.copied) out << "  copied: " << remark << "\n";
   return out.str();
 }
 

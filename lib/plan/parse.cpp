@@ -85,6 +85,12 @@ class PlanParser : text::TokenStream {
         const Value operand = value(names);
         expect("by", "between an operand and the result that has its memory");
         s.plan.values.set_reused(value(names), operand);
+      } else if (accept("kept")) {
+        for (const char* word : {":", "the", "operand", "of"}) expect(word, "after `kept`");
+        const text::Token at = peek();
+        const Value v = value(names);
+        if (planned.graph().kind(v) != ValueKind::result) fail(at, "only results take over memory");
+        s.plan.kept.push_back({v, lexer_.unquoted(expect_kind(text::TokenKind::string, "a reason in quotes"))});
       } else if (accept("costs")) {
         s.costs.operations.assign(planned.graph().num_values(), 0.0);
         for_each(names, [&](Value v) { s.costs.operations[v.id()] = number(); });
@@ -108,7 +114,7 @@ class PlanParser : text::TokenStream {
       } else if (accept("plan")) {
         subgraph(planned);
       } else {
-        expected("memory, required, shared, reused, costs, split, product, group, step, a remark, a plan or '}'");
+        expected("memory, required, shared, reused, kept, costs, split, product, group, step, a remark, a plan or '}'");
       }
     }
     if (s.costs.operations.empty()) s.costs.operations.assign(planned.graph().num_values(), 0.0);

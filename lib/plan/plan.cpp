@@ -56,7 +56,7 @@ struct PlanPasses {
     State& s = *planned.state_;
     for (auto& [equation, subgraphs] : s.subgraphs)
       for (PlannedGraph& inner : subgraphs) reuse_in_all(inner);
-    reuse_memory(planned, s.analysis, s.plan.groups, s.plan.steps, s.plan.values);
+    reuse_memory(planned, s.analysis, s.plan.groups, s.plan.steps, s.plan.values, s.plan.kept);
   }
 
   static void form_groups(State& s) {

@@ -69,11 +69,18 @@ class Remarks {
   std::vector<std::string> reasons_;
 };
 
+/// A value whose memory a result of an equation could have taken over, and why it does not.
+struct KeptValue {
+  Value result;
+  std::string reason;  ///< empty if it belongs to the caller
+};
+
 struct Plan {
   MaterializedValues values;
   std::vector<FusionGroup> groups;
   std::vector<Step> steps;
   Remarks remarks;
+  std::vector<KeptValue> kept = {};    ///< each result once
   size_t most_buffers = kMostBuffers;  ///< approximate limit per kernel
 };
 

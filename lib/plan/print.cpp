@@ -38,6 +38,11 @@ class PlanPrinter {
     for (uint32_t i = 0; i < g_.num_values(); ++i)
       if (const Value operand = s_.plan.values.reused(Value(i)); operand.valid())
         line("reused: " + numbers_.text(operand) + " by " + numbers_.text(Value(i)));
+    for (const KeptValue& k : s_.plan.kept) {
+      std::string text = "kept: the operand of " + numbers_.text(k.result) + " ";
+      text::append_quoted(text, k.reason);
+      line(text);
+    }
     if (s_.plan.steps.empty()) inputs_of_groups();
     for (size_t i = 0; i < s_.plan.groups.size(); ++i) group("group " + std::to_string(i), s_.plan.groups[i]);
     for (const Step& step : s_.plan.steps) {

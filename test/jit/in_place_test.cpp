@@ -112,7 +112,7 @@ TEST(InPlace, SeveralUpdatesInOneBody) {
   const auto f = jit([body](auto x) { return fori_loop(0, 9, body, x); });
   const D x = numbers(kRows, kColumns);
   EXPECT_THAT(loop_of(f, x), Not(HasSubstr("copy")));
-  EXPECT_EQ(count(f.lower(x).plan().str(), "f64[40,100]"), 2u);  // input and output
+  EXPECT_EQ(count(f.lower(x).plan().str(), ": f64[40,100]"), 2u);  // input and output
   D want = x;
   for (int64_t i = 0; i < 9; ++i) want = body(i, want);
   EXPECT_TRUE(allclose(f(x), want, 1e-13, 1e-13));
@@ -127,7 +127,7 @@ TEST(InPlace, ExchangedRows) {
   const auto f = jit([body](auto x) { return fori_loop(0, 20, body, x); });
   const D x = numbers(kRows, kColumns);
   EXPECT_THAT(loop_of(f, x), Not(HasSubstr("copy")));
-  EXPECT_EQ(count(f.lower(x).plan().str(), "f64[40,100]"), 2u);
+  EXPECT_EQ(count(f.lower(x).plan().str(), ": f64[40,100]"), 2u);
   D want = x;
   for (int64_t i = 0; i < 20; ++i) want = body(i, want);
   EXPECT_TRUE(array_equal(f(x), want));
@@ -141,7 +141,7 @@ TEST(InPlace, UpdatesBeforeAndAfterInnerLoops) {
   };
   const auto f = jit([body](auto x) { return fori_loop(0, 9, body, x); });
   const D x = numbers(kRows, kColumns);
-  EXPECT_EQ(count(f.lower(x).plan().str(), "f64[40,100]"), 2u) << f.lower(x).plan().str();
+  EXPECT_EQ(count(f.lower(x).plan().str(), ": f64[40,100]"), 2u) << f.lower(x).plan().str();
   D want = x;
   for (int64_t i = 0; i < 9; ++i) {
     want = want.set(i, all, want[i] * 0.5);
@@ -189,7 +189,7 @@ TEST(InPlace, UpdatesAroundAndInBranches) {
   };
   const auto f = jit([body](auto x) { return fori_loop(0, 9, body, x); });
   const D x = numbers(kRows, kColumns);
-  EXPECT_EQ(count(f.lower(x).plan().str(), "f64[40,100]"), 2u) << f.lower(x).plan().str();
+  EXPECT_EQ(count(f.lower(x).plan().str(), ": f64[40,100]"), 2u) << f.lower(x).plan().str();
   D want = x;
   for (int64_t i = 0; i < 9; ++i) {
     want = want.set(i, all, want[i] * 0.5);
@@ -223,7 +223,7 @@ void expect_no_copies(const Body& body, size_t buffers) {
     EXPECT_TRUE(allclose(std::get<1>(nested), std::get<1>(want), 1e-12, 1e-12)) << n;
     if (n < 3) continue;
     EXPECT_THAT(loop_of(f, x, y), Not(HasSubstr("copy"))) << f.lower(x, y).plan().str();
-    EXPECT_EQ(count(f.lower(x, y).plan().str(), "f64[40,100]"), buffers) << f.lower(x, y).plan().str();
+    EXPECT_EQ(count(f.lower(x, y).plan().str(), ": f64[40,100]"), buffers) << f.lower(x, y).plan().str();
   }
 }
 

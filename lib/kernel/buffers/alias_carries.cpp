@@ -130,6 +130,7 @@ class CarryAliasing {
         step.kind = StepKind::copy;
         step.views = {whole(c.next), whole(source)};
         step.bytes = static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(c.before)].type));
+        if (!c.remark.empty()) step.array_copies.push_back({step.views[0], step.views[1], c.remark});
       }
     }
     body.insert(body.end(), std::make_move_iterator(copies.begin()), std::make_move_iterator(copies.end()));
@@ -142,6 +143,7 @@ class CarryAliasing {
     step.kind = StepKind::copy;
     step.views = {whole(carry.next), whole(carry.before)};
     step.bytes = static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(carry.before)].type));
+    if (!carry.remark.empty()) step.array_copies.push_back({step.views[0], step.views[1], carry.remark});
     std::vector<Step>& body = loop.blocks.back();
     body.insert(body.begin(), std::move(step));
   }
@@ -201,10 +203,16 @@ class CarryAliasing {
              std::any_of(s.views.begin(), s.views.end(), [&](const View& v) { return first.count(v.buffer) != 0; });
     };
     size_t removed = 0;
+    const auto redirect = [&](View& v) {
+      if (const auto target = first.find(v.buffer); target != first.end()) v = target->second;
+    };
     while (at > 0 && stores(steps[at - 1])) {
       --at;
-      for (View& v : steps[at].views)
-        if (const auto target = first.find(v.buffer); target != first.end()) v = target->second;
+      for (View& v : steps[at].views) redirect(v);
+      for (ArrayCopy& c : steps[at].array_copies) {
+        redirect(c.to);
+        redirect(c.from);
+      }
       if (steps[at].kind != StepKind::copy || steps[at].views[0] != steps[at].views[1]) continue;
       steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(at));
       ++removed;

@@ -1,5 +1,8 @@
 #include "kernel/buffers/buffer_aliasing.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace calque::kernel {
 
 namespace {
@@ -16,6 +19,10 @@ void for_each_step(std::vector<Step>& steps, const std::function<void(Step&)>& v
 void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& visit) {
   for (Step& step : steps) {
     for (View& v : step.views) visit(v);
+    for (ArrayCopy& c : step.array_copies) {
+      visit(c.to);
+      visit(c.from);
+    }
     for (auto& block : step.blocks) for_each_view(block, visit);
   }
 }
@@ -41,6 +48,21 @@ View double_buffered(const View& even, const View& odd, int32_t loop, int64_t ph
   View view = even;
   view.choices.insert(view.choices.begin(), {loop, phase % 2, odd.buffer, odd.offset, odd.terms});
   return view;
+}
+
+void list_copy(Program& program, std::string remark) {
+  constexpr size_t kMost = 64;
+  std::vector<std::string>& list = program.copied;
+  if (!remark.empty() && list.size() < kMost && std::find(list.begin(), list.end(), remark) == list.end())
+    list.push_back(std::move(remark));
+}
+
+void list_copies(Program& program) {
+  for_each_step(program.steps, [&](Step& s) {
+    for (ArrayCopy& c : s.array_copies)
+      if (c.to != c.from) list_copy(program, std::move(c.remark));
+    s.array_copies.clear();
+  });
 }
 
 void drop_unused(Program& program) {

@@ -5,6 +5,7 @@
 // double buffered: their two buffers are swapped after every iteration. Only a carry of which the body changes a few
 // elements, and reads others after that, is copied.
 #include <functional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,11 @@ void alias_carries(Program& program);
 /// Gives outputs the memory of donated inputs of the same size, preferably of the same type, where nothing reads the
 /// input after the output is written. `across_dtypes`: also where the types differ.
 void reuse_donated(Program& program, bool across_dtypes);
+
+/// Adds a remark to Program::copied, once and up to a limit; nothing if it is empty.
+void list_copy(Program& program, std::string remark);
+/// Lists the copies of whole arrays that are left: their source and destination are not the same memory.
+void list_copies(Program& program);
 
 /// A double-buffered view: `even` in iterations for which number + phase is even, else `odd`, which has no choices.
 View double_buffered(const View& even, const View& odd, int32_t loop, int64_t phase);

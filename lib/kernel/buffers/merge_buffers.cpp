@@ -239,10 +239,15 @@ void drop_empty_loops(Region& region) {
 }
 
 void rename_views(Step& step, int32_t from, int32_t to) {
-  for (View& v : step.views) {
+  const auto rename = [=](View& v) {
     if (v.buffer == to) v.buffer = from;
     for (View::Choice& c : v.choices)
       if (c.buffer == to) c.buffer = from;
+  };
+  for (View& v : step.views) rename(v);
+  for (ArrayCopy& c : step.array_copies) {
+    rename(c.to);
+    rename(c.from);
   }
 }
 

@@ -48,6 +48,12 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 
+/// A copy of a whole array, until reuse-donated: it is made unless the two are the same memory by then.
+struct ArrayCopy {
+  View to, from;
+  std::string remark;  ///< for Program::copied
+};
+
 /// A carry of a loop of the entry before buffers are assigned to the carries: the body reads one buffer, before the
 /// first iteration the initial value is written there, and writes the next value to another, or to the same one if the
 /// carry never changes. No other steps use the two.
@@ -60,6 +66,8 @@ struct Carry {
   /// The number of another carry in whose memory, `next`, the next value is, or -1. The two carries swap memory after
   /// each iteration if the next value of the other one is in the memory of this one.
   int32_t from = -1;
+  /// For Program::copied, if each iteration copies the carry. Empty for small carries.
+  std::string remark = {};
 };
 
 enum class StepKind : uint8_t {
@@ -102,7 +110,8 @@ struct Step {
   int32_t host_function = -1;
   int32_t routine = -1;
   std::vector<std::vector<Step>> blocks;
-  std::vector<Carry> carries;  ///< of a loop, until alias-carries
+  std::vector<Carry> carries;                ///< of a loop, until alias-carries
+  std::vector<ArrayCopy> array_copies = {};  ///< of a kernel or copy, until reuse-donated
   // ---- of a `repeat`
   /// Types of the carries when all carries are sums to which each iteration adds, else empty. `views` are their memory.
   std::vector<Type> sums;
@@ -137,6 +146,8 @@ struct Program {
   int32_t num_loops = 0;
   /// Missed fusions, with their reasons.
   std::vector<std::string> remarks;
+  /// Copies of whole arrays in loops and before them, and what forces them.
+  std::vector<std::string> copied = {};
 };
 
 /// The whole program as text, which parse_program reads back exactly.

@@ -8,6 +8,7 @@
 #include "kernel/buffers/buffer_aliasing.h"
 #include "kernel/lower/program_builder.h"
 #include "kernel/lower/program_passes.h"
+#include "plan/analysis/in_place.h"
 #include "plan/prepare.h"
 #include "primitives/linalg/paired.h"
 #include "primitives/registry.h"
@@ -29,6 +30,8 @@ Binding reshaped(Binding b, const Type& type) {
 
 /// A kernel stores a value to at most this many additional buffers; further ones are copied.
 constexpr size_t kMostAdditionalStores = 8;
+
+const char* const kMovesOn = "a carry becomes another one, which has memory of its own";
 
 /// By value id: roots of fusion groups without an anchor op.
 std::vector<bool> pointwise_roots(const Graph& g, const plan::Plan& plan) {
@@ -53,11 +56,66 @@ void ProgramBuilder::kernels(std::vector<BoundKernel> bound, std::vector<Step>& 
   }
 }
 
-void ProgramBuilder::copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to) {
+void ProgramBuilder::copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to,
+                                 std::span<const std::string> remarks) {
   if (values.empty()) return;
   Memory whole = memory(s);
   whole.updated = nullptr;
+  const size_t first = s.steps.size();
   kernels(build_copy(whole, values, to), s.steps);
+  for (size_t i = 0; i < remarks.size(); ++i)
+    if (!remarks[i].empty())
+      s.steps[first + i / kMostCopies].array_copies.push_back(
+          {to[i].view, s.bindings[values[i].id()].view, remarks[i]});
+}
+
+std::string ProgramBuilder::copied(const Type& type, const Equation* before, const std::string& reason) const {
+  constexpr int64_t kFewElements = 64;
+  if (type.shape.num_elements() < kFewElements) return {};
+  const auto loop = [](const Equation& e) {
+    return "the loop" + (e.location().known() ? " at " + to_string(e.location()) : "");
+  };
+  std::string text = to_string(type);
+  if (!loops_.empty()) {
+    text += " in each iteration of " + loop(*loops_.back());
+  } else if (before != nullptr) {
+    const bool is_loop = before->id() == id_of<While> || before->id() == id_of<Scan>;
+    text += " once, before " + (is_loop ? loop(*before) : plan::name_in_source(*before));
+  } else {
+    text += " once";
+  }
+  return text + ": " + reason;
+}
+
+std::string ProgramBuilder::copied(const Scope& s, const Equation& e, Value result, Value x) const {
+  const ValueKind kind = s.g.kind(x);
+  if ((kind != ValueKind::result && kind != ValueKind::input) || !s.bindings[x.id()].valid) return {};
+  const ProgramBuffer& buffer = p_.buffers[static_cast<size_t>(s.bindings[x.id()].view.buffer)];
+  std::string reason;
+  for (const plan::KeptValue& k : s.plan.kept)
+    if (k.result == result) reason = k.reason;
+  if (reason.empty()) reason = reason_in_branch_;
+  if (reason.empty() && buffer.kind == BufferKind::input) {
+    reason = "input " + std::to_string(buffer.index);
+    if (!buffer.donated)
+      reason += " is not donated";
+    else if (!is_dense(buffer.type.shape, buffer.strides))
+      reason += " is not contiguous";
+    else
+      reason = "no result of the program has the memory of " + reason;
+  }
+  if (reason.empty() && buffer.kind == BufferKind::constant) reason = "constants are not overwritten";
+  if (reason.empty()) reason = kind == ValueKind::input && !loops_.empty() ? kMovesOn : "the array is read later";
+  return copied(s.g.type(x), &e, reason);
+}
+
+void ProgramBuilder::list_passes(const Scope& s) {
+  for (const plan::KeptValue& k : s.plan.kept) {
+    const Equation& e = *s.g.definition(k.result);
+    if (rules(e.id()).update_operand < 0 || s.updated.contains(k.result.id())) continue;
+    if (!s.plan.values.is_materialized(k.result)) continue;
+    list_copy(p_, copied(s.g.type(k.result), nullptr, k.reason));
+  }
 }
 
 void ProgramBuilder::copy(const Binding& to, const Binding& from, std::vector<Step>& steps) {
@@ -118,7 +176,7 @@ void ProgramBuilder::copy_before_update(Scope& s, const Equation& e) {
   Binding& from = s.bindings[x.id()];
   const Binding& to = s.bindings[v.id()];
   if (from.view == to.view) return;
-  copy_values(s, std::array{x}, std::array{to});
+  copy_values(s, std::array{x}, std::array{to}, std::array{copied(s, e, v, x)});
   if (s.plan.values.reused(v) == x) from = to;  // it is not read later, but by the update itself
 }
 
@@ -132,9 +190,10 @@ void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const B
     if (planned.is_update_step(e)) s.updated.insert(e.result().id());
   for (size_t i = 0; i < inputs.size(); ++i) s.bindings[g.inputs()[i].id()] = inputs[i];
   p_.remarks.insert(p_.remarks.end(), s.plan.remarks.begin(), s.plan.remarks.end());
-  std::vector<Value> copied;
+  list_passes(s);
+  std::vector<Value> copied_values;
   std::vector<Binding> copied_to;
-  assign_outputs(s, outputs, copied, copied_to);
+  assign_outputs(s, outputs, copied_values, copied_to);
   share_memory(s);
   std::vector<std::vector<Value>> sharers(g.num_values());
   for (uint32_t i = 0; i < g.num_values(); ++i) {
@@ -162,7 +221,17 @@ void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const B
       control(s, *step.equation);
     }
   }
-  copy_values(s, copied, copied_to);
+  std::vector<std::string> remarks(loops_.empty() ? 0 : copied_values.size());
+  for (size_t i = 0; i < remarks.size(); ++i) {
+    const Value v = copied_values[i];
+    const bool is_input = g.kind(v) == ValueKind::input;
+    if (is_input || (g.kind(v) == ValueKind::result && s.bindings[v.id()].valid))
+      remarks[i] = copied(g.type(v), nullptr,
+                          !reason_in_branch_.empty() ? reason_in_branch_
+                          : is_input                 ? kMovesOn
+                                                     : "one value is two of the results");
+  }
+  copy_values(s, copied_values, copied_to, remarks);
 }
 
 void ProgramBuilder::control(Scope& s, const Equation& e) {
@@ -187,10 +256,14 @@ void ProgramBuilder::branch(Scope& s, const Equation& e) {
   Step step;
   step.kind = StepKind::branch;
   step.views = {selector.view};
+  const std::string outer = reason_in_branch_;
+  for (const plan::KeptValue& k : s.plan.kept)
+    if (s.g.definition(k.result) == &e && !k.reason.empty()) reason_in_branch_ = k.reason;
   for (const plan::PlannedGraph& g : s.planned.subgraphs(e)) {
     step.blocks.emplace_back();
     region(g, inputs, outputs, step.blocks.back());
   }
+  reason_in_branch_ = outer;
   s.steps.push_back(std::move(step));
 }
 

@@ -123,9 +123,6 @@ std::string kernel_name(const Memory& memory, const plan::FusionGroup& group) {
 
 namespace {
 
-/// The limit of copies per kernel.
-constexpr size_t kMostCopies = 64;
-
 using Parts = std::span<const GroupBuilder::Item>;
 
 /// A kernel of some of the parts. Their destinations are buffers of `from`; this kernel gets new buffers bound to the

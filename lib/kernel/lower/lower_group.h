@@ -43,6 +43,9 @@ struct BoundKernel {
   std::vector<View> views;
 };
 
+/// The limit of copies per kernel.
+inline constexpr size_t kMostCopies = 64;
+
 /// One kernel, or several that write disjoint parts of the roots where one kernel would have too many buffers: compile
 /// time, here and in LLVM, is quadratic in the number of buffers of a kernel.
 std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGroup& group);

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <unordered_set>
+#include <utility>
 
 #include "kernel/lower/program_builder.h"
+#include "plan/analysis/in_place.h"
 #include "plan/plan.h"
 #include "primitives/registry.h"
 
@@ -43,8 +45,9 @@ bool may_reorder_sums(DType d, ParallelLoops loops) {
 /// A loop of the entry function while it is lowered. The body reads each carry from one temporary buffer and writes the
 /// next value to another, or to the same one for a carry that never changes.
 struct ProgramBuilder::Loop {
-  Loop(Step& step_, std::vector<Step>& block_, const plan::PlannedGraph& planned_)
-      : step(step_), block(block_), planned(planned_), body(planned_.graph()) {}
+  Loop(const Equation& equation_, Step& step_, std::vector<Step>& block_, const plan::PlannedGraph& planned_)
+      : equation(equation_), step(step_), block(block_), planned(planned_), body(planned_.graph()) {}
+  const Equation& equation;
   Step& step;
   std::vector<Step>& block;  ///< of the step: the body
   const plan::PlannedGraph& planned;
@@ -54,8 +57,9 @@ struct ProgramBuilder::Loop {
   size_t first = 0;              ///< index of the first carry among the inputs
   std::vector<Binding> results;  ///< the destinations of the final carries
   std::vector<Value> initial;
-  std::vector<Value> updated;  ///< by carry: the value that updates it in place, or invalid
-  std::vector<int32_t> from;   ///< by carry: Carry::from
+  std::vector<Value> updated;             ///< by carry: the value that updates it in place, or invalid
+  std::vector<int32_t> from;              ///< by carry: Carry::from
+  std::vector<std::string> remarks = {};  ///< by carry: Carry::remark
 
   const Binding& before(size_t carry) const { return inputs[first + carry]; }
   const Binding& next(size_t carry) const { return outputs[carry]; }
@@ -139,27 +143,55 @@ void ProgramBuilder::build_body(Loop& loop) {
   std::vector<Value> updated;
   for (const Value v : loop.updated)
     if (v.valid()) updated.push_back(v);
+  loops_.push_back(&loop.equation);
+  const std::string outer = std::exchange(reason_in_branch_, {});
+  for (size_t i = 0; i < carries; ++i) loop.remarks.push_back(remark_on_carry(loop, i));
   region(loop.planned, loop.inputs, loop.outputs, loop.block, updated);
+  reason_in_branch_ = outer;
+  loops_.pop_back();
+}
+
+/// What forces a copy of the carry if each iteration makes one.
+std::string ProgramBuilder::remark_on_carry(const Loop& loop, size_t carry) const {
+  const Type& type = loop.results[carry].type;
+  if (loop.from[carry] >= 0)
+    return copied(type, nullptr,
+                  "a carry becomes another one, which the body reads when it computes the next value of the first");
+  const Value v = loop.updated[carry];
+  if (!v.valid()) return {};
+  const Equation& update = *loop.body.definition(v);
+  for (const plan::KeptValue& k : loop.planned.plan().kept)
+    if (k.result == v) return copied(type, nullptr, k.reason);
+  const Equation* reader = nullptr;
+  for (const Equation& e : loop.body.equations())
+    if (&e != &update && std::find(e.operands().begin(), e.operands().end(), update.operand(0)) != e.operands().end())
+      reader = &e;
+  return copied(type, nullptr, plan::reason_against({&update, update.operand(0), v}, reader));
 }
 
 /// Appends the loop, after kernels that store the initial values of its carries.
 void ProgramBuilder::carry(Scope& s, Loop& loop) {
-  std::vector<Value> copied;
+  std::vector<Value> values;
   std::vector<Binding> first;
+  std::vector<std::string> remarks;
   for (size_t i = 0; i < loop.results.size(); ++i) {
     const Value initial = loop.initial[i];
     const bool is_value = s.g.kind(initial) == ValueKind::result || s.g.kind(initial) == ValueKind::input;
     if (is_value && s.bindings[initial.id()].view == loop.results[i].view) {
       copy(loop.before(i), s.bindings[initial.id()], s.steps);  // within the same memory unless that is double-buffered
     } else {
-      copied.push_back(initial);
+      values.push_back(initial);
+      remarks.push_back(copied(s, loop.equation, loop.equation.result(i), initial));
       first.push_back(loop.results[i]);
       first.back().view = loop.before(i).view;
     }
-    loop.step.carries.push_back({loop.before(i).view.buffer, loop.next(i).view.buffer, loop.results[i].view,
-                                 workspace(loop.results[i].type).view.buffer, loop.updated[i].valid(), loop.from[i]});
+    Carry c{loop.before(i).view.buffer, loop.next(i).view.buffer,
+            loop.results[i].view,       workspace(loop.results[i].type).view.buffer,
+            loop.updated[i].valid(),    loop.from[i]};
+    c.remark = std::move(loop.remarks[i]);
+    loop.step.carries.push_back(std::move(c));
   }
-  copy_values(s, copied, first);
+  copy_values(s, values, first, remarks);
   s.steps.push_back(std::move(loop.step));
 }
 
@@ -174,7 +206,7 @@ void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
   Step step;
   step.kind = StepKind::while_;
   step.blocks.resize(2);
-  Loop loop(step, step.blocks[1], subgraphs[1]);
+  Loop loop(e, step, step.blocks[1], subgraphs[1]);
   std::vector<Binding> of_condition;
   for (size_t i = 0; i < first; ++i)
     (i < cond_consts ? of_condition : loop.inputs).push_back(operand(s, e.operand(i), false));
@@ -187,7 +219,9 @@ void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
   const Binding predicate = workspace({DType::bool_, Shape{}});
   step.views = {predicate.view};
   for (size_t i = 0; i < loop.results.size(); ++i) of_condition.push_back(loop.before(i));
+  loops_.push_back(&e);
   region(subgraphs[0], of_condition, std::array{predicate}, step.blocks[0]);
+  loops_.pop_back();
   carry(s, loop);
 }
 
@@ -210,7 +244,7 @@ void ProgramBuilder::scan(Scope& s, const Equation& e) {
     b.alignment = static_cast<int64_t>(size_of(whole.type.dtype));
     return b;
   };
-  Loop loop(step, step.blocks[0], s.planned.subgraphs(e)[0]);
+  Loop loop(e, step, step.blocks[0], s.planned.subgraphs(e)[0]);
   loop.first = consts;
   for (size_t i = 0; i < consts; ++i) loop.inputs.push_back(operand(s, e.operand(i), false));
   for (size_t i = 0; i < carries; ++i) {

@@ -2,6 +2,7 @@
 // Builds a program step by step; shared by the lowering of graphs and of their loops.
 #include <algorithm>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -71,6 +72,7 @@ class ProgramBuilder {
   void control(Scope& s, const Equation& e);
   struct Loop;
   void build_body(Loop& loop);
+  std::string remark_on_carry(const Loop& loop, size_t carry) const;
   void carry(Scope& s, Loop& loop);
   void while_loop(Scope& s, const Equation& e);
   void scan(Scope& s, const Equation& e);
@@ -84,7 +86,16 @@ class ProgramBuilder {
   void copy_before_update(Scope& s, const Equation& e);
   void assign_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,
                       std::vector<Binding>& copied_to);
-  void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to);
+  /// `remarks`: for each value, if its copy would be one of a whole array, what forces that; may be empty.
+  void copy_values(Scope& s, std::span<const Value> values, std::span<const Binding> to,
+                   std::span<const std::string> remarks = {});
+  /// The line of Program::copied for a value whose memory a result of the equation does not take over. Empty if the
+  /// value is not in memory or small.
+  std::string copied(const Scope& s, const Equation& e, Value result, Value x) const;
+  /// The same for a loop's body or what comes before it, with a reason.
+  std::string copied(const Type& type, const Equation* before, const std::string& reason) const;
+  /// Lists the updates in loops that compute a whole array because they may not write into their operand.
+  void list_passes(const Scope& s);
   void copy(const Binding& to, const Binding& from, std::vector<Step>& steps);
   Memory memory(Scope& s) {
     return {s.g, s.plan, s.bindings, [this](const AnyArray& a) { return constant(a); }, &s.updated, &s.also};
@@ -95,6 +106,8 @@ class ProgramBuilder {
   Program& p_;
   const int64_t alignment_;
   const ParallelLoops parallel_loops_;
+  std::vector<const Equation*> loops_;  ///< that enclose what is built, from the outermost
+  std::string reason_in_branch_;        ///< why a result of the branch that is built has memory of its own
   std::vector<Binding> constants_;
   std::unordered_multimap<const void*, size_t> constant_at_;  // by data pointer: numbers of constants
 };

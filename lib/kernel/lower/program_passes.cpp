@@ -18,8 +18,11 @@ std::vector<ProgramPass> all_passes() {
     passes.push_back({pass.info, [&pass](Program& p, const BuildOptions&) { run_over_kernels(pass, p); }});
   passes.push_back({{"alias-carries", "assigns buffers to loop carries: updated in place or double buffered"},
                     [](Program& p, const BuildOptions&) { alias_carries(p); }});
-  passes.push_back({{"reuse-donated", "computes outputs in the memory of donated inputs"},
-                    [](Program& p, const BuildOptions& o) { reuse_donated(p, o.donates_across_dtypes); }});
+  passes.push_back(
+      {{"reuse-donated", "computes outputs in the memory of donated inputs"}, [](Program& p, const BuildOptions& o) {
+         reuse_donated(p, o.donates_across_dtypes);
+         list_copies(p);
+       }});
   passes.push_back({{"drop-unused", "removes buffers and kernels that no step uses"},
                     [](Program& p, const BuildOptions&) { drop_unused(p); }});
   passes.push_back({{kRunLoopsOnThreads, "marks the loops of the entry whose iterations run on several threads"},

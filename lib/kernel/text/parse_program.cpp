@@ -26,7 +26,11 @@ class ProgramParser : text::ValueParser {
     expect("steps", "or a buffer after the program's name");
     expect("{", "before the steps");
     p_.steps = block(0);
-    while (accept("not")) remark();
+    while (accept("not")) {
+      expect("fused", "in a remark");
+      p_.remarks.push_back(remark());
+    }
+    while (accept("copied")) p_.copied.push_back(remark());
     while (accept("host")) host_function();
     while (accept("routine")) routine();
     while (accept("constant")) constant();
@@ -173,6 +177,14 @@ class ProgramParser : text::ValueParser {
     } else {
       expected("a step or '}'");
     }
+    while (accept("copies")) {
+      ArrayCopy c;
+      c.from = view();
+      expect("to", "between an array and its copy");
+      c.to = view();
+      c.remark = quoted();
+      s.array_copies.push_back(std::move(c));
+    }
     return s;
   }
 
@@ -222,6 +234,7 @@ class ProgramParser : text::ValueParser {
       if (accept("from")) c.from = static_cast<int32_t>(at_least(0, "the number of a carry"));
       expect("result", "before the memory of the final value");
       c.result = view();
+      if (accept("copied")) c.remark = quoted();
       s.carries.push_back(std::move(c));
     } while (accept(","));
   }
@@ -294,10 +307,11 @@ class ProgramParser : text::ValueParser {
 
   // ---- what steps refer to
 
-  void remark() {
-    for (const char* word : {"fused", ":"}) expect(word, "in a remark");
-    p_.remarks.push_back(lexer_.unquoted(expect_kind(TokenKind::string, "a remark in quotes")));
+  std::string remark() {
+    expect(":", "before a remark");
+    return quoted();
   }
+  std::string quoted() { return lexer_.unquoted(expect_kind(TokenKind::string, "a remark in quotes")); }
 
   std::vector<Type> types() {
     std::vector<Type> list;

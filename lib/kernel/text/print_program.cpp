@@ -42,11 +42,8 @@ class ProgramPrinter {
     out_ += "steps {\n";
     steps(program_.steps, 1);
     out_ += "}\n";
-    for (const std::string& remark : program_.remarks) {
-      out_ += "not fused: ";
-      text::append_quoted(out_, remark);
-      out_ += '\n';
-    }
+    remarks("not fused: ", program_.remarks);
+    remarks("copied: ", program_.copied);
     for (size_t i = 0; i < program_.host_functions.size(); ++i) host_function(i);
     for (size_t i = 0; i < program_.routines.size(); ++i) routine(i);
     for (size_t i = 0; i < program_.constants.size(); ++i) constant(i);
@@ -54,6 +51,13 @@ class ProgramPrinter {
   }
 
  private:
+  void remarks(std::string_view kind, const std::vector<std::string>& list) {
+    for (const std::string& remark : list) {
+      out_ += kind;
+      text::append_quoted(out_, remark);
+      out_ += '\n';
+    }
+  }
   void number(int64_t n) { text::append_int(out_, n); }
   void indent(int depth) { out_.append(static_cast<size_t>(2 * depth), ' '); }
   void loop(int32_t id) {
@@ -138,6 +142,14 @@ class ProgramPrinter {
     for (const Step& s : list) {
       indent(depth);
       step(s);
+      for (const ArrayCopy& c : s.array_copies) {
+        out_ += " copies ";
+        view(c.from);
+        out_ += " to ";
+        view(c.to);
+        out_ += ' ';
+        text::append_quoted(out_, c.remark);
+      }
       for (const auto& block : s.blocks) {
         out_ += " {\n";
         steps(block, depth + 1);
@@ -237,6 +249,9 @@ class ProgramPrinter {
       }
       out_ += " result ";
       view(c.result);
+      if (c.remark.empty()) continue;
+      out_ += " copied ";
+      text::append_quoted(out_, c.remark);
     }
   }
 

@@ -96,6 +96,7 @@ class Choice {
     emit_all();
   }
 
+  std::vector<KeptValue> kept() const { return kept_; }
   std::vector<const Equation*> sequence() {
     std::vector<const Equation*> out;
     if (order_.empty()) return all_;
@@ -160,22 +161,38 @@ class Choice {
       const Value x = pair.operand;
       const ValueKind kind = g_.kind(x);
       if (kind != ValueKind::result && kind != ValueKind::input) continue;
-      if (is_output_[x.id()] || writer_[x.id()] != kNone || size_of_value(g_, x) == 0) continue;
-      if (std::count(e.operands().begin(), e.operands().end(), x) != 1) continue;
+      if (size_of_value(g_, x) == 0) continue;
       if (is_update(i)) {
         const int64_t written = size_of_value(g_, updated_with(i));
         if (written == 0 || written > size_of_value(g_, x) / 2) continue;
-      } else if (!is_owned(x)) {
+      }
+      if (const std::string reason = reason_to_keep(i, x); !reason.empty() || (!is_update(i) && !is_owned(x))) {
+        kept_.push_back({pair.result, reason});
         continue;
       }
+      late_reader_ = nullptr;
       std::optional<std::vector<uint32_t>> before = others_before(i, x);
-      if (!before) continue;
+      if (!before) {
+        kept_.push_back({pair.result, reason_against(pair, late_reader_)});
+        continue;
+      }
       writer_[x.id()] = i;
       for (const uint32_t r : *before)
         if (r > i) first_forward_ = std::min(first_forward_, i);
       chosen_[i].push_back({pair, std::move(*before)});
       if (is_update(i)) updates_.push_back(i);
     }
+  }
+
+  /// Why equation i may not overwrite x, whatever reads it. Empty if it may, or if x belongs to the caller.
+  std::string reason_to_keep(uint32_t i, Value x) const {
+    const Equation& e = *all_[i];
+    if (writer_[x.id()] != kNone) return reason_against({&e, x, {}}, all_[writer_[x.id()]]);
+    if (is_output_[x.id()]) return name_in_source(e) + " overwrites a value that is a result, too";
+    if (std::count(e.operands().begin(), e.operands().end(), x) != 1)
+      return name_in_source(e) + " has the array as two operands";
+    if (is_owned(x) || is_update(i) || !memory_.is_sub_graph) return {};
+    return name_in_source(e) + " overwrites what the next iteration reads";
   }
 
   /// The equations that read x, or values computed of x where they are used, and must come before equation i. Nothing
@@ -190,7 +207,10 @@ class Choice {
       const uint32_t f = found[n];
       if (found.size() > kMostReaders || budget_ == 0) return std::nullopt;
       if (depends(f, i)) {
-        if (n < direct) return std::nullopt;
+        if (n < direct) {
+          late_reader_ = all_[f];
+          return std::nullopt;
+        }
         continue;  // what it reads of x is stored before
       }
       kept.push_back(f);
@@ -208,7 +228,10 @@ class Choice {
       for (const Value v : all_[f]->results()) {
         if (is_output_[v.id()] || size_of_value(g_, v) <= size_of_value(g_, x) / 2) continue;
         for (const uint32_t r : readers_[v.id()])
-          if (!is_before.contains(r) && (r != i || is_update(i))) return std::nullopt;
+          if (!is_before.contains(r) && (r != i || is_update(i))) {
+            late_reader_ = all_[f];
+            return std::nullopt;
+          }
       }
     }
     return kept;
@@ -345,7 +368,9 @@ class Choice {
   std::vector<uint32_t> updates_;
   std::vector<uint8_t> emitted_;
   std::vector<uint32_t> order_;
-  uint32_t first_forward_ = kNone;  // the first equation that overwrites what later ones in the graph read
+  std::vector<KeptValue> kept_;
+  const Equation* late_reader_ = nullptr;  // why others_before found nothing
+  uint32_t first_forward_ = kNone;         // the first equation that overwrites what later ones in the graph read
   size_t budget_ = 0;
 };
 
@@ -354,6 +379,7 @@ class Choice {
 InputMemory memory_of_inputs(const Graph& graph, const Equation& e, size_t subgraph) {
   const Graph& inner = e.subgraphs()[subgraph];
   InputMemory memory{std::vector<bool>(inner.inputs().size(), false)};
+  memory.is_sub_graph = true;
   switch (e.id()) {
     case id_of<While>:
     case id_of<Scan>: {
@@ -393,6 +419,21 @@ std::vector<Overwriting> overwritings_of(const Equation& e) {
   return out;
 }
 
+std::string name_in_source(const Equation& e) {
+  std::string name(e.primitive());
+  if (e.id() == id_of<DynamicUpdateSlice> || e.id() == id_of<Scatter>) name = "set";
+  if (e.id() == id_of<While> || e.id() == id_of<Scan>) name = "the loop";
+  for (const std::string_view prefix : {"scatter_", "reduce_"})
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  return name + where_text(e.location());
+}
+
+std::string reason_against(const Overwriting& o, const Equation* reader) {
+  if (reader == o.equation) return name_in_source(*reader) + " reads other elements than the one that it writes";
+  return name_in_source(*o.equation) + " overwrites what " +
+         (reader == nullptr ? "others read" : name_in_source(*reader) + " reads") + " after it";
+}
+
 bool is_used(const Graph& graph, Value v) {
   const auto& outputs = graph.outputs();
   return std::find(outputs.begin(), outputs.end(), v) != outputs.end() ||
@@ -406,6 +447,7 @@ InPlaceUpdates::InPlaceUpdates(const Graph& graph, const InputMemory& memory) : 
   if (choice.has_candidates()) choice.choose();
   sequence = choice.sequence();
   overwritings = choice.overwritings();
+  kept = choice.kept();
   for (const Overwriting& o : overwritings)
     if (rules(o.equation->id()).update_operand >= 0) updates_[o.result.id()] = true;
 }

@@ -76,8 +76,8 @@ FusionGroups form_fusion_groups(const GraphAnalysis& analysis, const Materialize
 void drop_private(const GraphAnalysis& analysis, MaterializedValues& values, std::vector<FusionGroup>& groups);
 
 /// Which results take over the memory of an operand that no later step reads. `planned`: the graph, in whose sub-graphs
-/// that is known.
+/// that is known. `kept`: set to the others.
 void reuse_memory(const PlannedGraph& planned, const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups,
-                  const std::vector<Step>& steps, MaterializedValues& values);
+                  const std::vector<Step>& steps, MaterializedValues& values, std::vector<KeptValue>& kept);
 
 }  // namespace calque::plan

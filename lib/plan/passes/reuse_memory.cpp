@@ -26,18 +26,22 @@ class MemoryReuse {
         steps_(steps),
         values_(values),
         last_read_(g_.num_values(), -1),
+        last_reader_(g_.num_values(), nullptr),
         seen_(g_.num_values(), -1),
         step_of_(g_.num_values(), -1),
         is_shared_(g_.num_values(), false),
         is_taken_(g_.num_values(), false) {}
 
-  void run() {
+  void run(std::vector<KeptValue>& kept) {
     find_reads();
-    for (const Overwriting& o : a_.in_place.overwritings)
+    for (const Overwriting& o : a_.in_place.overwritings) {
       if (is_possible(o)) {
         values_.set_reused(o.result, o.operand);
         is_taken_[o.operand.id()] = true;
+      } else {
+        kept.push_back({o.result, reason_against(o, last_reader_[o.operand.id()])});
       }
+    }
   }
 
  private:
@@ -49,18 +53,22 @@ class MemoryReuse {
     for (size_t s = 0; s < steps_.size(); ++s) {
       const auto step = static_cast<int32_t>(s);
       if (steps_[s].equation != nullptr) {
-        for (const Value v : steps_[s].equation->operands()) last_read_[v.id()] = step;
+        for (const Value v : steps_[s].equation->operands()) set_read(v, step, *steps_[s].equation);
         for (const Value v : steps_[s].equation->results()) step_of_[v.id()] = step;
         continue;
       }
       const FusionGroup& group = groups_[static_cast<size_t>(steps_[s].group)];
       for (const Value v : group.roots) step_of_[v.id()] = step;
-      for_each_read(group, step, [&](Value v) { last_read_[v.id()] = step; });
+      for_each_read(group, step, [&](Value v, const Equation& reader) { set_read(v, step, reader); });
     }
+  }
+  void set_read(Value v, int32_t step, const Equation& reader) {
+    last_read_[v.id()] = step;
+    last_reader_[v.id()] = &reader;
   }
 
   /// Calls `visit` with every value in memory that the kernel of a group reads, the operand of an update in place
-  /// excepted.
+  /// excepted, and the equation that reads it.
   template <class Visit>
   void for_each_read(const FusionGroup& group, int32_t stamp, const Visit& visit) {
     std::vector<const Equation*> pending;
@@ -73,7 +81,7 @@ class MemoryReuse {
       for (size_t i = a_.in_place.is_update(e) ? 1 : 0; i < e.operands().size(); ++i) {
         const Value v = e.operand(i);
         if (std::exchange(seen_[v.id()], stamp) == stamp) continue;
-        if (g_.kind(v) != ValueKind::result || values_.is_materialized(v)) visit(v);
+        if (g_.kind(v) != ValueKind::result || values_.is_materialized(v)) visit(v, e);
         // A root that another one reads may be computed again.
         if (g_.kind(v) == ValueKind::result && (!values_.is_materialized(v) || step_of_[v.id()] == stamp))
           pending.push_back(g_.definition(v));
@@ -120,18 +128,20 @@ class MemoryReuse {
   const std::vector<FusionGroup>& groups_;
   const std::vector<Step>& steps_;
   MaterializedValues& values_;
-  std::vector<int32_t> last_read_;  // by value id: the last step that reads it, -1 if none does
-  std::vector<int32_t> seen_;       // by value id: the last step whose kernel was found to read it
-  std::vector<int32_t> step_of_;    // by value id: the step that computes it
-  std::vector<bool> is_shared_;     // by value id: reshapes have the same memory
-  std::vector<bool> is_taken_;      // by value id: a result has its memory
+  std::vector<int32_t> last_read_;            // by value id: the last step that reads it, -1 if none does
+  std::vector<const Equation*> last_reader_;  // by value id: an equation of that step
+  std::vector<int32_t> seen_;                 // by value id: the last step whose kernel was found to read it
+  std::vector<int32_t> step_of_;              // by value id: the step that computes it
+  std::vector<bool> is_shared_;               // by value id: reshapes have the same memory
+  std::vector<bool> is_taken_;                // by value id: a result has its memory
 };
 
 }  // namespace
 
 void reuse_memory(const PlannedGraph& planned, const GraphAnalysis& analysis, const std::vector<FusionGroup>& groups,
-                  const std::vector<Step>& steps, MaterializedValues& values) {
-  if (!analysis.in_place.overwritings.empty()) MemoryReuse(planned, analysis, groups, steps, values).run();
+                  const std::vector<Step>& steps, MaterializedValues& values, std::vector<KeptValue>& kept) {
+  kept = analysis.in_place.kept;
+  if (!analysis.in_place.overwritings.empty()) MemoryReuse(planned, analysis, groups, steps, values).run(kept);
 }
 
 }  // namespace calque::plan

@@ -134,7 +134,7 @@ constexpr const char* kEverything = R"(program "odd name": workspace 640 bytes, 
   m10 = workspace: f32[6]
   m11 = workspace: f32[6]
 steps {
-  call copy#1(m5, m0)
+  call copy#1(m5, m0) copies m0 to m5 "f32[6] once" copies m1+4 to i2 odd ? m5 : m1 "again"
   repeat 8 reverse i0 chunks i1 threads(2) private 64 bytes {
     call copy#0(m6, m8+0*i1)
     call "k 2"(m8+64*i1, i0 even ? m5+4+2*i0 : m5)
@@ -142,7 +142,7 @@ steps {
   }
   repeat 3 sums m5: f32[6], m5+4: f32[] {
   }
-  while m4 i2 carries m9 then m10 spare m11 updates result m5 {
+  while m4 i2 carries m9 then m10 spare m11 updates result m5 copied "because" {
     copy 1 bytes to m4 from m4
   } {
     iota i2 to m7
@@ -154,6 +154,7 @@ steps {
   copy 24 bytes to m2 from i2 odd ? m5 : m1
 }
 not fused: "a \"remark\""
+copied: "another"
 host h0 = debug_print[format="{} %\n", last=<f>](f32[6], f32[]) gives () loc("a b.cpp":3:4)
 constant 0: i32[3] = [1, -2, 3]
 kernel copy(out b0: f32[6], b1: f32[1]) {
