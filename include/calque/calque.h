@@ -30,6 +30,9 @@
 #include "calque/array.h"
 #include "calque/detail/trees/traced.h"
 #include "calque/detail/std_functions.h"
+#include "calque/detail/transforms/chosen.h"
+#include "calque/detail/transforms/gradient.h"
+#include "calque/detail/transforms/jacobian.h"
 // clang-format on
 #include "calque/control.h"
 #include "calque/device.h"

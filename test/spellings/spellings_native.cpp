@@ -1,5 +1,6 @@
 // Spellings of structs, conversions, Eigen parameters, graphs and functions, with the types that must come out. With
 // -DNEG=n (1..20) it must not compile, and the first error names the cause (negatives_native.cmake).
+// LINES: 16
 #include <algorithm>
 
 #include <calque/calque.h>

@@ -1,4 +1,5 @@
 // EXPECT: Eigen expression .* write .eval\(\)
+// LINES: 13
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;

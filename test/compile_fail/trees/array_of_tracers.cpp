@@ -1,4 +1,5 @@
 // EXPECT: struct with cq::Array<T> members .* struct Layer \{ A w; \}
+// LINES: 16
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;

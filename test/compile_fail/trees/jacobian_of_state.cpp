@@ -1,4 +1,5 @@
 // EXPECT: cannot hold a Jacobian; ravel it first
+// LINES: 16
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;

@@ -129,12 +129,45 @@ struct AnyBase {
 template <class X>
 inline constexpr bool is_derived_struct = Aggregate<X> && requires { X{AnyBase<X>()}; };
 
+template <class X>
+constexpr bool too_many_fields() {
+  if constexpr (Aggregate<X>) {
+    return count_fields<X>() > kMaxFields;
+  } else {
+    return false;
+  }
+}
+
+template <class X>
+constexpr bool has_array_field() {
+  if constexpr (Aggregate<X> && !std::is_empty_v<X>) {
+    constexpr size_t count = count_fields<X>();
+    return count >= 2 && count <= kMaxFields && !takes_parenthesized<X>(std::make_index_sequence<count>{});
+  } else {
+    return false;
+  }
+}
+
 /// Rejects types that cannot be an argument or a result, with a static_assert that explains why. After false, what
 /// would follow only adds errors.
 template <class X>
 constexpr bool check_tree() {
   if constexpr (is_spec<X>) {
     return true;
+  } else if constexpr (is_derived_struct<X>) {
+    constexpr bool derived = is_derived_struct<X>;
+    static_assert(!derived,
+                  "calque: a struct is taken apart member by member and must not have a base class; make the base a "
+                  "member");
+    return false;
+  } else if constexpr (has_array_field<X>()) {
+    constexpr bool separate = !has_array_field<X>();
+    static_assert(separate, "calque: an aggregate with C arrays cannot be an argument or a result; use std::array");
+    return false;
+  } else if constexpr (too_many_fields<X>()) {
+    constexpr bool few = !too_many_fields<X>();
+    static_assert(few, "calque: an aggregate may have at most 32 members");
+    return false;
   } else if constexpr (is_static_wrapper<X>) {
     constexpr bool value = static_value<remap_t<ToTracer, X>>();
     static_assert(value,
@@ -147,12 +180,6 @@ constexpr bool check_tree() {
         aggregate,
         "calque: a struct is taken apart member by member, so it has no constructors, no private or protected "
         "members and no virtual functions; pass its members, or make it such a struct");
-    return false;
-  } else if constexpr (is_derived_struct<X>) {
-    constexpr bool derived = is_derived_struct<X>;
-    static_assert(!derived,
-                  "calque: a struct is taken apart member by member and must not have a base class; make the base a "
-                  "member");
     return false;
   } else if constexpr (holds_unbound<X>()) {
     constexpr bool bound = !holds_unbound<X>();
@@ -172,20 +199,22 @@ constexpr bool check_tree() {
   }
 }
 
-/// Rejects what a function must not return: nothing, and what refers to its local variables.
+/// True for what a function may return: not nothing, and not what refers to its local variables.
 template <class R>
-constexpr bool check_result() {
-  constexpr bool returns = !std::is_void_v<R>;
-  static_assert(returns, "calque: the function returns nothing; return the values it computes");
-  constexpr bool evaluated = !holds_borrowed<R>();
-  static_assert(evaluated,
-                "calque: the function returns an unevaluated Eigen expression that refers to objects which are gone "
-                "when it is read; write .eval(), or the type: [](...) -> cq::Vector<double, 3>");
-  constexpr bool owned = !holds_span<R>();
-  static_assert(owned,
-                "calque: the function returns a std::span, whose elements may be gone when they are read; return a "
-                "std::vector");
-  return returns && evaluated && owned;
+constexpr bool is_result() {
+  return !std::is_void_v<R> && !holds_borrowed<R>() && !holds_span<R>();
 }
+/// Says what is wrong with a result. A macro, so that a compiler's output has no line about a function for it.
+#define CALQUE_CHECK_RESULT(R)                                                                                        \
+  constexpr bool returns = !std::is_void_v<R>;                                                                        \
+  static_assert(returns, "calque: the function returns nothing; return the values it computes");                      \
+  constexpr bool evaluated = !calque::detail::holds_borrowed<R>();                                                    \
+  static_assert(evaluated,                                                                                            \
+                "calque: the function returns an unevaluated Eigen expression that refers to objects which are gone " \
+                "when it is read; write .eval(), or the type: [](...) -> cq::Vector<double, 3>");                     \
+  constexpr bool owned = !calque::detail::holds_span<R>();                                                            \
+  static_assert(owned,                                                                                                \
+                "calque: the function returns a std::span, whose elements may be gone when they are read; return a "  \
+                "std::vector")
 
 }  // namespace calque::detail

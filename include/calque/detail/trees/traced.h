@@ -210,7 +210,8 @@ auto call_traced(const F& f, A&&... arguments) {
   using Parameters = typename decltype(parameter_types<F>())::type;
   if constexpr (std::is_void_v<Parameters>) {
     using R = std::remove_cvref_t<decltype(f(std::forward<A>(arguments)...))>;
-    if constexpr (check_result<R>()) {
+    CALQUE_CHECK_RESULT(R);
+    if constexpr (is_result<R>()) {
       return f(std::forward<A>(arguments)...);
     } else {
       return Array<float>();
@@ -220,9 +221,9 @@ auto call_traced(const F& f, A&&... arguments) {
     static_assert(callable,
                   "calque: the function cannot be called with tracers of these arguments; parameters are auto, "
                   "cq::Tracer<T>, cq::Matrix<T, R, C>, or structs and vectors of these");
-    if constexpr (!callable) {
-      return Array<float>();
-    } else if constexpr (!check_result<std::remove_cvref_t<typename decltype(parameter_types<F>())::result>>()) {
+    using R = std::remove_cvref_t<typename decltype(parameter_types<F>())::result>;
+    CALQUE_CHECK_RESULT(R);
+    if constexpr (!callable || !is_result<R>()) {
       return Array<float>();
     } else {
       return Converting<F, Parameters>{f}(std::forward<A>(arguments)...);
