@@ -14,12 +14,14 @@
 #include "primitives/linalg/linalg.h"
 #include "primitives/reduction/reduction.h"
 #include "primitives/shape/shape.h"
+#include "primitives/sorting/sort.h"
 
 namespace calque::primitives {
 
 /// The families, each of which registers its primitives in its source file.
-using Families = TypeList<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList,
-                          ReductionList, ContractionList, ControlList, EffectsList, RandomBitsList, LinalgList>;
+using Families =
+    TypeList<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList, ReductionList,
+             ContractionList, ControlList, EffectsList, RandomBitsList, LinalgList, SortingList>;
 
 namespace detail {
 template <class... Lists>

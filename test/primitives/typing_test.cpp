@@ -88,6 +88,23 @@ TEST(Typing, RightHandSidesFitTheirMatrices) {
             "triangular_solve: expects the attribute unit_diagonal, a bool, got none");
 }
 
+TEST(Typing, SortsHaveAResultForEachKey) {
+  const auto sort = [](const std::vector<Type>& keys, int64_t limit, bool values, bool indices) {
+    return infer<Sort>(keys, {{"descending", false}, {"indices", indices}, {"limit", limit}, {"values", values}});
+  };
+  const Type key = f32({2, 5});
+  EXPECT_EQ(sort({key, i32({2, 5})}, 3, true, true), (std::vector{f32({2, 3}), i32({2, 3}), i32({2, 3})}));
+  EXPECT_EQ(sort({key}, 5, false, true), std::vector{i32({2, 5})});
+  EXPECT_EQ(sort({f32({0})}, 0, true, false), std::vector{f32({0})});
+  EXPECT_EQ(message<ShapeError>([&] { sort({f32({})}, 0, true, false); }), "sort: expects rows [..., n], got f32[]");
+  EXPECT_EQ(message<ShapeError>([&] { sort({key, f32({5})}, 0, true, false); }),
+            "sort: keys differ in shape, got f32[2,5] and f32[5]");
+  EXPECT_EQ(message<ShapeError>([&] { sort({key}, 6, true, false); }), "sort: limit is 6, which is not in [0, 5]");
+  EXPECT_EQ(message<ShapeError>([&] { sort({key}, 5, false, false); }),
+            "sort: has no result: values and indices are false");
+  EXPECT_THROW(sort({{DType::c64, {3}}}, 3, true, false), DTypeError);
+}
+
 TEST(Typing, FactorsFitTheirMatrices) {
   EXPECT_EQ(infer<Lu>({f32({5, 3, 4})}), (std::vector{f32({5, 3, 4}), Type{DType::i32, {5, 3}}}));
   EXPECT_EQ(infer<Qr>({f32({5, 3, 4})}), (std::vector{f32({5, 3, 3}), f32({5, 3, 4})}));

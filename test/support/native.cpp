@@ -9,6 +9,7 @@
 #include "reference/evaluate.h"
 #include "runtime/memory/workspace.h"
 #include "runtime/process/parallel.h"
+#include "runtime/routines/routines.h"
 #include "support/sanitizers.h"
 #include "support/stages.h"
 #include "transform/complex/split_complex.h"
@@ -21,9 +22,15 @@ namespace {
 
 struct TestContext {
   codegen::ContextHeader header;
+  const kernel::Program* program;
 };
 
 int32_t no_host_call(void*, int32_t, void* const*) noexcept { return 0; }
+int32_t routine(void* context, int32_t index, void* const* pointers) noexcept {
+  const auto& program = *static_cast<TestContext*>(context)->program;
+  runtime::run_routine(program.routines[static_cast<size_t>(index)], pointers);
+  return 0;
+}
 template <class T>
 double as_double(const void* data, int64_t i) {
   const T v = static_cast<const T*>(data)[i];
@@ -66,10 +73,10 @@ size_t NativeGraph::reused_inputs() const {
 }
 
 std::vector<AnyArray> NativeGraph::operator()(const std::vector<AnyArray>& inputs) const {
-  static const codegen::RuntimeTable table{codegen::RuntimeTable{}.version, &no_host_call,
-                                           &runtime::parallel_for,          &runtime::scratch,
-                                           &runtime::num_threads,           &runtime::private_memory};
-  TestContext context{{&table}};
+  static const codegen::RuntimeTable table{
+      codegen::RuntimeTable{}.version, &no_host_call, &runtime::parallel_for, &runtime::scratch, &runtime::num_threads,
+      &runtime::private_memory,        &routine};
+  TestContext context{{&table}, &program_};
   std::vector<AnyArray> outputs;
   std::vector<void*> pointers;
   for (const AnyArray& a : inputs) pointers.push_back(const_cast<void*>(a.data()));

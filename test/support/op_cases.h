@@ -220,6 +220,20 @@ inline std::optional<OpCase> lu_solve(const OpRequest& r, Rng& rng) {
   return c;
 }
 
+/// Keys of which some are equal, since there are two of them now and then.
+inline std::optional<OpCase> sort(const OpRequest& r, Rng& rng) {
+  if (r.shape.rank() == 0) return std::nullopt;
+  const bool values = rng.chance(70);
+  OpCase c{{main_operand(r, rng)},
+           {{"descending", rng.chance(50)},
+            {"indices", !values || rng.chance(50)},
+            {"limit", rng.between(0, r.shape[r.shape.size() - 1])},
+            {"values", values}},
+           {}};
+  if (rng.chance(30)) c.operands.push_back(main_operand(r, rng));
+  return c;
+}
+
 inline DType index_dtype(Rng& rng) {
   constexpr DType kIndexTypes[] = {DType::i32, DType::i64, DType::u8, DType::u64, DType::i8};
   return rng.pick(kIndexTypes);

@@ -169,6 +169,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::I1, &cases::elementwise<1>>(kFloat),
     row<primitives::I1e, &cases::elementwise<1>>(kFloat),
     row<primitives::Zeta, &cases::elementwise<2>>(kFloat),
+    row<primitives::Sort, &cases::sort>(kReal | kBool),
 };
 
 template <class P>

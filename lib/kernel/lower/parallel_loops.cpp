@@ -30,11 +30,16 @@ constexpr double kWorth = 2;
 
 double estimated_time(const Program& program, const std::vector<Step>& steps);
 
-/// About n cubed operations for the matrices of each batch.
+/// About n cubed operations for the matrices of each batch, some tens for each element of a sort.
 double time_of_routine(const RoutineRef& routine) {
   constexpr double kOperation = 1e-4;  // microseconds
+  constexpr double kSort = 100;
   double operations = 0;
   for (const Type& type : routine.arguments) {
+    if (routine.routine == primitives::Routine::sort) {
+      operations += kSort * static_cast<double>(type.shape.num_elements());
+      continue;
+    }
     const double columns = type.shape.rank() == 0 ? 1 : static_cast<double>(type.shape[type.shape.size() - 1]);
     operations += static_cast<double>(type.shape.num_elements()) * columns;
   }

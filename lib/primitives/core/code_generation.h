@@ -35,12 +35,14 @@ enum class Routine : uint8_t {
   triangular_solve,  ///< (a, b) gives x
   lu,                ///< (a) gives packed, perm
   qr,                ///< (a) gives q, r
+  sort,              ///< (keys...) gives the sorted keys, the permutation, or both
 };
-inline constexpr std::array<std::string_view, 4> kRoutineNames = {"cholesky", "triangular_solve", "lu", "qr"};
+inline constexpr std::array<std::string_view, 5> kRoutineNames = {"cholesky", "triangular_solve", "lu", "qr", "sort"};
 
-/// Of triangular_solve.
+/// Of triangular_solve and, the last three, of sort.
 struct RoutineFlag {
   static constexpr uint32_t lower = 1, transpose = 2, unit_diagonal = 4;
+  static constexpr uint32_t descending = 1, values = 2, indices = 4;
 };
 
 /// The operations on scalars that code generation knows. Primitives name them, compositions use them.

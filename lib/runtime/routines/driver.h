@@ -66,6 +66,9 @@ void qr(const RoutineRef& r, void* const* pointers);
 template <class R>
 void run_complex(const RoutineRef& r, void* const* pointers);
 
+/// Of keys of any real dtype.
+void sort(const RoutineRef& r, void* const* pointers);
+
 /// Replaces the lower triangle of a, n x n, by its Cholesky factor. False if a is not positive definite.
 template <class T>
 bool factor_cholesky(T* a, int64_t n);

@@ -62,12 +62,15 @@ void run(const RoutineRef& r, void* const* pointers) {
       return lu<T>(r, pointers);
     case Routine::qr:
       return qr<T>(r, pointers);
+    case Routine::sort:  // of other dtypes, too
+      return sort(r, pointers);
   }
 }
 
 }  // namespace
 
 void run_routine(const RoutineRef& r, void* const* pointers) {
+  if (r.routine == Routine::sort) return sort(r, pointers);
   switch (r.arguments[0].dtype) {
     case DType::f32:
       return run<float>(r, pointers);

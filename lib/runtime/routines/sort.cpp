@@ -1,0 +1,402 @@
+// Sorting of rows by a radix sort, least significant digit first (Knuth, The Art of Computer Programming 3, 5.2.5).
+//
+// The elements of a key are mapped to unsigned integers of their width that are ordered as they are: the order of all
+// zeros is one number, that of all NaNs the greatest, and the complement is the descending order. Digits that are equal
+// in all elements of a row are skipped. All passes are stable, so results do not depend on how a long row is cut into
+// pieces, nor on which thread sorts what.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/routines/driver.h"
+
+namespace calque::runtime {
+namespace {
+
+using primitives::RoutineFlag;
+
+// Rows of fewer elements are sorted by insertion.
+constexpr int64_t kInsertion = 48;
+// Rows of at least two pieces are sorted by several threads. A piece has as many elements.
+constexpr int64_t kPiece = int64_t{1} << 18;
+constexpr int kDigitBits = 8, kBuckets = 1 << kDigitBits;
+
+/// The unsigned integer of a width in bytes.
+template <size_t Size>
+using Unsigned =
+    std::conditional_t<Size == 1, uint8_t,
+                       std::conditional_t<Size == 2, uint16_t, std::conditional_t<Size == 4, uint32_t, uint64_t>>>;
+
+/// How the bits of an element become an integer in its order, and back.
+template <class T, class Bits = Unsigned<sizeof(T)>>
+struct Order {
+  static constexpr bool is_float = is_floating(dtype_of<T>);
+  static constexpr bool is_signed = is_float || (std::is_integral_v<T> && std::is_signed_v<T>);
+  static constexpr Bits kSign = Bits(Bits(1) << (8 * sizeof(T) - 1));
+  /// The bits of infinity: those of NaNs are greater, without the sign.
+  static constexpr Bits kInfinity = dtype_of<T> == DType::f16    ? Bits(0x7c00)
+                                    : dtype_of<T> == DType::bf16 ? Bits(0x7f80)
+                                    : sizeof(T) == 4             ? Bits(0x7f800000)
+                                                                 : Bits(uint64_t{0x7ff} << 52);
+
+  static bool is_nan(Bits b) { return is_float && Bits(b & Bits(~kSign)) > kInfinity; }
+  static bool is_negative_zero(Bits b) { return is_float && b == kSign; }
+
+  static Bits key(Bits b) {
+    if constexpr (is_float) {
+      if (is_nan(b)) return Bits(~Bits(0));
+      const Bits x = b == kSign ? Bits(0) : b;
+      return Bits(x ^ ((x & kSign) != 0 ? Bits(~Bits(0)) : kSign));
+    } else if constexpr (is_signed) {
+      return Bits(b ^ kSign);
+    } else {
+      return b;
+    }
+  }
+  /// The bits of a number other than zero and NaN; of these, those of one of them.
+  static Bits bits(Bits key) {
+    if constexpr (is_float) {
+      return Bits(key ^ ((key & kSign) != 0 ? kSign : Bits(~Bits(0))));
+    } else if constexpr (is_signed) {
+      return Bits(key ^ kSign);
+    } else {
+      return key;
+    }
+  }
+};
+
+/// A key with the number of its element. Keys of up to 32 bits share a word with it, in the upper half.
+struct Wide {
+  uint64_t key;
+  uint64_t index;
+};
+template <class Key>
+using Numbered = std::conditional_t<sizeof(Key) == 8, Wide, uint64_t>;
+
+template <class E, bool HasIndex>
+struct Element {
+  static E make(uint64_t key, uint32_t index) {
+    if constexpr (std::is_same_v<E, Wide>) {
+      return {key, index};
+    } else if constexpr (HasIndex) {
+      return key << 32 | index;
+    } else {
+      return (void)index, static_cast<E>(key);
+    }
+  }
+  static uint64_t key(const E& e) {
+    if constexpr (std::is_same_v<E, Wide>) {
+      return e.key;
+    } else if constexpr (HasIndex) {
+      return e >> 32;
+    } else {
+      return e;
+    }
+  }
+  static uint32_t index(const E& e) {
+    if constexpr (std::is_same_v<E, Wide>) {
+      return static_cast<uint32_t>(e.index);
+    } else {
+      return static_cast<uint32_t>(e);
+    }
+  }
+  static size_t digit(const E& e, int position) { return (key(e) >> (position * kDigitBits)) & (kBuckets - 1); }
+};
+
+using Counts = std::array<uint32_t, kBuckets>;
+
+template <class A, class E>
+void insertion_sort(E* e, int64_t n) {
+  for (int64_t i = 1; i < n; ++i) {
+    const E moved = e[i];
+    const uint64_t key = A::key(moved);
+    int64_t j = i;
+    for (; j > 0 && A::key(e[j - 1]) > key; --j) e[j] = e[j - 1];
+    e[j] = moved;
+  }
+}
+
+/// Sorts n elements by the lowest `Digits` digits of their keys, with as much room beside them. Returns where they
+/// are: in `e` or in `other`.
+template <int Digits, class A, class E>
+E* radix_sort(E* e, E* other, int64_t n) {
+  if (n < kInsertion) {
+    insertion_sort<A>(e, n);
+    return e;
+  }
+  const int64_t pieces = n < 2 * kPiece ? 1 : (n + kPiece - 1) / kPiece;
+  const auto range_of = [&](int64_t piece) { return std::pair(piece * n / pieces, (piece + 1) * n / pieces); };
+  const auto over_pieces = [&](const auto& work) {
+    if (pieces == 1)
+      work(0, 1);
+    else
+      in_parallel(pieces, 1, work);
+  };
+  // The digits of all digits, counted in one pass; of several pieces, by piece.
+  std::vector<std::array<Counts, Digits>> counted(static_cast<size_t>(pieces));
+  over_pieces([&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; ++p) {
+      auto& counts = counted[static_cast<size_t>(p)];
+      const auto [begin, end] = range_of(p);
+      for (int64_t i = begin; i < end; ++i)
+        for (int position = 0; position < Digits; ++position)
+          ++counts[static_cast<size_t>(position)][A::digit(e[i], position)];
+    }
+  });
+  bool is_counted = true;  // by the elements as they are now in the pieces
+  for (int position = 0; position < Digits; ++position) {
+    const auto at = static_cast<size_t>(position);
+    int64_t of_first = 0;
+    const size_t digit = A::digit(e[0], position);
+    for (const auto& counts : counted) of_first += counts[at][digit];
+    if (of_first == n) continue;  // all digits are equal
+    if (pieces > 1 && !is_counted) {
+      over_pieces([&](int64_t first, int64_t last) {
+        for (int64_t p = first; p < last; ++p) {
+          Counts& counts = counted[static_cast<size_t>(p)][at];
+          counts.fill(0);
+          const auto [begin, end] = range_of(p);
+          for (int64_t i = begin; i < end; ++i) ++counts[A::digit(e[i], position)];
+        }
+      });
+    }
+    // Where the elements with a digit of each piece go.
+    uint32_t next = 0;
+    for (size_t d = 0; d < kBuckets; ++d) {
+      for (auto& counts : counted) {
+        const uint32_t count = counts[at][d];
+        counts[at][d] = next;
+        next += count;
+      }
+    }
+    over_pieces([&](int64_t first, int64_t last) {
+      for (int64_t p = first; p < last; ++p) {
+        Counts to = counted[static_cast<size_t>(p)][at];
+        const auto [begin, end] = range_of(p);
+        for (int64_t i = begin; i < end; ++i) other[to[A::digit(e[i], position)]++] = e[i];
+      }
+    });
+    std::swap(e, other);
+    is_counted = false;
+  }
+  return e;
+}
+
+/// Room for the elements of one row at a time.
+struct Rows {
+  int64_t n, limit;
+  bool descending;
+};
+
+template <class T>
+Unsigned<sizeof(T)> bits_at(const void* row, int64_t i) {
+  Unsigned<sizeof(T)> b;
+  std::memcpy(&b, static_cast<const char*>(row) + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return b;
+}
+
+/// The key of an element, which is the complement if the order is descending.
+template <class T>
+Unsigned<sizeof(T)> key_of(const void* row, int64_t i, bool descending) {
+  using Bits = Unsigned<sizeof(T)>;
+  const Bits key = Order<T>::key(bits_at<T>(row, i));
+  return descending ? Bits(~key) : key;
+}
+
+/// Runs work on ranges of a row, on several threads if it is long.
+template <class Work>
+void over_row(int64_t n, const Work& work) {
+  if (n < 2 * kPiece)
+    work(0, n);
+  else
+    in_parallel(n, kPiece / 4, work);
+}
+
+/// The sorted elements of a row alone.
+template <class T>
+void sort_values(const void* row, void* result, const Rows& rows, Unsigned<sizeof(T)>* first,
+                 Unsigned<sizeof(T)>* second) {
+  using Bits = Unsigned<sizeof(T)>;
+  using A = Element<Bits, false>;
+  over_row(rows.n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) first[i] = key_of<T>(row, i, rows.descending);
+  });
+  Bits* const sorted = radix_sort<sizeof(T), A>(first, second, rows.n);
+  auto* const to = static_cast<Bits*>(result);
+  const Bits flip = rows.descending ? Bits(~Bits(0)) : Bits(0);
+  over_row(rows.limit, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = Order<T>::bits(Bits(sorted[i] ^ flip));
+  });
+  if constexpr (Order<T>::is_float) {
+    // Zeros of both signs, and NaNs, are one key: those of the row follow each other as they do there.
+    const auto restore = [&](Bits key, auto is_one) {
+      const auto [low, high] = std::equal_range(sorted, sorted + rows.limit, Bits(key ^ flip));
+      Bits* next = to + (low - sorted);
+      Bits* const end = to + (high - sorted);
+      for (int64_t i = 0; next != end; ++i)
+        if (const Bits b = bits_at<T>(row, i); is_one(b)) *next++ = b;
+    };
+    restore(Order<T>::key(Bits(0)), [](Bits b) { return Bits(b & Bits(~Order<T>::kSign)) == 0; });
+    restore(Bits(~Bits(0)), [](Bits b) { return Order<T>::is_nan(b); });
+  }
+}
+
+/// The first `limit` elements in order of a long row, of which they are few: those that may be among them are kept in
+/// a list of twice as many, which is halved when it is full.
+template <class T, class E, class A>
+int64_t select_first(const void* row, E* list, const Rows& rows) {
+  const auto before = [](const E& a, const E& b) {
+    return A::key(a) != A::key(b) ? A::key(a) < A::key(b) : A::index(a) < A::index(b);
+  };
+  const int64_t room = std::max<int64_t>(2 * rows.limit, 64);
+  int64_t count = 0;
+  uint64_t bound = ~uint64_t{0};
+  bool is_bounded = false;
+  for (int64_t i = 0; i < rows.n; ++i) {
+    const uint64_t key = key_of<T>(row, i, rows.descending);
+    // Of equal ones those that come first stay.
+    if (is_bounded && key >= bound) continue;
+    list[count++] = A::make(key, static_cast<uint32_t>(i));
+    if (count < room) continue;
+    std::nth_element(list, list + rows.limit - 1, list + count, before);
+    count = rows.limit;
+    bound = A::key(list[rows.limit - 1]);
+    is_bounded = true;
+  }
+  std::sort(list, list + count, before);
+  return count;
+}
+
+/// The numbers of a row's elements in order, in the lower halves of what it returns, and the elements of one key.
+template <class T>
+void sort_numbered(const void* row, void* values, int32_t* indices, const Rows& rows,
+                   Numbered<Unsigned<sizeof(T)>>* first, Numbered<Unsigned<sizeof(T)>>* second) {
+  using Bits = Unsigned<sizeof(T)>;
+  using E = Numbered<Bits>;
+  using A = Element<E, true>;
+  E* sorted = first;
+  if (rows.n >= 8 * std::max<int64_t>(rows.limit, 32)) {
+    if (rows.limit > 0) select_first<T, E, A>(row, first, rows);
+  } else {
+    over_row(rows.n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        first[i] = A::make(key_of<T>(row, i, rows.descending), static_cast<uint32_t>(i));
+    });
+    sorted = radix_sort<sizeof(T), A>(first, second, rows.n);
+  }
+  over_row(rows.limit, [&](int64_t begin, int64_t end) {
+    if (indices != nullptr) {
+      for (int64_t i = begin; i < end; ++i) indices[i] = static_cast<int32_t>(A::index(sorted[i]));
+    }
+    if (values != nullptr) {
+      auto* const to = static_cast<Bits*>(values);
+      for (int64_t i = begin; i < end; ++i) to[i] = bits_at<T>(row, A::index(sorted[i]));
+    }
+  });
+}
+
+/// Runs work(first, last) on the rows. Few long rows follow each other, since threads share each of them.
+template <class Work>
+void over_rows(int64_t count, int64_t n, const Work& work) {
+  if (n >= 2 * kPiece) return work(0, count);
+  in_parallel(count, grain_of(50.0 * static_cast<double>(n)), work);
+}
+
+template <class T>
+void sort_by_one(const Rows& rows, int64_t count, const void* keys, void* values, int32_t* indices) {
+  using Bits = Unsigned<sizeof(T)>;
+  const auto step = [](int64_t n) { return n * static_cast<int64_t>(sizeof(T)); };
+  const auto sort_rows = [&]<class E>(E, const auto& sort_row) {
+    over_rows(count, rows.n, [&](int64_t begin, int64_t end) {
+      const auto space = space_of<E>(2 * rows.n + 64);
+      for (int64_t row = begin; row < end; ++row) {
+        sort_row(static_cast<const char*>(keys) + row * step(rows.n),
+                 values == nullptr ? nullptr : static_cast<char*>(values) + row * step(rows.limit),
+                 indices == nullptr ? nullptr : indices + row * rows.limit, space.get(), space.get() + rows.n + 64);
+      }
+    });
+  };
+  const bool is_selection = rows.n >= 8 * std::max<int64_t>(rows.limit, 32);
+  if (indices == nullptr && !is_selection) {
+    sort_rows(Bits(),
+              [&](const void* row, void* to, int32_t*, Bits* a, Bits* b) { sort_values<T>(row, to, rows, a, b); });
+  } else {
+    sort_rows(Numbered<Bits>(), [&](const void* row, void* to, int32_t* order, Numbered<Bits>* a, Numbered<Bits>* b) {
+      sort_numbered<T>(row, to, order, rows, a, b);
+    });
+  }
+}
+
+/// Sorts the numbers in `order`, a row's permutation so far, by one more key.
+template <class T>
+void reorder(const void* row, const Rows& rows, uint32_t* order, Wide* space) {
+  using Bits = Unsigned<sizeof(T)>;
+  using E = Numbered<Bits>;
+  using A = Element<E, true>;
+  E* const first = reinterpret_cast<E*>(space);
+  over_row(rows.n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) first[i] = A::make(key_of<T>(row, order[i], rows.descending), order[i]);
+  });
+  const E* const sorted = radix_sort<sizeof(T), A>(first, first + rows.n, rows.n);
+  over_row(rows.n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) order[i] = A::index(sorted[i]);
+  });
+}
+
+template <class Work>
+void visit_ordered(DType dtype, const Work& work) {
+  visit_dtype(dtype, [&]<class T>() {
+    if constexpr (!is_complex(dtype_of<T>)) work.template operator()<T>();
+  });
+}
+
+/// By the last key first: each sort keeps the order of equal elements.
+void sort_by_many(const Rows& rows, int64_t count, const RoutineRef& r, void* const* pointers, bool has_values,
+                  int32_t* indices) {
+  const size_t keys = r.arguments.size();
+  over_rows(count, rows.n, [&](int64_t begin, int64_t end) {
+    const auto space = space_of<Wide>(2 * rows.n);
+    const auto order = space_of<uint32_t>(rows.n);
+    for (int64_t row = begin; row < end; ++row) {
+      std::iota(order.get(), order.get() + rows.n, 0U);
+      for (size_t k = keys; k-- > 0;) {
+        const int64_t size = static_cast<int64_t>(size_of(r.arguments[k].dtype));
+        const auto* const key = static_cast<const char*>(pointers[k]) + row * rows.n * size;
+        visit_ordered(r.arguments[k].dtype, [&]<class T>() { reorder<T>(key, rows, order.get(), space.get()); });
+      }
+      if (indices != nullptr) {
+        for (int64_t i = 0; i < rows.limit; ++i)
+          indices[row * rows.limit + i] = static_cast<int32_t>(order[static_cast<size_t>(i)]);
+      }
+      for (size_t k = 0; has_values && k < keys; ++k) {
+        visit_ordered(r.arguments[k].dtype, [&]<class T>() {
+          const T* const from = static_cast<const T*>(pointers[k]) + row * rows.n;
+          T* const to = static_cast<T*>(pointers[keys + k]) + row * rows.limit;
+          for (int64_t i = 0; i < rows.limit; ++i) to[i] = from[order[static_cast<size_t>(i)]];
+        });
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void sort(const RoutineRef& r, void* const* pointers) {
+  const Shape& shape = r.arguments[0].shape;
+  const size_t last = shape.size() - 1, keys = r.arguments.size();
+  const bool has_values = (r.flags & RoutineFlag::values) != 0, has_indices = (r.flags & RoutineFlag::indices) != 0;
+  const Rows rows{shape[last], r.results[0].shape[last], (r.flags & RoutineFlag::descending) != 0};
+  const int64_t count = shape.without(last).num_elements();
+  if (count == 0 || rows.limit == 0) return;
+  void* const* const results = pointers + keys;
+  int32_t* const indices = has_indices ? static_cast<int32_t*>(results[r.results.size() - 1]) : nullptr;
+  if (keys > 1) return sort_by_many(rows, count, r, pointers, has_values, indices);
+  visit_ordered(r.arguments[0].dtype, [&]<class T>() {
+    sort_by_one<T>(rows, count, pointers[0], has_values ? results[0] : nullptr, indices);
+  });
+}
+
+}  // namespace calque::runtime

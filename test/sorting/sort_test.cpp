@@ -1,0 +1,137 @@
+// The primitive `sort`: the routine against std::stable_sort with a comparison, bit by bit, on keys of every kind.
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "calque/device.h"
+
+#include "sorting/rows.h"
+#include "support/splitting.h"
+
+namespace calque::test {
+namespace {
+
+std::string text(const std::vector<AnyArray>& keys, const SortOf& f) {
+  std::string out;
+  for (const AnyArray& k : keys) out += to_string(k.type()) + " ";
+  return out + (f.descending ? "descending " : "") + (f.values ? "values " : "") + (f.indices ? "indices " : "") +
+         std::to_string(f.limit);
+}
+
+void expect_sorted(const std::vector<AnyArray>& keys, const SortOf& form) {
+  const Graph g = sort_graph(keys, form);
+  EXPECT_TRUE(same_bits(run_on(cpu(), g, keys), reference::evaluate(g, keys))) << text(keys, form);
+}
+
+/// What the reference itself means by the order, without its code.
+TEST(Sort, OrderOfSpecialNumbers) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> x = {nan, 0.0F, -1, -0.0F, inf, 1, -nan, -inf, 0.0F};
+  const AnyArray keys = AnyArray::from<float>(std::span(x), Shape{9});
+  const auto expect = [&](bool descending, const std::vector<int32_t>& order) {
+    for (const bool compiled : {false, true}) {
+      const Graph g = sort_graph({keys}, {.descending = descending});
+      const auto got = compiled ? run_on(cpu(), g, {keys}) : reference::evaluate(g, std::vector{keys});
+      const auto* const perm = static_cast<const int32_t*>(got[1].data());
+      EXPECT_EQ(std::vector<int32_t>(perm, perm + 9), order);
+      for (size_t i = 0; i < 9; ++i) {
+        const float want = x[static_cast<size_t>(order[i])];
+        EXPECT_EQ(std::memcmp(static_cast<const float*>(got[0].data()) + i, &want, sizeof(float)), 0) << i;
+      }
+    }
+  };
+  expect(false, {7, 2, 1, 3, 8, 5, 4, 0, 6});
+  expect(true, {0, 6, 4, 5, 1, 3, 8, 2, 7});
+}
+
+TEST(Sort, EveryTypeAndKindOfData) {
+  Rng rng(1);
+  for (const DType dtype : kOrdered) {
+    for (const Data data : kAllData) {
+      for (const int64_t n : {0, 1, 2, 47, 48, 97, 1009}) {
+        const std::vector<AnyArray> keys = {keys_of(dtype, n == 1009 ? 1 : 3, n, data, rng)};
+        const bool descending = rng.chance(50);
+        const bool values = rng.chance(70);
+        expect_sorted(keys, {descending, !values || rng.chance(40), values});
+      }
+    }
+  }
+}
+
+TEST(Sort, AllSixteenBitPatterns) {
+  Rng rng(2);
+  std::vector<uint16_t> bits(1 << 16);
+  std::iota(bits.begin(), bits.end(), uint16_t{0});
+  rng.shuffle(bits);
+  for (const DType dtype : {DType::f16, DType::bf16, DType::i16, DType::u16}) {
+    AnyArray keys = primitives::make_array({dtype, {1 << 16}});
+    std::memcpy(keys.mutable_data(), bits.data(), bits.size() * sizeof(uint16_t));
+    for (const bool descending : {false, true}) {
+      expect_sorted({keys}, {descending, false, true});
+      expect_sorted({keys}, {descending, true, true});
+    }
+  }
+}
+
+TEST(Sort, FirstOnes) {
+  Rng rng(3);
+  for (const DType dtype : {DType::u8, DType::f16, DType::f32, DType::i64, DType::f64}) {
+    for (const Data data : kAllData) {
+      const std::vector<AnyArray> keys = {keys_of(dtype, 2, 2003, data, rng)};
+      for (const int64_t limit : {0, 1, 31, 32, 250, 251, 2003}) {
+        const bool descending = rng.chance(50);
+        expect_sorted(keys, {descending, true, true, limit});
+        expect_sorted(keys, {descending, false, true, limit});
+      }
+    }
+  }
+}
+
+TEST(Sort, SeveralKeys) {
+  Rng rng(4);
+  for (int i = 0; i < 60; ++i) {
+    const int64_t n = i % 3 == 0 ? 300 : rng.between(0, 60), rows = rng.between(1, 3);
+    std::vector<AnyArray> keys;
+    for (int64_t k = rng.between(2, 4); k > 0; --k)
+      keys.push_back(keys_of(rng.pick(kOrdered), rows, n, rng.chance(70) ? Data::ties : Data::special, rng));
+    expect_sorted(keys, {rng.chance(50), true, rng.chance(50), rng.between(0, n)});
+    expect_sorted(keys, {rng.chance(50), false, true});
+  }
+}
+
+TEST(Sort, ThreadsChangeNoBit) {
+  Rng rng(5);
+  constexpr int64_t kLong = (1 << 20) + 1;
+  struct Case {
+    std::vector<AnyArray> keys;
+    SortOf form;
+  };
+  const std::vector<Case> cases = {{{keys_of(DType::f32, 1, kLong, Data::random, rng)}, {false, false, true}},
+                                   {{keys_of(DType::f64, 1, kLong, Data::special, rng)}, {true, true, true}},
+                                   {{keys_of(DType::i16, 1, kLong / 2 + 1, Data::random, rng)}, {false, true, false}},
+                                   {{keys_of(DType::u8, 1, kLong / 2 + 1, Data::ties, rng),
+                                     keys_of(DType::i32, 1, kLong / 2 + 1, Data::random, rng)},
+                                    {false, true, true}},
+                                   {{keys_of(DType::f32, 3000, 33, Data::random, rng)}, {false, true, true}}};
+  for (const Case& c : cases) {
+    const Graph g = sort_graph(c.keys, c.form);
+    const auto want = reference::evaluate(g, c.keys);
+    for (const int n : {1, 2, 7}) {
+      const Threads threads(n);
+      EXPECT_TRUE(same_bits(run_on(cpu(), g, c.keys), want)) << text(c.keys, c.form) << n;
+    }
+  }
+}
+
+TEST(Sort, DevicesRunTheSame) {
+  Rng rng(6);
+  for (const DType dtype : kOrdered) {
+    const std::vector<AnyArray> keys = {keys_of(dtype, 3, 65, Data::special, rng)};
+    const Graph g = sort_graph(keys, {true, true, true, 7});
+    EXPECT_TRUE(same_bits(run_on(gpu_sim(), g, keys), reference::evaluate(g, keys))) << to_string(keys[0].type());
+  }
+}
+
+}  // namespace
+}  // namespace calque::test
