@@ -20,3 +20,4 @@
 #include "calque/numpy/statistics.h"
 #include "calque/reductions.h"
 #include "calque/shapes.h"
+#include "calque/sorting.h"

@@ -17,7 +17,7 @@ std::vector<VocabularyCase> numpy_cases() {
   const Input matrix{{4, 6}}, small{{3, 4}}, vector{{7}}, cube{{2, 3, 4}};
   const std::vector<int64_t> counts{2, 0, 1, 3}, low{1, 3}, high{2, 0}, shifts{1, -2}, spots{1, 3, 3};
   const Shape to{3, 5}, grid{3, 4};
-  std::vector<VocabularyCase> all;
+  std::vector<VocabularyCase> all = sorting_cases();
   const auto add = [&](std::string name, std::vector<Input> inputs,
                        std::function<Handles(In)> body) -> VocabularyCase& {
     all.push_back({std::move(name), std::move(inputs), std::move(body)});

@@ -34,7 +34,8 @@ struct VocabularyCase {
   double half_error = 4;
 };
 
-/// All of them, in two parts.
+/// All of them, in two parts; those that sort are part of the first.
+std::vector<VocabularyCase> sorting_cases();
 std::vector<VocabularyCase> numpy_cases();
 std::vector<VocabularyCase> layer_cases();
 

@@ -1,6 +1,6 @@
 // Every spelling of the interface with its result type: this file must compile and link. With -DNEG=n (1..9, not 3) it
 // must not compile, and holds nothing but that snippet; negatives.cmake has the expected messages. Parts whose
-// functions a version of the library lacks are compiled when their macro is defined: SPELL_SORT, SPELL_LINALG.
+// functions a version of the library lacks are compiled when their macro is defined: SPELL_LINALG.
 #include <algorithm>
 
 #include <calque/calque.h>
@@ -227,12 +227,13 @@ void tracers() {
     SAME(TF, cq::stack(std::vector{x, y}, 0));
     SAME(std::vector<TF>, split(x, 2, 0));
     SAME(std::vector<TF>, split(x, {1, 3}, 0));
-#ifdef SPELL_SORT
     auto [vals, idx] = top_k(x, 2);
     SAME(cq::Tracer<int32_t>, idx);
     SAME(TF, vals);
     SAME(cq::Tracer<int32_t>, searchsorted(w, x, cq::side::left));
-#endif
+    SAME(TF, sort(x, 0));
+    SAME(cq::Tracer<int32_t>, argsort(x, 0, cq::descending));
+    SAME(TF, quantile(x, 0.5, -1));
     SAME(TF, pad(x, 0.0, {1}, {-1}));
     SAME(TF, layer_norm(x, -1));
     SAME(TF, layer_norm(x, w, w, -1, 1e-6));

@@ -49,7 +49,8 @@ struct IsinOptions {
   /// Whether elements are not in the list.
   bool invert = false;
 };
-/// Whether each element of x equals any of `elements`, of x's shape, as numpy.isin; by comparison with each of them.
+/// Whether each element of x equals any of `elements`, of x's shape, as numpy.isin; NaN equals nothing. Few
+/// elements are compared with each, many are sorted and searched.
 template <ArrayLike X, ArrayLike E>
 [[nodiscard]] out_t<bool, X, E> isin(const X& x, const E& elements, IsinOptions options = {},
                                      Loc loc = Loc::current()) {

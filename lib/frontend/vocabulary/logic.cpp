@@ -1,4 +1,6 @@
 // Comparisons with tolerances, tests of elements and choices between arrays.
+#include "calque/detail/sorting.h"
+
 #include "frontend/vocabulary/common.h"
 
 namespace calque::detail::ops {
@@ -65,6 +67,15 @@ Handle isin(const Operand& x, const Operand& elements, bool invert, Location at)
   const DType d = promoted_dtype(x, elements, s);
   const Handle v = value(x, d, s), list = flattened_to_vector(value(elements, d, s), s);
   const Shape own = shape(v);
+  const int64_t count = extent_of(list, 0);
+  // Of more elements a search takes less time than comparisons.
+  constexpr int64_t kCompared = 64;
+  if (count > kCompared && count <= INT32_MAX && !is_complex(d)) {
+    const Handle sorted = sort(list, 0, false, at);
+    const Handle i = searchsorted(sorted, v, side::left, at);
+    const Handle equal = emit<prim::Eq>(s, {take(sorted, i, 0, mode::clip, at), v});
+    return invert ? emit<prim::Not>(s, {equal}) : equal;
+  }
   const Shape grid = own.with_inserted(own.size(), extent_of(list, 0));
   Ints axes;
   for (int i = 0; i < own.rank(); ++i) axes.push_back(i);

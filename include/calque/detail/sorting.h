@@ -1,0 +1,77 @@
+#pragma once
+// The type-erased versions of the functions in calque/sorting.h and of those of random numbers that sort, as those of
+// calque/detail/ops.h. For semantics see the public templates.
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "calque/detail/ops.h"
+
+namespace calque {
+
+/// Which position `searchsorted` finds: before the elements equal to x, or behind them.
+enum class side { left, right };
+
+/// What `quantile` takes of the two elements beside a position that is none of an element: the line between them, one
+/// of them, the middle, or the one that is nearer (at the same distance that with the even number).
+enum class quantile_method { linear, lower, higher, midpoint, nearest };
+
+namespace detail {
+
+/// Bins of equal width between two bounds, or between the least and the greatest element without them.
+struct Bins {
+  int64_t count;
+  std::optional<double> low, high;
+};
+
+namespace ops {
+
+std::vector<Handle> sort_by(std::span<const Operand> xs, int64_t keys, int axis, bool descending, Location at);
+Handle sort(const Operand& x, int axis, bool descending, Location at);
+Handle argsort(const Operand& x, int axis, bool descending, Location at);
+Handle lexsort(std::span<const Operand> keys, int axis, Location at);
+Handle partition(const Operand& x, int64_t k, int axis, Location at);
+Handle argpartition(const Operand& x, int64_t k, int axis, Location at);
+std::vector<Handle> top_k(const Operand& x, int64_t k, Location at);
+
+Handle searchsorted(const Operand& sorted, const Operand& x, side where, Location at);
+Handle digitize(const Operand& x, const Operand& bins, bool right, Location at);
+
+Handle median(const Operand& x, const Axes& axes, bool keepdims, Location at);
+Handle nanmedian(const Operand& x, const Axes& axes, bool keepdims, Location at);
+#define CALQUE_QUANTILES(X) X(quantile) X(percentile) X(nanquantile) X(nanpercentile)
+#define CALQUE_X(f) \
+  Handle f(const Operand& x, const Operand& q, const Axes& axes, quantile_method how, bool keepdims, Location at);
+CALQUE_QUANTILES(CALQUE_X)
+#undef CALQUE_X
+
+/// Without a fill value: null, which means the first element found.
+Handle unique(const Operand& x, int64_t size, const Operand* fill, Location at);
+/// Values, the index of each one's first element, for each element of x the number of its value, how many there are.
+std::vector<Handle> unique_all(const Operand& x, int64_t size, const Operand* fill, Location at);
+Handle union1d(const Operand& x, const Operand& y, int64_t size, const Operand* fill, Location at);
+Handle intersect1d(const Operand& x, const Operand& y, int64_t size, const Operand* fill, Location at);
+Handle setdiff1d(const Operand& x, const Operand& y, int64_t size, const Operand* fill, Location at);
+Handle setxor1d(const Operand& x, const Operand& y, int64_t size, const Operand* fill, Location at);
+
+/// Without weights: null.
+Handle bincount(const Operand& x, const Operand* weights, int64_t length, Location at);
+std::vector<Handle> histogram(const Operand& x, const Bins& bins, const Operand* weights, Location at);
+/// Counts between edges that are there.
+Handle histogram_at(const Operand& x, const Operand& edges, const Operand* weights, Location at);
+std::vector<Handle> histogram2d(const Operand& x, const Operand& y, const Bins& bins_x, const Bins& bins_y,
+                                const Operand* weights, Location at);
+Handle histogram_bin_edges(const Operand& x, const Bins& bins, Location at);
+
+namespace random {
+Handle permutation(const Operand& key, int64_t n, Location at);
+Handle permutation(const Operand& key, const Operand& x, int axis, Location at);
+/// Without probabilities: null.
+Handle choice(const Operand& key, const Operand& x, const Shape& shape, bool replace, const Operand* p, int axis,
+              Location at);
+Handle choice(const Operand& key, int64_t n, const Shape& shape, bool replace, const Operand* p, Location at);
+}  // namespace random
+
+}  // namespace ops
+}  // namespace detail
+}  // namespace calque

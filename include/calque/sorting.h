@@ -1,0 +1,301 @@
+#pragma once
+// Sorting, parts of sorted arrays, searches, sets and histograms. Sorts are stable: equal elements keep their order,
+// descending as well. -0 equals +0; NaN equals NaN and is greater than all numbers, so it comes last, or first when
+// descending. Indices are i32. Sorted elements have the derivatives of the elements that they are; positions, counts
+// and indices have none. Complex numbers have no order and are DTypeErrors. Axes may be negative.
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "calque/detail/recorded.h"
+#include "calque/detail/sorting.h"
+
+namespace calque {
+
+namespace detail {
+/// A fill value as an operand, if there is one.
+template <class T>
+std::optional<Operand> fill_of(const std::optional<T>& fill) {
+  if (!fill) return std::nullopt;
+  return literal_operand(*fill);
+}
+inline const Operand* get(const std::optional<Operand>& fill) { return fill ? &*fill : nullptr; }
+}  // namespace detail
+
+struct descending_t {};
+/// `sort(x, -1, cq::descending)`: the greatest element first.
+inline constexpr descending_t descending{};
+/// Whether the greatest element comes first.
+struct Descending {
+  bool value = false;
+
+  Descending() = default;
+  Descending(descending_t) : value(true) {}
+  template <std::same_as<bool> B>
+  Descending(B is_descending) : value(is_descending) {}
+};
+
+/// The elements of x in order along the axis, of x's type and shape. Throws ShapeError for an axis out of range or one
+/// that i32 cannot number.
+template <ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, X> sort(const X& x, int axis = -1, Descending order = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::sort(o[0], axis, order.value, loc); };
+  return detail::recorded<elem_t<X>>("sort", loc, f, x);
+}
+/// The indices along the axis that sort x, of x's shape. The errors are those of `sort`.
+template <ArrayLike X>
+[[nodiscard]] out_t<int32_t, X> argsort(const X& x, int axis = -1, Descending order = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::argsort(o[0], axis, order.value, loc); };
+  return detail::recorded<int32_t>("argsort", loc, f, x);
+}
+
+/// Options of `sort_by`.
+struct SortByOptions {
+  /// How many of the first arrays are keys: the first one leads, where it is equal the second decides, and so on.
+  int64_t keys = 1;
+  int axis = -1;
+  Descending order{};
+};
+/// Arrays of one shape, all in the order of the keys among them: `auto [k, v] = cq::sort_by(std::tuple{k, v});`. Throws
+/// ShapeError when shapes differ, for a number of keys that is not in [1, number of arrays] and for an axis out of
+/// range.
+template <ArrayLike... X>
+[[nodiscard]] auto sort_by(const std::tuple<X...>& xs, SortByOptions options = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::sort_by(o, options.keys, options.axis, options.order.value, loc);
+  };
+  const auto call = [&](const auto&... x) {
+    return detail::apply_tuple<out_t<elem_t<X>, X...>...>("sort_by", loc, f, x...);
+  };
+  return std::apply(call, xs);
+}
+
+/// The indices that sort by several keys of one shape, of which the last one leads, as numpy.lexsort. Throws ShapeError
+/// without keys, when shapes differ or for an axis out of range.
+template <ArrayLike... X>
+[[nodiscard]] out_t<int32_t, X...> lexsort(const std::tuple<X...>& keys, int axis = -1, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::lexsort(o, axis, loc); };
+  const auto call = [&](const auto&... x) { return detail::recorded<int32_t>("lexsort", loc, f, x...); };
+  return std::apply(call, keys);
+}
+/// The same of keys of one type.
+template <ArrayLike X>
+[[nodiscard]] out_t<int32_t, X> lexsort(const std::vector<X>& keys, int axis = -1, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::lexsort(o, axis, loc); };
+  return detail::apply_to<out_t<int32_t, X>>("lexsort", loc, detail::operands_of(keys.data(), keys.size(), loc), f);
+}
+
+/// x rearranged along the axis so that element k is that of the sorted array, none before it is greater and none behind
+/// it is less, as numpy.partition; here all are in order. Throws ShapeError when there is no element k (negative ones
+/// count from the end) or for an axis out of range.
+template <ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, X> partition(const X& x, int64_t k, int axis = -1, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::partition(o[0], k, axis, loc); };
+  return detail::recorded<elem_t<X>>("partition", loc, f, x);
+}
+/// The indices that make `partition`. The errors are the same.
+template <ArrayLike X>
+[[nodiscard]] out_t<int32_t, X> argpartition(const X& x, int64_t k, int axis = -1, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::argpartition(o[0], k, axis, loc); };
+  return detail::recorded<int32_t>("argpartition", loc, f, x);
+}
+
+/// (values, indices) of the k greatest elements along the last axis, the greatest first, NaN before all; of equal ones
+/// those with the lowest indices: x.shape[:-1] + [k]. Throws ShapeError for k outside [0, extent] and for scalars.
+template <ArrayLike X>
+[[nodiscard]] std::tuple<out_t<elem_t<X>, X>, out_t<int32_t, X>> top_k(const X& x, int64_t k,
+                                                                       Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::top_k(o[0], k, loc); };
+  return detail::apply_tuple<out_t<elem_t<X>, X>, out_t<int32_t, X>>("top_k", loc, f, x);
+}
+
+/// For each element of x its position (i32) in the sorted vector: how many elements of that are less (side::left), or
+/// not greater (side::right); of x's shape. The two promote to one type. Throws ShapeError unless the sorted elements
+/// are a vector.
+template <OperandLike S, OperandLike X>
+  requires(ArrayLike<S> || ArrayLike<X>)
+[[nodiscard]] out_t<int32_t, S, X> searchsorted(const S& sorted, const X& x, side where = side::left,
+                                                Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::searchsorted(o[0], o[1], where, loc); };
+  return detail::recorded<int32_t>("searchsorted", loc, f, sorted, x);
+}
+/// The number (i32) of the bin of each element of x, where bin i is [bins[i - 1], bins[i]), or (bins[i - 1], bins[i]]
+/// if `right`; descending bins are half open at the same end, as numpy.digitize. Throws ShapeError unless bins are a
+/// vector.
+template <OperandLike X, OperandLike B>
+  requires(ArrayLike<X> || ArrayLike<B>)
+[[nodiscard]] out_t<int32_t, X, B> digitize(const X& x, const B& bins, bool right = false, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::digitize(o[0], o[1], right, loc); };
+  return detail::recorded<int32_t>("digitize", loc, f, x, bins);
+}
+
+#define CALQUE_MEDIAN(f)                                                                                 \
+  template <ArrayLike X>                                                                                 \
+  [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> f(const X& x, const Axes& axes = {}, KeepDims keep = {},  \
+                                                 Loc loc = Loc::current()) {                             \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], axes, keep.value, loc); }; \
+    return detail::recorded<inexact_t<elem_t<X>>>(#f, loc, erased, x);                                   \
+  }
+/// The middle of the sorted elements over the axes, all without axes; of an even number the mean of the two in the
+/// middle; NaN where there is one. Integers give f32. Throws ShapeError without elements or for an axis out of range.
+CALQUE_MEDIAN(median)
+/// The median of the elements that are not NaN; NaN where all are. Otherwise as `median`.
+CALQUE_MEDIAN(nanmedian)
+#undef CALQUE_MEDIAN
+
+/// Options of `quantile` and its like.
+struct QuantileOptions {
+  quantile_method method = quantile_method::linear;
+  KeepDims keepdims{};
+};
+#define CALQUE_QUANTILE(f)                                                                                    \
+  template <ArrayLike X, OperandLike Q>                                                                       \
+  [[nodiscard]] out_t<inexact_t<elem_t<X>>, X, Q> f(const X& x, const Q& q, const Axes& axes = {},            \
+                                                    QuantileOptions options = {}, Loc loc = Loc::current()) { \
+    const auto erased = [&](detail::Operands o) {                                                             \
+      return detail::ops::f(o[0], o[1], axes, options.method, options.keepdims.value, loc);                   \
+    };                                                                                                        \
+    return detail::recorded<inexact_t<elem_t<X>>>(#f, loc, erased, x, q);                                     \
+  }
+/// The elements at position q (n - 1) of the n sorted ones over the axes, all without axes, between two elements by
+/// the method; of shape q.shape + that of the others. NaN where there is one, and for q outside [0, 1]. Integers give
+/// f32; positions are computed in f64. Throws ShapeError without elements or for an axis out of range, DTypeError for
+/// complex numbers.
+CALQUE_QUANTILE(quantile)
+/// `quantile` of q / 100.
+CALQUE_QUANTILE(percentile)
+/// The quantile of the elements that are not NaN; NaN where all are. Otherwise as `quantile`.
+CALQUE_QUANTILE(nanquantile)
+/// `nanquantile` of q / 100.
+CALQUE_QUANTILE(nanpercentile)
+#undef CALQUE_QUANTILE
+
+/// How many elements the result has, and what stands behind those that were found: without it the first of them, or 0
+/// if there is none.
+template <class T>
+struct UniqueOptions {
+  int64_t size;
+  std::optional<T> fill_value{};
+};
+/// The distinct elements of x in ascending order, as many as the options say, then the fill value: `cq::unique(x,
+/// {.size = 8})`. Throws ShapeError for a negative size.
+template <ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, X> unique(const X& x, UniqueOptions<elem_t<X>> options, Loc loc = Loc::current()) {
+  const auto fill = detail::fill_of(options.fill_value);
+  const auto f = [&](detail::Operands o) { return detail::ops::unique(o[0], options.size, detail::get(fill), loc); };
+  return detail::recorded<elem_t<X>>("unique", loc, f, x);
+}
+/// (values, indices, inverse, counts), as numpy.unique_all: those of `unique`, the index of the first of each in the
+/// flattened x, for each element of x (of its shape) the number of its value, and how often each value occurs; indices
+/// and counts are 0 behind the last value found. Of values that the size cuts off the numbers in `inverse` go on.
+template <ArrayLike X>
+[[nodiscard]] auto unique_all(const X& x, UniqueOptions<elem_t<X>> options, Loc loc = Loc::current()) {
+  using I = out_t<int32_t, X>;
+  const auto fill = detail::fill_of(options.fill_value);
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::unique_all(o[0], options.size, detail::get(fill), loc);
+  };
+  return detail::apply_tuple<out_t<elem_t<X>, X>, I, I, I>("unique_all", loc, f, x);
+}
+
+#define CALQUE_SET(f)                                                                                   \
+  template <ArrayLike X, ArrayLike Y>                                                                   \
+  [[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> f(                                                   \
+      const X& x, const Y& y, UniqueOptions<promoted_elem_t<X, Y>> options, Loc loc = Loc::current()) { \
+    const auto fill = detail::fill_of(options.fill_value);                                              \
+    const auto erased = [&](detail::Operands o) {                                                       \
+      return detail::ops::f(o[0], o[1], options.size, detail::get(fill), loc);                          \
+    };                                                                                                  \
+    return detail::recorded<promoted_elem_t<X, Y>>(#f, loc, erased, x, y);                              \
+  }
+/// The distinct elements of x and y together, otherwise as `unique`.
+CALQUE_SET(union1d)
+/// The distinct elements of x that y has, too; NaN equals NaN. Otherwise as `unique`.
+CALQUE_SET(intersect1d)
+/// The distinct elements of x that y does not have; NaN equals NaN. Otherwise as `unique`.
+CALQUE_SET(setdiff1d)
+/// The distinct elements that one of x and y has and the other does not; NaN equals NaN. Otherwise as `unique`.
+CALQUE_SET(setxor1d)
+#undef CALQUE_SET
+
+/// How many bins `bincount` has.
+struct BincountOptions {
+  int64_t length;
+};
+/// How often each number in [0, length) occurs in the vector x, i32; others are dropped. Throws ShapeError for other
+/// ranks and a negative length, DTypeError for x that is not of integers.
+template <ArrayLike X>
+[[nodiscard]] out_t<int32_t, X> bincount(const X& x, BincountOptions options, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::bincount(o[0], nullptr, options.length, loc); };
+  return detail::recorded<int32_t>("bincount", loc, f, x);
+}
+/// The sums of the weights of equal numbers, of the weights' type (bool: i32). Throws ShapeError also unless each
+/// number has a weight.
+template <ArrayLike X, ArrayLike W>
+[[nodiscard]] out_t<sum_t<elem_t<W>>, X, W> bincount(const X& x, const W& weights, BincountOptions options,
+                                                     Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::bincount(o[0], &o[1], options.length, loc); };
+  return detail::recorded<sum_t<elem_t<W>>>("bincount", loc, f, x, weights);
+}
+
+/// Bins of equal width: `{.bins = 20, .range = {{0.0, 1.0}}}`; without a range they lie between the least and the
+/// greatest element.
+struct HistogramOptions {
+  int64_t bins = 10;
+  std::optional<std::pair<double, double>> range{};
+};
+namespace detail {
+inline Bins bins_of(const HistogramOptions& o) {
+  if (!o.range) return {o.bins, std::nullopt, std::nullopt};
+  return {o.bins, o.range->first, o.range->second};
+}
+}  // namespace detail
+/// (counts, edges): how many elements of x are in each bin, i32 [bins], and the edges [bins + 1], of x's type
+/// (integers: f32). A bin has its lower edge, the last one both; NaN and what is outside are not counted. Throws
+/// ShapeError without bins and for bounds that are not in order.
+template <ArrayLike X>
+[[nodiscard]] auto histogram(const X& x, HistogramOptions options = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::histogram(o[0], detail::bins_of(options), nullptr, loc);
+  };
+  return detail::apply_tuple<out_t<int32_t, X>, out_t<inexact_t<elem_t<X>>, X>>("histogram", loc, f, x);
+}
+/// The sums of the weights of the elements in each bin, of the weights' type. Throws ShapeError also unless each
+/// element has a weight.
+template <ArrayLike X, ArrayLike W>
+[[nodiscard]] auto histogram(const X& x, HistogramOptions options, const W& weights, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::histogram(o[0], detail::bins_of(options), &o[1], loc); };
+  return detail::apply_tuple<out_t<sum_t<elem_t<W>>, X, W>, out_t<inexact_t<elem_t<X>>, X, W>>("histogram", loc, f, x,
+                                                                                               weights);
+}
+/// The counts between edges in ascending order: i32, one less than there are edges. Throws ShapeError unless these are
+/// a vector of 2 or more.
+template <ArrayLike X, ArrayLike E>
+[[nodiscard]] out_t<int32_t, X, E> histogram(const X& x, const E& edges, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::histogram_at(o[0], o[1], nullptr, loc); };
+  return detail::recorded<int32_t>("histogram", loc, f, x, edges);
+}
+/// The edges of `histogram`.
+template <ArrayLike X>
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> histogram_bin_edges(const X& x, HistogramOptions options = {},
+                                                                 Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::histogram_bin_edges(o[0], detail::bins_of(options), loc);
+  };
+  return detail::recorded<inexact_t<elem_t<X>>>("histogram_bin_edges", loc, f, x);
+}
+/// (counts, edges of x, edges of y) of points (x, y), vectors of one length: counts are i32 [bins of x, bins of y].
+/// Otherwise as `histogram`.
+template <ArrayLike X, ArrayLike Y>
+[[nodiscard]] auto histogram2d(const X& x, const Y& y, HistogramOptions bins_x = {}, HistogramOptions bins_y = {},
+                               Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::histogram2d(o[0], o[1], detail::bins_of(bins_x), detail::bins_of(bins_y), nullptr, loc);
+  };
+  return detail::apply_tuple<out_t<int32_t, X, Y>, out_t<inexact_t<elem_t<X>>, X, Y>,
+                             out_t<inexact_t<elem_t<Y>>, X, Y>>("histogram2d", loc, f, x, y);
+}
+
+}  // namespace calque
