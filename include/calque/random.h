@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "calque/detail/apply.h"
+#include "calque/detail/sorting.h"
 
 namespace calque::random {
 
@@ -254,6 +255,75 @@ template <ArrayLike A, ArrayLike X>
     return detail::ops::random::categorical(o[0], o[1], draws, axis, loc);
   };
   return detail::apply<out_t<int32_t, A, X>>("random::categorical", loc, erased, key.data, logits);
+}
+
+/// The numbers 0 to n - 1 (i32) in random order: stable sorts by random bits, the permutation of JAX. Throws ShapeError
+/// for a negative n and for one that i32 does not hold.
+template <ArrayLike A>
+[[nodiscard]] out_t<int32_t, A> permutation(const BasicKey<A>& key, int64_t n, Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::random::permutation(o[0], n, loc);
+  };
+  return detail::apply<out_t<int32_t, A>>("random::permutation", loc, erased, key.data);
+}
+/// The slices of x along the axis in random order, all in the same one. Throws ShapeError for an axis out of range.
+template <ArrayLike A, ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, A, X> permutation(const BasicKey<A>& key, const X& x, int axis = 0,
+                                                 Loc loc = Loc::current()) {
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    return detail::ops::random::permutation(o[0], o[1], axis, loc);
+  };
+  return detail::apply<out_t<elem_t<X>, A, X>>("random::permutation", loc, erased, key.data, x);
+}
+
+/// Probabilities of `choice`: an array, or a tracer, that lives during the call.
+struct Probabilities {
+  std::optional<detail::Operand> operand;
+
+  Probabilities() = default;
+  template <ArrayLike P>
+  Probabilities(const P& p, Loc loc = Loc::current()) : operand(detail::operand_of(p, loc)) {}
+  /// Appends them if there are any.
+  std::vector<detail::Operand> behind(std::vector<detail::Operand> operands) const {
+    if (operand) operands.push_back(*operand);
+    return operands;
+  }
+};
+/// How `choice` draws.
+struct ChoiceOptions {
+  /// Whether an element may be drawn more than once.
+  bool replace = true;
+  /// The probability of each element, up to a common factor; without them all are equally likely.
+  Probabilities p{};
+  int axis = 0;
+};
+/// Slices of x along an axis, drawn at random: the dimensions of `shape` replace the axis, as jax.random.choice, with
+/// the same draws. With replacement: `randint`, or a search in the sums of the probabilities; without: the first of
+/// `permutation`, or those with the greatest log(p) plus Gumbel noise. Inside a trace x or the key is a tracer when p
+/// is one. Throws ShapeError for an axis out of range, without elements, when more are drawn than there are without
+/// replacement, and unless p has one number for each element; DTypeError for complex p.
+template <ArrayLike A, ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, A, X> choice(const BasicKey<A>& key, const X& x, const Counts& shape,
+                                            const ChoiceOptions& options = {}, Loc loc = Loc::current()) {
+  const std::vector<detail::Operand> operands =
+      options.p.behind({detail::operand_of(key.data, loc), detail::operand_of(x, loc)});
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    const Shape of = detail::shape_of("random::choice", shape, loc);
+    return detail::ops::random::choice(o[0], o[1], of, options.replace, o.size() > 2 ? &o[2] : nullptr, options.axis,
+                                       loc);
+  };
+  return detail::apply_to<out_t<elem_t<X>, A, X>>("random::choice", loc, operands, erased);
+}
+/// The same of the numbers 0 to n - 1 (i32).
+template <ArrayLike A>
+[[nodiscard]] out_t<int32_t, A> choice(const BasicKey<A>& key, int64_t n, const Counts& shape,
+                                       const ChoiceOptions& options = {}, Loc loc = Loc::current()) {
+  const std::vector<detail::Operand> operands = options.p.behind({detail::operand_of(key.data, loc)});
+  const auto erased = [&](std::span<const detail::Operand> o) {
+    const Shape of = detail::shape_of("random::choice", shape, loc);
+    return detail::ops::random::choice(o[0], n, of, options.replace, o.size() > 1 ? &o[1] : nullptr, loc);
+  };
+  return detail::apply_to<out_t<int32_t, A>>("random::choice", loc, operands, erased);
 }
 
 /// A std::uniform_random_bit_generator: the numbers bits<uint64_t>(key, {n}) one after the other, for the distributions

@@ -4,6 +4,7 @@
 
 #include "calque/conformance/numpy_functions.h"
 #include "calque/conformance/random_functions.h"
+#include "calque/conformance/sort_functions.h"
 #include "calque/detail/indexing.h"
 #include "calque/detail/ops.h"
 
@@ -285,6 +286,7 @@ const std::map<std::string_view, Function>& functions() {
   static const std::map<std::string_view, Function> table = [] {
     std::map<std::string_view, Function> all = random_functions();
     all.insert(numpy_functions().begin(), numpy_functions().end());
+    all.insert(sort_functions().begin(), sort_functions().end());
     all.insert({
     // clang-format off
 #define CALQUE_UNARY_BY_HAND(f, result) {#f, &unary<ops::f>},
