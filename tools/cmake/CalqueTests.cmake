@@ -58,8 +58,8 @@ file(GLOB calque_test_folders LIST_DIRECTORIES true CONFIGURE_DEPENDS "${PROJECT
 foreach(folder IN LISTS calque_test_folders)
   cmake_path(GET folder FILENAME name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*_test.cpp")
-  if(NOT sources)
-    continue()
+  if(NOT sources OR (CALQUE_SANITIZE AND name STREQUAL "npbench"))
+    continue()  # programs, whose results do not depend on instrumentation
   endif()
   # Files in the folder that are not tests are helpers of its tests.
   file(GLOB helpers CONFIGURE_DEPENDS "${folder}/*_helpers.cpp")
