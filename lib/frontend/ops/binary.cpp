@@ -168,9 +168,9 @@ Handle add(const Operand& x, const Operand& y, Location at) {
 namespace {
 /// Throws ShapeError for a matrix times a vector that are both Eigen arguments: in Eigen that is their product.
 void reject_eigen_product(Handle x, Handle y, const Site& s) {
+  if (!is_eigen_argument(x) || !is_eigen_argument(y)) return;
   const Type a = type(x), b = type(y);
   if (a.shape.rank() + b.shape.rank() != 3 || a.shape.empty() || b.shape.empty()) return;
-  if (!is_eigen_argument(x) || !is_eigen_argument(y)) return;
   s.shape_error("* of two Eigen arguments, " + to_string(a) + " and " + to_string(b) +
                 ", would be elementwise; write matmul(a, b), or give the parameters Eigen's arithmetic by their types: "
                 "[](const cq::Matrix<double, 3, 3>& a, const cq::Vector<double, 3>& x)");
