@@ -89,7 +89,7 @@ TEST(Determinants, AreThoseOfEverySize) {
     EXPECT_TRUE(close(la::det(a) / want, D(1.0)));
     EXPECT_TRUE(close(sign * exp(log) / want, D(1.0)));
     const D swapped = D(concatenate({a.at(range(n - 1, n)), a.at(range(0, n - 1))}, 0));
-    EXPECT_TRUE(close(la::det(swapped) / want, D(n % 2 == 0 ? -1 : 1)));
+    EXPECT_TRUE(close(la::det(swapped) / want, D(n % 2 == 0 ? -1.0 : 1.0)));
   }
   EXPECT_EQ(la::det(D::zeros({0, 0})).item(), 1);
   EXPECT_TRUE(array_equal(la::det(D::zeros({2, 0, 0})), D{1, 1}));
