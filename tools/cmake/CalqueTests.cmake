@@ -126,9 +126,11 @@ endif()
 # Runs the tests of functions again on the GPU simulator, except those that inspect the memory of arrays or CPU kernels.
 # Not with sanitizers: test_gpu runs the same code there.
 if(TARGET test_jit AND NOT CALQUE_SANITIZE)
+  string(CONCAT of_cpu_kernels "InPlace.ChainsOfRowsCopyTheArrayOnce:InPlace.ChainsOfElementsAndScatters:"
+                               "InPlace.UpdatesByNumbersOfSwappedCarriesWriteTheRow")
   add_test(NAME jit.OnSimulator
            COMMAND test_jit --gtest_brief=1
-                   "--gtest_filter=-DonatedMemory.*:Donate.*KeepsItsMemory:Trees.*IsShared:Explain.ListsKernels*")
+                   "--gtest_filter=-DonatedMemory.*:Donate.*KeepsItsMemory:Trees.*IsShared:Explain.ListsKernels*:${of_cpu_kernels}")
   calque_set_test_environment(jit.OnSimulator)
   set_property(TEST jit.OnSimulator APPEND PROPERTY ENVIRONMENT "CALQUE_DEVICE=gpu_sim")
   set_tests_properties(jit.OnSimulator PROPERTIES LABELS jit COST 100)  # started early: it would end alone
