@@ -1,4 +1,5 @@
 // EXPECT: struct with Eigen members has no first axis .* cq::ravel
+// LINES: 13
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;
