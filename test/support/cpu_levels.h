@@ -6,8 +6,8 @@
 
 namespace calque::test {
 
-/// The levels that this processor can run. Under a sanitizer only the host's: generated code is that of the other builds
-/// and, instrumented, takes long to compile.
+/// The levels that this processor can run. Under a sanitizer only the host's: generated code is that of the other
+/// builds and, instrumented, takes long to compile.
 inline std::vector<std::string> cpu_levels() {
   if (kAddressSanitizer || kThreadSanitizer) return {"native"};
   std::vector<std::string> out{"x86-64-v2"};

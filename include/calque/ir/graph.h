@@ -183,8 +183,8 @@ class Graph {
   std::vector<Type> output_types() const;
 
   /// The graph as a function of its inputs, in order; arguments that are trees are flattened. Of data it is compiled
-  /// and gives a std::vector<AnyArray> (`jit(graph)` keeps the compiled code for further calls); with a Tracer among the
-  /// arguments it becomes part of the running trace and gives a std::vector<AnyTracer>. Throws ShapeError when the
+  /// and gives a std::vector<AnyArray> (`jit(graph)` keeps the compiled code for further calls); with a Tracer among
+  /// the arguments it becomes part of the running trace and gives a std::vector<AnyTracer>. Throws ShapeError when the
   /// number or the shapes of the leaves differ from those of the inputs, DTypeError when their element types do.
   template <class... A>
   auto operator()(const A&... arguments) const;

@@ -201,8 +201,7 @@ namespace {
 std::optional<int64_t> known_bound(const Operand& x) {
   switch (x.kind()) {
     case Operand::Kind::weak:
-      if (x.weak().is_integer() && !(x.weak().is_unsigned && x.weak().integer < 0))
-        return x.weak().integer;
+      if (x.weak().is_integer() && !(x.weak().is_unsigned && x.weak().integer < 0)) return x.weak().integer;
       return std::nullopt;
     case Operand::Kind::array:
       if (x.array().rank() != 0 || !is_integer(x.array().dtype()) || x.array().device() != Device{})
