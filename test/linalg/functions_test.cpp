@@ -98,7 +98,7 @@ TEST(Linalg, BadOperandsAreRefusedInWords) {
             "linalg::triangular_solve: matrices and right-hand sides differ in their number of rows, got f64[3,3] and "
             "f64[4,1]");
   EXPECT_EQ(message<ShapeError>([&] { static_cast<void>(la::triangular_solve(zeros({3, 3}), 1.0)); }),
-            "linalg::triangular_solve: needs right-hand sides [n] or [..., n, k], got f32[]");
+            "linalg::triangular_solve: needs right-hand sides [n] or [..., n, k], got f64[]");
   EXPECT_EQ(message<ShapeError>([&] { static_cast<void>(la::cho_solve(zeros({2, 3, 3}), zeros({4, 3, 1}))); }),
             "linalg::cho_solve: batch dimensions do not broadcast, got f64[2,3,3] and f64[4,3,1]");
   EXPECT_EQ(message<DTypeError>([&] {

@@ -286,7 +286,7 @@ TEST(Clip, BoundsMustFitTheArray) {
   EXPECT_EQ(
       words_of<DTypeError>({{DType::i32, {}}},
                            [](const auto& o) { ops::clip(o[0], literal_operand(0.5), literal_operand(2), kHere); }),
-      "clip: a value of f32 does not fit i32; cast one of them (model.cpp:42)");
+      "clip: a value of f64 does not fit i32; cast one of them (model.cpp:42)");
 }
 
 // ---- complex functions
