@@ -228,7 +228,7 @@ struct each;
 template <class... P>
 struct each<types<P...>> {
   template <class F>
-  static constexpr bool any(F f) {
+  static constexpr bool any([[maybe_unused]] F f) {
     return (f.template operator()<P>() || ...);
   }
 };
