@@ -31,7 +31,13 @@ inline AnyArray keys_of(DType dtype, int64_t rows, int64_t n, Data data, Rng& rn
       for (int64_t i = 0; i < rows * n; ++i) {
         const int64_t column = i % n;
         uint64_t bits = rng.next();
-        const auto number = [](auto x) { return static_cast<T>(static_cast<float>(x)); };
+        const auto number = [](auto x) {
+          if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(x);  // wraps
+          } else {
+            return static_cast<T>(static_cast<float>(x));
+          }
+        };
         if (data == Data::random) {
           if constexpr (std::is_same_v<T, bool>) bits &= 1;
           std::memcpy(static_cast<void*>(to + i), &bits, sizeof(T));

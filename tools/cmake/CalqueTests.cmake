@@ -32,8 +32,10 @@ add_library(calque_test_usage INTERFACE)
 target_include_directories(calque_test_usage INTERFACE "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/test")
 target_link_libraries(calque_test_usage INTERFACE calque_program_flags calque::calque calque_private_dependencies GTest::gtest
                                                   GTest::gmock rapidcheck nlohmann_json::nlohmann_json)
-# Tests drop results of what must throw.
-target_compile_options(calque_test_usage INTERFACE -Wno-unused-result)
+# Tests drop results of what must throw. A library of its own, the last of the list: its flag must follow -Wall.
+add_library(calque_dropped_results INTERFACE)
+target_compile_options(calque_dropped_results INTERFACE -Wno-unused-result)
+target_link_libraries(calque_test_usage INTERFACE calque_dropped_results)
 if(NOT CALQUE_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(calque_test_usage INTERFACE -O1)
 endif()
