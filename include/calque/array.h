@@ -96,6 +96,14 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
   static Array from(const std::vector<T, A>& elements) {
     return Array(detail::captured_array(elements));
   }
+  template <class U, class A>
+    requires(!std::same_as<U, T>)
+  static Array from(const std::vector<U, A>&, const Shape& = {}, Location = {}) {
+    static_assert(sizeof(U) == 0,
+                  "calque: from copies elements of the array's type; write cq::Array<U>::from(...) for a "
+                  "std::vector<U>, and cast the array");
+    return Array();
+  }
   /// Copies row-major elements. Throws ShapeError when their number differs from that of the shape.
   static Array from(std::span<const T> elements, const Shape& shape, Loc loc = Loc::current()) {
     detail::check_count("from", elements.size(), shape, loc);
@@ -187,6 +195,12 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
   }
   /// The element of an array of rank 0. Throws ShapeError for another rank.
   T operator()(Loc loc = Loc::current()) const { return element({}, loc); }
+  /// `for (auto row : a)`: a[0], a[1], ... along the leading dimension, as arrays; `a.host()` gives numbers. Throws
+  /// ShapeError for a scalar.
+  detail::Elements<Array> begin(Loc loc = Loc::current()) const {
+    return {*this, detail::leading_extent(shape(loc), loc), loc};
+  }
+  std::default_sentinel_t end() const { return {}; }
   /// The same elements (not copied) with another shape; one extent may be -1 and is inferred. Throws ShapeError when
   /// the numbers of elements differ.
   [[nodiscard("x.reshape(...) leaves x as it is and returns the result: write x = x.reshape(...)")]] Array reshape(
@@ -438,12 +452,15 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
   AnyArray any_{};
 };
 
-/// What a struct over an element type with a cq::Array<T> member would be re-bound to.
+/// What a struct over an element type with a cq::Array<T> member would be re-bound to. A complete type, so that
+/// check_tree can say what is wrong with the struct.
 template <class T>
 class Array<Tracer<T>> {
-  static_assert(sizeof(T) == 0,
-                "calque: a struct with cq::Array<T> members cannot hold tracers; make it a template over the whole "
-                "array: template <class A> struct Layer { A w; }, used as Layer<cq::Array<float>>");
+ public:
+  template <class... X>
+  Array(const X&...) {
+    static_assert(sizeof(T) == 0, "calque: an array has no tracers as elements; write cq::Tracer<T>");
+  }
 };
 
 template <Elem T>

@@ -161,12 +161,12 @@ struct dense<E> : std::true_type {
       return dense<typename E::PlainObject>::copy(e.eval());
     }
   }
-  static E make(const Array<scalar>& array)
+  static E make(const Array<scalar>& array, Location location = {})
     requires(owns && !of_tracers)
   {
     const AnyArray& any = array.any();
-    detail::host_data(any, {});
-    E e = sized(any.type());
+    detail::host_data(any, location);
+    E e = sized(any.type(), location);
     detail::copy_to(any, e.data(), any.rank() == 2 ? strides_of_matrix(e) : strides(e));
     return e;
   }
@@ -187,7 +187,7 @@ struct dense<E> : std::true_type {
   static E make(const scalar& tracer, Location location = {})
     requires(owns && of_tracers)
   {
-    E e = sized(detail::type_of(tracer.handle(), location));
+    E e = sized(detail::type_of(tracer.handle(), location), location);
     const std::vector<detail::Handle> elements = detail::unpack_elements(tracer.handle(), location);
     for (Eigen::Index i = 0; i < e.rows(); ++i) {
       for (Eigen::Index j = 0; j < e.cols(); ++j) {
@@ -205,10 +205,10 @@ struct dense<E> : std::true_type {
   }
 
  private:
-  static E sized(const Type& type) {
+  static E sized(const Type& type, Location location) {
     constexpr detail::MatrixLimits limits{E::RowsAtCompileTime, E::ColsAtCompileTime, E::MaxRowsAtCompileTime,
                                           E::MaxColsAtCompileTime, vector};
-    const detail::MatrixShape shape = detail::matrix_shape(type, limits, {});
+    const detail::MatrixShape shape = detail::matrix_shape(type, limits, location);
     E e;
     e.resize(static_cast<Eigen::Index>(shape.rows), static_cast<Eigen::Index>(shape.columns));
     return e;

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <ostream>
 
+#include "calque/detail/elements.h"
 #include "calque/detail/members.h"
 #include "calque/detail/mixed.h"
 #include "calque/index.h"
@@ -93,6 +94,12 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
                   "and read the result");
     return *this;
   }
+  /// `for (auto row : x)`: x[0], x[1], ... along the leading dimension, one after the other, as a C++ loop whose body
+  /// is recorded for each. Throws ShapeError for a scalar.
+  detail::Elements<Tracer> begin(Loc loc = Loc::current()) const {
+    return {*this, detail::leading_extent(shape(loc), loc), loc};
+  }
+  std::default_sentinel_t end() const { return {}; }
   /// x with x[indices] replaced: `x.set(0, cq::all, value)`. The value broadcasts to the selected shape and promotes to
   /// T; out-of-bounds updates are dropped; for repeated indices the last update in row-major order wins. Throws
   /// ShapeError as `at`, and when the value does not broadcast.

@@ -30,21 +30,39 @@ P like(const P&, const X& x, Loc loc = Loc::current()) {
   return to<P>(x, loc);
 }
 
+namespace detail {
+
+template <class F, class X, class... Y>
+auto tree_map_at(const F& f, Location location, const X& x, const Y&... y) {
+  constexpr bool same = (same_branches<X, Y>() && ...);
+  static_assert(same, "calque: tree_map: the trees have different structures");
+  if constexpr (same && (check_tree<X>() && ... && check_tree<Y>())) {
+    constexpr bool in_trace = holds_tracer<X> || (holds_tracer<Y> || ...);
+    using R = result_t<in_trace, typename mapped<F, in_trace, X, Y...>::type>;
+    (require_same_structure("tree_map", "the first tree and another", traced_structure(x), traced_structure(y),
+                            location),
+     ...);
+    return map_trees<in_trace, to_tracer_t<X>, R>(f, location, x, y...);
+  }
+}
+
+}  // namespace detail
+
 /// f(a, b, ...) of the leaves of trees with the same structure, as a tree like the first. f receives Arrays, in a trace
 /// Tracers; static values are those of the first tree. Throws ShapeError that names the part in which the structures
 /// differ.
-template <class F, class X, class... Y>
-auto tree_map(const F& f, const X& x, const Y&... y) {
-  constexpr bool same = (detail::same_branches<X, Y>() && ...);
-  static_assert(same, "calque: tree_map: the trees have different structures");
-  if constexpr (same && (detail::check_tree<X>() && ... && detail::check_tree<Y>())) {
-    constexpr bool in_trace = holds_tracer<X> || (holds_tracer<Y> || ...);
-    using R = result_t<in_trace, typename detail::mapped<F, in_trace, X, Y...>::type>;
-    (detail::require_same_structure("tree_map", "the first tree and another", detail::traced_structure(x),
-                                    detail::traced_structure(y), {}),
-     ...);
-    return detail::map_trees<in_trace, to_tracer_t<X>, R>(f, Location(), x, y...);
-  }
+template <class F, class X>
+auto tree_map(const F& f, const X& x, Loc loc = Loc::current()) {
+  return detail::tree_map_at(f, loc, x);
+}
+template <class F, class X, class Y>
+auto tree_map(const F& f, const X& x, const Y& y, Loc loc = Loc::current()) {
+  return detail::tree_map_at(f, loc, x, y);
+}
+/// Errors of more than two trees have no line.
+template <class F, class X, class Y, class Z, class... More>
+auto tree_map(const F& f, const X& x, const Y& y, const Z& z, const More&... more) {
+  return detail::tree_map_at(f, Location(), x, y, z, more...);
 }
 
 namespace detail {

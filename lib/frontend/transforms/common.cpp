@@ -95,11 +95,11 @@ Graph bind_last_inputs(const Graph& graph, std::span<const double> numbers) {
   return bound;
 }
 
-void require_differentiable(const Type& type, std::string_view path, const TransformSite& site) {
+void require_differentiable(const Type& type, std::string_view path, const TransformSite& site,
+                            std::string_view remedy) {
   if (is_inexact(type.dtype)) return;
   throw GradError(std::string(site.name) + ": " + std::string(path) + " is " + to_string(type) +
-                  ", which has no derivative; cast it to a floating type before, or differentiate by other arguments "
-                  "(cq::argnums)" +
+                  ", which has no derivative; cast it to a floating type before, or " + std::string(remedy) +
                   where(site));
 }
 

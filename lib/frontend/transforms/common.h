@@ -29,6 +29,7 @@ std::vector<bool> first_of(size_t count, size_t size);
 Graph bind_last_inputs(const Graph& graph, std::span<const double> numbers);
 
 /// Throws GradError for an operand that is not floating or complex.
-void require_differentiable(const Type& type, std::string_view path, const TransformSite& site);
+void require_differentiable(const Type& type, std::string_view path, const TransformSite& site,
+                            std::string_view remedy = "differentiate by other arguments (cq::argnums)");
 
 }  // namespace calque::detail

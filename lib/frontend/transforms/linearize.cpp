@@ -114,11 +114,21 @@ Location first_line(const Graph& graph) {
   return {};
 }
 
+/// Throws GradError for one of the first `count` inputs that is not floating or complex.
+void require_differentiable(const Graph& function, size_t count, TransformSite site) {
+  if (!site.location.known()) site.location = first_line(function);
+  for (size_t i = 0; i < count; ++i) {
+    detail::require_differentiable(function.type(function.inputs()[i]), path_of(site, i), site,
+                                   "let the function capture it");
+  }
+}
+
 }  // namespace
 
 Linearized<Handle> emit_linearized(LinearMode mode, const TraceBody& body, std::span<const Handle> operands,
                                    const TransformSite& site) {
   const TraceResult function = trace_function(body, operands, site);
+  require_differentiable(function.graph, operands.size(), site);
   LinearParts parts = differentiate(mode, function.graph, operands.size(), site.name);
   std::vector<Handle> outputs = emit_graph(parts.known, concatenated(operands, function.captures));
   const auto first_residual = outputs.begin() + static_cast<ptrdiff_t>(parts.num_results);
@@ -144,6 +154,7 @@ Linearized<AnyArray> run_linearized(LinearMode mode, const TraceBody& body, std:
                                 "and runs at once; pass the tracer as an argument" +
                                 where_text(first_line(function.graph)));
     }
+    require_differentiable(function.graph, inputs.size(), site);
     parts = differentiate(mode, function.graph, inputs.size(), site.name);
     outputs = emit_graph(parts.known, inputs);
   };

@@ -52,6 +52,15 @@ constexpr bool holds_unbound() {
     return any_part<X>([]<class P>() { return holds_unbound<P>(); });
   }
 }
+template <class X>
+inline constexpr bool is_array_of_tracers = false;
+template <class T>
+inline constexpr bool is_array_of_tracers<Array<Tracer<T>>> = true;
+/// True if X contains a cq::Array of tracers, as a struct over an element type does that was re-bound to tracers.
+template <class X>
+constexpr bool holds_array_of_tracers() {
+  return is_array_of_tracers<X> || any_part<X>([]<class P>() { return holds_array_of_tracers<P>(); });
+}
 /// True if X can be compared and hashed by value and contains no arrays: arithmetic types, enums, strings, containers
 /// and structs of these.
 template <class X>
@@ -180,6 +189,12 @@ constexpr bool check_tree() {
         aggregate,
         "calque: a struct is taken apart member by member, so it has no constructors, no private or protected "
         "members and no virtual functions; pass its members, or make it such a struct");
+    return false;
+  } else if constexpr (holds_array_of_tracers<remap_t<ToTracer, X>>()) {
+    constexpr bool whole = !holds_array_of_tracers<remap_t<ToTracer, X>>();
+    static_assert(whole,
+                  "calque: a struct with cq::Array<T> members cannot hold tracers; make it a template over the whole "
+                  "array: template <class A> struct Layer { A w; }, used as Layer<cq::Array<float>>");
     return false;
   } else if constexpr (holds_unbound<X>()) {
     constexpr bool bound = !holds_unbound<X>();

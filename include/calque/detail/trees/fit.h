@@ -79,8 +79,9 @@ constexpr bool check_fit() {
   static_assert(data,
                 "calque: cq::to and cq::like: a tracer has no numbers yet; convert the result of the jitted function");
   static_assert(array,
-                "calque: cq::to and cq::like: an array becomes a number, a standard container of numbers, or Eigen's "
-                "Matrix or Array; make a quaternion of its coefficients, Eigen::Quaterniond(Eigen::Vector4d(a)), a "
+                "calque: cq::to and cq::like: an array becomes a number, a standard container of numbers, or (with "
+                "#include <calque/eigen.h>) Eigen's Matrix or Array; make a quaternion of its coefficients, "
+                "Eigen::Quaterniond(Eigen::Vector4d(a)), a "
                 "transform of its matrix");
   return fit == Fit::yes;
 }

@@ -83,7 +83,7 @@ To leaf_from(AnyArray array, Location location = {}) {
     return to;
   } else {
     static_assert(dense<To>::owns, "calque: of Eigen's types Matrix and Array are made from arrays");
-    return dense<To>::make(Array<leaf_elem_t<To>>(std::move(array)));
+    return dense<To>::make(Array<leaf_elem_t<To>>(std::move(array)), location);
   }
 }
 

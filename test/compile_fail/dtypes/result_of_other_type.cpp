@@ -1,0 +1,9 @@
+// EXPECT: (conversion from .*Array<double>|no viable conversion from .*Array<)
+#include <calque/calque.h>
+#include <calque/eigen.h>
+namespace cq = calque;
+using F = cq::Array<float>;
+using D = cq::Array<double>;
+void f() {
+  F y = cq::jit([](auto x) { return x * 2.0; })(D(1.0));
+}
