@@ -36,6 +36,7 @@ class EntryEmitter {
   void while_loop(const kernel::Step& step);
   /// Calls a function of the runtime table with the number of a host function or routine and pointers to the views.
   void call_with_pointers(const kernel::Step& step, size_t offset, int32_t number);
+  llvm::Value* holds(const kernel::View::Condition& when);
   llvm::Value* address(const kernel::View& view);
   llvm::Value* load_buffer(const kernel::ProgramBuffer& buffer);
   void load_buffers();

@@ -31,12 +31,22 @@ Value* EntryEmitter::slice_address(int32_t buffer, int64_t first, const std::vec
   return b_.CreateInBoundsGEP(b_.getInt8Ty(), p, offset);
 }
 
+Value* EntryEmitter::holds(const View::Condition& when) {
+  Value* const number = iteration(when.loop);
+  if (when.period == 2) {
+    Value* const odd = b_.CreateTrunc(number, b_.getInt1Ty());
+    return when.remainder == 1 ? odd : b_.CreateNot(odd);
+  }
+  Value* const remainder = b_.CreateURem(number, b_.getInt64(static_cast<uint64_t>(when.period)));
+  return b_.CreateICmpEQ(remainder, b_.getInt64(static_cast<uint64_t>(when.remainder)));
+}
+
 Value* EntryEmitter::address(const View& view) {
   Value* p = slice_address(view.buffer, view.offset, view.terms);
   for (auto c = view.choices.rbegin(); c != view.choices.rend(); ++c) {
-    Value* odd = b_.CreateTrunc(iteration(c->loop), b_.getInt1Ty());
-    if (c->phase != 0) odd = b_.CreateNot(odd);
-    p = b_.CreateSelect(odd, slice_address(c->buffer, c->offset, c->terms), p);
+    Value* chosen = b_.getTrue();
+    for (const View::Condition& when : c->conditions) chosen = b_.CreateAnd(chosen, holds(when));
+    p = b_.CreateSelect(chosen, slice_address(c->buffer, c->offset, c->terms), p);
   }
   return p;
 }

@@ -1,6 +1,6 @@
-// Buffers of loop carries: the memory of the final value, or double buffering of that and a spare buffer.
+// Buffers of loop carries: the memory of the final value, that and a spare buffer in turn, or in turn those of carries
+// that take each other's value.
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "ir/values/bytes.h"
@@ -32,13 +32,17 @@ class CarryAliasing {
  public:
   explicit CarryAliasing(Program& program) : p_(program) {}
 
-  /// Assigns the buffers of all loops in the steps.
-  void visit(std::vector<Step>& steps) {
+  /// Assigns the buffers of all loops in the steps. `loop`: the one whose body the steps are, if any; `is_alone`: no
+  /// other list of steps, but that loop, uses the workspace buffers that these write.
+  void visit(std::vector<Step>& steps, Step* loop = nullptr, bool is_alone = true) {
     for (size_t at = 0; at < steps.size(); ++at) {
-      for (const Carry& c : steps[at].carries) enclosing_.insert({c.before, c.next});
-      for (auto& block : steps[at].blocks) visit(block);
-      if (steps[at].carries.empty()) continue;
-      at -= assign(steps, at);
+      Step& step = steps[at];
+      for (std::vector<Step>& block : step.blocks) {
+        const bool is_body = !step.carries.empty() && &block == &step.blocks.back();
+        visit(block, is_body ? &step : nullptr, is_body);
+      }
+      if (step.carries.empty()) continue;
+      at -= assign(steps, at, loop, is_alone);
       std::vector<Step> after = final_copies(steps[at]);
       steps[at].carries.clear();
       const size_t copies = after.size();
@@ -49,92 +53,201 @@ class CarryAliasing {
   }
 
  private:
+  /// Carries that take turns in as many buffers, or in one more, the spare one: in each iteration every carry has the
+  /// buffer that the next one of the list had in the iteration before.
+  struct Rotation {
+    std::vector<size_t> carries;
+    bool has_spare = false;
+    size_t num_buffers() const { return carries.size() + (has_spare ? 1 : 0); }
+  };
+  /// More buffers would be chosen from at too great length.
+  static constexpr size_t kMostBuffers = 8;
+
   /// The buffers of the loop at this position. Returns how many steps before it were removed.
-  size_t assign(std::vector<Step>& steps, size_t at) {
+  size_t assign(std::vector<Step>& steps, size_t at, Step* enclosing, bool may_rename) {
     Step& loop = steps[at];
-    const std::vector<int32_t> partners = swap(loop);
-    const std::vector<bool> merged = merge(loop, partners);
+    std::vector<Rotation> rotations = rotations_of(loop);
+    std::vector<bool> rotates(loop.carries.size(), false);
+    for (const Rotation& r : rotations)
+      for (const size_t i : r.carries) rotates[i] = true;
+    const std::vector<bool> merged = merge(loop, rotates);
     for (size_t i = loop.carries.size(); i-- > 0;)
-      if (!merged[i] && partners[i] < 0 && loop.carries[i].updates) copy_before_update(loop, loop.carries[i]);
+      if (!merged[i] && !rotates[i] && loop.carries[i].updates) copy_before_update(loop, loop.carries[i]);
     if (!loop.sums.empty() && std::find(merged.begin(), merged.end(), false) != merged.end()) {
       loop.sums.clear();
       loop.views.clear();
     }
-    const bool counted = loop.kind == StepKind::repeat;
+    for (size_t i = 0; i < merged.size(); ++i)
+      if (!merged[i] && !rotates[i]) rotations.push_back({{i}, true});
     last_.clear();
     std::unordered_map<int32_t, View> first, redirected;
     for (size_t i = 0; i < merged.size(); ++i) {
+      if (!merged[i]) continue;
       const Carry& c = loop.carries[i];
-      View before = c.result;
       first.emplace(c.before, c.result);
-      if (!merged[i]) {
-        // The last iteration of a counted loop writes to the result.
-        const int64_t phase = !counted ? 0 : loop.reverse ? 1 : loop.count % 2;
-        if (loop.loop_id < 0) loop.loop_id = p_.num_loops++;
-        if (partners[i] >= 0) {
-          const Carry& other = loop.carries[static_cast<size_t>(partners[i])];
-          const bool in_results = counted && may_swap_results(steps, at, c, other);
-          const View own = in_results ? c.result : whole(c.spare),
-                     others = in_results ? other.result : whole(other.spare);
-          before = double_buffered(own, others, loop.loop_id, phase);
-          first[c.before] = counted && loop.count % 2 == 1 ? others : own;
-          if (!in_results) last_.emplace_back(c.result, counted ? own : before);
-          redirected.emplace(c.before, std::move(before));
-          continue;
-        }
-        before = double_buffered(c.result, whole(c.spare), loop.loop_id, phase);
-        redirected.emplace(c.next, double_buffered(c.result, whole(c.spare), loop.loop_id, phase + 1));
-        if (counted && loop.count % 2 == 1) first[c.before] = whole(c.spare);
-        if (!counted) last_.emplace_back(c.result, before);
-      }
-      redirected.emplace(c.before, std::move(before));
+      redirected.emplace(c.before, c.result);
     }
+    for (const Rotation& r : rotations) rotate(steps, at, r, enclosing, may_rename, first, redirected);
     for (auto& block : loop.blocks) redirect_views(block, redirected);
     return redirect_initial(steps, at, first);
   }
 
-  /// Whether two carries may swap the memory of their results: views of these must not change when an enclosing loop is
-  /// assigned, and no initial value may be in one of them where the loop begins with the other.
-  bool may_swap_results(const std::vector<Step>& steps, size_t at, const Carry& a, const Carry& b) const {
-    for (const View* v : {&a.result, &b.result})
-      if (!v->choices.empty() || enclosing_.contains(v->buffer)) return false;
-    if (steps[at].count % 2 == 0) return true;
-    return std::none_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(at), [&](const Step& s) {
-      return s.kind == StepKind::copy && (s.views[0].buffer == a.before || s.views[0].buffer == b.before);
+  /// The remainder, by the number of buffers, of the iteration number in iterations of which `left` are left, with this
+  /// one. Loops without a count count from the first iteration.
+  static int64_t number_with_left(const Step& loop, int64_t left, int64_t period) {
+    const int64_t number = loop.kind != StepKind::repeat ? -left : loop.reverse ? left - 1 : loop.count - left;
+    return (number % period + period) % period;
+  }
+
+  /// The memory of the carry at a position of a rotation, `before` iterations before: the last iteration leaves it in
+  /// its own.
+  static View in_turn(const Step& loop, const std::vector<View>& memory, size_t position, int64_t before) {
+    const auto period = static_cast<int64_t>(memory.size());
+    const size_t own = position % memory.size();
+    View view = memory[own];
+    std::vector<View::Choice> choices;
+    for (int64_t n = 1; n < period; ++n) {
+      const View& other = memory[(own + memory.size() - static_cast<size_t>(n)) % memory.size()];
+      const View::Condition when{loop.loop_id, period, number_with_left(loop, n + before, period)};
+      choices.push_back({{when}, other.buffer, other.offset, other.terms});
+    }
+    view.choices.insert(view.choices.begin(), choices.begin(), choices.end());
+    return view;
+  }
+
+  /// Gives the carries of a rotation their buffers: those of the results where the loop has a count, unless an initial
+  /// value is where another carry begins.
+  void rotate(std::vector<Step>& steps, size_t at, const Rotation& r, Step* enclosing, bool may_rename,
+              std::unordered_map<int32_t, View>& first, std::unordered_map<int32_t, View>& redirected) {
+    Step& loop = steps[at];
+    const bool counted = loop.kind == StepKind::repeat;
+    const size_t n = r.carries.size(), period = r.num_buffers();
+    const size_t shift = counted ? static_cast<size_t>(loop.count % static_cast<int64_t>(period)) : 0;
+    if (loop.loop_id < 0) loop.loop_id = p_.num_loops++;
+    const auto carry = [&](size_t position) -> Carry& { return loop.carries[r.carries[position]]; };
+    bool in_results = n == 1 || counted;
+    if (n > 1 && shift != 0 && has_initial_in_result(steps, at, r))
+      in_results = may_rename && !r.has_spare && rename_results(steps, at, r, shift, enclosing);
+    std::vector<View> memory;
+    for (size_t q = 0; q < n; ++q) memory.push_back(in_results ? carry(q).result : whole(carry(q).spare));
+    if (r.has_spare)
+      memory.push_back(whole(in_results ? carry(n - 1).spare
+                                        : add_workspace(p_, p_.buffers[static_cast<size_t>(carry(0).before)].type)));
+    for (size_t q = 0; q < n; ++q) {
+      const Carry& c = carry(q);
+      View before = in_turn(loop, memory, q, 0);
+      first.insert_or_assign(c.before, memory[(q + period - shift) % period]);
+      if (!in_results || !counted) last_.emplace_back(c.result, counted ? memory[q] : before);
+      redirected.insert_or_assign(c.before, std::move(before));
+    }
+    if (r.has_spare) redirected.insert_or_assign(carry(n - 1).next, in_turn(loop, memory, n - 1, 1));
+  }
+
+  /// Whether the initial value of a carry of the rotation is in the memory of its result.
+  static bool has_initial_in_result(const std::vector<Step>& steps, size_t at, const Rotation& r) {
+    return std::any_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(at), [&](const Step& s) {
+      return s.kind == StepKind::copy && std::any_of(r.carries.begin(), r.carries.end(), [&](size_t i) {
+               return s.views[0].buffer == steps[at].carries[i].before;
+             });
     });
   }
 
-  /// By carry: the one with which it swaps memory after each iteration, or -1. Where the next value of that one cannot
-  /// be computed in the memory of the carry, the carry gets memory of its own, and a copy.
-  std::vector<int32_t> swap(Step& loop) {
-    std::vector<int32_t> partners(loop.carries.size(), -1);
+  /// Where each carry begins in the memory of its result, the results stay where the last iteration leaves them: the
+  /// steps after the loop, and the carries of the enclosing loop, find them there. False if the memory is not the
+  /// workspace.
+  bool rename_results(std::vector<Step>& steps, size_t at, const Rotation& r, size_t shift, Step* enclosing) {
+    Step& loop = steps[at];
+    std::unordered_map<int32_t, int32_t> renamed;
+    for (size_t q = 0; q < r.carries.size(); ++q) {
+      const View &from = loop.carries[r.carries[q]].result,
+                 &to = loop.carries[r.carries[(q + shift) % r.carries.size()]].result;
+      if (from != whole(from.buffer) || p_.buffers[static_cast<size_t>(from.buffer)].kind != BufferKind::workspace)
+        return false;
+      if (!renamed.emplace(from.buffer, to.buffer).second) return false;
+    }
+    const auto rename = [&](int32_t& buffer) {
+      if (const auto found = renamed.find(buffer); found != renamed.end()) buffer = found->second;
+    };
+    for (const size_t i : r.carries) rename(loop.carries[i].result.buffer);
+    const auto next = steps.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+    std::vector<Step> after(std::make_move_iterator(next), std::make_move_iterator(steps.end()));
+    for_each_view(after, [&](View& v) {
+      rename(v.buffer);
+      for (View::Choice& c : v.choices) rename(c.buffer);
+    });
+    rename_carries(after, rename);
+    std::move(after.begin(), after.end(), next);
+    if (enclosing == nullptr) return true;
+    std::vector<Carry>& outer = enclosing->carries;
+    for (Carry& c : outer) {
+      if (renamed.find(c.next) == renamed.end()) continue;
+      rename(c.next);
+      const auto source = std::find_if(outer.begin(), outer.end(), [&](const Carry& o) { return o.before == c.next; });
+      const bool is_other = source != outer.end() && &*source != &c;
+      c.from = is_other ? static_cast<int32_t>(source - outer.begin()) : -1;
+    }
+    return true;
+  }
+  template <class Rename>
+  static void rename_carries(std::vector<Step>& steps, const Rename& rename) {
+    for (Step& s : steps) {
+      for (Carry& c : s.carries) rename(c.result.buffer);
+      for (auto& block : s.blocks) rename_carries(block, rename);
+    }
+  }
+
+  /// Carries whose next value is in the memory of another one. The first one of a list that does not end where it
+  /// begins leaves its memory to the next value of the last one if that can be computed in it.
+  std::vector<Rotation> rotations_of(Step& loop) {
+    std::vector<Carry>& carries = loop.carries;
+    std::vector<Rotation> rotations;
     std::vector<Step>& body = loop.blocks.back();
     std::vector<Step> copies;
     {
       BufferMerger merger(p_, body);
-      for (size_t i = 0; i < partners.size(); ++i) {
-        Carry& c = loop.carries[i];
-        if (c.from < 0) continue;
-        const auto j = static_cast<size_t>(c.from);
-        Carry& other = loop.carries[j];
-        if (other.from == static_cast<int32_t>(i) || merger.merge(c.before, other.next)) {
-          other.next = c.before;
-          partners[i] = static_cast<int32_t>(j);
-          partners[j] = static_cast<int32_t>(i);
-          continue;
+      std::vector<bool> is_taken(carries.size(), false), seen(carries.size(), false);
+      for (const Carry& c : carries)
+        if (c.from >= 0) is_taken[static_cast<size_t>(c.from)] = true;
+      const auto add = [&](size_t first) {
+        Rotation r;
+        for (size_t i = first; !seen[i]; i = static_cast<size_t>(carries[i].from)) {
+          seen[i] = true;
+          r.carries.push_back(i);
+          if (carries[i].from < 0) break;
         }
-        const int32_t source = c.next;
-        c.from = -1;
-        c.next = add_workspace(p_, p_.buffers[static_cast<size_t>(c.before)].type);
-        Step& step = copies.emplace_back();
-        step.kind = StepKind::copy;
-        step.views = {whole(c.next), whole(source)};
-        step.bytes = static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(c.before)].type));
-        if (!c.remark.empty()) step.array_copies.push_back({step.views[0], step.views[1], c.remark});
-      }
+        Carry &start = carries[first], &last = carries[r.carries.back()];
+        r.has_spare = last.from < 0;
+        const bool may_merge = r.has_spare && !last.updates && r.carries.size() <= kMostBuffers;
+        if (may_merge && merger.merge(start.before, last.next)) {
+          last.next = start.before;
+          r.has_spare = false;
+        }
+        if (r.num_buffers() <= kMostBuffers && !last.updates) {
+          rotations.push_back(std::move(r));
+        } else {
+          for (const size_t i : r.carries)
+            if (carries[i].from >= 0) copies.push_back(copy_at_end(carries[i]));
+        }
+      };
+      for (size_t i = 0; i < carries.size(); ++i)
+        if (carries[i].from >= 0 && !is_taken[i]) add(i);
+      for (size_t i = 0; i < carries.size(); ++i)
+        if (carries[i].from >= 0 && !seen[i]) add(i);
     }
     body.insert(body.end(), std::make_move_iterator(copies.begin()), std::make_move_iterator(copies.end()));
-    return partners;
+    return rotations;
+  }
+  /// The next value of the carry gets memory of its own.
+  Step copy_at_end(Carry& c) {
+    const int32_t source = c.next;
+    c.from = -1;
+    c.next = add_workspace(p_, p_.buffers[static_cast<size_t>(c.before)].type);
+    Step step;
+    step.kind = StepKind::copy;
+    step.views = {whole(c.next), whole(source)};
+    step.bytes = static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(c.before)].type));
+    if (!c.remark.empty()) step.array_copies.push_back({step.views[0], step.views[1], c.remark});
+    return step;
   }
 
   /// The body reads a carry after its update: the update is made in a copy.
@@ -181,16 +294,16 @@ class CarryAliasing {
   }
 
   /// By carry: whether its next value overwrites the previous one.
-  std::vector<bool> merge(Step& loop, const std::vector<int32_t>& partners) {
+  std::vector<bool> merge(Step& loop, const std::vector<bool>& rotates) {
     std::vector<bool> merged;
     BufferMerger merger(p_, loop.blocks.back());
-    for (size_t i = 0; i < partners.size(); ++i) {
+    for (size_t i = 0; i < rotates.size(); ++i) {
       const Carry& c = loop.carries[i];
-      if (c.before != c.next && !c.updates && partners[i] < 0) merge_copies(merger, loop, c);
+      if (c.before != c.next && !c.updates && !rotates[i]) merge_copies(merger, loop, c);
     }
-    for (size_t i = 0; i < partners.size(); ++i) {
+    for (size_t i = 0; i < rotates.size(); ++i) {
       const Carry& c = loop.carries[i];
-      merged.push_back(partners[i] < 0 && (c.before == c.next || merger.merge(c.before, c.next)));
+      merged.push_back(!rotates[i] && (c.before == c.next || merger.merge(c.before, c.next)));
     }
     return merged;
   }
@@ -220,8 +333,8 @@ class CarryAliasing {
     return removed;
   }
 
-  /// The number of iterations of a while decides which buffer has the final value. Carries that swap spare buffers end
-  /// in these.
+  /// The number of iterations of a while decides which buffer has the final value. Carries that rotate through spare
+  /// buffers end in these.
   std::vector<Step> final_copies(const Step& loop) {
     std::vector<Step> copies;
     for (auto& [to, from] : last_) {
@@ -236,7 +349,6 @@ class CarryAliasing {
   }
 
   Program& p_;
-  std::unordered_set<int32_t> enclosing_;    ///< buffers of the carries of enclosing loops
   std::vector<std::pair<View, View>> last_;  ///< a result and the view that has it after the loop
 };
 

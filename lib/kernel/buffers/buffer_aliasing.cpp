@@ -27,27 +27,46 @@ void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& v
   }
 }
 
-void redirect_views(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& targets) {
-  for_each_view(steps, [&](View& v) {
-    const auto at = targets.find(v.buffer);
-    if (at == targets.end()) return;
-    View target = at->second;
-    target.offset += v.offset;
-    target.terms.insert(target.terms.end(), v.terms.begin(), v.terms.end());
-    // Existing choices of the view refer to an inner loop and come first.
-    for (View::Choice& c : target.choices) {
-      c.offset += v.offset;
-      c.terms.insert(c.terms.end(), v.terms.begin(), v.terms.end());
-    }
-    target.choices.insert(target.choices.begin(), v.choices.begin(), v.choices.end());
-    v = std::move(target);
-  });
+namespace {
+
+/// The slice of a slice: `more` begins in the memory that `target` denotes.
+template <class Slice>
+Slice within(Slice target, int64_t offset, const std::vector<View::Term>& terms) {
+  target.offset += offset;
+  target.terms.insert(target.terms.end(), terms.begin(), terms.end());
+  return target;
 }
 
-View double_buffered(const View& even, const View& odd, int32_t loop, int64_t phase) {
-  View view = even;
-  view.choices.insert(view.choices.begin(), {loop, phase % 2, odd.buffer, odd.offset, odd.terms});
-  return view;
+}  // namespace
+
+void redirect_views(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& targets) {
+  const auto target_of = [&](int32_t buffer) {
+    const auto at = targets.find(buffer);
+    return at == targets.end() ? nullptr : &at->second;
+  };
+  for_each_view(steps, [&](View& v) {
+    // Existing choices of the view refer to an inner loop and come first.
+    std::vector<View::Choice> choices;
+    for (View::Choice& c : v.choices) {
+      const View* const to = target_of(c.buffer);
+      if (to == nullptr) {
+        choices.push_back(std::move(c));
+        continue;
+      }
+      for (View::Choice both : to->choices) {
+        both = within(std::move(both), c.offset, c.terms);
+        both.conditions.insert(both.conditions.begin(), c.conditions.begin(), c.conditions.end());
+        choices.push_back(std::move(both));
+      }
+      const View first = within(View{to->buffer, to->offset, to->terms}, c.offset, c.terms);
+      choices.push_back({std::move(c.conditions), first.buffer, first.offset, first.terms});
+    }
+    if (const View* const to = target_of(v.buffer); to != nullptr) {
+      for (const View::Choice& c : to->choices) choices.push_back(within(c, v.offset, v.terms));
+      v = within(View{to->buffer, to->offset, to->terms}, v.offset, v.terms);
+    }
+    v.choices = std::move(choices);
+  });
 }
 
 void list_copy(Program& program, std::string remark) {

@@ -2,8 +2,9 @@
 // Buffer aliasing of outputs and donated inputs, and of the carries of a loop of the entry function. A body is built as
 // though each carry had two buffers, one that it is read from and one that its next value is written to. Then, from the
 // finished steps alone, the two are merged wherever no read comes after the overwriting store; the other carries are
-// double buffered: their two buffers are swapped after every iteration. Only a carry of which the body changes a few
-// elements, and reads others after that, is copied.
+// double buffered: their two buffers are swapped after every iteration. Carries that take the values of each other
+// rotate through their buffers. Only a carry of which the body changes a few elements, and reads others after that, is
+// copied.
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -16,7 +17,8 @@ namespace calque::kernel {
 /// Visits the views of the steps and of the steps nested in them.
 void for_each_view(std::vector<Step>& steps, const std::function<void(View&)>& visit);
 
-/// Redirects every view of a buffer in `targets` to the slice of another buffer that is given there.
+/// Redirects every view of a buffer in `targets` to the slice of another buffer that is given there, or to those that
+/// take turns there.
 void redirect_views(std::vector<Step>& steps, const std::unordered_map<int32_t, View>& targets);
 
 /// Assigns buffers to the carries of all loops (Step::carries), the innermost first. A carry that is updated
@@ -31,9 +33,6 @@ void reuse_donated(Program& program, bool across_dtypes);
 void list_copy(Program& program, std::string remark);
 /// Lists the copies of whole arrays that are left: their source and destination are not the same memory.
 void list_copies(Program& program);
-
-/// A double-buffered view: `even` in iterations for which number + phase is even, else `odd`, which has no choices.
-View double_buffered(const View& even, const View& odd, int32_t loop, int64_t phase);
 
 /// Removes buffers, except inputs, outputs and constants, and kernels that no step uses.
 void drop_unused(Program& program);

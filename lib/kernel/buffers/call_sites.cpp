@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <numeric>
 #include <tuple>
 
 namespace calque::kernel {
@@ -49,14 +51,53 @@ Span span_of(const Program& program, size_t view, int32_t buffer, int64_t offset
   return s;
 }
 
-/// Whether two views are the halves of a double buffer, which each iteration swaps: these never overlap.
-bool alternate(const kernel::View& a, const kernel::View& b) {
-  if (a.choices.empty() || a.choices.size() != b.choices.size()) return false;
-  const kernel::View::Choice &x = a.choices[0], &y = b.choices[0];
-  kernel::View swapped = b;
-  swapped.choices[0].phase = x.phase;
-  return x.phase != y.phase && a == swapped;
-}
+/// Whether two views that take turns in the same buffers never overlap. Tries all remainders of the iteration numbers.
+class Alternation {
+ public:
+  Alternation(const Program& program, const View& a, int64_t bytes_a, const View& b, int64_t bytes_b)
+      : program_(program), a_(a), b_(b), bytes_a_(bytes_a), bytes_b_(bytes_b) {}
+
+  bool holds() {
+    if (a_.choices.empty() || b_.choices.empty()) return false;
+    for (const View* v : {&a_, &b_})
+      for (const View::Choice& c : v->choices)
+        for (const View::Condition& when : c.conditions) {
+          int64_t& period = periods_.try_emplace(when.loop, 1).first->second;
+          period = std::lcm(period, when.period);
+        }
+    int64_t combinations = 1;
+    for (const auto& [loop, period] : periods_) {
+      constexpr int64_t kMost = 4096;
+      combinations *= period;
+      if (combinations > kMost) return false;
+    }
+    for (int64_t n = 0; n < combinations; ++n) {
+      int64_t rest = n;
+      for (const auto& [loop, period] : periods_) {
+        iteration_[loop] = rest % period;
+        rest /= period;
+      }
+      const Span x = chosen(a_, bytes_a_), y = chosen(b_, bytes_b_);
+      if (x.same_buffer(y) && x.begin < y.end && y.begin < x.end) return false;
+    }
+    return true;
+  }
+
+ private:
+  Span chosen(const View& v, int64_t bytes) const {
+    for (const View::Choice& c : v.choices) {
+      const auto holds = [&](const View::Condition& when) { return when.holds(iteration_.at(when.loop)); };
+      if (std::all_of(c.conditions.begin(), c.conditions.end(), holds))
+        return span_of(program_, 0, c.buffer, c.offset, !c.terms.empty(), bytes);
+    }
+    return span_of(program_, 0, v.buffer, v.offset, !v.terms.empty(), bytes);
+  }
+
+  const Program& program_;
+  const View &a_, &b_;
+  int64_t bytes_a_, bytes_b_;
+  std::map<int32_t, int64_t> periods_, iteration_;  // by loop
+};
 
 }  // namespace
 
@@ -74,10 +115,13 @@ void CallSites::collect(const std::vector<kernel::Step>& steps) {
 std::vector<bool> CallSites::overlaps(size_t kernel) const {
   const Kernel& k = program_.kernels[kernel];
   std::vector<bool> out(k.buffers.size());
+  const auto bytes_of_view = [&](size_t v) {
+    return k.buffers[v].extent * static_cast<int64_t>(size_of(k.buffers[v].dtype));
+  };
   for (const Step* call : calls_[kernel]) {
     std::vector<Span> spans;
     for (size_t v = 0; v < call->views.size(); ++v) {
-      const int64_t bytes = k.buffers[v].extent * static_cast<int64_t>(size_of(k.buffers[v].dtype));
+      const int64_t bytes = bytes_of_view(v);
       const auto add = [&](const auto& slice) {
         spans.push_back(span_of(program_, v, slice.buffer, slice.offset, !slice.terms.empty(), bytes));
       };
@@ -91,7 +135,9 @@ std::vector<bool> CallSites::overlaps(size_t kernel) const {
         const size_t a = spans[i].view, b = spans[j].view;
         const bool written = k.buffers[a].written || k.buffers[b].written;
         if (a == b || !written || spans[i].begin >= spans[j].end) continue;
-        if (!alternate(call->views[a], call->views[b])) out[a] = out[b] = true;
+        if (out[a] && out[b]) continue;
+        if (!Alternation(program_, call->views[a], bytes_of_view(a), call->views[b], bytes_of_view(b)).holds())
+          out[a] = out[b] = true;
       }
     }
   }

@@ -55,7 +55,7 @@ class LiveRanges {
     const std::vector<View::Choice>* choices;
     bool depends_on(int32_t loop) const {
       return std::any_of(terms->begin(), terms->end(), [&](const View::Term& t) { return t.loop == loop; }) ||
-             std::any_of(choices->begin(), choices->end(), [&](const View::Choice& c) { return c.loop == loop; });
+             std::any_of(choices->begin(), choices->end(), [&](const View::Choice& c) { return c.depends_on(loop); });
     }
   };
 

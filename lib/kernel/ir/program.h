@@ -1,6 +1,7 @@
 #pragma once
 // A program is a whole compiled graph: buffers, kernels, and the steps of its entry function. Control flow is native:
 // steps become branches and loops of the entry; no list is interpreted at run time.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +27,7 @@ struct ProgramBuffer {
 };
 
 /// A slice of a buffer: it starts at `offset` bytes plus, for each enclosing counted loop in `terms`, a step per
-/// iteration. A view may be double buffered: the first choice whose iteration number plus phase is odd replaces it.
+/// iteration. Where buffers take turns, the first choice all of whose conditions hold replaces it.
 struct View {
   int32_t buffer = -1;
   int64_t offset = 0;
@@ -36,12 +37,22 @@ struct View {
     friend bool operator==(const Term&, const Term&) = default;
   };
   std::vector<Term> terms;
+  /// The iteration number of a loop has this remainder.
+  struct Condition {
+    int32_t loop = 0;  ///< Step::loop_id of an enclosing `repeat` or `while_`, or of a preceding `while_`
+    int64_t period = 2;
+    int64_t remainder = 1;
+    bool holds(int64_t iteration) const { return iteration % period == remainder; }
+    friend bool operator==(const Condition&, const Condition&) = default;
+  };
   struct Choice {
-    int32_t loop = 0;   ///< Step::loop_id of an enclosing `repeat` or `while_`, or of a preceding `while_`
-    int64_t phase = 0;  ///< added to the iteration number
+    std::vector<Condition> conditions;  ///< on different loops
     int32_t buffer = -1;
     int64_t offset = 0;
     std::vector<Term> terms;
+    bool depends_on(int32_t loop) const {
+      return std::any_of(conditions.begin(), conditions.end(), [=](const Condition& c) { return c.loop == loop; });
+    }
     friend bool operator==(const Choice&, const Choice&) = default;
   };
   std::vector<Choice> choices = {};
@@ -63,8 +74,8 @@ struct Carry {
   int32_t spare = -1;              ///< workspace buffer for double buffering
   /// The body writes only those elements of `next` that change: valid once `next` is merged into `before`.
   bool updates = false;
-  /// The number of another carry in whose memory, `next`, the next value is, or -1. The two carries swap memory after
-  /// each iteration if the next value of the other one is in the memory of this one.
+  /// The number of another carry in whose memory, `next`, the next value is, or -1. No two carries have the same. The
+  /// memory of a cycle of carries rotates after each iteration.
   int32_t from = -1;
   /// For Program::copied, if each iteration copies the carry. Empty for small carries.
   std::string remark = {};

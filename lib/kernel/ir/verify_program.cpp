@@ -142,9 +142,13 @@ class ProgramVerifier {
   void view(const View& v, int64_t bytes, bool writes) const {
     slice(v.buffer, v.offset, v.terms, bytes, writes);
     for (const View::Choice& c : v.choices) {
-      require(c.phase == 0 || c.phase == 1, "a phase is 0 or 1");
-      if (last_.count(c.loop) == 0 && whiles_.count(c.loop) == 0)
-        fail(fmt::format("i{} is not the number of an enclosing loop or of an earlier while", c.loop));
+      require(!c.conditions.empty(), "a choice has a condition");
+      for (const View::Condition& when : c.conditions) {
+        require(when.period >= 2 && when.remainder >= 0 && when.remainder < when.period,
+                "a remainder is less than the period");
+        if (last_.count(when.loop) == 0 && whiles_.count(when.loop) == 0)
+          fail(fmt::format("i{} is not the number of an enclosing loop or of an earlier while", when.loop));
+      }
       slice(c.buffer, c.offset, c.terms, bytes, writes);
     }
   }
@@ -239,8 +243,10 @@ class ProgramVerifier {
   void loop(const Step& s, int depth) {
     if (s.loop_id >= 0) new_loop(s.loop_id);
     if (s.chunk_id >= 0) new_loop(s.chunk_id);
+    std::unordered_set<int32_t> taken;
     for (const Carry& c : s.carries) {
       carry(c);
+      require(c.from < 0 || taken.insert(c.from).second, "the memory of a carry has the next value of one carry");
       require(c.from < 0 || (static_cast<size_t>(c.from) < s.carries.size() &&
                              s.carries[static_cast<size_t>(c.from)].before == c.next && c.next != c.before),
               "a carry whose next value is in the memory of another one names that one");

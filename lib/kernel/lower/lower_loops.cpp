@@ -80,9 +80,9 @@ struct ProgramBuilder::Loop {
     return out;
   }
   /// By carry: another carry of the same type in whose memory its next value is, if no carry but this one takes over
-  /// that memory, and the next value of that one is in the memory of this one or is computed. Otherwise -1.
-  std::vector<int32_t> swaps() const {
-    std::vector<int32_t> source(results.size(), -1), out(results.size(), -1), takers(results.size(), 0);
+  /// that memory, and if the next value of that one does not update it in place. Otherwise -1.
+  std::vector<int32_t> takes_from() const {
+    std::vector<int32_t> source(results.size(), -1), takers(results.size(), 0);
     for (size_t i = 0; i < results.size(); ++i) {
       const Value x = planned.plan().values.first_in_memory(body.outputs()[i]);
       if (body.kind(x) != ValueKind::input || body.input_index(x) < first) continue;
@@ -92,14 +92,11 @@ struct ProgramBuilder::Loop {
       ++takers[j];
     }
     for (size_t i = 0; i < results.size(); ++i) {
-      if (source[i] < 0 || source[i] == static_cast<int32_t>(i)) continue;
+      if (source[i] < 0) continue;
       const auto j = static_cast<size_t>(source[i]);
-      const bool both = source[j] == static_cast<int32_t>(i) && takers[i] == 1;
-      if (takers[j] == 1 && (both || (source[j] < 0 && takers[i] == 0 && !updated[j].valid())) &&
-          results[i].type == results[j].type)
-        out[i] = source[i];
+      if (j == i || takers[j] > 1 || updated[j].valid() || results[i].type != results[j].type) source[i] = -1;
     }
-    return out;
+    return source;
   }
   /// Whether each carry is a sum of terms that do not depend on it, so that the terms may be summed separately if the
   /// sums are computed in place: each value on the chain of additions from the carry to the next carry has one use; the
@@ -127,14 +124,16 @@ struct ProgramBuilder::Loop {
 void ProgramBuilder::build_body(Loop& loop) {
   const size_t carries = loop.results.size();
   loop.updated = loop.updates();
-  loop.from = loop.swaps();
+  loop.from = loop.takes_from();
+  int64_t alignment = INT64_MAX;  // carries may take turns in each other's memory
+  for (const Binding& result : loop.results) alignment = std::min(alignment, result.alignment);
   for (size_t i = 0; i < carries; ++i) {
     const bool same =
         loop.planned.plan().values.first_in_memory(loop.body.outputs()[i]) == loop.body.inputs()[loop.first + i];
     for (std::vector<Binding>* list : {&loop.inputs, &loop.outputs}) {
       const bool input = list == &loop.inputs;
       Binding b = input || !same ? workspace(loop.results[i].type) : loop.before(i);
-      b.alignment = std::min<int64_t>(b.alignment, loop.results[i].alignment);
+      b.alignment = std::min(b.alignment, alignment);
       list->insert(list->begin() + static_cast<std::ptrdiff_t>(input ? loop.first + i : i), b);
     }
   }
@@ -154,9 +153,7 @@ void ProgramBuilder::build_body(Loop& loop) {
 /// What forces a copy of the carry if each iteration makes one.
 std::string ProgramBuilder::remark_on_carry(const Loop& loop, size_t carry) const {
   const Type& type = loop.results[carry].type;
-  if (loop.from[carry] >= 0)
-    return copied(type, nullptr,
-                  "a carry becomes another one, which the body reads when it computes the next value of the first");
+  if (loop.from[carry] >= 0) return copied(type, nullptr, "too many carries take the value of each other");
   const Value v = loop.updated[carry];
   if (!v.valid()) return {};
   const Equation& update = *loop.body.definition(v);

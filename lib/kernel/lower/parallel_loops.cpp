@@ -137,7 +137,7 @@ class LoopAccesses {
       written = step.kind == StepKind::iota_i32;
     }
     const bool not_a_slice = std::any_of(view.choices.begin(), view.choices.end(),
-                                         [&](const View::Choice& c) { return c.loop == loop_.loop_id; });
+                                         [&](const View::Choice& c) { return c.depends_on(loop_.loop_id); });
     const auto access = [&](const auto& slice) {
       LoopAccess a;
       a.begin = slice.offset;

@@ -275,13 +275,26 @@ class ProgramParser : text::ValueParser {
     return list;
   }
 
+  View::Condition condition() {
+    View::Condition when;
+    when.loop = loop_number();
+    if (accept("mod")) {
+      when.period = at_least(3, "a number of buffers");
+      expect("is", "after the number of buffers");
+      when.remainder = at_least(0, "a remainder");
+      return when;
+    }
+    when.remainder = accept("even") ? 0 : 1;
+    if (when.remainder == 1) expect("odd", "or 'even' or 'mod' after a loop's number");
+    return when;
+  }
   View view() {
     View v;
     while (at_loop()) {
       View::Choice c;
-      c.loop = loop_number();
-      c.phase = accept("even") ? 1 : 0;
-      if (c.phase == 0) expect("odd", "or 'even' after a loop's number");
+      do {
+        c.conditions.push_back(condition());
+      } while (accept("and"));
       expect("?", "before the choice");
       slice(c);
       expect(":", "after the choice");

@@ -118,10 +118,24 @@ class ProgramPrinter {
       loop(t.loop);
     }
   }
+  void condition(const View::Condition& when) {
+    loop(when.loop);
+    if (when.period == 2) {
+      out_ += when.remainder == 0 ? " even" : " odd";
+      return;
+    }
+    out_ += " mod ";
+    number(when.period);
+    out_ += " is ";
+    number(when.remainder);
+  }
   void view(const View& v) {
     for (const View::Choice& c : v.choices) {
-      loop(c.loop);
-      out_ += c.phase != 0 ? " even ? " : " odd ? ";
+      for (const View::Condition& when : c.conditions) {
+        if (&when != &c.conditions.front()) out_ += " and ";
+        condition(when);
+      }
+      out_ += " ? ";
       slice(c.buffer, c.offset, c.terms);
       out_ += " : ";
     }

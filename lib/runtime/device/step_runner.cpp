@@ -18,14 +18,14 @@ using kernel::View;
 
 namespace {
 
-bool is_odd(int64_t iteration) { return (iteration & 1) != 0; }
-
 /// The buffer slice that a view refers to in these iterations: its own or that of one of its choices.
 template <class Use>
 auto chosen(const View& view, const std::vector<int64_t>& iterations, Use&& use) {
   for (const View::Choice& c : view.choices) {
-    const bool odd = is_odd(iterations[static_cast<size_t>(c.loop)]);
-    if (odd == (c.phase == 0)) return use(c.buffer, c.offset, c.terms);
+    const auto holds = [&](const View::Condition& when) {
+      return when.holds(iterations[static_cast<size_t>(when.loop)]);
+    };
+    if (std::all_of(c.conditions.begin(), c.conditions.end(), holds)) return use(c.buffer, c.offset, c.terms);
   }
   return use(view.buffer, view.offset, view.terms);
 }
@@ -127,7 +127,8 @@ class ChainBuilder {
     const auto known = [&](const auto& part) { return known_[static_cast<size_t>(part.loop)]; };
     return std::all_of(view.terms.begin(), view.terms.end(), known) &&
            std::all_of(view.choices.begin(), view.choices.end(), [&](const View::Choice& c) {
-             return known(c) && std::all_of(c.terms.begin(), c.terms.end(), known);
+             return std::all_of(c.conditions.begin(), c.conditions.end(), known) &&
+                    std::all_of(c.terms.begin(), c.terms.end(), known);
            });
   }
   Chain::Slice slice(const View& view) const {

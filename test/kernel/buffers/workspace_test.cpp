@@ -1,5 +1,6 @@
 // Values that share bytes of the workspace: a program is walked step by step, and no value may be read that was never
 // written or has been overwritten.
+#include <numeric>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -26,6 +27,7 @@ class Walk {
 
   /// The first violation in words, or empty.
   std::string run() {
+    find_periods(p_.steps);
     block(p_.steps);
     return violation_;
   }
@@ -40,7 +42,10 @@ class Walk {
   /// The slice that a view denotes in this iteration.
   View resolve(const View& v) const {
     for (const View::Choice& c : v.choices) {
-      if ((iteration_[static_cast<size_t>(c.loop)] + c.phase) % 2 != 0) return {c.buffer, c.offset, c.terms, {}};
+      const auto holds = [&](const View::Condition& when) {
+        return when.holds(iteration_[static_cast<size_t>(when.loop)]);
+      };
+      if (std::all_of(c.conditions.begin(), c.conditions.end(), holds)) return {c.buffer, c.offset, c.terms, {}};
     }
     return v;
   }
@@ -72,6 +77,18 @@ class Walk {
       for (const auto& b : s.blocks) start(b, loop);
     }
   }
+  void find_periods(const std::vector<Step>& steps) {
+    for (const Step& s : steps) {
+      for (const View& v : s.views)
+        for (const View::Choice& c : v.choices)
+          for (const View::Condition& when : c.conditions) {
+            int64_t& all = periods_[static_cast<size_t>(when.loop)];
+            all = std::lcm(all, when.period);
+          }
+      for (const auto& b : s.blocks) find_periods(b);
+    }
+  }
+  int64_t period(int32_t loop) const { return loop < 0 ? 2 : periods_[static_cast<size_t>(loop)]; }
   void block(const std::vector<Step>& steps) {
     for (const Step& s : steps) step(s);
   }
@@ -109,7 +126,8 @@ class Walk {
         block(s.blocks[0]);
         read(s.views[0], "while");
         std::vector<bool> left = holds_;
-        for (int i = 0; i < 2; ++i) {
+        // After as many iterations each buffer has its turn again, as after none.
+        for (int64_t i = 0; i < period(s.loop_id); ++i) {
           number(s.loop_id, i);
           block(s.blocks[1]);
           number(s.loop_id, i + 1);
@@ -133,8 +151,8 @@ class Walk {
       }
       case StepKind::repeat:
         start(s.blocks[0], s.loop_id);
-        // A few iterations with the same parity cover all cases.
-        for (int64_t n = s.count < 4 ? s.count : 2 + s.count % 2, i = 0; i < n; ++i) {
+        // A few iterations with the same remainder cover all cases.
+        for (int64_t p = period(s.loop_id), n = s.count < 2 * p ? s.count : p + s.count % p, i = 0; i < n; ++i) {
           number(s.loop_id, s.reverse ? n - 1 - i : i);
           block(s.blocks[0]);
         }
@@ -159,6 +177,7 @@ class Walk {
 
   const Program& p_;
   std::vector<int64_t> iteration_ = std::vector<int64_t>(static_cast<size_t>(p_.num_loops));
+  std::vector<int64_t> periods_ = std::vector<int64_t>(static_cast<size_t>(p_.num_loops), 2);
   std::vector<bool> holds_, lost_;  ///< by buffer: valid; overwritten since
   std::string violation_;
 };
