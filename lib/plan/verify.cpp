@@ -8,7 +8,9 @@
 #include "calque/ir/errors.h"
 
 #include "ir/text/print.h"
+#include "plan/analysis/update_reads.h"
 #include "plan/planned_state.h"
+#include "primitives/registry.h"
 
 namespace calque::plan {
 
@@ -19,6 +21,7 @@ class PlanVerifier {
         g_(planned.graph()),
         s_(*planned.state_),
         available_(g_.num_values(), false),
+        overwritten_(g_.num_values(), false),
         seen_(g_.num_values(), 0),
         root_of_(g_.num_values(), 0) {
     for (uint32_t i = 0; i < g_.num_values(); ++i) available_[i] = g_.kind(Value(i)) != ValueKind::result;
@@ -75,18 +78,23 @@ class PlanVerifier {
     }
     for (size_t n = 0; n < ran.size(); ++n)
       if (!ran[n]) fail("group " + std::to_string(n) + " is no step");
-    for (const Value v : g_.outputs())
+    for (const Value v : g_.outputs()) {
       if (!is_available(v)) fail("output " + text(v) + " is computed by no step");
+      if (overwritten_[v.id()]) fail("output " + text(v) + " is overwritten");
+    }
     for (const Equation& e : g_.equations())
       if (e.results().empty() && !seen_effects_.contains(&e)) fail(e.primitive() + " has an effect and is no step");
   }
 
   void equation(const Equation& e) {
     if (!runs_as_step(g_, e, s_.analysis.kind(e))) fail(e.primitive() + " runs in a kernel and is no step");
-    for (const Value v : e.operands())
+    for (const Value v : e.operands()) {
       if (!has_memory(v) || !is_available(v))
         fail(e.primitive() + " is a step that reads " + text(v) + ", which has no memory yet");
+      if (overwritten_[v.id()]) fail(e.primitive() + " is a step that reads " + text(v) + ", which is overwritten");
+    }
     for (const Value v : e.results()) compute(v);
+    for (const Value v : e.results()) overwrite(v);
     if (e.results().empty()) seen_effects_.insert(&e);
   }
 
@@ -94,6 +102,21 @@ class PlanVerifier {
     if (g_.kind(v) != ValueKind::result) fail(text(v) + " is computed by no equation");
     if (available_[v.id()]) fail(text(v) + " is computed twice");
     available_[v.id()] = true;
+  }
+
+  void overwrite(Value v) {
+    if (const Value operand = s_.plan.values.reused(v); operand.valid()) overwritten_[operand.id()] = true;
+  }
+
+  /// The operand of an update in place, if it reads elements that it may have overwritten.
+  Value read_while_written(const FusionGroup& group) const {
+    const Value v = group.roots[0], operand = s_.plan.values.reused(v);
+    if (!operand.valid()) return {};
+    const Equation& e = *g_.definition(v);
+    const int update = primitives::rules(e.id()).update_operand;
+    if (update < 0 || g_.shape(e.operand(static_cast<size_t>(update))).num_elements() == 1) return {};
+    if (UpdateReads(g_, e, [&](Value o) { return available_[o.id()]; }).all_in_step()) return {};
+    return operand;
   }
 
   void group(size_t n) {
@@ -107,23 +130,31 @@ class PlanVerifier {
     ++stamp_;
     std::vector<Value> pending(group.roots.begin(), group.roots.end());
     for (const Value v : group.roots) seen_[v.id()] = root_of_[v.id()] = stamp_;
+    const Value written = read_while_written(group);
     while (!pending.empty()) {
       const Value v = pending.back();
       pending.pop_back();
-      if (is_available(v)) continue;
+      if (is_available(v)) {
+        if (overwritten_[v.id()]) fail("group " + std::to_string(n) + " reads " + text(v) + ", which is overwritten");
+        continue;
+      }
       const bool root = root_of_[v.id()] == stamp_;
       if (has_memory(v) && !root)
         fail("group " + std::to_string(n) + " reads " + text(v) + ", which is computed later");
       const Equation& e = *g_.definition(v);
       if (&e != group.anchor && !is_computed_at_use(e))
         fail(e.primitive() + " " + text(v) + " cannot be computed where it is used");
-      for (const Value operand : e.operands()) {
+      for (size_t i = 0; i < e.operands().size(); ++i) {
+        const Value operand = e.operand(i);
+        if (operand == written && (i > 0 || v != group.roots[0]))
+          fail("group " + std::to_string(n) + " reads " + text(operand) + " while it writes to it");
         if (seen_[operand.id()] == stamp_) continue;
         seen_[operand.id()] = stamp_;
         pending.push_back(operand);
       }
     }
     for (const Value v : group.roots) compute(v);
+    for (const Value v : group.roots) overwrite(v);
   }
 
   bool is_computed_at_use(const Equation& e) const {
@@ -150,6 +181,7 @@ class PlanVerifier {
   const Graph& g_;
   const PlannedGraph::State& s_;
   std::vector<bool> available_;    // by value id
+  std::vector<bool> overwritten_;  // by value id: a result has its memory
   std::vector<uint32_t> seen_;     // by value id: the last group that needs it
   std::vector<uint32_t> root_of_;  // by value id: the last group that computes it
   uint32_t stamp_ = 0;

@@ -1,4 +1,5 @@
 // Updates outside of loops, several in one body, and updates before inner loops are written into the array itself.
+#include <cmath>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -225,6 +226,76 @@ void expect_no_copies(const Body& body, size_t buffers) {
     EXPECT_THAT(loop_of(f, x, y), Not(HasSubstr("copy"))) << f.lower(x, y).plan().str();
     EXPECT_EQ(count(f.lower(x, y).plan().str(), ": f64[40,100]"), buffers) << f.lower(x, y).plan().str();
   }
+}
+
+// More than half of an array is written in place if its value reads no other elements than those that it replaces.
+TEST(InPlace, MostOfAnArray) {
+  const auto part = range(5, none), columns = range(0, kColumns - 1);
+  const auto f = jit(
+      [=](auto x, auto y) {
+        const auto old = x.at(part, columns);
+        return x.set(part, columns, old * 0.5 + sqrt(abs(old)) + y);
+      },
+      {.donate = {0}});
+  const D y = numbers(kRows - 5, kColumns - 1);
+  EXPECT_THAT(steps_of(f, numbers(kRows, kColumns), y), Not(HasSubstr("copy")));
+  EXPECT_EQ(count(steps_of(f, numbers(kRows, kColumns), y), "call"), 1u);
+  expect_loops_up_to(f.lower(numbers(kRows, kColumns), y).plan().str(), (kRows - 5) * (kColumns - 1));
+  const D x = numbers(kRows, kColumns), got = f(numbers(kRows, kColumns), y);
+  ASSERT_EQ(got.shape(), x.shape());
+  for (int64_t i = 0; i < kRows; ++i)
+    for (int64_t j = 0; j < kColumns; ++j) {
+      const double old = x(i, j);
+      const bool inside = i >= 5 && j < kColumns - 1;
+      EXPECT_DOUBLE_EQ(got(i, j), inside ? old * 0.5 + std::sqrt(old) + y(i - 5, j) : old);
+    }
+  // Of other elements it is computed before.
+  const auto shifted = jit(
+      [=](auto x) {
+        const auto rest = range(1, none), first = range(0, -1);
+        return x.set(rest, all, x.at(rest) * 0.5 + x.at(first));
+      },
+      {.donate = {0}});
+  const D next = shifted(numbers(kRows, kColumns));
+  for (int64_t i = 1; i < kRows; ++i)
+    for (int64_t j = 0; j < kColumns; ++j) EXPECT_EQ(next(i, j), x(i, j) * 0.5 + x(i - 1, j));
+  const auto backwards = jit([=](auto x) { return x.set(part, all, flip(x.at(part), 0) + 1.0); }, {.donate = {0}});
+  const D flipped = backwards(numbers(kRows, kColumns));
+  for (int64_t i = 5; i < kRows; ++i) EXPECT_EQ(flipped(i, 7), x(kRows + 4 - i, 7) + 1.0);
+}
+
+// What is subtracted is a product: its kernel writes to the array.
+TEST(InPlace, ProductsAreStoredInTheArray) {
+  constexpr int64_t kSize = 96;
+  const auto update = [](auto a, int64_t from) {
+    const auto rest = range(from, none);
+    const auto l = sqrt(abs(a.at(rest, range(0, 8))) + 1.0);
+    return a.set(rest, rest, a.at(rest, rest) - matmul(l, l.T()));
+  };
+  const auto f = jit([=](auto a) { return update(update(update(a, 10), 20), 30); }, {.donate = {0}});
+  const auto matrix = [] { return reshape(D::arange(kSize * kSize), {kSize, kSize}) * 1e-3; };
+  const std::string plan = f.lower(matrix()).plan().str();
+  EXPECT_THAT(steps_of(f, matrix()), Not(HasSubstr("copy")));
+  for (const int64_t n : {86, 76, 66}) {
+    const std::string extent = std::to_string(n);
+    EXPECT_EQ(count(plan, "f64[" + extent + "," + extent + "]"), 0u) << steps_of(f, matrix());
+  }
+  std::vector<double> want(kSize * kSize);
+  for (size_t k = 0; k < want.size(); ++k) want[k] = static_cast<double>(k) * 1e-3;
+  for (const int64_t from : {10, 20, 30}) {
+    const std::vector<double> old = want;
+    for (int64_t i = from; i < kSize; ++i)
+      for (int64_t j = from; j < kSize; ++j)
+        for (int64_t k = 0; k < 8; ++k)
+          want[i * kSize + j] -= std::sqrt((std::abs(old[i * kSize + k]) + 1) * (std::abs(old[j * kSize + k]) + 1));
+  }
+  EXPECT_TRUE(allclose(f(matrix()), D::from(std::span<const double>(want), {kSize, kSize}), 1e-12, 1e-12));
+  // In a loop too.
+  const auto loop = jit([=](auto a) { return fori_loop(0, 3, [=](auto, auto b) { return update(b, 10); }, a); });
+  EXPECT_THAT(loop_of(loop, matrix()), Not(HasSubstr("copy")));
+  EXPECT_EQ(count(loop.lower(matrix()).plan().str(), "f64[86,86]"), 0u) << loop_of(loop, matrix());
+  const auto once = jit([=](auto a) { return update(a, 10); });
+  EXPECT_TRUE(allclose(loop(matrix()), once(once(once(matrix()))), 1e-12, 1e-12));
 }
 
 TEST(InPlace, SwappedCarriesSwapMemory) {

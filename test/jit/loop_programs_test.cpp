@@ -94,7 +94,7 @@ class Program {
     for (int64_t n = 0; n < length; ++n) {
       const int64_t i = pick(extent_), j = pick(extent_);
       const bool of_itself = pick(2) == 0;
-      switch (pick(5)) {
+      switch (pick(6)) {
         case 0:
           a = a.set(i, all, of_itself ? a[j] * 0.5 : row(s));
           break;
@@ -107,12 +107,32 @@ class Program {
         case 3:
           a = a.add(i, range(1, 4), of_itself ? sum(a[j]) * 0.125 : scalar(s));
           break;
+        case 4:
+          a = block(s, a);
+          break;
         default:
           a = a.set(i, range(0, extent_, 2), scalar(s));
           break;
       }
     }
     return a;
+  }
+  /// Most of the array is written, of the same elements, of others or of a product.
+  T block(State& s, const T& a) {
+    const auto rest = range(pick(2), none), columns = range(0, extent_ - pick(2));
+    const T old = a.at(rest, columns), other = any(s).at(rest, columns);
+    switch (pick(4)) {
+      case 0:
+        return a.set(rest, columns, old * 0.5 + 0.25 * other);
+      case 1:
+        return a.set(rest, columns, old * 0.5 + 0.125 * flip(old, 0));
+      case 2: {
+        const T left = other.at(all, range(0, 2)), bounded = left / (abs(left) + 1.0);
+        return a.set(rest, columns, old * 0.5 - 0.25 * matmul(bounded, old.at(range(0, 2), all)));
+      }
+      default:
+        return a.add(rest, columns, 0.25 * other + 0.0625 * sum(old, 0));
+    }
   }
   T strided(State& s, const T& a) {
     const int64_t step = pick(2) == 0 ? 2 : 3;
@@ -128,11 +148,27 @@ class Program {
     }
   }
 
+  void exchange(State& s) {
+    auto& [a, b, c] = s;
+    switch (pick(4)) {
+      case 0:
+        s = State{b, c, a};
+        return;
+      case 1:
+        s = State{c, a, b};
+        return;
+      case 2:
+        return std::swap(b, c);
+      default:
+        return std::swap(a, b);
+    }
+  }
+
   State statement(State s, int depth) {
     const int64_t k = pick(3);
     const T a = part(s, k);
     T next = a;
-    switch (pick(depth > 0 ? 16 : 12)) {
+    switch (pick(depth > 0 ? 17 : 13)) {
       case 0:
         next = a.set(index(), index(), scalar(s));
         break;
@@ -149,7 +185,7 @@ class Program {
         next = a.set(index(), range(1, 4), row(s).at(range(0, 3)));
         break;
       case 5:
-        std::swap(std::get<0>(s), std::get<1>(s));
+        exchange(s);
         return s;
       case 6:
         next = any(s);
@@ -169,18 +205,27 @@ class Program {
       case 10:
         next = strided(s, a);
         break;
-      case 11: {
-        const T first = std::get<0>(s), second = std::get<1>(s);
-        std::get<0>(s) = second;
-        std::get<1>(s) = first * 0.5 + second * 0.25;
+      case 11:
+        next = block(s, a);
+        break;
+      case 12: {  // histories: the last value is computed of all, and the first is dropped
+        const bool of_others = pick(3) == 0;
+        const auto [first, second, third] = s;
+        const T sum = (of_others ? flip(first, 0) : first) * 0.5 + second * 0.25;
+        if (pick(2) == 0) {
+          std::get<0>(s) = second;
+          std::get<1>(s) = sum;
+        } else {
+          s = State{second, third, sum - third * 0.125};
+        }
         return s;
       }
-      case 12:
-      case 13: {
+      case 13:
+      case 14: {
         const auto first = static_cast<int32_t>(pick(2)), count = static_cast<int32_t>(pick(4));
         return fori_loop(first, first + count, inner(4, depth), s);
       }
-      case 14: {
+      case 15: {
         const I first = index();
         return fori_loop(first, first + static_cast<int32_t>(pick(3)), inner(4, depth), s);
       }

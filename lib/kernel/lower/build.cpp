@@ -9,6 +9,7 @@
 #include "kernel/lower/program_builder.h"
 #include "kernel/lower/program_passes.h"
 #include "plan/analysis/in_place.h"
+#include "plan/analysis/update_reads.h"
 #include "plan/prepare.h"
 #include "primitives/linalg/paired.h"
 #include "primitives/registry.h"
@@ -180,6 +181,33 @@ void ProgramBuilder::copy_before_update(Scope& s, const Equation& e) {
   if (s.plan.values.reused(v) == x) from = to;  // it is not read later, but by the update itself
 }
 
+std::optional<StoredWindow> ProgramBuilder::window_of_product(const Scope& s, size_t n) const {
+  const auto& steps = s.plan.steps;
+  if (n + 1 == steps.size() || steps[n].group < 0 || steps[n + 1].group < 0) return std::nullopt;
+  const auto group = [&](size_t step) -> const plan::FusionGroup& {
+    return s.plan.groups[static_cast<size_t>(steps[step].group)];
+  };
+  const plan::FusionGroup &product = group(n), &update = group(n + 1);
+  if (product.anchor == nullptr || product.roots.size() != 1 || update.roots.size() != 1) return std::nullopt;
+  const Value v = product.roots[0];
+  const Equation& e = *s.g.definition(update.roots[0]);
+  if (fusion_kind_of(*product.anchor) != FusionKind::contraction || e.id() != id_of<DynamicUpdateSlice> ||
+      !s.planned.is_update_step(e) || e.operand(1) != v)
+    return std::nullopt;
+  StoredWindow window{v, e.result(), {}};
+  const Shape &whole = s.g.shape(e.result()), &part = s.g.shape(v);
+  for (size_t d = 0; d < whole.size(); ++d) {
+    const std::optional<int64_t> start = plan::number_of(s.g, e.operand(2 + d));
+    if (!start) return std::nullopt;
+    window.starts.push_back(std::clamp<int64_t>(*start, 0, whole[d] - part[d]));
+  }
+  int64_t uses = std::count(s.g.outputs().begin(), s.g.outputs().end(), v);
+  for (const Equation& user : s.g.equations()) uses += std::count(user.operands().begin(), user.operands().end(), v);
+  const auto in_memory = [&](Value o) { return o != v && s.plan.values.is_materialized(o); };
+  if (uses != 1 || !plan::UpdateReads(s.g, e, in_memory).all_in_step()) return std::nullopt;
+  return window;
+}
+
 void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const Binding> inputs,
                             std::span<const Binding> outputs, std::vector<Step>& steps,
                             std::span<const Value> updated) {
@@ -200,7 +228,8 @@ void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const B
     const Value shared = s.plan.values.shared_buffer(Value(i));
     if (shared.valid()) sharers[shared.id()].push_back(Value(i));
   }
-  for (const plan::Step& step : s.plan.steps) {
+  for (size_t n = 0; n < s.plan.steps.size(); ++n) {
+    const plan::Step& step = s.plan.steps[n];
     const auto allocate = [&](Value v) {
       const Value reused = s.plan.values.reused(v);
       // An input may be the caller's.
@@ -213,6 +242,15 @@ void ProgramBuilder::region(const plan::PlannedGraph& planned, std::span<const B
     };
     if (step.group >= 0) {
       const plan::FusionGroup& group = s.plan.groups[static_cast<size_t>(step.group)];
+      if (const std::optional<StoredWindow> window = window_of_product(s, n)) {
+        allocate(window->result);
+        copy_before_update(s, *g.definition(window->result));
+        Memory all = memory(s);
+        all.window = &*window;
+        kernels(build_group(all, group), steps);
+        ++n;
+        continue;
+      }
       for (Value v : group.roots) allocate(v);
       if (const Equation& e = *g.definition(group.roots[0]); planned.is_update_step(e)) copy_before_update(s, e);
       kernels(build_group(memory(s), group), steps);

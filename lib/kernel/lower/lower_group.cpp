@@ -62,7 +62,8 @@ void GroupBuilder::contraction(const Equation& e, std::span<const Value> roots) 
   const Graph& g = memory_.graph;
   const Shape& shape = g.shape(e.result());
   std::vector<Operand> to;
-  for (Value v : roots) to.push_back(destination(v));
+  const StoredWindow* const window = memory_.window;
+  for (Value v : roots) to.push_back(destination(window != nullptr && window->value == v ? window->result : v));
   build_contraction(elements_, frame_, e, [&](const Index& at, Id accumulator) {
     frame_.give(e.result(), elements_.convert(accumulator, g.dtype(e.result())));
     const bool reshaped = std::any_of(roots.begin(), roots.end(), [&](Value v) { return g.shape(v) != shape; });
@@ -71,7 +72,14 @@ void GroupBuilder::contraction(const Equation& e, std::span<const Value> roots) 
       const Shape& own = g.shape(roots[i]);
       const Index index = own == shape ? at : elements_.with_parts(flat, own);
       elements_.prepare(frame_, roots.subspan(i, 1), index);
-      put(to[i], own, index, elements_.element(frame_, roots[i], index));
+      const Id element = elements_.element(frame_, roots[i], index);
+      if (window == nullptr || window->value != roots[i]) {
+        put(to[i], own, index, element);
+        continue;
+      }
+      Ids parts = elements_.with_parts(index, own).parts;
+      for (size_t d = 0; d < parts.size(); ++d) parts[d] = emitter_.add(emitter_.index(window->starts[d]), parts[d]);
+      put(to[i], g.shape(window->result), Index::of_parts(parts), element);
     }
   });
 }

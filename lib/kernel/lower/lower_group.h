@@ -21,6 +21,13 @@ struct Binding {
   bool valid = false;
 };
 
+/// A tiled product, or what is computed of its elements, that is stored directly where an update writes it.
+struct StoredWindow {
+  Value value;   ///< the root of the product's group
+  Value result;  ///< of the update
+  Shape::Dims starts;
+};
+
 /// The memory that a graph's kernels read and write.
 struct Memory {
   const Graph& graph;
@@ -34,6 +41,7 @@ struct Memory {
   const std::unordered_set<uint32_t>* updated = nullptr;
   /// By value id: additional buffers to which roots of groups without an anchor op are stored. May be null.
   const std::unordered_multimap<uint32_t, Binding>* also = nullptr;
+  const StoredWindow* window = nullptr;
   bool is_updated(Value v) const { return updated && updated->count(v.id()) != 0; }
 };
 

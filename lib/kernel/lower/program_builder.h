@@ -1,6 +1,7 @@
 #pragma once
 // Builds a program step by step; shared by the lowering of graphs and of their loops.
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -82,6 +83,8 @@ class ProgramBuilder {
   void kernels(std::vector<BoundKernel> bound, std::vector<Step>& steps);
   /// Gives each value of a chain of reused memory the same memory.
   void share_memory(Scope& s) const;
+  /// If step n is a tiled product that the update in place after it writes, and nothing else reads.
+  std::optional<StoredWindow> window_of_product(const Scope& s, size_t n) const;
   /// Before an update in place: its memory is made to hold its first operand.
   void copy_before_update(Scope& s, const Equation& e);
   void assign_outputs(Scope& s, std::span<const Binding> outputs, std::vector<Value>& copied,

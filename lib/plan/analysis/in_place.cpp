@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "plan/analysis/equations.h"
+#include "plan/analysis/update_reads.h"
 #include "plan/plan.h"
 #include "primitives/registry.h"
 
@@ -164,7 +165,7 @@ class Choice {
       if (size_of_value(g_, x) == 0) continue;
       if (is_update(i)) {
         const int64_t written = size_of_value(g_, updated_with(i));
-        if (written == 0 || written > size_of_value(g_, x) / 2) continue;
+        if (written == 0 || (written > size_of_value(g_, x) / 2 && !reads_in_step(i))) continue;
       }
       if (const std::string reason = reason_to_keep(i, x); !reason.empty() || (!is_update(i) && !is_owned(x))) {
         kept_.push_back({pair.result, reason});
@@ -182,6 +183,12 @@ class Choice {
       chosen_[i].push_back({pair, std::move(*before)});
       if (is_update(i)) updates_.push_back(i);
     }
+  }
+
+  /// Whether what is computed while equation i writes reads no elements but those that it replaces.
+  bool reads_in_step(uint32_t i) const { return reads_of(i).all_in_step(); }
+  UpdateReads reads_of(uint32_t i) const {
+    return UpdateReads(g_, *all_[i], [this](Value v) { return has_memory(defined_at_[v.id()]); });
   }
 
   /// Why equation i may not overwrite x, whatever reads it. Empty if it may, or if x belongs to the caller.
@@ -221,14 +228,17 @@ class Choice {
           if (seen.insert(r).second) found.push_back(r);
       }
     }
-    // What is stored before because it is read later must be a part of x.
+    // What is stored before because it is read later must be a part of x. What is computed while it is written is not
+    // stored.
+    UpdateReads reads = reads_of(i);
+    const bool in_step = is_update(i) && reads.all_in_step();
     const std::unordered_set<uint32_t> is_before(kept.begin(), kept.end());
     for (const uint32_t f : kept) {
       if (!is_deferred(f) || kinds_[f] == FusionKind::reduction) continue;
       for (const Value v : all_[f]->results()) {
         if (is_output_[v.id()] || size_of_value(g_, v) <= size_of_value(g_, x) / 2) continue;
         for (const uint32_t r : readers_[v.id()])
-          if (!is_before.contains(r) && (r != i || is_update(i))) {
+          if (!is_before.contains(r) && (r != i || is_update(i)) && !(r == i && in_step && reads.is_in_step(v))) {
             late_reader_ = all_[f];
             return std::nullopt;
           }
@@ -293,13 +303,14 @@ class Choice {
       chain.push_back(at);
       decided.insert(at);
       has_scatters = has_scatters || kinds_[at] == FusionKind::anchor;
-      written += size_of_value(g_, updated_with(at));
+      if (!is_of_product(updated_with(at))) written += size_of_value(g_, updated_with(at));
       last = all_[at]->result();
     }
     const auto length = static_cast<int64_t>(chain.size());
     const bool in_memory = g_.kind(x) == ValueKind::input ? is_owned(x) : has_memory(defined_at_[x.id()]);
     const bool is_carry = length == 1 && is_next_value(x, last);  // alias-carries decides about these
-    bool better = has_scatters && !is_carry;                      // these copy the array otherwise
+    // Scatters copy the array otherwise, products are stored twice.
+    bool better = is_carry ? is_of_product(updated_with(i)) : has_scatters;
     if (better) return;
     if (length > kManyUpdates) {
       better = written <= std::max(size / 2, length / (2 * kManyUpdates) * size);
@@ -314,6 +325,25 @@ class Choice {
       chosen_.erase(at);
     }
   }
+  /// Whether the value is that of a product, or computed of its elements: it is stored in any case, and as well there.
+  bool is_of_product(Value v) const {
+    constexpr size_t kFar = 64;
+    const int64_t size = size_of_value(g_, v);
+    std::vector<Value> stack{v};
+    std::unordered_set<uint32_t> seen{v.id()};
+    while (!stack.empty() && seen.size() < kFar) {
+      const Value at = stack.back();
+      stack.pop_back();
+      if (g_.kind(at) != ValueKind::result || size_of_value(g_, at) != size) continue;
+      const uint32_t i = defined_at_[at.id()];
+      if (kinds_[i] == FusionKind::contraction) return true;
+      if (kinds_[i] != FusionKind::elementwise && all_[i]->id() != id_of<Reshape>) continue;
+      for (const Value o : all_[i]->operands())
+        if (seen.insert(o.id()).second) stack.push_back(o);
+    }
+    return false;
+  }
+
   /// Whether x is a carry of the loop whose body this is, and v its next value.
   bool is_next_value(Value x, Value v) const {
     if (!memory_.is_loop_body || g_.kind(x) != ValueKind::input || !is_owned(x)) return false;

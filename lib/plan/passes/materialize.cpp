@@ -8,6 +8,7 @@
 
 #include "plan/analysis/equations.h"
 #include "plan/analysis/product_operands.h"
+#include "plan/analysis/update_reads.h"
 #include "plan/passes/passes.h"
 #include "primitives/registry.h"
 
@@ -130,9 +131,13 @@ class RequiredValues {
       values_.require(o.operand);
       values_.require(o.result);
     }
-    // One element is computed entirely before it is written.
-    const bool reads_while_writing =
-        update >= 0 && g_.shape(o.equation->operand(static_cast<size_t>(update))).num_elements() > 1;
+    // One element is computed entirely before it is written, and each of several if it reads no others.
+    UpdateReads reads(g_, *o.equation, [&](Value v) { return !values_.is_inlined(v); });
+    if (o.equation->id() == id_of<DynamicUpdateSlice> && reads.is_in_step(o.equation->operand(1)))
+      require_epilogue(o.equation->operand(1));
+    const bool reads_while_writing = update >= 0 &&
+                                     g_.shape(o.equation->operand(static_cast<size_t>(update))).num_elements() > 1 &&
+                                     !reads.all_in_step();
     std::vector<Value> readers{o.operand};               // values that are computed from the array where they are used
     std::unordered_set<uint32_t> known{o.operand.id()};  // ids
     std::vector<Value> late;
@@ -149,6 +154,24 @@ class RequiredValues {
       if (is_late) late.push_back(v);
     }
     require_parts(std::move(late), o.operand, known);
+  }
+  /// What an update writes, if it is computed of the elements of a product that nothing else reads: as the epilogue of
+  /// the product, whose kernel may write it (StoredWindow).
+  void require_epilogue(Value v) {
+    if (g_.kind(v) != ValueKind::result || !a_.has_one_use(v)) return;
+    std::vector<Value> found{v};
+    constexpr size_t kFar = 16;
+    for (size_t n = 0; n < found.size() && found.size() < kFar; ++n) {
+      const Equation& e = *g_.definition(found[n]);
+      if (a_.kind(e) == FusionKind::contraction) {
+        if (a_.product(e) != Product::dot_products && a_.has_one_use(found[n])) values_.require(v);
+        return;
+      }
+      if (a_.kind(e) != FusionKind::elementwise && e.id() != id_of<Reshape>) continue;
+      for (const Value o : e.operands())
+        if (g_.kind(o) == ValueKind::result && g_.shape(o).num_elements() == g_.shape(v).num_elements())
+          found.push_back(o);
+    }
   }
   bool is_deferred(const Equation& e) const {
     const FusionKind kind = a_.kind(e);

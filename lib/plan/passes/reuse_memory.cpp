@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/analysis/update_reads.h"
 #include "plan/passes/passes.h"
 #include "primitives/registry.h"
 
@@ -102,7 +103,8 @@ class MemoryReuse {
     }
     if (!values_.is_materialized(o.result)) return false;
     const bool is_one_element = g_.shape(o.equation->operand(static_cast<size_t>(update))).num_elements() == 1;
-    return last_read_[x.id()] < at || (last_read_[x.id()] == at && is_one_element);
+    if (last_read_[x.id()] != at || is_one_element) return last_read_[x.id()] <= at;
+    return UpdateReads(g_, *o.equation, [&](Value v) { return values_.is_materialized(v); }).all_in_step();
   }
 
   /// Whether every branch writes the result into the memory of the operand, or does not read the operand.
