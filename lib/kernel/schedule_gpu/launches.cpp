@@ -209,7 +209,8 @@ class Launches {
         update_in_parallel(c, body, i, plan_.scatter(i));
         break;
       case Phase::clear_winners:
-        clear_winners(c, body, winners(b, i), k_.buffers[static_cast<size_t>(plan_.scatter(i).store->buffer)].extent);
+        clear_winners(c, body, i, plan_.scatter(i), winners(b, i),
+                      k_.buffers[static_cast<size_t>(plan_.scatter(i).store->buffer)].extent);
         break;
       case Phase::claim:
         claim(c, body, i, plan_.scatter(i), winners(b, i));

@@ -150,6 +150,14 @@ Instruction store_at(InstructionCopier& c, Region& to, const Scatter& scatter, i
   return store;
 }
 
+/// How often the loop stores.
+int64_t num_updates(const Instruction& loop, const Scatter& scatter) {
+  int64_t inner = 1;
+  for (const Instruction& i : loop.regions[0].instructions)
+    if (&i != scatter.store && is_parallel(i) && has_stores(i.regions[0])) inner = num_updates(i, scatter);
+  return loop.extent * inner;
+}
+
 }  // namespace
 
 std::optional<Scatter> scatter_of(const Kernel& kernel, const Instruction& loop, bool deterministic) {
@@ -165,10 +173,20 @@ void update_in_parallel(InstructionCopier& c, Region& to, const Instruction& loo
   });
 }
 
-void clear_winners(InstructionCopier& c, Region& to, int32_t winners, int64_t extent) {
-  to.instructions.push_back(c.parallel(extent, [&](Region& body, Id index) {
-    c.store(body, winners, index, c.constant(body, DType::i32, Literal::of<int32_t>(-1)));
-  }));
+void clear_winners(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners,
+                   int64_t extent) {
+  const auto none = [&](Region& body) { return c.constant(body, DType::i32, Literal::of<int32_t>(-1)); };
+  if (num_updates(loop, scatter) >= extent) {
+    to.instructions.push_back(
+        c.parallel(extent, [&](Region& body, Id index) { c.store(body, winners, index, none(body)); }));
+    return;
+  }
+  // Several updates may store to one element. Less than -1 is cleared, too.
+  copy_as_parallel(c, to, loop, scatter, [&](Region& body, Id) {
+    Instruction store = store_at(c, body, scatter, winners, none(body), kNone);
+    store.combiners.push_back(Combiner::min);
+    body.instructions.push_back(std::move(store));
+  });
 }
 
 void claim(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners) {

@@ -26,10 +26,11 @@ std::optional<Scatter> scatter_of(const Kernel& kernel, const Instruction& loop,
 /// Emits the loop with all updates in parallel: atomic if they combine, plain stores if they are disjoint.
 void update_in_parallel(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter);
 
-/// Replacements take three loops and an i32 for every element of the buffer (`winners`): the first sets all to -1; the
-/// second atomically stores the greatest update number of each element; in the third, the updates with that number
-/// store.
-void clear_winners(InstructionCopier& c, Region& to, int32_t winners, int64_t extent);
+/// Replacements take three loops and an i32 for every element of the buffer (`winners`): the first clears those of the
+/// elements that are updated, or all if there are as many updates; the second atomically stores the greatest update
+/// number of each element; in the third, the updates with that number store.
+void clear_winners(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners,
+                   int64_t extent);
 void claim(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners);
 void store_winners(InstructionCopier& c, Region& to, const Instruction& loop, const Scatter& scatter, int32_t winners);
 
