@@ -58,6 +58,24 @@ TEST(DeviceUpdates, ThatReadTheArray) {
   });
 }
 
+// Whole numbers, whose products are exact in any order.
+TEST(DeviceUpdates, OfProducts) {
+  for (const int64_t n : {9, 33, 96, 130}) {
+    const auto f = jit([n](auto x, auto l, auto r) {
+      const auto rest = range(n / 4, none), columns = range(1, n - 1);
+      const auto y = x.set(rest, columns, x.at(rest, columns) - matmul(l.at(rest), r.at(all, columns)));
+      const auto z = y.set(columns, rest, 2.0f * matmul(l.at(columns), r.at(all, rest)));
+      return fori_loop(0, 2, [=](auto, auto a) { return a.add(rest, rest, -matmul(l.at(rest), r.at(all, rest))); }, z);
+    });
+    const auto whole = [](const Shape& shape) { return reshape(F::arange(shape.num_elements()), shape) % 7.0f - 3.0f; };
+    for (const int64_t k : {1, 8, 300}) {
+      const F x = whole({n, n}), l = whole({n, k}), r = whole({k, n});
+      EXPECT_TRUE(array_equal(f(x.to(gpu_sim()), l.to(gpu_sim()), r.to(gpu_sim())).to(cpu()), f(x, l, r)))
+          << n << " and " << k;
+    }
+  }
+}
+
 TEST(DeviceUpdates, InBranches) {
   compare("cond", [](auto x, auto i, auto j) {
     return cond(
