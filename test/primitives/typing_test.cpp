@@ -329,6 +329,40 @@ TEST(Typing, CustomVjpCotangentsHaveTheTypesOfResultsAndOperands) {
             "custom_vjp: input of bwd: expects 2 values, got 1");
 }
 
+TEST(Typing, CustomRootEquationsHaveTheTypesOfSolutions) {
+  const std::vector<Type> p{f32({3})}, x{f32({2})};
+  const std::vector<Type> xp{x[0], p[0]}, xxp{x[0], x[0], p[0]};
+  const Graph solve = [] {
+    Graph g;
+    g.add_input(f32({3}));
+    g.set_outputs({g.add_literal(make_literal(DType::f32, int64_t{1}), f32({2})),
+                   g.add_literal(make_literal(DType::i32, int64_t{1}), {DType::i32, {}})});
+    return g;
+  }();
+  EXPECT_EQ(infer<CustomRoot>(p, {}, {solve, pass(xp, {0}), pass(xxp, {0})}),
+            (std::vector<Type>{f32({2}), {DType::i32, {}}}));
+  EXPECT_EQ(message<CompileError>([&] { infer<CustomRoot>(p, {}, {solve, pass(xp, {0}), pass(xp, {0})}); }),
+            "custom_root: input of tangent_solve: expects 3 values, got 2");
+  EXPECT_EQ(message<CompileError>([&] { infer<CustomRoot>(p, {}, {solve, pass(xp, {0, 0, 0}), pass(xxp, {0})}); }),
+            "custom_root: solve gives 2 values, expects 3");
+  const std::vector<Type> i{{DType::i32, {}}};
+  EXPECT_EQ(message<DTypeError>([&] {
+              infer<CustomRoot>(i, {}, {pass(i, {0}), pass({i[0], i[0]}, {0}), pass({i[0], i[0], i[0]}, {0})});
+            }),
+            "custom_root: solves for floating or complex values, got i32[]");
+}
+
+TEST(Typing, LinearSolveHasAsManyUnknownsAsEquations) {
+  const std::vector<Type> ab{f32({3}), f32({2})};
+  const Graph one = pass(ab, {1});
+  EXPECT_EQ(infer<LinearSolve>(ab, {}, {one, one}), (std::vector<Type>{f32({2})}));
+  EXPECT_EQ(infer<LinearSolve>(ab, {}, {one, one, one, one}), (std::vector<Type>{f32({2})}));
+  EXPECT_EQ(message<CompileError>([&] { infer<LinearSolve>(ab, {}, {one, one, one}); }),
+            "linear_solve: has vecmat without transpose_solve");
+  EXPECT_EQ(message<CompileError>([&] { infer<LinearSolve>(ab, {}, {one, pass(ab, {1, 1})}); }),
+            "linear_solve: solve gives 1 values, expects 2");
+}
+
 TEST(Typing, DebugPrintCountsItsPlaceholders) {
   const auto print = [](const std::string& format) { infer<DebugPrint>({f32({})}, {{"format", format}}); };
   EXPECT_NO_THROW(print("{{x}} = {}"));

@@ -350,6 +350,78 @@ inline const std::vector<ControlProgram>& control_programs() {
   }
   return %c
 })"},
+      {"custom_root", R"(graph (%x: f64[3], %y: f64[3]) {
+  %a, %n = custom_root %x %y {
+    (%0: f64[3], %1: f64[3]) { %2 = sin %0  %3 = exp %1  %4 = div %2 %3  return %4, 2:i32[] }
+    (%0: f64[3], %1: f64[3], %2: f64[3]) { %3 = exp %2  %4 = mul %0 %3  %5 = sin %1  %6 = sub %4 %5  return %6 }
+    (%0: f64[3], %1: f64[3], %2: f64[3], %3: f64[3]) { %4 = exp %3  %5 = div %0 %4  return %5 }
+  }
+  %b = mul %a %x
+  return %b, %n
+})"},
+      {"linear_solve", R"(graph (%x: f64[3], %y: f64[3], %z: f64[3]) {
+  %m = sin %x
+  %a, %b = linear_solve %m %y %z {
+    (%0: f64[3], %1: f64[3], %2: f64[3]) {
+      %3 = exp %0
+      %4 = div %2 %3
+      %5 = mul %4 %0
+      %6 = sub %1 %5
+      return %6, %4
+    }
+    (%0: f64[3], %1: f64[3], %2: f64[3]) {
+      %3 = mul %0 %2
+      %4 = add %1 %3
+      %5 = exp %0
+      %6 = mul %5 %2
+      return %4, %6
+    }
+    (%0: f64[3], %1: f64[3], %2: f64[3]) {
+      %3 = exp %0
+      %4 = mul %3 %2
+      %5 = mul %0 %1
+      %6 = add %5 %4
+      return %1, %6
+    }
+    (%0: f64[3], %1: f64[3], %2: f64[3]) {
+      %3 = mul %0 %1
+      %4 = sub %2 %3
+      %5 = exp %0
+      %6 = div %4 %5
+      return %1, %6
+    }
+  }
+  %c = mul %a %b
+  return %c
+})"},
+      {"custom_root_in_control_flow", R"(graph (%p: bool[], %x: f64[2], %xs: f64[3,2]) {
+  %c = scan[carry=1, consts=1, length=3, reverse=false, unroll=1] %p %x %xs {
+    (%0: bool[], %1: f64[2], %2: f64[2]) {
+      %3 = cond %0 %1 %2 {
+        (%0: f64[2], %1: f64[2]) {
+          %2 = custom_root %0 %1 {
+            (%0: f64[2], %1: f64[2]) { %2 = sin %0  %3 = exp %1  %4 = div %2 %3  return %4 }
+            (%0: f64[2], %1: f64[2], %2: f64[2]) { %3 = exp %2  %4 = mul %0 %3  %5 = sin %1  %6 = sub %4 %5  return %6 }
+            (%0: f64[2], %1: f64[2], %2: f64[2], %3: f64[2]) {
+              %4 = linear_solve %3 %0 {
+                (%0: f64[2], %1: f64[2]) { %2 = exp %0  %3 = div %1 %2  return %3 }
+                (%0: f64[2], %1: f64[2]) { %2 = exp %0  %3 = mul %1 %2  return %3 }
+                (%0: f64[2], %1: f64[2]) { %2 = exp %0  %3 = mul %1 %2  return %3 }
+                (%0: f64[2], %1: f64[2]) { %2 = exp %0  %3 = div %1 %2  return %3 }
+              }
+              return %4
+            }
+          }
+          return %2
+        }
+        (%0: f64[2], %1: f64[2]) { %2 = mul %0 %1  return %2 }
+      }
+      %4 = cos %3
+      return %4
+    }
+  }
+  return %c
+})"},
       {"stop_gradient_everywhere", R"(graph (%p: bool[], %x: f64[2], %xs: f64[3,2]) {
   %s = stop_gradient %x
   %c, %ys = scan[carry=1, consts=2, length=3, reverse=false, unroll=1] %p %s %x %xs {

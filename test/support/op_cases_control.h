@@ -119,6 +119,48 @@ inline std::optional<OpCase> custom_vjp(const OpRequest& r, Rng& rng) {
   return c;
 }
 
+/// A graph with inputs of type t, of which `combine` makes the output.
+template <class Combine>
+Graph graph_of(const Type& t, size_t inputs, const Combine& combine) {
+  Graph g;
+  std::vector<Value> values;
+  for (size_t i = 0; i < inputs; ++i) values.push_back(g.add_input(t));
+  g.set_outputs({combine(g, values)});
+  return g;
+}
+inline Value sum_of(Graph& g, Value x, Value y) {
+  if (is_bool(g.dtype(x))) return x;
+  return g.append(primitives::get<primitives::Add>(), {x, y}).result();
+}
+
+/// The x with x - 2 p = 0.
+inline std::optional<OpCase> custom_root(const OpRequest& r, Rng& rng) {
+  OpCase c{{main_operand(r, rng)}, {}, {}};
+  const Type t = c.operands[0].type();
+  c.subgraphs = {graph_of(t, 1, [](Graph& g, const auto& v) { return sum_of(g, v[0], v[0]); }),
+                 graph_of(t, 2,
+                          [](Graph& g, const auto& v) {
+                            const Value twice = sum_of(g, v[1], v[1]);
+                            if (is_bool(g.dtype(twice))) return twice;
+                            return g.append(primitives::get<primitives::Sub>(), {v[0], twice}).result();
+                          }),
+                 graph_of(t, 3, [](Graph&, const auto& v) { return v[0]; })};
+  return c;
+}
+
+/// The x with x / 2 = b, where the division is a multiplication.
+inline std::optional<OpCase> linear_solve(const OpRequest& r, Rng& rng) {
+  OpCase c{{main_operand(r, rng)}, {}, {}};
+  const Type t = c.operands[0].type();
+  const Graph twice = graph_of(t, 1, [](Graph& g, const auto& v) { return sum_of(g, v[0], v[0]); });
+  const Graph half = graph_of(t, 1, [](Graph& g, const auto& v) {
+    const primitives::Writer w(g, {});
+    return is_bool(g.dtype(v[0])) ? v[0] : w.mul(v[0], w.splat(0.5, g.type(v[0])));
+  });
+  c.subgraphs = {twice, half, half, twice};
+  return c;
+}
+
 inline std::optional<OpCase> captured(const OpRequest& r, Rng& rng) {
   return OpCase{{main_operand(r, rng)}, {{"by", std::string("custom_jvp")}, {"value", std::string("argument 0")}}, {}};
 }

@@ -150,6 +150,8 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Sinc, &cases::elementwise<1>>(kFloat),
     row<primitives::StrongMul, &cases::elementwise<2>>(kFloat),
     row<primitives::Captured, &cases::captured>(kAny),
+    row<primitives::CustomRoot, &cases::custom_root>(kFloat | kComplex),
+    row<primitives::LinearSolve, &cases::linear_solve>(kFloat | kComplex),
     row<primitives::RandomBits32, &cases::elementwise<4>>(primitives::set_of(DType::u32)),
     row<primitives::RandomBits64, &cases::elementwise<4>>(primitives::set_of(DType::u32)),
     row<primitives::Cholesky, &cases::of_square_matrices>(kFloatMatrix),

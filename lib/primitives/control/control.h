@@ -4,12 +4,13 @@
 #include "primitives/control/branches.h"
 #include "primitives/control/call.h"
 #include "primitives/control/custom_rules.h"
+#include "primitives/control/implicit.h"
 #include "primitives/control/loops.h"
 #include "primitives/control/optimization_barrier.h"
 
 namespace calque::primitives {
 
 using ControlList = TypeList<Cond, Switch, While, Scan, Call, Checkpoint, CustomJvp, CustomVjp, CustomLinear,
-                             OptimizationBarrier, Captured>;
+                             OptimizationBarrier, Captured, CustomRoot, LinearSolve>;
 
 }  // namespace calque::primitives

@@ -11,7 +11,8 @@ using namespace primitives;
 bool has_calls(const Graph& graph, InlineScope scope) {
   for (const Equation& e : graph.equations()) {
     if (e.id() == id_of<Call>) return true;
-    const bool carries_rule = e.id() == id_of<Checkpoint> || e.id() == id_of<CustomJvp> || e.id() == id_of<CustomVjp>;
+    const bool carries_rule = e.id() == id_of<Checkpoint> || e.id() == id_of<CustomJvp> || e.id() == id_of<CustomVjp> ||
+                              e.id() == id_of<CustomRoot> || e.id() == id_of<LinearSolve>;
     if (carries_rule && scope == InlineScope::all) return true;
     for (const Graph& g : e.subgraphs()) {
       if (has_calls(g, scope)) return true;

@@ -6,7 +6,7 @@ namespace calque::transform {
 /// Which call-like equations to replace.
 enum class InlineScope : uint8_t {
   calls,  ///< `call` alone: the graph may still be differentiated
-  all,    ///< checkpoint, custom_jvp and custom_vjp too, which discards their derivative rules
+  all,    ///< checkpoint, custom rules and implicit solutions too, which discards their derivative rules
 };
 
 /// The same graph with call-like equations replaced by their bodies, sub-graphs of control flow included. Equations

@@ -39,7 +39,10 @@ class ArrayList {
   std::unordered_multimap<const void*, size_t> positions_;
 };
 
-bool has_rules(const Equation& e) { return e.id() == id_of<CustomJvp> || e.id() == id_of<CustomVjp>; }
+bool has_rules(const Equation& e) {
+  return e.id() == id_of<CustomJvp> || e.id() == id_of<CustomVjp> || e.id() == id_of<CustomRoot> ||
+         e.id() == id_of<LinearSolve>;
+}
 
 bool lifts_from(const Equation& e) {
   switch (e.id()) {
@@ -51,6 +54,8 @@ bool lifts_from(const Equation& e) {
     case id_of<Checkpoint>:
     case id_of<CustomJvp>:
     case id_of<CustomVjp>:
+    case id_of<CustomRoot>:
+    case id_of<LinearSolve>:
       return !e.subgraphs().empty();
     default:
       return false;
@@ -153,6 +158,8 @@ class Lifting {
         return loop_scan(e, operands);
       case id_of<CustomJvp>:
       case id_of<CustomVjp>:
+      case id_of<CustomRoot>:
+      case id_of<LinearSolve>:
         return call_body(e, std::move(operands));
       default:
         return with_appended_operands(e, std::move(operands));

@@ -16,7 +16,8 @@ namespace {
 using namespace primitives;
 
 bool is_rule_carrier(const Equation& e) {
-  return e.id() == id_of<Checkpoint> || e.id() == id_of<CustomJvp> || e.id() == id_of<CustomVjp>;
+  return e.id() == id_of<Checkpoint> || e.id() == id_of<CustomJvp> || e.id() == id_of<CustomVjp> ||
+         e.id() == id_of<CustomRoot> || e.id() == id_of<LinearSolve>;
 }
 
 uint64_t hash_literal(const Literal& literal, const Type& type) {

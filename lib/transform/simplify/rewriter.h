@@ -20,7 +20,7 @@ namespace calque::transform {
 struct RewriterOptions {
   /// Inlines `call` equations.
   bool inline_calls = false;
-  /// Inlines checkpoint, custom_jvp and custom_vjp, removes stop_gradient and captured. The graph must not be
+  /// Inlines checkpoint, custom rules and implicit solutions, removes stop_gradient and captured. The graph must not be
   /// differentiated later.
   bool inline_rules = false;
   /// fold_constants.
