@@ -21,14 +21,14 @@ void expect_message(const std::string& text, int line, const Mistake& mistake) {
     mistake();
     ADD_FAILURE() << "nothing was thrown; expected: " << text;
   } catch (const E& error) {
-    const std::string message = error.what(), place = " (mistakes_test.cpp:";
-    const size_t at = message.rfind(place);
+    const std::string message = error.what(), where = " (mistakes_test.cpp:";
+    const size_t at = message.rfind(where);
     if (at == std::string::npos) {
       ADD_FAILURE() << "without the line: " << message;
       return;
     }
     EXPECT_EQ(message.substr(0, at), text);
-    EXPECT_LE(std::abs(std::atoi(message.c_str() + at + place.size()) - line), 4) << message;
+    EXPECT_LE(std::abs(std::atoi(message.c_str() + at + where.size()) - line), 4) << message;
   }
 }
 #define EXPECT_MESSAGE(E, text, ...) expect_message<E>(text, __LINE__, [&] { (void)(__VA_ARGS__); })
