@@ -42,11 +42,12 @@ Num operator&(Num x, Num y) { return {ops::logical_and(x, y, x.at), x.at}; }
 Num operator|(Num x, Num y) { return {ops::logical_or(x, y, x.at), x.at}; }
 Num choose(Num condition, Num x, Num y) { return {ops::where(condition, x, y, x.at), x.at}; }
 Num abs(Num x) { return {ops::abs(x, x.at), x.at}; }
-Num all(Num x) { return {ops::all(x, {}, false, x.at), x.at}; }
+bool is_scalar(Num x) { return ops::shape(x.h).rank() == 0; }
+Num all(Num x) { return is_scalar(x) ? x : Num{ops::all(x, {}, false, x.at), x.at}; }
 /// NaN if an element is.
-Num max_norm(Num x) { return {ops::amax(abs(x), {}, false, x.at), x.at}; }
-Num dot(Num x, Num y) { return {ops::dot(x, y, x.at), x.at}; }
-Num product(Num a, Num b) { return {ops::matmul(a, b, a.at), a.at}; }
+Num max_norm(Num x) { return is_scalar(x) ? abs(x) : Num{ops::amax(abs(x), {}, false, x.at), x.at}; }
+Num dot(Num x, Num y) { return is_scalar(x) ? x * y : Num{ops::dot(x, y, x.at), x.at}; }
+Num product(Num a, Num b) { return is_scalar(a) ? a * b : Num{ops::matmul(a, b, a.at), a.at}; }
 Num finite(Num x) { return max_norm(x) < INFINITY; }
 
 double epsilon(DType d) {
@@ -62,7 +63,8 @@ double epsilon(DType d) {
   }
 }
 
-/// The leaves of a tree as one vector.
+/// The leaves of a tree as one vector, or as a scalar if there is one element: solvers of numbers in a batch are then
+/// loops of elements.
 class Layout {
  public:
   Layout(std::vector<Type> leaves, const ops::Site& site) : leaves_(std::move(leaves)), site_(site) {
@@ -82,16 +84,21 @@ class Layout {
   Num vector(std::span<const Handle> leaves) const {
     Handles parts;
     for (size_t i = 0; i < leaves.size(); ++i) {
-      if (leaves_[i].shape.num_elements() == 0 && size_ > 0) continue;
+      if (leaves_[i].shape.num_elements() == 0) continue;
       const Handle row = ops::reshape(leaves[i], Shape{leaves_[i].shape.num_elements()}, site_);
       parts.push_back(ops::convert(row, dtype_, site_));
     }
-    return {parts.size() == 1 ? parts[0] : ops::concatenated(parts, 0, site_), site_.at};
+    const Handle all = parts.size() == 1 ? parts[0] : ops::concatenated(parts, 0, site_);
+    return {size_ == 1 ? ops::reshape(all, Shape(), site_) : all, site_.at};
   }
   void append(Num vector, Handles& leaves) const {
     int64_t next = 0;
     for (const Type& leaf : leaves_) {
       const int64_t count = leaf.shape.num_elements();
+      if (count == 0) {
+        leaves.push_back(ops::splat(0, leaf, site_));
+        continue;
+      }
       const Handle part = count == size_ ? vector.h : ops::slice_axis(vector.h, 0, next, next + count, 1, site_);
       leaves.push_back(ops::convert(ops::reshape(part, leaf.shape, site_), leaf.dtype, site_));
       next += count;
@@ -118,14 +125,13 @@ struct Equations {
   Handles others;  ///< parameters and captures
 };
 
-/// A solver in the running trace, with parameters there.
+/// The loops of a problem.
 class Solver {
  public:
-  Solver(Problem problem, const Equations& equations, std::span<const Handle> others, const Layout& layout,
-         const SolveOptions& options, const TransformSite& site)
+  Solver(Problem problem, const Equations& equations, const Layout& layout, const SolveOptions& options,
+         const TransformSite& site)
       : problem_(problem),
         equations_(equations),
-        others_(others),
         layout_(layout),
         site_(site),
         tolerance_(options.tolerance ? *options.tolerance : std::pow(layout.eps(), 2.0 / 3.0)),
@@ -153,19 +159,18 @@ class Solver {
 
   /// The d with a d = b.
   Num system(Num a, Num b) const {
-    if (layout_.size() > 1) return {ops::linalg::solve(a, b, site_.location), site_.location};
-    const ops::Site s{site_.name, site_.location};
-    return b / Num{ops::reshape(a.h, Shape{1}, s), site_.location};
+    return is_scalar(a) ? b / a : Num{ops::linalg::solve(a, b, site_.location), site_.location};
   }
 
  private:
   Num graph(const Graph& g, Num z) const {
-    return layout_.vector(emit_graph(g, concatenated(layout_.parts(z), others_)));
+    return layout_.vector(emit_graph(g, concatenated(layout_.parts(z), equations_.others)));
   }
   Num residual(Num z) const { return graph(equations_.residual, z); }
   Num value(Num z) const {
     const ops::Site s{site_.name, site_.location};
-    return {ops::convert(emit_graph(equations_.value, concatenated(layout_.parts(z), others_))[0], layout_.dtype(), s),
+    return {ops::convert(emit_graph(equations_.value, concatenated(layout_.parts(z), equations_.others))[0],
+                         layout_.dtype(), s),
             site_.location};
   }
 
@@ -220,6 +225,13 @@ class Solver {
     return found;
   }
 
+  /// The step along the gradient of the residual's sum of squares to its least by the linear model, for where the
+  /// Jacobian is singular.
+  static Num steepest(Num j, Num r) {
+    const Num scale = max_norm(r), gradient = product(r / scale, j), along = product(j, gradient);
+    return gradient * (-scale * (dot(gradient, gradient) / dot(along, along)));
+  }
+
   /// Newton's method on the residual, whose sum of squares each step lessens.
   Handles newton(Num start) const {
     const Num first = residual(start);
@@ -230,10 +242,7 @@ class Solver {
           const Num z = s[0], r = s[1], j = jacobian(z);
           const Num full = -system(j, r);
           const Num regular = finite(full);
-          // Where the Jacobian is singular: along the gradient of the sum of squares, to its least by the linear model.
-          const Num scale = max_norm(r), gradient = product(r / scale, j), along = product(j, gradient);
-          const Num cauchy = gradient * (-scale * (dot(gradient, gradient) / dot(along, along)));
-          const Num d = choose(regular, full, cauchy);
+          const Num d = is_scalar(z) ? full : choose(regular, full, steepest(j, r)), scale = max_norm(r);
           const Num last = regular & is_small(d, z);
           const auto merit = [&](Num residual) { return dot(residual / scale, residual / scale); };
           const Num before = merit(r);
@@ -248,28 +257,36 @@ class Solver {
     return ending(end[0], max_norm(end[1]), end[2], end[4]);
   }
 
-  /// Newton's method on the gradient, with a multiple of the identity added to the Hessian where that is not positive
-  /// definite; each step lessens the value by Armijo's rule, or by no more than its rounding.
-  Handles minimize(Num start) const {
+  /// The step to the least of a quadratic function whose Hessian, if it is not positive definite, has a multiple of the
+  /// identity added (of one unknown, its magnitude), and whether it is.
+  std::vector<Num> descent(Num hessian, Num gradient) const {
+    if (is_scalar(hessian)) {
+      return {-gradient / choose(hessian == 0.0, number(1), abs(hessian)), hessian > 0.0};
+    }
     const Num identity{ops::eye(layout_.dtype(), layout_.size(), site_.location), site_.location};
     const auto factor = [&](Num a) { return Num{ops::linalg::cholesky(a, site_.location), site_.location}; };
+    const Num greatest = max_norm(hessian), least = 1e-3 * choose(greatest > 0.0, greatest, number(1));
+    // the factor, the multiple
+    const std::vector<Num> factored =
+        loop([&](const std::vector<Num>& l) { return no(finite(l[0])) & (l[1] < 1e6 * least); },
+             [&](const std::vector<Num>& l) {
+               const Num more = choose(l[1] > 0.0, 10.0 * l[1], least);
+               return std::vector<Num>{factor(hessian + more * identity), more};
+             },
+             {factor(hessian), number(0)});
+    return {-Num{ops::linalg::cho_solve(factored[0], gradient, site_.location), site_.location}, factored[1] == 0.0};
+  }
+
+  /// Newton's method on the gradient; each step lessens the value by Armijo's rule, or by no more than its rounding.
+  Handles minimize(Num start) const {
     const Num first = residual(start);
     // z, its value, its gradient, steps, whether it goes on, whether it converged
     const std::vector<Num> end = loop(
         [&](const std::vector<Num>& c) { return c[4] & (c[3] < count(steps_)); },
         [&](const std::vector<Num>& c) {
-          const Num z = c[0], value_there = c[1], g = c[2], hessian = jacobian(z), greatest = max_norm(hessian);
-          // Among the multiples is 2 |H|, with which one unknown has the curvature |H|.
-          const Num least = 2e-3 * choose(greatest > 0.0, greatest, number(1));
-          const std::vector<Num> factored =
-              loop([&](const std::vector<Num>& l) { return no(finite(l[0])) & (l[1] < 1e6 * least); },
-                   [&](const std::vector<Num>& l) {
-                     const Num more = choose(l[1] > 0.0, 10.0 * l[1], least);
-                     return std::vector<Num>{factor(hessian + more * identity), more};
-                   },
-                   {factor(hessian), number(0)});
-          const Num d = -Num{ops::linalg::cho_solve(factored[0], g, site_.location), site_.location};
-          const Num last = (factored[1] == 0.0) & is_small(d, z);
+          const Num z = c[0], value_there = c[1], g = c[2], hessian = jacobian(z);
+          const std::vector<Num> step = descent(hessian, g);
+          const Num d = step[0], last = step[1] & is_small(d, z);
           const Num slope = dot(g, d), slack = (8 * layout_.eps()) * abs(value_there);
           const std::vector<Num> found = search(
               z, d, [&](Num moved) { return std::vector<Num>{value(moved)}; },
@@ -307,7 +324,6 @@ class Solver {
 
   Problem problem_;
   const Equations& equations_;
-  std::span<const Handle> others_;
   const Layout& layout_;
   TransformSite site_;
   double tolerance_;
@@ -396,7 +412,7 @@ std::vector<Handle> emit_solution(Problem problem, const TraceBody& body, std::s
     outputs = emit_graph(equations.residual, concatenated(inputs, equations.others));
   };
   const TraceBody solve = [&](std::span<const Handle> inputs, Handles& outputs) {
-    const Solver solver(problem, equations, equations.others, layout, options, site);
+    const Solver solver(problem, equations, layout, options, site);
     const Handles end = solver.run(layout.vector(inputs));
     Num z{end[0], site.location};
     if (!keep) {
@@ -406,7 +422,7 @@ std::vector<Handle> emit_solution(Problem problem, const TraceBody& body, std::s
     outputs.insert(outputs.end(), end.begin() + 1, end.end());
   };
   const TraceBody tangent_solve = [&](std::span<const Handle> inputs, Handles& outputs) {
-    const Solver solver(problem, equations, equations.others, layout, options, site);
+    const Solver solver(problem, equations, layout, options, site);
     const Num matrix = solver.jacobian(layout.vector(inputs.subspan(unknowns)));
     layout.append(solver.system(matrix, layout.vector(inputs.first(unknowns))), outputs);
   };
