@@ -143,6 +143,25 @@ TEST(LoopUpdates, OfPartsWriteTheirElementsAlone) {
   expect_written_alone("nothing", [](auto x, auto i, auto) { return x.set(i, range(2, 2), 5.0); });
 }
 
+// A window that begins beyond the array is moved inside, also where the number exceeds int64_t.
+TEST(LoopUpdates, OfWindowsBeyondTheArray) {
+  const auto f = jit(
+      [](auto x, auto i, auto v) {
+        return fori_loop(0, 2, [=](auto, auto y) { return dynamic_update_slice(y, v, {i, i}).add(0, 0, 1.0); }, x);
+      },
+      {.donate = {0}});
+  const auto g = jit([](auto x, auto i, auto v) { return dynamic_update_slice(x, v, {i, i}); }, {.donate = {0}});
+  const D v = D::full({2, 3}, 9.0);
+  for (const uint64_t start : {uint64_t{1}, uint64_t{5}, UINT64_MAX, UINT64_MAX - 2, uint64_t{1} << 63}) {
+    D want = reshape(D::arange(80), {8, 10});
+    const auto row = static_cast<int64_t>(std::min<uint64_t>(start, 6)),
+               column = static_cast<int64_t>(std::min<uint64_t>(start, 7));
+    want = want.set(range(row, row + 2), range(column, column + 3), v);
+    EXPECT_TRUE(array_equal(g(reshape(D::arange(80), {8, 10}), start, v), want)) << start;
+    EXPECT_TRUE(array_equal(f(reshape(D::arange(80), {8, 10}), start, v), want.add(0, 0, 2.0))) << start;
+  }
+}
+
 // Values against the elements one by one: numbers, ranges and index arrays in any order.
 TEST(LoopUpdates, OfPartsByIndexArrays) {
   const D a = reshape(D::arange(5 * 6 * 4), {5, 6, 4});

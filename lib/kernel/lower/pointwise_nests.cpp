@@ -119,8 +119,13 @@ void GroupBuilder::window(const Item& item) {
       starts.push_back(zero);
       continue;
     }
-    const Id start = elements_.convert(elements_.element(frame_, e.operand(2 + d), Index::of_parts({})), DType::i64);
-    starts.push_back(emitter_.scalar(id_of<Clamp>, DType::i64, {zero, start, last}));
+    const Value from = e.operand(2 + d);
+    Id start = elements_.element(frame_, from, Index::of_parts({}));
+    if (g.dtype(from) == DType::u64) {  // what i64 does not hold is beyond the last start, too
+      const Id most = emitter_.constant(DType::u64, Literal::of<uint64_t>(INT64_MAX));
+      start = emitter_.scalar(id_of<Min>, DType::u64, {start, most});
+    }
+    starts.push_back(emitter_.scalar(id_of<Clamp>, DType::i64, {zero, elements_.convert(start, DType::i64), last}));
   }
   over(slice, false, [&](const Index& index) {
     Ids parts;

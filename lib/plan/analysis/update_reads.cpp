@@ -16,7 +16,9 @@ using namespace primitives;
 std::optional<int64_t> number_of(const Graph& g, Value v) {
   if (g.kind(v) != ValueKind::literal || !is_integer(g.dtype(v))) return std::nullopt;
   return visit_dtype(g.dtype(v), [&]<class T>() -> std::optional<int64_t> {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      return static_cast<int64_t>(std::min<uint64_t>(g.literal(v).as<T>(), INT64_MAX));
+    } else if constexpr (std::is_integral_v<T>) {
       return static_cast<int64_t>(g.literal(v).as<T>());
     } else {
       return std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace calque::plan {
 
-/// The number of an integer literal.
+/// The number of an integer literal, at most the greatest i64.
 std::optional<int64_t> number_of(const Graph& graph, Value v);
 
 /// For one equation, a dynamic_update_slice, whose value is computed while it is written. A value is in step with the
