@@ -168,7 +168,10 @@ struct AttentionOptions {
 };
 /// softmax(scale q k^T) v for each head, with q [batch, T, heads, size] and k, v [batch, S, heads, size], of q's shape
 /// (with v's size) and the promoted type; without a batch dimension, too, and with a number of heads of k and v that
-/// divides that of q. Logits and softmax of 16-bit floats are in f32. Throws ShapeError when shapes do not fit.
+/// divides that of q. Logits and softmax of 16-bit floats are in f32. From 512 x 512 elements on a head's scores are
+/// computed block by block, with an online softmax (Dao et al. 2022, FlashAttention): memory then grows with T and S,
+/// not with their product, and derivatives, of orders one and two, compute the scores again. Throws ShapeError when
+/// shapes do not fit.
 template <ArrayLike Q, ArrayLike K, ArrayLike V>
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<Q, K, V>>, Q, K, V> dot_product_attention(const Q& q, const K& k,
                                                                                         const V& v,

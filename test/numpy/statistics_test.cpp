@@ -97,6 +97,8 @@ TEST(Statistics, ExtremaOfOneArgument) {
   EXPECT_TRUE(array_equal(max(x), D(5.0)));
   EXPECT_TRUE(array_equal(min(x), D(1.0)));
   EXPECT_TRUE(array_equal(max(x, Axes(0)), D{3, 5}));
+  EXPECT_TRUE(array_equal(max(x, {0}), D{3, 5}));
+  EXPECT_TRUE(array_equal(min(x, {-1}, keepdims), amin(x, -1, keepdims)));
   EXPECT_TRUE(array_equal(min(x, Axes(-1), keepdims), D{{1}, {2}}));
   EXPECT_TRUE(array_equal(max(x, 4), D{{4, 4}, {4, 5}}));
   EXPECT_TRUE(array_equal(jit([](auto v) { return max(v) - min(v); })(x), D(4.0)));

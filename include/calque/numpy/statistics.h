@@ -2,6 +2,7 @@
 // Statistics, reductions under masks, and `max(x)`, `min(x)` as reductions. Axes may be negative; without axes all are
 // reduced; `cq::keepdims` keeps reduced dimensions with extent 1.
 #include <concepts>
+#include <initializer_list>
 #include <optional>
 
 #include "calque/detail/recorded.h"
@@ -19,10 +20,15 @@ namespace calque {
   [[nodiscard]] out_t<elem_t<X>, X> f(const X& x, const A& axes, KeepDims keep = {}, Loc loc = Loc::current()) { \
     const auto erased = [&](detail::Operands o) { return detail::ops::reduction(o[0], axes, keep.value, loc); }; \
     return detail::recorded<elem_t<X>>(#f, loc, erased, x);                                                      \
+  }                                                                                                              \
+  template <ArrayLike X>                                                                                         \
+  [[nodiscard]] out_t<elem_t<X>, X> f(const X& x, std::initializer_list<int> axes, KeepDims keep = {},           \
+                                      Loc loc = Loc::current()) {                                                \
+    return f(x, Axes(axes), keep, loc);                                                                          \
   }
-/// The greatest element of x, as `amax(x)`; over axes `amax(x, -1)` or `max(x, cq::Axes(-1))`, because `max(x, -1)` is
-/// `maximum` of x and a number. Throws ShapeError when there are no elements or for an axis out of range, DTypeError
-/// for complex x.
+/// The greatest element of x, as `amax(x)`; over axes `max(x, {0, 1})`, `amax(x, -1)` or `max(x, cq::Axes(-1))`,
+/// because `max(x, -1)` is `maximum` of x and a number. Throws ShapeError when there are no elements or for an axis out
+/// of range, DTypeError for complex x.
 CALQUE_EXTREMUM(max, amax)
 /// The smallest element of x, as `amin(x)`; otherwise as `max`.
 CALQUE_EXTREMUM(min, amin)

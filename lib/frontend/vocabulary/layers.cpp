@@ -1,4 +1,4 @@
-// Layers as compositions: pooling by slices combined axis by axis, transposed convolution, attention, normalizations.
+// Layers as compositions: pooling by slices combined axis by axis, transposed convolution, normalizations.
 #include <cmath>
 #include <limits>
 
@@ -270,60 +270,6 @@ Handle conv_transpose(const Operand& x, const Operand& w, const std::vector<int6
   }
   // Elements `stride` apart with zeros between them, then an ordinary convolution.
   return conv(pad(input, lit(0), low, high, interior, at), kernel, ConvOptions{}, at);
-}
-
-Handle dot_product_attention(const Operand& q, const Operand& k, const Operand& v, const Operand* mask, bool causal,
-                             std::optional<double> scale, Location at) {
-  const Site s{"dot_product_attention", at};
-  const Operand* all[] = {&q, &k, &v};
-  const DType result = to_inexact(promoted_dtype(all, s)), d = wide(result);
-  Handle query = value(q, result, s), key = value(k, result, s), values = value(v, result, s);
-  if (is_complex(result)) reject(type(query), "real numbers", s);
-  const Type tq = type(query), tk = type(key), tv = type(values);
-  const auto wrong = [&] {
-    s.shape_error("needs q [batch, T, heads, size] and k, v [batch, S, heads, size], with or without batch, got " +
-                  to_string(tq) + ", " + to_string(tk) + " and " + to_string(tv));
-  };
-  const int rank = tq.shape.rank();
-  if ((rank != 3 && rank != 4) || tk.shape.rank() != rank || tv.shape.rank() != rank) wrong();
-  const auto with_batch = [&](Handle x) { return rank == 4 ? x : reshape(x, shape(x).with_inserted(0, 1), s); };
-  query = with_batch(query);
-  key = with_batch(key);
-  values = with_batch(values);
-  const Shape sq = shape(query), sk = shape(key), sv = shape(values);
-  const int64_t batch = sq[0], length = sq[1], heads = sq[2], size = sq[3], others = sk[1], groups = sk[2];
-  if (sk[0] != batch || sv[0] != batch || sk[3] != size || sv[1] != others || sv[2] != groups || groups == 0 ||
-      heads % groups != 0) {
-    wrong();
-  }
-  // Several query heads may share one of keys and values.
-  if (groups != heads) {
-    key = repeat(key, heads / groups, 2, at);
-    values = repeat(values, heads / groups, 2, at);
-  }
-  const Operand products[] = {query, key};
-  Expression logits(convert(einsum("btnh,bsnh->bnts", products, at), d, s), s);
-  logits = logits * scale.value_or(size == 0 ? 1 : 1 / std::sqrt(static_cast<double>(size)));
-  const Shape of{batch, heads, length, others};
-  const double least = d == DType::f64 ? std::numeric_limits<double>::lowest()
-                                       : static_cast<double>(std::numeric_limits<float>::lowest());
-  if (mask != nullptr) {
-    const Handle m = value(*mask, s);
-    const Handle wide_mask = broadcast(m, of, s);
-    if (is_bool(dtype(m))) {
-      logits = Expression(wide_mask, s).choose(logits, logits.number(least));
-    } else {
-      logits = logits + Expression(broadcast(value(m, d, s), of, s), s);
-    }
-  }
-  if (causal) {
-    const Expression row(counted(DType::i32, of, 2, s), s), column(counted(DType::i32, of, 3, s), s);
-    logits = (column <= row).choose(logits, logits.number(least));
-  }
-  const Handle weights = convert(softmax(logits.handle(), 3, at), result, s);
-  const Operand sums[] = {weights, values};
-  const Handle y = einsum("bnts,bsnh->btnh", sums, at);
-  return rank == 4 ? y : reshape(y, shape(y).without(0), s);
 }
 
 // ---- normalizations
