@@ -34,6 +34,40 @@ std::vector<std::string> copied(const F& f, const X&... x) {
 D numbers() { return reshape(D::arange(4000), {40, 100}) * 0.125; }
 const auto kHalve = [](auto i, auto x) { return x.set(i, all, x[i] * 0.5); };
 
+/// A loop over a donated array.
+template <class Body>
+void expect_nothing_copied(const std::string& what, const Body& body) {
+  EXPECT_THAT(copied(jit([body](auto x) { return fori_loop(0, 9, body, x); }, {.donate = {0}}), numbers()), IsEmpty())
+      << what;
+}
+
+TEST(Copied, NothingByLoopsThatUpdateParts) {
+  const auto part = range(1, -1);
+  expect_nothing_copied("part of a row", [=](auto i, auto x) { return x.add(i, part, 1.0); });
+  expect_nothing_copied("of what was a row", [=](auto i, auto x) { return x.set(i + 1, part, 0.5 * x.at(i, part)); });
+  expect_nothing_copied("of what was a column",
+                        [=](auto i, auto x) { return x.set(part, i + 1, 0.5 * x.at(part, i)); });
+  expect_nothing_copied("numbers", [](auto i, auto x) { return x.set(i, 0, x.at(i, 0) + 1.0); });
+  expect_nothing_copied("a number", [](auto i, auto x) { return x.set(0, all, x[0] * 0.5 + x[i]); });
+  expect_nothing_copied("a sum of the array", [](auto i, auto x) { return x.add(i, i * 7 % 40, -1e-9 * sum(x[i])); });
+  const auto inner = [](auto r, auto x) {
+    return fori_loop(r, r + 1, [](auto j, auto y) { return y.set(j, j, y.at(j, j) + 1.0); }, x);
+  };
+  expect_nothing_copied("two inner loops", [=](auto i, auto x) { return inner(i, inner(i, x)); });
+  expect_nothing_copied("a row before an inner loop",
+                        [=](auto i, auto x) { return inner(i, x.set(i, all, x[i] * 0.5)); });
+  expect_nothing_copied("most of it",
+                        [=](auto i, auto x) { return x.set(part, part, x.at(part, part) * 0.5).set(i, all, x[i]); });
+  EXPECT_THAT(copied(jit(
+                         [](auto x) {
+                           for (int64_t i = 1; i < 40; ++i) x = x.set(i, all, x[i - 1] * 0.5 + x[i]);
+                           return x;
+                         },
+                         {.donate = {0}}),
+                     numbers()),
+              IsEmpty());
+}
+
 TEST(Copied, WhatTheCallerKeeps) {
   const auto program = [](auto x) { return fori_loop(0, 9, kHalve, x); };
   EXPECT_THAT(copied(jit(program), numbers()),
