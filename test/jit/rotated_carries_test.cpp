@@ -89,6 +89,9 @@ void expect_turns(const Body& body, bool is_cycle = true) {
     expect_equal<N>(between(x), thrice, what + " between updates");
     expect_equal<N>(in_while(x, 3), thrice, what + " in a loop of unknown length");
     expect_equal<N>(while_in(x, n), thrice, what + ", not known, between updates");
+    if (is_cycle && N <= 3) {
+      EXPECT_THAT(while_in.lower(x, n).plan().str(), Not(ContainsRegex("copy [^\n]*\n *while"))) << what;
+    }
     if (n < 3) continue;
     EXPECT_THAT(loops_of(alone.lower(x).plan().str()), CopiesNoArray()) << what;
     if (!is_cycle) continue;

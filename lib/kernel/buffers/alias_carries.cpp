@@ -1,6 +1,7 @@
 // Buffers of loop carries: the memory of the final value, that and a spare buffer in turn, or in turn those of carries
 // that take each other's value.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "ir/values/bytes.h"
@@ -43,7 +44,7 @@ class CarryAliasing {
       }
       if (step.carries.empty()) continue;
       at -= assign(steps, at, loop, is_alone);
-      std::vector<Step> after = final_copies(steps[at]);
+      std::vector<Step> after = final_copies();
       steps[at].carries.clear();
       const size_t copies = after.size();
       steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::make_move_iterator(after.begin()),
@@ -62,6 +63,8 @@ class CarryAliasing {
   };
   /// More buffers would be chosen from at too great length.
   static constexpr size_t kMostBuffers = 8;
+  /// Longer cycles of loops without a count rotate through spare buffers.
+  static constexpr size_t kMostInOrder = 3;
 
   /// The buffers of the loop at this position. Returns how many steps before it were removed.
   size_t assign(std::vector<Step>& steps, size_t at, Step* enclosing, bool may_rename) {
@@ -125,7 +128,8 @@ class CarryAliasing {
     const size_t shift = counted ? static_cast<size_t>(loop.count % static_cast<int64_t>(period)) : 0;
     if (loop.loop_id < 0) loop.loop_id = p_.num_loops++;
     const auto carry = [&](size_t position) -> Carry& { return loop.carries[r.carries[position]]; };
-    bool in_results = n == 1 || counted;
+    const bool is_put_in_order = !counted && n > 1 && !r.has_spare && n <= kMostInOrder;
+    bool in_results = n == 1 || counted || is_put_in_order;
     if (n > 1 && shift != 0 && has_initial_in_result(steps, at, r))
       in_results = may_rename && !r.has_spare && rename_results(steps, at, r, shift, enclosing);
     std::vector<View> memory;
@@ -137,10 +141,36 @@ class CarryAliasing {
       const Carry& c = carry(q);
       View before = in_turn(loop, memory, q, 0);
       first.insert_or_assign(c.before, memory[(q + period - shift) % period]);
-      if (!in_results || !counted) last_.emplace_back(c.result, counted ? memory[q] : before);
+      if (!is_put_in_order && (!in_results || !counted)) add_last(c.result, counted ? memory[q] : before, c);
       redirected.insert_or_assign(c.before, std::move(before));
     }
     if (r.has_spare) redirected.insert_or_assign(carry(n - 1).next, in_turn(loop, memory, n - 1, 1));
+    if (is_put_in_order) put_in_order(loop, memory, carry(0));
+  }
+
+  /// After the last iteration of a loop without a count: copies that permute the memory of a cycle, by the remainder of
+  /// the number of iterations. The others of them copy from an array to itself.
+  void put_in_order(const Step& loop, const std::vector<View>& memory, const Carry& carry) {
+    const size_t n = memory.size();
+    const View spare = whole(carry.spare);
+    for (size_t r = 1; r < n; ++r) {
+      const auto copy = [&](const View& to, const View& from) {
+        View chosen = to;
+        chosen.choices.push_back(
+            {{{loop.loop_id, static_cast<int64_t>(n), static_cast<int64_t>(r)}}, from.buffer, from.offset, from.terms});
+        add_last(to, chosen, carry);
+      };
+      for (size_t first = 0; first < std::gcd(n, r); ++first) {
+        copy(spare, memory[first]);
+        size_t at = first;
+        for (size_t next = (at + r) % n; next != first; at = std::exchange(next, (next + r) % n))
+          copy(memory[at], memory[next]);
+        copy(memory[at], spare);
+      }
+    }
+  }
+  void add_last(const View& to, const View& from, const Carry& carry) {
+    last_.push_back({to, from, static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(carry.before)].type))});
   }
 
   /// Whether the initial value of a carry of the rotation is in the memory of its result.
@@ -335,21 +365,23 @@ class CarryAliasing {
 
   /// The number of iterations of a while decides which buffer has the final value. Carries that rotate through spare
   /// buffers end in these.
-  std::vector<Step> final_copies(const Step& loop) {
+  std::vector<Step> final_copies() {
     std::vector<Step> copies;
-    for (auto& [to, from] : last_) {
+    for (FinalCopy& c : last_) {
       Step& step = copies.emplace_back();
       step.kind = StepKind::copy;
-      step.views = {to, from};
-      const auto same = [&, &to = to](const Carry& c) { return c.result == to; };
-      const Carry& carry = *std::find_if(loop.carries.begin(), loop.carries.end(), same);
-      step.bytes = static_cast<int64_t>(bytes_of(p_.buffers[static_cast<size_t>(carry.before)].type));
+      step.views = {std::move(c.to), std::move(c.from)};
+      step.bytes = c.bytes;
     }
     return copies;
   }
 
   Program& p_;
-  std::vector<std::pair<View, View>> last_;  ///< a result and the view that has it after the loop
+  struct FinalCopy {
+    View to, from;
+    int64_t bytes;
+  };
+  std::vector<FinalCopy> last_;  ///< of the loop that was assigned last
 };
 
 }  // namespace

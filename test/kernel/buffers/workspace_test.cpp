@@ -47,7 +47,7 @@ class Walk {
       };
       if (std::all_of(c.conditions.begin(), c.conditions.end(), holds)) return {c.buffer, c.offset, c.terms, {}};
     }
-    return v;
+    return {v.buffer, v.offset, v.terms, {}};
   }
   void read(const View& view, const char* by) {
     const View v = resolve(view);
