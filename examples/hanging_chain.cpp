@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <calque/calque.h>
-#include <calque/implicit.h>
 
 #include "pictures/plot.h"
 

@@ -33,11 +33,13 @@
 #include "calque/detail/transforms/chosen.h"
 #include "calque/detail/transforms/gradient.h"
 #include "calque/detail/transforms/jacobian.h"
+#include "calque/detail/transforms/implicit_trees.h"
 // clang-format on
 #include "calque/control.h"
 #include "calque/device.h"
 #include "calque/function.h"
 #include "calque/functions.h"
+#include "calque/implicit.h"
 #include "calque/ir/errors.h"
 #include "calque/ir/graph.h"
 #include "calque/ir/interpreter.h"

@@ -1,7 +1,7 @@
 // Solvers in batches, whose examples converge after different numbers of steps, against loops; on every device.
 #include <gtest/gtest.h>
 
-#include "calque/implicit.h"
+#include "calque/calque.h"
 
 #include "reference/evaluate.h"
 

@@ -1,7 +1,7 @@
 // custom_root, custom_linear_solve and cg: users' solvers, differentiated by their equations.
 #include <gtest/gtest.h>
 
-#include "calque/implicit.h"
+#include "calque/calque.h"
 
 #include "differences.h"
 

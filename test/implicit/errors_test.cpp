@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "calque/implicit.h"
+#include "calque/calque.h"
 
 namespace calque::test {
 namespace {

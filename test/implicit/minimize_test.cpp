@@ -1,7 +1,7 @@
 // minimize_newton and fixed_point: values, derivatives against differences, and what does not converge.
 #include <gtest/gtest.h>
 
-#include "calque/implicit.h"
+#include "calque/calque.h"
 
 #include "differences.h"
 

@@ -1,7 +1,7 @@
 // root: values, derivatives against differences, trees, captures, and what does not converge.
 #include <gtest/gtest.h>
 
-#include "calque/implicit.h"
+#include "calque/calque.h"
 
 #include "differences.h"
 
@@ -197,6 +197,35 @@ TEST(Root, OfNothingIsNothing) {
       root([](auto p, auto a) { return Point{p.x * 1.0, p.y * p.y - a}; }, Point<D>{D::zeros({0}), D(1.0)}, 4.0);
   EXPECT_EQ(p.x.shape(), (Shape{0}));
   EXPECT_NEAR(p.y.item(), 2, 1e-14);
+}
+
+TEST(Root, WorksInsideEverything) {
+  EXPECT_NEAR(grad(checkpoint(cube_root))(8.0).item(), 1.0 / 12, 1e-14);
+  const auto branch = [](auto a) { return cond(a > 1.0, cube_root, [](auto b) { return b * 2.0; }, a); };
+  EXPECT_TRUE(allclose(vmap(grad(branch))(D{8, 0.5}), D{1.0 / 12, 2}, 1e-13, 1e-13));
+  // The y whose root is a is the square of a.
+  const auto square_by_roots = [](auto a) {
+    return root([](auto y, auto b) { return root([](auto x, auto c) { return x * x - c; }, 0.0 * y + 1.0, y) - b; },
+                1.0, a);
+  };
+  EXPECT_NEAR(square_by_roots(3.0).item(), 9, 1e-10);
+  EXPECT_NEAR(grad(square_by_roots)(3.0).item(), 6, 1e-9);
+  EXPECT_NEAR(grad(grad(square_by_roots))(3.0).item(), 2, 1e-8);
+  // Where reverse mode of the steps themselves would be needed there is none.
+  const auto loop = [](auto a) {
+    return while_loop([](auto s) { return s.first < 3; },
+                      [](auto s) { return std::pair{s.first + 1, cube_root(s.second) + 1.0}; }, std::pair{0, a})
+        .second;
+  };
+  EXPECT_NEAR(jvp(loop, std::tuple{8.0}, std::tuple{1.0}).second.item(), difference_along(jit(loop), D(8.0), D(1.0)),
+              1e-10);
+}
+
+TEST(Root, TakesIntegersAndStaticValuesAsParameters) {
+  const auto f = [](auto x, auto a, auto n, int m) { return pow(x, cast<double>(n)) * m - a; };
+  const auto by = [&](auto a) { return root(f, 1.0, a, 3, static_arg(2)); };
+  EXPECT_NEAR(by(16.0).item(), 2, 1e-12);
+  EXPECT_NEAR(grad(by)(16.0).item(), 1.0 / 24, 1e-12);
 }
 
 TEST(Root, TakesUpToAnyNumberOfParameters) {

@@ -1,7 +1,9 @@
 #pragma once
 // root, fixed_point, minimize_newton, custom_root, custom_linear_solve and cg as function objects on trees of tracers.
-#include <cstdlib>
+#include <algorithm>
+#include <concepts>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -34,7 +36,7 @@ constexpr bool is_floating_result() {
 /// Checks at compile time that f takes x and the parameters, trees of tracers, and what it returns.
 template <Problem problem, class F, class X, class... P>
 constexpr bool check_problem() {
-  constexpr bool takes = accepts<F, X, P...>();
+  constexpr bool takes = accepts<F, X, to_tracer_t<P>...>();
   static_assert(takes,
                 "calque: root, fixed_point, minimize_newton: f cannot be called with x0 and the parameters; the first "
                 "guess x0 comes behind f: root(f, x0, parameters...)");
