@@ -21,40 +21,55 @@ struct BasicKey;
     return detail::apply_unary<out_t<inexact_t<elem_t<X>>, X>>(#f, &detail::ops::f, x, loc); \
   }
 /// x bounded by [0, 6].
+///     relu6(D{-1, 3, 8})  // [0. 3. 6.]
 CALQUE_ACTIVATION(relu6)
 /// 1.0507 x for x > 0, else 1.0507 * 1.6733 (e^x - 1) (Klambauer et al. 2017).
+///     selu(D{-1, 0, 1})  // [-1.11133074  0.          1.05070099]
 CALQUE_ACTIVATION(selu)
 /// x sigmoid(x), also called swish.
+///     silu(D{-1, 0, 1})  // [-0.26894142  0.          0.73105858]
 CALQUE_ACTIVATION(silu)
 /// relu6(x + 3) / 6.
+///     hard_sigmoid(D{-4, 0, 1.5})  // [0.   0.5  0.75]
 CALQUE_ACTIVATION(hard_sigmoid)
 /// x hard_sigmoid(x), also called hard_swish.
+///     hard_silu(D{-4, 0, 1.5})  // [-0.     0.     1.125]
 CALQUE_ACTIVATION(hard_silu)
 /// x bounded by [-1, 1].
+///     hard_tanh(D{-2, 0.5, 3})  // [-1.   0.5  1. ]
 CALQUE_ACTIVATION(hard_tanh)
 /// log(sigmoid(x)), without cancellation.
+///     log_sigmoid(D{-800, 0, 1})  // [-8.00000000e+02 -6.93147181e-01 -3.13261688e-01]
 CALQUE_ACTIVATION(log_sigmoid)
 /// x / (1 + |x|).
+///     soft_sign(D{-3, 0, 1})  // [-0.75  0.    0.5 ]
 CALQUE_ACTIVATION(soft_sign)
 /// log(1 + e^x), without overflow.
+///     softplus(D{-1, 0, 800})  // [3.13261688e-01 6.93147181e-01 8.00000000e+02]
 CALQUE_ACTIVATION(softplus)
 /// x tanh(softplus(x)) (Misra 2019).
+///     mish(D{-1, 0, 1})  // [-0.30340146  0.          0.86509839]
 CALQUE_ACTIVATION(mish)
 /// 0 for x <= -1, (x + 1)^2 / 4 for x < 1, else x.
+///     sparse_plus(D{-2, 0, 3})  // [0.   0.25 3.  ]
 CALQUE_ACTIVATION(sparse_plus)
 /// (x + 1) / 2 bounded by [0, 1].
+///     sparse_sigmoid(D{-2, 0.5, 3})  // [0.   0.75 1.  ]
 CALQUE_ACTIVATION(sparse_sigmoid)
 /// log(1 - e^-x) of x > 0, without cancellation; NaN below 0.
+///     log1mexp(D{1e-20, 1})  // [-46.05170186  -0.45867515]
 CALQUE_ACTIVATION(log1mexp)
 #undef CALQUE_ACTIVATION
 
 /// x for x > 0, else alpha (e^x - 1).
+///     elu(D{-1, 0, 2})  // [-0.63212056  0.          2.        ]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> elu(const X& x, double alpha = 1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::elu(o[0], alpha, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("elu", loc, f, x);
 }
 /// x for x > 0, else alpha (e^(x / alpha) - 1).
+///     celu(D{-1, 0, 2}, 0.5)  // [-0.43233236  0.          2.        ]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> celu(const X& x, double alpha = 1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::celu(o[0], alpha, loc); };
@@ -66,12 +81,14 @@ struct GeluOptions {
   bool approximate = true;
 };
 /// x times the probability that a standard normal number is below x (Hendrycks, Gimpel 2016).
+///     gelu(D{-1, 0, 1}, {.approximate = false})  // [-0.15865525  0.          0.84134475]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> gelu(const X& x, GeluOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::gelu(o[0], options.approximate, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("gelu", loc, f, x);
 }
 /// x for x >= 0, else x times the slope.
+///     leaky_relu(D{-100, 0, 2})  // [-1.  0.  2.]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> leaky_relu(const X& x, double negative_slope = 0.01,
                                                         Loc loc = Loc::current()) {
@@ -79,6 +96,7 @@ template <ArrayLike X>
   return detail::recorded<inexact_t<elem_t<X>>>("leaky_relu", loc, f, x);
 }
 /// (x + sqrt(x^2 + b)) / 2 (Barron 2021), without cancellation. Throws ShapeError for a negative b.
+///     squareplus(D{-1.5, 0, 1.5})  // [0.5 1.  2. ]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> squareplus(const X& x, double b = 4, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::squareplus(o[0], b, loc); };
@@ -86,6 +104,7 @@ template <ArrayLike X>
 }
 /// The first half of x along the axis times sigmoid of the second one (Dauphin et al. 2016). Throws ShapeError for an
 /// odd extent or an axis out of range.
+///     glu(D{1, 2, 0, 100})  // [0.5 2. ]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> glu(const X& x, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::glu(o[0], axis, loc); };
@@ -93,6 +112,7 @@ template <ArrayLike X>
 }
 /// log of the mean of e^x over the axes (all by default), without overflow. Throws ShapeError for an axis out of range
 /// or given twice.
+///     logmeanexp(D{1000, 1000, 1000})  // 1000.0
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> logmeanexp(const X& x, Axes axes = {}, KeepDims keep = {},
                                                         Loc loc = Loc::current()) {
@@ -112,14 +132,19 @@ template <ArrayLike X>
 /// padding counts as -infinity; NaN if any is. The derivative goes to the first one of equal elements. Of x's type.
 /// Throws ShapeError for a rank below 2, options of the wrong length or below 1, and padding as wide as the window;
 /// DTypeError for bools.
+///     max_pool(D{1, 5, 2, 4}.reshape({1, 4, 1}), {.window = {2}, .strides = {2}}).reshape({2})  // [5. 4.]
 CALQUE_POOLING(max_pool, elem_t<X>)
 /// The smallest element of each window; padding counts as infinity. Otherwise as `max_pool`.
+///     min_pool(D{1, 5, 2, 4}.reshape({1, 4, 1}), {.window = {2}, .strides = {2}}).reshape({2})  // [1. 2.]
 CALQUE_POOLING(min_pool, elem_t<X>)
 /// The sum of each window. Of x's type (bool: i32), complex numbers included. Otherwise as `max_pool`.
+///     sum_pool(D{1, 5, 2, 4}.reshape({1, 4, 1}), {.window = {2}, .strides = {2}}).reshape({2})  // [6. 6.]
 CALQUE_POOLING(sum_pool, sum_t<elem_t<X>>)
 #undef CALQUE_POOLING
 /// The mean of each window, of the elements inside x alone unless `count_padding`. Of x's type (integers and bool:
 /// f32). Otherwise as `max_pool`.
+///     avg_pool(D{1, 5, 2, 4}.reshape({1, 4, 1}), {.window = {3}, .padding = same}).reshape({4})
+///     // [3.         2.66666667 3.66666667 3.        ]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> avg_pool(const X& x, const PoolOptions& options,
                                                       bool count_padding = false, Loc loc = Loc::current()) {
@@ -131,6 +156,7 @@ template <ArrayLike X>
 /// `reduce_window(x, cq::window_reduction::max, {.window = {5}})` are running maxima of a vector. Padding counts as the
 /// identity of the reduction. Of x's type (sums and products of bool: i32). Throws ShapeError for options of the wrong
 /// length or below 1 and padding as wide as the window; DTypeError for maxima of bools and complex numbers.
+///     reduce_window(D{1, 5, 2, 4}, window_reduction::max, {.window = {2}})  // [5. 5. 4.]
 template <ArrayLike X>
 [[nodiscard]] out_t<sum_t<elem_t<X>>, X> reduce_window(const X& x, window_reduction how, const PoolOptions& options,
                                                        Loc loc = Loc::current()) {
@@ -149,6 +175,8 @@ struct ConvTransposeOptions {
 /// with strides - 1 zeros between its elements. The extent is extent * stride with `cq::same`, with `cq::valid` that
 /// plus max(window - stride, 0); pairs pad what `conv` reads. Of the promoted type. Throws ShapeError when ranks or
 /// channels do not fit, for an empty window, or for options of the wrong length or below 1.
+///     D x = D{1, 2}.reshape({1, 2, 1}), w = D{1, 10}.reshape({2, 1, 1});
+///     conv_transpose(x, w, {.strides = {2}}).reshape({4})  // [10.  1. 20.  2.]
 template <ArrayLike X, ArrayLike W>
 [[nodiscard]] out_t<promoted_elem_t<X, W>, X, W> conv_transpose(const X& x, const W& w,
                                                                 const ConvTransposeOptions& options = {},
@@ -172,6 +200,9 @@ struct AttentionOptions {
 /// computed block by block, with an online softmax (Dao et al. 2022, FlashAttention): memory then grows with T and S,
 /// not with their product, and derivatives, of orders one and two, compute the scores again. Throws ShapeError when
 /// shapes do not fit.
+///     D q = D{1, 0}.reshape({1, 1, 2}), k = D{{0, 0}, {0, 9}}.reshape({2, 1, 2});
+///     D v = D{{1, 2}, {3, 4}}.reshape({2, 1, 2});
+///     dot_product_attention(q, k, v).reshape({2})  // [2. 3.]
 template <ArrayLike Q, ArrayLike K, ArrayLike V>
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<Q, K, V>>, Q, K, V> dot_product_attention(const Q& q, const K& k,
                                                                                         const V& v,
@@ -184,6 +215,8 @@ template <ArrayLike Q, ArrayLike K, ArrayLike V>
 }
 /// The same with a mask, which broadcasts to [batch, heads, T, S]: where one of bool is false nothing is attended to;
 /// one of numbers is added to the logits. Throws ShapeError also when it does not broadcast.
+///     D q = D{1, 0}.reshape({1, 1, 2}), v = D{{1, 2}, {3, 4}}.reshape({2, 1, 2});
+///     dot_product_attention(q, v, v, B{true, false}.reshape({1, 2})).reshape({2})  // [1. 2.]
 template <ArrayLike Q, ArrayLike K, ArrayLike V, ArrayLike M>
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<Q, K, V>>, Q, K, V, M> dot_product_attention(
     const Q& q, const K& k, const V& v, const M& mask, AttentionOptions options = {}, Loc loc = Loc::current()) {
@@ -200,6 +233,7 @@ struct StandardizeOptions {
 };
 /// (x - mean) / sqrt(variance + epsilon) over the axes, of x's shape, as jax.nn.standardize. Throws ShapeError for an
 /// axis out of range or given twice.
+///     standardize(D{1, 2, 3}, {.epsilon = 0})  // [-1.22474487  0.          1.22474487]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> standardize(const X& x, const StandardizeOptions& options = {},
                                                          Loc loc = Loc::current()) {
@@ -207,6 +241,7 @@ template <ArrayLike X>
   return detail::recorded<inexact_t<elem_t<X>>>("standardize", loc, f, x);
 }
 /// x / sqrt(mean of squares + eps) along the axis (Zhang, Sennrich 2019). Throws ShapeError for an axis out of range.
+///     rms_norm(D{1, 7}, -1, 0)  // [0.2 1.4]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> rms_norm(const X& x, int axis = -1, double eps = 1e-6,
                                                       Loc loc = Loc::current()) {
@@ -222,6 +257,9 @@ struct BatchNormOptions {
 /// broadcast to x: of a batch they are mean(x, axes) and var(x, axes), else running averages. Of x's shape and type.
 /// Throws ShapeError when they do not broadcast or for an axis out of range, DTypeError when one does not promote to
 /// the result's type.
+///     D x = {{0, 10}, {2, 30}};
+///     batch_norm(x, mean(x, 0), var(x, 0), 1.0, 5.0, {.eps = 0})  // [[4. 4.]
+///                                                                 //  [6. 6.]]
 template <ArrayLike X, ArrayLike M, ArrayLike V, OperandLike G, OperandLike B>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X, M, V, G, B> batch_norm(const X& x, const M& mean, const V& variance,
                                                                     const G& gamma, const B& beta,
@@ -234,6 +272,9 @@ template <ArrayLike X, ArrayLike M, ArrayLike V, OperandLike G, OperandLike B>
 /// 1 at the index and 0 elsewhere along a new axis of `classes` elements: `one_hot<float>(labels, 10)`. Zeros for
 /// indices outside [0, classes). Throws ShapeError for a negative number of classes or an axis of the result that is
 /// out of range, DTypeError for indices that are not integers.
+///     one_hot<float>(I{0, 2, 5}, 3)  // [[1. 0. 0.]
+///                                    //  [0. 0. 1.]
+///                                    //  [0. 0. 0.]]
 template <Elem T, ArrayLike I>
 [[nodiscard]] out_t<T, I> one_hot(const I& indices, int64_t classes, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::one_hot(dtype_of<T>, o[0], classes, axis, loc); };
@@ -241,6 +282,9 @@ template <Elem T, ArrayLike I>
 }
 /// The rows of the table [classes, ...] at these indices, `take` along axis 0; NaN for indices out of bounds. Throws
 /// DTypeError for indices that are not integers, ShapeError for a scalar table.
+///     embedding(D{{1, 2}, {3, 4}}, I{1, 0, 1})  // [[3. 4.]
+///                                               //  [1. 2.]
+///                                               //  [3. 4.]]
 template <ArrayLike X, ArrayLike I>
 [[nodiscard]] out_t<elem_t<X>, X, I> embedding(const X& table, const I& indices, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::take(o[0], o[1], 0, mode::fill, loc); };
@@ -248,6 +292,7 @@ template <ArrayLike X, ArrayLike I>
 }
 /// x with each element 0 with probability `rate`, else divided by 1 - rate (Srivastava et al. 2014); the key is that of
 /// calque/random.h. Throws ShapeError for a rate outside [0, 1).
+///     dropout(random::key(0), D{1, 2, 3, 4}, 0.5)  // [0. 0. 6. 8.]
 template <ArrayLike K, ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, K, X> dropout(const random::BasicKey<K>& key, const X& x, double rate,
                                                         Loc loc = Loc::current()) {

@@ -39,12 +39,14 @@ struct Descending {
 
 /// The elements of x in order along the axis, of x's type and shape. Throws ShapeError for an axis out of range or one
 /// that i32 cannot number.
+///     sort(D{3, 1, 2})  // [1. 2. 3.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> sort(const X& x, int axis = -1, Descending order = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::sort(o[0], axis, order.value, loc); };
   return detail::recorded<elem_t<X>>("sort", loc, f, x);
 }
 /// The indices along the axis that sort x, of x's shape. The errors are those of `sort`.
+///     argsort(D{3, 1, 2}, -1, descending)  // [0 2 1]
 template <ArrayLike X>
 [[nodiscard]] out_t<int32_t, X> argsort(const X& x, int axis = -1, Descending order = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::argsort(o[0], axis, order.value, loc); };
@@ -61,6 +63,7 @@ struct SortByOptions {
 /// Arrays of one shape, all in the order of the keys among them: `auto [k, v] = cq::sort_by(std::tuple{k, v});`. Throws
 /// ShapeError when shapes differ, for a number of keys that is not in [1, number of arrays] and for an axis out of
 /// range.
+///     sort_by(std::tuple{I{2, 1, 2}, D{30, 10, 20}})  // [1 2 2], [10. 30. 20.]
 template <ArrayLike... X>
 [[nodiscard]] auto sort_by(const std::tuple<X...>& xs, SortByOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
@@ -74,6 +77,7 @@ template <ArrayLike... X>
 
 /// The indices that sort by several keys of one shape, of which the last one leads, as numpy.lexsort. Throws ShapeError
 /// without keys, when shapes differ or for an axis out of range.
+///     lexsort(std::tuple{D{30, 10, 20}, I{2, 1, 2}})  // [1 2 0]
 template <ArrayLike... X>
 [[nodiscard]] out_t<int32_t, X...> lexsort(const std::tuple<X...>& keys, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::lexsort(o, axis, loc); };
@@ -81,6 +85,7 @@ template <ArrayLike... X>
   return std::apply(call, keys);
 }
 /// The same of keys of one type.
+///     lexsort(std::vector{I{3, 1, 2}, I{2, 1, 2}})  // [1 2 0]
 template <ArrayLike X>
 [[nodiscard]] out_t<int32_t, X> lexsort(const std::vector<X>& keys, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::lexsort(o, axis, loc); };
@@ -90,12 +95,14 @@ template <ArrayLike X>
 /// x rearranged along the axis so that element k is that of the sorted array, none before it is greater and none behind
 /// it is less, as numpy.partition; here all are in order. Throws ShapeError when there is no element k (negative ones
 /// count from the end) or for an axis out of range.
+///     partition(D{3, 1, 4, 2}, 1)  // [1. 2. 3. 4.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> partition(const X& x, int64_t k, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::partition(o[0], k, axis, loc); };
   return detail::recorded<elem_t<X>>("partition", loc, f, x);
 }
 /// The indices that make `partition`. The errors are the same.
+///     argpartition(D{3, 1, 4, 2}, 1)  // [1 3 0 2]
 template <ArrayLike X>
 [[nodiscard]] out_t<int32_t, X> argpartition(const X& x, int64_t k, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::argpartition(o[0], k, axis, loc); };
@@ -104,6 +111,7 @@ template <ArrayLike X>
 
 /// (values, indices) of the k greatest elements along the last axis, the greatest first, NaN before all; of equal ones
 /// those with the lowest indices: x.shape[:-1] + [k]. Throws ShapeError for k outside [0, extent] and for scalars.
+///     top_k(D{3, 1, 4, 2}, 2)  // [4. 3.], [2 0]
 template <ArrayLike X>
 [[nodiscard]] std::tuple<out_t<elem_t<X>, X>, out_t<int32_t, X>> top_k(const X& x, int64_t k,
                                                                        Loc loc = Loc::current()) {
@@ -114,6 +122,7 @@ template <ArrayLike X>
 /// For each element of x its position (i32) in the sorted vector: how many elements of that are less (side::left), or
 /// not greater (side::right); of x's shape. The two promote to one type. Throws ShapeError unless the sorted elements
 /// are a vector.
+///     searchsorted(D{1, 2, 2, 3}, D{2, 5}, side::right)  // [3 4]
 template <OperandLike S, OperandLike X>
   requires(ArrayLike<S> || ArrayLike<X>)
 [[nodiscard]] out_t<int32_t, S, X> searchsorted(const S& sorted, const X& x, side where = side::left,
@@ -124,6 +133,7 @@ template <OperandLike S, OperandLike X>
 /// The number (i32) of the bin of each element of x, where bin i is [bins[i - 1], bins[i]), or (bins[i - 1], bins[i]]
 /// if `right`; descending bins are half open at the same end, as numpy.digitize. Throws ShapeError unless bins are a
 /// vector.
+///     digitize(D{0.5, 2, 9}, D{1, 2, 3})  // [0 2 3]
 template <OperandLike X, OperandLike B>
   requires(ArrayLike<X> || ArrayLike<B>)
 [[nodiscard]] out_t<int32_t, X, B> digitize(const X& x, const B& bins, bool right = false, Loc loc = Loc::current()) {
@@ -140,8 +150,10 @@ template <OperandLike X, OperandLike B>
   }
 /// The middle of the sorted elements over the axes, all without axes; of an even number the mean of the two in the
 /// middle; NaN where there is one. Integers give f32. Throws ShapeError without elements or for an axis out of range.
+///     median(D{{3, 1, 2}, {4, 6, 9}}, {1})  // [2. 6.]
 CALQUE_MEDIAN(median)
 /// The median of the elements that are not NaN; NaN where all are. Otherwise as `median`.
+///     nanmedian(D{3, NAN, 1})  // 2.0
 CALQUE_MEDIAN(nanmedian)
 #undef CALQUE_MEDIAN
 
@@ -163,12 +175,16 @@ struct QuantileOptions {
 /// the method; of shape q.shape + that of the others. NaN where there is one, and for q outside [0, 1]. Integers give
 /// f32; positions are computed in f64. Throws ShapeError without elements or for an axis out of range, DTypeError for
 /// complex numbers.
+///     quantile(D{1, 2, 3, 4}, D{0, 0.5})  // [1.  2.5]
 CALQUE_QUANTILE(quantile)
 /// `quantile` of q / 100.
+///     percentile(D{1, 2, 3, 4}, 25)  // 1.75
 CALQUE_QUANTILE(percentile)
 /// The quantile of the elements that are not NaN; NaN where all are. Otherwise as `quantile`.
+///     nanquantile(D{1, NAN, 3}, 0.5)  // 2.0
 CALQUE_QUANTILE(nanquantile)
 /// `nanquantile` of q / 100.
+///     nanpercentile(D{1, NAN, 3}, 50)  // 2.0
 CALQUE_QUANTILE(nanpercentile)
 #undef CALQUE_QUANTILE
 
@@ -181,6 +197,7 @@ struct UniqueOptions {
 };
 /// The distinct elements of x in ascending order, as many as the options say, then the fill value: `cq::unique(x,
 /// {.size = 8})`. Throws ShapeError for a negative size.
+///     unique(I{3, 1, 3, 2}, {.size = 4, .fill_value = -1})  // [ 1  2  3 -1]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> unique(const X& x, UniqueOptions<elem_t<X>> options, Loc loc = Loc::current()) {
   const auto fill = detail::fill_of(options.fill_value);
@@ -190,6 +207,7 @@ template <ArrayLike X>
 /// (values, indices, inverse, counts), as numpy.unique_all: those of `unique`, the index of the first of each in the
 /// flattened x, for each element of x (of its shape) the number of its value, and how often each value occurs; indices
 /// and counts are 0 behind the last value found. Of values that the size cuts off the numbers in `inverse` go on.
+///     unique_all(I{3, 1, 3, 2}, {.size = 3})  // [1 2 3], [1 3 0], [2 0 2 1], [1 1 2]
 template <ArrayLike X>
 [[nodiscard]] auto unique_all(const X& x, UniqueOptions<elem_t<X>> options, Loc loc = Loc::current()) {
   using I = out_t<int32_t, X>;
@@ -211,12 +229,16 @@ template <ArrayLike X>
     return detail::recorded<promoted_elem_t<X, Y>>(#f, loc, erased, x, y);                              \
   }
 /// The distinct elements of x and y together, otherwise as `unique`.
+///     union1d(I{1, 3}, I{2, 3}, {.size = 3})  // [1 2 3]
 CALQUE_SET(union1d)
 /// The distinct elements of x that y has, too; NaN equals NaN. Otherwise as `unique`.
+///     intersect1d(I{1, 3}, I{2, 3}, {.size = 1})  // [3]
 CALQUE_SET(intersect1d)
 /// The distinct elements of x that y does not have; NaN equals NaN. Otherwise as `unique`.
+///     setdiff1d(I{1, 3}, I{2, 3}, {.size = 1})  // [1]
 CALQUE_SET(setdiff1d)
 /// The distinct elements that one of x and y has and the other does not; NaN equals NaN. Otherwise as `unique`.
+///     setxor1d(I{1, 3}, I{2, 3}, {.size = 2})  // [1 2]
 CALQUE_SET(setxor1d)
 #undef CALQUE_SET
 
@@ -226,6 +248,7 @@ struct BincountOptions {
 };
 /// How often each number in [0, length) occurs in the vector x, i32; others are dropped. Throws ShapeError for other
 /// ranks and a negative length, DTypeError for x that is not of integers.
+///     bincount(I{0, 2, 2, 7}, {.length = 3})  // [1 0 2]
 template <ArrayLike X>
 [[nodiscard]] out_t<int32_t, X> bincount(const X& x, BincountOptions options, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::bincount(o[0], nullptr, options.length, loc); };
@@ -233,6 +256,7 @@ template <ArrayLike X>
 }
 /// The sums of the weights of equal numbers, of the weights' type (bool: i32). Throws ShapeError also unless each
 /// number has a weight.
+///     bincount(I{0, 2, 2}, D{0.5, 1, 1}, {.length = 3})  // [0.5 0.  2. ]
 template <ArrayLike X, ArrayLike W>
 [[nodiscard]] out_t<sum_t<elem_t<W>>, X, W> bincount(const X& x, const W& weights, BincountOptions options,
                                                      Loc loc = Loc::current()) {
@@ -255,6 +279,7 @@ inline Bins bins_of(const HistogramOptions& o) {
 /// (counts, edges): how many elements of x are in each bin, i32 [bins], and the edges [bins + 1], of x's type
 /// (integers: f32). A bin has its lower edge, the last one both; NaN and what is outside are not counted. Throws
 /// ShapeError without bins and for bounds that are not in order.
+///     histogram(D{1, 2, 2, 5}, {.bins = 2})  // [3 1], [1. 3. 5.]
 template <ArrayLike X>
 [[nodiscard]] auto histogram(const X& x, HistogramOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
@@ -264,6 +289,7 @@ template <ArrayLike X>
 }
 /// The sums of the weights of the elements in each bin, of the weights' type. Throws ShapeError also unless each
 /// element has a weight.
+///     histogram(D{1, 2, 5}, {.bins = 2}, D{0.5, 1, 4})  // [1.5 4. ], [1. 3. 5.]
 template <ArrayLike X, ArrayLike W>
 [[nodiscard]] auto histogram(const X& x, HistogramOptions options, const W& weights, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::histogram(o[0], detail::bins_of(options), &o[1], loc); };
@@ -272,12 +298,14 @@ template <ArrayLike X, ArrayLike W>
 }
 /// The counts between edges in ascending order: i32, one less than there are edges. Throws ShapeError unless these are
 /// a vector of 2 or more.
+///     histogram(D{1, 2, 2, 5}, D{0, 2, 5})  // [1 3]
 template <ArrayLike X, ArrayLike E>
 [[nodiscard]] out_t<int32_t, X, E> histogram(const X& x, const E& edges, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::histogram_at(o[0], o[1], nullptr, loc); };
   return detail::recorded<int32_t>("histogram", loc, f, x, edges);
 }
 /// The edges of `histogram`.
+///     histogram_bin_edges(D{1, 2, 5}, {.bins = 4})  // [1. 2. 3. 4. 5.]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> histogram_bin_edges(const X& x, HistogramOptions options = {},
                                                                  Loc loc = Loc::current()) {
@@ -288,6 +316,10 @@ template <ArrayLike X>
 }
 /// (counts, edges of x, edges of y) of points (x, y), vectors of one length: counts are i32 [bins of x, bins of y].
 /// Otherwise as `histogram`.
+///     histogram2d(D{0, 1, 1}, D{0, 0, 1}, {.bins = 2}, {.bins = 2})  // [[1 0]
+///                                                                    //  [1 1]],
+///                                                                    // [0.  0.5 1. ],
+///                                                                    // [0.  0.5 1. ]
 template <ArrayLike X, ArrayLike Y>
 [[nodiscard]] auto histogram2d(const X& x, const Y& y, HistogramOptions bins_x = {}, HistogramOptions bins_y = {},
                                Loc loc = Loc::current()) {

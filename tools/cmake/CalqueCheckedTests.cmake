@@ -81,6 +81,34 @@ foreach(name IN ITEMS spellings spellings_native)
 endforeach()
 include("${PROJECT_SOURCE_DIR}/test/spellings/negatives.cmake")
 
+# The examples in docstrings, compiled and run: tools/docstring_examples makes the sources from the headers. Not with
+# sanitizers, since these test what the documentation says.
+if(NOT CALQUE_SANITIZE)
+  set(folder "${PROJECT_BINARY_DIR}/test/docstrings")
+  set(parts 12)  # each compiles in a few seconds
+  set(sources)
+  math(EXPR last "${parts} - 1")
+  foreach(part RANGE ${last})
+    list(APPEND sources "${folder}/examples_${part}.cpp")
+  endforeach()
+  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/calque/*.h"
+       "${PROJECT_SOURCE_DIR}/include/calque/numpy/*.h")
+  add_custom_command(
+    OUTPUT ${sources}
+    COMMAND Python3::Interpreter "${calque_tools}/docstring_examples" --generate "${folder}" ${parts}
+    DEPENDS "${calque_tools}/docstring_examples" ${headers}
+    VERBATIM)
+  add_executable(docstring_examples "${PROJECT_SOURCE_DIR}/test/docstrings/main.cpp" ${sources})
+  set_target_properties(docstring_examples PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test"
+                                                      POSITION_INDEPENDENT_CODE OFF)
+  target_link_libraries(docstring_examples PRIVATE calque_test_usage)
+  if(CALQUE_TEST_PCH)
+    target_precompile_headers(docstring_examples REUSE_FROM calque_test_main)
+  endif()
+  add_test(NAME docs.docstring_examples COMMAND docstring_examples)
+  calque_set_test_environment(docs.docstring_examples)
+endif()
+
 # test/**/*.jaxpr with `RUN:` lines: each line is a shell command (%s the file, %t a scratch file, calque and FileCheck
 # by name) that must succeed.
 if(TARGET calque_cli)

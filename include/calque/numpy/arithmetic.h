@@ -14,10 +14,13 @@ namespace calque {
   }
 /// 0 for x < 0, y for x = 0, 1 for x > 0, NaN for NaN. Of the promoted type (integers and bool: f32). Throws DTypeError
 /// for complex numbers.
+///     heaviside(D{-1, 0, 2}, 0.5)  // [0.  0.5 1. ]
 CALQUE_FLOATS_OF_TWO(heaviside)
 /// x to the power y, of floats: integers and bool count as f32.
+///     float_power(I{2, 3}, -1)  // [0.5        0.33333334]
 CALQUE_FLOATS_OF_TWO(float_power)
 /// x / y of floats: integers and bool count as f32.
+///     true_divide(I{1, 3}, 2)  // [0.5 1.5]
 CALQUE_FLOATS_OF_TWO(true_divide)
 #undef CALQUE_FLOATS_OF_TWO
 
@@ -27,18 +30,23 @@ CALQUE_FLOATS_OF_TWO(true_divide)
     return detail::apply_unary<out_t<R, X>>(#f, &detail::ops::f, x, loc); \
   }
 /// x pi / 180. Of x's type (integers and bool: f32). Throws DTypeError for complex numbers.
+///     deg2rad(D{90, 180})  // [1.57079633 3.14159265]
 CALQUE_OF_ONE(deg2rad, inexact_t<elem_t<X>>)
 /// x 180 / pi. Of x's type (integers and bool: f32). Throws DTypeError for complex numbers.
+///     rad2deg(D{1, 2})  // [ 57.29577951 114.59155903]
 CALQUE_OF_ONE(rad2deg, inexact_t<elem_t<X>>)
 /// 1 / x, of integers truncated. Of x's type. Throws DTypeError for bools.
+///     reciprocal(D{2, 4})  // [0.5  0.25]
 CALQUE_OF_ONE(reciprocal, elem_t<X>)
 /// The distance to the next number away from 0, with x's sign; NaN for infinities. Of x's type (integers and bool:
 /// f32). Throws DTypeError for complex numbers.
+///     spacing(D{1, -1024})  // [ 2.22044605e-16 -2.27373675e-13]
 CALQUE_OF_ONE(spacing, inexact_t<elem_t<X>>)
 #undef CALQUE_OF_ONE
 
 /// x rounded to this number of decimals, half to even, as numpy.round; negative ones count before the point. Of x's
 /// type. Throws DTypeError for bools and complex numbers.
+///     round(D{0.25, 2.675, -1.5}, 1)  // [ 0.2  2.7 -1.5]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> round(const X& x, int decimals, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::round_decimals(o[0], decimals, loc); };
@@ -47,6 +55,7 @@ template <ArrayLike X>
 
 /// (fraction, integer part) of x, both with its sign: `auto [fraction, whole] = cq::modf(x);` Of x's type (integers and
 /// bool: f32). Throws DTypeError for complex numbers.
+///     modf(D{1.5, -2.25})  // [ 0.5  -0.25], [ 1. -2.]
 template <ArrayLike X>
 auto modf(const X& x, Loc loc = Loc::current()) {
   using Out = out_t<inexact_t<elem_t<X>>, X>;
@@ -55,12 +64,14 @@ auto modf(const X& x, Loc loc = Loc::current()) {
 }
 /// (mantissa, exponent) with x = mantissa 2^exponent and a mantissa in [1/2, 1): of x's type (integers and bool: f32)
 /// and i32. 0, NaN and infinities are their own mantissas. Throws DTypeError for complex numbers.
+///     frexp(D{1, 6, 0})  // [0.5  0.75 0.  ], [1 3 0]
 template <ArrayLike X>
 auto frexp(const X& x, Loc loc = Loc::current()) {
   return detail::apply_tuple<out_t<inexact_t<elem_t<X>>, X>, out_t<int32_t, X>>(
       "frexp", loc, [&](detail::Operands o) { return detail::ops::frexp(o[0], loc); }, x);
 }
 /// (floor_divide(x, y), mod(x, y)), of the promoted type. Throws DTypeError for bools and complex numbers.
+///     divmod(I{7, -7}, 3)  // [ 2 -3], [1 2]
 template <OperandLike X, OperandLike Y>
   requires(ArrayLike<X> || ArrayLike<Y>)
 auto divmod(const X& x, const Y& y, Loc loc = Loc::current()) {
@@ -71,6 +82,7 @@ auto divmod(const X& x, const Y& y, Loc loc = Loc::current()) {
 
 /// x bounded by [low, high], as `clip`. Throws DTypeError for bools and complex numbers and for bounds that do not
 /// promote to x's type.
+///     clamp(I{-5, 3, 12}, 0, 10)  // [ 0  3 10]
 template <ArrayLike X, OperandLike L, OperandLike H>
 [[nodiscard]] out_t<elem_t<X>, X, L, H> clamp(const X& x, const L& low, const H& high, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::clip(o[0], o[1], o[2], loc); };
@@ -79,6 +91,7 @@ template <ArrayLike X, OperandLike L, OperandLike H>
 
 /// Bits in bytes along the axis, as numpy.packbits: eight elements that are 0 or not for each byte (u8), the first one
 /// the highest bit; missing ones are 0. Throws ShapeError for an axis out of range, DTypeError for floats.
+///     packbits(B{true, false, true, false, false, false, false, true, true})  // [161 128]
 template <ArrayLike X>
 [[nodiscard]] out_t<uint8_t, X> packbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::packbits(o[0], axis, loc); };
@@ -86,6 +99,7 @@ template <ArrayLike X>
 }
 /// The bits (u8, 0 or 1) of bytes along the axis, the highest first, as numpy.unpackbits. Throws ShapeError for an axis
 /// out of range, DTypeError for elements that are not u8.
+///     unpackbits(Array<uint8_t>{161})  // [1 0 1 0 0 0 0 1]
 template <ArrayLike X>
 [[nodiscard]] out_t<uint8_t, X> unpackbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::unpackbits(o[0], axis, loc); };

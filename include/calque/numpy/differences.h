@@ -9,6 +9,7 @@ namespace calque {
 
 /// x[i + 1] - x[i] along the axis, n times, as numpy.diff: the extent is smaller by n, at least 0. Of x's type; of
 /// bools whether they differ. Throws ShapeError for a negative n or an axis out of range.
+///     diff(D{1, 4, 9, 16})  // [3. 5. 7.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> diff(const X& x, int64_t n = 1, int axis = -1, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::diff(o[0], n, axis, loc); };
@@ -16,6 +17,7 @@ template <ArrayLike X>
 }
 /// The differences of neighbouring elements of all of x in row-major order, of shape [size of x - 1]. Throws DTypeError
 /// for bools.
+///     ediff1d(D{{1, 2}, {4, 7}})  // [1. 2. 3.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> ediff1d(const X& x, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<elem_t<X>, X>>("ediff1d", &detail::ops::ediff1d, x, loc);
@@ -24,6 +26,7 @@ template <ArrayLike X>
 /// The derivative of f along the axis at points `spacing` apart, as numpy.gradient: half the difference of both
 /// neighbours, at the ends the difference to one. Of f's shape and type (integers and bool: f32). Throws ShapeError for
 /// less than two elements or an axis out of range.
+///     gradient(D{1, 4, 9, 16})  // [3. 4. 6. 7.]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> gradient(const X& f, double spacing = 1, int axis = -1,
                                                       Loc loc = Loc::current()) {
@@ -32,6 +35,7 @@ template <ArrayLike X>
 }
 /// The same at coordinates x [extent of the axis], which need not be evenly spaced: of second order inside. Of the
 /// promoted type. Throws ShapeError also when the coordinates do not fit.
+///     gradient(D{0, 1, 9}, D{0, 1, 3})  // [1. 2. 4.]
 template <ArrayLike F, ArrayLike X>
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<F, X>>, F, X> gradient(const F& f, const X& x, int axis = -1,
                                                                      Loc loc = Loc::current()) {
@@ -41,6 +45,7 @@ template <ArrayLike F, ArrayLike X>
 
 /// The integral along the axis by the trapezoidal rule, of points dx apart, as numpy.trapezoid; the axis is dropped. Of
 /// y's type (integers and bool: f32); 0 for less than two points. Throws ShapeError for an axis out of range.
+///     trapezoid(D{1, 2, 4}, 0.5)  // 2.25
 template <ArrayLike Y>
 [[nodiscard]] out_t<inexact_t<elem_t<Y>>, Y> trapezoid(const Y& y, double dx = 1, int axis = -1,
                                                        Loc loc = Loc::current()) {
@@ -49,6 +54,7 @@ template <ArrayLike Y>
 }
 /// The same at coordinates x, a vector along the axis or anything that broadcasts to y. Of the promoted type. Throws
 /// ShapeError also when the coordinates do not fit.
+///     trapezoid(D{1, 2, 4}, D{0, 1, 3})  // 7.5
 template <ArrayLike Y, ArrayLike X>
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<Y, X>>, Y, X> trapezoid(const Y& y, const X& x, int axis = -1,
                                                                       Loc loc = Loc::current()) {
@@ -63,6 +69,7 @@ struct InterpOptions {
 /// The piecewise linear function through the points (xp[i], fp[i]) at x, as numpy.interp: xp increases, both are [n].
 /// Of x's shape and the promoted type (integers and bool: f32); NaN where x is. Throws ShapeError when xp and fp are
 /// not vectors of one length, or empty; DTypeError for complex numbers.
+///     interp(D{-1, 0.5, 1.5}, D{0, 1, 2}, D{0, 10, 30})  // [ 0.  5. 20.]
 template <OperandLike X, ArrayLike P, ArrayLike F>
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<X, P, F>>, X, P, F> interp(const X& x, const P& xp, const F& fp,
                                                                          InterpOptions options = {},
@@ -83,6 +90,7 @@ struct UnwrapOptions {
 /// x with multiples of the period added so that neighbours along the axis differ by at most half of it, as
 /// numpy.unwrap. Of x's shape and type (integers and bool: f32). Throws ShapeError for an axis out of range, DTypeError
 /// for complex numbers.
+///     unwrap(D{0, 3, 1, 2}, {.period = 4})  // [ 0. -1. -3. -2.]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> unwrap(const X& x, UnwrapOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
@@ -112,17 +120,23 @@ struct CumulativeOptions {
   }
 /// The cumulative sum of all elements as a vector, or `cumsum(x, {.axis = 0, .reverse = true})`. Of x's type (bool:
 /// i32). Throws ShapeError for an axis out of range.
+///     cumsum(D{{1, 2}, {3, 4}})  // [ 1.  3.  6. 10.]
 CALQUE_CUMULATIVE(cumsum, sum_t<elem_t<X>>)
 /// The cumulative product, as `cumsum`.
+///     cumprod(D{{1, 2}, {3, 4}}, {.axis = 0})  // [[1. 2.]
+///                                              //  [3. 8.]]
 CALQUE_CUMULATIVE(cumprod, sum_t<elem_t<X>>)
 /// The cumulative maximum, as `cumsum`; NaN from the first NaN on. Throws DTypeError for complex numbers.
+///     cummax(I{1, 3, 2, 5})  // [1 3 3 5]
 CALQUE_CUMULATIVE(cummax, elem_t<X>)
 /// The cumulative minimum, as `cumsum`; NaN from the first NaN on. Throws DTypeError for complex numbers.
+///     cummin(I{4, 1, 3, 2}, {.reverse = true})  // [1 1 2 2]
 CALQUE_CUMULATIVE(cummin, elem_t<X>)
 #undef CALQUE_CUMULATIVE
 
 /// log of the cumulative sum of e^x along the axis, without overflow. Of x's shape and type (integers and bool: f32).
 /// Throws ShapeError for an axis out of range, DTypeError for complex numbers.
+///     cumlogsumexp(D{1000, 1000}, 0)  // [1000.         1000.69314718]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> cumlogsumexp(const X& x, int axis, bool reverse = false,
                                                           Loc loc = Loc::current()) {

@@ -8,6 +8,7 @@ namespace calque {
 /// For each dimension of the shape the coordinates of elements with these row-major indices, as numpy.unravel_index.
 /// Negative indices count from the end; then the nearest element is meant. Throws ShapeError for a shape without
 /// elements or too large for i32, DTypeError for indices that are not integers.
+///     unravel_index(I{1, 5}, {2, 3})  // [0 1], [1 2]
 template <ArrayLike I>
 [[nodiscard]] std::vector<out_t<int32_t, I>> unravel_index(const I& indices, const Shape& shape,
                                                            Loc loc = Loc::current()) {
@@ -18,6 +19,7 @@ template <ArrayLike I>
 /// bounds the nearest element, or modulo the extent with `mode::wrap`; with `mode::fill` negative ones count from the
 /// end first. Throws ShapeError unless there is an array for each dimension and when they do not broadcast, DTypeError
 /// for coordinates that are not integers.
+///     ravel_multi_index(std::vector{I{0, 1}, I{1, 2}}, {2, 3})  // [1 5]
 template <ArrayLike I>
 [[nodiscard]] out_t<int32_t, I> ravel_multi_index(const std::vector<I>& indices, const Shape& shape,
                                                   mode out_of_bounds = mode::clip, Loc loc = Loc::current()) {
@@ -29,6 +31,8 @@ template <ArrayLike I>
 /// x with the scalar `value` at equal indices along all dimensions, as numpy.fill_diagonal, which changes x instead. Of
 /// x's type, to which the value promotes. Throws ShapeError for a rank below 2 and for more than two dimensions that
 /// differ.
+///     fill_diagonal(D{{1, 2}, {3, 4}}, 0)  // [[0. 2.]
+///                                          //  [3. 0.]]
 template <ArrayLike X, OperandLike V>
 [[nodiscard]] out_t<elem_t<X>, X, V> fill_diagonal(const X& x, const V& value, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<elem_t<X>, X, V>>("fill_diagonal", &detail::ops::fill_diagonal, x, value, loc);
@@ -37,6 +41,8 @@ template <ArrayLike X, OperandLike V>
 /// Values broadcast to the indices' shape and promote to x's type; updates out of bounds are dropped, of several the
 /// last one in row-major order stays. Throws ShapeError when ranks or other dimensions differ or for an axis out of
 /// range, DTypeError for indices that are not integers.
+///     put_along_axis(D{{1, 2}, {3, 4}}, I{{0}, {1}}, 9, 1)  // [[9. 2.]
+///                                                           //  [3. 9.]]
 template <ArrayLike X, ArrayLike I, OperandLike V>
 [[nodiscard]] out_t<elem_t<X>, X, I, V> put_along_axis(const X& x, const I& indices, const V& values, int axis,
                                                        Loc loc = Loc::current()) {
@@ -46,6 +52,8 @@ template <ArrayLike X, ArrayLike I, OperandLike V>
 /// x with values at these row-major indices, as numpy.put, which changes x instead; values are repeated as needed and
 /// promote to x's type. Updates out of bounds are dropped, or go to the nearest element or modulo the size by the mode.
 /// Throws ShapeError without values, DTypeError for indices that are not integers.
+///     put(D{{1, 2}, {3, 4}}, I{0, 3}, D{8, 9})  // [[8. 2.]
+///                                               //  [3. 9.]]
 template <ArrayLike X, ArrayLike I, OperandLike V>
 [[nodiscard]] out_t<elem_t<X>, X, I, V> put(const X& x, const I& indices, const V& values,
                                             mode out_of_bounds = mode::fill, Loc loc = Loc::current()) {
@@ -62,14 +70,18 @@ template <ArrayLike X, ArrayLike I, OperandLike V>
 /// The sums of the rows of x [n, ...] with equal ids [n], of shape [segments, ...], as jax.ops.segment_sum; 0 where
 /// there is none; ids outside [0, segments) are dropped. Of x's type (bool: i32). Throws ShapeError when there is not
 /// an id for each row or for a negative number of segments, DTypeError for ids that are not integers.
+///     segment_sum(D{1, 2, 4, 8}, I{0, 0, 2, 2}, 3)  // [ 3.  0. 12.]
 CALQUE_SEGMENT(segment_sum, sum_t<elem_t<X>>)
 /// The products of rows with equal ids; 1 where there is none. Otherwise as `segment_sum`.
+///     segment_prod(D{1, 2, 4, 8}, I{0, 0, 2, 2}, 3)  // [ 2.  1. 32.]
 CALQUE_SEGMENT(segment_prod, sum_t<elem_t<X>>)
 /// The maxima of rows with equal ids; -infinity, or the least integer, where there is none. Otherwise as `segment_sum`,
 /// of x's type.
+///     segment_max(D{1, 2, 4, 8}, I{0, 0, 2, 2}, 3)  // [  2. -inf   8.]
 CALQUE_SEGMENT(segment_max, elem_t<X>)
 /// The minima of rows with equal ids; infinity, or the greatest integer, where there is none. Otherwise as
 /// `segment_sum`, of x's type.
+///     segment_min(D{1, 2, 4, 8}, I{0, 0, 2, 2}, 3)  // [ 1. inf  4.]
 CALQUE_SEGMENT(segment_min, elem_t<X>)
 #undef CALQUE_SEGMENT
 
@@ -80,6 +92,7 @@ struct NonzeroOptions {
 };
 /// The row-major indices of the first elements that are not 0, `cq::flatnonzero(x, {.size = 10})`, then the fill
 /// value; of shape [size]. Throws ShapeError for a negative size.
+///     flatnonzero(D{{0, 2}, {3, 0}}, {.size = 3, .fill_value = -1})  // [ 1  2 -1]
 template <ArrayLike X>
 [[nodiscard]] out_t<int32_t, X> flatnonzero(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
@@ -89,6 +102,7 @@ template <ArrayLike X>
 }
 /// The coordinates of the first elements that are not 0, an array [size] for each dimension. Throws ShapeError for a
 /// negative size or a scalar.
+///     nonzero(D{{0, 2}, {3, 0}}, {.size = 2})  // [0 1], [1 0]
 template <ArrayLike X>
 [[nodiscard]] std::vector<out_t<int32_t, X>> nonzero(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::nonzero(o[0], options.size, options.fill_value, loc); };
@@ -96,6 +110,8 @@ template <ArrayLike X>
 }
 /// The coordinates of the first elements that are not 0, one element a row, of shape [size, rank of x], then the fill
 /// value. Throws ShapeError for a negative size or a scalar.
+///     argwhere(D{{0, 2}, {3, 0}}, {.size = 2})  // [[0 1]
+///                                               //  [1 0]]
 template <ArrayLike X>
 [[nodiscard]] out_t<int32_t, X> argwhere(const X& x, NonzeroOptions options, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::argwhere(o[0], options.size, options.fill_value, loc); };
@@ -108,6 +124,7 @@ struct CompressOptions {
 /// The first slices of x along the axis where the condition [extent] holds, as numpy.compress, then zeros:
 /// `cq::compress(mask, x, 0, {.size = 4})`. Of x's type. Throws ShapeError for a negative size, a condition that is
 /// longer than the axis, or an axis out of range.
+///     compress(B{false, true, true}, D{1, 2, 3}, 0, {.size = 2})  // [2. 3.]
 template <ArrayLike C, ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, C, X> compress(const C& condition, const X& x, int axis, CompressOptions options,
                                               Loc loc = Loc::current()) {
@@ -118,6 +135,8 @@ template <ArrayLike C, ArrayLike X>
 /// The first elements of x, in row-major order, where the condition, which broadcasts to it, holds, as numpy.extract,
 /// then zeros: `cq::extract(x > 0.0, x, {.size = 4})`, of shape [size] and x's type. Throws ShapeError for a negative
 /// size and when the operands do not broadcast.
+///     D x = {3, -1, 2};
+///     extract(x > 0, x, {.size = 3})  // [3. 2. 0.]
 template <ArrayLike C, ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, C, X> extract(const C& condition, const X& x, CompressOptions options,
                                              Loc loc = Loc::current()) {

@@ -27,18 +27,29 @@ namespace calque {
   }
 /// Vectors one after another, others joined along axis 1; scalars are vectors of one element. Throws ShapeError when
 /// there is no array or shapes differ elsewhere.
+///     hstack({D{{1}, {2}}, D{{3}, {4}}})  // [[1. 3.]
+///                                         //  [2. 4.]]
 CALQUE_JOINING(hstack)
 /// Arrays joined along axis 0; a vector is a row. Throws ShapeError when there is no array or shapes differ elsewhere.
+///     vstack({D{1, 2}, D{3, 4}})  // [[1. 2.]
+///                                 //  [3. 4.]]
 CALQUE_JOINING(vstack)
 /// Arrays joined along axis 2, after `atleast_3d`. Throws ShapeError when there is no array or shapes differ elsewhere.
+///     dstack({D{1, 2}, D{3, 4}})  // [[[1. 3.]
+///                                 //   [2. 4.]]]
 CALQUE_JOINING(dstack)
 /// Arrays joined along axis 1; a vector is a column. Throws ShapeError when there is no array or shapes differ
 /// elsewhere.
+///     column_stack({D{1, 2}, D{3, 4}})  // [[1. 3.]
+///                                       //  [2. 4.]]
 CALQUE_JOINING(column_stack)
 #undef CALQUE_JOINING
 
 /// The matrix of these rows of blocks: `cq::block({{a, b}, {c, d}})`. Blocks of a row are joined along the last axis,
 /// rows along the last but one; a vector is a row. Throws ShapeError when extents differ or a row is empty.
+///     D one = {{1}};
+///     block({{one, 2 * one}, {3 * one, 4 * one}})  // [[1. 2.]
+///                                                  //  [3. 4.]]
 template <ArrayLike X>
 X block(const std::vector<std::vector<X>>& rows, Loc loc = Loc::current()) {
   std::vector<detail::Operand> all;
@@ -55,12 +66,15 @@ X block(std::initializer_list<std::initializer_list<X>> rows, Loc loc = Loc::cur
 }
 
 /// The elements of x, then those of y, as a vector, as numpy.append. Of the promoted type.
+///     append(D{{1, 2}}, 3)  // [1. 2. 3.]
 template <ArrayLike X, OperandLike Y>
 [[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> append(const X& x, const Y& y, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::append(o[0], o[1], std::nullopt, loc); };
   return detail::recorded<promoted_elem_t<X, Y>>("append", loc, f, x, y);
 }
 /// x followed by y along the axis. Throws ShapeError when shapes differ elsewhere or the axis is out of range.
+///     append(D{{1, 2}}, D{{3, 4}}, 0)  // [[1. 2.]
+///                                      //  [3. 4.]]
 template <ArrayLike X, ArrayLike Y>
 [[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> append(const X& x, const Y& y, int axis, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::append(o[0], o[1], axis, loc); };
@@ -69,6 +83,7 @@ template <ArrayLike X, ArrayLike Y>
 /// x with values before these positions along the axis, as numpy.insert: values broadcast to one slice for each
 /// position; one position takes all of them. Of x's type, to which values promote. Throws ShapeError for positions out
 /// of range and values that do not broadcast.
+///     insert(D{1, 2, 3}, {1}, 9, 0)  // [1. 9. 2. 3.]
 template <ArrayLike X, OperandLike V>
 [[nodiscard]] out_t<elem_t<X>, X, V> insert(const X& x, const Counts& positions, const V& values, int axis,
                                             Loc loc = Loc::current()) {
@@ -76,6 +91,7 @@ template <ArrayLike X, OperandLike V>
   return detail::recorded<elem_t<X>>("insert", loc, f, x, values);
 }
 /// x without these positions along the axis, as numpy.delete. Throws ShapeError for positions or an axis out of range.
+///     delete_(D{1, 2, 3, 4}, {0, 2}, 0)  // [2. 4.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> delete_(const X& x, const Counts& positions, int axis, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::delete_(o[0], positions.list, axis, loc); };
@@ -86,6 +102,7 @@ template <ArrayLike X>
 
 /// x split into `sections` parts along the axis, of which the first ones are longer by one where the extent does not
 /// divide. Throws ShapeError for less than one part or an axis out of range.
+///     array_split(D{1, 2, 3, 4, 5}, 2)  // [1. 2. 3.], [4. 5.]
 template <ArrayLike X>
 [[nodiscard]] std::vector<out_t<elem_t<X>, X>> array_split(const X& x, int64_t sections, int axis = 0,
                                                            Loc loc = Loc::current()) {
@@ -93,6 +110,7 @@ template <ArrayLike X>
   return detail::recorded_many<elem_t<X>>("array_split", loc, f, x);
 }
 /// The slices of x along the axis, which is dropped. Throws ShapeError for an axis out of range.
+///     unstack(D{{1, 2}, {3, 4}})  // [1. 2.], [3. 4.]
 template <ArrayLike X>
 [[nodiscard]] std::vector<out_t<elem_t<X>, X>> unstack(const X& x, int axis = 0, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::unstack(o[0], axis, loc); };
@@ -114,10 +132,13 @@ template <ArrayLike X>
     return detail::recorded_many<elem_t<X>>(#f, loc, erased, x);                                                  \
   }
 /// `split` along axis 1, of vectors along axis 0. Throws ShapeError for a scalar and as `split`.
+///     hsplit(D{1, 2, 3, 4}, 2)  // [1. 2.], [3. 4.]
 CALQUE_SPLITTING(hsplit, 'h')
 /// `split` along axis 0. Throws ShapeError for a rank below 2 and as `split`.
+///     vsplit(D{{1, 2}, {3, 4}}, 2)  // [[1. 2.]], [[3. 4.]]
 CALQUE_SPLITTING(vsplit, 'v')
 /// `split` along axis 2. Throws ShapeError for a rank below 3 and as `split`.
+///     dsplit(D{{{1, 2}}}, 2)  // [[[1.]]], [[[2.]]]
 CALQUE_SPLITTING(dsplit, 'd')
 #undef CALQUE_SPLITTING
 
@@ -131,12 +152,18 @@ struct MeshgridOptions {
 };
 /// The coordinates of the grid of two vectors, x [n] and y [m]: two arrays [m, n], or [n, m] with `indexing::ij`, of
 /// the types of x and y. `auto [gx, gy] = cq::meshgrid(x, y);` Throws ShapeError for ranks above 1.
+///     meshgrid(D{1, 2}, D{3, 4})  // [[1. 2.]
+///                                 //  [1. 2.]],
+///                                 // [[3. 3.]
+///                                 //  [4. 4.]]
 template <ArrayLike X, ArrayLike Y>
 auto meshgrid(const X& x, const Y& y, MeshgridOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::meshgrid(o, options.order, options.sparse, loc); };
   return detail::apply_tuple<out_t<elem_t<X>, X, Y>, out_t<elem_t<Y>, X, Y>>("meshgrid", loc, f, x, y);
 }
 /// The same of three vectors: arrays [m, n, k], or [n, m, k] with `indexing::ij`.
+///     std::get<2>(meshgrid(D{1, 2}, D{3}, D{4, 5}))  // [[[4. 5.]
+///                                                    //   [4. 5.]]]
 template <ArrayLike X, ArrayLike Y, ArrayLike Z>
 auto meshgrid(const X& x, const Y& y, const Z& z, MeshgridOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::meshgrid(o, options.order, options.sparse, loc); };
@@ -144,6 +171,10 @@ auto meshgrid(const X& x, const Y& y, const Z& z, MeshgridOptions options = {}, 
       "meshgrid", loc, f, x, y, z);
 }
 /// The same of any number of vectors of one type.
+///     meshgrid(std::vector{D{1, 2}, D{3, 4}}, {.order = indexing::ij})  // [[1. 1.]
+///                                                                       //  [2. 2.]],
+///                                                                       // [[3. 4.]
+///                                                                       //  [3. 4.]]
 template <ArrayLike X>
 [[nodiscard]] std::vector<X> meshgrid(const std::vector<X>& xs, MeshgridOptions options = {},
                                       Loc loc = Loc::current()) {
@@ -152,6 +183,7 @@ template <ArrayLike X>
 }
 
 /// The arrays broadcast to their common shape, each of its type. Throws ShapeError when they do not broadcast.
+///     broadcast_arrays(D{1, 2}, I{{3}})  // [[1. 2.]], [[3 3]]
 template <ArrayLike X, ArrayLike... Y>
 auto broadcast_arrays(const X& x, const Y&... others) {
   const auto f = [&](detail::Operands o) { return detail::ops::broadcast_arrays(o, Location()); };
@@ -159,6 +191,7 @@ auto broadcast_arrays(const X& x, const Y&... others) {
                                                                                       x, others...);
 }
 /// The same of any number of arrays of one type.
+///     broadcast_arrays(std::vector{D{1, 2}, D{{3}}})  // [[1. 2.]], [[3. 3.]]
 template <ArrayLike X>
 [[nodiscard]] std::vector<X> broadcast_arrays(const std::vector<X>& xs, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::broadcast_arrays(o, loc); };
@@ -167,6 +200,8 @@ template <ArrayLike X>
 
 /// op(a, b) of each element of a with each of b, as numpy's `ufunc.outer`, of shape a.shape + b.shape:
 /// `cq::outer([](auto x, auto y) { return x - y; }, a, b)`. The operation is elementwise.
+///     outer([](auto x, auto y) { return x - y; }, D{1, 2}, D{0, 1})  // [[1. 0.]
+///                                                                    //  [2. 1.]]
 template <class F, ArrayLike A, ArrayLike B>
   requires(!OperandLike<F>)
 auto outer(const F& op, const A& a, const B& b, Loc loc = Loc::current()) {

@@ -8,11 +8,15 @@
 namespace calque {
 
 /// The matrix [n, m] with ones at and below diagonal k and zeros above it. Throws ShapeError for a negative extent.
+///     tri<double>(2, 3)  // [[1. 0. 0.]
+///                        //  [1. 1. 0.]]
 template <Elem T>
 [[nodiscard]] Tracer<T> tri(int64_t n, int64_t m, int64_t k = 0, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::tri(dtype_of<T>, n, m, k, loc));
 }
 /// The matrix [n, m] with ones on diagonal k and zeros elsewhere. Throws ShapeError for a negative extent.
+///     eye<double>(2, 3, 1)  // [[0. 1. 0.]
+///                           //  [0. 0. 1.]]
 template <Elem T>
 [[nodiscard]] Tracer<T> eye(int64_t n, int64_t m, int64_t k = 0, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::eye_of(dtype_of<T>, n, m, k, loc));
@@ -24,15 +28,20 @@ template <Elem T>
     return Tracer<T>(detail::ops::f(dtype_of<T>, n, loc));         \
   }
 /// Bartlett's window of n points, a triangle. Throws ShapeError for a negative n, DTypeError for bool.
+///     bartlett<double>(5)  // [0.  0.5 1.  0.5 0. ]
 CALQUE_WINDOW(bartlett)
 /// Blackman's window of n points, 0.42 - 0.5 cos(2 pi i / (n - 1)) + 0.08 cos(4 pi i / (n - 1)). Errors as `bartlett`.
+///     round(blackman<double>(5), 2)  // [-0.    0.34  1.    0.34 -0.  ]
 CALQUE_WINDOW(blackman)
 /// Hamming's window of n points, 0.54 - 0.46 cos(2 pi i / (n - 1)). Errors as `bartlett`.
+///     hamming<double>(5)  // [0.08 0.54 1.   0.54 0.08]
 CALQUE_WINDOW(hamming)
 /// Hann's window of n points, 0.5 - 0.5 cos(2 pi i / (n - 1)). Errors as `bartlett`.
+///     hanning<double>(5)  // [0.  0.5 1.  0.5 0. ]
 CALQUE_WINDOW(hanning)
 #undef CALQUE_WINDOW
 /// Kaiser's window of n points, i0(beta sqrt(1 - (2 i / (n - 1) - 1)^2)) / i0(beta). Errors as `bartlett`.
+///     kaiser<double>(3, 2.0)  // [0.43867628 1.         0.43867628]
 template <Elem T>
 [[nodiscard]] Tracer<T> kaiser(int64_t n, double beta, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::kaiser(dtype_of<T>, n, beta, loc));
@@ -40,12 +49,14 @@ template <Elem T>
 
 /// n numbers base^low to base^high with evenly spaced exponents, both included, computed in f64. Throws ShapeError for
 /// a negative n.
+///     logspace<double>(0, 2, 3)  // [  1.  10. 100.]
 template <Elem T>
 [[nodiscard]] Tracer<T> logspace(double low, double high, int64_t n, double base = 10, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::logspace(dtype_of<T>, low, high, n, base, loc));
 }
 /// n numbers from low to high, both included, of which each is the one before times the same factor, computed in f64.
 /// Throws ShapeError for a negative n and for ends that are 0 or of different signs.
+///     geomspace<double>(1, 8, 4)  // [1. 2. 4. 8.]
 template <Elem T>
 [[nodiscard]] Tracer<T> geomspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::geomspace(dtype_of<T>, low, high, n, loc));
@@ -60,43 +71,55 @@ namespace detail {
 }  // namespace detail
 /// For each dimension of the shape an array of it with the index along that dimension, as numpy.indices. Throws
 /// ShapeError for a negative extent.
+///     indices({2, 2})  // [[0 0]
+///                      //  [1 1]],
+///                      // [[0 1]
+///                      //  [0 1]]
 [[nodiscard]] inline std::vector<Tracer<int32_t>> indices(const Counts& shape, Loc loc = Loc::current()) {
   return detail::index_tracers(detail::ops::indices(detail::shape_of("indices", shape, loc), loc));
 }
 /// (rows, columns) of the elements of a matrix [n, m] at and below diagonal k, in row-major order; known while tracing.
 /// Throws ShapeError for a negative extent.
+///     tril_indices(2, 2)  // [0 1 1], [0 0 1]
 inline std::array<Tracer<int32_t>, 2> tril_indices(int64_t n, int64_t m, int64_t k = 0, Loc loc = Loc::current()) {
   const std::vector<detail::Handle> both = detail::ops::triangle_indices('l', n, k, m, loc);
   return {Tracer<int32_t>(both[0]), Tracer<int32_t>(both[1])};
 }
 /// (rows, columns) of the elements of a matrix [n, m] at and above diagonal k, as `tril_indices`.
+///     triu_indices(2, 3, 1)  // [0 0 1], [1 2 2]
 inline std::array<Tracer<int32_t>, 2> triu_indices(int64_t n, int64_t m, int64_t k = 0, Loc loc = Loc::current()) {
   const std::vector<detail::Handle> both = detail::ops::triangle_indices('u', n, k, m, loc);
   return {Tracer<int32_t>(both[0]), Tracer<int32_t>(both[1])};
 }
 /// The indices of the diagonal of an array of `rank` dimensions of extent n. Throws ShapeError for negative numbers.
+///     diag_indices(3)  // [0 1 2], [0 1 2]
 [[nodiscard]] inline std::vector<Tracer<int32_t>> diag_indices(int64_t n, int64_t rank = 2, Loc loc = Loc::current()) {
   return detail::index_tracers(detail::ops::diag_indices(n, rank, loc));
 }
 
 /// An array of x's shape and type with all elements equal to `value`, a scalar that is converted to x's type. Throws
 /// ShapeError for a value that is not a scalar, DTypeError for an integer literal that does not fit.
+///     full_like(I{1, 2}, 7)  // [7 7]
 template <ArrayLike X, OperandLike V>
 [[nodiscard]] out_t<elem_t<X>, X, V> full_like(const X& x, const V& value, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<elem_t<X>, X, V>>("full_like", &detail::ops::full_like, x, value, loc);
 }
 /// Zeros of x's shape and type.
+///     zeros_like(D{1, 2})  // [0. 0.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> zeros_like(const X& x, Loc loc = Loc::current()) {
   return full_like(x, 0, loc);
 }
 /// Ones of x's shape and type.
+///     ones_like(D{1, 2})  // [1. 1.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> ones_like(const X& x, Loc loc = Loc::current()) {
   return full_like(x, 1, loc);
 }
 /// The matrix with all elements of x on diagonal k, as numpy.diagflat. Of x's type. Throws ShapeError when the result
 /// is too large.
+///     diagflat(D{1, 2})  // [[1. 0.]
+///                        //  [0. 2.]]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> diagflat(const X& x, int64_t k = 0, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::diagflat(o[0], k, loc); };

@@ -15,16 +15,21 @@ namespace calque {
   }
 /// The sum of the elements that are not NaN; 0 for none. Of x's type (bool: i32). Throws ShapeError for an axis out of
 /// range or given twice.
+///     nansum(D{1, NAN, 3})  // 4.0
 CALQUE_NAN_REDUCE(nansum, sum_t<elem_t<X>>)
 /// The product of the elements that are not NaN; 1 for none. Types and errors as for `nansum`.
+///     nanprod(D{2, NAN, 3})  // 6.0
 CALQUE_NAN_REDUCE(nanprod, sum_t<elem_t<X>>)
 /// The mean of the elements that are not NaN; NaN for none. Of x's type (integers and bool: f32). Errors as for
 /// `nansum`.
+///     nanmean(D{1, NAN, 3})  // 2.0
 CALQUE_NAN_REDUCE(nanmean, inexact_t<elem_t<X>>)
 /// The greatest element that is not NaN; NaN for none. Of x's type. Throws ShapeError when there are no elements or for
 /// an axis out of range or given twice, DTypeError for complex x.
+///     nanmax(D{1, NAN, 3})  // 3.0
 CALQUE_NAN_REDUCE(nanmax, elem_t<X>)
 /// The smallest element that is not NaN; NaN for none. Types and errors as for `nanmax`.
+///     nanmin(D{1, NAN, 3})  // 1.0
 CALQUE_NAN_REDUCE(nanmin, elem_t<X>)
 #undef CALQUE_NAN_REDUCE
 
@@ -38,6 +43,7 @@ struct NanVarianceOptions {
 /// The variance of the elements that are not NaN; NaN where the divisor is not positive:
 /// `nanvar(x, {.axes = {0}, .ddof = 1})`. Of x's type (integers and bool: f32). Throws ShapeError for an axis out of
 /// range or given twice, DTypeError for complex x.
+///     nanvar(D{1, NAN, 3})  // 1.0
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> nanvar(const X& x, const NanVarianceOptions& options = {},
                                                     Loc loc = Loc::current()) {
@@ -47,6 +53,7 @@ template <ArrayLike X>
   return detail::recorded<inexact_t<elem_t<X>>>("nanvar", loc, f, x);
 }
 /// The standard deviation of the elements that are not NaN, the root of `nanvar`.
+///     nanstd(D{1, NAN, 3})  // 1.0
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> nanstd(const X& x, const NanVarianceOptions& options = {},
                                                     Loc loc = Loc::current()) {
@@ -64,13 +71,17 @@ template <ArrayLike X>
   }
 /// The index (i32) of the first greatest element along the axis that is not NaN; -1 where all are. Throws ShapeError
 /// for an axis that is out of range or empty, DTypeError for complex x.
+///     nanargmax(D{NAN, 1, 3}, 0)  // 2
 CALQUE_NAN_ALONG(nanargmax, int32_t)
 /// The index (i32) of the first smallest element along the axis that is not NaN; otherwise as `nanargmax`.
+///     nanargmin(D{NAN, 1, 3}, 0)  // 1
 CALQUE_NAN_ALONG(nanargmin, int32_t)
 /// The cumulative sum along the axis, NaN counting as 0. Of x's shape and type (bool: i32). Throws ShapeError for an
 /// axis out of range.
+///     nancumsum(D{1, NAN, 3}, 0)  // [1. 1. 4.]
 CALQUE_NAN_ALONG(nancumsum, sum_t<elem_t<X>>)
 /// The cumulative product along the axis, NaN counting as 1. Types and errors as for `nancumsum`.
+///     nancumprod(D{2, NAN, 3}, 0)  // [2. 2. 6.]
 CALQUE_NAN_ALONG(nancumprod, sum_t<elem_t<X>>)
 #undef CALQUE_NAN_ALONG
 
@@ -80,6 +91,7 @@ struct NanToNumOptions {
   std::optional<double> posinf{}, neginf{};
 };
 /// x with NaN and infinities replaced, as numpy.nan_to_num, in both parts of complex numbers. Of x's shape and type.
+///     nan_to_num(D{NAN, INFINITY, 1}, {.nan = -1, .posinf = 99})  // [-1. 99.  1.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> nan_to_num(const X& x, NanToNumOptions options = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
