@@ -13,6 +13,7 @@ namespace calque {
 /// the axis, x.shape[:axis] + indices.shape + x.shape[axis + 1:], of x's type. `out_of_bounds` selects what
 /// out-of-bounds indices read (see `mode`). Throws DTypeError for indices that are not integers; ShapeError for an axis
 /// out of range, or for an empty axis with `clip` or `wrap`.
+///     take(D{10, 20, 30}, I{2, 0, -1, 9}, 0)  // [30. 10. 30. nan]
 template <ArrayLike X, OperandLike I>
 [[nodiscard]] out_t<elem_t<X>, X, I> take(const X& x, const I& indices, int axis, mode out_of_bounds = mode::fill,
                                           Loc loc = Loc::current()) {
@@ -25,6 +26,8 @@ template <ArrayLike X, OperandLike I>
 /// out[i, j, k] = x[i, indices[i, j, k], k] for axis 1, as numpy.take_along_axis: of x's type and the rank of both; the
 /// dimensions besides the axis broadcast. Throws DTypeError for indices that are not integers; ShapeError when ranks
 /// differ, dimensions do not broadcast, the axis is out of range, or it is empty with `clip` or `wrap`.
+///     take_along_axis(D{{1, 2}, {3, 4}}, I{{0}, {1}}, 1)  // [[1.]
+///                                                         //  [4.]]
 template <ArrayLike X, ArrayLike I>
 [[nodiscard]] out_t<elem_t<X>, X, I> take_along_axis(const X& x, const I& indices, int axis,
                                                      mode out_of_bounds = mode::fill, Loc loc = Loc::current()) {
@@ -45,22 +48,27 @@ template <ArrayLike X, ArrayLike... I>
 /// x[i, j, ...] for index arrays of the leading dimensions, which broadcast together: their common shape followed by
 /// the other dimensions of x, of x's type. Throws DTypeError for indices that are not integers, ShapeError when they do
 /// not broadcast or are more than the dimensions of x.
+///     gather(D{{1, 2}, {3, 4}}, I{1, 0})  // [[3. 4.]
+///                                         //  [1. 2.]]
 template <ArrayLike X, ArrayLike I>
 [[nodiscard]] out_t<elem_t<X>, X, I> gather(const X& x, const I& i, Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i);
 }
 /// The same with two index arrays.
+///     gather(D{{1, 2}, {3, 4}}, I{1, 0}, I{0, 1})  // [3. 2.]
 template <ArrayLike X, ArrayLike I, ArrayLike J>
 [[nodiscard]] out_t<elem_t<X>, X, I, J> gather(const X& x, const I& i, const J& j, Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i, j);
 }
 /// The same with three index arrays.
+///     gather(D{{{1, 2}}}, I{0, 0}, I{0, 0}, I{1, 0})  // [2. 1.]
 template <ArrayLike X, ArrayLike I, ArrayLike J, ArrayLike K>
 [[nodiscard]] out_t<elem_t<X>, X, I, J, K> gather(const X& x, const I& i, const J& j, const K& k,
                                                   Loc loc = Loc::current()) {
   return detail::gather_at(loc, x, i, j, k);
 }
 /// The same with more index arrays; errors report the line of the previous operation.
+///     gather(D{{{{1, 2}}}}, I{0, 0}, I{0, 0}, I{0, 0}, I{1, 0})  // [2. 1.]
 template <ArrayLike X, ArrayLike... I>
   requires(sizeof...(I) > 3)
 [[nodiscard]] out_t<elem_t<X>, X, I...> gather(const X& x, const I&... indices) {
@@ -71,6 +79,7 @@ template <ArrayLike X, ArrayLike... I>
 /// dropped. Updates broadcast to indices.shape + x.shape[1:] and promote to x's type. Throws DTypeError for indices
 /// that are not integers, x of bool, or updates that do not promote to x's type; ShapeError for x of rank 0 or updates
 /// that do not broadcast.
+///     scatter_add(D{1, 2, 3}, I{0, 0, 2}, 10)  // [21.  2. 13.]
 template <ArrayLike X, ArrayLike I, OperandLike U>
 [[nodiscard]] out_t<elem_t<X>, X, I, U> scatter_add(const X& x, const I& indices, const U& updates,
                                                     Loc loc = Loc::current()) {
@@ -98,6 +107,7 @@ void append_starts(std::string_view name, const Starts& starts, std::vector<Oper
 /// The window of shape `sizes` that begins at `starts`, of x's type. Negative starts count from the end; then the
 /// window is moved inside x. Throws ShapeError unless there is one scalar start and one size in [0, extent] for each
 /// dimension, DTypeError for starts that are not integers.
+///     dynamic_slice(D{1, 2, 3, 4}, {I(1)}, {2})  // [2. 3.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> dynamic_slice(const X& x, const Starts& starts, const Shape& sizes,
                                                 Loc loc = Loc::current()) {
@@ -113,6 +123,7 @@ template <ArrayLike X>
 /// inside x as by `dynamic_slice`. Throws ShapeError when the update has another rank or is larger than x, or unless
 /// there is one scalar start for each dimension; DTypeError for starts that are not integers or an update that does not
 /// promote.
+///     dynamic_update_slice(D{1, 2, 3, 4}, D{8, 9}, {I(1)})  // [1. 8. 9. 4.]
 template <ArrayLike X, ArrayLike U>
 [[nodiscard]] out_t<elem_t<X>, X, U> dynamic_update_slice(const X& x, const U& update, const Starts& starts,
                                                           Loc loc = Loc::current()) {

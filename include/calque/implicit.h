@@ -57,10 +57,11 @@ concept Parameter = !std::same_as<P, SolveOptions>;
 /// or for options out of range.
 ///
 ///     auto cube_root = [](auto a) { return cq::root([](auto x, auto a) { return x * x * x - a; }, 1.0, a); };
-///     cq::grad(cube_root)(8.0);   // 1/12
+///     cq::grad(cube_root)(8.0)  // 0.08333333
 CALQUE_SOLVER(root, detail::Problem::root, false)
 /// root_and_info(f, x0, parameters..., options): std::pair of x and a SolveInfo. x is the last iterate, also where it
 /// did not converge. Throws as `root`.
+///     root_and_info([](auto x, auto a) { return x * x - a; }, 1.0, 9.0).first  // 3.0
 CALQUE_SOLVER(root_and_info, detail::Problem::root, true)
 
 /// fixed_point(f, x0, parameters..., options): the x with x = f(x, parameters...) to which the iteration of f leads
@@ -69,9 +70,10 @@ CALQUE_SOLVER(root_and_info, detail::Problem::root, true)
 /// errors are as of `root`.
 ///
 ///     auto f = [](auto a) { return cq::fixed_point([](auto x, auto a) { return cos(a * x); }, 0.5, a); };
-///     f(1.0);   // 0.739085
+///     f(1.0)  // 0.73908513
 CALQUE_SOLVER(fixed_point, detail::Problem::fixed_point, false)
 /// fixed_point_and_info(f, x0, parameters..., options): as `root_and_info`; the residual is the last change of x.
+///     fixed_point_and_info([](auto x) { return cos(x); }, 0.5).first  // 0.73908513
 CALQUE_SOLVER(fixed_point_and_info, detail::Problem::fixed_point, true)
 
 /// minimize_newton(f, x0, parameters..., options): the x to which Newton's method on the gradient of f, a real floating
@@ -81,9 +83,10 @@ CALQUE_SOLVER(fixed_point_and_info, detail::Problem::fixed_point, true)
 /// minimum; leaves and errors are as of `root`, ShapeError also for an f that does not return a scalar.
 ///
 ///     auto f = [](auto a) { return cq::minimize_newton([](auto x, auto a) { return exp(x) - a * x; }, 0.0, a); };
-///     f(3.0);   // log 3
+///     f(3.0)  // 1.09861229
 CALQUE_SOLVER(minimize_newton, detail::Problem::minimum, false)
 /// minimize_newton_and_info(f, x0, parameters..., options): as `root_and_info`; the residual is that of the gradient.
+///     minimize_newton_and_info([](auto x) { return x * x - 2.0 * x; }, 5.0).first  // 1.0
 CALQUE_SOLVER(minimize_newton_and_info, detail::Problem::minimum, true)
 #undef CALQUE_SOLVER
 
@@ -93,6 +96,10 @@ CALQUE_SOLVER(minimize_newton_and_info, detail::Problem::minimum, true)
 /// of a scalar it is b / g(1.0). What it records is differentiated for higher orders, and transposed in reverse mode.
 /// As jax.lax.custom_root. Throws DTypeError for leaves that are not floating or complex, ShapeError that names a leaf
 /// of another shape.
+///     auto solve = [](auto f, auto x) { return root(f, x); };
+///     auto divide = [](auto g, auto b) { return b / g(1.0); };
+///     grad([&](auto a) { return custom_root([a](auto x) { return x * x - a; }, 1.0 + 0.0 * a, solve, divide); })(9.0)
+///     // 0.16666667
 template <class F, class X, class Solve, class TangentSolve>
 [[nodiscard]] auto custom_root(const F& f, const X& initial_guess, const Solve& solve,
                                const TangentSolve& tangent_solve, Loc loc = Loc::current()) {
@@ -109,12 +116,17 @@ template <class F, class X, class Solve, class TangentSolve>
 /// and is solved by `solve` too: for the right-hand side db - (dA) x. Without `transpose_solve` there is no reverse
 /// mode (GradError). As jax.lax.custom_linear_solve. Throws DTypeError for leaves that are not floating or complex,
 /// ShapeError that names a leaf of another shape. That matvec is linear is not checked.
+///     auto solve = [](auto f, auto b) { return b / f(1.0 + 0.0 * b); };
+///     custom_linear_solve([](auto x) { return D{2, 4} * x; }, D{2, 8}, solve)  // [1. 2.]
 template <class M, class X, class Solve>
 [[nodiscard]] auto custom_linear_solve(const M& matvec, const X& b, const Solve& solve, Loc loc = Loc::current()) {
   return detail::linear_solve_at(matvec, b, solve, detail::NotTransposed{}, loc);
 }
 /// The same with transpose_solve(vecmat, b), which returns the solution of vecmat(x) = b for the transpose of matvec,
 /// a function too; it serves reverse mode.
+///     auto solve = [](auto f, auto b) { return b / f(1.0 + 0.0 * b); };
+///     auto f = [&](auto b) { return sum(custom_linear_solve([](auto x) { return D{2, 4} * x; }, b, solve, solve)); };
+///     grad(f)(D{2, 8})  // [0.5  0.25]
 template <class M, class X, class Solve, class TransposeSolve>
   requires(!std::same_as<TransposeSolve, Loc>)
 [[nodiscard]] auto custom_linear_solve(const M& matvec, const X& b, const Solve& solve,
@@ -130,6 +142,7 @@ namespace linalg {
 /// method in both modes. Leaves are real floats; 16-bit ones are solved for in f32. Throws DTypeError for others,
 /// ShapeError that names a leaf of another shape, or for options out of range. That matvec is linear and symmetric is
 /// not checked.
+///     linalg::cg([](auto x) { return matmul(D{{2, 1}, {1, 2}}, x); }, D{4, 5})  // [1. 2.]
 template <class M, class X>
 [[nodiscard]] auto cg(const M& matvec, const X& b, SolveOptions options = {}, Loc loc = Loc::current()) {
   if constexpr (detail::check_tree<X>()) {

@@ -36,6 +36,8 @@ struct TriangularOptions {
 /// positive definite, or not finite enough to tell, the lower triangle of the result is NaN, that of this matrix alone.
 /// The derivative is that of Murray, Differentiation of the Cholesky decomposition (arXiv:1602.07527, 2016). Throws
 /// ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
+///     linalg::cholesky(D{{4, 2}, {2, 5}})  // [[2. 0.]
+///                                          //  [1. 2.]]
 template <ArrayLike A>
 [[nodiscard]] out_t<inexact_t<elem_t<A>>, A> cholesky(const A& a, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::cholesky", &detail::ops::linalg::cholesky, a,
@@ -47,6 +49,7 @@ template <ArrayLike A>
 /// shape is [..., n] or [..., n, k], the element type the promoted one. A zero on the diagonal divides: the result has
 /// infinities or NaN. Throws ShapeError when a is not square, b has another number of rows, or the batch dimensions do
 /// not broadcast; DTypeError for 16-bit floats.
+///     linalg::triangular_solve(D{{2, 0}, {1, 4}}, D{2, 9})  // [1. 2.]
 template <OperandLike A, OperandLike B>
   requires(ArrayLike<A> || ArrayLike<B>)
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B>>, A, B> triangular_solve(const A& a, const B& b,
@@ -61,6 +64,7 @@ template <OperandLike A, OperandLike B>
 
 /// The x with a * x = b for a = l * adjoint(l): two triangular solves, with the lower triangle of l = cholesky(a). The
 /// shapes, the element type and the errors are those of `triangular_solve`.
+///     linalg::cho_solve(linalg::cho_factor(D{{4, 2}, {2, 5}}), D{8, 8})  // [1.5 1. ]
 template <OperandLike L, OperandLike B>
   requires(ArrayLike<L> || ArrayLike<B>)
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<L, B>>, L, B> cho_solve(const L& l, const B& b,
@@ -70,12 +74,15 @@ template <OperandLike L, OperandLike B>
 }
 
 /// The Cholesky factor for `cho_solve`: as `cholesky`.
+///     linalg::cho_factor(D{{4, 2}, {2, 5}})  // [[2. 0.]
+///                                            //  [1. 2.]]
 template <ArrayLike A>
 [[nodiscard]] out_t<inexact_t<elem_t<A>>, A> cho_factor(const A& a, Loc loc = Loc::current()) {
   return cholesky(a, loc);
 }
 
 /// The x with t * x = b for a triangle t of a: as `triangular_solve`.
+///     linalg::solve_triangular(D{{2, 0}, {1, 4}}, D{2, 9})  // [1. 2.]
 template <OperandLike A, OperandLike B>
   requires(ArrayLike<A> || ArrayLike<B>)
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve_triangular(const A& a, const B& b,
@@ -88,6 +95,12 @@ template <OperandLike A, OperandLike B>
 /// [..., m, k] is lower triangular with ones on its diagonal, u [..., k, n] is upper triangular, k = min(m, n). Pivots
 /// are the first of those of greatest magnitude in their columns, so that no element of l is greater than 1; of a
 /// singular matrix pivots are 0. Throws ShapeError for rank 0 and 1, DTypeError for 16-bit floats.
+///     linalg::lu(D{{1, 2}, {4, 4}})  // [[0. 1.]
+///                                    //  [1. 0.]],
+///                                    // [[1.   0.  ]
+///                                    //  [0.25 1.  ]],
+///                                    // [[4. 4.]
+///                                    //  [0. 1.]]
 template <ArrayLike A>
 auto lu(const A& a, Loc loc = Loc::current()) {
   using X = out_t<inexact_t<elem_t<A>>, A>;
@@ -98,6 +111,9 @@ auto lu(const A& a, Loc loc = Loc::current()) {
 /// (packed, perm) of each matrix a [..., m, n]: packed, of a's shape, has u of `lu` on and above the diagonal and what
 /// is below the diagonal of l; row i of l u is row perm[i] of a, where perm is int32 [..., m]. For `lu_solve`, whose
 /// derivative goes through both: `solve` has a better one. The errors are those of `lu`.
+///     linalg::lu_factor(D{{1, 2}, {4, 4}})  // [[4.   4.  ]
+///                                           //  [0.25 1.  ]],
+///                                           // [1 0]
 template <ArrayLike A>
 auto lu_factor(const A& a, Loc loc = Loc::current()) {
   using X = out_t<inexact_t<elem_t<A>>, A>;
@@ -109,6 +125,8 @@ auto lu_factor(const A& a, Loc loc = Loc::current()) {
 /// The x with a * x = b, where `lu_factor(a)` gave (packed, perm); packed [..., n, n], perm [..., n]. The shapes of b
 /// and x are those of `triangular_solve`. Throws ShapeError when they do not fit, DTypeError for 16-bit floats and a
 /// perm that is not of integers.
+///     const auto [packed, perm] = linalg::lu_factor(D{{1, 2}, {4, 4}});
+///     linalg::lu_solve(packed, perm, D{5, 12})  // [1. 2.]
 template <OperandLike A, OperandLike P, OperandLike B>
   requires(ArrayLike<A> && ArrayLike<P>)
 auto lu_solve(const A& packed, const P& perm, const B& b, Loc loc = Loc::current()) {
@@ -124,6 +142,7 @@ auto lu_solve(const A& packed, const P& perm, const B& b, Loc loc = Loc::current
 /// n] or [..., n, k], the element type the promoted one. Of singular matrices infinities and NaN. The derivative is
 /// that of the system, inverse(a) (db - da x), by the same factors. Throws ShapeError when a is not square, b has
 /// another number of rows, or the batch dimensions do not broadcast; DTypeError for 16-bit floats.
+///     linalg::solve(D{{1, 2}, {4, 4}}, D{5, 12})  // [1. 2.]
 template <OperandLike A, OperandLike B>
   requires(ArrayLike<A> || ArrayLike<B>)
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B>>, A, B> solve(const A& a, const B& b, Loc loc = Loc::current()) {
@@ -134,6 +153,8 @@ template <OperandLike A, OperandLike B>
 /// The inverse of each matrix a [..., n, n]: `solve` with the identity, which is slower and less accurate than `solve`
 /// with what it would be multiplied with. Of singular matrices infinities and NaN. Throws ShapeError for arrays that
 /// are not square matrices, DTypeError for 16-bit floats.
+///     linalg::inv(D{{1, 2}, {4, 4}})  // [[-1.    0.5 ]
+///                                     //  [ 1.   -0.25]]
 template <ArrayLike A>
 [[nodiscard]] out_t<inexact_t<elem_t<A>>, A> inv(const A& a, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::inv", &detail::ops::linalg::inv, a, loc);
@@ -143,6 +164,7 @@ template <ArrayLike A>
 /// do not cancel more than they must, of more by LU; 1 of 0 x 0. It overflows where `slogdet` does not. The gradient is
 /// that of cofactors, which exists for singular matrices, too; above 3 rows it is NaN if more than one pivot is 0.
 /// Throws ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
+///     linalg::det(D{{1, 2}, {3, 4}})  // -2.0
 template <ArrayLike A>
 [[nodiscard]] out_t<inexact_t<elem_t<A>>, A> det(const A& a, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::det", &detail::ops::linalg::det, a, loc);
@@ -151,6 +173,7 @@ template <ArrayLike A>
 /// (sign, log): the determinant of each matrix a [..., n, n] is sign * exp(log), both [...]. sign is 1, -1 or 0, of
 /// complex matrices of magnitude 1 or 0; log is real, -infinity for singular matrices. The derivative of log is the
 /// trace of inverse(a) da. Throws ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
+///     linalg::slogdet(D{{1, 2}, {3, 4}})  // -1.0, 0.69314718
 template <ArrayLike A>
 auto slogdet(const A& a, Loc loc = Loc::current()) {
   using E = inexact_t<elem_t<A>>;
@@ -162,6 +185,10 @@ auto slogdet(const A& a, Loc loc = Loc::current()) {
 /// (q, r) with a = q r for each matrix a [..., m, n]: q [..., m, k] has orthonormal columns, r [..., k, n] is upper
 /// triangular, k = min(m, n); by Householder's reflections, with the signs of LAPACK. The derivative needs the first k
 /// columns of a to be independent. Throws ShapeError for rank 0 and 1, DTypeError for 16-bit floats.
+///     linalg::qr(D{{3, 1}, {4, 2}})  // [[-0.6 -0.8]
+///                                    //  [-0.8  0.6]],
+///                                    // [[-5.  -2.2]
+///                                    //  [ 0.   0.4]]
 template <ArrayLike A>
 auto qr(const A& a, Loc loc = Loc::current()) {
   using X = out_t<inexact_t<elem_t<A>>, A>;
@@ -174,6 +201,7 @@ auto qr(const A& a, Loc loc = Loc::current()) {
 /// b is one vector [m], for all matrices, which gives x [..., n] and residuals [..., 1], or matrices [..., m, k]; batch
 /// dimensions broadcast. By QR: a matrix of less than full rank gives infinities, NaN, or great numbers. Throws
 /// ShapeError when the numbers of rows differ or the batch dimensions do not broadcast, DTypeError for 16-bit floats.
+///     linalg::lstsq(D{{1}, {1}}, D{1, 3})  // [2.], [2.]
 template <OperandLike A, OperandLike B>
   requires(ArrayLike<A> || ArrayLike<B>)
 auto lstsq(const A& a, const B& b, Loc loc = Loc::current()) {
@@ -185,6 +213,8 @@ auto lstsq(const A& a, const B& b, Loc loc = Loc::current()) {
 
 /// a * a * ... * a, n factors, for each matrix a [..., n, n], by repeated squaring; the identity for n = 0, a power of
 /// the inverse for negative n. Throws ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
+///     linalg::matrix_power(D{{1, 1}, {0, 1}}, 5)  // [[1. 5.]
+///                                                 //  [0. 1.]]
 template <ArrayLike A>
 [[nodiscard]] out_t<inexact_t<elem_t<A>>, A> matrix_power(const A& a, int64_t n, Loc loc = Loc::current()) {
   return detail::apply<out_t<inexact_t<elem_t<A>>, A>>(
@@ -196,6 +226,8 @@ template <ArrayLike A>
 /// approximants (Higham, SIAM J. Matrix Anal. Appl. 26, 2005): of degree 13, of f32 and c64 of degree 7. NaN for
 /// matrices whose 1-norm is above 2e10, 1.6e10 in f32. Throws ShapeError for arrays that are not square matrices,
 /// DTypeError for 16-bit floats.
+///     linalg::expm(D{{0, 1}, {0, 0}})  // [[1. 1.]
+///                                      //  [0. 1.]]
 template <ArrayLike A>
 [[nodiscard]] out_t<inexact_t<elem_t<A>>, A> expm(const A& a, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<inexact_t<elem_t<A>>, A>>("linalg::expm", &detail::ops::linalg::expm, a, loc);
@@ -212,6 +244,7 @@ using norm_t = out_t<real_t<inexact_t<elem_t<X>>>, X>;
 /// are the rows and columns of. The axes are dropped, or kept with extent 1 by `cq::keepdims`. Of the real type of x
 /// (integers and bool: f32); 16-bit floats accumulate in f32. The derivative at 0 is 0 (in JAX: NaN). Throws ShapeError
 /// for an axis out of range or given twice, or more than two.
+///     linalg::norm(D{{3, 4}, {6, 8}}, {1})  // [ 5. 10.]
 template <ArrayLike X>
 norm_t<X> norm(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
@@ -225,6 +258,7 @@ norm_t<X> norm(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::cu
 /// types and derivatives at 0 are as above; ties share the derivative of a maximum or minimum equally. No elements have
 /// the norm 0. Throws ShapeError as above, and for a scalar, `fro` or `nuc` of vectors, and a least of no elements;
 /// CompileError for `nuc`, `two` and `minus_two` of matrices, which need singular values.
+///     linalg::norm(D{{1, -2}, {3, 4}}, linalg::ord::inf)  // 7.0
 template <ArrayLike X>
 norm_t<X> norm(const X& x, ord order, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
   const auto f = [&](std::span<const detail::Operand> o) {
@@ -236,6 +270,7 @@ norm_t<X> norm(const X& x, ord order, Axes axes = {}, KeepDims keep = {}, Loc lo
 /// and for p = 1, 2, infinity and their negatives, the order of that name. For 0 < p < 1 the derivative at vectors with
 /// some elements 0 is infinite or NaN. Throws as above, ShapeError for another p of matrices. (A deduced type, so that
 /// `{0}` is a list of axes.)
+///     linalg::norm(D{1, 2, 2}, 3)  // 2.57128159
 template <ArrayLike X, class P>
   requires(std::is_arithmetic_v<P> && !std::same_as<P, bool>)
 norm_t<X> norm(const X& x, P p, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
@@ -251,6 +286,7 @@ norm_t<X> norm(const X& x, P p, Axes axes = {}, KeepDims keep = {}, Loc loc = Lo
 /// may be a vector, which is a row, and the last one, which is a column; their dimensions are dropped from the result.
 /// Of the promoted type; 16-bit floats accumulate in f32, and each product is rounded. Throws ShapeError for other
 /// ranks or when inner dimensions differ. Batches by `vmap`.
+///     linalg::multi_dot(D{1, 2}, D{{1, 2}, {3, 4}}, D{1, 10})  // 107.0
 template <ArrayLike A, ArrayLike B>
 [[nodiscard]] out_t<promoted_elem_t<A, B>, A, B> multi_dot(const A& a, const B& b, Loc loc = Loc::current()) {
   return detail::multi_dot_at(loc, a, b);
@@ -266,12 +302,18 @@ template <ArrayLike A, ArrayLike B, ArrayLike C, ArrayLike D>
   return detail::multi_dot_at(loc, a, b, c, d);
 }
 /// As above, of more arrays; equations and errors have no line.
+///     D a = {{1, 1}, {0, 1}};
+///     linalg::multi_dot(a, a, a, a, a)  // [[1. 5.]
+///                                       //  [0. 1.]]
 template <ArrayLike... X>
   requires(sizeof...(X) > 4)
 [[nodiscard]] out_t<promoted_elem_t<X...>, X...> multi_dot(const X&... xs) {
   return detail::multi_dot_at(Location(), xs...);
 }
 /// As above, of any number of arrays of one type. Throws ShapeError also for less than two.
+///     D a = {{1, 1}, {0, 1}};
+///     linalg::multi_dot(std::vector{a, a, a})  // [[1. 3.]
+///                                              //  [0. 1.]]
 template <ArrayLike X>
 X multi_dot(const std::vector<X>& xs, Loc loc = Loc::current()) {
   std::vector<detail::Operand> operands;
