@@ -11,6 +11,17 @@
 
 namespace calque::detail {
 
+/// One path through a traced function: the answers to the questions that C++ code asks about tracers.
+struct Path {
+  struct Question {
+    Value predicate;       ///< a bool scalar
+    size_t num_equations;  ///< recorded before the question
+    Location location;
+  };
+  std::vector<bool> answers;    ///< the first ones are given; later questions are answered by false
+  std::vector<Question> asked;  ///< without those that are settled by earlier ones
+};
+
 class Builder {
  public:
   Builder(std::string_view name, std::span<const Type> inputs, const TraceOptions& options, Builder* parent);
@@ -24,6 +35,9 @@ class Builder {
   bool eager() const { return eager_; }
   Graph& graph() { return graph_; }
   const std::vector<Handle>& captures() const { return captures_; }
+  /// The path that the trace follows, or null.
+  Path* path() const { return path_; }
+  void follow(Path* path) { path_ = path; }
   size_t num_inputs() const { return num_inputs_; }
   Handle handle(Value v) const { return {v.id(), id_}; }
 
@@ -65,6 +79,7 @@ class Builder {
   uint64_t id_;
   Builder* parent_;
   int depth_;
+  Path* path_ = nullptr;
   bool eager_;
   bool is_loop_body_, uses_loops_ = false;
   bool warned_ = false;
@@ -103,6 +118,15 @@ class QuietTraces {
 /// The limit of the graph parser too; deeper nesting could exhaust the stack.
 inline constexpr int kMaxDepth = 200;
 inline constexpr size_t kMaxRank = 64;
+
+/// Runs the body in a new trace, which is discarded afterwards, and sets the outputs of its graph.
+void run_trace(Builder& builder, const TraceBody& body, TraceResult& result);
+/// `trace_graph` without regard to branches.
+TraceResult trace_once(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+                       const TraceOptions& options);
+/// `trace_graph` of a body that is run for both answers to each question.
+TraceResult trace_all_branches(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+                               const TraceOptions& options);
 
 /// The innermost trace of this thread, or null.
 Builder* innermost();

@@ -12,7 +12,8 @@ std::string remedy(std::string_view wanted) {
     return "; Eigen branches on it here: use " + std::string(instead);
   }
   if (wanted.find("bool") != std::string_view::npos) {
-    return "; use where, cond or while_loop, or pass what decides it as static_arg";
+    return "; use where, cond or while_loop, pass what decides it as static_arg, or compile both sides: "
+           "cq::jit(f, {.branches = cq::branches::all})";
   }
   return "; keep it a tracer, or pass it as static_arg";
 }

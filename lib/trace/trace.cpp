@@ -93,30 +93,38 @@ Builder& owner(Handle h, Location at) {
   throw_leaked(h, user_location(at));
 }
 
-TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
-                        const TraceOptions& options) {
+void run_trace(Builder& builder, const TraceBody& body, TraceResult& result) {
+  const Scope scope(builder);
+  std::vector<Handle> handles;
+  handles.reserve(builder.num_inputs());
+  for (size_t i = 0; i < builder.num_inputs(); ++i) handles.push_back(builder.handle(builder.graph().inputs()[i]));
+  std::vector<Handle> outputs;
+  body(handles, outputs);
+  std::vector<Value> values;
+  values.reserve(outputs.size());
+  for (Handle h : outputs) {
+    values.push_back(builder.resolve(h, {}));
+    if (builder.eager()) result.values.push_back(builder.value(values.back()));
+  }
+  builder.graph().set_outputs(std::move(values));
+}
+
+TraceResult trace_once(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+                       const TraceOptions& options) {
   Builder builder(name, inputs, options, top);
   TraceResult result;
-  {
-    const Scope scope(builder);
-    std::vector<Handle> handles;
-    handles.reserve(inputs.size());
-    for (Value v : builder.graph().inputs()) handles.push_back(builder.handle(v));
-    std::vector<Handle> outputs;
-    body(handles, outputs);
-    std::vector<Value> values;
-    values.reserve(outputs.size());
-    for (Handle h : outputs) {
-      values.push_back(builder.resolve(h, {}));
-      if (builder.eager()) result.values.push_back(builder.value(values.back()));
-    }
-    builder.graph().set_outputs(std::move(values));
-  }
+  run_trace(builder, body, result);
   result.captures = builder.captures();
   order_canonically(builder.graph());
   result.graph = std::move(builder.graph());
   order_captures(result, inputs.size());
   return result;
+}
+
+TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+                        const TraceOptions& options) {
+  if (follows_all_branches() && !options.eager) return trace_all_branches(name, inputs, body, options);
+  return trace_once(name, inputs, body, options);
 }
 
 bool tracing() { return top != nullptr; }

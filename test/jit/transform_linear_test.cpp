@@ -116,16 +116,14 @@ TEST(Vjp, OneArgumentGivesATupleToo) {
   EXPECT_EQ(std::get<0>(g).item(), 12);
 }
 
-TEST(Vjp, OfTreesWithStaticPartsAndIntegers) {
-  const auto f = [](const auto& l, auto n, int k) { return std::tuple{l.w * l.b * n, n * 2, l.b * k}; };
+TEST(Vjp, OfTreesWithStaticPartsAndIntegerResults) {
+  const auto f = [](const auto& l, int k) { return std::tuple{l.w * l.b * 2, argmax(l.w, 0), l.b * k}; };
   const Layer<D> l{{1, 2}, {3, 4}, 7};
-  const auto [y, pullback] = vjp(f, l, 2, static_arg(5));
-  const auto [dl, dn, dk] = pullback(std::tuple{D{1, 1}, 9, D{0, 1}});
+  const auto [y, pullback] = vjp(f, l, static_arg(5));
+  const auto [dl, dk] = pullback(std::tuple{D{1, 1}, 9, D{0, 1}});
   EXPECT_TRUE(array_equal(dl.w, D{6, 8}));
   EXPECT_TRUE(array_equal(dl.b, D{2, 9}));
   EXPECT_EQ(dl.depth, 7);
-  static_assert(std::same_as<decltype(dn), const Array<int32_t>>);
-  EXPECT_EQ(dn.item(), 0);
   EXPECT_EQ(dk, 5);
 }
 
@@ -224,9 +222,9 @@ TEST(Linearize, DoesNotComputeTheFunctionAgain) {
 }
 
 TEST(Linearize, OfResultsThatDoNotDependOnTheTangents) {
-  const auto [y, linear] = linearize([](auto x, auto n) { return std::tuple{x * 3.0, n + 1, D{1, 2}}; }, 2.0, 4);
+  const auto [y, linear] = linearize([](auto x) { return std::tuple{x * 3.0, cast<int>(x) + 3, D{1, 2}}; }, 2.0);
   EXPECT_EQ(std::get<1>(y).item(), 5);
-  const auto dy = linear(1.0, 7);
+  const auto dy = linear(1.0);
   EXPECT_EQ(std::get<0>(dy).item(), 3);
   EXPECT_EQ(std::get<1>(dy).item(), 0);
   EXPECT_TRUE(array_equal(std::get<2>(dy), D{0, 0}));

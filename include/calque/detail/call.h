@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "calque/detail/arguments.h"
+#include "calque/detail/control/control_trees.h"
 #include "calque/detail/loaded_module.h"
 #include "calque/detail/nested_call.h"
 #include "calque/detail/signature_parts.h"
@@ -19,6 +20,15 @@
 #include "calque/tier.h"
 
 namespace calque {
+
+/// What happens when C++ code asks for the value of a tracer of bool, as `if (x > 0)` does.
+enum class branches : uint8_t {
+  refuse,  ///< ConcretizationError
+  /// The lambda is traced again for each answer, and the results are joined by `cond`: of all questions, whatever the
+  /// data. At most 4096 paths (CompileError that names the lines that ask). Results of all paths have the same shapes,
+  /// types and static values (ShapeError, DTypeError). Side effects of the lambda happen once for each path.
+  all = 2,
+};
 
 /// How a function is compiled and called.
 struct JitOptions {
@@ -36,6 +46,8 @@ struct JitOptions {
   bool strict = false;
   /// On a GPU: results do not depend on the order of threads.
   bool deterministic = false;
+  /// Branches of C++ on tracers. Of nested functions that of the outermost one counts.
+  calque::branches branches = calque::branches::refuse;
   /// Subnormal operands and results of arithmetic are flushed to zero (on a GPU: those of f32). The calling thread's
   /// floating-point mode is set for the duration of the call only; host_call runs under the caller's.
   bool flush_subnormals = false;
@@ -180,6 +192,7 @@ struct CallContext {
   using Result = out_of<F, A...>;
   const F* function;
   std::tuple<const A&...> arguments;
+  mutable PathStructure structure{};
 
   static TracedTree trace(const void* context, std::span<const Handle> inputs, std::vector<Handle>& outputs) {
     const auto& self = *static_cast<const CallContext*>(context);
@@ -190,6 +203,7 @@ struct CallContext {
     auto result =
         traced(std::apply([&](auto&... part) { return call_traced(*self.function, std::move(part)...); }, seen));
     append_outputs<to_array_t<Result>>(result, outputs);
+    self.structure.check(result);
     using Tree = decltype(result);
     return {new Tree(std::move(result)), [](const void* tree) { delete static_cast<const Tree*>(tree); }};
   }

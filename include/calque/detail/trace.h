@@ -2,6 +2,7 @@
 // The running traces of a thread. Tracing pushes a builder; operations record into the innermost one; a tracer of an
 // enclosing trace that is used inside becomes a capture (an extra input) of every trace between.
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,24 @@ using TraceBody = std::function<void(std::span<const Handle> inputs, std::vector
 /// the trace is discarded and the thread's stack of traces is restored.
 TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                         const TraceOptions& options = {});
+
+/// RAII: while an instance exists, traces of this thread follow both answers to each question of C++ code about a
+/// tracer (`calque::branches::all`), and the results are joined by cond. Does nothing unless `all`, and in a nested
+/// one.
+class FollowBranches {
+ public:
+  explicit FollowBranches(bool all);
+  ~FollowBranches();
+  FollowBranches(const FollowBranches&) = delete;
+  FollowBranches& operator=(const FollowBranches&) = delete;
+
+ private:
+  bool outermost_;
+};
+/// True while an instance for all branches exists.
+bool follows_all_branches();
+/// The answer on this path to a question about a bool scalar; none when the trace does not follow both answers.
+std::optional<bool> answer_on_path(Handle predicate);
 
 /// True if a trace is running on this thread.
 bool tracing();

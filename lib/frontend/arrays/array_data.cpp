@@ -10,6 +10,7 @@
 #include "calque/device.h"
 #include "calque/tracer.h"
 
+#include "frontend/ops/common.h"
 #include "trace/builder.h"
 
 namespace calque::detail {
@@ -222,6 +223,15 @@ AnyArray run_binary(std::string_view name, BinaryFunction function, const Operan
 }
 
 bool truth_of(Handle handle) {
+  if (follows_all_branches()) {
+    const ops::Site s{"bool", user_location({})};
+    const Type t = type_of(handle, s.at);
+    if (t.shape.num_elements() != 1) {
+      s.shape_error("a tracer of one element was expected, got " + to_string(t) + "; use all(x) or any(x)");
+    }
+    const Handle predicate = ops::reshape(ops::convert(handle, DType::bool_, s), Shape{}, s);
+    if (const std::optional<bool> answer = answer_on_path(predicate)) return *answer;
+  }
   const AnyArray value = concrete(handle, "bool", {});
   if (value.size() != 1) {
     throw ShapeError("bool: a tracer of one element was expected, got " + to_string(value.type()) +

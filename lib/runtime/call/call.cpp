@@ -115,7 +115,8 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
   state->options_word = uint64_t(options.fast_math) | uint64_t(options.strict) << 1 |
                         uint64_t(options.deterministic) << 2 | uint64_t(options.device.has_value()) << 3 |
                         uint64_t(options.flush_subnormals) << 4 | uint64_t(options.tier) << 5 |
-                        uint64_t(device.kind) << 8 | uint64_t(device.index & 0xffff) << 16;
+                        uint64_t(options.branches) << 12 | uint64_t(device.kind) << 8 |
+                        uint64_t(device.index & 0xffff) << 16;
   for (const int position : options.donate) {
     if (position >= 0 && position < runtime::kMaxDonatedArguments)
       state->options_word |= uint64_t{1} << (32 + position);

@@ -139,6 +139,7 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
   }
   const std::vector<std::string> paths = leaf_paths(site);
   const detail::NestedCall call(function.table.get(), function.name(), function.location);
+  const detail::FollowBranches follow(function.options.branches == branches::all);
   Traced traced;
   detail::TraceOptions options;
   options.eager = eager;

@@ -67,6 +67,27 @@ std::vector<StaticPart> structure_of(const X& tracers) {
   return writer.take();
 }
 
+/// The static parts of a lambda's result. Where the lambda is traced once for each path through it, all of them have to
+/// return the same.
+class PathStructure {
+ public:
+  /// Throws ShapeError when the result of an earlier path had another structure.
+  template <class X>
+  void check(const X& result) {
+    if constexpr (!Leaf<X>) {
+      if (!follows_all_branches()) return;
+      std::vector<StaticPart> structure = structure_of(result);
+      if (known_) require_same_structure("jit", "the results of two paths", structure_, structure, {});
+      structure_ = std::move(structure);
+      known_ = true;
+    }
+  }
+
+ private:
+  std::vector<StaticPart> structure_;
+  bool known_ = false;
+};
+
 /// The result of a lambda in a body: its handles go to the core; its tree is kept to be rebuilt from the core's
 /// results.
 template <class R>

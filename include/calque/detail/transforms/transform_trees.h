@@ -141,6 +141,7 @@ class TracedResult {
  public:
   void put(R result, std::vector<Handle>& outputs) {
     append_handles(result, outputs);
+    structure_.check(result);
     tree_ = std::make_unique<const R>(std::move(result));
   }
   const R& tree() const { return *tree_; }
@@ -150,6 +151,7 @@ class TracedResult {
 
  private:
   std::unique_ptr<const R> tree_;
+  PathStructure structure_;
 };
 
 /// A function of these arguments as a trace body: called with handles as the arguments' leaves.
