@@ -12,8 +12,9 @@ namespace calque::detail {
 namespace {
 
 constexpr size_t kMaxPaths = 4096;
-/// Questions of one path: a loop whose end is not decided by them.
-constexpr size_t kMaxQuestions = 4096;
+/// Questions of one path, each of which nests a cond in that of the one before.
+constexpr size_t kMaxQuestions = 128;
+static_assert(kMaxQuestions < kMaxDepth);
 /// Operations that are compared to find out whether two predicates are one.
 constexpr int kMaxCompared = 64;
 

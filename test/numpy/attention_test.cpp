@@ -122,7 +122,8 @@ TEST_F(LongAttention, InBatchesAndOtherTypes) {
 }
 
 TEST(LongAttentionMemory, GrowsWithTheLength) {
-  const auto f = jit(grad([](auto q, auto k, auto v) { return sum(dot_product_attention(q, k, v)); }, argnums<0, 1, 2>));
+  const auto f =
+      jit(grad([](auto q, auto k, auto v) { return sum(dot_product_attention(q, k, v)); }, argnums<0, 1, 2>));
   const auto bytes = [&](int64_t length) {
     const F x = F::zeros({1, length, 1, 16});
     const std::string text = f.lower(x, x, x).plan().str();
