@@ -1,6 +1,9 @@
 #pragma once
 // The whole public interface, except for Eigen matrices of tracers and conversions, which are in <calque/eigen.h>.
 // Includes the standard headers whose types and streams programs usually need with it.
+//
+// In the examples of docstrings D, F, I and B are Array<double>, Array<float>, Array<int32_t> and Array<bool>, and what
+// is behind `//` is what `std::cout <<` prints of the expression, of several results with commas between them.
 #if __cplusplus < 202002L
 #error "calque needs C++20: compile with -std=c++20, or set CMAKE_CXX_STANDARD to 20"
 #else

@@ -51,10 +51,13 @@ namespace calque {
 #include "calque/elementwise.def"
 
 /// As `abs`.
+///     fabs(D{-1, 2})  // [1. 2.]
 CALQUE_ONE_OPERAND(fabs, real_t<T>, abs)
 /// As `minimum`.
+///     min(D{1, 5}, 3)  // [1. 3.]
 CALQUE_TWO_OPERANDS(min, T, CALQUE_M, minimum)
 /// As `maximum`.
+///     max(D{1, 5}, 3)  // [3. 5.]
 CALQUE_TWO_OPERANDS(max, T, CALQUE_M, maximum)
 
 #undef CALQUE_M
@@ -69,6 +72,7 @@ CALQUE_TWO_OPERANDS(max, T, CALQUE_M, maximum)
 
 /// x * 2^exponent, rounded once, of x's type (f32 for integers and bool). Throws DTypeError for complex x or an
 /// exponent that is not of integers, ShapeError when shapes do not broadcast.
+///     ldexp(D{1, 3}, I{4, -1})  // [16.   1.5]
 template <ArrayLike X, OperandLike Y>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X, Y> ldexp(const X& x, const Y& exponent, Loc loc = Loc::current()) {
   return detail::apply_binary<out_t<inexact_t<elem_t<X>>, X, Y>>("ldexp", &detail::ops::ldexp, x, exponent, loc);
@@ -77,6 +81,7 @@ template <ArrayLike X, OperandLike Y>
 /// The derivative of digamma of order n >= 0, which is digamma itself for n = 0; infinite at 0 and the negative
 /// integers for n > 0. Of x's type (f32 for integers and bool). Throws Error unless n is in [0, 170], DTypeError
 /// for complex x.
+///     polygamma(1, D{1, 2})  // [1.64493407 0.64493407]
 template <ArrayLike X>
 [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> polygamma(int n, const X& x, Loc loc = Loc::current()) {
   const auto f = [n, loc](std::span<const detail::Operand> o) { return detail::ops::polygamma(n, o[0], loc); };
@@ -89,6 +94,7 @@ template <ArrayLike X>
 /// distribution. NaN unless a and b are positive and x is in [0, 1]. Of the promoted type (f32 for integers and bool).
 /// Has derivatives by x; by a and b it throws GradError. Throws DTypeError for complex numbers, ShapeError when shapes
 /// do not broadcast.
+///     betainc(2, 3, D{0.25, 1})  // [0.26171875 1.        ]
 template <OperandLike A, OperandLike B, OperandLike X>
   requires(ArrayLike<A> || ArrayLike<B> || ArrayLike<X>)
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B, X>>, A, B, X> betainc(const A& a, const B& b, const X& x,
@@ -99,6 +105,7 @@ template <OperandLike A, OperandLike B, OperandLike X>
 
 /// x * y + z, rounded once; for integers, bool and complex numbers computed as two operations. Of the promoted type.
 /// Throws ShapeError when shapes do not broadcast.
+///     fma(D{2, 3}, 10, 1)  // [21. 31.]
 template <OperandLike X, OperandLike Y, OperandLike Z>
   requires(ArrayLike<X> || ArrayLike<Y> || ArrayLike<Z>)
 [[nodiscard]] out_t<promoted_elem_t<X, Y, Z>, X, Y, Z> fma(const X& x, const Y& y, const Z& z,
@@ -109,6 +116,7 @@ template <OperandLike X, OperandLike Y, OperandLike Z>
 
 /// x limited to [low, high], of x's type; NaN stays NaN. Throws DTypeError when a bound does not promote to x's type or
 /// x is of bool or complex numbers, ShapeError when shapes do not broadcast.
+///     clip(D{-5, 3, NAN}, 0, 10)  // [ 0.  3. nan]
 template <ArrayLike X, OperandLike L, OperandLike H>
 [[nodiscard]] out_t<elem_t<X>, X, L, H> clip(const X& x, const L& low, const H& high, Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::clip(o[0], o[1], o[2], loc); };
@@ -122,6 +130,8 @@ concept PredicateLike = std::same_as<P, bool> || std::same_as<P, Tracer<bool>> |
 /// x where the condition holds, else y, of the promoted type of x and y. A NaN in the operand that is not selected does
 /// not reach the value but reaches derivatives: guard its argument too, as in `where(x > 0, log(where(x > 0, x, 1)),
 /// 0)`. Throws ShapeError when the three shapes do not broadcast.
+///     D x = {-1, 2, 3};
+///     where(x > 0, x, 0)  // [0. 2. 3.]
 template <PredicateLike P, OperandLike X, OperandLike Y>
   requires(ArrayLike<P> || ArrayLike<X> || ArrayLike<Y>)
 [[nodiscard]] out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X& x, const Y& y,
@@ -130,7 +140,7 @@ template <PredicateLike P, OperandLike X, OperandLike Y>
   return detail::apply<out_t<promoted_elem_t<X, Y>, P, X, Y>>("where", loc, f, condition, x, y);
 }
 
-/// Rejects a condition that is not of bool at compile time.
+// Rejects a condition that is not of bool at compile time.
 template <ArrayLike P, OperandLike X, OperandLike Y>
   requires(!PredicateLike<P>)
 [[nodiscard]] out_t<promoted_elem_t<X, Y>, P, X, Y> where(const P& condition, const X&, const Y&) {
@@ -144,6 +154,7 @@ template <ArrayLike P, OperandLike X, OperandLike Y>
 /// x converted to elements of U: integers wrap, floats round to nearest even; float to integer truncates and saturates,
 /// with 0 for NaN; conversion to bool is x != 0; complex to real drops the imaginary part. A float that is cast, be it
 /// to its own type, is rounded: no product behind a cast is contracted into a sum.
+///     cast<int>(D{1.9, -1.9, 1e20})  // [         1         -1 2147483647]
 template <Elem U, ArrayLike X>
 [[nodiscard]] out_t<U, X> cast(const X& x, Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::cast(o[0], dtype_of<U>, loc); };
@@ -152,6 +163,7 @@ template <Elem U, ArrayLike X>
 
 /// The bits of x read as elements of U, of the same width (else a compile error); neither may be bool or complex,
 /// except that x's own type is allowed.
+///     bitcast<int>(F{1, -0.0f})  // [ 1065353216 -2147483648]
 template <Elem U, ArrayLike X>
 [[nodiscard]] out_t<U, X> bitcast(const X& x, Loc loc = Loc::current()) {
   static_assert(sizeof(U) == sizeof(elem_t<X>), "calque: bitcast needs an element type of the same width");

@@ -49,6 +49,8 @@ TEST(AnyArrayPrint, ScalarsAndWideRangesFollowNumPy) {
   EXPECT_EQ(printed(AnyArray::full<float>({}, 1)), "1.0");
   EXPECT_EQ(printed(array_of<double>({1e20, 1.25e-20}, {2})), "[1.00e+20 1.25e-20]");
   EXPECT_EQ(printed(array_of<double>({0.001, 5}, {2})), "[1.e-03 5.e+00]");
+  EXPECT_EQ(printed(array_of<double>({5, 5e200}, {2})), "[5.e+000 5.e+200]");
+  EXPECT_EQ(printed(array_of<double>({-1.25e-100, 3}, {2})), "[-1.25e-100  3.00e+000]");
   EXPECT_EQ(printed(array_of<double>({1.0 / 3, 100}, {2})), "[  0.33333333 100.        ]");
   EXPECT_EQ(printed(array_of<float>({0.1f, 1.0f / 3}, {2})), "[0.1        0.33333334]");
 }

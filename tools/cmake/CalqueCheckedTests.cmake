@@ -85,14 +85,14 @@ include("${PROJECT_SOURCE_DIR}/test/spellings/negatives.cmake")
 # sanitizers, since these test what the documentation says.
 if(NOT CALQUE_SANITIZE)
   set(folder "${PROJECT_BINARY_DIR}/test/docstrings")
-  set(parts 12)  # each compiles in a few seconds
+  set(parts 20)  # each compiles in a few seconds
   set(sources)
   math(EXPR last "${parts} - 1")
   foreach(part RANGE ${last})
     list(APPEND sources "${folder}/examples_${part}.cpp")
   endforeach()
   file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/calque/*.h"
-       "${PROJECT_SOURCE_DIR}/include/calque/numpy/*.h")
+       "${PROJECT_SOURCE_DIR}/include/calque/*.def" "${PROJECT_SOURCE_DIR}/include/calque/numpy/*.h")
   add_custom_command(
     OUTPUT ${sources}
     COMMAND Python3::Interpreter "${calque_tools}/docstring_examples" --generate "${folder}" ${parts}

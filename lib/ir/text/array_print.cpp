@@ -64,6 +64,7 @@ class RealFormat {
     if (point == std::string::npos) return std::string(width - out.size(), ' ') + out + std::string(unit);
     if (exponential()) {
       const size_t e = out.find('e');
+      out.insert(e + 2, exponent_ - (out.size() - e), '0');  // behind its sign
       out.insert(e, after_ - (e - point), '0');
       return std::string(width - out.size(), ' ') + out + std::string(unit);
     }
