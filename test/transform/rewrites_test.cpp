@@ -43,6 +43,46 @@ TEST_P(Rewrite, GivesTheExpectedGraph) {
 constexpr const char* kNothing = nullptr;
 
 const Case kCases[] = {
+    // parts of concatenations
+    {"SliceOfOneOperand", "algebra", "%0: f32[2,3], %1: f32[2,4]",
+     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,7], start=[0,4], stride=[1,2]] %2 return %3",
+     "%2 = slice[limit=[2,4], start=[0,1], stride=[1,2]] %1 return %2"},
+    {"SliceIsAnOperand", "algebra", "%0: f32[2,3], %1: f32[2,4]",
+     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,3], start=[0,0], stride=[1,1]] %2 return %3", "return %0"},
+    {"SliceOfTwoOperandsStays", "algebra", "%0: f32[2,3], %1: f32[2,4]",
+     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,6], start=[0,2], stride=[1,1]] %2 return %3", kNothing},
+    {"SlicesInOrderAreTheWhole", "algebra", "%0: f32[2,3]",
+     "%1 = slice[limit=[2,1], start=[0,0], stride=[1,1]] %0 %2 = slice[limit=[2,3], start=[0,1], stride=[1,1]] %0 "
+     "%3 = concatenate[axis=1] %1 %2 return %3",
+     "return %0"},
+    {"SlicesThatFollowAreOne", "algebra", "%0: f32[9], %1: f32[2]",
+     "%2 = slice[limit=[3], start=[1], stride=[1]] %0 %3 = slice[limit=[8], start=[3], stride=[1]] %0 "
+     "%4 = concatenate[axis=0] %1 %2 %3 return %4",
+     "%2 = slice[limit=[8], start=[1], stride=[1]] %0 %3 = concatenate[axis=0] %1 %2 return %3"},
+    {"SlicesOutOfOrderStay", "algebra", "%0: f32[4]",
+     "%1 = slice[limit=[4], start=[2], stride=[1]] %0 %2 = slice[limit=[2], start=[0], stride=[1]] %0 "
+     "%3 = concatenate[axis=0] %1 %2 return %3",
+     kNothing},
+    {"SlicesOfOtherRowsStay", "algebra", "%0: f32[4,4]",
+     "%1 = slice[limit=[2,2], start=[0,0], stride=[1,1]] %0 %2 = slice[limit=[4,4], start=[2,2], stride=[1,1]] %0 "
+     "%3 = concatenate[axis=1] %1 %2 return %3",
+     kNothing},
+    {"SelectOfStacks", "algebra", "%0: bool[2], %1: f32[2,1], %2: f32[2,2], %3: f32[2,1], %4: f32[2,2]",
+     "%5 = broadcast[axes=[0], shape=[2,3]] %0 %6 = concatenate[axis=1] %1 %2 %7 = concatenate[axis=1] %3 %4 "
+     "%8 = select %5 %6 %7 return %8",
+     "%5 = broadcast[axes=[0], shape=[2,1]] %0 %6 = select %5 %1 %3 %7 = broadcast[axes=[0], shape=[2,2]] %0 "
+     "%8 = select %7 %2 %4 %9 = concatenate[axis=1] %6 %8 return %9"},
+    {"SelectOfAStackAndASplat", "algebra", "%0: bool[2], %1: f32[2,1], %2: f32[2,1]",
+     "%3 = broadcast[axes=[0], shape=[2,2]] %0 %4 = concatenate[axis=1] %1 %2 %5 = select %3 0:f32[2,2] %4 return %5",
+     "%3 = broadcast[axes=[0], shape=[2,1]] %0 %4 = select %3 0:f32[2,1] %1 %5 = broadcast[axes=[0], shape=[2,1]] %0 "
+     "%6 = select %5 0:f32[2,1] %2 %7 = concatenate[axis=1] %4 %6 return %7"},
+    {"SelectAlongTheAxisStays", "algebra", "%0: bool[3], %1: f32[2,1], %2: f32[2,2]",
+     "%3 = broadcast[axes=[1], shape=[2,3]] %0 %4 = concatenate[axis=1] %1 %2 %5 = select %3 %4 0:f32[2,3] return %5",
+     kNothing},
+    {"SelectOfOtherPartsStays", "algebra", "%0: bool[2], %1: f32[2,1], %2: f32[2,2]",
+     "%3 = broadcast[axes=[0], shape=[2,3]] %0 %4 = concatenate[axis=1] %1 %2 %5 = concatenate[axis=1] %2 %1 "
+     "%6 = select %3 %4 %5 return %6",
+     kNothing},
     // arithmetic
     {"AddNegativeZero", "algebra", "%0: f32[3]", "%1 = add -0:f32[3] %0 return %1", "return %0"},
     {"AddPositiveZeroStays", "algebra", "%0: f32[3]", "%1 = add %0 0:f32[3] return %1", kNothing},

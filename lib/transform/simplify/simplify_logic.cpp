@@ -1,4 +1,6 @@
 // Each law is written above the line that applies it.
+#include <algorithm>
+
 #include "transform/simplify/simplify_algebra.h"
 
 namespace calque::transform {
@@ -39,6 +41,47 @@ Result simplify_comparison(Rewriter& rewriter, const PendingEquation& pending) {
   return truth(rewriter, pending, id == id_of<Eq> || id == id_of<Le> || id == id_of<Ge>);
 }
 
+/// select(p, concatenate(x...), concatenate(y...)) = concatenate(select(p, x, y)...) where p is equal along the axis:
+/// the parts are then computed each by itself, and what is expensive in them once. One side may be a splat.
+std::optional<Value> select_of_parts(Rewriter& rewriter, const PendingEquation& pending) {
+  constexpr size_t kMostParts = 16;
+  const Value p = pending.operands[0], x = pending.operands[1], y = pending.operands[2];
+  const Equation* const predicate = rewriter.definition<Broadcast>(p);
+  const Equation* const a = rewriter.definition<Concatenate>(x);
+  const Equation* const b = rewriter.definition<Concatenate>(y);
+  const Equation* const parts = a != nullptr ? a : b;
+  if (predicate == nullptr || parts == nullptr || parts->operands().size() > kMostParts) return std::nullopt;
+  if ((a == nullptr && !rewriter.graph().is_literal(x)) || (b == nullptr && !rewriter.graph().is_literal(y))) {
+    return std::nullopt;
+  }
+  const int64_t axis = parts->attributes().integer("axis");
+  const std::vector<int64_t> axes = predicate->attributes().ints("axes");
+  if (std::ranges::find(axes, axis) != axes.end()) return std::nullopt;
+  const auto extent = [&](Value v) { return rewriter.shape(v)[static_cast<size_t>(axis)]; };
+  if (a != nullptr && b != nullptr &&
+      (b->attributes().integer("axis") != axis ||
+       !std::ranges::equal(a->operands(), b->operands(), {}, extent, extent))) {
+    return std::nullopt;
+  }
+  // Emitting moves equations.
+  const Value q = predicate->operand(0);
+  const auto operands_of = [](const Equation* e) { return e == nullptr ? ValueList() : ValueList(e->operands()); };
+  const ValueList xs = operands_of(a), ys = operands_of(b);
+  ValueList selected;
+  for (size_t i = 0; i < std::max(xs.size(), ys.size()); ++i) {
+    const Shape shape = rewriter.shape(xs.empty() ? ys[i] : xs[i]);
+    const auto part = [&](const ValueList& list, Value splat) {
+      return list.empty() ? rewriter.literal(Literal(rewriter.graph().literal(splat)), {pending.type.dtype, shape})
+                          : list[i];
+    };
+    const Value px = part(xs, x), py = part(ys, y);
+    const Value where =
+        rewriter.emit<Broadcast>({q}, {{"axes", axes}, {"shape", std::vector<int64_t>(shape.begin(), shape.end())}});
+    selected.push_back(rewriter.emit<Select>({where, px, py}));
+  }
+  return rewriter.emit<Concatenate>(std::move(selected), {{"axis", axis}});
+}
+
 Result simplify_select(Rewriter& rewriter, const PendingEquation& pending) {
   const Value p = pending.operands[0], x = pending.operands[1], y = pending.operands[2];
   // select(p, x, x) = x
@@ -52,7 +95,7 @@ Result simplify_select(Rewriter& rewriter, const PendingEquation& pending) {
     if (is_number(rewriter, x, 1) && is_number(rewriter, y, 0)) return p;
     if (is_number(rewriter, x, 0) && is_number(rewriter, y, 1)) return rewriter.emit<Not>({p});
   }
-  return std::nullopt;
+  return select_of_parts(rewriter, pending);
 }
 
 }  // namespace

@@ -81,10 +81,31 @@ Result simplify_reverse(Rewriter& rewriter, const PendingEquation& pending) {
   return splat_of(rewriter, x, pending);
 }
 
+/// slice(concatenate(..., x, ...)) = slice(x) where it reads elements of x alone
+Result slice_of_operand(Rewriter& rewriter, const Equation& concatenation, const PendingEquation& pending) {
+  const auto axis = static_cast<size_t>(concatenation.attributes().integer("axis"));
+  List start = pending.attributes.ints("start"), limit = pending.attributes.ints("limit");
+  for (const Value x : concatenation.operands()) {
+    const int64_t extent = rewriter.shape(x)[axis];
+    if (start[axis] < extent) {
+      // The last element that is read, which may lie before the limit.
+      const int64_t stride = pending.attributes.ints("stride")[axis];
+      const int64_t last = start[axis] + (pending.type.shape[axis] - 1) * stride;
+      if (last >= extent) return std::nullopt;
+      limit[axis] = last + 1;
+      return rewriter.emit<Slice>({x},
+                                  {{"limit", limit}, {"start", start}, {"stride", pending.attributes.ints("stride")}});
+    }
+    start[axis] -= extent;
+  }
+  return std::nullopt;
+}
+
 Result simplify_slice(Rewriter& rewriter, const PendingEquation& pending) {
   const Value x = pending.operands[0];
   // A full slice is x: equal extents determine start and stride.
   if (rewriter.shape(x) == pending.type.shape) return x;
+  if (const Equation* e = rewriter.definition<Concatenate>(x)) return slice_of_operand(rewriter, *e, pending);
   const Equation* e = rewriter.definition<Slice>(x);
   if (e == nullptr) return splat_of(rewriter, x, pending);
   // slice(slice(x)) = slice(x) from start1 + start2 stride1 by stride1 stride2
@@ -116,6 +137,23 @@ Result simplify_pad(Rewriter& rewriter, const PendingEquation& pending) {
   return std::nullopt;
 }
 
+/// The slice that two slices of one value are if the second begins along the axis where the first ends.
+Result joined_slice(Rewriter& rewriter, Value first, Value second, size_t axis) {
+  const Equation* a = rewriter.definition<Slice>(first);
+  const Equation* b = rewriter.definition<Slice>(second);
+  if (a == nullptr || b == nullptr || a->operand(0) != b->operand(0)) return std::nullopt;
+  const List& stride = a->attributes().ints("stride");
+  List limit = a->attributes().ints("limit");
+  const List &start = a->attributes().ints("start"), &start2 = b->attributes().ints("start"),
+             &limit2 = b->attributes().ints("limit");
+  if (stride != b->attributes().ints("stride") || stride[axis] != 1 || start2[axis] != limit[axis]) return std::nullopt;
+  for (size_t i = 0; i < start.size(); ++i) {
+    if (i != axis && (start[i] != start2[i] || limit[i] != limit2[i])) return std::nullopt;
+  }
+  limit[axis] = limit2[axis];
+  return rewriter.emit<Slice>({a->operand(0)}, {{"limit", limit}, {"start", start}, {"stride", stride}});
+}
+
 Result simplify_concatenate(Rewriter& rewriter, const PendingEquation& pending) {
   // Empty operands are dropped.
   const auto axis = static_cast<size_t>(pending.attributes.integer("axis"));
@@ -125,7 +163,18 @@ Result simplify_concatenate(Rewriter& rewriter, const PendingEquation& pending) 
   }
   // concatenate(x) = x
   if (kept.size() == 1) return kept[0];
-  if (kept.size() != pending.operands.size()) return rewriter.emit<Concatenate>(kept, pending.attributes);
+  // slices of x that follow each other = one slice of x
+  ValueList joined;
+  for (const Value v : kept) {
+    const Result both = joined.empty() ? std::nullopt : joined_slice(rewriter, joined.back(), v, axis);
+    if (both) {
+      joined.back() = *both;
+    } else {
+      joined.push_back(v);
+    }
+  }
+  if (joined.size() == 1) return joined[0];
+  if (joined.size() != pending.operands.size()) return rewriter.emit<Concatenate>(joined, pending.attributes);
   // a concatenation of one splat is a splat
   const bool splats =
       std::all_of(kept.begin(), kept.end(), [&](Value v) { return same_element(rewriter, kept[0], v); });
