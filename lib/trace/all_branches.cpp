@@ -200,12 +200,8 @@ class Joined {
 
 }  // namespace
 
-FollowBranches::FollowBranches(bool all) : outermost_(all && !all_branches && !tracing()) {
-  if (outermost_) all_branches = true;
-}
-FollowBranches::~FollowBranches() {
-  if (outermost_) all_branches = false;
-}
+FollowBranches::FollowBranches(bool all) : outer_(all_branches) { all_branches = all; }
+FollowBranches::~FollowBranches() { all_branches = outer_; }
 bool follows_all_branches() { return all_branches; }
 
 std::optional<bool> answer_on_path(Handle predicate) {
@@ -238,8 +234,12 @@ TraceResult trace_all_branches(std::string_view name, std::span<const Type> inpu
     Builder builder(name, inputs, options, innermost());
     Path path{answers, {}};
     builder.follow(&path);
-    TraceResult unused;
-    run_trace(builder, body, unused);
+    TraceResult result;
+    run_trace(builder, body, result);
+    if (paths.empty() && path.asked.empty()) {
+      finish_trace(builder, result);
+      return result;
+    }
     path.answers.resize(path.asked.size());
     answers = path.answers;
     paths.push_back({std::move(builder.graph()), builder.captures(), std::move(path)});

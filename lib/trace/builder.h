@@ -121,6 +121,8 @@ inline constexpr size_t kMaxRank = 64;
 
 /// Runs the body in a new trace, which is discarded afterwards, and sets the outputs of its graph.
 void run_trace(Builder& builder, const TraceBody& body, TraceResult& result);
+/// Moves the closed, canonical graph and the captures into the result.
+void finish_trace(Builder& builder, TraceResult& result);
 /// `trace_graph` without regard to branches.
 TraceResult trace_once(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                        const TraceOptions& options);

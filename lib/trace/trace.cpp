@@ -109,15 +109,19 @@ void run_trace(Builder& builder, const TraceBody& body, TraceResult& result) {
   builder.graph().set_outputs(std::move(values));
 }
 
+void finish_trace(Builder& builder, TraceResult& result) {
+  result.captures = builder.captures();
+  order_canonically(builder.graph());
+  result.graph = std::move(builder.graph());
+  order_captures(result, builder.num_inputs());
+}
+
 TraceResult trace_once(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                        const TraceOptions& options) {
   Builder builder(name, inputs, options, top);
   TraceResult result;
   run_trace(builder, body, result);
-  result.captures = builder.captures();
-  order_canonically(builder.graph());
-  result.graph = std::move(builder.graph());
-  order_captures(result, inputs.size());
+  finish_trace(builder, result);
   return result;
 }
 

@@ -40,9 +40,8 @@ using TraceBody = std::function<void(std::span<const Handle> inputs, std::vector
 TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                         const TraceOptions& options = {});
 
-/// RAII: while an instance exists, traces of this thread follow both answers to each question of C++ code about a
-/// tracer (`calque::branches::all`), and the results are joined by cond. Does nothing unless `all`, and in a nested
-/// one.
+/// RAII: while the innermost instance is one for `all`, traces of this thread follow both answers to each question of
+/// C++ code about a tracer (`calque::branches::all`), and the results are joined by cond.
 class FollowBranches {
  public:
   explicit FollowBranches(bool all);
@@ -51,9 +50,9 @@ class FollowBranches {
   FollowBranches& operator=(const FollowBranches&) = delete;
 
  private:
-  bool outermost_;
+  bool outer_;
 };
-/// True while an instance for all branches exists.
+/// True if the innermost instance is one for all branches.
 bool follows_all_branches();
 /// The answer on this path to a question about a bool scalar; none when the trace does not follow both answers.
 std::optional<bool> answer_on_path(Handle predicate);
