@@ -78,6 +78,12 @@ void greatest(int64_t size, int64_t k) {
     std::ranges::partial_sort_copy(*x, to, std::greater<>());
     benchmark::DoNotOptimize(to.data());
   });
+  bench::add(task, "std::nth_element", [x, k, to = *x]() mutable {
+    to = *x;
+    std::ranges::nth_element(to, to.begin() + k, std::greater<>());
+    std::ranges::sort(to.begin(), to.begin() + k, std::greater<>());
+    benchmark::DoNotOptimize(to.data());
+  });
 }
 
 void short_rows(int64_t rows, int64_t n) {
@@ -102,7 +108,10 @@ void declare() {
     sorts<float>("f32", size);
     sorts<double>("f64", size);
   }
+  greatest(1000000, 1);
   greatest(1000000, 100);
+  greatest(1000000, 10000);
+  greatest(10000, 10);
   short_rows(100000, 32);
 }
 

@@ -88,6 +88,40 @@ TEST(Sort, FirstOnes) {
   }
 }
 
+/// Selections of few elements scan blocks of 64: rows around a block, and those where many elements are equal to the
+/// last one that is kept.
+TEST(Sort, FewFirstOnesOfEveryType) {
+  Rng rng(7);
+  for (const DType dtype : kOrdered) {
+    for (const Data data : kAllData) {
+      for (const int64_t n : {1, 256, 319, 320, 321, 4097}) {
+        const std::vector<AnyArray> keys = {keys_of(dtype, 2, n, data, rng)};
+        for (const int64_t limit : {int64_t{0}, int64_t{1}, std::min<int64_t>(n, 37)}) {
+          for (const bool descending : {false, true}) expect_sorted(keys, {descending, true, true, limit});
+        }
+      }
+    }
+  }
+}
+
+/// The last element that is kept, its equals before and after it, and a NaN or a zero of the other sign at each
+/// position of a block.
+TEST(Sort, ElementsLikeTheLastOneKept) {
+  constexpr int64_t n = 2048;
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const float least = std::numeric_limits<float>::denorm_min();
+  for (const float most : {0.0F, -0.0F, inf, -inf, nan, -nan, least, -least}) {
+    for (const float other : {0.0F, -0.0F, 1.0F, -1.0F, inf, -inf, nan, -nan, least, -least}) {
+      std::vector<float> x(n, most);
+      for (int64_t i = 1; i < n; i += 61) x[static_cast<size_t>(i)] = other;
+      const std::vector<AnyArray> keys = {AnyArray::from<float>(std::span(x), Shape{n})};
+      for (const int64_t limit : {1, 20, 33, 34, 40, 150}) {
+        for (const bool descending : {false, true}) expect_sorted(keys, {descending, true, true, limit});
+      }
+    }
+  }
+}
+
 TEST(Sort, SeveralKeys) {
   Rng rng(4);
   for (int i = 0; i < 60; ++i) {
@@ -113,7 +147,12 @@ TEST(Sort, ThreadsChangeNoBit) {
                                    {{keys_of(DType::u8, 1, kLong / 2 + 1, Data::ties, rng),
                                      keys_of(DType::i32, 1, kLong / 2 + 1, Data::random, rng)},
                                     {false, true, true}},
-                                   {{keys_of(DType::f32, 3000, 33, Data::random, rng)}, {false, true, true}}};
+                                   {{keys_of(DType::f32, 3000, 33, Data::random, rng)}, {false, true, true}},
+                                   {{keys_of(DType::f32, 1, kLong, Data::random, rng)}, {true, true, true, 100}},
+                                   {{keys_of(DType::f32, 1, kLong, Data::sorted, rng)}, {true, true, true, 3001}},
+                                   {{keys_of(DType::f16, 2, kLong / 2 + 1, Data::ties, rng)}, {false, true, true, 50}},
+                                   {{keys_of(DType::u64, 1, kLong, Data::one_digit, rng)}, {true, true, false, 9}},
+                                   {{keys_of(DType::f64, 1, kLong, Data::special, rng)}, {true, true, true, 70000}}};
   for (const Case& c : cases) {
     const Graph g = sort_graph(c.keys, c.form);
     const auto want = reference::evaluate(g, c.keys);

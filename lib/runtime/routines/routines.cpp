@@ -1,51 +1,65 @@
 #include "runtime/routines/routines.h"
 
-#include <type_traits>
-
 #include "calque/ir/errors.h"
 
 #include "codegen/codegen.h"
 #include "ir/fork.h"
 #include "runtime/routines/dense.h"
 #include "runtime/routines/driver.h"
+#include "runtime/routines/select.h"
 
 namespace calque::runtime {
 
 namespace dense_v2 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
+extern const KeyScans kScans;
 }  // namespace dense_v2
 #ifdef __x86_64__
 namespace dense_v3 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
+extern const KeyScans kScans;
 }  // namespace dense_v3
 namespace dense_v4 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
+extern const KeyScans kScans;
 }  // namespace dense_v4
 #endif
 
-template <class T>
-const DenseRoutines<T>& dense_routines() {
-  const auto of = [](const DenseRoutines<float>& floats,
-                     const DenseRoutines<double>& doubles) -> const DenseRoutines<T>& {
-    if constexpr (std::is_same_v<T, float>) {
-      return (void)doubles, floats;
-    } else {
-      return (void)floats, doubles;
-    }
-  };
+namespace {
+
+/// One of three, for the processor.
+template <class Routines>
+const Routines& of_level([[maybe_unused]] const Routines* const (&levels)[3]) {
 #ifdef __x86_64__
   static const int bits = codegen::target_limits({}).vector_bits;
-  if (bits >= 512 && __builtin_cpu_supports("x86-64-v4")) return of(dense_v4::kFloats, dense_v4::kDoubles);
-  if (bits >= 256 && __builtin_cpu_supports("x86-64-v3")) return of(dense_v3::kFloats, dense_v3::kDoubles);
+  if (bits >= 512 && __builtin_cpu_supports("x86-64-v4")) return *levels[2];
+  if (bits >= 256 && __builtin_cpu_supports("x86-64-v3")) return *levels[1];
 #endif
-  return of(dense_v2::kFloats, dense_v2::kDoubles);
+  return *levels[0];
 }
 
-template const DenseRoutines<float>& dense_routines<float>();
-template const DenseRoutines<double>& dense_routines<double>();
+}  // namespace
+
+#ifdef __x86_64__
+#define CALQUE_LEVELS(routines) {&dense_v2::routines, &dense_v3::routines, &dense_v4::routines}
+#else
+#define CALQUE_LEVELS(routines) {&dense_v2::routines, nullptr, nullptr}
+#endif
+
+template <>
+const DenseRoutines<float>& dense_routines<float>() {
+  return of_level<DenseRoutines<float>>(CALQUE_LEVELS(kFloats));
+}
+template <>
+const DenseRoutines<double>& dense_routines<double>() {
+  return of_level<DenseRoutines<double>>(CALQUE_LEVELS(kDoubles));
+}
+const KeyScans& key_scans() { return of_level<KeyScans>(CALQUE_LEVELS(kScans)); }
+
+#undef CALQUE_LEVELS
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/routines/driver.h"
+#include "runtime/routines/select.h"
 
 namespace calque::runtime {
 namespace {
@@ -244,30 +245,118 @@ void sort_values(const void* row, void* result, const Rows& rows, Unsigned<sizeo
   }
 }
 
-/// The first `limit` elements in order of a long row, of which they are few: those that may be among them are kept in
-/// a list of twice as many, which is halved when it is full.
-template <class T, class E, class A>
-int64_t select_first(const void* row, E* list, const Rows& rows) {
-  const auto before = [](const E& a, const E& b) {
-    return A::key(a) != A::key(b) ? A::key(a) < A::key(b) : A::index(a) < A::index(b);
-  };
-  const int64_t room = std::max<int64_t>(2 * rows.limit, 64);
-  int64_t count = 0;
-  uint64_t bound = ~uint64_t{0};
-  bool is_bounded = false;
-  for (int64_t i = 0; i < rows.n; ++i) {
-    const uint64_t key = key_of<T>(row, i, rows.descending);
-    // Of equal ones those that come first stay.
-    if (is_bounded && key >= bound) continue;
-    list[count++] = A::make(key, static_cast<uint32_t>(i));
-    if (count < room) continue;
-    std::nth_element(list, list + rows.limit - 1, list + count, before);
-    count = rows.limit;
-    bound = A::key(list[rows.limit - 1]);
-    is_bounded = true;
+/// The order of elements, equal ones in that of their numbers.
+template <class E>
+bool comes_before(const E& a, const E& b) {
+  if constexpr (std::is_same_v<E, Wide>) {
+    return a.key != b.key ? a.key < b.key : a.index < b.index;
+  } else {
+    return a < b;
   }
-  std::sort(list, list + count, before);
+}
+
+/// Whether the first elements of a row in order are few enough to be selected instead of sorting all.
+bool is_selection(const Rows& rows) { return rows.n >= 8 * std::max<int64_t>(rows.limit, 32); }
+
+/// Candidates for the first elements are kept in a list of as many, which is cut to the first ones when it is full.
+int64_t candidates(const Rows& rows) { return std::max<int64_t>(2 * rows.limit, 64); }
+
+/// The bound of a scan for the elements that come before one.
+template <class T>
+ScanBound bound_of(const void* row, int64_t i) {
+  using Signed = std::make_signed_t<Unsigned<sizeof(T)>>;
+  constexpr bool kIsFloat = Order<T>::is_float;
+  constexpr auto kFlip = Order<T>::is_signed ? Unsigned<sizeof(T)>(0) : Order<T>::kSign;
+  constexpr auto kSpecial = static_cast<Signed>(kIsFloat ? Order<T>::kInfinity : kFlip);
+  return {scan_key<kIsFloat>(static_cast<Signed>(bits_at<T>(row, i)), kSpecial), kSpecial};
+}
+
+/// Lists the elements [begin, end) of a row that may be among its first `limit` ones, at most as many as `candidates`,
+/// and returns how many. `limit` elements before `begin` come before `known`, or are it, if that is not null.
+template <class T, class A, class E>
+int64_t select_candidates(const void* row, int64_t begin, int64_t end, const E* known, E* list, const Rows& rows) {
+  const int64_t room = candidates(rows);
+  int64_t count = 0, i = begin;
+  uint64_t last = 0;
+  ScanBound bound{};
+  const auto set_bound = [&](const E& e) {
+    last = A::key(e);
+    bound = bound_of<T>(row, A::index(e));
+  };
+  const auto cut = [&] {
+    std::nth_element(list, list + rows.limit - 1, list + count, comes_before<E>);
+    count = rows.limit;
+    set_bound(list[rows.limit - 1]);
+  };
+  if (known != nullptr) {
+    set_bound(*known);
+  } else {
+    for (; i < end && count < room; ++i)
+      list[count++] = A::make(key_of<T>(row, i, rows.descending), static_cast<uint32_t>(i));
+    if (count < room) return count;
+    cut();
+  }
+  const auto add = [&](int64_t at) {
+    const uint64_t key = key_of<T>(row, at, rows.descending);
+    if (key >= last) return;  // of equal ones those that come first stay
+    list[count++] = A::make(key, static_cast<uint32_t>(at));
+    if (count == room) cut();
+  };
+  const KeyScans& scans = key_scans();
+  constexpr int kSize = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  const KeyScans::Find find = (Order<T>::is_float ? scans.floats : scans.integers)[kSize][rows.descending ? 1 : 0];
+  alignas(64) uint8_t flags[kScanBlock];
+  for (;; i += kScanBlock) {
+    i = find(row, i, end, bound, flags);
+    if (end - i < kScanBlock) break;
+    for (int64_t j = 0; j < kScanBlock; j += 8) {
+      uint64_t eight = 0;
+      std::memcpy(&eight, flags + j, 8);
+      if (eight == 0) continue;
+      for (int64_t k = 0; k < 8; ++k)
+        if (flags[j + k] != 0) add(i + j + k);
+    }
+  }
+  for (; i < end; ++i) add(i);
   return count;
+}
+
+/// How many pieces a long row's candidates are selected from, by several threads.
+int64_t selected_pieces(const Rows& rows) {
+  if (rows.n < 2 * kPiece) return 1;
+  // Each piece scans many more elements than it lists.
+  return std::clamp<int64_t>(rows.n / (8 * candidates(rows)), 1, std::min<int64_t>(rows.n / (kPiece / 4), 64));
+}
+
+/// The first `limit` elements in order of a row, of which they are few. The list has room for the candidates of all
+/// pieces. Those before the last one of the first piece's are all that the others look for.
+template <class T, class A, class E>
+void select_first(const void* row, E* list, const Rows& rows) {
+  const int64_t pieces = selected_pieces(rows), room = candidates(rows);
+  const auto start = [&](int64_t piece) { return piece * rows.n / pieces; };
+  int64_t count = select_candidates<T, A, E>(row, 0, start(1), nullptr, list, rows);
+  const auto cut = [&] {
+    if (count <= rows.limit) return;
+    std::nth_element(list, list + rows.limit - 1, list + count, comes_before<E>);
+    count = rows.limit;
+  };
+  if (pieces > 1) {
+    cut();
+    const E known = list[rows.limit - 1];
+    std::array<int64_t, 64> counts;
+    in_parallel(pieces - 1, 1, [&](int64_t first, int64_t last) {
+      for (int64_t p = first + 1; p <= last; ++p)
+        counts[static_cast<size_t>(p)] =
+            select_candidates<T, A>(row, start(p), start(p + 1), &known, list + p * room, rows);
+    });
+    for (int64_t p = 1; p < pieces; ++p) {
+      const int64_t more = counts[static_cast<size_t>(p)];
+      std::copy_n(list + p * room, more, list + count);
+      count += more;
+    }
+  }
+  cut();
+  std::sort(list, list + count, comes_before<E>);
 }
 
 /// The numbers of a row's elements in order, in the lower halves of what it returns, and the elements of one key.
@@ -278,8 +367,8 @@ void sort_numbered(const void* row, void* values, int32_t* indices, const Rows& 
   using E = Numbered<Bits>;
   using A = Element<E, true>;
   E* sorted = first;
-  if (rows.n >= 8 * std::max<int64_t>(rows.limit, 32)) {
-    if (rows.limit > 0) select_first<T, E, A>(row, first, rows);
+  if (is_selection(rows)) {
+    select_first<T, A>(row, first, rows);
   } else {
     over_row(rows.n, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
@@ -311,16 +400,16 @@ void sort_by_one(const Rows& rows, int64_t count, const void* keys, void* values
   const auto step = [](int64_t n) { return n * static_cast<int64_t>(sizeof(T)); };
   const auto sort_rows = [&]<class E>(E, const auto& sort_row) {
     over_rows(count, rows.n, [&](int64_t begin, int64_t end) {
-      const auto space = space_of<E>(2 * rows.n + 64);
+      const auto space = space_of<E>(is_selection(rows) ? selected_pieces(rows) * candidates(rows) : 2 * rows.n);
       for (int64_t row = begin; row < end; ++row) {
         sort_row(static_cast<const char*>(keys) + row * step(rows.n),
                  values == nullptr ? nullptr : static_cast<char*>(values) + row * step(rows.limit),
-                 indices == nullptr ? nullptr : indices + row * rows.limit, space.get(), space.get() + rows.n + 64);
+                 indices == nullptr ? nullptr : indices + row * rows.limit, space.get(),
+                 is_selection(rows) ? nullptr : space.get() + rows.n);
       }
     });
   };
-  const bool is_selection = rows.n >= 8 * std::max<int64_t>(rows.limit, 32);
-  if (indices == nullptr && !is_selection) {
+  if (indices == nullptr && !is_selection(rows)) {
     sort_rows(Bits(),
               [&](const void* row, void* to, int32_t*, Bits* a, Bits* b) { sort_values<T>(row, to, rows, a, b); });
   } else {
