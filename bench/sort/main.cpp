@@ -101,6 +101,18 @@ void short_rows(int64_t rows, int64_t n) {
     benchmark::DoNotOptimize(to.data());
     benchmark::ClobberMemory();
   });
+
+  const bench::Task order{"argsort rows of " + std::to_string(n), bench::size_name(rows)};
+  ours(order, cq::jit([](auto v) { return take_along_axis(v, argsort(v), 1); }), wrapped(x, {rows, n}), expected);
+  bench::add(order, "std::stable_sort", [x, n, to = std::vector<int32_t>(x->size())]() mutable {
+    for (size_t row = 0; row < to.size(); row += static_cast<size_t>(n)) {
+      const auto first = to.begin() + static_cast<std::ptrdiff_t>(row), last = first + n;
+      std::iota(first, last, 0);
+      std::stable_sort(first, last, [key = x->data() + row](int32_t a, int32_t b) { return key[a] < key[b]; });
+    }
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+  });
 }
 
 void declare() {
@@ -112,7 +124,9 @@ void declare() {
   greatest(1000000, 100);
   greatest(1000000, 10000);
   greatest(10000, 10);
+  short_rows(100000, 8);
   short_rows(100000, 32);
+  short_rows(100000, 64);
 }
 
 }  // namespace

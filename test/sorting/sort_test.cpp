@@ -71,6 +71,12 @@ TEST(Sort, AllSixteenBitPatterns) {
       expect_sorted({keys}, {descending, false, true});
       expect_sorted({keys}, {descending, true, true});
     }
+    AnyArray rows = primitives::make_array({dtype, {1 << 10, 1 << 6}});
+    std::memcpy(rows.mutable_data(), bits.data(), bits.size() * sizeof(uint16_t));
+    for (const bool descending : {false, true}) {
+      expect_sorted({rows}, {descending, false, true});
+      expect_sorted({rows}, {descending, true, true});
+    }
   }
 }
 
@@ -118,6 +124,36 @@ TEST(Sort, ElementsLikeTheLastOneKept) {
       for (const int64_t limit : {1, 20, 33, 34, 40, 150}) {
         for (const bool descending : {false, true}) expect_sorted(keys, {descending, true, true, limit});
       }
+    }
+  }
+}
+
+/// Many rows of up to 64 elements are sorted by networks across lanes, the last ones with lanes that are not used.
+TEST(Sort, ShortRowsOfEveryType) {
+  Rng rng(8);
+  const std::vector<int64_t> counts = {3, 4, 31, 64, 131};
+  for (const DType dtype : kOrdered) {
+    for (const Data data : kAllData) {
+      for (const int64_t n : {1, 2, 3, 7, 16, 31, 32, 33, 63, 64, 65}) {
+        const std::vector<AnyArray> keys = {keys_of(dtype, rng.pick(counts), n, data, rng)};
+        const int64_t limit = rng.chance(50) ? n : rng.between(0, n);
+        const bool descending = rng.chance(50);
+        expect_sorted(keys, {descending, false, true, limit});
+        expect_sorted(keys, {descending, true, rng.chance(50), limit});
+      }
+    }
+  }
+}
+
+/// A network that sorts all rows of zeros and ones sorts all rows.
+TEST(Sort, RowsOfZerosAndOnes) {
+  for (int64_t n = 1; n <= 13; ++n) {
+    AnyArray keys = primitives::make_array({DType::bool_, {int64_t{1} << n, n}});
+    bool* const to = static_cast<bool*>(keys.mutable_data());
+    for (int64_t i = 0; i < (n << n); ++i) to[i] = (i / n >> i % n & 1) != 0;
+    for (const int64_t limit : {int64_t{1}, n / 2, n}) {
+      expect_sorted({keys}, {false, false, true, limit});
+      expect_sorted({keys}, {true, true, true, limit});
     }
   }
 }

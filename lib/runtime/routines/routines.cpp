@@ -6,25 +6,25 @@
 #include "ir/fork.h"
 #include "runtime/routines/dense.h"
 #include "runtime/routines/driver.h"
-#include "runtime/routines/select.h"
+#include "runtime/routines/keys.h"
 
 namespace calque::runtime {
 
 namespace dense_v2 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
-extern const KeyScans kScans;
+extern const KeyRoutines kKeys;
 }  // namespace dense_v2
 #ifdef __x86_64__
 namespace dense_v3 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
-extern const KeyScans kScans;
+extern const KeyRoutines kKeys;
 }  // namespace dense_v3
 namespace dense_v4 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
-extern const KeyScans kScans;
+extern const KeyRoutines kKeys;
 }  // namespace dense_v4
 #endif
 
@@ -57,7 +57,7 @@ template <>
 const DenseRoutines<double>& dense_routines<double>() {
   return of_level<DenseRoutines<double>>(CALQUE_LEVELS(kDoubles));
 }
-const KeyScans& key_scans() { return of_level<KeyScans>(CALQUE_LEVELS(kScans)); }
+const KeyRoutines& key_routines() { return of_level<KeyRoutines>(CALQUE_LEVELS(kKeys)); }
 
 #undef CALQUE_LEVELS
 

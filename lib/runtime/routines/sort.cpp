@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/routines/driver.h"
-#include "runtime/routines/select.h"
+#include "runtime/routines/keys.h"
 
 namespace calque::runtime {
 namespace {
@@ -261,15 +261,28 @@ bool is_selection(const Rows& rows) { return rows.n >= 8 * std::max<int64_t>(row
 /// Candidates for the first elements are kept in a list of as many, which is cut to the first ones when it is full.
 int64_t candidates(const Rows& rows) { return std::max<int64_t>(2 * rows.limit, 64); }
 
-/// The bound of a scan for the elements that come before one.
+/// What key_routines() take of a dtype.
 template <class T>
-ScanBound bound_of(const void* row, int64_t i) {
+struct Keys {
   using Signed = std::make_signed_t<Unsigned<sizeof(T)>>;
-  constexpr bool kIsFloat = Order<T>::is_float;
-  constexpr auto kFlip = Order<T>::is_signed ? Unsigned<sizeof(T)>(0) : Order<T>::kSign;
-  constexpr auto kSpecial = static_cast<Signed>(kIsFloat ? Order<T>::kInfinity : kFlip);
-  return {scan_key<kIsFloat>(static_cast<Signed>(bits_at<T>(row, i)), kSpecial), kSpecial};
-}
+  static constexpr bool is_float = Order<T>::is_float;
+  static constexpr auto kFlip = Order<T>::is_signed ? Unsigned<sizeof(T)>(0) : Order<T>::kSign;
+  static constexpr auto kSpecial = static_cast<Signed>(is_float ? Order<T>::kInfinity : kFlip);
+  static constexpr int kSize = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+
+  static KeyRoutines::Find find(bool descending) {
+    const KeyRoutines& keys = key_routines();
+    return (is_float ? keys.find_floats : keys.find_integers)[kSize][descending ? 1 : 0];
+  }
+  static KeyRoutines::Network network() {
+    const KeyRoutines& keys = key_routines();
+    return (is_float ? keys.sort_floats : keys.sort_integers)[kSize];
+  }
+  /// The bound of a scan for the elements that come before one.
+  static ScanBound bound(const void* row, int64_t i) {
+    return {scan_key<is_float>(static_cast<Signed>(bits_at<T>(row, i)), kSpecial), kSpecial};
+  }
+};
 
 /// Lists the elements [begin, end) of a row that may be among its first `limit` ones, at most as many as `candidates`,
 /// and returns how many. `limit` elements before `begin` come before `known`, or are it, if that is not null.
@@ -281,7 +294,7 @@ int64_t select_candidates(const void* row, int64_t begin, int64_t end, const E* 
   ScanBound bound{};
   const auto set_bound = [&](const E& e) {
     last = A::key(e);
-    bound = bound_of<T>(row, A::index(e));
+    bound = Keys<T>::bound(row, A::index(e));
   };
   const auto cut = [&] {
     std::nth_element(list, list + rows.limit - 1, list + count, comes_before<E>);
@@ -302,9 +315,7 @@ int64_t select_candidates(const void* row, int64_t begin, int64_t end, const E* 
     list[count++] = A::make(key, static_cast<uint32_t>(at));
     if (count == room) cut();
   };
-  const KeyScans& scans = key_scans();
-  constexpr int kSize = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-  const KeyScans::Find find = (Order<T>::is_float ? scans.floats : scans.integers)[kSize][rows.descending ? 1 : 0];
+  const KeyRoutines::Find find = Keys<T>::find(rows.descending);
   alignas(64) uint8_t flags[kScanBlock];
   for (;; i += kScanBlock) {
     i = find(row, i, end, bound, flags);
@@ -394,9 +405,63 @@ void over_rows(int64_t count, int64_t n, const Work& work) {
   in_parallel(count, grain_of(50.0 * static_cast<double>(n)), work);
 }
 
+// Fewer rows than this are not worth the lanes of a network.
+constexpr int64_t kNetworkRows = 4;
+
+/// The pairs of a network that finds the first `limit` of n elements: a merge exchange (Knuth, 5.2.2, algorithm M)
+/// without the pairs that no result depends on.
+std::vector<uint8_t> network_pairs(int64_t n, int64_t limit) {
+  std::vector<uint8_t> all;
+  int64_t half = 1;
+  while (2 * half < n) half *= 2;
+  for (int64_t p = half; p > 0; p /= 2) {
+    for (int64_t q = half, r = 0, d = p;; d = q - p, q /= 2, r = p) {
+      for (int64_t i = 0; i + d < n; ++i) {
+        if ((i & p) != r) continue;
+        all.push_back(static_cast<uint8_t>(i));
+        all.push_back(static_cast<uint8_t>(i + d));
+      }
+      if (q == p) break;
+    }
+  }
+  std::vector<bool> is_read(static_cast<size_t>(n));
+  std::fill_n(is_read.begin(), limit, true);
+  std::vector<uint8_t> pairs;
+  for (size_t i = all.size(); i > 0; i -= 2) {
+    const uint8_t a = all[i - 2], b = all[i - 1];
+    if (!is_read[a] && !is_read[b]) continue;
+    is_read[a] = is_read[b] = true;
+    pairs.push_back(b);  // in reverse
+    pairs.push_back(a);
+  }
+  std::ranges::reverse(pairs);
+  return pairs;
+}
+
+template <class T>
+void sort_short_rows(const Rows& rows, int64_t count, const void* keys, void* values, int32_t* indices) {
+  const std::vector<uint8_t> pairs = network_pairs(rows.n, rows.limit);
+  const KeyRoutines::Network network = Keys<T>::network();
+  in_parallel(count, std::max<int64_t>(256, grain_of(4.0 * static_cast<double>(rows.n))),
+              [&](int64_t begin, int64_t end) {
+                const auto at = [&](int64_t n) { return begin * n * static_cast<int64_t>(sizeof(T)); };
+                network({.keys = static_cast<const char*>(keys) + at(rows.n),
+                         .count = end - begin,
+                         .n = rows.n,
+                         .limit = rows.limit,
+                         .pairs = pairs.data(),
+                         .num_pairs = static_cast<int64_t>(pairs.size() / 2),
+                         .special = Keys<T>::kSpecial,
+                         .descending = rows.descending},
+                        values == nullptr ? nullptr : static_cast<char*>(values) + at(rows.limit),
+                        indices == nullptr ? nullptr : indices + begin * rows.limit);
+              });
+}
+
 template <class T>
 void sort_by_one(const Rows& rows, int64_t count, const void* keys, void* values, int32_t* indices) {
   using Bits = Unsigned<sizeof(T)>;
+  if (rows.n <= kNetworkRow && count >= kNetworkRows) return sort_short_rows<T>(rows, count, keys, values, indices);
   const auto step = [](int64_t n) { return n * static_cast<int64_t>(sizeof(T)); };
   const auto sort_rows = [&]<class E>(E, const auto& sort_row) {
     over_rows(count, rows.n, [&](int64_t begin, int64_t end) {

@@ -1,12 +1,12 @@
 #pragma once
-// The scan of a selection of the first elements in order: which of many elements come before a bound. Compiled once for
-// each level of instruction sets by the sources of dense.h.
+// Vectors of keys: which of many elements come before a bound, and networks that sort many short rows. Compiled once
+// for each level of instruction sets by the sources of dense.h.
 #include <cstdint>
 
 namespace calque::runtime {
 
-/// What the bits of elements are compared with. `special` are the bits of infinity of floats, and of integers those
-/// that turn theirs into signed ones: none or the highest.
+/// What turns the bits of elements into signed integers in their order: the bits of infinity of floats, and of
+/// integers those that are flipped, none or the highest.
 struct ScanBound {
   int64_t key, special;
 };
@@ -29,15 +29,33 @@ template <bool IsFloat, class S>
   }
 }
 
-struct KeyScans {
+/// Rows of at most as many elements are sorted by networks.
+inline constexpr int64_t kNetworkRow = 64;
+
+struct RowsOfKeys {
+  const void* keys;
+  int64_t count, n, limit;
+  const uint8_t* pairs;
+  int64_t num_pairs;
+  int64_t special;  // of ScanBound
+  bool descending;
+};
+
+struct KeyRoutines {
   /// From `begin` on, where the first block starts in which an element is before the bound, and a flag of 1 for each
   /// of the block's elements that is; or where fewer elements than a block are left before `end`.
   using Find = int64_t (*)(const void* keys, int64_t begin, int64_t end, const ScanBound& bound, uint8_t* flags);
+  /// Sorts `count` rows of n elements, at most kNetworkRow, by a network: pairs of numbers of elements, of which the
+  /// first is to be the lesser. Writes the first `limit` of each, their numbers, or both; equal elements keep their
+  /// order. The descending order is that of the complements.
+  using Network = void (*)(const RowsOfKeys& rows, void* values, int32_t* indices);
   /// By the logarithm of an element's bytes, and whether the order is descending.
-  Find integers[4][2], floats[4][2];
+  Find find_integers[4][2], find_floats[4][2];
+  /// By the logarithm of an element's bytes.
+  Network sort_integers[4], sort_floats[4];
 };
 
 /// Those for the processor on which programs run (CALQUE_CPU included).
-const KeyScans& key_scans();
+const KeyRoutines& key_routines();
 
 }  // namespace calque::runtime
