@@ -18,6 +18,7 @@ TEST(Polynomials, Arithmetic) {
   EXPECT_TRUE(array_equal(polyval(I{1, 2, 3}, I{{0, 1}, {2, -1}}), I{{3, 6}, {11, 2}}));
   EXPECT_TRUE(array_equal(polyval(I::zeros({0}), I{1, 2}), I{0, 0}));
   EXPECT_TRUE(array_equal(polyval(D{2, 1}, 3), D(7.0)));
+  EXPECT_TRUE(array_equal(polyval(I::zeros({200}) + 1, I{1, 0, -1}), I{200, 1, 0}));  // a loop
   EXPECT_TRUE(array_equal(polyadd(I{1, 2, 3}, I{10}), I{1, 2, 13}));
   EXPECT_TRUE(array_equal(polysub(I{1}, I{1, 2, 3}), I{-1, -2, -2}));
   EXPECT_TRUE(array_equal(polymul(I{1, 2}, I{1, 0, 3}), I{1, 2, 3, 6}));

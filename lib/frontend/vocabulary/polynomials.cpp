@@ -1,4 +1,6 @@
 // Polynomials by their coefficients, the highest power first, and convolutions of vectors.
+#include "calque/detail/control/control.h"
+
 #include "frontend/vocabulary/common.h"
 
 namespace calque::detail::ops {
@@ -88,12 +90,20 @@ Handle polyval(const Operand& p, const Operand& x, Location at) {
   const Shape of = shape(v);
   const int64_t n = extent_of(c, 0);
   if (n == 0) return splat(0, {result, of}, s);
-  // Horner's rule.
+  // Horner's rule; many coefficients are a loop, so that code does not grow with them.
+  constexpr int64_t kUnrolled = 64;
   const auto coefficient = [&](int64_t i) {
     return Expression(broadcast(reshape(slice_axis(c, 0, i, i + 1, 1, s), Shape(), s), of, s), s);
   };
   Expression y = coefficient(0);
   const Expression at_x(v, s);
+  if (n > kUnrolled) {
+    const TraceBody step = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+      out.push_back(Expression(in[0], s) * at_x + Expression(broadcast(in[1], of, s), s));
+    };
+    const Handle carry[] = {y}, rest[] = {slice_axis(c, 0, 1, n, 1, s)};
+    return convert(scan(step, carry, rest, {}, {at, {}})[0], result, s);
+  }
   for (int64_t i = 1; i < n; ++i) y = y * at_x + coefficient(i);
   return convert(y, result, s);
 }
