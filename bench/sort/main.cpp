@@ -67,12 +67,14 @@ void sorts(const std::string& name, int64_t size) {
   });
 }
 
-void greatest(int64_t size, int64_t k) {
+/// Of random numbers, or of ascending ones: each is then greater than all before it.
+void greatest(int64_t size, int64_t k, bool ascending = false) {
   const auto n = static_cast<size_t>(size);
   const auto x = std::make_shared<std::vector<float>>(numbers<float>(n));
+  if (ascending) std::ranges::sort(*x);
   std::vector<float> expected(static_cast<size_t>(k));
   std::ranges::partial_sort_copy(*x, expected, std::greater<>());
-  const bench::Task task{"top " + std::to_string(k), bench::size_name(size)};
+  const bench::Task task{"top " + std::to_string(k) + (ascending ? " ascending" : ""), bench::size_name(size)};
   ours(task, cq::jit([k](auto v) { return std::get<0>(top_k(v, k)); }), wrapped(x, {size}), expected);
   bench::add(task, "std::partial_sort_copy", [x, to = expected]() mutable {
     std::ranges::partial_sort_copy(*x, to, std::greater<>());
@@ -122,6 +124,7 @@ void declare() {
   }
   greatest(1000000, 1);
   greatest(1000000, 100);
+  greatest(1000000, 100, true);
   greatest(1000000, 10000);
   greatest(10000, 10);
   short_rows(100000, 8);

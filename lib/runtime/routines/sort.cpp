@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -282,16 +284,21 @@ struct Keys {
   static ScanBound bound(const void* row, int64_t i) {
     return {scan_key<is_float>(static_cast<Signed>(bits_at<T>(row, i)), kSpecial), kSpecial};
   }
+  /// Whether a bound has one after it, with which its equals pass.
+  static bool has_next(const ScanBound& bound, bool descending) {
+    return bound.key != (descending ? std::numeric_limits<Signed>::min() : std::numeric_limits<Signed>::max());
+  }
 };
 
 /// Lists the elements [begin, end) of a row that may be among its first `limit` ones, at most as many as `candidates`,
-/// and returns how many. `limit` elements before `begin` come before `known`, or are it, if that is not null.
+/// and returns how many. If `known` is not null, `limit` elements of the row come before it or are it.
 template <class T, class A, class E>
 int64_t select_candidates(const void* row, int64_t begin, int64_t end, const E* known, E* list, const Rows& rows) {
   const int64_t room = candidates(rows);
   int64_t count = 0, i = begin;
   uint64_t last = 0;
   ScanBound bound{};
+  bool takes_equal = false;  // elements equal to the bound, of which those that come first stay
   const auto set_bound = [&](const E& e) {
     last = A::key(e);
     bound = Keys<T>::bound(row, A::index(e));
@@ -300,10 +307,14 @@ int64_t select_candidates(const void* row, int64_t begin, int64_t end, const E* 
     std::nth_element(list, list + rows.limit - 1, list + count, comes_before<E>);
     count = rows.limit;
     set_bound(list[rows.limit - 1]);
+    takes_equal = false;
   };
   if (known != nullptr) {
     set_bound(*known);
-  } else {
+    takes_equal = Keys<T>::has_next(bound, rows.descending);
+    if (takes_equal) bound.key += rows.descending ? -1 : 1;
+  }
+  if (!takes_equal) {
     for (; i < end && count < room; ++i)
       list[count++] = A::make(key_of<T>(row, i, rows.descending), static_cast<uint32_t>(i));
     if (count < room) return count;
@@ -311,7 +322,7 @@ int64_t select_candidates(const void* row, int64_t begin, int64_t end, const E* 
   }
   const auto add = [&](int64_t at) {
     const uint64_t key = key_of<T>(row, at, rows.descending);
-    if (key >= last) return;  // of equal ones those that come first stay
+    if (takes_equal ? key > last : key >= last) return;
     list[count++] = A::make(key, static_cast<uint32_t>(at));
     if (count == room) cut();
   };
@@ -339,26 +350,55 @@ int64_t selected_pieces(const Rows& rows) {
   return std::clamp<int64_t>(rows.n / (8 * candidates(rows)), 1, std::min<int64_t>(rows.n / (kPiece / 4), 64));
 }
 
+/// The first of a row's elements in order by a sample of it, at most as many as `candidates`: elements that come after
+/// `limit` ones of the sample need no look, in whichever order the row is.
+template <class T, class A, class E>
+int64_t select_sample(const void* row, int64_t sample, E* list, const Rows& rows) {
+  const int64_t room = candidates(rows), step = rows.n / sample;
+  int64_t count = 0;
+  uint64_t last = ~uint64_t{0};
+  for (int64_t i = step / 2; i < rows.n; i += step) {
+    const uint64_t key = key_of<T>(row, i, rows.descending);
+    if (key >= last) continue;
+    list[count++] = A::make(key, static_cast<uint32_t>(i));
+    if (count < room) continue;
+    std::nth_element(list, list + rows.limit - 1, list + count, comes_before<E>);
+    count = rows.limit;
+    last = A::key(list[rows.limit - 1]);
+  }
+  return count;
+}
+
 /// The first `limit` elements in order of a row, of which they are few. The list has room for the candidates of all
-/// pieces. Those before the last one of the first piece's are all that the others look for.
+/// pieces. Those of the others come before the last one of the first piece's.
 template <class T, class A, class E>
 void select_first(const void* row, E* list, const Rows& rows) {
   const int64_t pieces = selected_pieces(rows), room = candidates(rows);
   const auto start = [&](int64_t piece) { return piece * rows.n / pieces; };
-  int64_t count = select_candidates<T, A, E>(row, 0, start(1), nullptr, list, rows);
+  int64_t count = 0;
   const auto cut = [&] {
     if (count <= rows.limit) return;
     std::nth_element(list, list + rows.limit - 1, list + count, comes_before<E>);
     count = rows.limit;
   };
-  if (pieces > 1) {
+  std::optional<E> known;
+  const auto learn = [&] {
     cut();
-    const E known = list[rows.limit - 1];
+    if (count == rows.limit) known = list[rows.limit - 1];
+  };
+  if (const int64_t sample = std::max(4 * std::max<int64_t>(rows.limit, 64), rows.n / 256); rows.n >= 16 * sample) {
+    count = select_sample<T, A>(row, sample, list, rows);
+    learn();
+  }
+  const auto select = [&](int64_t piece, E* to) {
+    return select_candidates<T, A>(row, start(piece), start(piece + 1), known ? &*known : nullptr, to, rows);
+  };
+  count = select(0, list);
+  if (pieces > 1) {
+    learn();
     std::array<int64_t, 64> counts;
     in_parallel(pieces - 1, 1, [&](int64_t first, int64_t last) {
-      for (int64_t p = first + 1; p <= last; ++p)
-        counts[static_cast<size_t>(p)] =
-            select_candidates<T, A>(row, start(p), start(p + 1), &known, list + p * room, rows);
+      for (int64_t p = first + 1; p <= last; ++p) counts[static_cast<size_t>(p)] = select(p, list + p * room);
     });
     for (int64_t p = 1; p < pieces; ++p) {
       const int64_t more = counts[static_cast<size_t>(p)];
