@@ -44,13 +44,13 @@ constexpr const char* kNothing = nullptr;
 
 const Case kCases[] = {
     // parts of concatenations
-    {"SliceOfOneOperand", "algebra", "%0: f32[2,3], %1: f32[2,4]",
-     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,7], start=[0,4], stride=[1,2]] %2 return %3",
-     "%2 = slice[limit=[2,4], start=[0,1], stride=[1,2]] %1 return %2"},
-    {"SliceIsAnOperand", "algebra", "%0: f32[2,3], %1: f32[2,4]",
-     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,3], start=[0,0], stride=[1,1]] %2 return %3", "return %0"},
-    {"SliceOfTwoOperandsStays", "algebra", "%0: f32[2,3], %1: f32[2,4]",
-     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,6], start=[0,2], stride=[1,1]] %2 return %3", kNothing},
+    {"SliceOfAStack", "algebra", "%0: f32[2,1], %1: f32[2,1]",
+     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,2], start=[1,1], stride=[1,1]] %2 return %3",
+     "%2 = slice[limit=[2,1], start=[1,0], stride=[1,1]] %1 return %2"},
+    {"SliceIsAnOperandOfAStack", "algebra", "%0: f32[2,1], %1: f32[2,1]",
+     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,1], start=[0,0], stride=[1,1]] %2 return %3", "return %0"},
+    {"SliceOfAConcatenationStays", "algebra", "%0: f32[2,3], %1: f32[2,4]",
+     "%2 = concatenate[axis=1] %0 %1 %3 = slice[limit=[2,3], start=[0,0], stride=[1,1]] %2 return %3", kNothing},
     {"SlicesInOrderAreTheWhole", "algebra", "%0: f32[2,3]",
      "%1 = slice[limit=[2,1], start=[0,0], stride=[1,1]] %0 %2 = slice[limit=[2,3], start=[0,1], stride=[1,1]] %0 "
      "%3 = concatenate[axis=1] %1 %2 return %3",

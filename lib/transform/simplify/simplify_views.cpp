@@ -81,31 +81,27 @@ Result simplify_reverse(Rewriter& rewriter, const PendingEquation& pending) {
   return splat_of(rewriter, x, pending);
 }
 
-/// slice(concatenate(..., x, ...)) = slice(x) where it reads elements of x alone
-Result slice_of_operand(Rewriter& rewriter, const Equation& concatenation, const PendingEquation& pending) {
+/// slice(concatenate(..., x, ...)) = slice(x) of a stack: where all operands have extent 1 along the axis. Not of other
+/// concatenations: in chains of concatenations of slices of concatenations every step would refer to the parts of all
+/// steps before.
+Result slice_of_stack(Rewriter& rewriter, const Equation& concatenation, const PendingEquation& pending) {
   const auto axis = static_cast<size_t>(concatenation.attributes().integer("axis"));
-  List start = pending.attributes.ints("start"), limit = pending.attributes.ints("limit");
+  if (pending.type.shape[axis] != 1) return std::nullopt;
   for (const Value x : concatenation.operands()) {
-    const int64_t extent = rewriter.shape(x)[axis];
-    if (start[axis] < extent) {
-      // The last element that is read, which may lie before the limit.
-      const int64_t stride = pending.attributes.ints("stride")[axis];
-      const int64_t last = start[axis] + (pending.type.shape[axis] - 1) * stride;
-      if (last >= extent) return std::nullopt;
-      limit[axis] = last + 1;
-      return rewriter.emit<Slice>({x},
-                                  {{"limit", limit}, {"start", start}, {"stride", pending.attributes.ints("stride")}});
-    }
-    start[axis] -= extent;
+    if (rewriter.shape(x)[axis] != 1) return std::nullopt;
   }
-  return std::nullopt;
+  List start = pending.attributes.ints("start"), limit = pending.attributes.ints("limit");
+  const Value x = concatenation.operand(static_cast<size_t>(start[axis]));
+  start[axis] = 0;
+  limit[axis] = 1;
+  return rewriter.emit<Slice>({x}, {{"limit", limit}, {"start", start}, {"stride", pending.attributes.ints("stride")}});
 }
 
 Result simplify_slice(Rewriter& rewriter, const PendingEquation& pending) {
   const Value x = pending.operands[0];
   // A full slice is x: equal extents determine start and stride.
   if (rewriter.shape(x) == pending.type.shape) return x;
-  if (const Equation* e = rewriter.definition<Concatenate>(x)) return slice_of_operand(rewriter, *e, pending);
+  if (const Equation* e = rewriter.definition<Concatenate>(x)) return slice_of_stack(rewriter, *e, pending);
   const Equation* e = rewriter.definition<Slice>(x);
   if (e == nullptr) return splat_of(rewriter, x, pending);
   // slice(slice(x)) = slice(x) from start1 + start2 stride1 by stride1 stride2
