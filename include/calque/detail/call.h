@@ -25,8 +25,9 @@ namespace calque {
 enum class branches : uint8_t {
   refuse,  ///< ConcretizationError
   /// The lambda is traced again for each answer, and the results are joined by `cond`: of all questions, whatever the
-  /// data. At most 4096 paths of 128 questions (CompileError that names the lines that ask). Results of all paths have the same shapes,
-  /// types and static values (ShapeError, DTypeError). Side effects of the lambda happen once for each path.
+  /// data. At most 4096 paths of 128 questions (CompileError that names the lines that ask). Results of all paths have
+  /// the same shapes, types and static values (ShapeError, DTypeError). Side effects of the lambda happen once for each
+  /// path.
   all = 2,
 };
 
