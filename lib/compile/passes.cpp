@@ -18,6 +18,7 @@
 #include "transform/simplify/eliminate_dead_code.h"
 #include "transform/simplify/passes.h"
 #include "transform/simplify/simplify.h"
+#include "transform/sorting/expand_sort.h"
 
 namespace calque::runtime {
 namespace {
@@ -27,7 +28,7 @@ using codegen::NativePass;
 
 bool is_cpu(Device::Kind kind) { return kind == Device::Kind::cpu; }
 
-void add_graph_passes(Passes& passes) {
+void add_graph_passes(Passes& passes, Device::Kind kind) {
   passes.push_back({.info = kTracePass, .form = Form::graph, .run = {}});
   passes.push_back({.info = transform::kDcePass, .form = Form::graph, .run = [](Compilation& c) {
                       c.graph = transform::eliminate_dead_code(c.graph);
@@ -40,6 +41,12 @@ void add_graph_passes(Passes& passes) {
                       c.graph = transform::simplify(transform::expand_linalg(c.graph), transform::InlineScope::all,
                                                     c.forms());
                     }});
+  if (!is_cpu(kind))  // the CPU has a routine
+    passes.push_back({.info = transform::kExpandSortPass, .form = Form::graph, .run = [](Compilation& c) {
+                        if (!transform::has_sort(c.graph)) return;
+                        c.graph = transform::simplify(transform::expand_sort(c.graph), transform::InlineScope::all,
+                                                      c.forms());
+                      }});
   passes.push_back({.info = transform::kSplitComplexPass, .form = Form::graph, .run = [](Compilation& c) {
                       if (!transform::has_complex(c.graph)) return;
                       for (size_t i = 0; i < c.build.input_strides.size() && i < c.graph.inputs().size(); ++i) {
@@ -60,8 +67,7 @@ void add_graph_passes(Passes& passes) {
 void add_plan_passes(Passes& passes) {
   for (const plan::PlanPass& pass : plan::plan_passes())
     passes.push_back({.info = pass.info, .form = Form::plan, .run = [&pass](Compilation& c) {
-                        if (!c.plan)
-                          c.plan.emplace(c.graph, c.build.most_buffers, kernel::owned_inputs(c.graph, c.build));
+                        if (!c.plan) c.plan.emplace(c.graph, c.build.limits, kernel::owned_inputs(c.graph, c.build));
                         pass.run(*c.plan);
                       }});
 }
@@ -113,7 +119,7 @@ void add_gpu_passes(Passes& passes) {
 
 Passes make_list(Device::Kind kind) {
   Passes passes;
-  add_graph_passes(passes);
+  add_graph_passes(passes, kind);
   add_plan_passes(passes);
   add_program_passes(passes, kind);
   is_cpu(kind) ? add_cpu_passes(passes) : add_gpu_passes(passes);
@@ -231,7 +237,7 @@ void read_back(Compilation& compilation, std::string_view text, std::string_view
   compilation.graph = parse(is_plan ? text.substr(0, plan::plan_section(text)) : text);
   compilation.graph.verify("parse");
   if (!is_plan) return;
-  compilation.plan.emplace(plan::parse_plan(text, compilation.graph, compilation.build.most_buffers));
+  compilation.plan.emplace(plan::parse_plan(text, compilation.graph, compilation.build.limits));
   plan::verify(*compilation.plan);
 }
 

@@ -33,7 +33,7 @@ class PlanParser : text::TokenStream {
     while (peek().offset < begin) next();
   }
 
-  PlannedGraph parse(const Graph& graph, size_t most_buffers) {
+  PlannedGraph parse(const Graph& graph, const MachineLimits& limits) {
     expect("plan", "after the graph");
     expect("{", "before a plan");
     std::vector<bool> owned(graph.inputs().size(), false);
@@ -45,7 +45,7 @@ class PlanParser : text::TokenStream {
         owned[graph.input_index(v)] = true;
       });
     }
-    PlannedGraph planned(graph, most_buffers, std::move(owned));
+    PlannedGraph planned(graph, limits, std::move(owned));
     section(planned);
     if (!at_end()) expected("the end of the text");
     return planned;
@@ -214,8 +214,8 @@ class PlanParser : text::TokenStream {
   }
 };
 
-PlannedGraph parse_plan(std::string_view text, const Graph& graph, size_t most_buffers) {
-  return PlanParser(text).parse(graph, most_buffers);
+PlannedGraph parse_plan(std::string_view text, const Graph& graph, const MachineLimits& limits) {
+  return PlanParser(text).parse(graph, limits);
 }
 
 }  // namespace calque::plan

@@ -14,16 +14,16 @@ void Remarks::add(std::string reason) {
     reasons_.push_back(std::move(reason));
 }
 
-PlannedGraph::PlannedGraph(const Graph& graph, size_t most_buffers, std::vector<bool> owned)
-    : PlannedGraph(std::make_unique<State>(graph, most_buffers, InputMemory{std::move(owned)})) {}
+PlannedGraph::PlannedGraph(const Graph& graph, const MachineLimits& limits, std::vector<bool> owned)
+    : PlannedGraph(std::make_unique<State>(graph, limits, InputMemory{std::move(owned)})) {}
 PlannedGraph::PlannedGraph(std::unique_ptr<State> state) : state_(std::move(state)) {
   const Graph& graph = state_->analysis.graph;
   for (const Equation& e : graph.equations()) {
     if (!runs_as_step(graph, e, state_->analysis.kind(e)) || e.subgraphs().empty()) continue;
     std::vector<PlannedGraph>& inner = state_->subgraphs[&e];
     for (size_t i = 0; i < e.subgraphs().size(); ++i)
-      inner.push_back(PlannedGraph(
-          std::make_unique<State>(e.subgraphs()[i], state_->plan.most_buffers, memory_of_inputs(graph, e, i))));
+      inner.push_back(
+          PlannedGraph(std::make_unique<State>(e.subgraphs()[i], state_->plan.limits, memory_of_inputs(graph, e, i))));
   }
 }
 PlannedGraph::PlannedGraph(PlannedGraph&&) noexcept = default;
@@ -72,13 +72,16 @@ struct PlanPasses {
       {{"fuse-reductions", "fuses reductions into the kernels of their users"},
        &over_all<[](State& s) { fuse_reductions(s.analysis, s.plan.values); }>},
       {{"materialize-expensive", "materializes values that cost more to recompute than to load"},
-       &over_all<[](State& s) { s.costs = materialize_expensive(s.analysis, s.plan.values, s.plan.remarks); }>},
+       &over_all<[](State& s) {
+         s.costs = materialize_expensive(s.analysis, s.plan.limits, s.plan.values, s.plan.remarks);
+       }>},
       {{"bound-rematerialization", "materializes values that would be recomputed at too many indices"},
        &over_all<[](State& s) { bound_rematerialization(s.analysis, s.plan.values); }>},
       {{"split-scalars", "splits long straight-line scalar code into kernels"},
        &over_all<[](State& s) { s.split_points = split_scalars(s.analysis, s.plan.values); }>},
-      {{"bound-buffers", "splits straight-line code over very many arrays into kernels"},
-       &over_all<[](State& s) { bound_buffers(s.analysis, s.plan.most_buffers, s.plan.values, s.split_points); }>},
+      {{"bound-buffers", "splits straight-line code over very many arrays into kernels"}, &over_all<[](State& s) {
+         bound_buffers(s.analysis, s.plan.limits.most_buffers, s.plan.values, s.split_points);
+       }>},
       {{"fuse-epilogues", "fuses what is computed of a product's elements into the product"},
        &over_all<[](State& s) { s.products = fuse_epilogues(s.analysis, s.plan.values, s.plan.remarks); }>},
       {{"form-fusion-groups", "distributes the materialized values among kernels"}, &over_all<&form_groups>},

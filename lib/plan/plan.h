@@ -57,6 +57,14 @@ struct Step {
 /// Kernels that would have many more buffers than this are split, whatever recomputation and memory traffic that costs.
 inline constexpr size_t kMostBuffers = 3000;
 
+/// What the machine that kernels run on makes of a plan.
+struct MachineLimits {
+  size_t most_buffers = kMostBuffers;  ///< approximate limit per kernel
+  /// A load and a store of a value cost about as much as this many operations on it, where that many elements are
+  /// computed at once that memory is the bottleneck.
+  double operations_per_pass = 8;
+};
+
 /// What was not fused, and why; printed by `explain`.
 class Remarks {
  public:
@@ -80,8 +88,8 @@ struct Plan {
   std::vector<FusionGroup> groups;
   std::vector<Step> steps;
   Remarks remarks;
-  std::vector<KeptValue> kept = {};    ///< each result once
-  size_t most_buffers = kMostBuffers;  ///< approximate limit per kernel
+  std::vector<KeptValue> kept = {};  ///< each result once
+  MachineLimits limits = {};
 };
 
 /// A simplified graph without call-like equations and its plan, and those of the sub-graphs of control flow that stays
@@ -89,7 +97,7 @@ struct Plan {
 class PlannedGraph {
  public:
   /// Nothing is decided yet. `owned`: by input, whether its memory may be overwritten; missing entries mean no.
-  explicit PlannedGraph(const Graph& graph, size_t most_buffers = kMostBuffers, std::vector<bool> owned = {});
+  explicit PlannedGraph(const Graph& graph, const MachineLimits& limits = {}, std::vector<bool> owned = {});
   PlannedGraph(PlannedGraph&&) noexcept;
   PlannedGraph& operator=(PlannedGraph&&) noexcept;
   ~PlannedGraph();
@@ -121,7 +129,7 @@ void verify(const PlannedGraph& planned);
 bool has_section(std::string_view text);
 size_t plan_section(std::string_view text);
 /// The plan of such a text, whose graph has been parsed. Throws ParseError, with line and column.
-PlannedGraph parse_plan(std::string_view text, const Graph& graph, size_t most_buffers);
+PlannedGraph parse_plan(std::string_view text, const Graph& graph, const MachineLimits& limits);
 
 /// A pass over a graph and its sub-graphs.
 struct PlanPass {

@@ -12,9 +12,9 @@ namespace calque::plan {
 
 /// Passes hand on the plan itself and what only later passes read.
 struct PlannedGraph::State {
-  State(const Graph& graph, size_t most_buffers, InputMemory inputs)
+  State(const Graph& graph, const MachineLimits& limits, InputMemory inputs)
       : owned(std::move(inputs.owned)), analysis(graph, {owned, inputs.is_loop_body, inputs.is_sub_graph}) {
-    plan.most_buffers = most_buffers;
+    plan.limits = limits;
   }
   std::vector<bool> owned;  ///< by input: its memory may be overwritten
   GraphAnalysis analysis;

@@ -7,7 +7,9 @@
 #include "calque/device.h"
 
 #include "sorting/rows.h"
+#include "support/op_cases.h"
 #include "support/splitting.h"
+#include "transform/sorting/expand_sort.h"
 
 namespace calque::test {
 namespace {
@@ -19,9 +21,18 @@ std::string text(const std::vector<AnyArray>& keys, const SortOf& f) {
          std::to_string(f.limit);
 }
 
-void expect_sorted(const std::vector<AnyArray>& keys, const SortOf& form) {
+/// Elements of any bits.
+AnyArray bits_of(DType dtype, const Shape& shape, Rng& rng) {
+  AnyArray out = primitives::make_array({dtype, shape});
+  auto* const to = static_cast<unsigned char*>(out.mutable_data());
+  const size_t bytes = static_cast<size_t>(shape.num_elements()) * size_of(dtype);
+  for (size_t i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(rng.next());
+  return out;
+}
+
+void expect_sorted(const std::vector<AnyArray>& keys, const SortOf& form, Device device = cpu()) {
   const Graph g = sort_graph(keys, form);
-  EXPECT_TRUE(same_bits(run_on(cpu(), g, keys), reference::evaluate(g, keys))) << text(keys, form);
+  EXPECT_TRUE(same_bits(run_on(device, g, keys), reference::evaluate(g, keys))) << text(keys, form);
 }
 
 /// What the reference itself means by the order, without its code.
@@ -199,12 +210,83 @@ TEST(Sort, ThreadsChangeNoBit) {
   }
 }
 
-TEST(Sort, DevicesRunTheSame) {
+// ---- without the routine
+
+TEST(Sort, DevicesCompareShortRows) {
   Rng rng(6);
   for (const DType dtype : kOrdered) {
-    const std::vector<AnyArray> keys = {keys_of(dtype, 3, 65, Data::special, rng)};
-    const Graph g = sort_graph(keys, {true, true, true, 7});
-    EXPECT_TRUE(same_bits(run_on(gpu_sim(), g, keys), reference::evaluate(g, keys))) << to_string(keys[0].type());
+    for (const int64_t n : {0, 1, 2, 31, 65, 257}) {
+      const std::vector<AnyArray> keys = {keys_of(dtype, 3, n, Data::special, rng)};
+      expect_sorted(keys, {rng.chance(50), true, true, n - n / 4}, gpu_sim());
+      expect_sorted(keys, {rng.chance(50), rng.chance(50), true}, gpu_sim());
+    }
+  }
+  const int64_t n = 40;
+  const std::vector<AnyArray> keys = {keys_of(DType::u8, 2, n, Data::ties, rng),
+                                      keys_of(DType::f32, 2, n, Data::special, rng),
+                                      keys_of(DType::f16, 2, n, Data::ties, rng)};
+  for (const bool descending : {false, true}) expect_sorted(keys, {descending, true, true, 33}, gpu_sim());
+}
+
+TEST(Sort, RadixSortOfEveryTypeAndKindOfData) {
+  Rng rng(7);
+  const auto expect_equal = [](const std::vector<AnyArray>& keys, const SortOf& form) {
+    const Graph g = sort_graph(keys, form);
+    const Graph expanded = transform::expand_sort(g, {.most_compared = 0, .most_comparisons = 0});
+    EXPECT_FALSE(transform::has_sort(expanded));
+    EXPECT_TRUE(same_bits(reference::evaluate(expanded, keys), reference::evaluate(g, keys))) << text(keys, form);
+  };
+  for (const DType dtype : kOrdered) {
+    for (const Data data : kAllData) {
+      for (const int64_t n : {1, 2, 31, 32, 33, 97, 419}) {
+        const bool values = rng.chance(70);
+        expect_equal({keys_of(dtype, rng.between(1, 3), n, data, rng)},
+                     {rng.chance(50), !values || rng.chance(40), values, rng.chance(50) ? n : rng.between(0, n)});
+      }
+    }
+  }
+  for (int i = 0; i < 30; ++i) {
+    const int64_t n = rng.between(0, 120), rows = rng.between(0, 3);
+    std::vector<AnyArray> keys;
+    for (int64_t k = rng.between(2, 4); k > 0; --k)
+      keys.push_back(keys_of(rng.pick(kOrdered), rows, n, rng.chance(70) ? Data::ties : Data::special, rng));
+    expect_equal(keys, {rng.chance(50), true, rng.chance(50), rng.between(0, n)});
+  }
+}
+
+// So many comparisons that the radix sort takes over.
+TEST(Sort, DevicesSortLongRowsByDigits) {
+  Rng rng(8);
+  expect_sorted({keys_of(DType::f32, 2, 5801, Data::special, rng)}, {false, true, true}, gpu_sim());
+  expect_sorted({keys_of(DType::f16, 1, 8209, Data::random, rng)}, {true, false, true}, gpu_sim());
+  const std::vector<AnyArray> keys = {keys_of(DType::bool_, 1, 9001, Data::random, rng),
+                                      keys_of(DType::i16, 1, 9001, Data::ties, rng)};
+  expect_sorted(keys, {true, true, true, 100}, gpu_sim());
+}
+
+TEST(Sort, PermuteIsTheInverseOfAGather) {
+  Rng rng(9);
+  for (const DType dtype : {DType::f32, DType::f16, DType::u8, DType::c128}) {
+    for (const int64_t n : {0, 1, 37, 300}) {
+      Graph g;
+      const Value x = g.add_input({dtype, {3, n}}), at = g.add_input({DType::i32, {3, n}});
+      const int64_t limit = rng.between(0, n);
+      g.set_outputs({g.append(primitives::get<primitives::Permute>(), {x, at}, {{"limit", limit}}).result()});
+      const AnyArray positions = cases::orders_of_rows({3, n}, rng);
+      const std::vector<AnyArray> in = {bits_of(dtype, {3, n}, rng), positions};
+      const auto want = reference::evaluate(g, in);
+      for (int64_t i = 0; i < 3 * n; ++i) {
+        const int32_t position = positions.data_as<int32_t>()[i];
+        if (position >= limit) continue;
+        const size_t size = size_of(dtype);
+        const auto element = [size](const AnyArray& a, int64_t k) {
+          return static_cast<const char*>(a.data()) + static_cast<size_t>(k) * size;
+        };
+        EXPECT_EQ(std::memcmp(element(want[0], i / n * limit + position), element(in[0], i), size), 0);
+      }
+      EXPECT_TRUE(same_bits(run_on(cpu(), g, in), want)) << to_string(in[0].type());
+      EXPECT_TRUE(same_bits(run_on(gpu_sim(), g, in), want)) << to_string(in[0].type());
+    }
   }
 }
 

@@ -202,18 +202,23 @@ inline std::optional<OpCase> of_matrices(const OpRequest& r, Rng& rng) {
   return OpCase{{sample_array({r.dtype, Shape(dims)}, rng, r.domain)}, {}, {}};
 }
 
+/// Permutations of 0, 1 ... n - 1 as rows [..., n].
+inline AnyArray orders_of_rows(const Shape& shape, Rng& rng) {
+  const int64_t n = shape[shape.size() - 1];
+  std::vector<int32_t> order, all;
+  for (int64_t i = 0; i < n; ++i) order.push_back(static_cast<int32_t>(i));
+  for (int64_t m = 0; m < shape.num_elements(); m += std::max<int64_t>(n, 1)) {
+    rng.shuffle(order);
+    all.insert(all.end(), order.begin(), order.end());
+  }
+  return AnyArray::from(std::span<const int32_t>(all), shape);
+}
+
 /// Any numbers as factors, any order.
 inline std::optional<OpCase> lu_solve(const OpRequest& r, Rng& rng) {
   if (r.shape.rank() == 0) return std::nullopt;
   OpCase c{{square_matrices(r, rng), square_matrices(r, rng)}, {{"transpose", rng.chance(50)}}, {}};
-  const int64_t n = r.shape[r.shape.size() - 1];
-  std::vector<int32_t> order, all;
-  for (int64_t i = 0; i < n; ++i) order.push_back(static_cast<int32_t>(i));
-  for (int64_t m = 0; m < r.shape.num_elements(); m += std::max<int64_t>(n, 1)) {
-    rng.shuffle(order);
-    all.insert(all.end(), order.begin(), order.end());
-  }
-  c.operands.push_back(AnyArray::from(std::span<const int32_t>(all), r.shape));
+  c.operands.push_back(orders_of_rows(r.shape, rng));
   std::vector<int64_t> dims(r.shape.begin(), r.shape.end());
   dims.push_back(rng.between(0, 4));
   c.operands.push_back(sample_array({r.dtype, Shape(dims)}, rng, r.domain));
@@ -232,6 +237,13 @@ inline std::optional<OpCase> sort(const OpRequest& r, Rng& rng) {
            {}};
   if (rng.chance(30)) c.operands.push_back(main_operand(r, rng));
   return c;
+}
+
+inline std::optional<OpCase> permute(const OpRequest& r, Rng& rng) {
+  if (r.shape.rank() == 0) return std::nullopt;
+  return OpCase{{main_operand(r, rng), orders_of_rows(r.shape, rng)},
+                {{"limit", rng.between(0, r.shape[r.shape.size() - 1])}},
+                {}};
 }
 
 inline DType index_dtype(Rng& rng) {

@@ -28,7 +28,7 @@ struct BuildOptions {
   int64_t alignment = 1;
   ParallelLoops parallel_loops = ParallelLoops::none;
   /// Approximate limit of a kernel: see plan::kMostBuffers.
-  size_t most_buffers = plan::kMostBuffers;
+  plan::MachineLimits limits = {};
 };
 
 /// By input of a graph: whether it is donated and dense, so that results may take over its memory.

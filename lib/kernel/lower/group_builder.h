@@ -46,6 +46,7 @@ class GroupBuilder {
   // ---- one for each `Anchor`
   void cumulative(const Equation& e);
   void scatter(const Equation& e);
+  void permute(const Equation& e);
   // ---- pointwise_nests.cpp
   /// A concatenation is written operand by operand, each into its slice of the result.
   void split(const Item& item, std::vector<Item>& parts) const;

@@ -26,6 +26,8 @@ void GroupBuilder::anchor(const Equation& e) {
       return cumulative(e);
     case Anchor::scatter:
       return scatter(e);
+    case Anchor::permute:
+      return permute(e);
   }
 }
 
@@ -55,6 +57,26 @@ void GroupBuilder::cumulative(const Equation& e) {
                     put(to, shape, index, elements_.convert(next, dtype));
                     return Ids{next};
                   });
+  });
+}
+
+void GroupBuilder::permute(const Equation& e) {
+  const Graph& g = memory_.graph;
+  const Value x = e.operand(0), positions = e.operand(1);
+  const Shape &from = g.shape(x), &shape = g.shape(e.result());
+  const Operand to = destination(e.result());
+  over(from, false, [&](const Index& index) {
+    Ids parts = index.parts;
+    parts.back() = elements_.convert(elements_.element(frame_, positions, index), DType::i64);
+    const Id inside = emitter_.scalar(
+        id_of<And>, DType::bool_,
+        {emitter_.scalar(id_of<Ge>, DType::bool_, {parts.back(), emitter_.index(0)}),
+         emitter_.scalar(id_of<Lt>, DType::bool_, {parts.back(), emitter_.index(shape[shape.size() - 1])})});
+    const Id element = elements_.element(frame_, x, index);
+    emitter_.under(inside, [&] {
+      emitter_.store(to.buffer, elements_.linear(to, shape, Index::of_parts(parts)), element);
+      return 0;
+    });
   });
 }
 

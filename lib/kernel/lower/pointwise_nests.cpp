@@ -66,7 +66,7 @@ std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) co
   };
   for (size_t i = 0; i < parts.size(); ++i) {
     if (buffers >= limit) {
-      if (buffers < memory_.plan.most_buffers && recomputes_much(parts[i].value)) {
+      if (buffers < memory_.plan.limits.most_buffers && recomputes_much(parts[i].value)) {
         limit = buffers + buffers / 4;
       } else {
         ends.push_back(i);

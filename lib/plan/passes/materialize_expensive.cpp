@@ -17,7 +17,7 @@ using namespace primitives;
 
 namespace {
 
-/// Recomputing a chain of this many operations costs about as much as a load and a store of its value.
+/// Recomputing a chain of this many operations costs about as much as a load of its value from a cache.
 constexpr double kExpensive = 8;
 /// A scalar is computed once in each kernel that uses it, whatever the kernel's space.
 constexpr double kExpensiveScalar = 200;
@@ -37,9 +37,11 @@ struct Reads {
 
 class ExpensiveValues {
  public:
-  ExpensiveValues(const GraphAnalysis& analysis, MaterializedValues& values, Remarks& remarks)
+  ExpensiveValues(const GraphAnalysis& analysis, const MachineLimits& limits, MaterializedValues& values,
+                  Remarks& remarks)
       : a_(analysis),
         g_(a_.graph),
+        limits_(limits),
         values_(values),
         remarks_(remarks),
         costs_{std::vector<double>(g_.num_values(), 0)},
@@ -124,8 +126,10 @@ class ExpensiveValues {
     count_reads(v, reads);
     // Disjoint slices count as one reader.
     if (reads.sliced > 0) ++reads.elsewhere;
-    return repeats_much(v) || reads.repeated || reads.sliced > elements || reads.elsewhere > 1 ||
-           (reads.elsewhere == 1 && reads.same > 0);
+    if (repeats_much(v) || reads.repeated || reads.sliced > elements) return true;
+    // Once for each reader.
+    if (elements > 1 && cost < limits_.operations_per_pass) return false;
+    return reads.elsewhere > 1 || (reads.elsewhere == 1 && reads.same > 0);
   }
 
   /// Whether v is computed in the loops before a reduction and used in those after it, so that much of the computation
@@ -176,6 +180,7 @@ class ExpensiveValues {
 
   const GraphAnalysis& a_;
   const Graph& g_;
+  const MachineLimits& limits_;
   MaterializedValues& values_;
   Remarks& remarks_;
   RecomputationCosts costs_;
@@ -194,8 +199,9 @@ bool selects_expensively(const RecomputationCosts& costs, const Equation& concat
   return all - most >= kExpensiveTwice;
 }
 
-RecomputationCosts materialize_expensive(const GraphAnalysis& analysis, MaterializedValues& values, Remarks& remarks) {
-  return ExpensiveValues(analysis, values, remarks).run();
+RecomputationCosts materialize_expensive(const GraphAnalysis& analysis, const MachineLimits& limits,
+                                         MaterializedValues& values, Remarks& remarks) {
+  return ExpensiveValues(analysis, limits, values, remarks).run();
 }
 
 }  // namespace calque::plan

@@ -46,7 +46,8 @@ void fuse_reductions(const GraphAnalysis& analysis, MaterializedValues& values);
 
 /// Materializes elementwise values that several kernels, or several elements of one kernel, would recompute at a higher
 /// cost than a pass through memory.
-RecomputationCosts materialize_expensive(const GraphAnalysis& analysis, MaterializedValues& values, Remarks& remarks);
+RecomputationCosts materialize_expensive(const GraphAnalysis& analysis, const MachineLimits& limits,
+                                         MaterializedValues& values, Remarks& remarks);
 
 /// An element of a concatenation that is not written operand by operand is selected from elements of all operands.
 /// Whether those that are not selected cost more than a pass through memory.

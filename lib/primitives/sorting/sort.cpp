@@ -49,8 +49,9 @@ void stable_sort(std::span<size_t> x, std::vector<size_t>& space, const Precedes
   std::copy(space.begin(), space.end(), x.begin());
 }
 
-/// The elements of x [..., n] at the numbers perm [..., k] in their rows.
-Value in_order(const Writer& w, Value x, Value perm) {
+}  // namespace
+
+Value take_from_rows(const Writer& w, Value x, Value perm, std::string_view mode) {
   const Shape from = w.shape(x), to = w.shape(perm);
   if (to.num_elements() == 0) return w.zeros({w.dtype(x), to});
   const auto last = static_cast<int64_t>(from.size()) - 1;
@@ -59,14 +60,12 @@ Value in_order(const Writer& w, Value x, Value perm) {
   return w.emit(id_of<Gather>, {x, w.reshape(perm, to.with_inserted(to.size(), 1))},
                 {{"collapsed_slice_dims", std::vector<int64_t>{last}},
                  {"indices_batching_dims", batch},
-                 {"mode", std::string("clip")},
+                 {"mode", std::string(mode)},
                  {"offset_dims", std::vector<int64_t>{}},
                  {"operand_batching_dims", batch},
                  {"slice_sizes", std::vector<int64_t>(from.size(), 1)},
                  {"start_index_map", std::vector<int64_t>{last}}});
 }
-
-}  // namespace
 
 uint32_t Sort::routine_flags(const Attributes& attributes) {
   const Form form(attributes);
@@ -149,7 +148,8 @@ void Sort::jvp(Jvp& j) {
   j.results.assign(results.begin(), results.begin() + static_cast<int64_t>(j.equation.results().size()));
   if (!form.values) return;
   for (size_t k = 0; k < j.primals.size(); ++k) {
-    if (j.active(k) && is_inexact(w.dtype(j.primals[k]))) j.add(in_order(w, j.tangents[k], results.back()), k);
+    if (j.active(k) && is_inexact(w.dtype(j.primals[k])))
+      j.add(take_from_rows(w, j.tangents[k], results.back(), "clip"), k);
   }
 }
 
@@ -158,6 +158,52 @@ void Sort::batch(Batching& b) {
   for (size_t i = 0; i < b.operands.size(); ++i) keys.push_back(b.batched_operand(i));
   const Equation& e = b.writer.append(id_of<Sort>, std::move(keys), b.attributes());
   for (const Value v : e.results()) b.result(v);
+}
+
+void Permute::infer(Typing& t) {
+  t.accept(1, kInteger);
+  const Type x = t.operand(0), positions = t.operand(1);
+  if (x.shape.rank() == 0 || x.shape != positions.shape) {
+    t.shape_error(fmt::format("expects rows and positions of one shape [..., n], got {} and {}", to_string(x),
+                              to_string(positions)));
+  }
+  const size_t last = x.shape.size() - 1;
+  const int64_t limit = t.integer("limit");
+  if (limit < 0 || limit > x.shape[last]) {
+    t.shape_error(fmt::format("limit is {}, which is not in [0, {}]", limit, x.shape[last]));
+  }
+  t.result(Type{x.dtype, x.shape.with(last, limit)});
+}
+
+void Permute::evaluate(Evaluation& e) {
+  const AnyArray &x = e.operands[0], &positions = e.operands[1];
+  const auto n = static_cast<size_t>(x.shape()[x.shape().size() - 1]);
+  const auto limit = static_cast<size_t>(e.attributes.integer("limit"));
+  const size_t size = size_of(x.dtype()), count = static_cast<size_t>(x.shape().num_elements());
+  e.add_result();
+  auto* const to = static_cast<char*>(e.results[0].mutable_data());
+  visit_dtype(positions.dtype(), [&]<class T>() {
+    if constexpr (contains(kInteger, dtype_of<T>)) {
+      const T* const at = positions.data_as<T>();
+      for (size_t i = 0; i < count; ++i) {
+        // A negative position converts to a great one.
+        const auto position = static_cast<uint64_t>(at[i]);
+        if (position < limit) std::memcpy(to + (i / n * limit + position) * size, bytes_of(x) + i * size, size);
+      }
+    }
+  });
+}
+
+void Permute::jvp(Jvp& j) {
+  if (j.active(0)) j.add(j.emit<Permute>({j.tangents[0], j.primals[1]}, j.attributes()));
+}
+
+void Permute::transpose(Transposition& t) {
+  t.add(0, take_from_rows(t.writer, t.cotangents[0], t.operands[1], "zero"));
+}
+
+void Permute::batch(Batching& b) {
+  b.result(b.emit<Permute>({b.batched_operand(0), b.batched_operand(1)}, b.attributes()));
 }
 
 }  // namespace calque::primitives

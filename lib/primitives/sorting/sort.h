@@ -1,8 +1,13 @@
 #pragma once
 // The order of elements along the last dimension.
+#include <string_view>
+
 #include "primitives/core/rule.h"
 
 namespace calque::primitives {
+
+/// The elements of x [..., n] at the numbers perm [..., k] in their rows; `mode`: of the gather.
+Value take_from_rows(const Writer& w, Value x, Value perm, std::string_view mode);
 
 /// Keys of equal shapes, compared element by element: those of the first key, where they are equal those of the
 /// second, and so on.
@@ -30,6 +35,27 @@ struct Sort : Structural {
   static void batch(Batching& b);
 };
 
-using SortingList = TypeList<Sort>;
+/// The inverse of a gather along rows: stores without reading, in parallel, since no two elements of a row have the
+/// same position.
+struct Permute : Structural {
+  static constexpr std::string_view name = "permute";
+  static constexpr std::string_view doc =
+      "permute(x, positions): result[..., positions[..., i]] = x[..., i] with rows of `limit` elements; the positions "
+      "of a row, integers, are a permutation of 0, 1 ... n - 1; elements whose position is not below `limit` are "
+      "dropped";
+  static constexpr int min_operands = 2;
+  static constexpr int max_operands = 2;
+  static constexpr std::array attributes{AttributeSpec{"limit", AttributeKind::integer}};
+  static constexpr FusionKind fusion_kind = FusionKind::anchor;
+  static constexpr Anchor anchor = Anchor::permute;
+  static constexpr DefinedBits defined_bits = DefinedBits::always;
+  static void infer(Typing& t);
+  static void evaluate(Evaluation& e);
+  static void jvp(Jvp& j);
+  static void transpose(Transposition& t);
+  static void batch(Batching& b);
+};
+
+using SortingList = TypeList<Sort, Permute>;
 
 }  // namespace calque::primitives

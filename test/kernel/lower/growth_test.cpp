@@ -125,7 +125,7 @@ TEST(Growth, ValuesSharedByPartsAreComputedOnce) {
   // But not where a device's limit is lower.
   const Graph simplified = transform::simplify(parts.trace(leaves(kArrays, {kElements})));
   BuildOptions options;
-  options.most_buffers = 200;
+  options.limits.most_buffers = 200;
   EXPECT_LE(most_buffers(test::stages::build_program(simplified, options)), 200U + kParts);
 }
 
