@@ -266,7 +266,7 @@ TEST(Sort, DevicesSortLongRowsByDigits) {
 
 TEST(Sort, PermuteIsTheInverseOfAGather) {
   Rng rng(9);
-  for (const DType dtype : {DType::f32, DType::f16, DType::u8, DType::c128}) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::u8, DType::i64}) {
     for (const int64_t n : {0, 1, 37, 300}) {
       Graph g;
       const Value x = g.add_input({dtype, {3, n}}), at = g.add_input({DType::i32, {3, n}});

@@ -172,7 +172,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::I1e, &cases::elementwise<1>>(kFloat),
     row<primitives::Zeta, &cases::elementwise<2>>(kFloat),
     row<primitives::Sort, &cases::sort>(kReal | kBool),
-    row<primitives::Permute, &cases::permute>(kAny),
+    row<primitives::Permute, &cases::permute>(kReal | kBool),
 };
 
 template <class P>

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "primitives/core/emit.h"
 #include "primitives/elementwise/numbers.h"
 #include "primitives/indexing/gather.h"
 #include "primitives/list.h"
@@ -161,6 +162,7 @@ void Sort::batch(Batching& b) {
 }
 
 void Permute::infer(Typing& t) {
+  t.accept(0, kOrdered);
   t.accept(1, kInteger);
   const Type x = t.operand(0), positions = t.operand(1);
   if (x.shape.rank() == 0 || x.shape != positions.shape) {

@@ -36,7 +36,7 @@ struct Sort : Structural {
 };
 
 /// The inverse of a gather along rows: stores without reading, in parallel, since no two elements of a row have the
-/// same position.
+/// same position. Of what can be sorted, so not of complex numbers.
 struct Permute : Structural {
   static constexpr std::string_view name = "permute";
   static constexpr std::string_view doc =
