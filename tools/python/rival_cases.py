@@ -609,10 +609,85 @@ def special(lib):
             yield f"{name} {suffix}", "10^4", expected, calls
 
 
+def sorting(lib):
+    """Sorts and indices are checked by the elements in order: of equal elements the indices differ between libraries."""
+    def in_order(x, expected):
+        return lambda order: np.array_equal(np.take_along_axis(x, order.astype(np.int64), -1), expected)
+
+    def sorts(suffix, size, x):
+        expected = np.sort(x)
+        jnp = lib.jax and lib.jax.numpy
+        calls = {"numpy": lambda: np.sort(x), "numpy stable": lambda: np.sort(x, kind="stable")}
+        orders = {"numpy": lambda: np.argsort(x), "numpy stable": lambda: np.argsort(x, kind="stable")}
+        if jnp:
+            calls["jax"] = jax_call(lib, jnp.sort, x)
+            orders["jax"] = jax_call(lib, jnp.argsort, x)
+        if lib.torch and x.dtype != np.uint64:
+            t = lib.torch.from_numpy(x)
+            calls["torch"] = lambda: lib.torch.sort(t)[0]
+            orders["torch"] = lambda: lib.torch.argsort(t)
+        yield f"sort {suffix}", size, lambda got: np.array_equal(got, expected), calls
+        yield f"argsort {suffix}", size, in_order(x, expected), orders
+
+    def top(k, x, suffix=""):
+        expected = np.sort(x)[::-1][:k]
+
+        def by_partition():
+            indices = np.argpartition(x, len(x) - k)[len(x) - k:]
+            indices = indices[np.argsort(-x[indices])]
+            return x[indices], indices
+        calls = {"numpy": by_partition}
+        if lib.jax:
+            calls["jax"] = jax_call(lib, lambda x: lib.jax.lax.top_k(x, k), x)
+        if lib.torch:
+            t = lib.torch.from_numpy(x)
+            calls["torch"] = lambda: tuple(lib.torch.topk(t, k))
+        yield f"top {k}{suffix}", f"10^{round(np.log10(len(x)))}", lambda got: (
+            np.array_equal(got[0], expected) and np.array_equal(x[got[1].astype(np.int64)], expected)), calls
+
+    for power in (4, 6, 7):
+        yield from sorts("f32", f"10^{power}", floats(10**power, -1, 1, 1))
+        yield from sorts("f64", f"10^{power}", floats(10**power, -1, 1, 1, np.float64))
+        yield from sorts("u64", f"10^{power}", np.random.default_rng(1).integers(2**64, size=10**power, dtype=np.uint64))
+    x = floats(10**6, -1, 1, 1)
+    yield from top(1, x)
+    yield from top(100, x)
+    yield from top(100, np.sort(x), " ascending")
+    yield from top(10**4, x)
+    yield from top(10, floats(10**4, -1, 1, 1))
+    for n in (8, 32, 64):
+        yield from sorts(f"rows of {n}", "10^5", floats((10**5, n), -1, 1, 1))
+
+    at = np.array([0.01, 0.5, 0.99], np.float32)
+    calls = {"numpy": lambda: np.quantile(x, at)}
+    if lib.jax:
+        calls["jax"] = jax_call(lib, lambda x: lib.jax.numpy.quantile(x, at), x)
+    if lib.torch:
+        t, of = lib.torch.from_numpy(x), lib.torch.from_numpy(at)
+        calls["torch"] = lambda: lib.torch.quantile(t, of)
+    yield "quantile of 3", "10^6", np.quantile(x.astype(np.float64), at), calls
+    integers = np.random.default_rng(1).integers(10**5, size=10**6, dtype=np.int32)
+    distinct = np.unique(integers)
+    calls = {"numpy": lambda: np.unique(integers)}
+    if lib.jax:
+        calls["jax"] = jax_call(lib, lambda x: lib.jax.numpy.unique(x, size=len(distinct)), integers)
+    if lib.torch:
+        ti = lib.torch.from_numpy(integers)
+        calls["torch"] = lambda: lib.torch.unique(ti)
+    yield "unique i32", "10^6", lambda got: np.array_equal(got, distinct), calls
+    counts = np.histogram(x, 100, (-1, 1))[0]
+    calls = {"numpy": lambda: np.histogram(x, 100, (-1, 1))[0]}
+    if lib.jax:
+        calls["jax"] = jax_call(lib, lambda x: lib.jax.numpy.histogram(x, 100, (-1, 1))[0], x)
+    if lib.torch:
+        calls["torch"] = lambda: lib.torch.histc(lib.torch.from_numpy(x), 100, -1, 1)
+    yield "histogram", "10^6", counts, calls
+
+
 CASES = {"triad": triad, "sum": total, "matmul": matmul, "small_matmul": small_matmul, "dense": dense,
          "black_scholes": black_scholes, "nbody": nbody, "heat": heat, "mlp": mlp, "loop": loop,
          "dispatch": dispatch, "compile": first_calls, "random": random_numbers,
-         "linalg": linalg, "complex": complex_numbers, "special": special}
+         "linalg": linalg, "complex": complex_numbers, "special": special, "sort": sorting}
 
 
 def leaves(result):
