@@ -23,6 +23,8 @@ foreach(source IN LISTS calque_examples)
     set(arguments)
     if(name MATCHES "^(tour|lenet)$")
       set(arguments "${PROJECT_SOURCE_DIR}/examples/data/digits.csv")
+    elseif(name STREQUAL "molecular_speeds")
+      set(arguments 5)  # blocks of samples, in place of 100
     endif()
     add_test(NAME example.${name} COMMAND example_${name} ${arguments} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
     calque_set_test_environment(example.${name})
