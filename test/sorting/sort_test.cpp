@@ -9,6 +9,7 @@
 #include "sorting/rows.h"
 #include "support/op_cases.h"
 #include "support/splitting.h"
+#include "transform/batch/vmap.h"
 #include "transform/sorting/expand_sort.h"
 
 namespace calque::test {
@@ -264,14 +265,40 @@ TEST(Sort, DevicesSortLongRowsByDigits) {
   expect_sorted(keys, {true, true, true, 100}, gpu_sim());
 }
 
+Graph permute_graph(DType dtype, const Shape& shape, int64_t limit) {
+  Graph g;
+  const Value x = g.add_input({dtype, shape}), positions = g.add_input({DType::i32, shape});
+  g.set_outputs({g.append(primitives::get<primitives::Permute>(), {x, positions}, {{"limit", limit}}).result()});
+  return g;
+}
+
+TEST(Sort, PermutesBatches) {
+  Rng rng(10);
+  for (const int64_t n : {0, 1, 5, 40}) {
+    const int64_t limit = rng.between(0, n);
+    const Graph one = permute_graph(DType::f32, {3, n}, limit), all = permute_graph(DType::f32, {4, 3, n}, limit);
+    const std::vector<AnyArray> in = {bits_of(DType::f32, {4, 3, n}, rng), cases::orders_of_rows({4, 3, n}, rng)};
+    const Graph batched =
+        transform::vmap(one, std::vector<transform::BatchAxis>{0, 0}, 4, std::vector<transform::BatchAxis>{0});
+    EXPECT_TRUE(same_bits(reference::evaluate(batched, in), reference::evaluate(all, in))) << n;
+  }
+  // Positions that all rows share.
+  const Graph one = permute_graph(DType::f32, {6}, 4), all = permute_graph(DType::f32, {2, 6}, 4);
+  const std::vector<AnyArray> in = {bits_of(DType::f32, {2, 6}, rng), cases::orders_of_rows({6}, rng)};
+  const Graph batched =
+      transform::vmap(one, std::vector<transform::BatchAxis>{0, std::nullopt}, 2, std::vector<transform::BatchAxis>{0});
+  std::vector<int32_t> twice;
+  for (int i = 0; i < 12; ++i) twice.push_back(in[1].data_as<int32_t>()[i % 6]);
+  const std::vector<AnyArray> rows = {in[0], AnyArray::from(std::span<const int32_t>(twice), Shape{2, 6})};
+  EXPECT_TRUE(same_bits(reference::evaluate(batched, in), reference::evaluate(all, rows)));
+}
+
 TEST(Sort, PermuteIsTheInverseOfAGather) {
   Rng rng(9);
   for (const DType dtype : {DType::f32, DType::f16, DType::u8, DType::i64}) {
     for (const int64_t n : {0, 1, 37, 300}) {
-      Graph g;
-      const Value x = g.add_input({dtype, {3, n}}), at = g.add_input({DType::i32, {3, n}});
       const int64_t limit = rng.between(0, n);
-      g.set_outputs({g.append(primitives::get<primitives::Permute>(), {x, at}, {{"limit", limit}}).result()});
+      const Graph g = permute_graph(dtype, {3, n}, limit);
       const AnyArray positions = cases::orders_of_rows({3, n}, rng);
       const std::vector<AnyArray> in = {bits_of(dtype, {3, n}, rng), positions};
       const auto want = reference::evaluate(g, in);

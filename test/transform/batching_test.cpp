@@ -77,7 +77,8 @@ int for_each_batch_case(std::initializer_list<DType> dtypes, const std::vector<S
   constexpr int64_t kSizes[] = {2, 5, 1, 2, 5, 0};
   int count = 0;
   for (const OpRow& row : op_table()) {
-    if (row.primitive().name == "debug_print") continue;
+    // The positions of permute are no indices of their own: test/sorting.
+    if (row.primitive().name == "debug_print" || row.primitive().name == "permute") continue;
     Rng rng(position(row) + 500);
     std::string wrong;
     for (const DType dtype : dtypes) {
