@@ -12,7 +12,9 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kUnroll = 4;
+/// The loop over K is unrolled to about this many products, and at most kMostUnroll times: a tile that fills the
+/// registers hides the loop's own instructions behind its products, and more code only costs compile time and spills.
+constexpr int64_t kUnrolledProducts = 16, kMostUnroll = 4;
 /// The epilogue is unrolled over all registers up to this many instructions, else it is a loop.
 constexpr int64_t kShortEpilogue = 12;
 
@@ -209,7 +211,7 @@ void ContractionEmitter::store_partial_sums(const TileCoordinates& p, const Valu
 // Whether the loop over K is fully unrolled. Elements of the left factor that many tiles share then stay in registers,
 // unless there are too many of them.
 bool ContractionEmitter::is_unrolled(const TileCoordinates& p, int64_t k_extent) const {
-  constexpr int64_t kMostProducts = 384;
+  constexpr int64_t kMostProducts = 64;
   if (i_.columns > 2 * panel_ && k_extent * p.rows > kernel::kSharedElements) return false;
   if (t_.computed_rhs != 0) return k_extent * p.vectors * (p.rows + t_.computed_rhs) <= kernel::kUnrolledInstructions;
   return k_extent * p.vectors * p.rows <= kMostProducts;
@@ -267,8 +269,9 @@ Values ContractionEmitter::accumulate(const TileCoordinates& p, const Values& st
     accumulators = k_.phis(before, from);
     KernelEmitter::add_incoming(accumulators, next, end_block);
   };
-  Value* whole = b_.CreateAnd(end, integer(-kUnroll));
-  several(integer(0), whole, kUnroll);
+  const int64_t unroll = std::clamp<int64_t>(kUnrolledProducts / (p.rows * p.vectors), 1, kMostUnroll);
+  Value* whole = unroll == 1 ? end : b_.CreateMul(b_.CreateUDiv(end, integer(unroll)), integer(unroll));
+  several(integer(0), whole, unroll);
   several(whole, end, 1);
   return accumulators;
 }

@@ -38,6 +38,9 @@ constexpr int64_t kRowBlock = 1024;
 /// The number of tasks that keeps threads busy, if the product is large enough.
 constexpr int64_t kTasks = 32;
 constexpr int64_t kTaskRows = 64;
+/// Multiplications of a product that takes some tens of microseconds, a hundredth of what the code of a tile costs to
+/// compile.
+constexpr int64_t kShortProduct = 1 << 21;
 
 /// The length of nearly equal blocks of `length`, in whole units, none longer than `most`.
 int64_t equal_blocks(int64_t length, int64_t most, int64_t unit) {
@@ -69,7 +72,19 @@ double cover(int64_t rows, int64_t vectors, const Tile& t) {
   return c;
 }
 
-Tile choose_tile(int64_t rows, int64_t vectors, int64_t max_rows, const TargetLimits& target) {
+/// The products in the code: tiles at the edges have loops of their own.
+int64_t products_in_code(int64_t rows, int64_t columns, int64_t lanes, const Tile& t) {
+  const auto sizes = [](int64_t length, int64_t unit, int64_t registers_per_unit, int64_t part) {
+    return (length >= unit ? registers_per_unit : 0) + (length % unit == 0 ? 0 : ceil_div(length % unit, part));
+  };
+  return sizes(rows, t.rows, t.rows, 1) * sizes(columns, t.vectors * lanes, t.vectors, lanes);
+}
+
+/// The best tile of at most `max_rows` rows for the product of `i`, in vectors of `lanes` elements.
+Tile choose_tile(const Instruction& i, int64_t lanes, int64_t max_rows, const TargetLimits& target) {
+  const int64_t rows = i.rows, vectors = ceil_div(i.columns, lanes);
+  // A short product is not worth much code: a percent of its time for five products of it.
+  const double code = rows * i.columns * i.extent <= kShortProduct ? 0.002 : 0;
   Tile best;
   double least = 1e300;
   for (int64_t r = 1; r <= std::min<int64_t>(rows, max_rows); ++r) {
@@ -79,7 +94,9 @@ Tile choose_tile(int64_t rows, int64_t vectors, int64_t max_rows, const TargetLi
       if (target.vector_registers == 32 && r * v > 28) continue;
       const Tile t{r, v};
       // Larger tiles read less, especially of the right factor, which is in a farther cache: they win ties.
-      const double c = cover(rows, vectors, t) * (1 + 0.04 / static_cast<double>(r) + 0.01 / static_cast<double>(v));
+      const double c =
+          cover(rows, vectors, t) * (1 + 0.04 / static_cast<double>(r) + 0.01 / static_cast<double>(v) +
+                                     code * static_cast<double>(products_in_code(rows, i.columns, lanes, t)));
       if (c < least) {
         least = c;
         best = t;
@@ -120,7 +137,7 @@ CpuTiles tiles_of(const Kernel& kernel, const Instruction& i, const TargetLimits
   t.computed_rhs = once ? computed : 0;
   const int64_t vectors = ceil_div(i.columns, t.lanes);
   const Tile tile = once ? tile_of_all_rows(i, std::min<int64_t>(vectors, 2), computed)
-                         : choose_tile(i.rows, vectors, lhs_by_rows ? kUnpackedRows : 28, target);
+                         : choose_tile(i, t.lanes, lhs_by_rows ? kUnpackedRows : 28, target);
   t.rows = tile.rows;
   t.vectors = tile.vectors;
   int64_t panel = t.vectors * t.lanes;
