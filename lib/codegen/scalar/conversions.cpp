@@ -1,5 +1,9 @@
 // Conversions between element types: saturating from floats to integers (NaN gives 0), one rounding to 16-bit floats.
 // If the target has no instruction for f16, integer arithmetic is used: a library function may be missing.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "codegen/scalar/scalar_ops.h"
 
 namespace calque::codegen {
@@ -17,11 +21,40 @@ Value* ScalarOps::convert(Value* v, DType from, DType to) {
     if (is_floating(to)) {
       return size_of(to) > size_of(from) ? b_.CreateFPExt(v, type) : b_.CreateFPTrunc(v, type);
     }
+    // The x86 back end splits the saturating intrinsics of vectors into lanes, with two branches for each.
+    if (target_.x86 && v->getType()->isVectorTy()) return saturated(v, from, to);
     const auto id = is_signed_integer(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return b_.CreateIntrinsic(id, {type, v->getType()}, {v});
   }
   if (is_floating(to)) return is_signed_integer(from) ? b_.CreateSIToFP(v, type) : b_.CreateUIToFP(v, type);
   return is_signed_integer(from) ? b_.CreateSExtOrTrunc(v, type) : b_.CreateZExtOrTrunc(v, type);
+}
+
+Value* ScalarOps::saturated(Value* v, DType from, DType to) {
+  llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  const bool is_signed = is_signed_integer(to);
+  const int digits = static_cast<int>(8 * size_of(to)) - (is_signed ? 1 : 0);
+  // Conversions of vectors are to 32 bits or more.
+  Type* const type = same_lanes(b_.getIntNTy(std::max<unsigned>(32, 8 * size_of(to))), v);
+  const auto rounded = [&](Value* x) {
+    Value* r = is_signed || digits < 32 ? b_.CreateFPToSI(x, type) : b_.CreateFPToUI(x, type);
+    return b_.CreateTrunc(r, same_lanes(register_type(to), v));
+  };
+  const double bound = std::ldexp(1.0, digits);
+  Value* const lowest = real(v, is_signed ? -bound : 0.0);
+  const auto raised = [&](Value* x) { return b_.CreateSelect(b_.CreateFCmpOGT(x, lowest), x, lowest); };
+  if (digits <= (from == DType::f32 ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits)) {
+    // The greatest integer is a number of the dtype. NaN becomes the lowest number, which is 0 if there is no sign.
+    Value* const greatest = real(v, bound - 1);
+    Value* x = is_signed ? b_.CreateSelect(b_.CreateFCmpORD(v, v), v, real(v, 0.0)) : v;
+    x = raised(x);
+    return rounded(b_.CreateSelect(b_.CreateFCmpOLT(x, greatest), x, greatest));
+  }
+  Value* const is_less = b_.CreateFCmpOLT(v, real(v, bound));
+  Value* const r = rounded(raised(b_.CreateSelect(is_less, v, real(v, 0.0))));
+  Value* const greatest = integer(r, static_cast<int64_t>(~uint64_t{0} >> (64 - digits)));
+  return b_.CreateSelect(b_.CreateFCmpOGE(v, real(v, bound)), greatest, r);
 }
 
 Value* ScalarOps::fenced(Value* v) {

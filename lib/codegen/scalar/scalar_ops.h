@@ -60,6 +60,8 @@ class ScalarOps {
   llvm::Value* shift(ScalarOp op, DType dtype, llvm::Value* a, llvm::Value* count);
   llvm::Value* copysign(llvm::Value* magnitude, llvm::Value* sign);
   llvm::Value* call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> v);
+  /// A vector of f32 or f64 as integers: the nearest bound for numbers out of range, 0 for NaN.
+  llvm::Value* saturated(llvm::Value* v, DType from, DType to);
   llvm::Value* narrow_half(llvm::Value* v);
   llvm::Value* estimated_inverse_root(llvm::Value* x);
   llvm::Value* narrow_bfloat(llvm::Value* v);
