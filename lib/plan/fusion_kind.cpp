@@ -14,6 +14,7 @@ constexpr size_t kMostState = 512;
 struct PerElement {
   const Shape& space;
   std::string* reason;
+  bool has_tables = false;  ///< bodies may look up elements of loop-invariant arrays
 
   bool fail(const Equation& e, const char* why) const {
     if (reason) *reason = e.primitive() + " " + why;
@@ -47,8 +48,9 @@ struct PerElement {
           break;
         case FusionKind::view:
           // A view of a scalar is a function of its only element.
-          if (depends && space.rank() != 0) return fail(e, "moves elements of the loop's state");
-          if (depends && g.shape(e.result()).num_elements() > 64)
+          if (depends && space.rank() != 0 && !(has_tables && looks_up(g, e, state)))
+            return fail(e, "moves elements of the loop's state");
+          if (depends && space.rank() == 0 && g.shape(e.result()).num_elements() > 64)
             return fail(e, "broadcasts the loop's state to an array");
           break;
         case FusionKind::branch:
@@ -126,7 +128,7 @@ bool runs_per_element(const Graph& graph, const Equation& e, std::string* reason
         if (i < consts + carry ? s != space : space.rank() != 0 && s != space)
           return say("steps over slices of another shape than its carry");
       }
-      return PerElement{space, reason}.body(body, consts);
+      return PerElement{space, reason, true}.body(body, consts);
     }
     case id_of<Cond>:
     case id_of<Switch>: {

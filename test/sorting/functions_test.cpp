@@ -90,6 +90,9 @@ TEST(Sorting, Searches) {
   EXPECT_TRUE(same(digitize(D{0.2, 6.4, 3, 1.6, 2.5}, D{0, 1, 2.5, 4, 10}), I{1, 4, 3, 2, 3}));
   EXPECT_TRUE(same(digitize(D{0.2, 6.4, 3, 1.6, 2.5}, D{0, 1, 2.5, 4, 10}, true), I{1, 4, 3, 2, 2}));
   EXPECT_TRUE(same(digitize(D{0.2, 2.5, 20}, D{10, 2.5, 0}), I{2, 1, 0}));
+  // NaN is greater than all numbers: last in ascending order, first in descending order.
+  EXPECT_TRUE(same(digitize(D{0, 2, NAN}, D{1, 2, NAN}), I{0, 2, 3}));
+  EXPECT_TRUE(same(digitize(D{0, 1, 2.5, NAN}, D{NAN, 2, 1}), I{3, 2, 1, 0}));
 }
 
 TEST(Sorting, MediansAndQuantiles) {

@@ -1,7 +1,6 @@
 // Positions in sorted vectors, and counts of elements in bins.
-#include <bit>
-
 #include "frontend/sorting/sorting.h"
+#include "frontend/vocabulary/binary_search.h"
 
 namespace calque::detail::ops {
 namespace {
@@ -97,29 +96,6 @@ Handle flattened_weights(const Operand* weights, const Operand& x, const Site& s
 
 }  // namespace
 
-Handle position_of(Handle sorted, Handle x, side where, const Site& s) {
-  const int64_t n = extent_of(sorted, 0);
-  const Expression v(x, s);
-  Expression count(splat(0, {DType::i32, shape(x)}, s), s);
-  if (n == 0) return count;
-  if (n > INT32_MAX) s.shape_error("the sorted vector " + to_string(type(sorted)) + " is too long for indices of i32");
-  const bool has_nan = is_floating(dtype(x));
-  const auto precedes = [&](Expression a) {
-    const Expression is_less = where == side::left ? a < v : a <= v;
-    if (!has_nan) return is_less;
-    // NaN is greater than all numbers and equal to itself.
-    const Expression x_is_nan = !(v == v);
-    return is_less | (where == side::left ? x_is_nan & (a == a) : x_is_nan);
-  };
-  // The count is built from its highest bit on: a bit stays if that many elements precede x.
-  for (auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); step > 0; step /= 2) {
-    const Expression more = count + static_cast<double>(step);
-    const Expression element(take(sorted, (more - 1.0).handle(), 0, mode::clip, s.at), s);
-    count = ((more <= static_cast<double>(n)) & precedes(element)).choose(more, count);
-  }
-  return count;
-}
-
 Handle searchsorted(const Operand& sorted, const Operand& x, side where, Location at) {
   const Site s{"searchsorted", at};
   const DType d = ordered_dtype(sorted, x, s);
@@ -132,13 +108,13 @@ Handle digitize(const Operand& x, const Operand& bins, bool right, Location at) 
   const Handle v = value(x, d, s), edges = sorted_vector(bins, d, "bins", s);
   const int64_t n = extent_of(edges, 0);
   const side where = right ? side::left : side::right;
-  const Handle ascending = position_of(edges, v, where, s);
-  if (n < 2) return ascending;
-  const Expression descending(position_of(reversed(edges, {0}, s), v, where, s), s);
-  const Handle first = slice_axis(edges, 0, 0, 1, 1, s), last = slice_axis(edges, 0, n - 1, n, 1, s);
-  const Handle is_ascending = reshape(emit<prim::Le>(s, {first, last}), Shape{}, s);
-  return select(broadcast(is_ascending, shape(v), s), ascending, descending.number(static_cast<double>(n)) - descending,
-                s);
+  if (n < 2) return position_of(edges, v, where, s);
+  const Expression first(slice_axis(edges, 0, 0, 1, 1, s), s), last(slice_axis(edges, 0, n - 1, n, 1, s), s);
+  // NaN is greater than all numbers.
+  const Handle falls = reshape((first > last) | ((!(first == first)) & (last == last)), Shape{}, s);
+  const Expression is_descending(broadcast(falls, shape(v), s), s);
+  const Expression count(position_of(edges, v, where, s, falls), s);
+  return is_descending.choose(count.number(static_cast<double>(n)) - count, count);
 }
 
 Handle bincount(const Operand& x, const Operand* weights, int64_t length, Location at) {

@@ -1,5 +1,6 @@
 // Distinct elements and sets of them, with as many elements as the caller says.
 #include "frontend/sorting/sorting.h"
+#include "frontend/vocabulary/binary_search.h"
 
 namespace calque::detail::ops {
 namespace {

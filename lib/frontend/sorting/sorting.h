@@ -22,9 +22,6 @@ Handle ordered_operand(const Operand& x, const Site& s);
 Handle axis_last(Handle x, int axis, const Site& s);
 Handle axis_back(Handle x, int axis, const Site& s);
 
-/// How many elements of the sorted vector come before each of x (`left`), or do not come behind it (`right`), as i32.
-Handle position_of(Handle sorted, Handle x, side where, const Site& s);
-
 /// The elements of a row [..., n] at indices [..., k], all of which are inside.
 Handle at_indices(Handle x, Handle indices, const Site& s);
 

@@ -3,6 +3,7 @@
 
 #include "calque/detail/control/control.h"
 
+#include "frontend/vocabulary/binary_search.h"
 #include "frontend/vocabulary/common.h"
 
 namespace calque::detail::ops {
@@ -149,19 +150,9 @@ Handle interp(const Operand& x, const Operand& xp, const Operand& fp, std::optio
   const Expression first = end(points, 0), last = end(points, n - 1);
   Expression y = end(values, 0);
   if (n > 1) {
-    // The last interval that begins at or before x, by bisection without branches.
-    const Expression fixed = at_x.fixed();
-    const Handle still = emit<prim::StopGradient>(s, {points});
-    const DType id = n > INT32_MAX / 2 ? DType::i64 : DType::i32;
-    Expression i(splat(0, {id, of}, s), s);
-    int64_t step = 1;
-    while (step < n - 1) step *= 2;
-    for (; step >= 1; step /= 2) {
-      const Expression probe = i + static_cast<double>(step);
-      const Expression inside = probe <= static_cast<double>(n - 2);
-      const Expression begin(take(still, probe.handle(), 0, mode::clip, at), s);
-      i = (inside & (begin <= fixed)).choose(probe, i);
-    }
+    // The last interval that begins at or before x.
+    const Expression before = Expression(position_of(points, v, side::right, s), s) - 1.0;
+    const Expression i(emit<prim::Clamp>(s, {before.number(0), before, before.number(static_cast<double>(n - 2))}), s);
     const Expression next = i + 1.0;
     const auto element = [&](Handle list, Expression k) {
       return Expression(take(list, k.handle(), 0, mode::clip, at), s);

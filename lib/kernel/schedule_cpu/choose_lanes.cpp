@@ -30,23 +30,27 @@ int columns_side_by_side(const Kernel& kernel, const Instruction& loop) {
   return vectors;
 }
 
-// The steps of a short while loop depend on each other; several vectors in flight hide their latency.
+// The steps of a short loop depend on each other, such as those of a search in a table; several vectors in flight hide
+// their latency.
 int64_t vectors_in_flight(const Kernel& kernel, const Instruction& loop, const TargetLimits& target) {
   constexpr int64_t kShortLoop = 32;
   constexpr size_t kFewCarries = 4;
-  const auto is_short = [](const Region& r) {
-    return std::all_of(r.instructions.begin(), r.instructions.end(),
-                       [](const Instruction& i) { return i.regions.empty() && i.op != Op::load && i.op != Op::store; });
+  const auto is_short = [&](const Instruction& i) {
+    if (i.op != Op::while_ && (i.op != Op::loop || i.loop != LoopKind::sequential)) return false;
+    int64_t cost = 0;
+    for (const Region& r : i.regions) {
+      cost += instruction_count(kernel, r);
+      for (const Instruction& inner : r.instructions) {
+        if (!inner.regions.empty() || inner.op == Op::store) return false;
+      }
+    }
+    return !i.results.empty() && i.results.size() <= kFewCarries && cost <= kShortLoop;
   };
   int64_t vectors = 1;
   for (const Instruction& i : loop.regions[0].instructions) {
     if (i.regions.empty()) continue;
-    const bool is_suitable =
-        i.op == Op::while_ && i.operands.size() <= kFewCarries &&
-        std::all_of(i.regions.begin(), i.regions.end(), is_short) &&
-        instruction_count(kernel, i.regions[0]) + instruction_count(kernel, i.regions[1]) <= kShortLoop;
-    if (!is_suitable) return 1;
-    vectors = target.lane_masks ? 4 : 2;
+    if (!is_short(i)) return 1;
+    vectors = std::max<int64_t>(vectors, target.lane_masks || i.op == Op::loop ? 4 : 2);
   }
   return vectors;
 }
