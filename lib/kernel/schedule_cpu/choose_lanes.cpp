@@ -2,6 +2,7 @@
 // wait for each other's results differ.
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "kernel/schedule_cpu/vector_loops.h"
 
@@ -30,26 +31,42 @@ int columns_side_by_side(const Kernel& kernel, const Instruction& loop) {
   return vectors;
 }
 
-// The steps of a short loop depend on each other, such as those of a search in a table; several vectors in flight hide
-// their latency.
-int64_t vectors_in_flight(const Kernel& kernel, const Instruction& loop, const TargetLimits& target) {
+/// Whether every load of a loop's body is at an address that depends on the carries.
+bool loads_by_carries(const Instruction& loop) {
+  for (const Region& r : loop.regions) {
+    const size_t first_carry = loop.op == Op::loop ? 1 : 0;
+    std::vector<Id> dependent(r.parameters.begin() + static_cast<ptrdiff_t>(first_carry), r.parameters.end());
+    for (const Instruction& i : r.instructions) {
+      const bool depends = std::any_of(i.operands.begin(), i.operands.end(), [&](Id o) {
+        return std::find(dependent.begin(), dependent.end(), o) != dependent.end();
+      });
+      if (i.op == Op::load && !depends) return false;
+      if (depends) dependent.insert(dependent.end(), i.results.begin(), i.results.end());
+    }
+  }
+  return true;
+}
+
+/// A short loop whose steps depend on each other: of arithmetic, or of look-ups such as those of a search.
+bool is_chain(const Kernel& kernel, const Instruction& i) {
   constexpr int64_t kShortLoop = 32;
   constexpr size_t kFewCarries = 4;
-  const auto is_short = [&](const Instruction& i) {
-    if (i.op != Op::while_ && (i.op != Op::loop || i.loop != LoopKind::sequential)) return false;
-    int64_t cost = 0;
-    for (const Region& r : i.regions) {
-      cost += instruction_count(kernel, r);
-      for (const Instruction& inner : r.instructions) {
-        if (!inner.regions.empty() || inner.op == Op::store) return false;
-      }
-    }
-    return !i.results.empty() && i.results.size() <= kFewCarries && cost <= kShortLoop;
-  };
+  if (i.op != Op::while_ && (i.op != Op::loop || i.loop != LoopKind::sequential)) return false;
+  int64_t cost = 0;
+  for (const Region& r : i.regions) {
+    cost += instruction_count(kernel, r);
+    for (const Instruction& inner : r.instructions)
+      if (!inner.regions.empty() || inner.op == Op::store) return false;
+  }
+  return !i.results.empty() && i.results.size() <= kFewCarries && cost <= kShortLoop && loads_by_carries(i);
+}
+
+// Several vectors in flight hide the latency of chains.
+int64_t vectors_in_flight(const Kernel& kernel, const Instruction& loop, const TargetLimits& target) {
   int64_t vectors = 1;
   for (const Instruction& i : loop.regions[0].instructions) {
     if (i.regions.empty()) continue;
-    if (!is_short(i)) return 1;
+    if (!is_chain(kernel, i)) return 1;
     vectors = std::max<int64_t>(vectors, target.lane_masks || i.op == Op::loop ? 4 : 2);
   }
   return vectors;
