@@ -40,7 +40,6 @@ Graph verified(Graph graph) {
 const std::map<std::string, std::string>& refused_in_forward_mode() {
   static const std::map<std::string, std::string> table = {
       {"nextafter", "steps from number to number and has no derivative"},
-      {"scatter_mul", "write the product as exp of a scatter_add of logarithms"},
       {"custom_vjp", "has no forward-mode derivative"},
       {"captured", "pass it as an argument of the function, or capture stop_gradient of it"},
   };

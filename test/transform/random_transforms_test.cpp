@@ -41,7 +41,7 @@ RandomGraphOptions options(bool discontinuous) {
   o.dtypes = {DType::f64, DType::f64, DType::f64, DType::i32, DType::bool_};
   o.discontinuous = discontinuous;
   o.corners = false;
-  o.exclude = {"custom_jvp", "custom_vjp", "scatter_mul", "nextafter", "zeta", "while"};
+  o.exclude = {"custom_jvp", "custom_vjp", "nextafter", "zeta", "while"};
   return o;
 }
 

@@ -1,5 +1,8 @@
 #include "primitives/indexing/scatter.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "primitives/core/batched_axes.h"
@@ -8,7 +11,9 @@
 #include "primitives/elementwise/numbers.h"
 #include "primitives/indexing/indexing.h"
 #include "primitives/indexing/windows.h"
+#include "primitives/reduction/cumulative.h"
 #include "primitives/registration.h"
+#include "primitives/sorting/sort.h"
 
 namespace calque::primitives {
 namespace {
@@ -59,6 +64,114 @@ void jvp_scatter_extremum(Jvp& j) {
   const Value sum = gathered(j.active(0) ? w.mul(j.tangents[0], of_x) : w.zeros(x),
                              j.active(2) ? w.mul(j.tangents[2], of_updates) : w.zeros(updates));
   j.add(w.emit(id_of<Div>, {sum, gathered(of_x, of_updates)}));
+}
+
+/// Updates [number of windows, elements of a window], row-major in both, and the way back.
+struct UpdateRows {
+  UpdateRows(const Writer& w, const Shape& updates, const List& window) : writer(w), shape(updates) {
+    Shape outer, inner;
+    for (size_t d = 0; d < updates.size(); ++d) {
+      if (!has_axis(window, static_cast<int64_t>(d))) {
+        perm.push_back(static_cast<int64_t>(d));
+        outer = outer.with_inserted(outer.size(), updates[d]);
+      }
+    }
+    for (int64_t d : window) {
+      perm.push_back(d);
+      inner = inner.with_inserted(inner.size(), updates[static_cast<size_t>(d)]);
+    }
+    rows = outer.num_elements();
+    columns = inner.num_elements();
+  }
+
+  Value of(Value v) const { return writer.reshape(writer.transpose(v, perm), Shape{rows, columns}); }
+  Value back(Value v) const {
+    List extents, inverse(perm.size());
+    for (size_t i = 0; i < perm.size(); ++i) {
+      extents.push_back(shape[static_cast<size_t>(perm[i])]);
+      inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+    }
+    return writer.transpose(writer.reshape(v, Shape(extents)), inverse);
+  }
+
+  const Writer& writer;
+  Shape shape;
+  List perm{};
+  int64_t rows = 0, columns = 0;
+};
+
+/// Rows of x [n, m] at the indices [n].
+Value take_rows(const Writer& w, Value x, Value indices) {
+  const Shape of = w.shape(x);
+  return w.emit(id_of<Gather>, {x, w.reshape(indices, Shape{of[0], 1})},
+                {{"collapsed_slice_dims", List{0}},
+                 {"indices_batching_dims", List{}},
+                 {"mode", std::string("clip")},
+                 {"offset_dims", List{1}},
+                 {"operand_batching_dims", List{}},
+                 {"slice_sizes", List{1, of[1]}},
+                 {"start_index_map", List{0}}});
+}
+
+/// For each row of u [n, m] the product of the rows before it (after it if `reverse`) up to one whose key [n] differs.
+/// Selected and not multiplied by zero, so an infinity stays among the rows of its key.
+Value products_of_runs(const Writer& w, Value u, Value keys, bool reverse) {
+  const Type type = w.type(u);
+  const Type row{type.dtype, type.shape.without(0)};
+  const Value neighbour = shift_along(w, keys, 0, reverse, -1);
+  const Value same = w.broadcast(w.emit(id_of<Eq>, {keys, neighbour}), type.shape, {0});
+  Graph body;
+  const Value product = body.add_input(row), factor = body.add_input(row),
+              in_run = body.add_input({DType::bool_, row.shape});
+  const Writer inner(body, w.location());
+  const Value next = inner.select(in_run, inner.mul(product, factor), inner.splat(1, row));
+  body.set_outputs({next, next});
+  std::vector<Graph> bodies;
+  bodies.push_back(std::move(body));
+  const Equation& scan = w.append(id_of<Scan>, {w.splat(1, row), shift_along(w, u, 0, reverse, 1), same},
+                                  {{"carry", int64_t{1}},
+                                   {"consts", int64_t{0}},
+                                   {"length", type.shape[0]},
+                                   {"reverse", reverse},
+                                   {"unroll", int64_t{1}}},
+                                  std::move(bodies));
+  return scan.result(1);
+}
+
+/// For each update the product of the other updates of its element, or nothing where no element can have two. Windows
+/// outside x must have been replaced by ones.
+///
+/// Sorted by the element, the updates of one element are a run, and the product of the others is that of those before
+/// times that of those after: no division, so zeros are right in derivatives of every order.
+std::optional<Value> products_of_others(const Writer& w, Value updates, Value indices, const Attributes& scatter,
+                                        Value target) {
+  const Shape positions = w.shape(indices);
+  int64_t windows = 1;
+  for (size_t d = 0; d + 1 < positions.size(); ++d) {
+    if (!has_axis(scatter.ints("indices_batching_dims"), static_cast<int64_t>(d))) windows *= positions[d];
+  }
+  if (windows <= 1) return std::nullopt;
+  // Windows of extent 1 in all indexed dimensions cover the same elements or none in common.
+  const List& inserted = scatter.ints("inserted_window_dims");
+  const List& indexed = scatter.ints("scatter_dims_to_operand_dims");
+  const bool whole = std::ranges::all_of(indexed, [&](int64_t d) { return has_axis(inserted, d); });
+  const Shape shape = w.shape(updates);
+  UpdateRows rows(w, shape, scatter.ints("update_window_dims"));
+  if (!whole) {
+    rows.rows *= rows.columns;
+    rows.columns = 1;
+  }
+  const Value keys = w.reshape(w.slice(rows.of(target), 1, 0, 1), Shape{rows.rows});
+  const auto sorted = [&](Value key) {
+    const Equation& sort = w.append(id_of<Sort>, {key},
+                                    {{"descending", false}, {"indices", true}, {"limit", rows.rows}, {"values", true}});
+    return std::pair{sort.result(0), sort.result(1)};
+  };
+  const auto [sorted_keys, order] = sorted(keys);
+  const Value u = take_rows(w, rows.of(updates), order);
+  const Value others = w.mul(products_of_runs(w, u, sorted_keys, false), products_of_runs(w, u, sorted_keys, true));
+  const Value inverse = sorted(order).second;
+  return rows.back(take_rows(w, others, inverse));
 }
 
 }  // namespace
@@ -188,6 +301,37 @@ void ScatterAdd::transpose(Transposition& t) {
   if (t.linear(0)) t.add(0, t.cotangents[0]);
   if (!t.linear(2)) return;
   t.add(2, take_windows(t.writer, t.cotangents[0], t.operands[1], t.attributes(), t.operand_type(2).shape));
+}
+
+/// An element has the factors x and its updates, and the derivative in each is the product of the others.
+void ScatterMul::jvp(Jvp& j) {
+  const Writer& w = j.writer;
+  const Type x = j.operand_type(0), updates = j.operand_type(2);
+  const bool of_updates = j.active(2) && updates.shape.num_elements() > 0;
+  if (!j.active(0) && !of_updates) return;
+  const Value indices = j.primals[1];
+  const DType wide = size_of(x.dtype) == 2 ? DType::f32 : x.dtype;
+  const Value wide_updates = w.convert(j.primals[2], wide);
+  Value tangent = w.zeros({wide, x.shape});
+  if (j.active(0)) {
+    const Value factor = j.emit<ScatterMul>({w.splat(1, {wide, x.shape}), indices, wide_updates}, j.attributes());
+    tangent = w.mul(w.convert(j.tangents[0], wide), factor);
+  }
+  if (of_updates) {
+    const int64_t size = x.shape.num_elements();
+    // Elements are numbered from 1; 0 is outside.
+    const DType number = size < INT32_MAX ? DType::i32 : DType::i64;
+    const Value numbers = w.reshape(w.iota(number, Shape{size}, 0), x.shape);
+    const Value target =
+        take_windows(w, w.add(numbers, w.splat(1, w.type(numbers))), indices, j.attributes(), updates.shape);
+    const Value outside = w.emit(id_of<Eq>, {target, w.zeros(w.type(target))});
+    const Value inside_updates = w.select(outside, w.splat(1, {wide, updates.shape}), wide_updates);
+    Value factor = take_windows(w, w.convert(j.primals[0], wide), indices, j.attributes(), updates.shape);
+    const auto others = products_of_others(w, inside_updates, indices, j.attributes(), target);
+    if (others) factor = w.mul(factor, *others);
+    tangent = j.emit<ScatterAdd>({tangent, indices, w.mul(w.convert(j.tangents[2], wide), factor)}, j.attributes());
+  }
+  j.add(w.convert(tangent, x.dtype));
 }
 
 void ScatterMin::jvp(Jvp& j) { jvp_scatter_extremum(j); }

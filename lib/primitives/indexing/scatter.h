@@ -73,7 +73,7 @@ struct ScatterMul : ScatterRule<ScatterMul, kNumber> {
   static T combine(T x, T update) {
     return scalar::mul(x, update);
   }
-  using jvp = NotDifferentiable<"has no derivative; write the product as exp of a scatter_add of logarithms">;
+  static void jvp(Jvp& j);
   using transpose = NotLinear;
 };
 
