@@ -83,10 +83,10 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
   static Array arange(int64_t n, Loc loc = Loc::current()) { return Array(detail::arange(dtype_of<T>, 0, 1, n, loc)); }
   /// The identity matrix, of shape [n, n]. Throws ShapeError for a negative n.
   static Array eye(int64_t n, Loc loc = Loc::current()) { return Array(detail::eye(dtype_of<T>, n, loc)); }
-  /// n evenly spaced values from `low` to `high`, both included, of shape [n]; computed in double. Throws ShapeError
-  /// for a negative n.
-  static Array linspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
-    return Array(detail::linspace(dtype_of<T>, low, high, n, loc));
+  /// n evenly spaced values from `low` to `high`, both included, of shape [n]; without `endpoint` as numpy.linspace.
+  /// Computed in double. Throws ShapeError for a negative n.
+  static Array linspace(double low, double high, int64_t n, bool endpoint = true, Loc loc = Loc::current()) {
+    return Array(detail::linspace(dtype_of<T>, low, high, n, endpoint, loc));
   }
   /// Copies a vector or span of elements, to shape [n].
   static Array from(std::span<const T> elements) {

@@ -65,12 +65,14 @@ template <Elem T>
 [[nodiscard]] Tracer<T> eye(int64_t n, Loc loc = Loc::current()) {
   return Tracer<T>(detail::ops::eye(dtype_of<T>, n, loc));
 }
-/// n evenly spaced numbers from low to high, both included, of shape [n]; computed in f64 and converted to T. Throws
-/// ShapeError for a negative n, LeakedTracerError outside a trace.
+/// n evenly spaced numbers from low to high, both included, of shape [n]; without `endpoint` high is not, and the n + 1
+/// with it are evenly spaced. Computed in f64 and converted to T. Throws ShapeError for a negative n, LeakedTracerError
+/// outside a trace.
 ///     linspace<double>(0, 1, 5)  // [0.   0.25 0.5  0.75 1.  ]
 template <Elem T>
-Tracer<T> linspace(double low, double high, int64_t n, Loc loc = Loc::current()) {
-  return Tracer<T>(detail::ops::linspace(dtype_of<T>, low, high, n, loc));
+Tracer<T> linspace(double low, double high, int64_t n, bool endpoint = true, Loc loc = Loc::current()) {
+  return Tracer<T>(endpoint ? detail::ops::linspace(dtype_of<T>, low, high, n, loc)
+                            : detail::ops::linspace_without_end(dtype_of<T>, low, high, n, loc));
 }
 
 }  // namespace calque

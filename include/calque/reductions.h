@@ -79,7 +79,12 @@ template <ArrayLike X>
   return detail::apply<out_t<sum_t<elem_t<X>>, X>>("trace", loc, erased, x);
 }
 
-struct Masked;
+template <class Mask>
+struct BasicMasked;
+namespace detail {
+struct Mask;
+struct TracerMask;
+}  // namespace detail
 /// The type of `cq::all`.
 struct all_t {
   /// The reduction `ops::all`: whether all elements are not 0.
@@ -89,7 +94,9 @@ struct all_t {
   }
   /// The same under a mask: `all(x, {.where = mask})` (calque/numpy/statistics.h).
   template <ArrayLike X>
-  out_t<bool, X> operator()(const X& x, const Masked& of, Loc loc = Loc::current()) const;
+  out_t<bool, X> operator()(const X& x, const BasicMasked<detail::Mask>& of, Loc loc = Loc::current()) const;
+  template <ArrayLike X>
+  Tracer<bool> operator()(const X& x, const BasicMasked<detail::TracerMask>& of, Loc loc = Loc::current()) const;
 };
 /// A whole dimension in an index list, and, called, the reduction.
 inline constexpr all_t all{};

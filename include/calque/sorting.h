@@ -3,26 +3,22 @@
 // descending as well. -0 equals +0; NaN equals NaN and is greater than all numbers, so it comes last, or first when
 // descending. Indices are i32. Sorted elements have the derivatives of the elements that they are; positions, counts
 // and indices have none. Complex numbers have no order and are DTypeErrors. Axes may be negative.
+#include <algorithm>
+#include <concepts>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "calque/array.h"
 #include "calque/detail/recorded.h"
 #include "calque/detail/sorting.h"
+#include "calque/tracer.h"
 
 namespace calque {
-
-namespace detail {
-/// A fill value as an operand, if there is one.
-template <class T>
-std::optional<Operand> fill_of(const std::optional<T>& fill) {
-  if (!fill) return std::nullopt;
-  return literal_operand(*fill);
-}
-inline const Operand* get(const std::optional<Operand>& fill) { return fill ? &*fill : nullptr; }
-}  // namespace detail
 
 struct descending_t {};
 /// `sort(x, -1, cq::descending)`: the greatest element first.
@@ -51,6 +47,19 @@ template <ArrayLike X>
 [[nodiscard]] out_t<int32_t, X> argsort(const X& x, int axis = -1, Descending order = {}, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::argsort(o[0], axis, order.value, loc); };
   return detail::recorded<int32_t>("argsort", loc, f, x);
+}
+
+/// The elements in order along the last axis, the greatest first.
+///     sort(D{3, 1, 2}, descending)  // [3. 2. 1.]
+template <ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, X> sort(const X& x, descending_t, Loc loc = Loc::current()) {
+  return sort(x, -1, descending, loc);
+}
+/// The indices that sort x along the last axis, the greatest first.
+///     argsort(D{3, 1, 2}, descending)  // [0 2 1]
+template <ArrayLike X>
+[[nodiscard]] out_t<int32_t, X> argsort(const X& x, descending_t, Loc loc = Loc::current()) {
+  return argsort(x, -1, descending, loc);
 }
 
 /// Options of `sort_by`.
@@ -162,19 +171,24 @@ struct QuantileOptions {
   quantile_method method = quantile_method::linear;
   KeepDims keepdims{};
 };
-#define CALQUE_QUANTILE(f)                                                                                    \
-  template <ArrayLike X, OperandLike Q>                                                                       \
-  [[nodiscard]] out_t<inexact_t<elem_t<X>>, X, Q> f(const X& x, const Q& q, const Axes& axes = {},            \
-                                                    QuantileOptions options = {}, Loc loc = Loc::current()) { \
-    const auto erased = [&](detail::Operands o) {                                                             \
-      return detail::ops::f(o[0], o[1], axes, options.method, options.keepdims.value, loc);                   \
-    };                                                                                                        \
-    return detail::recorded<inexact_t<elem_t<X>>>(#f, loc, erased, x, q);                                     \
+#define CALQUE_QUANTILE(f)                                                                                           \
+  template <ArrayLike X, OperandLike Q>                                                                              \
+  [[nodiscard]] out_t<inexact_t<elem_t<X>>, X, Q> f(const X& x, const Q& q, const Axes& axes = {},                   \
+                                                    QuantileOptions options = {}, Loc loc = Loc::current()) {        \
+    const auto erased = [&](detail::Operands o) {                                                                    \
+      return detail::ops::f(o[0], o[1], axes, options.method, options.keepdims.value, loc);                          \
+    };                                                                                                               \
+    return detail::recorded<inexact_t<elem_t<X>>>(#f, loc, erased, x, q);                                            \
+  }                                                                                                                  \
+  template <ArrayLike X>                                                                                             \
+  [[nodiscard]] out_t<inexact_t<elem_t<X>>, X> f(const X& x, std::initializer_list<double> q, const Axes& axes = {}, \
+                                                 QuantileOptions options = {}, Loc loc = Loc::current()) {           \
+    return f(x, Array<double>::from(std::span<const double>(q.begin(), q.size())), axes, options, loc);              \
   }
 /// The elements at position q (n - 1) of the n sorted ones over the axes, all without axes, between two elements by
-/// the method; of shape q.shape + that of the others. NaN where there is one, and for q outside [0, 1]. Integers give
-/// f32; positions are computed in f64. Throws ShapeError without elements or for an axis out of range, DTypeError for
-/// complex numbers.
+/// the method; of shape q.shape + that of the others; q may be `{0.1, 0.9}`. NaN where there is one, and for q outside
+/// [0, 1]. Integers give f32; positions are computed in f64. Throws ShapeError without elements or for an axis out of
+/// range, DTypeError for complex numbers.
 ///     quantile(D{1, 2, 3, 4}, D{0, 0.5})  // [1.  2.5]
 CALQUE_QUANTILE(quantile)
 /// `quantile` of q / 100.
@@ -218,6 +232,30 @@ template <ArrayLike X>
   return detail::apply_tuple<out_t<elem_t<X>, X>, I, I, I>("unique_all", loc, f, x);
 }
 
+/// (values, indices, inverse, counts) of all distinct elements of an array.
+///     unique_all(I{3, 1, 3, 2})  // [1 2 3], [1 3 0], [2 0 2 1], [1 1 2]
+template <Elem T>
+[[nodiscard]] std::tuple<Array<T>, Array<int32_t>, Array<int32_t>, Array<int32_t>> unique_all(
+    const Array<T>& x, Loc loc = Loc::current()) {
+  const auto [values, indices, inverse, counts] = unique_all(x, UniqueOptions<T>{x.size()}, loc);
+  const auto host = counts.host(loc);
+  const int64_t n = std::find(host.begin(), host.end(), 0) - host.begin();
+  return {detail::first_elements(values, n, loc), detail::first_elements(indices, n, loc), inverse,
+          detail::first_elements(counts, n, loc)};
+}
+/// The distinct elements of an array in ascending order, as many as there are, as numpy.unique. Of a tracer it needs a
+/// size, since shapes are known while tracing.
+///     unique(I{3, 1, 3, 2})  // [1 2 3]
+template <Elem T>
+[[nodiscard]] Array<T> unique(const Array<T>& x, Loc loc = Loc::current()) {
+  return std::get<0>(unique_all(x, loc));
+}
+template <Elem T>
+Tracer<T> unique(const Tracer<T>& x) {
+  static_assert(sizeof(T) == 0, CALQUE_NEEDS_SIZE(unique, "unique(x, {.size = 8})"));
+  return x;
+}
+
 #define CALQUE_SET(f)                                                                                   \
   template <ArrayLike X, ArrayLike Y>                                                                   \
   [[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> f(                                                   \
@@ -253,6 +291,22 @@ template <ArrayLike X>
 [[nodiscard]] out_t<int32_t, X> bincount(const X& x, BincountOptions options, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::bincount(o[0], nullptr, options.length, loc); };
   return detail::recorded<int32_t>("bincount", loc, f, x);
+}
+/// The counts of all numbers from 0 to the greatest one in an array; negative numbers are dropped. Of a tracer it needs
+/// a length.
+///     bincount(I{0, 2, 2})  // [1 0 2]
+template <IntegerElem T>
+[[nodiscard]] Array<int32_t> bincount(const Array<T>& x, Loc loc = Loc::current()) {
+  int64_t length = 0;
+  for (const T i : x.host(loc)) {
+    if (std::cmp_greater_equal(i, length)) length = static_cast<int64_t>(i) + 1;
+  }
+  return bincount(x, BincountOptions{length}, loc);
+}
+template <Elem T>
+Tracer<int32_t> bincount(const Tracer<T>&) {
+  static_assert(sizeof(T) == 0, CALQUE_NEEDS_SIZE(bincount, "bincount(x, {.length = 8})"));
+  return {};
 }
 /// The sums of the weights of equal numbers, of the weights' type (bool: i32). Throws ShapeError also unless each
 /// number has a weight.
@@ -303,6 +357,25 @@ template <ArrayLike X, ArrayLike E>
 [[nodiscard]] out_t<int32_t, X, E> histogram(const X& x, const E& edges, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::histogram_at(o[0], o[1], nullptr, loc); };
   return detail::recorded<int32_t>("histogram", loc, f, x, edges);
+}
+/// As `histogram(x, {.bins = bins})`.
+///     histogram(D{1, 2, 2, 5}, 2)  // [3 1], [1. 3. 5.]
+template <ArrayLike X, std::integral N>
+[[nodiscard]] auto histogram(const X& x, N bins, Loc loc = Loc::current()) {
+  return histogram(x, HistogramOptions{static_cast<int64_t>(bins)}, loc);
+}
+struct density_t {};
+/// `histogram(x, {.bins = 20}, cq::density)`: counts divided by their sum and by the width of the bin.
+inline constexpr density_t density{};
+/// (density, edges), whose integral over the bins is 1, of x's type (integers: f32). Otherwise as `histogram`.
+///     histogram(D{1, 2, 2, 5}, {.bins = 2}, density)  // [0.375 0.125], [1. 3. 5.]
+template <ArrayLike X>
+[[nodiscard]] auto histogram(const X& x, HistogramOptions options, density_t, Loc loc = Loc::current()) {
+  using Out = out_t<inexact_t<elem_t<X>>, X>;
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::histogram_density(o[0], detail::bins_of(options), loc);
+  };
+  return detail::apply_tuple<Out, Out>("histogram", loc, f, x);
 }
 /// The edges of `histogram`.
 ///     histogram_bin_edges(D{1, 2, 5}, {.bins = 4})  // [1. 2. 3. 4. 5.]

@@ -123,7 +123,8 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
     return Tracer(detail::index_add(handle_, update.items, update.value, first.location));
   }
   /// x with x[indices] multiplied by the value; repeated indices accumulate. Otherwise as `set`; throws DTypeError for
-  /// bools.
+  /// bools. The derivative in each factor is the product of the others, also at zeros and of repeated indices, which
+  /// JAX refuses; it sorts the indices.
   template <class... R>
   [[nodiscard("x.mul(...) leaves x as it is and returns the result: write x = x.mul(...)")]] Tracer mul(
       Index first, const R&... rest) const {

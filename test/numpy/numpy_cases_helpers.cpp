@@ -57,10 +57,15 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE("delete_", CALQUE_IN(small), {ops::delete_(x[0], spots, 1, at)});
   // Differences.
   CALQUE_CASE("diff", CALQUE_IN(matrix), {ops::diff(x[0], 2, 0, at)});
+  CALQUE_CASE("diff_between", CALQUE_IN(matrix, Input{{4, 2}}, Input{{}}),
+              {ops::diff_between(operands(x), true, 2, 1, at)});
+  CALQUE_CASE("ediff1d_between", CALQUE_IN(small, Input{{2}}, Input{{}}),
+              {ops::ediff1d_between(operands(x), true, at)});
   CALQUE_CASE("ediff1d", CALQUE_IN(small), {ops::ediff1d(x[0], at)});
-  CALQUE_CASE("gradient", CALQUE_IN(matrix), {ops::gradient(x[0], 0.5, 0, at)});
+  CALQUE_CASE("gradient", CALQUE_IN(matrix), {ops::gradient(x[0], 0.5, 0, 1, at)});
+  CALQUE_CASE("gradient_order_2", CALQUE_IN(matrix), {ops::gradient(x[0], 0.5, 0, 2, at)});
   CALQUE_CASE("gradient_at", CALQUE_IN(matrix, Input{{6}}),
-              {ops::gradient_at(x[0], ops::cumsum(ops::exp(x[1], at), 0, at), 1, at)})
+              {ops::gradient_at(x[0], ops::cumsum(ops::exp(x[1], at), 0, at), 1, 2, at)})
       .half_error = 60;
   CALQUE_CASE("trapezoid", CALQUE_IN(matrix), {ops::trapezoid(x[0], 0.25, 0, at)});
   CALQUE_CASE("trapezoid_at", CALQUE_IN(matrix, Input{{6}}), {ops::trapezoid_at(x[0], x[1], 1, at)});
@@ -82,6 +87,16 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE("cov", CALQUE_IN(matrix, Input{{6}}), {ops::cov(operands(x), true, 1, at)});
   CALQUE_CASE("corrcoef", CALQUE_IN(matrix), {ops::corrcoef(operands(x), false, at)});
 #define CALQUE_MASK positive(x[1])
+  CALQUE_CASE(
+      "cov_weighted", CALQUE_IN(matrix, Input{{6}}),
+      (Handles{ops::cov_weighted(std::vector<Operand>{x[0], ops::exp(x[1], at)}, 1, true, 1, {false, true}, at),
+               ops::corrcoef_weighted(std::vector<Operand>{x[0], ops::exp(x[1], at)}, 1, true, {false, true}, at)}));
+  CALQUE_CASE("cov_counted", CALQUE_IN(matrix, indices_in({6}, 1, 4)),
+              {ops::cov_weighted(operands(x), 1, true, 0, {true, false}, at)});
+  CALQUE_CASE("average_and_sum", CALQUE_IN(matrix, Input{{6}}),
+              ops::average_and_sum(x[0], ops::exp(x[1], at), Axes(1), true, at));
+  CALQUE_CASE("clips_of_one_bound", CALQUE_IN(matrix, Input{{6}}),
+              (Handles{ops::clip_one(x[0], x[1], true, at), ops::clip_one(x[0], x[1], false, at)}));
   CALQUE_CASE("sums_where", CALQUE_IN(matrix, Input{{6}}),
               (Handles{ops::sum_where(x[0], CALQUE_MASK, Axes(0), false, at),
                        ops::prod_where(x[0], CALQUE_MASK, Axes(0), true, at),

@@ -42,7 +42,7 @@ void require_counts(std::string_view operation, int64_t n, DType dtype, Location
 /// start, start + step, ... as `dtype`, n elements. Throws ShapeError for a negative n.
 AnyArray arange(DType dtype, double start, double step, int64_t n, Location location);
 /// n evenly spaced elements, both ends included.
-AnyArray linspace(DType dtype, double low, double high, int64_t n, Location location);
+AnyArray linspace(DType dtype, double low, double high, int64_t n, bool endpoint, Location location);
 /// The identity matrix.
 AnyArray eye(DType dtype, int64_t n, Location location);
 

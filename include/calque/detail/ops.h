@@ -129,6 +129,7 @@ Handle iota(DType dtype, int64_t n, Location at);
 Handle arange(DType dtype, double start, double stop, double step, Location at);
 Handle eye(DType dtype, int64_t n, Location at);
 Handle linspace(DType dtype, double low, double high, int64_t n, Location at);
+Handle linspace_without_end(DType dtype, double low, double high, int64_t n, Location at);
 
 // ---- random numbers; a key is u32[2]
 namespace random {

@@ -3,6 +3,7 @@
 #include <array>
 #include <concepts>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -11,6 +12,12 @@
 
 #include "calque/detail/apply.h"
 #include "calque/detail/vocabulary.h"
+
+/// The message of a function whose result's extent depends on values, called with a tracer alone.
+#define CALQUE_NEEDS_SIZE(f, example)                                                                              \
+  "calque: the extent of " #f "(x) depends on values, and shapes are known while tracing: give it, as in " example \
+  "; of "                                                                                                          \
+  "an array outside a trace it is not needed"
 
 namespace calque::detail {
 
@@ -37,11 +44,38 @@ std::vector<Operand> operands_of(const X* first, size_t count, Location at) {
   return operands;
 }
 
-/// The mask of `{.where = mask}`, which is a bool array or tracer that lives during the call.
+/// A fill value as an operand, if there is one.
+template <class T>
+std::optional<Operand> fill_of(const std::optional<T>& fill) {
+  if (!fill) return std::nullopt;
+  return literal_operand(*fill);
+}
+inline const Operand* get(const std::optional<Operand>& fill) { return fill ? &*fill : nullptr; }
+/// The first n elements of a vector, on its device.
+template <class T>
+Array<T> first_elements(const Array<T>& v, int64_t n, Loc loc) {
+  return Array<T>::from(v.host(loc).first(static_cast<size_t>(n))).to(v.device(loc), loc);
+}
+
+/// The mask of `{.where = mask}`, a bool array that lives during the call.
 struct Mask {
   Operand operand;
   Mask(const Array<bool>& mask, Loc loc = Loc::current()) : operand(mask.any(loc)) {}
-  Mask(const Tracer<bool>& mask) : operand(mask.handle()) {}
+};
+/// A mask that is a tracer: a reduction of an array under it is a tracer, too.
+struct TracerMask {
+  Operand operand;
+  TracerMask(const Tracer<bool>& mask) : operand(mask.handle()) {}
+};
+
+/// The weights of `{.aweights = w}`, an array or tracer that lives during the call, or none.
+struct Weights {
+  std::optional<Operand> operand{};
+  Weights() = default;
+  template <Elem T>
+  Weights(const Array<T>& weights, Loc loc = Loc::current()) : operand(weights.any(loc)) {}
+  template <Elem T>
+  Weights(const Tracer<T>& weights) : operand(weights.handle()) {}
 };
 
 }  // namespace calque::detail

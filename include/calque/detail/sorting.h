@@ -57,6 +57,7 @@ Handle setxor1d(const Operand& x, const Operand& y, int64_t size, const Operand*
 /// Without weights: null.
 Handle bincount(const Operand& x, const Operand* weights, int64_t length, Location at);
 std::vector<Handle> histogram(const Operand& x, const Bins& bins, const Operand* weights, Location at);
+std::vector<Handle> histogram_density(const Operand& x, const Bins& bins, Location at);
 /// Counts between edges that are there.
 Handle histogram_at(const Operand& x, const Operand& edges, const Operand* weights, Location at);
 std::vector<Handle> histogram2d(const Operand& x, const Operand& y, const Bins& bins_x, const Bins& bins_y,

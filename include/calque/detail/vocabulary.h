@@ -31,6 +31,13 @@ struct PoolOptions {
   Padding padding{};
 };
 
+namespace detail {
+/// Which weights a covariance has.
+struct WeightsGiven {
+  bool fweights = false, aweights = false;
+};
+}  // namespace detail
+
 namespace detail::ops {
 
 // ---- calque/numpy/rearranging.h
@@ -77,8 +84,12 @@ Handle delete_(const Operand& x, std::span<const int64_t> positions, int axis, L
 // ---- calque/numpy/differences.h
 Handle diff(const Operand& x, int64_t n, int axis, Location at);
 Handle ediff1d(const Operand& x, Location at);
-Handle gradient(const Operand& f, double spacing, int axis, Location at);
-Handle gradient_at(const Operand& f, const Operand& x, int axis, Location at);
+/// x, then elements before it if `has_prepend`, then those behind it.
+Handle diff_between(std::span<const Operand> all, bool has_prepend, int64_t n, int axis, Location at);
+/// x, then elements behind the differences if `has_end`, then those before them.
+Handle ediff1d_between(std::span<const Operand> all, bool has_end, Location at);
+Handle gradient(const Operand& f, double spacing, int axis, int edge_order, Location at);
+Handle gradient_at(const Operand& f, const Operand& x, int axis, int edge_order, Location at);
 Handle trapezoid(const Operand& y, double dx, int axis, Location at);
 Handle trapezoid_at(const Operand& y, const Operand& x, int axis, Location at);
 Handle interp(const Operand& x, const Operand& xp, const Operand& fp, std::optional<double> left,
@@ -95,17 +106,34 @@ Handle cummin_of(const Operand& x, std::optional<int> axis, bool reverse, Locati
 Handle ptp(const Operand& x, const Axes& axes, bool keepdims, Location at);
 Handle count_nonzero(const Operand& x, const Axes& axes, bool keepdims, Location at);
 Handle average(const Operand& x, const Operand& weights, const Axes& axes, bool keepdims, Location at);
+/// The average and the sum of the weights.
+std::vector<Handle> average_and_sum(const Operand& x, const Operand& weights, const Axes& axes, bool keepdims,
+                                    Location at);
+/// Dimension `axis` is kept with extent 1 if `keepdims`.
+Handle argmax_kept(const Operand& x, int axis, bool keepdims, Location at);
+Handle argmin_kept(const Operand& x, int axis, bool keepdims, Location at);
 /// Of the variables in x, and in y where given.
 Handle cov(std::span<const Operand> xs, bool rowvar, int64_t ddof, Location at);
 Handle corrcoef(std::span<const Operand> xs, bool rowvar, Location at);
+/// The same of the first `variables` operands; the others are the weights.
+Handle cov_weighted(std::span<const Operand> all, size_t variables, bool rowvar, int64_t ddof, WeightsGiven given,
+                    Location at);
+Handle corrcoef_weighted(std::span<const Operand> all, size_t variables, bool rowvar, WeightsGiven given, Location at);
 // clang-format off
 #define CALQUE_MASKED_REDUCTION(X) X(sum) X(prod) X(mean) X(amax) X(amin) X(all) X(any)
+#define CALQUE_MASKED_FOLDS(X) X(sum) X(prod) X(amax) X(amin)
 #define CALQUE_NAN_REDUCTION(X) X(nansum) X(nanprod) X(nanmean) X(nanmax) X(nanmin)
 // clang-format on
 /// Over the elements where the mask, which broadcasts to x, is true.
 #define CALQUE_X(f) \
   Handle f##_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
 CALQUE_MASKED_REDUCTION(CALQUE_X)
+#undef CALQUE_X
+/// The same, starting from an element; without one: null.
+#define CALQUE_X(f)                                                                             \
+  Handle f##_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, \
+                        const Operand* initial, Location at);
+CALQUE_MASKED_FOLDS(CALQUE_X)
 #undef CALQUE_X
 Handle var_where(const Operand& x, const Operand& mask, const Axes& axes, double ddof, bool keepdims, Location at);
 Handle stddev_where(const Operand& x, const Operand& mask, const Axes& axes, double ddof, bool keepdims, Location at);
@@ -116,6 +144,9 @@ Handle stddev_ddof(const Operand& x, const Axes& axes, double ddof, bool keepdim
 #define CALQUE_X(f) Handle f(const Operand& x, const Axes& axes, bool keepdims, Location at);
 CALQUE_NAN_REDUCTION(CALQUE_X)
 #undef CALQUE_X
+Handle nansum_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
+Handle nanprod_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
+Handle nanmean_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
 Handle nanvar(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at);
 Handle nanstd(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at);
 Handle nanargmax(const Operand& x, int axis, Location at);
@@ -153,6 +184,8 @@ std::vector<Handle> divmod(const Operand& x, const Operand& y, Location at);
 std::vector<Handle> frexp(const Operand& x, Location at);
 Handle spacing(const Operand& x, Location at);
 Handle round_decimals(const Operand& x, int decimals, Location at);
+/// Limited from below if `low`, else from above.
+Handle clip_one(const Operand& x, const Operand& bound, bool low, Location at);
 Handle packbits(const Operand& x, int axis, Location at);
 Handle unpackbits(const Operand& x, int axis, Location at);
 

@@ -2,6 +2,7 @@
 // Elementwise functions with NumPy's names that are made of others. Operands broadcast and promote; every function
 // throws ShapeError when operands do not broadcast.
 #include "calque/detail/recorded.h"
+#include "calque/index.h"
 
 namespace calque {
 
@@ -87,6 +88,21 @@ template <ArrayLike X, OperandLike L, OperandLike H>
 [[nodiscard]] out_t<elem_t<X>, X, L, H> clamp(const X& x, const L& low, const H& high, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::clip(o[0], o[1], o[2], loc); };
   return detail::recorded<elem_t<X>>("clamp", loc, f, x, low, high);
+}
+
+/// x limited from below alone: `clip(x, 0, cq::none)`. Otherwise as `clip`.
+///     clip(D{-5, 3, NAN}, 0, none)  // [ 0.  3. nan]
+template <ArrayLike X, OperandLike L>
+[[nodiscard]] out_t<elem_t<X>, X, L> clip(const X& x, const L& low, none_t, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::clip_one(o[0], o[1], true, loc); };
+  return detail::recorded<elem_t<X>>("clip", loc, f, x, low);
+}
+/// x limited from above alone.
+///     clip(D{-5, 3, 12}, none, 10)  // [-5.  3. 10.]
+template <ArrayLike X, OperandLike H>
+[[nodiscard]] out_t<elem_t<X>, X, H> clip(const X& x, none_t, const H& high, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::clip_one(o[0], o[1], false, loc); };
+  return detail::recorded<elem_t<X>>("clip", loc, f, x, high);
 }
 
 /// Bits in bytes along the axis, as numpy.packbits: eight elements that are 0 or not for each byte (u8), the first one

@@ -1,9 +1,13 @@
 #pragma once
 // Differences, integrals, interpolation and cumulative functions, with NumPy's names. Axes may be negative.
+#include <concepts>
 #include <numbers>
 #include <optional>
+#include <type_traits>
+#include <vector>
 
 #include "calque/detail/recorded.h"
+#include "calque/index.h"
 
 namespace calque {
 
@@ -15,6 +19,34 @@ template <ArrayLike X>
   const auto f = [&](detail::Operands o) { return detail::ops::diff(o[0], n, axis, loc); };
   return detail::recorded<elem_t<X>>("diff", loc, f, x);
 }
+namespace detail {
+/// An argument that may be `cq::none`.
+template <class T>
+concept OptionalOperand = OperandLike<T> || std::same_as<T, none_t>;
+/// O, or X for none.
+template <class X, class O>
+using given_or_t = std::conditional_t<std::same_as<O, none_t>, X, O>;
+template <class O>
+void add_given(std::vector<Operand>& operands, const O& o, Location at) {
+  if constexpr (!std::same_as<O, none_t>) operands.push_back(operand_of(o, at));
+}
+}  // namespace detail
+/// The same with elements before and after x along the axis, or `cq::none`: `diff(x, 1, -1, 0.0)`. A scalar is one
+/// element, arrays have x's other dimensions. Of the promoted type. Throws ShapeError also when they do not fit.
+///     diff(D{1, 4, 9}, 1, -1, 0, D{16, 25})  // [1. 3. 5. 7. 9.]
+template <ArrayLike X, detail::OptionalOperand P, detail::OptionalOperand A = none_t>
+[[nodiscard]] auto diff(const X& x, int64_t n, int axis, const P& prepend, const A& append = {},
+                        Loc loc = Loc::current()) {
+  using Before = detail::given_or_t<X, P>;
+  using After = detail::given_or_t<X, A>;
+  std::vector<detail::Operand> all{detail::operand_of(x, loc)};
+  detail::add_given(all, prepend, loc);
+  detail::add_given(all, append, loc);
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::diff_between(o, !std::same_as<P, none_t>, n, axis, loc);
+  };
+  return detail::apply_to<out_t<promoted_elem_t<X, Before, After>, X, Before, After>>("diff", loc, all, f);
+}
 /// The differences of neighbouring elements of all of x in row-major order, of shape [size of x - 1]. Throws DTypeError
 /// for bools.
 ///     ediff1d(D{{1, 2}, {4, 7}})  // [1. 2. 3.]
@@ -22,15 +54,28 @@ template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> ediff1d(const X& x, Loc loc = Loc::current()) {
   return detail::apply_unary<out_t<elem_t<X>, X>>("ediff1d", &detail::ops::ediff1d, x, loc);
 }
+/// The same with the elements of `to_end` behind and those of `to_begin` before them, or `cq::none`. They promote to
+/// x's type; DTypeError otherwise.
+///     ediff1d(D{1, 2, 4}, D{9, 9}, -1)  // [-1.  1.  2.  9.  9.]
+template <ArrayLike X, detail::OptionalOperand E, detail::OptionalOperand B = none_t>
+[[nodiscard]] auto ediff1d(const X& x, const E& to_end, const B& to_begin = {}, Loc loc = Loc::current()) {
+  std::vector<detail::Operand> all{detail::operand_of(x, loc)};
+  detail::add_given(all, to_end, loc);
+  detail::add_given(all, to_begin, loc);
+  const auto f = [&](detail::Operands o) { return detail::ops::ediff1d_between(o, !std::same_as<E, none_t>, loc); };
+  return detail::apply_to<out_t<elem_t<X>, X, detail::given_or_t<X, E>, detail::given_or_t<X, B>>>("ediff1d", loc, all,
+                                                                                                   f);
+}
 
 /// The derivative of f along the axis at points `spacing` apart, as numpy.gradient: half the difference of both
-/// neighbours, at the ends the difference to one. Of f's shape and type (integers and bool: f32). Throws ShapeError for
-/// less than two elements or an axis out of range.
+/// neighbours, at the ends the difference to one, or with an edge order of 2 the derivative of the parabola through the
+/// last three. Of f's shape and type (integers and bool: f32). Throws ShapeError for less elements than one more than
+/// the edge order, one that is not 1 or 2, or an axis out of range.
 ///     gradient(D{1, 4, 9, 16})  // [3. 4. 6. 7.]
 template <ArrayLike X>
-[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> gradient(const X& f, double spacing = 1, int axis = -1,
+[[nodiscard]] out_t<inexact_t<elem_t<X>>, X> gradient(const X& f, double spacing = 1, int axis = -1, int edge_order = 1,
                                                       Loc loc = Loc::current()) {
-  const auto erased = [&](detail::Operands o) { return detail::ops::gradient(o[0], spacing, axis, loc); };
+  const auto erased = [&](detail::Operands o) { return detail::ops::gradient(o[0], spacing, axis, edge_order, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("gradient", loc, erased, f);
 }
 /// The same at coordinates x [extent of the axis], which need not be evenly spaced: of second order inside. Of the
@@ -38,8 +83,8 @@ template <ArrayLike X>
 ///     gradient(D{0, 1, 9}, D{0, 1, 3})  // [1. 2. 4.]
 template <ArrayLike F, ArrayLike X>
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<F, X>>, F, X> gradient(const F& f, const X& x, int axis = -1,
-                                                                     Loc loc = Loc::current()) {
-  const auto erased = [&](detail::Operands o) { return detail::ops::gradient_at(o[0], o[1], axis, loc); };
+                                                                     int edge_order = 1, Loc loc = Loc::current()) {
+  const auto erased = [&](detail::Operands o) { return detail::ops::gradient_at(o[0], o[1], axis, edge_order, loc); };
   return detail::recorded<inexact_t<promoted_elem_t<F, X>>>("gradient", loc, erased, f, x);
 }
 

@@ -2,6 +2,7 @@
 // Functions by indices, with NumPy's and JAX's names: coordinates, updates, segments, elements that are not 0. Indices
 // are integers, of results i32; numbers of elements are known while tracing.
 #include "calque/detail/recorded.h"
+#include "calque/numpy/statistics.h"
 
 namespace calque {
 
@@ -26,6 +27,17 @@ template <ArrayLike I>
   const auto f = [&](detail::Operands o) { return detail::ops::ravel_multi_index(o, shape, out_of_bounds, loc); };
   return detail::apply_to<out_t<int32_t, I>>("ravel_multi_index", loc,
                                              detail::operands_of(indices.data(), indices.size(), loc), f);
+}
+
+/// The elements of x at these row-major indices, as numpy.take without an axis, of the indices' shape; out of bounds as
+/// for `take` along an axis.
+///     take(D{{10, 20}, {30, 40}}, I{3, 0})  // [40. 10.]
+template <ArrayLike X, ArrayLike I>
+[[nodiscard]] out_t<elem_t<X>, X, I> take(const X& x, const I& indices, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::take(detail::ops::ravel(o[0], loc), o[1], 0, mode::fill, loc);
+  };
+  return detail::recorded<elem_t<X>>("take", loc, f, x, indices);
 }
 
 /// x with the scalar `value` at equal indices along all dimensions, as numpy.fill_diagonal, which changes x instead. Of
@@ -117,6 +129,42 @@ template <ArrayLike X>
   const auto f = [&](detail::Operands o) { return detail::ops::argwhere(o[0], options.size, options.fill_value, loc); };
   return detail::recorded<int32_t>("argwhere", loc, f, x);
 }
+/// The row-major indices of all elements of an array that are not 0. Of a tracer it needs a size, since shapes are
+/// known while tracing; so do the functions below.
+///     flatnonzero(D{{0, 2}, {3, 0}})  // [1 2]
+template <Elem T>
+[[nodiscard]] Array<int32_t> flatnonzero(const Array<T>& x, Loc loc = Loc::current()) {
+  const int64_t n = count_nonzero(x, {}, {}, loc).item();
+  return detail::first_elements(flatnonzero(x, NonzeroOptions{x.size()}, loc), n, loc);
+}
+/// The coordinates of all elements of an array that are not 0.
+///     nonzero(D{{0, 2}, {3, 0}})  // [0 1], [1 0]
+template <Elem T>
+[[nodiscard]] std::vector<Array<int32_t>> nonzero(const Array<T>& x, Loc loc = Loc::current()) {
+  const int64_t n = count_nonzero(x, {}, {}, loc).item();
+  std::vector<Array<int32_t>> out = nonzero(x, NonzeroOptions{x.size()}, loc);
+  for (Array<int32_t>& i : out) i = detail::first_elements(i, n, loc);
+  return out;
+}
+/// The coordinates of all elements of an array that are not 0, one element a row.
+///     argwhere(D{{0, 2}, {3, 0}})  // [[0 1]
+///                                  //  [1 0]]
+template <Elem T>
+[[nodiscard]] Array<int32_t> argwhere(const Array<T>& x, Loc loc = Loc::current()) {
+  const int64_t n = count_nonzero(x, {}, {}, loc).item(), rank = x.rank();
+  const Array<int32_t> rows = argwhere(x, NonzeroOptions{x.size()}, loc);
+  return detail::first_elements(rows.reshape({-1}), n * rank, loc).reshape({n, rank});
+}
+#define CALQUE_OF_TRACER(f)                                                     \
+  template <Elem T>                                                             \
+  Tracer<int32_t> f(const Tracer<T>&) {                                         \
+    static_assert(sizeof(T) == 0, CALQUE_NEEDS_SIZE(f, #f "(x, {.size = 8})")); \
+    return {};                                                                  \
+  }
+CALQUE_OF_TRACER(flatnonzero)
+CALQUE_OF_TRACER(nonzero)
+CALQUE_OF_TRACER(argwhere)
+#undef CALQUE_OF_TRACER
 /// How many slices the result of `compress` has.
 struct CompressOptions {
   int64_t size;
@@ -142,6 +190,22 @@ template <ArrayLike C, ArrayLike X>
                                              Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::extract(o[0], o[1], options.size, loc); };
   return detail::recorded<elem_t<X>>("extract", loc, f, condition, x);
+}
+
+/// All elements of an array where the condition holds, as numpy.extract.
+///     D x = {3, -1, 2};
+///     extract(x > 0, x)  // [3. 2.]
+template <Elem C, Elem T>
+[[nodiscard]] Array<T> extract(const Array<C>& condition, const Array<T>& x, Loc loc = Loc::current()) {
+  const Array<bool> mask = cast<bool>(condition, loc) & Array<bool>::full(x.shape(), true);
+  const Array<T> all = extract(mask, x, CompressOptions{mask.size()}, loc);
+  return detail::first_elements(all, count_nonzero(mask, {}, {}, loc).item(), loc);
+}
+template <ArrayLike C, ArrayLike X>
+  requires(TracerLike<C> || TracerLike<X>)
+out_t<elem_t<X>, C, X> extract(const C&, const X&) {
+  static_assert(sizeof(X) == 0, CALQUE_NEEDS_SIZE(extract, "extract(mask, x, {.size = 8})"));
+  return {};
 }
 
 }  // namespace calque

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "calque/detail/recorded.h"
+#include "calque/numpy/statistics.h"
 
 namespace calque {
 
@@ -32,6 +33,32 @@ CALQUE_NAN_REDUCE(nanmax, elem_t<X>)
 ///     nanmin(D{1, NAN, 3})  // 1.0
 CALQUE_NAN_REDUCE(nanmin, elem_t<X>)
 #undef CALQUE_NAN_REDUCE
+
+#define CALQUE_NAN_MASKED_OF(f, R, Out, Mask)                                                      \
+  template <ArrayLike X>                                                                           \
+  [[nodiscard]] Out f(const X& x, const BasicMasked<detail::Mask>& of, Loc loc = Loc::current()) { \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                  \
+    const auto erased = [&](detail::Operands o) {                                                  \
+      return detail::ops::f##_where(o[0], o[1], of.axes, of.keepdims.value, loc);                  \
+    };                                                                                             \
+    return detail::apply_to<Out>(#f, loc, all, erased);                                            \
+  }
+#define CALQUE_OUT(...) __VA_ARGS__
+#define CALQUE_NAN_MASKED(f, R)                             \
+  CALQUE_NAN_MASKED_OF(f, R, CALQUE_OUT(out_t<R, X>), Mask) \
+  CALQUE_NAN_MASKED_OF(f, R, Tracer<R>, TracerMask)
+/// `nansum` of the elements under a mask, as `sum(x, {.where = mask})`.
+///     nansum(D{1, NAN, 3}, {.where = B{true, true, false}})  // 1.0
+CALQUE_NAN_MASKED(nansum, sum_t<elem_t<X>>)
+/// `nanprod` of the elements under a mask.
+///     nanprod(D{2, NAN, 3}, {.where = B{true, true, false}})  // 2.0
+CALQUE_NAN_MASKED(nanprod, sum_t<elem_t<X>>)
+/// `nanmean` of the elements under a mask.
+///     nanmean(D{1, NAN, 3}, {.where = B{true, true, false}})  // 1.0
+CALQUE_NAN_MASKED(nanmean, inexact_t<elem_t<X>>)
+#undef CALQUE_NAN_MASKED_OF
+#undef CALQUE_NAN_MASKED
+#undef CALQUE_OUT
 
 /// Options of `nanvar` and `nanstd`.
 struct NanVarianceOptions {
@@ -63,14 +90,20 @@ template <ArrayLike X>
   return detail::recorded<inexact_t<elem_t<X>>>("nanstd", loc, f, x);
 }
 
-#define CALQUE_NAN_ALONG(f, R)                                                               \
-  template <ArrayLike X>                                                                     \
-  [[nodiscard]] out_t<R, X> f(const X& x, int axis, Loc loc = Loc::current()) {              \
-    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], axis, loc); }; \
-    return detail::recorded<R>(#f, loc, erased, x);                                          \
+#define CALQUE_NAN_ALONG(f, R)                                                                                     \
+  template <ArrayLike X>                                                                                           \
+  [[nodiscard]] out_t<R, X> f(const X& x, int axis, Loc loc = Loc::current()) {                                    \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(o[0], axis, loc); };                       \
+    return detail::recorded<R>(#f, loc, erased, x);                                                                \
+  }                                                                                                                \
+  template <ArrayLike X>                                                                                           \
+  [[nodiscard]] out_t<R, X> f(const X& x, Loc loc = Loc::current()) {                                              \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f(detail::ops::ravel(o[0], loc), 0, loc); }; \
+    return detail::recorded<R>(#f, loc, erased, x);                                                                \
   }
-/// The index (i32) of the first greatest element along the axis that is not NaN; -1 where all are. Throws ShapeError
-/// for an axis that is out of range or empty, DTypeError for complex x.
+/// The index (i32) of the first greatest element along the axis that is not NaN; -1 where all are. Without an axis,
+/// here and below, of all elements in row-major order. Throws ShapeError for an axis that is out of range or empty,
+/// DTypeError for complex x.
 ///     nanargmax(D{NAN, 1, 3}, 0)  // 2
 CALQUE_NAN_ALONG(nanargmax, int32_t)
 /// The index (i32) of the first smallest element along the axis that is not NaN; otherwise as `nanargmax`.

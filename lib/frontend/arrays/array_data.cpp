@@ -197,11 +197,12 @@ AnyArray arange(DType dtype, double start, double step, int64_t n, Location loca
   return generate(dtype, n, [&](int64_t i) { return start + step * static_cast<double>(i); });
 }
 
-AnyArray linspace(DType dtype, double low, double high, int64_t n, Location location) {
+AnyArray linspace(DType dtype, double low, double high, int64_t n, bool endpoint, Location location) {
   require_extent("linspace", n, location);
-  const double step = n > 1 ? (high - low) / static_cast<double>(n - 1) : 0;
+  const int64_t last = endpoint ? n - 1 : n;
+  const double step = last > 0 ? (high - low) / static_cast<double>(last) : 0;
   return generate(dtype, n,
-                  [&](int64_t i) { return i != 0 && i == n - 1 ? high : low + step * static_cast<double>(i); });
+                  [&](int64_t i) { return i != 0 && i == last ? high : low + step * static_cast<double>(i); });
 }
 
 AnyArray eye(DType dtype, int64_t n, Location location) {

@@ -109,6 +109,13 @@ Handle linspace(DType d, double low, double high, int64_t n, Location at) {
   return convert(select(last, splat(high, t, s), line, s), d, s);
 }
 
+Handle linspace_without_end(DType d, double low, double high, int64_t n, Location at) {
+  const Site s{"linspace", at};
+  check_count(n, s);
+  const Handle with_end = linspace(d, low, high, n + 1, at);
+  return slice_axis(with_end, 0, 0, n, 1, s);
+}
+
 // ---- effects
 
 namespace {

@@ -136,6 +136,19 @@ std::vector<Handle> histogram(const Operand& x, const Bins& bins, const Operand*
           convert(edges, to_inexact(operand_dtype(x, s)), s)};
 }
 
+std::vector<Handle> histogram_density(const Operand& x, const Bins& bins, Location at) {
+  const Site s{"histogram", at};
+  const DType result = to_inexact(operand_dtype(x, s));
+  // Edges in the wider type, since neighbouring ones are subtracted.
+  const std::vector<Handle> counted = histogram(value(x, wide(result), s), bins, nullptr, at);
+  const Expression edges(counted[1], s), counts(convert(counted[0], dtype(counted[1]), s), s);
+  const int64_t n = bins.count;
+  const Expression widths =
+      Expression(slice_axis(edges, 0, 1, n + 1, 1, s), s) - Expression(slice_axis(edges, 0, 0, n, 1, s), s);
+  const Expression total(broadcast(emit<prim::ReduceSum>(s, {counts}, {{"axes", Ints{0}}}), shape(counts), s), s);
+  return {convert(counts / (total * widths), result, s), convert(edges, result, s)};
+}
+
 Handle histogram_at(const Operand& x, const Operand& edges, const Operand* weights, Location at) {
   const Site s{"histogram", at};
   const DType d = wide(to_inexact(ordered_dtype(x, edges, s)));

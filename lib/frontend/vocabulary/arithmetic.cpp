@@ -153,6 +153,14 @@ Handle bit_numbers(const Shape& of, const Site& s) {
 
 }  // namespace
 
+Handle clip_one(const Operand& x, const Operand& bound, bool low, Location at) {
+  const Site s{"clip", at};
+  const Type t = type(value(x, s));
+  if (is_bool(t.dtype) || is_complex(t.dtype)) reject(t, "real numbers", s);
+  const Handle open = extremum_identity(low, {t.dtype, Shape()}, s);
+  return low ? clip(x, bound, open, at) : clip(x, open, bound, at);
+}
+
 Handle packbits(const Operand& x, int axis, Location at) {
   const Site s{"packbits", at};
   Handle v = value(x, s);

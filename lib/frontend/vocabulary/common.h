@@ -78,6 +78,15 @@ Handle reduce_axes(Handle x, const Ints& axes, bool keepdims, const Site& s) {
   return keepdims ? reshape(y, kept, s) : y;
 }
 
+/// The greatest number, the identity of a minimum, or the least: an infinity, or the end of the integers.
+Handle extremum_identity(bool greatest, const Type& t, const Site& s);
+
+inline std::vector<const Operand*> pointers_to(std::span<const Operand> xs) {
+  std::vector<const Operand*> all;
+  for (const Operand& x : xs) all.push_back(&x);
+  return all;
+}
+
 inline Handle constant_bools(bool value, const Shape& of, const Site& s) {
   return literal(Literal::of<bool>(value), {DType::bool_, of}, s.at);
 }

@@ -30,10 +30,12 @@ Handle coordinates(const Operand& x, DType d, Handle of, int axis, const Site& s
   return v;
 }
 
-int differentiable_axis(int axis, Handle f, const Site& s) {
+int differentiable_axis(int axis, Handle f, int edge_order, const Site& s) {
   const int a = axis_in(axis, f, s);
-  if (extent_of(f, a) < 2) {
-    s.shape_error("needs two or more elements along axis " + std::to_string(a) + ", got " + to_string(type(f)));
+  if (edge_order != 1 && edge_order != 2) s.shape_error("the edge order is 1 or 2, got " + std::to_string(edge_order));
+  if (extent_of(f, a) < edge_order + 1) {
+    s.shape_error("needs " + std::string(edge_order == 1 ? "two" : "three") + " or more elements along axis " +
+                  std::to_string(a) + ", got " + to_string(type(f)));
   }
   return a;
 }
@@ -66,23 +68,60 @@ Handle ediff1d(const Operand& x, Location at) {
   return extent_of(v, 0) == 0 ? v : neighbours_differ(v, 0, s);
 }
 
-Handle gradient(const Operand& f, double spacing, int axis, Location at) {
+Handle diff_between(std::span<const Operand> all, bool has_prepend, int64_t n, int axis, Location at) {
+  const Site s{"diff", at};
+  const DType d = promoted_dtype(pointers_to(all), s);
+  const Handle v = value(all[0], d, s);
+  const Shape of = shape(v);
+  const int a = axis_in(axis, v, s);
+  const auto beside = [&](const Operand& o) {
+    const Handle h = value(o, d, s);
+    const auto ua = static_cast<size_t>(a);
+    if (shape(h).rank() == 0) return broadcast(h, of.with(ua, 1), s);
+    if (shape(h).rank() != of.rank() || shape(h).with(ua, 1) != of.with(ua, 1)) {
+      s.shape_error("needs elements that continue " + to_string(type(v)) + " along axis " + std::to_string(a) +
+                    ", got " + to_string(type(h)));
+    }
+    return h;
+  };
+  std::vector<Handle> parts;
+  if (has_prepend) parts.push_back(beside(all[1]));
+  parts.push_back(v);
+  if (const size_t at_end = has_prepend ? 2 : 1; at_end < all.size()) parts.push_back(beside(all[at_end]));
+  return diff(concatenated(parts, a, s), n, a, at);
+}
+
+Handle ediff1d_between(std::span<const Operand> all, bool has_end, Location at) {
+  const Site s{"ediff1d", at};
+  const Handle differences = ediff1d(all[0], at);
+  const auto part = [&](const Operand& o) { return flattened_to_vector(value_fitting(o, dtype(differences), s), s); };
+  std::vector<Handle> parts{differences};
+  if (has_end) parts.push_back(part(all[1]));
+  if (const size_t at_begin = has_end ? 2 : 1; at_begin < all.size()) parts.insert(parts.begin(), part(all[at_begin]));
+  return concatenated(parts, 0, s);
+}
+
+Handle gradient(const Operand& f, double spacing, int axis, int edge_order, Location at) {
   const Site s{"gradient", at};
   const auto [v, result] = widened(f, s);
-  const int a = differentiable_axis(axis, v, s);
+  const int a = differentiable_axis(axis, v, edge_order, s);
   const int64_t n = extent_of(v, a);
   const auto part = [&](int64_t from, int64_t to) { return Expression(slice_axis(v, a, from, to, 1, s), s); };
-  std::vector<Handle> parts{(part(1, 2) - part(0, 1)) / spacing};
+  const auto element = [&](int64_t i) { return part(i, i + 1); };
+  const auto parabola = [&](int64_t edge, int64_t next, int64_t third) {
+    return (element(next) * 4.0 - element(edge) * 3.0 - element(third)) / (2 * spacing);
+  };
+  std::vector<Handle> parts{edge_order == 1 ? (element(1) - element(0)) / spacing : parabola(0, 1, 2)};
   if (n > 2) parts.push_back((part(2, n) - part(0, n - 2)) / (2 * spacing));
-  parts.push_back((part(n - 1, n) - part(n - 2, n - 1)) / spacing);
+  parts.push_back(edge_order == 1 ? (element(n - 1) - element(n - 2)) / spacing : -parabola(n - 1, n - 2, n - 3));
   return convert(concatenated(parts, a, s), result, s);
 }
 
-Handle gradient_at(const Operand& f, const Operand& x, int axis, Location at) {
+Handle gradient_at(const Operand& f, const Operand& x, int axis, int edge_order, Location at) {
   const Site s{"gradient", at};
   const DType result = to_inexact(promoted_dtype(f, x, s)), d = wide(result);
   const Handle v = value(f, d, s);
-  const int a = differentiable_axis(axis, v, s);
+  const int a = differentiable_axis(axis, v, edge_order, s);
   const int64_t n = extent_of(v, a);
   const Handle steps = neighbours_differ(coordinates(x, d, v, a, s), 0, s);
   const auto part = [&](int64_t from, int64_t to) { return Expression(slice_axis(v, a, from, to, 1, s), s); };
@@ -90,7 +129,18 @@ Handle gradient_at(const Operand& f, const Operand& x, int axis, Location at) {
     const Shape like = shape(v).with(static_cast<size_t>(a), to - from);
     return along_axis(Expression(slice_axis(steps, 0, from, to, 1, s), s), a, like, s);
   };
-  std::vector<Handle> parts{(part(1, 2) - part(0, 1)) / step(0, 1)};
+  // At an edge, of the element there and the next one or two, `near` and `far` apart.
+  const auto at_edge = [&](int64_t edge, int64_t next, int64_t third, const Expression& near, const Expression& far) {
+    const Expression first = part(edge, edge + 1), second = part(next, next + 1);
+    if (edge_order == 1) return (second - first) / near;
+    const Expression both = near + far;
+    return second * (both / (near * far)) - first * ((near + both) / (near * both)) -
+           part(third, third + 1) * (near / (far * both));
+  };
+  const auto inner = [&](int64_t i) {
+    return step(std::clamp<int64_t>(i, 0, n - 2), std::clamp<int64_t>(i, 0, n - 2) + 1);
+  };
+  std::vector<Handle> parts{at_edge(0, 1, std::min<int64_t>(2, n - 1), inner(0), inner(1))};
   if (n > 2) {
     // The derivative of the parabola through three neighbours.
     const Expression before = step(0, n - 2), behind = step(1, n - 1), both = before + behind;
@@ -98,7 +148,8 @@ Handle gradient_at(const Operand& f, const Operand& x, int axis, Location at) {
                      right = before / (behind * both);
     parts.push_back(left * part(0, n - 2) + middle * part(1, n - 1) + right * part(2, n));
   }
-  parts.push_back((part(n - 1, n) - part(n - 2, n - 1)) / step(n - 2, n - 1));
+  const Expression last = at_edge(n - 1, n - 2, std::max<int64_t>(n - 3, 0), inner(n - 2), inner(n - 3));
+  parts.push_back(-last);
   return convert(concatenated(parts, a, s), result, s);
 }
 

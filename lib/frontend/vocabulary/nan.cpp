@@ -72,6 +72,22 @@ Handle nanmean(const Operand& x, const Axes& axes, bool keepdims, Location at) {
   return convert(mean, result, s);
 }
 
+Handle nansum_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"nansum", at};
+  return sum_where(without_nan(value(x, s), 0, s), mask, axes, keepdims, at);
+}
+Handle nanprod_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"nanprod", at};
+  return prod_where(without_nan(value(x, s), 1, s), mask, axes, keepdims, at);
+}
+Handle nanmean_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"nanmean", at};
+  const Handle v = value(x, s), m = value(mask, s);
+  if (!is_bool(dtype(m))) reject(type(m), "a mask of bools", s);
+  const Handle both = emit<prim::And>(s, {broadcast(m, shape(v), s), ordered_elements(v, s)});
+  return mean_where(without_nan(v, 0, s), both, axes, keepdims, at);
+}
+
 Handle nanvar(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at) {
   const Site s{"nanvar", at};
   const auto [v, result] = widened_real(x, s);

@@ -5,21 +5,6 @@
 namespace calque::detail::ops {
 namespace {
 
-/// The identity of a minimum or maximum: an infinity, or the end of the integers.
-Handle extremum_identity(bool greatest, const Type& t, const Site& s) {
-  return visit_dtype(t.dtype, [&]<class T>() {
-    Literal l;
-    if constexpr (is_complex(dtype_of<T>)) {
-      l = Literal::of(T());
-    } else if constexpr (is_floating(dtype_of<T>)) {
-      l = make_literal(t.dtype, greatest ? __builtin_inf() : -__builtin_inf());
-    } else {
-      l = Literal::of(greatest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest());
-    }
-    return literal(l, t, s.at);
-  });
-}
-
 Handle masked_operand(const Operand& mask, const Shape& of, const Site& s) {
   const Handle m = value(mask, s);
   if (!is_bool(dtype(m))) reject(type(m), "a mask of bools", s);
@@ -53,6 +38,13 @@ Variance variance_of(const Operand& x, const Operand* mask, const Axes& axes, do
   return {deviation_of(v, m, normal_axes(axes, type(v), s), ddof, keepdims, s), result};
 }
 
+/// The result of a reduction and one more element.
+template <class P>
+Handle combined(Handle reduced, const Operand& initial, const Site& s) {
+  const Type t = type(reduced);
+  return emit<P>(s, {reduced, broadcast(value(initial, t.dtype, s), t.shape, s)});
+}
+
 template <class P>
 Handle reduce_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, double identity,
                     const Site& s) {
@@ -63,16 +55,22 @@ Handle reduce_where(const Operand& x, const Operand& mask, const Axes& axes, boo
 }
 
 template <class P>
-Handle extremum_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, bool least,
-                      const Site& s) {
+Handle extremum_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, const Operand* initial,
+                      bool least, const Site& s) {
   const Handle v = value(x, s);
   const Type t = type(v);
   if (is_complex(t.dtype)) reject(t, "ordered numbers", s);
   const Handle m = masked_operand(mask, t.shape, s);
   const Handle chosen = select(m, v, extremum_identity(least, t, s), s);
   const Ints list = normal_axes(axes, t, s);
-  if (elements_along(t.shape, list) == 0) s.shape_error("no elements to choose from in " + to_string(t));
-  return reduce_axes<P>(chosen, list, keepdims, s);
+  if (elements_along(t.shape, list) == 0) {
+    if (initial == nullptr) s.shape_error("no elements to choose from in " + to_string(t));
+    return broadcast(value(*initial, t.dtype, s), shape(count_where(std::nullopt, t, list, keepdims, s)), s);
+  }
+  const Handle best = reduce_axes<P>(chosen, list, keepdims, s);
+  return initial == nullptr ? best
+                            : combined<std::conditional_t<std::is_same_v<P, prim::ReduceMax>, prim::Max, prim::Min>>(
+                                  best, *initial, s);
 }
 
 template <class P>
@@ -84,6 +82,12 @@ Handle truth_where(const Operand& x, const Operand& mask, const Axes& axes, bool
   return reduce_axes<P>(chosen, normal_axes(axes, type(v), s), keepdims, s);
 }
 
+/// A dimension of extent 1 where the axis was, if wanted.
+Handle kept_if(Handle x, int axis, bool keepdims, const Site& s) {
+  const Shape of = shape(x);
+  return keepdims ? reshape(x, of.with_inserted(static_cast<size_t>(axis < 0 ? axis + of.rank() + 1 : axis), 1), s) : x;
+}
+
 /// The variables [number, observations] of one or two operands.
 struct Variables {
   Handle x;
@@ -91,9 +95,7 @@ struct Variables {
   bool single;  ///< one variable that was given as a vector or a scalar
 };
 Variables variables_of(std::span<const Operand> xs, bool rowvar, const Site& s) {
-  std::vector<const Operand*> all;
-  for (const Operand& x : xs) all.push_back(&x);
-  const DType result = to_inexact(promoted_dtype(all, s));
+  const DType result = to_inexact(promoted_dtype(pointers_to(xs), s));
   std::vector<Handle> rows;
   for (size_t i = 0; i < xs.size(); ++i) {
     Handle v = value(xs[i], wide(result), s);
@@ -113,23 +115,86 @@ Variables variables_of(std::span<const Operand> xs, bool rowvar, const Site& s) 
   return {x, result, extent_of(x, 0) == 1};
 }
 
+/// The weights of observations [observations]: how often each counts, and how much.
+struct ObservationWeights {
+  std::optional<Expression> frequency{}, relative{};
+
+  ObservationWeights() = default;
+  ObservationWeights(std::span<const Operand> weights, WeightsGiven given, Handle variables, const Site& s) {
+    const DType real = real_of(dtype(variables));
+    const auto vector = [&](const Operand& w, std::string_view name) {
+      const Type own = type(value(w, s));
+      if (name == "fweights" && !is_integer(own.dtype)) reject(own, "fweights that are integers", s);
+      if (is_complex(own.dtype)) reject(own, "real aweights", s);
+      if (own.shape != Shape{extent_of(variables, 1)}) {
+        s.shape_error("needs " + std::string(name) + " [" + std::to_string(extent_of(variables, 1)) +
+                      "], one for each observation, got " + to_string(own));
+      }
+      return Expression(convert(value(w, s), real, s), s);
+    };
+    if (given.fweights) frequency = vector(weights[0], "fweights");
+    if (given.aweights) relative = vector(weights[given.fweights ? 1 : 0], "aweights");
+  }
+
+  /// The products, if there are weights.
+  std::optional<Expression> all() const {
+    if (!frequency) return relative;
+    return relative ? *frequency * *relative : *frequency;
+  }
+};
+
+Expression sum_of(Expression v, const Site& s) { return {reduce_axes<prim::ReduceSum>(v, {0}, false, s), s}; }
+
 /// [variables, variables].
-Handle covariance(const Variables& v, double ddof, const Site& s) {
+Handle covariance(const Variables& v, const ObservationWeights& weights, double ddof, const Site& s) {
   const Shape of = shape(v.x);
-  const auto n = static_cast<double>(of[1]);
-  const Expression mean(mean_where(v.x, std::nullopt, {1}, true, s), s);
-  const Expression d = Expression(v.x, s) - Expression(broadcast(mean, of, s), s);
+  const auto w = weights.all();
+  const auto along_rows = [&](Handle vector) {
+    return Expression(broadcast_in(convert(vector, dtype(v.x), s), of, {1}, s), s);
+  };
+  Expression x(v.x, s);
+  Handle mean;
+  if (w) {
+    const Handle sums = reduce_axes<prim::ReduceSum>(x * along_rows(*w), {1}, true, s);
+    mean = Expression(sums, s) / Expression(broadcast(convert(sum_of(*w, s), dtype(v.x), s), shape(sums), s), s);
+  } else {
+    mean = mean_where(v.x, std::nullopt, {1}, true, s);
+  }
+  const Expression d = x - Expression(broadcast(mean, of, s), s);
   Handle other = d;
   if (is_complex(dtype(d))) other = emit<prim::Conj>(s, {other});
   const Handle product = emit<prim::DotGeneral>(
-      s, {d, other},
+      s, {w ? d * along_rows(*w) : d, other},
       {{"lhs_batch", Ints{}}, {"lhs_contract", Ints{1}}, {"rhs_batch", Ints{}}, {"rhs_contract", Ints{1}}});
-  return Expression(product, s) / (n - ddof);
+  const Expression c(product, s);
+  if (!w) return c / (static_cast<double>(of[1]) - ddof);
+  // Of relative weights alone, ddof observations count as much as the mean one.
+  Expression left = sum_of(*w, s);
+  if (weights.relative) {
+    left = left - sum_of(*w * *weights.relative, s) / left * ddof;
+  } else {
+    left = left - ddof;
+  }
+  return c / Expression(broadcast(convert(left, dtype(c), s), shape(c), s), s);
 }
 
 }  // namespace
 
 // ---- what other files use
+
+Handle extremum_identity(bool greatest, const Type& t, const Site& s) {
+  return visit_dtype(t.dtype, [&]<class T>() {
+    Literal l;
+    if constexpr (is_complex(dtype_of<T>)) {
+      l = Literal::of(T());
+    } else if constexpr (is_floating(dtype_of<T>)) {
+      l = make_literal(t.dtype, greatest ? __builtin_inf() : -__builtin_inf());
+    } else {
+      l = Literal::of(greatest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest());
+    }
+    return literal(l, t, s.at);
+  });
+}
 
 Handle count_where(std::optional<Handle> mask, const Type& of, const Ints& axes, bool keepdims, const Site& s) {
   if (!mask) {
@@ -176,6 +241,11 @@ Handle count_nonzero(const Operand& x, const Axes& axes, bool keepdims, Location
 }
 
 Handle average(const Operand& x, const Operand& weights, const Axes& axes, bool keepdims, Location at) {
+  return average_and_sum(x, weights, axes, keepdims, at)[0];
+}
+
+std::vector<Handle> average_and_sum(const Operand& x, const Operand& weights, const Axes& axes, bool keepdims,
+                                    Location at) {
   const Site s{"average", at};
   const DType result = to_inexact(promoted_dtype(x, weights, s)), d = wide(result);
   const Handle v = value(x, d, s);
@@ -196,21 +266,38 @@ Handle average(const Operand& x, const Operand& weights, const Axes& axes, bool 
   const Handle products = emit<prim::Mul>(s, {v, w});
   const Handle sum = reduce_axes<prim::ReduceSum>(products, list, keepdims, s),
                total = reduce_axes<prim::ReduceSum>(w, list, keepdims, s);
-  return convert(emit<prim::Div>(s, {sum, total}), result, s);
+  return {convert(emit<prim::Div>(s, {sum, total}), result, s), convert(total, result, s)};
+}
+
+Handle argmax_kept(const Operand& x, int axis, bool keepdims, Location at) {
+  return kept_if(argmax(x, axis, at), axis, keepdims, {"argmax", at});
+}
+Handle argmin_kept(const Operand& x, int axis, bool keepdims, Location at) {
+  return kept_if(argmin(x, axis, at), axis, keepdims, {"argmin", at});
 }
 
 Handle cov(std::span<const Operand> xs, bool rowvar, int64_t ddof, Location at) {
+  return cov_weighted(xs, xs.size(), rowvar, ddof, {}, at);
+}
+
+Handle cov_weighted(std::span<const Operand> all, size_t variables, bool rowvar, int64_t ddof, WeightsGiven given,
+                    Location at) {
   const Site s{"cov", at};
-  const Variables v = variables_of(xs, rowvar, s);
-  const Handle c = covariance(v, static_cast<double>(ddof), s);
+  const Variables v = variables_of(all.first(variables), rowvar, s);
+  const ObservationWeights weights(all.subspan(variables), given, v.x, s);
+  const Handle c = covariance(v, weights, static_cast<double>(ddof), s);
   return convert(v.single ? reshape(c, Shape(), s) : c, v.result, s);
 }
 
 Handle corrcoef(std::span<const Operand> xs, bool rowvar, Location at) {
+  return corrcoef_weighted(xs, xs.size(), rowvar, {}, at);
+}
+
+Handle corrcoef_weighted(std::span<const Operand> all, size_t variables, bool rowvar, WeightsGiven given, Location at) {
   const Site s{"corrcoef", at};
-  const Variables v = variables_of(xs, rowvar, s);
+  const Variables v = variables_of(all.first(variables), rowvar, s);
   // The divisor cancels.
-  Expression c(covariance(v, 0, s), s);
+  Expression c(covariance(v, ObservationWeights(all.subspan(variables), given, v.x, s), 0, s), s);
   const Shape of = shape(c);
   Expression variances(diagonal(c, 0, 0, 1, s), s);
   if (is_complex(dtype(c))) variances = variances.re();
@@ -229,14 +316,32 @@ Handle corrcoef(std::span<const Operand> xs, bool rowvar, Location at) {
 Handle sum_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
   return reduce_where<prim::ReduceSum>(x, mask, axes, keepdims, 0, {"sum", at});
 }
+Handle sum_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, const Operand* initial,
+                      Location at) {
+  const Handle reduced = sum_where(x, mask, axes, keepdims, at);
+  return initial == nullptr ? reduced : combined<prim::Add>(reduced, *initial, {"sum", at});
+}
 Handle prod_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
   return reduce_where<prim::ReduceProd>(x, mask, axes, keepdims, 1, {"prod", at});
 }
+Handle prod_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, const Operand* initial,
+                       Location at) {
+  const Handle reduced = prod_where(x, mask, axes, keepdims, at);
+  return initial == nullptr ? reduced : combined<prim::Mul>(reduced, *initial, {"prod", at});
+}
 Handle amax_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
-  return extremum_where<prim::ReduceMax>(x, mask, axes, keepdims, false, {"amax", at});
+  return amax_where_from(x, mask, axes, keepdims, nullptr, at);
+}
+Handle amax_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, const Operand* initial,
+                       Location at) {
+  return extremum_where<prim::ReduceMax>(x, mask, axes, keepdims, initial, false, {"amax", at});
 }
 Handle amin_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
-  return extremum_where<prim::ReduceMin>(x, mask, axes, keepdims, true, {"amin", at});
+  return amin_where_from(x, mask, axes, keepdims, nullptr, at);
+}
+Handle amin_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, const Operand* initial,
+                       Location at) {
+  return extremum_where<prim::ReduceMin>(x, mask, axes, keepdims, initial, true, {"amin", at});
 }
 Handle all_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
   return truth_where<prim::ReduceAnd>(x, mask, axes, keepdims, true, {"all", at});

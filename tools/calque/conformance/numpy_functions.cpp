@@ -109,7 +109,7 @@ Handles geomspace(const FunctionCall& c) {
 
 Handles diff(const FunctionCall& c) { return {ops::diff(c.operand(0), c.params.integer("n", 1), axis(c), c.at)}; }
 Handles gradient(const FunctionCall& c) {
-  return {ops::gradient(c.operand(0), number(c, "spacing", 1), axis(c), c.at)};
+  return {ops::gradient(c.operand(0), number(c, "spacing", 1), axis(c), 1, c.at)};
 }
 Handles trapezoid(const FunctionCall& c) {
   if (c.operands.size() == 2) return {ops::trapezoid_at(c.operand(0), c.operand(1), axis(c), c.at)};
