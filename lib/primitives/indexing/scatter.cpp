@@ -162,15 +162,13 @@ std::optional<Value> products_of_others(const Writer& w, Value updates, Value in
     rows.columns = 1;
   }
   const Value keys = w.reshape(w.slice(rows.of(target), 1, 0, 1), Shape{rows.rows});
-  const auto sorted = [&](Value key) {
-    const Equation& sort = w.append(id_of<Sort>, {key},
-                                    {{"descending", false}, {"indices", true}, {"limit", rows.rows}, {"values", true}});
-    return std::pair{sort.result(0), sort.result(1)};
-  };
-  const auto [sorted_keys, order] = sorted(keys);
+  const Equation& sort =
+      w.append(id_of<Sort>, {keys}, {{"descending", false}, {"indices", true}, {"limit", rows.rows}, {"values", true}});
+  const Value sorted_keys = sort.result(0), order = sort.result(1);
   const Value u = take_rows(w, rows.of(updates), order);
   const Value others = w.mul(products_of_runs(w, u, sorted_keys, false), products_of_runs(w, u, sorted_keys, true));
-  const Value inverse = sorted(order).second;
+  const Value numbers = w.iota(DType::i32, Shape{rows.rows}, 0);
+  const Value inverse = w.emit(id_of<Permute>, {numbers, order}, {{"limit", rows.rows}});
   return rows.back(take_rows(w, others, inverse));
 }
 
