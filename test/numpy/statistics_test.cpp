@@ -64,6 +64,14 @@ TEST(Differences, InterpolationIsExactAtPoints) {
   EXPECT_THROW(interp(D{1}, D::zeros({0}), D::zeros({0})), ShapeError);
   EXPECT_THROW(interp(D{1}, xp, D{1, 2}), ShapeError);
   EXPECT_THROW(interp(D{1}, D{{1}}, D{{1}}), ShapeError);
+  // numpy.interp([-180, -170, 185, 365], [190, -190, 350, -350], [5, 10, 3, 4], period=360)
+  EXPECT_TRUE(close(interp(D{-180, -170, 185, 365, kNaN}, D{190, -190, 350, -350}, D{5, 10, 3, 4}, {.period = 360}),
+                    D{7.5, 5, 6.25, 3.75, kNaN}));
+  EXPECT_TRUE(close(interp(D{0.5, 7}, D{1}, D{3}, {.period = -2}), D{3, 3}));
+  const auto periodic = [&](auto v) { return sum(interp(v, D{3, 0, 1}, D{3, 6, 4}, {.period = 4})); };
+  EXPECT_TRUE(close(grad(periodic)(D{0.5, 2, 3.5, 8.25}), D{-2, -0.5, 3, -2}));
+  EXPECT_THROW(interp(D{1}, xp, fp, {.period = 0}), ShapeError);
+  EXPECT_THROW(interp(D{1}, D::zeros({0}), D::zeros({0}), {.period = 1}), ShapeError);
 }
 
 TEST(Differences, PhasesAreUnwrapped) {

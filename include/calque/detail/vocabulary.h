@@ -94,6 +94,7 @@ Handle trapezoid(const Operand& y, double dx, int axis, Location at);
 Handle trapezoid_at(const Operand& y, const Operand& x, int axis, Location at);
 Handle interp(const Operand& x, const Operand& xp, const Operand& fp, std::optional<double> left,
               std::optional<double> right, Location at);
+Handle interp_periodic(const Operand& x, const Operand& xp, const Operand& fp, double period, Location at);
 Handle unwrap(const Operand& x, int axis, std::optional<double> discont, double period, Location at);
 Handle cumlogsumexp(const Operand& x, int axis, bool reverse, Location at);
 /// Without an axis: of the flattened elements.

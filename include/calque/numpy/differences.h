@@ -110,16 +110,19 @@ template <ArrayLike Y, ArrayLike X>
 /// What `interp` gives outside the points; the first and last value by default.
 struct InterpOptions {
   std::optional<double> left{}, right{};
+  /// The points continue with this period: they are in any order, and nothing is outside.
+  std::optional<double> period{};
 };
 /// The piecewise linear function through the points (xp[i], fp[i]) at x, as numpy.interp: xp increases, both are [n].
 /// Of x's shape and the promoted type (integers and bool: f32); NaN where x is. Throws ShapeError when xp and fp are
-/// not vectors of one length, or empty; DTypeError for complex numbers.
+/// not vectors of one length, or empty, and for a period of 0; DTypeError for complex numbers.
 ///     interp(D{-1, 0.5, 1.5}, D{0, 1, 2}, D{0, 10, 30})  // [ 0.  5. 20.]
 template <OperandLike X, ArrayLike P, ArrayLike F>
 [[nodiscard]] out_t<inexact_t<promoted_elem_t<X, P, F>>, X, P, F> interp(const X& x, const P& xp, const F& fp,
                                                                          InterpOptions options = {},
                                                                          Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
+    if (options.period) return detail::ops::interp_periodic(o[0], o[1], o[2], *options.period, loc);
     return detail::ops::interp(o[0], o[1], o[2], options.left, options.right, loc);
   };
   return detail::recorded<inexact_t<promoted_elem_t<X, P, F>>>("interp", loc, f, x, xp, fp);

@@ -148,6 +148,18 @@ struct VarianceOptions {
   double ddof = 0;
   KeepDims keepdims{};
 };
+namespace detail {
+/// What `{.ddof = 1}` alone would be: an error, since g++ reads it as the axis 1.
+struct OptionsWithoutAxes {
+  struct Unnamed {};
+  struct Given {
+    Given(double) {}
+  };
+  Unnamed unnamed{};
+  Given ddof;
+  KeepDims keepdims{};
+};
+}  // namespace detail
 #define CALQUE_VARIANCE_OF(f, Out, Mask)                                                                   \
   template <ArrayLike X>                                                                                   \
   [[nodiscard]] Out f(const X& x, const BasicMaskedVariance<detail::Mask>& of, Loc loc = Loc::current()) { \
@@ -165,6 +177,11 @@ struct VarianceOptions {
       return detail::ops::f##_ddof(o[0], axes, options.ddof, options.keepdims.value, loc);              \
     };                                                                                                  \
     return detail::recorded<inexact_t<elem_t<X>>>(#f, loc, erased, x);                                  \
+  }                                                                                                     \
+  template <ArrayLike X>                                                                                \
+  out_t<inexact_t<elem_t<X>>, X> f(const X& x, const detail::OptionsWithoutAxes&) {                     \
+    static_assert(sizeof(X) == 0, "calque: axes stand before the options: " #f "(x, {}, {.ddof = 1})"); \
+    return f(x);                                                                                        \
   }                                                                                                     \
   CALQUE_VARIANCE_OF(f, CALQUE_OUT(out_t<inexact_t<elem_t<X>>, X>), Mask)                               \
   CALQUE_VARIANCE_OF(f, Tracer<inexact_t<elem_t<X>>>, TracerMask)

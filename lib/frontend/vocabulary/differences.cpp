@@ -1,7 +1,9 @@
 // Differences, integrals, interpolation and cumulative functions under NumPy's names.
+#include <cmath>
 #include <numbers>
 
 #include "calque/detail/control/control.h"
+#include "calque/detail/sorting.h"
 
 #include "frontend/vocabulary/binary_search.h"
 #include "frontend/vocabulary/common.h"
@@ -222,6 +224,32 @@ Handle interp(const Operand& x, const Operand& xp, const Operand& fp, std::optio
   // NaN compares false everywhere.
   const Expression unordered(emit<prim::Ne>(s, {v, v}), s);
   return convert(unordered.choose(at_x, y), result, s);
+}
+
+Handle interp_periodic(const Operand& x, const Operand& xp, const Operand& fp, double period, Location at) {
+  const Site s{"interp", at};
+  const Operand* all[] = {&x, &xp, &fp};
+  const DType result = to_inexact(promoted_dtype(all, s)), d = wide(result);
+  const Handle v = value(x, d, s), points = vector_operand(value(xp, d, s), "the points xp", s),
+               values = vector_operand(value(fp, d, s), "the values fp", s);
+  if (is_complex(d)) reject(type(v), "real numbers", s);
+  if (period == 0 || !std::isfinite(period)) {
+    s.shape_error("the period must be a finite number that is not 0, got " + std::to_string(period));
+  }
+  const int64_t n = extent_of(points, 0);
+  if (n == 0 || extent_of(values, 0) != n) return interp(v, points, values, std::nullopt, std::nullopt, at);
+  const Operand length = literal_operand(std::abs(period));
+  // One more point on either side, a period away.
+  const Handle in_period = mod(points, length, at);
+  const Handle order = argsort(in_period, 0, false, at);
+  const auto continued = [&](Handle list, double step) {
+    const Expression sorted(take(list, order, 0, mode::clip, at), s);
+    const Expression first(slice_axis(sorted, 0, 0, 1, 1, s), s), last(slice_axis(sorted, 0, n - 1, n, 1, s), s);
+    return concatenated(std::vector<Handle>{last - step, sorted, first + step}, 0, s);
+  };
+  const Handle y = interp(mod(v, length, at), continued(in_period, std::abs(period)), continued(values, 0),
+                          std::nullopt, std::nullopt, at);
+  return convert(y, result, s);
 }
 
 Handle unwrap(const Operand& x, int axis, std::optional<double> discont, double period, Location at) {
