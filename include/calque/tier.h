@@ -6,8 +6,8 @@ namespace calque {
 
 /// What runs first. The results have the same bits in every tier, apart from signs and payloads of NaNs.
 enum class tier : uint8_t {
-  /// Large programs (those that take more than about 0.1 s to optimize) run quickly made code until a background thread
-  /// has optimized them; others are optimized at once.
+  /// Programs that take longer to optimize than a call loses by quickly made code run that until a background thread
+  /// has optimized them; others, and those that are optimized within about 2 ms, are optimized at once.
   automatic,
   quick,  ///< code whose machine instructions are not optimized, for good: compiles faster, runs slower
   best,   ///< optimized code only: the first call waits for it

@@ -9,6 +9,7 @@ namespace calque::codegen {
 struct CodeImage {
   std::vector<std::string> objects;
   bool scalar = false;  ///< the entry is a scalar entry
+  bool quick = false;   ///< see CompiledProgram::is_quick
   /// Objects with functions of lib/math that programs share, and the names of all functions that each defines.
   struct MathObject {
     std::vector<std::string> names;

@@ -68,8 +68,8 @@ struct CodegenOptions {
   bool sanitize = false;  ///< run LLVM's AddressSanitizer pass over the module
   /// Minimizes compile time: machine code is not optimized. The code computes the same bits (except with fast_math).
   bool quick = false;
-  /// `quick` for a program that takes long to optimize: see CompiledProgram::is_quick.
-  bool quick_if_large = false;
+  /// `quick` for a program of more LLVM instructions than this: see CompiledProgram::is_quick.
+  size_t quick_above = SIZE_MAX;
   /// What is made: code in this process, or one file.
   enum class Form : uint8_t { process, object, assembly } form = Form::process;
   /// Functions of lib/math are only declared: code in the process calls those that it shares. Otherwise the module
@@ -112,7 +112,7 @@ class CompiledProgram {
   /// integers and f32 and f64 as in C. Non-null if it was requested and the program calls neither host functions nor
   /// other threads.
   virtual const void* scalar_entry() const = 0;
-  /// Whether `quick` or `quick_if_large` left the machine code unoptimized.
+  /// Whether `quick` or `quick_above` left the machine code unoptimized.
   virtual bool is_quick() const = 0;
   /// Approximate bytes of memory of the code and the linker's data about it.
   virtual size_t bytes() const = 0;

@@ -28,12 +28,8 @@
 namespace calque::runtime {
 namespace {
 
-struct Pending {
+struct Pending : PendingCompilation {
   std::weak_ptr<const Executable> executable;
-  std::shared_ptr<kernel::Program> program;
-  codegen::CodegenOptions options;
-  std::string stored_key, title;
-  size_t equations = 0;
 };
 
 /// Compiles and replaces the code.
@@ -43,15 +39,20 @@ void optimize(const Pending& pending) {
   CompileReport report;
   report.compiled = true;
   report.equations = pending.equations;
-  report.kernels = pending.program->kernels.size();
   codegen::CodeImage image;
-  Compilation compilation(Device::Kind::cpu, {}, &report.passes);
-  compilation.native = pending.options;
-  compilation.native.log = &report.passes;
-  if (!pending.stored_key.empty()) compilation.native.image = &image;
-  compilation.program = pending.program;
-  run_passes(compilation, kernel::cpu_passes().back().info.name);
-  const auto code = compilation.native_code->linked();
+  std::optional<Compilation> compilation;
+  if (pending.graph) {
+    compilation.emplace(*pending.graph, pending.strides, pending.options, &report.passes);
+  } else {
+    compilation.emplace(Device::Kind::cpu, pending.options, &report.passes);
+    compilation->program = pending.program;
+  }
+  compilation->native = pending.code;
+  compilation->native.log = &report.passes;
+  if (!pending.stored_key.empty()) compilation->native.image = &image;
+  run_passes(*compilation, pending.graph ? kTracePass.name : kernel::cpu_passes().back().info.name);
+  report.kernels = compilation->program->kernels.size();
+  const auto code = compilation->native_code->linked();
   const auto executable = pending.executable.lock();
   if (!executable) return;
   executable->optimized = code;
@@ -202,15 +203,14 @@ class BackgroundCompiler {
 
 bool can_optimize_later() { return codegen::can_compile() && !BackgroundCompiler::instance().is_full(); }
 
-void optimize_later(const std::shared_ptr<const Executable>& executable, std::shared_ptr<kernel::Program> program,
-                    codegen::CodegenOptions options, std::string stored_key, std::string title, size_t equations) {
-  options.quick = options.quick_if_large = false;
-  options.parallel_for = nullptr;
-  options.between_modules = &BackgroundCompiler::pause;
-  options.log = nullptr;
-  options.image = nullptr;
-  BackgroundCompiler::instance().add(
-      {executable, std::move(program), std::move(options), std::move(stored_key), std::move(title), equations});
+void optimize_later(const std::shared_ptr<const Executable>& executable, PendingCompilation pending) {
+  pending.code.quick = false;
+  pending.code.quick_above = SIZE_MAX;
+  pending.code.parallel_for = nullptr;
+  pending.code.between_modules = &BackgroundCompiler::pause;
+  pending.code.log = nullptr;
+  pending.code.image = nullptr;
+  BackgroundCompiler::instance().add({std::move(pending), executable});
 }
 
 }  // namespace calque::runtime

@@ -12,6 +12,7 @@
 #include "compile/stored_code.h"
 #include "ir/fork.h"
 #include "ir/log.h"
+#include "kernel/ir/work.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/parallel.h"
 
@@ -48,14 +49,49 @@ std::string explain_plan(const kernel::Program& program) {
 
 namespace {
 
-/// Whether calls may run quickly made code first. With fast_math optimization changes bits; dumps and sanitizers are
-/// for the code that stays; with one thread everything runs on the calling thread.
-bool is_tiered(const CompileOptions& options) {
+/// The number of LLVM instructions above which a program runs quickly made code first: if optimizing it takes longer
+/// than a call loses, and long enough to be noticed.
+size_t most_optimized_at_once(const kernel::Program& program) {
+  // Nanoseconds: quickly made code loses this much for an executed instruction, and is made so much sooner.
+  constexpr double kLost = 1, kSaved = 8000;
+  constexpr double kLeast = 300;
+  return static_cast<size_t>(std::clamp(kernel::executed_instructions(program) * kLost / kSaved, kLeast, 1e9));
+}
+
+codegen::CodegenOptions native_options(const Graph& graph, const CompileOptions& options) {
+  codegen::CodegenOptions code = codegen_options(options);
+  code.parallel_for = &parallel_for;
+  if (options.scalar_arguments >= 0) {
+    code.scalar_arguments.emplace();
+    for (int i = 0; i < options.scalar_arguments; ++i)
+      code.scalar_arguments->push_back(graph.dtype(graph.inputs()[static_cast<size_t>(i)]));
+  }
+  return code;
+}
+
+}  // namespace
+
+// With fast_math optimization changes bits; dumps and sanitizers are for the code that stays; with one thread
+// everything runs on the calling thread.
+bool may_run_quick_code_first(const CompileOptions& options) {
   return options.tier == tier::automatic && options.compiles_tiers() && !options.fast_math &&
          environment().dump.empty() && !environment().sanitize && num_threads() > 1 && can_optimize_later();
 }
 
-}  // namespace
+void optimize_stored(const std::shared_ptr<Executable>& executable, const Graph& graph,
+                     std::span<const Strides> strides, const CompileOptions& options, const std::string& stored_key,
+                     const CompileReport& report) {
+  executable->is_tiered = true;
+  executable->awaits_optimized = true;
+  optimize_later(executable, {.program = nullptr,
+                              .graph = graph,
+                              .strides = {strides.begin(), strides.end()},
+                              .options = options,
+                              .code = native_options(graph, options),
+                              .stored_key = stored_key,
+                              .title = title_of(report, graph),
+                              .equations = report.equations});
+}
 
 void set_interface(Executable& executable, const Graph& graph, std::span<const Strides> strides) {
   executable.entry = executable.code->entry();
@@ -73,18 +109,17 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
                                                          CompileReport& report) {
   Compilation c(graph, strides, options, &report.passes);
   codegen::CodegenOptions& code = c.native;
-  code.parallel_for = &parallel_for;
-  if (options.scalar_arguments >= 0) {
-    code.scalar_arguments.emplace();
-    for (int i = 0; i < options.scalar_arguments; ++i)
-      code.scalar_arguments->push_back(graph.dtype(graph.inputs()[static_cast<size_t>(i)]));
-  }
+  PassLog* const log = code.log;
+  code = native_options(graph, options);
+  code.log = log;
   code.quick = options.tier == tier::quick && options.compiles_tiers() && !options.fast_math;
-  // The background thread must not own functions of the user: they may be destroyed, and unloaded, with the callable.
-  code.quick_if_large = is_tiered(options) && !calls_host(graph);
   codegen::CodeImage image;
   if (!stored_key.empty()) code.image = &image;
-  run_passes(c, kTracePass.name);
+  run_passes(c, kTracePass.name, kernel::cpu_passes().back().info.name);
+  // The background thread must not own functions of the user: they may be destroyed, and unloaded, with the callable.
+  const bool is_tiered = may_run_quick_code_first(options) && !calls_host(graph);
+  if (is_tiered) code.quick_above = most_optimized_at_once(*c.program);
+  run_passes(c, kernel::cpu_passes().back().info.name);
   const kernel::Program& program = *c.program;
   report.kernels = program.kernels.size();
   auto executable = std::make_shared<Executable>();
@@ -95,12 +130,19 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   executable->routines = program.routines;
   executable->constant_arrays = program.constants;
   set_interface(*executable, graph, strides);
-  executable->is_tiered = code.quick_if_large && executable->code->is_quick();
+  executable->is_tiered = is_tiered && executable->code->is_quick();
+  // Quickly made code is stored too, for processes that end before it is replaced.
+  store_executable(stored_key, *executable, image, report.kernels);
   if (executable->is_tiered) {
     executable->awaits_optimized = true;
-    optimize_later(executable, c.program, code, stored_key, title_of(report, graph), report.equations);
-  } else {
-    store_executable(stored_key, *executable, image, report.kernels);
+    optimize_later(executable, {.program = c.program,
+                                .graph = std::nullopt,
+                                .strides = {},
+                                .options = options,
+                                .code = code,
+                                .stored_key = stored_key,
+                                .title = title_of(report, graph),
+                                .equations = report.equations});
   }
   return executable;
 }

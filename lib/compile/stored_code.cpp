@@ -34,6 +34,7 @@ Strings read_strings(ByteReader& in) {
 
 void write(ByteWriter& out, const codegen::CodeImage& image) {
   out.number(image.scalar);
+  out.number(image.quick);
   write(out, image.objects);
   write(out, image.math_functions);
   out.list(image.math, [&](const codegen::CodeImage::MathObject& object) {
@@ -45,6 +46,7 @@ void write(ByteWriter& out, const codegen::CodeImage& image) {
 codegen::CodeImage read_code(ByteReader& in) {
   codegen::CodeImage image;
   image.scalar = in.number<bool>();
+  image.quick = in.number<bool>();
   image.objects = read_strings(in);
   image.math_functions = read_strings(in);
   image.math = in.list<std::vector<codegen::CodeImage::MathObject>>([&] {
@@ -122,8 +124,10 @@ kernel::RoutineRef read_routine(ByteReader& in) {
   return routine;
 }
 
-std::shared_ptr<const Executable> read_executable(ByteReader& in, const Graph& graph, std::span<const Strides> strides,
-                                                  const CompileOptions& options) {
+/// Null for quickly made code that is not to run first.
+std::shared_ptr<const Executable> read_executable(ByteReader& in, const std::string& key, const Graph& graph,
+                                                  std::span<const Strides> strides, const CompileOptions& options,
+                                                  const CompileReport& report) {
   auto executable = std::make_shared<Executable>();
   executable->workspace_bytes = in.number<int64_t>();
   executable->in_place = in.list<std::vector<int32_t>>([&] { return in.number<int32_t>(); });
@@ -131,8 +135,10 @@ std::shared_ptr<const Executable> read_executable(ByteReader& in, const Graph& g
   executable->routines = in.list<std::vector<kernel::RoutineRef>>([&] { return read_routine(in); });
   const codegen::CodeImage image = read_code(in);
   in.end();
+  if (image.quick && !may_run_quick_code_first(options)) return nullptr;
   executable->code = codegen::link(image, codegen_options(options));
   set_interface(*executable, graph, strides);
+  if (image.quick) optimize_stored(executable, graph, strides, options, key, report);
   return executable;
 }
 
@@ -196,7 +202,7 @@ std::shared_ptr<const Executable> load_executable(const std::string& key, const 
     if (!value) return nullptr;
     ByteReader in(*value);
     report.kernels = in.number<uint64_t>();
-    const auto executable = has_host_memory(options.device) ? read_executable(in, graph, strides, options)
+    const auto executable = has_host_memory(options.device) ? read_executable(in, key, graph, strides, options, report)
                                                             : read_device_executable(in, graph, options);
     report.load = stopwatch.lap();
     return executable;

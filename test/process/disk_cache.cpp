@@ -27,6 +27,27 @@ void print(const cq::AnyArray& a) {
   std::printf("\n");
 }
 
+/// A long chain over a matrix.
+constexpr auto long_chain = [](auto v) {
+  auto y = v, z = v;
+  for (int i = 0; i < 3500; ++i) {
+    y = y * 0.625f + z;
+    z = z - y * 0.25f;
+  }
+  return y + z;
+};
+
+int print_compilations() {
+  std::printf("%llu compilations\n", static_cast<unsigned long long>(cq::runtime::num_compilations()));
+  return 0;
+}
+
+/// A process that ends before the background thread has optimized its code.
+int compute_and_end() {
+  print(cq::jit(long_chain)(cq::Array<float>::full({37, 11}, 0.75f)).any());
+  return print_compilations();
+}
+
 /// What a process computes: results are printed as bytes, last the number of compilations.
 int compute() {
   const auto x = cq::Array<float>::full({37, 11}, 0.75f) * cq::Array<float>::ones({37, 11});
@@ -38,25 +59,29 @@ int compute() {
   print(cq::jit([](auto v) { return v + 1.0f; }, {.donate = {0}})(x * 2.0f).any());
   print(cq::jit([](auto v) { return cq::fori_loop(0, 9, [](auto, auto s) { return s * 0.5f + 1.0f; }, v); })(x).any());
   // Large: stored by the background thread.
-  print(cq::jit([](auto v) {
-          auto y = v, z = v;
-          for (int i = 0; i < 3500; ++i) {
-            y = y * 0.625f + z;
-            z = z - y * 0.25f;
-          }
-          return y + z;
-        })(x)
-            .any());
+  print(cq::jit(long_chain)(x).any());
   const auto f = cq::compile<double(double)>([](auto v) { return exp(v) * 0.5; });
   std::printf("%a\n", f(1.25));
   cq::wait_for_compilation();
-  std::printf("%llu compilations\n", static_cast<unsigned long long>(cq::runtime::num_compilations()));
-  return 0;
+  return print_compilations();
 }
 
 /// The printed results, and the line with the number of compilations.
-std::pair<std::string, std::string> run(const fs::path& folder) {
-  return split_last_line(run_self("CALQUE_SANITIZE_CODE=0 CALQUE_CACHE_DIR='" + folder.string() + "'", "compute"));
+std::pair<std::string, std::string> run(const fs::path& folder, const std::string& what = "compute",
+                                        const std::string& environment = "") {
+  return split_last_line(
+      run_self(environment + " CALQUE_SANITIZE_CODE=0 CALQUE_CACHE_DIR='" + folder.string() + "'", what));
+}
+
+/// Quickly made code is stored too: a process that ends at once profits the next time, whatever its tier then.
+void check_quick(const fs::path& folder) {
+  const auto [first, compilations] = run(folder, "compute_and_end", "CALQUE_NUM_THREADS=2");
+  if (compilations != "1 compilations\n") fail("an empty cache has entries: " + compilations);
+  const auto [second, again] = run(folder, "compute_and_end", "CALQUE_NUM_THREADS=2");
+  if (second != first) fail("results of stored code differ");
+  if (again != "0 compilations\n") fail("code is not stored before the process ends: " + again);
+  for (const char* environment : {"CALQUE_TIER=best", "CALQUE_TIER=quick", "CALQUE_NUM_THREADS=1"})
+    if (run(folder, "compute_and_end", environment).first != first) fail(std::string("results differ: ") + environment);
 }
 
 void check(const fs::path& folder) {
@@ -103,7 +128,9 @@ void check(const fs::path& folder) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "compute") == 0) return compute();
+  if (argc > 1 && std::strcmp(argv[1], "compute_and_end") == 0) return compute_and_end();
   const calque::test::TemporaryFolder folder;
   check(folder / "cache");
+  check_quick(folder / "quick");
   return 0;
 }

@@ -40,7 +40,7 @@ std::shared_ptr<const CompiledProgram> link(const CodeImage& image, const Codege
     const Session::Libraries libraries = session.math().libraries_for(image, options);
     std::vector<Object> objects;
     for (const std::string& object : image.objects) objects.emplace_back(object.begin(), object.end());
-    return std::make_shared<LinkedProgram>(std::move(objects), image.scalar, options.quick, session, libraries);
+    return std::make_shared<LinkedProgram>(std::move(objects), image.scalar, image.quick, session, libraries);
   });
 }
 

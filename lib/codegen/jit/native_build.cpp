@@ -211,7 +211,7 @@ void NativeBuild::State::inline_math() {
 
 void NativeBuild::State::outline() {
   run_on(module, &log, kOutline, [&] { codegen::outline(module); });
-  if (options.quick_if_large && is_large(module)) options.quick = true;
+  if (instruction_count(module) > options.quick_above) options.quick = true;
 #ifndef NDEBUG
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -240,6 +240,7 @@ void NativeBuild::State::partition() {
 void NativeBuild::State::link() {
   if (options.image) {
     options.image->scalar = is_scalar;
+    options.image->quick = options.quick;
     for (const Object& object : objects) options.image->objects.emplace_back(object.begin(), object.end());
   }
   Stopwatch stopwatch;

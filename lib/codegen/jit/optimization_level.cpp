@@ -12,9 +12,6 @@ namespace {
 // A module with a longer basic block is mostly straight-line code: it is compiled with less optimization.
 constexpr size_t kStraight = 500;
 
-// Optimized machine code for more instructions than this takes more than about 0.1 s.
-constexpr size_t kLarge = 6000;
-
 // Straight-line code with this proportion of calls spends its time in them: register allocation between two calls
 // hardly matters.
 bool is_mostly_calls(const llvm::Module& module) {
@@ -51,10 +48,10 @@ llvm::CodeGenOptLevel level_for(const llvm::Module& module, const CodegenOptions
   return longest > kStraight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
 }
 
-bool is_large(const llvm::Module& module) {
+size_t instruction_count(const llvm::Module& module) {
   size_t n = 0;
   for (const llvm::Function& f : module) n += f.getInstructionCount();
-  return n > kLarge;
+  return n;
 }
 
 }  // namespace calque::codegen

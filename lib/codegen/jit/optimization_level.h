@@ -8,7 +8,6 @@ namespace calque::codegen {
 /// All functions of the module only forward pointers.
 bool is_forwarding_module(const llvm::Module& module);
 llvm::CodeGenOptLevel level_for(const llvm::Module& module, const CodegenOptions& options);
-/// Optimized machine code for the module takes more than about 0.1 s.
-bool is_large(const llvm::Module& module);
+size_t instruction_count(const llvm::Module& module);
 
 }  // namespace calque::codegen

@@ -85,6 +85,29 @@ TEST_F(Tiers, SmallProgramsAreOptimizedAtOnce) {
   EXPECT_THAT(explained(f, input), HasSubstr("tier: automatic; optimized at once\n"));
 }
 
+TEST_F(Tiers, ProgramsThatRunShortlyAreOptimizedInTheBackground) {
+  const auto f = jit(chain(0.5625, 200));
+  const D wanted = jit(chain(0.5625, 200), {.tier = tier::best})(input);
+  EXPECT_TRUE(same_bits(f(input), wanted));
+  wait_for_compilation();
+  EXPECT_THAT(explained(f, input), HasSubstr("tier: automatic; optimized in the background\n"));
+  EXPECT_TRUE(same_bits(f(input), wanted));
+}
+
+TEST_F(Tiers, ProgramsThatRunLongAreOptimizedAtOnce) {
+  const D large = D::full({500'000}, 1.5);
+  const auto f = jit(chain(0.5625, 200));
+  f(large);
+  EXPECT_EQ(f.cache_info().awaiting_optimization, 0u);
+  EXPECT_THAT(explained(f, large), HasSubstr("tier: automatic; optimized at once\n"));
+  // While loops may run long.
+  const auto until = jit([](auto x) {
+    return while_loop([](auto y) { return sum(y) > 1e-3; }, [](auto y) { return chain(0.0625, 100)(y) * 0.125; }, x);
+  });
+  until(input);
+  EXPECT_THAT(explained(until, input), HasSubstr("tier: automatic; optimized at once\n"));
+}
+
 TEST_F(Tiers, QuickCodeStays) {
   const auto f = jit(chain(0.625), {.tier = tier::quick});
   const D got = f(input);
