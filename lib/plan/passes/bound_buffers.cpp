@@ -3,6 +3,7 @@
 // a register. Kernels over one space are formed from consecutive equations, so they are split where enough buffers have
 // been seen and few values are live.
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <unordered_set>
 
@@ -22,6 +23,9 @@ namespace {
 constexpr size_t kBuffers = 128;
 /// Values live across a split point are stored and reloaded: at most this fraction of what is loaded anyway.
 constexpr double kCrossing = 1.0 / 16;
+/// Over so few elements what is stored and reloaded stays in the first-level cache, where the stack frame of one long
+/// kernel would be too: any number of values may be live across a split point.
+constexpr int64_t kFewElements = 64;
 
 /// Splits the equations of one space at a time.
 class BufferSplitter {
@@ -42,15 +46,19 @@ class BufferSplitter {
   void split(const std::vector<size_t>& positions) {
     const Shape& shape = g_.shape(a_.order[positions[0]].result());
     const auto elements = static_cast<double>(std::max<int64_t>(shape.num_elements(), 1));
+    const bool any_number_crosses = shape.num_elements() <= kFewElements;
     space_ = without_size_1_dims(shape);
     seen_.clear();
     seen_elements_ = 0;
+    begin_ = 0;
     const std::vector<uint32_t> live = live_values(positions);
     SplitPointChooser chooser(kBuffers, most_buffers_);
     std::vector<size_t> found;
     for (size_t k = 0; k < positions.size(); ++k) {
-      if (const auto at = chooser.reach(k, live[k], static_cast<uint32_t>(kCrossing * seen_elements_ / elements))) {
+      const auto few = any_number_crosses ? UINT32_MAX : static_cast<uint32_t>(kCrossing * seen_elements_ / elements);
+      if (const auto at = chooser.reach(k, live[k], few)) {
         found.push_back(positions[*at]);
+        begin_ = positions[*at];
         // The new chunk may begin before this position: the buffers that it uses up to here are counted for it.
         seen_.clear();
         seen_elements_ = 0;
@@ -85,9 +93,11 @@ class BufferSplitter {
 
   bool crosses(Value v) const { return values_.is_inlined(v) && !values_.is_plain_load(v); }
 
-  /// The number of buffers of the equation that its kernel does not have yet.
+  /// The number of buffers of the equation that its kernel does not have yet. What only reads memory, such as a
+  /// broadcast of an array, is done in the kernels of its users and has its buffers there.
   size_t count_buffers(const Equation& e) {
     size_t count = 0;
+    if (values_.is_inlined(e.result()) && values_.is_plain_load(e.result())) return count;
     const auto add = [&](Value v) {
       ++count;
       seen_elements_ += static_cast<double>(g_.shape(v).num_elements());
@@ -100,9 +110,9 @@ class BufferSplitter {
     while (!stack.empty()) {
       const Value v = stack.back();
       stack.pop_back();
-      const bool inlined = values_.is_inlined(v);
-      if (g_.is_literal(v) || (inlined && in_space(v)) || !seen_.insert(v.id()).second) continue;
-      if (!inlined) {
+      if (g_.is_literal(v) || (crosses(v) && in_space(v) && !is_of_earlier_chunk(v))) continue;
+      if (!seen_.insert(v.id()).second) continue;
+      if (!values_.is_inlined(v) || (crosses(v) && in_space(v))) {
         add(v);
       } else {
         const auto& operands = g_.definition(v)->operands();
@@ -111,6 +121,8 @@ class BufferSplitter {
     }
     return count;
   }
+
+  bool is_of_earlier_chunk(Value v) const { return a_.order.position(*g_.definition(v)) < begin_; }
 
   void materialize_crossing(const std::vector<size_t>& positions, const std::vector<size_t>& found) {
     for (const size_t i : positions) {
@@ -130,6 +142,7 @@ class BufferSplitter {
   Extents space_;
   std::unordered_set<uint32_t> seen_;  // ids of values visited for the current chunk
   double seen_elements_ = 0;           // of the chunk's buffers
+  size_t begin_ = 0;                   // the position of the chunk's first equation
 };
 
 /// The positions of equations whose kernels can be split, by the space that they compute.

@@ -147,6 +147,22 @@ TEST(Growth, AWideStateStaysInOneKernel) {
   EXPECT_LE(flops(p), 3 * kArrays * kRows * kColumns);
 }
 
+// Eight short results of thousands of scalars, as a Hessian has them: the arrays that are live between kernels are
+// stored, since every kernel that computed them again would read all scalars.
+TEST(Growth, OfScalarsReadByShortArraysIsLinear) {
+  const auto columns = jit([](const auto& v) {
+    auto y = broadcast_to(v[0], {8}) + 1.0f;
+    std::vector<decltype(y)> tangents, state(8, y);
+    for (const auto& x : v) tangents.push_back(y = y * sin(x) + 0.5f);
+    for (size_t i = v.size(); i-- > 0;)
+      for (size_t k = 0; k < state.size(); ++k) state[k] = state[k] * 0.5f + tangents[i] * state[(k + 1) % 8];
+    return state;
+  });
+  expect_linear([&](int64_t n) { return columns.trace(leaves(n, {})); });
+  const Program p = build(columns.trace(leaves(2400, {})));
+  EXPECT_LE(flops(p), 2400 * 8 * 40);
+}
+
 TEST(Growth, OfSumsOfArraysOfManyShapesIsLinear) {
   const auto loss = jit([](const auto& v) {
     auto s = sum(v[0] * v[0]);
