@@ -14,7 +14,8 @@ llvm::Function* CpuEmitter::emit() {
   const auto count = static_cast<int32_t>(kernel.buffers.size());
   size_t in_workspace = 0;
   for (int32_t i = 0; i < count; ++i) in_workspace += k_.buffers().in_workspace(i);
-  const std::vector<llvm::Type*> parameters(kernel.buffers.size() - in_workspace + (in_workspace > 0 ? 2 : 1), pointer);
+  const size_t others = (in_workspace > 0 ? 2 : 1) + (loaded_type_ ? 1 : 0);
+  const std::vector<llvm::Type*> parameters(kernel.buffers.size() - in_workspace + others, pointer);
   auto* type = llvm::FunctionType::get(k_.builder().getVoidTy(), parameters, false);
   llvm::Function& function =
       *llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel." + kernel.name, k_.module());
@@ -32,11 +33,31 @@ llvm::Function* CpuEmitter::emit() {
   }
   k_.buffers().bind(std::move(pointers), in_workspace > 0 ? function.getArg(1) : nullptr);
   k_.runtime().bind(function.getArg(0));
+  if (loaded_type_) bind_constants(function, argument);
   k_.begin_function(function);
   k_.run(kernel.body);
   k_.end_function();
   k_.buffers().mark_read_only_accesses(function);
   return &function;
+}
+
+llvm::Function* CpuEmitter::emit_loading(std::vector<kernel::Id> constants, llvm::StructType* type) {
+  loaded_ = std::move(constants);
+  loaded_type_ = type;
+  return emit();
+}
+
+void CpuEmitter::bind_constants(llvm::Function& function, unsigned argument) {
+  const llvm::StructLayout* layout = k_.module().getDataLayout().getStructLayout(loaded_type_);
+  const auto none = llvm::CaptureInfo::none();
+  function.addParamAttr(argument, llvm::Attribute::NoAlias);
+  function.addParamAttr(argument, llvm::Attribute::getWithCaptureInfo(function.getContext(), none));
+  function.addParamAttr(argument, llvm::Attribute::ReadOnly);
+  function.addDereferenceableParamAttr(argument, layout->getSizeInBytes());
+  function.addParamAttr(argument, llvm::Attribute::getWithAlignment(function.getContext(), layout->getAlignment()));
+  KernelEmitter::LoadedConstants constants{function.getArg(argument), loaded_type_, {}};
+  for (const kernel::Id id : loaded_) constants.fields.emplace(id, static_cast<unsigned>(constants.fields.size()));
+  k_.load_constants(std::move(constants));
 }
 
 void CpuEmitter::set_attributes(llvm::Function& function, unsigned argument, int32_t number) {

@@ -20,6 +20,8 @@ class EntryEmitter {
 
  private:
   void emit_kernels();
+  void share_forms();
+  void emit_form(const std::vector<size_t>& kernels);
   bool scalar_possible() const;
   bool flushes() const { return options_.flush_subnormals && has_flush_mode(target_); }
   void emit_scalar();
@@ -55,6 +57,9 @@ class EntryEmitter {
   llvm::BasicBlock* failed_ = nullptr;
   std::vector<llvm::Function*> kernels_;
   std::vector<bool> may_fail_;
+  /// By kernel: the constants that a function shared by several kernels loads, or null.
+  std::vector<llvm::Constant*> constants_;
+  std::vector<std::vector<bool>> overlaps_;  ///< of the buffers of each kernel
   llvm::Value* context_ = nullptr;
   llvm::Value* table_ = nullptr;  ///< of pointers to buffers, which the caller passes
   llvm::Value* workspace_ = nullptr;

@@ -63,6 +63,7 @@ void EntryEmitter::emit(const Step& step) {
       if (!offsets.empty()) arguments.push_back(workspace_);
       for (size_t i = 0; i < step.views.size(); ++i)
         if (offsets.empty() || offsets[i] < 0) arguments.push_back(address(step.views[i]));
+      if (auto* constants = constants_[static_cast<size_t>(step.kernel)]) arguments.push_back(constants);
       b_.CreateCall(kernels_[static_cast<size_t>(step.kernel)], arguments);
       if (may_fail_[static_cast<size_t>(step.kernel)]) leave_if(has_failed(b_, context_));
       break;

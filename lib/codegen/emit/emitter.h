@@ -8,6 +8,8 @@
 // DeinterleavedLoads, NonTemporalStores), those that emit one loop or branch (LoopEmitter, ReductionEmitter,
 // ScanEmitter, ColumnsEmitter), and the target's, a TargetEmitter.
 #include <functional>
+#include <unordered_map>
+#include <utility>
 
 #include "codegen/emit/buffer_access.h"
 #include "codegen/emit/deinterleave.h"
@@ -62,6 +64,13 @@ class KernelEmitter {
   NonTemporalStores& non_temporal() { return non_temporal_; }
 
   // ---- functions
+  /// The constants with these results are loaded: from fields of a structure.
+  struct LoadedConstants {
+    llvm::Value* pointer = nullptr;
+    llvm::StructType* type = nullptr;
+    std::unordered_map<Id, unsigned> fields;
+  };
+  void load_constants(LoadedConstants constants) { loaded_constants_ = std::move(constants); }
   /// Starts `function`, into which code is emitted from now on.
   void begin_function(llvm::Function& function);
   /// Returns from the function.
@@ -145,6 +154,7 @@ class KernelEmitter {
  private:
   /// 0, 1, 2 ... times `stride` in the given integer type.
   llvm::Constant* iota(llvm::Type* element, int64_t stride) const;
+  Reg constant(const Instruction& i);
 
   const EmissionContext context_;
   const kernel::Kernel& kernel_;
@@ -158,6 +168,7 @@ class KernelEmitter {
   ScalarInstructions scalars_{*this};
   BufferAccess buffers_;
   RuntimeCalls runtime_{*this};
+  LoadedConstants loaded_constants_;
   InterleavedStores interleaved_{*this};
   DeinterleavedLoads deinterleaved_{*this};
   NonTemporalStores non_temporal_{*this};

@@ -83,7 +83,7 @@ const kernel::Instruction* KernelEmitter::run(const Region& region) {
 void KernelEmitter::emit(const Instruction& i) {
   switch (i.op) {
     case Op::constant:
-      return set(i.results[0], scalars_.constant(i));
+      return set(i.results[0], constant(i));
     case Op::scalar:
       return set(i.results[0], scalars_.scalar(i));
     case Op::load:
@@ -104,6 +104,15 @@ void KernelEmitter::emit(const Instruction& i) {
     case Op::yield:
       return;
   }
+}
+
+Reg KernelEmitter::constant(const Instruction& i) {
+  const auto loaded = loaded_constants_.fields.find(i.results[0]);
+  if (loaded == loaded_constants_.fields.end()) return scalars_.constant(i);
+  Value* address = b_.CreateStructGEP(loaded_constants_.type, loaded_constants_.pointer, loaded->second);
+  llvm::LoadInst* load = b_.CreateLoad(loaded_constants_.type->getElementType(loaded->second), address);
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
+  return uniform(load);
 }
 
 // ---- forms and masks
