@@ -26,6 +26,19 @@ X steps(const X& x, int64_t count) {
   return y;
 }
 
+/// The residuals of NIST's Gauss1 at `count` points, term by term.
+template <class X>
+X cost(const X& b, int64_t count) {
+  X c = b[0] * 0.0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double x = 1 + 0.5 * static_cast<double>(i), y = 1 + static_cast<double>(i % 7);
+    const X left = square((x - b[3]) / b[4]), right = square((x - b[6]) / b[7]);
+    const X r = y - (b[0] * exp(-b[1] * x) + b[2] * exp(-left) + b[5] * exp(-right));
+    c = c + 0.5 * r * r;
+  }
+  return c;
+}
+
 /// Times the trace, the compilation and the first run on a matrix or vector whose length grows by one with every call.
 template <class F>
 void add(const std::string& what, const std::string& size, const std::vector<int64_t>& shape, const F& f) {
@@ -43,6 +56,16 @@ void add(const std::string& what, const std::string& size, const std::vector<int
 void declare_mathematics() {
   for (int64_t count : bench::sizes({8, 50, 1000, 10000}))
     add("steps", bench::size_name(count), {16}, cq::jit([count](auto x) { return steps(x, count); }));
+  for (int64_t count : bench::sizes({500, 5000}))
+    add("sums", bench::size_name(count), {1000}, cq::jit([count](auto x) {
+          std::vector<decltype(x)> sums;
+          for (int64_t i = 0; i < count; ++i) sums.push_back(sum(x * static_cast<float>(i + 1)));
+          return sums;
+        }));
+  for (int64_t count : bench::sizes({50, 250}))
+    add("Hessian of terms", bench::size_name(count), {8}, cq::jit([count](auto x) {
+          return cq::hessian([count](auto b) { return cost(b, count); })(cast<double>(x.at(cq::range(0, 8))));
+        }));
   add("exponentials", "300", {16}, cq::jit([](auto x) {
         auto y = x;
         for (int i = 0; i < 300; ++i) y = exp(y * -0.5f);
