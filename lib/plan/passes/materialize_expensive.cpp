@@ -150,7 +150,7 @@ class ExpensiveValues {
   void count_reads_by(const Equation& user, Value v, Reads& reads) const {
     const FusionKind kind = a_.kind(user);
     const int64_t elements = g_.shape(v).num_elements();
-    if (kind == FusionKind::elementwise) {
+    if (kind == FusionKind::elementwise || reads_in_step(user, v)) {
       ++reads.same;
     } else if (kind == FusionKind::reduction) {
       ++(values_.is_materialized(user.result()) ? reads.elsewhere : reads.same);
@@ -167,6 +167,12 @@ class ExpensiveValues {
       ++reads.elsewhere;
       reads.repeated = reads.repeated || reads_repeatedly(user, v);
     }
+  }
+
+  /// Whether the user looks up one element of another array for each element of v.
+  bool reads_in_step(const Equation& user, Value v) const {
+    return user.id() == id_of<Gather> && user.operand(1) == v && user.operand(0) != v &&
+           g_.shape(user.result()).num_elements() == g_.shape(v).num_elements();
   }
 
   /// Whether a user that reads v at other indices reads its elements more than twice.
