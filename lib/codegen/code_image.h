@@ -1,5 +1,6 @@
 #pragma once
 // Compiled code before linking. Independent of LLVM.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,15 @@ struct CodeImage {
   std::vector<MathObject> math;
   /// The functions of lib/math that the program calls: each is defined by one of `math`.
   std::vector<std::string> math_functions;
+};
+
+/// Keeps objects with functions of lib/math between processes. Thread-safe.
+class MathStore {
+ public:
+  virtual ~MathStore() = default;
+  /// The object that was stored under the key, which the caller makes unique among targets and modes.
+  virtual std::optional<CodeImage::MathObject> load(const std::string& key) const = 0;
+  virtual void store(const std::string& key, const CodeImage::MathObject& object) const noexcept = 0;
 };
 
 }  // namespace calque::codegen

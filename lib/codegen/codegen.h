@@ -90,6 +90,8 @@ struct CodegenOptions {
   CodegenWatch* watch = nullptr;
   /// Where a copy of the code is put before it is linked; may be null.
   CodeImage* image = nullptr;
+  /// Where functions of lib/math are looked for before they are compiled, and kept afterwards; may be null.
+  const MathStore* math = nullptr;
 };
 
 /// The forms in which code for these options computes functions.

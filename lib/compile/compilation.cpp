@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compile/stored_code.h"
 #include "compile/watchdog.h"
 #include "runtime/device/device_api.h"
 #include "runtime/process/environment.h"
@@ -21,6 +22,7 @@ codegen::CodegenOptions codegen_options(const CompileOptions& options) {
   o.flush_subnormals = options.flush_subnormals || options.fast_math;
   o.sanitize = environment().sanitize;
   o.watch = compile_watchdog();
+  o.math = stored_functions();
   return o;
 }
 

@@ -32,15 +32,22 @@ Strings read_strings(ByteReader& in) {
   return in.list<Strings>([&] { return std::string(in.string()); });
 }
 
+void write(ByteWriter& out, const codegen::CodeImage::MathObject& object) {
+  write(out, object.names);
+  out.string(object.object);
+}
+
+codegen::CodeImage::MathObject read_math(ByteReader& in) {
+  Strings names = read_strings(in);
+  return {std::move(names), std::string(in.string())};
+}
+
 void write(ByteWriter& out, const codegen::CodeImage& image) {
   out.number(image.scalar);
   out.number(image.quick);
   write(out, image.objects);
   write(out, image.math_functions);
-  out.list(image.math, [&](const codegen::CodeImage::MathObject& object) {
-    write(out, object.names);
-    out.string(object.object);
-  });
+  out.list(image.math, [&](const codegen::CodeImage::MathObject& object) { write(out, object); });
 }
 
 codegen::CodeImage read_code(ByteReader& in) {
@@ -49,10 +56,7 @@ codegen::CodeImage read_code(ByteReader& in) {
   image.quick = in.number<bool>();
   image.objects = read_strings(in);
   image.math_functions = read_strings(in);
-  image.math = in.list<std::vector<codegen::CodeImage::MathObject>>([&] {
-    Strings names = read_strings(in);
-    return codegen::CodeImage::MathObject{std::move(names), std::string(in.string())};
-  });
+  image.math = in.list<std::vector<codegen::CodeImage::MathObject>>([&] { return read_math(in); });
   return image;
 }
 
@@ -166,7 +170,46 @@ void store(const std::string& key, size_t kernels, const Write& write) noexcept 
   }
 }
 
+class StoredFunctions final : public codegen::MathStore {
+ public:
+  std::optional<codegen::CodeImage::MathObject> load(const std::string& key) const override {
+    try {
+      const std::optional<std::string> value = DiskCache::shared()->load(full(key));
+      if (!value) return std::nullopt;
+      ByteReader in(*value);
+      codegen::CodeImage::MathObject object = read_math(in);
+      in.end();
+      return object;
+    } catch (const MalformedEntry&) {
+      return std::nullopt;
+    }
+  }
+  void store(const std::string& key, const codegen::CodeImage::MathObject& object) const noexcept override {
+    try {
+      ByteWriter out;
+      write(out, object);
+      DiskCache::shared()->store(full(key), out.take());
+    } catch (const std::exception&) {  // no memory: it is not stored
+    }
+  }
+
+ private:
+  static std::string full(const std::string& key) {
+    ByteWriter out;
+    out.string(kSourceHash);
+    out.string(codegen::llvm_version());
+    out.string("lib/math");
+    out.string(key);
+    return out.take();
+  }
+};
+
 }  // namespace
+
+const codegen::MathStore* stored_functions() {
+  const StoredFunctions& functions = process_wide([] { return new const StoredFunctions; });
+  return DiskCache::shared() == nullptr ? nullptr : &functions;
+}
 
 std::string stored_key(const ExecutableKey& key) {
   const CompileOptions& o = key.options;

@@ -27,5 +27,7 @@ void store_executable(const std::string& key, const Executable& executable, cons
 /// The same for a device's.
 void store_executable(const std::string& key, const kernel::Program& program,
                       const codegen::DeviceImage& image) noexcept;
+/// The cache on disk of functions of lib/math, or null when it is off.
+const codegen::MathStore* stored_functions();
 
 }  // namespace calque::runtime

@@ -58,6 +58,12 @@ MathLibrary::Libraries MathLibrary::libraries_for(const llvm::Module& module, co
   const std::string prefix = mode(target, options);
   const std::lock_guard lock(mutex_);
   const auto is_known = [&](const llvm::Function* f) { return libraries_.contains(prefix + f->getName().str()); };
+  if (options.math) {
+    for (const llvm::Function* f : functions) {
+      if (is_known(f)) continue;
+      if (auto stored = options.math->load(prefix + f->getName().str())) add(prefix, std::move(*stored));
+    }
+  }
   if (!std::all_of(functions.begin(), functions.end(), is_known)) {
     const auto context = make_llvm_owned<llvm::LLVMContext>();
     context->setDiscardValueNames(true);
@@ -75,6 +81,10 @@ MathLibrary::Libraries MathLibrary::libraries_for(const llvm::Module& module, co
       if (!f.isDeclaration()) object.names.push_back(f.getName().str());
     const Object bytes = compile(*made);
     object.object.assign(bytes.begin(), bytes.end());
+    if (options.math) {
+      for (const llvm::Function* f : functions)
+        if (!is_known(f)) options.math->store(prefix + f->getName().str(), object);
+    }
     add(prefix, std::move(object));
   }
   return libraries_of(prefix, names, options.image);

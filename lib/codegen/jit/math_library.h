@@ -24,7 +24,7 @@ class MathLibrary {
 
   explicit MathLibrary(Session& session) : session_(session) {}
   /// The libraries that hold the functions of lib/math that the module declares. `compile` compiles those that no
-  /// earlier module declared. Records the functions and their objects in options.image.
+  /// earlier module declared and options.math does not have. Records the functions and their objects in options.image.
   Libraries libraries_for(const llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
                           const Compile& compile);
   /// The libraries that hold the functions of lib/math that the image calls. Links the image's objects of those that no
