@@ -2,6 +2,7 @@
 // immediately.
 #include "transform/simplify/rewriter.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ir/graph/effects.h"
@@ -119,6 +120,36 @@ const Graph* Rewriter::inlined(const Equation& e, ValueList& operands) const {
   return &e.subgraphs()[branch];
 }
 
+/// Whether a few elementwise operations and views compute the value from literals.
+bool Rewriter::is_constant(Value v, int steps) const {
+  if (out_.is_literal(v)) return true;
+  const Equation* e = out_.definition(v);
+  if (e == nullptr || steps == 0 || e->results().size() != 1) return false;
+  const FusionKind kind = rules(e->id()).fusion_kind;
+  return (kind == FusionKind::elementwise || kind == FusionKind::view) &&
+         std::all_of(e->operands().begin(), e->operands().end(), [&](Value o) { return is_constant(o, steps - 1); });
+}
+
+Value Rewriter::copy_of_constant(const Rewriter& outer, Value v) {
+  if (outer.out_.is_literal(v)) return literal(outer.out_.literal(v), outer.out_.type(v));
+  const Equation& e = *outer.out_.definition(v);
+  ValueList operands;
+  for (const Value o : e.operands()) operands.push_back(copy_of_constant(outer, o));
+  return emit(e.definition(), std::move(operands), Attributes(e.attributes()));
+}
+
+Graph Rewriter::run_branch(const Graph& from, const Rewriter& outer, std::span<const Value> operands) {
+  out_.set_name(from.name());
+  location_ = outer.location_;
+  std::vector<Value> inputs(from.inputs().size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!outer.is_constant(operands[i])) inputs[i] = out_.add_input(Type(from.type(from.inputs()[i])));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (outer.is_constant(operands[i])) inputs[i] = copy_of_constant(outer, operands[i]);
+  out_.set_outputs(body(from, inputs));
+  return std::move(out_);
+}
+
 void Rewriter::with_subgraphs(const Graph& from, const Equation& e, ValueList operands, Map& map) {
   if (const Graph* g = inlined(e, operands)) {
     const std::vector<Value> results = body(*g, operands);
@@ -126,14 +157,26 @@ void Rewriter::with_subgraphs(const Graph& from, const Equation& e, ValueList op
     ++rewrites_;
     return;
   }
+  // Branches simplify further with constant operands, such as a basis of tangents.
+  const bool has_branches = options_.fold && (e.id() == id_of<Cond> || e.id() == id_of<Switch>);
   std::vector<Graph> subgraphs;
   subgraphs.reserve(e.subgraphs().size());
   for (const Graph& g : e.subgraphs()) {
     Rewriter inner(options_);
-    subgraphs.push_back(inner.run(g));
+    subgraphs.push_back(has_branches
+                            ? inner.run_branch(g, *this, std::span(operands.begin(), operands.size()).subspan(1))
+                            : inner.run(g));
     rewrites_ += inner.rewrites_;
     merges_ += inner.merges_;
     reached_bound_ |= inner.reached_bound_;
+  }
+  if (has_branches) {
+    ValueList passed;
+    passed.push_back(operands[0]);
+    for (size_t i = 1; i < operands.size(); ++i)
+      if (!is_constant(operands[i])) passed.push_back(operands[i]);
+    if (passed.size() < operands.size()) ++rewrites_;
+    operands = std::move(passed);
   }
   const bool pure = options_.merge && !has_effect(e);
   copy(from, e, std::move(operands), std::move(subgraphs), pure, map);

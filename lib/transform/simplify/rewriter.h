@@ -79,6 +79,10 @@ class Rewriter {
   Value value(const Graph& from, Value v, Map& map);
   void equation(const Graph& from, const Equation& e, Map& map);
   void with_subgraphs(const Graph& from, const Equation& e, ValueList operands, Map& map);
+  /// A branch whose operands are values of the graph that `outer` builds: computes those that are constant itself.
+  Graph run_branch(const Graph& from, const Rewriter& outer, std::span<const Value> operands);
+  bool is_constant(Value v, int steps = 6) const;
+  Value copy_of_constant(const Rewriter& outer, Value v);
   const Graph* inlined(const Equation& e, ValueList& operands) const;
   void copy(const Graph& from, const Equation& e, ValueList operands, std::vector<Graph> subgraphs, bool pure,
             Map& map);
