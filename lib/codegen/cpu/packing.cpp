@@ -149,31 +149,35 @@ void ContractionEmitter::pack_row(Value* to, Value* n, int64_t vectors, unsigned
   }
 }
 
-// The factor is contiguous along K: squares of it are transposed in registers.
+// The factor is contiguous along K: squares of it are transposed in registers. Whole squares are a loop, since LLVM
+// takes more than linear time for blocks with many shuffles.
 void ContractionEmitter::pack_transposed(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0,
                                          Value* k_extent) {
   const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
   const auto bytes = static_cast<uint64_t>(size_of(factor_));
-  loop(integer(0), k_extent, step, [&](Value* k) {
-    for (int64_t v = 0; v < vectors; ++v) {
-      const unsigned exist = v + 1 == vectors && rest != 0 ? rest : lanes_;
-      Values rows;
-      for (unsigned l = 0; l < lanes_; ++l) {
-        if (l >= exist) {
-          rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
-          continue;
-        }
-        Value* from = address(1, add(k0, k), add(n, v * lanes_ + l));
-        auto* type = t_.pairs ? vector(b_.getInt32Ty(), lanes_) : vector(k_.buffers().element(rhs_.buffer), lanes_);
-        Value* x = b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
-        rows.push_back(t_.pairs ? x : widened(k_.ops().from_memory(x, factor_)));
+  const auto square = [&](Value* k, Value* column, unsigned exist) {
+    Values rows;
+    for (unsigned l = 0; l < lanes_; ++l) {
+      if (l >= exist) {
+        rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
+        continue;
       }
-      rows = transposed(rows);
-      Value* first = t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k;
-      for (unsigned l = 0; l < lanes_; ++l)
-        b_.CreateAlignedStore(rows[l], at(unit_, to, add(mul(add(first, l), panel_), v * lanes_)),
-                              llvm::Align(size_of(sum_)));
+      Value* from = address(1, add(k0, k), add(n, add(column, l)));
+      auto* type = t_.pairs ? vector(b_.getInt32Ty(), lanes_) : vector(k_.buffers().element(rhs_.buffer), lanes_);
+      Value* x = b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
+      rows.push_back(t_.pairs ? x : widened(k_.ops().from_memory(x, factor_)));
     }
+    rows = transposed(rows);
+    Value* first = t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k;
+    for (unsigned l = 0; l < lanes_; ++l)
+      b_.CreateAlignedStore(rows[l], at(unit_, to, add(mul(add(first, l), panel_), column)),
+                            llvm::Align(size_of(sum_)));
+  };
+  const int64_t whole = rest == 0 ? vectors : vectors - 1;
+  loop(integer(0), k_extent, step, [&](Value* k) {
+    if (whole == 1) square(k, integer(0), lanes_);
+    if (whole > 1) loop(integer(0), integer(whole), 1, [&](Value* v) { square(k, mul(v, lanes_), lanes_); });
+    if (rest != 0) square(k, integer(whole * lanes_), rest);
   });
 }
 
