@@ -399,6 +399,24 @@ def first_calls(lib):
         calls["dr.jit"] = of_drjit(lambda: sines(lib.drjit.sin, lib.drjit.sum), gradient=True)
     yield "first call of gradient of sines", "300", None, calls
 
+    def jax_on(shape, f):
+        """A call of a function of an array whose first extent grows by one with every call."""
+        grown = itertools.count(1)
+
+        def call():
+            x = np.full([shape[0] + next(grown), *shape[1:]], 0.25, np.float32)
+            return np.asarray(lib.jax.jit(lambda x: f(x))(x)).ravel()[:16]
+        return call
+
+    if lib.jax:
+        jnp, jnn = lib.jax.numpy, lib.jax.nn
+        for n in (16, 1000):
+            size = "10^3" if n == 1000 else str(n)
+            yield "first call of exp", size, None, {"jax": jax_on([n], jnp.exp)}
+            yield "first call of product", size, None, {"jax": jax_on([n], lambda x: x * x)}
+        yield "first call of softmax", "64", None, {"jax": jax_on([64, 64], lambda x: jnn.softmax(x, 1))}
+        yield "first call of matmul", "64", None, {"jax": jax_on([64, 64], lambda x: x @ x.T)}
+
 
 def random_numbers(lib):
     n = 10**7
