@@ -112,8 +112,9 @@ function(calque_join_layers)
   endif()
   add_library(calque ${objects})
   add_library(calque::calque ALIAS calque)
-  set_target_properties(calque PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION
-                                                                                         ${PROJECT_VERSION_MAJOR})
+  # Before version 1, a minor version may change the interface (calqueConfigVersion.cmake).
+  set_target_properties(calque PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                          SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
   target_compile_features(calque PUBLIC cxx_std_20)
   target_include_directories(
     calque PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

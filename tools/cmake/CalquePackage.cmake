@@ -1,4 +1,5 @@
-# find_package(calque): calqueConfig.cmake for the installed library and, from the export below, for a build tree.
+# The installed files, find_package(calque) and pkg-config for them, and a Debian package (cpack -G DEB). Nothing that is
+# installed contains the prefix: it can be moved (tools/check_install).
 
 include(CMakePackageConfigHelpers)
 set(calque_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/calque")
@@ -7,23 +8,89 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/calqueConfig.cmake.in" 
                               INSTALL_DESTINATION "${calque_package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/calqueConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 
-if(CALQUE_INSTALL)
-  install(
-    TARGETS calque
-    EXPORT calqueTargets
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/calque" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  install(EXPORT calqueTargets NAMESPACE calque:: DESTINATION "${calque_package_dir}")
-  install(FILES "${PROJECT_BINARY_DIR}/calqueConfig.cmake" "${PROJECT_BINARY_DIR}/calqueConfigVersion.cmake"
-          DESTINATION "${calque_package_dir}")
-  if(TARGET calque_cli)
-    install(TARGETS calque_cli DESTINATION "${CMAKE_INSTALL_BINDIR}")
-    # Benchmark programs that were built, and the scripts of Python rivals, for `calque bench`.
-    install(DIRECTORY "${PROJECT_BINARY_DIR}/bench/" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench"
-            USE_SOURCE_PERMISSIONS OPTIONAL FILES_MATCHING PATTERN "bench_*")
-    install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/python/rivals.py" "${PROJECT_SOURCE_DIR}/tools/python/rival_cases.py"
-            DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench")
-  endif()
-  export(EXPORT calqueTargets NAMESPACE calque:: FILE "${PROJECT_BINARY_DIR}/calqueTargets.cmake")
+if(NOT CALQUE_INSTALL)
+  return()
 endif()
+
+# Benchmark programs are a component of their own: the Debian package does not contain them.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME calque)
+install(
+  TARGETS calque
+  EXPORT calqueTargets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/calque" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT calqueTargets NAMESPACE calque:: DESTINATION "${calque_package_dir}")
+install(FILES "${PROJECT_BINARY_DIR}/calqueConfig.cmake" "${PROJECT_BINARY_DIR}/calqueConfigVersion.cmake"
+        DESTINATION "${calque_package_dir}")
+export(EXPORT calqueTargets NAMESPACE calque:: FILE "${PROJECT_BINARY_DIR}/calqueTargets.cmake")
+
+# Where `calque docs` finds them. A Debian package has its licence there, under the name `copyright`.
+set(calque_doc_dir "${CMAKE_INSTALL_DATADIR}/doc/calque")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${calque_doc_dir}" FILES_MATCHING PATTERN "*.md"
+        PATTERN "pictures" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${calque_doc_dir}" RENAME copyright)
+
+if(TARGET calque_cli)
+  if(BUILD_SHARED_LIBS)
+    cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTALL_FULL_BINDIR}" OUTPUT_VARIABLE lib)
+    set_target_properties(calque_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${lib}")
+  endif()
+  install(TARGETS calque_cli DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  # Benchmark programs that were built, and the scripts of Python rivals, for `calque bench`.
+  install(DIRECTORY "${PROJECT_BINARY_DIR}/bench/" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench" COMPONENT bench
+          USE_SOURCE_PERMISSIONS OPTIONAL FILES_MATCHING PATTERN "bench_*")
+  install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/python/rivals.py" "${PROJECT_SOURCE_DIR}/tools/python/rival_cases.py"
+          DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench" COMPONENT bench)
+endif()
+
+# calque.pc: a static library needs its dependencies at the user's link, a shared one has them. LLVM's archives have
+# dozens of dependencies of their own, which only LLVM's CMake files name.
+if(CALQUE_STATIC_LLVM OR NOT TARGET LLVM)
+  message(STATUS "Calque: no calque.pc with LLVM's component archives; use find_package")
+else()
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE lib)
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE include)
+  string(REGEX REPLACE "[^/]+" ".." up "${lib}/pkgconfig")
+  set(libs "-L\${libdir} -lcalque -pthread")
+  set(requires "eigen3 >= 3.4")
+  if(NOT BUILD_SHARED_LIBS)
+    string(APPEND libs " -lboost_context -L${LLVM_LIBRARY_DIR} -lLLVM -ldl")
+    string(APPEND requires ", fmt, spdlog, tbb")
+  endif()
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/calque.pc" @ONLY CONTENT [[
+prefix=${pcfiledir}/@up@
+libdir=${prefix}/@lib@
+includedir=${prefix}/@include@
+
+Name: calque
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Requires: @requires@
+Libs: @libs@
+Cflags: -I${includedir}
+]])
+  install(FILES "${PROJECT_BINARY_DIR}/calque.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
+
+# One Debian package for users of the library and of the tool. dpkg-shlibdeps knows the packages of the shared libraries.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME calque)
+set(CPACK_PACKAGE_CONTACT "The Calque project <calque@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL calque)
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" boost "${Boost_VERSION}")
+# zstd and zlib: LLVM's CMake files look for what LLVM was built with.
+set(depends "libeigen3-dev (>= 3.4)")
+if(NOT BUILD_SHARED_LIBS)
+  string(APPEND depends ", libtbb-dev, libfmt-dev, libspdlog-dev, libboost-context${boost}-dev, "
+                        "llvm-${LLVM_VERSION_MAJOR}-dev, libzstd-dev, zlib1g-dev")
+endif()
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "${depends}")
+include(CPack)
