@@ -67,6 +67,17 @@ int info();
 /// `action`: list, info, clear or verify.
 int cache(const std::string& action);
 int bench(const BenchOptions& options);
+/// Prints a page of the documentation, or the list of pages when the name is empty.
+int docs(const std::string& name);
+
+/// What the completion of the shell knows of a command.
+struct CommandWords {
+  std::string name;                ///< with the command that it belongs to: `cache list`; empty: the tool itself
+  std::vector<std::string> words;  ///< commands and options
+  bool files = false;              ///< its arguments are files
+};
+/// Prints a script for bash, which completes commands, options, and values of the options that have a few.
+int completion(const std::vector<CommandWords>& commands);
 
 /// An option of `calque opt` that applies a transformation: its name, its value when given without one (empty: it takes
 /// none), and what it does.

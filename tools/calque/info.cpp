@@ -5,6 +5,7 @@
 
 #include "calque/commands.h"
 #include "calque/device.h"
+#include "calque/version.h"
 
 #include "codegen/codegen.h"
 #include "codegen/llvm/target.h"

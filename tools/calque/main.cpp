@@ -16,9 +16,36 @@
 #include "calque/commands.h"
 #include "calque/device.h"
 #include "calque/ir/errors.h"
+#include "calque/version.h"
 
 namespace calque::cli {
 namespace {
+
+constexpr const char* kIntroduction =
+    R"(calque looks into what the Calque library compiles. A graph is a text file: what `std::cout << f.trace(x)` prints of
+a function f, or written by hand. To begin, write this one into f.jaxpr:
+
+  calque 1
+  graph f(%0: f32[3]) {
+    %1 = sin %0
+    %2 = reduce_sum[axes=[0]] %1
+    return %2
+  }
+
+and then
+
+  calque run f.jaxpr --check          compiles and runs it on random numbers, and compares with the reference evaluator
+  calque lower f.jaxpr                shows its kernels; --emit=asm shows the assembly
+  calque opt f.jaxpr --grad --table   differentiates it
+  calque info                         shows the version, this machine's target and devices, environment variables
+  calque docs getting_started         prints a page of the documentation; `calque docs` lists them
+  calque --help                       lists the commands; each has --help, with an example
+)";
+
+/// Text of --help that shows how a command is used.
+void add_example(CLI::App* command, const std::string& lines, const std::string& more = {}) {
+  command->footer("Example:\n" + lines + (more.empty() ? "" : "\n\n" + more));
+}
 
 /// Validates the value of --device, which may also be the reference evaluator.
 CLI::Validator device_name(bool reference) {
@@ -87,7 +114,8 @@ void add_opt(CLI::App& app, int& status) {
   command->add_flag("--table", options->table, "Print a table in place of the text form");
   command->add_option("-o,--output", options->output, "Where the result is written; standard output when absent")
       ->check(writable_file);
-  command->footer("Passes:" + list_of_passes());
+  add_example(command, "  calque opt f.jaxpr --grad --pass=cse,dce        the gradient, without what it does not need",
+              "Passes:" + list_of_passes());
   command->callback([command, options, values, &status] {
     options->steps = in_order(*command, *values);
     status = opt(*options);
@@ -121,6 +149,7 @@ void add_run(CLI::App& app, int& status) {
   command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math")->excludes(strict);
   command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero")
       ->excludes(strict);
+  add_example(command, "  calque run f.jaxpr --seed=7 --check --time      right results, and how long they take");
   command->callback([options, &status] { status = run(*options); });
 }
 
@@ -157,6 +186,9 @@ void add_lower(CLI::App& app, int& status) {
   command->add_flag("--strict", options->compile.strict, "Compile without contraction");
   command->add_flag("--fast-math", options->compile.fast_math, "Compile with fast math");
   command->add_flag("--flush-subnormals", options->compile.flush_subnormals, "Compile with subnormals flushed to zero");
+  add_example(command,
+              "  calque lower f.jaxpr --emit=asm --cpu=znver4    assembly for another CPU\n"
+              "  calque lower f.jaxpr --print-after=fuse-reductions   after one of the passes (--print-passes)");
   command->callback([options, &status] { status = lower(*options); });
 }
 
@@ -169,24 +201,62 @@ void add_conformance(CLI::App& app, int& status) {
   command->add_option("--jobs", options->jobs, "Cases that run at once")->check(whole_number(1, 1024));
   command->add_flag("--graphs", options->show_graphs, "Print the graph of every case that gives a wrong result");
   command->add_option("files", options->files, "Files of cases, one JSON object a line (.jsonl)")->required();
+  add_example(command, "  calque conformance cases.jsonl --device=cpu --only=sin");
   command->callback([options, &status] { status = conformance(*options); });
 }
 
 void add_info(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("info", "Prints versions, the target, devices and environment variables");
+  add_example(command, "  calque info");
   command->callback([&status] { status = info(); });
 }
 
 void add_cache(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("cache", "Looks into the compiled code on disk (CALQUE_CACHE_DIR)");
   command->require_subcommand(1);
+  add_example(command, "  CALQUE_CACHE_DIR=entries calque cache list");
   const std::pair<const char*, const char*> actions[] = {
       {"list", "Prints entries, the most recently used first"},
       {"info", "Prints the folder and its size"},
       {"clear", "Removes all entries"},
       {"verify", "Removes damaged entries; the exit status is 1 if there are any"}};
-  for (const auto& [action, doc] : actions)
-    command->add_subcommand(action, doc)->callback([&status, name = std::string(action)] { status = cache(name); });
+  for (const auto& [action, doc] : actions) {
+    CLI::App* sub = command->add_subcommand(action, doc);
+    add_example(sub, std::string("  calque cache ") + action);
+    sub->callback([&status, name = std::string(action)] { status = cache(name); });
+  }
+}
+
+void add_docs(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("docs", "Lists the pages of documentation, or prints one");
+  auto page = std::make_shared<std::string>();
+  command->add_option("page", *page, "The page, such as getting_started; the list when absent")->check(not_empty);
+  add_example(command, "  calque docs getting_started | less");
+  command->callback([page, &status] { status = docs(*page); });
+}
+
+/// Collects the words of a command and of those that belong to it.
+void collect_words(const CLI::App& command, const std::string& name, std::vector<CommandWords>& all) {
+  CommandWords words{name, {}, false};
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    words.words.push_back(sub->get_name());
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& spelling : option->get_lnames()) words.words.push_back("--" + spelling);
+    if (option->get_positional()) words.files = words.files || option->get_name(true).starts_with("file");
+  }
+  all.push_back(words);
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    collect_words(*sub, name.empty() ? sub->get_name() : name + " " + sub->get_name(), all);
+}
+
+void add_completion(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("completion", "Prints the completion of this tool's command line for bash");
+  add_example(command, "  source <(calque completion)");
+  command->callback([&app, &status] {
+    std::vector<CommandWords> commands;
+    collect_words(app, "", commands);
+    status = completion(commands);
+  });
 }
 
 void add_bench(CLI::App& app, int& status) {
@@ -225,6 +295,9 @@ void add_bench(CLI::App& app, int& status) {
       ->needs(device)
       ->check(finite_number(true));
   command->add_flag("--list", options->list, "prints the names of the cases");
+  add_example(command,
+              "  calque bench softmax sum --json=figures.json    two cases beside their rivals\n"
+              "  calque bench --device=cpu,gpu f.jaxpr           a graph of yours on two devices");
   command->callback([options, &status] { status = bench(*options); });
 }
 
@@ -250,6 +323,8 @@ int main(int argc, char** argv) {
   using namespace calque::cli;
   CLI::App app("Looks into, lowers and runs graphs of the Calque library, and checks its answers", "calque");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "calque " CALQUE_VERSION, "Print the version and exit");
+  add_example(&app, "  calque run f.jaxpr --check");
   int status = 0;
   add_opt(app, status);
   add_run(app, status);
@@ -258,6 +333,12 @@ int main(int argc, char** argv) {
   add_info(app, status);
   add_cache(app, status);
   add_bench(app, status);
+  add_docs(app, status);
+  add_completion(app, status);
+  if (argc == 1) {
+    std::cout << kIntroduction;
+    return 0;
+  }
   try {
     check_command(app, argc, argv);
     app.parse(argc, argv);

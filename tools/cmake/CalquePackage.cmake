@@ -37,6 +37,8 @@ if(TARGET calque_cli)
     set_target_properties(calque_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${lib}")
   endif()
   install(TARGETS calque_cli DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(FILES "${PROJECT_BINARY_DIR}/calque.bash" RENAME calque OPTIONAL
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
   # Benchmark programs that were built, and the scripts of Python rivals, for `calque bench`.
   install(DIRECTORY "${PROJECT_BINARY_DIR}/bench/" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/calque/bench" COMPONENT bench
           USE_SOURCE_PERMISSIONS OPTIONAL FILES_MATCHING PATTERN "bench_*")

@@ -15,5 +15,14 @@ if(calque_cli_sources)
   # Without CLI11, whose global objects every file would construct: main.cpp alone includes it.
   target_precompile_headers(calque_cli PRIVATE <algorithm> <cmath> <iostream> <map> <string> <vector>
                             <fmt/format.h> <nlohmann/json.hpp> "${PROJECT_SOURCE_DIR}/include/calque/calque.h")
-  target_compile_definitions(calque_cli PRIVATE CALQUE_VERSION="${PROJECT_VERSION}")
+
+  # `calque docs` finds the pages of the source tree with this link.
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/source" SYMBOLIC)
+
+  # The completion is the tool's own list of commands and options. Bash finds it by the tool's name when it is installed.
+  if(CALQUE_INSTALL AND NOT CALQUE_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+    add_custom_command(TARGET calque_cli POST_BUILD
+      COMMAND calque_cli completion > "${PROJECT_BINARY_DIR}/calque.bash"
+      BYPRODUCTS "${PROJECT_BINARY_DIR}/calque.bash" VERBATIM)
+  endif()
 endif()

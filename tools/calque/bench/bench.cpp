@@ -15,6 +15,8 @@
 #include "calque/bench/bench_devices.h"
 #include "calque/bench/bench_report.h"
 #include "calque/commands.h"
+#include "calque/progress.h"
+#include "calque/version.h"
 
 #include "codegen/codegen.h"
 
@@ -144,11 +146,15 @@ Json measure(const BenchOptions& options) {
       throw std::runtime_error("bench: no program of case '" + name + "' in " + folder.string());
   const fs::path scratch = fs::temp_directory_path() / ("calque_bench_" + std::to_string(getpid()) + ".json");
   Json all = header();
-  for (const std::string& name : options.cases.empty() ? known : options.cases) {
-    std::cout << "\n" << name << '\n';
+  const std::vector<std::string>& chosen = options.cases.empty() ? known : options.cases;
+  Progress progress(chosen.size(), "cases");
+  for (const std::string& name : chosen) {
+    std::cout << "\n" << name << std::endl;
+    progress.announce();
     std::vector<std::string> arguments = options.arguments;
     arguments.push_back("--json=" + scratch.string());
     run_program(folder / ("bench_" + name), arguments);
+    progress.step();
     merge(all, read_json(scratch));
     fs::remove(scratch);
   }

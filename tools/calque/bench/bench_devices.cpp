@@ -17,6 +17,7 @@
 #include "calque/compare.h"
 #include "calque/executor.h"
 #include "calque/files.h"
+#include "calque/progress.h"
 
 #include "ir/values/bytes.h"
 #include "reference/evaluate.h"
@@ -232,8 +233,9 @@ void print_row(const Json& row, const std::vector<Target>& targets) {
 class Sweep {
  public:
   /// `save` is called with the figures of a case so far.
-  Sweep(const DeviceBenchOptions& options, const std::vector<Target>& targets, std::function<void(const Json&)> save)
-      : options_(options), targets_(targets), save_(std::move(save)) {}
+  Sweep(const DeviceBenchOptions& options, const std::vector<Target>& targets, Progress& progress,
+        std::function<void(const Json&)> save)
+      : options_(options), targets_(targets), progress_(progress), save_(std::move(save)) {}
 
   void run(const DeviceCase& c) const {
     attempt(c.name, c.what, [&](Json& out) {
@@ -279,20 +281,27 @@ class Sweep {
       measure_rows(out);
     } catch (const Error& e) {
       out["error"] = e.what();
+      progress_.hide();
       std::cout << "  failed: " << e.what() << '\n';
     }
+    progress_.hide();
     tell_crossovers(out, targets_);
     save_(out);
+    progress_.step();
   }
   void add(Json& out, const Json& row) const {
+    progress_.hide();
     print_row(row, targets_);
     out["rows"].push_back(row);
     save_(out);
+    progress_.show();
   }
   void head(const std::string& title) const {
+    progress_.hide();
     std::cout << '\n' << title << '\n' << fmt::format("  {:>10}", "elements");
     for (const Target& t : targets_) std::cout << fmt::format("  {:>10} {:>5} {:>16}", t.name, "limit", "");
-    std::cout << '\n';
+    std::cout << std::endl;
+    progress_.show();
   }
   std::vector<int64_t> sizes(const DeviceCase& c) const {
     if (!options_.sizes.empty()) return options_.sizes;
@@ -308,6 +317,7 @@ class Sweep {
 
   const DeviceBenchOptions& options_;
   const std::vector<Target>& targets_;
+  Progress& progress_;
   const std::function<void(const Json&)> save_;
 };
 
@@ -370,7 +380,13 @@ Json bench_devices(const DeviceBenchOptions& options, const std::function<void(c
     all["devices"].push_back({{"name", t.name}, {"bandwidth", t.bandwidth}, {"flops", t.flops}});
     save(all);
   }
-  const Sweep sweep(options, targets, [&](const Json& of_case) {
+  std::vector<DeviceCase> chosen;
+  for (const DeviceCase& c : built_in_device_cases()) {
+    const bool named = std::find(options.cases.begin(), options.cases.end(), c.name) != options.cases.end();
+    if (named || (options.cases.empty() && options.graphs.empty())) chosen.push_back(c);
+  }
+  Progress progress(options.graphs.size() + chosen.size(), "cases");
+  const Sweep sweep(options, targets, progress, [&](const Json& of_case) {
     Json& cases = all["cases"];
     if (cases.empty() || cases.back()["name"] != of_case["name"])
       cases.push_back(of_case);
@@ -380,10 +396,7 @@ Json bench_devices(const DeviceBenchOptions& options, const std::function<void(c
     save(all);
   });
   for (const std::string& file : options.graphs) sweep.run(file);
-  for (const DeviceCase& c : built_in_device_cases()) {
-    const bool named = std::find(options.cases.begin(), options.cases.end(), c.name) != options.cases.end();
-    if (named || (options.cases.empty() && options.graphs.empty())) sweep.run(c);
-  }
+  for (const DeviceCase& c : chosen) sweep.run(c);
   return all;
 }
 

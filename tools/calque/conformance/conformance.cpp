@@ -16,6 +16,7 @@
 #include "calque/detail/run.h"
 #include "calque/device.h"
 #include "calque/ir/errors.h"
+#include "calque/progress.h"
 
 #include "compile/executable.h"
 #include "reference/evaluate.h"
@@ -205,10 +206,14 @@ int conformance(const ConformanceOptions& options) {
   std::vector<Outcome> outcomes(lines.size());
   std::atomic<size_t> next{0};
   {
+    Progress progress(lines.size(), "cases");
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < std::max(1U, options.jobs); ++i) {
       threads.emplace_back([&] {
-        for (size_t k = next++; k < lines.size(); k = next++) outcomes[k] = judge(lines[k], options);
+        for (size_t k = next++; k < lines.size(); k = next++) {
+          outcomes[k] = judge(lines[k], options);
+          progress.step();
+        }
       });
     }
   }
