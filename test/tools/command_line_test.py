@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the tool tells its user: the introduction, --help with examples that work, pages, completion, progress."""
 import os
+import platform
 import pty
 import re
 import subprocess
@@ -72,6 +73,8 @@ def check_help(folder):
         examples = commands_of(text.partition("Example:")[2])
         check(examples, f"{' '.join(command)} --help has no example")
         for example in examples:
+            if "znver4" in example and platform.machine() not in ("x86_64", "AMD64"):
+                continue
             if command != ("bench",):
                 run(folder=folder, shell=f"export CALQUE_CACHE_DIR=$PWD/entries; {re.sub('--only=.*', '', example)}")
 
