@@ -1,11 +1,13 @@
 // The primitive `sort`: the routine against std::stable_sort with a comparison, bit by bit, on keys of every kind.
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "calque/device.h"
 
+#include "runtime/routines/keys.h"
 #include "sorting/rows.h"
 #include "support/op_cases.h"
 #include "support/splitting.h"
@@ -170,6 +172,124 @@ TEST(Sort, RowsOfZerosAndOnes) {
   }
 }
 
+// ---- the quicksort of keys alone
+
+TEST(Sort, ValuesOfEverySize) {
+  Rng rng(11);
+  for (const DType dtype : {DType::i32, DType::u32, DType::f32, DType::i64, DType::u64, DType::f64}) {
+    for (int64_t n = 0; n <= 600; ++n) {
+      const std::vector<AnyArray> keys = {keys_of(dtype, 1, n, rng.pick(kAllData), rng)};
+      expect_sorted(keys, {rng.chance(50), false, true, rng.chance(80) ? n : rng.between(n / 4, n)});
+    }
+    for (const int64_t n : {1021, 4099, 16411, 30011}) {
+      for (const Data data : kAllData) expect_sorted({keys_of(dtype, 2, n, data, rng)}, {rng.chance(50), false, true});
+    }
+  }
+}
+
+/// Sorted runs, up and down, waves, two values, one that differs.
+TEST(Sort, ValuesInPatterns) {
+  constexpr int64_t n = 20011;
+  const auto pattern = [](int kind, int64_t i) -> int64_t {
+    switch (kind) {
+      case 0:
+        return std::min(i, n - i);  // organ pipe
+      case 1:
+        return std::max(i, n - i);
+      case 2:
+        return i % 2;
+      case 3:
+        return i % 1000;
+      case 4:
+        return i * 7919 % n;
+      case 5:
+        return i == n / 2 ? 0 : 1;
+      case 6:
+        return i == n / 3 ? 2 : 1;
+      default:
+        return i / 3;
+    }
+  };
+  for (const DType dtype : {DType::i32, DType::u64, DType::f32, DType::f64}) {
+    for (int kind = 0; kind < 8; ++kind) {
+      AnyArray keys = primitives::make_array({dtype, {n}});
+      visit_dtype(dtype, [&]<class T>() {
+        if constexpr (!is_complex(dtype_of<T>))
+          for (int64_t i = 0; i < n; ++i)
+            static_cast<T*>(keys.mutable_data())[i] = static_cast<T>(static_cast<float>(pattern(kind, i)));
+      });
+      for (const bool descending : {false, true}) expect_sorted({keys}, {descending, false, true});
+    }
+  }
+}
+
+/// Keys whose sampled vectors have the least ones of all at each step, as a quicksort with these vectors finds them.
+template <class T>
+std::vector<T> bad_pivots(int64_t n, int64_t lanes) {
+  std::vector<T> keys(static_cast<size_t>(n), T(n));
+  std::vector<size_t> left(static_cast<size_t>(n));
+  std::iota(left.begin(), left.end(), size_t{0});
+  T next = 0;
+  while (static_cast<int64_t>(left.size()) > 16 * lanes) {
+    const auto count = static_cast<int64_t>(left.size());
+    const int64_t vectors = runtime::sampled_vectors(count, lanes);
+    std::vector<bool> is_low(left.size());
+    int64_t lows = 0;
+    for (int64_t v = 0; v < vectors; ++v) {
+      for (int64_t l = 0; l < lanes; ++l, ++lows) {
+        const auto at = static_cast<size_t>(runtime::sampled_at(count, v, vectors, lanes) + l);
+        keys[left[at]] = next++;
+        is_low[at] = lows < vectors / 2 * lanes;
+      }
+    }
+    std::vector<size_t> others;
+    for (size_t i = 0; i < left.size(); ++i)
+      if (!is_low[i]) others.push_back(left[i]);
+    left = std::move(others);
+  }
+  for (const size_t i : left)
+    if (keys[i] == T(n)) keys[i] = next++;
+  return keys;
+}
+
+std::atomic<int64_t> deep_parts = 0;
+
+template <class T>
+void expect_deep_parts(const runtime::KeyQuicksort& quick) {
+  constexpr int64_t n = 30011;
+  const std::vector<T> bad = bad_pivots<T>(n, quick.lanes);
+  const auto count = [&](std::vector<T> keys, int depth) {
+    std::vector<T> to(static_cast<size_t>(n)), space(static_cast<size_t>(n));
+    deep_parts = 0;
+    const auto sort_deep = [](const runtime::KeyPart& p, const runtime::KeyOrder&) {
+      ++deep_parts;
+      T* const sorted = static_cast<T*>(p.to);
+      if (p.in_space) std::copy_n(static_cast<const T*>(p.space), p.n, sorted);
+      std::sort(sorted, sorted + p.n);
+    };
+    quick.sort(keys.data(), {to.data(), space.data(), n, false, depth}, {0, false, sort_deep});
+    std::ranges::sort(keys);
+    EXPECT_EQ(to, keys) << depth;
+    return deep_parts.load();
+  };
+  std::vector<T> random(static_cast<size_t>(n));
+  Rng rng(12);
+  for (T& x : random) x = static_cast<T>(rng.next());
+  EXPECT_EQ(count(random, 30), 0);
+  EXPECT_EQ(count(random, 1), 2);
+  EXPECT_GT(count(random, 3), 4);
+  EXPECT_GT(count(bad, 30), 0);
+  const std::vector<AnyArray> keys = {AnyArray::from<T>(std::span<const T>(bad), Shape{n})};
+  for (const bool descending : {false, true}) expect_sorted(keys, {descending, false, true});
+}
+
+TEST(Sort, PartsWithBadPivots) {
+  const runtime::KeyRoutines& keys = runtime::key_routines();
+  if (keys.quick_integers[2].sort == nullptr) GTEST_SKIP() << "no vectors that compress";
+  expect_deep_parts<int32_t>(keys.quick_integers[2]);
+  expect_deep_parts<int64_t>(keys.quick_integers[3]);
+}
+
 TEST(Sort, SeveralKeys) {
   Rng rng(4);
   for (int i = 0; i < 60; ++i) {
@@ -191,6 +311,11 @@ TEST(Sort, ThreadsChangeNoBit) {
   };
   const std::vector<Case> cases = {{{keys_of(DType::f32, 1, kLong, Data::random, rng)}, {false, false, true}},
                                    {{keys_of(DType::f64, 1, kLong, Data::special, rng)}, {true, true, true}},
+                                   {{keys_of(DType::f64, 1, kLong, Data::special, rng)}, {true, false, true}},
+                                   {{keys_of(DType::u64, 1, kLong, Data::random, rng)}, {true, false, true}},
+                                   {{keys_of(DType::i32, 1, kLong, Data::reversed, rng)}, {false, false, true}},
+                                   {{keys_of(DType::i32, 1, kLong, Data::ties, rng)}, {false, false, true}},
+                                   {{keys_of(DType::f32, 1, kLong, Data::constant, rng)}, {false, false, true}},
                                    {{keys_of(DType::i16, 1, kLong / 2 + 1, Data::random, rng)}, {false, true, false}},
                                    {{keys_of(DType::u8, 1, kLong / 2 + 1, Data::ties, rng),
                                      keys_of(DType::i32, 1, kLong / 2 + 1, Data::random, rng)},

@@ -1,6 +1,6 @@
 #pragma once
-// Vectors of keys: which of many elements come before a bound, and networks that sort many short rows. Compiled once
-// for each level of instruction sets by the sources of dense.h.
+// Vectors of keys: which of many elements come before a bound, networks that sort many short rows, and a quicksort of
+// long ones. Compiled once for each level of instruction sets by the sources of dense.h.
 #include <cstdint>
 
 namespace calque::runtime {
@@ -29,6 +29,51 @@ template <bool IsFloat, class S>
   }
 }
 
+/// The bits of an element other than NaN and -0 by its integer.
+template <bool IsFloat, class S>
+[[gnu::always_inline]] inline S scan_bits(S key, S special) {
+  if constexpr (IsFloat) {
+    constexpr S kGreatest = static_cast<S>(static_cast<uint64_t>(-1) >> (65 - 8 * sizeof(S)));
+    return key < 0 ? static_cast<S>(static_cast<S>(-key) | ~kGreatest) : key;
+  } else {
+    return static_cast<S>(key ^ special);
+  }
+}
+
+/// A part of a row that is sorted by itself: integers in the order of its elements, in the memory of the sorted ones,
+/// `to`, or in a space of the same size. Dividing lowers its depth.
+struct KeyPart {
+  void* to;
+  void* space;
+  int64_t n;
+  bool in_space;
+  int depth;
+};
+
+/// What maps elements to integers, which are complements if the order is descending, and what sorts a part of depth 0.
+struct KeyOrder {
+  int64_t special;  // of ScanBound
+  bool descending;
+  void (*sort_deep)(const KeyPart& part, const KeyOrder& order);
+};
+
+/// The pivot of a part is the median of some of its vectors. Inlined always, as scan_key().
+[[gnu::always_inline]] inline int64_t sampled_vectors(int64_t n, int64_t lanes) {
+  return n < 64 * lanes ? 2 : n < 512 * lanes ? 4 : 8;
+}
+[[gnu::always_inline]] inline int64_t sampled_at(int64_t n, int64_t vector, int64_t vectors, int64_t lanes) {
+  return vector * (n - lanes) / (vectors - 1);
+}
+
+/// Sorts of rows that keep no order of equal integers, null on levels without them. The elements of `row` are those of
+/// the part if it is not null.
+struct KeyQuicksort {
+  void (*sort)(const void* row, const KeyPart& part, const KeyOrder& order);
+  /// Of more than 16 vectors: all of the first part before all of the second one, which is in the space.
+  void (*divide)(const void* row, const KeyPart& part, const KeyOrder& order, KeyPart& first, KeyPart& second);
+  int64_t lanes;
+};
+
 /// Rows of at most as many elements are sorted by networks.
 inline constexpr int64_t kNetworkRow = 64;
 
@@ -53,6 +98,7 @@ struct KeyRoutines {
   Find find_integers[4][2], find_floats[4][2];
   /// By the logarithm of an element's bytes.
   Network sort_integers[4], sort_floats[4];
+  KeyQuicksort quick_integers[4], quick_floats[4];
 };
 
 /// Those for the processor on which programs run (CALQUE_CPU included).

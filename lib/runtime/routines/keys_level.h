@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "runtime/routines/keys.h"
+#include "runtime/routines/quicksort_level.h"
 
 namespace calque::runtime::CALQUE_LEVEL {
 namespace {
@@ -103,10 +104,7 @@ void sort_rows(const RowsOfKeys& rows, S* values, int32_t* indices) {
     } else {
       for (int64_t i = 0; i < limit * kLanes; ++i) {
         const S key = static_cast<S>(keys[i] ^ flip);
-        if constexpr (IsFloat)
-          bits[i] = key < 0 ? static_cast<S>(static_cast<S>(-key) | ~kGreatest) : key;
-        else
-          bits[i] = static_cast<S>(key ^ special);
+        bits[i] = scan_bits<IsFloat>(key, special);
       }
       S* const to = values + first * limit;
       for (int64_t l = 0; l < lanes; ++l)
@@ -141,7 +139,10 @@ extern const KeyRoutines kKeys = {
     {{nullptr, nullptr}, CALQUE_FIND(int16_t, true), CALQUE_FIND(int32_t, true), CALQUE_FIND(int64_t, true)},
     {&sort_by_network<int8_t, false>, &sort_by_network<int16_t, false>, &sort_by_network<int32_t, false>,
      &sort_by_network<int64_t, false>},
-    {nullptr, &sort_by_network<int16_t, true>, &sort_by_network<int32_t, true>, &sort_by_network<int64_t, true>}};
+    {nullptr, &sort_by_network<int16_t, true>, &sort_by_network<int32_t, true>, &sort_by_network<int64_t, true>},
+    {{}, {}, CALQUE_QUICKSORT(int32_t, false), CALQUE_QUICKSORT(int64_t, false)},
+    {{}, {}, CALQUE_QUICKSORT(int32_t, true), CALQUE_QUICKSORT(int64_t, true)}};
 #undef CALQUE_FIND
+#undef CALQUE_QUICKSORT
 
 }  // namespace calque::runtime::CALQUE_LEVEL

@@ -1,4 +1,5 @@
-// Sorting of rows by a radix sort, least significant digit first (Knuth, The Art of Computer Programming 3, 5.2.5).
+// Sorting of rows by a radix sort, least significant digit first (Knuth, The Art of Computer Programming 3, 5.2.5), or,
+// if no order of equal elements is asked for, by a quicksort of vectors (keys.h).
 //
 // The elements of a key are mapped to unsigned integers of their width that are ordered as they are: the order of all
 // zeros is one number, that of all NaNs the greatest, and the complement is the descending order. Digits that are equal
@@ -6,6 +7,7 @@
 // pieces, nor on which thread sorts what.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -218,51 +220,6 @@ void over_row(int64_t n, const Work& work) {
     in_parallel(n, kPiece / 4, work);
 }
 
-/// The sorted elements of a row alone.
-template <class T>
-void sort_values(const void* row, void* result, const Rows& rows, Unsigned<sizeof(T)>* first,
-                 Unsigned<sizeof(T)>* second) {
-  using Bits = Unsigned<sizeof(T)>;
-  using A = Element<Bits, false>;
-  over_row(rows.n, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) first[i] = key_of<T>(row, i, rows.descending);
-  });
-  Bits* const sorted = radix_sort<sizeof(T), A>(first, second, rows.n);
-  auto* const to = static_cast<Bits*>(result);
-  const Bits flip = rows.descending ? Bits(~Bits(0)) : Bits(0);
-  over_row(rows.limit, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = Order<T>::bits(Bits(sorted[i] ^ flip));
-  });
-  if constexpr (Order<T>::is_float) {
-    // Zeros of both signs, and NaNs, are one key: those of the row follow each other as they do there.
-    const auto restore = [&](Bits key, auto is_one) {
-      const auto [low, high] = std::equal_range(sorted, sorted + rows.limit, Bits(key ^ flip));
-      Bits* next = to + (low - sorted);
-      Bits* const end = to + (high - sorted);
-      for (int64_t i = 0; next != end; ++i)
-        if (const Bits b = bits_at<T>(row, i); is_one(b)) *next++ = b;
-    };
-    restore(Order<T>::key(Bits(0)), [](Bits b) { return Bits(b & Bits(~Order<T>::kSign)) == 0; });
-    restore(Bits(~Bits(0)), [](Bits b) { return Order<T>::is_nan(b); });
-  }
-}
-
-/// The order of elements, equal ones in that of their numbers.
-template <class E>
-bool comes_before(const E& a, const E& b) {
-  if constexpr (std::is_same_v<E, Wide>) {
-    return a.key != b.key ? a.key < b.key : a.index < b.index;
-  } else {
-    return a < b;
-  }
-}
-
-/// Whether the first elements of a row in order are few enough to be selected instead of sorting all.
-bool is_selection(const Rows& rows) { return rows.n >= 8 * std::max<int64_t>(rows.limit, 32); }
-
-/// Candidates for the first elements are kept in a list of as many, which is cut to the first ones when it is full.
-int64_t candidates(const Rows& rows) { return std::max<int64_t>(2 * rows.limit, 64); }
-
 /// What key_routines() take of a dtype.
 template <class T>
 struct Keys {
@@ -280,6 +237,10 @@ struct Keys {
     const KeyRoutines& keys = key_routines();
     return (is_float ? keys.sort_floats : keys.sort_integers)[kSize];
   }
+  static const KeyQuicksort& quicksort() {
+    const KeyRoutines& keys = key_routines();
+    return (is_float ? keys.quick_floats : keys.quick_integers)[kSize];
+  }
   /// The bound of a scan for the elements that come before one.
   static ScanBound bound(const void* row, int64_t i) {
     return {scan_key<is_float>(static_cast<Signed>(bits_at<T>(row, i)), kSpecial), kSpecial};
@@ -289,6 +250,105 @@ struct Keys {
     return bound.key != (descending ? std::numeric_limits<Signed>::min() : std::numeric_limits<Signed>::max());
   }
 };
+
+/// Sorts a part whose pivots were bad, by a number of steps that does not depend on them.
+template <class T>
+void sort_deep(const KeyPart& part, const KeyOrder& order) {
+  using Bits = Unsigned<sizeof(T)>;
+  using Signed = typename Keys<T>::Signed;
+  auto* const to = static_cast<Bits*>(part.to);
+  auto* const space = static_cast<Bits*>(part.space);
+  Bits* const keys = part.in_space ? space : to;
+  for (int64_t i = 0; i < part.n; ++i) keys[i] ^= Order<T>::kSign;
+  const Bits* const sorted = radix_sort<sizeof(T), Element<Bits, false>>(keys, part.in_space ? to : space, part.n);
+  const Bits flip = order.descending ? Bits(~Order<T>::kSign) : Order<T>::kSign;
+  for (int64_t i = 0; i < part.n; ++i)
+    to[i] = static_cast<Bits>(scan_bits<Order<T>::is_float>(static_cast<Signed>(sorted[i] ^ flip), Keys<T>::kSpecial));
+}
+
+/// Writes the elements of a row in order, with as much room beside them. Several threads divide a long one into parts
+/// until each has some, and sort these.
+template <class T>
+void quicksort(const void* row, void* to, void* space, const Rows& rows) {
+  const KeyQuicksort& quick = Keys<T>::quicksort();
+  const KeyOrder order{Keys<T>::kSpecial, rows.descending, &sort_deep<T>};
+  const KeyPart whole{to, space, rows.n, false, 2 * static_cast<int>(std::bit_width(static_cast<uint64_t>(rows.n)))};
+  const auto threads = static_cast<size_t>(num_threads());
+  if (rows.n < 2 * kPiece || threads == 1) return quick.sort(row, whole, order);
+  std::vector<KeyPart> parts(2);
+  quick.divide(row, whole, order, parts[0], parts[1]);
+  const auto is_divided = [](const KeyPart& p) { return p.n >= kPiece / 4 && p.depth > 0; };
+  while (parts.size() < 4 * threads && std::ranges::any_of(parts, is_divided)) {
+    std::vector<KeyPart> next(2 * parts.size(), KeyPart{});
+    in_parallel(static_cast<int64_t>(parts.size()), 1, [&](int64_t first, int64_t last) {
+      for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i) {
+        if (is_divided(parts[i]))
+          quick.divide(nullptr, parts[i], order, next[2 * i], next[2 * i + 1]);
+        else
+          next[2 * i] = parts[i];
+      }
+    });
+    std::erase_if(next, [](const KeyPart& p) { return p.n == 0; });
+    parts = std::move(next);
+  }
+  in_parallel(static_cast<int64_t>(parts.size()), 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) quick.sort(nullptr, parts[static_cast<size_t>(i)], order);
+  });
+}
+
+/// Zeros of both signs, and NaNs, are one key: puts those of a row into its sorted elements as they follow each other.
+template <class T>
+void restore_special(const void* row, Unsigned<sizeof(T)>* sorted, const Rows& rows) {
+  using Bits = Unsigned<sizeof(T)>;
+  const auto restore = [&](Bits bits, auto is_one) {
+    const auto key = [&](Bits b) { return key_of<T>(&b, 0, rows.descending); };
+    const auto found = std::ranges::equal_range(sorted, sorted + rows.limit, key(bits), {}, key);
+    Bits* next = found.begin();
+    for (int64_t i = 0; next != found.end(); ++i)
+      if (const Bits b = bits_at<T>(row, i); is_one(b)) *next++ = b;
+  };
+  restore(Bits(0), [](Bits b) { return Bits(b & Bits(~Order<T>::kSign)) == 0; });
+  restore(Bits(~Bits(0)), [](Bits b) { return Order<T>::is_nan(b); });
+}
+
+/// The sorted elements of a row alone, with room for them twice.
+template <class T>
+void sort_values(const void* row, void* result, const Rows& rows, Unsigned<sizeof(T)>* first,
+                 Unsigned<sizeof(T)>* second) {
+  using Bits = Unsigned<sizeof(T)>;
+  using A = Element<Bits, false>;
+  auto* const to = static_cast<Bits*>(result);
+  if (Keys<T>::quicksort().sort != nullptr) {
+    quicksort<T>(row, rows.limit == rows.n ? to : first, second, rows);
+    if (rows.limit != rows.n) std::copy_n(first, rows.limit, to);
+  } else {
+    over_row(rows.n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) first[i] = key_of<T>(row, i, rows.descending);
+    });
+    const Bits* const sorted = radix_sort<sizeof(T), A>(first, second, rows.n);
+    const Bits flip = rows.descending ? Bits(~Bits(0)) : Bits(0);
+    over_row(rows.limit, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = Order<T>::bits(Bits(sorted[i] ^ flip));
+    });
+  }
+  if constexpr (Order<T>::is_float) restore_special<T>(row, to, rows);
+}
+
+/// The order of elements, equal ones in that of their numbers.
+template <class E>
+bool comes_before(const E& a, const E& b) {
+  if constexpr (std::is_same_v<E, Wide>) {
+    return a.key != b.key ? a.key < b.key : a.index < b.index;
+  } else {
+    return a < b;
+  }
+}
+
+/// Whether the first elements of a row in order are few enough to be selected instead of sorting all.
+bool is_selection(const Rows& rows) { return rows.n >= 8 * std::max<int64_t>(rows.limit, 32); }
+
+/// Candidates for the first elements are kept in a list of as many, which is cut to the first ones when it is full.
+int64_t candidates(const Rows& rows) { return std::max<int64_t>(2 * rows.limit, 64); }
 
 /// Lists the elements [begin, end) of a row that may be among its first `limit` ones, at most as many as `candidates`,
 /// and returns how many. If `known` is not null, `limit` elements of the row come before it or are it.
