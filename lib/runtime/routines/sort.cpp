@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/memory/workspace.h"
 #include "runtime/routines/driver.h"
 #include "runtime/routines/keys.h"
 
@@ -211,6 +212,22 @@ Unsigned<sizeof(T)> key_of(const void* row, int64_t i, bool descending) {
   return descending ? Bits(~key) : key;
 }
 
+/// Room for elements, from the pool of arrays: pages of fresh memory cost as much as a pass over a long row.
+template <class E>
+class Space {
+ public:
+  /// Throws OutOfMemory.
+  explicit Space(int64_t count) try
+      : storage_(calque::detail::Storage::allocate(static_cast<size_t>(count) * sizeof(E))) {
+  } catch (const DeviceError&) {
+    throw OutOfMemory("workspace", static_cast<size_t>(count) * sizeof(E));
+  }
+  E* get() const { return static_cast<E*>(storage_.data()); }
+
+ private:
+  calque::detail::Storage storage_;
+};
+
 /// Runs work on ranges of a row, on several threads if it is long.
 template <class Work>
 void over_row(int64_t n, const Work& work) {
@@ -311,7 +328,7 @@ void restore_special(const void* row, Unsigned<sizeof(T)>* sorted, const Rows& r
   restore(Bits(~Bits(0)), [](Bits b) { return Order<T>::is_nan(b); });
 }
 
-/// The sorted elements of a row alone, with room for them twice.
+/// The sorted elements of a row alone; `first` is the result, or room as `second`.
 template <class T>
 void sort_values(const void* row, void* result, const Rows& rows, Unsigned<sizeof(T)>* first,
                  Unsigned<sizeof(T)>* second) {
@@ -319,8 +336,8 @@ void sort_values(const void* row, void* result, const Rows& rows, Unsigned<sizeo
   using A = Element<Bits, false>;
   auto* const to = static_cast<Bits*>(result);
   if (Keys<T>::quicksort().sort != nullptr) {
-    quicksort<T>(row, rows.limit == rows.n ? to : first, second, rows);
-    if (rows.limit != rows.n) std::copy_n(first, rows.limit, to);
+    quicksort<T>(row, first, second, rows);
+    if (first != to) std::copy_n(first, rows.limit, to);
   } else {
     over_row(rows.n, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) first[i] = key_of<T>(row, i, rows.descending);
@@ -563,24 +580,27 @@ void sort_by_one(const Rows& rows, int64_t count, const void* keys, void* values
   using Bits = Unsigned<sizeof(T)>;
   if (rows.n <= kNetworkRow && count >= kNetworkRows) return sort_short_rows<T>(rows, count, keys, values, indices);
   const auto step = [](int64_t n) { return n * static_cast<int64_t>(sizeof(T)); };
-  const auto sort_rows = [&]<class E>(E, const auto& sort_row) {
+  const auto sort_rows = [&]<class E>(E, int64_t space_per_row, const auto& sort_row) {
     over_rows(count, rows.n, [&](int64_t begin, int64_t end) {
-      const auto space = space_of<E>(is_selection(rows) ? selected_pieces(rows) * candidates(rows) : 2 * rows.n);
+      const Space<E> space(space_per_row);
       for (int64_t row = begin; row < end; ++row) {
         sort_row(static_cast<const char*>(keys) + row * step(rows.n),
                  values == nullptr ? nullptr : static_cast<char*>(values) + row * step(rows.limit),
-                 indices == nullptr ? nullptr : indices + row * rows.limit, space.get(),
-                 is_selection(rows) ? nullptr : space.get() + rows.n);
+                 indices == nullptr ? nullptr : indices + row * rows.limit, space.get());
       }
     });
   };
   if (indices == nullptr && !is_selection(rows)) {
-    sort_rows(Bits(),
-              [&](const void* row, void* to, int32_t*, Bits* a, Bits* b) { sort_values<T>(row, to, rows, a, b); });
-  } else {
-    sort_rows(Numbered<Bits>(), [&](const void* row, void* to, int32_t* order, Numbered<Bits>* a, Numbered<Bits>* b) {
-      sort_numbered<T>(row, to, order, rows, a, b);
+    // The sorted elements are in the result from the start if they are all there.
+    const bool is_whole = rows.limit == rows.n && Keys<T>::quicksort().sort != nullptr;
+    sort_rows(Bits(), (is_whole ? 1 : 2) * rows.n, [&](const void* row, void* to, int32_t*, Bits* space) {
+      sort_values<T>(row, to, rows, is_whole ? static_cast<Bits*>(to) : space + rows.n, space);
     });
+  } else {
+    sort_rows(Numbered<Bits>(), is_selection(rows) ? selected_pieces(rows) * candidates(rows) : 2 * rows.n,
+              [&](const void* row, void* to, int32_t* order, Numbered<Bits>* space) {
+                sort_numbered<T>(row, to, order, rows, space, is_selection(rows) ? nullptr : space + rows.n);
+              });
   }
 }
 
@@ -612,24 +632,24 @@ void sort_by_many(const Rows& rows, int64_t count, const RoutineRef& r, void* co
                   int32_t* indices) {
   const size_t keys = r.arguments.size();
   over_rows(count, rows.n, [&](int64_t begin, int64_t end) {
-    const auto space = space_of<Wide>(2 * rows.n);
-    const auto order = space_of<uint32_t>(rows.n);
+    const Space<Wide> space(2 * rows.n);
+    const Space<uint32_t> space_of_order(rows.n);
+    uint32_t* const order = space_of_order.get();
     for (int64_t row = begin; row < end; ++row) {
-      std::iota(order.get(), order.get() + rows.n, 0U);
+      std::iota(order, order + rows.n, 0U);
       for (size_t k = keys; k-- > 0;) {
         const int64_t size = static_cast<int64_t>(size_of(r.arguments[k].dtype));
         const auto* const key = static_cast<const char*>(pointers[k]) + row * rows.n * size;
-        visit_ordered(r.arguments[k].dtype, [&]<class T>() { reorder<T>(key, rows, order.get(), space.get()); });
+        visit_ordered(r.arguments[k].dtype, [&]<class T>() { reorder<T>(key, rows, order, space.get()); });
       }
       if (indices != nullptr) {
-        for (int64_t i = 0; i < rows.limit; ++i)
-          indices[row * rows.limit + i] = static_cast<int32_t>(order[static_cast<size_t>(i)]);
+        for (int64_t i = 0; i < rows.limit; ++i) indices[row * rows.limit + i] = static_cast<int32_t>(order[i]);
       }
       for (size_t k = 0; has_values && k < keys; ++k) {
         visit_ordered(r.arguments[k].dtype, [&]<class T>() {
           const T* const from = static_cast<const T*>(pointers[k]) + row * rows.n;
           T* const to = static_cast<T*>(pointers[keys + k]) + row * rows.limit;
-          for (int64_t i = 0; i < rows.limit; ++i) to[i] = from[order[static_cast<size_t>(i)]];
+          for (int64_t i = 0; i < rows.limit; ++i) to[i] = from[order[i]];
         });
       }
     }
