@@ -29,6 +29,7 @@ struct Lanes;
     static constexpr int kRows = 16;                                                                                \
     static Mask first(int64_t n) { return static_cast<Mask>((1U << n) - 1); }                                       \
     static Mask less(V a, V b) { return _mm512_cmplt_##Name##_mask((__m512i)a, (__m512i)b); }                       \
+    static Mask not_less(V a, V b) { return _mm512_cmpge_##Name##_mask((__m512i)a, (__m512i)b); }                   \
     static V compress(Mask m, V v) { return (V)_mm512_maskz_compress_##Name(m, (__m512i)v); }                       \
     static V load(const S* from) { return (V)_mm512_loadu_si512(from); }                                            \
     static V load(const S* from, Mask m, V other) { return (V)_mm512_mask_loadu_##Name((__m512i)other, m, from); }  \
@@ -85,6 +86,7 @@ struct Lanes {
     return (own & (V{} + static_cast<S>(m))) == own;
   }
   static Mask less(V a, V b) { return bits(a < b); }
+  static Mask not_less(V a, V b) { return bits(a >= b); }
   static V compress(Mask m, V v) {
     const __m128i from = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kCompressions<kLanes>.from[m]));
     return (V)_mm256_permutevar8x32_epi32((__m256i)v, _mm256_cvtepu8_epi32(from));
@@ -337,40 +339,43 @@ struct Quicksort {
   template <bool FromRow, bool OrEqual>
   [[gnu::noinline]] static int64_t divide(const S* from, S* low, S* high, int64_t n, S pivot, const Order& order) {
     const V bound = V{} + pivot;
-    const auto is_low = [&](V v) { return static_cast<Mask>(OrEqual ? ~L::less(bound, v) : L::less(v, bound)); };
+    const auto is_low = [&](V v) { return OrEqual ? L::not_less(bound, v) : L::less(v, bound); };
+    const auto is_high = [&](V v) { return OrEqual ? L::less(bound, v) : L::not_less(v, bound); };
     int64_t i = 0, lows = 0;
-    const auto move = [&](V v, Mask m) __attribute__((always_inline)) {
+    const auto move = [&](V v) __attribute__((always_inline)) {
+      const Mask m = is_low(v);
       L::store(low + lows, L::compress(m, v));
-      L::store(high + (i - lows), L::compress(static_cast<Mask>(~m) & L::first(kLanes), v));
+      L::store(high + (i - lows), L::compress(is_high(v), v));
       lows += __builtin_popcount(m);
       i += kLanes;
     };
-    constexpr int kUnrolled = 4;
+    const auto move_some = [&](int64_t count) {
+      const Mask all = L::first(count);
+      V v = L::load(from + i, all, V{});
+      if constexpr (FromRow) v = order.key(v);
+      const Mask m = is_low(v) & all;
+      const int own = __builtin_popcount(m);
+      L::store(low + lows, L::first(own), L::compress(m, v));
+      L::store(high + (i - lows), L::first(count - own), L::compress(is_high(v) & all, v));
+      lows += own;
+      i += count;
+    };
+    // Many loads before the first of their stores, whose addresses are known late.
+    constexpr int kUnrolled = 8;
     while (n - i >= kUnrolled * kLanes) {
       V v[kUnrolled];
-      Mask m[kUnrolled];
       each<kUnrolled>([&](auto k) __attribute__((always_inline)) {
         v[k] = L::load(from + i + k * kLanes);
         if constexpr (FromRow) v[k] = order.key(v[k]);
-        m[k] = is_low(v[k]) & L::first(kLanes);
       });
-      each<kUnrolled>([&](auto k) __attribute__((always_inline)) { move(v[k], m[k]); });
+      each<kUnrolled>([&](auto k) __attribute__((always_inline)) { move(v[k]); });
     }
     while (n - i >= kLanes) {
       V v = L::load(from + i);
       if constexpr (FromRow) v = order.key(v);
-      move(v, is_low(v) & L::first(kLanes));
+      move(v);
     }
-    if (i < n) {
-      const Mask all = L::first(n - i);
-      V v = L::load(from + i, all, V{});
-      if constexpr (FromRow) v = order.key(v);
-      const Mask m = is_low(v) & all, others = static_cast<Mask>(~m) & all;
-      const int count = __builtin_popcount(m);
-      L::store(low + lows, L::first(count), L::compress(m, v));
-      L::store(high + (i - lows), L::first(n - i - count), L::compress(others, v));
-      lows += count;
-    }
+    if (i < n) move_some(n - i);
     return lows;
   }
 
