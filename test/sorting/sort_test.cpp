@@ -148,7 +148,7 @@ TEST(Sort, ShortRowsOfEveryType) {
   const std::vector<int64_t> counts = {3, 4, 31, 64, 131};
   for (const DType dtype : kOrdered) {
     for (const Data data : kAllData) {
-      for (const int64_t n : {1, 2, 3, 7, 16, 31, 32, 33, 63, 64, 65}) {
+      for (const int64_t n : {1, 2, 3, 7, 8, 15, 16, 17, 24, 25, 31, 32, 33, 48, 49, 63, 64, 65}) {
         const std::vector<AnyArray> keys = {keys_of(dtype, rng.pick(counts), n, data, rng)};
         const int64_t limit = rng.chance(50) ? n : rng.between(0, n);
         const bool descending = rng.chance(50);

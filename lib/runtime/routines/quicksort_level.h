@@ -10,6 +10,7 @@
 #include <immintrin.h>
 
 #include "runtime/routines/keys.h"
+#include "runtime/routines/vectors_level.h"
 
 namespace calque::runtime::CALQUE_LEVEL {
 namespace {
@@ -162,32 +163,7 @@ struct Quicksort {
   static constexpr int64_t kMostShort = kLanes * kRows;
   static constexpr S kGreatest = static_cast<S>(static_cast<uint64_t>(-1) >> (65 - 8 * sizeof(S)));
 
-  /// Of all lanes, what scan_key() and scan_bits() are of one, and the complement if the order is descending.
-  struct Order {
-    V special, flip;
-    explicit Order(const KeyOrder& o)
-        : special(V{} + static_cast<S>(o.special)), flip(V{} + (o.descending ? S(-1) : S(0))) {}
-    [[gnu::always_inline]] V key(V bits) const {
-      if constexpr (!IsFloat) return bits ^ special ^ flip;
-      const V magnitude = bits & kGreatest, sign = bits >> (8 * sizeof(S) - 1);
-      const V number = (magnitude ^ sign) - sign, is_nan = magnitude > special;
-      return ((number & ~is_nan) | (is_nan & kGreatest)) ^ flip;
-    }
-    [[gnu::always_inline]] V bits(V key) const {
-      if constexpr (!IsFloat) return key ^ special ^ flip;
-      const V number = key ^ flip, sign = number >> (8 * sizeof(S) - 1);
-      return ((number ^ sign) - sign) | (sign & ~kGreatest);
-    }
-  };
-
-  template <class Work, size_t... I>
-  CALQUE_INLINE void each(const Work& work, std::index_sequence<I...>) {
-    (work(std::integral_constant<int, static_cast<int>(I)>()), ...);
-  }
-  template <int Count, class Work>
-  CALQUE_INLINE void each(const Work& work) {
-    each(work, std::make_index_sequence<Count>());
-  }
+  using Order = VectorOrder<S, IsFloat, sizeof(V)>;
 
   CALQUE_INLINE void exchange(V& a, V& b) {
     const V x = a, y = b;
@@ -212,12 +188,6 @@ struct Quicksort {
   CALQUE_INLINE V order(V a, V b) {
     return order<Bit>(a, b, AllLanes());
   }
-  /// The lanes of a and b in turn: the lower halves or the upper ones.
-  template <int First, size_t... I>
-  CALQUE_INLINE V zip(V a, V b, std::index_sequence<I...>) {
-    return __builtin_shufflevector(a, b, (First + static_cast<int>(I / 2 + I % 2 * kLanes))...);
-  }
-
   /// Merges groups of `Columns` columns of `Rows` vectors, each sorted column by column, to groups of twice as many.
   template <int Rows, int Columns>
   CALQUE_INLINE void merge(V* v) {
@@ -248,57 +218,74 @@ struct Quicksort {
       halve_rows<Rows, Distance / 2>(v);
     }
   }
-  /// From the order column by column to that row by row, whose numbers of elements have their bits rotated.
-  template <int Rows, int Times>
-  CALQUE_INLINE void transpose(V* v) {
-    if constexpr (Times > 1) {
-      V to[Rows];
-      each<Rows / 2>([&](auto r) __attribute__((always_inline)) {
-        to[2 * r] = zip<0>(v[r], v[r + Rows / 2], AllLanes());
-        to[2 * r + 1] = zip<kLanes / 2>(v[r], v[r + Rows / 2], AllLanes());
-      });
-      each<Rows>([&](auto r) __attribute__((always_inline)) { v[r] = to[r]; });
-      transpose<Rows, Times / 2>(v);
-    }
-  }
   template <int Rows>
   CALQUE_INLINE void sort_vectors(V* v) {
     each<kNetwork<Rows>.size>(
         [&](auto i) __attribute__((always_inline)) { exchange(v[kNetwork<Rows>.a[i]], v[kNetwork<Rows>.b[i]]); });
     merge<Rows, 1>(v);
-    transpose<Rows, Rows>(v);
+    rotate_numbers<kLanes, Rows, Rows>(v);  // from column by column to row by row
   }
 
+  /// Sorts n keys, or elements, in registers, and writes the first `limit` elements. Returns where in the vectors
+  /// elements were not those of their keys' bits.
   template <bool FromRow, int Rows>
-  [[gnu::noinline]] static void sort_rows(const S* from, S* to, int64_t n, const Order& order) {
-    // More than half of the vectors are whole.
-    V v[Rows];
-    const auto left = [&](int r) {
-      const int64_t count = n - r * kLanes;
-      return L::first(count < 0 ? 0 : count > kLanes ? kLanes : count);
+  CALQUE_INLINE V sort_in_registers(const S* from, S* to, int64_t n, int64_t limit, const Order& order) {
+    const auto lanes = [](int64_t count, int r) __attribute__((always_inline)) {
+      const int64_t left = count - r * kLanes;
+      return L::first(left < 0 ? 0 : left > kLanes ? kLanes : left);
     };
+    V v[Rows], unlike{};
     each<Rows>([&](auto r) __attribute__((always_inline)) {
       const S* const at = from + r * kLanes;
-      if constexpr (r < Rows / 2) {
+      // More than half of the vectors are whole. Rows follow each other that all are as long, so a branch is foreseen,
+      // and accesses without masks do not wait for each other.
+      if (r < Rows / 2 || (FromRow && (r + 1) * kLanes <= n))
         v[r] = L::load(at);
-        if constexpr (FromRow) v[r] = order.key(v[r]);
-      } else if constexpr (FromRow) {
-        const Mask m = left(r);
-        V own = order.key(L::load(at, m, V{}));
-        alignas(64) S keys[kLanes];
-        L::store(keys, own);
-        v[r] = L::load(keys, m, V{} + kGreatest);
-      } else {
-        v[r] = L::load(at, left(r), V{} + kGreatest);
+      else
+        v[r] = L::load(at, lanes(n, r), FromRow ? order.last : V{} + kGreatest);
+      if constexpr (FromRow) {
+        const V key = order.key(v[r]);
+        if constexpr (IsFloat) unlike |= order.bits(key) ^ v[r];
+        v[r] = key;
       }
     });
     sort_vectors<Rows>(v);
-    each<Rows>([&](auto r) __attribute__((always_inline)) {
-      if constexpr (r < Rows / 2)
-        L::store(to + r * kLanes, order.bits(v[r]));
-      else
-        L::store(to + r * kLanes, left(r), order.bits(v[r]));
-    });
+    each<Rows>([&](auto r)
+                   __attribute__((always_inline)) { L::store(to + r * kLanes, lanes(limit, r), order.bits(v[r])); });
+    return unlike;
+  }
+  template <bool FromRow, int Rows>
+  [[gnu::noinline]] static void sort_rows(const S* from, S* to, int64_t n, const Order& order) {
+    sort_in_registers<FromRow, Rows>(from, to, n, n, order);
+  }
+
+  /// Sorts rows of so many elements that they fill more than half of as many vectors.
+  template <int Rows>
+  static void sort_each(const RowsOfKeys& rows, S* values) {
+    const Order order(rows.special, rows.descending);
+    const S* from = static_cast<const S*>(rows.keys);
+    const int64_t n = rows.n, limit = rows.limit;
+    for (int64_t row = 0; row < rows.count; ++row, from += n, values += limit) {
+      const V unlike = sort_in_registers<true, Rows>(from, values, n, limit, order);
+      if constexpr (IsFloat)
+        if ((L::less(unlike, V{}) | L::less(V{}, unlike)) != 0)
+          restore_row(from, n, static_cast<S>(rows.special), values, limit);
+    }
+  }
+  /// False for rows that are sorted faster across lanes: those that leave many lanes empty, and the shortest ones.
+  static bool sort_each_row(const RowsOfKeys& rows, S* values) {
+    const auto fill = [&](int vectors) {
+      return rows.n <= vectors * kLanes && 4 * rows.n > 3 * vectors * kLanes && rows.n > 24;
+    };
+    if (fill(2))
+      sort_each<2>(rows, values);
+    else if (fill(4))
+      sort_each<4>(rows, values);
+    else if (fill(8))
+      sort_each<8>(rows, values);
+    else
+      return false;
+    return true;
   }
 
   template <bool FromRow>
@@ -415,7 +402,7 @@ struct Quicksort {
   }
 
   static void sort(const void* row, const KeyPart& p, const KeyOrder& given) {
-    const Order order(given);
+    const Order order(given.special, given.descending);
     if (row == nullptr) return sort_part(p, order, given);
     if (p.n <= kMostShort) return sort_short<true>(static_cast<const S*>(row), static_cast<S*>(p.to), p.n, order);
     KeyPart first, second;
@@ -425,9 +412,10 @@ struct Quicksort {
   }
   static void divide(const void* row, const KeyPart& p, const KeyOrder& given, KeyPart& first, KeyPart& second) {
     if (row != nullptr)
-      divide<true>(static_cast<const S*>(row), p, Order(given), first, second);
+      divide<true>(static_cast<const S*>(row), p, Order(given.special, given.descending), first, second);
     else
-      divide<false>(static_cast<const S*>(p.in_space ? p.space : p.to), p, Order(given), first, second);
+      divide<false>(static_cast<const S*>(p.in_space ? p.space : p.to), p, Order(given.special, given.descending),
+                    first, second);
   }
 };
 #undef CALQUE_INLINE
