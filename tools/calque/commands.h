@@ -54,7 +54,8 @@ struct DeviceBenchOptions {
 
 struct BenchOptions {
   std::vector<std::string> cases, arguments, merge;
-  std::string programs, json, page, from;
+  std::string programs, json, page, from, against;
+  double tolerance = 10;  ///< of `against`, in percent
   bool list = false;
   DeviceBenchOptions on_devices;
 };

@@ -1,6 +1,6 @@
 // The command-line tool: text graphs in, text, values or code out; and the runner of conformance cases. Exit status: 0
-// on success, 1 when a check fails (a case, a difference found by `run --check`), 2 for wrong input, 100 and above for
-// a wrong command line. Errors are one line on standard error.
+// on success, 1 when a check fails (a case, a difference found by `run --check`, a ratio below that of `bench
+// --against`), 2 for wrong input, 100 and above for a wrong command line. Errors are one line on standard error.
 #include <exception>
 #include <iostream>
 #include <map>
@@ -276,6 +276,16 @@ void add_bench(CLI::App& app, int& status) {
       ->add_option("--from", options->from,
                    "runs nothing, reports the figures of this file (with --device: of devices)")
       ->check(CLI::ExistingFile);
+  CLI::Option* against =
+      command
+          ->add_option("--against", options->against,
+                       "compares the ratios to rivals and limits with those of this earlier run (JSON); prints what "
+                       "fell, and the exit status is 1 if anything did")
+          ->check(CLI::ExistingFile);
+  command->add_option("--against-tolerance", options->tolerance, "by how many percent a ratio may fall")
+      ->needs(against)
+      ->check(finite_number(false))
+      ->capture_default_str();
   command->add_option("--pass", options->arguments, "an argument for the programs, such as --benchmark_repetitions=3");
   CLI::Option* device = command->add_option(
       "--device", options->on_devices.devices,

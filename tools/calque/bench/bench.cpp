@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "calque/bench/bench_against.h"
 #include "calque/bench/bench_devices.h"
 #include "calque/bench/bench_report.h"
 #include "calque/commands.h"
@@ -138,6 +139,15 @@ void merge_rivals(Json& all, Json part) {
   merge(all, part);
 }
 
+/// Prints how the ratios compare with those of an earlier run, if one is given. Returns 1 if one fell.
+int report_against(const Json& all, const Json& earlier, const BenchOptions& options) {
+  if (options.against.empty()) return 0;
+  const AgainstEarlier result = compare_with_earlier(all, earlier, options.against, options.tolerance / 100);
+  std::cout << '\n' << result.text;
+  if (result.compared == 0) throw std::runtime_error("bench: this run shares no ratio with " + options.against);
+  return result.fallen != 0 ? 1 : 0;
+}
+
 Json measure(const BenchOptions& options) {
   const fs::path folder = program_folder(options);
   const std::vector<std::string> known = known_cases(folder);
@@ -161,25 +171,32 @@ Json measure(const BenchOptions& options) {
   return all;
 }
 
-/// Adds rivals and writes all files. Returns 1 when a case failed.
-int finish_devices(Json all, const BenchOptions& options, const std::vector<Json>& rivals, const fs::path& figures) {
-  for (const Json& figures_of_rivals : rivals) merge_device_rivals(all, figures_of_rivals);
+/// Figures that were read before anything was measured.
+struct Given {
+  std::vector<Json> rivals;
+  Json earlier;
+};
+
+/// Adds rivals and writes all files. Returns 1 when a case failed or a ratio fell.
+int finish_devices(Json all, const BenchOptions& options, const Given& given, const fs::path& figures) {
+  for (const Json& figures_of_rivals : given.rivals) merge_device_rivals(all, figures_of_rivals);
   std::cout << '\n';
   write(figures, all.dump(1) + "\n");
   write(options.page.empty() ? fs::path(all.value("date", today()) + "-devices.html") : fs::path(options.page),
         device_page(all));
   const auto failed = [](const Json& c) { return c.contains("error"); };
-  return std::any_of(all["cases"].begin(), all["cases"].end(), failed) ? 1 : 0;
+  const int fell = report_against(all, given.earlier, options);
+  return std::any_of(all["cases"].begin(), all["cases"].end(), failed) ? 1 : fell;
 }
 
 /// Adds rivals to device figures that were measured before.
-int merge_into_devices(const BenchOptions& options, const std::vector<Json>& rivals) {
-  return finish_devices(read_json(options.from), options, rivals,
+int merge_into_devices(const BenchOptions& options, const Given& given) {
+  return finish_devices(read_json(options.from), options, given,
                         options.json.empty() ? fs::path(options.from) : fs::path(options.json));
 }
 
 /// Cases are built-in names or graph files.
-int compare_devices(BenchOptions options, const std::vector<Json>& rivals) {
+int compare_devices(BenchOptions options, const Given& given) {
   const std::vector<std::string> known = device_cases();
   for (const std::string& name : options.cases) {
     const bool is_case = std::find(known.begin(), known.end(), name) != known.end();
@@ -204,29 +221,34 @@ int compare_devices(BenchOptions options, const std::vector<Json>& rivals) {
   };
   const Json measured = bench_devices(
       options.on_devices, [&](const Json& part) { replace_file(figures, with(part, false).dump(1) + "\n"); });
-  return finish_devices(with(measured, true), options, rivals, figures);
+  return finish_devices(with(measured, true), options, given, figures);
 }
 
 }  // namespace
 
 int bench(const BenchOptions& options) {
-  std::vector<Json> rivals;  // read first: measuring takes long
-  for (const std::string& path : options.merge) rivals.push_back(read_json(path));
+  Given given;  // read first: measuring takes long
+  for (const std::string& path : options.merge) given.rivals.push_back(read_json(path));
+  if (!options.against.empty()) {
+    if (options.tolerance >= 100) throw std::runtime_error("bench: --against-tolerance of 100 % finds nothing");
+    given.earlier = read_json(options.against);
+    check_figures(given.earlier, options.against);
+  }
   if (!options.on_devices.devices.empty()) {
-    return options.from.empty() ? compare_devices(options, rivals) : merge_into_devices(options, rivals);
+    return options.from.empty() ? compare_devices(options, given) : merge_into_devices(options, given);
   }
   if (options.list) {
     for (const std::string& name : known_cases(program_folder(options))) std::cout << name << '\n';
     return 0;
   }
   Json all = options.from.empty() ? measure(options) : read_json(options.from);
-  for (Json& figures : rivals) merge_rivals(all, std::move(figures));
+  for (Json& figures : given.rivals) merge_rivals(all, std::move(figures));
   std::cout << '\n' << bench_table(bench_rows(all)) << '\n';
   const std::string stem = all.value("date", today()) + "-cpu";
   if (options.from.empty() || !options.merge.empty())
     write(options.json.empty() ? fs::path(stem + ".json") : fs::path(options.json), all.dump(1) + "\n");
   write(options.page.empty() ? fs::path(stem + ".html") : fs::path(options.page), bench_page(all));
-  return 0;
+  return report_against(all, given.earlier, options);
 }
 
 }  // namespace calque::cli
