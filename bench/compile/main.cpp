@@ -10,6 +10,7 @@
 #include "common/harness.h"
 #include "families.h"
 #include "mathematics.h"
+#include "models.h"
 
 namespace cq = calque;
 
@@ -39,7 +40,7 @@ X straight_line(const X& x, int64_t count) {
 }
 
 void declare() {
-  for (int64_t count : bench::sizes({8, 50, 1000, 10000})) {
+  for (int64_t count : bench::sizes({8, 50, 1000, 10000, 100000})) {
     auto f = cq::jit([count](auto x) { return straight_line(x, count); });
     cq::Array<float> x = {0.5f, -0.25f, 1.5f};
     std::vector<float> expected;
@@ -64,6 +65,7 @@ void declare() {
   }
   declare_families();
   declare_mathematics();
+  declare_models();
 }
 
 }  // namespace

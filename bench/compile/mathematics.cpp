@@ -1,15 +1,16 @@
 #include "mathematics.h"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <calque/calque.h>
 
 #include "common/harness.h"
+#include "first_call.h"
 
 namespace cq = calque;
+using first_call::add_growing;
 
 namespace {
 
@@ -39,45 +40,38 @@ X cost(const X& b, int64_t count) {
   return c;
 }
 
-/// Times the trace, the compilation and the first run on a matrix or vector whose length grows by one with every call.
-template <class F>
-void add(const std::string& what, const std::string& size, const std::vector<int64_t>& shape, const F& f) {
-  auto longer = std::make_shared<int64_t>(0);
-  bench::add({"first call of " + what, size, {}}, "calque", [=] {
-    std::vector<int64_t> grown = shape;
-    grown[0] += ++*longer;
-    const auto y = f(cq::Array<float>::full(cq::Shape(grown), 0.25f));
-    benchmark::DoNotOptimize(y);
-  });
-}
-
 }  // namespace
 
 void declare_mathematics() {
-  for (int64_t count : bench::sizes({8, 50, 1000, 10000}))
-    add("steps", bench::size_name(count), {16}, cq::jit([count](auto x) { return steps(x, count); }));
+  for (int64_t count : bench::sizes({8, 50, 1000, 10000, 100000}))
+    add_growing("steps", bench::size_name(count), {16}, cq::jit([count](auto x) { return steps(x, count); }));
   for (int64_t count : bench::sizes({500, 5000}))
-    add("sums", bench::size_name(count), {1000}, cq::jit([count](auto x) {
-          std::vector<decltype(x)> sums;
-          for (int64_t i = 0; i < count; ++i) sums.push_back(sum(x * static_cast<float>(i + 1)));
-          return sums;
-        }));
+    add_growing("sums", bench::size_name(count), {1000}, cq::jit([count](auto x) {
+                  std::vector<decltype(x)> sums;
+                  for (int64_t i = 0; i < count; ++i) sums.push_back(sum(x * static_cast<float>(i + 1)));
+                  return sums;
+                }));
   for (int64_t count : bench::sizes({50, 250}))
-    add("Hessian of terms", bench::size_name(count), {8}, cq::jit([count](auto x) {
-          return cq::hessian([count](auto b) { return cost(b, count); })(cast<double>(x.at(cq::range(0, 8))));
-        }));
-  add("exponentials", "300", {16}, cq::jit([](auto x) {
-        auto y = x;
-        for (int i = 0; i < 300; ++i) y = exp(y * -0.5f);
-        return y;
-      }));
-  add("gradient of sines", "300", {16}, cq::jit(cq::grad([](auto x) {
-        auto y = x;
-        for (int i = 0; i < 300; ++i) y = sin(y);
-        return sum(y);
-      })));
-  for (int64_t n : {16, 1000}) add("exp", bench::size_name(n), {n}, cq::jit([](auto x) { return exp(x); }));
-  for (int64_t n : {16, 1000}) add("product", bench::size_name(n), {n}, cq::jit([](auto x) { return x * x; }));
-  add("softmax", "64", {64, 64}, cq::jit([](auto x) { return cq::softmax(x, 1); }));
-  add("matmul", "64", {64, 64}, cq::jit([](auto x) { return cq::matmul(x, cq::transpose(x)); }));
+    add_growing("Hessian of terms", bench::size_name(count), {8}, cq::jit([count](auto x) {
+                  return cq::hessian([count](auto b) { return cost(b, count); })(cast<double>(x.at(cq::range(0, 8))));
+                }));
+  add_growing("exponentials", "300", {16}, cq::jit([](auto x) {
+                auto y = x;
+                for (int i = 0; i < 300; ++i) y = exp(y * -0.5f);
+                return y;
+              }));
+  add_growing("gradient of sines", "300", {16}, cq::jit(cq::grad([](auto x) {
+                auto y = x;
+                for (int i = 0; i < 300; ++i) y = sin(y);
+                return sum(y);
+              })));
+  for (int64_t n : {16, 1000}) add_growing("exp", bench::size_name(n), {n}, cq::jit([](auto x) { return exp(x); }));
+  for (int64_t n : {16, 1000}) add_growing("product", bench::size_name(n), {n}, cq::jit([](auto x) { return x * x; }));
+  add_growing("softmax", "64", {64, 64}, cq::jit([](auto x) { return cq::softmax(x, 1); }));
+  for (int64_t n : {16, 64}) {
+    const std::string size = std::to_string(n);
+    add_growing("matmul", size, {n, n}, cq::jit([](auto x) { return cq::matmul(x, cq::transpose(x)); }));
+    add_growing("matmul of rows", size, {n, n}, cq::jit([](auto x, auto y) { return cq::matmul(x, y); }),
+                cq::Array<float>::full({n, n}, 0.25f));
+  }
 }
