@@ -229,9 +229,8 @@ void skip(const Task& task, const std::string& variant, const std::string& why) 
   state().skipped.push_back({{"task", task.name}, {"size", task.size}, {"variant", variant}, {"reason", why}});
 }
 
-const std::vector<int64_t>& sizes(const std::vector<int64_t>& defaults) {
-  if (state().sizes.empty()) state().sizes = defaults;
-  return state().sizes;
+std::vector<int64_t> sizes(const std::vector<int64_t>& defaults) {
+  return state().sizes.empty() ? defaults : state().sizes;
 }
 
 std::string size_name(int64_t n) {

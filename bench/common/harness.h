@@ -60,8 +60,8 @@ void check(const std::string& what, double got, double expected, double rtol, do
 std::vector<float> random_floats(size_t n, float low, float high, uint64_t seed);
 std::vector<double> random_doubles(size_t n, double low, double high, uint64_t seed);
 
-/// The sizes of a task: those of `--sizes=a,b,...`, or the defaults.
-const std::vector<int64_t>& sizes(const std::vector<int64_t>& defaults);
+/// The sizes of a task: those of `--sizes=a,b,...`, or its own defaults.
+std::vector<int64_t> sizes(const std::vector<int64_t>& defaults);
 
 /// A power of ten as "10^5", other numbers in digits.
 std::string size_name(int64_t n);
