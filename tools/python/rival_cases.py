@@ -7,6 +7,7 @@ import argparse
 import importlib
 import itertools
 import json
+import math
 import statistics
 import sys
 import time
@@ -328,6 +329,12 @@ def dispatch(lib):
     yield "call", "16", x * y + x, calls
 
 
+def size_name(n):
+    """As the benchmarks in C++ write it."""
+    power = len(str(n)) - 1
+    return f"10^{power}" if n >= 1000 and n == 10**power else str(n)
+
+
 def first_calls(lib):
     """Trace, compilation and first run of functions on arrays of new lengths."""
     def steps(sin, count):
@@ -379,13 +386,13 @@ def first_calls(lib):
             return np.asarray(y)[:16]
         return call
 
-    for count in (8, 50, 1000):
+    for count in (8, 50, 1000, 10000):
         calls = {}
         if lib.jax:
             calls["jax"] = of_jax(lambda count=count: steps(lib.jax.numpy.sin, count))
         if lib.drjit:
             calls["dr.jit"] = of_drjit(lambda count=count: steps(lib.drjit.sin, count))
-        yield "first call of steps", "10^3" if count == 1000 else str(count), None, calls
+        yield "first call of steps", size_name(count), None, calls
     calls = {}
     if lib.jax:
         calls["jax"] = of_jax(lambda: exponentials(lib.jax.numpy.exp))
@@ -408,14 +415,60 @@ def first_calls(lib):
             return np.asarray(lib.jax.jit(lambda x: f(x))(x)).ravel()[:16]
         return call
 
-    if lib.jax:
-        jnp, jnn = lib.jax.numpy, lib.jax.nn
-        for n in (16, 1000):
-            size = "10^3" if n == 1000 else str(n)
-            yield "first call of exp", size, None, {"jax": jax_on([n], jnp.exp)}
-            yield "first call of product", size, None, {"jax": jax_on([n], lambda x: x * x)}
-        yield "first call of softmax", "64", None, {"jax": jax_on([64, 64], lambda x: jnn.softmax(x, 1))}
-        yield "first call of matmul", "64", None, {"jax": jax_on([64, 64], lambda x: x @ x.T)}
+    def new():
+        """A tiny number that no kernel contains yet: each kernel of a function needs one."""
+        return next(numbers) * 1e-12
+
+    def of_drjit_on(shape, f):
+        """A call of a function of the elements of the array that `jax_on` begins with."""
+        dr = lib.drjit
+
+        def call():
+            y = f(dr.llvm.Float(np.full((shape[0] + 1) * math.prod(shape[1:]), 0.25, np.float32)))
+            dr.eval(y)
+            dr.sync_thread()
+            return np.asarray(y).ravel()[:16]
+        return call
+
+    def of_both(task, size, shape, jax_function, drjit_function=None):
+        calls = {}
+        if lib.jax:
+            calls["jax"] = jax_on(shape, jax_function)
+        if lib.drjit and drjit_function:
+            calls["dr.jit"] = of_drjit_on(shape, drjit_function)
+        return f"first call of {task}", size, None, calls
+
+    def jax_sums(x):
+        return lib.jax.numpy.stack([lib.jax.numpy.sum(x * float(i + 1)) for i in range(500)])
+
+    def drjit_sums(x):
+        return lib.drjit.concat([lib.drjit.sum(x * float(i + 1) + new()) for i in range(500)])
+
+    def drjit_softmax(x):
+        dr = lib.drjit
+        rows = dr.llvm.TensorXf(x + new(), (65, 64))
+        e = dr.exp(rows - dr.max(rows, axis=1)[:, None] + new())
+        return (e / dr.sum(e, axis=1)[:, None]).array + new()
+
+    def drjit_product(n):
+        """Row i times column j, at element n i + j: Dr.Jit has no product of matrices of any size."""
+        def product(x):
+            dr = lib.drjit
+            at = dr.arange(dr.llvm.UInt, n * n)
+            i, j = at // n, at % n
+            terms = (dr.gather(dr.llvm.Float, x, i * n + k) * dr.gather(dr.llvm.Float, x, j * n + k) for k in range(n))
+            return sum(terms, dr.llvm.Float(new()))
+        return product
+
+    jnp = lib.jax.numpy if lib.jax else None
+    yield of_both("sums", "500", [1000], jax_sums, drjit_sums)  # JAX takes minutes for 5,000
+    for n in (16, 1000):
+        yield of_both("exp", size_name(n), [n], lambda x: jnp.exp(x), lambda x: lib.drjit.exp(x + new()))
+        yield of_both("product", size_name(n), [n], lambda x: x * x, lambda x: x * (x + new()))
+    yield of_both("softmax", "64", [64, 64], lambda x: lib.jax.nn.softmax(x, 1), drjit_softmax)
+    for n in (16, 64):
+        yield of_both("matmul", str(n), [n, n], lambda x: x @ x.T, drjit_product(n))
+        yield of_both("matmul of rows", str(n), [n, n], lambda x, n=n: x @ np.full([n, n], 0.25, np.float32))
 
 
 def random_numbers(lib):
@@ -727,6 +780,8 @@ def median_seconds(call, repetitions=9):
     start = time.perf_counter()
     call()
     once = time.perf_counter() - start
+    if once > 5:
+        repetitions = 3
     times = max(1, int(0.05 / max(once, 1e-7)))
     seconds = []
     for _ in range(repetitions):
