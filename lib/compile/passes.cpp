@@ -36,10 +36,12 @@ void add_graph_passes(Passes& passes, Device::Kind kind) {
   passes.push_back({.info = transform::kRewritePass, .form = Form::graph, .run = [](Compilation& c) {
                       c.graph = transform::rewrite(c.graph, transform::InlineScope::all, c.forms());
                     }});
-  passes.push_back({.info = transform::kExpandLinalgPass, .form = Form::graph, .run = [](Compilation& c) {
-                      if (!transform::has_linalg_to_expand(c.graph)) return;
-                      c.graph = transform::simplify(transform::expand_linalg(c.graph), transform::InlineScope::all,
-                                                    c.forms());
+  // Each of a GPU's threads has local memory, which the driver sets aside for all that can run at a time.
+  const transform::LinalgLimits linalg{.most_batched_rows = is_cpu(kind) ? 64 : 16};
+  passes.push_back({.info = transform::kExpandLinalgPass, .form = Form::graph, .run = [linalg](Compilation& c) {
+                      if (!transform::has_linalg_to_expand(c.graph, linalg)) return;
+                      c.graph = transform::simplify(transform::expand_linalg(c.graph, linalg),
+                                                    transform::InlineScope::all, c.forms());
                     }});
   if (!is_cpu(kind))  // the CPU has a routine
     passes.push_back({.info = transform::kExpandSortPass, .form = Form::graph, .run = [](Compilation& c) {

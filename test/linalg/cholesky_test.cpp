@@ -1,4 +1,6 @@
 // Factors of positive definite matrices leave residuals of rounding alone; others give NaN.
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "linalg/systems.h"
@@ -75,6 +77,14 @@ void check_refusals(Way way, int64_t n, const Shape& batch) {
     }
     if (n > 1) a.at(m, 0, n - 1) = a.at(m, n - 1, 0);
     EXPECT_LE(cholesky_residual(a, l, m), 16 * static_cast<double>(n));
+  }
+}
+
+TEST(Cholesky, OfBatchesInTheLanesOfVectorsLeavesRoundingErrors) {
+  for (int64_t n = kMost + 1; n <= 66; ++n) {
+    const int64_t batch = std::array{16, 17, 37, 64}[static_cast<size_t>(n) % 4];
+    check_refusals<float>(Way::compiled, n, Shape{batch});
+    check_refusals<double>(Way::compiled, n, Shape{2, batch});
   }
 }
 

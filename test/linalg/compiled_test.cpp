@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "linalg/systems.h"
+#include "primitives/linalg/batched_cholesky.h"
 #include "primitives/linalg/triangular_solve.h"
 #include "transform/linalg/expand_linalg.h"
 
@@ -51,6 +52,28 @@ TEST(CompiledLinalg, CholeskyEqualsTheReference) {
     for (const int64_t batch : kBatches) {
       check_cholesky<float>(n, batch, rng);
       check_cholesky<double>(n, batch, rng);
+    }
+  }
+}
+
+template <class T>
+void check_batched_cholesky(int64_t n, int64_t batch, bool add_transpose, Rng& rng) {
+  Matrices<T> a{.n = n};
+  for (int64_t m = 0; m < batch; ++m) add_definite(a, Kind::random, 1, rng);
+  for (int64_t m = 0; m < a.count(); ++m)
+    if (rng.chance(25)) a.at(m, n - 1, n - 1) = -1;
+  if (rng.chance(50)) plant(a.elements, rng);
+  const Shape shape{batch, n, n};
+  const Graph g = graph_of<primitives::BatchedCholesky>({{dtype_of<T>, shape}}, {{"add_transpose", add_transpose}});
+  EXPECT_EQ(compiled_difference<T>(g, {a.array(shape)}, static_cast<double>(n * n)), "") << print(g);
+}
+
+TEST(CompiledLinalg, CholeskyInLocalBuffersEqualsTheReference) {
+  Rng rng(12);
+  for (const int64_t n : {1, 2, 4, 7, 13, 16, 17, 31, 32, 64}) {
+    for (const int64_t batch : {0, 1, 7, 16, 37, 100}) {
+      check_batched_cholesky<float>(n, batch, rng.chance(50), rng);
+      check_batched_cholesky<double>(n, batch, rng.chance(50), rng);
     }
   }
 }

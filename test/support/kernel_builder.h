@@ -38,6 +38,13 @@ class KernelBuilder {
 
   int32_t input(DType dtype, int64_t extent) { return buffer(dtype, extent, false); }
   int32_t output(DType dtype, int64_t extent) { return buffer(dtype, extent, true); }
+  /// After all inputs and outputs; `parallel` takes its number.
+  int32_t local(DType dtype, int64_t extent) {
+    const int32_t b = buffer(dtype, extent, true);
+    kernel_.buffers.back().local = true;
+    kernel_.buffers.back().alignment = static_cast<int64_t>(size_of(dtype));
+    return b;
+  }
 
   template <Elem T>
   Id constant(T value) {
@@ -79,8 +86,10 @@ class KernelBuilder {
     if (predicate != kNone) i.operands.push_back(predicate);
   }
 
-  void parallel(int64_t extent, bool vectorize, const std::function<void(Id)>& body) {
+  void parallel(int64_t extent, bool vectorize, const std::function<void(Id)>& body,
+                std::initializer_list<int32_t> locals = {}) {
     Instruction i;
+    i.locals = locals;
     i.op = Op::loop;
     i.loop = LoopKind::parallel;
     i.extent = extent;
@@ -175,6 +184,7 @@ class KernelBuilder {
     kernel::Step step;
     step.kernel = 0;
     for (const kernel::Buffer& b : kernel_.buffers) {
+      if (b.local) break;
       kernel::ProgramBuffer out;
       out.kind = b.written ? kernel::BufferKind::output : kernel::BufferKind::input;
       out.index = b.written ? p.num_outputs++ : p.num_inputs++;

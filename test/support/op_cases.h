@@ -184,6 +184,12 @@ inline std::optional<OpCase> of_square_matrices(const OpRequest& r, Rng& rng) {
   return OpCase{{square_matrices(r, rng)}, {}, {}};
 }
 
+/// One operand [b, n, n].
+inline std::optional<OpCase> batch_of_square_matrices(const OpRequest& r, Rng& rng) {
+  if (r.shape.rank() != 2) return std::nullopt;
+  return OpCase{{square_matrices(r, rng)}, {{"add_transpose", rng.chance(50)}}, {}};
+}
+
 inline std::optional<OpCase> triangular_solve(const OpRequest& r, Rng& rng) {
   if (r.shape.rank() == 0) return std::nullopt;
   OpCase c{{square_matrices(r, rng)}, {}, {}};

@@ -173,6 +173,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Zeta, &cases::elementwise<2>>(kFloat),
     row<primitives::Sort, &cases::sort>(kReal | kBool),
     row<primitives::Permute, &cases::permute>(kReal | kBool),
+    row<primitives::BatchedCholesky, &cases::batch_of_square_matrices>(kFloatMatrix& kReal),
 };
 
 template <class P>
@@ -201,7 +202,9 @@ inline uint64_t position(const OpRow& row) { return static_cast<uint64_t>(&row -
 
 /// Primitives that a pass expands or a library computes: their rounding is not that of the reference, and any numbers
 /// are no matrices that can be factored.
-inline bool rounds_in_its_own_way(const OpRow& row) { return row.dtypes == detail::kFloatMatrix; }
+inline bool rounds_in_its_own_way(const OpRow& row) {
+  return row.dtypes == detail::kFloatMatrix || row.id == primitives::id_of<primitives::BatchedCholesky>;
+}
 
 /// Shapes that derived tests use: ranks 0 to 4, extents 0, 1, primes and composites.
 inline std::vector<Shape> op_shapes() { return {{}, {0}, {1}, {7}, {12}, {3, 4}, {5, 1, 2}, {0, 3}, {2, 3, 2, 2}}; }

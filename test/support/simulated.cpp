@@ -71,4 +71,30 @@ std::vector<AnyArray> run_on(runtime::KernelDevice& api, const Graph& graph, con
   return outputs;
 }
 
+std::vector<std::vector<int32_t>> run_on_simulator(const kernel::Program& program,
+                                                   const std::vector<std::vector<int32_t>>& inputs) {
+  runtime::KernelDevice& api = runtime::simulated_device();
+  const auto code = api.load(program, {}, stages::device_image(api, program, {}), "");
+  std::vector<void*> buffers;
+  std::vector<size_t> bytes;
+  for (const kernel::ProgramBuffer& b : program.buffers) {
+    const auto i = static_cast<size_t>(b.index);
+    bytes.push_back(bytes_of(b.type));
+    buffers.push_back(api.allocate(bytes.back()));
+    if (b.kind == kernel::BufferKind::input) api.upload(buffers.back(), inputs[i].data(), bytes.back());
+  }
+  runtime::StepRunner(api, program, *code, buffers).run();
+  std::vector<std::vector<int32_t>> outputs(static_cast<size_t>(program.num_outputs));
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    const kernel::ProgramBuffer& buffer = program.buffers[b];
+    if (buffer.kind == kernel::BufferKind::output) {
+      auto& to = outputs[static_cast<size_t>(buffer.index)];
+      to.resize(bytes[b] / sizeof(int32_t));
+      api.download(to.data(), buffers[b], bytes[b]);
+    }
+    api.release(buffers[b], bytes[b]);
+  }
+  return outputs;
+}
+
 }  // namespace calque::test

@@ -26,6 +26,9 @@ kernel::Program program_for_gpu(const Graph& graph, const kernel::GpuLimits& lim
 /// Outputs of the graph. Throws DeviceError for errors detected by the simulator.
 std::vector<AnyArray> run_simulated(const Graph& graph, const std::vector<AnyArray>& inputs,
                                     const kernel::GpuLimits& limits, const codegen::DeviceOptions& options = {});
+/// Runs a program of i32 buffers that is scheduled for a GPU.
+std::vector<std::vector<int32_t>> run_on_simulator(const kernel::Program& program,
+                                                   const std::vector<std::vector<int32_t>>& inputs);
 /// The same on any device.
 std::vector<AnyArray> run_on(runtime::KernelDevice& api, const Graph& graph, const std::vector<AnyArray>& inputs,
                              const kernel::GpuLimits& limits, const codegen::DeviceOptions& options = {});

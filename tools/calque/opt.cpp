@@ -215,7 +215,7 @@ int opt_kernels(const OptOptions& options) {
   std::ostringstream out;
   for (kernel::Kernel& k : kernels) {
     std::vector<kernel::View> views;
-    for (size_t i = 0; i < k.buffers.size(); ++i) views.push_back({static_cast<int32_t>(i), 0, {}, {}});
+    for (size_t i = 0; i < k.num_parameters(); ++i) views.push_back({static_cast<int32_t>(i), 0, {}, {}});
     for (const std::string& name : passes) {
       if (const kernel::CpuPass* pass = kernel::find_cpu_pass(name))
         kernel::run_cpu_pass(*pass, k, codegen::target_limits(code));

@@ -11,11 +11,11 @@ using llvm::Value;
 llvm::Function* CpuEmitter::emit() {
   const kernel::Kernel& kernel = k_.kernel();
   llvm::Type* pointer = k_.builder().getPtrTy();
-  const auto count = static_cast<int32_t>(kernel.buffers.size());
+  const auto count = static_cast<int32_t>(kernel.num_parameters());
   size_t in_workspace = 0;
   for (int32_t i = 0; i < count; ++i) in_workspace += k_.buffers().in_workspace(i);
   const size_t others = (in_workspace > 0 ? 2 : 1) + (loaded_type_ ? 1 : 0);
-  const std::vector<llvm::Type*> parameters(kernel.buffers.size() - in_workspace + others, pointer);
+  const std::vector<llvm::Type*> parameters(kernel.num_parameters() - in_workspace + others, pointer);
   auto* type = llvm::FunctionType::get(k_.builder().getVoidTy(), parameters, false);
   llvm::Function& function =
       *llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel." + kernel.name, k_.module());
@@ -75,7 +75,7 @@ void CpuEmitter::set_attributes(llvm::Function& function, unsigned argument, int
 
 void CpuEmitter::set_workspace_attributes(llvm::Function& function, unsigned argument) {
   bool no_overlap = true;
-  for (int32_t i = 0; i < static_cast<int32_t>(k_.kernel().buffers.size()); ++i)
+  for (int32_t i = 0; i < static_cast<int32_t>(k_.kernel().num_parameters()); ++i)
     no_overlap &= !k_.buffers().in_workspace(i) || !k_.buffers().overlaps(i);
   if (no_overlap) function.addParamAttr(argument, llvm::Attribute::NoAlias);
   function.addParamAttr(argument,

@@ -82,7 +82,7 @@ void EntryEmitter::share_forms() {
   std::vector<std::vector<size_t>> forms;
   for (size_t k = 0; k < program_.kernels.size(); ++k) {
     const kernel::Kernel& kernel = program_.kernels[k];
-    const auto pointers = static_cast<int64_t>(kernel.buffers.size());
+    const auto pointers = static_cast<int64_t>(kernel.num_parameters());
     if (!workspace_offsets_[k].empty() && kernel.flops < kOperationsPerPointer * pointers) continue;
     if (!can_share_form(kernel)) continue;
     const uint64_t hash = kernel::hash_of_form(kernel);

@@ -15,7 +15,8 @@ VectorMemory::VectorMemory(KernelEmitter& kernel) : k_(kernel), b_(kernel.builde
 Reg VectorMemory::load(const Instruction& i) {
   const DType d = k_.kernel().buffers[i.buffer].dtype;
   if (is_complex(d)) k_.refuse("kernels have no complex numbers");
-  const Reg index = k_.get(i.operands[0]);
+  const Reg index = buffers_.lane_index(i.buffer, k_.get(i.operands[0]));
+  Value* const active = buffers_.is_local(i.buffer) ? nullptr : k_.vectors().mask();  // local memory is there
   Value* predicate = nullptr;
   bool varies = false;
   if (i.operands.size() > 1) {
@@ -39,13 +40,13 @@ Reg VectorMemory::load(const Instruction& i) {
     if (!varies) return k_.uniform(v);
     return k_.varying(b_.CreateSelect(predicate, k_.splat(v), llvm::Constant::getNullValue(k_.splat(v)->getType())));
   }
-  if (predicate && !varies && !k_.vectors().mask() && index.form == Reg::Form::linear && index.stride == 1) {
+  if (predicate && !varies && !active && index.form == Reg::Form::linear && index.stride == 1) {
     Value* p = b_.CreateSelect(predicate, buffers_.address(i.buffer, index.v), buffers_.zeros());
     auto* type = llvm::FixedVectorType::get(buffers_.element(i.buffer), k_.vectors().lanes());
     return k_.varying(k_.ops().from_memory(b_.CreateAlignedLoad(type, p, buffers_.alignment(i.buffer)), d));
   }
   if (Value* v = k_.deinterleaved().load(i, index)) return k_.varying(k_.ops().from_memory(v, d));
-  Value* mask = k_.vectors().mask();
+  Value* mask = active;
   if (predicate) mask = k_.and_mask(mask, varies ? predicate : k_.splat(predicate));
   return k_.varying(k_.ops().from_memory(load_lanes(i.buffer, index, mask, predicate != nullptr), d));
 }
@@ -76,7 +77,7 @@ void VectorMemory::store(const Instruction& i) {
   const DType d = k_.kernel().buffers[i.buffer].dtype;
   if (!i.combiners.empty()) return combine(i);
   if (is_complex(d)) k_.refuse("kernels have no complex numbers");
-  const Reg index = k_.get(i.operands[0]);
+  const Reg index = buffers_.lane_index(i.buffer, k_.get(i.operands[0]));
   Reg value = k_.get(i.operands[1]);
   if (is_half(d)) value = k_.bits(value, d);
   Value* predicate = nullptr;
@@ -101,7 +102,7 @@ void VectorMemory::store(const Instruction& i) {
   if (k_.interleaved().can_defer(i, index))
     return k_.interleaved().defer(i.buffer, index, k_.ops().to_memory(k_.as_vector(value), d));
   k_.interleaved().flush(i.buffer);
-  Value* mask = k_.vectors().mask();
+  Value* mask = buffers_.needed_mask(i.buffer, k_.vectors().mask());
   if (predicate) mask = k_.and_mask(mask, varies ? predicate : k_.splat(predicate));
   store_lanes(i, index, k_.ops().to_memory(k_.as_vector(value), d), mask, predicate != nullptr);
 }
@@ -109,7 +110,7 @@ void VectorMemory::store(const Instruction& i) {
 // Programs scheduled for a GPU have combining stores. Here one thread runs them, one element at a time.
 void VectorMemory::combine(const Instruction& i) {
   const DType d = k_.kernel().buffers[i.buffer].dtype;
-  const Reg index = k_.get(i.operands[0]), value = k_.get(i.operands[1]);
+  const Reg index = buffers_.lane_index(i.buffer, k_.get(i.operands[0])), value = k_.get(i.operands[1]);
   const Reg* predicate = i.operands.size() > 2 ? &k_.get(i.operands[2]) : nullptr;
   const auto one = [&](Value* at, Value* v, Value* condition) {
     Value* p = buffers_.address(i.buffer, at);

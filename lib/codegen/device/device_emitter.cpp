@@ -16,12 +16,12 @@ DeviceKernel DeviceEmitter::emit() {
   llvm::LLVMContext& context = k_.module().getContext();
   llvm::IRBuilder<>& b = k_.builder();
   const auto& buffers = k_.kernel().buffers;
-  const std::vector<llvm::Type*> parameters(buffers.size(), b.getPtrTy(kGlobal));
+  const std::vector<llvm::Type*> parameters(k_.kernel().num_parameters(), b.getPtrTy(kGlobal));
   auto* type = llvm::FunctionType::get(b.getVoidTy(), parameters, false);
   llvm::Function& function = *llvm::Function::Create(type, llvm::Function::ExternalLinkage, name_, k_.module());
   function.setDoesNotThrow();
   std::vector<Value*> pointers;
-  for (unsigned i = 0; i < buffers.size(); ++i) {
+  for (unsigned i = 0; i < parameters.size(); ++i) {
     pointers.push_back(function.getArg(i));
     const auto number = static_cast<int32_t>(i);
     if (!k_.buffers().overlaps(number)) function.addParamAttr(i, llvm::Attribute::NoAlias);

@@ -56,6 +56,7 @@ void DeviceLoops::iteration(const Instruction& i, Value* index, unsigned lanes) 
   const kernel::Region& body = i.regions[0];
   const VectorScope scope(k_.vectors(), lanes);
   k_.set(body.parameters[0], lanes == 0 ? k_.uniform(index) : k_.linear(index));
+  memory_.bind_locals(i);
   memory_.set_divisor(body.parameters[0], lanes != 0 ? lanes : &i == tiled_loop_ ? row_divisor_ : 1);
   k_.run(body);
 }

@@ -71,6 +71,23 @@ DeviceMemory::DeviceMemory(KernelEmitter& kernel, ThreadGroup& group)
   }
 }
 
+void DeviceMemory::bind_locals(const Instruction& loop) {
+  if (k_.vectors().lanes() != 0 && !loop.locals.empty()) k_.refuse("a loop with local buffers runs in vectors");
+  for (const int32_t b : loop.locals) {
+    Value*& memory = locals_[b];
+    const kernel::Buffer& buffer = k_.kernel().buffers[static_cast<size_t>(b)];
+    if (!memory && group_.is_cooperative()) {
+      memory = group_.allocate_shared_of_group(buffer.extent * static_cast<int64_t>(size_of(buffer.dtype)));
+    } else if (!memory) {
+      llvm::AllocaInst* const array =
+          k_.local(llvm::ArrayType::get(buffers_.element(b), static_cast<uint64_t>(buffer.extent)));
+      array->setAlignment(llvm::Align(16));
+      memory = array;
+    }
+    buffers_.bind_local(b, memory);
+  }
+}
+
 int64_t DeviceMemory::divisor(Id id) const {
   const auto walk = [&](auto&& self, Id at, int depth) -> int64_t {
     if (const auto known = divisors_.find(at); known != divisors_.end()) return known->second;

@@ -20,6 +20,8 @@ class DeviceMemory {
   DeviceMemory(KernelEmitter& kernel, ThreadGroup& group);
   Reg load(const kernel::Instruction& i);
   void store(const kernel::Instruction& i);
+  /// Gives the local buffers of a loop memory: of the running thread, or shared by the threads of a cooperative group.
+  void bind_locals(const kernel::Instruction& loop);
   /// Whether the region stores to buffers that other threads of the group load or store too.
   bool stores_contended(const kernel::Region& region) const;
 
@@ -61,6 +63,7 @@ class DeviceMemory {
   ThreadGroup& group_;
   std::vector<bool> contended_;  ///< by buffer: several threads of a group access it, one of them storing
   std::unordered_map<Id, const Instruction*> defined_;
+  std::unordered_map<int32_t, llvm::Value*> locals_;  ///< by buffer
   std::optional<KeptRows> kept_;
   std::unordered_map<Id, int64_t> divisors_;  ///< of loops' indices
   bool align_elements_ = false;

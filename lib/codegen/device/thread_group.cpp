@@ -96,6 +96,15 @@ Values ThreadGroup::shuffle(DeviceOp mode, const Values& v, Value* operand) {
   return out;
 }
 
+Value* ThreadGroup::allocate_shared_of_group(int64_t bytes) {
+  const int64_t groups = launch_.threads / size(), of_group = (bytes + 15) / 16 * 16;
+  Value* const first = allocate_shared(of_group * groups);
+  if (groups == 1) return first;
+  llvm::IRBuilder<>& b = k_.builder();
+  Value* const number = b.CreateURem(index_, k_.integer(groups));
+  return b.CreateInBoundsGEP(b.getInt8Ty(), first, k_.mul(number, of_group));
+}
+
 Value* ThreadGroup::allocate_shared(int64_t bytes) {
   const int32_t offset = shared_bytes_;
   shared_bytes_ += static_cast<int32_t>((bytes + 15) / 16 * 16);

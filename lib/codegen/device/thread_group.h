@@ -65,6 +65,8 @@ class ThreadGroup {
   Values shuffle(DeviceOp mode, const Values& v, llvm::Value* operand);
   /// Shared memory of the block, 16-byte aligned.
   llvm::Value* allocate_shared(int64_t bytes);
+  /// The same for each group of the block.
+  llvm::Value* allocate_shared_of_group(int64_t bytes);
   /// Allocated so far.
   int32_t shared_bytes() const { return shared_bytes_; }
 

@@ -19,7 +19,36 @@ constexpr unsigned kSpareWords = 64;
 
 void BufferAccess::bind(std::vector<Value*> pointers, Value* workspace) {
   pointers_ = std::move(pointers);
+  pointers_.resize(k_.kernel().buffers.size());
+  local_masks_.resize(pointers_.size());
   workspace_ = workspace;
+}
+
+void BufferAccess::bind_local(int32_t buffer, Value* pointer, Value* mask) {
+  pointers_[static_cast<size_t>(buffer)] = pointer;
+  local_masks_[static_cast<size_t>(buffer)] = mask;
+}
+
+bool BufferAccess::is_local(int32_t buffer) const { return k_.kernel().buffers[static_cast<size_t>(buffer)].local; }
+
+Value* BufferAccess::needed_mask(int32_t buffer, Value* mask) const {
+  return is_local(buffer) && mask == local_masks_[static_cast<size_t>(buffer)] ? nullptr : mask;
+}
+
+// Element i of lane l is at i * lanes + l.
+Reg BufferAccess::lane_index(int32_t buffer, const Reg& index) {
+  const int64_t lanes = k_.vectors().lanes();
+  if (lanes == 0 || !k_.analysis().is_lane_private(buffer)) return index;
+  Reg out = index;
+  if (index.form == Reg::Form::varying) {
+    Value* const first = k_.builder().CreateMul(index.v, k_.ops().integer(index.v, lanes));
+    out.v = k_.builder().CreateAdd(first, k_.as_vector(k_.linear(k_.integer(0))));
+    return out;
+  }
+  out.v = k_.mul(index.v, lanes);
+  out.stride = (index.uniform() ? 0 : index.stride * lanes) + 1;
+  out.form = Reg::Form::linear;
+  return out;
 }
 
 llvm::Type* BufferAccess::element(int32_t buffer) const {

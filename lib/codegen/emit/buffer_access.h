@@ -24,6 +24,15 @@ class BufferAccess {
   /// The pointers to the buffers, null for those in the workspace, and to the workspace, null if no buffer is there.
   void bind(std::vector<llvm::Value*> pointers, llvm::Value* workspace);
 
+  /// From now on a local buffer has this memory. `mask`: the active lanes when an iteration of its loop begins.
+  void bind_local(int32_t buffer, llvm::Value* pointer, llvm::Value* mask = nullptr);
+  bool is_local(int32_t buffer) const;
+  /// The mask that an access has to respect: lanes that are inactive in the whole iteration may do what they like with
+  /// their local memory.
+  llvm::Value* needed_mask(int32_t buffer, llvm::Value* mask) const;
+  /// The index of an element for all lanes: those of local buffers are interleaved.
+  Reg lane_index(int32_t buffer, const Reg& index);
+
   llvm::Type* element(int32_t buffer) const;
   llvm::Align alignment(int32_t buffer) const;
   llvm::Value* address(int32_t buffer, llvm::Value* index);
@@ -54,7 +63,8 @@ class BufferAccess {
   KernelEmitter& k_;
   std::vector<bool> overlaps_;
   std::vector<int64_t> workspace_offsets_;
-  std::vector<llvm::Value*> pointers_;
+  std::vector<llvm::Value*> pointers_;     ///< by buffer
+  std::vector<llvm::Value*> local_masks_;  ///< by buffer
   llvm::Value* workspace_ = nullptr;
   llvm::Value* zeros_ = nullptr;
   llvm::Value* sink_ = nullptr;

@@ -8,6 +8,7 @@
 #include "codegen/emit/deinterleave.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 
@@ -33,11 +34,9 @@ using Lanes = llvm::SmallVector<int, 64>;
 
 }  // namespace
 
-/// Splits an index into a base and a constant offset.
-std::pair<Id, int64_t> DeinterleavedLoads::base_and_offset(Id index) const {
-  int64_t offset = 0;
-  while (const Instruction* sum = k_.analysis().definition(index)) {
-    if (sum->op != Op::scalar || sum->primitive != primitives::id_of<primitives::Add>) break;
+/// The operand of a sum that is added to a constant, which is added to `offset`.
+Id DeinterleavedLoads::without_constants(Id index, int64_t& offset) const {
+  while (const Instruction* sum = addition(index)) {
     const auto constant = [&](size_t operand) {
       const kernel::IndexRange range = k_.analysis().range(sum->operands[operand]);
       return range.low == range.high && range.within(INT32_MIN, INT32_MAX);
@@ -47,12 +46,30 @@ std::pair<Id, int64_t> DeinterleavedLoads::base_and_offset(Id index) const {
     offset += k_.analysis().range(sum->operands[first ? 0 : 1]).low;
     index = sum->operands[first ? 1 : 0];
   }
-  return {index, offset};
+  return index;
+}
+
+const Instruction* DeinterleavedLoads::addition(Id index) const {
+  const Instruction* i = k_.analysis().definition(index);
+  return i != nullptr && i->op == Op::scalar && i->primitive == primitives::id_of<primitives::Add> ? i : nullptr;
+}
+
+/// Splits an index into a base and a constant offset, of a sum or of one of its addends: such as a row's number times
+/// its length, and a number of a column.
+DeinterleavedLoads::Base DeinterleavedLoads::base_of(Id index) const {
+  Base base;
+  const Id rest = without_constants(index, base.offset);
+  const Instruction* const sum = addition(rest);
+  base.addends = {rest, rest};
+  if (sum == nullptr) return base;
+  for (size_t o = 0; o < 2; ++o) base.addends[o] = without_constants(sum->operands[o], base.offset);
+  if (base.addends[0] > base.addends[1]) std::swap(base.addends[0], base.addends[1]);
+  return base;
 }
 
 void DeinterleavedLoads::find_groups(const kernel::Region& region) {
   if (k_.vectors().lanes() <= 1 || k_.vectors().mask()) return;
-  std::map<std::pair<int32_t, Id>, size_t> open;  // by buffer and base: the group that a load joins
+  std::map<std::pair<int32_t, std::array<Id, 2>>, size_t> open;  // by buffer and base: the group that a load joins
   for (const Instruction& i : region.instructions) {
     if (!i.regions.empty()) {
       open.clear();
@@ -62,8 +79,8 @@ void DeinterleavedLoads::find_groups(const kernel::Region& region) {
         return buffer == i.buffer || (k_.buffers().overlaps(buffer) && k_.buffers().overlaps(i.buffer));
       });
     } else if (i.op == Op::load && i.operands.size() == 1 && k_.is_vector(i.results[0])) {
-      const auto [base, offset] = base_and_offset(i.operands[0]);
-      const auto [at, is_new] = open.emplace(std::pair(i.buffer, base), region_.groups.size());
+      const auto [addends, offset] = base_of(i.operands[0]);
+      const auto [at, is_new] = open.emplace(std::pair(i.buffer, addends), region_.groups.size());
       if (is_new) region_.groups.emplace_back();
       region_.groups[at->second].offsets.push_back(offset);
       region_.members.emplace(&i, Member{at->second, offset});
@@ -84,6 +101,7 @@ void DeinterleavedLoads::plan(Group& group, int32_t buffer, int64_t stride) cons
                            ? stride <= kLongestBlended
                            : std::has_single_bit(static_cast<uint64_t>(stride)) && stride <= std::max<int64_t>(4, part);
   const int64_t whole = regular && stride <= lanes ? stride : 0;
+  const int64_t least = stride > kLongestRow ? part : all.size() > 1 ? 1 : 2;
   for (auto next = all.begin(); next != all.end();) {
     // A whole row is worth it for half of its columns. Parts of rows take as many loads as a gather, which is slower on
     // many processors, but a single load stays one.
@@ -94,12 +112,12 @@ void DeinterleavedLoads::plan(Group& group, int32_t buffer, int64_t stride) cons
       while (next != end) group.runs.emplace(*next++, Run{start, width});
       return true;
     };
-    if (!(whole != 0 && try_width(whole, (whole + 1) / 2)) && !try_width(part, all.size() > 1 ? 1 : 2)) ++next;
+    if (!(whole != 0 && try_width(whole, (whole + 1) / 2)) && !try_width(part, least)) ++next;
   }
 }
 
 Value* DeinterleavedLoads::load(const Instruction& load, const Reg& index) {
-  if (index.form != Reg::Form::linear || index.stride <= 1 || index.stride > kLongestRow) return nullptr;
+  if (index.form != Reg::Form::linear || index.stride <= 1 || index.stride > kFarthestRow) return nullptr;
   const auto member = region_.members.find(&load);
   if (member == region_.members.end()) return nullptr;
   const int64_t offset = member->second.offset;

@@ -1,5 +1,6 @@
 #pragma once
 // Loads whose lanes are a few elements apart, several of which read the same rows of memory together.
+#include <array>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -64,7 +65,14 @@ class DeinterleavedLoads {
     int64_t last;        ///< the highest offset that exists in every row
     Run run;
   };
-  std::pair<kernel::Id, int64_t> base_and_offset(kernel::Id index) const;
+  /// What is added in an index: two values, or one twice if there is no sum, and a constant.
+  struct Base {
+    std::array<kernel::Id, 2> addends;
+    int64_t offset = 0;
+  };
+  Base base_of(kernel::Id index) const;
+  kernel::Id without_constants(kernel::Id index, int64_t& offset) const;
+  const kernel::Instruction* addition(kernel::Id index) const;
   void find_groups(const kernel::Region& region);
   void plan(Group& group, int32_t buffer, int64_t stride) const;
   llvm::Value* read(const Tile& tile, int64_t element, unsigned width);

@@ -2,7 +2,9 @@
 // rows of memory together. They are deferred until their region ends; then vectors of columns are interleaved into
 // vectors of rows, which are stored whole. A store without adjacent columns becomes a scatter.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <functional>
 #include <map>
 
 #include "codegen/emit/emitter.h"
@@ -13,9 +15,8 @@ using llvm::Value;
 
 namespace {
 
-/// Splits an index into a base and a constant offset.
-std::pair<Value*, int64_t> base_and_offset(Value* index) {
-  int64_t offset = 0;
+/// The operand of a sum that is added to a constant, which is added to `offset`.
+Value* without_constants(Value* index, int64_t& offset) {
   while (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(index)) {
     if (sum->getOpcode() != llvm::Instruction::Add) break;
     const bool first = llvm::isa<llvm::ConstantInt>(sum->getOperand(0));
@@ -24,7 +25,19 @@ std::pair<Value*, int64_t> base_and_offset(Value* index) {
     offset += constant->getSExtValue();
     index = sum->getOperand(first ? 1 : 0);
   }
-  return {index, offset};
+  return index;
+}
+
+/// As DeinterleavedLoads::base_of.
+std::pair<std::array<Value*, 2>, int64_t> base_and_offset(Value* index) {
+  int64_t offset = 0;
+  Value* const rest = without_constants(index, offset);
+  auto* const sum = llvm::dyn_cast<llvm::BinaryOperator>(rest);
+  if (!sum || sum->getOpcode() != llvm::Instruction::Add) return {{rest, rest}, offset};
+  std::array<Value*, 2> addends{};
+  for (unsigned o = 0; o < 2; ++o) addends[o] = without_constants(sum->getOperand(o), offset);
+  if (std::less<>()(addends[1], addends[0])) std::swap(addends[0], addends[1]);
+  return {addends, offset};
 }
 
 }  // namespace
@@ -32,7 +45,7 @@ std::pair<Value*, int64_t> base_and_offset(Value* index) {
 bool InterleavedStores::can_defer(const kernel::Instruction& i, const Reg& index) const {
   const VectorContext& vectors = k_.vectors();
   return vectors.lanes() > 1 && !vectors.mask() && i.operands.size() == 2 && index.form == Reg::Form::linear &&
-         index.stride > 1 && index.stride <= kLongestRow && !k_.buffers().overlaps(i.buffer) &&
+         index.stride > 1 && index.stride <= kFarthestRow && !k_.buffers().overlaps(i.buffer) &&
          !k_.analysis().loaded(i.buffer) && size_of(k_.kernel().buffers[static_cast<size_t>(i.buffer)].dtype) >= 4;
 }
 
@@ -49,7 +62,7 @@ void InterleavedStores::emit(std::vector<PendingStore> now) {
   // Grouped by buffer, stride and base of the index.
   while (!now.empty()) {
     const PendingStore first = now.front();
-    const Value* base = base_and_offset(first.index.v).first;
+    const std::array<Value*, 2> base = base_and_offset(first.index.v).first;
     std::map<int64_t, PendingStore> row;
     std::vector<PendingStore> rest, others;
     for (const PendingStore& s : now) {

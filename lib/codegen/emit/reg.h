@@ -15,9 +15,10 @@ struct Reg {
   bool uniform() const { return form == Form::uniform; }
 };
 
-/// Elements of the longest rows that interleaved accesses read or write whole. Longer ones are assumed to be rows of
-/// a matrix.
-inline constexpr int64_t kLongestRow = 256;
+/// Elements of the longest rows that interleaved accesses read or write whole, whatever columns there are. Of longer
+/// ones they read whole vectors of columns, such as those of small matrices; beyond kFarthestRow each lane has a page
+/// of its own.
+inline constexpr int64_t kLongestRow = 256, kFarthestRow = 4096;
 
 using Values = llvm::SmallVector<llvm::Value*, 8>;
 

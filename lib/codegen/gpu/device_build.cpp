@@ -27,7 +27,7 @@ constexpr std::string_view kEmitLlvm = "emit-llvm", kOptimizeLlvm = "optimize-ll
 TargetInfo target_of(const kernel::Program& program, const DeviceOptions& options) {
   size_t most = 0;
   for (const kernel::Kernel& k : program.kernels) {
-    most = std::max(most, k.buffers.size());
+    most = std::max(most, k.num_parameters());
     if (most > kMostParameters)
       throw CompileError("compile: kernel " + k.name + " reads and writes " + std::to_string(most) +
                          " arrays, a GPU's takes " + std::to_string(kMostParameters) + " at most");

@@ -9,6 +9,7 @@
 #include "codegen/loops/columns.h"
 #include "codegen/loops/reduction.h"
 #include "codegen/loops/scan.h"
+#include "kernel/ir/local_buffers.h"
 
 namespace calque::codegen {
 
@@ -17,6 +18,11 @@ using kernel::LoopKind;
 using kernel::Op;
 using kernel::Region;
 using llvm::Value;
+
+namespace {
+/// Bytes of local buffers in one function.
+constexpr int64_t kMostStack = int64_t{1} << 18;
+}  // namespace
 
 LoopEmitter::LoopEmitter(KernelEmitter& kernel) : k_(kernel), b_(kernel.builder()) {}
 
@@ -76,13 +82,33 @@ void LoopEmitter::split_across_threads(const Instruction& i) {
   subranges_.clear();
 }
 
+LoopEmitter::Locals LoopEmitter::memory_of_locals(const Instruction& i) {
+  Locals memory;
+  const uint64_t lanes = std::max(1U, k_.vectors().lanes());
+  if (!i.locals.empty() && static_cast<int64_t>(lanes) * kernel::local_bytes(k_.kernel(), i) > kMostStack)
+    k_.refuse("the local buffers of an iteration are too large for the stack");
+  for (const int32_t b : i.locals) {
+    const auto extent = static_cast<uint64_t>(k_.kernel().buffers[static_cast<size_t>(b)].extent);
+    llvm::AllocaInst* const array = k_.local(llvm::ArrayType::get(k_.buffers().element(b), extent * lanes));
+    array->setAlignment(llvm::Align(64));
+    memory.push_back(array);
+  }
+  return memory;
+}
+
+void LoopEmitter::bind(const Instruction& i, const Locals& memory) {
+  for (size_t l = 0; l < memory.size(); ++l) k_.buffers().bind_local(i.locals[l], memory[l], k_.vectors().mask());
+}
+
 void LoopEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
   if (const unsigned lanes = end ? vector_lanes(i) : 0) {
     const VectorScope scope(k_.vectors(), lanes);
     return vectorised(i, begin, end);
   }
   const Region& body = i.regions[0];
+  const Locals locals = memory_of_locals(i);
   const auto iteration = [&](Value* index, const Values&) {
+    bind(i, locals);
     k_.set(body.parameters[0], k_.uniform(index));
     k_.run(body);
     return Values{};
@@ -97,7 +123,9 @@ void LoopEmitter::iterate(const Instruction& i, Value* begin, Value* end) {
 void LoopEmitter::vectorised(const Instruction& i, Value* begin, Value* end) {
   const Region& body = i.regions[0];
   if (i.column_tile != 0) return ColumnsEmitter(k_, i).emit(begin, end);
+  const Locals locals = memory_of_locals(i);
   const auto iteration = [&](Value* base) {
+    bind(i, locals);
     k_.set(body.parameters[0], k_.linear(base));
     k_.run(body);
   };

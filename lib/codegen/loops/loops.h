@@ -18,6 +18,11 @@ class LoopEmitter {
  private:
   using Instruction = kernel::Instruction;
 
+  using Locals = llvm::SmallVector<llvm::Value*, 2>;
+
+  /// Memory for the local buffers of a loop, on the stack: one after another, all iterations use it.
+  Locals memory_of_locals(const Instruction& i);
+  void bind(const Instruction& i, const Locals& memory);
   void parallel(const Instruction& i);
   void split_across_threads(const Instruction& i);
   void iterate(const Instruction& i, llvm::Value* begin, llvm::Value* end);

@@ -205,6 +205,8 @@ void replace_buffer(Region& body, int32_t from, int32_t to) {
   walk(body, [&](Instruction& i) {
     if (i.buffer == to) i.buffer = from;
     if (i.buffer > to) --i.buffer;
+    for (int32_t& local : i.locals)
+      if (local > to) --local;
   });
 }
 

@@ -56,6 +56,7 @@ KernelAnalysis::KernelAnalysis(const Kernel& kernel)
       used_(kernel.values.size()),
       loaded_(kernel.buffers.size()),
       stored_(kernel.buffers.size()),
+      lane_private_(kernel.buffers.size()),
       ranges_(kernel.values.size()),
       defined_(kernel.values.size()) {
   size_ = instruction_count(kernel, kernel.body);
@@ -92,9 +93,12 @@ bool KernelAnalysis::visit(const Instruction& i, bool vector) {
   for (const Id o : i.operands) any = any || varying_[o];
   bool again = false;
   switch (i.op) {
+    case Op::load:
+      // The lanes of a vectorised loop have local buffers of their own.
+      any = any || lane_private_[i.buffer];
+      [[fallthrough]];
     case Op::constant:
     case Op::scalar:
-    case Op::load:
       for (const Id r : i.results) set(r, any);
       if (i.op != Op::load) defined_[i.results[0]] = &i;
       compute_range(i);
@@ -108,6 +112,7 @@ bool KernelAnalysis::visit(const Instruction& i, bool vector) {
     case Op::loop: {
       const Region& body = i.regions[0];
       const bool inside = vector || i.vectorize;
+      for (const int32_t b : i.locals) lane_private_[b] = inside;
       if (!body.parameters.empty()) {
         set(body.parameters[0], i.vectorize);
         ranges_[body.parameters[0]] = {0, std::max<int64_t>(i.extent - 1, 0)};
@@ -334,7 +339,7 @@ LoopFacts KernelAnalysis::measure(const Region& region) {
       facts.element_bytes = std::max(facts.element_bytes, inner.element_bytes);
       facts.idempotent &= inner.idempotent;
     }
-    if (i.op == Op::store && loaded_[i.buffer]) facts.idempotent = false;
+    if (i.op == Op::store && loaded_[i.buffer] && !kernel_.buffers[i.buffer].local) facts.idempotent = false;
   }
   return facts;
 }

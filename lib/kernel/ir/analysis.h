@@ -24,7 +24,8 @@ struct LoopFacts {
   int64_t cost = 0;
   /// The body contains loops.
   bool nested = false;
-  /// An iteration may run twice with the same effect on memory: no buffer is both loaded and stored.
+  /// An iteration may run twice with the same effect on memory: no buffer is both loaded and stored, but
+  /// for local ones.
   bool idempotent = true;
 };
 
@@ -48,6 +49,8 @@ class KernelAnalysis {
   bool used(Id id) const { return used_[id]; }
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }
   bool stored(int32_t buffer) const { return stored_[buffer]; }
+  /// The buffer is local to iterations of a vectorised loop, or of a loop inside one: each lane has its own.
+  bool is_lane_private(int32_t buffer) const { return lane_private_[buffer]; }
   /// Instructions of the whole kernel.
   int64_t size() const { return size_; }
 
@@ -64,7 +67,7 @@ class KernelAnalysis {
   void compute_range(const Instruction& i);
 
   const Kernel& kernel_;
-  std::vector<bool> varying_, data_, used_, loaded_, stored_;
+  std::vector<bool> varying_, data_, used_, loaded_, stored_, lane_private_;
   std::vector<IndexRange> ranges_;
   std::vector<const Instruction*> defined_;  ///< by value: the scalar instruction or constant that defines it
   std::unordered_map<const Instruction*, LoopFacts> facts_;

@@ -116,6 +116,9 @@ struct Instruction {
   /// chunk.
   bool threads = false;
   int64_t grain = 0;
+  /// Of a parallel loop: local buffers, of which each iteration has its own. In a vectorised loop their elements are
+  /// interleaved: those of all lanes with one index are one vector.
+  detail::InlineVector<int32_t, 1> locals;
   ParallelMapping mapping = ParallelMapping::replicated;  ///< GPU only, where `threads` is ignored
   /// Schedule for a GPU, of two loops of a nest mapped to groups of one thread, the innermost being one of them. It
   /// runs in vectors of as many lanes as a thread runs of its iterations.
@@ -146,7 +149,8 @@ bool contains(const Region& region, const Wanted& wanted) {
   return false;
 }
 
-/// Memory that a kernel reads or writes: a pointer parameter of static type. Strides are folded into the indices.
+/// Memory that a kernel reads or writes: a pointer parameter of static type, or local memory of an iteration. Strides
+/// are folded into the indices.
 struct Buffer {
   DType dtype = DType::f32;
   /// Elements from the lowest to one past the highest that may be accessed; 0 when empty.
@@ -154,6 +158,9 @@ struct Buffer {
   bool written = false;
   /// Guaranteed alignment in bytes.
   int64_t alignment = 1;
+  /// Memory of an iteration of the loop that lists it: on the stack of a CPU's thread, in the local memory of a GPU's
+  /// thread or the shared memory of a group. It has no contents when an iteration begins.
+  bool local = false;
 };
 
 /// What a kernel was lowered from. Copies have no reductions, and the loops of an anchor op are not fused with others.
@@ -162,14 +169,21 @@ enum class KernelOrigin : uint8_t { pointwise = 1, anchor_op = 2, copy = 4 };
 
 /// One fused computation over one parallel index space.
 struct Kernel {
-  std::string name;  ///< `fused_mul_sin_sum_1a2b3c4d`
-  std::vector<Buffer> buffers;
+  std::string name;                             ///< `fused_mul_sin_sum_1a2b3c4d`
+  std::vector<Buffer> buffers;                  ///< the parameters, then local buffers
   std::vector<DType> values;                    ///< dtype of each Id
   Region body;                                  ///< without parameters and yield
   std::optional<Launch> launch = std::nullopt;  ///< present once scheduled for a GPU
   /// Per call, for `explain`.
   int64_t bytes_read = 0, bytes_written = 0, flops = 0;
   KernelOrigin origin = KernelOrigin::pointwise;  ///< decides which kernel passes run
+
+  /// The buffers that calls pass.
+  size_t num_parameters() const {
+    size_t n = buffers.size();
+    while (n > 0 && buffers[n - 1].local) --n;
+    return n;
+  }
 
   Id add_value(DType dtype) {
     values.push_back(dtype);

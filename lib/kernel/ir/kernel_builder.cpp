@@ -52,6 +52,7 @@ struct Emitter::MemoHash {
 
 struct Emitter::Scope {
   Region region;
+  std::vector<int32_t> locals;
   std::unordered_map<Key, Id, KeyHash> known;
   std::unordered_map<MemoKey, Id, MemoHash> memo;
 };
@@ -276,17 +277,25 @@ Ids Emitter::loop(LoopKind kind, int64_t extent, std::span<const Id> initial, st
   if (kind == LoopKind::sequential)
     for (Id id : initial) parameters.push_back(dtype(id));
   i.regions.resize(1);
-  build_region(
+  const std::unique_ptr<Scope> scope = build_region(
       depth, parameters,
       [&](std::span<const Id> p) {
         range(p[0], 0, std::max<int64_t>(extent - 1, 0));
         return body(p[0], p.subspan(1));
       },
       i.regions[0]);
+  i.locals = scope->locals;
   for (Id id : initial) i.results.push_back(fresh(dtype(id), depth));
   const Ids results = i.results;
   scopes_[static_cast<size_t>(depth)]->region.instructions.push_back(std::move(i));
   return results;
+}
+
+int32_t Emitter::local(DType dtype, int64_t extent) {
+  const auto number = static_cast<int32_t>(kernel_.buffers.size());
+  kernel_.buffers.push_back({dtype, extent, true, static_cast<int64_t>(size_of(dtype)), true});
+  scopes_.back()->locals.push_back(number);
+  return number;
 }
 
 Ids Emitter::while_loop(std::span<const Id> initial, int depth, const RegionBody& condition, const RegionBody& body,

@@ -70,6 +70,9 @@ class Emitter {
   /// Inserts a loop into the scope at `depth`. A parallel loop's body returns nothing. Returns the loop's results.
   Ids loop(LoopKind kind, int64_t extent, std::span<const Id> initial, std::span<const Combiner> combiners, int depth,
            const LoopBody& body);
+  /// Adds a local buffer to the parallel loop whose body is being built in the innermost scope. Its loads must be
+  /// pinned.
+  int32_t local(DType dtype, int64_t extent);
   using RegionBody = std::function<Ids(std::span<const Id> carries)>;
   /// `cold`: the body is a cold path that runs at most once, so none of its instructions is hoisted out of the loop.
   Ids while_loop(std::span<const Id> initial, int depth, const RegionBody& condition, const RegionBody& body,

@@ -48,11 +48,12 @@ bool same(const std::shared_ptr<const Tiles>& a, const std::shared_ptr<const Til
 
 bool same(const Comparison& c, const Instruction& a, const Instruction& b) {
   return a.op == b.op && a.primitive == b.primitive && a.loop == b.loop && a.exact == b.exact && a.buffer == b.buffer &&
-         a.operands == b.operands && a.results == b.results && a.extent == b.extent && a.combiners == b.combiners &&
-         a.rows == b.rows && a.columns == b.columns && a.vectorize == b.vectorize && a.threads == b.threads &&
-         a.grain == b.grain && a.mapping == b.mapping && a.lanes == b.lanes && a.unroll == b.unroll &&
-         a.overlapping_tail == b.overlapping_tail && a.column_tile == b.column_tile && a.thread_tile == b.thread_tile &&
-         a.non_temporal == b.non_temporal && same(a.cpu_tiles, b.cpu_tiles) && same(a.gpu_tiles, b.gpu_tiles) &&
+         a.operands == b.operands && a.results == b.results && a.locals == b.locals && a.extent == b.extent &&
+         a.combiners == b.combiners && a.rows == b.rows && a.columns == b.columns && a.vectorize == b.vectorize &&
+         a.threads == b.threads && a.grain == b.grain && a.mapping == b.mapping && a.lanes == b.lanes &&
+         a.unroll == b.unroll && a.overlapping_tail == b.overlapping_tail && a.column_tile == b.column_tile &&
+         a.thread_tile == b.thread_tile && a.non_temporal == b.non_temporal && same(a.cpu_tiles, b.cpu_tiles) &&
+         same(a.gpu_tiles, b.gpu_tiles) &&
          (c.ignores_literal(a) || std::memcmp(a.literal.bytes, b.literal.bytes, sizeof a.literal.bytes) == 0) &&
          std::equal(a.regions.begin(), a.regions.end(), b.regions.begin(), b.regions.end(),
                     [&](const Region& r, const Region& s) { return same(c, r, s); });
@@ -65,7 +66,8 @@ bool same(const Comparison& c, const Region& a, const Region& b) {
 }
 
 bool same(const Buffer& a, const Buffer& b) {
-  return a.dtype == b.dtype && a.extent == b.extent && a.written == b.written && a.alignment == b.alignment;
+  return a.dtype == b.dtype && a.extent == b.extent && a.written == b.written && a.alignment == b.alignment &&
+         a.local == b.local;
 }
 
 uint64_t hash(const Comparison& c) {

@@ -1,6 +1,7 @@
 // Invariants of a kernel: a value is defined once, before its uses, in a region that encloses them; dtypes follow from
 // the primitives' typing rules; regions have the parameters and yields that their instruction requires; at most one
-// loop on any path from the root is vectorised.
+// loop on any path from the root is vectorised; a local buffer belongs to one loop, inside which alone it is accessed,
+// first by a store.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,15 +20,24 @@ constexpr int32_t kMaxTileSide = 64;
 class Verifier {
  public:
   explicit Verifier(const Kernel& kernel)
-      : kernel_(kernel), defined_(kernel.values.size()), visible_(kernel.values.size()) {}
+      : kernel_(kernel),
+        defined_(kernel.values.size()),
+        visible_(kernel.values.size()),
+        locals_(kernel.buffers.size(), Local::outside) {}
 
   void run() {
     if (!kernel_.body.parameters.empty()) fail("the kernel's body has parameters");
+    bool is_after_local = false;
     for (const Buffer& b : kernel_.buffers) {
+      require(b.local || !is_after_local, "local buffers follow the parameters");
+      is_after_local = b.local;
+      require(!b.local || (b.written && b.extent > 0), "a local buffer has elements and is written");
       require(b.alignment > 0 && (b.alignment & (b.alignment - 1)) == 0, "a buffer's alignment is a power of two");
       require(b.extent <= kMaxExtent, "a buffer is too large");
     }
     region(kernel_.body, {}, nullptr, false, false);
+    for (size_t b = 0; b < locals_.size(); ++b)
+      require(!kernel_.buffers[b].local || locals_[b] == Local::left, "a local buffer belongs to a loop");
   }
 
  private:
@@ -104,16 +114,34 @@ class Verifier {
     return out;
   }
 
-  const Buffer& buffer(const Instruction& i) const {
+  const Buffer& buffer(const Instruction& i) {
     if (i.buffer < 0 || static_cast<size_t>(i.buffer) >= kernel_.buffers.size())
       fail(fmt::format("there is no buffer {}", i.buffer));
-    return kernel_.buffers[static_cast<size_t>(i.buffer)];
+    const Buffer& b = kernel_.buffers[static_cast<size_t>(i.buffer)];
+    if (!b.local) return b;
+    Local& state = locals_[static_cast<size_t>(i.buffer)];
+    require(state == Local::entered || state == Local::stored, "a local buffer is accessed inside its loop");
+    require(i.op == Op::store || state == Local::stored, "a local buffer is stored to before it is loaded");
+    state = Local::stored;
+    return b;
+  }
+
+  /// The body of a loop with local buffers is entered or left.
+  void move_locals(const Instruction& i, bool enter) {
+    for (const int32_t b : i.locals) {
+      require(b >= 0 && static_cast<size_t>(b) < locals_.size() && kernel_.buffers[static_cast<size_t>(b)].local,
+              "a loop lists a buffer that is not local");
+      Local& state = locals_[static_cast<size_t>(b)];
+      require(!enter || state == Local::outside, "a local buffer belongs to one loop");
+      state = enter ? Local::entered : Local::left;
+    }
   }
 
   void instruction(const Instruction& i, bool vector, bool split) {
     for (const Id id : i.operands) use(id);
     for (const Id id : i.results) check_id(id);
     require(!i.non_temporal || i.op == Op::store, "only a store is non-temporal");
+    require(i.locals.empty() || is_parallel(i), "only a parallel loop has local buffers");
     require((!i.cpu_tiles && !i.gpu_tiles) || i.op == Op::contraction, "only a contraction has tiles");
     switch (i.op) {
       case Op::constant:
@@ -230,10 +258,20 @@ class Verifier {
       }
     }
     if (i.thread_tile) thread_tile(i);
+    if (!i.locals.empty()) local_buffers(i);
     const ThreadTile outer = tile_;
     if (i.thread_tile) tile_ = i.thread_tile;
+    move_locals(i, true);
     region(i.regions[0], parameters, results.empty() ? nullptr : &results, vector || i.vectorize, split || i.grain > 0);
+    move_locals(i, false);
     tile_ = outer;
+  }
+
+  /// The threads that run chunks of a loop have their own stacks.
+  void local_buffers(const Instruction& i) const {
+    require(i.column_tile == 0 && !i.thread_tile, "a loop with local buffers runs one iteration after another");
+    require(!contains(i.regions[0], [](const Instruction& inner) { return inner.threads; }),
+            "no loop is split over threads inside one with local buffers");
   }
 
   void thread_tile(const Instruction& i) const {
@@ -302,9 +340,12 @@ class Verifier {
       fail(fmt::format("{} gives {}, not {}", p.name, name(results[0].dtype), name(dtype(i.results[0]))));
   }
 
+  enum class Local : uint8_t { outside, entered, stored, left };
+
   const Kernel& kernel_;
   std::vector<bool> defined_, visible_;
-  ThreadTile tile_;  ///< of an enclosing loop
+  std::vector<Local> locals_;  ///< by buffer
+  ThreadTile tile_;            ///< of an enclosing loop
   const Instruction* at_ = nullptr;
 };
 

@@ -212,8 +212,8 @@ class ProgramVerifier {
   void call(const Step& s) const {
     require(s.kernel >= 0 && static_cast<size_t>(s.kernel) < p_.kernels.size(), "there is no such kernel");
     const Kernel& k = p_.kernels[static_cast<size_t>(s.kernel)];
-    if (s.views.size() != k.buffers.size() || !s.blocks.empty())
-      fail(fmt::format("the kernel has {} buffers, got {}", k.buffers.size(), s.views.size()));
+    if (s.views.size() != k.num_parameters() || !s.blocks.empty())
+      fail(fmt::format("the kernel has {} buffers, got {}", k.num_parameters(), s.views.size()));
     for (size_t i = 0; i < s.views.size(); ++i)
       view(s.views[i], std::max<int64_t>(k.buffers[i].extent, 0) * static_cast<int64_t>(size_of(k.buffers[i].dtype)),
            k.buffers[i].written);

@@ -17,7 +17,7 @@ class GroupBuilder {
   };
 
   GroupBuilder(const Memory& memory, BoundKernel& out, std::span<const Value> roots)
-      : memory_(memory), emitter_(out.kernel), elements_(emitter_), frame_(memory, out, roots) {}
+      : memory_(memory), out_(out), emitter_(out.kernel), elements_(emitter_), frame_(memory, out, roots) {}
 
   Operand destination(Value v) { return frame_.bind(memory_.bindings[v.id()]); }
   MemoryFrame& frame() { return frame_; }
@@ -46,6 +46,7 @@ class GroupBuilder {
   // ---- one for each `Anchor`
   void cumulative(const Equation& e);
   void scatter(const Equation& e);
+  void cholesky(const Equation& e);
   void permute(const Equation& e);
   // ---- pointwise_nests.cpp
   /// A concatenation is written operand by operand, each into its slice of the result.
@@ -69,6 +70,7 @@ class GroupBuilder {
   }
 
   const Memory& memory_;
+  BoundKernel& out_;
   Emitter emitter_;
   Elements elements_;
   MemoryFrame frame_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "kernel/ir/local_buffers.h"
 #include "kernel/lower/group_builder.h"
 #include "kernel/lower/lower_contraction.h"
 #include "plan/analysis/equations.h"
@@ -26,6 +27,8 @@ void GroupBuilder::anchor(const Equation& e) {
       return cumulative(e);
     case Anchor::scatter:
       return scatter(e);
+    case Anchor::cholesky:
+      return cholesky(e);
     case Anchor::permute:
       return permute(e);
   }
@@ -236,6 +239,11 @@ std::vector<BoundKernel> build_group(const Memory& memory, const plan::FusionGro
         throw CompileError("lower: " + group.anchor->primitive() + " anchors no kernel");
     }
   }
+  const std::vector<int32_t> numbers = move_locals_last(out.kernel);
+  std::vector<View> views(out.kernel.num_parameters());
+  for (size_t b = 0; b < numbers.size(); ++b)
+    if (static_cast<size_t>(numbers[b]) < views.size()) views[static_cast<size_t>(numbers[b])] = out.views[b];
+  out.views = std::move(views);
   std::vector<BoundKernel> one;
   one.push_back(std::move(out));
   return one;

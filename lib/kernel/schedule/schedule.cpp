@@ -160,7 +160,7 @@ class Scheduler {
     reads_.assign(k_.buffers.size(), 0);
     writes_.assign(k_.buffers.size(), 0);
     count(i, 1);
-    for (size_t b = 0; b < k_.buffers.size(); ++b) {
+    for (size_t b = 0; b < k_.num_parameters(); ++b) {
       const auto size = static_cast<int64_t>(size_of(k_.buffers[b].dtype));
       k_.bytes_read += std::min(reads_[b], k_.buffers[b].extent) * size;
       k_.bytes_written += std::min(writes_[b], k_.buffers[b].extent) * size;

@@ -137,6 +137,8 @@ class LoopSplitter {
     const Region& body = loop.regions[0];
     const size_t size = num_instructions(body);
     if (loop.extent < kLongEnough || size * 2 > budget_) return false;
+    // A local buffer belongs to one loop.
+    if (is_or_contains(loop, [](const Instruction& i) { return !i.locals.empty(); })) return false;
     std::unordered_map<Id, LinearIndex> forms{{body.parameters[0], {1, 0}}};
     Known known;
     analyze(body, forms, known);

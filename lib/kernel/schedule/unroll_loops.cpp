@@ -181,6 +181,7 @@ class Unroller {
 }  // namespace
 
 void unroll_loops(Kernel& kernel) {
+  if (kernel.num_parameters() != kernel.buffers.size()) return;  // local buffers are stored to again and again
   const Survey survey(kernel);
   if (!survey.found || !survey.plain || survey.size > kMaxUnrolledInstructions) return;
   Kernel out;

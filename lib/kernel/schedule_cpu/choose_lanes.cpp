@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "kernel/ir/local_buffers.h"
 #include "kernel/schedule_cpu/vector_loops.h"
 
 namespace calque::kernel {
@@ -12,6 +13,8 @@ namespace {
 
 // A body of at most this many instructions needs few registers.
 constexpr int64_t kFewInstructions = 8;
+// Bytes of the local buffers of all lanes, which are on the stack: larger ones run in fewer lanes.
+constexpr int64_t kMostLocalBytes = int64_t{1} << 17;
 
 // Columns that are reduced or scanned side by side: accesses to short rows would cost more than the work on them.
 int columns_side_by_side(const Kernel& kernel, const Instruction& loop) {
@@ -83,8 +86,10 @@ uint16_t lanes_of(const CpuKernel& k, const Instruction& loop) {
       std::max<int64_t>(k.target.lane_masks ? columns : (columns + 1) / 2, vectors_in_flight(k.kernel, loop, k.target));
   const auto extent = static_cast<uint64_t>(loop.extent);
   const uint64_t fitting = k.target.lane_masks ? std::bit_ceil(extent) : std::bit_floor(extent);
+  const int64_t bytes = local_bytes(k.kernel, loop);
+  const uint64_t stored = bytes == 0 ? fitting : std::bit_floor(static_cast<uint64_t>(kMostLocalBytes / bytes));
   return static_cast<uint16_t>(
-      std::max<uint64_t>(1, std::min<uint64_t>(static_cast<uint64_t>(widest * vectors), fitting)));
+      std::max<uint64_t>(1, std::min({static_cast<uint64_t>(widest * vectors), fitting, stored})));
 }
 
 }  // namespace

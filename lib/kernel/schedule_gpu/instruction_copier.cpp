@@ -12,6 +12,7 @@ Instruction InstructionCopier::copy(const Instruction& i) {
   Instruction out = i;
   out.regions.clear();
   if (i.buffer >= 0) out.buffer = buffer_(i.buffer);
+  for (int32_t& b : out.locals) b = buffer_(b);
   for (Id& o : out.operands) o = of(o);
   for (const Region& r : i.regions) out.regions.push_back(copy(r));
   for (Id& r : out.results) {

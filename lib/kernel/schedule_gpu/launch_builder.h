@@ -2,6 +2,7 @@
 // A launch while it is built from instructions of a kernel.
 #include <map>
 
+#include "kernel/ir/local_buffers.h"
 #include "kernel/schedule_gpu/instruction_copier.h"
 #include "kernel/schedule_gpu/launches.h"
 #include "primitives/elementwise/arithmetic.h"
@@ -30,6 +31,16 @@ struct LaunchBuilder {
     entry.kernel.buffers.push_back({type.dtype, type.shape.num_elements(), true, 64});
     entry.buffers.push_back({-1, s});
     return scratch[s] = static_cast<int32_t>(entry.buffers.size()) - 1;
+  }
+
+  /// To be called once, after everything was built.
+  void finish() {
+    const std::vector<int32_t> numbers = move_locals_last(entry.kernel);
+    std::vector<LaunchBuffer> parameters(entry.kernel.num_parameters());
+    for (size_t b = 0; b < numbers.size(); ++b)
+      if (static_cast<size_t>(numbers[b]) < parameters.size())
+        parameters[static_cast<size_t>(numbers[b])] = entry.buffers[b];
+    entry.buffers = std::move(parameters);
   }
 
  private:

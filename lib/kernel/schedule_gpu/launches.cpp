@@ -103,6 +103,7 @@ class Launches {
         if (item.phase == Phase::whole || item.phase == Phase::partials) store_results(b, body, top_[item.at]);
       }
     });
+    b.finish();
     mark_written(kernel);
     count(kernel);
     if (!stage.grid && plan_.rows().empty()) kernel.launch = kOneGroup;
@@ -331,7 +332,7 @@ class Launches {
   }
 
   static void mark_written(Kernel& kernel) {
-    for (Buffer& b : kernel.buffers) b.written = false;
+    for (Buffer& b : kernel.buffers) b.written = b.local;
     walk(kernel.body, [&](const Instruction& i) {
       if (is_store(i)) kernel.buffers[static_cast<size_t>(i.buffer)].written = true;
     });

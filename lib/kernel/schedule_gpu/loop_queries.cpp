@@ -61,6 +61,7 @@ double work(const Kernel& kernel, const Region& region) {
 std::vector<const Instruction*> nest_of(const Instruction& loop) {
   std::vector<const Instruction*> nest{&loop};
   for (;;) {
+    if (!nest.back()->locals.empty()) return nest;  // of the iteration of one group
     const Instruction* inner = nullptr;
     for (const Instruction& i : nest.back()->regions[0].instructions) {
       if (i.op == Op::store || (inner && has_loops(i)) || (!is_parallel(i) && has_loops(i))) return nest;

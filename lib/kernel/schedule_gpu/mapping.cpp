@@ -89,7 +89,7 @@ class Mapper {
       const auto nest = nest_of(i);
       for (Instruction& inner : body_of(nest))
         if (inner.op == Op::contraction) return product(nest, inner);
-      if (is_flat(*nest.back())) return elements(nest);
+      if (is_flat(*nest.back()) && nest.back()->locals.empty()) return elements(nest);
       return rows(nest);
     }
   }
@@ -125,7 +125,7 @@ class Mapper {
 
   // Most accesses have unit stride along the innermost loop.
   bool suits_vectors(const Instruction& loop) const {
-    if (!is_flat(loop)) return false;
+    if (!is_flat(loop) || !loop.locals.empty()) return false;
     const auto a = strides_.accesses(loop.regions[0], loop.regions[0].parameters[0]);
     return a.unit > 0 && a.unit >= a.other;
   }

@@ -76,6 +76,29 @@ class KernelParser : text::TokenStream {
     return b;
   }
 
+  /// Local buffers are numbered as they were: loops may list them in another order.
+  int32_t local_buffer() {
+    Buffer b;
+    const Token at_name = peek();
+    const int64_t number = buffer_index();
+    constexpr int64_t kMostLocals = 1024;
+    const auto first = static_cast<int64_t>(kernel_->num_parameters());
+    if (number < first || number >= first + kMostLocals) fail(at_name, "this is not the number of a local buffer");
+    expect(":", "after a buffer's name");
+    b.dtype = dtype();
+    expect("[", "after a buffer's element type");
+    b.extent = between(1, INT64_MAX, "the elements of a local buffer");
+    expect("]", "after a buffer's elements");
+    b.alignment = static_cast<int64_t>(size_of(b.dtype));
+    b.local = b.written = true;
+    auto& all = kernel_->buffers;
+    // Those of loops that are still to come are empty until then, which the verifier refuses if they do not come.
+    if (static_cast<size_t>(number) >= all.size()) all.resize(static_cast<size_t>(number) + 1, {.local = true});
+    if (all[static_cast<size_t>(number)].extent != 0) fail(at_name, "this buffer belongs to another loop already");
+    all[static_cast<size_t>(number)] = b;
+    return static_cast<int32_t>(number);
+  }
+
   KernelOrigin origin() {
     for (const KernelOrigin o : kOrigins)
       if (accept(spelling_of(o))) return o;
@@ -307,6 +330,11 @@ class KernelParser : text::TokenStream {
     if (i.threads) i.grain = in_parentheses(INT64_MAX, "iterations of a chunk");
     mapping(i);
     if (accept("thread_tile")) i.thread_tile = tiles<ThreadTile>();
+    if (accept("local")) {
+      do {
+        i.locals.push_back(local_buffer());
+      } while (accept(","));
+    }
     if (is_combiner()) {
       do {
         i.combiners.push_back(combiner());

@@ -20,7 +20,7 @@ class KernelPrinter {
     std::string name;
     text::append_name(name, kernel_.name);
     out_ << "kernel " << name << '(';
-    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    for (size_t i = 0; i < kernel_.num_parameters(); ++i) {
       const Buffer& b = kernel_.buffers[i];
       out_ << (i ? ", " : "") << (b.written ? "out " : "") << 'b' << i << ": " << b.dtype << '[' << b.extent << ']';
       if (b.alignment != static_cast<int64_t>(size_of(b.dtype))) out_ << " align " << b.alignment;
@@ -83,6 +83,10 @@ class KernelPrinter {
     if (i.grain > 0) out_ << '(' << i.grain << ')';
     mapping(i);
     if (i.thread_tile) tiles("thread_tile", i.thread_tile);
+    for (size_t l = 0; l < i.locals.size(); ++l) {
+      const Buffer& b = kernel_.buffers[static_cast<size_t>(i.locals[l])];
+      out_ << (l ? ", b" : " local b") << i.locals[l] << ": " << b.dtype << '[' << b.extent << ']';
+    }
     for (size_t c = 0; c < i.combiners.size(); ++c) out_ << (c ? ", " : " ") << spelling_of(i.combiners[c]);
     if (!i.operands.empty()) {
       out_ << " from ";

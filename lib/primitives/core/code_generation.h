@@ -26,6 +26,7 @@ enum class FusionKind : uint8_t {
 enum class Anchor : uint8_t {
   cumulative,  ///< cumsum, cumprod, cummax, cummin
   scatter,     ///< updates a copy of its first operand; reads that and its indices from memory
+  cholesky,    ///< factors matrices in local buffers, side by side
   permute,     ///< moves the elements of rows to distinct positions; nothing else writes the result
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "primitives/core/emit.h"
+#include "primitives/linalg/batched_cholesky.h"
 #include "primitives/linalg/matrix.h"
 #include "primitives/linalg/triangular_solve.h"
 #include "primitives/list.h"
@@ -58,13 +59,13 @@ void Cholesky::evaluate(Evaluation& e) {
   });
 }
 
+namespace {
+
 /// The tangent is l phi(x) with x = inverse(l) da adjoint(inverse(l)), where phi takes the lower triangle and half of
 /// the diagonal (Murray, Differentiation of the Cholesky decomposition, arXiv:1602.07527, 2016). da is the Hermitian
 /// matrix of which the tangent's lower triangle is read.
-void Cholesky::jvp(Jvp& j) {
-  const Writer& w = j.writer;
-  const Type type = j.operand_type(0);
-  const Value da = j.tangents[0], l = j.results[0];
+Value tangent_of_factor(const Writer& w, Value l, Value da) {
+  const Type type = w.type(l);
   const Value below = triangle_of(w, da, {.lower = true, .diagonal = false});
   const Value diagonal = on_diagonal(w, type.shape);
   Value on = da;
@@ -78,9 +79,59 @@ void Cholesky::jvp(Jvp& j) {
   // inverse(l) adjoint(inverse(l) da) = inverse(l) da adjoint(inverse(l)), since da is Hermitian.
   const Value x = solve(conjugated(w, transposed(w, solve(hermitian))));
   const Value half = w.mul(w.select(diagonal, w.splat(0.5, type), w.splat(1, type)), x);
-  j.add(product_of(w, l, triangle_of(w, half, {.lower = true, .diagonal = true})));
+  return product_of(w, l, triangle_of(w, half, {.lower = true, .diagonal = true}));
 }
 
+bool adds_transpose(const Attributes& attributes) { return attributes.get<bool>("add_transpose"); }
+
+}  // namespace
+
+void Cholesky::jvp(Jvp& j) { j.add(tangent_of_factor(j.writer, j.results[0], j.tangents[0])); }
+
 void Cholesky::batch(Batching& b) { b.result(b.emit<Cholesky>({b.operands[0]})); }
+
+void BatchedCholesky::infer(Typing& t) {
+  check_square(t, 0);
+  t.accept(0, kMatrix & kReal);
+  if (t.operand(0).shape.rank() != 3) t.shape_error("expects matrices [b, n, n], got " + to_string(t.operand(0)));
+  t.result(t.operand(0));
+}
+
+void BatchedCholesky::evaluate(Evaluation& e) {
+  if (!adds_transpose(e.attributes)) return Cholesky::evaluate(e);
+  const AnyArray& a = e.operands[0];
+  std::array operands{make_array(a.type())};
+  const auto n = static_cast<size_t>(num_rows(a.shape()));
+  visit_dtype(a.dtype(), [&]<class T>() {
+    if constexpr (contains(kMatrix, dtype_of<T>)) {
+      const T* const from = a.data_as<T>();
+      T* const to = static_cast<T*>(operands[0].mutable_data());
+      for (size_t i = 0; i < static_cast<size_t>(a.shape().num_elements()); ++i) {
+        const size_t matrix = i / (n * n) * n * n, row = i / n % n, column = i % n;
+        to[i] = from[i] + from[matrix + column * n + row];
+      }
+    }
+  });
+  Evaluation of_sums{e.attributes, e.subgraphs, operands, e.result_types, e.call, {}};
+  of_sums.results.reserve(1);
+  Cholesky::evaluate(of_sums);
+  e.results.push_back(of_sums.results[0]);
+}
+
+void BatchedCholesky::jvp(Jvp& j) {
+  const Writer& w = j.writer;
+  const Value da = j.tangents[0];
+  const Value sum = adds_transpose(j.attributes()) ? w.add(da, transposed(w, da)) : da;
+  j.add(tangent_of_factor(w, j.results[0], sum));
+}
+
+void BatchedCholesky::batch(Batching& b) {
+  const Writer& w = b.writer;
+  const Value a = b.operands[0];
+  const Shape shape = w.shape(a);
+  const int64_t n = num_rows(shape);
+  const Value all = w.reshape(a, Shape{shape[0] * shape[1], n, n});
+  b.result(w.reshape(w.emit(id_of<BatchedCholesky>, {all}, b.attributes()), shape));
+}
 
 }  // namespace calque::primitives

@@ -1,5 +1,6 @@
 #pragma once
 // The family of linear algebra.
+#include "primitives/linalg/batched_cholesky.h"
 #include "primitives/linalg/cholesky.h"
 #include "primitives/linalg/determinant.h"
 #include "primitives/linalg/lu.h"
@@ -9,6 +10,6 @@
 
 namespace calque::primitives {
 
-using LinalgList = TypeList<Cholesky, TriangularSolve, Lu, LuSolve, Det, SlogDet, Qr>;
+using LinalgList = TypeList<Cholesky, TriangularSolve, Lu, LuSolve, Det, SlogDet, Qr, BatchedCholesky>;
 
 }  // namespace calque::primitives

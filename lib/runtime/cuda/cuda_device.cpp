@@ -29,7 +29,7 @@ std::string key_of(const kernel::Program& program, const codegen::DeviceImage& i
   for (size_t k = 0; k < image.functions.size(); ++k) {
     const codegen::DeviceFunction& f = image.functions[k];
     for (const int64_t n : {f.blocks, int64_t{f.threads}, int64_t{f.shared_bytes},
-                            static_cast<int64_t>(program.kernels[k].buffers.size())})
+                            static_cast<int64_t>(program.kernels[k].num_parameters())})
       key += "," + std::to_string(n);
   }
   return key;

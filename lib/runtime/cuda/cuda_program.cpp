@@ -83,7 +83,7 @@ CudaModule::CudaModule(CudaContext& context, const kernel::Program& program, con
                     grid_of(f.blocks, f.name),
                     static_cast<unsigned>(f.threads),
                     static_cast<unsigned>(f.shared_bytes),
-                    program.kernels[kernels_.size()].buffers.size(),
+                    program.kernels[kernels_.size()].num_parameters(),
                     f.name};
       context.check(driver.module_function(&kernel.function, module_, f.name.c_str()), "kernel " + f.name + blame);
       if (f.shared_bytes != 0) {

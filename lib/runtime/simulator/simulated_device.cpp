@@ -37,7 +37,7 @@ class SimulatedDevice final : public KernelDevice {
                                             const codegen::DeviceImage& image, const std::string& blame) override {
     auto code = std::make_shared<SimulatedCode>();
     code->program = codegen::link_simulated(image.simulated, image.functions);
-    for (const kernel::Kernel& k : program.kernels) code->parameters.push_back(k.buffers.size());
+    for (const kernel::Kernel& k : program.kernels) code->parameters.push_back(k.num_parameters());
     code->blame = blame;
     return code;
   }

@@ -1,8 +1,11 @@
 #include "transform/linalg/expand_linalg.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <vector>
 
+#include "primitives/linalg/batched_cholesky.h"
 #include "primitives/linalg/lu_solve.h"
 #include "primitives/linalg/matrix.h"
 #include "primitives/list.h"
@@ -30,9 +33,19 @@ bool is_small(const Graph& g, const Equation& e) {
   }
 }
 
-bool is_expanded(const Graph& g, const Equation& e) {
+/// Whether an equation factors so many matrices that they share the lanes of a kernel.
+bool is_batched(const Graph& g, const Equation& e, const LinalgLimits& limits) {
+  const Shape& shape = g.shape(e.operand(0));
+  const int64_t rows = num_rows(shape);
+  return e.id() == id_of<Cholesky> && !is_small(g, e) && !is_complex(g.dtype(e.operand(0))) &&
+         !is_paired(e.attributes()) && rows <= limits.most_batched_rows &&
+         shape.num_elements() >= kLeastBatch * rows * rows;
+}
+
+bool is_expanded(const Graph& g, const Equation& e, const LinalgLimits& limits) {
   switch (e.id()) {
     case id_of<Cholesky>:
+      return is_small(g, e) || is_batched(g, e, limits);
     case id_of<TriangularSolve>:
     case id_of<Lu>:
       return is_small(g, e);
@@ -49,7 +62,7 @@ bool is_expanded(const Graph& g, const Equation& e) {
 
 class Expander {
  public:
-  explicit Expander(Graph& to) : to_(to) {}
+  Expander(Graph& to, const LinalgLimits& limits) : to_(to), limits_(limits) {}
 
   std::vector<Value> append(const Graph& from, std::span<const Value> inputs) {
     std::vector<Value> map(from.num_values());
@@ -62,13 +75,13 @@ class Expander {
     for (const Equation& e : from.equations()) {
       ValueList operands;
       for (const Value v : e.operands()) operands.push_back(value(v));
-      if (is_expanded(from, e)) {
+      if (is_expanded(from, e, limits_)) {
         const std::vector<Value> results = expand(e, operands);
         for (size_t i = 0; i < results.size(); ++i) map[e.result(i).id()] = results[i];
         continue;
       }
       std::vector<Graph> subgraphs;
-      for (const Graph& s : e.subgraphs()) subgraphs.push_back(expand_linalg(s));
+      for (const Graph& s : e.subgraphs()) subgraphs.push_back(expand_linalg(s, limits_));
       const Equation& copy = to_.append_copy(from, e, std::move(operands), std::move(subgraphs));
       for (size_t i = 0; i < e.results().size(); ++i) map[e.result(i).id()] = copy.result(i);
     }
@@ -82,6 +95,7 @@ class Expander {
     const Writer w(to_, e.location());
     switch (e.id()) {
       case id_of<Cholesky>:
+        if (num_rows(w.shape(operands[0])) > kMostExpandedRows) return {batched_cholesky(w, operands[0])};
         return {small_cholesky(w, operands[0], known_)};
       case id_of<TriangularSolve>:
         return {solve(w, operands[0], operands[1], TriangularForm(e.attributes()))};
@@ -103,6 +117,31 @@ class Expander {
         return {d.sign, d.log};
       }
     }
+  }
+
+  static Value batched_cholesky(const Writer& w, Value a) {
+    const Shape shape = w.shape(a);  // a copy: equations are added
+    const int64_t n = num_rows(shape);
+    const std::optional<Value> half = addend_of_transpose(w.graph(), a);
+    const Value all = w.reshape(half.value_or(a), Shape{shape.num_elements() / (n * n), n, n});
+    const Value l = w.emit(id_of<BatchedCholesky>, {all}, {{"add_transpose", half.has_value()}});
+    return w.reshape(l, shape);
+  }
+
+  /// The x of which a is x + transpose(x).
+  static std::optional<Value> addend_of_transpose(const Graph& g, Value a) {
+    const Equation* const sum = g.definition(a);
+    if (sum == nullptr || sum->id() != id_of<Add>) return std::nullopt;
+    for (const size_t i : {0U, 1U}) {
+      const Value x = sum->operand(i);
+      const Equation* const other = g.definition(sum->operand(1 - i));
+      if (other == nullptr || other->id() != id_of<Transpose> || other->operand(0) != x) continue;
+      std::vector<int64_t> adjoint(g.shape(x).size());
+      std::iota(adjoint.begin(), adjoint.end(), 0);
+      std::swap(adjoint[adjoint.size() - 1], adjoint[adjoint.size() - 2]);
+      if (other->attributes().ints("perm") == adjoint) return x;
+    }
+    return std::nullopt;
   }
 
   LuFactors lu(const Writer& w, Value a) {
@@ -142,27 +181,28 @@ class Expander {
   }
 
   Graph& to_;
+  const LinalgLimits& limits_;
   Known known_;
 };
 
 }  // namespace
 
-bool has_linalg_to_expand(const Graph& graph) {
+bool has_linalg_to_expand(const Graph& graph, const LinalgLimits& limits) {
   for (const Equation& e : graph.equations()) {
-    if (is_expanded(graph, e)) return true;
+    if (is_expanded(graph, e, limits)) return true;
     for (const Graph& s : e.subgraphs())
-      if (has_linalg_to_expand(s)) return true;
+      if (has_linalg_to_expand(s, limits)) return true;
   }
   return false;
 }
 
-Graph expand_linalg(const Graph& graph) {
-  if (!has_linalg_to_expand(graph)) return graph;
+Graph expand_linalg(const Graph& graph, const LinalgLimits& limits) {
+  if (!has_linalg_to_expand(graph, limits)) return graph;
   Graph to;
   to.set_name(graph.name());
   std::vector<Value> inputs;
   for (const Value v : graph.inputs()) inputs.push_back(to.add_input(graph.type(v)));
-  to.set_outputs(Expander(to).append(graph, inputs));
+  to.set_outputs(Expander(to, limits).append(graph, inputs));
   return to;
 }
 

@@ -151,6 +151,15 @@ TEST(DeinterleavedCode, MatricesAreReadInParts) {
   EXPECT_THAT(pairs, HasSubstr("load <2 x double>"));
 }
 
+TEST(DeinterleavedCode, VectorsOfLongRowsAreReadInParts) {
+  for (const int64_t stride : {257, 1024, 4096}) {
+    const std::string text = test::stages::llvm_ir(sums(4096, stride, range(0, 16)), cpu("x86-64-v4"));
+    EXPECT_THAT(text, Not(HasSubstr("gather")));
+    EXPECT_THAT(text, HasSubstr("load <4 x float>"));
+  }
+  EXPECT_THAT(test::stages::llvm_ir(sums(4096, 4097, range(0, 16)), cpu("x86-64-v4")), HasSubstr("gather"));
+}
+
 TEST(DeinterleavedCode, OtherLoadsAreGathers) {
   for (const Program& p : {sums(4096, 257, {0, 1}), sums(4096, 64, {20}), sums(4096, 3, {1})}) {
     const std::string text = test::stages::llvm_ir(p, cpu("x86-64-v4"));

@@ -163,6 +163,49 @@ TEST(KernelVerify, IndicesAreI64) {
   EXPECT_EQ(broken(k), "verify: kernel k: %0 is i32, expected i64 (instruction load of %1)");
 }
 
+/// Stores to a local buffer of one loop and loads it, with the mistake that `change` makes.
+std::string broken_local(const std::function<void(kernel::Instruction&, Kernel&)>& change) {
+  KernelBuilder k;
+  const int32_t out = k.output(DType::f32, 4), local = k.local(DType::f32, 2);
+  k.parallel(4, false,
+             [&](Id i) {
+               k.store(local, k.index(0), k.constant(1.0f));
+               k.store(out, i, k.load(local, k.index(0)));
+             },
+             {local});
+  change(k.kernel().body.instructions[0], k.kernel());
+  return broken(k);
+}
+
+TEST(KernelVerify, LocalBuffersBelongToOneLoop) {
+  using kernel::Instruction;
+  const auto message = [](const char* rule, const char* at) {
+    return "verify: kernel k: " + std::string(rule) + (*at ? " (instruction " + std::string(at) + ")" : "");
+  };
+  EXPECT_EQ(broken_local([](Instruction&, Kernel&) {}), "");
+  EXPECT_EQ(broken_local([](Instruction& loop, Kernel&) { loop.locals.clear(); }),
+            message("a local buffer is accessed inside its loop", "store"));
+  EXPECT_EQ(broken_local([](Instruction& loop, Kernel& k) {
+              auto& body = loop.regions[0].instructions;
+              std::erase_if(body, [](const Instruction& i) { return i.op == Op::store && i.buffer == 1; });
+              (void)k;
+            }),
+            message("a local buffer is stored to before it is loaded", "load of %4"));
+  EXPECT_EQ(broken_local([](Instruction& loop, Kernel& k) {
+              k.body.instructions.push_back(loop);
+              k.body.instructions[1].regions[0] = Region{{k.add_value(DType::i64)}, {}};
+            }),
+            message("a local buffer belongs to one loop", "loop"));
+  EXPECT_EQ(broken_local([](Instruction& loop, Kernel&) { loop.locals.push_back(0); }),
+            message("a loop lists a buffer that is not local", "loop"));
+  EXPECT_EQ(broken_local([](Instruction&, Kernel& k) { k.buffers.push_back(k.buffers[1]); }),
+            message("a local buffer belongs to a loop", ""));
+  EXPECT_EQ(broken_local([](Instruction&, Kernel& k) { std::swap(k.buffers[0], k.buffers[1]); }),
+            message("local buffers follow the parameters", ""));
+  EXPECT_EQ(broken_local([](Instruction& loop, Kernel&) { loop.loop = LoopKind::sequential; }),
+            message("only a parallel loop has local buffers", "loop"));
+}
+
 TEST(KernelVerify, VectorisedLoopsDoNotNest) {
   KernelBuilder k;
   const int32_t out = k.output(DType::f32, 16);

@@ -49,6 +49,45 @@ TEST(KernelText, KernelsOfRandomGraphsReadBack) {
   }
 }
 
+TEST(KernelText, LocalBuffersReadBack) {
+  const std::string text = R"(kernel k(b0: f32[8], out b1: f32[8]) {
+  parallel 2 threads(1) local b3: f64[4] (%0: i64) {
+    %1: i64 = 0
+    %2: f64 = 1
+    store b3[%1], %2
+    parallel 4 vectorize local b2: f32[7], b4: bool[2] (%3: i64) {
+      %4: f32 = load b0[%3]
+      store b2[%1], %4
+      %5: bool = true
+      store b4[%1], %5
+      %6: f32 = load b2[%1]
+      store b1[%3], %6
+    }
+  }
+}
+)";
+  const std::vector<Kernel> kernels = parse_kernels(text);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].num_parameters(), 2u);
+  EXPECT_EQ(kernels[0].buffers.size(), 5u);
+  EXPECT_EQ(text_of(kernels[0]), text);
+  const auto message = [&](const std::string& from, const std::string& to) {
+    std::string broken = text;
+    broken.replace(broken.find(from), from.size(), to);
+    try {
+      parse_kernels(broken);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("local b3", "local b1"), HasSubstr("this is not the number of a local buffer"));
+  EXPECT_THAT(message("local b3", "local b99999"), HasSubstr("this is not the number of a local buffer"));
+  EXPECT_THAT(message("b4: bool", "b3: bool"), HasSubstr("this buffer belongs to another loop already"));
+  EXPECT_THAT(message("f32[7]", "f32[0]"), HasSubstr("the elements of a local buffer"));
+  EXPECT_THAT(message("b4: bool", "b5: bool"), HasSubstr("a local buffer has elements and is written"));
+}
+
 /// What a kernel's fields cannot show in random graphs: special numbers, marks, names.
 TEST(KernelText, SpecialValuesReadBack) {
   const std::string text = R"(kernel "odd name"(out b0: f32[4] align 64, b1: f16[4], out b2: i64[4]) {
