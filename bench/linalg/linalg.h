@@ -10,17 +10,18 @@
 template <class T>
 using Run = std::function<void(const T* a, const T* b, T* x, T* y)>;
 
-// Of `count` matrices of 8 rows, or of 6 for the inverse. Solves have one right-hand side.
+// Of `count` matrices of 8 rows, of 6 for the inverse, of 8, 16 or 32 for the Cholesky factor. Solves have one
+// right-hand side.
 template <class T>
 Run<T> solve_plain(int64_t count);
 template <class T>
-Run<T> cholesky_plain(int64_t count);
+Run<T> cholesky_plain(int64_t count, int64_t n);
 template <class T>
 Run<T> inverse_plain(int64_t count);
 template <class T>
 Run<T> solve_eigen_fixed(int64_t count);
 template <class T>
-Run<T> cholesky_eigen_fixed(int64_t count);
+Run<T> cholesky_eigen_fixed(int64_t count, int64_t n);
 template <class T>
 Run<T> inverse_eigen_fixed(int64_t count);
 

@@ -171,19 +171,20 @@ void solve_small(double bandwidth) {
 }
 
 template <class T>
-void cholesky_small(double bandwidth) {
-  const int64_t n = 8;
-  const bench::Task task{named<T>("batched cholesky"), "8", traffic<T>(2.0 * double(kBatch * n * n), bandwidth), {}};
-  auto a = definite<T>(kBatch, n);
+void cholesky_small(int64_t n, double bandwidth) {
+  const int64_t count = n < 32 ? kBatch : kBatch / 10;
+  const bench::Task task{
+      named<T>("batched cholesky"), std::to_string(n), traffic<T>(2.0 * double(count * n * n), bandwidth), {}};
+  auto a = definite<T>(count, n);
   const auto check = [=](const std::string& what, const T* l, const T*) {
-    for (int64_t i = 0; i < kBatch; ++i) check_factor<T>(what, {l + i * n * n, n, n}, {a->data() + i * n * n, n, n});
+    for (int64_t i = 0; i < count; ++i) check_factor<T>(what, {l + i * n * n, n, n}, {a->data() + i * n * n, n, n});
   };
   auto f = cq::jit([](auto m) { return cq::linalg::cholesky(m); });
-  auto am = wrapped(a, {kBatch, n, n});
+  auto am = wrapped(a, {count, n, n});
   check(task.name + ": calque", f(am).host().data(), nullptr);
   bench::add_ours(task, [=] { return f(am); });
-  add_run<T>(task, "c++", cholesky_plain<T>(kBatch), a, nullptr, kBatch * n * n, 0, check);
-  add_run<T>(task, "eigen", cholesky_eigen_fixed<T>(kBatch), a, nullptr, kBatch * n * n, 0, check);
+  add_run<T>(task, "c++", cholesky_plain<T>(count, n), a, nullptr, count * n * n, 0, check);
+  add_run<T>(task, "eigen", cholesky_eigen_fixed<T>(count, n), a, nullptr, count * n * n, 0, check);
   bench::skip(task, "libxsmm", kNoFactors);
 }
 
@@ -318,15 +319,18 @@ void declare_all() {
   bench::version("OpenBLAS", openblas_version());
 #endif
   const double bandwidth = bench::memory_bandwidth();
-  // 6 and 8 rows are batches, more rows single matrices.
-  for (const int64_t n : bench::sizes({6, 8, 64, 512, 2048})) {
+  // 6 to 32 rows are batches, more rows single matrices.
+  for (const int64_t n : bench::sizes({6, 8, 16, 32, 64, 512, 2048})) {
     if (n == 6) {
       inverse_small<double>(bandwidth);
     } else if (n == 8) {
       solve_small<float>(bandwidth);
       solve_small<double>(bandwidth);
-      cholesky_small<float>(bandwidth);
-      cholesky_small<double>(bandwidth);
+      cholesky_small<float>(n, bandwidth);
+      cholesky_small<double>(n, bandwidth);
+    } else if (n < 64) {
+      cholesky_small<float>(n, bandwidth);
+      cholesky_small<double>(n, bandwidth);
     } else {
       declare_large<double>(n);
       if (n == 512) declare_large<float>(n);

@@ -63,10 +63,14 @@ Run<T> solve_plain(int64_t count) {
 }
 
 template <class T>
-Run<T> cholesky_plain(int64_t count) {
-  return [count](const T* a, const T*, T* l, T*) {
-    for (int64_t i = 0; i < count; ++i) cholesky<T, 8>(a + i * 64, l + i * 64);
+Run<T> cholesky_plain(int64_t count, int64_t n) {
+  const auto of_size = [count]<int kRows>(std::integral_constant<int, kRows>) -> Run<T> {
+    return [count](const T* a, const T*, T* l, T*) {
+      for (int64_t i = 0; i < count; ++i) cholesky<T, kRows>(a + i * kRows * kRows, l + i * kRows * kRows);
+    };
   };
+  if (n == 8) return of_size(std::integral_constant<int, 8>());
+  return n == 16 ? of_size(std::integral_constant<int, 16>()) : of_size(std::integral_constant<int, 32>());
 }
 
 template <class T>
@@ -80,6 +84,6 @@ Run<T> inverse_plain(int64_t count) {
 
 template Run<float> solve_plain<float>(int64_t);
 template Run<double> solve_plain<double>(int64_t);
-template Run<float> cholesky_plain<float>(int64_t);
-template Run<double> cholesky_plain<double>(int64_t);
+template Run<float> cholesky_plain<float>(int64_t, int64_t);
+template Run<double> cholesky_plain<double>(int64_t, int64_t);
 template Run<double> inverse_plain<double>(int64_t);
