@@ -80,6 +80,20 @@ def main():
 
         rc, out, err = run("--from", figures, "--html", page)
         check(rc == 0 and "jax, 1 ms" in out, "--from reports other figures")
+
+        chart, options = folder / "chart.svg", ["--row=One & two=product, 64", f"--chart={folder / 'chart.svg'}"]
+        rc, out, err = run("--from", figures, *options)
+        check(rc == 0 and str(page) not in out, f"a chart of given figures writes a page: {out}{err}")
+        drawn = chart.read_text()
+        xml.dom.minidom.parseString(drawn)
+        check(">One &amp; two<" in drawn and ">0.50<" in drawn and ">jax<" in drawn, f"the chart is {drawn}")
+        check("prefers-color-scheme: dark" in drawn and drawn.count('class="slower"') == 1, f"the chart is {drawn}")
+        check(run("--from", figures, options[1])[0] == 0 and chart.read_text().count("<rect") == 1, "a row without a rival")
+        for chosen, message in [("a=product, 32", "no row 'product, 32'"), ("a=sum, 8", "'sum, 8' has no rival"),
+                             ("product", "LABEL=CASE, SIZE"), ("a, b=product", "LABEL=CASE, SIZE")]:
+            rc, out, err = run("--from", figures, f"--row={chosen}", options[1])
+            check(rc == 2 and message in err, f"--row={chosen}: {err}")
+        check(run("--from", figures, "--row=a=product, 64")[0] != 0, "a row without a chart is no error")
         check(run("--programs", folder, "nothing")[0] == 2, "an unknown case is no error")
         (folder / "bench_sum").write_text("#!/bin/sh\nexit 1\n")
         rc, out, err = run("--programs", folder, "sum")

@@ -54,8 +54,9 @@ struct DeviceBenchOptions {
 
 struct BenchOptions {
   std::vector<std::string> cases, arguments, merge;
-  std::string programs, json, page, from, against;
-  double tolerance = 10;  ///< of `against`, in percent
+  std::string programs, json, page, from, against, chart;
+  std::vector<std::string> chart_rows;  ///< LABEL=CASE, SIZE
+  double tolerance = 10;                ///< of `against`, in percent
   bool list = false;
   DeviceBenchOptions on_devices;
 };

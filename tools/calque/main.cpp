@@ -276,6 +276,16 @@ void add_bench(CLI::App& app, int& status) {
       ->add_option("--from", options->from,
                    "runs nothing, reports the figures of this file (with --device: of devices)")
       ->check(CLI::ExistingFile);
+  CLI::Option* chart = command
+                           ->add_option("--chart", options->chart,
+                                        "a chart (SVG) of the speed against the best rival; with --from no page is "
+                                        "written then, unless --html is given")
+                           ->check(writable_file);
+  command
+      ->add_option("--row", options->chart_rows,
+                   "with --chart: a row of it as \"LABEL=CASE, SIZE\" (default: all rows that have a rival)")
+      ->allow_extra_args(false)
+      ->needs(chart);
   CLI::Option* against =
       command
           ->add_option("--against", options->against,
@@ -307,6 +317,7 @@ void add_bench(CLI::App& app, int& status) {
   command->add_flag("--list", options->list, "prints the names of the cases");
   add_example(command,
               "  calque bench softmax sum --json=figures.json    two cases beside their rivals\n"
+              "  calque bench --from=figures.json --chart=speed.svg --row=\"Sums=sum, 10^8\"    a chart of them\n"
               "  calque bench --device=cpu,gpu f.jaxpr           a graph of yours on two devices");
   command->callback([options, &status] { status = bench(*options); });
 }

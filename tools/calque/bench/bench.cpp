@@ -235,6 +235,7 @@ int bench(const BenchOptions& options) {
     check_figures(given.earlier, options.against);
   }
   if (!options.on_devices.devices.empty()) {
+    if (!options.chart.empty()) throw std::runtime_error("bench: --chart is of rivals, not of devices");
     return options.from.empty() ? compare_devices(options, given) : merge_into_devices(options, given);
   }
   if (options.list) {
@@ -247,7 +248,9 @@ int bench(const BenchOptions& options) {
   const std::string stem = all.value("date", today()) + "-cpu";
   if (options.from.empty() || !options.merge.empty())
     write(options.json.empty() ? fs::path(stem + ".json") : fs::path(options.json), all.dump(1) + "\n");
-  write(options.page.empty() ? fs::path(stem + ".html") : fs::path(options.page), bench_page(all));
+  if (!options.chart.empty()) write(options.chart, bench_chart(all, options.chart_rows));
+  if (options.from.empty() || options.chart.empty() || !options.page.empty())
+    write(options.page.empty() ? fs::path(stem + ".html") : fs::path(options.page), bench_page(all));
   return report_against(all, given.earlier, options);
 }
 

@@ -17,10 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<BenchRow>;
 
-std::string label(const BenchRow& row) {
-  const std::string more = row.variant == "calque" || !row.ours() ? "" : row.variant.substr(6);
-  return escape(row.task + more + " " + row.size);
-}
+std::string label(const BenchRow& row) { return escape(row.name() + " " + row.size); }
 
 constexpr double kLeft = 230, kWidth = 1000, kLine = 20, kTop = 24;
 

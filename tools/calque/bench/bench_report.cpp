@@ -51,10 +51,9 @@ std::string bench_table(const std::vector<BenchRow>& rows) {
       "| case | size | Calque | of the floor | best rival | speed against it |\n|---|---|---|---|---|---|\n";
   for (const BenchRow& row : rows) {
     if (!row.ours()) continue;
-    const std::string variant = row.variant == "calque" ? "" : row.variant.substr(6);
     const auto share = row.of_floor();
     const BenchRow* rival = best_rival(rows, row);
-    out += fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", row.task, variant, row.size, show_seconds(row.seconds),
+    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.name(), row.size, show_seconds(row.seconds),
                        share ? fmt::format("{:.2f}", *share) : "",
                        rival ? rival->variant + ", " + show_seconds(rival->seconds) : "",
                        rival ? fmt::format("{:.2f}", rival->seconds / row.seconds) : "");

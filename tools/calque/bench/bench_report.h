@@ -17,6 +17,8 @@ struct BenchRow {
   double flops = 0, bytes = 0;  ///< minimum per call; 0: not given
   std::string floor;            ///< the limit's formula
   bool ours() const { return variant.starts_with("calque"); }
+  /// The task and, of another variant of ours, what follows `calque` in its name.
+  std::string name() const { return task + (ours() ? variant.substr(6) : ""); }
   std::optional<double> of_floor() const;
 };
 
@@ -35,5 +37,9 @@ std::string bench_table(const std::vector<BenchRow>& rows);
 /// A self-contained HTML page: bars of the share of the floor and of the speed against the best rival, a roofline with
 /// the measured peaks, and all rows.
 std::string bench_page(const nlohmann::ordered_json& document);
+
+/// An SVG image, readable on light and on dark ground: bars of the speed against the best rival, for the rows that are
+/// named "LABEL=CASE, SIZE", or all that have a rival. Throws std::runtime_error for a row that is not there.
+std::string bench_chart(const nlohmann::ordered_json& document, const std::vector<std::string>& names);
 
 }  // namespace calque::cli
