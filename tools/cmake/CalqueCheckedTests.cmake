@@ -109,6 +109,37 @@ if(NOT CALQUE_SANITIZE)
   calque_set_test_environment(docs.docstring_examples)
 endif()
 
+# The programs on the pages of documentation, compiled and run: tools/page_programs makes a source of each page that has
+# some.
+if(NOT CALQUE_SANITIZE)
+  file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/*.md")
+  set(folder "${PROJECT_BINARY_DIR}/test/pages")
+  set(sources)
+  set(with_programs)
+  foreach(page IN LISTS pages)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${page}")
+    file(STRINGS "${page}" marks REGEX "^<!-- run -->$" LIMIT_COUNT 1)
+    if(marks)
+      cmake_path(GET page STEM name)
+      list(APPEND sources "${folder}/${name}.cpp")
+      list(APPEND with_programs "${page}")
+    endif()
+  endforeach()
+  add_custom_command(
+    OUTPUT ${sources}
+    COMMAND Python3::Interpreter "${calque_tools}/page_programs" --generate "${folder}"
+    DEPENDS "${calque_tools}/page_programs" ${with_programs}
+    VERBATIM)
+  add_executable(page_programs "${PROJECT_SOURCE_DIR}/test/pages/main.cpp" ${sources})
+  set_target_properties(page_programs PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+  target_include_directories(page_programs PRIVATE "${PROJECT_SOURCE_DIR}/test")
+  target_link_libraries(page_programs PRIVATE calque::calque Eigen3::Eigen)
+  target_compile_options(page_programs PRIVATE -O1 -Wno-unused-result -Wno-unused-value)
+  add_test(NAME docs.page_programs COMMAND Python3::Interpreter "${calque_tools}/page_programs"
+                                           $<TARGET_FILE:page_programs>)
+  calque_set_test_environment(docs.page_programs)
+endif()
+
 # test/**/*.jaxpr with `RUN:` lines: each line is a shell command (%s the file, %t a scratch file, calque and FileCheck
 # by name) that must succeed.
 if(TARGET calque_cli)
