@@ -140,6 +140,12 @@ if(NOT CALQUE_SANITIZE)
   calque_set_test_environment(docs.page_programs)
 endif()
 
+# What the gallery says of the plans of examples.
+if(CALQUE_EXAMPLES AND NOT CALQUE_SANITIZE)
+  add_test(NAME docs.plans COMMAND Python3::Interpreter "${calque_tools}/check_plans" "${PROJECT_BINARY_DIR}/examples")
+  calque_set_test_environment(docs.plans)
+endif()
+
 # test/**/*.jaxpr with `RUN:` lines: each line is a shell command (%s the file, %t a scratch file, calque and FileCheck
 # by name) that must succeed.
 if(TARGET calque_cli)
