@@ -2,9 +2,15 @@
 // The programs of pages: tools/page_programs generates a function for each page, and test/pages/main.cpp runs them.
 #include <functional>
 #include <iostream>
+#include <source_location>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
+
+#include "calque/eigen.h"
 
 #include "support/docstring_examples.h"
 
@@ -35,6 +41,27 @@ template <class T>
   requires(!std::convertible_to<const T&, std::string_view>)
 void page_value(int line, const T& x) {
   page_value(line, text_of(x));
+}
+
+/// The elements of an Array, an Eigen object or a number.
+template <class X>
+auto elements_of(const X& x) {
+  if constexpr (requires { typename X::Scalar; }) {
+    return Array<typename X::Scalar>::from(x.eval());
+  } else if constexpr (std::is_arithmetic_v<X>) {
+    return Array<X>::full({}, x);
+  } else {
+    return x;
+  }
+}
+
+/// Throws unless shapes agree and elements up to rounding.
+template <class A, class B>
+void same(const A& a, const B& b, std::source_location at = std::source_location::current()) {
+  const auto x = elements_of(a);
+  const auto y = elements_of(b);
+  if (x.shape() != y.shape() || !allclose(x, y, 1e-12, 1e-12))
+    throw std::runtime_error("line " + std::to_string(at.line()) + " of a check: " + text_of(x) + " and " + text_of(y));
 }
 
 }  // namespace calque::test
