@@ -92,6 +92,11 @@ def main():
         status, text = run(calque, str(page))
         if status != 0 or "neg %0" not in page.read_text():
             failures.append(f"an old output was not mended: {text}")
+        for shown, status in [("...\n  %1: f32[3] = neg %0\n...", 0), ("...\n  %1: f32[3] = neg %1\n...", 1),
+                              ("calque 1\n...", 0), ("calque 2\n...", 1)]:
+            page.write_text(PAGE.format(shown))
+            if run(calque, str(page))[0] != status:
+                failures.append(f"a part of an output: {shown}")
         page.write_text("# Page without output\n")
         if run(calque, str(page))[0] == 0:
             failures.append("a page without output was accepted")
