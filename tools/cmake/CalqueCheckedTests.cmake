@@ -134,7 +134,7 @@ if(NOT CALQUE_SANITIZE)
   set_target_properties(page_programs PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
   target_include_directories(page_programs PRIVATE "${PROJECT_SOURCE_DIR}/test")
   target_link_libraries(page_programs PRIVATE calque::calque Eigen3::Eigen)
-  target_compile_options(page_programs PRIVATE -O1 -Wno-unused-result -Wno-unused-value)
+  target_compile_options(page_programs PRIVATE -O0 -Wno-unused-result -Wno-unused-value)
   add_test(NAME docs.page_programs COMMAND Python3::Interpreter "${calque_tools}/page_programs"
                                            $<TARGET_FILE:page_programs>)
   calque_set_test_environment(docs.page_programs)
