@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "calque/ir/graph.h"
@@ -11,5 +12,10 @@ namespace calque::transform {
 /// an active input that is neither floating nor complex is ignored. Throws GradError, with the equation's line, where
 /// an equation has no derivative. Functions with a custom_vjp rule have no forward derivative.
 Graph jvp(const Graph& graph, const std::vector<bool>& active);
+
+/// Forward mode in several directions at once: inputs are the graph's, then, for each direction, a tangent for each
+/// input that is active in it; outputs are the graph's, then, for each direction, a tangent for each output. What the
+/// directions share is computed once: one branch of a cond or switch gives the tangents of all of them.
+Graph jvp(const Graph& graph, std::span<const std::vector<bool>> active);
 
 }  // namespace calque::transform
