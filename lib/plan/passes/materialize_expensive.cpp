@@ -46,9 +46,11 @@ class ExpensiveValues {
         remarks_(remarks),
         costs_{std::vector<double>(g_.num_values(), 0)},
         repeated_(g_.num_values(), 0),
-        shared_(g_.num_values(), 0) {}
+        shared_(g_.num_values(), 0),
+        is_reduced_(g_.num_values(), false) {}
 
   RecomputationCosts run() {
+    find_reduced();
     for (size_t i = 0; i < a_.order.size(); ++i) visit(a_.order[i], a_.order.kind(i));
     return std::move(costs_);
   }
@@ -116,8 +118,22 @@ class ExpensiveValues {
     }
   }
 
-  /// Of the operations that a loop over v repeats, those that a loop over another value repeats too.
-  double repeated_by_others(Value v) const { return a_.num_uses(v) > 1 ? repeated_[v.id()] : shared_[v.id()]; }
+  /// Of the operations that a loop over v repeats, those that a loop of a reduction repeats too.
+  double repeated_by_others(Value v) const {
+    return a_.num_uses(v) > 1 && is_reduced_[v.id()] ? repeated_[v.id()] : shared_[v.id()];
+  }
+
+  /// Marks the values that reductions use, other than by way of materialized ones.
+  void find_reduced() {
+    for (size_t i = a_.order.size(); i-- > 0;) {
+      const Equation& e = a_.order[i];
+      const bool reduces = a_.order.kind(i) == FusionKind::reduction;
+      const bool reduced = std::any_of(e.results().begin(), e.results().end(),
+                                       [&](Value v) { return is_reduced_[v.id()] && !values_.is_materialized(v); });
+      if (!reduces && !reduced) continue;
+      for (const Value o : e.operands()) is_reduced_[o.id()] = true;
+    }
+  }
 
   bool is_expensive(Value v, double cost) const {
     const int64_t elements = g_.shape(v).num_elements();
@@ -191,7 +207,8 @@ class ExpensiveValues {
   Remarks& remarks_;
   RecomputationCosts costs_;
   std::vector<double> repeated_;  // by value id: operations that every loop over its elements repeats
-  std::vector<double> shared_;    // by value id: those of them that another value needs too
+  std::vector<double> shared_;    // by value id: those of them that a reduction needs too
+  std::vector<bool> is_reduced_;  // by value id: whether a reduction needs it
 };
 
 }  // namespace
