@@ -231,6 +231,23 @@ TEST(ScalarJacobian, OfABranchIsOneBranch) {
   }
 }
 
+TEST(ScalarJacobian, OfManyExamplesIsOneLoopOverThem) {
+  const auto plan = [](const auto& f) {
+    return jit(vmap(f)).lower(spec<double>({10000, 3}), spec<double>({10000, 3})).plan().str();
+  };
+  const auto occurrences = [](const std::string& text, const std::string& what) {
+    int n = 0;
+    for (size_t at = 0; (at = text.find(what, at)) != text.npos; ++at) ++n;
+    return n;
+  };
+  for (const std::string& text :
+       {plan(rotated), plan(jacfwd(rotated, argnums<0, 1>)), plan(jacfwd(jacfwd(rotated, argnums<0>)))}) {
+    EXPECT_EQ(occurrences(text, "\nkernel "), 1) << text;
+    EXPECT_EQ(occurrences(text, "parallel "), 1) << text;
+    EXPECT_EQ(occurrences(text, " = reduction "), 0) << text;  // the sum of the predicate, over three elements
+  }
+}
+
 TEST(ScalarJacobian, OfArraysInBranchesIsLeftToBatches) {
   const Graph g = jit([](const T& x) {
                     return cond(x[0] > 0.0, [](const T& y) { return sum(y * y); }, [](const T& y) { return y[0]; }, x);

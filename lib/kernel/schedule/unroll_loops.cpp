@@ -16,7 +16,9 @@ using namespace primitives;
 namespace {
 
 constexpr int64_t kFew = 4, kMany = 32;
-constexpr size_t kMaxUnrolledInstructions = 800;
+/// The most instructions that unrolling adds. Long straight-line code around a sum of a few elements is no reason to
+/// keep its loop, which the vectors of the loop around it would have to go through.
+constexpr size_t kMaxAddedInstructions = 800;
 
 bool is_straight(const Region& r) {
   return std::all_of(r.instructions.begin(), r.instructions.end(),
@@ -38,14 +40,16 @@ bool is_short_nest(const Instruction& i) {
          std::none_of(body.begin(), body.end(), [](const Instruction& n) { return is_loop(n, LoopKind::parallel); });
 }
 
-/// Whether there is a loop to unroll, the resulting code size, and whether the kernel allows it.
+/// Whether there is a loop to unroll, how many instructions that adds, and whether the kernel allows it.
 struct Survey {
   explicit Survey(const Kernel& kernel) : read(kernel.buffers.size()), written(kernel.buffers.size()) {
-    size = visit(kernel.body, false);
+    added = visit(kernel.body, false) - instructions;
     for (size_t b = 0; b < read.size(); ++b) plain = plain && !(read[b] && written[b]);
   }
+  /// The number of instructions of the unrolled region.
   size_t visit(const Region& r, bool repeated) {
     size_t n = 0;
+    instructions += r.instructions.size();
     for (const Instruction& i : r.instructions) {
       if (i.op == Op::load) read[static_cast<size_t>(i.buffer)] = true;
       if (i.op == Op::store) written[static_cast<size_t>(i.buffer)] = true;
@@ -64,7 +68,7 @@ struct Survey {
   }
   std::vector<bool> read, written;
   bool plain = true, found = false;
-  size_t size = 0;
+  size_t instructions = 0, added = 0;
 };
 
 class Unroller {
@@ -183,7 +187,7 @@ class Unroller {
 void unroll_loops(Kernel& kernel) {
   if (kernel.num_parameters() != kernel.buffers.size()) return;  // local buffers are stored to again and again
   const Survey survey(kernel);
-  if (!survey.found || !survey.plain || survey.size > kMaxUnrolledInstructions) return;
+  if (!survey.found || !survey.plain || survey.added > kMaxAddedInstructions) return;
   Kernel out;
   out.name = kernel.name;
   out.buffers = kernel.buffers;
