@@ -83,6 +83,44 @@ const Case kCases[] = {
      "%3 = broadcast[axes=[0], shape=[2,3]] %0 %4 = concatenate[axis=1] %1 %2 %5 = concatenate[axis=1] %2 %1 "
      "%6 = select %3 %4 %5 return %6",
      kNothing},
+    {"SelectOfAStackAndPadding", "algebra", "%0: bool[2], %1: f32[2,1], %2: f32[2,1], %3: f32[2,1]",
+     "%4 = broadcast[axes=[0], shape=[2,2]] %0 %5 = concatenate[axis=1] %1 %2 "
+     "%6 = pad[high=[0,0], interior=[0,0], low=[0,1]] %3 0:f32[] %7 = select %4 %6 %5 return %7",
+     "%4 = broadcast[axes=[0], shape=[2,1]] %0 %5 = select %4 0:f32[2,1] %1 "
+     "%6 = broadcast[axes=[0], shape=[2,1]] %0 %7 = select %6 %3 %2 %8 = concatenate[axis=1] %5 %7 return %8"},
+    {"SelectOfPadding", "algebra", "%0: bool[2], %1: f32[2,1]",
+     "%2 = broadcast[axes=[0], shape=[2,3]] %0 %3 = pad[high=[0,1], interior=[0,0], low=[0,1]] %1 5:f32[] "
+     "%4 = select %2 5:f32[2,3] %3 return %4",
+     "%2 = broadcast[axes=[0], shape=[2,1]] %0 %3 = select %2 5:f32[2,1] %1 "
+     "%4 = pad[high=[0,1], interior=[0,0], low=[0,1]] %3 5:f32[] return %4"},
+    {"SelectOfOtherPaddingStays", "algebra", "%0: bool[2], %1: f32[2,1]",
+     "%2 = broadcast[axes=[0], shape=[2,3]] %0 %3 = pad[high=[0,1], interior=[0,0], low=[0,1]] %1 5:f32[] "
+     "%4 = select %2 %3 0:f32[2,3] return %4",
+     kNothing},
+    {"AddOfStacks", "algebra", "%0: f32[2,1], %1: f32[2,1], %2: f32[2,1], %3: f32[2,1]",
+     "%4 = concatenate[axis=1] %0 %1 %5 = concatenate[axis=1] %2 %3 %6 = add %4 %5 return %6",
+     "%4 = add %0 %2 %5 = add %1 %3 %6 = concatenate[axis=1] %4 %5 return %6"},
+    {"AddOfAStackAndPaddingKeepsSignsOfZeros", "algebra", "%0: f32[1], %1: f32[1], %2: f32[1]",
+     "%3 = concatenate[axis=0] %0 %1 %4 = pad[high=[1], interior=[0], low=[0]] %2 0:f32[] %5 = add %3 %4 return %5",
+     "%3 = add %0 %2 %4 = add %1 0:f32[1] %5 = concatenate[axis=0] %3 %4 return %5"},
+    {"AddOfLongPartsStays", "algebra", "%0: f32[2], %1: f32[1], %2: f32[2], %3: f32[1]",
+     "%4 = concatenate[axis=0] %0 %1 %5 = concatenate[axis=0] %2 %3 %6 = add %4 %5 return %6", kNothing},
+    {"AddOfAStackAndASplatStays", "algebra", "%0: f32[1], %1: f32[1]",
+     "%2 = concatenate[axis=0] %0 %1 %3 = add %2 2:f32[2] return %3", kNothing},
+    {"SliceOfPadding", "algebra", "%0: f32[2,3]",
+     "%1 = pad[high=[0,2], interior=[0,0], low=[1,0]] %0 7:f32[] "
+     "%2 = slice[limit=[3,5], start=[0,3], stride=[1,1]] %1 return %2",
+     "return 7:f32[3,2]"},
+    {"SliceInsideOfPadding", "algebra", "%0: f32[2,3]",
+     "%1 = pad[high=[0,2], interior=[0,0], low=[1,0]] %0 7:f32[] "
+     "%2 = slice[limit=[3,3], start=[2,1], stride=[1,1]] %1 return %2",
+     "%1 = slice[limit=[2,3], start=[1,1], stride=[1,1]] %0 return %1"},
+    {"SliceAcrossPaddingStays", "algebra", "%0: f32[3]",
+     "%1 = pad[high=[2], interior=[0], low=[1]] %0 7:f32[] %2 = slice[limit=[4], start=[0], stride=[1]] %1 return %2",
+     kNothing},
+    {"SliceOfInteriorPaddingStays", "algebra", "%0: f32[3]",
+     "%1 = pad[high=[2], interior=[1], low=[1]] %0 7:f32[] %2 = slice[limit=[4], start=[1], stride=[1]] %1 return %2",
+     kNothing},
     // arithmetic
     {"AddNegativeZero", "algebra", "%0: f32[3]", "%1 = add -0:f32[3] %0 return %1", "return %0"},
     {"AddPositiveZeroStays", "algebra", "%0: f32[3]", "%1 = add %0 0:f32[3] return %1", kNothing},

@@ -142,7 +142,7 @@ class ScalarCheck {
       const Equation& e = *equations[i];
       const Mask results = entries(needed, e.results(), 0);
       if (std::find(results.begin(), results.end(), true) == results.end()) continue;
-      const bool assembles = e.id() == id_of<Concatenate> || e.id() == id_of<Reshape>;
+      const bool assembles = e.id() == id_of<Concatenate> || e.id() == id_of<Pad> || e.id() == id_of<Reshape>;
       if (!e.subgraphs().empty() && !is_branch(e)) passes_ = false;
       for (size_t r = 0; r < results.size() && !assembles; ++r) {
         if (results[r]) need_scalar(e.result(r));

@@ -53,6 +53,7 @@ std::optional<Value> simplify(Rewriter& rewriter, const PendingEquation& pending
   if (const auto v = simplify_arithmetic(rewriter, pending)) return v;
   if (const auto v = simplify_logic(rewriter, pending)) return v;
   if (const auto v = simplify_convert(rewriter, pending)) return v;
+  if (const auto v = simplify_parts(rewriter, pending)) return v;
   return simplify_views(rewriter, pending);
 }
 

@@ -15,6 +15,7 @@ namespace calque::transform {
 /// - simplify_logic.cpp: identities of and, or, xor, not, shifts, comparisons, select.
 /// - simplify_convert.cpp: lossless conversions compose.
 /// - simplify_views.cpp: identity views are removed, views of views compose, views of splats are splats.
+/// - simplify_parts.cpp: select and add of concatenations are concatenations.
 Graph simplify_algebra(const Graph& graph);
 
 /// The value that a law gives for one equation, if a law applies.
@@ -24,6 +25,7 @@ std::optional<Value> simplify_arithmetic(Rewriter& rewriter, const PendingEquati
 std::optional<Value> simplify_logic(Rewriter& rewriter, const PendingEquation& pending);
 std::optional<Value> simplify_convert(Rewriter& rewriter, const PendingEquation& pending);
 std::optional<Value> simplify_views(Rewriter& rewriter, const PendingEquation& pending);
+std::optional<Value> simplify_parts(Rewriter& rewriter, const PendingEquation& pending);
 
 /// v is a literal whose element is the number k, which every dtype represents; zero means +0.
 bool is_number(const Rewriter& rewriter, Value v, int k);

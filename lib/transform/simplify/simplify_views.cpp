@@ -97,11 +97,30 @@ Result slice_of_stack(Rewriter& rewriter, const Equation& concatenation, const P
   return rewriter.emit<Slice>({x}, {{"limit", limit}, {"start", start}, {"stride", pending.attributes.ints("stride")}});
 }
 
+/// A slice of padding is a splat, and one of what the padding is around a slice of that.
+Result slice_of_pad(Rewriter& rewriter, const Equation& padding, const PendingEquation& pending) {
+  const Value x = padding.operand(0), fill = padding.operand(1);
+  const List low = padding.attributes().ints("low"), interior = padding.attributes().ints("interior");
+  List start = pending.attributes.ints("start"), limit = pending.attributes.ints("limit");
+  bool inside = true;
+  for (size_t i = 0; i < start.size(); ++i) {
+    if (interior[i] != 0) return std::nullopt;
+    start[i] -= low[i];
+    limit[i] -= low[i];
+    const int64_t extent = rewriter.shape(x)[i];
+    if (limit[i] <= 0 || start[i] >= extent) return splat_of(rewriter, fill, pending);
+    inside = inside && start[i] >= 0 && limit[i] <= extent;
+  }
+  if (!inside) return std::nullopt;
+  return rewriter.emit<Slice>({x}, {{"limit", limit}, {"start", start}, {"stride", pending.attributes.ints("stride")}});
+}
+
 Result simplify_slice(Rewriter& rewriter, const PendingEquation& pending) {
   const Value x = pending.operands[0];
   // A full slice is x: equal extents determine start and stride.
   if (rewriter.shape(x) == pending.type.shape) return x;
   if (const Equation* e = rewriter.definition<Concatenate>(x)) return slice_of_stack(rewriter, *e, pending);
+  if (const Equation* e = rewriter.definition<Pad>(x)) return slice_of_pad(rewriter, *e, pending);
   const Equation* e = rewriter.definition<Slice>(x);
   if (e == nullptr) return splat_of(rewriter, x, pending);
   // slice(slice(x)) = slice(x) from start1 + start2 stride1 by stride1 stride2
