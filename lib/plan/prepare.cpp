@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "plan/assemble_in_branches.h"
 #include "plan/plan.h"
 #include "primitives/registry.h"
 
@@ -34,6 +35,8 @@ bool needs_work(const Graph& g) {
   return false;
 }
 
+Graph prepared(const Graph& graph);
+
 class Preparer {
  public:
   explicit Preparer(Graph& to) : to_(to) {}
@@ -61,7 +64,7 @@ class Preparer {
         results = {operands[0]};  // it kept passes from merging recomputed values; no such pass follows
       } else {
         std::vector<Graph> subgraphs;
-        for (const Graph& s : e.subgraphs()) subgraphs.push_back(prepare(s));
+        for (const Graph& s : e.subgraphs()) subgraphs.push_back(prepared(s));
         const Equation& copy = to_.append(e.definition(), operands, e.attributes(), std::move(subgraphs), e.location());
         results.assign(copy.results().begin(), copy.results().end());
       }
@@ -152,9 +155,7 @@ class Preparer {
   Graph& to_;
 };
 
-}  // namespace
-
-Graph prepare(const Graph& graph) {
+Graph prepared(const Graph& graph) {
   if (!needs_work(graph)) return graph;
   Graph to;
   to.set_name(graph.name());
@@ -163,5 +164,9 @@ Graph prepare(const Graph& graph) {
   to.set_outputs(Preparer(to).append(graph, inputs));
   return to;
 }
+
+}  // namespace
+
+Graph prepare(const Graph& graph) { return prepared(assemble_in_branches(graph)); }
 
 }  // namespace calque::plan

@@ -3,7 +3,8 @@
 
 namespace calque::plan {
 
-/// Rewrites equations that kernels and steps do not support, in sub-graphs too:
+/// Assembles small results of branches in them, and rewrites equations that kernels and steps do not support, in
+/// sub-graphs too:
 /// - a while loop with a condition for each element whose body works across elements becomes a loop on "any", in which
 ///   finished elements keep their state by a select;
 /// - optimization barriers are removed;
