@@ -21,7 +21,7 @@ template <class S>
 struct Lanes;
 
 #if defined(__AVX512F__)
-#define CALQUE_LANES(S, Count, Name)                                                                                \
+#define CALQUE_LANES(S, Count, Name, Float)                                                                         \
   template <>                                                                                                       \
   struct Lanes<S> {                                                                                                 \
     using V [[gnu::vector_size(64)]] = S;                                                                           \
@@ -38,14 +38,18 @@ struct Lanes;
     static void store(S* to, Mask m, V v) { _mm512_mask_storeu_##Name(to, m, (__m512i)v); }                         \
     static V min(V a, V b) { return (V)_mm512_mask_min_##Name((__m512i)a, first(kLanes), (__m512i)a, (__m512i)b); } \
     static V max(V a, V b) { return (V)_mm512_mask_max_##Name((__m512i)a, first(kLanes), (__m512i)a, (__m512i)b); } \
+    /** Those that are NaN, quiet or not, or -0. */                                                                 \
+    static Mask special(V v, V /*infinity*/) {                                                                      \
+      return _mm512_fpclass_##Float##_mask(_mm512_castsi512_##Float((__m512i)v), 0x85);                             \
+    }                                                                                                               \
     /** The greater of two numbers in the lanes of a mask, the lesser in the others. */                             \
     template <unsigned Greater>                                                                                     \
     static V order(V a, V b) {                                                                                      \
       return (V)_mm512_mask_max_##Name((__m512i)min(a, b), Greater, (__m512i)a, (__m512i)b);                        \
     }                                                                                                               \
   };
-CALQUE_LANES(int32_t, 16, epi32)
-CALQUE_LANES(int64_t, 8, epi64)
+CALQUE_LANES(int32_t, 16, epi32, ps)
+CALQUE_LANES(int64_t, 8, epi64, pd)
 #undef CALQUE_LANES
 
 #else
@@ -88,6 +92,10 @@ struct Lanes {
   }
   static Mask less(V a, V b) { return bits(a < b); }
   static Mask not_less(V a, V b) { return bits(a >= b); }
+  static Mask special(V v, V infinity) {
+    constexpr S kGreatest = static_cast<S>(static_cast<uint64_t>(-1) >> (65 - 8 * sizeof(S)));
+    return bits(((v & kGreatest) > infinity) | (v == static_cast<S>(~kGreatest)));
+  }
   static V compress(Mask m, V v) {
     const __m128i from = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kCompressions<kLanes>.from[m]));
     return (V)_mm256_permutevar8x32_epi32((__m256i)v, _mm256_cvtepu8_epi32(from));
@@ -226,50 +234,54 @@ struct Quicksort {
     rotate_numbers<kLanes, Rows, Rows>(v);  // from column by column to row by row
   }
 
-  /// Sorts n keys, or elements, in registers, and writes the first `limit` elements. Returns where in the vectors
-  /// elements were not those of their keys' bits.
-  template <bool FromRow, int Rows>
-  CALQUE_INLINE V sort_in_registers(const S* from, S* to, int64_t n, int64_t limit, const Order& order) {
+  /// Sorts n keys, or elements, in registers, and writes the first `limit` elements. Of elements, returns whether one
+  /// is NaN or -0 if they are floats.
+  template <bool FromRow, int Rows, class OrderOfRow>
+  CALQUE_INLINE bool sort_in_registers(const S* from, S* to, int64_t n, int64_t limit, const OrderOfRow& order) {
     const auto lanes = [](int64_t count, int r) __attribute__((always_inline)) {
       const int64_t left = count - r * kLanes;
       return L::first(left < 0 ? 0 : left > kLanes ? kLanes : left);
     };
-    V v[Rows], unlike{};
+    V v[Rows];
+    Mask special = 0;
     each<Rows>([&](auto r) __attribute__((always_inline)) {
       const S* const at = from + r * kLanes;
       // More than half of the vectors are whole. Rows follow each other that all are as long, so a branch is foreseen,
       // and accesses without masks do not wait for each other.
-      if (r < Rows / 2 || (FromRow && (r + 1) * kLanes <= n))
+      if (r < Rows / 2 || (FromRow && (r + 1) * kLanes <= n)) {
         v[r] = L::load(at);
-      else
+        if constexpr (FromRow && IsFloat) special |= L::special(v[r], order.special);
+      } else {
         v[r] = L::load(at, lanes(n, r), FromRow ? order.last : V{} + kGreatest);
-      if constexpr (FromRow) {
-        const V key = order.key(v[r]);
-        if constexpr (IsFloat) unlike |= order.bits(key) ^ v[r];
-        v[r] = key;
+        if constexpr (FromRow && IsFloat) special |= L::special(v[r], order.special) & lanes(n, r);
       }
+      if constexpr (FromRow) v[r] = order.key(v[r]);
     });
     sort_vectors<Rows>(v);
-    each<Rows>([&](auto r)
-                   __attribute__((always_inline)) { L::store(to + r * kLanes, lanes(limit, r), order.bits(v[r])); });
-    return unlike;
+    each<Rows>([&](auto r) __attribute__((always_inline)) {
+      if (FromRow && (r + 1) * kLanes <= limit)
+        L::store(to + r * kLanes, order.bits(v[r]));
+      else
+        L::store(to + r * kLanes, lanes(limit, r), order.bits(v[r]));
+    });
+    return special != 0;
   }
   template <bool FromRow, int Rows>
-  [[gnu::noinline]] static void sort_rows(const S* from, S* to, int64_t n, const Order& order) {
-    sort_in_registers<FromRow, Rows>(from, to, n, n, order);
+  [[gnu::noinline]] static void sort_rows(const S* from, S* to, int64_t n, int64_t limit, const Order& order) {
+    sort_in_registers<FromRow, Rows>(from, to, n, limit, order);
   }
 
   /// Sorts rows of so many elements that they fill more than half of as many vectors.
   template <int Rows>
   static void sort_each(const RowsOfKeys& rows, S* values) {
     const Order order(rows.special, rows.descending);
+    const OrderOfNumbers<S, IsFloat, sizeof(V)> order_of_numbers(order);
     const S* from = static_cast<const S*>(rows.keys);
     const int64_t n = rows.n, limit = rows.limit;
     for (int64_t row = 0; row < rows.count; ++row, from += n, values += limit) {
-      const V unlike = sort_in_registers<true, Rows>(from, values, n, limit, order);
-      if constexpr (IsFloat)
-        if ((L::less(unlike, V{}) | L::less(V{}, unlike)) != 0)
-          restore_row(from, n, static_cast<S>(rows.special), values, limit);
+      if (!sort_in_registers<true, Rows>(from, values, n, limit, order_of_numbers)) continue;
+      sort_rows<true, Rows>(from, values, n, limit, order);
+      restore_row(from, n, static_cast<S>(rows.special), values, limit);
     }
   }
   /// False for rows that are sorted faster across lanes: those that leave many lanes empty, and the shortest ones.
@@ -291,15 +303,15 @@ struct Quicksort {
   template <bool FromRow>
   static void sort_short(const S* from, S* to, int64_t n, const Order& order) {
     if (n > 8 * kLanes) {
-      if constexpr (kRows > 8) sort_rows<FromRow, 16>(from, to, n, order);
+      if constexpr (kRows > 8) sort_rows<FromRow, 16>(from, to, n, n, order);
     } else if (n > 4 * kLanes) {
-      sort_rows<FromRow, 8>(from, to, n, order);
+      sort_rows<FromRow, 8>(from, to, n, n, order);
     } else if (n > 2 * kLanes) {
-      sort_rows<FromRow, 4>(from, to, n, order);
+      sort_rows<FromRow, 4>(from, to, n, n, order);
     } else if (n > kLanes) {
-      sort_rows<FromRow, 2>(from, to, n, order);
+      sort_rows<FromRow, 2>(from, to, n, n, order);
     } else if (n > 0) {
-      sort_rows<FromRow, 1>(from, to, n, order);
+      sort_rows<FromRow, 1>(from, to, n, n, order);
     }
   }
 

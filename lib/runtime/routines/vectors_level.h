@@ -80,6 +80,23 @@ struct VectorOrder {
   }
 };
 
+/// The same order of elements that are neither NaN nor -0, with fewer instructions.
+template <class S, bool IsFloat, size_t Bytes>
+struct OrderOfNumbers : VectorOrder<S, IsFloat, Bytes> {
+  using Base = VectorOrder<S, IsFloat, Bytes>;
+  using V = typename Base::V;
+  explicit OrderOfNumbers(const Base& order) : Base(order) {}
+  [[gnu::always_inline]] V key(V bits) const {
+    if constexpr (!IsFloat) return Base::key(bits);
+    return bits ^ ((bits >> Base::kShift) & Base::kGreatest) ^ Base::flip;
+  }
+  [[gnu::always_inline]] V bits(V key) const {
+    if constexpr (!IsFloat) return Base::bits(key);
+    const V number = key ^ Base::flip;
+    return number ^ ((number >> Base::kShift) & Base::kGreatest);
+  }
+};
+
 /// Zeros of both signs, and NaNs, are one key: those of a sorted row follow each other as they do in the row.
 template <class S>
 void restore_row(const S* row, int64_t n, S special, S* sorted, int64_t limit) {
