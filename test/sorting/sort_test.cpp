@@ -226,29 +226,24 @@ TEST(Sort, ValuesInPatterns) {
 /// Keys whose sampled vectors have the least ones of all at each step, as a quicksort with these vectors finds them.
 template <class T>
 std::vector<T> bad_pivots(int64_t n, int64_t lanes) {
-  std::vector<T> keys(static_cast<size_t>(n), T(n));
+  constexpr T kUnknown = std::numeric_limits<T>::max();
+  std::vector<T> keys(static_cast<size_t>(n), kUnknown);
   std::vector<size_t> left(static_cast<size_t>(n));
   std::iota(left.begin(), left.end(), size_t{0});
   T next = 0;
   while (static_cast<int64_t>(left.size()) > 16 * lanes) {
     const auto count = static_cast<int64_t>(left.size());
     const int64_t vectors = runtime::sampled_vectors(count, lanes);
-    std::vector<bool> is_low(left.size());
-    int64_t lows = 0;
+    const T pivot = next + static_cast<T>(vectors / 2 * lanes);
     for (int64_t v = 0; v < vectors; ++v) {
-      for (int64_t l = 0; l < lanes; ++l, ++lows) {
-        const auto at = static_cast<size_t>(runtime::sampled_at(count, v, vectors, lanes) + l);
-        keys[left[at]] = next++;
-        is_low[at] = lows < vectors / 2 * lanes;
-      }
+      for (int64_t l = 0; l < lanes; ++l)
+        keys[left[static_cast<size_t>(runtime::sampled_at(count, v, vectors, lanes) + l)]] = next++;
     }
-    std::vector<size_t> others;
-    for (size_t i = 0; i < left.size(); ++i)
-      if (!is_low[i]) others.push_back(left[i]);
-    left = std::move(others);
+    // With those of the last step that were not less than its pivot.
+    std::erase_if(left, [&](size_t i) { return keys[i] < pivot; });
   }
   for (const size_t i : left)
-    if (keys[i] == T(n)) keys[i] = next++;
+    if (keys[i] == kUnknown) keys[i] = next++;
   return keys;
 }
 
@@ -290,6 +285,68 @@ TEST(Sort, PartsWithBadPivots) {
   expect_deep_parts<int64_t>(keys.quick_integers[3]);
 }
 
+/// Keys of up to 32 bits above the numbers of their elements are sorted by the quicksort if many of their digits vary,
+/// by the radix sort otherwise.
+TEST(Sort, IndicesOfEverySize) {
+  Rng rng(13);
+  for (const DType dtype : {DType::i8, DType::u16, DType::f16, DType::bf16, DType::i32, DType::u32, DType::f32}) {
+    for (int64_t n = 0; n <= 600; ++n) {
+      const std::vector<AnyArray> keys = {keys_of(dtype, 1, n, rng.pick(kAllData), rng)};
+      expect_sorted(keys, {rng.chance(50), true, rng.chance(50), rng.chance(80) ? n : rng.between(n / 4, n)});
+    }
+    for (const int64_t n : {1021, 4099, 16411}) {
+      for (const Data data : kAllData)
+        expect_sorted({keys_of(dtype, 2, n, data, rng)}, {rng.chance(50), true, rng.chance(50)});
+    }
+  }
+}
+
+/// The digits that vary, of any number of them, and equal keys in the order of their numbers.
+TEST(Sort, IndicesOfKeysWithDigitsThatVary) {
+  Rng rng(14);
+  for (const int64_t n : {500, 700, 9001, 30011}) {
+    for (uint32_t digits = 0; digits < 16; ++digits) {
+      uint32_t mask = 0;
+      for (uint32_t d = 0; d < 4; ++d) mask |= (digits >> d & 1) << (8 * d);
+      for (const DType dtype : {DType::u32, DType::i32, DType::f32}) {
+        AnyArray keys = primitives::make_array({dtype, {n}});
+        auto* const to = static_cast<uint32_t*>(keys.mutable_data());
+        for (int64_t i = 0; i < n; ++i) to[i] = 0x3f804020 ^ (static_cast<uint32_t>(rng.next()) & mask * 0x8f);
+        for (const bool descending : {false, true}) expect_sorted({keys}, {descending, true, true});
+      }
+    }
+  }
+}
+
+/// A NaN or a -0 at each position of rows that are sorted in registers, which are sorted once more then.
+TEST(Sort, RowsWithOneSpecialNumber) {
+  Rng rng(15);
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    for (const int64_t n : {25, 30, 31, 32, 57, 64}) {
+      for (const double special : {std::numeric_limits<double>::quiet_NaN(), -0.0}) {
+        for (const bool negated : {false, true}) {
+          const double number = negated ? -special : special;
+          AnyArray keys = primitives::make_array({dtype, {n + 1, n}});
+          visit_dtype(dtype, [&]<class T>() {
+            if constexpr (!is_complex(dtype_of<T>)) {
+              T* const to = static_cast<T*>(keys.mutable_data());
+              for (int64_t i = 0; i < n * (n + 1); ++i) {
+                const int64_t row = i / n, column = i % n;
+                to[i] = static_cast<T>(row == column ? static_cast<float>(number)
+                                                     : static_cast<float>(static_cast<int64_t>(rng.next() % 9) - 4));
+              }
+            }
+          });
+          for (const bool descending : {false, true}) {
+            expect_sorted({keys}, {descending, false, true});
+            expect_sorted({keys}, {descending, false, true, n - 3});
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Sort, SeveralKeys) {
   Rng rng(4);
   for (int i = 0; i < 60; ++i) {
@@ -316,6 +373,9 @@ TEST(Sort, ThreadsChangeNoBit) {
                                    {{keys_of(DType::i32, 1, kLong, Data::reversed, rng)}, {false, false, true}},
                                    {{keys_of(DType::i32, 1, kLong, Data::ties, rng)}, {false, false, true}},
                                    {{keys_of(DType::f32, 1, kLong, Data::constant, rng)}, {false, false, true}},
+                                   {{keys_of(DType::f32, 1, kLong, Data::special, rng)}, {true, true, true}},
+                                   {{keys_of(DType::u32, 1, kLong, Data::random, rng)}, {false, true, false}},
+                                   {{keys_of(DType::f32, 1, kLong, Data::random, rng)}, {true, true, true}},
                                    {{keys_of(DType::i16, 1, kLong / 2 + 1, Data::random, rng)}, {false, true, false}},
                                    {{keys_of(DType::u8, 1, kLong / 2 + 1, Data::ties, rng),
                                      keys_of(DType::i32, 1, kLong / 2 + 1, Data::random, rng)},

@@ -57,12 +57,13 @@ struct KeyOrder {
   void (*sort_deep)(const KeyPart& part, const KeyOrder& order);
 };
 
-/// The pivot of a part is the median of some of its vectors. Inlined always, as scan_key().
+/// The pivot of a part is the median of some of its vectors, which is near the middle of sorted parts, too. Inlined
+/// always, as scan_key().
 [[gnu::always_inline]] inline int64_t sampled_vectors(int64_t n, int64_t lanes) {
   return n < 64 * lanes ? 2 : n < 512 * lanes ? 4 : 8;
 }
 [[gnu::always_inline]] inline int64_t sampled_at(int64_t n, int64_t vector, int64_t vectors, int64_t lanes) {
-  return vector * (n - lanes) / (vectors - 1);
+  return (vector + 1) * (n - lanes) / (vectors + 1);
 }
 
 /// Sorts of rows that keep no order of equal integers, null on levels without them. The elements of `row` are those of
@@ -99,6 +100,11 @@ struct KeyRoutines {
   /// By the logarithm of an element's bytes.
   Network sort_integers[4], sort_floats[4];
   KeyQuicksort quick_integers[4], quick_floats[4];
+  /// Writes the elements [begin, end) of a row as unsigned integers in their order, each above its number in one of 64
+  /// bits. Returns the bits of the integers in which one is unlike the row's first. Null for elements of 64 bits.
+  using Number = uint32_t (*)(const void* keys, int64_t begin, int64_t end, int64_t special, bool descending,
+                              uint64_t* to);
+  Number number_integers[4], number_floats[4];
 };
 
 /// Those for the processor on which programs run (CALQUE_CPU included).

@@ -194,6 +194,26 @@ void sort_by_network(const RowsOfKeys& rows, void* values, int32_t* indices) {
     sort_rows<S, IsFloat, false>(rows, static_cast<S*>(values), indices);
 }
 
+template <class S, bool IsFloat>
+uint32_t number(const void* keys, int64_t begin, int64_t end, int64_t special, bool descending, uint64_t* to) {
+  using Bits = std::make_unsigned_t<S>;
+  const S* const from = static_cast<const S*>(keys);
+  const S own_special = static_cast<S>(special);
+  constexpr Bits kSign = static_cast<Bits>(Bits(1) << (8 * sizeof(S) - 1));
+  const Bits flip = static_cast<Bits>(descending ? ~kSign : kSign);
+  const auto key = [&](S bits) __attribute__((always_inline)) {
+    return static_cast<Bits>(static_cast<Bits>(scan_key<IsFloat>(bits, own_special)) ^ flip);
+  };
+  const Bits first = key(from[0]);
+  uint64_t differ = 0;
+  for (int64_t i = begin; i < end; ++i) {
+    const Bits own = key(from[i]);
+    differ |= static_cast<uint64_t>(own ^ first);
+    to[i] = static_cast<uint64_t>(own) << 32 | static_cast<uint64_t>(i);
+  }
+  return static_cast<uint32_t>(differ);
+}
+
 }  // namespace
 
 #define CALQUE_FIND(S, IsFloat) {&find_block<S, IsFloat, false>, &find_block<S, IsFloat, true>}
@@ -204,7 +224,9 @@ extern const KeyRoutines kKeys = {
      &sort_by_network<int64_t, false>},
     {nullptr, &sort_by_network<int16_t, true>, &sort_by_network<int32_t, true>, &sort_by_network<int64_t, true>},
     {{}, {}, CALQUE_QUICKSORT(int32_t, false), CALQUE_QUICKSORT(int64_t, false)},
-    {{}, {}, CALQUE_QUICKSORT(int32_t, true), CALQUE_QUICKSORT(int64_t, true)}};
+    {{}, {}, CALQUE_QUICKSORT(int32_t, true), CALQUE_QUICKSORT(int64_t, true)},
+    {&number<int8_t, false>, &number<int16_t, false>, &number<int32_t, false>, nullptr},
+    {nullptr, &number<int16_t, true>, &number<int32_t, true>, nullptr}};
 #undef CALQUE_FIND
 #undef CALQUE_QUICKSORT
 

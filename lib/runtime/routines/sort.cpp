@@ -1,5 +1,6 @@
-// Sorting of rows by a radix sort, least significant digit first (Knuth, The Art of Computer Programming 3, 5.2.5), or,
-// if no order of equal elements is asked for, by a quicksort of vectors (keys.h).
+// Sorting of rows by a radix sort, least significant digit first (Knuth, The Art of Computer Programming 3, 5.2.5), or
+// by a quicksort of vectors (keys.h): of keys alone, or of keys of at most 32 bits above the numbers of their elements,
+// which put equal ones in order.
 //
 // The elements of a key are mapped to unsigned integers of their width that are ordered as they are: the order of all
 // zeros is one number, that of all NaNs the greatest, and the complement is the descending order. Digits that are equal
@@ -7,6 +8,7 @@
 // pieces, nor on which thread sorts what.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -254,6 +256,10 @@ struct Keys {
     const KeyRoutines& keys = key_routines();
     return (is_float ? keys.sort_floats : keys.sort_integers)[kSize];
   }
+  static KeyRoutines::Number number() {
+    const KeyRoutines& keys = key_routines();
+    return (is_float ? keys.number_floats : keys.number_integers)[kSize];
+  }
   static const KeyQuicksort& quicksort() {
     const KeyRoutines& keys = key_routines();
     return (is_float ? keys.quick_floats : keys.quick_integers)[kSize];
@@ -311,6 +317,40 @@ void quicksort(const void* row, void* to, void* space, const Rows& rows) {
   in_parallel(static_cast<int64_t>(parts.size()), 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) quick.sort(nullptr, parts[static_cast<size_t>(i)], order);
   });
+}
+
+/// Whether n keys that differ in these bits are sorted faster, with their numbers, by the quicksort than by the radix
+/// sort, which skips digits that are equal. The bounds are measured, with vectors of 4 and of 8 integers.
+bool is_quicksort_faster(uint32_t differing, int64_t n) {
+  const KeyQuicksort& quick = Keys<uint64_t>::quicksort();
+  if (quick.sort == nullptr) return false;
+  int digits = 0;
+  for (; differing != 0; differing >>= kDigitBits) digits += (differing & (kBuckets - 1)) != 0 ? 1 : 0;
+  if (quick.lanes < 8) return n <= (digits <= 1 ? 64 : digits == 2 ? 128 : 1024);
+  return digits > 2 || n <= (digits <= 1 ? 512 : 8192);
+}
+
+/// Sorts a row's elements with their numbers, with room for as many in `first` and `second`. Returns where they are.
+template <class T>
+Numbered<Unsigned<sizeof(T)>>* number_and_sort(const void* row, const Rows& rows, Numbered<Unsigned<sizeof(T)>>* first,
+                                               Numbered<Unsigned<sizeof(T)>>* second) {
+  using E = Numbered<Unsigned<sizeof(T)>>;
+  if constexpr (std::is_same_v<E, Wide>) {
+    over_row(rows.n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) first[i] = {key_of<T>(row, i, rows.descending), static_cast<uint64_t>(i)};
+    });
+  } else {
+    std::atomic<uint32_t> differing = 0;
+    over_row(rows.n, [&](int64_t begin, int64_t end) {
+      differing |= Keys<T>::number()(row, begin, end, Keys<T>::kSpecial, rows.descending, first);
+    });
+    // Integers of 64 bits, of which no two are equal.
+    if (is_quicksort_faster(differing, rows.n)) {
+      quicksort<uint64_t>(first, first, second, {rows.n, rows.n, false});
+      return first;
+    }
+  }
+  return radix_sort<sizeof(T), Element<E, true>>(first, second, rows.n);
 }
 
 /// Zeros of both signs, and NaNs, are one key: puts those of a row into its sorted elements as they follow each other.
@@ -494,16 +534,11 @@ void sort_numbered(const void* row, void* values, int32_t* indices, const Rows& 
   using Bits = Unsigned<sizeof(T)>;
   using E = Numbered<Bits>;
   using A = Element<E, true>;
-  E* sorted = first;
-  if (is_selection(rows)) {
+  const E* sorted = first;
+  if (is_selection(rows))
     select_first<T, A>(row, first, rows);
-  } else {
-    over_row(rows.n, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        first[i] = A::make(key_of<T>(row, i, rows.descending), static_cast<uint32_t>(i));
-    });
-    sorted = radix_sort<sizeof(T), A>(first, second, rows.n);
-  }
+  else
+    sorted = number_and_sort<T>(row, rows, first, second);
   over_row(rows.limit, [&](int64_t begin, int64_t end) {
     if (indices != nullptr) {
       for (int64_t i = begin; i < end; ++i) indices[i] = static_cast<int32_t>(A::index(sorted[i]));
