@@ -16,7 +16,9 @@ Reg VectorMemory::load(const Instruction& i) {
   const DType d = k_.kernel().buffers[i.buffer].dtype;
   if (is_complex(d)) k_.refuse("kernels have no complex numbers");
   const Reg index = buffers_.lane_index(i.buffer, k_.get(i.operands[0]));
-  Value* const active = buffers_.is_local(i.buffer) ? nullptr : k_.vectors().mask();  // local memory is there
+  // A uniform index is one of an element that exists, in the memory of all lanes.
+  const bool exists = buffers_.is_local(i.buffer) && k_.get(i.operands[0]).uniform();
+  Value* const active = exists ? nullptr : k_.vectors().mask();
   Value* predicate = nullptr;
   bool varies = false;
   if (i.operands.size() > 1) {
@@ -102,7 +104,7 @@ void VectorMemory::store(const Instruction& i) {
   if (k_.interleaved().can_defer(i, index))
     return k_.interleaved().defer(i.buffer, index, k_.ops().to_memory(k_.as_vector(value), d));
   k_.interleaved().flush(i.buffer);
-  Value* mask = buffers_.needed_mask(i.buffer, k_.vectors().mask());
+  Value* mask = buffers_.needed_mask(i.buffer, k_.get(i.operands[0]), k_.vectors().mask());
   if (predicate) mask = k_.and_mask(mask, varies ? predicate : k_.splat(predicate));
   store_lanes(i, index, k_.ops().to_memory(k_.as_vector(value), d), mask, predicate != nullptr);
 }

@@ -31,8 +31,8 @@ void BufferAccess::bind_local(int32_t buffer, Value* pointer, Value* mask) {
 
 bool BufferAccess::is_local(int32_t buffer) const { return k_.kernel().buffers[static_cast<size_t>(buffer)].local; }
 
-Value* BufferAccess::needed_mask(int32_t buffer, Value* mask) const {
-  return is_local(buffer) && mask == local_masks_[static_cast<size_t>(buffer)] ? nullptr : mask;
+Value* BufferAccess::needed_mask(int32_t buffer, const Reg& index, Value* mask) const {
+  return is_local(buffer) && index.uniform() && mask == local_masks_[static_cast<size_t>(buffer)] ? nullptr : mask;
 }
 
 // Element i of lane l is at i * lanes + l.

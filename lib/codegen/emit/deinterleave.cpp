@@ -60,7 +60,7 @@ DeinterleavedLoads::Base DeinterleavedLoads::base_of(Id index) const {
   Base base;
   const Id rest = without_constants(index, base.offset);
   const Instruction* const sum = addition(rest);
-  base.addends = {rest, rest};
+  base.addends = {kernel::kNone, rest};  // x is not x + x
   if (sum == nullptr) return base;
   for (size_t o = 0; o < 2; ++o) base.addends[o] = without_constants(sum->operands[o], base.offset);
   if (base.addends[0] > base.addends[1]) std::swap(base.addends[0], base.addends[1]);

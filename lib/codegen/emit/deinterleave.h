@@ -65,7 +65,7 @@ class DeinterleavedLoads {
     int64_t last;        ///< the highest offset that exists in every row
     Run run;
   };
-  /// What is added in an index: two values, or one twice if there is no sum, and a constant.
+  /// What is added in an index: two values, or kNone and one if there is no sum, and a constant.
   struct Base {
     std::array<kernel::Id, 2> addends;
     int64_t offset = 0;

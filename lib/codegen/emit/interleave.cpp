@@ -33,7 +33,7 @@ std::pair<std::array<Value*, 2>, int64_t> base_and_offset(Value* index) {
   int64_t offset = 0;
   Value* const rest = without_constants(index, offset);
   auto* const sum = llvm::dyn_cast<llvm::BinaryOperator>(rest);
-  if (!sum || sum->getOpcode() != llvm::Instruction::Add) return {{rest, rest}, offset};
+  if (!sum || sum->getOpcode() != llvm::Instruction::Add) return {{nullptr, rest}, offset};
   std::array<Value*, 2> addends{};
   for (unsigned o = 0; o < 2; ++o) addends[o] = without_constants(sum->getOperand(o), offset);
   if (std::less<>()(addends[1], addends[0])) std::swap(addends[0], addends[1]);

@@ -14,7 +14,7 @@ namespace {
 // A body of at most this many instructions needs few registers.
 constexpr int64_t kFewInstructions = 8;
 // Bytes of the local buffers of all lanes, which are on the stack: larger ones run in fewer lanes.
-constexpr int64_t kMostLocalBytes = int64_t{1} << 17;
+constexpr int64_t kMostLocalBytes = 72 * 1024;
 
 // Columns that are reduced or scanned side by side: accesses to short rows would cost more than the work on them.
 int columns_side_by_side(const Kernel& kernel, const Instruction& loop) {

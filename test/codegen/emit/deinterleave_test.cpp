@@ -160,6 +160,57 @@ TEST(DeinterleavedCode, VectorsOfLongRowsAreReadInParts) {
   EXPECT_THAT(test::stages::llvm_ir(sums(4096, 4097, range(0, 16)), cpu("x86-64-v4")), HasSubstr("gather"));
 }
 
+/// Loads at x, x + x and x + x + 1 for x = 4 i, in this order or the other one, and stores of one vector at u + 4 j and
+/// 2 u + 1 + 4 j.
+TEST(DeinterleavedLoads, OfANumberAndItsDoubleAreApart) {
+  for (const std::string& level : cpu_levels()) {
+    for (const bool sums_first : {false, true}) {
+      constexpr int64_t kCount = 64;
+      KernelBuilder k;
+      const int32_t in = k.input(DType::i32, 8 * kCount), out = k.output(DType::i32, 3 * kCount);
+      k.parallel(kCount, true, [&](Id i) {
+        const Id x = k.mul(i, k.index(4)), twice = k.add(x, x), next = k.add(twice, k.index(1));
+        std::vector<std::pair<int64_t, Id>> at = {{0, x}, {1, twice}, {2, next}};
+        if (sums_first) std::reverse(at.begin(), at.end());
+        for (const auto& [part, index] : at) k.store(out, k.add(i, k.index(part * kCount)), k.load(in, index));
+      });
+      std::vector<int32_t> numbers;
+      for (int32_t i = 0; i < 8 * kCount; ++i) numbers.push_back(i);
+      Guarded<int32_t> a(numbers), b(3 * kCount);
+      run(k.program(), {a.data(), b.data()}, cpu(level));
+      for (int32_t i = 0; i < kCount; ++i) {
+        ASSERT_EQ(b[static_cast<size_t>(i)], 4 * i) << level;
+        ASSERT_EQ(b[static_cast<size_t>(kCount + i)], 8 * i) << level;
+        ASSERT_EQ(b[static_cast<size_t>(2 * kCount + i)], 8 * i + 1) << level;
+      }
+    }
+    for (const int64_t n : {4, 8, 16}) {
+      KernelBuilder k;
+      const int64_t rows = 3, extent = 4 * n + 2 * rows + 1;
+      const int32_t out = k.output(DType::i32, rows * extent);
+      const Id row_length = k.index(extent);
+      k.sequential(rows, {}, [&](Id u, const Ids&) {
+        const Id row = k.mul(u, row_length);
+        k.parallel(n, true, [&](Id j) {
+          const Id at = k.mul(j, k.index(4)), value = k.convert(DType::i32, j);
+          k.store(out, k.add(k.add(u, row), at), value);
+          k.store(out, k.add(k.add(k.add(u, k.add(u, k.index(1))), row), at), k.add(value, k.constant(100)));
+        });
+        return Ids{};
+      });
+      Guarded<int32_t> b(std::vector<int32_t>(static_cast<size_t>(rows * extent), -1));
+      run(k.program(), {b.data()}, cpu(level));
+      std::vector<int32_t> want(static_cast<size_t>(rows * extent), -1);
+      for (int64_t u = 0; u < rows; ++u) {
+        for (int64_t j = 0; j < n; ++j) want[static_cast<size_t>(u * extent + u + 4 * j)] = static_cast<int32_t>(j);
+        for (int64_t j = 0; j < n; ++j)
+          want[static_cast<size_t>(u * extent + 2 * u + 1 + 4 * j)] = static_cast<int32_t>(j + 100);
+      }
+      EXPECT_EQ(std::vector<int32_t>(b.begin(), b.end()), want) << level << " " << n;
+    }
+  }
+}
+
 TEST(DeinterleavedCode, OtherLoadsAreGathers) {
   for (const Program& p : {sums(4096, 257, {0, 1}), sums(4096, 64, {20}), sums(4096, 3, {1})}) {
     const std::string text = test::stages::llvm_ir(p, cpu("x86-64-v4"));
