@@ -27,8 +27,8 @@ class BufferAccess {
   /// From now on a local buffer has this memory. `mask`: the active lanes when an iteration of its loop begins.
   void bind_local(int32_t buffer, llvm::Value* pointer, llvm::Value* mask = nullptr);
   bool is_local(int32_t buffer) const;
-  /// The mask that an access has to respect, `index` being that of the instruction: lanes that are inactive in the whole
-  /// iteration may do what they like with elements of their local memory that others access too.
+  /// The mask that an access has to respect, `index` being that of the instruction: lanes that are inactive in the
+  /// whole iteration may do what they like with elements of their local memory that others access too.
   llvm::Value* needed_mask(int32_t buffer, const Reg& index, llvm::Value* mask) const;
   /// The index of an element for all lanes: those of local buffers are interleaved.
   Reg lane_index(int32_t buffer, const Reg& index);
