@@ -174,7 +174,8 @@ def no_time_at_all(folder):
 
 
 def stopped(folder, how, seconds=15):
-    bundle(folder, tests={"Adds": "exit 0", "Fails": "exit 1", "Hangs": f"echo $$ >{folder}/hangs; sleep 60"})
+    hangs = f"echo $$ >{folder}/new; mv {folder}/new {folder}/hangs; sleep 60"  # the file is there with its contents
+    bundle(folder, tests={"Adds": "exit 0", "Fails": "exit 1", "Hangs": hangs})
     if how == "timeout":
         status, out, err = run(folder, "bundle", "out.json", before=["timeout", str(seconds)])
         check(status == 124, f"timeout: {status} {out} {err}")
