@@ -24,21 +24,6 @@ Run<T> solve_eigen_fixed(int64_t count) {
 }
 
 template <class T>
-Run<T> cholesky_eigen_fixed(int64_t count, int64_t n) {
-  const auto of_size = [count]<int kRows>(std::integral_constant<int, kRows>) -> Run<T> {
-    return [count](const T* a, const T*, T* l, T*) {
-      using Matrix = Fixed<T, kRows>;
-      constexpr int64_t kElements = kRows * kRows;
-      for (int64_t i = 0; i < count; ++i)
-        Eigen::Map<Matrix>(l + i * kElements) =
-            Eigen::LLT<Matrix>(Eigen::Map<const Matrix>(a + i * kElements)).matrixL();
-    };
-  };
-  if (n == 8) return of_size(std::integral_constant<int, 8>());
-  return n == 16 ? of_size(std::integral_constant<int, 16>()) : of_size(std::integral_constant<int, 32>());
-}
-
-template <class T>
 Run<T> inverse_eigen_fixed(int64_t count) {
   return [count](const T* a, const T*, T* x, T*) {
     for (int64_t i = 0; i < count; ++i)
@@ -72,8 +57,6 @@ Run<T> qr_eigen(int64_t n) {
 
 template Run<float> solve_eigen_fixed<float>(int64_t);
 template Run<double> solve_eigen_fixed<double>(int64_t);
-template Run<float> cholesky_eigen_fixed<float>(int64_t, int64_t);
-template Run<double> cholesky_eigen_fixed<double>(int64_t, int64_t);
 template Run<double> inverse_eigen_fixed<double>(int64_t);
 template Run<float> cholesky_eigen<float>(int64_t);
 template Run<double> cholesky_eigen<double>(int64_t);
