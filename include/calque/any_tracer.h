@@ -13,6 +13,7 @@ class AnyTracer {
   template <Elem T>
   AnyTracer(const Tracer<T>& x) : handle_(x.handle()) {}
 
+  /// The value in its trace, for functions of namespace detail.
   detail::Handle handle() const { return handle_; }
   /// The extents, known while tracing. Throws LeakedTracerError when the trace has ended, as do `dtype` and `as`.
   Shape shape(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape; }

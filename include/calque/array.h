@@ -329,9 +329,17 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
     return Tracer<typename R::value_type>(detail::ops::f(a.operand, b.operand, a.location));                   \
   }
 #define CALQUE_Y(op, f, ok, why) CALQUE_X(Array, Promoted<L>, op, f, ok, why)
+  /// The sum, difference, product, quotient or remainder of each element, of the promoted type, with broadcasting.
+  /// Integers wrap; x / y of integers is truncated towards 0, -1 for y = 0; x % y has the sign of x, and is x for y = 0
+  /// of integers. Of bools + is "or" and * is "and". Runs at once; beside a Tracer it is recorded. Throws ShapeError
+  /// when shapes do not broadcast, DTypeError when an integer literal does not fit; - and / of bools and % of bools and
+  /// complex numbers do not compile.
   CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #define CALQUE_Y(op, f, ok, why) CALQUE_X(Mask, Mask, op, f, ok, why)
+  /// Whether the comparison holds of each element, after promotion and with broadcasting: an array of bool, or a
+  /// tracer. NaN is unequal to everything. Runs at once; beside a Tracer it is recorded. Throws ShapeError when shapes
+  /// do not broadcast; <, >, <= and >= of complex numbers do not compile.
   CALQUE_COMPARISON_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #undef CALQUE_X
@@ -350,9 +358,14 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                                          \
     return Promoted<L>(detail::run_binary(#f, &detail::ops::f, detail::literal_operand(a), b.any(), Location())); \
   }
+  /// Bit by bit "and", "or" and "exclusive or" of integers and bools, and shifts of integers, of the promoted type,
+  /// with broadcasting. A shift by the width or more, or by a negative number, gives 0; of >> of negative numbers -1.
+  /// Throws ShapeError when shapes do not broadcast, DTypeError for shifts of bools; other element types do not
+  /// compile.
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 
+  /// The negative of each element; integers wrap. Of bools it does not compile: use !.
   [[nodiscard]] friend Array operator-(detail::ArrayExact<T> a) {
     static_assert(!std::same_as<T, bool>, "calque: bool has no operator -; use !");
     return Array(detail::run_unary("negative", &detail::ops::negative, a.operand, a.location));
@@ -362,13 +375,16 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
   [[nodiscard]] friend Array operator-(const A& a) {
     return Array(detail::run_unary("negative", &detail::ops::negative, a.any(), Location()));
   }
+  /// The elements as they are, as `positive`.
   [[nodiscard]] friend Array operator+(detail::ArrayExact<T> a) {
     return Array(detail::run_unary("positive", &detail::ops::positive, a.operand, a.location));
   }
+  /// Each bit inverted, of integers and bools; other element types do not compile.
   [[nodiscard]] friend Array operator~(detail::ArrayExact<T> a) {
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(~));
     return Array(detail::run_unary("bitwise_not", &detail::ops::bitwise_not, a.operand, a.location));
   }
+  /// Logical "not" of each element of bool; other element types do not compile (compare first, as in x != 0).
   template <std::same_as<Array> A>
   [[nodiscard]] friend Mask operator!(const A& a) {
     static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(!));
@@ -380,7 +396,10 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
     static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(op));                       \
     return Mask(detail::run_binary(#f, &detail::ops::f, a.any(), b.any(), Location())); \
   }
+  /// Logical "and" of bools, with broadcasting. Both sides are computed, unlike those of C++'s operator. Throws
+  /// ShapeError when shapes do not broadcast; other element types do not compile.
   CALQUE_Y(&&, logical_and)
+  /// Logical "or" of bools; otherwise as &&.
   CALQUE_Y(||, logical_or)
 #undef CALQUE_Y
 
@@ -407,6 +426,8 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
     return s;                                                                                              \
   }
 #define CALQUE_Y(op, f, ok, why) CALQUE_X(op, f)
+  /// Replaces this Array by the result of the operator without =, whose type must be its own (compile error; cast the
+  /// right side). Otherwise as that operator. Other copies of the Array keep their value.
   CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #undef CALQUE_X
@@ -417,6 +438,7 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
     any_ = detail::run_binary(#f, &detail::ops::f, any(b.location), b.operand, b.location); \
     return *this;                                                                           \
   }
+  /// Replaces this Array by the result of the operator without =, which has its type. Otherwise as that operator.
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 
@@ -452,8 +474,8 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
   AnyArray any_{};
 };
 
-/// What a struct over an element type with a cq::Array<T> member would be re-bound to. A complete type, so that
-/// check_tree can say what is wrong with the struct.
+// What a struct over an element type with a cq::Array<T> member would be re-bound to. A complete type, so that
+// check_tree can say what is wrong with the struct.
 template <class T>
 class Array<Tracer<T>> {
  public:

@@ -34,6 +34,8 @@ struct BranchIndex : detail::LocatedOperand {
 /// on_true(x...) if the predicate, a bool scalar, holds, else on_false(x...). Both must return the same type (compile
 /// error) and the same shapes. Throws ShapeError with the path of the leaf that differs or for a predicate that is not
 /// a scalar, LeakedTracerError outside a trace.
+///     auto twice = [](auto x) { return 2.0 * x; };
+///     jit([&](auto x) { return cond(x > 0.0, twice, [](auto x) { return -x; }, x); })(-3.0)  // 3.0
 template <class F, class G, class... X>
 auto cond(Predicate predicate, const F& on_true, const G& on_false, const X&... x) {
   using R = detail::carry_body_t<F, X...>;
@@ -58,6 +60,9 @@ auto cond(Predicate predicate, const F& on_true, const G& on_false, const X&... 
 /// branches[index](x...), with the index, an integer scalar, clamped to [0, number of branches). All branches must
 /// return the same type (compile error) and the same shapes. Throws ShapeError with the path of the leaf that differs
 /// or for an index that is not a scalar, LeakedTracerError outside a trace.
+///     auto triple = [](auto x) { return 3.0 * x; };
+///     auto square = [](auto x) { return x * x; };
+///     jit([&](auto i, auto x) { return switch_(i, std::tuple{triple, square}, x); })(1, 5.0)  // 25.0
 template <class... F, class... X>
 auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x) {
   static_assert(sizeof...(F) > 0, "calque: switch_: there are no branches");
@@ -87,6 +92,9 @@ auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x)
 /// is a loop: elements whose condition is false keep their carry, and the shape of every leaf must start with the
 /// condition's. Throws ShapeError with the path of a leaf whose shape changes or does not fit the condition,
 /// LeakedTracerError outside a trace.
+///     auto above = [](auto x) { return x > 1.0; };
+///     jit([&](auto x) { return while_loop(above, [](auto x) { return x / 2.0; }, x); })(D{10, 3, 0.5})
+///     // [0.625 0.75  0.5  ]
 template <class C, class B, class S>
 to_carry_t<S> while_loop(const C& condition, const B& body, const S& init, Loc loc = Loc::current()) {
   static_assert(std::same_as<detail::carry_body_t<C, S>, Tracer<bool>>,
@@ -125,6 +133,7 @@ struct WithoutIndex {
 /// The carry must keep its types (compile error) and shapes. Throws ShapeError with the path of a leaf whose shape
 /// changes or for a bound that is not a scalar, DTypeError for a C++ bound that does not fit the type of `i`,
 /// LeakedTracerError outside a trace.
+///     jit([](auto x) { return fori_loop(0, 10, [](auto i, auto sum) { return sum + i * i; }, x); })(0.0)  // 285.0
 template <OperandLike L, OperandLike U, class B, class S>
 to_carry_t<S> fori_loop(const L& lower, const U& upper, const B& body, const S& init, Loc loc = Loc::current()) {
   using I = typename detail::loop_index<L, U>::type;
@@ -167,6 +176,8 @@ struct ScanOptions {
 /// must keep its types (compile error) and shapes. Throws ShapeError with the path of a leaf of the carry whose shape
 /// changes, when the leaves of xs differ in their leading extent or have rank 0, when there are none and no `length`,
 /// or for an `unroll` below 1; LeakedTracerError outside a trace.
+///     auto step = [](auto sum, auto x) { return std::pair{sum + x, sum * x}; };
+///     jit([&](auto xs) { return scan(step, 0.0, xs); })(D{1, 2, 3})  // 6.0, [0. 2. 9.]
 template <class F, class S, class X>
 auto scan(const F& body, const S& init, const X& xs, ScanOptions options = {}, Loc loc = Loc::current()) {
   using R = detail::scan_body_t<F, S, X>;
@@ -201,6 +212,7 @@ auto scan(const F& body, const S& init, const X& xs, ScanOptions options = {}, L
 /// f of each slice along the leading dimension of the leaves of xs, with the results stacked along a new leading
 /// dimension. Throws ShapeError when the leaves differ in their leading extent, have rank 0, or there are none;
 /// LeakedTracerError outside a trace.
+///     jit([](auto rows) { return map([](auto row) { return sum(row); }, rows); })(D{{1, 2}, {3, 4}})  // [3. 7.]
 template <class F, class X>
 auto map(const F& f, const X& xs, Loc loc = Loc::current()) {
   detail::check_rows<X>();
@@ -229,6 +241,8 @@ struct AssociativeOptions {
 /// in about 2 log2(n) calls of op on whole arrays. `op` takes two trees like xs and returns one. Throws ShapeError when
 /// leaves differ in extent along the axis, the axis is out of range, or op changes a shape; LeakedTracerError outside a
 /// trace.
+///     jit([](auto x) { return associative_scan([](auto a, auto b) { return a * b; }, x); })(D{1, 2, 3, 4})
+///     // [ 1.  2.  6. 24.]
 template <class F, class X>
 to_tracer_t<X> associative_scan(const F& op, const X& xs, AssociativeOptions options = {}, Loc loc = Loc::current()) {
   static_assert(std::same_as<detail::body_t<F, X, X>, to_tracer_t<X>>,

@@ -17,6 +17,7 @@ namespace calque {
 /// dropped. For a complex leaf z = x + iy the gradient is df/dx - i df/dy. Throws GradError that names a leaf of
 /// another type, or with the type of a value that is not a real floating scalar (a compile error for one that is not an
 /// array).
+///     grad([](auto x) { return sum(x * x * x); })(D{1, 2})  // [ 3. 12.]
 template <class F>
 [[nodiscard("it returns a function: call it, as in grad(f)(x)")]]
 auto grad(F&& function, Loc loc = Loc::current()) {
@@ -25,6 +26,7 @@ auto grad(F&& function, Loc loc = Loc::current()) {
 }
 /// The gradients by the arguments at these positions: a tuple of trees like them, also for a single position. Throws as
 /// `grad` by the first argument.
+///     grad([](auto x, auto y) { return x * y; }, argnums<0, 1>)(2.0, 3.0)  // 3.0, 2.0
 template <class F, int... I>
 [[nodiscard("it returns a function: call it, as in grad(f)(x)")]]
 auto grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
@@ -34,6 +36,7 @@ auto grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
 
 /// The gradient by the argument at this position, a tree like it, as `grad(f, 1)`. All arguments must be trees of one
 /// type (compile error that names argnums). Throws GradError when there is no such argument, else as `grad`.
+///     grad([](auto x, auto y) { return x * y * y; }, 1)(2.0, 3.0)  // 12.0
 template <class F>
 [[nodiscard("it returns a function: call it, as in grad(f, 1)(x, y)")]]
 auto grad(F&& function, int position, Loc loc = Loc::current()) {
@@ -41,12 +44,14 @@ auto grad(F&& function, int position, Loc loc = Loc::current()) {
                                      "grad");
 }
 
-/// Asks for the derivative of a holomorphic function: grad(f, holomorphic).
+/// The type of `cq::holomorphic`.
 struct holomorphic_t {};
+/// Asks for the derivative of a holomorphic function: `grad(f, cq::holomorphic)`.
 inline constexpr holomorphic_t holomorphic;
 /// The derivative df/dz of a function of complex numbers that returns a complex scalar and satisfies the Cauchy-Riemann
 /// equations, which is not checked: a function of f's arguments that returns a tree like the first, whose leaves must
 /// be complex. A value or a first argument that is a real array is a compile error.
+///     grad([](auto z) { return z * z; }, holomorphic)(std::complex(1.0, 2.0))  // 2.+4.j
 template <class F>
 [[nodiscard("it returns a function: call it, as in grad(f, holomorphic)(z)")]]
 auto grad(F&& function, holomorphic_t, Loc loc = Loc::current()) {
@@ -66,6 +71,7 @@ auto grad(F&& function, holomorphic_t, Loc loc = Loc::current()) {
 
 /// A function that returns std::pair of f's result and its gradient. If f returns std::pair{value, aux}, the first of
 /// the pair is that pair. Requirements and errors as for `grad`.
+///     value_and_grad([](auto x) { return exp(x); })(0.0)  // 1.0, 1.0
 template <class F>
 [[nodiscard("it returns a function: call it, as in value_and_grad(f)(x)")]]
 auto value_and_grad(F&& function, Loc loc = Loc::current()) {
@@ -73,6 +79,7 @@ auto value_and_grad(F&& function, Loc loc = Loc::current()) {
       detail::Gradient<std::decay_t<F>, detail::WholeFirst, true>{{std::forward<F>(function), loc}}, "value_and_grad");
 }
 /// The same with the gradients by the arguments at these positions, a tuple.
+///     value_and_grad([](auto x, auto y) { return x * y; }, argnums<1>)(2.0, 3.0)  // 6.0, 2.0
 template <class F, int... I>
 [[nodiscard("it returns a function: call it, as in value_and_grad(f)(x)")]]
 auto value_and_grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
@@ -81,6 +88,7 @@ auto value_and_grad(F&& function, argnums_t<I...>, Loc loc = Loc::current()) {
 }
 
 /// A tuple of the arguments, also for a single argument that is itself a tuple.
+///     args(1.5, 2)  // 1.5, 2
 template <class... X>
 std::tuple<X...> args(const X&... x) {
   return std::tuple<X...>(x...);
@@ -89,6 +97,7 @@ std::tuple<X...> args(const X&... x) {
 /// Forward mode: std::pair of f(primals...) and its derivative in the direction of the tangents, a tree like the value.
 /// Tangents have the types (compile error) and shapes of their primals; tangents of integer leaves are ignored, and
 /// integer results have zero tangents. Throws ShapeError that names a tangent leaf of another shape.
+///     jvp([](auto x) { return sin(x); }, args(0.0), args(2.0))  // 0.0, 2.0
 template <class F, class... X, class... D>
 auto jvp(const F& function, const std::tuple<X...>& primals, const std::tuple<D...>& tangents,
          Loc loc = Loc::current()) {
@@ -131,6 +140,8 @@ class Pullback : public detail::LinearFunction<Y, X...> {
 /// Reverse mode: std::pair of f(x...) and the Pullback at x. `pullback.graph()` is its graph, whose inputs are the
 /// residuals, then the cotangents. Throws ShapeError for an empty array, ConcretizationError when f captures a tracer
 /// but all arguments are data.
+///     auto [value, pullback] = vjp([](auto x, auto y) { return x * y; }, 2.0, 3.0);
+///     std::tuple{value, pullback(1.0)}  // 6.0, 3.0, 2.0
 template <class F, class... X>
 auto vjp(const F& function, const X&... x) {
   return detail::linearized<detail::LinearMode::reverse, Pullback>("vjp", function, x...);
@@ -159,6 +170,8 @@ class Linear : public detail::LinearFunction<Y, X...> {
 
 /// The linear approximation: std::pair of f(x...) and its derivative at x as a function of tangents (Linear), whose
 /// graph is `.graph()`. Faster than repeated `jvp` for several directions at one point. Throws as `vjp`.
+///     auto [value, linear] = linearize([](auto x) { return x * x; }, 3.0);
+///     std::tuple{value, linear(1.0), linear(2.0)}  // 9.0, 6.0, 12.0
 template <class F, class... X>
 auto linearize(const F& function, const X&... x) {
   return detail::linearized<detail::LinearMode::forward, Linear>("linearize", function, x...);

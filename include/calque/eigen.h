@@ -235,6 +235,7 @@ struct dense<E> : std::true_type {
 /// takes data of these shapes (ShapeError for others).
 template <class T, int Rows = Eigen::Dynamic, int Columns = Eigen::Dynamic>
 using Matrix = Eigen::Matrix<Tracer<T>, Rows, Columns>;
+/// A column of tracers, `cq::Matrix<T, Size, 1>`.
 template <class T, int Size = Eigen::Dynamic>
 using Vector = Eigen::Matrix<Tracer<T>, Size, 1>;
 
@@ -297,11 +298,13 @@ template <class T, detail::BesideArray<T> E>
 [[nodiscard]] auto operator*(const E& a, const Array<T>& b) {
   return (a * detail::factor_of<E, false>(b)).eval();
 }
+/// Adds an array of the Eigen object's shape to it.
 template <class T, detail::BesideArray<T> E>
 E& operator+=(E& a, const Array<T>& b) {
   a += typename E::PlainObject(b);
   return a;
 }
+/// Subtracts an array of the Eigen object's shape from it.
 template <class T, detail::BesideArray<T> E>
 E& operator-=(E& a, const Array<T>& b) {
   a -= typename E::PlainObject(b);

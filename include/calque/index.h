@@ -18,14 +18,16 @@
 
 namespace calque {
 
-/// An absent end of a range, or "not this argument" in options.
+/// The type of `cq::none`, an absent end of a range or, in options, "not this argument".
 struct none_t {};
+/// The absent end of a range: `range(none, 3)` are the first three elements.
 inline constexpr none_t none{};
 /// The end of a dimension in a range: `range(1, end)`, as `none`.
 inline constexpr none_t end{};
 
-/// A new dimension of extent 1 in an index list.
+/// The type of `cq::newaxis`, a new dimension of extent 1 in an index list.
 struct newaxis_t {};
+/// A new dimension of extent 1: `x.at(cq::newaxis, cq::all)`.
 inline constexpr newaxis_t newaxis{};
 
 /// The type of `cq::all`: a whole dimension in an index list, and, called, the reduction.

@@ -17,7 +17,9 @@ namespace calque {
 class Text {
  public:
   explicit Text(std::string text) : text_(std::move(text)) {}
+  /// The listing as text.
   const std::string& str() const { return text_; }
+  /// Prints the listing verbatim.
   friend std::ostream& operator<<(std::ostream& out, const Text& text) { return out << text.text_; }
 
  private:
@@ -152,6 +154,7 @@ class Callable : public detail::OfCalque {
 
   /// The wrapped function.
   const F& function() const { return function_; }
+  /// The compiled signatures, which copies share. Throws Error for a moved-from function.
   const std::shared_ptr<const detail::FunctionState>& state() const {
     detail::held(state_, "jit");
     return state_;

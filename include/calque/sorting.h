@@ -20,6 +20,7 @@
 
 namespace calque {
 
+/// The type of `cq::descending`.
 struct descending_t {};
 /// `sort(x, -1, cq::descending)`: the greatest element first.
 inline constexpr descending_t descending{};
@@ -364,6 +365,7 @@ template <ArrayLike X, std::integral N>
 [[nodiscard]] auto histogram(const X& x, N bins, Loc loc = Loc::current()) {
   return histogram(x, HistogramOptions{static_cast<int64_t>(bins)}, loc);
 }
+/// The type of `cq::density`.
 struct density_t {};
 /// `histogram(x, {.bins = 20}, cq::density)`: counts divided by their sum and by the width of the bin.
 inline constexpr density_t density{};

@@ -50,6 +50,7 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
     requires(dense<E>::of_tracers && std::same_as<typename dense<E>::scalar, Tracer>)
   explicit Tracer(const E& matrix, Loc loc = Loc::current()) : handle_(dense<E>::pack(matrix, loc).handle_) {}
 
+  /// The value in its trace, for functions of namespace detail.
   detail::Handle handle() const { return handle_; }
   /// The extents, known while tracing. Throws LeakedTracerError when the trace has ended, as do `rank` and `size`.
   [[nodiscard]] Shape shape(Loc loc = Loc::current()) const { return detail::type_of(handle_, loc).shape; }
@@ -185,11 +186,19 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
 #define CALQUE_Y(op, f, ok, why)   \
   CALQUE_X(Tracer, op, f, ok, why) \
   CALQUE_WIDENING(CALQUE_W, op, f)
+  /// The sum, difference, product, quotient or remainder of each element, of the promoted type, with broadcasting.
+  /// Integers wrap; x / y of integers is truncated towards 0, -1 for y = 0; x % y has the sign of x, and is x for y = 0
+  /// of integers. Of bools + is "or" and * is "and". It is recorded with its line. Throws ShapeError when shapes do not
+  /// broadcast, DTypeError when an integer literal does not fit; - and / of bools and % of bools and complex numbers do
+  /// not compile.
   CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #define CALQUE_Y(op, f, ok, why) \
   CALQUE_X(Mask, op, f, ok, why) \
   CALQUE_WIDENING(Mask, op, f)
+  /// Whether the comparison holds of each element, after promotion and with broadcasting: an array of bool, or a
+  /// tracer. NaN is unequal to everything. It is recorded with its line. Throws ShapeError when shapes do not
+  /// broadcast; <, >, <= and >= of complex numbers do not compile.
   CALQUE_COMPARISON_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #define CALQUE_Y(op, f)                                                                             \
@@ -197,19 +206,26 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(op));                                            \
     return Tracer(detail::ops::f(a.operand, b.operand, a.location));                                \
   }
+  /// Bit by bit "and", "or" and "exclusive or" of integers and bools, and shifts of integers, of the promoted type,
+  /// with broadcasting. A shift by the width or more, or by a negative number, gives 0; of >> of negative numbers -1.
+  /// Throws ShapeError when shapes do not broadcast, DTypeError for shifts of bools; other element types do not
+  /// compile.
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #undef CALQUE_W
 #undef CALQUE_WIDENING
 #undef CALQUE_X
 
+  /// The negative of each element; integers wrap. Of bools it does not compile: use !.
   [[nodiscard]] friend Tracer operator-(detail::Exact<T> a) {
     static_assert(!std::same_as<T, bool>, "calque: bool has no operator -; use !");
     return Tracer(detail::ops::negative(a.operand, a.location));
   }
+  /// The elements as they are, as `positive`.
   [[nodiscard]] friend Tracer operator+(detail::Exact<T> a) {
     return Tracer(detail::ops::positive(a.operand, a.location));
   }
+  /// Each bit inverted, of integers and bools; other element types do not compile.
   [[nodiscard]] friend Tracer operator~(detail::Exact<T> a) {
     static_assert(IntegerElem<T>, CALQUE_BITS_NEED(~));
     return Tracer(detail::ops::bitwise_not(a.operand, a.location));
@@ -217,6 +233,7 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
 
   // Exact parameters, to which nothing converts: others would be ambiguous with the built-in operators. They cannot
   // capture the user's line; the trace replaces a line of this header by the user's last one.
+  /// Logical "not" of each element of bool; other element types do not compile (compare first, as in x != 0).
   template <std::same_as<Tracer> A>
   [[nodiscard]] friend Mask operator!(const A& a) {
     static_assert(std::same_as<T, bool>, CALQUE_LOGIC_NEEDS(!));
@@ -238,7 +255,10 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
   [[nodiscard]] friend Tracer operator op(const B& a, const A& b) {      \
     return Tracer(detail::ops::f(a.any(), b.handle(), Loc::current()));  \
   }
+  /// Logical "and" of bools, with broadcasting. Both sides are computed, unlike those of C++'s operator. Throws
+  /// ShapeError when shapes do not broadcast; other element types do not compile.
   CALQUE_Y(&&, logical_and)
+  /// Logical "or" of bools; otherwise as &&.
   CALQUE_Y(||, logical_or)
 #undef CALQUE_Y
 
@@ -263,6 +283,8 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
                   "cq::zeros<float>({})");                                                                     \
     return s;                                                                                                  \
   }
+  /// Replaces this Tracer by the result of the operator without =, whose type must be its own (compile error; cast the
+  /// right side). Otherwise as that operator. Other copies of the Tracer keep their value.
   CALQUE_ARITHMETIC_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 #define CALQUE_Y(op, f)                                       \
@@ -272,6 +294,7 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
     handle_ = detail::ops::f(handle_, b.operand, b.location); \
     return *this;                                             \
   }
+  /// Replaces this Tracer by the result of the operator without =, which has its type. Otherwise as that operator.
   CALQUE_BITWISE_OPERATORS(CALQUE_Y)
 #undef CALQUE_Y
 

@@ -16,6 +16,7 @@ namespace calque {
 /// std::vector<U> (rank 1), nested vectors and std::arrays (of its rank), a std::span<const U> (of an array that
 /// outlives it), an Eigen object, or a number (one element). Elements keep their type (compile error; cast before).
 /// Throws ShapeError when an array's rank or extents do not fit.
+///     to<std::vector<double>>(D{1, 2, 3})  // 1, 2, 3
 template <class T, class X>
 T to(const X& x, Loc loc = Loc::current()) {
   if constexpr (detail::check_fit<T, X>()) {
@@ -25,6 +26,7 @@ T to(const X& x, Loc loc = Loc::current()) {
   }
 }
 /// The same with the types of a given tree: `Params<double> g = cq::like(p, cq::grad(loss)(p))`.
+///     like(std::tuple{0.0, std::vector<double>{}}, std::tuple{D(1.5), D{1, 2}})  // 1.5, 1, 2
 template <class P, class X>
 P like(const P&, const X& x, Loc loc = Loc::current()) {
   return to<P>(x, loc);
@@ -51,6 +53,7 @@ auto tree_map_at(const F& f, Location location, const X& x, const Y&... y) {
 /// f(a, b, ...) of the leaves of trees with the same structure, as a tree like the first. f receives Arrays, in a trace
 /// Tracers; static values are those of the first tree. Throws ShapeError that names the part in which the structures
 /// differ.
+///     tree_map([](auto x) { return 2 * x; }, std::tuple{D{1, 2}, I{3}})  // [2. 4.], [6]
 template <class F, class X>
 auto tree_map(const F& f, const X& x, Loc loc = Loc::current()) {
   return detail::tree_map_at(f, loc, x);
@@ -60,6 +63,8 @@ auto tree_map(const F& f, const X& x, const Y& y, Loc loc = Loc::current()) {
   return detail::tree_map_at(f, loc, x, y);
 }
 /// Errors of more than two trees have no line.
+///     auto add = [](auto x, auto y, auto z) { return x + y + z; };
+///     tree_map(add, std::tuple{D{1}}, std::tuple{D{2}}, std::tuple{D{3}})  // [6.]
 template <class F, class X, class Y, class Z, class... More>
 auto tree_map(const F& f, const X& x, const Y& y, const Z& z, const More&... more) {
   return detail::tree_map_at(f, Location(), x, y, z, more...);
@@ -117,6 +122,7 @@ std::vector<Handle> unflatten(Handle flat, std::span<const Type> types, Location
 
 /// op(...op(op(init, leaf 0), leaf 1)..., last leaf): `tree_reduce([](auto a, auto b) { return a + sum(b); }, 0.0, w)`.
 /// The operation returns what init is, as an array or a tracer (compile error).
+///     tree_reduce([](auto a, auto b) { return a + sum(b); }, 0.0, std::tuple{D{1, 2}, D{3}})  // 6.0
 template <class F, class I, class X>
 auto tree_reduce(const F& op, const I& init, const X& x, Loc loc = Loc::current()) {
   constexpr bool in_trace = holds_tracer<I> || holds_tracer<X>;
@@ -127,6 +133,7 @@ auto tree_reduce(const F& op, const I& init, const X& x, Loc loc = Loc::current(
 }
 
 /// A tree like `x` whose leaves are zeros of the same shapes.
+///     zeros_like(std::tuple{D{1, 2}, I{3}})  // [0. 0.], [0]
 template <class X>
 [[nodiscard]] result_t<holds_tracer<X>, X> zeros_like(const X& x, Loc loc = Loc::current()) {
   constexpr bool in_trace = holds_tracer<X>;
@@ -136,6 +143,7 @@ template <class X>
 }
 
 /// The leaves in order, as a vector: they are of one element type (compile error; use tree_map or tree_reduce).
+///     tree_leaves(std::tuple{D{1, 2}, std::tuple{D{3}}})  // [1. 2.], [3.]
 template <class X>
 auto tree_leaves(const X& x) {
   using Elements = detail::common_elem_of<X>;
@@ -184,6 +192,11 @@ class Unravel {
 
 /// std::pair of one array of rank 1 with all elements of the tree, promoted to one element type, and the function back:
 /// `auto [flat, unravel] = cq::ravel(w)`. Throws ShapeError for an empty array.
+///     auto [flat, unravel] = ravel(std::tuple{D{1, 2}, D{{3}, {4}}});
+///     std::tuple{flat, unravel(10.0 * flat)}  // [1. 2. 3. 4.],
+///                                             // [10. 20.],
+///                                             // [[30.]
+///                                             //  [40.]]
 template <class X>
 auto ravel(const X& x, Loc loc = Loc::current()) {
   using Elements = detail::common_elem_of<X>;
@@ -201,6 +214,7 @@ auto ravel(const X& x, Loc loc = Loc::current()) {
 /// their own arithmetic.
 namespace tree_operators {
 
+/// A tree that is not a single leaf.
 template <class X>
 concept Tree = detail::Branch<X>;
 
@@ -217,11 +231,17 @@ concept Tree = detail::Branch<X>;
   [[nodiscard]] auto operator op(const X& x, const Y& y) {        \
     return tree_map([&](auto b) { return x op b; }, y);           \
   }
+/// The sums of the leaves, a tree of the same structure; a number or an array is added to each. Throws ShapeError that
+/// names the part in which two structures differ, or when leaves do not broadcast.
 CALQUE_TREE_OPERATOR(+)
+/// The differences of the leaves. Otherwise as for +.
 CALQUE_TREE_OPERATOR(-)
+/// The products of the leaves. Otherwise as for +.
 CALQUE_TREE_OPERATOR(*)
+/// The quotients of the leaves. Otherwise as for +.
 CALQUE_TREE_OPERATOR(/)
 #undef CALQUE_TREE_OPERATOR
+/// The negatives of the leaves.
 template <Tree X>
 auto operator-(const X& x) {
   return tree_map([](auto a) { return -a; }, x);

@@ -12,6 +12,7 @@ namespace calque {
 /// results at `out_axes`. Inside f shapes are those of one example. Throws ShapeError when the batch extents of two
 /// leaves differ (naming both), an axis is out of range, the entries do not fit the arguments, no argument is batched,
 /// or a result with `none` depends on the example.
+///     vmap([](auto a, auto b) { return dot(a, b); })(D{{1, 2}, {3, 4}}, D{{1, 1}, {10, 10}})  // [ 3. 70.]
 template <class F>
 [[nodiscard("it returns a function: call it, as in vmap(f)(x)")]]
 auto vmap(F&& function, VmapOptions options = {}, Loc loc = Loc::current()) {

@@ -51,6 +51,10 @@ X first(const std::vector<X>& xs) {
 /// Without an example.
 inline int second(int n) { return n; }
 int third(int n);
+/// With an attribute.
+///     fourth(2)  // 2
+[[nodiscard("it returns a number: use it, as in fourth(x)")]]
+auto fourth(int n);
 """
 
 
@@ -72,7 +76,7 @@ class DocstringExamples(unittest.TestCase):
         functions = tool().functions_of("h", HEADER.split("\n"))
         self.assertEqual([(f.name, f.documented, len(f.examples)) for f in functions],
                          [("twice", True, 2), ("first", True, 2), ("first", False, 0), ("second", True, 0),
-                          ("third", False, 0)])
+                          ("third", False, 0), ("fourth", True, 1)])
         first, second = functions[0].examples
         self.assertEqual([first.code, first.output, first.setup], ["twice(x)", ["[2. 4.]"], [(4, "D x = {1, 2};")]])
         self.assertEqual([second.code, second.output], ["twice(D{{1}, {2}})", ["[[2.]", " [4.]]"]])
@@ -99,7 +103,7 @@ class DocstringExamples(unittest.TestCase):
             header = Path(folder, "h.h")
             header.write_text(HEADER)
             program = Path(folder, "program")
-            program.write_text("#!/bin/sh\nprintf '@h.h:6\\n [9.]\\n@h.h:7\\n 8\\n@h.h:22\\n 7\\n@h.h:24\\n [6\\n  5]\\n'\n")
+            program.write_text("#!/bin/sh\nprintf '@h.h:6\\n [9.]\\n@h.h:7\\n 8\\n@h.h:22\\n 7\\n@h.h:24\\n [6\\n  5]\\n@h.h:39\\n 2\\n'\n")
             program.chmod(0o700)
             module.ROOT, module.HEADERS = Path(folder), ["*.h"]
             with contextlib.redirect_stdout(io.StringIO()):

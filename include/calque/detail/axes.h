@@ -28,6 +28,7 @@ struct Perm {
   Perm(std::vector<int> axes) : list(std::move(axes)) {}
 };
 
+/// The type of `cq::keepdims`.
 struct keepdims_t {};
 /// `sum(x, {-1}, cq::keepdims)`: reduced dimensions are kept with extent 1.
 inline constexpr keepdims_t keepdims{};
@@ -65,15 +66,18 @@ namespace linalg {
 enum class ord { fro, nuc, one, two, inf, minus_one, minus_two, minus_inf };
 }  // namespace linalg
 
+/// The type of `cq::same`.
 struct same_t {};
 /// Padding of `conv` for ceil(extent / stride) output positions.
 inline constexpr same_t same{};
+/// The type of `cq::valid`.
 struct valid_t {};
 /// No padding: only positions where the whole window is inside the input.
 inline constexpr valid_t valid{};
 
 /// Padding of a convolution: `cq::valid` (the default), `cq::same`, or (before, after) for each spatial dimension.
 struct Padding {
+  /// What is given: no padding, that of `cq::same`, or numbers.
   enum class Kind { valid, same, pairs };
   Kind kind = Kind::valid;
   std::vector<std::pair<int64_t, int64_t>> pairs;

@@ -124,63 +124,67 @@ namespace linalg {
 // throws. Beside a matrix of tracers the other operand may be an Eigen matrix of numbers, a tracer or an array; where
 // the right-hand side is one of the last two, so is the result, and a tracer.
 
-/// (Eigen: `a.llt().matrixL()`.)
+/// The lower triangular Cholesky factor, of a's type, as that of arrays (Eigen: `a.llt().matrixL()`).
 template <TracedMatrix A>
 typename A::PlainObject cholesky(const A& a, Loc loc = Loc::current()) {
   return detail::eigen_of<typename A::PlainObject>(cholesky(detail::matrix_of(a, loc), loc), loc);
 }
+/// As `cholesky`.
 template <TracedMatrix A>
 typename A::PlainObject cho_factor(const A& a, Loc loc = Loc::current()) {
   return cholesky(a, loc);
 }
-/// (Eigen: `a.triangularView<Mode>().solve(b)`.)
+/// The x with t x = b for the triangle t of a (Eigen: `a.triangularView<Mode>().solve(b)`).
 template <BesideTracedMatrix A, BesideTracedMatrix B>
   requires(TracedMatrix<A> || TracedMatrix<B>)
 auto triangular_solve(const A& a, const B& b, TriangularOptions options = {}, Loc loc = Loc::current()) {
   return detail::solved(a, b, [&](const auto& x, const auto& y) { return triangular_solve(x, y, options, loc); }, loc);
 }
+/// As `triangular_solve`.
 template <BesideTracedMatrix A, BesideTracedMatrix B>
   requires(TracedMatrix<A> || TracedMatrix<B>)
 auto solve_triangular(const A& a, const B& b, TriangularOptions options = {}, Loc loc = Loc::current()) {
   return triangular_solve(a, b, options, loc);
 }
-/// (Eigen: `a.llt().solve(b)`.)
+/// The x with a x = b, of what `cholesky` gave of a (Eigen: `a.llt().solve(b)`).
 template <BesideTracedMatrix L, BesideTracedMatrix B>
   requires(TracedMatrix<L> || TracedMatrix<B>)
 auto cho_solve(const L& l, const B& b, Loc loc = Loc::current()) {
   return detail::solved(l, b, [&](const auto& x, const auto& y) { return cho_solve(x, y, loc); }, loc);
 }
-/// (Eigen: `a.partialPivLu().solve(b)`.)
+/// The x with a x = b (Eigen: `a.partialPivLu().solve(b)`).
 template <BesideTracedMatrix A, BesideTracedMatrix B>
   requires(TracedMatrix<A> || TracedMatrix<B>)
 auto solve(const A& a, const B& b, Loc loc = Loc::current()) {
   return detail::solved(a, b, [&](const auto& x, const auto& y) { return solve(x, y, loc); }, loc);
 }
-/// (Eigen: `a.inverse()`.)
+/// The inverse, of a's type (Eigen: `a.inverse()`).
 template <TracedMatrix A>
 typename A::PlainObject inv(const A& a, Loc loc = Loc::current()) {
   return detail::eigen_of<typename A::PlainObject>(inv(detail::matrix_of(a, loc), loc), loc);
 }
-/// (Eigen: `a.determinant()`.)
+/// The determinant, a scalar (Eigen: `a.determinant()`).
 template <TracedMatrix A>
 typename A::Scalar det(const A& a, Loc loc = Loc::current()) {
   return det(detail::matrix_of(a, loc), loc);
 }
+/// (sign, logarithm of the magnitude) of the determinant, two scalars.
 template <TracedMatrix A>
 auto slogdet(const A& a, Loc loc = Loc::current()) {
   return slogdet(detail::matrix_of(a, loc), loc);
 }
+/// The product of n factors a, of a's type; for a negative n, of the inverse.
 template <TracedMatrix A>
 typename A::PlainObject matrix_power(const A& a, int64_t n, Loc loc = Loc::current()) {
   return detail::eigen_of<typename A::PlainObject>(matrix_power(detail::matrix_of(a, loc), n, loc), loc);
 }
-/// (Eigen: `a.exp()` of its unsupported modules.)
+/// The matrix exponential, of a's type (Eigen: `a.exp()` of its unsupported modules).
 template <TracedMatrix A>
 typename A::PlainObject expm(const A& a, Loc loc = Loc::current()) {
   return detail::eigen_of<typename A::PlainObject>(expm(detail::matrix_of(a, loc), loc), loc);
 }
 
-/// (p, l, u), with the sizes at compile time that a's imply.
+/// (p, l, u) with a = p l u, with the sizes at compile time that a's imply.
 template <TracedMatrix A>
 auto lu(const A& a, Loc loc = Loc::current()) {
   using Factors = detail::FactorsOf<A>;
@@ -196,14 +200,14 @@ auto lu_factor(const A& a, Loc loc = Loc::current()) {
   using Order = Eigen::Matrix<Tracer<int32_t>, A::RowsAtCompileTime, 1, 0, A::MaxRowsAtCompileTime, 1>;
   return std::tuple{detail::eigen_of<typename A::PlainObject>(packed, loc), detail::eigen_of<Order>(perm, loc)};
 }
-/// perm is what `lu_factor` gave, or a tracer of rank 1.
+/// The x with a x = b, where `lu_factor(a)` gave (packed, perm); perm may also be a tracer of rank 1.
 template <TracedMatrix A, class P, BesideTracedMatrix B>
   requires(detail::EigenDense<P> || ArrayLike<P>)
 auto lu_solve(const A& packed, const P& perm, const B& b, Loc loc = Loc::current()) {
   const auto order = detail::elements_of(perm, loc);
   return detail::solved(packed, b, [&](const auto& x, const auto& y) { return lu_solve(x, order, y, loc); }, loc);
 }
-/// (q, r), with the sizes at compile time that a's imply (Eigen: `a.householderQr()`).
+/// (q, r) with a = q r, with the sizes at compile time that a's imply (Eigen: `a.householderQr()`).
 template <TracedMatrix A>
 auto qr(const A& a, Loc loc = Loc::current()) {
   using Factors = detail::FactorsOf<A>;
@@ -211,8 +215,8 @@ auto qr(const A& a, Loc loc = Loc::current()) {
   return std::tuple{detail::eigen_of<typename Factors::left>(q, loc),
                     detail::eigen_of<typename Factors::right>(r, loc)};
 }
-/// (x, residuals): x has as many rows as a has columns, and the columns of b; the residuals are a vector with one for
-/// each column (Eigen: `a.householderQr().solve(b)`). Tracers if b is a tracer or an array.
+/// (x, residuals) of least squares: x has as many rows as a has columns, and the columns of b; the residuals are a
+/// vector with one for each column (Eigen: `a.householderQr().solve(b)`). Tracers if b is a tracer or an array.
 template <BesideTracedMatrix A, BesideTracedMatrix B>
   requires(TracedMatrix<A> || TracedMatrix<B>)
 auto lstsq(const A& a, const B& b, Loc loc = Loc::current()) {

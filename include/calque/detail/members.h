@@ -42,7 +42,7 @@ auto squared_norm_of(const X& x, Loc loc) {
   }
 }
 
-/// The base of Array<T> and Tracer<T>. (No member of Array<T> itself could be called T.)
+/// Members of both Array<T> and Tracer<T>, whose base it is. (No member of Array<T> itself could be called T.)
 template <class Self>
 struct Members {
   /// The dimensions in reverse order.
@@ -52,8 +52,9 @@ struct Members {
     require_transposable(self().shape(loc), loc);
     return transpose_of(self(), loc);
   }
-  /// The extents of a matrix; a vector is a column. Throw ShapeError for higher ranks.
+  /// The number of rows of a matrix; a vector is a column, a scalar has one. Throws ShapeError for higher ranks.
   [[nodiscard]] int64_t rows(Loc loc = Loc::current()) const { return rows_of(self().shape(loc), loc); }
+  /// The number of columns of a matrix; 1 for a vector or a scalar. Throws ShapeError for higher ranks.
   [[nodiscard]] int64_t cols(Loc loc = Loc::current()) const { return columns_of(self().shape(loc), loc); }
   /// The sum of all elements, a scalar, as `sum`.
   [[nodiscard]] auto sum(Loc loc = Loc::current()) const { return sum_of(self(), loc); }

@@ -19,12 +19,14 @@ namespace calque {
 /// A base of Array and Tracer, so that argument-dependent lookup finds functions whose names are taken by objects in
 /// namespace calque: `all(x)` finds `ops::all`, while `cq::all` is the index and, called, the same reduction.
 namespace ops {
+/// An empty base.
 struct Base {};
 }  // namespace ops
 
 /// Classifies a C++ type: `any` is true for arrays and tracers, with `type` their element type, `tracer` for tracers.
 template <class X>
 struct leaf {
+  /// False for types that are neither arrays nor tracers.
   static constexpr bool any = false, tracer = false;
 };
 template <class T>
@@ -46,8 +48,12 @@ struct leaf<Array<T>> {
 ///   for elements that are tracers   Tracer<T> pack(const E&, Location), E make(const Tracer<T>&), E lift(numbers).
 template <class E>
 struct dense : std::false_type {
+  /// The element type of the matrix: a number or a Tracer.
   using scalar = void;
+  /// Whether the elements are tracers, whether the object owns its elements, and whether it refers to objects that it
+  /// does not own.
   static constexpr bool of_tracers = false, owns = false, borrows = false;
+  /// The owning type of the same extents with elements of type S.
   template <class S>
   using over = void;
 };
@@ -87,13 +93,16 @@ template <class X>
 concept OperandLike = ArrayLike<X> || ArithmeticLike<std::remove_cvref_t<X>> || Elem<std::remove_cvref_t<X>> ||
                       CapturedData<std::remove_cvref_t<X>>;
 
-/// Element types by kind. bool counts as an integer, as in C++.
+/// Floating-point and complex element types.
 template <class T>
 concept InexactElem = Elem<T> && is_inexact(dtype_of<T>);
+/// Integer element types; bool counts as an integer, as in C++.
 template <class T>
 concept IntegerElem = Elem<T> && !is_inexact(dtype_of<T>);
+/// Complex element types.
 template <class T>
 concept ComplexElem = Elem<T> && is_complex(dtype_of<T>);
+/// Element types that are not complex.
 template <class T>
 concept RealElem = Elem<T> && !is_complex(dtype_of<T>);
 

@@ -20,6 +20,7 @@ namespace calque {
 
 /// A device that runs computations. Comparable by value; prints as `cpu`, `gpu:0`, `gpu_sim`.
 struct Device {
+  /// The host, an NVIDIA GPU, or the simulator of one.
   enum class Kind : uint8_t { cpu, gpu, gpu_sim };
   Kind kind = Kind::cpu;
   int index = 0;
@@ -27,6 +28,7 @@ struct Device {
 };
 /// `cpu`, `gpu:0`, `gpu_sim`.
 std::string to_string(const Device& device);
+/// Prints as `to_string`.
 std::ostream& operator<<(std::ostream& out, const Device& device);
 
 /// A 128-bit hash that identifies the bytes of an array.
@@ -196,8 +198,11 @@ class AnyArray {
   bool has_data() const { return storage_ && !storage_.is_absent(); }
   /// Element type and shape.
   const Type& type() const { return type_; }
+  /// The element type.
   DType dtype() const { return type_.dtype; }
+  /// The extents.
   const Shape& shape() const { return type_.shape; }
+  /// Number of dimensions.
   int rank() const { return type_.shape.rank(); }
   /// Number of elements.
   int64_t size() const { return type_.shape.num_elements(); }
@@ -215,6 +220,7 @@ class AnyArray {
   }
   /// Writable elements. Only for the creator of the array, before it is shared.
   void* mutable_data() { return storage_.data(); }
+  /// The memory, which copies of the array share.
   const detail::Storage& storage() const { return storage_; }
 
   /// The array with static element type T. Throws DTypeError when T is not the element type. (Defined with Array<T>.)

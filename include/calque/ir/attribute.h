@@ -38,6 +38,7 @@ class Opaque {
 class UnboundOpaque final : public Opaque {
  public:
   explicit UnboundOpaque(std::string label) : label_(std::move(label)) {}
+  /// The label in the text.
   std::string label() const override { return label_; }
 
  private:
@@ -51,6 +52,7 @@ using AttributeValue = std::variant<bool, int64_t, double, std::string, DType, s
 
 /// The value as the text form spells it.
 std::string to_string(const AttributeValue& value);
+/// Prints as `to_string`.
 std::ostream& operator<<(std::ostream& out, const AttributeValue& value);
 
 /// A copy of `text` that lives as long as the program; equal texts return the same data pointer. Thread-safe.
@@ -82,11 +84,14 @@ class Attributes {
     if (!v || !std::holds_alternative<T>(*v)) missing(name);
     return std::get<T>(*v);
   }
-  /// `get` for integer lists and integers.
+  /// `get` for integer lists.
   const std::vector<int64_t>& ints(std::string_view name) const { return get<std::vector<int64_t>>(name); }
+  /// `get` for integers.
   int64_t integer(std::string_view name) const { return get<int64_t>(name); }
 
+  /// True without attributes.
   bool empty() const { return items_.empty(); }
+  /// Number of attributes.
   size_t size() const { return items_.size(); }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }

@@ -50,6 +50,7 @@ constexpr size_t size_of(DType d) {
 std::string_view name(DType d);
 /// The dtype of that name, or nullopt.
 std::optional<DType> dtype_from_name(std::string_view name);
+/// Prints the name.
 std::ostream& operator<<(std::ostream& out, DType d);
 
 /// The least upper bound of two element types in the promotion lattice (docs/semantics.md).

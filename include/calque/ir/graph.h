@@ -27,6 +27,7 @@ class Value {
  public:
   constexpr Value() = default;
   constexpr explicit Value(uint32_t id) : id_(id) {}
+  /// Its number in the graph.
   constexpr uint32_t id() const { return id_; }
   /// False for a default-constructed Value.
   constexpr bool valid() const { return id_ != UINT32_MAX; }
@@ -84,6 +85,7 @@ class SharedSubgraphs {
   SharedSubgraphs& operator=(SharedSubgraphs&&) noexcept = default;
   ~SharedSubgraphs() = default;
 
+  /// The sub-graphs, to be read. Valid until they are edited.
   const std::vector<Graph>& read() const { return graphs_ ? *graphs_ : none(); }
   /// For an edit that ends before the equation is copied.
   std::vector<Graph>& edit();
@@ -109,11 +111,17 @@ class Equation {
   const Primitive& definition() const { return *primitive_; }
   /// The primitive's id, for `switch`.
   PrimitiveId id() const { return primitive_->id; }
+  /// What the equation reads, in the order of the primitive.
   const ValueList& operands() const { return operands_; }
+  /// The values that it defines.
   const ValueList& results() const { return results_; }
+  /// Operand i, which must exist.
   Value operand(size_t i) const { return operands_[i]; }
+  /// Result i, which must exist.
   Value result(size_t i = 0) const { return results_[i]; }
+  /// The parameters of the primitive.
   const Attributes& attributes() const { return attributes_; }
+  /// The bodies of loops, branches and called functions, in the order of the primitive.
   const std::vector<Graph>& subgraphs() const { return subgraphs_.read(); }
   /// Editable sub-graphs. Their signatures must keep matching the operands and results, which `verify` checks.
   std::vector<Graph>& subgraphs() { return subgraphs_.expose(); }
@@ -152,23 +160,31 @@ class Graph {
 
   /// The function's name, used in messages and kernel names; not part of equality and hash.
   const std::string& name() const { return name_; }
+  /// Changes the function's name.
   void set_name(std::string name) { name_ = std::move(name); }
 
   // ---- reading
-  /// The parameters and results of the function.
+  /// The parameters of the function.
   const std::vector<Value>& inputs() const { return inputs_; }
+  /// The results of the function.
   const std::vector<Value>& outputs() const { return outputs_; }
   /// The equations in order. Inserting or erasing equations does not invalidate iterators.
   EquationRange<false> equations();
   EquationRange<true> equations() const;
+  /// Number of equations, without those in sub-graphs.
   size_t num_equations() const { return live_; }
   /// One past the largest value id: the size of a table indexed by Value::id().
   size_t num_values() const { return values_.size(); }
 
+  /// Element type and shape of a value of this graph.
   const Type& type(Value v) const { return info(v).type; }
+  /// The element type of a value of this graph.
   DType dtype(Value v) const { return info(v).type.dtype; }
+  /// The extents of a value of this graph.
   const Shape& shape(Value v) const { return info(v).type.shape; }
+  /// How a value of this graph is defined.
   ValueKind kind(Value v) const { return info(v).kind; }
+  /// True for a literal.
   bool is_literal(Value v) const { return info(v).kind == ValueKind::literal; }
   /// The element of a literal: a literal of any shape is a splat.
   const Literal& literal(Value v) const { return literals_[info(v).index]; }
@@ -179,7 +195,9 @@ class Graph {
   Equation* definition(Value v);
   /// The position of an input among the inputs.
   size_t input_index(Value v) const { return info(v).index; }
+  /// The types of the inputs, in order.
   std::vector<Type> input_types() const;
+  /// The types of the outputs, in order.
   std::vector<Type> output_types() const;
 
   /// The graph as a function of its inputs, in order; arguments that are trees are flattened. Of data it is compiled
@@ -282,8 +300,11 @@ class Graph::EquationIterator {
   using iterator_category = std::forward_iterator_tag;
   EquationIterator() = default;
   EquationIterator(Pool* pool, uint32_t at) : pool_(pool), at_(at) {}
+  /// The equation.
   reference operator*() const { return (*pool_)[at_]; }
+  /// A pointer to the equation.
   auto* operator->() const { return &(*pool_)[at_]; }
+  /// Goes on to the next equation that was not erased.
   EquationIterator& operator++() {
     // An equation erased by the loop body keeps its link to the successor.
     do at_ = (*pool_)[at_].next_;
@@ -312,10 +333,15 @@ class Graph::EquationRange {
   explicit EquationRange(G& g) : g_(&g) {}
   EquationIterator<Const> begin() const { return {&g_->pool_, g_->first_}; }
   EquationIterator<Const> end() const { return {&g_->pool_, UINT32_MAX}; }
+  /// Number of equations.
   size_t size() const { return g_->live_; }
+  /// True without equations.
   bool empty() const { return g_->live_ == 0; }
+  /// The first equation; there must be one.
   Ref front() const { return *begin(); }
+  /// The last equation; there must be one.
   Ref back() const { return g_->pool_[g_->last_]; }
+  /// Equation i, which must exist. Takes time proportional to i.
   Ref operator[](size_t i) const {
     auto it = begin();
     while (i-- > 0) ++it;

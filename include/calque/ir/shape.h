@@ -20,6 +20,7 @@ class Dim {
   constexpr Dim() = default;
   template <std::integral I>
   constexpr Dim(I value) : value_(static_cast<int64_t>(value)) {}
+  /// The extent as a number.
   constexpr int64_t value() const { return value_; }
   friend constexpr bool operator==(const Dim&, const Dim&) = default;
 
@@ -42,6 +43,7 @@ struct SignedAxis {
 /// The extents of an array, outermost first. Rank 0 is a scalar of one element.
 class Shape {
  public:
+  /// A list of extents or strides; up to five are stored inline.
   using Dims = detail::InlineVector<int64_t, 5>;
 
   Shape() = default;
@@ -71,12 +73,14 @@ class Shape {
       detail::throw_no_such_axis(static_cast<int64_t>(axis), dims_.size(), {});
     return dims_[axis];
   }
+  /// Extent of dimension `axis`, which is less than rank() (not checked).
   Dim dim(size_t axis) const { return Dim(dims_[axis]); }
   /// The product of the extents; 1 for rank 0. Throws ShapeError when it does not fit int64_t.
   int64_t num_elements() const;
 
   auto begin() const { return dims_.begin(); }
   auto end() const { return dims_.end(); }
+  /// The extents. Valid as long as the shape.
   std::span<const int64_t> dims() const { return dims_; }
 
   /// The shape with one more dimension of `extent` before `axis`.
@@ -112,6 +116,7 @@ struct Type {
 
 /// `f32[2,3]`; a scalar is `f32[]`.
 std::string to_string(const Type& type);
+/// Prints as `to_string`.
 std::ostream& operator<<(std::ostream& out, const Type& type);
 
 }  // namespace calque

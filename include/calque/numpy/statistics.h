@@ -45,6 +45,7 @@ struct BasicMasked {
   Axes axes{};
   KeepDims keepdims{};
 };
+/// The options of a reduction under a mask that is an array.
 using Masked = BasicMasked<detail::Mask>;
 /// The same with the element that a reduction starts from, which counts as one more: `{.where = mask, .initial = 0}`.
 template <class Mask, class T>
@@ -142,6 +143,7 @@ struct BasicMaskedVariance {
   double ddof = 0;
   KeepDims keepdims{};
 };
+/// The options of a variance under a mask that is an array.
 using MaskedVariance = BasicMaskedVariance<detail::Mask>;
 /// The divisor of a variance is the number of elements less `ddof`: 1 for that of a sample.
 struct VarianceOptions {
@@ -252,6 +254,7 @@ template <ArrayLike X>
   const auto f = [&](detail::Operands o) { return detail::ops::mean(o[0], axes, keep.value, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("average", loc, f, x);
 }
+/// The type of `cq::returned`.
 struct returned_t {};
 /// `average(x, weights, axes, cq::returned)`: the sums of the weights as well.
 inline constexpr returned_t returned{};

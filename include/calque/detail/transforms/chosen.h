@@ -9,9 +9,10 @@
 
 namespace calque {
 
-/// Positions of arguments, as in `cq::grad(f, cq::argnums<0, 2>)`.
+/// The type of `cq::argnums`.
 template <int... I>
 struct argnums_t {};
+/// The positions of the arguments by which a function is differentiated, from 0: `cq::grad(f, cq::argnums<0, 2>)`.
 template <int... I>
 inline constexpr argnums_t<I...> argnums{};
 

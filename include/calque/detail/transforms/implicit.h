@@ -22,8 +22,9 @@ struct SolveOptions {
   std::optional<int> max_iterations{};
 };
 
-/// Says that a linear function is its own transpose: custom_linear_solve(matvec, b, solve, symmetric).
+/// The type of `cq::symmetric`.
 struct symmetric_t {};
+/// Says that a linear function is its own transpose: `custom_linear_solve(matvec, b, solve, symmetric)`.
 inline constexpr symmetric_t symmetric;
 
 /// How a solver ended.
