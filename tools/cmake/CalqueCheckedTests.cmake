@@ -140,6 +140,13 @@ if(NOT CALQUE_SANITIZE)
   calque_set_test_environment(docs.page_programs)
 endif()
 
+# The site of the documentation can be made: each public name has a docstring, each link leads somewhere. The script finds
+# its interpreter itself, since Debian's Python has the packages that it needs.
+if(NOT CALQUE_SANITIZE)
+  add_test(NAME docs.site COMMAND "${calque_tools}/site" --check)
+  calque_set_test_environment(docs.site)
+endif()
+
 # What the gallery says of the plans of examples.
 if(CALQUE_EXAMPLES AND NOT CALQUE_SANITIZE)
   add_test(NAME docs.plans COMMAND Python3::Interpreter "${calque_tools}/check_plans" "${PROJECT_BINARY_DIR}/examples")
