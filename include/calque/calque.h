@@ -38,6 +38,7 @@
 #include "calque/detail/transforms/jacobian.h"
 #include "calque/detail/transforms/implicit_trees.h"
 // clang-format on
+#include "calque/branches.h"
 #include "calque/control.h"
 #include "calque/device.h"
 #include "calque/function.h"
@@ -52,4 +53,5 @@
 #include "calque/transform.h"
 #include "calque/tree.h"
 #include "calque/trees.h"
+#include "calque/version.h"
 #endif

@@ -215,6 +215,13 @@ class Jitted : public Callable<F> {
     return with_site([&](auto& flat, const auto& site) { return detail::explain_function(*this->state(), flat, site); },
                      arguments...);
   }
+  /// The paths through the function that calls with arguments of these types have taken (`branches::trace`): all zero
+  /// before the first call, and for a function that asks nothing of its tracers.
+  template <class... A>
+  [[nodiscard]] BranchInfo branch_info(const A&... arguments) const {
+    return with_site([&](auto& flat, const auto&) { return detail::branch_info_of(*this->state(), flat); },
+                     arguments...);
+  }
   /// Hits, misses and entries of the function's cache.
   [[nodiscard]] CacheInfo cache_info() const { return detail::cache_info_of(*this->state()); }
   /// Drops all compiled signatures of the function.
@@ -224,7 +231,8 @@ class Jitted : public Callable<F> {
   template <class Do, class... A>
   auto with_site(const Do& action, const A&... arguments) const {
     (detail::check_tree<A>(), ...);
-    static_assert(!(holds_tracer<A> || ...), "calque: trace, lower and explain take data or cq::spec, not tracers");
+    static_assert(!(holds_tracer<A> || ...),
+                  "calque: trace, lower, explain and branch_info take data or cq::spec, not tracers");
     detail::check_tree<detail::out_of<F, A...>>();
     detail::Arguments flat(detail::tree_tag<A...>, arguments...);
     const detail::CallContext<F, A...> context{&this->function(), std::tie(arguments...)};

@@ -12,9 +12,12 @@
 namespace calque {
 namespace detail {
 
-/// The truth value of a tracer in an eager trace. Throws ConcretizationError in an ordinary trace, ShapeError unless
-/// the tracer has exactly one element.
+/// The truth value of a tracer in an eager trace, or where the trace follows branches. Otherwise throws
+/// ConcretizationError; ShapeError unless the tracer has exactly one element. The address that it returns to is that of
+/// the question in the user's code.
 bool truth_of(Handle handle);
+/// The same for the value of an integer.
+int64_t number_of(Handle handle);
 /// True if a compound assignment of a U to a tracer of T keeps its element type.
 template <class T, class U>
 constexpr bool keeps_type = std::same_as<promoted_elem_t<Tracer<T>, U>, T>;
@@ -154,11 +157,18 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
     return *this;
   }
 
-  /// The truth value under CALQUE_DISABLE_JIT=1; otherwise throws ConcretizationError that names the line which made
-  /// the value.
+  /// The truth value under CALQUE_DISABLE_JIT=1 or where branches are followed (JitOptions::branches); otherwise throws
+  /// ConcretizationError that names the line which made the value.
   template <std::same_as<bool> B>
-  explicit(!std::same_as<T, bool>) operator B() const {
+  [[gnu::always_inline]] explicit(!std::same_as<T, bool>) operator B() const {
     return detail::truth_of(handle_);
+  }
+  /// The same for an integer: `int(k)`, `switch (int(k))`, `v[size_t(k)]`. With `branches::trace` the function is
+  /// compiled for each value that is asked for.
+  template <std::integral I>
+    requires(IntegerElem<T> && !std::same_as<I, bool>)
+  [[gnu::always_inline]] explicit operator I() const {
+    return static_cast<I>(detail::number_of(handle_));
   }
   /// The elements as an Eigen matrix of tracers. Throws ShapeError when rank or extents do not fit it.
   template <class E>

@@ -39,20 +39,9 @@ class Spent {
   std::unordered_map<uint64_t, double> seconds_;
 };
 
-/// Estimated seconds of evaluating the graph; measured on an element of each kind.
 double seconds_of(const Graph& graph) {
-  constexpr double kEquation = 0.5e-6, kElement = 3e-9, kFunction = 60e-9, kRandom = 40e-9;
   double seconds = 0;
-  for (const Equation& e : graph.equations()) {
-    double element = kElement;
-    if (primitives::lower_kind(graph, e) == primitives::LowerKind::function) element = kFunction;
-    if (e.id() == primitives::id_of<primitives::RandomBits32> || e.id() == primitives::id_of<primitives::RandomBits64>)
-      element = kRandom;
-    int64_t elements = 0;
-    for (const Value v : e.operands()) elements = std::max(elements, graph.shape(v).num_elements());
-    for (const Value v : e.results()) elements = std::max(elements, graph.shape(v).num_elements());
-    seconds += kEquation + element * static_cast<double>(elements);
-  }
+  for (const Equation& e : graph.equations()) seconds += seconds_to_evaluate(graph, e);
   return seconds;
 }
 
@@ -64,6 +53,19 @@ bool can_evaluate(const CompileOptions& options) {
 }
 
 }  // namespace
+
+/// Measured on an element of each kind. Contractions and sub-graphs take longer than an operation on each element.
+double seconds_to_evaluate(const Graph& graph, const Equation& e) {
+  constexpr double kEquation = 0.5e-6, kElement = 3e-9, kFunction = 60e-9, kRandom = 40e-9;
+  double element = kElement;
+  if (primitives::lower_kind(graph, e) == primitives::LowerKind::function) element = kFunction;
+  if (e.id() == primitives::id_of<primitives::RandomBits32> || e.id() == primitives::id_of<primitives::RandomBits64>)
+    element = kRandom;
+  int64_t elements = 0;
+  for (const Value v : e.operands()) elements = std::max(elements, graph.shape(v).num_elements());
+  for (const Value v : e.results()) elements = std::max(elements, graph.shape(v).num_elements());
+  return kEquation + element * static_cast<double>(elements);
+}
 
 std::shared_ptr<const Executable> executable_of_operation(const Graph& graph, std::span<const Strides> strides,
                                                           const CompileOptions& options, CompileReport& report) {

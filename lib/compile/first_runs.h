@@ -11,4 +11,7 @@ namespace calque::runtime {
 std::shared_ptr<const Executable> executable_of_operation(const Graph& graph, std::span<const Strides> strides,
                                                           const CompileOptions& options, CompileReport& report);
 
+/// Estimated seconds of evaluating an equation with the reference evaluator.
+double seconds_to_evaluate(const Graph& graph, const Equation& equation);
+
 }  // namespace calque::runtime

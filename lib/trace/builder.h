@@ -11,16 +11,7 @@
 
 namespace calque::detail {
 
-/// One path through a traced function: the answers to the questions that C++ code asks about tracers.
-struct Path {
-  struct Question {
-    Value predicate;       ///< a bool scalar
-    size_t num_equations;  ///< recorded before the question
-    Location location;
-  };
-  std::vector<bool> answers;    ///< the first ones are given; later questions are answered by false
-  std::vector<Question> asked;  ///< without those that are settled by earlier ones
-};
+struct Path;
 
 class Builder {
  public:
@@ -37,7 +28,13 @@ class Builder {
   const std::vector<Handle>& captures() const { return captures_; }
   /// The path that the trace follows, or null.
   Path* path() const { return path_; }
-  void follow(Path* path) { path_ = path; }
+  /// Who answers what the path does not; null: the answer is 0.
+  Oracle* oracle() const { return oracle_; }
+  void follow(Path* path, Oracle* oracle) {
+    path_ = path;
+    oracle_ = oracle;
+  }
+  Hoist* hoist() const { return hoist_; }
   size_t num_inputs() const { return num_inputs_; }
   Handle handle(Value v) const { return {v.id(), id_}; }
 
@@ -80,6 +77,8 @@ class Builder {
   Builder* parent_;
   int depth_;
   Path* path_ = nullptr;
+  Oracle* oracle_ = nullptr;
+  Hoist* hoist_;
   bool eager_;
   bool is_loop_body_, uses_loops_ = false;
   bool warned_ = false;
@@ -129,6 +128,22 @@ TraceResult trace_once(std::string_view name, std::span<const Type> inputs, cons
 /// `trace_graph` of a body that is run for both answers to each question.
 TraceResult trace_all_branches(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                                const TraceOptions& options);
+
+/// `trace_graph` of a body whose questions `options.oracle` answers. Where there were any, the graph is as recorded.
+TraceResult trace_path(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+                       const TraceOptions& options);
+
+/// RAII: the enclosing trace is the innermost one.
+class Outside {
+ public:
+  explicit Outside(const Builder& inner);
+  ~Outside();
+  Outside(const Outside&) = delete;
+  Outside& operator=(const Outside&) = delete;
+
+ private:
+  Builder* inner_;
+};
 
 /// The innermost trace of this thread, or null.
 Builder* innermost();

@@ -12,8 +12,16 @@ std::string remedy(std::string_view wanted) {
     return "; Eigen branches on it here: use " + std::string(instead);
   }
   if (wanted.find("bool") != std::string_view::npos) {
-    return "; use where, cond or while_loop, pass what decides it as static_arg, or compile both sides: "
-           "cq::jit(f, {.branches = cq::branches::all})";
+    if (followed_branches() == branches::trace) {
+      return "; inside of a loop or of a cond no branch follows the data: use where or cond, or compile both sides: "
+             "cq::jit(f, {.branches = cq::branches::all})";
+    }
+    return "; use where, cond or while_loop, pass what decides it as static_arg, or let branches follow the data: "
+           "cq::jit(f, {.branches = cq::branches::trace})";
+  }
+  if (wanted == "integer" && followed_branches() == branches::refuse) {
+    return "; keep it a tracer, pass it as static_arg, or let the function be compiled for each value: "
+           "cq::jit(f, {.branches = cq::branches::trace})";
   }
   return "; keep it a tracer, or pass it as static_arg";
 }

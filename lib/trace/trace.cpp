@@ -13,6 +13,7 @@
 #include "ir/values/storage_identity.h"
 #include "primitives/list.h"
 #include "reference/evaluate.h"
+#include "trace/branches/questions.h"
 #include "trace/builder.h"
 #include "trace/literals.h"
 
@@ -127,9 +128,28 @@ TraceResult trace_once(std::string_view name, std::span<const Type> inputs, cons
 
 TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                         const TraceOptions& options) {
-  if (follows_all_branches() && !options.eager) return trace_all_branches(name, inputs, body, options);
+  if (options.oracle != nullptr) return trace_path(name, inputs, body, options);
+  if (followed_branches() == branches::all && !options.eager) return trace_all_branches(name, inputs, body, options);
   return trace_once(name, inputs, body, options);
 }
+
+TraceResult trace_path(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+                       const TraceOptions& options) {
+  Builder builder(name, inputs, options, top);
+  builder.follow(&options.oracle->path, options.oracle);
+  TraceResult result;
+  run_trace(builder, body, result);
+  if (options.oracle->path.asked.empty()) {
+    finish_trace(builder, result);
+  } else {
+    result.captures = builder.captures();
+    result.graph = std::move(builder.graph());
+  }
+  return result;
+}
+
+Outside::Outside(const Builder& inner) : inner_(top) { top = inner.parent(); }
+Outside::~Outside() { top = inner_; }
 
 bool tracing() { return top != nullptr; }
 
@@ -238,6 +258,7 @@ Builder::Builder(std::string_view name, std::span<const Type> inputs, const Trac
     : id_(next_trace.fetch_add(1, std::memory_order_relaxed)),
       parent_(parent),
       depth_(parent == nullptr ? 0 : parent->depth_ + 1),
+      hoist_(options.hoist),
       eager_(options.eager),
       is_loop_body_(options.loop_body),
       num_inputs_(inputs.size()),

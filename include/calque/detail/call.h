@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "calque/branches.h"
 #include "calque/detail/arguments.h"
 #include "calque/detail/control/control_trees.h"
 #include "calque/detail/loaded_module.h"
@@ -20,16 +21,6 @@
 #include "calque/tier.h"
 
 namespace calque {
-
-/// What happens when C++ code asks for the value of a tracer of bool, as `if (x > 0)` does.
-enum class branches : uint8_t {
-  refuse,  ///< ConcretizationError
-  /// The lambda is traced again for each answer, and the results are joined by `cond`: of all questions, whatever the
-  /// data. At most 4096 paths of 128 questions (CompileError that names the lines that ask). Results of all paths have
-  /// the same shapes, types and static values (ShapeError, DTypeError). Side effects of the lambda happen once for each
-  /// path.
-  all = 2,
-};
 
 /// How a function is compiled and called.
 struct JitOptions {
@@ -49,6 +40,10 @@ struct JitOptions {
   bool deterministic = false;
   /// Branches of C++ on tracers. Of nested functions that of the outermost one counts.
   calque::branches branches = calque::branches::refuse;
+  /// Loops of C++ that tracers end, with `branches::trace`.
+  calque::loops loops = calque::loops::proved;
+  /// Of `branches::trace`.
+  TraceLimits limits{};
   /// Subnormal operands and results of arithmetic are flushed to zero (on a GPU: those of f32). The calling thread's
   /// floating-point mode is set for the duration of the call only; host_call runs under the caller's.
   bool flush_subnormals = false;
@@ -71,6 +66,8 @@ struct TracedTree {
   using Destroy = void (*)(const void* tree);
   const void* tree = nullptr;
   Destroy destroy = nullptr;
+  /// Its static parts, where the lambda follows the data (`branches::trace`).
+  std::vector<StaticPart> parts{};
 };
 
 /// The callbacks of the calling template: run the lambda, name the leaves. Valid during the call.
@@ -88,9 +85,12 @@ class OutputArrays {
   OutputArrays() = default;
   OutputArrays(const OutputArrays&) = delete;
   OutputArrays& operator=(const OutputArrays&) = delete;
-  ~OutputArrays() {
+  ~OutputArrays() { clear(); }
+  void clear() {
     for (size_t i = 0; i < size_; ++i) data_[i].~AnyArray();
     if (data_ != inline_data()) ::operator delete(data_);
+    data_ = inline_data();
+    size_ = 0;
   }
   void reserve(size_t count) {
     if (count <= kInline) return;
@@ -158,6 +158,7 @@ std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const F
                                                    Arguments& arguments, const CallSite& site);
 Graph trace_function(const FunctionState& function, Arguments& arguments, const CallSite& site);
 std::string explain_function(const FunctionState& function, Arguments& arguments, const CallSite& site);
+BranchInfo branch_info_of(const FunctionState& function, Arguments& arguments);
 CacheInfo cache_info_of(const FunctionState& function);
 void clear_cache_of(const FunctionState& function);
 
@@ -204,9 +205,10 @@ struct CallContext {
     auto result =
         traced(std::apply([&](auto&... part) { return call_traced(*self.function, std::move(part)...); }, seen));
     append_outputs<to_array_t<Result>>(result, outputs);
-    self.structure.check(result);
+    std::vector<StaticPart> parts = self.structure.check(result);
     using Tree = decltype(result);
-    return {new Tree(std::move(result)), [](const void* tree) { delete static_cast<const Tree*>(tree); }};
+    return {new Tree(std::move(result)), [](const void* tree) { delete static_cast<const Tree*>(tree); },
+            std::move(parts)};
   }
   static std::vector<SignaturePart> parts(const void* context) {
     const auto& self = *static_cast<const CallContext*>(context);

@@ -8,9 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "calque/branches.h"
 #include "calque/detail/operand.h"
 
 namespace calque::detail {
+
+class Oracle;
+class Hoist;
 
 struct TraceOptions {
   /// Evaluate each operation as it is recorded (CALQUE_DISABLE_JIT=1): tracers then have values.
@@ -21,6 +25,10 @@ struct TraceOptions {
   std::span<const std::string> paths;
   /// The body of a loop, for advice in messages.
   bool loop_body = false;
+  /// Answers the questions of C++ code about tracers of this trace, which is the outermost one. May be null.
+  Oracle* oracle = nullptr;
+  /// Asks the questions of this trace in the enclosing one. May be null.
+  Hoist* hoist = nullptr;
 };
 
 struct TraceResult {
@@ -40,22 +48,19 @@ using TraceBody = std::function<void(std::span<const Handle> inputs, std::vector
 TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                         const TraceOptions& options = {});
 
-/// RAII: while the innermost instance is one for `all`, traces of this thread follow both answers to each question of
-/// C++ code about a tracer (`calque::branches::all`), and the results are joined by cond.
+/// RAII: while the innermost instance lives, it decides what happens when C++ code asks for the value of a tracer.
 class FollowBranches {
  public:
-  explicit FollowBranches(bool all);
+  explicit FollowBranches(branches which);
   ~FollowBranches();
   FollowBranches(const FollowBranches&) = delete;
   FollowBranches& operator=(const FollowBranches&) = delete;
 
  private:
-  bool outer_;
+  branches outer_;
 };
-/// True if the innermost instance is one for all branches.
-bool follows_all_branches();
-/// The answer on this path to a question about a bool scalar; none when the trace does not follow both answers.
-std::optional<bool> answer_on_path(Handle predicate);
+/// What the innermost instance says; else `refuse`.
+branches followed_branches();
 
 /// True if a trace is running on this thread.
 bool tracing();

@@ -11,6 +11,7 @@
 #include "calque/tracer.h"
 
 #include "frontend/ops/common.h"
+#include "trace/branches/questions.h"
 #include "trace/builder.h"
 
 namespace calque::detail {
@@ -223,22 +224,46 @@ AnyArray run_binary(std::string_view name, BinaryFunction function, const Operan
   return run_operands(name, both, [&](std::span<const Operand> x) { return function(x[0], x[1], location); }, location);
 }
 
+namespace {
+
+/// The answer to a question about a tracer of one element where the trace follows branches.
+std::optional<int64_t> followed_answer(Handle handle, QuestionKind kind, const void* question_site) {
+  if (followed_branches() == branches::refuse) return std::nullopt;
+  const bool truth = kind == QuestionKind::truth;
+  const ops::Site s{truth ? "bool" : "integer", user_location({})};
+  const Type t = type_of(handle, s.at);
+  if (t.shape.num_elements() != 1) {
+    s.shape_error("a tracer of one element was expected, got " + to_string(t) +
+                  (truth ? "; use all(x) or any(x)" : ""));
+  }
+  const Handle value = ops::reshape(ops::convert(handle, truth ? DType::bool_ : DType::i64, s), Shape{}, s);
+  return ask(value, kind, question_site);
+}
+
+AnyArray concrete_scalar(Handle handle, std::string_view wanted, std::string_view remedy) {
+  const AnyArray value = concrete(handle, wanted, {});
+  if (value.size() == 1) return value;
+  throw ShapeError(std::string(wanted) + ": a tracer of one element was expected, got " + to_string(value.type()) +
+                   std::string(remedy));
+}
+
+}  // namespace
+
 bool truth_of(Handle handle) {
-  if (follows_all_branches()) {
-    const ops::Site s{"bool", user_location({})};
-    const Type t = type_of(handle, s.at);
-    if (t.shape.num_elements() != 1) {
-      s.shape_error("a tracer of one element was expected, got " + to_string(t) + "; use all(x) or any(x)");
-    }
-    const Handle predicate = ops::reshape(ops::convert(handle, DType::bool_, s), Shape{}, s);
-    if (const std::optional<bool> answer = answer_on_path(predicate)) return *answer;
-  }
-  const AnyArray value = concrete(handle, "bool", {});
-  if (value.size() != 1) {
-    throw ShapeError("bool: a tracer of one element was expected, got " + to_string(value.type()) +
-                     "; use all(x) or any(x)");
-  }
+  const void* const site = __builtin_return_address(0);
+  if (const auto answer = followed_answer(handle, QuestionKind::truth, site)) return *answer != 0;
+  const AnyArray value = concrete_scalar(handle, "bool", "; use all(x) or any(x)");
   return visit_dtype(value.dtype(), [&]<class T>() { return *value.data_as<T>() != T(0); });
+}
+
+int64_t number_of(Handle handle) {
+  const void* const site = __builtin_return_address(0);
+  if (const auto answer = followed_answer(handle, QuestionKind::number, site)) return *answer;
+  const AnyArray value = concrete_scalar(handle, "integer", "");
+  return visit_dtype(value.dtype(), [&]<class T>() {
+    if constexpr (std::integral<T>) return static_cast<int64_t>(*value.data_as<T>());
+    return int64_t{0};  // has no such conversion
+  });
 }
 
 void throw_unrepresentable(const std::string& value, DType dtype, Location location) {

@@ -3,6 +3,7 @@
 #include "calque/detail/nested_call.h"
 
 #include "primitives/core/writer.h"
+#include "trace/branches/questions.h"
 #include "trace/builder.h"
 
 namespace calque::detail {
@@ -44,6 +45,8 @@ TraceResult trace_function(const TraceBody& body, std::span<const Handle> operan
   options.eager = b.eager() && values.size() == operands.size();
   options.values = values;
   options.paths = site.paths;
+  OperandHoist hoist(operands);
+  options.hoist = &hoist;
   const QuietTraces quiet;
   const auto with_notes = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -54,9 +57,11 @@ TraceResult trace_function(const TraceBody& body, std::span<const Handle> operan
   return trace_graph(site.name, types, with_notes, options);
 }
 
-TraceResult trace_symbolically(const TraceBody& body, std::span<const Type> operands, const TransformSite& site) {
+TraceResult trace_symbolically(const TraceBody& body, std::span<const Type> operands, const TransformSite& site,
+                               Hoist* hoist) {
   check_depth(innermost(site.name, site.location), site);
   TraceOptions options;
+  options.hoist = hoist;
   options.paths = site.paths;
   return trace_graph(site.name, operands, body, options);
 }

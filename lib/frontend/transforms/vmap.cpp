@@ -4,10 +4,15 @@
 #include <optional>
 
 #include "frontend/transforms/common.h"
+#include "primitives/list.h"
+#include "trace/branches/questions.h"
+#include "trace/builder.h"
 #include "transform/simplify/simplify.h"
 
 namespace calque::detail {
 namespace {
+
+namespace prim = primitives;
 
 using Axis = std::optional<int>;
 
@@ -156,6 +161,62 @@ Graph batched(const Graph& function, const Batch& batch, const std::vector<trans
   }
 }
 
+/// Asks about all examples at once: they have to agree.
+class ExamplesHoist final : public Hoist {
+ public:
+  ExamplesHoist(std::span<const Handle> operands, const Batch& batch, const TransformSite& site)
+      : operands_(operands), batch_(batch), site_(site) {}
+
+  std::optional<int64_t> ask(Builder& inner, const Question& question) override {
+    const std::optional<Graph> slice = slice_of(inner, question.value);
+    if (!slice) return std::nullopt;
+    std::vector<transform::BatchAxis> axes = batch_.axes;
+    axes.resize(slice->inputs().size());
+    const std::vector<Handle> operands = concatenated(operands_, inner.captures());
+    const Outside outside(inner);
+    const auto values = [&](transform::BatchAxis axis) {
+      const Graph graph = transform::vmap(*slice, axes, batch_.size, {axis});
+      return emit_graph(transform::simplify(graph, transform::InlineScope::calls), operands).front();
+    };
+    const auto answer = [&](Handle value) { return detail::ask(value, question.kind, question.site); };
+    if (!varies(*slice, axes)) return answer(values(std::nullopt));
+    const Handle all = values(0);
+    if (question.kind == QuestionKind::truth) {
+      const std::optional<int64_t> all_true = answer(reduce<prim::ReduceAnd>(all));
+      if (!all_true || *all_true != 0) return all_true;
+      const std::optional<int64_t> any_true = answer(reduce<prim::ReduceOr>(all));
+      if (!any_true || *any_true == 0) return any_true;
+    } else {
+      const std::optional<int64_t> least = answer(reduce<prim::ReduceMin>(all));
+      if (!least) return least;
+      const std::optional<int64_t> greatest = answer(reduce<prim::ReduceMax>(all));
+      if (least == greatest) return least;
+    }
+    throw ConcretizationError(std::string(site_.name) + ": the examples give different answers to a question of C++, " +
+                              "as `if (x > 0)` is; write where or cond there, or compile both sides: "
+                              "cq::jit(f, {.branches = cq::branches::all})" +
+                              where_text(question.location));
+  }
+
+ private:
+  template <class P>
+  static Handle reduce(Handle x) {
+    return emit(prim::get<P>(), {x}, Attributes{{"axes", std::vector<int64_t>{0}}}, Location{});
+  }
+  bool varies(const Graph& slice, const std::vector<transform::BatchAxis>& axes) const {
+    try {
+      transform::vmap(slice, axes, batch_.size, {std::nullopt});
+      return false;
+    } catch (const ShapeError&) {
+      return true;
+    }
+  }
+
+  std::span<const Handle> operands_;
+  const Batch& batch_;
+  const TransformSite& site_;
+};
+
 }  // namespace
 
 std::vector<Handle> emit_vmap(const TraceBody& body, std::span<const Handle> operands,
@@ -163,7 +224,8 @@ std::vector<Handle> emit_vmap(const TraceBody& body, std::span<const Handle> ope
                               const TransformSite& site) {
   const std::vector<Type> types = types_of(operands, site.location);
   Batch batch = batch_of(types, argument_axes(arguments, options, site), site);
-  const TraceResult function = trace_symbolically(body, batch.examples, site);
+  ExamplesHoist hoist(operands, batch, site);
+  const TraceResult function = trace_symbolically(body, batch.examples, site, &hoist);
   const std::vector<transform::BatchAxis> out_axes =
       output_axes(function.graph, result_axes(result, options, site), result, site);
   batch.axes.resize(function.graph.inputs().size());

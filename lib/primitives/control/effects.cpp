@@ -3,6 +3,7 @@
 #include <iostream>
 #include <mutex>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -55,14 +56,18 @@ std::string format_arrays(std::string_view format, std::span<const AnyArray> arr
   return out.str();
 }
 
-void write_debug_line(const std::string& line) {
+namespace {
+
+thread_local EffectLog* running_log = nullptr;
+
+void write_line(const std::string& line) {
   static constinit ForkMutex mutex;
   const std::lock_guard lock(mutex);
   std::cout << line + "\n" << std::flush;
 }
 
-std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const AnyArray> operands,
-                                         std::span<const Type> results) {
+std::vector<AnyArray> call_and_check(const Opaque& function, std::span<const AnyArray> operands,
+                                     std::span<const Type> results) {
   const auto* host = dynamic_cast<const HostFunction*>(&function);
   if (host == nullptr)
     throw CompileError(fmt::format("host_call: {} is no function that can be called", function.label()));
@@ -79,6 +84,42 @@ std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const
     throw ShapeError(text);
   }
   return arrays;
+}
+
+}  // namespace
+
+void EffectLog::flush() {
+  for (Effect& effect : effects_) {
+    if (std::exchange(effect.waits, false)) write_line(effect.line);
+  }
+}
+
+EffectLog::Run::Run(EffectLog& log, size_t taken) : outer_(std::exchange(running_log, &log)) { log.taken_ = taken; }
+EffectLog::Run::~Run() { running_log = outer_; }
+
+void write_debug_line(const std::string& line) {
+  EffectLog* const log = running_log;
+  if (log == nullptr) return write_line(line);
+  if (log->taken_ == log->effects_.size()) log->effects_.push_back({line, true, {}});
+  ++log->taken_;
+}
+
+std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const AnyArray> operands,
+                                         std::span<const Type> results) {
+  EffectLog* const log = running_log;
+  if (log == nullptr) return call_and_check(function, operands, results);
+  if (log->taken_ == log->effects_.size()) {
+    log->flush();
+    running_log = nullptr;  // what the function calls has effects of its own
+    try {
+      log->effects_.push_back({{}, false, call_and_check(function, operands, results)});
+    } catch (...) {
+      running_log = log;
+      throw;
+    }
+    running_log = log;
+  }
+  return log->effects_[log->taken_++].results;
 }
 
 void DebugPrint::infer(Typing& t) {

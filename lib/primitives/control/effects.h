@@ -47,6 +47,44 @@ int count_placeholders(std::string_view format);
 /// The line that debug_print writes, without the line end.
 std::string format_arrays(std::string_view format, std::span<const AnyArray> arrays);
 
+/// The effects of one call of a function that may have to run again: an effect happens once, and runs that follow take
+/// it from the log, in order. Lines of debug_print are written before the next call of a host function, or by `flush`.
+class EffectLog {
+ public:
+  EffectLog() = default;
+  EffectLog(const EffectLog&) = delete;
+  EffectLog& operator=(const EffectLog&) = delete;
+  /// Writes the lines that wait.
+  void flush();
+  /// The effects so far.
+  size_t size() const { return effects_.size(); }
+
+  /// RAII: effects on this thread are those of a run that begins with the first of the log; or, of one that has taken
+  /// `taken` already.
+  class Run {
+   public:
+    explicit Run(EffectLog& log, size_t taken = 0);
+    ~Run();
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+   private:
+    EffectLog* outer_;
+  };
+
+ private:
+  friend void write_debug_line(const std::string& line);
+  friend std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const AnyArray> operands,
+                                                  std::span<const Type> results);
+  struct Effect {
+    std::string line;
+    bool waits = false;             ///< a line that is not written
+    std::vector<AnyArray> results;  ///< of a host function
+  };
+  std::vector<Effect> effects_;
+  size_t taken_ = 0;  ///< by the run
+};
+
 /// Writes a line to standard output atomically with respect to other threads.
 void write_debug_line(const std::string& line);
 

@@ -8,8 +8,10 @@
 #include "ir/fork.h"
 #include "ir/graph/persistent.h"
 #include "ir/log.h"
+#include "runtime/call/branch_call.h"
 #include "runtime/call/donation.h"
 #include "runtime/call/function_state.h"
+#include "runtime/call/trace_tree.h"
 #include "runtime/device/device_api.h"
 #include "runtime/memory/array_pool.h"
 #include "runtime/memory/workspace.h"
@@ -61,17 +63,26 @@ void run_eagerly(const FunctionState& function, Arguments& arguments, const Call
   if (!function.options.donate.empty()) runtime::donate(function, arguments);
 }
 
+/// With `branches::trace`, `effects` are those of the run of the lambda.
 std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Arguments& arguments,
-                                         const CallSite& site) {
+                                         const CallSite& site, primitives::EffectLog& effects) {
   const Device device = runtime::check_leaves(function, arguments, site);
+  const auto add_to_history = [&] {
+    const std::string warning =
+        function.table->history().add(arguments.words(), [&] { return runtime::signature_parts(site); });
+    if (!warning.empty()) library_log().warn("{}: {}{}", function.title(), warning, where_text(function.location));
+  };
+  if (function.options.branches == branches::trace) {
+    auto entry = runtime::make_branch_entry(function, arguments, site, device, effects);
+    add_to_history();
+    return entry;
+  }
   runtime::Traced traced = runtime::trace_call(function, arguments, site, false);
   std::shared_ptr<CallEntry> entry = runtime::make_entry(arguments, traced, device);
   entry->executable =
       runtime::executable_of(function, arguments, traced, runtime::compile_options(function, arguments, *entry));
   entry->runs_directly = runtime::runs_directly(function, *entry);
-  const std::string warning =
-      function.table->history().add(arguments.words(), [&] { return runtime::signature_parts(site); });
-  if (!warning.empty()) library_log().warn("{}: {}{}", function.title(), warning, where_text(function.location));
+  add_to_history();
   return entry;
 }
 
@@ -86,8 +97,9 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
     return;
   }
   std::shared_ptr<const CallEntry> entry;
+  primitives::EffectLog effects;
   try {
-    entry = function.table->get(arguments.words(), [&] { return compile(function, arguments, site); });
+    entry = function.table->get(arguments.words(), [&] { return compile(function, arguments, site, effects); });
   } catch (const runtime::RecursiveFlight&) {
     throw CompileError(function.title() +
                        ": the function calls itself on data of the same types while it is traced, without end" +
@@ -96,6 +108,10 @@ std::shared_ptr<const CallEntry> compile(const FunctionState& function, const Ar
     runtime::rethrow(function, e);
   }
   result.keep = entry;
+  if (entry->executable == nullptr) {
+    runtime::call_branches(function, *entry, arguments, site, effects, result);
+    return;
+  }
   runtime::run(function, *entry, arguments, result);
 }
 
@@ -115,7 +131,7 @@ std::shared_ptr<const FunctionState> make_function_state(JitOptions options, con
   state->options_word = uint64_t(options.fast_math) | uint64_t(options.strict) << 1 |
                         uint64_t(options.deterministic) << 2 | uint64_t(options.device.has_value()) << 3 |
                         uint64_t(options.flush_subnormals) << 4 | uint64_t(options.tier) << 5 |
-                        uint64_t(options.branches) << 12 | uint64_t(device.kind) << 8 |
+                        uint64_t(options.branches) << 12 | uint64_t(options.loops) << 14 | uint64_t(device.kind) << 8 |
                         uint64_t(device.index & 0xffff) << 16;
   for (const int position : options.donate) {
     if (position >= 0 && position < runtime::kMaxDonatedArguments)
@@ -141,7 +157,12 @@ void call_function(const FunctionState& function, Arguments& arguments, const Ca
   void* pin = nullptr;
   if (const CallEntry* entry = function.table->last(arguments.words(), pin)) [[likely]] {
     result.set_pin(pin);
-    runtime::run(function, *entry, arguments, result);
+    if (entry->executable == nullptr) [[unlikely]] {
+      primitives::EffectLog effects;
+      runtime::call_branches(function, *entry, arguments, site, effects, result);
+    } else {
+      runtime::run(function, *entry, arguments, result);
+    }
     return;
   }
   call_slow_path(function, arguments, site, result);
@@ -150,8 +171,14 @@ void call_function(const FunctionState& function, Arguments& arguments, const Ca
 CacheInfo cache_info_of(const FunctionState& function) {
   size_t awaiting = 0;
   for (const auto& entry : function.table->entries())
-    awaiting += entry->executable->awaits_optimized.load(std::memory_order_relaxed);
+    awaiting += entry->executable != nullptr && entry->executable->awaits_optimized.load(std::memory_order_relaxed);
   return {function.table->hits(), function.table->misses(), function.table->size(), awaiting};
+}
+
+BranchInfo branch_info_of(const FunctionState& function, Arguments& arguments) {
+  arguments.set_options(function.options_word);
+  const auto entry = function.table->find(arguments.words());
+  return entry == nullptr || entry->tree == nullptr ? BranchInfo() : entry->tree->info();
 }
 
 void clear_cache_of(const FunctionState& function) { function.table->clear(); }

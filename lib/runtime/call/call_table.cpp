@@ -9,6 +9,7 @@
 
 #include "ir/fork.h"
 #include "ir/values/storage_identity.h"
+#include "runtime/call/trace_tree.h"
 
 namespace calque::runtime {
 namespace {
@@ -73,7 +74,7 @@ uint64_t hash_of(std::span<const uint64_t> words) { return XXH3_64bits(words.dat
 size_t CallEntry::bytes() const {
   constexpr size_t kOutput = 64, kLeaf = 128;
   return sizeof(CallEntry) + signature.words.size() * sizeof(uint64_t) + leaves.size() * kLeaf +
-         sources.size() * kOutput + array_bytes + (executable ? executable->bytes() : 0);
+         sources.size() * kOutput + array_bytes + (executable ? executable->bytes() : 0) + (tree ? tree->bytes() : 0);
 }
 
 void CallTable::count_arrays(const CallEntry& entry) {
@@ -98,6 +99,13 @@ void CallTable::publish(const std::shared_ptr<const CallEntry>& entry,
   // Another thread may have cleared the table since the lookup: a retired entry must not be published, since nothing
   // would retire it again.
   if (!entry->retired) last_.store(entry.get(), std::memory_order_seq_cst);
+}
+
+void CallTable::replace(const CallEntry& old, const std::shared_ptr<const CallEntry>& entry) {
+  const std::span<const uint64_t> words = entry->signature.words;
+  std::vector<std::shared_ptr<const CallEntry>> evicted;
+  count_arrays(*entry);
+  if (entries_.replace(SignatureView{words}, hash_of(words), &old, entry, evicted)) publish(entry, evicted);
 }
 
 void CallTable::count_hit_of_another(const void* pin) {

@@ -31,12 +31,15 @@ struct Signature {
 };
 uint64_t hash_of(std::span<const uint64_t> words);
 
+class TraceTree;
+
 /// The compiled form for one signature.
 struct CallEntry {
   explicit CallEntry(std::span<const uint64_t> words) : signature(words) {}
   Signature signature;
-  std::vector<Type> leaves;  ///< types of the argument leaves, for messages
-  std::shared_ptr<const Executable> executable;
+  std::vector<Type> leaves;                      ///< types of the argument leaves, for messages
+  std::shared_ptr<const Executable> executable;  ///< null: a call runs a program of `tree`
+  std::shared_ptr<TraceTree> tree;               ///< the paths through a function that asks about its tracers, or null
   std::vector<AnyArray> lifted;     ///< lifted constants: captured arrays passed as inputs of the executable
   std::vector<AnyArray> constants;  ///< captured arrays that are outputs
   std::vector<OutputSource> sources;
@@ -104,6 +107,8 @@ class CallTable {
     publish(entry, evicted);
     return entry;
   }
+  /// Puts another entry in place of the one of its signature, if that is `old`.
+  void replace(const CallEntry& old, const std::shared_ptr<const CallEntry>& entry);
   std::shared_ptr<const CallEntry> find(std::span<const uint64_t> words) {
     return entries_.find_ready(SignatureView{words}, hash_of(words));
   }

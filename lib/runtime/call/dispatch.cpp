@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "calque/device.h"
 #include "calque/ir/errors.h"
 
 #include "primitives/control/effects.h"
@@ -100,12 +101,13 @@ namespace {
 
 void run_entry(const Executable& executable, Block& block) { run_entry_inline(executable, block); }
 
-void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> lifted,
-             std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
-             detail::OutputArrays& outputs, const DonatedBuffers& donated) {
-  if (!has_host_memory(device)) [[unlikely]]
-    return execute_on_device(executable, leaves, lifted, constants, sources, device, outputs, donated);
-  Block block;
+namespace {
+
+/// Host memory: appends the inputs and outputs of a call to the block.
+void append_arguments(const Executable& executable, std::span<const detail::LeafRef> leaves,
+                      std::span<const AnyArray> lifted, std::span<const AnyArray> constants,
+                      std::span<const OutputSource> sources, Device device, detail::OutputArrays& outputs,
+                      const DonatedBuffers& donated, Block& block) {
   for (const detail::LeafRef& leaf : leaves) {
     const bool scalar = leaf.kind == detail::LeafRef::Kind::scalar;
     block.push_back(const_cast<void*>(scalar ? static_cast<const void*>(leaf.bits.bytes) : leaf.data));
@@ -133,7 +135,43 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
         break;
     }
   }
+}
+
+}  // namespace
+
+void execute(const Executable& executable, std::span<const detail::LeafRef> leaves, std::span<const AnyArray> lifted,
+             std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
+             detail::OutputArrays& outputs, const DonatedBuffers& donated) {
+  if (!has_host_memory(device)) [[unlikely]]
+    return execute_on_device(executable, leaves, lifted, constants, sources, device, outputs, donated);
+  Block block;
+  append_arguments(executable, leaves, lifted, constants, sources, device, outputs, donated, block);
   if (executable.entry != nullptr) run_entry(executable, block);
+}
+
+void execute_with_status(const Executable& executable, std::span<const detail::LeafRef> leaves,
+                         std::span<const AnyArray> lifted, std::span<const AnyArray> constants,
+                         std::span<const OutputSource> sources, Device device, detail::OutputArrays& outputs,
+                         std::span<void* const> status) {
+  if (has_host_memory(device)) {
+    Block block;
+    append_arguments(executable, leaves, lifted, constants, sources, device, outputs, {}, block);
+    for (void* const number : status) block.push_back(number);
+    if (executable.entry != nullptr) run_entry(executable, block);
+    return;
+  }
+  std::vector<OutputSource> all(sources.begin(), sources.end());
+  for (size_t k = executable.outputs.size() - status.size(); k < executable.outputs.size(); ++k) {
+    all.push_back({OutputSource::Kind::computed, static_cast<uint32_t>(k)});
+  }
+  detail::OutputArrays results;
+  execute_on_device(executable, leaves, lifted, constants, all, device, results, {});
+  outputs.reserve(sources.size());
+  for (size_t k = 0; k < sources.size(); ++k) outputs.emplace_back(std::move(results[k]));
+  for (size_t k = 0; k < status.size(); ++k) {
+    const AnyArray number = detail::copy_to_device("call", results[sources.size() + k], cpu(), {});
+    std::memcpy(status[k], number.data(), number.bytes());
+  }
 }
 
 void execute_directly(const Executable& executable, Block& block, std::span<const AnyArray> lifted, Device device,

@@ -28,6 +28,13 @@ void execute(const Executable& executable, std::span<const detail::LeafRef> leav
              std::span<const AnyArray> constants, std::span<const OutputSource> sources, Device device,
              detail::OutputArrays& outputs, const DonatedBuffers& donated = {});
 
+/// The same for an executable with results behind those that `sources` describe, which are numbers and are written to
+/// `status`.
+void execute_with_status(const Executable& executable, std::span<const detail::LeafRef> leaves,
+                         std::span<const AnyArray> lifted, std::span<const AnyArray> constants,
+                         std::span<const OutputSource> sources, Device device, detail::OutputArrays& outputs,
+                         std::span<void* const> status);
+
 /// Runs `executable`, which has an entry for the host, on the inputs at `block`, followed by the lifted constants, and
 /// emplaces its outputs, arrays on `device`. Rethrows an exception thrown by a callback.
 using Block = detail::StackList<void*, 24>;

@@ -46,8 +46,9 @@ CompileOptions compile_options(const detail::FunctionState& function);
 struct Traced {
   Graph graph;
   std::shared_ptr<const void> structure;
-  std::vector<AnyArray> values;  ///< results of an eager trace
-  double seconds = 0;            ///< spent running the lambda
+  std::vector<detail::StaticPart> static_parts;  ///< of the structure, where branches follow the data
+  std::vector<AnyArray> values;                  ///< results of an eager trace
+  double seconds = 0;                            ///< spent running the lambda
 };
 
 /// The parts of the signature of the call's arguments; none for a graph that is called.
@@ -59,10 +60,12 @@ std::string path_of(const detail::CallSite& site, size_t leaf);
 /// Checks the leaves (empty arrays, devices) and returns the device of the call. Throws ShapeError or DeviceError.
 Device check_leaves(const detail::FunctionState& function, const detail::Arguments& arguments,
                     const detail::CallSite& site);
-/// Runs the lambda in a new trace. Propagates its exceptions; throws ConcretizationError if it uses a tracer of an
-/// enclosing trace.
+/// Runs the lambda in a new trace. `oracle` answers its questions, if it is not null. Propagates its exceptions; throws
+/// ConcretizationError if it uses a tracer of an enclosing trace.
 Traced trace_call(const detail::FunctionState& function, const detail::Arguments& arguments,
-                  const detail::CallSite& site, bool eager);
+                  const detail::CallSite& site, bool eager, detail::Oracle* oracle = nullptr);
+/// The value of a leaf, in host memory that the caller cannot change.
+AnyArray value_of(const detail::LeafRef& leaf);
 
 /// An entry for the traced graph, without an executable yet. Leaves in `traced.graph` the graph to compile.
 std::shared_ptr<CallEntry> make_entry(const detail::Arguments& arguments, Traced& traced, Device device);

@@ -8,6 +8,7 @@
 #include "compile/device_executable.h"
 #include "compile/executable.h"
 #include "compile/passes.h"
+#include "runtime/call/branch_call.h"
 #include "runtime/call/donation.h"
 #include "runtime/call/function_state.h"
 #include "runtime/memory/workspace.h"
@@ -17,7 +18,7 @@ std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const F
                                                    Arguments& arguments, const CallSite& site) {
   arguments.set_options(function->options_word);
   const Device device = runtime::check_leaves(*function, arguments, site);
-  runtime::Traced traced = runtime::trace_call(*function, arguments, site, false);
+  runtime::Traced traced = runtime::trace_for(*function, arguments, site, "lower");
   auto lowered = std::make_shared<LoweredState>();
   lowered->function = function;
   lowered->graph = traced.graph;
@@ -30,8 +31,9 @@ std::shared_ptr<const LoweredState> lower_function(const std::shared_ptr<const F
 }
 
 Graph trace_function(const FunctionState& function, Arguments& arguments, const CallSite& site) {
+  arguments.set_options(function.options_word);
   runtime::check_leaves(function, arguments, site);
-  return runtime::trace_call(function, arguments, site, false).graph;
+  return runtime::trace_for(function, arguments, site, "trace").graph;
 }
 
 const FunctionState& function_of(const LoweredState& lowered) { return *lowered.function; }

@@ -6,6 +6,7 @@
 #include "calque/function.h"
 
 #include "codegen/codegen.h"
+#include "runtime/call/branch_call.h"
 #include "runtime/call/function_state.h"
 #include "runtime/device/device_api.h"
 #include "runtime/memory/workspace.h"
@@ -66,7 +67,8 @@ ScalarCode compile_scalar(const std::shared_ptr<const FunctionState>& function, 
                       to_string(*function->options.device) + where_text(function->location));
   }
   runtime::check_leaves(*function, arguments, site);
-  runtime::Traced traced = runtime::trace_call(*function, arguments, site, false);
+  arguments.set_options(function->options_word);
+  runtime::Traced traced = runtime::trace_for(*function, arguments, site, "compile");
   const Type got = traced.graph.output_types().front();
   if (!(got == result)) {
     throw ShapeError(function->title() + ": the signature returns " + to_string(result) + ", the function " +

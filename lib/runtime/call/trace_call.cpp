@@ -13,8 +13,6 @@
 #include "transform/simplify/lift_constants.h"
 
 namespace calque::runtime {
-namespace {
-
 using detail::LeafRef;
 
 AnyArray value_of(const LeafRef& leaf) {
@@ -33,8 +31,6 @@ AnyArray value_of(const LeafRef& leaf) {
     }
   }
 }
-
-}  // namespace
 
 std::vector<detail::SignaturePart> signature_parts(const detail::CallSite& site) {
   if (site.parts == nullptr) return {};
@@ -130,7 +126,7 @@ Device check_leaves(const detail::FunctionState& function, const detail::Argumen
 }
 
 Traced trace_call(const detail::FunctionState& function, const detail::Arguments& arguments,
-                  const detail::CallSite& site, bool eager) {
+                  const detail::CallSite& site, bool eager, detail::Oracle* oracle) {
   std::vector<Type> types;
   std::vector<AnyArray> values;
   for (const LeafRef& leaf : arguments.leaves()) {
@@ -139,19 +135,21 @@ Traced trace_call(const detail::FunctionState& function, const detail::Arguments
   }
   const std::vector<std::string> paths = leaf_paths(site);
   const detail::NestedCall call(function.table.get(), function.name(), function.location);
-  const detail::FollowBranches follow(function.options.branches == branches::all);
+  const detail::FollowBranches follow(function.options.branches);
   Traced traced;
   detail::TraceOptions options;
   options.eager = eager;
   options.values = values;
   options.paths = paths;
+  options.oracle = oracle;
   Stopwatch stopwatch;
   detail::TraceResult result = detail::trace_graph(
       function.name(), types,
       [&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
         detail::user_location(function.location);  // reported until the lambda records its first line
-        const detail::TracedTree result = site.trace(site.context, inputs, outputs);
+        detail::TracedTree result = site.trace(site.context, inputs, outputs);
         if (result.tree != nullptr) traced.structure = std::shared_ptr<const void>(result.tree, result.destroy);
+        traced.static_parts = std::move(result.parts);
       },
       options);
   if (!result.captures.empty()) {

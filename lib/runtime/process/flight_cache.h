@@ -156,6 +156,19 @@ class FlightCache {
     return slot == slots_.end() ? nullptr : slot->value;
   }
 
+  /// Puts another value in place of that of the key, if that is `old`, which is appended to `evicted`.
+  template <class View>
+  bool replace(const View& key, uint64_t hash, const Value* old, const Pointer& value, std::vector<Pointer>& evicted) {
+    std::lock_guard lock(mutex_);
+    const auto slot = find(key, hash);
+    if (slot == slots_.end() || slot->value.get() != old) return false;
+    evicted.push_back(std::exchange(slot->value, value));
+    policy_.remove(*slot);
+    policy_.insert(*slot, Bytes()(*value));
+    trim(evicted);
+    return true;
+  }
+
   size_t size() const {
     std::lock_guard lock(mutex_);
     return ready_count_;

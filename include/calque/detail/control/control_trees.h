@@ -21,6 +21,7 @@ struct StaticPart {
   std::string path;
   std::string bytes;  ///< equal for equal values of one type
   std::string text;   ///< for messages
+  friend bool operator==(const StaticPart& a, const StaticPart& b) { return a.path == b.path && a.bytes == b.bytes; }
 };
 
 /// Throws ShapeError that names the first static part in which two trees of one type differ, if any.
@@ -71,16 +72,19 @@ std::vector<StaticPart> structure_of(const X& tracers) {
 /// return the same.
 class PathStructure {
  public:
-  /// Throws ShapeError when the result of an earlier path had another structure.
+  /// The static parts where the lambda follows the data, else none. Throws ShapeError when the result of an earlier
+  /// path had another structure and all paths are traced.
   template <class X>
-  void check(const X& result) {
+  std::vector<StaticPart> check(const X& result) {
     if constexpr (!Leaf<X>) {
-      if (!follows_all_branches()) return;
+      if (followed_branches() == branches::refuse) return {};
       std::vector<StaticPart> structure = structure_of(result);
+      if (followed_branches() == branches::trace) return structure;
       if (known_) require_same_structure("jit", "the results of two paths", structure_, structure, {});
       structure_ = std::move(structure);
       known_ = true;
     }
+    return {};
   }
 
  private:

@@ -1,11 +1,11 @@
 // Ordinary branches of C++ on tracers, of both sides: the body runs once for each path through it, and the recorded
 // paths, which are equal up to the question where they part, become conds.
 #include <algorithm>
-#include <map>
 
 #include "calque/detail/control/control.h"
 
 #include "primitives/list.h"
+#include "trace/branches/path.h"
 #include "trace/builder.h"
 
 namespace calque::detail {
@@ -15,66 +15,12 @@ constexpr size_t kMaxPaths = 4096;
 /// Questions of one path, each of which nests a cond in that of the one before.
 constexpr size_t kMaxQuestions = 128;
 static_assert(kMaxQuestions < kMaxDepth);
-/// Operations that are compared to find out whether two predicates are one.
-constexpr int kMaxCompared = 64;
-
-thread_local bool all_branches = false;
-
-struct RecordedPath {
-  Graph graph;  // as recorded
-  std::vector<Handle> captures;
-  Path path;
-};
-
-/// Whether two values of a graph are computed alike from the same values.
-bool same_value(const Graph& g, Value a, Value b, int& budget) {
-  if (a == b) return true;
-  if (--budget < 0) return false;
-  const Equation* x = g.definition(a);
-  const Equation* y = g.definition(b);
-  if (x == nullptr || y == nullptr || &x->definition() != &y->definition() || x->results().size() != 1 ||
-      !x->subgraphs().empty() || !y->subgraphs().empty() || x->definition().has_effect ||
-      x->attributes() != y->attributes() || x->operands().size() != y->operands().size()) {
-    return false;
-  }
-  for (size_t i = 0; i < x->operands().size(); ++i) {
-    const Value v = x->operands()[i], w = y->operands()[i];
-    if (g.is_literal(v) && g.is_literal(w)) {
-      if (g.type(v) != g.type(w) || g.literal(v) != g.literal(w)) return false;
-    } else if (!same_value(g, v, w, budget)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/// Whether a value that is no result of an equation is the same in two graphs.
-bool same_number(const Graph& a, const Graph& b, Value v) {
-  if (a.kind(v) != b.kind(v) || a.type(v) != b.type(v)) return false;
-  if (a.is_literal(v)) return a.literal(v) == b.literal(v);
-  return a.kind(v) != ValueKind::constant || a.constant(v).storage() == b.constant(v).storage();
-}
-
-std::string lines_of(const Path& path) {
-  std::map<std::string, size_t> questions;
-  std::vector<std::string> order;
-  for (const Path::Question& q : path.asked) {
-    const std::string line = to_string(q.location);
-    if (questions[line]++ == 0) order.push_back(line);
-  }
-  std::string text;
-  for (size_t i = 0; i < order.size() && i < 4; ++i) {
-    const size_t n = questions[order[i]];
-    text += (i == 0 ? "" : ", ") + order[i] + (n == 1 ? "" : " (" + std::to_string(n) + " times)");
-  }
-  return order.size() > 4 ? text + " ..." : text;
-}
 
 /// Advances to the next path, in the order of counting; false after the last.
-bool next_path(std::vector<bool>& answers) {
-  while (!answers.empty() && answers.back()) answers.pop_back();
+bool next_path(std::vector<int64_t>& answers) {
+  while (!answers.empty() && answers.back() != 0) answers.pop_back();
   if (answers.empty()) return false;
-  answers.back() = true;
+  answers.back() = 1;
   return true;
 }
 
@@ -97,12 +43,12 @@ class Joined {
       for (Value v : p.graph.outputs()) out.push_back(value(p, v, values));
       return out;
     }
-    const Path::Question& question = p.path.asked[depth];
+    const Question& question = p.path.asked[depth];
     require_equal(first, last, depth, recorded);
     record(p, recorded, question.num_equations, values);
-    const Handle predicate = value(p, question.predicate, values);
+    const Handle predicate = value(p, question.value, values);
     size_t middle = first;
-    while (middle < last && !paths_[middle].path.answers[depth]) ++middle;
+    while (middle < last && paths_[middle].path.answers[depth] == 0) ++middle;
     TraceResult if_true = side(middle, last, depth, question.num_equations, values);
     TraceResult if_false = side(first, middle, depth, question.num_equations, values);
     require_types(if_true.graph, if_false.graph, question.location);
@@ -152,17 +98,17 @@ class Joined {
   /// Throws when the function did not record the same up to the question that all of these paths ask.
   void require_equal(size_t first, size_t last, size_t depth, size_t from) const {
     const RecordedPath& p = paths_[first];
-    const Path::Question& expected = p.path.asked[depth];
+    const Question& expected = p.path.asked[depth];
     for (size_t i = first + 1; i < last; ++i) {
       const RecordedPath& other = paths_[i];
-      const bool asks = other.path.asked.size() > depth && other.path.asked[depth].predicate == expected.predicate &&
+      const bool asks = other.path.asked.size() > depth && other.path.asked[depth].value == expected.value &&
                         other.path.asked[depth].num_equations == expected.num_equations;
       bool equal = asks;
       for (size_t k = from; equal && k < expected.num_equations; ++k) {
         const Equation &a = p.graph.equations()[k], &b = other.graph.equations()[k];
         equal = &a.definition() == &b.definition() && a.attributes() == b.attributes() &&
                 std::ranges::equal(a.operands(), b.operands(),
-                                   [&](Value v, Value w) { return v == w && same_number(p.graph, other.graph, v); });
+                                   [&](Value v, Value w) { return v == w && same_leaf(p.graph, v, other.graph, w); });
       }
       if (equal) continue;
       throw Error(title() +
@@ -200,40 +146,14 @@ class Joined {
 
 }  // namespace
 
-FollowBranches::FollowBranches(bool all) : outer_(all_branches) { all_branches = all; }
-FollowBranches::~FollowBranches() { all_branches = outer_; }
-bool follows_all_branches() { return all_branches; }
-
-std::optional<bool> answer_on_path(Handle predicate) {
-  Builder* const b = innermost();
-  if (b == nullptr || b->path() == nullptr) return std::nullopt;
-  Path& path = *b->path();
-  const Value p = b->resolve(predicate, {});
-  const Graph& g = b->graph();
-  if (g.is_literal(p)) return g.literal(p).as<bool>();
-  int budget = kMaxCompared;
-  for (size_t i = 0; i < path.asked.size(); ++i) {
-    if (same_value(g, path.asked[i].predicate, p, budget)) return path.answers[i];
-  }
-  const size_t n = path.asked.size();
-  path.asked.push_back({p, g.equations().size(), user_location({})});
-  if (n == kMaxQuestions) {
-    throw CompileError("jit: a path through the function asks more than " + std::to_string(kMaxQuestions) +
-                       " questions, at " + lines_of(path) +
-                       "; use while_loop for a loop that data ends, or where and cond");
-  }
-  if (n == path.answers.size()) path.answers.push_back(false);
-  return path.answers[n];
-}
-
 TraceResult trace_all_branches(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                                const TraceOptions& options) {
   std::vector<RecordedPath> paths;
-  std::vector<bool> answers;
+  std::vector<int64_t> answers;
   do {
     Builder builder(name, inputs, options, innermost());
-    Path path{answers, {}};
-    builder.follow(&path);
+    Path path{answers, {}, kMaxQuestions};
+    builder.follow(&path, nullptr);
     TraceResult result;
     run_trace(builder, body, result);
     if (paths.empty() && path.asked.empty()) {
