@@ -154,6 +154,22 @@ TEST(Fusion, RowValuesBetweenPointwiseOperationsDoNotSeparateThem) {
   EXPECT_EQ(b.workspace, 0);
 }
 
+/// The kernels of 20 results over a large space that are sums with one value, computed as given.
+size_t kernels_of_sums(const std::string& shared) {
+  std::string text = "graph g(%0: f64[50,100]) {\n  %1: f64[50,100] = " + shared + " %0\n", results;
+  for (int k = 2; k < 22; ++k) {
+    const std::string v = "%" + std::to_string(k);
+    text += "  " + v + ": f64[50,100] = add %1 " + std::to_string(k) + ":f64[50,100]\n";
+    results += (results.empty() ? " " : ", ") + v;
+  }
+  return build(text + "  return" + results + "\n}").kernels;
+}
+
+TEST(Fusion, WhatIsLongToComputeIsNotRepeatedForResultsOverALargeSpace) {
+  EXPECT_EQ(kernels_of_sums("neg"), 3u);
+  EXPECT_EQ(kernels_of_sums("lgamma"), 1u);
+}
+
 TEST(Fusion, ChainsOfReductionsAreNotRecomputedFromTheStart) {
   // Each round is a few operations on all elements, and one with their sum, which every loop of a single kernel would
   // repeat from the first round on.

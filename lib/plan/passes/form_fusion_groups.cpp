@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "plan/analysis/concatenations.h"
 #include "plan/analysis/equations.h"
@@ -20,6 +21,8 @@ namespace {
 
 /// More roots than this in a kernel over a large space would compete for registers and hardware prefetch streams.
 constexpr size_t kMaxLargeRoots = 8;
+/// Repeating this many operations in another kernel costs more than further roots in one kernel.
+constexpr double kMostRepeated = 64;
 /// Limit on the reductions of one kernel over a small space: each is a loop, and functions of many loops compile
 /// slowly.
 constexpr size_t kMaxReductions = 32;
@@ -37,6 +40,8 @@ class KernelFormation {
         remarks_(remarks),
         same_(g_.num_values(), -1),
         other_(g_.num_values(), -1),
+        computed_by_(g_.num_values(), -1),
+        seen_(g_.num_values(), 0),
         sharing_(a_, values_, costs, same_) {}
 
   FusionGroups run(const SplitPoints& split_points) {
@@ -157,6 +162,7 @@ class KernelFormation {
     if (at >= 0) return at;
     const Shape& space = g_.shape(roots[0]);
     at = add_group({space, roots, nullptr});
+    mark_computed(roots, at);
     kernels_.push_back({at, nest, mixed, false, kind == FusionKind::reduction ? size_t{1} : 0});
     open_[key_of(space)] = kernels_.size() - 1;
     return at;
@@ -181,7 +187,7 @@ class KernelFormation {
       remark(e, open, "would be one reduction too many");
       return -1;
     }
-    if (!has_room(open, space.num_elements())) {
+    if (!has_room(open, space.num_elements(), roots)) {
       remark(e, open, "would be one result too many over a large space");
       return -1;
     }
@@ -191,12 +197,58 @@ class KernelFormation {
     return add_to(open, roots);
   }
 
-  bool has_room(const Open& open, int64_t elements) {
-    return elements <= kSmallSpace || group_at(open.step).roots.size() < kMaxLargeRoots;
+  bool has_room(const Open& open, int64_t elements, const std::vector<Value>& roots) {
+    return elements <= kSmallSpace || group_at(open.step).roots.size() < kMaxLargeRoots ||
+           repeats_much(roots, open.step);
   }
+
+  /// Calls `visit` for the inlined values that the roots are computed from, as long as it returns true.
+  template <class Visit>
+  void walk(const std::vector<Value>& roots, const Visit& visit) {
+    ++walk_;
+    std::vector<Value> stack = roots;
+    while (!stack.empty()) {
+      const Value v = stack.back();
+      stack.pop_back();
+      for (const Value o : g_.definition(v)->operands()) {
+        if (!values_.is_inlined(o) || std::exchange(seen_[o.id()], walk_) == walk_) continue;
+        if (!visit(o)) return;
+        stack.push_back(o);
+      }
+    }
+  }
+
+  /// Whether another kernel of these roots would repeat many operations of the kernel at `step`, other than in outer
+  /// loops.
+  bool repeats_much(const std::vector<Value>& roots, int32_t step) {
+    const int64_t elements = g_.shape(roots[0]).num_elements();
+    double repeated = 0;
+    walk(roots, [&](Value v) {
+      const Equation& e = *g_.definition(v);
+      if (computed_by_[v.id()] == step && a_.kind(e) == FusionKind::elementwise &&
+          g_.shape(v).num_elements() >= elements)
+        repeated += cost_of(g_, e).operations;
+      return repeated <= kMostRepeated;
+    });
+    return repeated > kMostRepeated;
+  }
+
+  void mark_computed(const std::vector<Value>& roots, int32_t step) {
+    if (g_.shape(roots[0]).num_elements() <= kSmallSpace) return;
+    // What a marked value is computed from is marked too.
+    std::vector<Value> stack = roots;
+    while (!stack.empty()) {
+      const Value v = stack.back();
+      stack.pop_back();
+      for (const Value o : g_.definition(v)->operands())
+        if (values_.is_inlined(o) && std::exchange(computed_by_[o.id()], step) != step) stack.push_back(o);
+    }
+  }
+
   int32_t add_to(const Open& open, const std::vector<Value>& roots) {
     FusionGroup& group = group_at(open.step);
     group.roots.insert(group.roots.end(), roots.begin(), roots.end());
+    mark_computed(roots, open.step);
     return open.step;
   }
 
@@ -223,7 +275,7 @@ class KernelFormation {
         continue;
       }
       const Shape space(std::vector<int64_t>(nest.full.begin(), nest.full.end()));
-      if (!has_room(open, space.num_elements()) || open.reductions >= kMaxReductions) {
+      if (!has_room(open, space.num_elements(), roots) || open.reductions >= kMaxReductions) {
         remark(e, open, "would be one result too many");
         continue;
       }
@@ -268,6 +320,9 @@ class KernelFormation {
   // By value id: the last step whose results it reads at its own index, and at any other index.
   std::vector<int32_t> same_, other_;
   int32_t read_same_ = -1, read_other_ = -1;  // of the current equation
+  std::vector<int32_t> computed_by_;          // by value id: the last step over a large space that computes it
+  std::vector<uint32_t> seen_;                // by value id: the last walk that visited it
+  uint32_t walk_ = 0;
   LoopSharing sharing_;
   std::vector<Open> kernels_;
   std::map<std::vector<int64_t>, size_t> open_;     // by space: the last kernel with roots of it
