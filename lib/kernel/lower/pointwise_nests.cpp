@@ -48,11 +48,11 @@ std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) co
   std::unordered_set<uint32_t> seen;         // ids
   std::unordered_set<int32_t> destinations;  // buffers
   std::vector<Value> stack;
-  // Whether more than one in kRecomputed of the operations of the current chunk are needed for this value too.
-  const auto recomputes_much = [&](Value of) {
+  // Whether more than one in kRecomputed of the operations of the current chunk are needed for the next parts too.
+  const auto recomputes_much = [&](std::span<const Item> next) {
     size_t again = 0;
     std::unordered_set<uint32_t> visited;
-    stack.assign(1, of);
+    for (const Item& i : next) stack.push_back(i.value);
     while (!stack.empty() && again <= computed / kRecomputed) {
       const Value v = stack.back();
       stack.pop_back();
@@ -66,7 +66,9 @@ std::vector<size_t> GroupBuilder::bounded_chunks(std::span<const Item> parts) co
   };
   for (size_t i = 0; i < parts.size(); ++i) {
     if (buffers >= limit) {
-      if (buffers < memory_.plan.limits.most_buffers && recomputes_much(parts[i].value)) {
+      // The next part alone may need little of what later ones need.
+      const size_t ahead = std::min(buffers, parts.size() - i);
+      if (buffers < memory_.plan.limits.most_buffers && recomputes_much(parts.subspan(i, ahead))) {
         limit = buffers + buffers / 4;
       } else {
         ends.push_back(i);

@@ -129,6 +129,24 @@ TEST(Growth, ValuesSharedByPartsAreComputedOnce) {
   EXPECT_LE(most_buffers(test::stages::build_program(simplified, options)), 200U + kParts);
 }
 
+// The same where every other part needs little of it.
+TEST(Growth, ValuesSharedByEveryOtherPartAreComputedOnce) {
+  constexpr int64_t kArrays = 400, kParts = 31, kElements = 600;
+  const auto parts = jit([](const auto& v) {
+    std::vector<Tracer<float>> state(v.begin(), v.begin() + kParts);
+    for (size_t i = kParts; i < v.size(); ++i)
+      state[i % kParts] = state[i % kParts] * v[i] + state[(i * 3 + 1) % kParts];
+    std::vector<Tracer<float>> all;
+    for (size_t i = 0; i < state.size(); ++i) {
+      all.push_back(expand_dims(state[i] * 3.0f, 0));
+      all.push_back(expand_dims(v[i] * 2.0f, 0));
+    }
+    return concatenate(all, 0);
+  });
+  const Program p = build(parts.trace(leaves(kArrays, {kElements})));
+  EXPECT_LE(flops(p), 4 * kArrays * kElements);
+}
+
 // A state of 30 large arrays is live at every split point between updates by small arrays: storing it costs more than a
 // kernel with many small buffers.
 TEST(Growth, AWideStateStaysInOneKernel) {
