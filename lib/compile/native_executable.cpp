@@ -54,7 +54,7 @@ namespace {
 size_t most_optimized_at_once(const kernel::Program& program) {
   // Nanoseconds: quickly made code loses this much for an executed instruction, and is made so much sooner.
   constexpr double kLost = 1, kSaved = 8000;
-  constexpr double kLeast = 300;
+  constexpr double kLeast = 100;
   return static_cast<size_t>(std::clamp(kernel::executed_instructions(program) * kLost / kSaved, kLeast, 1e9));
 }
 

@@ -266,15 +266,15 @@ class Solver {
     const Num identity{ops::eye(layout_.dtype(), layout_.size(), site_.location), site_.location};
     const auto factor = [&](Num a) { return Num{ops::linalg::cholesky(a, site_.location), site_.location}; };
     const Num greatest = max_norm(hessian), least = 1e-3 * choose(greatest > 0.0, greatest, number(1));
-    // the factor, the multiple
+    // the factor, how many times the least is added: 1, 10, 100, ..., or not yet if below 1
     const std::vector<Num> factored =
-        loop([&](const std::vector<Num>& l) { return no(finite(l[0])) & (l[1] < 1e6 * least); },
+        loop([&](const std::vector<Num>& l) { return no(finite(l[0])) & (l[1] < 1e6); },
              [&](const std::vector<Num>& l) {
-               const Num more = choose(l[1] > 0.0, 10.0 * l[1], least);
-               return std::vector<Num>{factor(hessian + more * identity), more};
+               const Num times = 10.0 * l[1];
+               return std::vector<Num>{factor(hessian + (times * least) * identity), times};
              },
-             {factor(hessian), number(0)});
-    return {-Num{ops::linalg::cho_solve(factored[0], gradient, site_.location), site_.location}, factored[1] == 0.0};
+             {factor(hessian), number(0.1)});
+    return {-Num{ops::linalg::cho_solve(factored[0], gradient, site_.location), site_.location}, factored[1] < 1.0};
   }
 
   /// Newton's method on the gradient; each step lessens the value by Armijo's rule, or by no more than its rounding.

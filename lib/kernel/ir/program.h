@@ -123,6 +123,7 @@ struct Step {
   std::vector<std::vector<Step>> blocks;
   std::vector<Carry> carries;                ///< of a loop, until alias-carries
   std::vector<ArrayCopy> array_copies = {};  ///< of a kernel or copy, until reuse-donated
+  int64_t most_iterations = -1;              ///< of a `while_`: an upper bound, or -1 where none is known
   // ---- of a `repeat`
   /// Types of the carries when all carries are sums to which each iteration adds, else empty. `views` are their memory.
   std::vector<Type> sums;

@@ -184,6 +184,7 @@ class ProgramVerifier {
         view(s.views[0], s.bytes, true);
         return view(s.views[1], s.bytes, false);
       case StepKind::while_:
+        require(s.most_iterations >= -1, "a loop's counts are not negative");
         return shape(s, 1, 2);
       case StepKind::branch: {
         shape(s, 1, std::max<size_t>(s.blocks.size(), 1));

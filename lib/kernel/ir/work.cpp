@@ -60,7 +60,7 @@ double work_of(const Program& program, const std::vector<double>& kernels, const
         work += static_cast<double>(step.bytes) / kCopied;
         break;
       case StepKind::while_:
-        work += kUnknownTrips * inner;
+        work += (step.most_iterations >= 0 ? static_cast<double>(step.most_iterations) + 1 : kUnknownTrips) * inner;
         break;
       case StepKind::repeat:
         work += static_cast<double>(step.count) * inner;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernel/lower/program_builder.h"
+#include "kernel/lower/while_iterations.h"
 #include "plan/analysis/in_place.h"
 #include "plan/plan.h"
 #include "primitives/registry.h"
@@ -202,6 +203,7 @@ void ProgramBuilder::while_loop(Scope& s, const Equation& e) {
     throw CompileError("while: a condition for each element needs a body that is elementwise");
   Step step;
   step.kind = StepKind::while_;
+  step.most_iterations = most_iterations(s.g, e);
   step.blocks.resize(2);
   Loop loop(e, step, step.blocks[1], subgraphs[1]);
   std::vector<Binding> of_condition;

@@ -152,6 +152,10 @@ class ProgramParser : text::ValueParser {
       s.kind = StepKind::while_;
       s.views.push_back(view());
       if (at_loop()) s.loop_id = loop_number();
+      if (accept("at")) {
+        expect("most", "before the largest number of iterations");
+        s.most_iterations = at_least(0, "the largest number of iterations");
+      }
       if (accept("carries")) carries(s);
       blocks(s, depth);
     } else if (accept("branch")) {

@@ -193,6 +193,10 @@ class ProgramPrinter {
           out_ += ' ';
           loop(s.loop_id);
         }
+        if (s.most_iterations >= 0) {
+          out_ += " at most ";
+          number(s.most_iterations);
+        }
         return carries(s);
       case StepKind::branch:
         out_ += "branch ";

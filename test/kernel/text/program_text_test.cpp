@@ -142,7 +142,7 @@ steps {
   }
   repeat 3 sums m5: f32[6], m5+4: f32[] {
   }
-  while m4 i2 carries m9 then m10 spare m11 updates result m5 copied "because" {
+  while m4 i2 at most 70 carries m9 then m10 spare m11 updates result m5 copied "because" {
     copy 1 bytes to m4 from m4
   } {
     iota i2 to m7

@@ -3,6 +3,7 @@
 #include <memory>
 #include <sstream>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -106,6 +107,30 @@ TEST_F(Tiers, ProgramsThatRunLongAreOptimizedAtOnce) {
   });
   until(input);
   EXPECT_THAT(explained(until, input), HasSubstr("tier: automatic; optimized at once\n"));
+}
+
+TEST_F(Tiers, LoopsOfFewIterationsAreOptimizedInTheBackground) {
+  const auto f = jit([](auto x) {
+    const auto goes_on = [](auto s) { return (std::get<0>(s) < 20) & (sum(std::get<1>(s)) > 1e-3); };
+    const auto step = [](auto s) { return std::tuple{std::get<0>(s) + 1, chain(0.0625, 100)(std::get<1>(s)) * 0.125}; };
+    return std::get<1>(while_loop(goes_on, step, std::tuple{Tracer<int32_t>(0), x}));
+  });
+  const D got = f(input);
+  wait_for_compilation();
+  EXPECT_THAT(explained(f, input), HasSubstr("tier: automatic; optimized in the background\n"));
+  EXPECT_TRUE(same_bits(f(input), got));
+  // Of the solvers too.
+  const auto solved = jit([](auto a) { return root([](auto y, auto b) { return y * y * y + y - b; }, 0.0 * a, a); });
+  const D solution = solved(input);
+  wait_for_compilation();
+  EXPECT_THAT(explained(solved, input), HasSubstr("tier: automatic; optimized in the background\n"));
+  EXPECT_TRUE(same_bits(solved(input), solution));
+  const auto least = jit(
+      [](auto a) { return minimize_newton([](auto y, auto b) { return sum(square(square(y) - b)); }, 0.5 * a, a); });
+  const D minimum = least(input);
+  wait_for_compilation();
+  EXPECT_THAT(explained(least, input), HasSubstr("tier: automatic; optimized in the background\n"));
+  EXPECT_TRUE(same_bits(least(input), minimum));
 }
 
 TEST_F(Tiers, QuickCodeStays) {
