@@ -1,7 +1,8 @@
 // One thread compiles the pending programs in order. It starts with the first one and ends when it has had nothing to
-// do for a while. At the end of the process code generation stops it (llvm_errors.h). A fork waits until the thread is
-// between two modules, where it holds no lock, so that the child can compile; the child starts its own thread for the
-// programs that were pending.
+// do for a while. It stops when the main thread ends, before static objects are destroyed; code generation
+// (llvm_errors.h) stops it only later, where LLVM's static objects that it constructed are destroyed already. A fork
+// waits until the thread is between two modules, where it holds no lock, so that the child can compile; the child
+// starts its own thread for the programs that were pending.
 #include "compile/background.h"
 
 #include <chrono>
@@ -12,6 +13,8 @@
 #include <new>
 #include <system_error>
 #include <thread>
+
+#include <unistd.h>
 
 #include "calque/ir/errors.h"
 #include "calque/tier.h"
@@ -69,9 +72,18 @@ class BackgroundCompiler {
     return process_wide([] { return new BackgroundCompiler; });
   }
 
-  bool is_full() {
+  bool takes_more() {
     const std::lock_guard lock(mutex_);
-    return pending_.size() >= kMostPending;
+    return !stopped_ && pending_.size() < kMostPending;
+  }
+
+  /// No program is optimized from now on. Returns when the thread is done with the module that it compiles.
+  void stop() {
+    constexpr auto kPatience = std::chrono::seconds(10);
+    std::unique_lock lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+    changed_.wait_for(lock, kPatience, [&] { return !compiling_; });
   }
 
   void add(Pending pending) {
@@ -108,7 +120,7 @@ class BackgroundCompiler {
   // With the lock. Without a thread the programs stay pending, and their calls run the code that they have.
   void start() noexcept {
     changed_.notify_all();
-    if (has_thread_) return;
+    if (has_thread_ || stopped_) return;
     try {
       thread_ = start_quiet_thread([this] { run(); });
       has_thread_ = true;
@@ -122,10 +134,11 @@ class BackgroundCompiler {
   void run() noexcept {
     std::unique_lock lock(mutex_);
     while (true) {
-      if (!changed_.wait_for(lock, kLinger, [&] { return !pending_.empty() && !forking_; })) {
+      if (!changed_.wait_for(lock, kLinger, [&] { return (stopped_ || !pending_.empty()) && !forking_; })) {
         if (pending_.empty()) break;
         continue;  // a fork takes long
       }
+      if (stopped_) break;
       Pending mine = std::move(pending_.front());
       pending_.pop_front();
       current_ = &mine;
@@ -147,7 +160,7 @@ class BackgroundCompiler {
     try {
       optimize(pending);
     } catch (const std::exception& e) {
-      if (codegen::can_compile())
+      if (codegen::can_compile() && !instance().has_stopped())
         library_log().warn("{}: optimization failed, its calls run slower code: {}", pending.title, e.what());
     }
     if (const auto executable = pending.executable.lock()) executable->awaits_optimized = false;
@@ -155,11 +168,17 @@ class BackgroundCompiler {
 
   void pause_for_forks() {
     std::unique_lock lock(mutex_);
+    if (stopped_) throw CompileError("compile: the program is ending");
     if (!forking_) return;
     paused_ = true;
     changed_.notify_all();
     changed_.wait(lock, [&] { return !forking_; });
     paused_ = false;
+  }
+
+  bool has_stopped() {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
   }
 
   void before_fork() {
@@ -196,12 +215,21 @@ class BackgroundCompiler {
   const Pending* current_ = nullptr;  ///< in the thread's stack
   std::thread::id thread_;
   bool has_thread_ = false, compiling_ = false;
-  bool forking_ = false, paused_ = false;
+  bool forking_ = false, paused_ = false, stopped_ = false;
 };
+
+/// Stops the background thread when the main thread ends: objects of threads are destroyed before static objects.
+void stop_with_main_thread() {
+  struct Stop {
+    ~Stop() { BackgroundCompiler::instance().stop(); }
+  };
+  if (::gettid() != ::getpid()) return;
+  static thread_local const Stop stop;
+}
 
 }  // namespace
 
-bool can_optimize_later() { return codegen::can_compile() && !BackgroundCompiler::instance().is_full(); }
+bool can_optimize_later() { return codegen::can_compile() && BackgroundCompiler::instance().takes_more(); }
 
 void optimize_later(const std::shared_ptr<const Executable>& executable, PendingCompilation pending) {
   pending.code.quick = false;
@@ -211,6 +239,7 @@ void optimize_later(const std::shared_ptr<const Executable>& executable, Pending
   pending.code.log = nullptr;
   pending.code.image = nullptr;
   BackgroundCompiler::instance().add({std::move(pending), executable});
+  stop_with_main_thread();
 }
 
 }  // namespace calque::runtime

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <thread>
 
 #include <unistd.h>
@@ -38,6 +40,24 @@ void run(const char* where, int number) {
   ++ran;
 }
 
+/// A program of which quickly made code runs first elsewhere is optimized at once: the thread that optimizes later has
+/// stopped by now.
+void run_optimized() {
+  const cq::Array<double> x = cq::Array<double>::full({3}, 1.5);
+  const auto f = cq::jit([](auto a) {
+    auto y = a;
+    for (int i = 0; i < 200; ++i) y = y * 0.625 + a;
+    return y;
+  });
+  if (!allclose(f(x), cq::Array<double>::full({3}, 4.0))) fail("the last handler of atexit");
+  std::ostringstream text;
+  text << f.explain(x);
+  if (text.str().find("automatic; optimized at once") == std::string::npos || f.cache_info().awaiting_optimization != 0)
+    fail("the last handler of atexit: not optimized");
+  cq::wait_for_compilation();
+  ++ran;
+}
+
 struct Static {
   int number;
   ~Static() { run("a static object's destructor", number); }
@@ -64,7 +84,7 @@ int main(int argc, char**) {
   std::atexit([] { run("a handler of atexit", 3); });
   (void)of_thread.number;  // constructed before the library's objects of this thread
   if (argc > 1) return 0;  // the library is used for the first time while the program ends
-  expected = 10;
+  expected = 11;
   run("main", 4);
   static const Static later{5};
   std::atexit([] { run("a later handler of atexit", 6); });
@@ -77,5 +97,6 @@ int main(int argc, char**) {
     static thread_local ThreadLocal after{9};
     (void)after.number;
   }).join();
+  std::atexit(run_optimized);
   return 0;
 }

@@ -62,7 +62,7 @@ TEST(WhileIterations, OfANumberThatIsMultiplied) {
 TEST(WhileIterations, AreUnknownWhereNothingBoundsThem) {
   // One of two conditions suffices.
   EXPECT_EQ(bound(loop("i32", "0", "lt %0 100:i32[]", "add %0 1:i32[]", "or")), -1);
-  // The number goes away from its bound, or need not meet it.
+  // The number goes away from its bound, or may pass it.
   EXPECT_EQ(bound(loop("i32", "0", "gt %0 -1:i32[]", "add %0 1:i32[]")), -1);
   EXPECT_EQ(bound(loop("i32", "0", "lt %0 100:i32[]", "sub %0 1:i32[]")), -1);
   EXPECT_EQ(bound(loop("i32", "0", "ne %0 100:i32[]", "add %0 3:i32[]")), -1);
