@@ -47,10 +47,12 @@ Value* ContractionEmitter::interleave(Value* a, Value* b, unsigned lanes) {
   return b_.CreateBitCast(b_.CreateShuffleVector(a, b, order), vector(b_.getInt32Ty(), lanes));
 }
 
-// Transposes a square of registers, by exchanging squares of half the size in each step.
+// Transposes a square of registers, by exchanging squares of half the size in each step. The smallest squares come
+// first: of a few rows, where the rest is undefined, the first steps have few registers then, and the last ones only
+// move parts of registers.
 Values ContractionEmitter::transposed(Values rows) {
   const auto n = static_cast<unsigned>(rows.size());
-  for (unsigned step = n / 2; step >= 1; step /= 2) {
+  for (unsigned step = 1; step < n; step *= 2) {
     llvm::SmallVector<int, 64> upper, lower;
     for (unsigned l = 0; l < n; ++l) {
       const bool high = (l & step) != 0;
