@@ -43,6 +43,7 @@
 #include "calque/device.h"
 #include "calque/function.h"
 #include "calque/functions.h"
+#include "calque/functors.h"
 #include "calque/implicit.h"
 #include "calque/ir/errors.h"
 #include "calque/ir/graph.h"

@@ -201,6 +201,26 @@ struct Converting<F, types<P...>> {
   }
 };
 
+/// True for a functor that writes its results through pointers, `bool operator()(const T* a, ..., T* residuals)` with T
+/// as its only template parameter. (Given T, the first parameter of a lambda with `auto` parameters is no pointer, so
+/// that its body is not instantiated.)
+template <class T, class F, class... P>
+constexpr bool has_pointer_call() {
+  return requires { static_cast<bool (F::*)(P..., T*) const>(&F::template operator()<T>); } ||
+         requires { static_cast<void (F::*)(P..., T*) const>(&F::template operator()<T>); };
+}
+template <class A, class T>
+using pointer_for = const T*;
+template <class F, class... A>
+constexpr bool is_cost_functor() {
+  if constexpr (std::is_class_v<F>) {
+    using T = Tracer<double>;
+    return has_pointer_call<T, F, pointer_for<A, T>...>() || has_pointer_call<T, F, const T* const*>();
+  } else {
+    return false;
+  }
+}
+
 /// Calls the lambda as const, with prvalues. Arguments may convert to the parameters of a function without templates.
 /// Checks parameters and result at compile time; what is returned after a failed assertion only avoids further errors.
 /// One with `auto` parameters is simply called: an error in its body must stay the only one, and to ask whether it can
@@ -208,7 +228,12 @@ struct Converting<F, types<P...>> {
 template <class F, class... A>
 auto call_traced(const F& f, A&&... arguments) {
   using Parameters = typename decltype(parameter_types<F>())::type;
-  if constexpr (std::is_void_v<Parameters>) {
+  if constexpr (is_cost_functor<F, A...>()) {
+    static_assert(!is_cost_functor<F, A...>(),
+                  "calque: this functor takes pointers and writes its residuals; make it a function of arrays: "
+                  "cq::functor<2>(f), where 2 is the number of residuals");
+    return Array<float>();
+  } else if constexpr (std::is_void_v<Parameters>) {
     using R = std::remove_cvref_t<decltype(f(std::forward<A>(arguments)...))>;
     CALQUE_CHECK_RESULT(R);
     if constexpr (is_result<R>()) {
