@@ -3,6 +3,9 @@
 // operand is one, else an Array that is computed at once. Functions of <cmath> have their names: write `sin(x)`, which
 // is found by argument-dependent lookup. Every function throws ShapeError when operands do not broadcast and DTypeError
 // when an element type is not accepted or an integer literal does not fit the promoted type.
+#include <cmath>
+#include <numeric>
+
 #include "calque/detail/apply.h"
 #include "calque/detail/std_functions.h"
 
@@ -60,6 +63,11 @@ CALQUE_TWO_OPERANDS(min, T, CALQUE_M, minimum)
 ///     max(D{1, 5}, 3)  // [3. 5.]
 CALQUE_TWO_OPERANDS(max, T, CALQUE_M, maximum)
 
+/// The class of each element, one of FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL and FP_NORMAL of <cmath>, of i32.
+/// Throws DTypeError for complex x.
+///     fpclassify(D{1, 0}) == I{FP_NORMAL, FP_ZERO}  // [ True  True]
+CALQUE_ONE_OPERAND(fpclassify, int32_t, fpclassify)
+
 #undef CALQUE_M
 #undef CALQUE_ONE_OPERAND
 #undef CALQUE_TWO_OPERANDS
@@ -112,6 +120,28 @@ template <OperandLike X, OperandLike Y, OperandLike Z>
                                                            Loc loc = Loc::current()) {
   const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::fma(o[0], o[1], o[2], loc); };
   return detail::apply<out_t<promoted_elem_t<X, Y, Z>, X, Y, Z>>("fma", loc, f, x, y, z);
+}
+
+/// The root of x^2 + y^2 + z^2 without overflow or underflow on the way; its derivative at 0 is 0. Of the promoted type
+/// (f32 for integers and bool). Throws DTypeError for complex numbers, ShapeError when shapes do not broadcast.
+///     hypot(D{2, 1e200}, D{3, 0}, D{6, 0})  // [7.e+000 1.e+200]
+template <OperandLike X, OperandLike Y, OperandLike Z>
+  requires(ArrayLike<X> || ArrayLike<Y> || ArrayLike<Z>)
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, Y, Z>>, X, Y, Z> hypot(const X& x, const Y& y, const Z& z,
+                                                                        Loc loc = Loc::current()) {
+  const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::hypot3(o[0], o[1], o[2], loc); };
+  return detail::apply<out_t<inexact_t<promoted_elem_t<X, Y, Z>>, X, Y, Z>>("hypot", loc, f, x, y, z);
+}
+
+/// a + t (b - a): a at t = 0 and b at t = 1 exactly, without overflow for t in [0, 1]. Of the promoted type (f32 for
+/// integers and bool). Throws DTypeError for complex numbers, ShapeError when shapes do not broadcast.
+///     lerp(D{1, 1}, 3, D{0.25, 1})  // [1.5 3. ]
+template <OperandLike A, OperandLike B, OperandLike T>
+  requires(ArrayLike<A> || ArrayLike<B> || ArrayLike<T>)
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<A, B, T>>, A, B, T> lerp(const A& a, const B& b, const T& t,
+                                                                       Loc loc = Loc::current()) {
+  const auto f = [loc](std::span<const detail::Operand> o) { return detail::ops::lerp(o[0], o[1], o[2], loc); };
+  return detail::apply<out_t<inexact_t<promoted_elem_t<A, B, T>>, A, B, T>>("lerp", loc, f, a, b, t);
 }
 
 /// x limited to [low, high], of x's type; NaN stays NaN. Throws DTypeError when a bound does not promote to x's type or
@@ -175,3 +205,22 @@ template <Elem U, ArrayLike X>
 }
 
 }  // namespace calque
+
+// clang-format off
+#define CALQUE_CMATH_FUNCTIONS(X) \
+  X(abs) X(fabs) X(sqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) \
+  X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(lgamma) X(tgamma) \
+  X(floor) X(ceil) X(trunc) X(round) X(rint) X(nearbyint) X(isnan) X(isinf) X(isfinite) X(isnormal) X(fpclassify) \
+  X(signbit) X(pow) X(atan2) X(hypot) X(fmod) X(remainder) X(copysign) X(nextafter) X(fmin) X(fmax) X(min) X(max) \
+  X(fdim) X(fma) X(ldexp) X(lerp) X(midpoint) X(isless) X(islessequal) X(isgreater) X(isgreaterequal) \
+  X(islessgreater) X(isunordered)
+// clang-format on
+/// Declares the functions of <cmath> in another namespace, for numbers as well as for arrays and tracers, for templates
+/// that call them by it: after `CALQUE_FUNCTIONS_INTO(geometry)`, outside of all namespaces, `geometry::cos(x)`.
+#define CALQUE_FUNCTIONS_INTO(...)              \
+  namespace __VA_ARGS__ {                       \
+  CALQUE_CMATH_FUNCTIONS(CALQUE_USING_FUNCTION) \
+  }
+#define CALQUE_USING_FUNCTION(f) \
+  using std::f;                  \
+  using calque::f;

@@ -36,19 +36,20 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
  public:
   using value_type = T;
 
-  /// A tracer without a value; using it throws LeakedTracerError.
+  /// The scalar 0.
   Tracer() = default;
   CALQUE_NO_ELEMENT_ASSIGNMENT(Tracer)
   explicit Tracer(detail::Handle handle) : handle_(handle) {}
   /// A captured array as a constant of the graph. Throws LeakedTracerError outside a trace, ShapeError for an empty
   /// array.
   Tracer(const Array<T>& array, Loc loc = Loc::current()) : handle_(detail::constant(array.any(loc), loc)) {}
-  /// A number as a literal of the graph. Throws LeakedTracerError outside a trace, DTypeError for an integer that T
-  /// cannot hold.
+  /// A number: a literal of each graph that uses it, so that a static variable can hold it. Throws DTypeError for an
+  /// integer that T cannot hold.
   template <detail::KeepingLiteral<T> L>
-  Tracer(L value, Loc loc = Loc::current()) : handle_(detail::lift(detail::literal_operand(value), dtype_of<T>, loc)) {}
+  Tracer(L value, Loc loc = Loc::current())
+      : handle_(detail::literal_handle(detail::literal_operand(value), dtype_of<T>, loc)) {}
   /// A matrix of tracers as one tracer. Explicit, since otherwise Eigen would accept every such matrix as a scalar.
-  /// Throws ShapeError for elements that are not scalars, LeakedTracerError for one that was never assigned.
+  /// Throws ShapeError for elements that are not scalars.
   template <class E>
     requires(dense<E>::of_tracers && std::same_as<typename dense<E>::scalar, Tracer>)
   explicit Tracer(const E& matrix, Loc loc = Loc::current()) : handle_(dense<E>::pack(matrix, loc).handle_) {}
@@ -312,7 +313,7 @@ class Tracer : public ops::Base, public detail::Members<Tracer<T>>, public detai
   friend std::ostream& operator<<(std::ostream& out, const Tracer& x) { return out << detail::describe(x.handle_); }
 
  private:
-  detail::Handle handle_{};
+  detail::Handle handle_ = detail::Handle::zero(dtype_of<T>);
 };
 
 }  // namespace calque

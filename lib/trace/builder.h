@@ -36,7 +36,7 @@ class Builder {
   }
   Hoist* hoist() const { return hoist_; }
   size_t num_inputs() const { return num_inputs_; }
-  Handle handle(Value v) const { return {v.id(), id_}; }
+  Handle handle(Value v) const { return {v.id(), 0, id_}; }
 
   /// The value of this trace for any living tracer. Throws LeakedTracerError.
   Value resolve(Handle h, Location at) {

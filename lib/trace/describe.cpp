@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <sstream>
 
+#include "reference/evaluate.h"
 #include "trace/builder.h"
+#include "trace/literals.h"
 
 namespace calque::detail {
 namespace {
@@ -65,6 +67,7 @@ const Equation* maker(Builder& b, Value v, Location& where) {
 }  // namespace
 
 std::string origin_of(Handle handle, Location& where) {
+  if (handle.is_literal()) return "a literal";
   Builder& b = owner(handle, where);
   const Value v(handle.value);
   if (const Equation* e = maker(b, v, where)) return "the result of " + std::string(users_name(e->primitive()));
@@ -73,6 +76,11 @@ std::string origin_of(Handle handle, Location& where) {
 }
 
 std::string describe(Handle handle) {
+  if (handle.is_literal()) {
+    std::ostringstream out;
+    out << literal_type(handle) << " = " << reference::materialize(literal_of(handle), literal_type(handle));
+    return out.str();
+  }
   for (Builder* b = innermost(); b != nullptr; b = b->parent()) {
     if (b->id() != handle.trace) continue;
     const Value v(handle.value);
@@ -114,6 +122,7 @@ bool is_eigen_argument(Handle handle) {
 }
 
 AnyArray concrete(Handle handle, std::string_view wanted, Location location) {
+  if (handle.is_literal()) return reference::materialize(literal_of(handle), literal_type(handle));
   Builder& b = owner(handle, location);
   const Value v(handle.value);
   if (b.eager() && !b.value(v).empty()) return b.value(v);

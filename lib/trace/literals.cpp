@@ -2,7 +2,9 @@
 // nearest.
 #include "trace/literals.h"
 
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include "calque/ir/rounding.h"
 
@@ -64,6 +66,32 @@ Literal number(DType dtype, double value) {
   if (dtype == DType::c128) return Literal::of(std::complex<double>(value, 0));
   if (dtype == DType::bool_) return Literal::of(value != 0);
   return make_literal(dtype, value);
+}
+
+Literal literal_of(Handle handle) {
+  Literal l;
+  std::memcpy(l.bytes, &handle.value, sizeof handle.value);
+  std::memcpy(l.bytes + sizeof handle.value, &handle.high, sizeof handle.high);
+  return l;
+}
+
+const Type& literal_type(Handle handle) {
+  static const std::vector<Type> scalars = [] {
+    std::vector<Type> types;
+    for (int i = 0; i < kDTypeCount; ++i) types.push_back({static_cast<DType>(i), {}});
+    return types;
+  }();
+  return scalars[static_cast<uint32_t>(handle.trace)];
+}
+
+Handle literal_handle(const Operand& number, DType dtype, Location location) {
+  const bool weak = number.kind() == Operand::Kind::weak;
+  const Literal element = weak ? weak_literal(number.weak(), dtype, location) : number.scalar();
+  const DType own = weak ? dtype : number.scalar_dtype();
+  Handle h = Handle::zero(own);
+  std::memcpy(&h.value, element.bytes, sizeof h.value);
+  std::memcpy(&h.high, element.bytes + sizeof h.value, sizeof h.high);
+  return literal_of(h) == element ? h : literal(element, {own, {}}, location);
 }
 
 Literal literal_of(const AnyArray& array) {

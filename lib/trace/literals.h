@@ -9,6 +9,9 @@ namespace calque::detail {
 Literal weak_literal(const WeakLiteral& w, DType dtype, Location at, std::string_view operation = "literal");
 /// `value` in any dtype, complex ones included (rounded; integers truncate).
 Literal number(DType dtype, double value);
+/// The element and type of a handle that is a literal.
+Literal literal_of(Handle handle);
+const Type& literal_type(Handle handle);
 /// The element of a rank-0 array on the host.
 Literal literal_of(const AnyArray& array);
 

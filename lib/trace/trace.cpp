@@ -69,7 +69,7 @@ void check_rank(std::string_view operation, const Type& type, Location at) {
 
 [[noreturn]] void throw_leaked(Handle h, Location at) {
   if (h.trace == 0) {
-    throw LeakedTracerError("tracer: a default-constructed tracer has no value" + where_text(at));
+    throw LeakedTracerError("tracer: used without a value" + where_text(at));
   }
   throw LeakedTracerError(
       "tracer: used after its trace ended, or on another thread; return it from the lambda instead of storing it" +
@@ -154,6 +154,7 @@ Outside::~Outside() { top = inner_; }
 bool tracing() { return top != nullptr; }
 
 const Type& type_of(Handle handle, Location location) {
+  if (handle.is_literal()) return literal_type(handle);
   if (top != nullptr && top->id() == handle.trace) return top->graph().type(Value(handle.value));
   return owner(handle, location).graph().type(Value(handle.value));
 }
@@ -275,6 +276,7 @@ Builder::Builder(std::string_view name, std::span<const Type> inputs, const Trac
 }
 
 Value Builder::capture(Handle h, Location at) {
+  if (h.is_literal()) return literal(literal_of(h), literal_type(h));
   Builder& from = owner(h, at);
   const Value outer(h.value);
   switch (from.graph_.kind(outer)) {

@@ -151,7 +151,7 @@ TEST(Trace, ALeakIsSeenInATraceOfTheSameShape) {
 
 TEST(Trace, ADefaultConstructedTracerIsAnError) {
   EXPECT_THAT(words_of<LeakedTracerError>({kScalar}, [&](const auto& x) { ops::add(x[0], Handle{}, kHere); }),
-              testing::StrEq("tracer: a default-constructed tracer has no value (model.cpp:42)"));
+              testing::StrEq("tracer: used without a value (model.cpp:42)"));
 }
 
 TEST(Trace, AnExceptionOfTheBodyLeavesTheEnclosingTraceAsItWas) {

@@ -18,11 +18,17 @@ class Array;
 
 namespace calque::detail {
 
-/// The contents of a tracer: a value of a running trace. Trace 0 means none, as in a default-constructed tracer. Trace
-/// ids are never reused.
+/// The contents of a tracer: a value of a running trace, or a scalar literal, which belongs to no trace, so that a
+/// static variable can hold it. Trace 0 means neither. Trace ids are never reused, and never have the literals' bit.
 struct Handle {
   uint32_t value = UINT32_MAX;
+  uint32_t high = 0;  ///< of a literal: `value` and `high` are its bits, the low half of `trace` its dtype
   uint64_t trace = 0;
+
+  static constexpr uint64_t kLiteral = uint64_t{1} << 63;
+  static constexpr Handle zero(DType dtype) { return {0, 0, kLiteral | static_cast<uint64_t>(dtype)}; }
+  constexpr bool is_literal() const { return (trace & kLiteral) != 0; }
+  friend bool operator==(const Handle&, const Handle&) = default;
 };
 
 /// The dtype of a C++ number: of integers that of their width and signedness.

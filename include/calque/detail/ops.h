@@ -34,6 +34,8 @@ CALQUE_UNARY_OPERATOR_FUNCTIONS(CALQUE_X)
 #define CALQUE_X(f) Handle f(const Operand& x, const Operand& y, Location at);
 CALQUE_BINARY_OPERATOR_FUNCTIONS(CALQUE_X)
 #undef CALQUE_X
+/// FP_NAN and so on, of i32.
+Handle fpclassify(const Operand& x, Location at);
 /// x * 2^exponent, of x's dtype (f32 for integers); the exponent is an integer.
 Handle ldexp(const Operand& x, const Operand& exponent, Location at);
 /// The derivative of digamma of order n.
@@ -42,6 +44,8 @@ Handle polygamma(int64_t n, const Operand& x, Location at);
 // ---- elementwise, three operands
 Handle betainc(const Operand& a, const Operand& b, const Operand& x, Location at);
 Handle fma(const Operand& x, const Operand& y, const Operand& z, Location at);
+Handle hypot3(const Operand& x, const Operand& y, const Operand& z, Location at);
+Handle lerp(const Operand& a, const Operand& b, const Operand& t, Location at);
 Handle where(const Operand& condition, const Operand& x, const Operand& y, Location at);
 /// Of x's dtype; the bounds must promote to it.
 Handle clip(const Operand& x, const Operand& low, const Operand& high, Location at);

@@ -9,7 +9,7 @@
 namespace calque::detail {
 
 /// The array of `type` whose elements, row-major, are the rank-0 tracers `elements`. Throws ShapeError for an element
-/// of another rank, LeakedTracerError for one that was never assigned.
+/// of another rank.
 Handle pack_elements(std::span<const Handle> elements, const Type& type, Location location);
 /// The elements, row-major, each a tracer of rank 0.
 std::vector<Handle> unpack_elements(Handle array, Location location);

@@ -81,6 +81,9 @@ std::vector<Handle> emit_graph(const Graph& graph, std::span<const Handle> input
 
 /// A splat literal of the innermost trace.
 Handle literal(const Literal& element, const Type& type, Location location);
+/// A C++ number as a literal of this dtype, a scalar of no trace. (Only a complex number of two doubles is one of the
+/// innermost trace.) Throws DTypeError for an integer that the dtype cannot hold.
+Handle literal_handle(const Operand& number, DType dtype, Location location);
 /// A captured array: a constant of the innermost trace (of rank 0: a literal).
 Handle constant(const AnyArray& array, Location location);
 /// Any operand as a value of the innermost trace; weak literals become values of `dtype`. Throws DTypeError when an

@@ -64,9 +64,7 @@ Handle scalar(const Operand& x, std::string_view what, const ops::Site& site) {
 
 std::vector<Handle> unify_captures(std::span<TraceResult* const> results, bool captures_first) {
   Handles all;
-  const auto find = [&](Handle h) {
-    return std::ranges::find_if(all, [&](Handle o) { return o.value == h.value && o.trace == h.trace; });
-  };
+  const auto find = [&](Handle h) { return std::ranges::find_if(all, [&](Handle o) { return o == h; }); };
   for (const TraceResult* r : results) {
     for (Handle h : r->captures) {
       if (find(h) == all.end()) all.push_back(h);

@@ -1,9 +1,11 @@
 // Elementwise functions of two operands: they promote, broadcast and emit one primitive; a few need more for bool, for
 // integers, or because no primitive computes them.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "frontend/ops/complex.h"
+#include "frontend/ops/expression.h"
 #include "trace/builder.h"
 #include "trace/literals.h"
 
@@ -32,6 +34,9 @@ template <class P>
 bool record_plain(const Operand& x, const Operand& y, const Site& s, Handle& result) {
   Builder* b = innermost();
   if (b == nullptr) return false;
+  const auto literal = [](const Operand& o) { return o.kind() == Operand::Kind::tracer && o.handle().is_literal(); };
+  if (literal(x)) return record_plain<P>(b->handle(b->resolve(x.handle(), s.at)), y, s, result);
+  if (literal(y)) return record_plain<P>(x, b->handle(b->resolve(y.handle(), s.at)), s, result);
   const auto own = [&](const Operand& o) { return o.kind() == Operand::Kind::tracer && o.handle().trace == b->id(); };
   const auto weak = [&](const Operand& o, DType d) {
     return o.kind() == Operand::Kind::weak && is_floating(d) && !o.weak().is_complex();
@@ -284,6 +289,29 @@ Handle fdim(const Operand& x, const Operand& y, Location at) {
   return select(emit<prim::Le>(s, {p.x, p.y}), zero_like(p.x, s), emit<prim::Sub>(s, {p.x, p.y}), s);
 }
 
+Handle midpoint(const Operand& x, const Operand& y, Location at) {
+  const Site s{"midpoint", at};
+  const Pair p = promote_operands(x, y, s);
+  if (is_bool(p.dtype) || is_complex(p.dtype)) reject(type(p.x), "real numbers", s);
+  const Expression a(p.x, s), b(p.y, s);
+  if (is_floating(p.dtype)) {
+    // The sum keeps the last bit of tiny numbers, the halves of large ones do not overflow.
+    const double limit = visit_dtype(p.dtype, []<class T>() {
+      if constexpr (is_floating(dtype_of<T>)) {
+        return static_cast<double>(std::numeric_limits<T>::max()) / 2;
+      } else {
+        return 0.0;
+      }
+    });
+    const Expression small = (a.of<prim::Abs>() <= limit) & (b.of<prim::Abs>() <= limit);
+    return small.choose((a + b) * 0.5, a * 0.5 + b * 0.5);
+  }
+  // The mean rounded down, then towards x.
+  const Expression one = a.number(1), differing = a.of<prim::Xor>(b);
+  const Expression down = a.of<prim::And>(b) + Expression(right_shift(differing.handle(), one.handle(), at), s);
+  return (a > b).choose(down + differing.of<prim::And>(one), down);
+}
+
 // ---- floats
 
 Handle xlogy(const Operand& x, const Operand& y, Location at) {
@@ -347,6 +375,23 @@ Handle not_equal(const Operand& x, const Operand& y, Location at) {
   const Site s{"not_equal", at};
   const Pair p = promote_operands(x, y, s);
   return emit<prim::Ne>(s, {p.x, p.y});
+}
+
+Handle isless(const Operand& x, const Operand& y, Location at) { return ordered<prim::Lt>(x, y, {"isless", at}); }
+Handle islessequal(const Operand& x, const Operand& y, Location at) {
+  return ordered<prim::Le>(x, y, {"islessequal", at});
+}
+Handle isgreater(const Operand& x, const Operand& y, Location at) { return ordered<prim::Gt>(x, y, {"isgreater", at}); }
+Handle isgreaterequal(const Operand& x, const Operand& y, Location at) {
+  return ordered<prim::Ge>(x, y, {"isgreaterequal", at});
+}
+Handle islessgreater(const Operand& x, const Operand& y, Location at) {
+  const Site s{"islessgreater", at};
+  return emit<prim::Or>(s, {ordered<prim::Lt>(x, y, s), ordered<prim::Gt>(x, y, s)});
+}
+Handle isunordered(const Operand& x, const Operand& y, Location at) {
+  const Site s{"isunordered", at};
+  return emit<prim::Not>(s, {emit<prim::Or>(s, {ordered<prim::Le>(x, y, s), ordered<prim::Ge>(x, y, s)})});
 }
 
 Handle less(const Operand& x, const Operand& y, Location at) { return ordered<prim::Lt>(x, y, {"less", at}); }

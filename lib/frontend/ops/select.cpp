@@ -1,5 +1,5 @@
 // Functions of three operands, casts, and integer functions of several primitives.
-#include "frontend/ops/common.h"
+#include "frontend/ops/expression.h"
 
 namespace calque::detail::ops {
 
@@ -11,6 +11,26 @@ Handle fma(const Operand& x, const Operand& y, const Operand& z, Location at) {
   Handle xs[] = {value(x, d, s), value(y, d, s), value(z, d, s)};
   broadcast_together(xs, s);
   return emit<prim::Fma>(s, {xs[0], xs[1], xs[2]});
+}
+
+Handle hypot3(const Operand& x, const Operand& y, const Operand& z, Location at) {
+  return hypot(hypot(x, y, at), z, at);
+}
+
+Handle lerp(const Operand& a, const Operand& b, const Operand& t, Location at) {
+  const Site s{"lerp", at};
+  const Operand* all[] = {&a, &b, &t};
+  const DType d = to_inexact(promoted_dtype(all, s));
+  if (is_complex(d)) reject(type(value(a, s)), "real numbers", s);
+  Handle xs[] = {value(a, d, s), value(b, d, s), value(t, d, s)};
+  broadcast_together(xs, s);
+  const Expression from(xs[0], s), to(xs[1], s), by(xs[2], s);
+  // Of numbers of different signs the difference may overflow, but no sum of products cancels. Else the difference is
+  // added to the nearer end, so that both ends are exact.
+  const Expression apart = ((from <= 0.0) & (to >= 0.0)) | ((from >= 0.0) & (to <= 0.0));
+  const Expression difference = apart.choose(from.number(0), to - from);
+  const Expression nearer = (by < 0.5).choose(from + by * difference, to - (1.0 - by) * difference);
+  return apart.choose(by * to + (1.0 - by) * from, nearer);
 }
 
 Handle where(const Operand& condition, const Operand& x, const Operand& y, Location at) {

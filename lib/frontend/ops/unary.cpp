@@ -1,5 +1,9 @@
 // Elementwise functions of one operand. Functions of several primitives compute 16-bit floats in f32 and round once.
+#include <cmath>
+#include <limits>
+
 #include "frontend/ops/complex.h"
+#include "frontend/ops/expression.h"
 
 namespace calque::detail::ops {
 
@@ -163,6 +167,41 @@ Handle isfinite(const Operand& x, Location at) {
   const Site s{"isfinite", at};
   return float_test(x, s, true, true,
                     [&](Handle v) { return emit<prim::Lt>(s, {emit<prim::Abs>(s, {v}), infinity_like(v, s)}); });
+}
+
+namespace {
+double smallest_normal(DType d) {
+  return visit_dtype(d, []<class T>() {
+    if constexpr (is_floating(dtype_of<T>)) {
+      return static_cast<double>(std::numeric_limits<T>::min());
+    } else {
+      return 0.0;
+    }
+  });
+}
+}  // namespace
+
+Handle isnormal(const Operand& x, Location at) {
+  const Site s{"isnormal", at};
+  const Handle v = value(x, s);
+  if (is_complex(dtype(v))) reject(type(v), "real numbers", s);
+  if (!is_floating(dtype(v))) return emit<prim::Ne>(s, {v, splat(0, type(v), s)});
+  const Expression size = Expression(v, s).of<prim::Abs>();
+  return (size >= smallest_normal(dtype(v))) & (size < __builtin_inf());
+}
+
+Handle fpclassify(const Operand& x, Location at) {
+  const Site s{"fpclassify", at};
+  const Handle v = value(x, s);
+  if (is_complex(dtype(v))) reject(type(v), "real numbers", s);
+  const Type to{DType::i32, shape(v)};
+  const auto code = [&](int of_class) { return Expression(splat(of_class, to, s), s); };
+  const Expression zero(emit<prim::Eq>(s, {v, splat(0, type(v), s)}), s);
+  if (!is_floating(dtype(v))) return zero.choose(code(FP_ZERO), code(FP_NORMAL));
+  const Expression size = Expression(v, s).of<prim::Abs>();
+  const Expression tiny = (size < smallest_normal(dtype(v))).choose(code(FP_SUBNORMAL), code(FP_NORMAL));
+  const Expression finite = (size < __builtin_inf()).choose(tiny, code(FP_INFINITE));
+  return zero.choose(code(FP_ZERO), (size == size).choose(finite, code(FP_NAN)));
 }
 
 }  // namespace calque::detail::ops

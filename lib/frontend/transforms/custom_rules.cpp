@@ -29,7 +29,7 @@ class Captures {
   }
   size_t find(Handle h) const {
     size_t i = 0;
-    while (i < all_.size() && (all_[i].value != h.value || all_[i].trace != h.trace)) ++i;
+    while (i < all_.size() && all_[i] != h) ++i;
     return i;
   }
   const std::vector<Handle>& all() const { return all_; }

@@ -33,7 +33,7 @@ void CapturedTracers::add(const TraceResult& function) {
 }
 
 size_t CapturedTracers::find(Handle h) const {
-  const auto same = [&](Handle other) { return other.value == h.value && other.trace == h.trace; };
+  const auto same = [&](Handle other) { return other == h; };
   return static_cast<size_t>(std::ranges::find_if(all_, same) - all_.begin());
 }
 
