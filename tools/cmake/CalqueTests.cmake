@@ -56,12 +56,21 @@ if(CALQUE_TEST_PCH)
   target_compile_options(calque_test_usage INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fpch-instantiate-templates>)
 endif()
 
+# Templates of Ceres are compiled with tracers and compared with its own derivatives where it is installed.
+find_package(Ceres QUIET)
+if(NOT Ceres_FOUND)
+  message(STATUS "Ceres (libceres-dev) is not installed: test/ceres is left out")
+endif()
+
 file(GLOB calque_test_folders LIST_DIRECTORIES true CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/*")
 foreach(folder IN LISTS calque_test_folders)
   cmake_path(GET folder FILENAME name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*_test.cpp")
   if(NOT sources OR (CALQUE_SANITIZE AND name STREQUAL "npbench"))
     continue()  # programs, whose results do not depend on instrumentation
+  endif()
+  if(name STREQUAL "ceres" AND NOT Ceres_FOUND)
+    continue()
   endif()
   # Files in the folder that are not tests are helpers of its tests.
   file(GLOB helpers CONFIGURE_DEPENDS "${folder}/*_helpers.cpp")
@@ -74,6 +83,9 @@ foreach(folder IN LISTS calque_test_folders)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test"
                                                POSITION_INDEPENDENT_CODE OFF)
   target_link_libraries(test_${name} PRIVATE calque_test_main calque_test_support calque_test_usage)
+  if(name STREQUAL "ceres")
+    target_link_libraries(test_${name} PRIVATE Ceres::ceres)
+  endif()
   if(CALQUE_TEST_PCH)
     target_precompile_headers(test_${name} REUSE_FROM calque_test_main)
   endif()
