@@ -50,6 +50,7 @@
 #include "calque/ir/interpreter.h"
 #include "calque/jit.h"
 #include "calque/linalg.h"
+#include "calque/losses.h"
 #include "calque/random.h"
 #include "calque/transform.h"
 #include "calque/tree.h"
