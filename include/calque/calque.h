@@ -52,6 +52,7 @@
 #include "calque/linalg.h"
 #include "calque/losses.h"
 #include "calque/random.h"
+#include "calque/rotations.h"
 #include "calque/transform.h"
 #include "calque/tree.h"
 #include "calque/trees.h"

@@ -54,4 +54,10 @@ int64_t checked_count(int64_t num_residuals, Location location) {
               where_text(user_location(location)));
 }
 
+void require_components(std::string_view function, const Shape& shape, int64_t extent, Location location) {
+  if (!shape.empty() && shape[shape.size() - 1] == extent) return;
+  ops::Site{function, location}.shape_error("the last extent must be " + std::to_string(extent) + ", got " +
+                                            to_string(shape));
+}
+
 }  // namespace calque::detail
