@@ -14,6 +14,10 @@ std::string remedy(std::string_view wanted) {
     return "; Eigen branches on it here: use " + std::string(instead);
   }
   if (wanted.find("bool") != std::string_view::npos) {
+    if (followed_branches() == branches::trace && innermost() != nullptr && innermost()->parent() == nullptr) {
+      return "; without data no branch is followed: call the function instead, or compile both sides: "
+             "cq::jit(f, {.branches = cq::branches::all})";
+    }
     if (followed_branches() == branches::trace) {
       return "; inside of a loop or of a cond no branch follows the data: use where or cond, or compile both sides: "
              "cq::jit(f, {.branches = cq::branches::all})";

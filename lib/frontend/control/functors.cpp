@@ -5,6 +5,7 @@
 #include "calque/ir/errors.h"
 
 #include "frontend/ops/common.h"
+#include "trace/branches/path.h"
 #include "trace/builder.h"
 
 namespace calque::detail {

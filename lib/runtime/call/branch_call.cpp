@@ -156,6 +156,7 @@ class BranchCall {
         publish_closed(*compiled);
         return &tree_.add_program(std::move(compiled));
       }
+      warn("the branches of a path are more than can be compiled (" + detail::lines_of(path.path) + ")");
     }
     // The explorer has computed what the lambda records along this very run.
     effects_.flush();

@@ -124,11 +124,20 @@ void Explorer::evaluate(const Graph& graph, std::span<const Value> wanted) {
 /// Effects that were recorded happen before what comes after them is asked for.
 void Explorer::run_effects(const Graph& graph) {
   std::vector<const Equation*> effects;
-  size_t i = 0;
-  for (const Equation& e : graph.equations()) {
-    if (i++ >= effects_considered_ && has_effect(e)) effects.push_back(&e);
+  if (considered_of_ != &graph) {  // the recorded graph is moved when the trace ends
+    considered_of_ = &graph;
+    auto it = graph.equations().begin();
+    for (size_t i = 0; i < num_considered_; ++i) last_considered_ = it++;
   }
-  effects_considered_ = i;
+  while (num_considered_ < graph.num_equations()) {
+    if (num_considered_ == 0) {
+      last_considered_ = graph.equations().begin();
+    } else {
+      ++last_considered_;
+    }
+    ++num_considered_;
+    if (has_effect(*last_considered_)) effects.push_back(&*last_considered_);
+  }
   for (const Equation* e : effects) {
     if (!e->operands().empty()) {
       const std::vector<Value> operands(e->operands().begin(), e->operands().end());

@@ -41,9 +41,12 @@ class Explorer final : public detail::Oracle {
   const detail::Arguments& arguments_;
   CompileOptions options_;
   primitives::EffectLog& effects_;
-  size_t effects_taken_ = 0;       ///< of the log, by this run
-  size_t effects_considered_ = 0;  ///< equations of the graph
-  std::vector<AnyArray> values_;   ///< by value id
+  size_t effects_taken_ = 0;  ///< of the log, by this run
+  // ---- equations whose effects have happened
+  size_t num_considered_ = 0;
+  const Graph* considered_of_ = nullptr;
+  Graph::EquationIterator<true> last_considered_;
+  std::vector<AnyArray> values_;  ///< by value id
   const detail::merged::MergedTrace* program_ = nullptr;
   detail::merged::Line line_;
   std::optional<detail::merged::LineChecker> checker_;

@@ -8,7 +8,6 @@
 
 #include "calque/ir/errors.h"
 
-#include "ir/graph/effects.h"
 #include "runtime/process/flight_cache.h"
 
 namespace calque::runtime {
@@ -202,9 +201,9 @@ std::optional<detail::merged::MergedTrace> TraceTree::merge(size_t region) const
     }
   }
   std::ranges::sort(paths, {}, [](const auto& p) -> const std::vector<int64_t>& { return p->path.answers; });
-  // A guess must not have effects.
+  // A guess must have no effect, and must end.
   const bool joins = std::ranges::none_of(paths, [](const auto& p) {
-    return std::ranges::any_of(p->graph.equations(), [](const Equation& e) { return has_effect(e); });
+    return std::ranges::any_of(p->graph.equations(), [](const Equation& e) { return detail::merged::is_unsafe(e); });
   });
   return detail::merged::MergedTrace::merge(std::move(paths), joins);
 }
@@ -240,7 +239,18 @@ BranchInfo TraceTree::info() const {
   for (size_t region = 0; region < num_regions_; ++region) {
     const BranchProgram* const program = newest(region);
     if (program == nullptr) continue;
-    info.open_exits += program->merged.num_exits();
+    for (uint32_t k = 1; k <= program->merged.num_exits(); ++k) {
+      const detail::merged::Step& exit = program->merged.exit(k);
+      if (exit.question == detail::QuestionKind::truth) {
+        std::vector<int64_t> answers = program->merged.line_to(k).answers();
+        answers.push_back(exit.answer == 0);
+        if (std::ranges::any_of(paths_,
+                                [&](const Path& p) { return begins_with(p.recorded->path.answers, answers); })) {
+          continue;
+        }
+      }
+      ++info.open_exits;
+    }
   }
   return info;
 }

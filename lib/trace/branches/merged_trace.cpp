@@ -17,15 +17,14 @@ constexpr unsigned kHistoryBits = 62;
 constexpr int kMaxForks = 100;
 static_assert(kMaxForks < kMaxDepth);
 
-/// Whether a loop of the equation might not end when it runs on values of a path that is not taken, or has an effect.
+}  // namespace
+
 bool is_unsafe(const Equation& e) {
   if (e.definition().has_effect || e.id() == primitives::id_of<primitives::While>) return true;
   return std::ranges::any_of(e.subgraphs(), [](const Graph& g) {
     return std::ranges::any_of(g.equations(), [](const Equation& inner) { return is_unsafe(inner); });
   });
 }
-
-}  // namespace
 
 /// Makes the blocks of the paths: the tree of their common beginnings, with joined tails.
 class Merger {
@@ -268,6 +267,26 @@ Line MergedTrace::line(uint64_t history, uint32_t exit) const {
     if (exit != 0 && step.exit == exit) return std::nullopt;
     if (step.kind == Step::Kind::guard) return 0;
     return (history >> step.first_bit) & ((uint64_t{1} << step.num_bits) - 1);
+  };
+  Walk walk(values_.size(), choose);
+  walk.run(root_);
+  return std::move(walk.line);
+}
+
+namespace {
+bool has_exit(const Block& block, uint32_t exit) {
+  return std::ranges::any_of(block.steps, [exit](const Step& step) {
+    return step.exit == exit ||
+           std::ranges::any_of(step.sides, [exit](const Side& side) { return has_exit(side.block, exit); });
+  });
+}
+}  // namespace
+
+Line MergedTrace::line_to(uint32_t exit) const {
+  const auto choose = [&](const Step& step) -> std::optional<size_t> {
+    if (step.exit == exit) return std::nullopt;
+    const auto side = std::ranges::find_if(step.sides, [&](const Side& s) { return has_exit(s.block, exit); });
+    return side == step.sides.end() ? 0 : static_cast<size_t>(side - step.sides.begin());
   };
   Walk walk(values_.size(), choose);
   walk.run(root_);

@@ -13,6 +13,9 @@
 
 namespace calque::detail::merged {
 
+/// Whether running an equation on values of a path that is not taken could have an effect, or not end.
+bool is_unsafe(const Equation& equation);
+
 /// A value of a merged trace: an index into its table of values.
 using V = uint32_t;
 
@@ -99,6 +102,8 @@ class MergedTrace {
   Line line(uint64_t history, uint32_t exit = 0) const;
   /// The history of a path that was merged, or of any other answers; none if the program leaves them.
   std::optional<uint64_t> history_of(std::span<const int64_t> answers) const;
+  /// Answers that lead to an exit.
+  Line line_to(uint32_t exit) const;
   /// The number of different histories, at most 2^63.
   uint64_t num_histories() const { return num_histories_; }
   uint32_t num_exits() const { return num_exits_; }
