@@ -2,6 +2,7 @@
 // Cost functors, `template <class T> bool operator()(const T* a, const T* b, T* residuals) const`, as functions of
 // arrays. The text of such a functor, which fitting programs have by the dozen, stays as it is: it is called with
 // pointers to scalar tracers.
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
@@ -11,6 +12,7 @@
 #include "calque/derivatives.h"
 #include "calque/detail/transforms/gradient.h"
 #include "calque/functions.h"
+#include "calque/jacobians.h"
 #include "calque/vmap.h"
 
 namespace calque {
@@ -39,6 +41,16 @@ auto block_tracer(const B& block, Loc location) {
 }
 template <class B>
 using block_tracer_t = decltype(block_tracer(std::declval<const B&>(), Loc()));
+
+/// x with elements of type T. (A cast to its own type would be a bound of rounding.)
+template <class T, class X>
+auto with_elements(const X& x, Loc location) {
+  if constexpr (std::same_as<elem_t<X>, T>) {
+    return x;
+  } else {
+    return cast<T>(x, location);
+  }
+}
 
 template <class S, class B>
 using pointer_to = const S*;
@@ -88,7 +100,7 @@ auto residuals_of(const F& f, int64_t count, Loc location, const B&... blocks) {
   std::vector<std::vector<S>> elements;
   const auto add = [&](const auto& block) {
     auto& list = elements.emplace_back();
-    for (const Handle h : block_elements(cast<E>(block, location).handle(), elements.size() - 1, location)) {
+    for (const Handle h : block_elements(with_elements<E>(block, location).handle(), elements.size() - 1, location)) {
       list.push_back(S(h));
     }
   };
@@ -206,9 +218,56 @@ std::pair<R, std::tuple<X...>> by_columns(const F& f, int64_t size, Loc location
   first = 0;
   const auto part = [&](const auto& block) {
     const int64_t begin = std::exchange(first, first + block.size(location));
-    return cast<elem_t<decltype(block)>>(jacobian.at(all, range(begin, first)), location);
+    return with_elements<elem_t<decltype(block)>>(jacobian.at(all, range(begin, first)), location);
   };
   return {result.first, std::tuple<X...>{part(x)...}};
+}
+
+/// The elements of a vector, each a scalar.
+template <class S, class X>
+std::vector<S> scalars_of(const X& x, Loc location) {
+  std::vector<S> elements;
+  const auto vector = with_elements<elem_t<S>>(x, location);
+  for (const Handle h : unpack_elements(vector.handle(), location)) elements.push_back(S(h));
+  return elements;
+}
+/// Reverse mode of a function of few scalars, element by element: zeros are known while tracing, and in a batch each
+/// entry is an expression over whole vectors, where rows of Jacobians would be short vectors in memory.
+template <class R, class F, class... X>
+std::pair<R, std::tuple<X...>> by_elements(const F& f, Loc location, const X&... x) {
+  using S = Tracer<promoted_elem_t<X...>>;
+  std::vector<S> all;
+  const auto append = [&](const std::vector<S>& elements) { all.insert(all.end(), elements.begin(), elements.end()); };
+  (append(scalars_of<S>(x, location)), ...);
+  const auto of_elements = [&](const std::vector<S>& elements) {
+    auto next = elements.begin();
+    const auto block = [&](const auto& like) {
+      const auto begin = std::exchange(next, next + like.size(location));
+      return with_elements<elem_t<decltype(like)>>(stack(std::vector<S>(begin, next), 0, location), location);
+    };
+    const std::tuple<X...> blocks{block(x)...};
+    return std::apply(f, blocks);
+  };
+  const auto scalars = [&](const std::vector<S>& elements) {
+    return scalars_of<Tracer<elem_t<R>>>(of_elements(elements), location);
+  };
+  std::vector<S> entries;
+  const auto rows = jacrev(scalars, location)(all);
+  for (const auto& row : rows) {
+    for (const auto& entry : row) entries.push_back(with_elements<elem_t<S>>(entry, location));
+  }
+  const size_t columns = all.size();
+  size_t first = 0;
+  const auto part = [&](const auto& like) {
+    const size_t size = static_cast<size_t>(like.size(location)), begin = std::exchange(first, first + size);
+    std::vector<S> own;
+    for (size_t row = 0; row < rows.size(); ++row) {
+      for (size_t i = 0; i < size; ++i) own.push_back(entries[row * columns + begin + i]);
+    }
+    return with_elements<elem_t<decltype(like)>>(reshape(stack(own, 0, location), {-1, like.size(location)}, location),
+                                                 location);
+  };
+  return {f(x...), std::tuple<X...>{part(x)...}};
 }
 
 /// The residuals and their Jacobians by the blocks, which are tracers. count: the number of residuals, -1 if unknown.
@@ -223,6 +282,10 @@ auto residuals_and_jacobians_of(const G& g, int64_t count, Loc location, const X
   };
   using R = std::remove_cvref_t<decltype(of_vectors(x...))>;
   const int64_t size = (x.size(location) + ...);
+  constexpr int64_t kFewRows = 16, kFewEntries = 512;
+  if (count > 0 && count <= std::min(size, kFewRows) && count * size <= kFewEntries) {
+    return by_elements<R>(of_vectors, location, reshape(x, {-1}, location)...);
+  }
   return count > size ? by_columns<R>(of_vectors, size, location, reshape(x, {-1}, location)...)
                       : by_rows<R>(of_vectors, location, reshape(x, {-1}, location)...);
 }
@@ -306,7 +369,8 @@ auto functor(Loc loc = Loc::current()) {
 /// Jacobians by the blocks, each of shape [R, size of the block] and the block's type. g is the result of `functor` (of
 /// `functor<R>()` the first argument, the functor, has no Jacobian) or any function of arrays that returns an array.
 /// One evaluation gives both: in reverse mode, but of a functor with more residuals than the blocks have elements in
-/// forward mode.
+/// forward mode. Derivatives of a functor with few residuals and elements are expressions of single elements, which is
+/// what a `vmap` of it computes fastest.
 /// Throws GradError as `vjp`; blocks and residuals that are no floating-point numbers are compile errors.
 ///     const auto product = functor<1>([](const auto* x, auto* r) { r[0] = x[0] * x[1]; });
 ///     residuals_and_jacobians(product)(D{2, 3}).first  // [6.]
