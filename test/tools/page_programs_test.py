@@ -114,6 +114,21 @@ class PagePrograms(unittest.TestCase):
         with self.assertRaises(SystemExit):
             self.compare("2", "2", "something")
 
+    def test_a_program_with_a_library_that_may_be_missing(self):
+        self.page.write_text(PAGE.replace("<!-- run -->\n```cpp\n#include", "<!-- run with ceres -->\n```cpp\n#include"))
+        self.tool.generate(self.root / "sources")
+        source = (self.root / "sources" / "page.cpp").read_text()
+        self.assertIn("#ifdef CALQUE_WITH_CERES\n#include <list>\n#endif", source)
+        self.assertIn("#ifdef CALQUE_WITH_CERES\nnamespace program_2", source)
+        self.assertIn("#ifdef CALQUE_WITH_CERES\n  calque::test::page_program(20);", source)
+        self.assertEqual(self.compare("2", "2", "")[0], 0)
+        program = self.root / "program"
+        program.write_text("#!/bin/sh\ncat <<'E'\n" + PRINTED[:PRINTED.index("\x01program 20")].format("2", "2", "") + "E\n")
+        program.chmod(0o755)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertEqual(self.tool.compare(program, False), 0)
+        self.assertIn("page.md:20: not run, without ceres", out.getvalue())
+
     def test_a_mark_without_code(self):
         self.page.write_text("<!-- run -->\ntext\n")
         with self.assertRaises(SystemExit):
