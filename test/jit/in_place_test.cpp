@@ -392,5 +392,29 @@ TEST(InPlace, OldValuesAreReadBefore) {
   EXPECT_EQ(seen, (std::vector<double>{7.0, x(2, 0)}));
 }
 
+/// Conds within one another, each with three results.
+struct Nested {
+  using T = Tracer<double>;
+  std::tuple<T, T, T> operator()(const T& a, const T& b, const T& c) const {
+    if (depth == 0) return {c, a, b};
+    const auto other = [](auto x, auto y, auto z) { return std::tuple{x * 2.0, z, y}; };
+    return cond(a > double(depth), Nested{depth - 1}, other, a + 0.5, b, c);
+  }
+  int depth;
+};
+
+TEST(InPlace, WhatNestedBranchesOverwriteIsFoundOnce) {
+  // Time that grows by a factor with each level would be years.
+  const auto f = jit(Nested{60});
+  const auto [a, b, c] = f(58.75, 2.0, 3.0);
+  EXPECT_EQ(a.item(), 118.5);
+  EXPECT_EQ(b.item(), 3.0);
+  EXPECT_EQ(c.item(), 2.0);
+  const auto [d, e, g] = f(100.0, 2.0, 3.0);
+  EXPECT_EQ(d.item(), 3.0);
+  EXPECT_EQ(e.item(), 130.0);
+  EXPECT_EQ(g.item(), 2.0);
+}
+
 }  // namespace
 }  // namespace calque

@@ -32,38 +32,6 @@ bool has_effects(const Equation& e) {
   });
 }
 
-/// The input of a sub-graph whose memory an output would have if every update, loop and branch wrote into its operand.
-/// Invalid if there is none.
-Value possible_source(const Graph& g, Value v) {
-  constexpr int kFar = 1000;
-  for (int n = 0; n < kFar && g.kind(v) == ValueKind::result; ++n) {
-    const std::vector<Overwriting> pairs = overwritings_of(*g.definition(v));
-    const auto own = std::find_if(pairs.begin(), pairs.end(), [&](const Overwriting& o) { return o.result == v; });
-    if (own == pairs.end()) return {};
-    v = own->operand;
-  }
-  return g.kind(v) == ValueKind::input ? v : Value();
-}
-
-/// The pairs for which every branch either makes the output of the input, or does not need the input.
-std::vector<Overwriting> overwritings_of_branches(const Equation& e) {
-  std::vector<Overwriting> out;
-  for (size_t j = 0; j < e.results().size(); ++j) {
-    for (const Graph& g : e.subgraphs()) {
-      const Value input = possible_source(g, g.outputs()[j]);
-      if (!input.valid()) continue;
-      const size_t k = g.input_index(input);
-      if (std::all_of(e.subgraphs().begin(), e.subgraphs().end(), [&](const Graph& other) {
-            return possible_source(other, other.outputs()[j]) == other.inputs()[k] ||
-                   !is_used(other, other.inputs()[k]);
-          }))
-        out.push_back({&e, e.operand(k + 1), e.result(j)});
-      break;
-    }
-  }
-  return out;
-}
-
 size_t first_carry(const Equation& e) {
   const Attributes& a = e.attributes();
   return static_cast<size_t>(e.id() == id_of<Scan> ? a.integer("consts")
@@ -71,6 +39,49 @@ size_t first_carry(const Equation& e) {
 }
 size_t num_carries(const Equation& e) {
   return e.id() == id_of<Scan> ? static_cast<size_t>(e.attributes().integer("carry")) : e.results().size();
+}
+
+Value overwritten_operand(const Equation& e, size_t j);
+
+/// The input of a sub-graph whose memory an output would have if every update, loop and branch wrote into its operand.
+/// Invalid if there is none.
+Value possible_source(const Graph& g, Value v) {
+  constexpr int kFar = 1000;
+  for (int n = 0; n < kFar && v.valid() && g.kind(v) == ValueKind::result; ++n) {
+    const Equation& e = *g.definition(v);
+    v = overwritten_operand(e, static_cast<size_t>(std::ranges::find(e.results(), v) - e.results().begin()));
+  }
+  return v.valid() && g.kind(v) == ValueKind::input ? v : Value();
+}
+
+/// The operand that result j may overwrite, if every branch either makes it of that, or does not need it. Only this
+/// result is looked at, in each branch once: what nested branches do would otherwise be found out again and again.
+Value overwritten_by_branches(const Equation& e, size_t j) {
+  std::vector<Value> sources;
+  for (const Graph& g : e.subgraphs()) sources.push_back(possible_source(g, g.outputs()[j]));
+  const auto first = std::ranges::find_if(sources, [](Value v) { return v.valid(); });
+  if (first == sources.end()) return {};
+  const size_t k = e.subgraphs()[static_cast<size_t>(first - sources.begin())].input_index(*first);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const Graph& g = e.subgraphs()[i];
+    if (sources[i] != g.inputs()[k] && is_used(g, g.inputs()[k])) return {};
+  }
+  return e.operand(k + 1);
+}
+
+/// The operand that result j may overwrite. Invalid if there is none.
+Value overwritten_operand(const Equation& e, size_t j) {
+  if (rules(e.id()).update_operand >= 0) return e.operand(0);
+  switch (e.id()) {
+    case id_of<While>:
+    case id_of<Scan>:
+      return j < num_carries(e) ? e.operand(first_carry(e) + j) : Value();
+    case id_of<Cond>:
+    case id_of<Switch>:
+      return overwritten_by_branches(e, j);
+    default:
+      return {};
+  }
 }
 
 class Choice {
@@ -431,20 +442,8 @@ InputMemory memory_of_inputs(const Graph& graph, const Equation& e, size_t subgr
 
 std::vector<Overwriting> overwritings_of(const Equation& e) {
   std::vector<Overwriting> out;
-  if (rules(e.id()).update_operand >= 0) {
-    out.push_back({&e, e.operand(0), e.result()});
-    return out;
-  }
-  switch (e.id()) {
-    case id_of<While>:
-    case id_of<Scan>:
-      for (size_t i = 0; i < num_carries(e); ++i) out.push_back({&e, e.operand(first_carry(e) + i), e.result(i)});
-      break;
-    case id_of<Cond>:
-    case id_of<Switch>:
-      return overwritings_of_branches(e);
-    default:
-      break;
+  for (size_t j = 0; j < e.results().size(); ++j) {
+    if (const Value operand = overwritten_operand(e, j); operand.valid()) out.push_back({&e, operand, e.result(j)});
   }
   return out;
 }
