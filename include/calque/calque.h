@@ -38,6 +38,7 @@
 #include "calque/detail/transforms/jacobian.h"
 #include "calque/detail/transforms/implicit_trees.h"
 // clang-format on
+#include "calque/branch_tree.h"
 #include "calque/branches.h"
 #include "calque/control.h"
 #include "calque/device.h"

@@ -1,11 +1,11 @@
 // Explains a call: cache hit or miss and the reason, then the compilation.
-#include <map>
-#include <set>
 #include <sstream>
 
+#include "calque/branch_tree.h"
 #include "calque/device.h"
 
 #include "compile/passes.h"
+#include "runtime/call/explain_branches.h"
 #include "runtime/call/explorer.h"
 #include "runtime/call/function_state.h"
 #include "runtime/call/trace_tree.h"
@@ -57,57 +57,11 @@ void warn_of_widening(std::ostream& out, const Arguments& arguments, const CallS
   }
 }
 
-/// The questions of the blocks, by line: what is asked, the answers that calls have given, and whether others are open.
-struct Asked {
-  QuestionKind kind = QuestionKind::truth;
-  std::set<int64_t> answers;
-  bool open = false;
-};
-void collect(const merged::Block& block, std::map<std::string, Asked>& lines) {
-  for (const merged::Step& step : block.steps) {
-    if (step.kind == merged::Step::Kind::equation) continue;
-    Asked& asked = lines[to_string(step.location)];
-    asked.kind = step.question;
-    asked.open |= step.is_open();
-    if (step.kind == merged::Step::Kind::guard) asked.answers.insert(step.answer);
-    for (const auto& [answer, side] : step.sides) {
-      asked.answers.insert(answer);
-      collect(side, lines);
-    }
-  }
-}
-
-std::string count_of(size_t n, std::string_view what) {
-  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
-}
-
-void explain_branches(std::ostream& out, const runtime::TraceTree& tree) {
-  const BranchInfo info = tree.info();
-  std::map<std::string, Asked> lines;
-  for (const runtime::BranchProgram* program : tree.programs()) collect(program->merged.root(), lines);
-  out << "branches: questions at " << count_of(lines.size(), "line") << ", " << count_of(info.traces, "path") << ", "
-      << count_of(info.open_exits, "open exit") << "; " << count_of(info.compilations, "compilation") << ", "
-      << count_of(info.replays, "replay") << "\n";
-  for (const auto& [line, asked] : lines) {
-    const bool truth = asked.kind == QuestionKind::truth;
-    out << "  " << line << (truth ? " bool: " : " integer: ");
-    bool first = true;
-    for (const int64_t answer : asked.answers) {
-      out << (first ? "" : ", ") << (truth ? answer != 0 ? "true" : "false" : std::to_string(answer));
-      first = false;
-    }
-    out << (!asked.open ? ""
-            : truth     ? "; the other answer is not known on every path"
-                        : "; other values are not known")
-        << "\n";
-  }
-}
-
 /// The graph that calls run, with what is known of its branches. False if there is none to explain yet.
 bool trace_paths(const FunctionState& function, const Arguments& arguments, const CallSite& site,
                  const runtime::CallEntry* cached, std::ostream& out, runtime::Traced& traced) {
   if (cached != nullptr && cached->tree != nullptr) {
-    explain_branches(out, *cached->tree);
+    runtime::explain_branches(out, *cached->tree, runtime::leaf_paths(site), function.options.limits);
     const runtime::BranchProgram* const program = cached->tree->latest();
     if (program == nullptr) {
       out << "no path is compiled: .limits are exceeded\n";
@@ -122,7 +76,8 @@ bool trace_paths(const FunctionState& function, const Arguments& arguments, cons
   runtime::Explorer explorer(arguments, runtime::compile_options(function), effects);
   traced = runtime::trace_call(function, arguments, site, false, arguments.has_spec() ? nullptr : &explorer);
   if (explorer.path.asked.empty()) return true;
-  out << "branches: " << count_of(explorer.path.asked.size(), "question") << " on the path of these arguments ("
+  const size_t n = explorer.path.asked.size();
+  out << "branches: " << n << (n == 1 ? " question on" : " questions on") << " the path of these arguments ("
       << lines_of(explorer.path) << "); paths are compiled when calls take them\n";
   return false;
 }
@@ -157,6 +112,14 @@ std::string explain_function(const FunctionState& function, Arguments& arguments
   runtime::run_passes(c, runtime::kLastSimplification, runtime::last_program_pass(c.kind));
   out << runtime::explain_plan(*c.program);
   return out.str();
+}
+
+std::string branch_tree_dot(const FunctionState& function, Arguments& arguments, const CallSite& site) {
+  arguments.set_options(function.options_word);
+  const auto cached = function.table->find(arguments.words());
+  if (cached == nullptr || cached->tree == nullptr) return "digraph branches {\n}\n";
+  return runtime::branches_dot(*cached->tree, runtime::leaf_paths(site),
+                               function.title() + where_text(function.location));
 }
 
 }  // namespace calque::detail
