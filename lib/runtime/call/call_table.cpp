@@ -2,6 +2,7 @@
 // cleared from `last_` first and freed when no hazard pointer refers to it.
 #include "runtime/call/call_table.h"
 
+#include <algorithm>
 #include <typeinfo>
 #include <unordered_set>
 
@@ -62,11 +63,14 @@ bool CallEntry::refers_to(const ModuleRange& module) const {
   if (module.contains(reinterpret_cast<const void*>(signature.words.front()))) return true;  // the types' tag
   const auto* destroy = std::get_deleter<detail::TracedTree::Destroy>(structure);
   if (destroy != nullptr && module.contains(reinterpret_cast<const void*>(*destroy))) return true;
-  if (executable == nullptr) return false;
-  for (const kernel::HostFunctionRef& f : executable->host_functions) {
-    if (f.function != nullptr && is_code_of(*f.function, module)) return true;
-  }
-  return executable->graph != nullptr && calls_into(*executable->graph, module);
+  const auto calls = [&](const Executable& code) {
+    for (const kernel::HostFunctionRef& f : code.host_functions) {
+      if (f.function != nullptr && is_code_of(*f.function, module)) return true;
+    }
+    return code.graph != nullptr && calls_into(*code.graph, module);
+  };
+  if (executable != nullptr && calls(*executable)) return true;
+  return tree != nullptr && std::ranges::any_of(tree->executables(), [&](const Executable* e) { return calls(*e); });
 }
 
 uint64_t hash_of(std::span<const uint64_t> words) { return XXH3_64bits(words.data(), words.size_bytes()); }
@@ -122,6 +126,13 @@ void CallTable::retire(const std::vector<std::shared_ptr<const CallEntry>>& entr
   for (const auto& entry : entries) retired_.keep(entry);
 }
 
+void CallTable::forget_other_threads() {
+  entries_.forget_other_threads();
+  for (const auto& entry : entries_.values()) {
+    if (entry->tree != nullptr) entry->tree->forget_other_threads();
+  }
+}
+
 void CallTable::forget(const ModuleRange& module, std::vector<std::shared_ptr<const CallEntry>>& taken) {
   std::vector<std::shared_ptr<const CallEntry>> mine;
   entries_.erase_if([&](const CallEntry& entry) { return entry.refers_to(module); }, mine);
@@ -165,7 +176,11 @@ void CallTable::clear() {
   }
   history_.clear();
   std::unordered_set<const Executable*> executables;
-  for (const auto& entry : taken) executables.insert(entry->executable.get());
+  for (const auto& entry : taken) {
+    executables.insert(entry->executable.get());
+    if (entry->tree == nullptr) continue;
+    for (const Executable* e : entry->tree->executables()) executables.insert(e);
+  }
   forget_executables(executables);
 }
 

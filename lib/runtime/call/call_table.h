@@ -124,7 +124,7 @@ class CallTable {
   /// Removes every entry and its executable, and resets the counters.
   void clear();
   /// In the child of a fork.
-  void forget_other_threads() { entries_.forget_other_threads(); }
+  void forget_other_threads();
   /// Moves the entries that refer to the module to `taken`, including retired entries that were still in use.
   void forget(const ModuleRange& module, std::vector<std::shared_ptr<const CallEntry>>& taken);
 

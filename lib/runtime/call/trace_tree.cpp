@@ -1,9 +1,8 @@
 #include "runtime/call/trace_tree.h"
 
 #include <algorithm>
-#include <map>
+#include <new>
 
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "calque/ir/errors.h"
@@ -25,21 +24,12 @@ bool begins_with(const std::vector<int64_t>& answers, std::span<const int64_t> f
 
 uint64_t hash_of_answers(std::span<const int64_t> answers) { return XXH3_64bits(answers.data(), answers.size_bytes()); }
 
-/// The first difference of two graphs in equations [0, count): its line, if there is one.
-std::optional<Location> difference(const Graph& a, const Graph& b, size_t count) {
-  auto x = a.equations().begin();
-  auto y = b.equations().begin();
-  for (size_t i = 0; i < count; ++i, ++x, ++y) {
-    if (x == a.equations().end() || y == b.equations().end()) return Location();
-    const bool equal = &x->definition() == &y->definition() && x->attributes() == y->attributes() &&
-                       x->subgraphs() == y->subgraphs() && x->results().size() == y->results().size() &&
-                       std::ranges::equal(x->operands(), y->operands(), [&](Value v, Value w) {
-                         return a.kind(v) == ValueKind::result ? v == w && b.kind(w) == ValueKind::result
-                                                               : detail::same_leaf(a, v, b, w);
-                       });
-    if (!equal) return y->location();
-  }
-  return std::nullopt;
+/// Whether two equations of two graphs, of the same position, are the same.
+bool same(const Graph& a, const Equation& x, const Graph& b, const Equation& y) {
+  return detail::same_operation(x, y) && std::ranges::equal(x.operands(), y.operands(), [&](Value v, Value w) {
+           return a.kind(v) == ValueKind::result ? v == w && b.kind(w) == ValueKind::result
+                                                 : detail::same_leaf(a, v, b, w);
+         });
 }
 
 }  // namespace
@@ -67,8 +57,7 @@ bool BranchProgram::all_proven() const {
 TraceTree::Turn::Turn(TraceTree& tree) : tree_(tree) {
   std::unique_lock lock(tree.turn_);
   const std::thread::id self = std::this_thread::get_id();
-  // The owner of another process than this one is a thread that the fork has left behind.
-  while (tree.taken_turn_ && tree.owner_process_ == getpid()) {
+  while (tree.taken_turn_) {
     if (tree.owner_ == self) throw RecursiveFlight{};
     Waits::enter(&tree, tree.owner_);
     tree.turn_ends_.wait(lock);
@@ -76,7 +65,6 @@ TraceTree::Turn::Turn(TraceTree& tree) : tree_(tree) {
   }
   tree.taken_turn_ = true;
   tree.owner_ = self;
-  tree.owner_process_ = getpid();
 }
 
 TraceTree::Turn::~Turn() {
@@ -124,11 +112,15 @@ void TraceTree::require_deterministic(const RecordedPath& path, const std::strin
       const detail::Path& longer = path.path.asked.size() > common ? path.path : other.path;
       at = longer.asked[common].location;
     }
+    size_t compared = 0;
+    auto x = other.graph.equations().begin(), y = path.graph.equations().begin();
     for (size_t i = 0; !at && i < std::min({common + 1, path.path.asked.size(), other.path.asked.size()}); ++i) {
       const Question &a = other.path.asked[i], &b = path.path.asked[i];
       if (a.num_equations != b.num_equations || a.kind != b.kind || a.value != b.value) at = b.location;
-      if (const auto differs = difference(other.graph, path.graph, std::min(a.num_equations, b.num_equations))) {
-        at = differs->known() ? *differs : b.location;
+      for (; compared < std::min(a.num_equations, b.num_equations); ++compared, ++x, ++y) {
+        if (same(other.graph, *x, path.graph, *y)) continue;
+        at = y->location().known() ? y->location() : b.location;
+        break;
       }
     }
     if (!at) continue;
@@ -220,15 +212,6 @@ const TraceTree::Path& TraceTree::first_of(size_t region) const {
   return *std::ranges::find(paths_, region, &Path::region);
 }
 
-void TraceTree::clear() {
-  const std::lock_guard lock(mutex_);
-  latest_.store(nullptr, std::memory_order_release);
-  paths_.clear();
-  taken_.clear();
-  num_regions_ += 1;  // programs of other regions are not found any more, but calls may still run them
-  num_equations_ = 0;
-}
-
 BranchInfo TraceTree::info() const {
   const std::lock_guard lock(mutex_);
   BranchInfo info;
@@ -267,6 +250,19 @@ std::vector<const BranchProgram*> TraceTree::programs() const {
     if (const BranchProgram* const program = newest(region)) out.push_back(program);
   }
   return out;
+}
+
+std::vector<const Executable*> TraceTree::executables() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const Executable*> out;
+  for (const auto& p : programs_) out.push_back(p->entry->executable.get());
+  return out;
+}
+
+void TraceTree::forget_other_threads() {
+  const std::lock_guard lock(turn_);
+  new (&turn_ends_) std::condition_variable_any;  // a thread may have been about to wait
+  if (owner_ != std::this_thread::get_id()) taken_turn_ = false;
 }
 
 size_t TraceTree::bytes() const {

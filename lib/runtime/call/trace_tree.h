@@ -11,8 +11,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include <sys/types.h>
-
 #include "calque/branches.h"
 
 #include "ir/fork.h"
@@ -97,8 +95,6 @@ class TraceTree {
   std::optional<detail::merged::MergedTrace> merge(size_t region) const;
   const BranchProgram& add_program(std::unique_ptr<BranchProgram> program);
   const Path& first_of(size_t region) const;
-  void clear();
-
   /// Counts a run of the lambda along answers that compiled code had given.
   void count_replay() { ++replays_; }
   bool warn_once() { return !warned_.exchange(true); }
@@ -108,9 +104,12 @@ class TraceTree {
   /// The newest program of each region.
   std::vector<const BranchProgram*> programs() const;
   size_t bytes() const;
+  /// The code of all programs.
+  std::vector<const Executable*> executables() const;
+  /// In the child of a fork: a turn of another thread has ended.
+  void forget_other_threads();
 
  private:
-  void count_values(const std::vector<int64_t>& prefix, int64_t value);
   const BranchProgram* newest(size_t region) const;
 
   const TraceLimits limits_;
@@ -121,14 +120,13 @@ class TraceTree {
   mutable ForkMutex mutex_;  ///< of all that follows
   std::vector<Path> paths_;  ///< in the order of their discovery
   std::vector<std::unique_ptr<const BranchProgram>> programs_;
-  size_t num_regions_ = 0, num_equations_ = 0, dropped_ = 0;
+  size_t num_regions_ = 0, num_equations_ = 0;
   std::unordered_map<uint64_t, int> taken_;  ///< exits that are not compiled, by hash of their answers
 
-  std::mutex turn_;
-  std::condition_variable turn_ends_;
+  ForkMutex turn_;
+  std::condition_variable_any turn_ends_;
   bool taken_turn_ = false;
   std::thread::id owner_;
-  pid_t owner_process_ = 0;
 };
 
 }  // namespace calque::runtime

@@ -106,9 +106,9 @@ class Joined {
       bool equal = asks;
       for (size_t k = from; equal && k < expected.num_equations; ++k) {
         const Equation &a = p.graph.equations()[k], &b = other.graph.equations()[k];
-        equal = &a.definition() == &b.definition() && a.attributes() == b.attributes() &&
-                std::ranges::equal(a.operands(), b.operands(),
-                                   [&](Value v, Value w) { return v == w && same_leaf(p.graph, v, other.graph, w); });
+        equal = same_operation(a, b) && std::ranges::equal(a.operands(), b.operands(), [&](Value v, Value w) {
+                  return v == w && same_leaf(p.graph, v, other.graph, w);
+                });
       }
       if (equal) continue;
       throw Error(title() +

@@ -119,11 +119,7 @@ class Matcher {
   }
 
   bool equations(const Step& x, const Step& y, std::vector<Unit>& units) {
-    const Equation &e = *x.equation, &f = *y.equation;
-    if (&e.definition() != &f.definition() || x.operands.size() != y.operands.size() ||
-        x.results.size() != y.results.size() || e.attributes() != f.attributes() || e.subgraphs() != f.subgraphs()) {
-      return false;
-    }
+    if (!same_operation(*x.equation, *y.equation)) return false;
     const OpenPairs before = open;
     bool matches = true;
     for (size_t k = 0; matches && k < x.results.size(); ++k) matches = open.settle(x.results[k], y.results[k]);

@@ -346,11 +346,7 @@ bool LineChecker::advance(const Graph& graph, size_t num_equations) {
     if (next_ == line_.steps.size() || line_.steps[next_].step->kind != Step::Kind::equation) return false;
     const LineStep& s = line_.steps[next_];
     const Equation& expected = *s.step->equation;
-    if (&e.definition() != &expected.definition() || e.operands().size() != s.operands.size() ||
-        e.results().size() != s.step->results.size() || e.attributes() != expected.attributes() ||
-        e.subgraphs() != expected.subgraphs()) {
-      return false;
-    }
+    if (!same_operation(expected, e)) return false;
     for (size_t i = 0; i < s.operands.size(); ++i) {
       if (!same(graph, s.operands[i], e.operand(i))) return false;
     }

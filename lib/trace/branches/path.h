@@ -37,6 +37,9 @@ struct RecordedPath {
 
 /// Whether a value that is no result of an equation is the same in two graphs.
 bool same_leaf(const Graph& a, Value v, const Graph& b, Value w);
+/// Whether two equations are the same but for their operands and results: primitive, attributes and sub-graphs. C++
+/// functions are the same if they are of one type.
+bool same_operation(const Equation& a, const Equation& b);
 /// The lines that ask, with their numbers of questions.
 std::string lines_of(const Path& path);
 

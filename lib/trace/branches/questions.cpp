@@ -1,10 +1,8 @@
 #include "trace/branches/questions.h"
 
-#include <cstring>
 #include <map>
 
 #include "ir/graph/effects.h"
-#include "ir/values/storage_identity.h"
 #include "primitives/list.h"
 #include "trace/builder.h"
 
@@ -95,25 +93,6 @@ bool visit_slice(const Graph& g, Value v, const Known& known, const Visit& visit
 FollowBranches::FollowBranches(branches which) : outer_(followed) { followed = which; }
 FollowBranches::~FollowBranches() { followed = outer_; }
 branches followed_branches() { return followed; }
-
-bool same_leaf(const Graph& a, Value v, const Graph& b, Value w) {
-  if (a.kind(v) != b.kind(w) || a.type(v) != b.type(w)) return false;
-  switch (a.kind(v)) {
-    case ValueKind::literal:
-      return a.literal(v) == b.literal(w);
-    case ValueKind::input:
-      return a.input_index(v) == b.input_index(w);
-    case ValueKind::constant: {
-      const AnyArray &x = a.constant(v), &y = b.constant(w);
-      if (storage_identity(x.storage()) == storage_identity(y.storage())) return true;
-      return x.has_data() && y.has_data() && x.device() == Device{} && y.device() == Device{} &&
-             std::memcmp(x.data(), y.data(), x.bytes()) == 0;
-    }
-    case ValueKind::result:
-      break;
-  }
-  return v == w;
-}
 
 std::string lines_of(const Path& path) {
   std::map<std::string, size_t> questions;
