@@ -90,11 +90,15 @@ std::vector<AnyArray> call_and_check(const Opaque& function, std::span<const Any
 
 void EffectLog::flush() {
   for (Effect& effect : effects_) {
-    if (std::exchange(effect.waits, false)) write_line(effect.line);
+    if (std::exchange(effect.waits, false) && !is_silent_) write_line(effect.line);
   }
 }
 
-EffectLog::Run::Run(EffectLog& log, size_t taken) : outer_(std::exchange(running_log, &log)) { log.taken_ = taken; }
+EffectLog::~EffectLog() { flush(); }
+
+EffectLog::Run::Run(EffectLog& log, size_t taken) : log_(log), outer_(std::exchange(running_log, &log)) {
+  log.taken_ = taken;
+}
 EffectLog::Run::~Run() { running_log = outer_; }
 
 void write_debug_line(const std::string& line) {

@@ -51,7 +51,10 @@ std::string format_arrays(std::string_view format, std::span<const AnyArray> arr
 /// it from the log, in order. Lines of debug_print are written before the next call of a host function, or by `flush`.
 class EffectLog {
  public:
-  EffectLog() = default;
+  /// A silent log writes no lines: of a run of the lambda for inspection.
+  explicit EffectLog(bool is_silent = false) : is_silent_(is_silent) {}
+  /// What has happened is written even if the call fails.
+  ~EffectLog();
   EffectLog(const EffectLog&) = delete;
   EffectLog& operator=(const EffectLog&) = delete;
   /// Writes the lines that wait.
@@ -67,8 +70,11 @@ class EffectLog {
     ~Run();
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
+    /// The effects of the log that the run has taken so far, or added to it.
+    size_t taken() const { return log_.taken_; }
 
    private:
+    EffectLog& log_;
     EffectLog* outer_;
   };
 
@@ -81,6 +87,7 @@ class EffectLog {
     bool waits = false;             ///< a line that is not written
     std::vector<AnyArray> results;  ///< of a host function
   };
+  bool is_silent_;
   std::vector<Effect> effects_;
   size_t taken_ = 0;  ///< by the run
 };

@@ -91,14 +91,18 @@ class BranchCall {
 
   void run() {
     const BranchProgram* program = tree_.latest();
-    for (int runs = 0; program != nullptr && runs < kMaxRuns; ++runs) {
-      result_.outputs.clear();
-      const RunStatus status = run_program(function_, *program, arguments_, effects_, result_);
-      if (status.exit == 0 && program->is_proven(static_cast<uint64_t>(status.history))) return accept(*program);
-      const BranchProgram* const next = leave(*program, status);
-      if (next == nullptr) return;  // the call is done
-      program = next;
+    for (int runs = 0; runs < kMaxRuns; ++runs) {
+      if (program == nullptr) {
+        program = explore(nullptr, {}, {}, false);
+      } else {
+        result_.outputs.clear();
+        const RunStatus status = run_program(function_, *program, arguments_, effects_, result_);
+        if (status.exit == 0 && program->is_proven(static_cast<uint64_t>(status.history))) return accept(*program);
+        program = leave(*program, status);
+      }
+      if (program == nullptr) return;  // the call is done
     }
+    may_compile_ = false;
     explore(nullptr, {}, {}, false);
   }
 
@@ -134,7 +138,8 @@ class BranchCall {
                                bool replays) {
     const TraceTree::Turn turn(tree_);
     const BranchProgram* const newest = tree_.latest();
-    if (program != nullptr && newest != program && newest != nullptr && newest->region == program->region) {
+    if (newest != nullptr && may_compile_ && newest != program &&
+        (program == nullptr || newest->region == program->region)) {
       return newest;  // another thread has extended the tree meanwhile
     }
     Explorer explorer(arguments_, compile_options(function_), effects_);
@@ -147,7 +152,7 @@ class BranchCall {
     }
     detail::RecordedPath path = recorded(traced, explorer);
     tree_.require_deterministic(path, function_.title());
-    const bool again = program == nullptr || tree_.has_path(path.path.answers);
+    const bool again = !may_compile_ || tree_.has_path(path.path.answers);
     const std::string exceeded = again ? std::string() : tree_.exceeded(path);
     if (!exceeded.empty()) warn(exceeded);
     if (!again && exceeded.empty() && tree_.is_hot(answers)) {
@@ -211,6 +216,7 @@ class BranchCall {
   primitives::EffectLog& effects_;
   detail::CallResult& result_;
   std::vector<const BranchProgram*> tried_;
+  bool may_compile_ = true;
 };
 
 }  // namespace
@@ -257,7 +263,7 @@ Traced trace_closed(const detail::FunctionState& function, detail::Arguments& ar
   if (arguments.has_spec() || entry == nullptr || entry->tree == nullptr) {
     // Without questions an ordinary trace.
     if (arguments.has_spec()) return trace_call(function, arguments, site, false);
-    primitives::EffectLog effects;
+    primitives::EffectLog effects(true);
     Explorer explorer(arguments, compile_options(function), effects);
     Traced traced = trace_call(function, arguments, site, false, &explorer);
     if (explorer.path.asked.empty()) return traced;
@@ -266,6 +272,14 @@ Traced trace_closed(const detail::FunctionState& function, detail::Arguments& ar
                        "; call it with data for all sides first" + where_text(function.location));
   }
   const std::vector<const BranchProgram*> programs = entry->tree->programs();
+  if (programs.empty()) {
+    throw CompileError(std::string(what) + ": no path through the function is compiled: .limits are exceeded" +
+                       where_text(function.location));
+  }
+  if (programs.size() != 1) {
+    throw CompileError(std::string(what) + ": the results of the paths through the function have different types" +
+                       where_text(function.location));
+  }
   for (const BranchProgram* program : programs) {
     for (uint32_t k = 1; k <= program->merged.num_exits(); ++k) {
       const Step& exit = program->merged.exit(k);
@@ -276,10 +290,6 @@ Traced trace_closed(const detail::FunctionState& function, detail::Arguments& ar
                                 : " is on an integer, of which other values are possible; use switch_ or static_arg") +
                          where_text(function.location));
     }
-  }
-  if (programs.size() != 1) {
-    throw CompileError(std::string(what) + ": the results of the paths through the function have different types" +
-                       where_text(function.location));
   }
   Traced traced;
   detail::merged::StatusLayout status;

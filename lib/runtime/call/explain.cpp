@@ -72,7 +72,7 @@ bool trace_paths(const FunctionState& function, const Arguments& arguments, cons
     traced.structure = program->entry->structure;
     return true;
   }
-  primitives::EffectLog effects;
+  primitives::EffectLog effects(true);
   runtime::Explorer explorer(arguments, runtime::compile_options(function), effects);
   traced = runtime::trace_call(function, arguments, site, false, arguments.has_spec() ? nullptr : &explorer);
   if (explorer.path.asked.empty()) return true;

@@ -65,7 +65,7 @@ int64_t Explorer::answer(detail::Builder& trace, const detail::Question& questio
   }
   const Value wanted[] = {question.value};
   evaluate(trace.graph(), wanted);
-  const AnyArray& value = values_[question.value.id()];
+  const AnyArray& value = leaf(trace.graph(), question.value);
   return question.kind == detail::QuestionKind::truth ? int64_t{*value.data_as<bool>()} : *value.data_as<int64_t>();
 }
 
@@ -163,7 +163,7 @@ void Explorer::run_slice(const Graph& graph, std::vector<const Equation*> slice,
     const primitives::EffectLog::Run run(effects_, effects_taken_);
     std::vector<AnyArray> results = reference::evaluate_equation(graph, *e, operands, reference_options(options_));
     for (size_t k = 0; k < results.size(); ++k) set(e->result(k), std::move(results[k]));
-    if (effects) effects_taken_ = effects_.size();
+    effects_taken_ = run.taken();
   }
 }
 
@@ -175,11 +175,14 @@ void Explorer::run_compiled(const Graph& graph, const std::vector<const Equation
   part.set_name(graph.name());
   std::vector<Value> copies(graph.num_values()), outputs, outputs_of;
   std::vector<AnyArray> inputs;
+  std::vector<bool> made_here(graph.num_values(), false);
+  for (const Equation* e : slice) {
+    for (const Value v : e->results()) made_here[v.id()] = true;
+  }
   for (const Equation* e : slice) {
     for (const Value v : e->operands()) {
       if (copies[v.id()].valid() || graph.is_literal(v) || graph.kind(v) == ValueKind::constant) continue;
-      const bool made_here = std::ranges::any_of(slice, [&](const Equation* f) { return graph.definition(v) == f; });
-      if (made_here) continue;
+      if (made_here[v.id()]) continue;
       copies[v.id()] = part.add_input(graph.type(v));
       inputs.push_back(leaf(graph, v));
     }

@@ -230,14 +230,22 @@ class Recorder {
         out = std::move(r.yields);
       }));
     }
+    // A value that no side is for takes the first one, unless that has effects or might not end.
+    const bool has_none = !truth && step.needs_protection;
+    if (has_none) {
+      sides.push_back(sub([&](std::vector<Handle>& out) {
+        for (const V v : step.results) out.push_back(number(0, trace_.value(v).type));
+        append({}, layout, out);
+      }));
+    }
     std::vector<TraceResult*> pointers;
     for (TraceResult& side : sides) pointers.push_back(&side);
     Handle selector = asked;
     if (truth) {
       std::ranges::reverse(pointers);  // cond has the side of true first
     } else {
-      selector = number(0, kExit);
-      for (size_t i = step.sides.size(); i-- > 1;) {
+      selector = number(has_none ? static_cast<int64_t>(step.sides.size()) : 0, kExit);
+      for (size_t i = step.sides.size(); i-- > (has_none ? 0u : 1u);) {
         selector =
             apply<primitives::Select>({is(step.sides[i].answer), number(static_cast<int64_t>(i), kExit), selector});
       }
