@@ -63,7 +63,7 @@ class ContractionEmitter {
   llvm::Value* address(size_t which, llvm::Value* first, llvm::Value* second);
   llvm::Value* widened(llvm::Value* v) { return is_half(factor_) && !t_.pairs ? k_.ops().widen(v, factor_) : v; }
   llvm::Value* interleave(llvm::Value* a, llvm::Value* b, unsigned lanes);
-  Values transposed(Values rows);
+  Values transposed_squares(const Values& from, unsigned lanes);
 
   // ---- memory
   void allocate();
@@ -78,6 +78,9 @@ class ContractionEmitter {
   void pack_lhs_rows(llvm::Value* m, int64_t rows, llvm::Value* k0, llvm::Value* k_extent);
   void pack_lhs_columns(llvm::Value* m, int64_t rows, llvm::Value* k0, llvm::Value* k_extent);
   bool lhs_by_columns() const { return lhs_.plain && lhs_.stride[0] == 1 && lhs_.stride[1] != 1; }
+  /// Units of packed factors that pack_transposed reads at once: 16 bytes, within which registers are shuffled at least
+  /// cost, or a vector.
+  unsigned transposed_units() const { return std::min(lanes_, 16 / static_cast<unsigned>(size_of(sum_))); }
   bool rhs_transposed() const { return rhs_.plain && rhs_.stride[0] == 1 && rhs_.stride[1] != 1; }
 
   // ---- tiles

@@ -47,26 +47,34 @@ Value* ContractionEmitter::interleave(Value* a, Value* b, unsigned lanes) {
   return b_.CreateBitCast(b_.CreateShuffleVector(a, b, order), vector(b_.getInt32Ty(), lanes));
 }
 
-// Transposes a square of registers, by exchanging squares of half the size in each step. The smallest squares come
-// first: of a few rows, where the rest is undefined, the first steps have few registers then, and the last ones only
-// move parts of registers.
-Values ContractionEmitter::transposed(Values rows) {
-  const auto n = static_cast<unsigned>(rows.size());
+// Transposes squares of parts of registers, all at once: of n registers, element c of each square's row r becomes
+// element r of its row c. Interleaves elements within the squares, then pairs of elements and so on, which leaves the
+// rows in the order of their reversed bits.
+Values ContractionEmitter::transposed_squares(const Values& from, unsigned lanes) {
+  const auto n = static_cast<unsigned>(from.size());
+  Values rows = from;
   for (unsigned step = 1; step < n; step *= 2) {
-    llvm::SmallVector<int, 64> upper, lower;
-    for (unsigned l = 0; l < n; ++l) {
-      const bool high = (l & step) != 0;
-      upper.push_back(static_cast<int>(high ? n + l - step : l));
-      lower.push_back(static_cast<int>(high ? n + l : l + step));
+    llvm::SmallVector<int, 64> low, high;
+    for (unsigned l = 0; l < lanes; ++l) {
+      const unsigned run = l % n / step;
+      const unsigned source = (run % 2 == 0 ? 0 : lanes) + l / n * n + run / 2 * step + l % step;
+      low.push_back(static_cast<int>(source));
+      high.push_back(static_cast<int>(source + n / 2));
     }
     for (unsigned r = 0; r < n; ++r) {
       if (r & step) continue;
       Value *a = rows[r], *b = rows[r + step];
-      rows[r] = b_.CreateShuffleVector(a, b, upper);
-      rows[r + step] = b_.CreateShuffleVector(a, b, lower);
+      rows[r] = b_.CreateShuffleVector(a, b, low);
+      rows[r + step] = b_.CreateShuffleVector(a, b, high);
     }
   }
-  return rows;
+  Values in_order(n);
+  for (unsigned r = 0; r < n; ++r) {
+    unsigned reversed = 0;
+    for (unsigned bit = 1; bit < n; bit *= 2) reversed = 2 * reversed + ((r & bit) != 0 ? 1 : 0);
+    in_order[reversed] = rows[r];
+  }
+  return in_order;
 }
 
 void ContractionEmitter::allocate() {
@@ -108,7 +116,7 @@ void ContractionEmitter::allocate() {
 void ContractionEmitter::pack_rhs(Value* n0, Value* full, Value* k0, Value* k_extent) {
   if (rhs_transposed() && lanes_ > 1) {
     each_panel(n0, full, [&](Value* to, Value* n, int64_t vectors, unsigned rest) {
-      const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
+      const int64_t step = (t_.pairs ? 2 : 1) * transposed_units();
       Value* whole = b_.CreateAnd(k_extent, integer(-step));
       pack_transposed(to, n, vectors, rest, k0, whole);
       loop(whole, k_extent, t_.pairs ? 2 : 1, [&](Value* k) { pack_row(to, n, vectors, rest, k0, k, k_extent); });
@@ -151,35 +159,39 @@ void ContractionEmitter::pack_row(Value* to, Value* n, int64_t vectors, unsigned
   }
 }
 
-// The factor is contiguous along K: squares of it are transposed in registers. Whole squares are a loop, since LLVM
-// takes more than linear time for blocks with many shuffles.
+// The factor is contiguous along K. A register is filled with 16 bytes of each of several columns, 16 bytes of their
+// neighbours go to the next register, and so on: what is left to transpose are squares of 16 bytes, by instructions
+// that interleave within them. Whole vectors are a loop: LLVM takes more than linear time for blocks with many
+// shuffles.
 void ContractionEmitter::pack_transposed(Value* to, Value* n, int64_t vectors, unsigned rest, Value* k0,
                                          Value* k_extent) {
-  const int64_t step = t_.pairs ? 2 * lanes_ : lanes_;
+  const unsigned part = transposed_units();
   const auto bytes = static_cast<uint64_t>(size_of(factor_));
-  const auto square = [&](Value* k, Value* column, unsigned exist) {
-    Values rows;
-    for (unsigned l = 0; l < lanes_; ++l) {
-      if (l >= exist) {
-        rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
-        continue;
-      }
-      Value* from = address(1, add(k0, k), add(n, add(column, l)));
-      auto* type = t_.pairs ? vector(b_.getInt32Ty(), lanes_) : vector(k_.buffers().element(rhs_.buffer), lanes_);
-      Value* x = b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
-      rows.push_back(t_.pairs ? x : widened(k_.ops().from_memory(x, factor_)));
+  auto* const loaded = vector(t_.pairs ? b_.getInt32Ty() : k_.buffers().element(rhs_.buffer), part);
+  const auto column_of_k = [&](Value* k, Value* column) -> Value* {
+    Value* const x = b_.CreateAlignedLoad(loaded, address(1, add(k0, k), add(n, column)), llvm::Align(bytes));
+    return t_.pairs ? x : widened(k_.ops().from_memory(x, factor_));
+  };
+  const auto pack = [&](Value* k, Value* column, unsigned exist) {
+    Values rows(part);
+    for (unsigned l = 0; l < exist; ++l) {
+      Value* const units = column_of_k(k, add(column, l));
+      auto* const type = vector(units->getType()->getScalarType(), lanes_);
+      if (l == 0) rows.assign(part, llvm::PoisonValue::get(type));
+      Value*& row = rows[l % part];
+      row = part == lanes_ ? units : b_.CreateInsertVector(type, row, units, uint64_t{l - l % part});
     }
-    rows = transposed(rows);
+    rows = transposed_squares(rows, lanes_);
     Value* first = t_.pairs ? b_.CreateLShr(k, uint64_t{1}) : k;
-    for (unsigned l = 0; l < lanes_; ++l)
-      b_.CreateAlignedStore(rows[l], at(unit_, to, add(mul(add(first, l), panel_), column)),
+    for (unsigned r = 0; r < part; ++r)
+      b_.CreateAlignedStore(rows[r], at(unit_, to, add(mul(add(first, r), panel_), column)),
                             llvm::Align(size_of(sum_)));
   };
   const int64_t whole = rest == 0 ? vectors : vectors - 1;
-  loop(integer(0), k_extent, step, [&](Value* k) {
-    if (whole == 1) square(k, integer(0), lanes_);
-    if (whole > 1) loop(integer(0), integer(whole), 1, [&](Value* v) { square(k, mul(v, lanes_), lanes_); });
-    if (rest != 0) square(k, integer(whole * lanes_), rest);
+  loop(integer(0), k_extent, t_.pairs ? 2 * part : part, [&](Value* k) {
+    if (whole == 1) pack(k, integer(0), lanes_);
+    if (whole > 1) loop(integer(0), integer(whole), 1, [&](Value* v) { pack(k, mul(v, lanes_), lanes_); });
+    if (rest != 0) pack(k, integer(whole * lanes_), rest);
   });
 }
 

@@ -141,6 +141,18 @@ TEST_P(Tiles, KnowEveryType) {
   }
 }
 
+// 16 bytes of several columns are transposed at once; columns and elements are left over.
+TEST_P(Tiles, PackFactorsThatAreContiguousAlongTheSum) {
+  codegen::CodegenOptions options;
+  options.target.cpu = GetParam();
+  for (const std::string dtype : {"f32", "f64", "f16", "bf16"}) {
+    if (kAddressSanitizer && dtype != "f32") break;
+    for (const int64_t columns : {5, 17, 20, 31, 50})
+      for (const int64_t k : {4, 7, 18, 51})
+        EXPECT_EQ(compare(product({0, 21, columns, k, false, true}, dtype, ""), options), "");
+  }
+}
+
 TEST_P(Tiles, AreTheSameSplitOverThreads) {
   codegen::CodegenOptions options;
   options.target.cpu = GetParam();
