@@ -2,7 +2,7 @@
 // from each root: all uses of a reduction are known before it is decided, and then sets the loops in which its own
 // operands are computed.
 #include <algorithm>
-#include <map>
+#include <cstdint>
 #include <vector>
 
 #include "plan/analysis/equations.h"
@@ -30,7 +30,7 @@ struct ReductionUses {
 class ReductionFusion {
  public:
   ReductionFusion(const GraphAnalysis& analysis, MaterializedValues& values)
-      : a_(analysis), g_(a_.graph), values_(values), uses_(g_.num_values()) {}
+      : a_(analysis), g_(a_.graph), values_(values), uses_(g_.num_values()), visits_(g_.num_values()) {}
 
   void run() {
     for (size_t i = a_.order.size(); i-- > 0;) {
@@ -84,11 +84,11 @@ class ReductionFusion {
       int prefix;
     };
     std::vector<Item> stack{{start, context.prefix}};
-    std::map<std::pair<uint32_t, int>, bool> seen;
+    ++walks_;
     while (!stack.empty()) {
       const auto [v, prefix] = stack.back();
       stack.pop_back();
-      if (g_.kind(v) != ValueKind::result || !seen.emplace(std::pair{v.id(), prefix}, true).second) continue;
+      if (g_.kind(v) != ValueKind::result || !is_first_visit(v, prefix)) continue;
       const Equation& e = *g_.definition(v);
       if (values_.is_materialized(v)) {
         if (!values_.is_required(v) && a_.kind(e) == FusionKind::reduction)
@@ -97,6 +97,17 @@ class ReductionFusion {
       }
       for (const Value o : e.operands()) stack.push_back({o, operand_prefix(a_, e, o, prefix)});
     }
+  }
+
+  /// Whether the walk that runs comes to the value with this prefix for the first time.
+  bool is_first_visit(Value v, int prefix) {
+    Visits& visits = visits_[v.id()];
+    if (visits.walk != walks_) visits = {walks_, 0};
+    // More loops of extents other than 1 have no iterations, or too many for any array.
+    const uint64_t bit = uint64_t{1} << std::min(prefix + 1, 63);
+    const bool is_first = (visits.prefixes & bit) == 0;
+    visits.prefixes |= bit;
+    return is_first;
   }
 
   static void record(FusionContext context, ReductionUses& uses) {
@@ -118,6 +129,11 @@ class ReductionFusion {
   const Graph& g_;
   MaterializedValues& values_;
   std::vector<ReductionUses> uses_;  // by value id
+  struct Visits {
+    uint64_t walk = 0, prefixes = 0;
+  };
+  std::vector<Visits> visits_;  // by value id
+  uint64_t walks_ = 0;
 };
 
 /// The walks take time in proportion to roots times values: too much for graphs with very many of both.
