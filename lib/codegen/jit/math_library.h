@@ -2,9 +2,9 @@
 // Functions of lib/math that the process has compiled. All kernels linked into the process share them, so compiling a
 // kernel does not recompile them.
 #include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,20 +13,25 @@
 
 namespace calque::codegen {
 
-struct TargetInfo;
+class BorrowedBackend;
 struct CodegenOptions;
+struct MathUse;
+struct TargetInfo;
 
 /// The functions stay in memory as long as the session.
 class MathLibrary {
  public:
   using Libraries = Session::Libraries;
-  using Compile = std::function<Object(llvm::Module&)>;
+  using Uses = std::vector<MathUse>;
 
   explicit MathLibrary(Session& session) : session_(session) {}
-  /// The libraries that hold the functions of lib/math that the module declares. `compile` compiles those that no
-  /// earlier module declared and options.math does not have. Records the functions and their objects in options.image.
-  Libraries libraries_for(const llvm::Module& module, const TargetInfo& target, const CodegenOptions& options,
-                          const Compile& compile);
+  /// The libraries that hold the functions, if the process or options.math has all of them. Functions for quickly made
+  /// code (options.quick) may be either: all compute the same bits. Records the functions and their objects in
+  /// options.image.
+  std::optional<Libraries> find(const Uses& uses, const TargetInfo& target, const CodegenOptions& options);
+  /// The same, but compiles those that are missing, together.
+  Libraries find_or_compile(const Uses& uses, const TargetInfo& target, const CodegenOptions& options,
+                            const BorrowedBackend& backend);
   /// The libraries that hold the functions of lib/math that the image calls. Links the image's objects of those that no
   /// earlier module declared.
   Libraries libraries_for(const CodeImage& image, const CodegenOptions& options);
@@ -36,14 +41,21 @@ class MathLibrary {
     llvm::orc::JITDylib* linked = nullptr;
     CodeImage::MathObject object;
   };
-  /// With the lock. `prefix`: see mode.
-  const Library& add(const std::string& prefix, CodeImage::MathObject object);
-  Libraries libraries_of(const std::string& prefix, const std::vector<std::string>& names, CodeImage* image);
+  using Names = std::vector<std::string>;
+
+  // With the lock. `modes`: see modes_of.
+  void add(const std::string& mode, CodeImage::MathObject object);
+  const Library* known(const Names& modes, const std::string& name) const;
+  void load(const Names& modes, const std::string& name, const MathStore* store);
+  void compile(const Names& modes, const Uses& missing, const TargetInfo& target, const CodegenOptions& options,
+               const BorrowedBackend& backend);
+  Uses missing(const Names& modes, const Uses& uses, const CodegenOptions& options);
+  Libraries libraries_of(const Names& modes, const Names& names, CodeImage* image) const;
 
   Session& session_;
   std::mutex mutex_;
   std::deque<Library> all_;
-  std::map<std::string, const Library*> libraries_;  ///< by target, mode and name of the function
+  std::map<std::string, const Library*> libraries_;  ///< by mode and name of the function
 };
 
 }  // namespace calque::codegen

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <iterator>
 
 #include "calque/ir/errors.h"
@@ -57,6 +58,9 @@ constexpr NativePass kPasses[] = {
      .only_for_process = true},
 };
 
+// The LLVM instructions of a missing function of lib/math with its general body, about.
+constexpr size_t kMathInstructions = 200;
+
 // Code for another processor could fail with an illegal instruction.
 void check_runs_here(const TargetInfo& target) {
   const TargetInfo host = resolve_target({"native", ""});
@@ -86,61 +90,78 @@ void run_over(NativeModule& module, const llvm::Module& watched_module, CodegenW
   for (const NativePass& pass : passes) pass.run_on_module(module);
 }
 
-// Runs the passes over one partition in a separate context, on any thread.
-struct PartitionTask {
-  const CodegenOptions& options;
-  const TargetInfo& target;
-  const std::string& text;
-  Passes passes;
-  PassLog log;
-  Object object = {};
-  std::exception_ptr exception = nullptr;
+// A part of the work on a build that any thread may do.
+class Task {
+ public:
+  Task(PassLog log, std::function<void(PassLog&)> work) : log_(std::move(log)), work_(std::move(work)) {}
 
   void run() noexcept {
     const NoForkOfCaller part;
     const DefaultFloatingPointMode mode;
     try {
-      inside_llvm([this] { make_object(); });
+      inside_llvm([this] { work_(log_); });
     } catch (...) {
-      exception = std::current_exception();
+      exception_ = std::current_exception();
     }
+  }
+  const PassLog& log() const { return log_; }
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
   }
 
  private:
-  void make_object() {
-    Stopwatch stopwatch;
-    const auto context = make_llvm_owned<llvm::LLVMContext>();
-    context->setDiscardValueNames(true);
-    throw_errors_of(*context);
-    const LlvmOwned<llvm::Module> module(read_partition(text, *context));
-    const BorrowedBackend backend(target, options.sanitize);
-    log.add(kPartition, stopwatch.lap());
-    NativeModule part(options, *module, backend, log);
-    run_over(part, *module, options.watch, passes);
-    object = std::move(part.object());
-  }
+  PassLog log_;
+  std::function<void(PassLog&)> work_;
+  std::exception_ptr exception_ = nullptr;
 };
 
-void run_over_partitions(NativeBuild::State& s, Passes passes) {
-  std::vector<PartitionTask> tasks;
-  for (const std::string& text : s.partitions) tasks.push_back({s.options, s.target, text, passes, s.log.empty_copy()});
+void run_tasks(const CodegenOptions& options, PassLog& log, std::vector<Task> tasks) {
   const auto body = [](void* all, int64_t begin, int64_t end) {
-    auto& list = *static_cast<std::vector<PartitionTask>*>(all);
+    auto& list = *static_cast<std::vector<Task>*>(all);
     for (int64_t i = begin; i < end; ++i) list[static_cast<size_t>(i)].run();
   };
-  if (s.options.parallel_for) {
-    s.options.parallel_for(nullptr, static_cast<int64_t>(tasks.size()), 1, body, &tasks);
+  if (options.parallel_for) {
+    options.parallel_for(nullptr, static_cast<int64_t>(tasks.size()), 1, body, &tasks);
   } else {
-    for (PartitionTask& task : tasks) {
-      if (s.options.between_modules) s.options.between_modules();
+    for (Task& task : tasks) {
+      if (options.between_modules) options.between_modules();
       task.run();
     }
   }
-  for (const PartitionTask& task : tasks) s.log.append(task.log);
-  for (PartitionTask& task : tasks) {
-    if (task.exception) std::rethrow_exception(task.exception);
-    s.objects.push_back(std::move(task.object));
+  for (const Task& task : tasks) log.append(task.log());
+  for (const Task& task : tasks) task.rethrow();
+}
+
+// The object of a partition, in a separate context.
+Object partition_object(const NativeBuild::State& s, const std::string& text, Passes passes, PassLog& log) {
+  Stopwatch stopwatch;
+  const auto context = make_llvm_owned<llvm::LLVMContext>();
+  context->setDiscardValueNames(true);
+  throw_errors_of(*context);
+  const LlvmOwned<llvm::Module> module(read_partition(text, *context));
+  const BorrowedBackend backend(s.target, s.options.sanitize);
+  log.add(kPartition, stopwatch.lap());
+  NativeModule part(s.options, *module, backend, log);
+  run_over(part, *module, s.options.watch, passes);
+  return std::move(part.object());
+}
+
+// The whole module or its partitions, and at the same time the functions of lib/math that the process lacks.
+void run_over_modules(NativeBuild::State& s, Passes passes) {
+  std::vector<Task> tasks;
+  std::vector<Object> objects(s.partitions.size());
+  for (size_t i = 0; i < objects.size(); ++i) {
+    tasks.emplace_back(s.log.empty_copy(), [&s, &objects, passes, i](PassLog& log) {
+      objects[i] = partition_object(s, s.partitions[i], passes, log);
+    });
   }
+  if (objects.empty()) {
+    tasks.emplace_back(s.log.empty_copy(),
+                       [&s, passes](PassLog&) { run_over(s.whole, s.module, s.options.watch, passes); });
+  }
+  if (!s.libraries) tasks.emplace_back(s.log.empty_copy(), [&s](PassLog& log) { s.compile_math(log); });
+  run_tasks(s.options, s.log, std::move(tasks));
+  for (Object& object : objects) s.objects.push_back(std::move(object));
 }
 
 }  // namespace
@@ -219,14 +240,27 @@ void NativeBuild::State::outline() {
 #endif
 }
 
+// What the process lacks is compiled at the same time as the module.
 void NativeBuild::State::add_math_library() {
   Stopwatch stopwatch;
-  libraries = Session::instance().math().libraries_for(module, target, options, [&](llvm::Module& functions) {
-    const Watched watched(options.watch, functions);
-    backend->optimize(functions);
-    return backend->emit(functions, llvm::CodeGenFileType::ObjectFile, llvm::CodeGenOptLevel::Default);
-  });
+  math = math_uses(module);
+  MathLibrary& library = Session::instance().math();
+  libraries = library.find(math, target, options);
+  if (!libraries && !options.quick) {
+    // They count as much as they are long, without measuring it: that would take as long as emitting them.
+    if (instruction_count(module) + kMathInstructions * math.size() > options.quick_above) {
+      options.quick = true;
+      libraries = library.find(math, target, options);
+    }
+  }
   log.add(kMathLibrary, stopwatch.lap());
+}
+
+void NativeBuild::State::compile_math(PassLog& to) {
+  Stopwatch stopwatch;
+  const BorrowedBackend own(target, false);
+  libraries = Session::instance().math().find_or_compile(math, target, options, own);
+  to.add(kMathLibrary, stopwatch.lap());
 }
 
 void NativeBuild::State::partition() {
@@ -245,7 +279,7 @@ void NativeBuild::State::link() {
   }
   Stopwatch stopwatch;
   linked =
-      std::make_shared<LinkedProgram>(std::move(objects), is_scalar, options.quick, Session::instance(), libraries);
+      std::make_shared<LinkedProgram>(std::move(objects), is_scalar, options.quick, Session::instance(), *libraries);
   log.add(kLink, stopwatch.lap());
 }
 
@@ -258,8 +292,11 @@ void run_native_passes(NativeBuild& build, Passes passes) {
     inside_llvm([&] {
       NativeBuild::State& s = *build.state_;
       if (passes.front().run != nullptr) return passes.front().run(s);
-      if (!s.partitions.empty()) return run_over_partitions(s, passes);
-      run_over(s.whole, s.module, s.options.watch, passes);
+      if (s.partitions.empty() && s.libraries) {
+        run_over(s.whole, s.module, s.options.watch, passes);
+      } else {
+        run_over_modules(s, passes);
+      }
       if (!s.whole.object().empty()) s.objects.push_back(std::move(s.whole.object()));
     });
   } catch (...) {  // it may have passed through LLVM, whose objects are then never touched again

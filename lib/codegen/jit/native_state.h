@@ -9,6 +9,7 @@
 #include "codegen/jit/linked_program.h"
 #include "codegen/jit/session.h"
 #include "codegen/native_build.h"
+#include "codegen/scalar/math_functions.h"
 
 namespace calque::codegen {
 
@@ -58,6 +59,9 @@ struct NativeBuild::State {
   void partition();
   void link();
 
+  /// Compiles the functions of lib/math that the process lacks, on any thread.
+  void compile_math(PassLog& to);
+
   std::optional<LlvmScope> scope{std::in_place};  ///< around all that follows
   const kernel::Program* program;
   CodegenOptions options;
@@ -69,7 +73,10 @@ struct NativeBuild::State {
   llvm::Module& module;
   NativeModule whole;
   bool is_scalar = false;
-  Session::Libraries libraries;
+  /// The functions of lib/math that code in the process shares and the module calls, and the libraries that hold them:
+  /// empty until all are compiled.
+  std::vector<MathUse> math;
+  std::optional<Session::Libraries> libraries = Session::Libraries();
   /// Bitcode of the partitions; empty if the module is compiled whole.
   std::vector<std::string> partitions;
   /// Of the partitions or of the whole module.

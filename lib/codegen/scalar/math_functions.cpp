@@ -282,8 +282,7 @@ llvm::Function* MathFunctions::function(const Signature& s, bool inlined) {
   return f;
 }
 
-MathFunctions::Signature MathFunctions::signature(const llvm::Function& declared) {
-  llvm::StringRef text = declared.getName();
+MathFunctions::Signature MathFunctions::signature(llvm::StringRef text, unsigned operands) {
   if (!text.consume_back(kGeneral)) text.consume_back(kInlined);
   text.consume_front(kPrefix);
   const auto [function_name, element] = text.rsplit('.');
@@ -291,13 +290,20 @@ MathFunctions::Signature MathFunctions::signature(const llvm::Function& declared
   const bool paired = function_name == kPair;
   return {paired ? primitives::id_of<primitives::Sin> : find_primitive(function_name)->id,
           *dtype_from_name(std::string_view(dtype)),
-          lanes.empty() ? 0U : static_cast<unsigned>(std::stoul(lanes.str())),
-          static_cast<unsigned>(declared.arg_size()), paired};
+          lanes.empty() ? 0U : static_cast<unsigned>(std::stoul(lanes.str())), operands, paired};
 }
 
-void MathFunctions::define(const llvm::Function& declared) {
-  const Signature s = signature(declared);
-  if (declared.getName().ends_with(kGeneral))
+std::vector<MathUse> math_uses(const llvm::Module& module) {
+  std::vector<MathUse> uses;
+  for (const llvm::Function& f : module)
+    if (f.isDeclaration() && is_math_function(f))
+      uses.push_back({f.getName().str(), static_cast<unsigned>(f.arg_size())});
+  return uses;
+}
+
+void MathFunctions::define(const MathUse& use) {
+  const Signature s = signature(use.name, use.operands);
+  if (llvm::StringRef(use.name).ends_with(kGeneral))
     general_function(s);
   else
     function(s, false);
@@ -351,7 +357,8 @@ void MathFunctions::pair_sines() {
     }
   }
   for (const SinePair& pair : pairs) {
-    Signature s = signature(*pair.sine->getCalledFunction());
+    const llvm::Function& sine = *pair.sine->getCalledFunction();
+    Signature s = signature(sine.getName(), static_cast<unsigned>(sine.arg_size()));
     s.paired = true;
     llvm::IRBuilder<> b(pair.first);
     const bool inlined = pair.sine->hasFnAttr(llvm::Attribute::AlwaysInline);

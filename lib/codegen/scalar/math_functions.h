@@ -1,6 +1,9 @@
 #pragma once
 // Functions of lib/math in a module: `calque.sin.f32x16`, with the common path, and the out-of-line function
 // `calque.sin.f32x16.general`, which it calls if any lane needs it. Their tables are constants of the module.
+#include <string>
+#include <vector>
+
 #include "codegen/llvm/llvm.h"
 #include "codegen/scalar/scalar_ops.h"
 #include "math/forms.h"
@@ -9,6 +12,13 @@ namespace calque::codegen {
 
 /// The forms in which code for a target computes functions.
 math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& options);
+
+/// A function of lib/math that a module declares and calls.
+struct MathUse {
+  std::string name;
+  unsigned operands = 0;
+};
+std::vector<MathUse> math_uses(const llvm::Module& module);
 
 class MathFunctions {
  public:
@@ -30,7 +40,7 @@ class MathFunctions {
   void pair_sines();
 
   /// Defines a function that another module declares and is linked with.
-  void define(const llvm::Function& declared);
+  void define(const MathUse& use);
 
  private:
   struct Signature {
@@ -40,7 +50,7 @@ class MathFunctions {
     unsigned operands;
     bool paired = false;  ///< sin and cos in one function
   };
-  static Signature signature(const llvm::Function& declared);
+  static Signature signature(llvm::StringRef name, unsigned operands);
   llvm::Function* function(const Signature& s, bool inlined);
   llvm::Function* general_function(const Signature& s);
   void append_common(const Signature& s, llvm::Function& f);

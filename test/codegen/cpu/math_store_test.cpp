@@ -29,11 +29,12 @@ class Store final : public codegen::MathStore {
   void store(const std::string& key, const MathObject& object) const noexcept override {
     objects.insert_or_assign(function_of(key), object);
     ++stores;
+    quick_stores += key.find("quick ") != std::string::npos;
   }
   static std::string function_of(const std::string& key) { return key.substr(key.find("calque.")); }
 
   mutable std::map<std::string, MathObject> objects;
-  mutable int loads = 0, stores = 0;
+  mutable int loads = 0, stores = 0, quick_stores = 0;
 };
 
 kernel::Program gammas() {
@@ -67,6 +68,35 @@ TEST(MathStore, FunctionsAreStoredUnderTheirNamesAndFound) {
   (void)test::stages::compile(program, options_for("penryn", store));
   EXPECT_GT(store.loads, loads);
   EXPECT_EQ(store.stores, stores);
+}
+
+TEST(MathStore, QuickFunctionsAreForQuickCodeAlone) {
+  const kernel::Program program = gammas();
+  const Store store;
+  codegen::CodegenOptions quick = options_for("nehalem", store), optimized = quick;
+  quick.quick = true;
+  (void)test::stages::compile(program, quick);
+  const int quick_stores = store.stores;
+  EXPECT_GT(quick_stores, 0);
+  EXPECT_EQ(store.quick_stores, quick_stores);
+  store.objects.clear();
+  (void)test::stages::compile(program, optimized);
+  EXPECT_GT(store.stores, quick_stores);
+  EXPECT_EQ(store.quick_stores, quick_stores);
+  // Optimized functions are for all code.
+  const Store other;
+  (void)test::stages::compile(program, options_for("westmere", other));
+  const int stores = other.stores;
+  quick = options_for("westmere", other);
+  quick.quick = true;
+  codegen::CodeImage image;
+  quick.image = &image;
+  (void)test::stages::compile(program, quick);
+  EXPECT_EQ(other.stores, stores);
+  // An image of quick code links with what the process has.
+  ASSERT_FALSE(image.math.empty());
+  EXPECT_TRUE(image.quick);
+  EXPECT_NE(codegen::link(image, quick), nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,112 @@
+// Quickly made code: the functions of lib/math that it calls, compiled at the same time on another thread, compute the
+// bits of optimized ones.
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "calque/calque.h"
+
+#include "codegen/codegen.h"
+#include "runtime/process/parallel.h"
+#include "support/cpu_levels.h"
+#include "support/native.h"
+
+namespace calque {
+namespace {
+
+/// Flushing subnormals gives these tests functions of lib/math of their own: with those that other tests optimized,
+/// quick code would call them.
+codegen::CodegenOptions options_for(const std::string& cpu, bool quick, bool strict = false) {
+  codegen::CodegenOptions options;
+  options.target.cpu = cpu;
+  options.quick = quick;
+  options.strict = strict;
+  options.flush_subnormals = true;
+  options.parallel_for = &runtime::parallel_for;
+  return options;
+}
+
+/// On the common paths and off them.
+template <class T>
+AnyArray arguments() {
+  std::vector<T> values;
+  for (int i = -40; i <= 40; ++i)
+    for (const double scale : {0x1p-60, 0x1p-4, 0.75, 3.0, 0x1p12, 0x1p90}) values.push_back(static_cast<T>(i * scale));
+  const T inf = std::numeric_limits<T>::infinity();
+  for (const T special : {inf, -inf, std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::min(),
+                          std::numeric_limits<T>::max(), T(-0.0), T(1)})
+    values.push_back(special);
+  AnyArray x = AnyArray::uninitialized({dtype_of<T>, Shape{static_cast<int64_t>(values.size())}});
+  std::copy(values.begin(), values.end(), static_cast<T*>(x.mutable_data()));
+  return x;
+}
+
+template <class T>
+std::vector<std::pair<std::string, Graph>> functions() {
+  std::vector<std::pair<std::string, Graph>> graphs;
+  const auto add = [&](const char* name, auto f) { graphs.emplace_back(name, jit(f).trace(spec<T>({493}))); };
+  add("exp", [](auto x) { return exp(x); });
+  add("log1p", [](auto x) { return log1p(x); });
+  add("cos", [](auto x) { return cos(x); });
+  add("sin and cos", [](auto x) { return sin(x) - cos(x); });
+  add("tan", [](auto x) { return tan(x); });
+  add("asin", [](auto x) { return asin(x); });
+  add("sinh", [](auto x) { return sinh(x); });
+  add("lgamma", [](auto x) { return lgamma(x); });
+  add("digamma", [](auto x) { return digamma(x); });
+  add("erf", [](auto x) { return erf(x); });
+  add("pow", [](auto x) { return pow(abs(x), x); });
+  add("atan2", [](auto x) { return atan2(x, x * x); });
+  return graphs;
+}
+
+class QuickCode : public testing::TestWithParam<std::string> {};
+
+template <class T>
+void compare_functions(const std::string& cpu, bool strict) {
+  const std::vector<AnyArray> inputs{arguments<T>()};
+  ASSERT_EQ(inputs[0].size(), 493);
+  for (const auto& [name, graph] : functions<T>()) {
+    const auto quick = test::run_native(graph, inputs, options_for(cpu, true, strict));
+    const auto optimized = test::run_native(graph, inputs, options_for(cpu, false, strict));
+    EXPECT_EQ(test::difference(quick[0], optimized[0]), "") << name << (strict ? ", strict" : "");
+  }
+}
+
+TEST_P(QuickCode, FunctionsComputeTheSameBits) {
+  compare_functions<float>(GetParam(), false);
+  compare_functions<double>(GetParam(), false);
+  compare_functions<double>(GetParam(), true);
+}
+
+// Of one thread, they are compiled before the program.
+TEST_P(QuickCode, FunctionsAreCompiledBesideTheProgramOrBeforeIt) {
+  const std::vector<AnyArray> inputs{arguments<double>()};
+  const Graph graph = jit([](auto x) { return cosh(x) + tgamma(x) + acosh(x); }).trace(spec<double>({493}));
+  const auto run = [&](codegen::CodegenOptions options, bool parallel) {
+    PassLog log;
+    options.log = &log;
+    if (!parallel) options.parallel_for = nullptr;
+    auto outputs = test::run_native(graph, inputs, options);
+    EXPECT_EQ(log.runs("machine-code"), 1);
+    EXPECT_GE(log.runs("math-library"), 1);
+    return outputs;
+  };
+  const auto quick = run(options_for(GetParam(), true), true);
+  const auto strict = run(options_for(GetParam(), true, true), false);
+  EXPECT_EQ(test::difference(quick[0], run(options_for(GetParam(), false), false)[0]), "");
+  EXPECT_EQ(test::difference(strict[0], run(options_for(GetParam(), false, true), true)[0]), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, QuickCode, testing::ValuesIn(test::cpu_levels()), [](const auto& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace calque
