@@ -119,7 +119,10 @@ void finish_trace(Builder& builder, TraceResult& result) {
 
 TraceResult trace_once(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
                        const TraceOptions& options) {
-  Builder builder(name, inputs, options, top);
+  OperandHoist of_captures({});
+  TraceOptions with_hoist = options;
+  if (options.hoist == nullptr && top != nullptr) with_hoist.hoist = &of_captures;
+  Builder builder(name, inputs, with_hoist, top);
   TraceResult result;
   run_trace(builder, body, result);
   finish_trace(builder, result);

@@ -269,7 +269,10 @@ Traced trace_closed(const detail::FunctionState& function, detail::Arguments& ar
     if (explorer.path.asked.empty()) return traced;
     const detail::Question& q = explorer.path.asked.front();
     throw CompileError(std::string(what) + ": the function branches on data at " + to_string(q.location) +
-                       "; call it with data for all sides first" + where_text(function.location));
+                       (what == "compile" ? "; a function that is made of a signature has none: compile both sides, "
+                                            "{.branches = cq::branches::all}"
+                                          : "; call it with data for all sides first") +
+                       where_text(function.location));
   }
   const std::vector<const BranchProgram*> programs = entry->tree->programs();
   if (programs.empty()) {

@@ -1,6 +1,7 @@
 #include "trace/branches/questions.h"
 
 #include <map>
+#include <unordered_set>
 
 #include "ir/graph/effects.h"
 #include "primitives/list.h"
@@ -157,17 +158,29 @@ Value OperandHoist::outer(Builder& inner, Value v) {
 
 std::optional<int64_t> OperandHoist::ask(Builder& inner, const Question& question) {
   Builder& parent = *inner.parent();
-  const bool pure = visit_slice(
-      inner.graph(), question.value, [&](Value v) { return known_.contains(v.id()); },
+  const Graph& g = inner.graph();
+  const auto is_known = [&](Value v) { return known_.contains(v.id()); };
+  const auto is_outside = [&](Value v) {
+    return g.kind(v) != ValueKind::input || g.input_index(v) >= inner.num_inputs() ||
+           g.input_index(v) < operands_.size();
+  };
+  bool outside_alone = is_outside(question.value);
+  std::unordered_set<uint32_t> seen;
+  const bool is_pure = visit_slice(
+      g, question.value, [&](Value v) { return is_known(v) || seen.contains(v.id()); },
       [&](const Equation& e) {
-        ValueList operands;
-        operands.reserve(e.operands().size());
-        for (const Value v : e.operands()) operands.push_back(outer(inner, v));
-        const Equation& copy =
-            parent.record(e.definition(), std::move(operands), e.attributes(), e.subgraphs(), e.location());
-        for (size_t i = 0; i < e.results().size(); ++i) known_[e.result(i).id()] = copy.result(i);
+        for (const Value r : e.results()) seen.insert(r.id());
+        for (const Value v : e.operands()) outside_alone &= is_outside(v);
       });
-  if (!pure) return std::nullopt;
+  if (!is_pure || !outside_alone) return std::nullopt;
+  visit_slice(g, question.value, is_known, [&](const Equation& e) {
+    ValueList operands;
+    operands.reserve(e.operands().size());
+    for (const Value v : e.operands()) operands.push_back(outer(inner, v));
+    const Equation& copy =
+        parent.record(e.definition(), std::move(operands), e.attributes(), e.subgraphs(), e.location());
+    for (size_t i = 0; i < e.results().size(); ++i) known_[e.result(i).id()] = copy.result(i);
+  });
   Question outside = question;
   outside.value = outer(inner, question.value);
   return detail::ask(parent, outside);
