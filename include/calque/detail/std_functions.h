@@ -23,11 +23,11 @@ namespace calque::detail {
   X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) \
   X(lgamma) X(tgamma) X(fpclassify) X(isnormal) X(floor) X(ceil) X(trunc) X(round) X(rint) X(nearbyint) X(isnan) X(isinf) X(isfinite)      \
   X(signbit) X(real) X(imag) X(conj) X(norm) X(arg)
-// clang-format on
 #define CALQUE_STD_BINARY(X)                                                                              \
   X(pow)                                                                                                  \
   X(atan2) X(hypot) X(fmod) X(remainder) X(copysign) X(nextafter) X(fmin) X(fmax) X(min) X(max) X(isless) \
       X(islessequal) X(isgreater) X(isgreaterequal) X(islessgreater) X(isunordered)
+// clang-format on
 CALQUE_STD_UNARY(CALQUE_X)
 CALQUE_STD_BINARY(CALQUE_X)
 #undef CALQUE_X
