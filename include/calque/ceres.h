@@ -26,7 +26,7 @@
 
 namespace calque::ceres {
 
-namespace internal {
+namespace detail {
 
 template <class G>
 auto compile(G g, const char* name, Loc loc) {
@@ -120,7 +120,7 @@ class CompiledCost final : public ::ceres::SizedCostFunction<R, N...> {
   std::shared_ptr<const Functions> functions_;
 };
 
-}  // namespace internal
+}  // namespace detail
 
 /// A cost function of Ceres with R residuals and blocks of N numbers, whose residuals and Jacobians are one compiled
 /// function of a cost functor, as `functor<R>(f)` takes them. As new AutoDiffCostFunction of Ceres: a ceres::Problem
@@ -137,7 +137,7 @@ template <int R, int... N, class F>
 ::ceres::SizedCostFunction<R, N...>* cost_function(F f, Loc loc = Loc::current()) {
   static_assert(R > 0 && sizeof...(N) > 0 && ((N > 0) && ...),
                 "calque: cost_function<R, N...>: the number of residuals and the size of each block are positive");
-  return new internal::CompiledCost<F, R, N...>(std::move(f), loc);
+  return new detail::CompiledCost<F, R, N...>(std::move(f), loc);
 }
 
 class BlocksOf;
@@ -216,7 +216,7 @@ BlocksOf Blocks::operator[](const I& indices) const {
   }
 }
 
-namespace internal {
+namespace detail {
 
 /// The elements of all blocks at the point where kinds were evaluated.
 struct Parameters {
@@ -471,7 +471,7 @@ class ObservationCost final : public ::ceres::CostFunction {
   int64_t observation_;
 };
 
-}  // namespace internal
+}  // namespace detail
 
 /// Residuals and their sparse Jacobian, for solvers of one's own.
 struct Linearization {
@@ -500,7 +500,9 @@ class Problem : private ::ceres::EvaluationCallback {
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 
+  /// The problem of Ceres Solver, to which more residuals and parameters can be added.
   ::ceres::Problem* get() { return problem_.get(); }
+  /// The same, for its members.
   ::ceres::Problem* operator->() { return problem_.get(); }
 
   /// Adds observations: g is `functor<R>()`, or any function of the data of one observation and its blocks that
@@ -543,13 +545,13 @@ class Problem : private ::ceres::EvaluationCallback {
       rows += kind->count() * kind->num_residuals();
       for (size_t k = 0; k < kind->parameters().size(); ++k) entries += kind->jacobian(k).size();
     }
-    for (const internal::Parameters& p : parameters_) columns += p.blocks.count() * p.blocks.size();
+    for (const detail::Parameters& p : parameters_) columns += p.blocks.count() * p.blocks.size();
     Linearization result{Eigen::VectorXd(rows), Eigen::SparseMatrix<double>(rows, columns)};
     std::vector<Eigen::Triplet<double>> triplets;
     triplets.reserve(entries);
     int64_t row = 0;
     for (const auto& kind : kinds_) {
-      internal::copy(kind->residuals(), result.residuals.data() + row);
+      detail::copy(kind->residuals(), result.residuals.data() + row);
       for (size_t k = 0; k < kind->parameters().size(); ++k) add_triplets(*kind, k, row, triplets);
       row += kind->count() * kind->num_residuals();
     }
@@ -559,7 +561,7 @@ class Problem : private ::ceres::EvaluationCallback {
   /// The first of the Jacobian's columns for these blocks. Throws Error when no observation has them.
   int64_t first_column(const Blocks& blocks, Loc loc = Loc::current()) const {
     int64_t column = 0;
-    for (const internal::Parameters& p : parameters_) {
+    for (const detail::Parameters& p : parameters_) {
       if (p.blocks.data() == blocks.data()) return column;
       column += p.blocks.count() * p.blocks.size();
     }
@@ -586,18 +588,18 @@ class Problem : private ::ceres::EvaluationCallback {
     }
   }
   void read_parameters() {
-    for (internal::Parameters& p : parameters_) p.read();
+    for (detail::Parameters& p : parameters_) p.read();
     for (const auto& kind : kinds_) kind->reset();
     read_ = true;
   }
-  const internal::Parameters* parameters_of(const Blocks& blocks, Loc loc) {
-    for (const internal::Parameters& p : parameters_) {
+  const detail::Parameters* parameters_of(const Blocks& blocks, Loc loc) {
+    for (const detail::Parameters& p : parameters_) {
       if (p.blocks.data() != blocks.data()) continue;
       if (p.blocks.count() == blocks.count() && p.blocks.size() == blocks.size()) return &p;
       throw ShapeError("Problem::add: blocks were added as " + text(p.blocks) + " before, got " + text(blocks) +
                        where_text(loc));
     }
-    return &parameters_.emplace_back(internal::Parameters{blocks, {}});
+    return &parameters_.emplace_back(detail::Parameters{blocks, {}});
   }
   static std::string text(const Blocks& blocks) {
     return std::to_string(blocks.count()) + " of size " + std::to_string(blocks.size());
@@ -608,21 +610,21 @@ class Problem : private ::ceres::EvaluationCallback {
     const int64_t count = number_of_observations(calque::detail::collect_arrays(data), blocks, loc);
     check_indices(blocks, count, loc);
     if (count == 0) return;
-    std::vector<const internal::Parameters*> parameters;
+    std::vector<const detail::Parameters*> parameters;
     std::vector<Array<int32_t>> indices;
     for (const BlocksOf& of : blocks) {
       parameters.push_back(parameters_of(of.blocks, loc));
       indices.push_back(of.indices.has_value() ? of.indices : Array<int32_t>::zeros({0}));
     }
     auto kind =
-        std::make_unique<internal::KindOf<G, Data, B>>(g, data, count, std::move(parameters), std::move(indices), loc);
+        std::make_unique<detail::KindOf<G, Data, B>>(g, data, count, std::move(parameters), std::move(indices), loc);
     read_parameters();
     kind->evaluate(false);
     kind->evaluate(true);
     std::array<double*, B> addresses;
     for (int64_t i = 0; i < count; ++i) {
       for (size_t k = 0; k < B; ++k) addresses[k] = blocks[k].blocks.block(kind->index(k, i), loc);
-      problem_->AddResidualBlock(new internal::ObservationCost(*kind, i), loss, addresses.data(), static_cast<int>(B));
+      problem_->AddResidualBlock(new detail::ObservationCost(*kind, i), loss, addresses.data(), static_cast<int>(B));
     }
     kinds_.push_back(std::move(kind));
   }
@@ -683,7 +685,7 @@ class Problem : private ::ceres::EvaluationCallback {
       }
     }
   }
-  void add_triplets(const internal::Kind& kind, size_t k, int64_t row,
+  void add_triplets(const detail::Kind& kind, size_t k, int64_t row,
                     std::vector<Eigen::Triplet<double>>& triplets) const {
     const Blocks& blocks = kind.parameters()[k]->blocks;
     const int64_t first = first_column(blocks);
@@ -699,8 +701,8 @@ class Problem : private ::ceres::EvaluationCallback {
   }
 
   bool read_ = false;
-  std::deque<internal::Parameters> parameters_;
-  std::vector<std::unique_ptr<internal::Kind>> kinds_;
+  std::deque<detail::Parameters> parameters_;
+  std::vector<std::unique_ptr<detail::Kind>> kinds_;
   std::string failure_;
   std::unique_ptr<::ceres::Problem> problem_;  // destroyed first: its cost functions refer to the kinds
 };
