@@ -124,6 +124,8 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   report.kernels = program.kernels.size();
   auto executable = std::make_shared<Executable>();
   executable->code = c.native_code->linked();
+  // No fork happens while it lives, and optimize_later waits for forks.
+  c.native_code.reset();
   executable->workspace_bytes = program.workspace_bytes;
   executable->in_place = program.in_place;
   executable->host_functions = program.host_functions;
