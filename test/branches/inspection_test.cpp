@@ -42,7 +42,7 @@ TEST(InspectedBranches, OfResultsThatDifferInType) {
   EXPECT_EQ(f(1, x).size(), 1);
   EXPECT_EQ(f(2, x).size(), 2);
   EXPECT_THAT(message_of<CompileError>([&] { (void)f.lower(1, x); }), HasSubstr("inspection_test.cpp:"));
-  EXPECT_THAT(f.explain(1, x), HasSubstr("integer: 1, 2"));
+  EXPECT_THAT(f.explain(1, x), HasSubstr("1 at 1, 2 at 1 of 2 questions"));
 }
 
 TEST(InspectedBranches, AreCountedAndCleared) {

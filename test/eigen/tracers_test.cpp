@@ -41,7 +41,7 @@ TEST(EigenOfTracers, GoBackAndForth) {
   static_assert(std::is_constructible_v<TD, TVector<3>>);
   static_assert(std::is_convertible_v<TD, TVector<3>>);
   message_of<ShapeError>([&] { result_of([](TD t) { return TD(TMatrix<3>(t)); }, x); });
-  message_of<LeakedTracerError>([&] { result_of([](TD) { return TD(TMatrix<2>()); }, x); });
+  EXPECT_EQ(result_of([](TD) { return sum(TD(TMatrix<2>())); }, x).as<double>().item(), 0);
 }
 
 TEST(EigenOfTracers, ElementsMustBeScalars) {

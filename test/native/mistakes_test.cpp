@@ -64,8 +64,8 @@ TEST(Mistakes, Indices) {
 TEST(Mistakes, ValuesOfTracers) {
   EXPECT_MESSAGE(ConcretizationError,
                  "concretization: bool was wanted of a tracer, which has no value while tracing, got bool[] made by >; "
-                 "use where, cond or while_loop, pass what decides it as static_arg, or compile both sides: cq::jit(f, "
-                 "{.branches = cq::branches::all})",
+                 "use where, cond or while_loop, pass what decides it as static_arg, or let branches follow the data: "
+                 "cq::jit(f, {.branches = cq::branches::trace})",
                  jit([](auto x) {
                    if (x[0] > 1.0) return x * 2.0;
                    return x;

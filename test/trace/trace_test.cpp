@@ -282,8 +282,8 @@ TEST(Concrete, NamesTheLineThatMadeTheValue) {
       EXPECT_STREQ(
           e.what(),
           "concretization: a bool was wanted of a tracer, which has no value while tracing, got bool[] made by "
-          ">; use where, cond or while_loop, pass what decides it as static_arg, or compile both sides: cq::jit(f, "
-          "{.branches = cq::branches::all}) (model.cpp:42)");
+          ">; use where, cond or while_loop, pass what decides it as static_arg, or let branches follow the data: "
+          "cq::jit(f, {.branches = cq::branches::trace}) (model.cpp:42)");
     }
     return Handles{};
   });
