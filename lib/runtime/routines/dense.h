@@ -48,5 +48,9 @@ struct DenseRoutines {
 /// Those for the processor on which programs run (CALQUE_CPU included).
 template <class T>
 const DenseRoutines<T>& dense_routines();
+template <>
+const DenseRoutines<float>& dense_routines<float>();
+template <>
+const DenseRoutines<double>& dense_routines<double>();
 
 }  // namespace calque::runtime
