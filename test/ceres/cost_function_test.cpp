@@ -63,8 +63,8 @@ TEST(CostFunction, IsInvalidWhereTheFunctorReturnsFalse) {
 TEST(CostFunction, Errors) {
   const auto forgetful = [](const auto* x, auto* r) { r[0] = x[0]; };
   const std::string line = line_below();
-  EXPECT_EQ(message_of<Error>([&] { (void)ceres::cost_function<2, 1>(forgetful); }),
-            "functor: residual 1 of 2 was never assigned" + line);
+  const std::string m = message_of<Error>([&] { (void)ceres::cost_function<2, 1>(forgetful); });
+  EXPECT_EQ(m, "functor: residual 1 of 2 was never assigned" + line);
 }
 
 }  // namespace

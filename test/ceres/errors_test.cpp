@@ -52,37 +52,36 @@ TEST(Problem, Errors) {
   std::vector<int32_t> wrong = s.camera;
   wrong[3] = 4;
   std::string line = line_below();
-  EXPECT_EQ(message_of<ShapeError>([&] { problem.add(functor<2>(), seen, {cameras[wrong], points[s.point]}); }),
-            "Problem::add: observation 3 has index 4 for block 0, of which there are 4" + line);
+  std::string m = message_of<ShapeError>([&] { problem.add(functor<2>(), seen, {cameras[wrong], points[s.point]}); });
+  EXPECT_EQ(m, "Problem::add: observation 3 has index 4 for block 0, of which there are 4" + line);
   wrong.pop_back();
   line = line_below();
-  EXPECT_EQ(message_of<ShapeError>([&] { problem.add(functor<2>(), seen, {cameras[wrong], points[s.point]}); }),
-            "Problem::add: leaf 0 of the data has 10 observations, the list of indices of block 0 9" + line);
+  m = message_of<ShapeError>([&] { problem.add(functor<2>(), seen, {cameras[wrong], points[s.point]}); });
+  EXPECT_EQ(m, "Problem::add: leaf 0 of the data has 10 observations, the list of indices of block 0 9" + line);
   line = line_below();
-  EXPECT_EQ(message_of<ShapeError>([&] { problem.add(functor<2>(), seen, {cameras[s.camera], points}); }),
-            "Problem::add: leaf 0 of the data has 10 observations, block 1, which has no indices, 5" + line);
+  m = message_of<ShapeError>([&] { problem.add(functor<2>(), seen, {cameras[s.camera], points}); });
+  EXPECT_EQ(m, "Problem::add: leaf 0 of the data has 10 observations, block 1, which has no indices, 5" + line);
   const auto difference = [](auto a, auto b) { return a - b; };
   line = line_below();
-  EXPECT_EQ(message_of<Error>([&] { problem.add(difference, none, {points[s.point], points[s.point]}); }),
-            "Problem::add: observation 0 has the same block twice, as block 0 and block 1" + line);
+  m = message_of<Error>([&] { problem.add(difference, none, {points[s.point], points[s.point]}); });
+  EXPECT_EQ(m, "Problem::add: observation 0 has the same block twice, as block 0 and block 1" + line);
   line = line_below();
-  EXPECT_EQ(
-      message_of<ShapeError>([&] { problem.add(functor<2>(), Projection<D>{D(1.0), D(2.0)}, {cameras, points}); }),
-      "Problem::add: leaf 0 of the data must have a row for each observation, got a number" + line);
+  m = message_of<ShapeError>([&] { problem.add(functor<2>(), Projection<D>{D(1.0), D(2.0)}, {cameras, points}); });
+  EXPECT_EQ(m, "Problem::add: leaf 0 of the data must have a row for each observation, got a number" + line);
   line = line_below();
-  EXPECT_EQ(message_of<ShapeError>([&] { (void)cameras.block(4); }), "Blocks: block 4 of 4" + line);
+  m = message_of<ShapeError>([&] { (void)cameras.block(4); });
+  EXPECT_EQ(m, "Blocks: block 4 of 4" + line);
   line = line_below();
-  EXPECT_EQ(
-      message_of<Error>([&] { (void)problem.first_column(ceres::Blocks(s.camera.size() ? s.cameras : s.cameras)); }),
-      "first_column: no observation has these blocks" + line);
+  m = message_of<Error>([&] { (void)problem.first_column(ceres::Blocks(s.camera.size() ? s.cameras : s.cameras)); });
+  EXPECT_EQ(m, "first_column: no observation has these blocks" + line);
   ::ceres::Problem::Options with_callback;
   struct : ::ceres::EvaluationCallback {
     void PrepareForEvaluation(bool, bool) override {}
   } own;
   with_callback.evaluation_callback = &own;
   line = line_below();
-  EXPECT_EQ(message_of<Error>([&] { ceres::Problem other(with_callback); }),
-            "Problem: its evaluation callback is its own, and the options have another" + line);
+  m = message_of<Error>([&] { ceres::Problem other(with_callback); });
+  EXPECT_EQ(m, "Problem: its evaluation callback is its own, and the options have another" + line);
   EXPECT_EQ(problem->NumResidualBlocks(), 0);
   problem.add(functor<2>(), Projection<D>{D::zeros({0}), D::zeros({0})},
               {cameras[std::vector<int32_t>()], points[std::vector<int32_t>()]});

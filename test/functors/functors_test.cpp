@@ -91,23 +91,24 @@ TEST(Functor, Errors) {
     return false;
   };
   std::string line = line_below();
-  EXPECT_EQ(message_of<Error>([&] { (void)functor<1>(wrong)(D{1}); }),
-            "functor: the functor returned false whatever the data, so that it has no residuals" + line);
+  std::string m = message_of<Error>([&] { (void)functor<1>(wrong)(D{1}); });
+  EXPECT_EQ(m, "functor: the functor returned false whatever the data, so that it has no residuals" + line);
   line = line_below();
-  EXPECT_EQ(message_of<Error>([&] { (void)functor<3>(Listed())(D{1, 2, 3}, D{1, 2}); }),
-            "functor: residual 2 of 3 was never assigned" + line);
+  m = message_of<Error>([&] { (void)functor<3>(Listed())(D{1, 2, 3}, D{1, 2}); });
+  EXPECT_EQ(m, "functor: residual 2 of 3 was never assigned" + line);
   line = line_below();
-  EXPECT_EQ(message_of<ShapeError>([&] { (void)functor<2>(Listed())(D{{1, 2, 3}}, D{1, 2}); }),
+  m = message_of<ShapeError>([&] { (void)functor<2>(Listed())(D{{1, 2, 3}}, D{1, 2}); });
+  EXPECT_EQ(m,
             "functor: block 0 must be a vector, whose elements the functor's pointer goes along, got f64[1,3]; reshape "
             "it to {-1}" +
                 line);
   const auto whole = [](const auto* x, auto* r) { r[0] = x[0] + D{1, 2}; };
   line = line_below();
-  EXPECT_EQ(message_of<ShapeError>([&] { (void)functor<1>(whole)(D{1}); }),
-            "functor: residual 0 must be a scalar, got f64[2]" + line);
+  m = message_of<ShapeError>([&] { (void)functor<1>(whole)(D{1}); });
+  EXPECT_EQ(m, "functor: residual 0 must be a scalar, got f64[2]" + line);
   line = line_below();
-  EXPECT_EQ(message_of<Error>([&] { (void)functor(Listed(), 0); }),
-            "functor: a functor has at least one residual, got 0" + line);
+  m = message_of<Error>([&] { (void)functor(Listed(), 0); });
+  EXPECT_EQ(m, "functor: a functor has at least one residual, got 0" + line);
 }
 
 }  // namespace

@@ -89,8 +89,8 @@ TEST(Rotations, OfBatchesAgainstLoops) {
 
 TEST(Rotations, Errors) {
   const std::string line = line_below();
-  EXPECT_EQ(message_of<ShapeError>([] { (void)angle_axis_rotate(D{1, 2, 3, 4}, kPoint); }),
-            "angle_axis_rotate: the last extent must be 3, got [4]" + line);
+  const std::string m = message_of<ShapeError>([] { (void)angle_axis_rotate(D{1, 2, 3, 4}, kPoint); });
+  EXPECT_EQ(m, "angle_axis_rotate: the last extent must be 3, got [4]" + line);
 }
 
 }  // namespace

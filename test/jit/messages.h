@@ -25,7 +25,8 @@ std::string message_of(const Call& call) {
   return {};
 }
 
-/// ` (file.cpp:line)`, `below` lines under the caller's.
+/// ` (file.cpp:line)`, `below` lines under the caller's. For a call in a statement of its own: in the arguments of a
+/// macro, as EXPECT_EQ, compilers disagree about the line.
 inline std::string line_below(uint32_t below = 1, Loc loc = Loc::current()) {
   return where_text(Location(loc.file_name(), loc.line() + below));
 }

@@ -9,6 +9,7 @@
 
 #include "compile/executable.h"
 #include "runtime/process/environment.h"
+#include "support/environment.h"
 #include "support/native.h"
 
 namespace calque {
@@ -24,10 +25,9 @@ class FirstRuns : public testing::Test {
     runtime::mutable_environment().evaluates_first = true;
     runtime::mutable_environment().sanitize = false;
   }
-  ~FirstRuns() override { runtime::mutable_environment() = before_; }
 
  private:
-  const runtime::Environment before_ = runtime::environment();
+  const test::RestoredEnvironment restored_;
 };
 
 template <class Run>

@@ -11,6 +11,7 @@
 #include "calque/calque.h"
 
 #include "runtime/process/environment.h"
+#include "support/environment.h"
 
 namespace calque {
 namespace {
@@ -48,13 +49,9 @@ class Tiers : public testing::Test {
     runtime::mutable_environment().num_threads = 2;
     runtime::mutable_environment().sanitize = false;
   }
-  ~Tiers() override {
-    wait_for_compilation();
-    runtime::mutable_environment() = before_;
-  }
 
  private:
-  const runtime::Environment before_ = runtime::environment();
+  const test::RestoredEnvironment restored_;
 };
 
 TEST_F(Tiers, LargeProgramsAreOptimizedInTheBackground) {
