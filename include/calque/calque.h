@@ -40,6 +40,7 @@
 // clang-format on
 #include "calque/branch_tree.h"
 #include "calque/branches.h"
+#include "calque/collectives.h"
 #include "calque/control.h"
 #include "calque/device.h"
 #include "calque/function.h"

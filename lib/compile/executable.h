@@ -82,7 +82,7 @@ struct Context {
 /// Kernels, missed fusions with reasons, bytes and operations, as text.
 std::string explain_plan(const kernel::Program& program);
 
-/// Whether the graph calls functions of the user.
+/// Whether the graph calls functions of the user, or communicates.
 bool calls_host(const Graph& graph);
 
 /// The executable of a graph from the process-wide cache, compiled on a miss. `report` tells whether it was compiled

@@ -3,6 +3,7 @@
 // must not be stored across versions.
 #include "ir/fork.h"
 #include "primitives/contraction/dot_general.h"
+#include "primitives/control/collectives.h"
 #include "primitives/control/control.h"
 #include "primitives/control/effects.h"
 #include "primitives/elementwise/arithmetic.h"
@@ -21,7 +22,7 @@ namespace calque::primitives {
 /// The families, each of which registers its primitives in its source file.
 using Families =
     TypeList<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList, ReductionList,
-             ContractionList, ControlList, EffectsList, RandomBitsList, LinalgList, SortingList>;
+             ContractionList, ControlList, EffectsList, RandomBitsList, LinalgList, SortingList, CollectivesList>;
 
 namespace detail {
 template <class... Lists>

@@ -47,6 +47,7 @@ TEST(OpTable, GraphsVerifyAndReadBackFromTheirText) {
     const Graph g = graph_of(row, c);
     ASSERT_NO_THROW(g.verify()) << describe(g, c);
     if (row.id == primitives::id_of<primitives::HostCall>) return;  // host functions have no text form
+    if (c.attributes.has("group")) return;                          // neither have groups
     ASSERT_EQ(parse(print(g)), g) << describe(g, c);
   });
 }

@@ -1,5 +1,7 @@
 #pragma once
 // Cases of control flow and effects: small sub-graphs over values of the requested type.
+#include <cstring>
+
 #include "support/op_cases.h"
 
 namespace calque::test::cases {
@@ -181,6 +183,31 @@ inline std::optional<OpCase> host_call(const OpRequest& r, Rng& rng) {
   OpCase c{{main_operand(r, rng)}, {}, {}};
   c.attributes = {{"function", std::shared_ptr<const Opaque>(std::make_shared<Echo>())},
                   {"results", types_of(c.operands)}};
+  return c;
+}
+
+/// A group of one process, to which every collective is a copy.
+struct OneProcess final : ProcessGroup {
+  OneProcess() : ProcessGroup("alone", 1, 0) {}
+  void run(const CollectiveCall& call, const void* operand, void* result) const override {
+    const auto bytes = static_cast<size_t>(call.result.shape.num_elements()) * size_of(call.result.dtype);
+    if (bytes != 0 && operand != result) std::memcpy(result, operand, bytes);
+  }
+};
+
+/// Collectives of one process, with a row for it where they have rows.
+template <class P>
+std::optional<OpCase> of_one_process(const OpRequest& r, Rng& rng) {
+  constexpr bool kHasRows = P::collective == Collective::scatter || P::collective == Collective::reduce_scatter ||
+                            P::collective == Collective::all_to_all;
+  OpRequest request = r;
+  if (kHasRows) request.shape = r.shape.with_inserted(0, 1);
+  OpCase c{{main_operand(request, rng)}, {}, {}};
+  c.attributes = {{"group", std::shared_ptr<const Opaque>(std::make_shared<OneProcess>())}, {"size", int64_t{1}}};
+  for (const primitives::AttributeSpec& a : P::attributes) {
+    if (a.name == "op") c.attributes.set("op", std::string(is_bool(r.dtype) ? "any" : "sum"));
+    if (a.name == "root" || a.name == "dest" || a.name == "source") c.attributes.set(a.name, int64_t{0});
+  }
   return c;
 }
 

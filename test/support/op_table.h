@@ -174,6 +174,21 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Sort, &cases::sort>(kReal | kBool),
     row<primitives::Permute, &cases::permute>(kReal | kBool),
     row<primitives::BatchedCholesky, &cases::batch_of_square_matrices>(kFloatMatrix& kReal),
+    row<primitives::AllReduce, &cases::of_one_process<primitives::AllReduce>>(kAny),
+    row<primitives::CollectiveReduce, &cases::of_one_process<primitives::CollectiveReduce>>(kAny),
+    row<primitives::CollectiveBroadcast, &cases::of_one_process<primitives::CollectiveBroadcast>>(kAny),
+    row<primitives::AllGather, &cases::of_one_process<primitives::AllGather>>(kAny),
+    row<primitives::CollectiveGather, &cases::of_one_process<primitives::CollectiveGather>>(kAny),
+    row<primitives::CollectiveScatter, &cases::of_one_process<primitives::CollectiveScatter>>(kAny),
+    row<primitives::ReduceScatter, &cases::of_one_process<primitives::ReduceScatter>>(kAny),
+    row<primitives::AllToAll, &cases::of_one_process<primitives::AllToAll>>(kAny),
+    row<primitives::SendReceive, &cases::of_one_process<primitives::SendReceive>>(kAny),
+    row<primitives::Send, &cases::not_evaluated>(kAny),
+    row<primitives::Receive, &cases::not_evaluated>(kAny),
+    row<primitives::CollectiveScan, &cases::of_one_process<primitives::CollectiveScan>>(kAny),
+    row<primitives::Barrier, &cases::not_evaluated>(kAny),
+    row<primitives::CollectivePermute, &cases::not_evaluated>(kAny),
+    row<primitives::AxisIndex, &cases::not_evaluated>(kAny),
 };
 
 template <class P>

@@ -7,10 +7,12 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "calque/detail/axes.h"
 #include "calque/detail/trace.h"
+#include "calque/ir/collectives.h"
 #include "calque/ir/host_function.h"
 
 namespace calque::detail::ops {
@@ -199,5 +201,27 @@ void debug_print(std::string_view format, std::span<const Operand> xs, Location 
 /// Calls `function` with the operands when the graph runs; its results have the types `results`.
 std::vector<Handle> host_call(std::shared_ptr<const HostFunction> function, std::span<const Type> results,
                               std::span<const Operand> xs, Location at);
+
+// ---- among the examples of a mapped axis. Throw Error when no axis of that name is mapped over.
+/// psum, pmax or pmin of `x` as a value of `dtype`.
+Handle mapped_reduce(ReduceOp op, const Operand& x, DType dtype, std::string_view axis, Location at);
+Handle mapped_gather(const Operand& x, DType dtype, std::string_view axis, Location at);
+Handle mapped_scatter(const Operand& x, DType dtype, std::string_view axis, Location at);
+Handle mapped_permute(const Operand& x, DType dtype, std::string_view axis,
+                      std::span<const std::pair<int64_t, int64_t>> pairs, Location at);
+Handle axis_index(std::string_view axis, Location at);
+int64_t axis_size(std::string_view axis, Location at);
+
+// ---- among processes. `name` is that of the function in messages.
+/// The type of the result. Throws ShapeError when a rank is out of range or the operand has not a row for each rank,
+/// DTypeError when it cannot be combined.
+Type result_of_collective(const CollectiveCall& call, const ProcessGroup& group, std::string_view name);
+/// Records the call on `x`, null for those without an operand, as a value of the dtype of `call.operand`. The handle is
+/// empty where there is no result.
+Handle collective(const std::shared_ptr<const ProcessGroup>& group, CollectiveCall call, const Operand* x,
+                  std::string_view name);
+/// Makes the call at once. The result is on the device of the operand.
+AnyArray run_collective(const std::shared_ptr<const ProcessGroup>& group, CollectiveCall call, const AnyArray* x,
+                        std::string_view name);
 
 }  // namespace calque::detail::ops

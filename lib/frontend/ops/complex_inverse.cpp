@@ -8,12 +8,12 @@
 namespace calque::detail::ops {
 namespace {
 
-struct Parts {
+struct ReIm {
   Expression re, im;
   Expression joined() const { return re.with_im(im); }
 };
 
-Parts parts(Expression z) { return {z.re(), z.im()}; }
+ReIm re_im(Expression z) { return {z.re(), z.im()}; }
 
 Expression infinity(Expression x) { return x.number(std::numeric_limits<double>::infinity()); }
 
@@ -21,7 +21,7 @@ Expression infinity(Expression x) { return x.number(std::numeric_limits<double>:
 double large(Expression x) { return dtype(x) == DType::f32 ? 0x1p+50 : 0x1p+500; }
 
 /// log(2 |z|), for large z.
-Expression log_twice(const Parts& z) {
+Expression log_twice(const ReIm& z) {
   constexpr double kScale = 0.0625;
   const Expression size = (z.re * kScale).of<prim::Hypot>(z.im * kScale);
   return size.of<prim::Log>() + (std::numbers::ln2 - std::log(kScale));
@@ -29,19 +29,19 @@ Expression log_twice(const Parts& z) {
 
 /// The square roots of 1 - z and 1 + z.
 struct Roots {
-  Parts below, above;
+  ReIm below, above;
 };
 
-Roots roots(const Parts& z, const Site& s) {
+Roots roots(const ReIm& z, const Site& s) {
   const auto root = [&](Expression re, Expression im) {
-    return parts(Expression(sqrt(re.with_im(im).handle(), s.at), s));
+    return re_im(Expression(sqrt(re.with_im(im).handle(), s.at), s));
   };
   return {root(1 - z.re, -z.im), root(1 + z.re, z.im)};
 }
 
 // In the products below the imaginary parts of the roots have opposite signs, so nothing cancels.
 
-Parts asin_parts(const Parts& z, const Site& s) {
+ReIm asin_parts(const ReIm& z, const Site& s) {
   const auto [below, above] = roots(z, s);
   const Expression is_large = z.re.of<prim::Hypot>(z.im) > large(z.re);
   const Expression across = is_large.choose(z.im.of<prim::Abs>(), below.re * above.re - below.im * above.im);
@@ -51,7 +51,7 @@ Parts asin_parts(const Parts& z, const Site& s) {
   return {(z.re == 0.0).choose(z.re, re), im};
 }
 
-Parts acos_parts(const Parts& z, const Site& s) {
+ReIm acos_parts(const ReIm& z, const Site& s) {
   const auto [below, above] = roots(z, s);
   const Expression is_large = z.re.of<prim::Hypot>(z.im) > large(z.re);
   const Expression angle =
@@ -62,7 +62,7 @@ Parts acos_parts(const Parts& z, const Site& s) {
   return {(z.re == 0.0).choose(re.number(std::numbers::pi / 2), re), im};
 }
 
-Parts atanh_parts(const Parts& z) {
+ReIm atanh_parts(const ReIm& z) {
   const Expression x = z.re.of<prim::Abs>(), y = z.im, size = y.of<prim::Abs>();
   // Where z is large, atanh z is 1 / z up to the imaginary part of pi / 2.
   const Expression most = (x < size).choose(size, x), least = (x < size).choose(x, size);
@@ -83,11 +83,11 @@ Parts atanh_parts(const Parts& z) {
 }
 
 /// i z, and -i z.
-Parts times_i(const Parts& z) { return {-z.im, z.re}; }
-Parts over_i(const Parts& z) { return {z.im, -z.re}; }
+ReIm times_i(const ReIm& z) { return {-z.im, z.re}; }
+ReIm over_i(const ReIm& z) { return {z.im, -z.re}; }
 
-Parts acosh_parts(const Parts& z, const Site& s) {
-  const Parts w = acos_parts(z, s);
+ReIm acosh_parts(const ReIm& z, const Site& s) {
+  const ReIm w = acos_parts(z, s);
   return {w.im.of<prim::Abs>(), w.re.of<prim::Copysign>(z.im)};
 }
 
@@ -97,24 +97,24 @@ Expression root(Expression z, const Site& s) { return {sqrt(z.handle(), s.at), s
 
 std::optional<Handle> complex_inverse(Expression z, const Site& s) {
   const auto make = [&](auto of_parts, const ComplexFunction& derivative) -> Handle {
-    return holomorphic(z, s, [&](Expression at) { return of_parts(parts(at)).joined(); }, derivative);
+    return holomorphic(z, s, [&](Expression at) { return of_parts(re_im(at)).joined(); }, derivative);
   };
-  const auto rotated = [](Expression at) { return times_i(parts(at)).joined(); };
+  const auto rotated = [](Expression at) { return times_i(re_im(at)).joined(); };
   // 1 / sqrt(1 - z^2), by factors.
   const auto of_root = [&s](Expression at) { return 1 / (root(1 - at, s) * root(1 + at, s)); };
-  if (s.name == "asin") return make([&](const Parts& w) { return asin_parts(w, s); }, of_root);
+  if (s.name == "asin") return make([&](const ReIm& w) { return asin_parts(w, s); }, of_root);
   if (s.name == "acos")
-    return make([&](const Parts& w) { return acos_parts(w, s); }, [&](Expression at) { return -of_root(at); });
+    return make([&](const ReIm& w) { return acos_parts(w, s); }, [&](Expression at) { return -of_root(at); });
   if (s.name == "asinh")
-    return make([&](const Parts& w) { return over_i(asin_parts(times_i(w), s)); },
+    return make([&](const ReIm& w) { return over_i(asin_parts(times_i(w), s)); },
                 [&](Expression at) { return of_root(rotated(at)); });
   if (s.name == "acosh")
-    return make([&](const Parts& w) { return acosh_parts(w, s); },
+    return make([&](const ReIm& w) { return acosh_parts(w, s); },
                 [&](Expression at) { return 1 / (root(at - 1, s) * root(at + 1, s)); });
   if (s.name == "atanh")
-    return make([](const Parts& w) { return atanh_parts(w); }, [](Expression at) { return 1 / ((1 - at) * (1 + at)); });
+    return make([](const ReIm& w) { return atanh_parts(w); }, [](Expression at) { return 1 / ((1 - at) * (1 + at)); });
   if (s.name == "atan")
-    return make([](const Parts& w) { return over_i(atanh_parts(times_i(w))); },
+    return make([](const ReIm& w) { return over_i(atanh_parts(times_i(w))); },
                 [&](Expression at) { return 1 / ((1 - rotated(at)) * (1 + rotated(at))); });
   return std::nullopt;
 }

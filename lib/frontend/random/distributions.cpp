@@ -60,7 +60,7 @@ Handle of_uniform(const Operand& key, DType d, const Shape& shape, double low, d
   return convert(formula(u, Formula(u, s)), d, s);
 }
 
-Handle gumbel(const Key& k, DType d, const Shape& shape, const Site& s) {
+Handle gumbel_of(const Key& k, DType d, const Shape& shape, const Site& s) {
   const Handle u = convert(uniform(k, d, shape, limits_of(d).smallest_normal, 1, s), wide(d), s);
   const Formula f(u, s);
   const Handle x = f.of<prim::Neg>(f.of<prim::Log>(f.of<prim::Neg>(f.of<prim::Log>(u))));
@@ -141,7 +141,7 @@ Handle exponential(const Operand& key, DType d, const Shape& shape, Location at)
 Handle gumbel(const Operand& key, DType d, const Shape& shape, Location at) {
   const Site s{"random::gumbel", at};
   check_floating(d, s);
-  return gumbel(key_of(key, s), d, shape, s);
+  return gumbel_of(key_of(key, s), d, shape, s);
 }
 
 Handle laplace(const Operand& key, DType d, const Shape& shape, Location at) {
@@ -271,7 +271,7 @@ Handle categorical(const Operand& key, const Operand& logits, const std::optiona
   Ints all(draws.begin(), draws.end());
   all.insert(all.begin() + extra + along, classes);
   const Shape full(all);
-  const Handle noise = gumbel(key_of(key, s), t.dtype, full, s);
+  const Handle noise = gumbel_of(key_of(key, s), t.dtype, full, s);
   return argmax(emit<prim::Add>(s, {noise, broadcast(x, full, s)}), extra + along, at);
 }
 

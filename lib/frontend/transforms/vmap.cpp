@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "frontend/ops/mapped_axes.h"
 #include "frontend/transforms/common.h"
 #include "primitives/list.h"
 #include "trace/branches/questions.h"
@@ -79,6 +80,12 @@ struct Batch {
   std::vector<transform::BatchAxis> axes;
   std::vector<Type> examples;  ///< types of one example
   int64_t size = -1;
+  std::shared_ptr<const MappedAxis> axis;  ///< if collective operations can find it
+
+  Graph batched(const Graph& function, const std::vector<transform::BatchAxis>& in_axes,
+                const std::vector<transform::BatchAxis>& out_axes) const {
+    return transform::vmap(function, in_axes, size, out_axes, axis.get());
+  }
 };
 
 Batch batch_of(std::span<const Type> types, const std::vector<Axis>& axes, const TransformSite& site) {
@@ -142,7 +149,7 @@ void refuse_varying(const Graph& function, const Batch& batch, std::span<const t
     Graph one = function;
     one.set_outputs({function.outputs()[i]});
     try {
-      transform::vmap(one, batch.axes, batch.size, {std::nullopt});
+      batch.batched(one, batch.axes, {std::nullopt});
     } catch (const ShapeError&) {
       std::vector<std::string> paths;
       append_paths(result, paths);
@@ -154,7 +161,7 @@ void refuse_varying(const Graph& function, const Batch& batch, std::span<const t
 Graph batched(const Graph& function, const Batch& batch, const std::vector<transform::BatchAxis>& out_axes,
               const TreeShape& result, const TransformSite& site) {
   try {
-    return transform::vmap(function, batch.axes, batch.size, out_axes);
+    return batch.batched(function, batch.axes, out_axes);
   } catch (const ShapeError&) {
     refuse_varying(function, batch, out_axes, result, site);
     throw;
@@ -175,7 +182,7 @@ class ExamplesHoist final : public Hoist {
     const std::vector<Handle> operands = concatenated(operands_, inner.captures());
     const Outside outside(inner);
     const auto values = [&](transform::BatchAxis axis) {
-      const Graph graph = transform::vmap(*slice, axes, batch_.size, {axis});
+      const Graph graph = batch_.batched(*slice, axes, {axis});
       return emit_graph(transform::simplify(graph, transform::InlineScope::calls), operands).front();
     };
     const auto answer = [&](Handle value) { return detail::ask(value, question.kind, question.site); };
@@ -205,7 +212,7 @@ class ExamplesHoist final : public Hoist {
   }
   bool varies(const Graph& slice, const std::vector<transform::BatchAxis>& axes) const {
     try {
-      transform::vmap(slice, axes, batch_.size, {std::nullopt});
+      batch_.batched(slice, axes, {std::nullopt});
       return false;
     } catch (const ShapeError&) {
       return true;
@@ -224,6 +231,11 @@ std::vector<Handle> emit_vmap(const TraceBody& body, std::span<const Handle> ope
                               const TransformSite& site) {
   const std::vector<Type> types = types_of(operands, site.location);
   Batch batch = batch_of(types, argument_axes(arguments, options, site), site);
+  if (!options.axis_name.empty() || options.processes != nullptr) {
+    const int64_t processes = options.processes != nullptr ? options.processes->size() : 1;
+    batch.axis = std::make_shared<const MappedAxis>(options.axis_name, batch.size * processes, options.processes);
+  }
+  const MappedAxisScope scope(batch.axis);
   ExamplesHoist hoist(operands, batch, site);
   const TraceResult function = trace_symbolically(body, batch.examples, site, &hoist);
   const std::vector<transform::BatchAxis> out_axes =

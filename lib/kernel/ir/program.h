@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "calque/ir/collectives.h"
+
 #include "kernel/ir/kernel.h"
 #include "primitives/core/code_generation.h"
 
@@ -89,15 +91,17 @@ enum class StepKind : uint8_t {
   branch,     ///< i32 (or bool) at views[0], clamped to the blocks; run that block. A bool: true is blocks[0]
   repeat,     ///< `count` times blocks[0], iteration numbers 0..count-1, or count-1..0 when `reverse`
   iota_i32,   ///< store the current iteration number of loop_id at views[0] (dtype of the buffer)
-  host_call,  ///< call `function` with views: first its arguments, then its results; also debug_print
+  host_call,  ///< call `function` with views: first its arguments, then its results; also debug_print and collectives
   routine,    ///< call `routine` with views: first its arguments, then its results, which overlap nothing
 };
 
-/// A call back into C++: host_call and debug_print. Types of the arguments, then of the results, all dense row-major.
+/// A call back into C++: host_call, debug_print and collectives. Types of the arguments, then of the results, all dense
+/// row-major.
 struct HostFunctionRef {
-  std::string primitive;                   ///< host_call or debug_print
+  std::string primitive;                   ///< host_call, debug_print, all_reduce, ...
   Attributes equation_attributes;          ///< of the equation: debug_print's format
-  std::shared_ptr<const Opaque> function;  ///< host_call's function
+  std::shared_ptr<const Opaque> function;  ///< host_call's function; a collective's group
+  std::optional<CollectiveCall> collective = {};
   std::vector<Type> arguments, results;
   Location location;
 };

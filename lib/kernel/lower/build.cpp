@@ -11,6 +11,7 @@
 #include "plan/analysis/in_place.h"
 #include "plan/analysis/update_reads.h"
 #include "plan/prepare.h"
+#include "primitives/control/collectives.h"
 #include "primitives/linalg/paired.h"
 #include "primitives/registry.h"
 
@@ -313,6 +314,8 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
   f.primitive = e.primitive();
   if (const AttributeValue* function = e.attributes().find("function"))
     f.function = std::get<std::shared_ptr<const Opaque>>(*function);
+  if (const AttributeValue* group = e.attributes().find("group"))
+    f.function = std::get<std::shared_ptr<const Opaque>>(*group);
   f.location = e.location();
   std::vector<Binding> arguments;
   for (Value v : e.operands()) {
@@ -325,6 +328,7 @@ void ProgramBuilder::effect(Scope& s, const Equation& e) {
     f.results.push_back(s.g.type(v));
     step.views.push_back(s.bindings[v.id()].view);
   }
+  f.collective = primitives::collective_call(e.id(), e.attributes(), f.arguments, f.results, f.location);
   step.host_function = static_cast<int32_t>(p_.host_functions.size());
   p_.host_functions.push_back(std::move(f));
   s.steps.push_back(std::move(step));

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/graph/effects.h"
+#include "primitives/control/collectives.h"
 #include "primitives/control/subgraph_rules.h"
 #include "primitives/core/emit.h"
 
@@ -113,7 +113,7 @@ void select_branches(Batching& b) {
 }
 
 void batch_branches(Batching& b) {
-  if (b.batched[0]) return calque::has_effect(b.equation) ? batch_one_by_one(b) : select_branches(b);
+  if (b.batched[0]) return has_effect_of_examples(b.equation) ? batch_one_by_one(b) : select_branches(b);
   std::vector<bool> outputs(b.equation.results().size());
   std::vector<Graph> branches = batched_branches(b, slice_of(b.batched, 1, b.batched.size() - 1), outputs);
   ValueList operands;

@@ -108,15 +108,16 @@ void write_debug_line(const std::string& line) {
   ++log->taken_;
 }
 
-std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const AnyArray> operands,
-                                         std::span<const Type> results) {
+bool EffectLog::is_running() { return running_log != nullptr; }
+
+std::vector<AnyArray> EffectLog::once(const std::function<std::vector<AnyArray>()>& effect) {
   EffectLog* const log = running_log;
-  if (log == nullptr) return call_and_check(function, operands, results);
+  if (log == nullptr) return effect();
   if (log->taken_ == log->effects_.size()) {
     log->flush();
     running_log = nullptr;  // what the function calls has effects of its own
     try {
-      log->effects_.push_back({{}, false, call_and_check(function, operands, results)});
+      log->effects_.push_back({{}, false, effect()});
     } catch (...) {
       running_log = log;
       throw;
@@ -124,6 +125,11 @@ std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const
     running_log = log;
   }
   return log->effects_[log->taken_++].results;
+}
+
+std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const AnyArray> operands,
+                                         std::span<const Type> results) {
+  return EffectLog::once([&] { return call_and_check(function, operands, results); });
 }
 
 void DebugPrint::infer(Typing& t) {

@@ -1,6 +1,8 @@
 #pragma once
 // Equations with effects outside the graph, which are never removed or reordered.
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "calque/ir/host_function.h"
 
@@ -48,7 +50,8 @@ int count_placeholders(std::string_view format);
 std::string format_arrays(std::string_view format, std::span<const AnyArray> arrays);
 
 /// The effects of one call of a function that may have to run again: an effect happens once, and runs that follow take
-/// it from the log, in order. Lines of debug_print are written before the next call of a host function, or by `flush`.
+/// it from the log, in order. Lines of debug_print are written before the next call of a host function or a collective,
+/// or by `flush`.
 class EffectLog {
  public:
   /// A silent log writes no lines: of a run of the lambda for inspection.
@@ -61,6 +64,10 @@ class EffectLog {
   void flush();
   /// The effects so far.
   size_t size() const { return effects_.size(); }
+  /// Whether effects on this thread are logged.
+  static bool is_running();
+  /// The results of an effect that are arrays: of `effect`, or if a run on this thread repeats it, from the log.
+  static std::vector<AnyArray> once(const std::function<std::vector<AnyArray>()>& effect);
 
   /// RAII: effects on this thread are those of a run that begins with the first of the log; or, of one that has taken
   /// `taken` already.
@@ -80,12 +87,10 @@ class EffectLog {
 
  private:
   friend void write_debug_line(const std::string& line);
-  friend std::vector<AnyArray> call_host_function(const Opaque& function, std::span<const AnyArray> operands,
-                                                  std::span<const Type> results);
   struct Effect {
     std::string line;
     bool waits = false;             ///< a line that is not written
-    std::vector<AnyArray> results;  ///< of a host function
+    std::vector<AnyArray> results;  ///< of a host function or a collective
   };
   bool is_silent_;
   std::vector<Effect> effects_;

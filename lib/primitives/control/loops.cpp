@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "ir/graph/effects.h"
 #include "ir/graph/rearrange.h"
+#include "primitives/control/collectives.h"
 #include "primitives/control/subgraph_rules.h"
 #include "primitives/core/emit.h"
 
@@ -149,7 +149,7 @@ void While::batch(Batching& b) {
   // A condition with a value per element requires carries with the same leading dimensions.
   const size_t grown = count_true(carry, 0, carry.size());
   if (has_lanes && grown > 0) predicate = {true};
-  if (predicate[0] && !has_lanes && calque::has_effect(b.equation)) return batch_one_by_one(b);
+  if (predicate[0] && !has_lanes && has_effect_of_examples(b.equation)) return batch_one_by_one(b);
   if (predicate[0] && grown < carry.size()) {
     carry.assign(carry.size(), true);
     batched = batched_loop(b, body, body_consts, carry, {}, outputs);

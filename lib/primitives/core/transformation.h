@@ -96,8 +96,9 @@ struct Transposition : RuleSite {
 /// vmap: batched values have a leading dimension over the examples.
 struct Batching : RuleSite {
   int64_t size;
+  const Opaque* axis;  ///< the MappedAxis, which collective equations name; null if it has no name
   std::span<const Value> operands;
-  std::vector<bool> batched;  ///< of the operands; at least one is
+  std::vector<bool> batched;  ///< of the operands; at least one is, unless the equation or a sub-graph names the axis
   std::vector<Value> results;
   std::vector<bool> results_batched;
 

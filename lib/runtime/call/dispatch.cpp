@@ -7,6 +7,7 @@
 #include "calque/device.h"
 #include "calque/ir/errors.h"
 
+#include "primitives/control/collectives.h"
 #include "primitives/control/effects.h"
 #include "runtime/call/device_dispatch.h"
 #include "runtime/device/device_api.h"
@@ -28,6 +29,12 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
   auto& call = *static_cast<Context*>(context);
   try {
     const kernel::HostFunctionRef& f = call.executable->host_functions[static_cast<size_t>(index)];
+    if (f.collective) {
+      void* const* result = pointers + f.arguments.size();
+      primitives::run_collective(*f.function, *f.collective, f.arguments.empty() ? nullptr : *pointers,
+                                 f.results.empty() ? nullptr : *result);
+      return 0;
+    }
     std::vector<AnyArray> arguments;
     arguments.reserve(f.arguments.size());
     for (const Type& type : f.arguments) arguments.push_back(array_at(type, *pointers++));

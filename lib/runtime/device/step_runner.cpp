@@ -6,6 +6,7 @@
 
 #include "calque/detail/call.h"
 
+#include "primitives/control/collectives.h"
 #include "primitives/control/effects.h"
 #include "runtime/routines/routines.h"
 
@@ -316,7 +317,15 @@ void StepRunner::host_call(const Step& step) {
         primitives::format_arrays(f.equation_attributes.get<std::string>("format"), arguments));
     return;
   }
-  for (const AnyArray& result : primitives::call_host_function(*f.function, arguments, f.results)) {
+  std::vector<AnyArray> results;
+  if (f.collective) {
+    for (const Type& type : f.results) results.push_back(AnyArray::uninitialized(type));
+    primitives::run_collective(*f.function, *f.collective, arguments.empty() ? nullptr : arguments[0].data(),
+                               results.empty() ? nullptr : results[0].mutable_data());
+  } else {
+    results = primitives::call_host_function(*f.function, arguments, f.results);
+  }
+  for (const AnyArray& result : results) {
     if (result.bytes() != 0) api_.upload(address(*view), result.data(), result.bytes());
     ++view;
   }

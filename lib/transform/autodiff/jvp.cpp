@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "primitives/control/collectives.h"
 #include "primitives/registry.h"
 #include "transform/autodiff/dependence.h"
 #include "transform/autodiff/subgraphs.h"
@@ -77,6 +78,7 @@ class Forward {
     bool any = false;
     for (size_t d = 0; d < directions_ && !any; ++d) any = active(e, d);
     if (!any) {
+      if (e.id() == id_of<Receive> && gives_floats(e)) refuse(e, rules(e.id()).no_jvp);
       copy(e, operands);
       return;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "primitives/control/collectives.h"
 #include "primitives/registry.h"
 #include "transform/autodiff/dependence.h"
 #include "transform/autodiff/partial_eval_control_flow.h"
@@ -78,7 +79,8 @@ class Backward {
       cotangents.push_back(cotangent(v));
       any = any || cotangents.back().valid();
     }
-    if (!any) return;
+    // Other ranks may need the cotangent of what this one does not use.
+    if (!any && group_of(e.attributes()) == nullptr) return;
     if (e.id() == id_of<Slice> && takes_every_element(e)) {
       const Attributes& a = e.attributes();
       windows_[e.operand(0).id()].push_back({a.ints("start"), a.ints("limit"), cotangents[0]});

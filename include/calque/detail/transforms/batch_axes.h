@@ -1,10 +1,13 @@
 #pragma once
 // The batch axes of the arguments and results of a function.
 #include <initializer_list>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "calque/index.h"
+#include "calque/ir/collectives.h"
 
 namespace calque {
 
@@ -25,6 +28,12 @@ struct VmapOptions {
   /// One entry for the whole result, or one for each of its parts; empty: 0. A leaf with `none` must be the same for
   /// all examples.
   std::vector<AxisSpec> out_axes{};
+  /// The name by which collective operations inside the function (`psum` and its kind) find the axis. Empty: they do
+  /// not.
+  std::string axis_name{};
+  /// The processes over which the axis is sharded: each calls the function with as many examples as the others, which
+  /// follow one another in order of rank. Collective operations then find the axis by any name, if it has none.
+  std::shared_ptr<const ProcessGroup> processes{};
 };
 
 }  // namespace calque

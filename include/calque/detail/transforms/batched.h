@@ -15,7 +15,8 @@ struct Batched : Transformed<F> {
 
   /// Axes are run-time values, so functions with non-default axes are not shareable.
   bool shares_compiled_forms() const {
-    return options.in_axes.empty() && options.out_axes.empty() && shareable(this->function);
+    return options.in_axes.empty() && options.out_axes.empty() && options.axis_name.empty() &&
+           options.processes == nullptr && shareable(this->function);
   }
 
   template <class... A>
