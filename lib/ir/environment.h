@@ -37,6 +37,8 @@ inline constexpr EnvironmentVariable kEnvironmentTable[] = {
      "how much is optimized before the first call runs, for functions that do not choose"},
     {"CALQUE_LOG", "off, error, warn, info, debug, trace; compile", "warn",
      "how much is logged to standard error; compile: the time of each stage of each compilation"},
+    {"CALQUE_MPI_CHECK", "0, 1", "0",
+     "1: ranks compare operation, dtype, shape and line before each call of MPI; a mismatch is an error on all"},
     {"CALQUE_DUMP", "a path", "none", "a folder into which the program is written after each pass of each compilation"},
 };
 

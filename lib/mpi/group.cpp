@@ -1,0 +1,183 @@
+#include "mpi/group.h"
+
+#include <climits>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "mpi/announcements.h"
+#include "mpi/reductions.h"
+
+namespace calque::mpi {
+namespace {
+
+/// As many ints as MPI counts elements by.
+int count_of(int64_t elements, const CollectiveCall& call) {
+  if (elements <= INT_MAX) return static_cast<int>(elements);
+  fail(
+      fmt::format("{}: {} elements in one message, and MPI counts up to {}", function_of(call.kind), elements, INT_MAX),
+      call.location);
+}
+
+int64_t elements_of(const Type& type) { return type.shape.num_elements(); }
+size_t bytes_of(const Type& type) { return static_cast<size_t>(elements_of(type)) * size_of(type.dtype); }
+
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+template <class T>
+std::vector<float> widened(const void* from, int64_t count) {
+  const T* const x = static_cast<const T*>(from);
+  std::vector<float> out(static_cast<size_t>(count));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(x[i]);
+  return out;
+}
+template <class T>
+void narrow(const std::vector<float>& from, void* to) {
+  T* const y = static_cast<T*>(to);
+  for (size_t i = 0; i < from.size(); ++i) y[i] = static_cast<T>(from[i]);
+}
+
+}  // namespace
+
+std::string_view function_of(Collective kind) {
+  switch (kind) {
+    case Collective::all_reduce:
+      return "mpi::allreduce";
+    case Collective::reduce:
+      return "mpi::reduce";
+    case Collective::broadcast:
+      return "mpi::bcast";
+    case Collective::all_gather:
+      return "mpi::allgather";
+    case Collective::gather:
+      return "mpi::gather";
+    case Collective::scatter:
+      return "mpi::scatter";
+    case Collective::reduce_scatter:
+      return "mpi::reduce_scatter";
+    case Collective::all_to_all:
+      return "mpi::alltoall";
+    case Collective::send_receive:
+      return "mpi::sendrecv";
+    case Collective::send:
+      return "mpi::send";
+    case Collective::receive:
+      return "mpi::recv";
+    case Collective::scan:
+      return "mpi::scan";
+    default:
+      return "mpi::barrier";
+  }
+}
+
+MpiGroup::MpiGroup(MPI_Comm comm, uint64_t shared_id, int size, int rank, std::vector<int> world_ranks)
+    : ProcessGroup(fmt::format("communicator {} of {}", shared_id, size), size, rank),
+      comm_(comm),
+      shared_id_(shared_id),
+      world_ranks_(std::move(world_ranks)) {}
+
+void MpiGroup::require_alive(std::string_view name, const Location& location) const {
+  if (alive_.load(std::memory_order_acquire)) return;
+  int ended = 0;
+  MPI_Finalized(&ended);
+  fail(std::string(name) + (ended != 0 ? ": MPI has ended" : ": the communicator was freed, or its session has ended"),
+       location);
+}
+
+void MpiGroup::free() const {
+  alive_.store(false, std::memory_order_release);
+  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
+
+void MpiGroup::run(const CollectiveCall& call, const void* operand, void* result) const {
+  require_alive(function_of(call.kind), call.location);
+  State& s = state();
+  if (s.threads < MPI_THREAD_SERIALIZED && std::this_thread::get_id() != s.main_thread)
+    fail(fmt::format("{}: this MPI lets the thread that has started it call it, and no other", function_of(call.kind)),
+         call.location);
+  std::unique_lock lock(s.mutex, std::defer_lock);
+  if (s.threads < MPI_THREAD_MULTIPLE) lock.lock();
+  if (s.checks) compare_announcements(*this, call);
+  communicate(call, operand, result);
+}
+
+void MpiGroup::communicate(const CollectiveCall& call, const void* operand, void* result) const {
+  const std::string_view name = function_of(call.kind);
+  const DType dtype = call.kind == Collective::receive ? call.result.dtype : call.operand.dtype;
+  const bool aliased = operand == result;
+  const auto peer = static_cast<int>(call.peer), source = static_cast<int>(call.source);
+  const bool is_root = peer == rank();
+  const auto check = [&](int code) { require(code, name, call.location); };
+
+  // ---- what combines elements
+  const bool combines = call.kind == Collective::all_reduce || call.kind == Collective::reduce ||
+                        call.kind == Collective::reduce_scatter || call.kind == Collective::scan;
+  if (combines && is_half(dtype)) {
+    // Combined in f32, and rounded once.
+    std::vector<float> x = dtype == DType::f16 ? widened<float16>(operand, elements_of(call.operand))
+                                               : widened<bfloat16>(operand, elements_of(call.operand));
+    std::vector<float> y(static_cast<size_t>(elements_of(call.result)));
+    CollectiveCall wide = call;
+    wide.operand.dtype = wide.result.dtype = DType::f32;
+    communicate(wide, x.data(), y.data());
+    dtype == DType::f16 ? narrow<float16>(y, result) : narrow<bfloat16>(y, result);
+    return;
+  }
+  if (combines) {
+    const MPI_Datatype type = datatype_of(dtype);
+    const MPI_Op op = operation_of(call.op, dtype);
+    const int count = count_of(elements_of(call.result), call);
+    const void* const from = aliased ? MPI_IN_PLACE : operand;
+    switch (call.kind) {
+      case Collective::all_reduce:
+        return check(MPI_Allreduce(from, result, count, type, op, comm_));
+      case Collective::scan:
+        return check(MPI_Scan(from, result, count, type, op, comm_));
+      case Collective::reduce_scatter:
+        return check(MPI_Reduce_scatter_block(from, result, count, type, op, comm_));
+      default:
+        check(is_root ? MPI_Reduce(from, result, count, type, op, peer, comm_)
+                      : MPI_Reduce(operand, nullptr, count, type, op, peer, comm_));
+        if (!is_root && count != 0) std::memset(result, 0, bytes_of(call.result));
+        return;
+    }
+  }
+
+  // ---- what moves bytes. `count` elements are the block of one rank.
+  const MPI_Datatype type = datatype_of(dtype);
+  const bool has_rows = call.kind == Collective::scatter || call.kind == Collective::all_to_all;
+  const int64_t elements = call.kind == Collective::receive ? elements_of(call.result) : elements_of(call.operand);
+  const int count = count_of(has_rows ? elements / size() : elements, call);
+  switch (call.kind) {
+    case Collective::broadcast:
+      if (is_root && !aliased && count != 0) std::memcpy(result, operand, bytes_of(call.operand));
+      return check(MPI_Bcast(result, count, type, peer, comm_));
+    case Collective::all_gather:
+      return check(MPI_Allgather(operand, count, type, result, count, type, comm_));
+    case Collective::gather:
+      check(MPI_Gather(operand, count, type, is_root ? result : nullptr, count, type, peer, comm_));
+      if (!is_root && count != 0) std::memset(result, 0, bytes_of(call.result));
+      return;
+    case Collective::scatter:
+      return check(MPI_Scatter(is_root ? operand : nullptr, count, type, result, count, type, peer, comm_));
+    case Collective::all_to_all:
+      return check(MPI_Alltoall(aliased ? MPI_IN_PLACE : operand, count, type, result, count, type, comm_));
+    case Collective::send:
+      return check(MPI_Send(operand, count, type, peer, 0, comm_));
+    case Collective::receive:
+      return check(MPI_Recv(result, count, type, source, 0, comm_, MPI_STATUS_IGNORE));
+    case Collective::send_receive: {
+      const int to = peer < 0 ? MPI_PROC_NULL : peer, from = source < 0 ? MPI_PROC_NULL : source;
+      check(aliased
+                ? MPI_Sendrecv_replace(result, count, type, to, 0, from, 0, comm_, MPI_STATUS_IGNORE)
+                : MPI_Sendrecv(operand, count, type, to, 0, result, count, type, from, 0, comm_, MPI_STATUS_IGNORE));
+      if (source < 0 && count != 0) std::memset(result, 0, bytes_of(call.result));
+      return;
+    }
+    default:
+      return check(MPI_Barrier(comm_));
+  }
+}
+
+}  // namespace calque::mpi

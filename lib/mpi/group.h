@@ -1,0 +1,37 @@
+#pragma once
+// The ranks of an MPI_Comm, as the graphs' collective equations know them.
+#include <atomic>
+#include <vector>
+
+#include "mpi/state.h"
+
+namespace calque::mpi {
+
+class MpiGroup final : public ProcessGroup {
+ public:
+  /// Takes over `comm`. `shared_id` is the same number on all ranks; `world_ranks` are those of the members.
+  MpiGroup(MPI_Comm comm, uint64_t shared_id, int size, int rank, std::vector<int> world_ranks);
+
+  void run(const CollectiveCall& call, const void* operand, void* result) const override;
+
+  MPI_Comm comm() const { return comm_; }
+  uint64_t shared_id() const { return shared_id_; }
+  const std::vector<int>& world_ranks() const { return world_ranks_; }
+  /// Throws Error when it was freed or the session has ended.
+  void require_alive(std::string_view name, const Location& location) const;
+  /// Frees the MPI_Comm.
+  void free() const;
+
+ private:
+  void communicate(const CollectiveCall& call, const void* operand, void* result) const;
+
+  mutable MPI_Comm comm_;
+  uint64_t shared_id_;
+  std::vector<int> world_ranks_;
+  mutable std::atomic<bool> alive_ = true;
+};
+
+/// The function of calque/mpi.h that makes such calls.
+std::string_view function_of(Collective kind);
+
+}  // namespace calque::mpi

@@ -1,0 +1,98 @@
+// Whole programs: loops of ten thousand calls without growth, gradients of the whole, spmd against one process, the
+// simulator.
+#include <fstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "mpi/ranks.h"
+
+namespace calque::test {
+namespace {
+
+using D = Array<double>;
+
+size_t resident_kilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmRSS:", 0) == 0) return std::stoul(line.substr(6));
+  }
+  return 0;
+}
+
+void check_long_loops(const mpi::Communicator& world) {
+  const int size = world.size(), rank = world.rank();
+  const auto f = jit([&](auto x) {
+    return fori_loop(
+        0, 10000,
+        [&](auto, auto c) {
+          const auto mean = mpi::allreduce(c, world) / static_cast<double>(size);
+          return mpi::sendrecv(mean, (rank + 1) % size, (rank + size - 1) % size, world) + 1.0;
+        },
+        x);
+  });
+  const D x = D::full({100}, static_cast<double>(rank));
+  const D first = f(x);
+  const size_t before = resident_kilobytes();
+  for (int i = 0; i < 5; ++i) expect_equal(f(x), first, "a loop");
+  expect_close(first, D::full({100}, (size - 1) / 2.0 + 10000), 1e-9, "ten thousand calls");
+  expect(resident_kilobytes() < before + 8000, "no growth");
+}
+
+/// The derivative of the sum of what all ranks return, against differences.
+void check_gradients(const mpi::Communicator& world) {
+  const int rank = world.rank(), size = world.size();
+  const auto loss = [&](auto w) {
+    const auto all = mpi::allgather(sin(w), world);
+    const auto total = mpi::allreduce(sum(square(w)), world);
+    const auto from = mpi::sendrecv(w * w, (rank + 1) % size, (rank + size - 1) % size, world);
+    return sum(prod(all, {0})) + total * sum(from) + sum(mpi::scan(w, world) * mpi::bcast(w, size - 1, world));
+  };
+  const D w = D{0.3, 0.7, -0.4} + 0.1 * rank;
+  const D gradient = jit(grad(loss))(w);
+  constexpr double kStep = 1e-6;
+  for (int r = 0; r < size; ++r) {
+    for (int i = 0; i < 3; ++i) {
+      const auto moved = [&](double step) { return rank == r ? w.set(i, w[i] + step) : w; };
+      const D up = mpi::allreduce(loss(moved(kStep)), world), down = mpi::allreduce(loss(moved(-kStep)), world);
+      const D difference = (up - down) / (2 * kStep);
+      if (rank == r) expect_close(D(gradient[i]), difference, 1e-5, "a derivative of the whole");
+    }
+  }
+}
+
+void check_spmd(const mpi::Communicator& world) {
+  const int rank = world.rank(), size = world.size();
+  const auto f = [](auto x, auto scale) {
+    const auto centred = x - pmean(x, "i");
+    return scale * centred / sqrt(pmean(sum(square(centred)), "i")) + axis_index("i") * 1.0;
+  };
+  const int64_t rows = 2 * size;
+  const D whole = sin(D::arange(rows * 3) * 1.1).reshape({rows, 3});
+  const D want = vmap(f, {.in_axes = {0, none}, .axis_name = "i"})(whole, D(2.0));
+  const auto shards = mpi::spmd(f, world, {.in = {0, none}, .out = {0}});
+  const D got = shards(whole.at(range(2 * rank, 2 * rank + 2)), D(2.0));
+  expect_close(got, D(want.at(range(2 * rank, 2 * rank + 2))), 1e-12, "spmd");
+  expect_close(D(jit(shards)(whole.at(range(2 * rank, 2 * rank + 2)), D(2.0))), got, 1e-12, "compiled spmd");
+}
+
+void check_simulator(const mpi::Communicator& world) {
+  JitOptions options;
+  options.device = Device{Device::Kind::gpu_sim, 0};
+  const auto f = jit([&](auto x) { return mpi::allreduce(x * 2.0, world) + 1.0; }, options);
+  expect_equal(f(D{1, 2}).to(cpu()), D{2.0 * world.size() + 1, 4.0 * world.size() + 1}, "the simulator");
+}
+
+}  // namespace
+}  // namespace calque::test
+
+int main(int argc, char** argv) {
+  using namespace calque::test;
+  calque::mpi::Session session(argc, argv);
+  const calque::mpi::Communicator world = calque::mpi::world();
+  check_gradients(world);
+  check_spmd(world);
+  check_simulator(world);
+  check_long_loops(world);
+  if (world.rank() == 0) std::cout << "programs of " << world.size() << " ranks: all right\n";
+}

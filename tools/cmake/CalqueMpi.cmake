@@ -1,0 +1,18 @@
+# calque::mpi: <calque/mpi.h> over MPI (libopenmpi-dev or libmpich-dev), which the library itself neither links nor knows.
+# It is left out where MPI is not installed. In installations the package has it as a component (calqueConfig.cmake.in).
+option(CALQUE_MPI "Build calque::mpi where MPI is installed" ON)
+if(CALQUE_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)  # the bindings that MPI no longer has
+  find_package(MPI QUIET COMPONENTS CXX)
+endif()
+if(MPI_CXX_FOUND)
+  file(GLOB calque_mpi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/mpi/*.cpp")
+  add_library(calque_mpi ${calque_mpi_sources})
+  add_library(calque::mpi ALIAS calque_mpi)
+  set_target_properties(calque_mpi PROPERTIES EXPORT_NAME mpi VERSION ${PROJECT_VERSION}
+                                              SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+  target_include_directories(calque_mpi PRIVATE "${PROJECT_SOURCE_DIR}/lib")
+  target_link_libraries(calque_mpi PUBLIC calque::calque MPI::MPI_CXX PRIVATE calque_flags calque_private_dependencies)
+else()
+  message(STATUS "Calque: MPI not found, no calque::mpi, its tests, examples and benchmark")
+endif()
