@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "calque/functions.h"
+#include "calque/trees.h"
 
 namespace calque {
 namespace detail {
@@ -187,6 +188,45 @@ std::array<X, 4> conjugate4(const std::array<X, 4>& q) {
   return {q[0], -q[1], -q[2], -q[3]};
 }
 
+/// The reflections of the first two axes by the one that maps the last axis to x.
+template <class X>
+std::array<std::array<X, 3>, 2> tangents3(const std::array<X, 3>& x, Loc loc) {
+  const X none = zeros_like(x[0], loc), one = none + 1;
+  return {reflected(x, std::array<X, 3>{one, none, none}, loc), reflected(x, std::array<X, 3>{none, one, none}, loc)};
+}
+/// Matrices [..., Rows, Columns] of entries of shape [..., 1].
+template <class X, size_t Rows, size_t Columns>
+X matrix_of(const std::array<std::array<X, Columns>, Rows>& entries, Loc loc) {
+  std::vector<X> rows;
+  for (const auto& row : entries) rows.push_back(joined(row, loc));
+  return stack(rows, -2, loc);
+}
+template <class X, size_t Rows, size_t Columns>
+std::array<std::array<X, Rows>, Columns> transposed(const std::array<std::array<X, Columns>, Rows>& entries) {
+  return [&]<size_t... C>(std::index_sequence<C...>) {
+    const auto column = [&]<size_t... R>(size_t c, std::index_sequence<R...>) {
+      return std::array<X, Rows>{entries[R][c]...};
+    };
+    return std::array<std::array<X, Rows>, Columns>{column(C, std::make_index_sequence<Rows>())...};
+  }(std::make_index_sequence<Columns>());
+}
+/// d(step q) / d step of the unit quaternion [1, step] at step 0. Its transpose is the inverse on unit quaternions.
+template <class X>
+std::array<std::array<X, 3>, 4> step_matrix4(const std::array<X, 4>& q) {
+  return {{{-q[1], -q[2], -q[3]}, {q[0], q[3], -q[2]}, {-q[3], q[0], q[1]}, {q[2], -q[1], q[0]}}};
+}
+/// The entries of 1 + a [v] + b [v]^2, where [v] p is the cross product of v and p.
+template <class X>
+std::array<std::array<X, 3>, 3> series_of_cross(const std::array<X, 3>& v, const X& a, const X& b) {
+  const X t = dot3(v, v);
+  std::array<std::array<X, 3>, 3> m = {
+      {{1 - b * t, -a * v[2], a * v[1]}, {a * v[2], 1 - b * t, -a * v[0]}, {-a * v[1], a * v[0], 1 - b * t}}};
+  for (size_t i = 0; i < 3; ++i) {
+    for (size_t j = 0; j < 3; ++j) m[i][j] = m[i][j] + b * v[i] * v[j];
+  }
+  return m;
+}
+
 }  // namespace detail::rotations
 
 /// The product p q of quaternions [..., 4], the rotation by q and then by p.
@@ -304,7 +344,9 @@ template <ArrayLike A>
   return quaternion_to_angle_axis(rotation_matrix_to_quaternion(r, loc), loc);
 }
 
-// ---- manifolds: plus(x, step) is x moved by a step of the tangent space, minus(y, x) the step from x to y
+// ---- manifolds: plus(x, step) is x moved by a step of the tangent space, minus(y, x) the step from x to y. The
+// Jacobian of plus is by the step where it is 0, that of minus is by y where it is x; on the manifold their product
+// is 1.
 
 /// The unit quaternion x [..., 4] rotated by a step [..., 3]: [cos |step|, sin |step| / |step| step] x. The step is
 /// half of a rotation vector, as of Ceres' QuaternionManifold.
@@ -331,6 +373,25 @@ template <ArrayLike A, ArrayLike B>
           detail::rotations::components<4>("quaternion_minus", detail::rotations::as_type<Out>(x, loc), loc)));
   return 0.5 * detail::rotations::joined(detail::rotations::vector_of4(between, loc), loc);
 }
+/// The Jacobians [..., 4, 3] of `quaternion_plus` at unit quaternions x [..., 4].
+///     quaternion_plus_jacobian(D{1, 0, 0, 0})  // [[-0. -0. -0.]
+///                                              //  [ 1.  0. -0.]
+///                                              //  [-0.  1.  0.]
+///                                              //  [ 0. -0.  1.]]
+template <ArrayLike A>
+[[nodiscard]] A quaternion_plus_jacobian(const A& x, Loc loc = Loc::current()) {
+  namespace r = detail::rotations;
+  return r::matrix_of(r::step_matrix4(r::components<4>("quaternion_plus_jacobian", x, loc)), loc);
+}
+/// The Jacobians [..., 3, 4] of `quaternion_minus` at unit quaternions x [..., 4].
+///     quaternion_minus_jacobian(D{0, 0, 0, 1})  // [[-0.  0. -1.  0.]
+///                                               //  [-0.  1.  0. -0.]
+///                                               //  [-1. -0.  0.  0.]]
+template <ArrayLike A>
+[[nodiscard]] A quaternion_minus_jacobian(const A& x, Loc loc = Loc::current()) {
+  namespace r = detail::rotations;
+  return r::matrix_of(r::transposed(r::step_matrix4(r::components<4>("quaternion_minus_jacobian", x, loc))), loc);
+}
 
 /// The rotation vector [..., 3] of the rotation by v and then by `step`, rotation vectors [..., 3].
 ///     angle_axis_plus(D{0, 0, 1}, D{0, 0, 0.5})  // [0.  0.  1.5]
@@ -345,6 +406,29 @@ template <ArrayLike A, ArrayLike B>
 [[nodiscard]] out_t<promoted_elem_t<A, B>, A, B> angle_axis_minus(const A& y, const B& x, Loc loc = Loc::current()) {
   return quaternion_to_angle_axis(
       quaternion_product(angle_axis_to_quaternion(y, loc), angle_axis_to_quaternion(-x, loc), loc), loc);
+}
+/// The Jacobians [..., 3, 3] of `angle_axis_plus` at rotation vectors v [..., 3].
+///     angle_axis_plus_jacobian(D{0, 0, 0})  // [[1. 0. 0.]
+///                                           //  [0. 1. 0.]
+///                                           //  [0. 0. 1.]]
+template <ArrayLike A>
+[[nodiscard]] A angle_axis_plus_jacobian(const A& v, Loc loc = Loc::current()) {
+  namespace r = detail::rotations;
+  // plus returns the vector of length at most pi, as what the derivative is at.
+  const auto p = r::vector_of4(r::exponential4(r::components<3>("angle_axis_plus_jacobian", v, loc), 0.5, loc), loc);
+  const A t = r::dot3(p, p);
+  return r::matrix_of(r::series_of_cross(p, A(t * 0 - 0.5), A(r::cotangent_of_square(t, loc))), loc);
+}
+/// The Jacobians [..., 3, 3] of `angle_axis_minus` at rotation vectors v [..., 3].
+///     angle_axis_minus_jacobian(D{0, 0, 0})  // [[1. 0. 0.]
+///                                            //  [0. 1. 0.]
+///                                            //  [0. 0. 1.]]
+template <ArrayLike A>
+[[nodiscard]] A angle_axis_minus_jacobian(const A& v, Loc loc = Loc::current()) {
+  namespace r = detail::rotations;
+  const auto p = r::components<3>("angle_axis_minus_jacobian", v, loc);
+  const A t = r::dot3(p, p);
+  return r::matrix_of(r::series_of_cross(p, A(r::versine_of_square(t, loc)), A(r::third_of_square(t, loc))), loc);
 }
 
 /// The pose x [..., 7], a unit quaternion and a translation, after the motion exp(step) of SE(3), where step [..., 6]
@@ -387,10 +471,54 @@ template <ArrayLike A, ArrayLike B>
   for (size_t i = 0; i < 3; ++i) all[3 + i] = all[3 + i] - 0.5 * once[i] + k * twice[i];
   return detail::rotations::joined(all, loc);
 }
+/// The Jacobians [..., 7, 6] of `se3_plus` at poses x [..., 7].
+///     se3_plus_jacobian(D{1, 0, 0, 0, 1, 2, 3}).at(range(4, 7))  // [[ 0.  3. -2.  1.  0.  0.]
+///                                                                //  [-3.  0.  1.  0.  1.  0.]
+///                                                                //  [ 2. -1.  0.  0.  0.  1.]]
+template <ArrayLike A>
+[[nodiscard]] A se3_plus_jacobian(const A& x, Loc loc = Loc::current()) {
+  namespace r = detail::rotations;
+  const auto p = r::components<7>("se3_plus_jacobian", x, loc);
+  const auto by_step = r::step_matrix4(std::array<A, 4>{p[0], p[1], p[2], p[3]});
+  const A none = zeros_like(p[0], loc), one = none + 1;
+  const auto half = [&](size_t i) {
+    return std::array<A, 6>{0.5 * by_step[i][0], 0.5 * by_step[i][1], 0.5 * by_step[i][2], none, none, none};
+  };
+  return r::matrix_of(std::array<std::array<A, 6>, 7>{half(0), half(1), half(2), half(3),
+                                                      std::array<A, 6>{none, p[6], -p[5], one, none, none},
+                                                      std::array<A, 6>{-p[6], none, p[4], none, one, none},
+                                                      std::array<A, 6>{p[5], -p[4], none, none, none, one}},
+                      loc);
+}
+/// The Jacobians [..., 6, 7] of `se3_minus` at poses x [..., 7].
+///     se3_minus_jacobian(D{1, 0, 0, 0, 1, 2, 3}).at(range(0, 3), range(1, 4))  // [[ 2. -0.  0.]
+///                                                                              //  [ 0.  2. -0.]
+///                                                                              //  [-0.  0.  2.]]
+template <ArrayLike A>
+[[nodiscard]] A se3_minus_jacobian(const A& x, Loc loc = Loc::current()) {
+  namespace r = detail::rotations;
+  const auto p = r::components<7>("se3_minus_jacobian", x, loc);
+  const auto by_step = r::transposed(r::step_matrix4(std::array<A, 4>{p[0], p[1], p[2], p[3]}));
+  const A none = zeros_like(p[0], loc), one = none + 1;
+  std::array<std::array<A, 4>, 3> moved = by_step;  // the cross product of the translation and twice a column
+  for (size_t c = 0; c < 4; ++c) {
+    const auto column =
+        r::cross3(std::array<A, 3>{p[4], p[5], p[6]}, std::array<A, 3>{by_step[0][c], by_step[1][c], by_step[2][c]});
+    for (size_t i = 0; i < 3; ++i) moved[i][c] = column[i];
+  }
+  const auto row = [&](const std::array<A, 4>& q, const A& a, const A& b, const A& c) {
+    return std::array<A, 7>{2 * q[0], 2 * q[1], 2 * q[2], 2 * q[3], a, b, c};
+  };
+  return r::matrix_of(
+      std::array<std::array<A, 7>, 6>{row(by_step[0], none, none, none), row(by_step[1], none, none, none),
+                                      row(by_step[2], none, none, none), row(moved[0], one, none, none),
+                                      row(moved[1], none, one, none), row(moved[2], none, none, one)},
+      loc);
+}
 
 /// The unit vector x [..., 3] moved by a step [..., 2] along the sphere: H (sin |step| / |step| step, cos |step|) |x|,
-/// where H is the reflection that maps the last axis to x, as of Ceres' SphereManifold. Derivatives by x are those of
-/// H, which jumps where x is opposite to the last axis.
+/// where H is the reflection that maps the last axis to x, as of Ceres' SphereManifold from version 2.2 on (before, a
+/// step moved by half of its length). Derivatives by x are those of H, which jumps where x is the last axis.
 ///     unit_vector_plus(D{0, 0, 1}, D{M_PI / 2, 0})  // [1.000000e+00 0.000000e+00 6.123234e-17]
 template <ArrayLike A, ArrayLike B>
 [[nodiscard]] out_t<promoted_elem_t<A, B>, A, B> unit_vector_plus(const A& x, const B& step, Loc loc = Loc::current()) {
@@ -412,6 +540,23 @@ template <ArrayLike A, ArrayLike B>
   const auto [a, b, c] = r::reflected(from, to, loc);
   const Out k = r::angle_over_sine<true>(a * a + b * b, c, loc);
   return r::joined(std::array<Out, 2>{k * a, k * b}, loc);
+}
+/// The Jacobians [..., 3, 2] of `unit_vector_plus` at unit vectors x [..., 3].
+///     unit_vector_plus_jacobian(D{0, 0, 1})  // [[1. 0.]
+///                                            //  [0. 1.]
+///                                            //  [0. 0.]]
+template <ArrayLike A>
+[[nodiscard]] A unit_vector_plus_jacobian(const A& x, Loc loc = Loc::current()) {
+  namespace r = detail::rotations;
+  return r::matrix_of(r::transposed(r::tangents3(r::components<3>("unit_vector_plus_jacobian", x, loc), loc)), loc);
+}
+/// The Jacobians [..., 2, 3] of `unit_vector_minus` at unit vectors x [..., 3].
+///     unit_vector_minus_jacobian(D{0, 0, 1})  // [[1. 0. 0.]
+///                                             //  [0. 1. 0.]]
+template <ArrayLike A>
+[[nodiscard]] A unit_vector_minus_jacobian(const A& x, Loc loc = Loc::current()) {
+  namespace r = detail::rotations;
+  return r::matrix_of(r::tangents3(r::components<3>("unit_vector_minus_jacobian", x, loc), loc), loc);
 }
 
 }  // namespace calque
