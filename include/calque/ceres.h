@@ -17,6 +17,7 @@
 #include <ceres/cost_function.h>
 #include <ceres/evaluation_callback.h>
 #include <ceres/loss_function.h>
+#include <ceres/manifold.h>
 #include <ceres/problem.h>
 #include <ceres/sized_cost_function.h>
 #include <ceres/solver.h>
@@ -138,6 +139,101 @@ template <int R, int... N, class F>
   static_assert(R > 0 && sizeof...(N) > 0 && ((N > 0) && ...),
                 "calque: cost_function<R, N...>: the number of residuals and the size of each block are positive");
   return new detail::CompiledCost<F, R, N...>(std::move(f), loc);
+}
+
+namespace detail {
+
+/// The compiled functions of a manifold. Jacobians are by the step at 0, and by y at x.
+template <class P, class M>
+class CompiledManifold final : public ::ceres::Manifold {
+ public:
+  CompiledManifold(P plus, M minus, int ambient, int tangent, Loc loc)
+      : ambient_(ambient),
+        tangent_(tangent),
+        plus_(compile(plus, "plus", loc)),
+        minus_(compile(minus, "minus", loc)),
+        plus_jacobian_(compile(PlusJacobianOf{plus, tangent, loc}, "plus_jacobian", loc)),
+        minus_jacobian_(compile(MinusJacobianOf{minus, loc}, "minus_jacobian", loc)) {
+    // Compiled here, since errors of traces cannot pass through Ceres.
+    const std::vector<double> point(static_cast<size_t>(ambient), 0.5), step(static_cast<size_t>(tangent));
+    require("plus", plus_(vector(point.data(), ambient_), vector(step.data(), tangent_)), ambient_, loc);
+    require("minus", minus_(vector(point.data(), ambient_), vector(point.data(), ambient_)), tangent_, loc);
+    (void)plus_jacobian_(vector(point.data(), ambient_));
+    (void)minus_jacobian_(vector(point.data(), ambient_));
+  }
+
+  int AmbientSize() const override { return ambient_; }
+  int TangentSize() const override { return tangent_; }
+  bool Plus(const double* x, const double* step, double* y) const override {
+    return write(plus_(vector(x, ambient_), vector(step, tangent_)), y);
+  }
+  bool PlusJacobian(const double* x, double* jacobian) const override {
+    return write(plus_jacobian_(vector(x, ambient_)), jacobian);
+  }
+  bool Minus(const double* y, const double* x, double* step) const override {
+    return write(minus_(vector(y, ambient_), vector(x, ambient_)), step);
+  }
+  bool MinusJacobian(const double* x, double* jacobian) const override {
+    return write(minus_jacobian_(vector(x, ambient_)), jacobian);
+  }
+
+ private:
+  struct PlusJacobianOf {
+    P plus;
+    int64_t tangent;
+    Loc location;
+
+    template <class X>
+    auto operator()(const X& x) const {
+      const auto moved = [&](const auto& step) { return plus(x, step); };
+      return jacfwd(moved, location)(zeros<double>({tangent}, location));
+    }
+  };
+  struct MinusJacobianOf {
+    M minus;
+    Loc location;
+
+    template <class X>
+    auto operator()(const X& x) const {
+      return jacrev([&](const auto& y) { return minus(y, x); }, location)(x);
+    }
+  };
+
+  static Eigen::Map<const Eigen::VectorXd> vector(const double* x, int size) { return {x, size}; }
+  static bool write(const Array<double>& from, double* to) {
+    copy(from.host(), to);
+    return all_finite(from.host());
+  }
+  static void require(const char* which, const Array<double>& result, int size, Loc loc) {
+    if (result.shape() == Shape{size}) return;
+    throw ShapeError(std::string("manifold: ") + which + " must return a vector of " + std::to_string(size) +
+                     " elements, got shape " + to_string(result.shape()) + where_text(loc));
+  }
+  template <class F>
+  using Compiled = decltype(compile(std::declval<F>(), "", Loc()));
+
+  int ambient_, tangent_;
+  Compiled<P> plus_;
+  Compiled<M> minus_;
+  Compiled<PlusJacobianOf> plus_jacobian_;
+  Compiled<MinusJacobianOf> minus_jacobian_;
+};
+
+}  // namespace detail
+
+/// A manifold of Ceres, for `SetManifold`, in vectors of `Ambient` numbers with steps of `Tangent` numbers: plus(x,
+/// step) is x moved by a step, and minus(y, x) the step from x to y, functions of arrays. Their Jacobians are derived
+/// and compiled. A ceres::Problem that it is given to owns it. Manifolds of products are ceres::ProductManifold.
+///   problem->SetManifold(pose, cq::ceres::manifold<7, 6>([](auto x, auto step) { return cq::se3_plus(x, step); },
+///                                                        [](auto y, auto x) { return cq::se3_minus(y, x); }));
+/// Throws ShapeError when the results have other sizes, and as the functions do.
+template <int Ambient, int Tangent, class Plus, class Minus>
+[[nodiscard("a ceres::Problem that it is given to owns it")]]
+::ceres::Manifold* manifold(Plus plus, Minus minus, Loc loc = Loc::current()) {
+  static_assert(
+      0 < Tangent && Tangent <= Ambient,
+      "calque: manifold<Ambient, Tangent>: steps have at least one element and at most as many as the points");
+  return new detail::CompiledManifold<Plus, Minus>(std::move(plus), std::move(minus), Ambient, Tangent, loc);
 }
 
 class BlocksOf;
